@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How many bits a picture takes at a QP, from what `PreAnalysis` saw of it.
+/// Estimates how many bits a picture takes at a QP, from the histogram of its residual
+/// (`ResidualHistogram`).
 ///
-/// Each macroblock of residual energy E (SATD at half size) takes, up to one factor for the whole picture,
-/// log2(1 + (E / (x0 step))^g)^p: a source below the dead zone takes nothing, one far above it a constant for each
-/// doubling. So the exponent by which bits fall with the step follows from the picture itself. x0, g and p were fitted
-/// on P pictures of ten clips at QP 22 to 38; the same function and nearly the same factor hold for intra pictures.
+/// A macroblock whose residual has the energy E (SATD at half size) takes log2(1 + (E / (x0
+/// step))^g)^p units, where `step` is the quantiser step; one factor per picture (`BitRatio`)
+/// converts units to bits. A residual below the dead zone takes nothing; far above it, each
+/// doubling of E takes about the same number of bits. How fast bits fall with the step therefore
+/// follows from the picture itself. x0, g and p were fitted to P pictures of ten clips at QP 22 to
+/// 38; the same function and nearly the same factor hold for intra pictures.
 enum BitModel {
   private static let (x0, g, p) = (73.7, 2.095, 0.735)
-  /// Of a macroblock without residual.
+  /// The units of a macroblock without residual.
   private static let least = 0.0013
-  /// Bits for each unit of the sum, before anything is known of a stream.
+  /// The bits per unit before anything is known of a stream.
   static let usualRatio = 240.0
 
-  /// For each QP what a macroblock of each bin takes.
+  /// The units of a macroblock, by QP and by the bin of its residual.
   private static let table: [SIMD32<Float>] = (0...51).map { qp in
     let step = 0.625 * exp2Approx(Double(qp) / 6)
     var costs = SIMD32<Float>()
@@ -25,12 +28,12 @@ enum BitModel {
     return costs
   }
 
-  /// Bits over the picture's factor, at the nearest QP of 0 to 51.
+  /// The units of a picture at the nearest QP from 0 to 51.
   static func units(_ histogram: ResidualHistogram, _ qp: Int) -> Double {
     max(Double((histogram.counts * table[min(max(qp, 0), 51)]).sum()), 1e-6)
   }
 
-  /// Bits over the picture's factor.
+  /// The units of a picture at a QP, interpolated between whole QPs.
   static func units(_ histogram: ResidualHistogram, qp: Double) -> Double {
     let low = qp.rounded(.down)
     let a = units(histogram, Int(low))
@@ -40,7 +43,7 @@ enum BitModel {
     return a + (b - a) * part
   }
 
-  /// The QP, 0 to 51, at which the picture takes so many units.
+  /// The QP, 0 to 51, at which a picture takes a number of units.
   static func qp(_ histogram: ResidualHistogram, units wanted: Double) -> Double {
     var low = 0
     var high = 51
@@ -63,23 +66,32 @@ enum BitModel {
   }
 }
 
-/// The factor between the model's units and bits, learned as a mean of logarithms.
+/// The factor from units of `BitModel` to bits, learned as a moving mean of logarithms.
 struct BitRatio {
+  /// The base-2 logarithm of the factor.
   private(set) var logarithm = log2Approx(BitModel.usualRatio)
+  /// Whether the factor has been learned from a picture.
   private(set) var isKnown = false
 
+  /// The bits per unit.
   var value: Double { exp2Approx(logarithm) }
 
-  /// - Parameter weight: of this picture against all before it, 0...1.
+  /// Learns from a picture.
+  /// - Parameters:
+  ///   - bits: the bits that the picture took.
+  ///   - units: its units at its QP.
+  ///   - weight: the weight of this picture against all before it, 0 to 1; the first picture has
+  ///     0.6 at least.
   mutating func learn(bits: Double, units: Double, weight: Double) {
     guard bits > 0, units > 0 else { return }
-    // A factor of 2^5 either way is no picture's any more.
+    // Factors beyond 2^3 to 2^13 are outliers: 2^8 is usual.
     let seen = min(max(log2Approx(bits / units), 3), 13)
     logarithm += (seen - logarithm) * (isKnown ? weight : max(weight, 0.6))
     isKnown = true
   }
 
-  /// What is known of another kind of picture is a guess for this one, so many doublings above it.
+  /// Begins with the factor `BitModel.usualRatio`.
   init() {}
+  /// An initial guess from another type of picture, `factor` doublings above its factor.
   init(guess: BitRatio, by factor: Double = 0) { logarithm = guess.logarithm + factor }
 }

@@ -1,43 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Chooses the effort by the time that frames take: 95 of 100 are to stay under a share of the frame interval.
+/// Chooses the effort by the encoding time of frames, so that 95 of 100 frames take at most a given
+/// share of the frame interval.
 ///
-/// It changes by one step at a time: down as soon as more frames than that were late, up only when what the next effort
-/// would take, as far as is known, leaves room to spare. An effort that did not last is tried again later and later.
+/// The effort changes by one step at a time. It falls as soon as more frames than that were late.
+/// It rises only when the estimated time of the next effort leaves a reserve. An effort that could
+/// not be kept is tried again after an ever longer time.
 struct EffortControl {
-  /// The effort of the next frame.
+  /// The effort of the next frame, 0 (fastest) to `H264EncoderConfiguration.mostEffort` (best).
   private(set) var effort: Int
-  /// Part of the frame interval; nil: the effort stays.
+  /// The share of the frame interval that encoding may take; nil where the effort is fixed.
   private var share: Double?
-  /// Seconds between frames of late, since a caller's expected frame rate need not be what comes.
+  /// The moving mean of the frame interval in seconds: frames need not come at the configured rate.
   private var interval: Double
 
-  /// Times of the last frames at this effort, as multiples of what they may take.
+  /// The load of each recent frame at this effort: its encoding time as a multiple of the allowed
+  /// time. A ring of `window` elements.
   private var loads: [Float] = []
+  /// The index in `loads` of the next element to overwrite.
   private var next = 0
-  /// Frames at this effort.
+  /// The number of frames encoded at this effort.
   private var frames = 0
-  /// How many times as long effort n + 1 takes as effort n, by n.
+  /// By effort n: how many times as long effort n + 1 takes as effort n.
   private var growth = EffortControl.usualGrowth
-  /// The mean load before the last change, from which the growth is learned; 0 if there is nothing to learn from.
+  /// The mean load before the last change of the effort, from which `growth` is learned; 0 where
+  /// there is nothing to learn.
   private var loadBefore: Float = 0
+  /// The effort before the last change.
   private var effortBefore = 0
-  /// Frames at an effort before the next one is tried.
+  /// The number of frames at an effort before the next higher one is tried.
   private var patience = EffortControl.leastPatience
+  /// Whether the last change was a rise that has not proved itself yet.
   private var hasClimbed = false
+  /// Whether no frame has been timed yet.
   private var isFirst = true
 
-  /// Frames that a decision looks back at, and how many of them may be late: one in twenty.
+  /// The number of recent frames that a decision is based on, and how many of them may be late: one
+  /// in twenty.
   static let window = 40
   static let lateFrames = 2
+  /// The least and initial value of `patience`.
   static let leastPatience = 30
+  /// The highest value of `patience`.
   private static let mostPatience = 3600
-  /// Frames after which a higher effort has proved itself.
+  /// The number of frames after which a higher effort has proved itself.
   private static let proof = 300
-  /// The load that a higher effort should come to at most.
+  /// The highest load that is expected of a higher effort for it to be tried.
   private static let margin: Float = 0.75
-  /// As measured on film with one thread; each stream learns its own.
+  /// The initial value of `growth`, measured on film with one thread; each stream adapts it.
   private static let usualGrowth: [Float] = [1.4, 1.25, 1.5, 1.15, 1.2, 1.6, 1.15, 1.3, 1.3]
 
+  /// Begins with the configured effort.
   init(_ configuration: H264EncoderConfiguration) {
     effort = configuration.effort
     share = configuration.encodeTimeShare
@@ -45,19 +57,22 @@ struct EffortControl {
     loads.reserveCapacity(EffortControl.window)
   }
 
+  /// Changes the configuration; without a share of time the configured effort applies at once.
   mutating func reconfigure(_ new: H264EncoderConfiguration) {
     if new.encodeTimeShare == nil || share == nil { go(to: new.effort) }
     share = new.encodeTimeShare
     interval = 1 / new.frameRate
   }
 
-  /// Takes in a frame's time.
-  /// - Parameter interval: seconds since the frame before; nil: as usual.
+  /// Takes the encoding time of a frame into account.
+  /// - Parameters:
+  ///   - seconds: the encoding time.
+  ///   - latest: seconds since the previous frame; nil: the usual interval.
   mutating func note(seconds: Double, interval latest: Double?) {
     guard let share else { return }
-    // A pause is no frame rate.
+    // A pause does not lower the frame rate: an interval counts as two usual ones at most.
     if let latest { interval += (min(latest, 2 * interval) - interval) * 0.1 }
-    // The first touches all memory for the first time.
+    // The first frame is slow because it touches all memory for the first time.
     if isFirst {
       isFirst = false
       return
@@ -74,7 +89,7 @@ struct EffortControl {
     if late(above: 1) > EffortControl.lateFrames {
       if effort > 0 {
         if hasClimbed { patience = min(patience * 2, EffortControl.mostPatience) }
-        // A try that failed ends where it began.
+        // An effort that was only tried falls back by one step.
         go(to: max(effort - (mean > 2 && !hasClimbed ? 2 : 1), 0))
       }
     } else if effort < H264EncoderConfiguration.mostEffort, frames >= patience,
@@ -86,18 +101,21 @@ struct EffortControl {
     }
   }
 
+  /// The number of recent frames with a load above a bound.
   private func late(above bound: Float) -> Int {
     var count = 0
     for load in loads where load > bound { count += 1 }
     return count
   }
 
+  /// The mean load of the recent frames.
   private var mean: Float {
     var sum: Float = 0
     for load in loads { sum += load }
     return loads.isEmpty ? 0 : sum / Float(loads.count)
   }
 
+  /// Changes the effort and begins to collect loads anew.
   private mutating func go(to new: Int) {
     guard new != effort else { return }
     loadBefore = frames >= EffortControl.window / 2 && abs(new - effort) == 1 ? mean : 0
@@ -109,7 +127,7 @@ struct EffortControl {
     loads.removeAll(keepingCapacity: true)
   }
 
-  /// Learns what the last change of the effort did to the time.
+  /// Learns `growth` from the mean loads before and after the last change of the effort.
   private mutating func learn() {
     guard loadBefore > 0, mean > 0 else { return }
     let lower = min(effort, effortBefore)

@@ -1,34 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Counts what was sent in each window of the hard limits, and says what they leave for a frame.
+/// Counts the bits sent in each window of the hard limits, and computes the bits that the limits
+/// leave for a frame.
 struct HardLimits {
+  /// A frame that was sent.
   private struct Sent {
+    /// When it was sent, in seconds of the stream.
     var time: Double
+    /// Its bits.
     var bits: Double
-    /// `scale` when it was sent.
+    /// The value of `HardLimits.scale` at that time.
     var scale: Double
   }
 
-  /// By how much the limits have been changed so far.
+  /// The product of all changes of the limits so far.
   private var scale = 1.0
 
-  /// What counts of a frame: under a limit that is narrower than the one that it was sent under, the same part.
+  /// The bits of a frame that count: under a limit narrower than the one at its time, the same
+  /// share of the limit.
   private func counted(_ sent: Sent) -> Double { sent.bits * min(1, scale / sent.scale) }
 
-  /// Frames that the limits look back at.
+  /// The most frames that are remembered.
   private static let capacity = 4096
+  /// The frames sent, in order.
   private var history: [Sent] = []
+  /// The limits: bytes per window, and the window in seconds.
   private(set) var limits: [H264EncoderConfiguration.DataRateLimit]
+  /// The present time, in seconds of the stream.
   private var time = 0.0
 
+  /// Begins with no frames sent.
   init(_ limits: [H264EncoderConfiguration.DataRateLimit]) {
     self.limits = limits
     history.reserveCapacity(HardLimits.capacity)
   }
 
+  /// Whether there are no limits.
   var isEmpty: Bool { limits.isEmpty }
 
-  /// What was sent under a wider limit fills a narrower one by the same part: the frames after a cut have what the
-  /// new limit gives to as many, rather than nothing until the window has passed.
+  /// Changes the limits. What was sent under a wider limit takes the same share of the narrower
+  /// one. So the frames after a reduction get what the new limit allows, instead of nothing until
+  /// the window has passed.
   mutating func change(to new: [H264EncoderConfiguration.DataRateLimit]) {
     let old = limits
     limits = new
@@ -40,15 +51,18 @@ struct HardLimits {
     scale = min(max(scale * part, 1e-15), 1e15)
   }
 
-  /// The most that the limits leave for a frame of this duration, in bits; nil: no limits.
-  /// - Parameter afterPause: when what was sent has passed.
+  /// The most bits that the limits leave for a frame; nil without limits.
+  /// - Parameters:
+  ///   - duration: the duration of the frame in seconds.
+  ///   - afterPause: whether to count as if everything sent so far had left the windows.
   func largestFrame(duration: Double, afterPause: Bool = false) -> Double? {
     var least: Double?
     for limit in limits {
       // Every window that ends with this frame begins after `time - seconds`.
       let total = Double(limit.bytes) * 8
       let left = afterPause ? total : max(total - bits(since: time - limit.seconds), 0)
-      // Keep something for the frames to come in this window: a key frame must not starve them.
+      // A reserve is kept for the next frames in this window: a key frame must not use up all of
+      // it.
       let frames = max(1, limit.seconds / duration)
       let reserve = total / frames
       let room = max(left - reserve * 0.5, min(left, reserve)) * 0.98
@@ -57,13 +71,13 @@ struct HardLimits {
     return least
   }
 
-  /// What the limits leave for the next frame, in bits; nil: no limits.
+  /// The bits that the limits leave for the next frame; nil without limits.
   ///
-  /// A window that is used up leaves nothing until what fills it has passed: of each, a part is kept for the frames that
-  /// come meanwhile.
+  /// A window that is full leaves nothing until the frames in it have left it. A part of each limit
+  /// is therefore kept for the frames that come meanwhile.
   /// - Parameters:
-  ///   - duration: seconds to the frame after it.
-  ///   - reserve: part of a limit's rate that is kept for frames after it.
+  ///   - duration: seconds until the frame after it.
+  ///   - reserve: the share of a limit's rate that is kept for the frames after it.
   func room(duration: Double, reserve: Double) -> Double? {
     limits.map { limit in
       let total = Double(limit.bytes) * 8
@@ -71,7 +85,7 @@ struct HardLimits {
       var room = left
       for step in 1...Int(HardLimits.steps) {
         let part = Double(step) / HardLimits.steps
-        // As long as the frame itself is in the window.
+        // For each time at which the frame itself is still in the window.
         let used = bits(since: time - limit.seconds * (1 - part))
         room = min(room, total - used - total * reserve * part)
       }
@@ -79,6 +93,7 @@ struct HardLimits {
     }.min()
   }
 
+  /// The bits that count of the frames sent after a time.
   private func bits(since begin: Double) -> Double {
     var sum = 0.0
     for sent in history.reversed() {
@@ -88,11 +103,12 @@ struct HardLimits {
     return sum
   }
 
-  /// Whether these frames, the next to be sent, keep to the limits, and leave something for those after them.
+  /// Whether frames that are to be sent next keep to the limits, and leave something for those
+  /// after them.
   /// - Parameters:
-  ///   - frames: bits, and seconds from each to the next.
-  ///   - margin: part of a limit that stays unused.
-  ///   - reserve: part of a limit's rate that is left for frames after them.
+  ///   - frames: for each frame its bits, and the seconds until the next one.
+  ///   - margin: the share of a limit that stays unused.
+  ///   - reserve: the share of a limit's rate that is left for the frames after them.
   func allow(_ frames: [(bits: Double, seconds: Double)], margin: Double, reserve: Double) -> Bool {
     limits.allSatisfy { limit in
       let total = Double(limit.bytes) * 8
@@ -101,7 +117,7 @@ struct HardLimits {
       var used = bits(since: now - limit.seconds)
       var first = history.count
       while first > 0, history[first - 1].time > now - limit.seconds + HardLimits.tolerance { first -= 1 }
-      // The frames' own times come after those of the history.
+      // The frames of the argument leave the window after those of the history.
       var (oldest, oldestTime) = (0, now)
       for n in 0..<frames.count + Int(HardLimits.steps) {
         let begin = now - limit.seconds + HardLimits.tolerance
@@ -121,7 +137,8 @@ struct HardLimits {
           continue
         }
         used += frames[n].bits
-        // What was sent already can not be made smaller: of what it left, some is used in any case.
+        // What was sent already cannot be made smaller: a part of what it left may be used in any
+        // case.
         let left = total - (used - frames[n].bits)
         if frames[n].bits > left - min(total * margin, max(left, 0) * 0.3) { return false }
         now += frames[n].seconds
@@ -130,15 +147,17 @@ struct HardLimits {
     }
   }
 
-  /// Steps in which a window's time after the last known frame is gone through.
+  /// The number of steps in which the time after the last known frame is checked, up to the length
+  /// of a window.
   private static let steps = 16.0
-  /// Seconds by which sums of durations may miss.
+  /// The rounding error of sums of durations, in seconds.
   private static let tolerance = 1e-9
 
-  /// Time passes: what the last frame was not accounted with.
+  /// Lets time pass that the last call of `account` did not include.
   mutating func pass(seconds: Double) { time += seconds }
 
-  /// A frame was sent, or dropped (0 bits), and its time passes.
+  /// Adds a frame that was sent, or 0 bits for one that was dropped, and lets its duration in
+  /// seconds pass.
   mutating func account(_ bits: Double, duration: Double) {
     if !limits.isEmpty {
       history.append(Sent(time: time, bits: bits, scale: scale))
@@ -147,8 +166,9 @@ struct HardLimits {
     time += duration
   }
 
-  /// Forgets what no window holds any more. If all is still in a window, its older half is kept in pairs,
-  /// as if both had been sent with the later one: no window is then thought emptier than it is.
+  /// Removes frames that no window contains any more. If nearly all frames are still in a window,
+  /// pairs of the older ones are merged as if both had been sent at the time of the later one, so
+  /// that no window is taken to be emptier than it is.
   private mutating func shorten() {
     let longest = limits.reduce(0) { max($0, $1.seconds) }
     history.removeAll { $0.time < time - longest }

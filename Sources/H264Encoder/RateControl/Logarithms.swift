@@ -2,7 +2,7 @@
 /// 2 to the power of x, without Foundation.
 func exp2Approx(_ x: Double) -> Double {
   let whole = x.rounded(.down)
-  // Taylor series of e^(part ln 2) for part in [0, 1): right to 1e-9 in 12 terms.
+  // The Taylor series of e^(part ln 2) for part in [0, 1): 12 terms have an error below 1e-9.
   let part = (x - whole) * 0.693147180559945309
   var term = 1.0
   var sum = 1.0
@@ -13,13 +13,14 @@ func exp2Approx(_ x: Double) -> Double {
   return Double(sign: .plus, exponent: Int(max(-1000, min(1000, whole))), significand: sum)
 }
 
-/// log2 of x, without Foundation. What is not above 0 counts as the least number, what is not finite as the
-/// greatest: the result is always one that can be counted with.
+/// The base-2 logarithm of a number, without Foundation. Numbers that are not above 0 count as the
+/// least normal number, and those that are not finite as the greatest one, so the result is always
+/// finite.
 func log2Approx(_ number: Double) -> Double {
   let x = number.isFinite ? max(number, .leastNormalMagnitude) : .greatestFiniteMagnitude
   let exponent = Double(x.exponent)
   let m = x.significand  // 1 ..< 2
-  // atanh series: ln m = 2 (t + t^3 / 3 + ...), t = (m - 1) / (m + 1) up to 1/3.
+  // The series of atanh: ln m = 2 (t + t^3 / 3 + ...) with t = (m - 1) / (m + 1), 0 to 1/3.
   let t = (m - 1) / (m + 1)
   let t2 = t * t
   let ln = 2 * t * (1 + t2 * (1.0 / 3 + t2 * (1.0 / 5 + t2 * (1.0 / 7 + t2 / 9))))

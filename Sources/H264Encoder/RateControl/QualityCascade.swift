@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Some pictures are coded better than others, in a fixed rhythm: what follows inherits their quality.
+/// A periodic pattern of QP offsets by which some pictures are coded better than others: the
+/// pictures that follow them refer to them and so keep their quality.
 struct QualityCascade {
-  /// QP offsets of the pictures after a key frame, again and again.
+  /// The QP offsets of the pictures after a key frame, which repeat.
   private let offsets: [Double]
+  /// The index in `offsets` of the next picture.
   private var phase = 0
 
+  /// Begins with the first offset.
   init(offsets: [Double] = [1, 0, 1, -2]) { self.offsets = offsets }
 
-  /// With a key frame, a cut or another beginning.
+  /// Begins the pattern anew, after a key frame, a scene cut or another start.
   mutating func restart() { phase = 0 }
 
-  /// The next picture's offset.
-  /// - Parameter strength: 0 (none) to 1.
+  /// The QP offset of the next picture, in QP steps.
+  /// - Parameter strength: the factor of the offset, 0 (no offset) to 1.
   mutating func next(strength: Double = 1) -> Double {
     let offset = offsets[phase]
     phase = (phase + 1) % offsets.count

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Quality over pictures where the QP is fixed: every fourth reference picture is coded better than asked and those
-/// between a little worse; a key frame, which all inherit from, better still. What is coded well once is copied by the
-/// pictures after it, so the same mean quality takes fewer bits.
+/// A periodic pattern of QP offsets for streams with a constant QP: every fourth reference picture
+/// is coded better than the QP that was asked for and those between a little worse; a key frame,
+/// which all others depend on, is coded better still. Later pictures copy what was coded well once,
+/// so the same mean quality takes fewer bits.
 struct ConstantQPCascade {
-  /// To the QP asked for. A key frame: x264 has -3 there by default; with a cascade behind it more pays.
+  /// The offset of a key frame to the QP that was asked for. It is lower than x264's default of -3,
+  /// since the cascade behind the key frame makes more pay off.
   static let keyFrameOffset = -6
-  /// The pictures after a key frame, again and again.
+  /// The offsets of the pictures after a key frame, which repeat.
   static let offsets = [1, 1, 2, -3]
+  /// The index in `offsets` of the next picture.
   private var phase = 0
 
+  /// The QP offset of the next picture.
   mutating func next(isKeyFrame: Bool) -> Int {
     if isKeyFrame {
       phase = 0

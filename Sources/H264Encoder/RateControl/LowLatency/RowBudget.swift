@@ -1,27 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Keeps a picture within its bits while it is coded, a macroblock row at a time.
+/// Keeps a picture within a number of bits by changing the QP from one macroblock row to the next.
 struct RowBudget {
-  /// Bits that the picture should take, and that it may take at most.
+  /// The bits that the picture should take.
   var target: Double
+  /// The bits that it may take at most; the QP of the remaining rows rises to keep to them.
   var maximum: Double
-  /// Beyond these bits macroblocks are skipped.
+  /// The bits beyond which macroblocks are coded in the cheapest way only (P_Skip, or intra DC
+  /// prediction without residual).
   var limit: Double
-  /// Bits of a macroblock that is coded as cheaply as can be.
+  /// The bits of a macroblock that is coded in that way.
   var cheapest: Double
+  /// The lowest QP of a row.
   var minQP: Int
+  /// The highest QP of a row.
   var maxQP: Int
-  /// Bits that a macroblock of a difficult picture takes at the highest QP.
+  /// The bits that a macroblock of a complex picture takes at the highest QP.
   static let coarseMacroblock = 24
-  /// How much of the picture's bits the rows took in the last picture of its kind; sums to 1.
+  /// The share of the picture's bits that each macroblock row took in recent pictures of the same
+  /// type; the shares sum up to 1.
   var shares: UnsafePointer<Float>
 
-  /// The QP of the next row, when `bits` went into the rows before `row`.
+  /// The QP of the next row.
+  /// - Parameters:
+  ///   - row: the index of the row, from the top.
+  ///   - rows: the number of rows.
+  ///   - bits: the bits of the rows above it.
+  ///   - base: the QP planned for the picture.
+  ///   - current: the QP of the row above.
   func qp(row: Int, rows: Int, bits: Int, base: Int, current: Int) -> Int {
     if row == 0 { return base }
     var done = 0.0
     for y in 0..<row { done += Double(shares[y]) }
     let used = Double(bits)
-    // What the rest would take at this pace: the shares say, corrected by how right they were so far.
+    // The remaining rows are estimated by their shares, corrected by how far off the shares were so
+    // far.
     let expected = max(target * done, 1)
     let pace = min(max(used / expected, 0.3), 4)
     let confidence = min(1, 0.3 + Double(row) / Double(rows))
@@ -29,7 +41,7 @@ struct RowBudget {
     let projected = used + rest
     var qp = current
     if projected > maximum || used > maximum * 0.9 {
-      // The rest must shrink to what is left: six QP steps halve it, roughly.
+      // The remaining rows have to fit into the bits that are left: about six QP steps halve them.
       let room = max(maximum * 0.97 - used, maximum * 0.01)
       let steps = 5 * log2Approx(max(rest / room, 1.05))
       qp += max(1, min(12, Int(steps.rounded(.up))))
@@ -39,12 +51,13 @@ struct RowBudget {
     return min(max(qp, minQP), maxQP)
   }
 
-  /// Bits that rows may take which threads are at, seen from the rows before them: what is usual for them, at the pace of
-  /// those, and half as much again. A picture that takes more in the end is coded anew, by one thread.
+  /// An estimate of the bits of rows that other threads are coding: the usual bits of these rows,
+  /// at the pace of the rows above, and half as much again. A picture that takes more in the end is
+  /// coded again by one thread.
   /// - Parameters:
-  ///   - rows: that are not known yet.
-  ///   - bits: of the rows before.
-  ///   - largest: what one row takes at most.
+  ///   - rows: the rows whose bits are not known yet.
+  ///   - bits: the bits of the rows above them.
+  ///   - largest: the most bits that one row takes.
   func flying(_ rows: ClosedRange<Int>, bits: Int, largest: Int) -> Int {
     var done = 0.0
     for y in 0..<rows.lowerBound { done += Double(shares[y]) }
@@ -54,11 +67,14 @@ struct RowBudget {
     return Int(min(whole * ahead * 1.5, Double(largest * rows.count)))
   }
 
-  /// Bits of P_Skip, and of an intra prediction of DC without residual (mb_type, the mode of chroma, mb_qp_delta and, with CAVLC,
-  /// coeff_token; 7.3.5).
+  /// The bits of the cheapest macroblock: of P_Skip, or of intra DC prediction without residual
+  /// (mb_type, the prediction modes, mb_qp_delta and, with CAVLC, coeff_token; 7.3.5).
   static func cheapest(isKeyFrame: Bool, cabac: Bool) -> Double { isKeyFrame ? cabac ? 6 : 8 : 0.125 }
 
-  /// Whether nothing but the cheapest macroblocks fits any more: `bits` are used, `left` macroblocks remain.
+  /// Whether only macroblocks of the cheapest kind fit any more.
+  /// - Parameters:
+  ///   - bits: the bits used so far.
+  ///   - left: the number of macroblocks not coded yet.
   func isExhausted(bits: Int, left: Int) -> Bool {
     Double(bits + 512) + Double(left) * cheapest > limit
   }

@@ -1,35 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A line of the asked rate, and what waits before it.
+/// A network link with the target bit rate, and the queue of bits that wait for it.
 struct TransmissionQueue {
-  /// Bits per second.
+  /// The rate of the link, in bits per second.
   var rate: Double
-  /// Seconds that a frame may wait at most, from its capture until its last bit is sent.
+  /// The longest time in seconds from the capture of a frame until its last bit is sent.
   var bound: Double
-  /// Bits that wait when the next frame comes.
+  /// The bits in the queue when the next frame arrives.
   private(set) var backlog = 0.0
 
+  /// Begins with an empty queue. `rate` is in bits per second, `bound` in seconds.
   init(rate: Double, bound: Double) {
     self.rate = rate
     self.bound = bound
     window.reserveCapacity(TransmissionQueue.windowCapacity)
   }
 
-  /// What was sent in the last seconds.
+  /// The frames sent during the last `evenness.seconds`: when, in seconds, and their bits.
   private var window: [(time: Double, bits: Double)] = []
+  /// The sum of the bits in `window`.
   private var windowBits = 0.0
+  /// The present time in seconds.
   private var time = 0.0
-  /// Seconds over which the rate is kept even, and by what part it may be exceeded.
+  /// The length in seconds of the window in which the rate is kept even, and the share by which it
+  /// may be exceeded in it.
   static let evenness = (seconds: 2.0, excess: 0.075)
+  /// The most elements of `window`.
   private static let windowCapacity = 2048
 
-  /// The least that waited when frames came, and seconds that it is remembered, at least.
+  /// The lowest backlog at the arrival of a frame, in the present period of `standingSeconds` and
+  /// in the one before, and when the present one began.
   private var least = (now: Double.infinity, before: Double.infinity, since: -Double.infinity)
+  /// The length of a period of `least`, in seconds.
   private static let standingSeconds = 0.25
 
-  /// Bits that waited whatever came: they delay every frame, and help none.
+  /// The bits that have been in the queue all the time in the present and the last period: they
+  /// delay every frame, and benefit none.
   var standing: Double { min(least.now, least.before, backlog) }
 
-  /// Time passes.
+  /// Lets time pass and sends bits.
   mutating func drain(_ seconds: Double) {
     backlog = max(backlog - rate * seconds, 0)
     time += seconds
@@ -44,10 +52,12 @@ struct TransmissionQueue {
     if window.isEmpty { windowBits = 0 }
   }
 
+  /// Adds a frame to the queue.
   mutating func send(_ bits: Double) {
     backlog += bits
     windowBits += bits
-    // So many frames come in no two seconds of a real stream: the older ones then count for longer.
+    // No real stream has that many frames in two seconds. The bits are added to the last element,
+    // so they count for longer.
     if window.count >= TransmissionQueue.windowCapacity {
       window[window.count - 1].bits += bits
     } else {
@@ -55,18 +65,19 @@ struct TransmissionQueue {
     }
   }
 
-  /// The most bits that a frame may have for the rate to be kept in the seconds that end with it.
+  /// The most bits that a frame may have so that the rate is kept in the window that ends with it.
   var evenRoom: Double {
     rate * TransmissionQueue.evenness.seconds * (1 + TransmissionQueue.evenness.excess) - windowBits
   }
 
-  /// The same where each picture of the next two seconds is to have at least such a part of its share: what was sent
-  /// leaves the window only in the order in which it came.
+  /// The most bits that a frame may have so that each frame in the window that follows can still
+  /// have at least `part` of its share of the rate: bits leave the window in the order in which
+  /// they were sent.
   func evenRoom(keeping part: Double) -> Double {
     var room = evenRoom
     var least = room
     for sent in window {
-      // It counts until then.
+      // The bits count until then.
       let until = sent.time + TransmissionQueue.evenness.seconds - time
       least = min(least, room - part * rate * until)
       room += sent.bits
@@ -74,15 +85,15 @@ struct TransmissionQueue {
     return least
   }
 
-  /// The bound, or what a frame that uses the line to the full takes: without that, a stream of few frames a second
-  /// would leave the line idle.
+  /// The bound in seconds for frames of a duration in seconds: at least 1.5 durations. With less, a
+  /// stream of few frames per second could not use the full rate of the link.
   func bound(duration: Double) -> Double { max(bound, 1.5 * duration) }
 
-  /// The most bits that a frame may have now.
+  /// The most bits that a frame may have now so that it arrives within the bound.
   func room(duration: Double) -> Double { bound(duration: duration) * rate - backlog }
 
-  /// What waits before a line that became slower or faster is sent at the new rate; of a fall no more than a part of
-  /// the bound is held against the frames to come.
+  /// Changes the rate of the link, in bits per second. The queue is sent at the new rate; after a
+  /// reduction no more than half of the bound counts against the next frames.
   mutating func change(rate new: Double) {
     for i in window.indices { window[i].bits *= min(new / max(rate, 1), 1) }
     windowBits = window.reduce(0) { $0 + $1.bits }
