@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// How much detail each macroblock of a picture has, and what adaptive quantisation makes of it.
+/// Adaptive quantisation for low-latency encoding: QP offsets by the variance of each macroblock,
+/// relative to the mean of the picture.
 struct ActivityQuantisation {
   private let geometry: PictureGeometry
   private let kernels: UnsafePointer<OVTKernels>
-  /// QP offsets by adaptive quantisation.
+  /// The QP offset of each macroblock in QP steps, -8 to 8.
   let qpOffsets: UnsafeMutablePointer<Int8>
-  /// log2 of the variance, in 1/16.
+  /// The base-2 logarithm of each macroblock's variance, in sixteenths.
   private let activity: UnsafeMutablePointer<Int16>
 
+  /// Allocates the memory of both arrays.
   init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, memory: inout EncoderMemory) {
     self.geometry = geometry
     self.kernels = kernels
@@ -18,13 +20,17 @@ struct ActivityQuantisation {
     activity = memory.allocate(Int16.self, count: count)
   }
 
-  /// Reads the picture's luma.
+  /// Fills in the offsets of a picture.
+  /// - Parameters:
+  ///   - source: the picture, of which the luma is read.
+  ///   - strength: `EncoderConfiguration.adaptiveQuantisation`, 0 to 2.
   func analyse(_ source: SourcePicture, strength: Double) {
     let w = geometry.widthInMbs
     let h = geometry.heightInMbs
     var total = 0
     for y in 0..<h {
-      // A macroblock that the picture's border cuts is taken from whole samples next to it.
+      // For a macroblock that extends beyond the picture, the nearest 16x16 samples inside it are
+      // taken.
       let top = min(y &* 16, max(source.height &- 16, 0))
       for x in 0..<w {
         let left = min(x &* 16, max(source.width &- 16, 0))
@@ -40,8 +46,8 @@ struct ActivityQuantisation {
         total &+= log16
       }
     }
-    // A macroblock with more detail than the mean hides more error. 1 / 16 of a doubling of the
-    // variance is about strength / 16 of a QP step.
+    // A macroblock with more detail than the mean hides more error. A doubling of the variance
+    // raises the QP by `strength` steps.
     let mean = Double(total) / Double(w * h)
     for m in 0..<(w * h) {
       let offset = (Double(activity[m]) - mean) / 16 * strength
@@ -49,7 +55,7 @@ struct ActivityQuantisation {
     }
   }
 
-  /// 16 * log2(x), x above 0, within 1.
+  /// 16 log2(x) for x above 0, with an error below 1.
   @inline(__always) private static func log2Sixteenths(_ x: Int) -> Int {
     let whole = Int.bitWidth &- 1 &- x.leadingZeroBitCount
     let fraction = whole >= 4 ? (x >> (whole &- 4)) & 15 : (x << (4 &- whole)) & 15

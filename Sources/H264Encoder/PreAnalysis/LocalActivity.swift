@@ -9,14 +9,23 @@ import CH264Kernels
   import Darwin
 #endif
 
-/// Adaptive quantisation by variance: detail hides errors, smooth areas show them.
+/// Adaptive quantisation for the look-ahead: QP offsets by the variance of each macroblock. Detail
+/// hides errors, smooth areas show them.
 enum LocalActivity {
-  /// Steps of QP for each doubling of a macroblock's variance over the usual one, at strength 1.
+  /// The QP steps for each doubling of a macroblock's variance over the usual one, at strength 1.
   private static let slope: Float = 1
-  /// log2 of the variance of luma (sums of squares over 256 samples) at which the offset is 0.
+  /// The base-2 logarithm of the luma energy at which the offset is 0. The energy is the sum of
+  /// squared differences from the mean over the 256 samples.
   private static let usual: Float = 14.4
 
-  /// Fills in a row's offsets by variance, and what they make of the costs of intra prediction, which are there.
+  /// Fills in a row of QP offsets and of the costs that they weight (`QueuedPicture.weights`). The
+  /// costs of intra prediction must be known.
+  /// - Parameters:
+  ///   - picture: the picture; `activityOffsets` and `weights` are written.
+  ///   - geometry: its size.
+  ///   - kernels: the functions that compute the variance.
+  ///   - strength: `LookAheadConfiguration.adaptiveQuantisation`, 0 to 2.
+  ///   - y: the index of the row of macroblocks.
   static func analyse(
     _ picture: QueuedPicture, _ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>,
     strength: Double, row y: Int
@@ -30,7 +39,8 @@ enum LocalActivity {
       return
     }
     let source = picture.source
-    // A macroblock that the picture's border cuts is taken from whole samples next to it.
+    // For a macroblock that extends beyond the picture, the nearest 16x16 samples inside it are
+    // taken.
     let top = min(y &* 16, max(source.height &- 16, 0))
     for x in 0..<w {
       let left = min(x &* 16, max(source.width &- 16, 0))

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// What the look-ahead finds in a picture at half its size, row by row: threads that have nothing better to do take part, and
-/// change nothing of it.
+/// The pre-analysis of pictures for the look-ahead, at half size, row by row. Idle threads take
+/// part in it; the result does not depend on their number.
 final class LookAheadPreAnalysis: SharedRows, @unchecked Sendable {
+  /// What is done with each row.
   private enum Task {
     case none
     case intra(QueuedPicture, SourcePicture, strength: Double)
@@ -13,20 +14,31 @@ final class LookAheadPreAnalysis: SharedRows, @unchecked Sendable {
       b: (half: LowResolutionPicture, after: Int)?)
   }
 
+  /// The size of the pictures.
   private let geometry: PictureGeometry
+  /// The functions that compare and predict samples.
   private let kernels: UnsafePointer<OVTKernels>
-  /// One for each thread.
+  /// One element per thread.
   private let analyses: [LowResolutionAnalysis]
-  /// What each row adds to the picture's cost.
+  /// The sum of the costs of each row.
   private let sums: UnsafeMutablePointer<Int>
+  /// Owns the memory of `analyses` and `sums`.
   private let memory: EncoderMemory
+  /// What is done with the rows at present.
   private var task = Task.none
-  /// Given when there is something to do; what pictures are coded by the same threads give it too.
+  /// Is given when there are rows to do. The code that codes pictures with the same threads gives
+  /// it too.
   let signal = Signal()
 
-  /// Whether weights are looked for.
+  /// Whether the brightness of pictures is read, for weighted prediction.
   private let readsBrightness: Bool
 
+  /// Allocates the memory of the analysis.
+  /// - Parameters:
+  ///   - geometry: the size of the pictures.
+  ///   - kernels: the functions that compare and predict samples.
+  ///   - threads: the number of threads that may take part.
+  ///   - readsBrightness: whether the brightness of pictures is read, for weighted prediction.
   init(
     _ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, threads: Int,
     readsBrightness: Bool = true
@@ -45,19 +57,30 @@ final class LookAheadPreAnalysis: SharedRows, @unchecked Sendable {
     super.init(rows: geometry.heightInMbs, threads: threads)
   }
 
-  /// Copies and halves a picture, and fills in the costs of intra prediction and what activity makes of it.
+  /// Copies and halves a picture, and fills in its costs of intra prediction and its QP offsets by
+  /// activity.
+  /// - Parameters:
+  ///   - picture: gets the copy and the results.
+  ///   - source: the caller's picture.
+  ///   - strength: `LookAheadConfiguration.adaptiveQuantisation`, 0 to 2.
   func analyse(_ picture: QueuedPicture, _ source: SourcePicture, strength: Double) {
     picture.prepare(for: source)
     picture.intraCost = run(.intra(picture, source, strength: strength))
   }
 
-  /// Fills in the costs of prediction from `reference`, and the vectors.
+  /// Fills in the vectors of a picture and its costs of prediction from `reference`.
   func estimateMotion(_ picture: QueuedPicture, from reference: LowResolutionPicture) {
     picture.interCost = run(.inter(picture, from: reference))
   }
 
-  /// Fills in costs, vectors and lists of prediction from the pictures that a picture will refer to (`QueuedPicture.costs`):
-  /// one so many pictures before it, and one so many after it, if any.
+  /// Fills in the costs, vectors and lists of prediction from the pictures that a picture will
+  /// refer to (`QueuedPicture.costs`).
+  /// - Parameters:
+  ///   - picture: the picture.
+  ///   - a: the reference picture of list 0, and by how many pictures it is earlier in output
+  ///     order.
+  ///   - b: the reference picture of list 1, and by how many pictures it is later; nil for P
+  ///     pictures.
   /// - Returns: the sum of the costs.
   @discardableResult func estimateReferenceCosts(
     _ picture: QueuedPicture, to a: (half: LowResolutionPicture, before: Int),
@@ -66,14 +89,17 @@ final class LookAheadPreAnalysis: SharedRows, @unchecked Sendable {
     run(.references(picture, a: a, b: b))
   }
 
-  /// Of every fourth macroblock: what the better of intra prediction and prediction from another picture would leave.
+  /// The sum over every fourth macroblock of the cost of the better of intra prediction and
+  /// prediction from another picture.
   func sample(_ picture: QueuedPicture, from reference: LowResolutionPicture) -> Int {
     analyses[0].sample(picture, from: reference)
   }
 
+  /// Runs a task on all rows.
+  /// - Returns: the sum of the rows' costs.
   private func run(_ task: Task) -> Int {
     let rows = geometry.heightInMbs
-    // No thread has a row of the last one, or gets one before there is any.
+    // No thread works on a row of the last task, or gets one before `open`.
     self.task = task
     if threads == 1 {
       runAlone(rows)
@@ -92,15 +118,15 @@ final class LookAheadPreAnalysis: SharedRows, @unchecked Sendable {
   override func work(row i: Int, thread: Int) {
     let analysis = analyses[thread]
     let progress = threads > 1 ? progress : nil
-    // Motion is looked for from the last macroblock to the first, so that content that comes in from the right or below is
-    // followed too: the coding itself goes the other way.
+    // Vectors are searched from the last macroblock to the first, while coding goes from the first
+    // to the last. So content that enters the picture from the right or from below is followed too.
     let y = geometry.heightInMbs &- 1 &- i
     switch task {
     case .none: break
     case .intra(let picture, let source, let strength):
       picture.take(source, row: i)
       picture.half.fill(picture.source, row: i)
-      // Of the caller's picture: the next row is not copied yet.
+      // Of the caller's picture: the next row, which this reads as well, is not copied yet.
       if readsBrightness { picture.brightnessRead.read(source, macroblockRow: i) }
       if let progress {
         progress.setCoded(row: i, 1)

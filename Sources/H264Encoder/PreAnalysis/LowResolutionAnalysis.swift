@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// What prediction would leave of each macroblock, from pictures of half the size: SATD after intra prediction from the
-/// source itself, and after motion to the half sample from another source picture.
+/// Estimates the residual of each macroblock on pictures at half size: the SATD after intra
+/// prediction from the source picture itself, and after motion compensation in half samples from
+/// another source picture.
 struct LowResolutionAnalysis {
+  /// The size of the pictures.
   let geometry: PictureGeometry
+  /// The functions that compare and predict samples.
   let kernels: UnsafePointer<OVTKernels>
-  /// The block being looked at and its prediction, rows of 16, and the edge that intra prediction reads.
+  /// The samples of the present macroblock and their prediction, with a stride of 16.
   let block: UnsafeMutablePointer<UInt8>
   let prediction: UnsafeMutablePointer<UInt8>
+  /// The neighbouring samples that intra prediction reads, and the same after the filter of
+  /// 8.3.2.2.1.
   private let edge: UnsafeMutablePointer<UInt8>
   private let filtered: UnsafeMutablePointer<UInt8>
 
-  /// Cost of the mode and of what else intra macroblocks say, in units of SATD.
+  /// The estimated cost of mb_type and the prediction mode of an intra macroblock, in units of
+  /// SATD.
   private static let intraOverhead = 10
-  /// SAD below which the prediction in place is taken as it is.
+  /// The SAD below which the zero vector is taken without a search.
   private static let still = 48
-  /// How far a block may reach over the edge.
+  /// The most samples by which a block may extend beyond the edge of the picture.
   private static let reach = LowResolutionPicture.padding - 8
 
+  /// Allocates the scratch memory of one thread.
   init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, memory: inout EncoderMemory) {
     self.geometry = geometry
     self.kernels = kernels
@@ -28,8 +35,11 @@ struct LowResolutionAnalysis {
     filtered = memory.allocate(UInt8.self, count: 64)
   }
 
-  /// Fills in a row's costs of intra prediction.
-  /// - Returns: their sum.
+  /// Fills in the costs of intra prediction of a row of macroblocks.
+  /// - Parameters:
+  ///   - picture: the picture; `intraCosts` is written.
+  ///   - y: the index of the row.
+  /// - Returns: the sum of the costs.
   func intra(_ picture: QueuedPicture, row y: Int) -> Int {
     var sum = 0
     for x in 0..<geometry.widthInMbs {
@@ -41,7 +51,13 @@ struct LowResolutionAnalysis {
     return sum
   }
 
-  /// Fills in a row's costs of prediction from `reference`, and the vectors, behind the row below it.
+  /// Fills in the vectors of a row of macroblocks and the costs of inter prediction, which are at
+  /// most those of intra prediction.
+  /// - Parameters:
+  ///   - picture: the picture; `interCosts` and `vectors` are written.
+  ///   - reference: the picture to predict from.
+  ///   - y: the index of the row.
+  ///   - progress: where the row waits for the row below it; nil where there is one thread.
   /// - Returns: the sum of the costs.
   func inter(
     _ picture: QueuedPicture, from reference: LowResolutionPicture, row y: Int, _ progress: RowProgress?
@@ -57,7 +73,12 @@ struct LowResolutionAnalysis {
     return sum
   }
 
-  /// From the last macroblock of a row to the first, with the three neighbours below and to the right done.
+  /// Calls `body` for the macroblocks of a row from right to left, each once its neighbours to the
+  /// right, below, and below on the left are done.
+  /// - Parameters:
+  ///   - y: the index of the row.
+  ///   - progress: where the row waits for the row below it; nil where there is one thread.
+  ///   - body: gets the column of the macroblock.
   @inline(__always) func eachMacroblock(
     ofRow y: Int, _ progress: RowProgress?, _ body: (_ x: Int) -> Void
   ) {
@@ -76,7 +97,8 @@ struct LowResolutionAnalysis {
     }
   }
 
-  /// Of every fourth macroblock: what the better of intra prediction and prediction from another picture would leave.
+  /// The sum over every fourth macroblock of the cost of the better of intra prediction and
+  /// prediction from another picture.
   func sample(_ picture: QueuedPicture, from reference: LowResolutionPicture) -> Int {
     var sum = 0
     for y in stride(from: 0, to: geometry.heightInMbs, by: 2) {
@@ -89,7 +111,8 @@ struct LowResolutionAnalysis {
     return sum
   }
 
-  /// A descent on whole samples from no motion: the SATD at the place of the least SAD found.
+  /// The SATD at the full-sample vector with the least SAD that a diamond search from the zero
+  /// vector finds.
   @inline(__always) private func search(_ x: Int, _ y: Int, _ reference: LowResolutionPicture) -> Int {
     let sad = kernels.pointee.sad.3!
     let stride = reference.stride
@@ -108,6 +131,7 @@ struct LowResolutionAnalysis {
     return Int(kernels.pointee.satd.3!(block, reference.luma + at, stride))
   }
 
+  /// Copies the samples of a macroblock to `block`.
   @inline(__always) func fetch(_ half: LowResolutionPicture, _ x: Int, _ y: Int) {
     let at = half.luma + (y &* 8 &* half.stride &+ x &* 8)
     for row in 0..<8 {
@@ -115,11 +139,12 @@ struct LowResolutionAnalysis {
     }
   }
 
-  /// The least SATD of the 8x8 predictions of the standard, from the source's own neighbours.
+  /// The least SATD of the nine Intra_8x8 predictions (8.3.2.2), from the neighbouring samples of
+  /// the half-size source picture.
   @inline(__always) private func intraCost(_ half: LowResolutionPicture, _ x: Int, _ y: Int) -> Int {
     let satd = kernels.pointee.satd.3!
     let at = half.luma + (y &* 8 &* half.stride &+ x &* 8)
-    // The border repeats the edge: neighbours are there everywhere.
+    // The padding repeats the edge, so neighbouring samples exist everywhere.
     let center = edge + 16
     let above = at - half.stride
     for i in -1..<16 { center[i &+ 1] = above[i] }
@@ -143,13 +168,21 @@ struct LowResolutionAnalysis {
     return best
   }
 
-  /// Bits of a vector's component that differs from its prediction by so many half samples, about.
+  /// The approximate number of bits of a vector component that differs from its prediction by a
+  /// number of half samples.
   @inline(__always) private static func bits(_ difference: Int) -> Int {
     let magnitude = Int(difference.magnitude)
     return magnitude == 0 ? 1 : 2 &* (Int.bitWidth &- magnitude.leadingZeroBitCount) &+ 1
   }
 
-  /// SATD at the best vector found, with its bits.
+  /// The cost of motion compensation with the best vector that was found: its SATD and the bits of
+  /// the vector.
+  /// - Parameters:
+  ///   - x: the column of the macroblock.
+  ///   - y: its row.
+  ///   - reference: the picture to predict from.
+  ///   - vectors: the vectors of the picture in half samples; that of the macroblock is written.
+  ///   - guess: a further candidate in half samples; zero: none.
   @inline(__always) func interCost(
     _ x: Int, _ y: Int, _ reference: LowResolutionPicture, _ vectors: UnsafeMutablePointer<SIMD2<Int16>>,
     _ guess: SIMD2<Int16>
@@ -165,7 +198,7 @@ struct LowResolutionAnalysis {
     let mostY = reference.height &- 8 &- y &* 8 &+ LowResolutionAnalysis.reach
     let base = reference.luma + (y &* 8 &* stride &+ x &* 8)
 
-    // Neighbours that were looked at already: right and below.
+    // The neighbours that have a vector already: right, below, and below on the left.
     let right = x < w &- 1 ? vectors[m &+ 1] : .zero
     let hasBelow = y < geometry.heightInMbs &- 1
     let below = hasBelow ? vectors[m &+ w] : .zero
@@ -213,7 +246,7 @@ struct LowResolutionAnalysis {
       }
     }
 
-    // Half samples, by averages of whole ones.
+    // Half-sample positions are averages of full samples.
     let at = base + (bestY &* stride &+ bestX)
     var vx = 2 &* bestX
     var vy = 2 &* bestY

@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// Half-size pictures as weighted prediction will have them: where a picture has grown darker or brighter than one that
-/// it may refer to, that one is given its brightness before both are compared.
+/// Predicts fades as weighted prediction will: where a picture is darker or brighter than one that
+/// it may refer to, the half-size reference picture gets the same brightness before both are
+/// compared.
 struct LowResolutionFades {
-  /// Size of a block, and rows from one that is read to the next.
+  /// The width and height in half-size samples of the blocks whose sums are compared, and the
+  /// distance of the rows that are read.
   private static let (blockSize, rowStep) = (16, 2)
 
-  /// Blocks of a picture.
+  /// The number of blocks in a picture.
   static func blockCount(_ geometry: PictureGeometry) -> Int {
     max(geometry.widthInMbs / 2, 1) * max(geometry.heightInMbs / 2, 1)
   }
 
+  /// The number of blocks in a row, and of rows of blocks.
   private let columns: Int
   private let rows: Int
+  /// The width and height of a block in half-size samples; less than `blockSize` only in smaller
+  /// pictures.
   private let blockWidth: Int
   private let blockHeight: Int
+  /// The weighted value of each sample value.
   private let table: UnsafeMutablePointer<UInt8>
-  /// One for each list.
+  /// The weighted reference picture of list 0 and of list 1.
   private let adapted: (LowResolutionPicture, LowResolutionPicture)
 
+  /// Allocates both reference pictures.
   init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
     columns = max(geometry.widthInMbs / 2, 1)
     rows = max(geometry.heightInMbs / 2, 1)
@@ -31,9 +38,10 @@ struct LowResolutionFades {
     )
   }
 
+  /// The number of samples of a block that are read.
   private var samples: Int { blockWidth * (blockHeight / Self.rowStep) }
 
-  /// Reads the brightness of a picture.
+  /// Fills in the brightness of a picture and the sums of its blocks.
   func read(_ picture: QueuedPicture) {
     let sums = picture.blockSums
     sums.update(repeating: 0, count: columns &* rows)
@@ -53,7 +61,12 @@ struct LowResolutionFades {
     picture.brightness = FadeDetector.level(sum, squares, samples &* columns &* rows)
   }
 
-  /// A picture as another one's reference of a list, 0 or 1; valid until the next call for that list.
+  /// The half-size picture of a reference picture, weighted if there is a fade.
+  /// - Parameters:
+  ///   - then: the reference picture.
+  ///   - now: the picture that refers to it.
+  ///   - list: its reference picture list, 0 or 1.
+  /// - Returns: a picture that is valid until the next call for the same list.
   func reference(_ then: QueuedPicture, of now: QueuedPicture, list: Int) -> LowResolutionPicture {
     let shift: Int32 = 6
     guard let weight = FadeDetector.component(now.brightness, then.brightness, shift),

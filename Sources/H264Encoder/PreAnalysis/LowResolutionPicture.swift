@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// Luma at half of its size, a block of 8x8 for each macroblock, with samples around it for vectors that point outside.
+/// The luma of a picture at half its width and height, a block of 8x8 samples for each macroblock,
+/// with padding for vectors that point outside.
 struct LowResolutionPicture {
+  /// The samples of padding on each side.
   static let padding = 32
+  /// The width without padding, in samples: 8 per macroblock.
   let width: Int
+  /// The height without padding, in samples.
   let height: Int
+  /// The distance of rows in bytes.
   let stride: Int
-  /// The sample at (0, 0).
+  /// The first sample of the first row, at (0, 0).
   let luma: UnsafeMutablePointer<UInt8>
 
+  /// Allocates the picture, with padding. A stride that is a multiple of 1024 is avoided, as rows
+  /// would compete for the same lines of the cache.
   init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
     width = geometry.widthInMbs * 8
     height = geometry.heightInMbs * 8
@@ -20,7 +27,11 @@ struct LowResolutionPicture {
     luma = plane + LowResolutionPicture.padding * stride + LowResolutionPicture.padding
   }
 
-  /// Means of two by two samples, of a row of macroblocks; the edge is repeated to the border of the macroblocks and beyond.
+  /// Fills in a row of macroblocks with the means of 2x2 samples. The edge is repeated to the
+  /// border of the macroblocks and in the padding.
+  /// - Parameters:
+  ///   - source: the picture at full size.
+  ///   - row: the index of the row of macroblocks.
   func fill(_ source: SourcePicture, row: Int) {
     let columns = source.width / 2
     let rows = source.height / 2

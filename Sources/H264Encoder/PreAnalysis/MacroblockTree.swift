@@ -7,26 +7,40 @@
   import Darwin
 #endif
 
-/// What is referred to much is coded better (J. Garrett-Glaser, "A novel macroblock-tree algorithm for high-performance
-/// optimization of dependent video coding in H.264/AVC"): from the last picture of the look-ahead back to the first,
-/// each macroblock hands on what it inherits, as far as inter prediction saves what intra prediction would cost, to the
-/// macroblocks that its vectors point at, in the pictures that it will refer to. What comes together there is what bits
-/// spent there are worth.
+/// Lowers the QP of macroblocks that many later pictures refer to (J. Garrett-Glaser, "A novel
+/// macroblock-tree algorithm for high-performance optimization of dependent video coding in
+/// H.264/AVC").
+///
+/// From the last picture of the look-ahead back to the first, each macroblock propagates a part of
+/// its own cost and of the cost propagated to it: the part of its intra cost that inter prediction
+/// saves. The amount goes to the macroblocks that its vectors point at, in the pictures that it
+/// will refer to. The sum that a macroblock gets says how much later pictures gain if it is coded
+/// better.
 struct MacroblockTree {
+  /// The size of the pictures.
   private let geometry: PictureGeometry
-  /// Steps of QP for each doubling of a macroblock's worth.
+  /// The QP steps for each doubling of a macroblock's cost by what is propagated to it.
   private let strength: Float
 
+  /// Creates a tree.
+  /// - Parameters:
+  ///   - geometry: the size of the pictures.
+  ///   - strength: the QP steps for each doubling of a macroblock's cost by what is propagated to
+  ///     it.
   init(_ geometry: PictureGeometry, strength: Float = 1.8) {
     self.geometry = geometry
     self.strength = strength
   }
 
-  /// Fills in the offsets of the first `count` of these pictures, which follow each other as they are shown and are a run
-  /// of their own.
+  /// Computes the propagated costs of all given pictures, and the QP offsets of the first ones.
   /// - Parameters:
-  ///   - planned: pictures in runs (`QueuedPicture.plannedRun`); those after them each refer to the one before.
-  ///   - middle: which picture of a run of so many is a B picture that others refer to.
+  ///   - pictures: the pictures of the look-ahead in output order.
+  ///   - count: the number of pictures whose offsets are filled in; they form a run of B pictures
+  ///     and the reference picture behind them.
+  ///   - planned: the number of pictures in planned runs (`QueuedPicture.plannedRun`). Each picture
+  ///     behind them is taken to refer to the one before it.
+  ///   - middle: gives, for a run of a number of pictures, the index of the B picture that others
+  ///     refer to; nil if there is none.
   func run(_ pictures: [QueuedPicture], finish count: Int, planned: Int, middle: (Int) -> Int?) {
     let size = geometry.macroblockCount
     for picture in pictures { picture.propagatedCosts.update(repeating: 0, count: size) }
@@ -59,18 +73,21 @@ struct MacroblockTree {
     }
   }
 
-  /// Of its worth, what a B picture that few pictures refer to has.
+  /// The factor of `strength` for B pictures that others refer to: fewer pictures refer to them
+  /// than to P pictures.
   private static let middlePart: Float = 0.4
-  /// Of what a picture inherits, the part that it hands on: the rest is coded anew on the way.
+  /// The part of the propagated cost that a macroblock propagates further: the rest is coded anew
+  /// on the way.
   private static let kept: Float = 0.95
-  /// Of what a B picture would hand on, the part that counts: it is coded coarser.
+  /// The factor of the cost that B pictures propagate: they have a higher QP.
   private static let bidirectionalPart: Float = 0.6
 
-  /// Offsets by activity alone, where there is no propagation.
+  /// Sets the QP offsets of a picture to those of its activity, where nothing is propagated.
   func leave(_ picture: QueuedPicture) {
     picture.offsets.update(from: picture.activityOffsets, count: geometry.macroblockCount)
   }
 
+  /// Sets the QP offsets of a picture by its activity and by the cost propagated to it.
   private func finish(_ picture: QueuedPicture, _ strength: Float) {
     for m in 0..<geometry.macroblockCount {
       let own = picture.weights[m]
@@ -79,7 +96,12 @@ struct MacroblockTree {
     }
   }
 
-  /// The pictures of a run hand on what they inherit, those first that are coded last.
+  /// Propagates the costs of a run of pictures, in the reverse of the order in which they are
+  /// coded.
+  /// - Parameters:
+  ///   - pictures: the pictures of the look-ahead in output order.
+  ///   - run: the indices of the run.
+  ///   - middle: the index of the B picture that others refer to; nil if there is none.
   private func propagate(_ pictures: [QueuedPicture], _ run: Range<Int>, _ middle: Int?) {
     let last = run.upperBound - 1
     let before = run.lowerBound > 0 ? pictures[run.lowerBound - 1] : nil
@@ -94,6 +116,12 @@ struct MacroblockTree {
     if !pictures[last].kind.isKey { propagate(pictures[last], to: before, nil, 1) }
   }
 
+  /// Propagates the costs of a picture to the pictures that it will refer to.
+  /// - Parameters:
+  ///   - picture: the picture.
+  ///   - a: the reference picture of list 0; nil if it has left the look-ahead.
+  ///   - b: that of list 1; nil for P pictures.
+  ///   - part: the factor of the amounts, 0 to 1.
   private func propagate(_ picture: QueuedPicture, to a: QueuedPicture?, _ b: QueuedPicture?, _ part: Float) {
     let (a, b) = (a?.propagatedCosts, b?.propagatedCosts)
     for y in 0..<geometry.heightInMbs {
@@ -108,19 +136,31 @@ struct MacroblockTree {
     }
   }
 
-  /// What a macroblock hands on, that leaves so much to code.
+  /// The amount that a macroblock propagates: its own cost and the cost propagated to it, times the
+  /// share of its intra cost that inter prediction saves.
+  /// - Parameters:
+  ///   - picture: the picture.
+  ///   - m: the index of the macroblock.
+  ///   - cost: its cost of inter prediction.
   @inline(__always) private func worth(_ picture: QueuedPicture, _ m: Int, cost: Int32) -> Float {
     let intra = Float(picture.intraCosts[m])
     return (picture.weights[m] + picture.propagatedCosts[m] * MacroblockTree.kept) * (1 - Float(cost) / intra)
   }
 
-  /// To the four macroblocks that a vector points at.
+  /// Divides an amount among the four macroblocks that a vector points at, by the area that each of
+  /// them has in the block. What lies outside the picture is lost.
+  /// - Parameters:
+  ///   - amount: the amount.
+  ///   - x: the column of the macroblock that propagates it.
+  ///   - y: its row.
+  ///   - vector: its vector, in half samples of the half-size picture.
+  ///   - target: the propagated costs of the picture that the vector points into.
   @inline(__always) private func give(
     _ amount: Float, _ x: Int, _ y: Int, _ vector: SIMD2<Int16>, _ target: UnsafeMutablePointer<Float>
   ) {
     let w = geometry.widthInMbs
     let h = geometry.heightInMbs
-    // In half samples: a macroblock is 16 wide.
+    // In half samples of the half-size picture a macroblock is 16 wide.
     let left = x &* 16 &+ Int(vector.x)
     let top = y &* 16 &+ Int(vector.y)
     let column = left >> 4

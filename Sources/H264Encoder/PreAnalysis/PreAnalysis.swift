@@ -1,66 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// How much there is to code in a picture, seen before it is coded: a histogram of what each macroblock leaves
-/// after prediction, by twice the base-2 logarithm of its SATD on the half-size picture.
+/// The residual of a picture as estimated before it is coded: a histogram of the energy that
+/// prediction leaves in each macroblock. The bin is twice the base-2 logarithm of the SATD on the
+/// half-size picture.
 struct ResidualHistogram: Equatable {
+  /// The number of bins.
   static let bins = 32
-  /// Macroblocks by bin; a mean over pictures need not be whole.
+  /// The number of macroblocks in each bin; not an integer in a mean over pictures.
   var counts = SIMD32<Float>()
 
-  /// Moves a part of the way to another.
+  /// Moves a part of the way to another histogram.
+  /// - Parameters:
+  ///   - other: the other histogram.
+  ///   - part: 0 (no change) to 1 (equal to `other`).
   mutating func approach(_ other: ResidualHistogram, by part: Float) {
     counts += (other.counts - counts) * part
   }
 }
 
-/// What the rate control knows of a picture before it is coded.
+/// What the pre-analysis tells the rate control about a picture.
 struct PreAnalysisResult {
-  /// What prediction leaves: intra prediction alone for a key frame, else the better of both.
+  /// The residual: after intra prediction for a key frame, otherwise after the better of intra and
+  /// inter prediction for each macroblock.
   var residual = ResidualHistogram()
-  /// The mean absolute difference in place is below a camera's noise.
+  /// Whether the mean absolute difference from the last picture is below a camera's noise.
   var isStill = false
-  /// How much of what intra prediction leaves the last picture does not predict either: 0 (still) to 1 (all new).
+  /// How new the picture is: the residual after the better prediction over the residual after intra
+  /// prediction, 0 (the last picture predicts it exactly) to 1 (the last picture does not help).
   var novelty = 1.0
-  /// From this novelty on a picture inherits next to nothing of the one before.
+  /// The novelty from which on the last picture predicts next to nothing of a picture.
   static let mostlyNew = 0.6
 }
 
-/// A look at the whole picture before it is coded, at half its size: what the best of a few vectors into the last
-/// source picture leaves, and what intra prediction from the source would leave.
+/// The pre-analysis of a picture for low-latency encoding, on its luma at half size: for each
+/// macroblock the SATD after motion compensation from the last source picture, with the best of a
+/// few vectors, and the SATD after intra prediction from the source picture itself.
 ///
-/// Threads share its rows, and change nothing of it.
+/// Threads share the rows of macroblocks; the result does not depend on their number.
 final class PreAnalysis: SharedRows, @unchecked Sendable {
   private let geometry: PictureGeometry
-  /// The vectors and evidence are those of all macroblocks; what the last picture left is a candidate.
+  /// The half-size pictures with the vectors and the evidence of all macroblocks. The vector that
+  /// the last picture left is a candidate of the search.
   private var pictures: PreAnalysisRow
-  /// What each thread has found, and what it looks with.
+  /// One element per thread: its results and its scratch memory.
   private let parts: UnsafeMutablePointer<PreAnalysisRow.Part>
+  /// Scratch memory of `CameraMotion`, `CameraMotion.histogramCount` elements.
   private let histogram: UnsafeMutablePointer<Int32>
+  /// The picture that is being analysed.
   private var source: SourcePicture?
+  /// Where the brightness of the picture is stored, if it is asked for.
   private var brightness: FadeReading?
-  /// From the last picture to this one.
+  /// The motion of the camera from the last picture to this one.
   private(set) var camera = CameraMotion()
+  /// Whether a picture has been analysed before.
   private var hasLast = false
 
-  /// What is left after the better of both predictions.
+  /// The residual after the better of both predictions.
   private var residual = ResidualHistogram()
-  /// The mean absolute difference in place from the last picture.
+  /// The mean absolute difference of the half-size samples from those of the last picture.
   private var change = 0.0
+  /// Whether a new scene begins with the picture.
   private(set) var isSceneChange = false
-  /// The two pictures before were mostly new as well: a camera shakes, and what looks like another scene is the next of such
-  /// pictures, from which nothing will be inherited either.
+  /// Whether the two pictures before were mostly new as well, as when a camera shakes. What looks
+  /// like a scene cut is then one more of them, and the pictures that follow will not refer to it
+  /// much either.
   private var isRestless: Bool { min(novelties.0, novelties.1) > PreAnalysisResult.mostlyNew }
-  /// Those of the last two pictures; 0 for a scene's first.
+  /// The novelty of the last two pictures, the older one first; 0 where a scene began.
   private var novelties = (0.0, 0.0)
 
-  /// The mean absolute difference of the half-size pictures below which the picture stands still: a camera's noise
-  /// is more.
+  /// The mean absolute difference of the half-size samples below which the picture stands still: a
+  /// camera's noise is more.
   private static let stillness = 0.1
   private var isStill: Bool { hasLast && change < PreAnalysis.stillness }
-  /// How much of what intra prediction leaves the last picture does not predict either: 0 (still) to 1 (all new).
+  /// How new the picture is (`PreAnalysisResult.novelty`).
   private var novelty = 1.0
 
+  /// Allocates the memory of the analysis.
+  /// - Parameters:
+  ///   - geometry: the size of the pictures.
+  ///   - kernels: the functions that compare samples.
+  ///   - threads: the number of threads that share the rows.
+  ///   - memory: owns the allocated memory.
   init(
     _ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, threads: Int = 1,
     memory: inout EncoderMemory
@@ -73,16 +94,18 @@ final class PreAnalysis: SharedRows, @unchecked Sendable {
     super.init(rows: geometry.heightInMbs, threads: threads)
   }
 
-  /// Of the picture that was looked at.
+  /// The result for the picture that was analysed last.
+  /// - Parameter isKeyFrame: whether it is coded as a key frame, so that only intra prediction
+  ///   counts.
   func result(isKeyFrame: Bool) -> PreAnalysisResult {
     PreAnalysisResult(residual: isKeyFrame ? intra() : residual, isStill: isStill, novelty: novelty)
   }
 
-  /// Reads the picture's luma and compares it with the last picture that was looked at.
-  ///
+  /// Analyses a picture and compares it with the picture that was analysed before it.
   /// - Parameters:
-  ///   - coder: its threads share the rows; nil: there is one thread.
-  ///   - brightness: gets the picture's, where it is asked for.
+  ///   - source: the picture, of which the luma is read.
+  ///   - coder: the coder whose threads share the rows; nil: the calling thread does all of them.
+  ///   - brightness: gets the brightness of the picture; nil where it is not needed.
   func analyse(
     _ source: SourcePicture, with coder: PictureCoder? = nil, brightness: FadeReading? = nil
   ) {
@@ -126,16 +149,16 @@ final class PreAnalysis: SharedRows, @unchecked Sendable {
     pictures.halve(source, row: y)
     brightness?.read(source, macroblockRow: y)
     guard hasLast else { return }
-    // A copy: threads do not write beside each other.
+    // A copy, so that threads do not write to the same cache lines.
     var part = parts[thread]
     pictures.compare(row: y, &part, threads > 1 ? progress : nil)
     parts[thread] = part
   }
 
-  /// What intra prediction leaves of the picture that was looked at.
+  /// The residual after intra prediction of the picture that was analysed last.
   private func intra() -> ResidualHistogram { pictures.intra(&parts[0]) }
 
-  /// Whether a step of brightness alone explains most of the change.
+  /// Whether most of the change is a step of brightness, the same for all samples.
   private var isFlash: Bool {
     let (current, last) = (pictures.current, pictures.last)
     let area = pictures.width * pictures.height

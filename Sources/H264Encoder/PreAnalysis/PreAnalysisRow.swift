@@ -1,32 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// A row of macroblocks of a look at the whole picture (`PreAnalysis`).
+/// The part of the pre-analysis (`PreAnalysis`) that works on one row of macroblocks.
 struct PreAnalysisRow {
   private let geometry: PictureGeometry
   private let kernels: UnsafePointer<OVTKernels>
+  /// The width of the half-size picture in samples: 8 per macroblock.
   let width: Int
+  /// Its height in samples.
   let height: Int
-  /// Luma at half its size.
+  /// The luma of the present picture at half size.
   private(set) var current: UnsafeMutablePointer<UInt8>
+  /// The luma of the last picture at half size.
   private(set) var last: UnsafeMutablePointer<UInt8>
-  /// The vector of each macroblock, in half-size samples.
+  /// For each macroblock, its vector from the last picture in samples of the half-size picture.
   let vectors: UnsafeMutablePointer<SIMD2<Int16>>
-  /// What each says of a camera that moves (`CameraMotion.Evidence`).
+  /// For each macroblock, what it says of a moving camera (`CameraMotion.Evidence`).
   let evidence: UnsafeMutablePointer<UInt8>
 
-  /// What comes of rows: all of it counts, so that the order is no matter.
+  /// The sums over rows, which do not depend on the order of the rows.
   struct Found {
-    /// What is left after the better of both predictions.
+    /// The histogram of the residual after the better of both predictions.
     var residual = ResidualHistogram()
-    /// What moved and what intra prediction leaves of the macroblocks for which both are known.
+    /// The SATD after motion compensation and after intra prediction of the macroblocks for which
+    /// both are known.
     var compared = (moved: 0, intra: 0)
-    /// Macroblocks that intra prediction suits better.
+    /// The number of macroblocks for which intra prediction is the better one.
     var intraCount = 0
-    /// What is left, and what intra prediction leaves of every fourth macroblock.
+    /// The SATD after the better prediction and after intra prediction, of every fourth macroblock.
     var sampled = (residual: 0, intra: 0)
-    /// Sum of the absolute differences in place.
+    /// The sum of the absolute differences of samples at the same position.
     var difference = 0
+    /// The number of macroblocks that were analysed.
     var analysedCount = 0
 
     static func += (a: inout Found, b: Found) {
@@ -41,10 +46,11 @@ struct PreAnalysisRow {
     }
   }
 
-  /// A thread's.
+  /// The results and the scratch memory of a thread.
   struct Part {
+    /// The sums over the rows that the thread has analysed.
     var found = Found()
-    /// The block being looked at, and its prediction: rows of 16.
+    /// The samples of the present macroblock and their prediction: eight rows with a stride of 16.
     let block: UnsafeMutablePointer<UInt8>
     let prediction: UnsafeMutablePointer<UInt8>
 
@@ -54,6 +60,7 @@ struct PreAnalysisRow {
     }
   }
 
+  /// Allocates the memory of two half-size pictures, the vectors and the evidence.
   init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, memory: inout EncoderMemory) {
     self.geometry = geometry
     self.kernels = kernels
@@ -65,17 +72,22 @@ struct PreAnalysisRow {
     evidence = memory.allocate(UInt8.self, count: geometry.macroblockCount)
   }
 
-  /// The picture becomes the last one.
+  /// Makes the present picture the last one.
   mutating func advance() { swap(&current, &last) }
 
-  /// Macroblocks from which on every other one, as on a chessboard, tells enough of the picture.
+  /// The number of macroblocks from which on only every other one is analysed, as on a chessboard.
   private static let many = 300
   private var skips: Bool { geometry.macroblockCount >= PreAnalysisRow.many }
 
-  /// SATD above which intra prediction is tried too.
+  /// The SATD after motion compensation above which intra prediction is tried too.
   private static let intraThreshold = 160
 
-  /// Compares a row with the last picture, behind the row above it: both are halved then.
+  /// Compares a row with the last picture.
+  /// - Parameters:
+  ///   - y: the index of the row.
+  ///   - part: the results and the scratch memory of the thread.
+  ///   - progress: where the row waits for the row above it, which must be at half size up to the
+  ///     same macroblock; nil where there is one thread.
   func compare(row y: Int, _ part: inout Part, _ progress: RowProgress?) {
     var above = y == 0 ? geometry.widthInMbs : 0
     for x in 0..<geometry.widthInMbs {
@@ -92,7 +104,8 @@ struct PreAnalysisRow {
 
   @inline(__always) private func compare(_ x: Int, _ y: Int, _ part: inout Part) {
     if skips && (x &+ y) & 1 != 0 {
-      // As its neighbour in the row, or above at the left edge.
+      // The vector and the evidence are those of the left neighbour, or of the upper one at the
+      // left edge.
       let m = y &* geometry.widthInMbs &+ x
       let neighbour = m &- (x > 0 ? 1 : geometry.widthInMbs)
       vectors[m] = vectors[neighbour]
@@ -121,7 +134,7 @@ struct PreAnalysisRow {
     part.found.residual.counts[PreAnalysisRow.bin(least)] += 1
   }
 
-  /// What intra prediction leaves of the whole picture.
+  /// The residual after intra prediction of all macroblocks.
   func intra(_ part: inout Part) -> ResidualHistogram {
     let (block, prediction) = (part.block, part.prediction)
     var histogram = ResidualHistogram()
@@ -134,6 +147,7 @@ struct PreAnalysisRow {
     return histogram
   }
 
+  /// Copies the samples of a macroblock to `block`.
   @inline(__always) private func fetch(
     _ x: Int, _ y: Int, _ block: UnsafeMutablePointer<UInt8>
   ) {
@@ -143,15 +157,17 @@ struct PreAnalysisRow {
     }
   }
 
+  /// The bin of an SATD.
   @inline(__always) private static func bin(_ cost: Int) -> Int {
-    // 16 log2(cost + 1) / 8.
+    // 2 log2(cost + 1), rounded down; linear between powers of two.
     let x = cost &+ 1
     let whole = Int.bitWidth &- 1 &- x.leadingZeroBitCount
     let half = whole >= 1 ? (x >> (whole &- 1)) & 1 : 0
     return min(whole &* 2 &+ half, ResidualHistogram.bins &- 1)
   }
 
-  /// The picture's row at half its size.
+  /// Fills in a row of macroblocks of the half-size picture; samples beyond the picture repeat its
+  /// edge.
   func halve(_ source: SourcePicture, row: Int) {
     let columns = source.width / 2
     let rows = source.height / 2
@@ -167,7 +183,8 @@ struct PreAnalysisRow {
     }
   }
 
-  /// SATD after the best of horizontal, vertical and mean prediction from the source's own neighbours.
+  /// The SATD after the best of vertical, horizontal and DC prediction from the neighbouring
+  /// samples of the half-size source picture.
   @inline(__always) private func intraCost(
     _ x: Int, _ y: Int, _ block: UnsafeMutablePointer<UInt8>, _ prediction: UnsafeMutablePointer<UInt8>
   ) -> Int {
@@ -199,7 +216,13 @@ struct PreAnalysisRow {
     return min(best, Int(satd(block, prediction, 16)))
   }
 
-  /// SATD at the best vector found.
+  /// The SATD after motion compensation with the best vector that was found. The vector and the
+  /// evidence are stored.
+  /// - Parameters:
+  ///   - x: the column of the macroblock.
+  ///   - y: its row.
+  ///   - block: its samples.
+  ///   - difference: the sum to which the SAD of the zero vector is added.
   @inline(__always) private func interCost(
     _ x: Int, _ y: Int, _ block: UnsafeMutablePointer<UInt8>, _ difference: inout Int
   ) -> Int {

@@ -2,16 +2,25 @@
 import CH264Kernels
 
 extension LowResolutionAnalysis {
-  /// Cost of a second vector.
+  /// The estimated cost of a second vector, in units of SATD.
   private static let bipredictionOverhead = 6
 
-  /// A row of `LookAheadPreAnalysis.estimateReferenceCosts`, behind the row below it.
+  /// Fills in a row of `LookAheadPreAnalysis.estimateReferenceCosts`.
+  /// - Parameters:
+  ///   - picture: the picture; `costs`, `lists`, `forward` and `backward` are written.
+  ///   - a: the reference picture of list 0, and by how many pictures it is earlier in output
+  ///     order.
+  ///   - b: the reference picture of list 1, and by how many pictures it is later; nil for P
+  ///     pictures.
+  ///   - y: the index of the row.
+  ///   - progress: where the row waits for the row below it; nil where there is one thread.
+  /// - Returns: the sum of the costs.
   func estimateReferenceCosts(
     _ picture: QueuedPicture, to a: (half: LowResolutionPicture, before: Int),
     _ b: (half: LowResolutionPicture, after: Int)?, row y: Int, _ progress: RowProgress?
   ) -> Int {
     var sum = 0
-    // In the order of `inter`, for the same reason.
+    // The order of `inter`, for the same reason.
     eachMacroblock(ofRow: y, progress) { x in
       fetch(picture.half, x, y)
       let m = y &* geometry.widthInMbs &+ x
@@ -47,7 +56,12 @@ extension LowResolutionAnalysis {
     return sum
   }
 
-  /// SATD of the mean of two predictions.
+  /// The SATD of the mean of two predictions, and the cost of a second vector.
+  /// - Parameters:
+  ///   - x: the column of the macroblock.
+  ///   - y: its row.
+  ///   - a: the reference picture of list 0, and the vector in half samples.
+  ///   - b: the reference picture of list 1, and the vector in half samples.
   @inline(__always) private func bipredictedCost(
     _ x: Int, _ y: Int, _ a: (LowResolutionPicture, SIMD2<Int16>), _ b: (LowResolutionPicture, SIMD2<Int16>)
   ) -> Int {

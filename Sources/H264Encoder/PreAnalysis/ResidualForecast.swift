@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ResidualHistogram {
-  /// Adds a macroblock of which prediction leaves so much, and whose QP is so many steps above the picture's. A step less
-  /// is as many bits as a sixth of a doubling more to code.
+  /// Adds a macroblock to a histogram. Its QP offset moves it by a third of a bin per QP step: one
+  /// step less takes as many bits as a residual with a sixth of a doubling more.
+  /// - Parameters:
+  ///   - cost: the SATD that prediction leaves.
+  ///   - offset: the QP of the macroblock relative to that of the picture, in QP steps.
+  ///   - counts: the bins. The macroblock is divided between the two nearest ones.
   @inline(__always) fileprivate static func add(
     cost: Int32, offset: Float, to counts: UnsafeMutablePointer<Float>
   ) {
-    // 2 log2(cost + 1), to an eighth.
+    // 2 log2(cost + 1), in steps of a quarter.
     let x = Int(max(cost, 0)) &+ 1
     let whole = Int.bitWidth &- 1 &- x.leadingZeroBitCount
     let fraction = whole >= 3 ? (x >> (whole &- 3)) & 7 : (x << (3 &- whole)) & 7
@@ -18,35 +22,45 @@ extension ResidualHistogram {
     if part > 0 { counts[min(bin &+ 1, ResidualHistogram.bins &- 1)] += part }
   }
 
+  /// Adds the counts of another histogram.
   static func += (a: inout ResidualHistogram, b: ResidualHistogram) { a.counts += b.counts }
 }
 
 extension QueuedPicture {
-  /// Fills in what prediction leaves, with the offsets by activity.
+  /// Fills in the residuals after intra prediction and after prediction from the picture before,
+  /// with the QP offsets of the activity.
+  /// - Parameters:
+  ///   - count: the number of macroblocks.
+  ///   - hasInter: whether there is a picture before; otherwise both are those of intra prediction.
   func takeResiduals(_ count: Int, hasInter: Bool) {
     intraResidual = residual(intraCosts, activityOffsets, count)
     interResidual = hasInter ? residual(interCosts, activityOffsets, count) : intraResidual
   }
 
-  /// Fills in what prediction from the pictures leaves that it will refer to.
+  /// Fills in the residual after prediction from the pictures that the picture will refer to, with
+  /// the QP offsets of the activity. `count` is the number of macroblocks.
   func takeRelated(_ count: Int) {
     referenceResidual = residual(costs, activityOffsets, count)
     hasCosts = true
   }
 
-  /// What prediction leaves of it as it is coded, with all offsets.
+  /// The residual of the picture as it is coded, with all QP offsets. `count` is the number of
+  /// macroblocks.
   func finalResidual(_ count: Int) -> ResidualHistogram {
     residual(kind.isKey ? intraCosts : hasCosts ? costs : interCosts, offsets, count)
   }
 
-  /// What intra prediction alone would leave, with all offsets.
+  /// The residual after intra prediction of all macroblocks, with all QP offsets. `count` is the
+  /// number of macroblocks.
   func finalIntraResidual(_ count: Int) -> ResidualHistogram { residual(intraCosts, offsets, count) }
 
+  /// The histogram of the costs of macroblocks with QP offsets.
   private func residual(
     _ costs: UnsafeMutablePointer<Int32>, _ offsets: UnsafeMutablePointer<Float>, _ count: Int
   ) -> ResidualHistogram {
     var histogram = ResidualHistogram()
-    // By address: a lane of a vector that is not known before costs all of it to be stored and read again.
+    // Through a pointer: to change one lane of a vector, the compiler would store and load all of
+    // it.
     withUnsafeMutableBytes(of: &histogram.counts) { bytes in
       guard let base = bytes.baseAddress else { return }
       let counts = base.bindMemory(to: Float.self, capacity: ResidualHistogram.bins)
@@ -55,7 +69,8 @@ extension QueuedPicture {
     return histogram
   }
 
-  /// What prediction leaves, before offsets of quality that is inherited.
+  /// The residual of the picture as it is coded, with the QP offsets of the activity but without
+  /// those of the macroblock tree.
   var plainResidual: ResidualHistogram {
     kind.isKey ? intraResidual : hasCosts ? referenceResidual : interResidual
   }
