@@ -1,34 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
-/// The reference pictures, as the decoder has them too (8.2.4, 8.2.5), for frames only.
+/// The reference pictures of the stream, marked as in the decoder (8.2.4, 8.2.5). All pictures are
+/// frames.
 struct DecodedPictureBuffer {
+  /// A reference picture.
   struct Entry {
-    /// Index of the picture's planes in the encoder's pool.
+    /// The index of its planes in the encoder's pool of pictures.
     var picture: Int
     /// `H264FrameFacts.index` of the frame.
     var index: UInt64
+    /// frame_num of the picture.
     var frameNum: Int
-    /// LongTermFrameIdx, or nil for a short-term reference.
+    /// LongTermFrameIdx; nil for a short-term reference.
     var longTermIndex: Int?
-    /// False once the caller says that the receiver does not have it: it is no longer predicted from.
+    /// Whether pictures may be predicted from it: false once the caller has said that the receiver
+    /// does not have it.
     var isUsable = true
-    /// `PicturePlan.isBetter`.
+    /// Whether it is coded with a lower QP than the pictures around it (`PicturePlan.isBetter`).
     var isBetter = false
-    /// A B picture, which only those between the same two pictures refer to.
+    /// Whether it is a B picture, to which only the B pictures between the same two I or P pictures
+    /// refer.
     var isBidirectional = false
-    /// It precedes the last key frame in decoding order.
+    /// Whether it precedes the last key frame in decoding order.
     var isBeforeKeyFrame = false
   }
 
+  /// The most reference pictures: max_num_ref_frames.
   let capacity: Int
+  /// MaxFrameNum (7.4.2.1.1).
   let maxFrameNum: Int
-  /// Receivers may miss frames: their buffers then hold stand-ins of short-term pictures that this one has as
-  /// long-term pictures, or has removed. Nothing here may rest on how many there are.
+  /// Whether receivers may lose frames. The buffer of a receiver may then hold a substitute for a
+  /// short-term picture that is a long-term picture here, or was removed. What the encoder writes
+  /// must not depend on the number of entries.
   let toleratesLosses: Bool
-  /// Short-term entries newest first, then long-term ones by index: the initial list 0 (8.2.4.2.1).
+  /// The pictures in the order of the initial reference list 0 (8.2.4.2.1): short-term pictures,
+  /// the newest first, then long-term pictures by index.
   private(set) var entries: [Entry] = []
 
+  /// Creates an empty buffer.
+  /// - Parameters:
+  ///   - capacity: the most reference pictures.
+  ///   - maxFrameNum: MaxFrameNum.
+  ///   - toleratesLosses: whether receivers may lose frames.
   init(capacity: Int, maxFrameNum: Int, toleratesLosses: Bool = false) {
     self.toleratesLosses = toleratesLosses
     self.capacity = capacity
@@ -36,24 +50,30 @@ struct DecodedPictureBuffer {
     entries.reserveCapacity(17)
   }
 
+  /// Removes all pictures, as an IDR picture does.
   mutating func removeAll() { entries.removeAll(keepingCapacity: true) }
 
-  /// PicNum of a short-term entry when the current picture has `frameNum` (8.2.4.1).
+  /// PicNum of a short-term picture while a picture with the given frame_num is coded (8.2.4.1).
   func pictureNumber(_ entry: Entry, current frameNum: Int) -> Int {
     entry.frameNum > frameNum ? entry.frameNum - maxFrameNum : entry.frameNum
   }
 
-  /// Marks every entry from frame `index` on as lost.
+  /// Marks the frame with an index, and all that follow it, as lost.
   mutating func invalidate(from index: UInt64) {
     for i in entries.indices where entries[i].index >= index { entries[i].isUsable = false }
   }
 
-  /// Marks every entry but one as lost.
+  /// Marks all frames but one as lost.
   mutating func invalidate(except index: UInt64) {
     for i in entries.indices where entries[i].index != index { entries[i].isUsable = false }
   }
 
-  /// Makes the newest short-term picture long-term. Returns how far its PicNum lies below the current one.
+  /// Makes the newest short-term picture a long-term picture.
+  /// - Parameters:
+  ///   - slot: its LongTermFrameIdx; a picture that has it is removed.
+  ///   - frameNum: frame_num of the picture being coded.
+  /// - Returns: the difference of PicNum of the picture being coded and its own; nil if there is no
+  ///   short-term picture.
   mutating func makeNewestLongTerm(_ slot: Int, current frameNum: Int) -> Int? {
     guard let at = entries.firstIndex(where: { $0.longTermIndex == nil }) else { return nil }
     var entry = entries.remove(at: at)
@@ -64,15 +84,20 @@ struct DecodedPictureBuffer {
     return difference
   }
 
-  /// Stores the current picture. Appends the marking commands that a decoder needs to do the same;
-  /// none: the sliding window does it.
+  /// Stores the picture that was coded.
+  /// - Parameters:
+  ///   - entry: the picture.
+  ///   - frameNum: its frame_num.
+  ///   - commands: gets the memory management control operations that a decoder needs to do the
+  ///     same; none where the sliding window does it (8.2.5.3).
   mutating func store(_ entry: Entry, current frameNum: Int, _ commands: inout [H264MemoryManagement]) {
     if let slot = entry.longTermIndex {
-      // A long-term picture with this index is replaced (8.2.5.4.6); make room if it is not there yet.
+      // A long-term picture with this index is replaced (8.2.5.4.6). If there is none yet, another
+      // picture makes room.
       let replaced = entries.contains { $0.longTermIndex == slot }
       if let removal = removeNewestShortTerm(current: frameNum) {
-        // Room in any receiver's buffer, whether or not it has the picture that is replaced: the newest
-        // short-term picture is one that each of them has that can decode this one.
+        // This makes room in the buffer of any receiver, whether or not it has the picture that is
+        // replaced: every receiver that can decode this picture has the newest short-term one.
         commands.append(removal)
       } else if !replaced, let removal = makeRoom(current: frameNum) {
         commands.append(removal)
@@ -86,7 +111,10 @@ struct DecodedPictureBuffer {
     insert(entry)
   }
 
-  /// Room for the current picture, which the sliding window does not make under adaptive marking.
+  /// Makes room for the picture being coded by removing the oldest short-term picture: with memory
+  /// management control operations there is no sliding window.
+  /// - Parameter frameNum: frame_num of the picture being coded.
+  /// - Returns: the operation that a decoder needs to do the same; nil if there is room.
   mutating func makeRoom(current frameNum: Int) -> H264MemoryManagement? {
     guard entries.count >= capacity, let oldest = oldestShortTerm() else { return nil }
     let difference = frameNum - pictureNumber(entries[oldest], current: frameNum)
@@ -94,10 +122,14 @@ struct DecodedPictureBuffer {
     return .removeShortTerm(difference: difference)
   }
 
-  /// The current picture is a key frame, but no IDR picture.
+  /// Notes that the picture being coded is a key frame but no IDR picture.
   mutating func noteKeyFrame() { for i in entries.indices { entries[i].isBeforeKeyFrame = true } }
 
-  /// Removes all B pictures before or after the last key frame in decoding order.
+  /// Removes the B pictures that precede, or that follow, the last key frame in decoding order.
+  /// - Parameters:
+  ///   - areBeforeKeyFrame: whether to remove those that precede it.
+  ///   - frameNum: frame_num of the picture being coded.
+  ///   - commands: gets the operations that a decoder needs to do the same.
   mutating func removeBidirectional(
     areBeforeKeyFrame: Bool, current frameNum: Int, _ commands: inout [H264MemoryManagement]
   ) {
@@ -108,11 +140,16 @@ struct DecodedPictureBuffer {
     }
   }
 
-  /// For how many pictures a better one is spared.
+  /// The number of pictures for which a better one is kept.
   private static let spared: UInt64 = 8
 
-  /// Room for the current picture by a command, where the sliding window would remove a picture that is better than
-  /// those around it: the oldest of the others goes instead. Nil where the window does as well.
+  /// Makes room for the picture being coded where the sliding window would remove a picture that is
+  /// better than those around it: the oldest of the others is removed instead.
+  /// - Parameters:
+  ///   - index: `FrameFacts.index` of the picture being coded.
+  ///   - frameNum: its frame_num.
+  /// - Returns: the operation that a decoder needs to do the same; nil where the sliding window
+  ///   does as well.
   mutating func makeRoomSparingBetter(index: UInt64, current frameNum: Int) -> H264MemoryManagement? {
     guard !toleratesLosses, entries.count >= capacity, let oldest = oldestShortTerm(),
       entries[oldest].isBetter,
@@ -124,6 +161,7 @@ struct DecodedPictureBuffer {
     return .removeShortTerm(difference: difference)
   }
 
+  /// Removes the newest short-term picture if receivers may lose frames.
   private mutating func removeNewestShortTerm(current frameNum: Int) -> H264MemoryManagement? {
     guard toleratesLosses, let newest = entries.first, newest.longTermIndex == nil, newest.isUsable else {
       return nil
@@ -132,9 +170,11 @@ struct DecodedPictureBuffer {
     return .removeShortTerm(difference: frameNum - pictureNumber(newest, current: frameNum))
   }
 
-  /// The short-term picture that the sliding window would remove: smallest FrameNumWrap, the last in list.
+  /// The index of the short-term picture that the sliding window would remove: the last one in the
+  /// list, with the smallest FrameNumWrap.
   private func oldestShortTerm() -> Int? { entries.lastIndex { $0.longTermIndex == nil } }
 
+  /// Inserts a picture at its place in the initial list.
   private mutating func insert(_ entry: Entry) {
     guard let slot = entry.longTermIndex else {
       entries.insert(entry, at: 0)
@@ -144,11 +184,15 @@ struct DecodedPictureBuffer {
     entries.insert(entry, at: at)
   }
 
-  /// Appends the commands that turn the initial list into `wanted` (8.2.4.3); none if it begins so already.
+  /// The operations that turn the initial reference list into the wanted one (8.2.4.3).
+  /// - Parameters:
+  ///   - wanted: the pictures that the list is to begin with.
+  ///   - frameNum: frame_num of the picture being coded.
+  ///   - commands: gets the operations; none if the initial list begins with these pictures.
   func modifications(
     _ wanted: [Entry], current frameNum: Int, _ commands: inout [H264ReferenceListModification]
   ) {
-    // A receiver may have more short-term pictures before the long-term ones.
+    // A receiver may have more short-term pictures in front of the long-term ones.
     let isSure = !toleratesLosses || wanted.allSatisfy { $0.longTermIndex == nil }
     if isSure, zip(entries, wanted).allSatisfy({ $0.picture == $1.picture }) { return }
     var predicted = frameNum
@@ -159,7 +203,7 @@ struct DecodedPictureBuffer {
       }
       let number = pictureNumber(entry, current: frameNum)
       var difference = number - predicted
-      // Modulo MaxPicNum; 0 is written as a whole turn.
+      // Differences are modulo MaxPicNum; a difference of 0 is written as MaxPicNum.
       if difference == 0 { difference = -maxFrameNum }
       predicted = number
       commands.append(.shortTerm(difference: difference))

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A frame as an encoder gives it. It owns its bytes: they live as long as it does, or as whoever
-/// takes the memory over.
+/// An encoded frame. It owns its bytes, which are valid as long as the frame or the memory taken
+/// from it exists.
 public struct H264EncodedFrame: ~Copyable, Sendable {
+  /// What is known about the frame: its size, type, QP and so on.
   public let facts: H264FrameFacts
-  /// In decoding order: parameter sets and SEI, if any, before the slices.
+  /// The NAL units in decoding order: parameter sets and SEI, if any, before the slices.
   public let nalUnits: [NALUnit]
-  /// Bytes of all NAL units with their framing; 0 if the frame was dropped.
+  /// The bytes of all NAL units with their framing; 0 if the frame was dropped.
   public let byteCount: Int
   private var memory: FrameMemory?
 
@@ -16,14 +17,14 @@ public struct H264EncodedFrame: ~Copyable, Sendable {
     self.memory = memory
   }
 
-  /// Calls `body` with all NAL units, each behind a start code or its length, of four bytes
+  /// Calls `body` with all NAL units, each behind four bytes that are a start code or its length
   /// (`H264EncoderConfiguration.framing`).
   public func withBytes<R: ~Copyable>(_ body: (Span<UInt8>) throws -> R) rethrows -> R {
     try withBytes(0..<byteCount, body)
   }
 
-  /// Calls `body` with the bytes of one NAL unit of this frame, its header included, its framing not. Of another frame's unit
-  /// there may be a part, or none.
+  /// Calls `body` with the bytes of one NAL unit of this frame, with its header but without its
+  /// framing. For a NAL unit of another frame the bytes are meaningless, or there are none.
   public func withBytes<R: ~Copyable>(of unit: NALUnit, _ body: (Span<UInt8>) throws -> R) rethrows -> R {
     try withBytes(unit.range.clamped(to: 0..<byteCount), body)
   }
@@ -37,6 +38,7 @@ public struct H264EncodedFrame: ~Copyable, Sendable {
     return try body(bytes.bindMemory(to: UInt8.self).span)
   }
 
+  /// The first byte; nil if the frame was dropped.
   private var address: UnsafeRawPointer? {
     switch memory {
     case .some(let memory): UnsafeRawPointer(memory.address)
@@ -54,11 +56,12 @@ public struct H264EncodedFrame: ~Copyable, Sendable {
     }
   }
 
-  /// A copy of the bytes of one NAL unit, its header included.
+  /// A copy of the bytes of one NAL unit, with its header but without its framing.
   public func data(of unit: NALUnit) -> [UInt8] {
     withBytes(of: unit) { bytes in bytes.withUnsafeBufferPointer { [UInt8]($0) } }
   }
 
-  /// Takes the memory over, whose first `byteCount` bytes are the frame's; nil if it was dropped.
+  /// Takes the memory over. Its first `byteCount` bytes are those of the frame.
+  /// - Returns: nil if the frame was dropped.
   public consuming func takeMemory() -> FrameMemory? { memory }
 }

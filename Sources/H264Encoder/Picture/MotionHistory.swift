@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The macroblocks of the last pictures that were no B pictures: each of them takes start vectors from the one before.
+/// The macroblocks of the last I and P pictures: the motion search of each picture takes candidates
+/// from the picture before it.
 final class MotionHistory {
+  /// The arrays of each picture, used in turn.
   private let pictures: [PictureSyntax]
   private let memory: EncoderMemory
+  /// The index in `pictures` of the newest picture.
   private var at = 0
-  /// Of the newest one and the one before it.
+  /// The macroblocks of the newest picture.
   var syntax: PictureSyntax { pictures[at] }
+  /// The macroblocks of the picture before it.
   var previous: PictureSyntax { pictures[at == 0 ? pictures.count - 1 : at - 1] }
-  /// The one before the newest has vectors.
+  /// Whether the picture before the newest one has vectors: it is a P picture.
   private(set) var hasPrevious = false
+  /// Whether the newest picture is a P picture.
   private var isPredicted = false
 
-  /// - Parameter pictures: two, and one more for each that may be coded beside another.
+  /// Allocates the arrays.
+  /// - Parameters:
+  ///   - geometry: the size of the pictures.
+  ///   - count: the number of pictures: two, and one more for each picture that may be coded at the
+  ///     same time as another.
   init(_ geometry: PictureGeometry, pictures count: Int) {
     var memory = EncoderMemory()
     var pictures: [PictureSyntax] = []
@@ -21,8 +30,8 @@ final class MotionHistory {
     self.memory = memory
   }
 
-  /// The next picture begins.
-  /// - Parameter isPredicted: it refers to others.
+  /// Moves on to the next picture.
+  /// - Parameter isPredicted: whether it is a P picture.
   func advance(isPredicted: Bool) {
     hasPrevious = self.isPredicted
     self.isPredicted = isPredicted

@@ -2,74 +2,101 @@
 import CH264Kernels
 import VideoBitstream
 
-/// What a picture is coded with; the encoder decides it, the picture coder carries it out.
+/// What an encoder has decided for a picture before it is coded; `PictureCoder` carries it out.
 struct PicturePlan {
+  /// Whether it is an IDR picture.
   var isIDR = false
-  /// A key frame that is no IDR picture.
+  /// Whether it is a key frame but no IDR picture: an I picture with a recovery point.
   var isOpenKeyFrame = false
+  /// Whether later pictures may refer to it (nal_ref_idc is not 0).
   var isReference = true
-  /// Coded better than the pictures around it, which inherit from it (a key frame, a cascade's best).
+  /// Whether it is coded with a lower QP than the pictures around it, which refer to it: a key
+  /// frame, or the best picture of a cascade.
   var isBetter = false
+  /// The QP of its macroblocks, 0 to 51, before the offsets of macroblocks and rows.
   var qp = 26
-  /// Slice header fields that are the same for all slices.
+  /// The slice header fields that are the same for all slices.
   var header = H264SliceHeader()
-  /// Pictures to refer to (`PictureCoder.setReference`); 0: an intra picture.
+  /// The number of pictures in reference list 0 (`PictureCoder.setReference`); 0 for an intra
+  /// picture.
   var referenceCount = 0
-  /// Of a B picture (`header.kind` is `.b`), those of list 1 (`PictureCoder.setReferenceL1`), 1 or more; the counts
-  /// equal those of active references in the header. Else 0.
+  /// The number of pictures in reference list 1 of a B picture (`PictureCoder.setReferenceL1`), 1
+  /// or more; 0 for other pictures. Both numbers equal those of the active references in the
+  /// header.
   var referenceCountL1 = 0
-  /// A B picture in which spatial and temporal direct are compared (`PictureCoder.directCosts`).
+  /// Whether the costs of spatial and temporal direct prediction are compared in a B picture
+  /// (`PictureCoder.directCosts`).
   var comparesDirect = false
-  /// PicOrderCnt of the picture; counts of pictures that are referred to at the same time differ.
+  /// PicOrderCnt of the picture (8.2.1). It differs between pictures that are references at the
+  /// same time.
   var orderCount = 0
 
+  /// Whether decoding can begin with the picture.
   var isKeyFrame: Bool { isIDR || isOpenKeyFrame }
+  /// Whether it is a B picture.
   var isBidirectional: Bool { header.kind == .b }
-  /// Some of them are weighted (`PictureCoder.weights`).
+  /// Whether some of its references have explicit weights (`PictureCoder.weights`).
   var isWeighted = false
-  /// The picture parameter set that the header names; nil: the coder's.
+  /// The picture parameter set that the header refers to; nil: that of the coder.
   var parameterSet: H264PictureParameterSet?
+  /// The first macroblock column that a gradual refresh codes as intra macroblocks in this picture.
   var refreshFrom = 0
+  /// The column behind the last of them; equal to `refreshFrom` where there is no refresh.
   var refreshTo = 0
-  /// A refresh is under way: columns before `refreshFrom` are clean and stay so.
+  /// Whether a refresh is under way: columns before `refreshFrom` have been refreshed, and refer to
+  /// refreshed samples only.
   var keepsClean = false
+  /// Whether a gradual refresh begins with the picture.
   var startsRefresh = false
-  /// By how many rows the content was scrolled (`ScrollDetector`).
+  /// The number of luma rows by which the content was scrolled since the first reference
+  /// (`ScrollDetector`).
   var scroll = 0
-  /// By what parts of the picture have moved since the first reference.
+  /// The vectors by which parts of the picture have moved since the first reference.
   var moves = Moves()
-  /// How the camera has moved since the first reference, where that is known.
+  /// The motion of the camera since the first reference, where it is known.
   var camera = CameraMotion()
+  /// The header of the prefix NAL unit that gives the temporal layer; nil: none is written.
   var scalableHeader: H264ScalableHeader?
-  /// Bits that the picture should take and may take at most; nil: no row control.
+  /// The bits that its rows should keep to; nil: their QP does not depend on bits.
   var budget: RowBudget?
 }
 
-/// What came of the macroblocks of a picture.
+/// Counts over the macroblocks of a picture that was coded.
 struct PictureStatistics {
+  /// The sum of QP_Y over the macroblocks that have one.
   var qpSum = 0
-  /// Macroblocks that have a QP: all but I_PCM.
+  /// The number of macroblocks that have a QP: all but I_PCM.
   var qpCount = 0
+  /// The lowest QP of a macroblock.
   var lowestQP = 51
+  /// The highest QP of a macroblock.
   var highestQP = 0
+  /// The number of intra macroblocks.
   var intra = 0
+  /// The number of skipped macroblocks.
   var skipped = 0
-  /// Neither intra nor skipped, and predicted from another than the first reference of list 0.
+  /// The number of inter macroblocks that are not skipped and refer to another than the first
+  /// reference of list 0.
   var farther = 0
-  /// A macroblock of rows that threads share took more bits than it may.
+  /// Whether, with several threads, a macroblock took more bits than A.3.1 allows.
   var exceedsMacroblock = false
 }
 
-/// Codes one picture: macroblock rows in slices, entropy coding, deblocking, reference samples.
+/// Codes one picture at a time: macroblock rows in slices, entropy coding, deblocking, and the
+/// half-sample planes for later pictures.
 final class PictureCoder {
+  /// The size of the pictures.
   let geometry: PictureGeometry
+  /// The functions that compare, predict and transform samples.
   let kernels: UnsafeMutablePointer<OVTKernels>
+  /// The sequence parameter set of the stream.
   let sps: H264SequenceParameterSet
+  /// The picture parameter set that pictures use unless their plan names another one.
   let pps: H264PictureParameterSet
-  /// What may change in mid-stream changes here too.
+  /// The configuration. What may change within a stream changes here too.
   var configuration: H264EncoderConfiguration
 
-  /// The effort of the pictures to come (`H264EncoderConfiguration.effort`).
+  /// The effort of the next pictures, 0 (fastest) to `H264EncoderConfiguration.mostEffort` (best).
   var effort: Int {
     didSet {
       if effort != oldValue {
@@ -78,54 +105,81 @@ final class PictureCoder {
       }
     }
   }
+  /// What the effort tries for each macroblock.
   var tools: EffortSettings
-  /// The same for pictures that are screens'.
+  /// The same for pictures that are computer screens.
   private var screenTools: EffortSettings
 
-  /// What all pointers here point to. Threads touch it while a picture is coded only.
+  /// Owns the memory of all pointers here. Threads access it only while a picture is coded.
   private let memory: EncoderMemory
-  /// Of pictures that are no B pictures.
+  /// The motion of the last I and P pictures.
   let history: MotionHistory
-  /// Of B pictures.
+  /// The macroblocks of the present B picture; B pictures share the memory.
   private let bidirectionalSyntax: PictureSyntax
-  /// Of each reference, the first one that is the same picture.
+  /// For each reference, the index of the first reference that is the same picture.
   private let pictureIdentities: UnsafeMutablePointer<Int8>
+  /// The implicit weights of B pictures (8.4.2.3.1).
   private let implicitWeights: ImplicitWeights
+  /// The motion of temporal direct prediction (8.4.1.2.3).
   private let temporalDirect: TemporalDirect
+  /// A bit for each luma 4x4 block of each macroblock that has coded levels.
   private let codedBlocks: UnsafeMutablePointer<UInt16>
+  /// The quantisation tables of QP 0 to 51.
   private let quant: UnsafeMutablePointer<QuantTables>
+  /// The sample planes of each quarter-sample position (`StreamContext.quarterOffsets`).
   private let quarterOffsets: UnsafeMutablePointer<(Int, Int)>
+  /// The references of the present picture; those of list 1 from `ReferencePlanes.list1` on.
   private let references: UnsafeMutablePointer<ReferencePlanes>
-  /// Of each reference, where the plan says that some are weighted; those of list 1 from `ReferencePlanes.list1` on.
+  /// The explicit weights of each reference where `PicturePlan.isWeighted`; those of list 1 from
+  /// `ReferencePlanes.list1` on.
   let weights: UnsafeMutablePointer<PredictionWeight>
+  /// The levels of a macroblock, where one thread codes the picture (`LevelLayout`).
   private let levels: UnsafeMutablePointer<Int16>
+  /// The samples of an I_PCM macroblock, where one thread codes the picture.
   private let pcm: UnsafeMutablePointer<UInt8>
+  /// Scratch memory for the rows of the half-sample filter.
   private let halfSampleScratch: UnsafeMutablePointer<Int16>
+  /// Which macroblocks repeat the picture before.
   private let still: StillMacroblocks
-  /// Whether what an older picture left in memory is used (`StillMacroblocks`). It changes no bit: tests turn it off.
+  /// Whether samples are left in memory where an older picture that it holds is the same
+  /// (`StillMacroblocks`). That changes no bit of the stream; tests turn it off.
   var reusesMemory = true
-  /// Reference pictures coded so far.
+  /// The number of reference pictures coded so far.
   private var lastNumber: UInt64 = 0
+  /// The raw bytes of the present slice.
   private let payload: UnsafeMutablePointer<UInt8>
+  /// The bytes that `payload` has room for.
   private let payloadCapacity: Int
+  /// The macroblock coders, one per thread.
   private let coders: UnsafeMutablePointer<MacroblockCoder>
+  /// The number of threads that code a picture.
   let threads: Int
-  /// Nil with one thread.
+  /// What the threads share of a picture; nil with one thread.
   private let shared: SharedJob?
-  /// Nil with one thread, and where threads come from outside (`begin`).
+  /// The threads; nil with one thread, and where a `PictureScheduler` provides them (`begin`).
   private let workers: WorkerThreads?
+  /// The entropy coder of streams with CABAC.
   private let cabacWriter: UnsafeMutablePointer<CABACWriter>
+  /// The entropy coder of streams with CAVLC.
   private let cavlcWriter: UnsafeMutablePointer<CAVLCWriter>
+  /// The statistics of the present picture.
   private let statisticsMemory: UnsafeMutablePointer<PictureStatistics>
+  /// The QP of each macroblock row of the present picture.
   private let rowQP: UnsafeMutablePointer<Int32>
-  /// Bits of each macroblock row of the last picture.
+  /// The bits of each macroblock row of the last picture.
   let rowBits: UnsafeMutablePointer<Int32>
-  /// QP offset of each macroblock by adaptive quantisation.
+  /// The QP offset of each macroblock, in QP steps; nil: all offsets are 0.
   var qpOffsets: UnsafePointer<Int8>?
 
+  /// The statistics of the last picture.
   var statistics: PictureStatistics { statisticsMemory.pointee }
 
-  /// What is to be said of the picture that was coded last, or of the one with these statistics.
+  /// Fills in the facts about a picture that was coded.
+  /// - Parameters:
+  ///   - facts: gets the facts.
+  ///   - plan: the plan of the picture.
+  ///   - references: the number of pictures that it refers to.
+  ///   - statistics: its statistics; nil: those of the last picture.
   func describe(
     _ facts: inout H264FrameFacts, _ plan: PicturePlan, references: Int, statistics: PictureStatistics? = nil
   ) {
@@ -142,14 +196,22 @@ final class PictureCoder {
     facts.referenceCount = references
   }
 
-  /// A macroblock takes at most 128 + 3072 bits (A.3.1).
+  /// The most bits that a macroblock may take: 3200, 128 more than its samples have (A.3.1).
   static let largestMacroblockBits = 3200
 
+  /// Allocates the memory of a coder.
   /// - Parameters:
-  ///   - bidirectional: B pictures may come. All pictures that are then coded or referred to are made with
-  ///     `PicturePlanes.init(_:memory:storesMotion:)` to store their motion.
-  ///   - history: what several coders of one stream share. Each may be at another picture then: `begin` makes one ready for
-  ///     the threads of a `PictureScheduler`, where there are any, and this coder has none of its own.
+  ///   - configuration: the configuration of the stream, validated.
+  ///   - sps: the sequence parameter set.
+  ///   - pps: the picture parameter set that pictures use unless their plan names another one.
+  ///   - cpu: a mask of the instruction sets that the kernels may use, of OVT_CPU_*.
+  ///   - bidirectional: whether there may be B pictures. The planes of all pictures that are then
+  ///     coded or referred to must store their motion
+  ///     (`PicturePlanes.init(_:memory:storesMotion:)`).
+  ///   - history: the motion of the last I and P pictures, which the coders of one stream share if
+  ///     each of them may be at another picture. The coder then has no threads of its own: where
+  ///     there are several, `begin` prepares a picture for those of a `PictureScheduler`. Nil: the
+  ///     coder is the only one of its stream.
   init(
     configuration: H264EncoderConfiguration, sps: H264SequenceParameterSet, pps: H264PictureParameterSet,
     cpu: Int32, bidirectional: Bool = false, history: MotionHistory? = nil
@@ -196,7 +258,8 @@ final class PictureCoder {
     statisticsMemory = memory.allocate(PictureStatistics())
     rowQP = memory.allocate(Int32.self, count: geometry.heightInMbs)
     rowBits = memory.allocate(Int32.self, count: geometry.heightInMbs)
-    // Slices limited in bytes need each macroblock entropy coded before the next is decided.
+    // With a limit of bytes per slice, a macroblock must be entropy coded before the next one is
+    // decided.
     threads = configuration.maximumSliceBytes == nil ? min(configuration.threads, geometry.heightInMbs) : 1
     let stream = StreamContext(
       kernels: UnsafePointer(kernels), geometry: geometry, codedBlocks: codedBlocks, references: references,
@@ -236,12 +299,18 @@ final class PictureCoder {
     (references + i).initialize(to: ReferencePlanes(picture))
   }
 
-  /// Sets entry `i` of reference list 1 for the next picture, a B picture. All references of it are short-term.
+  /// Sets entry `i` of reference list 1 for the next picture, a B picture, whose references are all
+  /// short-term.
   func setReferenceL1(_ i: Int, _ picture: PicturePlanes) {
     (references + (ReferencePlanes.list1 + i)).initialize(to: ReferencePlanes(picture))
   }
 
-  /// Codes `source` into `picture` and appends its slices to `output`.
+  /// Codes a picture.
+  /// - Parameters:
+  ///   - plan: what was decided for it.
+  ///   - source: the picture.
+  ///   - picture: gets the reconstruction.
+  ///   - output: gets the slices, behind what it holds already.
   func code(
     _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnit
   ) {
@@ -249,14 +318,18 @@ final class PictureCoder {
     withUnsafeMutablePointer(to: &output) { code(plan, source: source, into: picture, $0, alone: false) }
   }
 
-  /// Codes the last picture anew with one thread, which knows all that it has spent at any macroblock.
+  /// Codes the last picture again, with one thread, which knows at each macroblock all bits spent
+  /// so far. The parameters are those of `code`.
   func recodeAlone(
     _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnit
   ) {
     withUnsafeMutablePointer(to: &output) { code(plan, source: source, into: picture, $0, alone: true) }
   }
 
-  /// Has the threads that code pictures share other rows, and returns when so many are done.
+  /// Lets the threads of this coder work on other rows.
+  /// - Parameters:
+  ///   - rows: what is done with each row.
+  ///   - count: the number of rows; the call returns when all are done.
   func share(_ rows: SharedRows, count: Int) {
     guard let shared, let workers else {
       rows.runAlone(count)
@@ -269,11 +342,15 @@ final class PictureCoder {
     shared.job = .none
   }
 
-  /// Makes a picture ready, which threads of a `PictureScheduler` code later. Where other coders have pictures of the stream
-  /// too, nothing of an older picture in memory may be used again (`reusesMemory`).
+  /// Prepares a picture that the threads of a `PictureScheduler` code later. Where other coders
+  /// work on pictures of the same stream, `reusesMemory` must be false.
   /// - Parameters:
-  ///   - output: stays where it is until the picture is done.
-  /// - Returns: the picture's rows and progress; nil with one thread, which `code` is for.
+  ///   - plan: what was decided for the picture.
+  ///   - source: the picture, which stays valid until it has been coded.
+  ///   - picture: gets the reconstruction.
+  ///   - output: gets the slices. It must not move until the picture has been coded.
+  /// - Returns: the rows of the picture and their progress; nil with one thread, for which `code`
+  ///   is to be used.
   func begin(
     _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes,
     output: UnsafeMutablePointer<AccessUnit>
@@ -291,8 +368,11 @@ final class PictureCoder {
     return shared
   }
 
-  /// The picture that was begun last is complete.
-  /// - Returns: by how many rows the content was scrolled.
+  /// Notes that the picture passed to the last call of `begin` has been coded.
+  /// - Parameters:
+  ///   - plan: its plan.
+  ///   - picture: its reconstruction.
+  /// - Returns: the number of luma rows by which its content was scrolled.
   func end(_ plan: PicturePlan, _ picture: PicturePlanes) -> Int {
     if plan.isReference, reusesMemory { picture.number.pointee = lastNumber }
     return shared?.scroll ?? plan.scroll
@@ -301,23 +381,28 @@ final class PictureCoder {
   /// The macroblocks of the last B picture, for tests.
   var lastBidirectional: PictureSyntax { bidirectionalSyntax }
 
+  /// Whether several threads code a picture.
   var isThreaded: Bool { threads > 1 }
 
-  /// Whether large macroblocks are foreseen (`PictureJob.isForSamples`). Tests turn it off: all of them are then found in
-  /// entropy coding.
+  /// Whether macroblocks too large for their levels are recognised before entropy coding
+  /// (`PictureJob.isForSamples`). Tests turn it off, so that all of them are found by entropy
+  /// coding.
   var estimatesSamples = true
 
-  /// Pictures that threads began and one coded anew, for a macroblock that took more bits than it may; for tests.
+  /// The number of pictures that several threads began and one thread coded again because a
+  /// macroblock took more bits than it may; for tests.
   var picturesLeftToOne: Int { leftToOne + (shared?.picturesLeftToOne ?? 0) }
   private var leftToOne = 0
 
-  /// Of the last picture, which `comparesDirect`.
+  /// The costs of both kinds of direct prediction in the last picture, if its plan has
+  /// `comparesDirect`.
   var directCosts: DirectCosts {
     var sum = DirectCosts()
     for i in 0..<threads { sum += coders[i].directCosts }
     return sum
   }
 
+  /// Codes a picture with all threads or, where `alone`, with one.
   private func code(
     _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes,
     _ output: UnsafeMutablePointer<AccessUnit>, alone: Bool
@@ -330,7 +415,7 @@ final class PictureCoder {
       run(job(plan, picture, syntax, holds, cavlcWriter, output), alone) { .cavlc($0) }
     }
     if statisticsMemory.pointee.exceedsMacroblock {
-      // Rare. One thread sees it in time, and sends that macroblock's samples.
+      // Rare. A single thread notices it at once and codes that macroblock as I_PCM.
       leftToOne += 1
       output.pointee.truncate(units: start.units, count: start.count)
       code(plan, source: source, into: picture, output, alone: true)
@@ -339,8 +424,14 @@ final class PictureCoder {
     if plan.isReference { picture.number.pointee = lastNumber }
   }
 
-  /// Sets what all threads know of a picture.
-  /// - Returns: where its macroblocks go, and the number of the picture which its memory holds.
+  /// Sets what all threads need to know of a picture.
+  /// - Parameters:
+  ///   - plan: what was decided for it.
+  ///   - source: the picture.
+  ///   - picture: gets the reconstruction.
+  ///   - alone: whether one thread codes it again.
+  /// - Returns: the arrays that its macroblocks are stored in, and the number of the reference
+  ///   picture that the memory of `picture` still holds (0: none).
   private func makeReady(
     _ plan: PicturePlan, source: SourcePicture, _ picture: PicturePlanes, alone: Bool
   ) -> (syntax: PictureSyntax, holds: UInt64) {
@@ -373,7 +464,8 @@ final class PictureCoder {
     return (syntax, holds)
   }
 
-  /// What the picture's references are, for those that take it as colocated picture.
+  /// Stores the order counts of the picture's references, for B pictures that take it as colocated
+  /// picture.
   private func note(_ plan: PicturePlan, in stored: StoredMotion) {
     for i in 0..<plan.referenceCount { stored.orderCounts[i] = references[i].orderCount }
     for i in 0..<plan.referenceCountL1 {
@@ -381,7 +473,7 @@ final class PictureCoder {
     }
   }
 
-  /// Which references are the same picture.
+  /// Finds the references that are the same picture.
   private func identifyReferences(_ plan: PicturePlan) {
     let end = ReferencePlanes.list1 + plan.referenceCountL1
     func isUsed(_ i: Int) -> Bool { i < plan.referenceCount || i >= ReferencePlanes.list1 }
@@ -392,6 +484,15 @@ final class PictureCoder {
     }
   }
 
+  /// The job of a picture.
+  /// - Parameters:
+  ///   - plan: what was decided for the picture.
+  ///   - picture: gets the reconstruction.
+  ///   - syntax: the arrays that its macroblocks are stored in.
+  ///   - holds: the number of the reference picture that the memory of `picture` still holds; 0:
+  ///     none.
+  ///   - writer: the entropy coder.
+  ///   - output: gets the slices.
   private func job<Writer: EntropyCoder>(
     _ plan: PicturePlan, _ picture: PicturePlanes, _ syntax: PictureSyntax, _ holds: UInt64,
     _ writer: UnsafeMutablePointer<Writer>, _ output: UnsafeMutablePointer<AccessUnit>
@@ -417,6 +518,7 @@ final class PictureCoder {
       estimatesSamples: estimatesSamples)
   }
 
+  /// Runs a job with all threads or, where `alone`, with one.
   private func run<Writer: EntropyCoder>(
     _ job: PictureJob<Writer>, _ alone: Bool, _ shareable: (PictureJob<Writer>) -> SharedJob.Job
   ) {
@@ -433,6 +535,7 @@ final class PictureCoder {
 }
 
 extension SourcePlanes {
+  /// The planes of a caller's picture.
   init(_ picture: SourcePicture) {
     luma = picture.luma
     lumaStride = picture.lumaBytesPerRow
@@ -452,7 +555,7 @@ extension SourcePlanes {
 }
 
 extension PicturePlanes {
-  /// Stands for a picture before there is one.
+  /// A placeholder before there is a picture; nothing is read through its pointers.
   init(placeholder: UnsafeMutableRawPointer) {
     let p = placeholder.assumingMemoryBound(to: UInt8.self)
     luma = p
@@ -467,10 +570,15 @@ extension PicturePlanes {
 }
 
 extension PictureCoder {
-  /// Pictures that the effort searches for each frame.
+  /// The number of reference pictures that the effort searches for each macroblock.
   var referencesSearched: Int { tools.motion.references }
 
-  /// Mean squared error of a reconstruction against the source, over the visible part.
+  /// The mean squared error of the reconstruction against the source, over the visible part of the
+  /// picture.
+  /// - Parameters:
+  ///   - source: the source picture.
+  ///   - picture: its reconstruction.
+  /// - Returns: squared differences of sample values, per sample of each component.
   func squaredError(_ source: SourcePicture, _ picture: PicturePlanes) -> (
     luma: Double, cb: Double, cr: Double
   ) {

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// Macroblocks that are sent as samples (I_PCM). Whether one is must be known as soon as it is analysed, since its neighbours
-/// are predicted from it; with several threads it is entropy coded later.
+/// Macroblocks that are coded as their samples (I_PCM). Whether one is must be known as soon as it
+/// has been analysed, since its neighbours are predicted from it. With several threads it is
+/// entropy coded later.
 extension PictureJob {
-  /// Whether a macroblock's levels cannot be sent, or take about as many bits as its samples, or more. It follows from the
-  /// macroblock alone, so that the number of threads changes nothing; an estimate. The few that turn out to take more
-  /// bits than a macroblock may are found when they are entropy coded.
+  /// Whether a macroblock has levels that cannot be coded, or is estimated to take more bits than a
+  /// macroblock may. That follows from the macroblock alone, so that the number of threads changes
+  /// nothing. The few that turn out to take too many bits after all are found by entropy coding.
+  /// - Parameters:
+  ///   - m: the index of the macroblock.
+  ///   - levels: its levels (`LevelLayout`).
   @inline(__always) func isForSamples(_ m: Int, _ levels: UnsafePointer<Int16>) -> Bool {
     if hasLongLevel(m, levels) { return true }
     let count = coefficientCount(m)
     guard count >= 128 && estimatesSamples else { return false }
-    // What trials have left among the levels makes the bound larger only.
+    // Levels that other trials have left behind can only make the bound larger.
     let magnitudes = Int(ovt_sum_magnitudes(levels, Int32(LevelLayout.count)))
     if LevelEstimate.bound(magnitudes: magnitudes, coded: count, cabac: pps.cabac)
       <= PictureCoder.largestMacroblockBits
@@ -21,10 +25,11 @@ extension PictureJob {
     return estimatedBits(m, levels) > Double(PictureCoder.largestMacroblockBits)
   }
 
-  /// About how many bits the macroblock takes.
+  /// The estimated bits of a macroblock.
   @inline(never) private func estimatedBits(_ m: Int, _ levels: UnsafePointer<Int16>) -> Double {
     var estimate = LevelEstimate()
-    // Only what is coded: the rest of the levels is left from trials, which another thread may have made.
+    // Only blocks that are coded count: the other levels are left from trials, perhaps by another
+    // thread.
     let counts = syntax.nonZero + m &* 24
     for i in 0..<16 {
       let corner = (i & 4) >> 1 &+ i & 8
@@ -40,13 +45,14 @@ extension PictureJob {
     return estimate.bits(cabac: pps.cabac)
   }
 
-  /// Whether CAVLC would need a level_prefix above 15, for a level beyond -2063...2063. It is for the High
-  /// profiles only, and not every decoder reads it there. At QP 12 and above no level is so large.
+  /// Whether CAVLC would need a level_prefix above 15, for a level outside -2063...2063. Only the
+  /// High profiles have it, and not every decoder of those reads it. At QP 12 and above no level is
+  /// that large.
   @inline(__always) private func hasLongLevel(_ m: Int, _ levels: UnsafePointer<Int16>) -> Bool {
     if pps.cabac || syntax.info[m].qp >= 12 { return false }
     let type = syntax.info[m].type
     if type == MacroblockType.skip || type == MacroblockType.pcm { return false }
-    // Only what is coded: the rest of the levels may be left from another macroblock.
+    // Only blocks that are coded count: the other levels may be left from another macroblock.
     func any(_ range: Range<Int>) -> Bool {
       for i in range where levels[i] > 2063 || levels[i] < -2063 { return true }
       return false
@@ -61,16 +67,25 @@ extension PictureJob {
   }
 }
 
-/// About how many bits levels take: the entropy of their flags and sizes, and what coding them by tables or with contexts that have
-/// learned something else takes beyond that (noise at QP 4 to 26: in one of a hundred more).
+/// Estimates the bits of a macroblock's levels: the entropy of their significance flags and sizes,
+/// and an allowance for the bits by which code tables, or contexts adapted to other content, exceed
+/// it. With noise at QP 4 to 26, one macroblock in a hundred takes more.
 struct LevelEstimate {
+  /// The number of positions of the blocks added so far.
   private var positions = 0
+  /// The number of levels that are not 0.
   private var coded = 0
-  /// Bins of prefixes that say that a level is larger, bits of suffixes, levels that have one.
+  /// The number of prefix bins that say that a level is larger.
   private var continued = 0
+  /// The bits of suffixes.
   private var suffixes = 0
+  /// The number of levels that have a suffix.
   private var long = 0
 
+  /// Adds a block.
+  /// - Parameters:
+  ///   - list: its levels in scan order.
+  ///   - count: their number.
   mutating func add(_ list: UnsafePointer<Int16>, _ count: Int) {
     positions &+= count
     for i in 0..<count where list[i] != 0 {
@@ -84,8 +99,9 @@ struct LevelEstimate {
     }
   }
 
+  /// The estimated bits of the blocks added so far, and of everything else in the macroblock.
   func bits(cabac: Bool) -> Double {
-    /// Bits of so many ones and zeros in any order.
+    /// The entropy in bits of a sequence with a number of ones and zeros.
     func entropy(_ ones: Int, _ zeros: Int) -> Double {
       func weigh(_ n: Int) -> Double { n > 1 ? Double(n) * log2Approx(Double(n)) : 0 }
       return weigh(ones &+ zeros) - weigh(ones) - weigh(zeros)
@@ -94,11 +110,15 @@ struct LevelEstimate {
       + Double(coded &+ suffixes &+ Self.flagBits(cabac: cabac))
   }
 
-  /// What `bits` of a macroblock cannot exceed whose levels add up to `magnitudes`, of which `coded` at most are not zero: a bit for each
-  /// position and for each bin of a prefix, and signs.
+  /// An upper bound of `bits`: a bit for each position and for each bin of a prefix, and the signs.
+  /// - Parameters:
+  ///   - magnitudes: the sum of the magnitudes of all levels.
+  ///   - coded: the largest possible number of levels that are not 0.
+  ///   - cabac: whether the entropy coder is CABAC.
   @inline(__always) static func bound(magnitudes: Int, coded: Int, cabac: Bool) -> Int {
     LevelLayout.count &+ magnitudes &+ 4 &* coded &+ flagBits(cabac: cabac)
   }
 
+  /// The allowance in bits.
   @inline(__always) private static func flagBits(cabac: Bool) -> Int { cabac ? 550 : 700 }
 }

@@ -9,40 +9,50 @@ import Synchronization
   import Darwin
 #endif
 
-/// Progress of a picture that several threads code.
+/// The progress of a picture that several threads code.
 ///
-/// A thread takes the next macroblock row and codes it two macroblocks behind the row above (what it
-/// predicts from is then there). Entropy coding, deblocking and reference rows follow row by row in order;
-/// whichever thread has finished a row does them, one thread at a time. A row begins only when the row
-/// `lag` above has been entropy coded: the row budget reads bits up to there and no further, so that the
-/// output depends on the number of threads but never on their timing.
+/// A thread takes the next macroblock row and analyses it at least two macroblocks behind the row
+/// above, so that all macroblocks it is predicted from are there. Entropy coding, deblocking and
+/// the half-sample planes follow row by row in order; a thread that has finished a row does them,
+/// one thread at a time. A row begins only after the row `lag` rows above it has been entropy
+/// coded, and its budget reads the bits up to that row and no further. The output thus depends on
+/// the number of threads but never on their timing.
 final class RowProgress: Sendable {
+  /// The index of the next row that a thread may take.
   let nextRow = Atomic<Int>(0)
+  /// The number of rows that have been entropy coded.
   let finishedRows = Atomic<Int>(0)
+  /// Whether a thread is entropy coding and deblocking rows.
   let finishing = Atomic<Bool>(false)
+  /// The number of analysed macroblocks of each row.
   private let coded: [Counter]
 
+  /// A counter in cache lines of its own.
   private final class Counter: Sendable {
     let value = Atomic<Int>(0)
-    /// Threads count in rows that follow one another, at each macroblock: none takes the others' cache line.
+    /// Threads count macroblocks in neighbouring rows: padding keeps their counters in different
+    /// cache lines.
     private let apart = CacheLines()
   }
 
+  /// Begins with no row analysed; `rows` is the number of macroblock rows.
   init(rows: Int) { coded = (0..<rows).map { _ in Counter() } }
 
+  /// Begins the next picture. No thread may be at the last one.
   func reset() {
     nextRow.store(0, ordering: .relaxed)
     finishedRows.store(0, ordering: .relaxed)
     for counter in coded { counter.value.store(0, ordering: .relaxed) }
   }
 
-  /// Macroblocks of a row that are coded.
+  /// The number of macroblocks of a row that have been analysed.
   @inline(__always) func coded(row: Int) -> Int { coded[row].value.load(ordering: .acquiring) }
+  /// Sets the number of macroblocks of a row that have been analysed.
   @inline(__always) func setCoded(row: Int, _ count: Int) {
     coded[row].value.store(count, ordering: .releasing)
   }
 
-  /// Waits, first busily since rows are short, until a condition holds.
+  /// Waits until a condition holds: in a busy loop first, since rows are short.
   @inline(__always) static func wait(_ condition: () -> Bool) {
     var spins = 0
     while !condition() {
@@ -52,18 +62,21 @@ final class RowProgress: Sendable {
   }
 }
 
-/// Keeps what one thread writes out of the cache lines of what another one does.
+/// Padding that keeps what different threads write in different cache lines.
 struct CacheLines: BitwiseCopyable, Sendable {
   private let bytes = (SIMD8<UInt64>.zero, SIMD8<UInt64>.zero)
 }
 
-/// Memory for the rows between analysis and entropy coding, a ring by row.
+/// The memory of rows that have been analysed but not entropy coded: a ring with an element per
+/// row.
 struct RowRing {
+  /// The number of rows in the ring.
   let rows: Int
   private let widthInMbs: Int
   private let levels: UnsafeMutablePointer<Int16>
   private let pcm: UnsafeMutablePointer<UInt8>
 
+  /// Allocates a ring of `rows` rows.
   init(rows: Int, widthInMbs: Int, memory: inout EncoderMemory) {
     self.rows = rows
     self.widthInMbs = widthInMbs
@@ -71,17 +84,24 @@ struct RowRing {
     pcm = memory.allocate(UInt8.self, count: rows * widthInMbs * 384)
   }
 
+  /// The levels of a row, `LevelLayout.count` per macroblock.
   func levels(row: Int) -> UnsafeMutablePointer<Int16> {
     levels + (row % rows) * widthInMbs * LevelLayout.count
   }
+  /// The samples of the I_PCM macroblocks of a row, 384 bytes per macroblock.
   func pcm(row: Int) -> UnsafeMutablePointer<UInt8> { pcm + (row % rows) * widthInMbs * 384 }
 }
 
 extension PictureJob {
-  /// Rows that may be between analysis and entropy coding.
+  /// The most rows that may be between analysis and entropy coding.
   static func lag(threads: Int) -> Int { threads + 1 }
 
-  /// A thread's part of the picture: rows, as long as there are any that no other thread has taken.
+  /// Codes rows of the picture until all have been taken; every thread calls it.
+  /// - Parameters:
+  ///   - coder: the thread's macroblock coder.
+  ///   - threads: the number of threads.
+  ///   - progress: the progress of the picture.
+  ///   - ring: the memory of rows that wait for entropy coding.
   func work(
     _ coder: UnsafeMutablePointer<MacroblockCoder>, threads: Int, _ progress: RowProgress, _ ring: RowRing
   ) {
@@ -93,6 +113,13 @@ extension PictureJob {
     }
   }
 
+  /// Analyses a row: decides and reconstructs its macroblocks, as far as the row above is ready.
+  /// - Parameters:
+  ///   - y: the index of the row.
+  ///   - coder: the thread's macroblock coder.
+  ///   - threads: the number of threads.
+  ///   - progress: the progress of the picture.
+  ///   - ring: gets the levels and samples.
   func analyse(
     row y: Int, _ coder: UnsafeMutablePointer<MacroblockCoder>, threads: Int, _ progress: RowProgress,
     _ ring: RowRing
@@ -102,7 +129,7 @@ extension PictureJob {
     let lag = Self.lag(threads: threads)
     if y >= lag { RowProgress.wait { progress.finishedRows.load(ordering: .acquiring) > y - lag } }
 
-    // The budget sees exactly the rows up to y - lag.
+    // The budget reads the bits of exactly the rows up to y - lag.
     var qp = plan.qp
     var economy = false
     if let budget = plan.budget, y >= lag {
@@ -114,11 +141,11 @@ extension PictureJob {
         largest = max(largest, Int(rowBits[row]))
       }
       qp = budget.qp(row: known, rows: h, bits: bits, base: plan.qp, current: Int(rowQP[known - 1]))
-      // The rows that are being coded, and this one.
+      // The rows that are being coded, this one included.
       let flying = budget.flying(known...y, bits: bits, largest: largest)
       economy = budget.isExhausted(bits: bits + flying, left: (h - y) * w)
     } else if let budget = plan.budget {
-      // Nothing is known of the first rows before they are coded, but what they usually take.
+      // Before the first rows are coded, only their usual bits are known.
       let flying = budget.flying(0...y, bits: 0, largest: w * RowBudget.coarseMacroblock)
       economy = budget.isExhausted(bits: flying, left: (h - y) * w)
     }
@@ -147,14 +174,16 @@ extension PictureJob {
     }
   }
 
-  /// Entropy codes, deblocks and finishes what rows are ready, unless another thread is at it.
+  /// Entropy codes, deblocks and finishes the rows that are ready, unless another thread is doing
+  /// so.
   /// - Returns: whether this call has finished the picture.
   @discardableResult func finishRows(_ progress: RowProgress, _ ring: RowRing) -> Bool {
     let w = geometry.widthInMbs
     let h = geometry.heightInMbs
     while true {
-      // A row that is analysed while another thread leaves is seen by one of both: that thread frees the place and then looks
-      // for rows, this one does the opposite.
+      // A row that becomes ready while another thread stops here is seen by one of the two: that
+      // thread first clears `finishing` and then checks for rows, this one does it in the opposite
+      // order.
       atomicMemoryFence(ordering: .sequentiallyConsistent)
       let next = progress.finishedRows.load(ordering: .acquiring)
       if next >= h || progress.coded(row: next) < w { return false }

@@ -2,31 +2,48 @@
 import CH264Kernels
 import VideoBitstream
 
-/// One picture on its way through the coder: what stays the same while its rows are coded, and pointers to
-/// what changes. Threads share it; see `PictureJob+Threads.swift` for who may touch what when.
+/// A picture that is being coded: what stays the same from its first to its last row, and pointers
+/// to what changes. Threads share it; `PictureJob+Threads.swift` says which of them may access what
+/// when.
 struct PictureJob<Writer: EntropyCoder> {
+  /// What was decided for the picture.
   let plan: PicturePlan
+  /// The size of the picture.
   let geometry: PictureGeometry
+  /// The configuration of the stream.
   let configuration: H264EncoderConfiguration
+  /// The sequence parameter set of the stream.
   let sps: H264SequenceParameterSet
+  /// The picture parameter set of the picture.
   let pps: H264PictureParameterSet
+  /// The arrays that its macroblocks are stored in.
   let syntax: PictureSyntax
+  /// The deblocking filter of the picture.
   let deblocking: DeblockingFilter
+  /// Completes rows of the reconstruction for later pictures.
   let referenceRows: ReferenceRows
-  /// Where the picture's motion is kept for B pictures, if it is.
+  /// Where the motion of the picture is stored for later B pictures; nil: it is not needed.
   let storedMotion: StoredMotion?
+  /// The QP offset of each macroblock, in QP steps; nil: all offsets are 0.
   let qpOffsets: UnsafePointer<Int8>?
+  /// The raw bytes of the present slice.
   let payload: UnsafeMutablePointer<UInt8>
+  /// The bytes that `payload` has room for.
   let payloadCapacity: Int
+  /// The entropy coder.
   let writer: UnsafeMutablePointer<Writer>
+  /// Gets the slices.
   let output: UnsafeMutablePointer<AccessUnit>
-  /// NAL units and bytes there before the slices.
+  /// The number of NAL units and of bytes in `output` before the slices.
   let leading: (units: Int, count: Int)
+  /// The statistics of the picture.
   let statistics: UnsafeMutablePointer<PictureStatistics>
-  /// QP of each macroblock row, and the bits that it took.
+  /// The QP of each macroblock row, and its bits.
   let rowQP: UnsafeMutablePointer<Int32>
   let rowBits: UnsafeMutablePointer<Int32>
+  /// The samples of an I_PCM macroblock, where one thread codes the picture.
   let pcm: UnsafeMutablePointer<UInt8>
+  /// Whether macroblocks too large for their levels are recognised before entropy coding.
   let estimatesSamples: Bool
 
   // MARK: - Slices
@@ -34,13 +51,14 @@ struct PictureJob<Writer: EntropyCoder> {
   /// The first macroblock row of a slice.
   func firstRow(ofSlice i: Int) -> Int { i * geometry.heightInMbs / configuration.slices }
 
-  /// The slice (of those that are whole rows) that a row belongs to.
+  /// The index of the slice that a row belongs to, where slices consist of whole rows.
   func slice(ofRow y: Int) -> Int {
     var i = min(y * configuration.slices / geometry.heightInMbs + 1, configuration.slices - 1)
     while firstRow(ofSlice: i) > y { i -= 1 }
     return i
   }
 
+  /// Begins a slice with its header.
   func beginSlice(firstMacroblock: Int, qp: Int) {
     var header = plan.header
     header.firstMacroblock = firstMacroblock
@@ -59,6 +77,7 @@ struct PictureJob<Writer: EntropyCoder> {
     writer.pointee.begin(parameters, picture: syntax, after: bits)
   }
 
+  /// Ends the slice and appends its NAL unit to the output.
   func endSlice() {
     let size = writer.pointee.finish()
     output.pointee.append(
@@ -67,11 +86,16 @@ struct PictureJob<Writer: EntropyCoder> {
       payload: payload, count: size)
   }
 
-  /// Bits of the picture so far.
+  /// The bits of the picture so far.
   var bits: Int { output.pointee.bits + writer.pointee.bitCount }
 
   // MARK: - Macroblocks
 
+  /// The neighbours of a macroblock that belong to its slice, as `Availability` bits (6.4.9).
+  /// - Parameters:
+  ///   - x: the column of the macroblock.
+  ///   - y: its row.
+  ///   - sliceStart: the index of the first macroblock of the slice.
   @inline(__always) func availability(_ x: Int, _ y: Int, sliceStart: Int) -> UInt8 {
     let w = geometry.widthInMbs
     let m = y &* w &+ x
@@ -86,6 +110,14 @@ struct PictureJob<Writer: EntropyCoder> {
   }
 
   /// Decides and reconstructs a macroblock.
+  /// - Parameters:
+  ///   - coder: the thread's macroblock coder.
+  ///   - x: the column of the macroblock.
+  ///   - y: its row.
+  ///   - sliceStart: the index of the first macroblock of the slice.
+  ///   - slice: the index of the slice.
+  ///   - qp: the QP of the row.
+  ///   - economy: whether to code it in as few bits as possible, because the budget is spent.
   @inline(__always) func analyse(
     _ coder: UnsafeMutablePointer<MacroblockCoder>, x: Int, y: Int, sliceStart: Int, slice: Int, qp: Int,
     economy: Bool
@@ -109,7 +141,7 @@ struct PictureJob<Writer: EntropyCoder> {
     }
   }
 
-  /// Levels in the macroblock that are not zero.
+  /// The number of levels in a macroblock that are not 0.
   @inline(__always) func coefficientCount(_ m: Int) -> Int {
     if syntax.info[m].codedBlockPattern == 0 { return 0 }
     return Int(ovt_sum24(syntax.nonZero + m &* 24))
@@ -133,7 +165,7 @@ struct PictureJob<Writer: EntropyCoder> {
     if qp > statistics.pointee.highestQP { statistics.pointee.highestQP = qp }
   }
 
-  /// Deblocks a row and makes it a reference.
+  /// Deblocks a row and completes the rows of the reconstruction that this makes final.
   func finish(row: Int) {
     if configuration.deblocking { deblocking.filterRow(row) }
     if plan.isReference { referenceRows.finishRow(row) }
@@ -142,7 +174,8 @@ struct PictureJob<Writer: EntropyCoder> {
 
   // MARK: - One thread
 
-  /// Codes the picture with the entropy coder right behind each macroblock.
+  /// Codes the picture with one thread: each macroblock is entropy coded right after it was
+  /// reconstructed.
   func run(_ coder: UnsafeMutablePointer<MacroblockCoder>) {
     let w = geometry.widthInMbs
     let h = geometry.heightInMbs
@@ -173,7 +206,8 @@ struct PictureJob<Writer: EntropyCoder> {
         }
         analyse(coder, x: x, y: y, sliceStart: sliceStart, slice: slice, qp: qp, economy: economy)
         if !encode(coder, m, sliceStart: sliceStart) {
-          // The slice is full: it ends before this macroblock, which is coded anew as the next one's first.
+          // The slice is full. It ends before this macroblock, which is coded again as the first
+          // one of the next slice.
           referenceRows.still.changed[m] = referenceRows.number
           endSlice()
           slice &+= 1
@@ -191,7 +225,12 @@ struct PictureJob<Writer: EntropyCoder> {
     finish(row: h - 1)
   }
 
-  /// Entropy codes a macroblock. Returns false if it does not fit the slice any more.
+  /// Entropy codes a macroblock, as I_PCM if its levels take too many bits.
+  /// - Parameters:
+  ///   - coder: the macroblock coder, which holds the levels.
+  ///   - m: the index of the macroblock.
+  ///   - sliceStart: the index of the first macroblock of the slice.
+  /// - Returns: false if the macroblock does not fit into the slice.
   @inline(__always) private func encode(
     _ coder: UnsafeMutablePointer<MacroblockCoder>, _ m: Int, sliceStart: Int
   ) -> Bool {
@@ -214,8 +253,8 @@ struct PictureJob<Writer: EntropyCoder> {
       writer.pointee.encode(macroblock: m, levels: levels, pcm: pcm)
     }
     if let limit, m > sliceStart {
-      // Room for the NAL unit's header, the slice's end and emulation prevention, which the last bytes, not
-      // in memory yet, may need once more.
+      // Room is left for the header of the NAL unit, the end of the slice, and emulation prevention
+      // bytes (7.4.1), which the last bytes may need too: they are not in memory yet.
       let bytes = (writer.pointee.bitCount + 7) / 8 + 4
       let written = max(0, bytes - 12)
       if bytes + EmulationPrevention.byteCount(payload, count: written) + 3 > limit {
@@ -228,7 +267,11 @@ struct PictureJob<Writer: EntropyCoder> {
 
   // MARK: - Parts of the work for several threads
 
-  /// Entropy codes an analysed row. Called for the rows in order.
+  /// Entropy codes a row that was analysed. The rows are passed in order.
+  /// - Parameters:
+  ///   - y: the index of the row.
+  ///   - levels: its levels, `LevelLayout.count` per macroblock.
+  ///   - rowPCM: the samples of its I_PCM macroblocks, 384 bytes per macroblock.
   func encode(row y: Int, levels: UnsafeMutablePointer<Int16>, pcm rowPCM: UnsafeMutablePointer<UInt8>) {
     let w = geometry.widthInMbs
     let slice = slice(ofRow: y)
