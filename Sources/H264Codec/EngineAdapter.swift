@@ -5,23 +5,36 @@ import H264Encoder
 /// A stream of H.264 with zero latency: decides the layers and the long-term references, and keeps
 /// account of what the receiver has.
 final class EngineAdapter: VideoEncoder {
+  /// The configuration of the stream.
   private var configuration: VideoEncoderConfiguration
   let engine: H264Encoder
   private var layers: LayerPattern
+  /// The long-term references, and which of them the receiver has acknowledged.
   private var longTerm: LongTermReferences
+  /// The frames of the last seconds, to which reports of losses may refer.
   private var ledger = FrameLedger()
+  /// Enlarges pictures to the coded size.
   private let padding: PicturePadding
 
+  /// The parameter sets, until the first frame has been output.
   private var parameterSets: ParameterSets?
+  /// The encoder's index of the next picture.
   private var nextIndex: UInt64 = 0
+  /// The presentation time of the last picture, in units of the timescale.
   private var lastTime: Int64?
+  /// The presentation time of the last key frame, in units of the timescale.
   private var lastKeyTime: Int64?
+  /// The number of frames since the last key frame, itself included.
   private var framesSinceKey = 0
-  /// The last reference frame is a short-term one that follows on a key frame or a refresh without a break.
+  /// Whether the next frame may be kept in a long-term slot: the last reference frame is a
+  /// short-term one, and none was given up since the last key frame or refresh.
   private var canMark = false
-  /// A refresh was asked for, and the frame that should have been one was dropped.
+  /// Whether a refresh is still due, because the frame that should have been one was dropped.
   private var owesRefresh = false
 
+  /// Makes the encoder.
+  /// - Parameter configuration: the configuration of the session.
+  /// - Throws: ``CodecError`` if the encoder does not support the configuration.
   init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
     self.configuration = configuration
     padding = PicturePadding(configuration.codedSize)
@@ -36,10 +49,12 @@ final class EngineAdapter: VideoEncoder {
     parameterSets = ParameterSets(sps: [sets.sequence], pps: sets.pictures)
   }
 
-  /// A rate that follows a network rises: a stream with a level that allows no more than its first rate would end in a key
-  /// frame then. Level 3 allows this much, and who decodes any decodes that.
+  /// Bits per second that the level allows at least. A rate that follows a network may rise; if the
+  /// level only allowed the first rate, it would have to change, with a key frame. Level 3 allows
+  /// this rate, and every decoder in use decodes level 3.
   private static let levelBitRate = 10_000_000
 
+  /// The encoder's configuration for that of a session.
   private static func converted(_ configuration: VideoEncoderConfiguration) throws(CodecError)
     -> H264EncoderConfiguration
   {
@@ -48,10 +63,12 @@ final class EngineAdapter: VideoEncoder {
     return converted
   }
 
+  /// Frames are never reordered.
   var reorderingDepth: Int { 0 }
-  /// Nothing is ever held.
+  /// Does nothing: no frame is ever held.
   func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError) {}
 
+  /// Applies a configuration, or asks for a new stream where it cannot change within one.
   func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
     guard new != configuration else { return .applied }
     guard new.lowLatency != nil || !H264Codec.looksAhead(new) else { return .needsNewStream }
@@ -75,6 +92,7 @@ final class EngineAdapter: VideoEncoder {
     return .applied
   }
 
+  /// Encodes a picture, as the protocol says.
   func encode(
     _ picture: InputPicture, request: FrameRequest, output: (consuming CompressedFrame) -> Void
   ) throws(CodecError) {
@@ -86,7 +104,7 @@ final class EngineAdapter: VideoEncoder {
 
     var wish = H264FrameOptions()
     let repairs = invalidate(request.lostFrames)
-    // With long-term references a repair rests on what was acknowledged, and on nothing else.
+    // With long-term references, a repair refers to an acknowledged frame only.
     let wantsRefresh = request.forcesLongTermRefresh || owesRefresh || repairs && longTerm.isEnabled
     if wantsRefresh { prepareRefresh(&wish) }
     wish.isKeyFrame =
@@ -97,7 +115,7 @@ final class EngineAdapter: VideoEncoder {
     wish.temporalLayer = place.layer
     wish.budgetShare = place.budgetShare
     if wish.isReference, longTerm.isEnabled {
-      // The slot that a decoder can give to a key frame at once is the first.
+      // A decoder can keep a key frame in the first slot at once.
       wish.longTermSlot = wish.isKeyFrame ? 0 : canMark && !wantsRefresh ? longTerm.slot(for: nextIndex) : nil
     }
     wish.qp = request.baseQP
@@ -117,7 +135,9 @@ final class EngineAdapter: VideoEncoder {
 
   // MARK: - What the receiver has
 
-  /// Gives up what depends on lost frames. Returns whether anything did.
+  /// Gives up all frames that depend on lost ones.
+  /// - Parameter lostTimes: the presentation times of the lost frames.
+  /// - Returns: whether there were any.
   private func invalidate(_ lostTimes: [Int64]) -> Bool {
     guard let first = ledger.firstThatMatters(of: lostTimes) else { return false }
     giveUp(from: first)
@@ -130,13 +150,14 @@ final class EngineAdapter: VideoEncoder {
       wish.isKeyFrame = true
       return
     }
-    // Nothing to come refers to frames between, which the receiver may lack, nor to what came before: losses
-    // may have pushed that out of its buffer.
+    // Later frames must not refer to the frames after the acknowledged one, which the receiver may
+    // lack, nor to those before it: losses may have pushed these out of its buffer.
     giveUp(from: known.frame + 1)
     engine.invalidateReferences(except: known.frame)
     wish.references = .longTerm([known.slot])
   }
 
+  /// Stops referring to the frame with an index and to all that follow it.
   private func giveUp(from first: UInt64) {
     engine.invalidateReferences(from: first)
     longTerm.abandon(from: first)
@@ -146,6 +167,8 @@ final class EngineAdapter: VideoEncoder {
 
   // MARK: - When
 
+  /// Whether the interval or the duration of key frames asks for one at a time, in units of the
+  /// timescale.
   private func isKeyFrameDue(at time: Int64) -> Bool {
     guard let lastKeyTime else { return true }
     if !configuration.allowsTemporalCompression { return true }
@@ -156,11 +179,11 @@ final class EngineAdapter: VideoEncoder {
     return seconds > 0 && Double(time - lastKeyTime) / Double(configuration.timescale) >= seconds - 0.0005
   }
 
-  /// Seconds since the last picture, which rate control goes by.
+  /// Seconds since the last picture, for the rate control; nil if unknown.
   private func duration(of picture: InputPicture) -> Double? {
     let ticks = lastTime.map { picture.presentationTime - $0 } ?? picture.duration
     guard ticks > 0 else { return nil }
-    // A long pause is no reason for a frame that takes as long to send.
+    // A long pause is not time in which a frame could be sent: 1 s counts at most.
     return min(max(Double(ticks) / Double(configuration.timescale), 1e-4), 1)
   }
 

@@ -13,7 +13,8 @@ extension H264EncoderConfiguration {
     profile = try Self.profile(c.profile)
     level = c.level
     entropyCoding = Self.entropyCoding(c)
-    // A call's decoder is asked first; a file is better at a higher level than not at all.
+    // A call asks its decoder for the level first, so it is kept; a file is better encoded at a
+    // higher level than not at all.
     raisesLevel = c.lowLatency == nil
     frameRate = min(max(c.frameRate ?? 30, 0.1), 1000)
     setRate(c)
@@ -34,7 +35,7 @@ extension H264EncoderConfiguration {
     if let aspect = c.pixelAspect {
       sampleAspectRatio = (UInt16(clamping: aspect.horizontal), UInt16(clamping: aspect.vertical))
     }
-    // They travel beside the stream, in the format description.
+    // Parameter sets are stored in the format description, not in the stream.
     writesParameterSets = false
     framing = .lengths
     try setReferences(c)
@@ -44,12 +45,13 @@ extension H264EncoderConfiguration {
     }
   }
 
-  /// Steps of QP for each doubling of a macroblock's activity over the picture's mean.
+  /// The QP steps for each doubling of a macroblock's variance over the picture's mean.
   private static let standardAdaptiveQuantisation = 0.4
 
+  /// The encoder's profile for that of a session.
   private static func profile(_ profile: CodecInterface.Profile) throws(CodecError) -> Profile {
     switch profile {
-    // What it writes for Baseline is what is common to both.
+    // For Baseline it writes what is common to both, which is Constrained Baseline.
     case .h264Baseline, .h264ConstrainedBaseline: return .constrainedBaseline
     case .h264Main: return .main
     case .h264High: return .high
@@ -59,7 +61,8 @@ extension H264EncoderConfiguration {
     }
   }
 
-  /// The Baseline profiles have no CABAC: asking for it there is asking for the best that they have.
+  /// The entropy coding of a session. The Baseline profiles have no CABAC; where it is asked for
+  /// there, CAVLC is used.
   private static func entropyCoding(_ c: VideoEncoderConfiguration) -> EntropyCoding? {
     switch c.profile {
     case .h264Baseline, .h264ConstrainedBaseline: return .cavlc
@@ -69,6 +72,7 @@ extension H264EncoderConfiguration {
 
   // MARK: - Rate
 
+  /// Sets the bit rate, the range of the QP and the limits.
   private mutating func setRate(_ c: VideoEncoderConfiguration) {
     switch c.rate.mode {
     case .quality(let quality):
@@ -86,7 +90,7 @@ extension H264EncoderConfiguration {
     lowLatency.allowsFrameDropping = c.lowLatency != nil && c.rate.maxQP != nil
   }
 
-  /// 1 is next to lossless, 0.5 is good, 0 is the smallest.
+  /// The QP for a quality: 0 is the smallest file, 0.5 is good, 1 is nearly lossless.
   static func qp(quality: Double) -> Int {
     let points: [(quality: Double, qp: Double)] = [(0, 48), (0.25, 37), (0.5, 27), (0.75, 19), (1, 4)]
     let q = min(max(quality, 0), 1)
@@ -98,8 +102,9 @@ extension H264EncoderConfiguration {
 
   // MARK: - Effort
 
-  /// In real time the effort follows the time, unless the caller names one: half of the frame interval leaves the other
-  /// half to all else that happens to a frame.
+  /// The share of the frame interval that encoding may take in real time, unless the caller sets an
+  /// effort; nil: the effort does not follow the time. Half of the interval leaves the other half
+  /// to everything else that is done with a frame.
   private static func encodeTimeShare(_ speed: SpeedPreference) -> Double? {
     guard speed.isRealTime == true, speed.effort == nil else { return nil }
     let share: Double =
@@ -111,20 +116,25 @@ extension H264EncoderConfiguration {
     return speed.savesPower ? share / 2 : share
   }
 
-  /// As many threads as are of use.
-  /// - Parameter most: 4 where a frame is to come sooner; what a file is made with need not be left for others.
+  /// The number of threads that are of use.
+  /// - Parameters:
+  ///   - width: the width in luma samples.
+  ///   - height: the height in luma samples.
+  ///   - most: the most threads: 4 where a frame is needed soon, more for files, which need not
+  ///     leave processors to others.
   static func usefulThreads(width: Int, height: Int, most: Int) -> Int {
     let rows = (height + 15) / 16
-    // A row waits for the one above it: below so many macroblocks there is nothing to share.
+    // A row waits for the row above it, so small pictures have nothing to share.
     guard width * height >= 320 * 240 else { return 1 }
     return min(max(ProcessInfo.processInfo.activeProcessorCount, 1), most, max(rows / 4, 1))
   }
 
   // MARK: - References
 
-  /// Most long-term references that the adapter keeps.
+  /// The most long-term references that the adapter uses.
   private static let mostLongTermReferences = 4
 
+  /// Sets the number of short-term and long-term references.
   private mutating func setReferences(_ c: VideoEncoderConfiguration) throws(CodecError) {
     guard let call = c.lowLatency else {
       maximumReferences = c.referenceFrameCount > 0 ? min(c.referenceFrameCount, 16) : defaultReferences(2)
@@ -155,7 +165,8 @@ extension H264EncoderConfiguration {
     }
   }
 
-  /// As many references as the level has room for that the stream needs anyway.
+  /// The number of references for which the level that the stream needs anyway has room, up to
+  /// `most`.
   private func defaultReferences(_ most: Int) -> Int {
     var single = self
     single.maximumReferences = 1
@@ -164,10 +175,11 @@ extension H264EncoderConfiguration {
 }
 
 extension VideoEncoderConfiguration {
-  /// As the engine codes them: a macroblock at least.
+  /// The size at which the encoder codes the pictures, at least a macroblock.
   var codedSize: CodedPictureSize { CodedPictureSize(width: width, height: height, least: 16) }
 
-  /// Whether both ask for the same references, whatever the rates leave room for.
+  /// Whether both configurations ask for the same references, whatever the level of either has room
+  /// for.
   func asksForReferences(as other: VideoEncoderConfiguration) -> Bool {
     referenceFrameCount == other.referenceFrameCount
       && lowLatency?.enablesLongTermReferences == other.lowLatency?.enablesLongTermReferences

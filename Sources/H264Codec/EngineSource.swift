@@ -3,7 +3,9 @@ import CodecInterface
 import H264Encoder
 
 extension SourcePicture {
-  /// The same memory in the engine's terms.
+  /// Describes the same memory for the encoder.
+  /// - Parameter picture: a picture in memory, 8 bits, 4:2:0.
+  /// - Throws: ``CodecError`` for other formats, or if a plane is missing.
   init(_ picture: InputPicture) throws(CodecError) {
     func bytes(_ plane: PlaneView) -> UnsafePointer<UInt8> {
       plane.baseAddress.assumingMemoryBound(to: UInt8.self)
@@ -29,6 +31,7 @@ extension SourcePicture {
 }
 
 extension CodecError {
+  /// Converts an error of the encoder.
   init(engine error: any Error) {
     self =
       switch error as? H264EncoderError {

@@ -1,23 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The frames of the last seconds: what a report of losses may be about.
+/// The frames of the last seconds, to which a report of losses may refer.
 struct FrameLedger {
+  /// A frame.
   struct Entry {
+    /// Its presentation time, in units of the timescale.
     var presentationTime: Int64
-    /// The engine's index.
+    /// The encoder's index of the frame.
     var index: UInt64
+    /// Whether other frames may refer to it.
     var isReference: Bool
   }
 
+  /// The most frames that are remembered.
   private static let capacity = 1024
-  /// A ring, written from `next` on.
+  /// A ring of frames; `next` is the index of the next one to write.
   private var entries: [Entry] = []
   private var next = 0
-  /// Frames that nothing to come depends on any more.
+  /// The ranges of frames that later frames no longer depend on.
   private var abandoned: [Range<UInt64>] = []
+  /// The index of the last key frame.
   private var lastKeyFrame: UInt64 = 0
 
+  /// Begins without frames.
   init() { entries.reserveCapacity(Self.capacity) }
 
+  /// Adds a frame.
+  /// - Parameters:
+  ///   - entry: the frame.
+  ///   - isKeyFrame: whether it is a key frame, on which no earlier frame has an effect.
   mutating func note(_ entry: Entry, isKeyFrame: Bool) {
     if entries.count < Self.capacity {
       entries.append(entry)
@@ -31,13 +41,16 @@ struct FrameLedger {
     }
   }
 
+  /// Notes that later frames do not depend on a range of frames.
   mutating func abandon(_ range: Range<UInt64>) {
     guard !range.isEmpty else { return }
     abandoned.removeAll { range.lowerBound <= $0.lowerBound }
     abandoned.append(range)
   }
 
-  /// The first of these frames that frames to come could depend on; nil if none of them matters.
+  /// The first of the lost frames on which later frames could depend.
+  /// - Parameter lostTimes: the presentation times of the lost frames.
+  /// - Returns: its index; nil if the loss of none of them matters.
   func firstThatMatters(of lostTimes: [Int64]) -> UInt64? {
     guard !lostTimes.isEmpty else { return nil }
     var first: UInt64?

@@ -2,14 +2,16 @@
 import CodecInterface
 import H264Encoder
 
-/// H.264 through this package's own encoder, `H264Encoder`: one picture in, one frame out.
+/// The descriptions of this package's H.264 encoder, `H264Encoder`.
 public enum H264Codec {
-  /// Unique name of the encoder of the low-latency mode.
+  /// The unique name of the encoder of the low-latency mode.
   public static let lowLatencyEncoderID = "org.openvideotoolbox.videoencoder.h264.lowlatency"
-  /// Unique name of the same engine without what only the low-latency mode has.
+  /// The unique name of the encoder for all other uses, without the features of the low-latency
+  /// mode.
   public static let encoderID = "org.openvideotoolbox.videoencoder.h264"
 
-  /// Temporal layers, long-term references that the receiver acknowledges, a QP cap that drops frames.
+  /// The encoder of the low-latency mode: temporal layers, long-term references that the receiver
+  /// acknowledges, and a highest QP above which frames are dropped.
   public static var lowLatencyEncoder: EncoderDescription {
     var description = describe(lowLatencyEncoderID, name: "OpenVideoToolbox, low latency")
     description.isLowLatency = true
@@ -20,10 +22,11 @@ public enum H264Codec {
     return description
   }
 
-  /// For every other purpose: no frame is ever dropped. Streams that may wait are coded with a look-ahead.
+  /// The encoder for all other uses, which never drops a frame. Streams that may be delayed are
+  /// encoded with a look-ahead.
   public static var encoder: EncoderDescription {
     var description = describe(encoderID, name: "OpenVideoToolbox")
-    // With a look-ahead (docs/benchmark.md).
+    // The rating applies with a look-ahead (docs/benchmark.md).
     description.qualityRating = 95
     description.features.formUnion([
       .frameReordering, .openGOP, .multiPass, .partialPasses, .passesOnDemand, .constantRate, .variableRate,
@@ -38,6 +41,7 @@ public enum H264Codec {
     return description
   }
 
+  /// What the descriptions of both encoders have in common.
   private static func describe(_ id: String, name: String) -> EncoderDescription {
     var description = EncoderDescription(
       id: id, codec: .h264, codecName: "H.264", encoderName: name, displayName: "H.264 (\(name))",

@@ -1,31 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which temporal layer comes next: every so many frames one of the base layer, the rest above it.
+/// Chooses the temporal layer of each frame: one frame of a period is in the base layer, the others
+/// are in layer 1.
 struct LayerPattern {
+  /// The layer and the bits of a frame.
   struct Place {
-    /// 0 is the base, which refers to nothing else; a frame of layer 1 is never referred to.
+    /// The layer: a frame of layer 0 refers to layer 0 only; no frame refers to one of layer 1.
     var layer: Int
-    /// The frame's share of the bits that a frame gets on average.
+    /// The bits of the frame as a multiple of the mean of all frames.
     var budgetShare: Double
   }
 
-  /// Frames from one of the base layer to the next.
+  /// The number of frames from one of the base layer to the next.
   private(set) var period: Int
+  /// The share of the bits that the base layer has, 0 to 1.
   private var baseShare: Double
-  /// Frames since the last of the base layer.
+  /// The number of frames since the last one of the base layer, that one included; 0 where the next
+  /// is in the base layer.
   private var phase = 0
 
+  /// Creates a pattern.
+  /// - Parameters:
+  ///   - frameRateFraction: the share of the frames that are in the base layer: 1, 0.5 or 0.25.
+  ///   - bitRateFraction: the share of the bits that the base layer has.
   init(frameRateFraction: Double, bitRateFraction: Double) {
     period = max(Int(Int32(clamping: (1 / frameRateFraction).rounded())), 1)
     baseShare = bitRateFraction
   }
 
+  /// Changes the pattern from the next frame on. The parameters are those of the initialiser.
   mutating func change(frameRateFraction: Double, bitRateFraction: Double) {
     period = max(Int(Int32(clamping: (1 / frameRateFraction).rounded())), 1)
     baseShare = bitRateFraction
     phase = min(phase, period)
   }
 
-  /// - Parameter restarts: the next frame is of the base layer whatever came before.
+  /// The layer and the bits of the next frame.
+  /// - Parameter restarts: whether it has to be in the base layer.
   func next(restarts: Bool) -> Place {
     guard period > 1 else { return Place(layer: 0, budgetShare: 1) }
     let isBase = restarts || phase == 0 || phase >= period
@@ -34,7 +44,11 @@ struct LayerPattern {
     return Place(layer: isBase ? 0 : 1, budgetShare: min(max(share, 0.01), 16))
   }
 
-  /// - Parameter isCoded: false if the frame was dropped. One of the base layer is then tried again.
+  /// Moves on to the next frame.
+  /// - Parameters:
+  ///   - place: the layer of the frame.
+  ///   - isCoded: false if the frame was dropped. A frame of the base layer is then replaced by the
+  ///     next one.
   mutating func note(_ place: Place, isCoded: Bool) {
     guard period > 1 else { return }
     if place.layer == 0 {

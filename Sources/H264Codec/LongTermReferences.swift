@@ -1,34 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// The long-term references of a stream, and which of them the receiver has.
+/// The long-term references of a stream, and which of them the receiver has acknowledged.
 struct LongTermReferences {
+  /// A frame that is kept as a long-term reference.
   struct Slot {
+    /// The token with which the receiver acknowledges it.
     let token: Int64
-    /// The engine's index of the frame.
+    /// The encoder's index of the frame.
     let frame: UInt64
+    /// Whether the receiver has acknowledged it.
     var isAcknowledged = false
   }
 
+  /// The frame in each slot, by LongTermFrameIdx.
   private(set) var slots: [Slot?]
+  /// The encoder's index of the frame that was kept last.
   private var lastMarked: UInt64?
+  /// Its token.
   private var lastMarkedToken: Int64 = 0
 
-  /// Frames from one mark to the next, once the last was acknowledged.
+  /// The fewest frames from one that is kept to the next, if the last one has been acknowledged.
   private static let shortestInterval: UInt64 = 4
-  /// The same while it was not.
+  /// The same if it has not been acknowledged.
   private static let usualInterval: UInt64 = 10
-  /// Frames after which a token that was not acknowledged is taken to be lost.
+  /// The number of frames after which an acknowledgement is taken to be lost.
   private static let patience: UInt64 = 90
 
-  /// Unique in the process, so that they remain so when a session has to begin a new stream.
+  /// The next token. Tokens are unique in the process, so that they stay unique if a session begins
+  /// a new stream.
   private static let nextToken = Atomic<Int64>(1)
 
+  /// Creates empty slots. `count` is 0 for streams without long-term references.
   init(count: Int) { slots = Array(repeating: nil, count: count) }
 
+  /// Whether the stream has long-term references.
   var isEnabled: Bool { !slots.isEmpty }
 
-  /// The slot of the newest frame that the receiver says it has.
+  /// The newest frame that the receiver has acknowledged, and its slot.
   var newestAcknowledged: (slot: Int, frame: UInt64)? {
     var best: (slot: Int, frame: UInt64)?
     for (index, slot) in slots.enumerated() {
@@ -38,14 +47,16 @@ struct LongTermReferences {
     return best
   }
 
-  /// Takes tokens in any order; those of frames that are gone, or that never were, say nothing.
+  /// Notes acknowledgements, in any order. Unknown tokens, and those of frames that are no longer
+  /// kept, are ignored.
   mutating func acknowledge(_ tokens: [Int64]) {
     for token in tokens {
       for index in slots.indices where slots[index]?.token == token { slots[index]?.isAcknowledged = true }
     }
   }
 
-  /// The slot to keep frame `frame` in, or nil if it need not be kept.
+  /// The slot for a frame; nil if it is not to be kept.
+  /// - Parameter frame: the encoder's index of the frame.
   func slot(for frame: UInt64) -> Int? {
     guard isEnabled else { return nil }
     if let lastMarked {
@@ -54,7 +65,8 @@ struct LongTermReferences {
       if since < (isAnswered ? Self.shortestInterval : Self.usualInterval) { return nil }
     }
     if let free = slots.firstIndex(where: { $0 == nil }) { return free }
-    // Never the newest that is acknowledged: it is what a refresh is made of. Those before it are of no use.
+    // The newest acknowledged frame is never replaced: a refresh refers to it. Older frames are of
+    // no use.
     let kept = newestAcknowledged
     var oldest: (slot: Int, frame: UInt64)?
     for (index, slot) in slots.enumerated() {
@@ -65,7 +77,11 @@ struct LongTermReferences {
     return oldest?.slot
   }
 
-  /// Notes that a frame was kept. Returns its token.
+  /// Notes that a frame is kept in a slot.
+  /// - Parameters:
+  ///   - slot: the slot.
+  ///   - frame: the encoder's index of the frame.
+  /// - Returns: the token of the frame.
   mutating func mark(_ slot: Int, frame: UInt64) -> Int64 {
     let token = Self.nextToken.add(1, ordering: .relaxed).oldValue
     slots[slot] = Slot(token: token, frame: frame)
@@ -74,11 +90,12 @@ struct LongTermReferences {
     return token
   }
 
-  /// Forgets the frames from `frame` on: nothing may depend on them any more.
+  /// Removes the frames from one on: no frame may depend on them any more.
   mutating func abandon(from frame: UInt64) {
     for index in slots.indices where slots[index].map({ $0.frame >= frame }) ?? false { slots[index] = nil }
   }
 
+  /// Removes all frames, as a key frame does.
   mutating func removeAll() {
     for index in slots.indices { slots[index] = nil }
     lastMarked = nil

@@ -5,23 +5,33 @@ import H264Encoder
 
 /// A stream of H.264 with a look-ahead: for files, and for streams that may wait for a look-ahead.
 final class LookAheadAdapter: VideoEncoder {
+  /// The configuration of the stream.
   private var configuration: VideoEncoderConfiguration
   private let engine: H264Encoder
   private let padding: PicturePadding
+  /// The parameter sets, until the first frame has been output.
   private var parameterSets: ParameterSets?
-  /// Presentation times of the frames that are held, by their number.
+  /// The presentation times of the frames that the encoder holds, by index, in units of the
+  /// timescale.
   private var times: [UInt64: Int64] = [:]
+  /// The encoder's index of the next picture.
   private var nextIndex: UInt64 = 0
+  /// The presentation time of the last picture, in units of the timescale.
   private var lastTime: Int64?
-  /// Frames were held when the last flush came: a key frame comes next.
+  /// Whether the last flush output frames, so that the next picture has to be a key frame.
   private var wasFlushed = false
-  /// How long the part is that alone is encoded, if it is one.
+  /// The duration in seconds of the part of a stream that this pass encodes; nil: it encodes all of
+  /// it.
   private var partSeconds: Double?
-  /// What the pass before has learnt.
+  /// The statistics of the previous pass.
   private var known: StoredPass?
-  /// What this one learns.
+  /// Where the statistics of this pass are written.
   private var spool: PassSpool?
 
+  /// Makes the encoder.
+  /// - Parameter configuration: the configuration of the session.
+  /// - Throws: ``CodecError`` if the encoder does not support the configuration, or the statistics
+  ///   of the previous pass cannot be read.
   init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
     self.configuration = configuration
     padding = PicturePadding(configuration.codedSize)
@@ -51,6 +61,7 @@ final class LookAheadAdapter: VideoEncoder {
     reorderingDepth = engine.reorderingDepth
   }
 
+  /// The statistics of a pass that has ended, of all frames or of those of its part.
   private static func statistics(_ pass: EncodingPass) throws(CodecError) -> StoredPass {
     let file = try PassFile(pass.statisticsPath)
     let statistics: StoredPass
@@ -65,7 +76,8 @@ final class LookAheadAdapter: VideoEncoder {
     return statistics
   }
 
-  /// What was learnt goes to the disk.
+  /// Writes the statistics collected so far to the disk, and checks that those of the previous pass
+  /// can still be read.
   private func spoolStatistics() throws(CodecError) {
     if let known, known.hasFailed {
       throw .malfunction("the statistics of the first pass cannot be read any more")
@@ -74,10 +86,14 @@ final class LookAheadAdapter: VideoEncoder {
     try spool.append(engine.takeStatistics())
   }
 
+  /// The number of frames that can be output before one that is shown earlier.
   let reorderingDepth: Int
 
+  /// Whether another pass would give a better result; nil before the end of a pass that may be the
+  /// last.
   private(set) var wantsAnotherPass: Bool?
 
+  /// Encodes a picture, as the protocol says.
   func encode(
     _ picture: InputPicture, request: FrameRequest, output: (consuming CompressedFrame) -> Void
   ) throws(CodecError) {
@@ -108,6 +124,7 @@ final class LookAheadAdapter: VideoEncoder {
     try spoolStatistics()
   }
 
+  /// Outputs all frames that are held, and completes the statistics of the pass.
   func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError) {
     if engine.heldFrameCount > 0 { wasFlushed = true }
     engine.flush { give($0, to: output) }
@@ -124,6 +141,7 @@ final class LookAheadAdapter: VideoEncoder {
     wantsAnotherPass = try Self.statistics(pass).isImprovable(rate: Double(rate))
   }
 
+  /// Outputs the frames that are shown no later than a time, in units of the timescale.
   func complete(
     through presentationTime: Int64, output: (consuming CompressedFrame) -> Void
   ) throws(CodecError) {
@@ -131,6 +149,7 @@ final class LookAheadAdapter: VideoEncoder {
     engine.complete(through: last) { give($0, to: output) }
   }
 
+  /// Applies a configuration, or asks for a new stream where it cannot change within one.
   func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
     guard new != configuration else { return .applied }
     // Without a delay another mode may be the one for it.
@@ -154,7 +173,8 @@ final class LookAheadAdapter: VideoEncoder {
     return .applied
   }
 
-  /// What a pass has learnt is of one stream: another one in the middle of it would be all that is left.
+  /// Asks for a new stream, except within a pass: its statistics describe one stream, and only
+  /// those of the last one would be left.
   private func newStream(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
     if new.pass != nil, new.pass == configuration.pass, nextIndex > 0 {
       throw .invalidConfiguration("this cannot change in the middle of a pass")
@@ -162,7 +182,7 @@ final class LookAheadAdapter: VideoEncoder {
     return .needsNewStream
   }
 
-  /// Seconds since the last picture, which key frames and rate control go by.
+  /// Seconds since the last picture, for key frames and the rate control; nil if unknown.
   private func duration(of picture: InputPicture) -> Double? {
     let ticks = lastTime.map { picture.presentationTime - $0 } ?? picture.duration
     guard ticks > 0 else { return nil }

@@ -20,7 +20,7 @@ extension H264Codec {
 }
 
 extension VideoEncoderConfiguration {
-  /// Nothing is predicted from other pictures.
+  /// Whether all frames are key frames.
   var isIntraOnly: Bool { !allowsTemporalCompression || maxKeyFrameInterval == 1 }
 }
 
@@ -69,7 +69,10 @@ extension H264EncoderConfiguration {
     latency = .lookAhead(options)
   }
 
-  /// What a pass over a part wants instead.
+  /// Changes the configuration to that of a pass over a part of a stream.
+  /// - Parameters:
+  ///   - c: the configuration of the session.
+  ///   - seconds: the duration of the part; nil: nothing changes.
   mutating func makePart(of c: VideoEncoderConfiguration, seconds: Double?) {
     guard let part = c.pass?.part, let seconds else { return }
     let rate = Double(part.bits) / max(seconds, 1e-3)
@@ -79,20 +82,23 @@ extension H264EncoderConfiguration {
     lookAhead.expectedDuration = max(seconds, 1e-3)
   }
 
+  /// The frames of look-ahead of streams of key frames alone.
   private static let intraLookAhead = 8
 
-  /// Within 0.3 % of the best SSIM on the clips for tuning, for less of the PSNR than that costs (docs/h264-encoder.md).
+  /// The strength of adaptive quantisation. Its SSIM is within 0.3 % of the best on the clips for
+  /// tuning, and it loses less PSNR than the strength that reaches the best (docs/h264-encoder.md).
   private static let usualAdaptiveQuantisation = 0.6
 
-  /// Frames that half a gigabyte holds: the copy of each, its luma at half size with a border, and its tables.
+  /// The frames of look-ahead that take half a gibibyte: the copy of each picture, its luma at half
+  /// size with padding, and its tables.
   private static func affordable(width: Int, height: Int) -> Int {
     max((512 << 20) / (width * height * 2 + 65536), 4)
   }
 
-  /// Two for prediction, as many for B pictures on their way.
+  /// The number of references: two for prediction, and two for B pictures that wait to be output.
   private static let usualReferences = 4
 
-  /// Frames of look-ahead by effort, 0 (fastest) to 9 (best).
+  /// The frames of look-ahead by effort, 0 (fastest) to 9 (best).
   private static func frames(effort: Int) -> Int {
     [0, 10, 20, 20, 30, 40, 50, 60, 80, 100][min(max(effort, 0), 9)]
   }

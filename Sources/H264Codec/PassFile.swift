@@ -3,14 +3,20 @@ import CodecInterface
 import Foundation
 import H264Encoder
 
-/// The statistics of a pass that is over, as the next one reads them.
+/// The file with the statistics of a pass that has ended, for the next pass.
 final class PassFile {
+  /// The size of the file in bytes.
   let size: Int
+  /// The file descriptor.
   private let descriptor: Int32
+  /// The time of the last modification when the file was opened.
   private let changed: timespec
 
+  /// Opens a file.
+  /// - Parameter path: its path.
+  /// - Throws: ``CodecError/badData(_:)`` if it is not a regular file, or cannot be read.
   init(_ path: String) throws(CodecError) {
-    // Without waiting for whoever might write into a pipe of that name.
+    // Does not wait for a writer if there is a pipe of that name.
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     var facts = stat()
     guard descriptor >= 0, fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
@@ -23,8 +29,12 @@ final class PassFile {
 
   deinit { close(descriptor) }
 
-  /// For `StoredPass`.
-  /// - Returns: nil also where somebody has written to the file since it was opened.
+  /// Reads bytes for `StoredPass`.
+  /// - Parameters:
+  ///   - offset: the offset of the first byte.
+  ///   - count: the number of bytes.
+  /// - Returns: fewer bytes at the end of the file; nil if it cannot be read, or was changed since
+  ///   it was opened.
   func read(_ offset: Int, _ count: Int) -> [UInt8]? {
     var facts = stat()
     guard let bytes = readBytes(descriptor, offset, count), fstat(descriptor, &facts) == 0,
@@ -35,24 +45,32 @@ final class PassFile {
   }
 }
 
-/// What a running pass learns. It goes to the disk as it comes, into a file that has no name, so that hours of pictures take
-/// no memory, and a pass that is broken off leaves nothing; the whole gets its name at the end.
+/// Collects the statistics of a running pass in a file without a name. Hours of pictures then take
+/// no memory, and a pass that is interrupted leaves nothing behind. At the end the statistics are
+/// copied to a file with a name.
 final class PassSpool {
+  /// The descriptor of the file without a name, which holds the records.
   private let descriptor: Int32
+  /// The number of pictures.
   private var count = 0
+  /// The bytes written to the file.
   private var written = 0
+  /// Records that are not written yet.
   private var pending: [UInt8] = []
-  /// Pictures that are stored under the name.
+  /// The number of pictures that were stored under the name; nil: none.
   private var stored: Int?
 
-  /// - Parameter path: where the whole will be; what is on the way lies on the same disk.
+  /// Creates the file.
+  /// - Parameter path: the path under which the statistics will be stored; the file is in the same
+  ///   folder.
+  /// - Throws: ``CodecError/malfunction(_:)`` if it cannot be created.
   init(beside path: String) throws(CodecError) {
     let folder = (path as NSString).deletingLastPathComponent
     // O_TMPFILE is a macro that Swift does not import: __O_TMPFILE | O_DIRECTORY.
     var opened = open(
       folder.isEmpty ? "." : folder, O_RDWR | 0o20_000_000 | O_DIRECTORY | O_CLOEXEC, 0o600)
     if opened < 0 {
-      // A file system that has no such files.
+      // The file system does not support O_TMPFILE.
       let other = try Self.create(path)
       opened = other.descriptor
       unlink(other.name)
@@ -62,12 +80,14 @@ final class PassSpool {
 
   deinit { close(descriptor) }
 
+  /// Adds the statistics of the pictures that follow.
   func append(_ statistics: PassStatistics) throws(CodecError) {
     count += statistics.count
     pending += statistics.records
     if pending.count >= Self.blockSize { try writePending() }
   }
 
+  /// Writes the pending records to the file.
   private func writePending() throws(CodecError) {
     let code = writeBytes(descriptor, pending[...])
     guard code == 0 else { throw Self.error(code) }
@@ -75,18 +95,23 @@ final class PassSpool {
     pending.removeAll(keepingCapacity: true)
   }
 
-  /// What there is so far, under its name: all of it, on the disk, or what was there before. More may follow, and be
-  /// stored again.
+  /// Stores the statistics collected so far under a name. After an error the file that had the name
+  /// before is unchanged. More statistics may be added and stored afterwards.
+  /// - Parameters:
+  ///   - path: the path of the file.
+  ///   - width: the width of the pictures, in luma samples.
+  ///   - height: their height, in luma samples.
+  /// - Throws: ``CodecError/malfunction(_:)`` if they cannot be written.
   func store(at path: String, width: Int, height: Int) throws(CodecError) {
     guard stored != count else { return }
     var facts = stat()
     let isThere = stat(path, &facts) == 0
-    // The name of a pipe or a device is not taken from it.
+    // A pipe or a device is not replaced by a file.
     guard !isThere || facts.st_mode & S_IFMT == S_IFREG else { throw Self.error(EEXIST) }
     if !pending.isEmpty { try writePending() }
     let (name, target) = try Self.create(path)
     var code = copy(to: target, width: width, height: height)
-    // As whoever opened the storage made it.
+    // The file keeps the permissions of the one that it replaces.
     if code == 0, isThere { fchmod(target, facts.st_mode & 0o777) }
     if code == 0, fsync(target) != 0, errno != EINVAL, errno != ENOSYS { code = errno }
     if close(target) != 0, code == 0 { code = errno }
@@ -98,7 +123,12 @@ final class PassSpool {
     stored = count
   }
 
-  /// - Returns: An error number, or 0.
+  /// Copies header, records and checksum to a file.
+  /// - Parameters:
+  ///   - target: the descriptor of the file.
+  ///   - width: the width of the pictures, in luma samples.
+  ///   - height: their height, in luma samples.
+  /// - Returns: an error number, or 0.
   private func copy(to target: Int32, width: Int, height: Int) -> Int32 {
     var sum = PassFormat.Checksum()
     func put(_ bytes: [UInt8]) -> Int32 {
@@ -116,9 +146,10 @@ final class PassSpool {
     return code == 0 ? writeBytes(target, sum.bytes[...]) : code
   }
 
+  /// The bytes that are read and written at once.
   private static let blockSize = 1 << 16
 
-  /// A file beside one, of a name that nobody has.
+  /// Creates a file in the same folder as `path`, with a name that no other file has.
   private static func create(_ path: String) throws(CodecError) -> (name: [CChar], descriptor: Int32) {
     var name = Array((path + ".XXXXXX").utf8CString)
     let descriptor = mkstemp(&name)
@@ -127,12 +158,18 @@ final class PassSpool {
     return (name, descriptor)
   }
 
+  /// The error for an error number.
   private static func error(_ code: Int32) -> CodecError {
     .malfunction("the statistics of the pass cannot be written: \(String(cString: strerror(code)))")
   }
 }
 
-/// - Returns: Fewer bytes than asked for at the end of the file, nil if it cannot be read.
+/// Reads bytes of a file.
+/// - Parameters:
+///   - descriptor: the file descriptor.
+///   - offset: the offset of the first byte.
+///   - count: the number of bytes.
+/// - Returns: fewer bytes at the end of the file; nil if it cannot be read.
 private func readBytes(_ descriptor: Int32, _ offset: Int, _ count: Int) -> [UInt8]? {
   guard count > 0 else { return [] }
   var failed = false
@@ -153,7 +190,11 @@ private func readBytes(_ descriptor: Int32, _ offset: Int, _ count: Int) -> [UIn
   return failed ? nil : bytes
 }
 
-/// - Returns: An error number, or 0.
+/// Writes all bytes to a file.
+/// - Parameters:
+///   - descriptor: the file descriptor.
+///   - bytes: the bytes.
+/// - Returns: an error number, or 0.
 private func writeBytes(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Int32 {
   bytes.withUnsafeBytes { memory in
     var at = 0
