@@ -1,31 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A leaky bucket: it fills at a steady rate, never beyond its size, and each frame takes its bits out at its decode
-/// time. An encoder that never lets it run dry keeps every window of W seconds within `size + maximumRate * W` bits.
+/// The model of a decoder's buffer as a leaky bucket. The buffer fills at a constant rate, never
+/// beyond its size, and each frame takes its bits out at its decode time. An encoder that never
+/// empties it keeps every window of W seconds within `size + maximumRate * W` bits.
 public struct BufferModel: Sendable, Equatable {
-  /// Bits a second at which the bucket fills.
+  /// The rate at which the buffer fills, in bits per second.
   public var maximumRate: Int
-  /// Bits that it holds.
+  /// The size of the buffer in bits.
   public var size: Int
-  /// How full it is at the first frame, 0 to 1.
+  /// The share of the buffer that is filled when the first frame is taken out, 0 to 1.
   public var initialFullness: Double
 
+  /// Creates a model.
+  /// - Parameters:
+  ///   - maximumRate: the rate at which the buffer fills, in bits per second.
+  ///   - size: the size of the buffer in bits.
+  ///   - initialFullness: the share of it that is filled when the first frame is taken out, 0 to 1.
   public init(maximumRate: Int, size: Int, initialFullness: Double = 0.9) {
     self.maximumRate = maximumRate
     self.size = size
     self.initialFullness = initialFullness
   }
 
-  /// Seconds of the constant rate that the bucket holds unless the caller says otherwise: short, so that each window
-  /// of a second stays near the rate.
+  /// The size of the buffer of a constant rate, in seconds of the rate, unless the caller sets one.
+  /// It is short so that each window of a second stays near the rate.
   public static let constantRateDuration = 0.5
-  /// The same for a variable rate.
+  /// The size of the buffer of a variable rate, in seconds of the highest rate, unless the caller
+  /// sets one.
   public static let variableRateDuration = 2.5
-  /// Seconds of a limit's rate that the bucket holds at the least.
+  /// The least size of a buffer that keeps to a hard limit, in seconds of the limit's rate.
   fileprivate static let leastSizeDuration = 0.14
 }
 
 extension RateControl {
-  /// Bits a second to aim at, or nil if the mode is quality.
+  /// The bit rate to aim at, in bits per second; nil where the mode is quality.
   public var targetRate: Int? {
     switch mode {
     case .quality: nil
@@ -33,7 +40,7 @@ extension RateControl {
     }
   }
 
-  /// The bucket that keeps to all that this rate control demands, or nil if it sets no limit.
+  /// The buffer that keeps to everything this rate control asks for; nil if it sets no limit.
   public var bufferModel: BufferModel? {
     let fullness = initialBufferFullness ?? 0.9
     if !limits.isEmpty { return limitModel(fullness: fullness) }
@@ -57,15 +64,19 @@ extension RateControl {
     }
   }
 
-  /// For each limit of L bits in W seconds, `size + maximumRate * W` must not exceed L. The closer the average is to
-  /// the limit, the smaller the size has to be. The rate stays a little above the average, so that what a key frame
-  /// took can be refilled; no more, since encoders leave half of a small bucket unused and with it some of the
-  /// average (measured: with a limit of one and a half times the rate, 0.2 here cost 3 to 16 % of it).
+  /// The buffer that keeps to the hard limits.
+  ///
+  /// For each limit of L bits in W seconds, `size + maximumRate * W` must not exceed L. The closer
+  /// the average rate is to the limit, the smaller the size has to be. The buffer's rate is a
+  /// little above the average, so that the buffer refills after a key frame. It is not higher,
+  /// since encoders leave half of a small buffer unused and with it a part of the average rate:
+  /// with a limit of one and a half times the rate, 0.2 instead of 0.04 here costs 3 to 16 % of the
+  /// rate.
   private func limitModel(fullness: Double) -> BufferModel {
     let usable = limits.map { (bits: Double($0.bytes) * 8 * 0.97, seconds: $0.seconds) }
     let lowest = usable.map { $0.bits / $0.seconds }.min() ?? 1
-    // Streams that are joined differ in their averages, and have one model: of a window across a join, each has what comes
-    // in during its part of it.
+    // Streams that are joined differ in their average rates but share one buffer. In a window
+    // across a join, each of them has the bits that arrive during its part of the window.
     let target = hasFramesBefore || hasFramesAfter ? lowest : min(Double(targetRate ?? Int.max), lowest)
     let most = usable.map { limit in
       limit.bits / limit.seconds * (1 - min(max(BufferModel.leastSizeDuration / limit.seconds, 0.08), 0.4))
@@ -77,16 +88,18 @@ extension RateControl {
       initialFullness: fullness)
   }
 
+  /// The bits of some seconds at a rate in bits per second, within a range that an encoder accepts.
   private func bits(_ rate: Int, _ seconds: Double) -> Int {
     let bits = Double(rate) * seconds
-    // Not what is no number either.
+    // This is false for NaN as well.
     return bits > 1000 ? Int(min(bits, 2e12)) : 1000
   }
 }
 
 extension RateControl {
-  /// Bits a second that a stream may come to for long, which its level has to allow; nil where only the quality is given.
-  /// A limit that is beyond all levels says nothing.
+  /// The bit rate that the stream may have for long, in bits per second, which its level has to
+  /// allow; nil where only the quality is set. A limit higher than that of any level does not
+  /// count.
   public var sustainedRate: Int? {
     let limit = limits.map { Double($0.bytes) * 8 / $0.seconds }.min().flatMap {
       $0 <= Self.highestRate ? Int(clamping: $0) : nil
@@ -94,6 +107,6 @@ extension RateControl {
     return [targetRate, maximumBitRate, limit].compactMap { $0 }.max()
   }
 
-  /// Of level 6.2 of H.264, in the High profiles.
+  /// MaxBR of level 6.2 of H.264, in the High profiles, in bits per second (Table A-1).
   private static let highestRate = 1e9
 }

@@ -2,45 +2,65 @@
 import CoreVideo
 import Foundation
 
-/// An encoder that a session can choose.
+/// Describes an encoder that a session can choose.
 public struct EncoderDescription: Sendable {
-  /// Unique, in reverse-domain style.
+  /// The unique identifier, in reverse-domain style.
   public var id: String
+  /// The format that it produces.
   public var codec: CodecType
-  /// "H.264", "HEVC".
+  /// The name of the format: "H.264" or "HEVC".
   public var codecName: String
-  /// The implementation's name.
+  /// The name of the implementation.
   public var encoderName: String
-  /// Name for a menu.
+  /// The name to show in a menu.
   public var displayName: String
-  /// A client can require such an encoder, or refuse it. Where it cannot be made, no other is tried: the call that
-  /// wanted it fails.
+  /// Whether it counts as a hardware encoder, which a client can require or refuse. If it cannot be
+  /// created, the call that wanted it fails; no other encoder is tried.
   public var isHardwareAccelerated = false
-  /// The registry ID of the GPU that it runs on, by which a client can ask for it; nil: none.
+  /// The registry ID of the GPU that it runs on, by which a client can ask for it; nil: it runs on
+  /// none.
   public var gpuRegistryID: UInt64?
-  /// Sessions that can have it at a time; nil: as many as are made. One more gets the next encoder that fits, or
-  /// `kVTVideoEncoderNotAvailableNowErr` if there is none.
+  /// The number of sessions that can use it at the same time; nil: there is no limit. A further
+  /// session gets the next encoder that fits or, if there is none,
+  /// `kVTVideoEncoderNotAvailableNowErr`.
   public var instanceLimit: Int?
-  /// The sizes of pictures that it can encode. A session of another size gets another encoder, or none.
+  /// The sizes of pictures that it can encode. A session of another size gets another encoder, or
+  /// none.
   public var sizes = PictureSizes()
-  /// What it can be asked for, named one by one: a feature that comes later is not promised by an encoder that was
-  /// written before it. A session offers a property only if the encoder has the feature behind it.
+  /// The features that it has, listed one by one, so that an encoder does not promise a feature
+  /// that was added to this package later. A session offers a property only if its encoder has the
+  /// feature for it.
   public var features: Set<EncoderFeature> = []
-  /// The profiles that it writes; nil: all of the codec's.
+  /// The profiles that it produces; nil: all profiles of the codec.
   public var profiles: Set<Profile>?
-  /// Made for one frame in, one frame out: chosen by the low-latency mode, and only by that unless asked for by id.
+  /// Whether it is an encoder of the low-latency mode, which outputs one frame for each picture at
+  /// once. Other sessions use it only if they ask for its `id`.
   public var isLowLatency = false
-  /// Greater is faster, or better; nil if unknown. Only the order within one codec has a meaning.
+  /// A relative measure of its speed: greater is faster; nil if unknown. Only ratings of the same
+  /// codec can be compared.
   public var performanceRating: Int?
+  /// A relative measure of its quality: greater is better; nil if unknown. Only ratings of the same
+  /// codec can be compared.
   public var qualityRating: Int?
-  /// Formats that it takes without a conversion, in memory or on a surface, the best first.
+  /// The formats that it reads without a conversion, in memory or on a surface, the preferred one
+  /// first.
   public var inputFormats: [PictureFormat]
-  /// Whether it reads pictures on this surface where they are. Others are mapped into memory for it, and so are those
-  /// that have to be scaled or converted first. Asked for each picture.
+  /// Whether it can read a picture on a surface in place; asked for each picture. Pictures on other
+  /// surfaces, and pictures that have to be scaled or converted first, are mapped into memory for
+  /// it.
   public var takesSurface: @Sendable (any OVTPixelBufferSurface) -> Bool = { _ in false }
-  /// Called before a session's first frame, and again for every new stream.
+  /// Creates an encoder. Called before the first frame of a session, and for every new stream.
   public var makeEncoder: @Sendable (VideoEncoderConfiguration) throws(CodecError) -> any VideoEncoder
 
+  /// Describes an encoder without features that reads pictures of any size.
+  /// - Parameters:
+  ///   - id: the unique identifier, in reverse-domain style.
+  ///   - codec: the format that it produces.
+  ///   - codecName: the name of the format.
+  ///   - encoderName: the name of the implementation.
+  ///   - displayName: the name to show in a menu.
+  ///   - inputFormats: the formats that it reads without a conversion, the preferred one first.
+  ///   - makeEncoder: creates an encoder.
   public init(
     id: String, codec: CodecType, codecName: String, encoderName: String, displayName: String,
     inputFormats: [PictureFormat],
@@ -56,18 +76,27 @@ public struct EncoderDescription: Sendable {
   }
 }
 
-/// Sizes of pictures, in luma samples.
+/// A range of picture sizes, in luma samples.
 public struct PictureSizes: Sendable, Equatable {
+  /// The widths.
   public var widths: ClosedRange<Int>
+  /// The heights.
   public var heights: ClosedRange<Int>
-  /// Width and height are multiples of these, each at least 1.
+  /// The number that widths are multiples of, at least 1.
   public var widthMultiple: Int
+  /// The number that heights are multiples of, at least 1.
   public var heightMultiple: Int
-  /// Width times height is at most this, both rounded up to whole blocks.
+  /// The largest product of width and height, both rounded up to whole blocks.
   public var largestArea = Int.max
-  /// Luma samples of a side of the blocks that `largestArea` counts; 1 or more.
+  /// The side of the blocks that `largestArea` counts with, in luma samples; at least 1.
   public var blockSize = 1
 
+  /// Creates a range, by default that of all sizes.
+  /// - Parameters:
+  ///   - widths: the widths.
+  ///   - heights: the heights.
+  ///   - widthMultiple: the number that widths are multiples of, at least 1.
+  ///   - heightMultiple: the number that heights are multiples of, at least 1.
   public init(
     widths: ClosedRange<Int> = 1...Int.max, heights: ClosedRange<Int> = 1...Int.max, widthMultiple: Int = 1,
     heightMultiple: Int = 1
@@ -78,6 +107,10 @@ public struct PictureSizes: Sendable, Equatable {
     self.heightMultiple = heightMultiple
   }
 
+  /// Whether a size is in the range.
+  /// - Parameters:
+  ///   - width: the width in luma samples.
+  ///   - height: the height in luma samples.
   public func contains(width: Int, height: Int) -> Bool {
     guard widths.contains(width), heights.contains(height) else { return false }
     let block = max(blockSize, 1)
@@ -92,73 +125,104 @@ public struct PictureSizes: Sendable, Equatable {
   }
 }
 
-/// Something an encoder can be asked for, beyond what all are asked for: size, profile, frame rate, average bit rate,
-/// key frames and what the stream says about its colours.
+/// A feature that an encoder may have, beyond those of every encoder: size, profile, frame rate,
+/// average bit rate, key frames and colour description.
 public enum EncoderFeature: Sendable, Hashable {
+  /// A constant quality (``RateControl/Mode/quality(_:)``).
   case quality
+  /// Hard limits of the bytes in windows of time (``RateControl/limits``).
   case dataRateLimits
+  /// A constant bit rate, with filler data.
   case constantRate
-  /// A variable rate with a buffer model.
+  /// A variable bit rate that keeps to a buffer model.
   case variableRate
+  /// B frames, so that the decoding order differs from the order of presentation.
   case frameReordering
+  /// Key frames before which frames are shown that refer to earlier frames.
   case openGOP
   /// A choice between CAVLC and CABAC.
   case entropyMode
+  /// A limit of the frames that the encoder holds.
   case frameDelayLimit
+  /// A choice of the frames that rate control looks ahead.
   case lookAhead
+  /// A choice whether the QP follows the local activity of the picture.
   case spatialAdaptiveQP
-  /// A lowest QP and a highest, which the bit rate gives way to. (In the low-latency mode the highest needs
-  /// `frameDropping`.)
+  /// A lowest and a highest QP, which take precedence over the bit rate. (In the low-latency mode a
+  /// highest QP needs `frameDropping`.)
   case qpLimits
-  /// In the low-latency mode: with a highest QP frames are left out where they would take more than the rate has.
+  /// In the low-latency mode: with a highest QP, frames are dropped that would exceed the bit rate.
   case frameDropping
+  /// A QP for a single frame (``FrameRequest/baseQP``).
   case baseFrameQP
+  /// A choice of the number of reference frames.
   case referenceCount
+  /// A limit of the bytes of a slice.
   case sliceBytes
+  /// The mean squared error of each frame.
   case meanSquaredError
+  /// Static HDR metadata in the stream.
   case hdrMetadata
+  /// Several passes over the same frames.
   case multiPass
-  /// Passes over parts of the frames, after one over all of them (`EncodingPass.part`).
+  /// Passes over a part of the frames, after one over all of them
+  /// (`EncodingPass.part`).
   case partialPasses
-  /// Says at the end of a first pass whether another would bring a better result (``VideoEncoder/wantsAnotherPass``).
+  /// A statement at the end of a first pass whether another pass would give a better result
+  /// (``VideoEncoder/wantsAnotherPass``).
   case passesOnDemand
+  /// A preference for speed or for quality (``SpeedPreference``).
   case speedPreference
-  /// A choice of how many threads encode.
+  /// A choice of the number of threads.
   case threadCount
-  /// Knowing how long the stream will be is of use.
+  /// Use of the expected duration of the stream.
   case expectedDuration
+  /// Temporal layers.
   case temporalLayers
+  /// Long-term references that the receiver acknowledges.
   case longTermReferences
-  /// A choice of the effort on a scale of its own, from 0 (fastest) to 9 (best).
+  /// A choice of the effort, from 0 (fastest) to 9 (best).
   case effort
-  /// Frames that the receiver lost are no longer referred to.
+  /// Frames that the receiver has lost are no longer referred to.
   case referenceInvalidation
-  /// Intra macroblocks, column by column, in place of key frames.
+  /// A refresh by intra macroblocks, column by column, in place of key frames.
   case intraRefresh
-  /// The temporal layer in a NAL unit before each slice.
+  /// A NAL unit before each slice that gives its temporal layer.
   case layerPrefix
-  /// A bound for how long a frame waits before a line of the bit rate.
+  /// A limit of the time that a frame waits for transmission on a link with the bit rate of the
+  /// stream.
   case queueDelayLimit
-  /// The decoder's buffer in the stream, and the time of each frame in it.
+  /// A description of the decoder's buffer in the stream, and the times of each frame in it.
   case bufferTiming
   /// More than one picture parameter set, where that saves bits.
   case severalPictureSets
-  /// Streams that are joined have one buffer (`RateControl.hasFramesBefore`, `hasFramesAfter`).
+  /// Streams that are joined and share the decoder's buffer (``RateControl/hasFramesBefore``,
+  /// ``RateControl/hasFramesAfter``).
   case joinedBuffers
 }
 
-/// A decoder that a session can choose.
+/// Describes a decoder that a session can choose.
 public struct DecoderDescription: Sendable {
+  /// The unique identifier, in reverse-domain style.
   public var id: String
+  /// The name of the implementation.
   public var name: String
-  /// True if it decodes this codec.
+  /// Whether it decodes a format.
   public var supports: @Sendable (CodecType) -> Bool
-  /// A client can require such a decoder, or refuse it.
+  /// Whether it counts as a hardware decoder, which a client can require or refuse.
   public var isHardwareAccelerated = false
-  /// The registry ID of the GPU that it runs on, by which a client can ask for it; nil: none.
+  /// The registry ID of the GPU that it runs on, by which a client can ask for it; nil: it runs on
+  /// none.
   public var gpuRegistryID: UInt64?
+  /// Creates a decoder for a stream.
   public var makeDecoder: @Sendable (VideoDecoderConfiguration) throws(CodecError) -> any VideoDecoder
 
+  /// Describes a decoder.
+  /// - Parameters:
+  ///   - id: the unique identifier, in reverse-domain style.
+  ///   - name: the name of the implementation.
+  ///   - supports: whether it decodes a format.
+  ///   - makeDecoder: creates a decoder.
   public init(
     id: String, name: String, supports: @escaping @Sendable (CodecType) -> Bool,
     makeDecoder: @escaping @Sendable (VideoDecoderConfiguration) throws(CodecError) -> any VideoDecoder
@@ -170,33 +234,40 @@ public struct DecoderDescription: Sendable {
   }
 }
 
-/// The codecs that the program has added to those of the package.
+/// The codecs that a program has added to those of this package.
 ///
-/// They come before the built-in ones: the first encoder for a codec that suits a session is the one that it gets,
-/// and an encoder with the id of a built-in one takes its place. Sessions that exist already stay as they are.
+/// They precede the built-in codecs: a session gets the first encoder for its codec that fits. An
+/// encoder with the `id` of a built-in one replaces it. Existing sessions do not change.
 public final class CodecRegistry: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
+  /// The registry that sessions use.
   public static let shared = CodecRegistry()
 
+  /// Guards the members below.
   private let lock = Lock()
+  /// The encoders that were added, in the order of their registration.
   private var encoderList: [EncoderDescription] = []
+  /// The decoders that were added, in the order of their registration.
   private var decoderList: [DecoderDescription] = []
+  /// The value of `countsAllAsHardware`.
   private var allCountAsHardware = ProcessInfo.processInfo.environment["OVT_COUNT_AS_HARDWARE"] == "1"
 
+  /// Creates an empty registry.
   public init() {}
 
-  /// Whether every encoder and decoder counts as hardware, also those that run on the processor: sessions that require
-  /// hardware get one, lists and properties say that it is accelerated. For programs that ask for nothing else and that
-  /// cannot be changed. A session that rules hardware out gets what really is software, which says so.
+  /// Whether every encoder and decoder counts as hardware, including those that run on the
+  /// processor. Sessions that require hardware then get one, and lists and properties call it
+  /// hardware accelerated. This is for programs that require hardware and cannot be changed. A
+  /// session that refuses hardware gets what is really software, and is told so.
   ///
-  /// False, unless the environment has `OVT_COUNT_AS_HARDWARE=1` when the process begins. Sessions that exist already stay
-  /// as they are.
+  /// The value is false, unless the environment variable `OVT_COUNT_AS_HARDWARE` is 1 when the
+  /// process starts. Existing sessions do not change.
   public var countsAllAsHardware: Bool {
     get { lock.withLock { allCountAsHardware } }
     set { lock.withLock { allCountAsHardware = newValue } }
   }
 
-  /// Adds an encoder, or takes the place of the one with the same id.
+  /// Adds an encoder; one with the same `id` is replaced.
   public func register(_ encoder: EncoderDescription) {
     lock.withLock {
       encoderList.removeAll { $0.id == encoder.id }
@@ -204,7 +275,7 @@ public final class CodecRegistry: @unchecked Sendable {
     }
   }
 
-  /// Adds a decoder, or takes the place of the one with the same id.
+  /// Adds a decoder; one with the same `id` is replaced.
   public func register(_ decoder: DecoderDescription) {
     lock.withLock {
       decoderList.removeAll { $0.id == decoder.id }
@@ -212,12 +283,14 @@ public final class CodecRegistry: @unchecked Sendable {
     }
   }
 
-  /// Takes an encoder out again. Sessions that have it keep it.
+  /// Removes an encoder. Sessions that use it keep it.
   public func unregisterEncoder(id: String) { lock.withLock { encoderList.removeAll { $0.id == id } } }
 
-  /// Takes a decoder out again. Sessions that have it keep it.
+  /// Removes a decoder. Sessions that use it keep it.
   public func unregisterDecoder(id: String) { lock.withLock { decoderList.removeAll { $0.id == id } } }
 
+  /// The encoders that were added.
   public var encoders: [EncoderDescription] { lock.withLock { encoderList } }
+  /// The decoders that were added.
   public var decoders: [DecoderDescription] { lock.withLock { decoderList } }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A compressed format, by the four-character code that movie files use for it.
+/// A compressed format, identified by the four-character code that movie files use for it.
 public struct CodecType: RawRepresentable, Hashable, Sendable {
+  /// The four-character code, its first character in the most significant byte.
   public var rawValue: UInt32
+  /// Creates a value from a four-character code.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// H.264, "avc1".
@@ -10,32 +12,45 @@ public struct CodecType: RawRepresentable, Hashable, Sendable {
   public static let hevc = CodecType(rawValue: 0x6876_6331)
 }
 
-/// The layout of an uncompressed picture, by the four-character code that Core Video uses for it.
+/// The layout of an uncompressed picture, identified by Core Video's four-character code for it.
 public struct PictureFormat: RawRepresentable, Hashable, Sendable {
+  /// The four-character code, its first character in the most significant byte.
   public var rawValue: UInt32
+  /// Creates a value from a four-character code.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// "420v": 8 bits, a luma plane and a plane of interleaved Cb and Cr at half size; video range.
+  /// "420v": 8 bits, a luma plane and a plane of interleaved Cb and Cr at half the width and
+  /// height; video range.
   public static let nv12VideoRange = PictureFormat(rawValue: 0x3432_3076)
-  /// "420f": the same in full range.
+  /// "420f": like `nv12VideoRange`, but full range.
   public static let nv12FullRange = PictureFormat(rawValue: 0x3432_3066)
-  /// "y420": 8 bits, three planes, chroma at half size; video range.
+  /// "y420": 8 bits, three planes, Cb and Cr at half the width and height; video range.
   public static let i420VideoRange = PictureFormat(rawValue: 0x7934_3230)
-  /// "f420": the same in full range.
+  /// "f420": like `i420VideoRange`, but full range.
   public static let i420FullRange = PictureFormat(rawValue: 0x6634_3230)
-  /// "x420": as "420v" with 10 bits in the upper bits of 16-bit words.
+  /// "x420": like `nv12VideoRange`, but 10 bits in the upper bits of 16-bit words.
   public static let p010VideoRange = PictureFormat(rawValue: 0x7834_3230)
-  /// "xf20": the same in full range.
+  /// "xf20": like `p010VideoRange`, but full range.
   public static let p010FullRange = PictureFormat(rawValue: 0x7866_3230)
 }
 
-/// The meaning of sample values, in the code points of ITU-T H.273. 2 means unspecified.
+/// The meaning of sample values, as code points of ITU-T H.273. The value 2 means unspecified.
 public struct ColorDescription: Hashable, Sendable {
+  /// colour_primaries.
   public var primaries: UInt8
+  /// transfer_characteristics.
   public var transfer: UInt8
+  /// matrix_coefficients.
   public var matrix: UInt8
+  /// Whether samples use the full range of values instead of the video range.
   public var isFullRange: Bool
 
+  /// Creates a description, by default an unspecified one in video range.
+  /// - Parameters:
+  ///   - primaries: colour_primaries.
+  ///   - transfer: transfer_characteristics.
+  ///   - matrix: matrix_coefficients.
+  ///   - isFullRange: whether samples use the full range of values.
   public init(primaries: UInt8 = 2, transfer: UInt8 = 2, matrix: UInt8 = 2, isFullRange: Bool = false) {
     self.primaries = primaries
     self.transfer = transfer
@@ -43,29 +58,43 @@ public struct ColorDescription: Hashable, Sendable {
     self.isFullRange = isFullRange
   }
 
-  /// True if a stream that says nothing means the same.
+  /// Whether a stream without a colour description means the same.
   public var isUnspecified: Bool { self == ColorDescription() }
 }
 
-/// A ratio of two positive numbers, such as the shape of a sample.
+/// The ratio of two positive numbers, such as the width and the height of a sample.
 public struct PixelAspect: Hashable, Sendable {
+  /// The width.
   public var horizontal: Int
+  /// The height.
   public var vertical: Int
+  /// Creates a ratio.
+  /// - Parameters:
+  ///   - horizontal: the width.
+  ///   - vertical: the height.
   public init(horizontal: Int, vertical: Int) {
     self.horizontal = horizontal
     self.vertical = vertical
   }
 }
 
-/// One plane of a picture in somebody else's memory.
+/// One plane of a picture in the caller's memory.
 public struct PlaneView {
+  /// The address of the first sample.
   public var baseAddress: UnsafeRawPointer
-  /// Distance between the starts of two rows.
+  /// The bytes from the start of one row to the start of the next.
   public var bytesPerRow: Int
-  /// In samples of this plane (a Cb/Cr pair counts as one).
+  /// The width in samples of this plane; a pair of Cb and Cr counts as one.
   public var width: Int
+  /// The number of rows.
   public var height: Int
 
+  /// Describes a plane.
+  /// - Parameters:
+  ///   - baseAddress: the address of the first sample.
+  ///   - bytesPerRow: the bytes from the start of one row to the start of the next.
+  ///   - width: the width in samples of this plane; a pair of Cb and Cr counts as one.
+  ///   - height: the number of rows.
   public init(baseAddress: UnsafeRawPointer, bytesPerRow: Int, width: Int, height: Int) {
     self.baseAddress = baseAddress
     self.bytesPerRow = bytesPerRow

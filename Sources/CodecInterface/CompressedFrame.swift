@@ -1,42 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What came of one picture. There is one owner at a time, since there is one of its bytes.
+/// The result of encoding a picture. A frame has one owner at a time, as its bytes have.
 public struct CompressedFrame: ~Copyable, Sendable {
-  /// The picture's time stamp.
+  /// The time stamp of the picture, in units of the configuration's timescale.
   public let presentationTime: Int64
-  /// The coded frame, or nil if rate control dropped the picture. Never empty.
+  /// The bytes of the frame, at least one; nil if the rate control dropped the picture.
   public var data: CompressedData?
-  /// Set with the first frame of each encoder, and where it changes with this frame. The parameter sets of H.264 and
-  /// HEVC stand here alone, not in `data`.
+  /// The header of the stream. It comes with the first frame of each encoder, and with a frame from
+  /// which on it changes. The parameter sets of H.264 and HEVC are here only, not in `data`.
   public var header: StreamHeader?
+  /// What is known about the frame besides its bytes.
   public var facts = Facts()
 
+  /// Creates a frame without a header and with default facts.
+  /// - Parameters:
+  ///   - presentationTime: the time stamp of the picture.
+  ///   - data: the bytes of the frame; nil if it was dropped.
   public init(presentationTime: Int64, data: consuming CompressedData?) {
     self.presentationTime = presentationTime
     self.data = data
   }
 
-  /// What is known of a coded frame beside its bytes.
+  /// What is known about a coded frame besides its bytes.
   public struct Facts: Sendable, Equatable {
-    /// Decoding can start here.
+    /// Whether decoding can begin with the frame.
     public var isKeyFrame = false
-    /// Needs no other frame (a key frame is one; there may be others).
+    /// Whether the frame refers to no other one. A key frame does not; other frames may be intra
+    /// too.
     public var isIntra = false
-    /// Another frame may refer to this one.
+    /// Whether other frames may refer to it.
     public var isReference = true
-    /// Frames that follow in decode order and precede in presentation refer to frames before this key frame.
+    /// Whether frames that follow this key frame in decoding order but are shown before it refer to
+    /// frames before it.
     public var isOpenGOP = false
-    /// 0 is the base.
+    /// The temporal layer; 0 is the base layer.
     public var temporalLayer = 0
-    /// Set if the frame is a long-term reference that the receiver should acknowledge.
+    /// The token with which the receiver acknowledges the frame, if it is a long-term reference;
+    /// otherwise nil.
     public var longTermToken: Int64?
+    /// The mean QP of its macroblocks; nil if unknown.
     public var averageQP: Double?
-    /// The highest of any macroblock.
+    /// The highest QP of a macroblock; nil if unknown.
     public var highestQP: Int?
-    /// Mean squared error of Y, Cb and Cr if the configuration asks for it.
+    /// The mean squared error of Y, Cb and Cr, if the configuration asks for it.
     public var meanSquaredError: (y: Double, cb: Double, cr: Double)?
-    /// Bytes of filler data that hold a constant rate.
+    /// The bytes of filler data that keep the rate constant.
     public var fillerBytes = 0
 
+    /// Creates facts about a frame that is no key frame.
     public init() {}
 
     public static func == (a: Facts, b: Facts) -> Bool {
@@ -51,25 +61,33 @@ public struct CompressedFrame: ~Copyable, Sendable {
 
 /// What a decoder has to know before the first frame, as a format description carries it.
 public enum StreamHeader: Sendable, Equatable {
-  /// Of H.264 and HEVC.
+  /// The parameter sets of H.264 or HEVC.
   case parameterSets(ParameterSets)
-  /// The codec's configuration record as movie files store it, and the name of its atom (four characters: "av1C").
+  /// The codec's configuration record as movie files store it, and the name of its atom, four
+  /// characters such as "av1C".
   case configurationRecord(atom: String, [UInt8])
-  /// The codec has none.
+  /// The codec has no header.
   case nothing
 }
 
-/// The NAL units of a stream's headers, without start codes or lengths.
+/// The NAL units of a stream's parameter sets, without start codes or lengths.
 public struct ParameterSets: Sendable, Equatable {
-  /// HEVC only.
+  /// The video parameter sets; HEVC only.
   public var vps: [[UInt8]]
+  /// The sequence parameter sets.
   public var sps: [[UInt8]]
+  /// The picture parameter sets.
   public var pps: [[UInt8]]
+  /// Creates a list of parameter sets.
+  /// - Parameters:
+  ///   - vps: the video parameter sets; HEVC only.
+  ///   - sps: the sequence parameter sets.
+  ///   - pps: the picture parameter sets.
   public init(vps: [[UInt8]] = [], sps: [[UInt8]], pps: [[UInt8]]) {
     self.vps = vps
     self.sps = sps
     self.pps = pps
   }
-  /// All, in the order in which a format description holds them.
+  /// All parameter sets, in the order in which a format description stores them.
   public var all: [[UInt8]] { vps + sps + pps }
 }

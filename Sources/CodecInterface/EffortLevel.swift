@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 extension SpeedPreference {
-  /// What the preferences amount to on a scale from 0 (fastest) to 9 (best).
+  /// The effort that follows from the preferences, 0 (fastest) to 9 (best).
   public var resolvedEffort: Int {
     if let effort { return min(max(effort, 0), 9) }
     var level = isRealTime == true ? 3 : 5

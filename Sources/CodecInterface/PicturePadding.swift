@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The size that pictures of any size are coded at in 4:2:0, and what a decoder shows of it.
+/// The size at which pictures of any size are coded in 4:2:0, and the part of it that a decoder
+/// shows.
 ///
-/// The parameter sets of H.264 and HEVC crop in units of a chroma sample, which are two luma samples: a stream shows
-/// an odd side with one sample more. The file's clean aperture says which one is not meant.
+/// The parameter sets of H.264 and HEVC crop in units of a chroma sample, which are two luma
+/// samples. If a side of the picture is odd, the stream shows one luma sample more, and the clean
+/// aperture of the file excludes it.
 public struct CodedPictureSize: Sendable, Equatable {
-  /// Luma samples that are coded: even.
+  /// The coded width in luma samples, even.
   public let width: Int
+  /// The coded height in luma samples, even.
   public let height: Int
-  /// Luma samples that are shown, from the upper left: the picture's size, rounded up to even.
+  /// The width that is shown, from the left edge: that of the picture, rounded up to an even number
+  /// of luma samples.
   public let visibleWidth: Int
+  /// The height that is shown, from the upper edge: that of the picture, rounded up to an even
+  /// number of luma samples.
   public let visibleHeight: Int
 
+  /// Computes the size.
   /// - Parameters:
-  ///   - width: Luma samples of a picture's row, 1 or more.
-  ///   - height: Rows of a picture's luma samples, 1 or more.
-  ///   - least: The shortest side that the encoder codes, even.
+  ///   - width: the width of the picture in luma samples, 1 or more.
+  ///   - height: the height of the picture in luma samples, 1 or more.
+  ///   - least: the shortest side that the encoder codes, even.
   public init(width: Int, height: Int, least: Int) {
     func even(_ side: Int) -> Int { side < Int.max ? (side + 1) & ~1 : side & ~1 }
     visibleWidth = even(width)
@@ -24,24 +31,32 @@ public struct CodedPictureSize: Sendable, Equatable {
     self.height = max(visibleHeight, least)
   }
 
-  /// Whether some of what is coded is not shown.
+  /// Whether a part of the coded picture is not shown.
   public var isCropped: Bool { width != visibleWidth || height != visibleHeight }
 }
 
-/// Makes pictures as large as an encoder codes them: the last column and the last row are repeated, which costs least
-/// bits. Pictures that are as large already are passed on where they are.
+/// Enlarges pictures to the size at which an encoder codes them. The last column and the last row
+/// are repeated, which takes the fewest bits. A picture that has the size already is passed on
+/// without a copy.
 public final class PicturePadding {
+  /// The coded size.
   private let size: CodedPictureSize
+  /// The memory of enlarged pictures.
   private var memory: UnsafeMutableRawPointer?
+  /// The size of `memory` in bytes.
   private var capacity = 0
 
+  /// Creates a value for pictures that are coded at a size.
   public init(_ size: CodedPictureSize) { self.size = size }
 
   deinit { memory?.deallocate() }
 
-  /// The picture in the coded size, in memory that is valid until the next call if it was enlarged.
-  /// - Throws: ``CodecError`` for a picture that is larger, that is not in memory, or whose format is not one of
-  ///   4:2:0.
+  /// Enlarges a picture to the coded size.
+  /// - Parameter picture: a picture in memory, 4:2:0.
+  /// - Returns: the picture itself if it has the size, otherwise one in memory that is valid until
+  ///   the next call.
+  /// - Throws: ``CodecError`` if the picture is larger, is not in memory, or has another format
+  ///   than one of 4:2:0.
   public func pad(_ picture: InputPicture) throws(CodecError) -> InputPicture {
     guard picture.width != size.width || picture.height != size.height else { return picture }
     guard (1...size.width).contains(picture.width), (1...size.height).contains(picture.height) else {
@@ -58,7 +73,11 @@ public final class PicturePadding {
     let views = try picture.planes()
     var target = try reserve(sampleBytes)
 
-    /// - Parameter bytes: of a sample, or of a pair of Cb and Cr.
+    /// Copies a plane and repeats its last column and row.
+    /// - Parameters:
+    ///   - plane: the plane.
+    ///   - share: 1 for luma; 2 for chroma, which has half the width and height.
+    ///   - bytes: the bytes of a sample, or of a pair of Cb and Cr.
     func enlarge(_ plane: PlaneView, share: Int, bytes: Int) throws(CodecError) -> PlaneView {
       let columns = (picture.width + share - 1) / share
       let rows = (picture.height + share - 1) / share
@@ -94,11 +113,11 @@ public final class PicturePadding {
     return padded
   }
 
-  /// The same, for a picture that has to be of the size that the stream was made for.
+  /// Enlarges a picture that has to have the size of the stream.
   /// - Parameters:
-  ///   - picture: The picture.
-  ///   - configuration: The stream's.
-  /// - Returns: The picture with its last column and row repeated.
+  ///   - picture: the picture.
+  ///   - configuration: the configuration of the stream.
+  /// - Returns: the picture with its last column and row repeated where needed.
   /// - Throws: ``CodecError`` for a picture of another size.
   public func pad(
     _ picture: InputPicture, of configuration: VideoEncoderConfiguration
@@ -109,7 +128,7 @@ public final class PicturePadding {
     return try pad(picture)
   }
 
-  /// Memory for all planes, kept from picture to picture.
+  /// The memory of all planes, which is kept from one picture to the next.
   private func reserve(_ sampleBytes: Int) throws(CodecError) -> UnsafeMutableRawPointer {
     let (samples, isTooLarge) = size.width.multipliedReportingOverflow(by: size.height)
     guard !isTooLarge, samples <= 1 << 32 else { throw .outOfMemory }

@@ -1,73 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
-/// All that an encoder has to know before its first picture, in plain types.
+/// What an encoder has to know before its first picture.
 ///
-/// The members under "may change" can be given anew to ``VideoEncoder/reconfigure(_:)`` between two pictures;
-/// a change of any other takes a new stream.
+/// The members under "may change" can be changed between two pictures with
+/// ``VideoEncoder/reconfigure(_:)``; a change of any other one takes a new stream.
 public struct VideoEncoderConfiguration: Sendable, Equatable {
   // MARK: The picture
 
+  /// The format to produce.
   public var codec: CodecType
-  /// Size of a picture in luma samples.
+  /// The width of a picture in luma samples.
   public var width: Int
+  /// The height of a picture in luma samples.
   public var height: Int
+  /// The layout of the samples.
   public var format: PictureFormat
-  /// Units of a second in which time stamps are counted.
+  /// The units per second in which time stamps are given.
   public var timescale: Int32 = 90_000
+  /// The meaning of the samples, which the stream states.
   public var color = ColorDescription()
-  /// Shape of a sample; nil says nothing in the stream.
+  /// The shape of a sample; nil: the stream does not state it.
   public var pixelAspect: PixelAspect?
+  /// The static HDR metadata, which the stream states.
   public var hdr = HDRMetadata()
 
   // MARK: The stream
 
+  /// The profile of the stream.
   public var profile: Profile
-  /// Ten times the level number (31 is level 3.1); nil lets the encoder choose the lowest that fits.
+  /// Ten times the number of the level (31 is level 3.1); nil: the encoder chooses the lowest one
+  /// that fits.
   public var level: Int?
+  /// The entropy coding of H.264; nil: the encoder chooses it.
   public var entropyMode: EntropyMode?
-  /// Most frames from one key frame to the next; 0 leaves it to the encoder, 1 makes each a key frame.
+  /// The most frames from one key frame to the next; 0: the encoder chooses; 1: every frame is a
+  /// key frame.
   public var maxKeyFrameInterval = 0
-  /// Most seconds from one key frame to the next; 0 is no limit.
+  /// The most seconds from one key frame to the next; 0: there is no limit.
   public var maxKeyFrameIntervalDuration = 0.0
-  /// False codes each frame as a key frame.
+  /// Whether frames may be predicted from others; otherwise every frame is a key frame.
   public var allowsTemporalCompression = true
-  /// False keeps the frames in the order of presentation (no B frames).
+  /// Whether the decoding order may differ from the order of presentation; otherwise there are no B
+  /// frames.
   public var allowsReordering = true
-  /// Limit for the reordering depth where a stream continues another; nil is none.
+  /// The largest ``VideoEncoder/reorderingDepth``, where a stream continues another; nil: there is
+  /// no limit.
   public var maxReorderingDepth: Int?
-  /// True lets frames that precede a key frame in presentation refer to frames before it in the stream.
+  /// Whether frames that are shown before a key frame but follow it in the stream may refer to
+  /// frames before it.
   public var allowsOpenGOP = false
-  /// Comes to encoders with ``EncoderFeature/severalPictureSets``.
+  /// Whether there may be more than one picture parameter set. Only encoders with the feature
+  /// ``EncoderFeature/severalPictureSets`` get true.
   public var allowsSeveralPictureSets = false
-  /// Frames that prediction may draw on; 0 leaves it to the encoder.
+  /// The number of reference frames; 0: the encoder chooses.
   public var referenceFrameCount = 0
-  /// Upper limit for the bytes of one slice NAL unit; 0 is no limit.
+  /// The most bytes of a slice's NAL unit; 0: there is no limit.
   public var maxSliceBytes = 0
 
   // MARK: Effort
 
-  /// Frames that the encoder may hold before it gives one back; nil is no limit but what ``frameLimit(overhead:)``
-  /// makes of the rest.
+  /// The most frames that the encoder may hold before it outputs one; nil: only
+  /// ``frameLimit(overhead:)`` limits them.
   public var maxFrameDelay: Int?
-  /// Frames that rate control looks ahead; nil leaves it to the encoder.
+  /// The frames that the rate control looks ahead; nil: the encoder chooses.
   public var lookAheadFrames: Int?
-  /// Nil leaves it to the encoder.
+  /// Whether the QP follows the local activity of the picture; nil: the encoder chooses.
   public var spatialAdaptiveQP: AdaptiveQP?
+  /// What the caller prefers: speed, quality, or saving power.
   public var speed = SpeedPreference()
-  /// 0 lets the encoder choose from the number of processors.
+  /// The number of threads; 0: the encoder chooses it from the number of processors.
   public var threads = 0
-  /// Seconds that the stream will last, if known.
+  /// The duration of the stream in seconds; nil if unknown.
   public var expectedDuration: Double?
-  /// Report the squared error of each frame against its source.
+  /// Whether to report the mean squared error of each frame.
   public var measuresError = false
+  /// The pass of an encoding with several passes; nil: there is one pass only.
   public var pass: EncodingPass?
 
   // MARK: May change between two pictures
 
-  /// Frames a second that are expected; nil if unknown.
+  /// The expected number of frames per second; nil if unknown.
   public var frameRate: Double?
+  /// How many bits frames may have.
   public var rate = RateControl()
+  /// The settings of the low-latency mode; nil: another mode.
   public var lowLatency: LowLatency?
 
+  /// Creates a configuration with default values.
+  /// - Parameters:
+  ///   - codec: the format to produce.
+  ///   - width: the width of a picture in luma samples.
+  ///   - height: the height of a picture in luma samples.
+  ///   - format: the layout of the samples.
+  ///   - profile: the profile of the stream.
   public init(codec: CodecType, width: Int, height: Int, format: PictureFormat, profile: Profile) {
     self.codec = codec
     self.width = width
@@ -78,9 +102,9 @@ public struct VideoEncoderConfiguration: Sendable, Equatable {
 }
 
 extension VideoEncoderConfiguration {
-  /// Frames that the encoder may hold; nil is no limit. Frames that come at their own pace are wanted at once, unless
-  /// a delay or a look-ahead was asked for.
-  /// - Parameter overhead: frames that the encoder holds beside those that it looks ahead.
+  /// The most frames that the encoder may hold; nil: there is no limit. In real time it is 0,
+  /// unless a delay or a look-ahead was asked for.
+  /// - Parameter overhead: the frames that the encoder holds besides those of its look-ahead.
   public func frameLimit(overhead: Int) -> Int? {
     if let maxFrameDelay { return maxFrameDelay }
     guard speed.isRealTime == true, pass == nil else { return nil }
@@ -89,67 +113,98 @@ extension VideoEncoderConfiguration {
   }
 }
 
+/// A profile of H.264 or HEVC.
 public enum Profile: Sendable, Hashable {
+  /// Baseline of H.264.
   case h264Baseline
+  /// Constrained Baseline of H.264.
   case h264ConstrainedBaseline
+  /// Main of H.264.
   case h264Main
+  /// Extended of H.264.
   case h264Extended
+  /// High of H.264.
   case h264High
+  /// Constrained High of H.264.
   case h264ConstrainedHigh
+  /// Main of HEVC.
   case hevcMain
+  /// Main 10 of HEVC.
   case hevcMain10
-  /// The encoder's own choice: the codec has no profiles that sessions know.
+  /// The encoder chooses; for codecs whose profiles sessions do not know.
   case unspecified
 }
 
+/// The entropy coding of H.264.
 public enum EntropyMode: Sendable, Hashable {
+  /// Context-adaptive variable-length coding.
   case cavlc
+  /// Context-adaptive binary arithmetic coding.
   case cabac
 }
 
-/// How strongly the quantiser follows the local activity of the picture.
+/// How strongly the QP follows the local activity of the picture.
 public enum AdaptiveQP: Sendable, Hashable {
+  /// The QP does not depend on it.
   case off
+  /// The QP depends on it as strongly as suits the encoder.
   case standard
 }
 
-/// What the caller would rather have.
+/// What the caller prefers: speed, quality, or saving power.
 public struct SpeedPreference: Sendable, Equatable {
-  /// Frames come at their own pace and must not be late.
+  /// Whether frames arrive in real time and must not be late; nil if unknown.
   public var isRealTime: Bool?
+  /// Whether speed is more important than quality; nil: neither is.
   public var prefersSpeedOverQuality: Bool?
+  /// Whether to use less power.
   public var savesPower = false
-  /// A named effort of the codec's own choosing, from 0 (fastest) to 9 (best); nil derives it from the above.
+  /// The effort, 0 (fastest) to 9 (best); nil: it follows from the members above.
   public var effort: Int?
+  /// Creates a preference for nothing.
   public init() {}
 }
 
-/// One run of several over the same frames. It ends with the encoder: what was learnt is written down by then.
+/// One of several passes over the same frames. A pass ends with its encoder, which has written its
+/// statistics by then.
 public struct EncodingPass: Sendable, Equatable {
-  /// Where the encoder keeps what it learns. The codec may add suffixes of its own.
+  /// The path of the file in which the encoder stores the statistics of the pass. A codec may
+  /// append suffixes.
   public var statisticsPath: String
-  /// Reads what an earlier pass wrote.
+  /// Whether to read the statistics of an earlier pass.
   public var readsStatistics: Bool
-  /// Writes for a later pass.
+  /// Whether to write statistics for a later pass.
   public var writesStatistics: Bool
-  /// Its frames are the result where no other pass would bring a better one (``VideoEncoder/wantsAnotherPass``): an encoder
-  /// saves no effort in it, though it writes for a later pass.
+  /// Whether the frames of this pass are the result unless another pass would give a better one
+  /// (``VideoEncoder/wantsAnotherPass``). The encoder then uses its full effort, even if it writes
+  /// statistics for a later pass.
   public var mayBeLast = false
-  /// Set where this run is over a part of the frames alone.
+  /// The part of the frames that this pass encodes; nil: it encodes all of them.
   public var part: Part?
 
-  /// Frames between two key frames that are encoded again, between others that stay as they are.
+  /// The frames from one key frame to another that are encoded again; the other frames of the
+  /// stream do not change.
   public struct Part: Sendable, Equatable {
-    /// Their numbers among all frames, in the order of presentation, from 0 on. The first has to be a key frame.
+    /// The indices of the frames among all frames, in the order of presentation from 0 on. The
+    /// first one has to be a key frame.
     public var frames: Range<Int>
-    /// Bits that they are to take.
+    /// The bits that they should have in all.
     public var bits: Int
+    /// Creates a part.
+    /// - Parameters:
+    ///   - frames: the indices of the frames.
+    ///   - bits: the bits that they should have in all.
     public init(frames: Range<Int>, bits: Int) {
       self.frames = frames
       self.bits = bits
     }
   }
 
+  /// Creates a pass over all frames.
+  /// - Parameters:
+  ///   - statisticsPath: the path of the file with the statistics.
+  ///   - readsStatistics: whether to read the statistics of an earlier pass.
+  ///   - writesStatistics: whether to write statistics for a later pass.
   public init(statisticsPath: String, readsStatistics: Bool, writesStatistics: Bool) {
     self.statisticsPath = statisticsPath
     self.readsStatistics = readsStatistics
@@ -157,76 +212,101 @@ public struct EncodingPass: Sendable, Equatable {
   }
 }
 
-/// Static metadata of high dynamic range, as the payloads of the SEI messages of the same names (big-endian).
+/// Static metadata of high dynamic range, as the big-endian payloads of the SEI messages of the
+/// same names.
 public struct HDRMetadata: Sendable, Equatable {
-  /// 24 bytes: mastering display colour volume.
+  /// The mastering display colour volume, 24 bytes; nil if unknown.
   public var masteringDisplay: [UInt8]?
-  /// 4 bytes: content light level.
+  /// The content light level, 4 bytes; nil if unknown.
   public var contentLightLevel: [UInt8]?
+  /// Creates metadata that states nothing.
   public init() {}
 }
 
-/// How many bits a frame may have.
+/// How many bits frames may have.
 ///
-/// Every encoder is asked for `average`, and for `quality` where the client set no rate, whether or not it has the
-/// feature ``EncoderFeature/quality``. The rest comes to encoders with the feature behind it.
+/// Every encoder supports `average` and, where the client sets no bit rate, `quality`, even without
+/// the feature ``EncoderFeature/quality``. Only encoders with the feature for them get the other
+/// settings.
 public struct RateControl: Sendable, Equatable {
+  /// What the encoder aims at.
   public enum Mode: Sendable, Equatable {
-    /// As many as the quality needs: 0 (smallest) to 1 (best, or lossless where the codec can).
+    /// A constant quality, 0 (smallest) to 1 (best, or lossless if the codec supports it).
     case quality(Double)
-    /// Bits a second in the long run.
+    /// A bit rate in bits per second, in the long run.
     case average(Int)
-    /// Bits a second, always: short frames are filled up.
+    /// A bit rate in bits per second at any time, with filler data where frames take less.
     case constant(Int)
-    /// Bits a second in the long run, with freedom up to `maximumBitRate`.
+    /// A bit rate in bits per second in the long run, and up to `maximumBitRate` for some time.
     case variable(Int)
   }
 
+  /// What the encoder aims at.
   public var mode = Mode.quality(0.5)
-  /// Bits a second at which the decoder's buffer fills.
+  /// The rate at which the decoder's buffer fills, in bits per second; nil: the encoder or
+  /// `bufferModel` chooses it.
   public var maximumBitRate: Int?
-  /// Seconds of `maximumBitRate` (or of the mode's rate) that the decoder's buffer holds.
+  /// The size of the decoder's buffer in seconds of `maximumBitRate`, or of the mode's rate; nil:
+  /// `bufferModel` chooses it.
   public var bufferDuration: Double?
-  /// How full the buffer is when the first frame is taken from it, 0 to 1.
+  /// The share of the buffer that is filled when the first frame is taken from it, 0 to 1; nil:
+  /// `bufferModel` chooses it.
   public var initialBufferFullness: Double?
-  /// Hard limits: in no window of `seconds` more than `bytes`.
+  /// Hard limits: no window of `seconds` may have more than `bytes`.
   public var limits: [RateLimit] = []
-  /// Seconds that a frame may wait at most before a line of the mode's rate, from its capture to its last bit; nil
-  /// leaves it to the encoder.
+  /// The most seconds from the capture of a frame to the transmission of its last bit, on a link
+  /// with the mode's rate; nil: the encoder chooses.
   public var maximumQueueDelay: Double?
-  /// The stream says what `bufferModel` is, and each frame when it is taken out of the buffer. An error without one.
+  /// Whether the stream describes `bufferModel`, and states for each frame when it is taken out of
+  /// the buffer. An error if `bufferModel` is nil.
   public var writesBufferTiming = false
-  /// The stream is joined to others, each encoded by itself, that come before it or after it: `bufferModel` holds for all
-  /// of them together. At each join it is as full as where a stream begins, at least, and no fuller if the rate is constant;
-  /// a stream with frames after it ends like that. Comes to encoders with ``EncoderFeature/joinedBuffers``.
+  /// Whether this stream continues one that is encoded independently and shares the decoder's
+  /// buffer. `bufferModel` then applies to all streams that are joined. At each join the buffer is
+  /// at least as full as at the start of a stream, and with a constant rate exactly as full. Only
+  /// encoders with the feature ``EncoderFeature/joinedBuffers`` get true.
   public var hasFramesBefore = false
+  /// Whether such a stream continues this one, which then has to end with the agreed fullness of
+  /// the buffer.
   public var hasFramesAfter = false
+  /// The lowest QP of a macroblock; nil: the encoder chooses.
   public var minQP: Int?
+  /// The highest QP of a macroblock; nil: the encoder chooses.
   public var maxQP: Int?
 
+  /// Creates a rate control that aims at medium quality.
   public init() {}
 }
 
+/// A hard limit of the bytes in any window of a length.
 public struct RateLimit: Sendable, Hashable {
+  /// The most bytes in a window.
   public var bytes: Int
+  /// The length of the window in seconds.
   public var seconds: Double
+  /// Creates a limit.
+  /// - Parameters:
+  ///   - bytes: the most bytes in a window.
+  ///   - seconds: the length of the window in seconds.
   public init(bytes: Int, seconds: Double) {
     self.bytes = bytes
     self.seconds = seconds
   }
 }
 
-/// What only the low-latency mode has.
+/// The settings of the low-latency mode.
 public struct LowLatency: Sendable, Equatable {
-  /// Share of the frames in the base layer: 1 (no layers), 0.5 or 0.25. No frame above it is referred to.
+  /// The share of the frames that are in the base layer: 1 (there are no layers), 0.5 or 0.25. No
+  /// frame refers to a frame of the other layer.
   public var baseLayerFrameRateFraction = 1.0
-  /// Share of the bits that the base layer takes, if there are layers.
+  /// The share of the bits that the base layer has, if there are layers, 0 to 1.
   public var baseLayerBitRateFraction = 0.6
-  /// Mark long-term references that the receiver acknowledges.
+  /// Whether to keep frames as long-term references that the receiver acknowledges.
   public var enablesLongTermReferences = false
-  /// Refresh the picture column by column in place of key frames: frames in one sweep, 0 for none.
+  /// The frames in which a gradual refresh passes over the picture, column by column, in place of
+  /// key frames; 0: there is none.
   public var intraRefreshPeriod = 0
-  /// Say the temporal layer of each frame in a prefix NAL unit.
+  /// Whether to state the temporal layer of each frame in a prefix NAL unit.
   public var writesLayerPrefix = false
+  /// Creates settings without layers, long-term references and refreshes.
   public init() {}
 }

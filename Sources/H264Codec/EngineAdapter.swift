@@ -34,7 +34,7 @@ final class EngineAdapter: VideoEncoder {
 
   /// Makes the encoder.
   /// - Parameter configuration: the configuration of the session.
-  /// - Throws: ``CodecError`` if the encoder does not support the configuration.
+  /// - Throws: `CodecError` if the encoder does not support the configuration.
   init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
     self.configuration = configuration
     padding = PicturePadding(configuration.codedSize)

@@ -5,7 +5,7 @@ import H264Encoder
 extension SourcePicture {
   /// Describes the same memory for the encoder.
   /// - Parameter picture: a picture in memory, 8 bits, 4:2:0.
-  /// - Throws: ``CodecError`` for other formats, or if a plane is missing.
+  /// - Throws: `CodecError` for other formats, or if a plane is missing.
   init(_ picture: InputPicture) throws(CodecError) {
     func bytes(_ plane: PlaneView) -> UnsafePointer<UInt8> {
       plane.baseAddress.assumingMemoryBound(to: UInt8.self)

@@ -30,7 +30,7 @@ final class LookAheadAdapter: VideoEncoder {
 
   /// Makes the encoder.
   /// - Parameter configuration: the configuration of the session.
-  /// - Throws: ``CodecError`` if the encoder does not support the configuration, or the statistics
+  /// - Throws: `CodecError` if the encoder does not support the configuration, or the statistics
   ///   of the previous pass cannot be read.
   init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
     self.configuration = configuration

@@ -14,7 +14,7 @@ final class PassFile {
 
   /// Opens a file.
   /// - Parameter path: its path.
-  /// - Throws: ``CodecError/badData(_:)`` if it is not a regular file, or cannot be read.
+  /// - Throws: `CodecError.badData` if it is not a regular file, or cannot be read.
   init(_ path: String) throws(CodecError) {
     // Does not wait for a writer if there is a pipe of that name.
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -63,7 +63,7 @@ final class PassSpool {
   /// Creates the file.
   /// - Parameter path: the path under which the statistics will be stored; the file is in the same
   ///   folder.
-  /// - Throws: ``CodecError/malfunction(_:)`` if it cannot be created.
+  /// - Throws: `CodecError.malfunction` if it cannot be created.
   init(beside path: String) throws(CodecError) {
     let folder = (path as NSString).deletingLastPathComponent
     // O_TMPFILE is a macro that Swift does not import: __O_TMPFILE | O_DIRECTORY.
@@ -101,7 +101,7 @@ final class PassSpool {
   ///   - path: the path of the file.
   ///   - width: the width of the pictures, in luma samples.
   ///   - height: their height, in luma samples.
-  /// - Throws: ``CodecError/malfunction(_:)`` if they cannot be written.
+  /// - Throws: `CodecError.malfunction` if they cannot be written.
   func store(at path: String, width: Int, height: Int) throws(CodecError) {
     guard stored != count else { return }
     var facts = stat()
