@@ -15,6 +15,7 @@ struct FrameLedger {
   private static let capacity = 1024
   /// A ring of frames; `next` is the index of the next one to write.
   private var entries: [Entry] = []
+  /// The index in `entries` of the next frame to write.
   private var next = 0
   /// The ranges of frames that later frames no longer depend on.
   private var abandoned: [Range<UInt64>] = []

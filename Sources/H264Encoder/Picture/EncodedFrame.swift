@@ -8,8 +8,10 @@ public struct H264EncodedFrame: ~Copyable, Sendable {
   public let nalUnits: [NALUnit]
   /// The bytes of all NAL units with their framing; 0 if the frame was dropped.
   public let byteCount: Int
+  /// The memory of the bytes; nil if the frame was dropped.
   private var memory: FrameMemory?
 
+  /// Creates a frame from the bytes and NAL units of an access unit.
   init(facts: H264FrameFacts, nalUnits: [NALUnit], byteCount: Int, memory: consuming FrameMemory?) {
     self.facts = facts
     self.nalUnits = nalUnits
@@ -29,6 +31,7 @@ public struct H264EncodedFrame: ~Copyable, Sendable {
     try withBytes(unit.range.clamped(to: 0..<byteCount), body)
   }
 
+  /// Calls `body` with a range of the bytes.
   private func withBytes<R: ~Copyable>(
     _ range: Range<Int>, _ body: (Span<UInt8>) throws -> R
   ) rethrows -> R {

@@ -5,6 +5,7 @@
 final class MotionHistory {
   /// The arrays of each picture, used in turn.
   private let pictures: [PictureSyntax]
+  /// Owns the memory of `pictures`.
   private let memory: EncoderMemory
   /// The index in `pictures` of the newest picture.
   private var at = 0

@@ -392,6 +392,7 @@ final class PictureCoder {
   /// The number of pictures that several threads began and one thread coded again because a
   /// macroblock took more bits than it may; for tests.
   var picturesLeftToOne: Int { leftToOne + (shared?.picturesLeftToOne ?? 0) }
+  /// The pictures of `picturesLeftToOne` that the threads of this coder began.
   private var leftToOne = 0
 
   /// The costs of both kinds of direct prediction in the last picture, if its plan has

@@ -29,6 +29,7 @@ final class RowProgress: Sendable {
 
   /// A counter in cache lines of its own.
   private final class Counter: Sendable {
+    /// The number of macroblocks.
     let value = Atomic<Int>(0)
     /// Threads count macroblocks in neighbouring rows: padding keeps their counters in different
     /// cache lines.
@@ -64,6 +65,7 @@ final class RowProgress: Sendable {
 
 /// Padding that keeps what different threads write in different cache lines.
 struct CacheLines: BitwiseCopyable, Sendable {
+  /// The padding: 128 bytes.
   private let bytes = (SIMD8<UInt64>.zero, SIMD8<UInt64>.zero)
 }
 
@@ -72,8 +74,11 @@ struct CacheLines: BitwiseCopyable, Sendable {
 struct RowRing {
   /// The number of rows in the ring.
   let rows: Int
+  /// The number of macroblocks in a row.
   private let widthInMbs: Int
+  /// The levels of all rows.
   private let levels: UnsafeMutablePointer<Int16>
+  /// The samples of the I_PCM macroblocks of all rows.
   private let pcm: UnsafeMutablePointer<UInt8>
 
   /// Allocates a ring of `rows` rows.

@@ -4,7 +4,9 @@ import CH264Kernels
 /// Adaptive quantisation for low-latency encoding: QP offsets by the variance of each macroblock,
 /// relative to the mean of the picture.
 struct ActivityQuantisation {
+  /// The size of the pictures.
   private let geometry: PictureGeometry
+  /// The functions that compute the variance.
   private let kernels: UnsafePointer<OVTKernels>
   /// The QP offset of each macroblock in QP steps, -8 to 8.
   let qpOffsets: UnsafeMutablePointer<Int8>

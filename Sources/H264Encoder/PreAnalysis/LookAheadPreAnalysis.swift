@@ -6,9 +6,13 @@ import CH264Kernels
 final class LookAheadPreAnalysis: SharedRows, @unchecked Sendable {
   /// What is done with each row.
   private enum Task {
+    /// Nothing: no rows are open.
     case none
+    /// A picture is copied and halved, and gets its costs of intra prediction and its activity.
     case intra(QueuedPicture, SourcePicture, strength: Double)
+    /// A picture gets its vectors and costs of prediction from another one.
     case inter(QueuedPicture, from: LowResolutionPicture)
+    /// A picture gets its costs of prediction from the pictures that it will refer to.
     case references(
       QueuedPicture, a: (half: LowResolutionPicture, before: Int),
       b: (half: LowResolutionPicture, after: Int)?)
@@ -115,6 +119,11 @@ final class LookAheadPreAnalysis: SharedRows, @unchecked Sendable {
     return sum
   }
 
+  /// Works on a row for the present task.
+  /// - Parameters:
+  ///   - i: the number of the row in the order in which threads take them; tasks that search for
+  ///     vectors count from the last row.
+  ///   - thread: the index of the thread.
   override func work(row i: Int, thread: Int) {
     let analysis = analyses[thread]
     let progress = threads > 1 ? progress : nil

@@ -39,6 +39,7 @@ struct PreAnalysisResult {
 ///
 /// Threads share the rows of macroblocks; the result does not depend on their number.
 final class PreAnalysis: SharedRows, @unchecked Sendable {
+  /// The size of the pictures.
   private let geometry: PictureGeometry
   /// The half-size pictures with the vectors and the evidence of all macroblocks. The vector that
   /// the last picture left is a candidate of the search.
@@ -72,6 +73,7 @@ final class PreAnalysis: SharedRows, @unchecked Sendable {
   /// The mean absolute difference of the half-size samples below which the picture stands still: a
   /// camera's noise is more.
   private static let stillness = 0.1
+  /// Whether the picture stands still.
   private var isStill: Bool { hasLast && change < PreAnalysis.stillness }
   /// How new the picture is (`PreAnalysisResult.novelty`).
   private var novelty = 1.0
@@ -143,6 +145,7 @@ final class PreAnalysis: SharedRows, @unchecked Sendable {
       height: geometry.heightInMbs, histogram: histogram)
   }
 
+  /// Halves a row of macroblocks and compares it with the last picture.
   override func work(row y: Int, thread: Int) {
     guard let source else { return }
     let pictures = pictures

@@ -3,7 +3,9 @@ import CH264Kernels
 
 /// The part of the pre-analysis (`PreAnalysis`) that works on one row of macroblocks.
 struct PreAnalysisRow {
+  /// The size of the pictures.
   private let geometry: PictureGeometry
+  /// The functions that compare samples.
   private let kernels: UnsafePointer<OVTKernels>
   /// The width of the half-size picture in samples: 8 per macroblock.
   let width: Int
@@ -34,6 +36,7 @@ struct PreAnalysisRow {
     /// The number of macroblocks that were analysed.
     var analysedCount = 0
 
+    /// Adds the sums of other rows.
     static func += (a: inout Found, b: Found) {
       a.residual.counts += b.residual.counts
       a.compared.moved += b.compared.moved
@@ -54,6 +57,7 @@ struct PreAnalysisRow {
     let block: UnsafeMutablePointer<UInt8>
     let prediction: UnsafeMutablePointer<UInt8>
 
+    /// Allocates the scratch memory of a thread.
     init(memory: inout EncoderMemory) {
       block = memory.allocate(UInt8.self, count: 128)
       prediction = memory.allocate(UInt8.self, count: 128)
@@ -77,6 +81,7 @@ struct PreAnalysisRow {
 
   /// The number of macroblocks from which on only every other one is analysed, as on a chessboard.
   private static let many = 300
+  /// Whether only every other macroblock is analysed.
   private var skips: Bool { geometry.macroblockCount >= PreAnalysisRow.many }
 
   /// The SATD after motion compensation above which intra prediction is tried too.
@@ -102,6 +107,7 @@ struct PreAnalysisRow {
     }
   }
 
+  /// Compares a macroblock with the last picture, and adds it to the sums of the thread.
   @inline(__always) private func compare(_ x: Int, _ y: Int, _ part: inout Part) {
     if skips && (x &+ y) & 1 != 0 {
       // The vector and the evidence are those of the left neighbour, or of the upper one at the

@@ -9,6 +9,7 @@
 /// follows from the picture itself. x0, g and p were fitted to P pictures of ten clips at QP 22 to
 /// 38; the same function and nearly the same factor hold for intra pictures.
 enum BitModel {
+  /// The constants of the model.
   private static let (x0, g, p) = (73.7, 2.095, 0.735)
   /// The units of a macroblock without residual.
   private static let least = 0.0013

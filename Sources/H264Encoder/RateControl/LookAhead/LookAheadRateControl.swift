@@ -49,6 +49,7 @@ struct LookAheadRateControl {
     var residual = ResidualHistogram()
   }
 
+  /// The configuration; its bit rate is that of `part` where the stream is a part of another one.
   private var configuration: H264EncoderConfiguration
   /// The state of the decoder's buffer; nil where the configuration has none.
   private(set) var buffer: BufferState?

@@ -26,6 +26,7 @@ public struct PassStatistics: Sendable, Equatable {
   /// The pictures in decoding order.
   private(set) var pictures: [Picture] = []
 
+  /// Begins without pictures. The width and height are in luma samples.
   init(width: Int, height: Int) {
     self.width = width
     self.height = height
@@ -37,6 +38,7 @@ public struct PassStatistics: Sendable, Equatable {
   /// The sum of their durations, in seconds.
   public var seconds: Double { pictures.reduce(0) { $0 + $1.duration } }
 
+  /// Adds the next picture in decoding order.
   mutating func append(_ picture: Picture) { pictures.append(picture) }
 
   /// Returns the statistics collected so far and removes them, so that a caller that stores them

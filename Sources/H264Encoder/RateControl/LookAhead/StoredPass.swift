@@ -9,6 +9,7 @@ public struct StoredPass {
 
   /// The width of the pictures, in luma samples.
   public let width: Int
+  /// The height of the pictures, in luma samples.
   public let height: Int
   /// The number of pictures.
   public private(set) var count = 0
@@ -20,10 +21,13 @@ public struct StoredPass {
 
   /// The state that copies of the value share.
   private final class State {
+    /// The value of `StoredPass.hasFailed`.
     var hasFailed = false
   }
 
+  /// Reads bytes of the file.
   private let read: Read
+  /// The state that all copies of the value share.
   private let state = State()
   /// The indices of the first and last wanted record of the file, counted in records.
   private var places: Range<Int>
@@ -142,11 +146,13 @@ struct PassCursor {
   /// The index of the record behind `block` in the file.
   private var place = 0
 
+  /// Iterates over statistics in memory.
   init(_ statistics: PassStatistics) {
     block = statistics.pictures
     stored = nil
   }
 
+  /// Iterates over statistics in a file.
   init(_ stored: StoredPass) {
     block = []
     self.stored = stored
