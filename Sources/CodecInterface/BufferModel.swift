@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The model of a decoder's buffer as a leaky bucket. The buffer fills at a constant rate, never
 /// beyond its size, and each frame takes its bits out at its decode time. An encoder that never
-/// empties it keeps every window of W seconds within `size + maximumRate * W` bits.
+/// lets it underflow keeps every window of W seconds within `size + maximumRate * W` bits.
 public struct BufferModel: Sendable, Equatable {
   /// The rate at which the buffer fills, in bits per second.
   public var maximumRate: Int

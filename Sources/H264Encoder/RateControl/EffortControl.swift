@@ -2,9 +2,10 @@
 /// Chooses the effort by the encoding time of frames, so that 95 of 100 frames take at most a given
 /// share of the frame interval.
 ///
-/// The effort changes by one step at a time. It falls as soon as more frames than that were late.
-/// It rises only when the estimated time of the next effort leaves a reserve. An effort that could
-/// not be kept is tried again after an ever longer time.
+/// The effort changes by one step at a time, or falls by two where frames take more than twice the
+/// allowed time. It falls as soon as more frames than that were late. It rises only when the
+/// estimated time of the next effort leaves a reserve. An effort that could not be kept is tried
+/// again after an ever longer time.
 struct EffortControl {
   /// The effort of the next frame, 0 (fastest) to `H264EncoderConfiguration.mostEffort` (best).
   private(set) var effort: Int

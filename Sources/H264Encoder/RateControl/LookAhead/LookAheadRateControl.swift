@@ -30,12 +30,12 @@ extension H264EncoderConfiguration {
 /// Chooses the QP of each picture of a stream that is encoded with a look-ahead, so that the
 /// quality is constant as far as the average bit rate and the decoder's buffer allow.
 ///
-/// The QP is the one at which three sums meet the bit rate: the bits spent so far, the bits that
-/// the pictures of the look-ahead are forecast to take, and the bits that pictures like those coded
-/// so far would take during a horizon behind the look-ahead. The QP therefore changes slowly, and
-/// near the end of the stream the bits that are left are known.
+/// The QP is the one at which the sum of three amounts is what the bit rate allows: the bits spent
+/// so far, the bits that the pictures of the look-ahead are forecast to take, and the bits that
+/// pictures like those coded so far would take during a horizon behind the look-ahead. The QP
+/// therefore changes slowly, and near the end of the stream the bits that are left are known.
 struct LookAheadRateControl {
-  /// What the coded pictures of one type have taught.
+  /// What has been learned from the coded pictures of one type.
   private struct Learned {
     /// The factor from the units of `BitModel` to bits.
     var ratio = BitRatio()
@@ -222,13 +222,14 @@ struct LookAheadRateControl {
 
   // MARK: - Planning
 
-  /// Plans the first of the given pictures.
+  /// Chooses the QP of the next picture.
   /// - Parameters:
-  ///   - upcoming: the pictures not coded yet, in decoding order.
+  ///   - upcoming: the pictures whose bits are not known yet, in decoding order: those being coded,
+  ///     the next one and those behind it.
   ///   - intra: the residual of the next reference picture if all its macroblocks were intra
   ///     predicted, with all its QP offsets.
   ///   - isEnding: whether the stream ends with these pictures.
-  /// - Returns: the QP of the first picture, without the offset of its type.
+  /// - Returns: the QP without the offset of the picture's type.
   mutating func plan(
     _ upcoming: [PictureForecast], intra: ResidualHistogram, isEnding: Bool
   ) -> Double {
@@ -482,7 +483,13 @@ struct LookAheadRateControl {
   }
 
   /// The lowest QP, from `wanted` upwards, at which no picture of the look-ahead empties the
-  /// buffer.
+  /// buffer. Where the rest of the stream needs all bits that the buffer lets through, `filling`
+  /// may lower it again.
+  /// - Parameters:
+  ///   - wanted: the QP that the bit rate or the quality asks for.
+  ///   - upcoming: the pictures of the look-ahead, in decoding order.
+  ///   - buffer: the buffer's state before the first of them.
+  ///   - isEnding: whether the stream ends with them.
   private mutating func fitting(
     _ wanted: Double, _ upcoming: [PictureForecast], _ buffer: BufferState, isEnding: Bool
   ) -> Double {
@@ -498,8 +505,12 @@ struct LookAheadRateControl {
     return takesAll ? filling(qp, upcoming, buffer) : qp
   }
 
-  /// Whether the pictures of the look-ahead fit into the buffer at a QP, and leave at least `end`
-  /// bits behind them.
+  /// Whether the pictures of the look-ahead fit into the buffer at a QP.
+  /// - Parameters:
+  ///   - upcoming: the pictures of the look-ahead, in decoding order.
+  ///   - buffer: the buffer's state before the first of them.
+  ///   - qp: the QP without the offset of the picture type.
+  ///   - end: the bits that have to be in the buffer behind them; nil: any number.
   private mutating func fits(
     _ upcoming: [PictureForecast], _ buffer: BufferState, qp: Double, end: Double?
   ) -> Bool {
@@ -546,7 +557,7 @@ struct LookAheadRateControl {
   private static let farthestDown = 4.0
 
   /// The lowest QP, from `wanted` upwards, at which the pictures of the look-ahead keep to the hard
-  /// limits.
+  /// limits; 51 if there is none.
   private mutating func allowed(_ wanted: Double, _ upcoming: [PictureForecast]) -> Double {
     var qp = wanted
     while qp < 51 {

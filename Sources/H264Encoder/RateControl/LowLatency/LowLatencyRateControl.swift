@@ -98,7 +98,8 @@ struct LowLatencyRateControl {
   /// The bits of a frame's start codes, delimiter and slice header, and those of a key frame, which
   /// has parameter sets in addition.
   private static let headers = (frame: 256.0, keyFrame: 1024.0)
-  /// The most usual frame intervals for which a pause gives a layer its share of the rate.
+  /// The largest number of typical frame intervals for which a pause gives a layer its share of the
+  /// rate.
   private static let longestGain = 3.0
   /// The number of frames after a reduction of the rate that together keep to the new one.
   private static let cautiousFrameCount = 10
@@ -380,9 +381,9 @@ struct LowLatencyRateControl {
   /// Whether the frame has its full share, as all frames of a stream without temporal layers have.
   private var hasWholeShare: Bool { abs(share - 1) < 0.05 }
 
-  /// The ratio of the bits of recent frames to those that the model gave. The model's factor is a
-  /// mean of logarithms, which is that of a typical frame; where every fourth frame takes most of
-  /// the bits, the mean of the bits is higher.
+  /// The ratio of the bits of recent frames to those that the model gave, 0.5 to 2. The model's
+  /// factor is a mean of logarithms, which is that of a typical frame; where every fourth frame
+  /// takes most of the bits, the mean of the bits is higher.
   private func modelError(_ state: Layer) -> Double {
     min(max((state.came + perFrame) / (state.expected + perFrame), 0.5), 2)
   }

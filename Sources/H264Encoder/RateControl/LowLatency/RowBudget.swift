@@ -41,7 +41,8 @@ struct RowBudget {
     let projected = used + rest
     var qp = current
     if projected > maximum || used > maximum * 0.9 {
-      // The remaining rows have to fit into the bits that are left: about six QP steps halve them.
+      // The remaining rows have to fit into the bits that are left: five QP steps count as half of
+      // the bits.
       let room = max(maximum * 0.97 - used, maximum * 0.01)
       let steps = 5 * log2Approx(max(rest / room, 1.05))
       qp += max(1, min(12, Int(steps.rounded(.up))))
