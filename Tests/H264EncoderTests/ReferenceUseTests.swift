@@ -9,17 +9,17 @@ import Testing
   func shares() {
     var use = ReferenceUse()
     #expect(use.isWorthIt(index: 1, least: 0.3))
-    use.take(index: 1, farther: 40, inter: 100)
+    use.take(index: 1, inOtherReferences: 40, inter: 100)
     // 0.8 of what was taken for granted.
     #expect(use.isWorthIt(index: 2, least: 0.8))
-    for index in UInt64(2)...6 { use.take(index: index, farther: 0, inter: 100) }
+    for index in UInt64(2)...6 { use.take(index: index, inOtherReferences: 0, inter: 100) }
     #expect(!use.isWorthIt(index: 7, least: 0.3))
     #expect(use.isWorthIt(index: 7, least: 0.2))
     #expect(!use.isWorthIt(index: 12, least: 0.3))
     #expect(use.isWorthIt(index: 13, least: 0.3))
-    use.take(index: 13, farther: 50, inter: 100)
+    use.take(index: 13, inOtherReferences: 50, inter: 100)
     #expect(use.isWorthIt(index: 14, least: 0.3))
-    use.take(index: 14, farther: 0, inter: 0)
+    use.take(index: 14, inOtherReferences: 0, inter: 0)
     #expect(use.isWorthIt(index: 15, least: 0.4))
     #expect(!use.isWorthIt(index: 15, least: 0.45))
   }

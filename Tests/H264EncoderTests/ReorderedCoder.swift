@@ -10,8 +10,8 @@ struct ReorderedPicture {
   var display: Int
   var kind: H264SliceKind
   var isReference = true
-  /// `PicturePlan.isBetter`.
-  var isBetter = false
+  /// `PicturePlan.hasRaisedQuality`.
+  var hasRaisedQuality = false
   var qp: Int
   /// Places in display order of what it refers to.
   var list0: [Int] = []
@@ -49,7 +49,7 @@ enum ReorderedPattern: CaseIterable {
       let before = stored.filter { $0 < display }.sorted { $0 > $1 }
       let after = stored.filter { $0 > display }.sorted { $0 < $1 }
       var picture = ReorderedPicture(
-        display: display, kind: kind, isReference: isReference, isBetter: kind == .i, qp: min(qp, 51))
+        display: display, kind: kind, isReference: isReference, hasRaisedQuality: kind == .i, qp: min(qp, 51))
       if kind != .i { picture.list0 = Array((before + after).prefix(most)) }
       if kind == .b { picture.list1 = Array((after + before).prefix(most)) }
       result.append(picture)
@@ -143,7 +143,7 @@ final class ReorderedCoder {
     var plan = PicturePlan()
     plan.isIDR = picture.kind == .i
     plan.isReference = picture.isReference
-    plan.isBetter = picture.isBetter
+    plan.hasRaisedQuality = picture.hasRaisedQuality
     plan.qp = picture.qp
     if let budget {
       let bits = Double(budget)

@@ -64,7 +64,9 @@ import Testing
     #expect(farthest <= 4096 * 4)
   }
 
-  @Test("Pieces of a wide picture that moved farther and farther: components stay within 2048 samples")
+  @Test(
+    "Pieces of a wide picture that moved inOtherReferences and inOtherReferences: components stay within 2048 samples"
+  )
   func wide() throws {
     let (width, height) = (16880, 64)
     var c = H264EncoderConfiguration(width: width, height: height)

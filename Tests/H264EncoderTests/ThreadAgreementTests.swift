@@ -8,7 +8,7 @@ import Testing
   private static let kinds = SyntheticContent.Kind.allCases
 
   /// Expects the same stream of 1, 2, 3 and 8 threads.
-  /// - Returns: pictures that threads left to one (`PictureCoder.picturesLeftToOne`).
+  /// - Returns: pictures that threads left to one (`PictureCoder.picturesRecodedAlone`).
   @discardableResult private static func compare(
     _ configuration: H264EncoderConfiguration, _ content: SyntheticContent, frames: Int,
     estimates: Bool = true,
@@ -30,7 +30,7 @@ import Testing
         }
       }
       encoder.flush { units.append($0.data) }
-      left += encoder.picturesLeftToOne
+      left += encoder.picturesRecodedAlone
       return units
     }
     let alone = try stream(threads: 1)

@@ -31,7 +31,7 @@ struct BestVector {
   ///   - vx: the horizontal component.
   ///   - vy: the vertical component.
   ///   - costAt: returns the cost of a vector.
-  @inline(__always) mutating func attempt(_ vx: Int, _ vy: Int, _ costAt: (_ x: Int, _ y: Int) -> Int) {
+  @inline(__always) mutating func tryVector(_ vx: Int, _ vy: Int, _ costAt: (_ x: Int, _ y: Int) -> Int) {
     let cx = min(max(vx, least.x), most.x)
     let cy = min(max(vy, least.y), most.y)
     if cx == x && cy == y { return }
@@ -45,16 +45,16 @@ struct BestVector {
   /// - Parameters:
   ///   - first: the first step size.
   ///   - costAt: returns the cost of a vector.
-  @inline(__always) mutating func descend(from first: Int, _ costAt: (_ x: Int, _ y: Int) -> Int) {
+  @inline(__always) mutating func diamondSearch(from first: Int, _ costAt: (_ x: Int, _ y: Int) -> Int) {
     var step = first
     while step > 0 {
       var rounds = 3
       while rounds > 0 {
         let (cx, cy) = (x, y)
-        attempt(cx &- step, cy, costAt)
-        attempt(cx &+ step, cy, costAt)
-        attempt(cx, cy &- step, costAt)
-        attempt(cx, cy &+ step, costAt)
+        tryVector(cx &- step, cy, costAt)
+        tryVector(cx &+ step, cy, costAt)
+        tryVector(cx, cy &- step, costAt)
+        tryVector(cx, cy &+ step, costAt)
         if x == cx && y == cy { break }
         rounds &-= 1
       }

@@ -23,21 +23,21 @@ struct BidirectionalCandidate {
 extension MacroblockCoder {
   /// Decides and codes the current macroblock.
   ///
-  /// - Parameter economy: whether the picture's bit budget is spent, so that the macroblock takes
+  /// - Parameter isBudgetSpent: whether the picture's bit budget is spent, so that the macroblock takes
   ///   as few bits as possible.
-  mutating func codeBidirectional(economy: Bool) {
+  mutating func codeBidirectional(isBudgetSpent: Bool) {
     let info = picture.syntax.info + m
     info.pointee.directBlocks = 0
     loadMotionNeighboursL1()
-    if economy {
-      codeEconomically(inferDirectMotion())
+    if isBudgetSpent {
+      codeWithFewestBits(deriveDirectMotion())
       return
     }
     // Errors of a B picture are propagated to few pictures or none.
     lambdaResidual = lambdaSSD
     let compares = comparesDirect
     let otherDirect = compares ? otherDirectCost() : 0
-    let direct = inferDirectMotion()
+    let direct = deriveDirectMotion()
     let directAllowed = direct.isAllowed
 
     // B_Skip: the derived motion without a residual, where the residual quantises to zero.
@@ -48,10 +48,10 @@ extension MacroblockCoder {
     if directAllowed {
       setDirect()
       let division = direct.division
-      predictLumaBoth(division)
+      predictLumaBidirectional(division)
       let isClose = ovt_sad(k, 0, source, reconstruction, stride) <= lambda &* 64
       if isClose {
-        predictChromaBoth(division)
+        predictChromaBidirectional(division)
         let error = Int(ovt_ssd(k, 0, source, reconstruction, stride))
         if error &* 187 <= lambdaSSD &* picture.tools.skip.errorPercentB && residualIsEmpty() {
           if compares { noteSkip(other: otherDirect) }
@@ -72,7 +72,7 @@ extension MacroblockCoder {
     }
 
     var lists = ListMotion()
-    let whole = searchBoth(&lists)
+    let whole = searchBidirectional(&lists)
     if compares { noteDirect(directCost, other: otherDirect, limit: whole.cost) }
     if whole.cost < best.cost {
       best = whole
@@ -80,7 +80,7 @@ extension MacroblockCoder {
     }
     var directBlocks: UInt8 = 0
     if best.cost > lambda &* picture.tools.partitions.thresholdB {
-      directBlocks = decidePartitionsBoth(&type, &best, lists, directAllowed)
+      directBlocks = decidePartitionsBidirectional(&type, &best, lists, directAllowed)
     }
     switch type {
     case MacroblockType.direct:
@@ -101,7 +101,7 @@ extension MacroblockCoder {
       }
     }
 
-    var header = storeDifferencesBoth(type, directBlocks: directBlocks) &+ typeBits(type, best)
+    var header = storeDifferencesBidirectional(type, directBlocks: directBlocks) &+ typeBits(type, best)
     let directHeader = typeBits(MacroblockType.direct, best)
     let directDivision = direct.division
     // Where the estimates are close, direct prediction is coded too and compared by rate and
@@ -110,48 +110,48 @@ extension MacroblockCoder {
     if type != MacroblockType.direct
       && Int(directCost) &* 100 < Int(best.cost) &* picture.tools.skip.directMargin
     {
-      storeMotionBoth()
+      storeMotionBidirectional()
       setDirect()
-      inferred = codeResidualBoth(directDivision, headerBits: directHeader).cost
-      loadMotionBoth()
+      inferred = codeResidualBidirectional(directDivision, headerBits: directHeader).cost
+      loadMotionBidirectional()
     }
     let division = type == MacroblockType.direct ? directDivision : type
-    var coded = codeResidualBoth(division, headerBits: header)
+    var coded = codeResidualBidirectional(division, headerBits: header)
     // Likewise one motion for the whole macroblock, where partitions were chosen.
     if type != MacroblockType.direct, type != MacroblockType.inter16x16,
-      Int(whole.cost) &* 100 < Int(cost) &* picture.tools.partitions.wholeMarginB
+      Int(whole.cost) &* 100 < Int(cost) &* picture.tools.partitions.margin16x16B
     {
-      storeMotionBoth()
+      storeMotionBidirectional()
       setGrids(5, width: 2, height: 2, whole)
       let wholeHeader =
-        storeDifferencesBoth(MacroblockType.inter16x16, directBlocks: 0)
+        storeDifferencesBidirectional(MacroblockType.inter16x16, directBlocks: 0)
         &+ typeBits(MacroblockType.inter16x16, whole)
-      let one = codeResidualBoth(MacroblockType.inter16x16, headerBits: wholeHeader)
+      let one = codeResidualBidirectional(MacroblockType.inter16x16, headerBits: wholeHeader)
       if one.cost <= coded.cost {
         coded = one
         type = MacroblockType.inter16x16
         directBlocks = 0
       } else {
-        loadMotionBoth()
-        _ = storeDifferencesBoth(type, directBlocks: directBlocks)
-        coded = codeResidualBoth(division, headerBits: header)
+        loadMotionBidirectional()
+        _ = storeDifferencesBidirectional(type, directBlocks: directBlocks)
+        coded = codeResidualBidirectional(division, headerBits: header)
       }
     }
     if inferred <= coded.cost {
       type = MacroblockType.direct
       directBlocks = 15
-      header = storeDifferencesBoth(type, directBlocks: 15) &+ directHeader
+      header = storeDifferencesBidirectional(type, directBlocks: 15) &+ directHeader
       setDirect()
-      coded = codeResidualBoth(directDivision, headerBits: header)
+      coded = codeResidualBidirectional(directDivision, headerBits: header)
     }
     if skipCost < Int.max && skipCost &* 100 <= coded.cost &* (100 &+ picture.tools.skip.preference) {
       setDirect()
-      predictLumaBoth(directDivision)
-      predictChromaBoth(directDivision)
+      predictLumaBidirectional(directDivision)
+      predictChromaBidirectional(directDivision)
       storeSkip()
       return
     }
-    storeMotionBoth()
+    storeMotionBidirectional()
     info.pointee.type = type
     info.pointee.qp = UInt8(qp)
     info.pointee.directBlocks = directBlocks
@@ -191,9 +191,9 @@ extension MacroblockCoder {
   ///   - division: how the macroblock is divided for prediction, one of `MacroblockType`.
   ///   - headerBits: the estimated bits of all but the residual, in sixteenths.
   /// - Returns: what was coded and its cost.
-  private mutating func codeResidualBoth(_ division: UInt8, headerBits: Int) -> CodedResidual {
-    predictLumaBoth(division)
-    predictChromaBoth(division)
+  private mutating func codeResidualBidirectional(_ division: UInt8, headerBits: Int) -> CodedResidual {
+    predictLumaBidirectional(division)
+    predictChromaBidirectional(division)
     picture.syntax.info[m].codedDC = 0
     let luma = codeInterLumaByCost()
     let chroma = codeChroma(intra: false)
@@ -209,12 +209,12 @@ extension MacroblockCoder {
   /// list 0 without a residual.
   ///
   /// - Parameter direct: the properties of the derived motion.
-  private mutating func codeEconomically(_ direct: DirectMotion) {
+  private mutating func codeWithFewestBits(_ direct: DirectMotion) {
     if direct.isAllowed {
       setDirect()
       let division = direct.division
-      predictLumaBoth(division)
-      predictChromaBoth(division)
+      predictLumaBidirectional(division)
+      predictChromaBidirectional(division)
       storeSkip()
       return
     }
@@ -223,12 +223,12 @@ extension MacroblockCoder {
     candidate.references.0 = 0
     candidate.vectors.0 = clampToLimits(predictMotion(slot: 5, width: 2, reference: 0))
     setGrids(5, width: 2, height: 2, candidate)
-    predictLumaBoth(MacroblockType.inter16x16)
-    predictChromaBoth(MacroblockType.inter16x16)
+    predictLumaBidirectional(MacroblockType.inter16x16)
+    predictChromaBidirectional(MacroblockType.inter16x16)
     picture.syntax.info[m].type = MacroblockType.inter16x16
     picture.syntax.info[m].directBlocks = 0
-    _ = storeDifferencesBoth(MacroblockType.inter16x16, directBlocks: 0)
-    storeMotionBoth()
+    _ = storeDifferencesBidirectional(MacroblockType.inter16x16, directBlocks: 0)
+    storeMotionBidirectional()
   }
 
   /// Compares a block with its prediction by SATD, or by SAD where the effort does not use SATD.

@@ -13,7 +13,7 @@ extension MacroblockCoder {
   ///   - lists: the best 16x16 motion of each list.
   ///   - directAllowed: whether 8x8 blocks may be direct.
   /// - Returns: a bit for each 8x8 block that is direct, if 8x8 partitions are the best.
-  mutating func decidePartitionsBoth(
+  mutating func decidePartitionsBidirectional(
     _ type: inout UInt8, _ best: inout BidirectionalCandidate, _ lists: ListMotion, _ directAllowed: Bool
   ) -> UInt8 {
     let found = scratch.partitionsB
@@ -27,7 +27,7 @@ extension MacroblockCoder {
       var limit = Int32.max
       if directAllowed {
         setDirect(i)
-        predictLumaBoth(scratch.candidate, 16, slot: slot, x: x, y: y, width: 1, height: 8)
+        predictLumaBidirectional(scratch.candidate, 16, slot: slot, x: x, y: y, width: 1, height: 8)
         limit = distortion(shape: 3, source + (y &* 16 &+ x), scratch.candidate, 16) &+ (lambda &* 2) >> 4
       }
       let c = searchPart(
@@ -213,7 +213,8 @@ extension MacroblockCoder {
         }
       }
     }
-    joinBoth(&both, type: type, part: part, shape: shape, x: x, y: y, bits: bits.1, limit: best.cost)
+    searchBiprediction(
+      &both, type: type, part: part, shape: shape, x: x, y: y, bits: bits.1, limit: best.cost)
     return both.cost < best.cost ? both : best
   }
 }

@@ -40,8 +40,8 @@ extension MacroblockCoder {
 
   /// Derives the motion of direct prediction into `directMotion`, spatially or temporally as the
   /// slice header says.
-  @inline(__always) mutating func inferDirectMotion() -> DirectMotion {
-    picture.infersTemporally ? inferTemporalMotion() : inferSpatialMotion()
+  @inline(__always) mutating func deriveDirectMotion() -> DirectMotion {
+    picture.usesTemporalDirect ? inferTemporalMotion() : inferSpatialMotion()
   }
 
   /// Derives the motion of spatial direct prediction (8.4.1.2.2) into `directMotion`.
@@ -136,10 +136,11 @@ extension MacroblockCoder {
   ///   - y: the block's position in the macroblock, in luma samples.
   ///   - width: index of the width in the kernels: 0 for 16 samples, 1 for 8.
   ///   - height: luma rows.
-  @inline(__always) mutating func predictLumaBoth(
+  @inline(__always) mutating func predictLumaBidirectional(
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, slot: Int, x: Int, y: Int, width: Int, height: Int
   ) {
-    predictBoth(isChroma: false, dst, dstStride, slot: slot, x: x, y: y, width: width, height: height)
+    predictBidirectional(
+      isChroma: false, dst, dstStride, slot: slot, x: x, y: y, width: width, height: height)
   }
 
   /// Predicts the NV12 chroma of a block with the motion in an entry of the grids.
@@ -152,15 +153,15 @@ extension MacroblockCoder {
   ///   - y: the block's position in the macroblock, in luma samples.
   ///   - width: index of the width in the kernels: 0 for 16 bytes, 1 for 8.
   ///   - height: the height in luma rows.
-  @inline(__always) mutating func predictChromaBoth(
+  @inline(__always) mutating func predictChromaBidirectional(
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, slot: Int, x: Int, y: Int, width: Int, height: Int
   ) {
-    predictBoth(isChroma: true, dst, dstStride, slot: slot, x: x, y: y, width: width, height: height)
+    predictBidirectional(isChroma: true, dst, dstStride, slot: slot, x: x, y: y, width: width, height: height)
   }
 
-  /// Predicts luma or chroma (see `predictLumaBoth` and `predictChromaBoth`). `isChroma` is a
+  /// Predicts luma or chroma (see `predictLumaBidirectional` and `predictChromaBidirectional`). `isChroma` is a
   /// constant in each of them, so that its branches vanish when this is inlined.
-  @inline(__always) private mutating func predictBoth(
+  @inline(__always) private mutating func predictBidirectional(
     isChroma: Bool, _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, slot: Int, x: Int, y: Int,
     width: Int,
     height: Int
@@ -229,9 +230,9 @@ extension MacroblockCoder {
   /// Predicts the macroblock's luma with the motion in the grids, into the reconstruction.
   ///
   /// - Parameter type: the macroblock type; types without a division of their own count as 8x8.
-  mutating func predictLumaBoth(_ type: UInt8) {
+  mutating func predictLumaBidirectional(_ type: UInt8) {
     forEachPart(type) { c, slot, x, y, width, height in
-      c.predictLumaBoth(
+      c.predictLumaBidirectional(
         c.reconstruction + (y &* c.stride &+ x), c.stride, slot: slot, x: x, y: y, width: width,
         height: height)
     }
@@ -240,9 +241,9 @@ extension MacroblockCoder {
   /// Predicts the macroblock's chroma with the motion in the grids, into the reconstruction.
   ///
   /// - Parameter type: the macroblock type; types without a division of their own count as 8x8.
-  mutating func predictChromaBoth(_ type: UInt8) {
+  mutating func predictChromaBidirectional(_ type: UInt8) {
     forEachPart(type) { c, slot, x, y, width, height in
-      c.predictChromaBoth(
+      c.predictChromaBidirectional(
         c.reconstructionChroma + (y / 2 &* c.stride &+ x), c.stride, slot: slot, x: x, y: y, width: width,
         height: height)
     }

@@ -7,7 +7,7 @@ extension MacroblockCoder {
   ///
   /// - Parameter lists: receives the best motion of each list.
   /// - Returns: the best motion and its cost.
-  mutating func searchBoth(_ lists: inout ListMotion) -> BidirectionalCandidate {
+  mutating func searchBidirectional(_ lists: inout ListMotion) -> BidirectionalCandidate {
     let starts = scratch.startVectors
     var found = (MotionCandidate(v: .zero, cost: Int32.max), MotionCandidate(v: .zero, cost: Int32.max))
     var index = (0, 0)
@@ -44,7 +44,8 @@ extension MacroblockCoder {
     var both = BidirectionalCandidate()
     both.references = lists.indices
     both.vectors = lists.vectors
-    joinBoth(&both, type: MacroblockType.inter16x16, part: 0, shape: 0, x: 0, y: 0, bits: 6, limit: best.cost)
+    searchBiprediction(
+      &both, type: MacroblockType.inter16x16, part: 0, shape: 0, x: 0, y: 0, bits: 6, limit: best.cost)
     return both.cost < best.cost ? both : best
   }
 
@@ -122,7 +123,7 @@ extension MacroblockCoder {
   ///   - bits: the bits of the type.
   ///   - limit: the best cost without biprediction. Vectors are not refined where the cost exceeds
   ///     it by a quarter.
-  mutating func joinBoth(
+  mutating func searchBiprediction(
     _ c: inout BidirectionalCandidate, type: UInt8, part: Int, shape: Int32, x: Int, y: Int, bits: Int32,
     limit: Int32
   ) {

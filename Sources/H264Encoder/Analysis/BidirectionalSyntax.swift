@@ -4,7 +4,7 @@
 /// coder.
 extension MacroblockCoder {
   /// Stores the motion in the grids of both lists as that of the macroblock.
-  mutating func storeMotionBoth() {
+  mutating func storeMotionBidirectional() {
     storeMotion()
     let motion = picture.syntax.motionL1 + m &* 4
     let reference = picture.syntax.referenceIndexL1 + m &* 4
@@ -23,8 +23,8 @@ extension MacroblockCoder {
     clear(picture.syntax.motionDifferenceL1 + m &* 16)
   }
 
-  /// Copies the motion that `storeMotionBoth` stored back into the grids.
-  mutating func loadMotionBoth() {
+  /// Copies the motion that `storeMotionBidirectional` stored back into the grids.
+  mutating func loadMotionBidirectional() {
     for i in 0..<4 {
       let g = 5 &+ (i >> 1) &* 4 &+ (i & 1)
       let at = m &* 4 &+ i
@@ -39,7 +39,7 @@ extension MacroblockCoder {
   mutating func storeSkip() {
     let info = picture.syntax.info + m
     setDirect()
-    storeMotionBoth()
+    storeMotionBidirectional()
     clear(picture.syntax.motionDifference + m &* 16)
     clear(picture.syntax.motionDifferenceL1 + m &* 16)
     info.pointee.type = MacroblockType.skip
@@ -96,7 +96,7 @@ extension MacroblockCoder {
   ///   - type: the macroblock type.
   ///   - directBlocks: a bit for each 8x8 block that is direct.
   /// - Returns: the estimated bits of all of them, in sixteenths.
-  mutating func storeDifferencesBoth(_ type: UInt8, directBlocks: UInt8) -> Int {
+  mutating func storeDifferencesBidirectional(_ type: UInt8, directBlocks: UInt8) -> Int {
     var bits = 0
     picture.syntax.info[m].subType = (0, 0, 0, 0)
     for list in 0..<2 {

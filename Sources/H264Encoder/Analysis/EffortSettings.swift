@@ -68,9 +68,9 @@ struct EffortSettings {
     /// In P pictures, both the best partitions and the 16x16 vector are coded and compared by rate
     /// and distortion where the estimated cost of 16x16 is less than this percentage of that of the
     /// partitions; 0 disables this.
-    var wholeMargin = 0
-    /// The percentage for B pictures in place of `wholeMargin`.
-    var wholeMarginB = 0
+    var margin16x16 = 0
+    /// The percentage for B pictures in place of `margin16x16`.
+    var margin16x16B = 0
   }
 
   /// When intra prediction is tried in P and B pictures.
@@ -199,7 +199,7 @@ extension EffortSettings {
     motion.quarterSampleRounds = 2
     motion.usesChroma = true
     motion.lambdaPercent = 100
-    partitions = Partitions(threshold: 12, thresholdB: 12, wholeMargin: 115, wholeMarginB: 115)
+    partitions = Partitions(threshold: 12, thresholdB: 12, margin16x16: 115, margin16x16B: 115)
     intra.smallMargin.alone = 150
     intra.handicap = 0
     intra.choosesSizeByRate = true
@@ -212,7 +212,7 @@ extension EffortSettings {
       motion.referenceThreshold = 0
       motion.referencesByUse = (1, 0)
       motion.halfSampleRounds = 2
-      partitions = Partitions(threshold: 8, thresholdB: 8, wholeMargin: 130, wholeMarginB: 130)
+      partitions = Partitions(threshold: 8, thresholdB: 8, margin16x16: 130, margin16x16B: 130)
       skip.errorPercent = 6
     }
     if effort >= 6 {
@@ -220,11 +220,11 @@ extension EffortSettings {
       motion.halfSampleRounds = 3
       motion.quarterSampleRounds = 3
       motion.bipredictionRounds = 3
-      partitions = Partitions(threshold: 4, thresholdB: 4, wholeMargin: 150, wholeMarginB: 150)
+      partitions = Partitions(threshold: 4, thresholdB: 4, margin16x16: 150, margin16x16B: 150)
       skip.directMargin = 130
     }
     if effort >= 7 {
-      partitions = Partitions(threshold: 2, thresholdB: 2, wholeMargin: 175, wholeMarginB: 175)
+      partitions = Partitions(threshold: 2, thresholdB: 2, margin16x16: 175, margin16x16B: 175)
       skip.directMargin = 150
       motion.bipredictionRounds = 4
     }
@@ -238,7 +238,7 @@ extension EffortSettings {
       motion.halfSampleRounds = 4
       motion.quarterSampleRounds = 4
       motion.bipredictionRounds = 6
-      partitions = Partitions(threshold: 0, thresholdB: 0, wholeMargin: 250, wholeMarginB: 250)
+      partitions = Partitions(threshold: 0, thresholdB: 0, margin16x16: 250, margin16x16B: 250)
       skip.directMargin = 200
     }
   }

@@ -59,7 +59,7 @@ struct StreamContext {
   /// The weights of `ImplicitWeights.weights`; in effect where `PictureContext.hasImplicitWeights`
   /// is set.
   let implicitWeights: UnsafePointer<Int16>
-  /// The tables of temporal direct prediction; in effect where `PictureContext.infersTemporally` is
+  /// The tables of temporal direct prediction; in effect where `PictureContext.usesTemporalDirect` is
   /// set.
   let temporalDirect: TemporalDirect
   /// The explicit weights of each entry of `references`; in effect where
@@ -75,7 +75,7 @@ struct StreamContext {
   /// itself.
   let quarterOffsets: UnsafePointer<(Int, Int)>
   /// For each macroblock, the number of the reference picture in which it changed last
-  /// (`StillMacroblocks.changed`).
+  /// (`UnchangedMacroblocks.changed`).
   let changed: UnsafePointer<UInt64>
   /// transform_8x8_mode_flag
   let transform8x8Allowed: Bool
@@ -115,8 +115,8 @@ struct PictureContext {
   /// Whether later pictures may refer to it.
   var isReference: Bool
   /// Whether it is coded at a better quality than the pictures around it, which refer to it
-  /// (`PicturePlan.isBetter`).
-  var isBetter: Bool
+  /// (`PicturePlan.hasRaisedQuality`).
+  var hasRaisedQuality: Bool
   /// PicOrderCnt (8.2.1).
   var orderCount: Int32
   /// Whether explicit weights are in use (`StreamContext.weights`).
@@ -125,7 +125,7 @@ struct PictureContext {
   var hasImplicitWeights: Bool
   /// Whether direct prediction in the B picture is temporal (8.4.1.2.3); otherwise it is spatial
   /// (8.4.1.2.2).
-  var infersTemporally: Bool
+  var usesTemporalDirect: Bool
   /// Whether the costs of spatial and temporal direct prediction are compared
   /// (`MacroblockCoder.directCosts`).
   var comparesDirect: Bool
@@ -179,11 +179,11 @@ extension PictureContext {
     referenceCountL1 = plan.referenceCountL1
     isBidirectional = plan.isBidirectional
     isReference = plan.isReference
-    isBetter = plan.isBetter
+    hasRaisedQuality = plan.hasRaisedQuality
     orderCount = Int32(truncatingIfNeeded: plan.orderCount)
     isWeighted = plan.isWeighted
     self.hasImplicitWeights = hasImplicitWeights
-    infersTemporally = plan.isBidirectional && !plan.header.usesSpatialDirect
+    usesTemporalDirect = plan.isBidirectional && !plan.header.usesSpatialDirect
     comparesDirect = plan.comparesDirect
     rdoqLambda =
       plan.isBidirectional && !plan.isReference

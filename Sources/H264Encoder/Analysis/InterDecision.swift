@@ -97,7 +97,7 @@ extension MacroblockCoder {
       }
     }
 
-    let isCoded = compareWithWhole(&type, cost, best16, bestReference, prediction16)
+    let isCoded = compareWith16x16(&type, cost, best16, bestReference, prediction16)
     info.pointee.type = type
     info.pointee.qp = UInt8(qp)
     info.pointee.codedDC = 0
@@ -141,7 +141,7 @@ extension MacroblockCoder {
   /// Codes the macroblock in as few bits as possible, as the picture's bit budget is spent: P_Skip,
   /// or where this is not allowed 16x16 without a residual; in intra pictures and columns,
   /// Intra_16x16 without a residual.
-  mutating func codeEconomically() {
+  mutating func codeWithFewestBits() {
     let info = picture.syntax.info + m
     info.pointee.qp = UInt8(qp)
     info.pointee.codedDC = 0

@@ -121,12 +121,12 @@ extension MacroblockCoder {
   ///   - prediction16: the predicted vector of 16x16.
   /// - Returns: whether both were coded, so that the prediction in the reconstruction has to be
   ///   made again.
-  mutating func compareWithWhole(
+  mutating func compareWith16x16(
     _ type: inout UInt8, _ cost: Int32, _ best16: MotionCandidate, _ reference: Int,
     _ prediction16: MotionVector
   ) -> Bool {
     guard type != MacroblockType.inter16x16,
-      Int(best16.cost) &* 100 < Int(cost) &* picture.tools.partitions.wholeMargin
+      Int(best16.cost) &* 100 < Int(cost) &* picture.tools.partitions.margin16x16
     else { return false }
     let vectors = (gridMotion[5], gridMotion[6], gridMotion[9], gridMotion[10])
     let parts = lumaCost(type, prediction16)

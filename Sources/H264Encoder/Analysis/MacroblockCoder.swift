@@ -29,7 +29,7 @@ struct MacroblockCoder {
   let chromaCoefficients: UnsafeMutablePointer<Int16>
   /// Luma of the source macroblock mapped by the inverse of a reference picture's weight
   /// (`PredictionWeight.inverse`).
-  let matchedSource: UnsafeMutablePointer<UInt8>
+  let unweightedSource: UnsafeMutablePointer<UInt8>
   /// The neighbouring samples of a 4x4 or 8x8 block for intra prediction: index 0 is the sample
   /// above left, positive indices go to the right along the row above, negative ones down the
   /// column at the left.
@@ -93,8 +93,8 @@ struct MacroblockCoder {
   /// pictures, since the error that levels remove would be propagated to the pictures that refer to
   /// this one.
   var lambdaResidual = 0
-  /// The index of the reference picture that `matchedSource` was mapped for, or -1.
-  var matchedReference = -1
+  /// The index of the reference picture that `unweightedSource` was mapped for, or -1.
+  var unweightedSourceReference = -1
   /// The smallest horizontal vector component of a block at the macroblock's upper left corner, in
   /// quarter samples.
   var minX = 0
@@ -142,7 +142,7 @@ struct MacroblockCoder {
     errors = memory.allocate(Int32.self, count: 4)
     originals = memory.allocate(Int16.self, count: 256)
     keptMasks = memory.allocate(Int32.self, count: 4)
-    matchedSource = memory.allocate(UInt8.self, count: 256)
+    unweightedSource = memory.allocate(UInt8.self, count: 256)
     directMotion = BlockMotion(
       vectors: memory.allocate(MotionVector.self, count: 8),
       references: memory.allocate(Int8.self, count: 8))
@@ -167,7 +167,7 @@ struct MacroblockCoder {
     setQP(qp)
     if x & 3 == 0 { prefetch() }
     fetchSource()
-    matchedReference = -1
+    unweightedSourceReference = -1
     intraAvailable = available
     if stream.constrainedIntra { restrictIntra() }
     picture.syntax.info[m].available = available
@@ -197,7 +197,7 @@ struct MacroblockCoder {
     lambda = l.sad16 &* picture.tools.motion.lambdaPercent / 100
     // Errors of a picture that others refer to are propagated to all of these, so its bits count
     // for less.
-    lambdaSSD = picture.isBetter && !picture.isIntraPicture ? Int(l.ssd256) &* 7 / 10 : Int(l.ssd256)
+    lambdaSSD = picture.hasRaisedQuality && !picture.isIntraPicture ? Int(l.ssd256) &* 7 / 10 : Int(l.ssd256)
     lambdaResidual = lambdaSSD &* 7 / 10
   }
 

@@ -29,12 +29,12 @@ struct ReferenceUse {
   ///
   /// - Parameters:
   ///   - index: `FrameFacts.index` of the picture.
-  ///   - farther: the number of its macroblocks that are predicted from another reference picture
+  ///   - inOtherReferences: the number of its macroblocks that are predicted from another reference picture
   ///     than the first.
   ///   - inter: the number of its inter macroblocks that are not skipped.
-  mutating func take(index: UInt64, farther: Int, inter: Int) {
+  mutating func take(index: UInt64, inOtherReferences: Int, inter: Int) {
     last = index
     share *= Self.fading
-    if inter > 0 { share = max(share, Double(farther) / Double(inter)) }
+    if inter > 0 { share = max(share, Double(inOtherReferences) / Double(inter)) }
   }
 }

@@ -90,10 +90,10 @@ extension MacroblockCoder {
   /// - Returns: distortion plus lambda times bits; `Int32.max` where the prediction is not
   ///   possible.
   mutating func otherDirectCost() -> Int32 {
-    let other = picture.infersTemporally ? inferSpatialMotion() : inferTemporalMotion()
+    let other = picture.usesTemporalDirect ? inferSpatialMotion() : inferTemporalMotion()
     if !other.isAllowed { return Int32.max }
     setDirect()
-    predictLumaBoth(other.division)
+    predictLumaBidirectional(other.division)
     return distortion(shape: 0, source, reconstruction, stride) &+ (lambda &* MacroblockCoder.directBits) >> 4
   }
 
@@ -107,7 +107,7 @@ extension MacroblockCoder {
     let own = Int(min(own, limit))
     let other = Int(min(other, limit))
     directCosts +=
-      picture.infersTemporally
+      picture.usesTemporalDirect
       ? DirectCosts(spatial: other, temporal: own) : DirectCosts(spatial: own, temporal: other)
   }
 

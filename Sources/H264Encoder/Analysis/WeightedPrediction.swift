@@ -170,14 +170,14 @@ extension MacroblockCoder {
     starts: UnsafePointer<MotionVector>, count: Int
   ) -> MotionCandidate {
     let w = stream.weights + reference
-    if matchedReference != reference {
-      ovt_map(matchedSource, source, w.pointee.inverse, 256)
-      matchedReference = reference
+    if unweightedSourceReference != reference {
+      ovt_map(unweightedSource, source, w.pointee.inverse, 256)
+      unweightedSourceReference = reference
     }
     let usual = lambda
     lambda = max((lambda << w.pointee.shift) / max(w.pointee.luma.weight, 1), 1)
     var found = searchMotion(
-      matchedSource, shape: shape, x: x, y: y, reference: reference, prediction: p, starts: starts,
+      unweightedSource, shape: shape, x: x, y: y, reference: reference, prediction: p, starts: starts,
       count: count)
     lambda = usual
     found.cost = (found.cost &* w.pointee.luma.weight) >> w.pointee.shift

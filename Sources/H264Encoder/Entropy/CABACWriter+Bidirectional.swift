@@ -41,8 +41,8 @@ extension CABACWriter {
 
     // mb_type
     context = 27
-    if hasLeft && !Self.isInferred(left.pointee.type) { context &+= 1 }
-    if hasTop && !Self.isInferred(top.pointee.type) { context &+= 1 }
+    if hasLeft && !Self.isDirectOrSkip(left.pointee.type) { context &+= 1 }
+    if hasTop && !Self.isDirectOrSkip(top.pointee.type) { context &+= 1 }
     if MacroblockType.isIntra(type) {
       Self.typeBins(&e, 13, context)
       if intraType(&e, mb, 32, 33, spread: 0) {
@@ -75,7 +75,7 @@ extension CABACWriter {
   }
 
   /// Whether a macroblock type is B_Skip or B_Direct_16x16.
-  @inline(__always) private static func isInferred(_ type: UInt8) -> Bool { type >= MacroblockType.skip }
+  @inline(__always) private static func isDirectOrSkip(_ type: UInt8) -> Bool { type >= MacroblockType.skip }
 
   /// Writes the first six bins of an mb_type whose bin string begins with two ones (Table 9-37).
   ///

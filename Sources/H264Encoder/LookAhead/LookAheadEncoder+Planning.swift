@@ -89,7 +89,7 @@ extension LookAheadEncoder {
     setQP(&plan, qp, picture, flight.qpOffsets, isExact: isExact || picture.options.qp != nil)
     if !isB {
       // B pictures inherit from every picture that is none.
-      plan.isBetter = isIntra || cascaded < -1 || configuration.bidirectionalLimit > 0
+      plan.hasRaisedQuality = isIntra || cascaded < -1 || configuration.bidirectionalLimit > 0
     }
 
     let source = picture.source

@@ -57,10 +57,10 @@ final class LookAheadEncoder: EncodingStrategy {
   var temporalPictures: Int { directChoice.temporalPictures }
   /// Pictures that were coded again to fit the buffer; for tests.
   var recodedPictures = 0
-  /// `PictureCoder.estimatesSamples` and `picturesLeftToOne`; for tests.
+  /// `PictureCoder.estimatesSamples` and `picturesRecodedAlone`; for tests.
   var estimatesSamples = true
-  var picturesLeftToOne: Int {
-    coder.threads == 1 ? coder.picturesLeftToOne : flights.reduce(0) { $0 + $1.coder.picturesLeftToOne }
+  var picturesRecodedAlone: Int {
+    coder.threads == 1 ? coder.picturesRecodedAlone : flights.reduce(0) { $0 + $1.coder.picturesRecodedAlone }
   }
 
   /// - Parameters:

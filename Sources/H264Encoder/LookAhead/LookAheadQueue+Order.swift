@@ -13,14 +13,14 @@ extension LookAheadQueue {
       sequence += settled
       sequence.sort { $0.index < $1.index }
       sequence += pictures
-      propagation.run(
+      macroblockTree.run(
         sequence, finish: settled.count, planned: settled.count + planned
       ) {
         LookAheadQueue.middle(of: $0, configuration)
       }
       sequence.removeAll(keepingCapacity: true)
     } else {
-      for picture in settled { propagation.leave(picture) }
+      for picture in settled { macroblockTree.setActivityOffsets(picture) }
     }
   }
 
@@ -85,7 +85,7 @@ extension LookAheadQueue {
       let first = pictures[planned]
       first.hasReferenceCosts = false
       if let before, !first.kind.isKey {
-        while relate(rest.prefix(run), before, configuration) { run = (run + 1) / 2 }
+        while estimateReferenceCosts(rest.prefix(run), before, configuration) { run = (run + 1) / 2 }
         first.hasReferenceCosts = true
       }
       first.plannedRun = run
@@ -96,7 +96,7 @@ extension LookAheadQueue {
 
   /// Looks at a run of pictures in the order that they are to be coded in.
   /// - Returns: whether it has too little in common with the picture before it, and nothing was done but to find that.
-  private func relate(
+  private func estimateReferenceCosts(
     _ run: ArraySlice<QueuedPicture>, _ before: QueuedPicture, _ configuration: H264EncoderConfiguration
   ) -> Bool {
     let first = run.startIndex
@@ -112,7 +112,7 @@ extension LookAheadQueue {
         run[i], to: (reference(a < first ? before : run[a], of: run[i]), i - a),
         (reference(run[b], of: run[i], list: 1), b - i))
     }
-    for picture in run { picture.takeRelated(geometry.macroblockCount) }
+    for picture in run { picture.computeReferenceResidual(geometry.macroblockCount) }
     return false
   }
 

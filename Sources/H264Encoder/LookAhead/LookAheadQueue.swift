@@ -6,7 +6,7 @@ final class LookAheadQueue {
   let geometry: PictureGeometry
   let memory: EncoderMemory
   let analysis: LookAheadPreAnalysis
-  let propagation: MacroblockTree
+  let macroblockTree: MacroblockTree
   /// Nil where nothing is weighted.
   let fades: LowResolutionFades?
   /// In the order of input, the next to be coded first.
@@ -45,7 +45,7 @@ final class LookAheadQueue {
     var memory = EncoderMemory()
     fades = weighs ? LowResolutionFades(geometry, memory: &memory) : nil
     self.memory = memory
-    propagation = MacroblockTree(geometry)
+    macroblockTree = MacroblockTree(geometry)
   }
 
   var count: Int { pictures.count + settled.count + (unseen == nil ? 0 : 1) }

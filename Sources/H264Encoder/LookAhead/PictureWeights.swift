@@ -37,7 +37,7 @@ struct PictureWeights {
     detector.take(reading)
     guard let first = order.wanted.first else { return }
     if let second = order.wantedL1.first {
-      weighBoth(&plan, index, order.wanted, order.wantedL1, first, second, coder.weights)
+      weightBidirectional(&plan, index, order.wanted, order.wantedL1, first, second, coder.weights)
       return
     }
     let shift = detector.shift(slot: first.picture)
@@ -76,7 +76,7 @@ struct PictureWeights {
   /// weights are rounded to.
   private static let mostLeft = 0.2
 
-  private mutating func weighBoth(
+  private mutating func weightBidirectional(
     _ plan: inout PicturePlan, _ index: UInt64, _ list0: [DecodedPictureBuffer.Entry],
     _ list1: [DecodedPictureBuffer.Entry], _ first: DecodedPictureBuffer.Entry,
     _ second: DecodedPictureBuffer.Entry, _ weights: UnsafeMutablePointer<PredictionWeight>

@@ -147,7 +147,7 @@ extension QueuedPicture {
   /// The picture as the rate control sees it.
   var forecast: PictureForecast {
     PictureForecast(
-      residual: plainResidual,
+      residual: residualWithoutTree,
       kind: kind.isKey ? .intra : kind == .predicted ? .predicted : .bidirectional, duration: duration)
   }
 

@@ -51,7 +51,7 @@ struct StreamOrder {
     }
     for entry in buffer.entries where !entry.isBidirectional && entry.index >= first { wanted.append(entry) }
     if most > 1 {
-      for i in wanted.indices.dropFirst(2) where wanted[i].isBetter && !wanted[1].isBetter {
+      for i in wanted.indices.dropFirst(2) where wanted[i].hasRaisedQuality && !wanted[1].hasRaisedQuality {
         wanted.insert(wanted.remove(at: i), at: 1)
         break
       }
@@ -105,14 +105,15 @@ struct StreamOrder {
   ) {
     commands.removeAll(keepingCapacity: true)
     var entry = DecodedPictureBuffer.Entry(
-      picture: target, index: index, frameNum: frameNum, longTermIndex: nil, isBetter: plan.isBetter)
+      picture: target, index: index, frameNum: frameNum, longTermIndex: nil,
+      hasRaisedQuality: plan.hasRaisedQuality)
     entry.isBidirectional = kind.isBidirectional
     if kind == .predicted {
       // Nothing refers to the B pictures before it any more. Of those before a key frame that is no IDR picture, a decoder
       // that begins there has none: they go with the window, as does all else that is before it.
       buffer.removeBidirectional(areBeforeKeyFrame: false, current: frameNum, &commands)
-      if commands.isEmpty, !plan.isBetter,
-        let removal = buffer.makeRoomSparingBetter(index: index, current: frameNum)
+      if commands.isEmpty, !plan.hasRaisedQuality,
+        let removal = buffer.makeRoomSparingRaisedQuality(index: index, current: frameNum)
       {
         commands.append(removal)
       }

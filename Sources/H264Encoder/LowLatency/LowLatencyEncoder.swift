@@ -5,60 +5,60 @@ import VideoBitstream
 
 /// The low-latency mode of `H264Encoder`: one picture in, one access unit out, nothing held back.
 final class LowLatencyEncoder {
-  private(set) var configuration: H264EncoderConfiguration
+  var configuration: H264EncoderConfiguration
 
-  private var sps: H264SequenceParameterSet
-  private var pps: H264PictureParameterSet
+  var sps: H264SequenceParameterSet
+  var pps: H264PictureParameterSet
   let coder: PictureCoder
   /// Pictures, tables and scratch beside those of the coder.
-  private let memory: EncoderMemory
-  private let pool: [PicturePlanes]
-  private var buffer: DecodedPictureBuffer
-  private var output: AccessUnit
-  private var rateControl: LowLatencyRateControl
-  private var activity: ActivityQuantisation
-  private let preAnalysis: PreAnalysis
-  private let scrollDetector: ScrollDetector
+  let memory: EncoderMemory
+  let pool: [PicturePlanes]
+  var buffer: DecodedPictureBuffer
+  var output: AccessUnit
+  var rateControl: LowLatencyRateControl
+  var activity: ActivityQuantisation
+  let preAnalysis: PreAnalysis
+  let scrollDetector: ScrollDetector
   /// The last picture that was looked at for a scroll had one.
-  private var hasScrolled = false
-  private let moveDetector: MoveDetector
+  var hasScrolled = false
+  let moveDetector: MoveDetector
   /// Nil where the stream has no weighted prediction.
-  private let fadeDetector: FadeDetector?
+  let fadeDetector: FadeDetector?
   /// Pictures coded with weights so far; for tests.
-  private(set) var weightedPictures = 0
-  private var effortControl: EffortControl
+  var weightedPictures = 0
+  var effortControl: EffortControl
   /// Nanoseconds.
-  private let clock: () -> UInt64
+  let clock: () -> UInt64
 
   /// Frames (`H264FrameFacts.index`) that the last coded frame may refer to; empty for a key frame.
-  private(set) var lastReferences: [UInt64] = []
+  var lastReferences: [UInt64] = []
 
-  private var nextIndex: UInt64 = 0
-  private var frameNum = 0
-  private var lastWasReference = false
+  var nextIndex: UInt64 = 0
+  var frameNum = 0
+  var lastWasReference = false
   /// 0 in the first IDR picture, then 1 and 2 in turns, so that a stream may follow another at an IDR picture (7.4.3).
-  private var idrPictureID: Int?
-  private var orderCount = 0
-  private var framesSinceIDR = 0
-  private var refreshStep = -1
+  var idrPictureID: Int?
+  var orderCount = 0
+  var framesSinceIDR = 0
+  var refreshStep = -1
   /// A refresh was asked for with a picture that nothing refers to, or that was dropped.
-  private var owesRefresh = false
-  private var lastPicture: Int?
-  private var pendingLongTerm: Int?
+  var owesRefresh = false
+  var lastPicture: Int?
+  var pendingLongTerm: Int?
   /// The frame being coded begins a new scene, which an intra refresh answers.
-  private var startsRefresh = false
+  var startsRefresh = false
   /// A key frame was dropped since hard limits left no room for it: the next picture is one.
-  private var keyFrameIsDue = false
-  private var cascade = ConstantQPCascade()
+  var keyFrameIsDue = false
+  var cascade = ConstantQPCascade()
   /// The QP that the last reference picture was planned with.
-  private var lastReferenceQP = 0
-  private var referenceUse = ReferenceUse()
+  var lastReferenceQP = 0
+  var referenceUse = ReferenceUse()
   /// References of the frame being coded; kept to keep its memory.
-  private var wanted: [DecodedPictureBuffer.Entry] = []
+  var wanted: [DecodedPictureBuffer.Entry] = []
   /// Commands of its slice header, likewise.
-  private var modifications: [H264ReferenceListModification] = []
-  private var commands: [H264MemoryManagement] = []
-  private var weightTable = H264PredictionWeights()
+  var modifications: [H264ReferenceListModification] = []
+  var commands: [H264MemoryManagement] = []
+  var weightTable = H264PredictionWeights()
 
   /// - Throws: `H264EncoderError` with the value that is out of range.
   convenience init(configuration: H264EncoderConfiguration) throws {
@@ -108,44 +108,6 @@ final class LowLatencyEncoder {
 
   /// The parameter sets, NAL unit headers included, without start codes.
   var parameterSets: (sequence: [UInt8], pictures: [[UInt8]]) { (sps.nalUnit, [pps.nalUnit()]) }
-
-  /// Changes what may change in mid-stream: rates, limits, frame rate, QP range, frame dropping, key-frame
-  /// interval, the response to a new scene, the effort, and measurement. The next frame follows it.
-  ///
-  /// - Throws: `H264EncoderError.invalidConfiguration` if a value is out of range, `.fixedInStream` if anything else
-  ///   differs, `.levelExceeded` if the stream's level does not allow the rates; nothing changes then.
-  func reconfigure(_ new: H264EncoderConfiguration) throws {
-    try new.validate()
-    var same = configuration
-    same.lowLatency.rateControl = new.lowLatency.rateControl
-    same.dataRateLimits = new.dataRateLimits
-    same.frameRate = new.frameRate
-    same.minimumQP = new.minimumQP
-    same.maximumQP = new.maximumQP
-    same.lowLatency.allowsFrameDropping = new.lowLatency.allowsFrameDropping
-    same.keyFrameInterval = new.keyFrameInterval
-    same.measuresError = new.measuresError
-    same.lowLatency.sceneChange = new.lowLatency.sceneChange
-    same.lowLatency.maximumQueueDelay = new.lowLatency.maximumQueueDelay
-    same.effort = new.effort
-    same.encodeTimeShare = new.encodeTimeShare
-    guard same == new else {
-      throw H264EncoderError.fixedInStream(
-        "Only rates, limits, the frame rate, the QP range, frame dropping, the key-frame interval, the response "
-          + "to a new scene, the effort and measurement may change in mid-stream; make a new encoder for anything else."
-      )
-    }
-    // The level is in the parameter sets already: what it allows cannot grow.
-    var fixed = new
-    fixed.level = (sps.level?.number).map(Int.init)
-    fixed.raisesLevel = false
-    _ = try fixed.makeParameterSets()
-    try new.checkRates(against: sps.level)
-    configuration = new
-    coder.configuration = new
-    rateControl.reconfigure(new)
-    effortControl.reconfigure(new)
-  }
 
   /// Tells that the receiver lacks this frame and, since later ones may depend on it, all that came after:
   /// they are not referred to any more.
@@ -226,7 +188,7 @@ final class LowLatencyEncoder {
       let qp = decision.qp + cascade.next(isKeyFrame: plan.isIDR)
       plan.qp = min(max(qp, configuration.minimumQP), configuration.maximumQP)
     }
-    plan.isBetter = plan.isIDR || plan.isReference && plan.qp <= lastReferenceQP - 2
+    plan.hasRaisedQuality = plan.isIDR || plan.isReference && plan.qp <= lastReferenceQP - 2
     if plan.isReference { lastReferenceQP = plan.qp }
     plan.budget = decision.budget
 
@@ -256,7 +218,7 @@ final class LowLatencyEncoder {
     if wanted.count > 1 {
       let statistics = coder.statistics
       referenceUse.take(
-        index: facts.index, farther: statistics.farther,
+        index: facts.index, inOtherReferences: statistics.inOtherReferences,
         inter: coder.geometry.macroblockCount - statistics.intra - statistics.skipped)
     }
     facts.bits = output.bits
@@ -275,7 +237,7 @@ final class LowLatencyEncoder {
 
   /// Codes the picture anew that is beyond hard limits. A budget ends with what is left for macroblocks that are skipped, but the last
   /// one before that may take more than is kept for it.
-  private func keepLimits(
+  func keepLimits(
     _ plan: inout PicturePlan, _ allowed: Double, _ leading: (units: Int, count: Int),
     _ source: SourcePicture, into picture: PicturePlanes
   ) {
@@ -294,7 +256,7 @@ final class LowLatencyEncoder {
   /// Weights of the pictures to refer to, where the picture has grown darker or brighter.
   ///
   /// - Parameter unread: the picture, if the pre-analysis has not read its brightness.
-  private func weigh(
+  func weigh(
     _ plan: inout PicturePlan, _ fadeDetector: FadeDetector, _ unread: SourcePicture?, isSceneChange: Bool
   ) {
     if let unread {
@@ -316,212 +278,9 @@ final class LowLatencyEncoder {
     plan.header.weights = weightTable
   }
 
-  private func check(_ source: SourcePicture, _ options: H264FrameOptions) throws {
-    guard source.width == configuration.width, source.height == configuration.height else {
-      throw H264EncoderError.invalidPicture(
-        "The picture is \(source.width)x\(source.height), the encoder is for "
-          + "\(configuration.width)x\(configuration.height).")
-    }
-    guard source.isConsistent else {
-      throw H264EncoderError.invalidPicture(
-        "A plane's bytes per row are fewer than its width, or more than 2^31 - 1.")
-    }
-    if let slot = options.longTermSlot {
-      guard slot >= 0, slot < configuration.lowLatency.longTermReferences else {
-        throw H264EncoderError.invalidOption(
-          "Long-term slot \(slot) is not in 0..<\(configuration.lowLatency.longTermReferences).")
-      }
-      guard options.isReference else {
-        throw H264EncoderError.invalidOption("A frame that is kept in a long-term slot must be a reference.")
-      }
-    }
-    if !options.isReference && !configuration.lowLatency.allowsNonReferenceFrames {
-      throw H264EncoderError.invalidOption(
-        "Set allowsNonReferenceFrames in the configuration before coding frames that are not references.")
-    }
-    if options.startsIntraRefresh && configuration.lowLatency.intraRefreshPeriod == 0 {
-      throw H264EncoderError.invalidOption(
-        "Set intraRefreshPeriod in the configuration to have an intra refresh.")
-    }
-    if let qp = options.qp, !(0...51).contains(qp) {
-      throw H264EncoderError.invalidOption("QP \(qp) is not in 0...51.")
-    }
-    if let bits = options.targetBits, bits <= 0 {
-      throw H264EncoderError.invalidOption("A target of \(bits) bits is not above 0.")
-    }
-    if let duration = options.duration, !(duration > 0 && duration.isFinite) {
-      throw H264EncoderError.invalidOption("A duration of \(duration) seconds is not above 0.")
-    }
-    guard options.budgetShare.isFinite, (0.01...16).contains(options.budgetShare) else {
-      throw H264EncoderError.invalidOption("A budget share of \(options.budgetShare) is not in 0.01...16.")
-    }
-    guard (0...7).contains(options.temporalLayer) else {
-      throw H264EncoderError.invalidOption("Temporal layer \(options.temporalLayer) is not in 0...7.")
-    }
-  }
-
-  /// Fills `wanted` with the pictures to refer to, best first; empty: a key frame.
-  private func selectReferences(_ options: H264FrameOptions) {
-    wanted.removeAll(keepingCapacity: true)
-    if options.isKeyFrame || keyFrameIsDue { return }
-    if let interval = configuration.keyFrameInterval, framesSinceIDR >= interval { return }
-    // Where a refresh passes, what is clean in the newest picture was not so in the ones before.
-    let most = configuration.lowLatency.intraRefreshPeriod > 0 ? 1 : mostReferences
-    switch options.references {
-    case .automatic:
-      // Newest first, long-term ones among them.
-      for entry in buffer.entries where entry.isUsable {
-        var at = wanted.count
-        while at > 0 && wanted[at - 1].index < entry.index { at -= 1 }
-        wanted.insert(entry, at: at)
-      }
-    case .frames(let indices):
-      for index in indices {
-        for entry in buffer.entries where entry.isUsable && entry.index == index { want(entry) }
-      }
-    case .longTerm(let slots):
-      for slot in slots {
-        // A key frame whose marking waits is the newest of the short-term ones.
-        if slot == pendingLongTerm, let key = buffer.entries.first, key.isUsable { want(key) }
-        for entry in buffer.entries where entry.isUsable && entry.longTermIndex == slot { want(entry) }
-      }
-    }
-    if options.references == .automatic && most > 1 { preferBetter() }
-    if wanted.count > most { wanted.removeLast(wanted.count - most) }
-  }
-
-  /// Pictures that the one at hand may refer to.
-  private var mostReferences: Int {
-    let (count, least) = coder.tools.motion.referencesByUse
-    guard count > 1 else { return max(1, coder.referencesSearched) }
-    return referenceUse.isWorthIt(index: nextIndex, least: least) ? count : 1
-  }
-
-  /// A picture twice in a list would only take bits.
-  private func want(_ entry: DecodedPictureBuffer.Entry) {
-    if !wanted.contains(where: { $0.picture == entry.picture }) { wanted.append(entry) }
-  }
-
-  /// Puts the newest picture that is better than those around it behind the newest one.
-  private func preferBetter() {
-    for i in wanted.indices.dropFirst(2) where wanted[i].isBetter && !wanted[1].isBetter {
-      let entry = wanted.remove(at: i)
-      wanted.insert(entry, at: 1)
-      return
-    }
-  }
-
-  /// Fills in the slice header, marks the picture in the buffer as its header tells the decoder to, and
-  /// returns the picture in the pool to code into.
-  private func prepare(
-    _ plan: inout PicturePlan, _ wanted: [DecodedPictureBuffer.Entry], _ options: H264FrameOptions,
-    _ index: UInt64
-  ) -> Int {
-    if plan.isIDR {
-      pendingLongTerm = nil
-      frameNum = 0
-      orderCount = 0
-      framesSinceIDR = 0
-      refreshStep = -1
-      idrPictureID = idrPictureID.map { $0 == 1 ? 2 : 1 } ?? 0
-      buffer.removeAll()
-    } else if lastWasReference {
-      frameNum = (frameNum + 1) & (buffer.maxFrameNum - 1)
-    }
-    framesSinceIDR += 1
-
-    plan.header.kind = plan.isIDR ? .i : .p
-    plan.header.isIDR = plan.isIDR
-    plan.header.refIDC = plan.isReference ? 2 : 0
-    plan.header.frameNum = frameNum
-    plan.header.idrPictureID = idrPictureID ?? 0
-    plan.header.pictureOrderCountLSB = orderCount
-    orderCount += 2
-    plan.header.activeReferences = max(1, wanted.count)
-    modifications.removeAll(keepingCapacity: true)
-    if !plan.isIDR { buffer.modifications(wanted, current: frameNum, &modifications) }
-    plan.header.modifications = modifications
-    plan.referenceCount = wanted.count
-    for i in wanted.indices {
-      coder.setReference(i, pool[wanted[i].picture])
-    }
-    plan.header.deblocking = H264SliceHeader.Deblocking(
-      disableIDC: configuration.deblocking ? 0 : 1, alphaOffset: configuration.deblockingAlphaOffset,
-      betaOffset: configuration.deblockingBetaOffset)
-    plan.scalableHeader = H264ScalableHeader(
-      isIDR: plan.isIDR, priorityID: options.temporalLayer, temporalID: options.temporalLayer,
-      isDiscardable: !plan.isReference)
-    planRefresh(&plan, starts: options.startsIntraRefresh || startsRefresh)
-
-    let target = pool.indices.first { i in !buffer.entries.contains { $0.picture == i } } ?? 0
-    if plan.isReference { mark(&plan, target, options.longTermSlot, index) }
-    return target
-  }
-
-  private func mark(_ plan: inout PicturePlan, _ target: Int, _ slot: Int?, _ index: UInt64) {
-    commands.removeAll(keepingCapacity: true)
-    var entry = DecodedPictureBuffer.Entry(
-      picture: target, index: index, frameNum: frameNum, longTermIndex: slot, isBetter: plan.isBetter)
-    if plan.isIDR {
-      // An IDR picture can only become long-term with index 0; another index waits for the next picture.
-      plan.header.isLongTerm = slot == 0
-      if slot != 0 {
-        entry.longTermIndex = nil
-        pendingLongTerm = slot
-      }
-      buffer.store(entry, current: 0, &commands)
-      return
-    }
-    // Before the others, and only with them.
-    commands.append(.longTermLimit(configuration.lowLatency.longTermReferences))
-    if let pending = pendingLongTerm {
-      pendingLongTerm = nil
-      if let difference = buffer.makeNewestLongTerm(pending, current: frameNum) {
-        commands.append(.makeLongTerm(difference: difference, index: pending))
-      }
-    }
-    // Adaptive marking replaces the sliding window: what that would remove is then named.
-    if !plan.isBetter, slot == nil,
-      let removal = buffer.makeRoomSparingBetter(index: index, current: frameNum)
-    {
-      commands.append(removal)
-    }
-    if commands.count > 1, slot == nil, let removal = buffer.makeRoom(current: frameNum) {
-      commands.append(removal)
-    }
-    buffer.store(entry, current: frameNum, &commands)
-    if commands.count == 1 { return }
-    if configuration.lowLatency.longTermReferences == 0 { commands.removeFirst() }
-    plan.header.memoryManagement = commands
-  }
-
-  /// Gradual intra refresh: the columns that this picture codes intra.
-  private func planRefresh(_ plan: inout PicturePlan, starts: Bool) {
-    let period = configuration.lowLatency.intraRefreshPeriod
-    let starts = starts || owesRefresh
-    owesRefresh = starts && !plan.isIDR && !plan.isReference
-    // What nothing refers to hands nothing on: each step is a reference's, as recovery_frame_cnt counts (D.2.8).
-    guard period > 0, !plan.isIDR, plan.isReference else { return }
-    if starts {
-      refreshStep = 0
-    } else if refreshStep >= 0 {
-      refreshStep += 1
-      if refreshStep >= period { refreshStep = configuration.lowLatency.refreshesContinuously ? 0 : -1 }
-    } else if configuration.lowLatency.refreshesContinuously {
-      refreshStep = 0
-    }
-    guard refreshStep >= 0 else { return }
-    let w = coder.geometry.widthInMbs
-    plan.startsRefresh = refreshStep == 0
-    plan.refreshFrom = refreshStep * w / period
-    plan.refreshTo = (refreshStep + 1) * w / period
-    // More frames than columns: this one refreshes none, but what is clean stays so.
-    plan.keepsClean = plan.refreshFrom > 0
-  }
-
   // MARK: - NAL units around the slices
 
-  private func writeLeadingUnits(_ plan: PicturePlan, _ options: H264FrameOptions) {
+  func writeLeadingUnits(_ plan: PicturePlan, _ options: H264FrameOptions) {
     if configuration.writesAccessUnitDelimiters {
       output.append(.accessUnitDelimiter) {
         H264AccessUnitDelimiter(primaryPictureType: plan.isIDR ? 0 : 1).write(to: &$0)

@@ -17,8 +17,8 @@ struct DecodedPictureBuffer {
     /// Whether pictures may be predicted from it: false once the caller has said that the receiver
     /// does not have it.
     var isUsable = true
-    /// Whether it is coded with a lower QP than the pictures around it (`PicturePlan.isBetter`).
-    var isBetter = false
+    /// Whether it is coded with a lower QP than the pictures around it (`PicturePlan.hasRaisedQuality`).
+    var hasRaisedQuality = false
     /// Whether it is a B picture, to which only the B pictures between the same two I or P pictures
     /// refer.
     var isBidirectional = false
@@ -150,11 +150,11 @@ struct DecodedPictureBuffer {
   ///   - frameNum: its frame_num.
   /// - Returns: the operation that a decoder needs to do the same; nil where the sliding window
   ///   does as well.
-  mutating func makeRoomSparingBetter(index: UInt64, current frameNum: Int) -> H264MemoryManagement? {
+  mutating func makeRoomSparingRaisedQuality(index: UInt64, current frameNum: Int) -> H264MemoryManagement? {
     guard !toleratesLosses, entries.count >= capacity, let oldest = oldestShortTerm(),
-      entries[oldest].isBetter,
+      entries[oldest].hasRaisedQuality,
       index - entries[oldest].index <= DecodedPictureBuffer.spared,
-      let other = entries.lastIndex(where: { $0.longTermIndex == nil && !$0.isBetter })
+      let other = entries.lastIndex(where: { $0.longTermIndex == nil && !$0.hasRaisedQuality })
     else { return nil }
     let difference = frameNum - pictureNumber(entries[other], current: frameNum)
     entries.remove(at: other)

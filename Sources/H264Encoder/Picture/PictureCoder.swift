@@ -2,86 +2,6 @@
 import CH264Kernels
 import VideoBitstream
 
-/// What an encoder has decided for a picture before it is coded; `PictureCoder` carries it out.
-struct PicturePlan {
-  /// Whether it is an IDR picture.
-  var isIDR = false
-  /// Whether it is a key frame but no IDR picture: an I picture with a recovery point.
-  var isOpenKeyFrame = false
-  /// Whether later pictures may refer to it (nal_ref_idc is not 0).
-  var isReference = true
-  /// Whether it is coded with a lower QP than the pictures around it, which refer to it: a key
-  /// frame, or the best picture of a cascade.
-  var isBetter = false
-  /// The QP of its macroblocks, 0 to 51, before the offsets of macroblocks and rows.
-  var qp = 26
-  /// The slice header fields that are the same for all slices.
-  var header = H264SliceHeader()
-  /// The number of pictures in reference list 0 (`PictureCoder.setReference`); 0 for an intra
-  /// picture.
-  var referenceCount = 0
-  /// The number of pictures in reference list 1 of a B picture (`PictureCoder.setReferenceL1`), 1
-  /// or more; 0 for other pictures. Both numbers equal those of the active references in the
-  /// header.
-  var referenceCountL1 = 0
-  /// Whether the costs of spatial and temporal direct prediction are compared in a B picture
-  /// (`PictureCoder.directCosts`).
-  var comparesDirect = false
-  /// PicOrderCnt of the picture (8.2.1). It differs between pictures that are references at the
-  /// same time.
-  var orderCount = 0
-
-  /// Whether decoding can begin with the picture.
-  var isKeyFrame: Bool { isIDR || isOpenKeyFrame }
-  /// Whether it is a B picture.
-  var isBidirectional: Bool { header.kind == .b }
-  /// Whether some of its references have explicit weights (`PictureCoder.weights`).
-  var isWeighted = false
-  /// The picture parameter set that the header refers to; nil: that of the coder.
-  var parameterSet: H264PictureParameterSet?
-  /// The first macroblock column that a gradual refresh codes as intra macroblocks in this picture.
-  var refreshFrom = 0
-  /// The column behind the last of them; equal to `refreshFrom` where there is no refresh.
-  var refreshTo = 0
-  /// Whether a refresh is under way: columns before `refreshFrom` have been refreshed, and refer to
-  /// refreshed samples only.
-  var keepsClean = false
-  /// Whether a gradual refresh begins with the picture.
-  var startsRefresh = false
-  /// The number of luma rows by which the content was scrolled since the first reference
-  /// (`ScrollDetector`).
-  var scroll = 0
-  /// The vectors by which parts of the picture have moved since the first reference.
-  var moves = Moves()
-  /// The motion of the camera since the first reference, where it is known.
-  var camera = CameraMotion()
-  /// The header of the prefix NAL unit that gives the temporal layer; nil: none is written.
-  var scalableHeader: H264ScalableHeader?
-  /// The bits that its rows should keep to; nil: their QP does not depend on bits.
-  var budget: RowBudget?
-}
-
-/// Counts over the macroblocks of a picture that was coded.
-struct PictureStatistics {
-  /// The sum of QP_Y over the macroblocks that have one.
-  var qpSum = 0
-  /// The number of macroblocks that have a QP: all but I_PCM.
-  var qpCount = 0
-  /// The lowest QP of a macroblock.
-  var lowestQP = 51
-  /// The highest QP of a macroblock.
-  var highestQP = 0
-  /// The number of intra macroblocks.
-  var intra = 0
-  /// The number of skipped macroblocks.
-  var skipped = 0
-  /// The number of inter macroblocks that are not skipped and refer to another than the first
-  /// reference of list 0.
-  var farther = 0
-  /// Whether, with several threads, a macroblock took more bits than A.3.1 allows.
-  var exceedsMacroblock = false
-}
-
 /// Codes one picture at a time: macroblock rows in slices, entropy coding, deblocking, and the
 /// half-sample planes for later pictures.
 final class PictureCoder {
@@ -140,9 +60,9 @@ final class PictureCoder {
   /// Scratch memory for the rows of the half-sample filter.
   private let halfSampleScratch: UnsafeMutablePointer<Int16>
   /// Which macroblocks repeat the picture before.
-  private let still: StillMacroblocks
+  private let still: UnchangedMacroblocks
   /// Whether samples are left in memory where an older picture that it holds is the same
-  /// (`StillMacroblocks`). That changes no bit of the stream; tests turn it off.
+  /// (`UnchangedMacroblocks`). That changes no bit of the stream; tests turn it off.
   var reusesMemory = true
   /// The number of reference pictures coded so far.
   private var lastNumber: UInt64 = 0
@@ -250,7 +170,7 @@ final class PictureCoder {
     levels = memory.allocate(Int16.self, count: LevelLayout.count)
     pcm = memory.allocate(UInt8.self, count: 384)
     halfSampleScratch = memory.allocate(Int16.self, count: geometry.stride + 64)
-    still = StillMacroblocks(geometry, memory: &memory)
+    still = UnchangedMacroblocks(geometry, memory: &memory)
     payloadCapacity = geometry.macroblockCount * (PictureCoder.largestMacroblockBits / 8) + 4096
     payload = memory.allocate(UInt8.self, count: payloadCapacity)
     cabacWriter = memory.allocate(CABACWriter(picture: syntax, memory: &memory))
@@ -357,7 +277,7 @@ final class PictureCoder {
   ) -> SharedJob? {
     guard let shared else { return nil }
     if !plan.isBidirectional { history.advance(isPredicted: plan.referenceCount > 0) }
-    let (syntax, holds) = makeReady(plan, source: source, picture, alone: false)
+    let (syntax, holds) = prepare(plan, source: source, picture, alone: false)
     shared.progress.reset()
     shared.setScroll(plan.scroll)
     if pps.cabac {
@@ -391,9 +311,9 @@ final class PictureCoder {
 
   /// The number of pictures that several threads began and one thread coded again because a
   /// macroblock took more bits than it may; for tests.
-  var picturesLeftToOne: Int { leftToOne + (shared?.picturesLeftToOne ?? 0) }
-  /// The pictures of `picturesLeftToOne` that the threads of this coder began.
-  private var leftToOne = 0
+  var picturesRecodedAlone: Int { recodedAlone + (shared?.picturesRecodedAlone ?? 0) }
+  /// The pictures of `picturesRecodedAlone` that the threads of this coder began.
+  private var recodedAlone = 0
 
   /// The costs of both kinds of direct prediction in the last picture, if its plan has
   /// `comparesDirect`.
@@ -409,7 +329,7 @@ final class PictureCoder {
     _ output: UnsafeMutablePointer<AccessUnit>, alone: Bool
   ) {
     let start = (units: output.pointee.units.count, count: output.pointee.count)
-    let (syntax, holds) = makeReady(plan, source: source, picture, alone: alone)
+    let (syntax, holds) = prepare(plan, source: source, picture, alone: alone)
     if pps.cabac {
       run(job(plan, picture, syntax, holds, cabacWriter, output), alone) { .cabac($0) }
     } else {
@@ -417,7 +337,7 @@ final class PictureCoder {
     }
     if statisticsMemory.pointee.exceedsMacroblock {
       // Rare. A single thread notices it at once and codes that macroblock as I_PCM.
-      leftToOne += 1
+      recodedAlone += 1
       output.pointee.truncate(units: start.units, count: start.count)
       code(plan, source: source, into: picture, output, alone: true)
       return
@@ -433,7 +353,7 @@ final class PictureCoder {
   ///   - alone: whether one thread codes it again.
   /// - Returns: the arrays that its macroblocks are stored in, and the number of the reference
   ///   picture that the memory of `picture` still holds (0: none).
-  private func makeReady(
+  private func prepare(
     _ plan: PicturePlan, source: SourcePicture, _ picture: PicturePlanes, alone: Bool
   ) -> (syntax: PictureSyntax, holds: UInt64) {
     statisticsMemory.pointee = PictureStatistics()

@@ -136,7 +136,7 @@ extension PictureJob {
 
     // The budget reads the bits of exactly the rows up to y - lag.
     var qp = plan.qp
-    var economy = false
+    var isBudgetSpent = false
     if let budget = plan.budget, y >= lag {
       let known = y - lag + 1
       var bits = 0
@@ -147,12 +147,12 @@ extension PictureJob {
       }
       qp = budget.qp(row: known, rows: h, bits: bits, base: plan.qp, current: Int(rowQP[known - 1]))
       // The rows that are being coded, this one included.
-      let flying = budget.flying(known...y, bits: bits, largest: largest)
-      economy = budget.isExhausted(bits: bits + flying, left: (h - y) * w)
+      let bitsInFlight = budget.bitsInFlight(known...y, bits: bits, largest: largest)
+      isBudgetSpent = budget.isExhausted(bits: bits + bitsInFlight, left: (h - y) * w)
     } else if let budget = plan.budget {
       // Before the first rows are coded, only their usual bits are known.
-      let flying = budget.flying(0...y, bits: 0, largest: w * RowBudget.coarseMacroblock)
-      economy = budget.isExhausted(bits: flying, left: (h - y) * w)
+      let bitsInFlight = budget.bitsInFlight(0...y, bits: 0, largest: w * RowBudget.coarseMacroblock)
+      isBudgetSpent = budget.isExhausted(bits: bitsInFlight, left: (h - y) * w)
     }
     rowQP[y] = Int32(qp)
 
@@ -171,7 +171,7 @@ extension PictureJob {
       }
       let m = y &* w &+ x
       coder.pointee.levels = levels + x &* LevelLayout.count
-      analyse(coder, x: x, y: y, sliceStart: sliceStart, slice: slice, qp: qp, economy: economy)
+      analyse(coder, x: x, y: y, sliceStart: sliceStart, slice: slice, qp: qp, isBudgetSpent: isBudgetSpent)
       if isForSamples(m, coder.pointee.levels) {
         coder.pointee.codePCM(samples: pcm + x &* 384)
       }

@@ -117,10 +117,10 @@ struct PictureJob<Writer: EntropyCoder> {
   ///   - sliceStart: the index of the first macroblock of the slice.
   ///   - slice: the index of the slice.
   ///   - qp: the QP of the row.
-  ///   - economy: whether to code it in as few bits as possible, because the budget is spent.
+  ///   - isBudgetSpent: whether to code it in as few bits as possible, because the budget is spent.
   @inline(__always) func analyse(
     _ coder: UnsafeMutablePointer<MacroblockCoder>, x: Int, y: Int, sliceStart: Int, slice: Int, qp: Int,
-    economy: Bool
+    isBudgetSpent: Bool
   ) {
     let m = y &* geometry.widthInMbs &+ x
     var macroblockQP = qp
@@ -131,9 +131,9 @@ struct PictureJob<Writer: EntropyCoder> {
       x: x, y: y, available: availability(x, y, sliceStart: sliceStart), qp: macroblockQP)
     syntax.info[m].slice = UInt16(truncatingIfNeeded: slice)
     if coder.pointee.picture.isBidirectional {
-      coder.pointee.codeBidirectional(economy: economy)
-    } else if economy {
-      coder.pointee.codeEconomically()
+      coder.pointee.codeBidirectional(isBudgetSpent: isBudgetSpent)
+    } else if isBudgetSpent {
+      coder.pointee.codeWithFewestBits()
     } else if coder.pointee.picture.isIntraPicture {
       coder.pointee.codeIntra(coder.pointee.decideIntra16x16(), small: true)
     } else {
@@ -157,7 +157,7 @@ struct PictureJob<Writer: EntropyCoder> {
       statistics.pointee.intra &+= 1
       if info.type == MacroblockType.pcm { return }
     } else if syntax.referenceIndex[m &* 4] > 0 {
-      statistics.pointee.farther &+= 1
+      statistics.pointee.inOtherReferences &+= 1
     }
     statistics.pointee.qpSum &+= qp
     statistics.pointee.qpCount &+= 1
@@ -183,7 +183,7 @@ struct PictureJob<Writer: EntropyCoder> {
     var sliceStart = 0
     var nextSlice = 1
     var qp = plan.qp
-    var economy = false
+    var isBudgetSpent = false
     beginSlice(firstMacroblock: 0, qp: qp)
     for y in 0..<h {
       if nextSlice < configuration.slices && y == firstRow(ofSlice: nextSlice) {
@@ -201,10 +201,10 @@ struct PictureJob<Writer: EntropyCoder> {
       var x = 0
       while x < w {
         let m = y &* w &+ x
-        if let budget = plan.budget, !economy {
-          economy = budget.isExhausted(bits: bits, left: w &* h &- m)
+        if let budget = plan.budget, !isBudgetSpent {
+          isBudgetSpent = budget.isExhausted(bits: bits, left: w &* h &- m)
         }
-        analyse(coder, x: x, y: y, sliceStart: sliceStart, slice: slice, qp: qp, economy: economy)
+        analyse(coder, x: x, y: y, sliceStart: sliceStart, slice: slice, qp: qp, isBudgetSpent: isBudgetSpent)
         if !encode(coder, m, sliceStart: sliceStart) {
           // The slice is full. It ends before this macroblock, which is coded again as the first
           // one of the next slice.

@@ -123,7 +123,7 @@ struct LowResolutionAnalysis {
       cost: Int(sad(block, reference.luma + origin, stride)), least: (0 &- left &- reach, 0 &- top &- reach),
       most: (reference.width &- 8 &- left &+ reach, reference.height &- 8 &- top &+ reach))
     if best.cost > LowResolutionAnalysis.still {
-      best.descend(from: 4) {
+      best.diamondSearch(from: 4) {
         Int(sad(block, reference.luma + (origin &+ $1 &* stride &+ $0), stride))
       }
     }

@@ -51,8 +51,9 @@ struct MacroblockTree {
         for x in 0..<geometry.widthInMbs {
           let m = y &* geometry.widthInMbs &+ x
           guard picture.interCosts[m] < picture.intraCosts[m] else { continue }
-          let amount = worth(picture, m, cost: picture.interCosts[m]) * MacroblockTree.kept
-          give(amount, x, y, picture.vectors[m], before.propagatedCosts)
+          let amount =
+            propagatedAmount(picture, m, cost: picture.interCosts[m]) * MacroblockTree.propagatedShare
+          distribute(amount, x, y, picture.vectors[m], before.propagatedCosts)
         }
       }
     }
@@ -67,23 +68,23 @@ struct MacroblockTree {
     for picture in pictures.prefix(count) {
       switch picture.kind {
       case .idr, .openKey, .predicted: finish(picture, strength)
-      case .bidirectionalReference: finish(picture, strength * MacroblockTree.middlePart)
-      case .bidirectional: leave(picture)
+      case .bidirectionalReference: finish(picture, strength * MacroblockTree.referenceBStrength)
+      case .bidirectional: setActivityOffsets(picture)
       }
     }
   }
 
   /// The factor of `strength` for B pictures that others refer to: fewer pictures refer to them
   /// than to P pictures.
-  private static let middlePart: Float = 0.4
+  private static let referenceBStrength: Float = 0.4
   /// The part of the propagated cost that a macroblock propagates further: the rest is coded anew
   /// on the way.
-  private static let kept: Float = 0.95
+  private static let propagatedShare: Float = 0.95
   /// The factor of the cost that B pictures propagate: they have a higher QP.
-  private static let bidirectionalPart: Float = 0.6
+  private static let bidirectionalShare: Float = 0.6
 
   /// Sets the QP offsets of a picture to those of its activity, where nothing is propagated.
-  func leave(_ picture: QueuedPicture) {
+  func setActivityOffsets(_ picture: QueuedPicture) {
     picture.offsets.update(from: picture.activityOffsets, count: geometry.macroblockCount)
   }
 
@@ -108,10 +109,10 @@ struct MacroblockTree {
     for i in run.lowerBound..<last where i != middle {
       let a = middle.flatMap { i > $0 ? pictures[$0] : nil } ?? before
       let b = middle.flatMap { i < $0 ? pictures[$0] : nil } ?? pictures[last]
-      propagate(pictures[i], to: a, b, MacroblockTree.bidirectionalPart)
+      propagate(pictures[i], to: a, b, MacroblockTree.bidirectionalShare)
     }
     if let middle {
-      propagate(pictures[middle], to: before, pictures[last], MacroblockTree.bidirectionalPart)
+      propagate(pictures[middle], to: before, pictures[last], MacroblockTree.bidirectionalShare)
     }
     if !pictures[last].kind.isKey { propagate(pictures[last], to: before, nil, 1) }
   }
@@ -129,9 +130,9 @@ struct MacroblockTree {
         let m = y &* geometry.widthInMbs &+ x
         let lists = picture.lists[m]
         if lists == 0 { continue }
-        let amount = worth(picture, m, cost: picture.costs[m]) * (lists == 3 ? part * 0.5 : part)
-        if lists & 1 != 0, let a { give(amount, x, y, picture.forward[m], a) }
-        if lists & 2 != 0, let b { give(amount, x, y, picture.backward[m], b) }
+        let amount = propagatedAmount(picture, m, cost: picture.costs[m]) * (lists == 3 ? part * 0.5 : part)
+        if lists & 1 != 0, let a { distribute(amount, x, y, picture.forward[m], a) }
+        if lists & 2 != 0, let b { distribute(amount, x, y, picture.backward[m], b) }
       }
     }
   }
@@ -142,9 +143,10 @@ struct MacroblockTree {
   ///   - picture: the picture.
   ///   - m: the index of the macroblock.
   ///   - cost: its cost of inter prediction.
-  @inline(__always) private func worth(_ picture: QueuedPicture, _ m: Int, cost: Int32) -> Float {
+  @inline(__always) private func propagatedAmount(_ picture: QueuedPicture, _ m: Int, cost: Int32) -> Float {
     let intra = Float(picture.intraCosts[m])
-    return (picture.weights[m] + picture.propagatedCosts[m] * MacroblockTree.kept) * (1 - Float(cost) / intra)
+    return (picture.weights[m] + picture.propagatedCosts[m] * MacroblockTree.propagatedShare)
+      * (1 - Float(cost) / intra)
   }
 
   /// Divides an amount among the four macroblocks that a vector points at, by the area that each of
@@ -155,7 +157,7 @@ struct MacroblockTree {
   ///   - y: its row.
   ///   - vector: its vector, in half samples of the half-size picture.
   ///   - target: the propagated costs of the picture that the vector points into.
-  @inline(__always) private func give(
+  @inline(__always) private func distribute(
     _ amount: Float, _ x: Int, _ y: Int, _ vector: SIMD2<Int16>, _ target: UnsafeMutablePointer<Float>
   ) {
     let w = geometry.widthInMbs
@@ -167,14 +169,14 @@ struct MacroblockTree {
     let row = top >> 4
     let fx = Float(left & 15) * (1 / 16)
     let fy = Float(top & 15) * (1 / 16)
-    func give(_ column: Int, _ row: Int, _ part: Float) {
+    func distribute(_ column: Int, _ row: Int, _ part: Float) {
       if part > 0 && column >= 0 && column < w && row >= 0 && row < h {
         target[row &* w &+ column] += amount * part
       }
     }
-    give(column, row, (1 - fx) * (1 - fy))
-    give(column &+ 1, row, fx * (1 - fy))
-    give(column, row &+ 1, (1 - fx) * fy)
-    give(column &+ 1, row &+ 1, fx * fy)
+    distribute(column, row, (1 - fx) * (1 - fy))
+    distribute(column &+ 1, row, fx * (1 - fy))
+    distribute(column, row &+ 1, (1 - fx) * fy)
+    distribute(column &+ 1, row &+ 1, fx * fy)
   }
 }

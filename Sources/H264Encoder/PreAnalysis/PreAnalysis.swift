@@ -66,7 +66,7 @@ final class PreAnalysis: SharedRows, @unchecked Sendable {
   /// Whether the two pictures before were mostly new as well, as when a camera shakes. What looks
   /// like a scene cut is then one more of them, and the pictures that follow will not refer to it
   /// much either.
-  private var isRestless: Bool { min(novelties.0, novelties.1) > PreAnalysisResult.mostlyNew }
+  private var isMostlyNewForLong: Bool { min(novelties.0, novelties.1) > PreAnalysisResult.mostlyNew }
   /// The novelty of the last two pictures, the older one first; 0 where a scene began.
   private var novelties = (0.0, 0.0)
 
@@ -119,7 +119,7 @@ final class PreAnalysis: SharedRows, @unchecked Sendable {
     novelty = 1
     change = 0
     self.source = source
-    for i in 0..<threads { parts[i].found = PreAnalysisRow.Found() }
+    for i in 0..<threads { parts[i].found = PreAnalysisRow.Sums() }
     let rows = geometry.heightInMbs
     if let coder { coder.share(self, count: rows) } else { runAlone(rows) }
     self.source = nil
@@ -128,7 +128,7 @@ final class PreAnalysis: SharedRows, @unchecked Sendable {
       hasLast = true
       return
     }
-    var found = PreAnalysisRow.Found()
+    var found = PreAnalysisRow.Sums()
     for i in 0..<threads { found += parts[i].found }
     residual = found.residual
     residual.counts *= Float(geometry.macroblockCount) / Float(found.analysedCount)
@@ -137,7 +137,7 @@ final class PreAnalysis: SharedRows, @unchecked Sendable {
     isSceneChange =
       found.intraCount * 2 > found.analysedCount
       && Double(found.compared.moved) > 0.9 * Double(found.compared.intra) && change > 6 && !isFlash
-      && !isRestless
+      && !isMostlyNewForLong
     novelties = isSceneChange ? (0, 0) : (novelties.1, novelty)
     if isSceneChange { return }
     camera = CameraMotion(

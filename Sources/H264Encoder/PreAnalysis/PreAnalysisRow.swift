@@ -21,7 +21,7 @@ struct PreAnalysisRow {
   let evidence: UnsafeMutablePointer<UInt8>
 
   /// The sums over rows, which do not depend on the order of the rows.
-  struct Found {
+  struct Sums {
     /// The histogram of the residual after the better of both predictions.
     var residual = ResidualHistogram()
     /// The SATD after motion compensation and after intra prediction of the macroblocks for which
@@ -37,7 +37,7 @@ struct PreAnalysisRow {
     var analysedCount = 0
 
     /// Adds the sums of other rows.
-    static func += (a: inout Found, b: Found) {
+    static func += (a: inout Sums, b: Sums) {
       a.residual.counts += b.residual.counts
       a.compared.moved += b.compared.moved
       a.compared.intra += b.compared.intra
@@ -52,7 +52,7 @@ struct PreAnalysisRow {
   /// The results and the scratch memory of a thread.
   struct Part {
     /// The sums over the rows that the thread has analysed.
-    var found = Found()
+    var found = Sums()
     /// The samples of the present macroblock and their prediction: eight rows with a stride of 16.
     let block: UnsafeMutablePointer<UInt8>
     let prediction: UnsafeMutablePointer<UInt8>
@@ -80,9 +80,9 @@ struct PreAnalysisRow {
   mutating func advance() { swap(&current, &last) }
 
   /// The number of macroblocks from which on only every other one is analysed, as on a chessboard.
-  private static let many = 300
+  private static let chessboardThreshold = 300
   /// Whether only every other macroblock is analysed.
-  private var skips: Bool { geometry.macroblockCount >= PreAnalysisRow.many }
+  private var usesChessboard: Bool { geometry.macroblockCount >= PreAnalysisRow.chessboardThreshold }
 
   /// The SATD after motion compensation above which intra prediction is tried too.
   private static let intraThreshold = 160
@@ -109,7 +109,7 @@ struct PreAnalysisRow {
 
   /// Compares a macroblock with the last picture, and adds it to the sums of the thread.
   @inline(__always) private func compare(_ x: Int, _ y: Int, _ part: inout Part) {
-    if skips && (x &+ y) & 1 != 0 {
+    if usesChessboard && (x &+ y) & 1 != 0 {
       // The vector and the evidence are those of the left neighbour, or of the upper one at the
       // left edge.
       let m = y &* geometry.widthInMbs &+ x
@@ -244,11 +244,11 @@ struct PreAnalysisRow {
     if still > 64 {
       let width = width
       func cost(_ x: Int, _ y: Int) -> Int { Int(sad(block, base + (y &* width &+ x), width)) }
-      func attempt(_ v: SIMD2<Int16>) { best.attempt(Int(v.x), Int(v.y), cost) }
+      func attempt(_ v: SIMD2<Int16>) { best.tryVector(Int(v.x), Int(v.y), cost) }
       attempt(vectors[m])
       if x > 0 { attempt(vectors[m &- 1]) }
       if y > 0 { attempt(vectors[m &- geometry.widthInMbs]) }
-      best.descend(from: best.cost > 512 ? 8 : 2, cost)
+      best.diamondSearch(from: best.cost > 512 ? 8 : 2, cost)
     }
     vectors[m] = SIMD2(Int16(truncatingIfNeeded: best.x), Int16(truncatingIfNeeded: best.y))
     evidence[m] =

@@ -39,7 +39,7 @@ extension QueuedPicture {
 
   /// Fills in the residual after prediction from the pictures that the picture will refer to, with
   /// the QP offsets of the activity. `count` is the number of macroblocks.
-  func takeRelated(_ count: Int) {
+  func computeReferenceResidual(_ count: Int) {
     referenceResidual = residual(costs, activityOffsets, count)
     hasCosts = true
   }
@@ -71,7 +71,7 @@ extension QueuedPicture {
 
   /// The residual of the picture as it is coded, with the QP offsets of the activity but without
   /// those of the macroblock tree.
-  var plainResidual: ResidualHistogram {
+  var residualWithoutTree: ResidualHistogram {
     kind.isKey ? intraResidual : hasCosts ? referenceResidual : interResidual
   }
 }

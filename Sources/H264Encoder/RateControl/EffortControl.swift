@@ -44,7 +44,7 @@ struct EffortControl {
   /// The highest value of `patience`.
   private static let mostPatience = 3600
   /// The number of frames after which a higher effort has proved itself.
-  private static let proof = 300
+  private static let provingFrames = 300
   /// The highest load that is expected of a higher effort for it to be tried.
   private static let margin: Float = 0.75
   /// The initial value of `growth`, measured on film with one thread; each stream adapts it.
@@ -83,7 +83,7 @@ struct EffortControl {
     next = (next + 1) % EffortControl.window
     frames += 1
     if frames == EffortControl.window { learn() }
-    if frames == EffortControl.proof && hasClimbed {
+    if frames == EffortControl.provingFrames && hasClimbed {
       patience = EffortControl.leastPatience
       hasClimbed = false
     }

@@ -4,7 +4,7 @@ import CH264Kernels
 /// Coding of the chroma residual (8.5.11) over a prediction in the reconstruction.
 extension MacroblockCoder {
   /// In P and B pictures without rate-distortion optimised chroma, the AC levels of both planes are
-  /// dropped where their score (`keepScore`), added up over all blocks, is below this.
+  /// dropped where their score (`levelScore`), added up over all blocks, is below this.
   private static let leastChromaScore = 4
 
   /// Codes the residual of Cb and Cr.
@@ -41,7 +41,7 @@ extension MacroblockCoder {
         let level = levels + (LevelLayout.chromaAC &+ (c &* 4 &+ b) &* 16)
         k.pointee.scan4x4(level, base + b &* 16)
         let list = ovt_nonzero_levels16(level)
-        score &+= keepScore(level, UInt64(list))
+        score &+= levelScore(level, UInt64(list))
         nonZero[16 &+ c &* 4 &+ b] = UInt8(list.nonzeroBitCount)
         anyAC = true
         acMask |= 1 << Int32(c &* 4 &+ b)

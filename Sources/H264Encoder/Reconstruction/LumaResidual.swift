@@ -10,7 +10,7 @@ extension MacroblockCoder {
   ///   - level: the levels in scan order.
   ///   - mask: a bit for each level that is not zero.
   /// - Returns: the score; 9 at once where a level has a magnitude above 1.
-  @inline(__always) mutating func keepScore(_ level: UnsafePointer<Int16>, _ mask: UInt64) -> Int {
+  @inline(__always) mutating func levelScore(_ level: UnsafePointer<Int16>, _ mask: UInt64) -> Int {
     var rest = mask
     var score = 0
     var next = 0
@@ -116,7 +116,7 @@ extension MacroblockCoder {
               is8x8: false, lambda: picture.rdoqLambda))
         }
         if list == 0 { continue }
-        score &+= keepScore(level, UInt64(list) & ~1)
+        score &+= levelScore(level, UInt64(list) & ~1)
         let at = (b8 >> 1) &* 8 &+ (b8 & 1) &* 2 &+ (b >> 1) &* 4 &+ (b & 1)
         nonZero[at] = UInt8(list.nonzeroBitCount)
         coded |= 1 << UInt16(at)

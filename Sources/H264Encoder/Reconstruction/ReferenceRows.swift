@@ -26,7 +26,7 @@ struct ReferenceRows {
   /// there is none, and in pictures that are weighted or B.
   let reference: ReferencePlanes?
   /// The macroblocks that have not changed.
-  let still: StillMacroblocks
+  let still: UnchangedMacroblocks
   /// The picture's number (`PicturePlanes.number`).
   let number: UInt64
   /// The number of the older picture whose samples are still in the picture's memory; 0 for none.

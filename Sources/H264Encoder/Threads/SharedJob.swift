@@ -21,7 +21,7 @@ final class SharedJob: @unchecked Sendable {
   var job = Job.none
   /// The number of pictures that one thread has coded again, as a macroblock exceeded its limit of
   /// bits (`codeRow`).
-  private(set) var picturesLeftToOne = 0
+  private(set) var picturesRecodedAlone = 0
   /// The coder of each thread.
   private let coders: UnsafeMutablePointer<MacroblockCoder>
   /// The number of threads.
@@ -112,7 +112,7 @@ final class SharedJob: @unchecked Sendable {
     if job.statistics.pointee.exceedsMacroblock {
       // This is rare. A single thread entropy codes each macroblock at once, and sends one that
       // exceeds the limit as I_PCM. No picture refers to this one yet.
-      picturesLeftToOne += 1
+      picturesRecodedAlone += 1
       job.statistics.pointee = PictureStatistics()
       for i in 0..<threads { coders[i].directCosts = DirectCosts() }
       job.output.pointee.truncate(units: job.leading.units, count: job.leading.count)

@@ -13,18 +13,18 @@ struct PassForecast {
   /// The bits of each picture by the residual model and by the pass; both are 0 where it is an
   /// intra picture in either of them.
   private var known: [(model: Double, pass: Double)] = []
-  /// The factor `late.taken / late.foreseen` as far as it is part of the forecast of the first
+  /// The factor `recent.taken / recent.foreseen` as far as it is part of the forecast of the first
   /// picture; 1 where that was not corrected.
   private var biasOfFirst = 1.0
   /// The bits of recent pictures and their forecasts without the factor: sums that decay by
   /// `memory` with each picture.
-  private var late = (taken: 1.0, foreseen: 1.0)
+  private var recent = (taken: 1.0, foreseen: 1.0)
   /// The forecast of the picture planned last, in bits and without the factor, and the QP it is
   /// for; nil where no forecast is to be compared with the result.
   private var planned: (bits: Double, qp: Double)?
 
   /// How many pictures on each side of a picture are averaged with it.
-  static let reach = 4
+  static let smoothingRadius = 4
   /// The factor by which the sums of recent pictures decay with each picture.
   private static let memory = 0.9
   /// The difference in QP from which on a picture was coded with another QP than planned.
@@ -51,17 +51,17 @@ struct PassForecast {
       known.append(isAlike ? (bits[n], expected.bits) : (0, 0))
       if isIntra, expected.isIntra { bits[n] = expected.bits }
     }
-    let bias = late.taken / late.foreseen
+    let bias = recent.taken / recent.foreseen
     biasOfFirst = 1
     var sums = (model: 0.0, pass: 0.0)
-    for n in -Self.reach..<known.count {
-      if n + Self.reach < known.count {
-        sums.model += known[n + Self.reach].model
-        sums.pass += known[n + Self.reach].pass
+    for n in -Self.smoothingRadius..<known.count {
+      if n + Self.smoothingRadius < known.count {
+        sums.model += known[n + Self.smoothingRadius].model
+        sums.pass += known[n + Self.smoothingRadius].pass
       }
-      if n > Self.reach {
-        sums.model -= known[n - Self.reach - 1].model
-        sums.pass -= known[n - Self.reach - 1].pass
+      if n > Self.smoothingRadius {
+        sums.model -= known[n - Self.smoothingRadius - 1].model
+        sums.pass -= known[n - Self.smoothingRadius - 1].pass
       }
       guard n >= 0, known[n].model > 0, sums.model > 1 else { continue }
       bits[n] = known[n].model * max(sums.pass / sums.model, 0.01) * bias
@@ -85,7 +85,7 @@ struct PassForecast {
   /// Compares the forecast of the picture planned last with the bits that it took at a QP.
   mutating func note(bits taken: Double, qp: Double) {
     guard let planned, abs(planned.qp - qp) < Self.nearQP, planned.bits > 1 else { return }
-    late = (late.taken * Self.memory + taken, late.foreseen * Self.memory + planned.bits)
+    recent = (recent.taken * Self.memory + taken, recent.foreseen * Self.memory + planned.bits)
     self.planned = nil
   }
 }

@@ -22,9 +22,9 @@ struct RemainingPass {
   /// The number of pictures coded so far.
   private var next = 0
   /// The pictures not coded yet.
-  private var coming: PassCursor
+  private var uncodedPictures: PassCursor
   /// The pictures behind `near`.
-  private var approaching: PassCursor
+  private var farPictures: PassCursor
   /// The next pictures, where there is a buffer and the pictures are coded one by one; otherwise
   /// empty.
   private var near = UpcomingPassPictures()
@@ -40,24 +40,24 @@ struct RemainingPass {
   ///   - isFollowed: whether the pictures will be coded, and noted one by one.
   init(_ pass: any PassSource, buffer: BufferState? = nil, end: Double = 0, isFollowed: Bool = false) {
     count = pass.count
-    coming = pass.cursor()
-    approaching = coming
+    uncodedPictures = pass.cursor()
+    farPictures = uncodedPictures
     seconds = pass.seconds
     farSeconds = seconds
     carried = buffer.map { BufferSimulation($0, end: end) }
     var total = 0.0
-    var all = coming
+    var all = uncodedPictures
     while let picture = all.next() {
       add(picture, 1)
       total += Double(picture.bits)
     }
     // A few pictures of hardly any bits say nothing about the rest.
-    taken = max(total / Double(max(count, 1)) * Self.trust, 1)
+    taken = max(total / Double(max(count, 1)) * Self.initialWeight, 1)
     expected = taken
     farSeconds = seconds
     carried?.restart()
     guard isFollowed, carried != nil else { return }
-    while near.count < UpcomingPassPictures.capacity, let picture = approaching.next() { approach(picture) }
+    while near.count < UpcomingPassPictures.capacity, let picture = farPictures.next() { approach(picture) }
   }
 
   /// Adds the next picture in decoding order to the sums (`sign` 1) or removes it from them (-1).
@@ -136,7 +136,7 @@ struct RemainingPass {
   ///   - buffer: the state of the buffer before the next picture; nil without a buffer.
   /// - Returns: the QP, 0 to 51, without the offset of the picture type, and whether that takes all
   ///   bits that the buffer lets through.
-  func plan(bits wanted: Double, buffer: BufferState? = nil) -> (qp: Double, takesAll: Bool) {
+  func plan(bits wanted: Double, buffer: BufferState? = nil) -> (qp: Double, needsAllBufferBits: Bool) {
     guard wanted.isFinite else { return (wanted == .infinity ? 0 : 51, false) }
     let scale = taken / expected
     guard let carried, let buffer else {
@@ -196,7 +196,7 @@ struct RemainingPass {
   /// The share of all bits that the buffer lets through which counts as all of them.
   private static let nearlyAll = 0.995
   /// The initial weight of the previous pass in `taken` and `expected`, in pictures of mean size.
-  private static let trust = 4.0
+  private static let initialWeight = 4.0
 
   /// Moves on after the next picture was coded.
   /// - Parameters:
@@ -204,7 +204,7 @@ struct RemainingPass {
   ///   - qp: the QP that it was coded with, without the offset of its type.
   ///   - isIntra: whether it is an intra picture.
   mutating func note(bits: Double, qp: Double, isIntra: Bool) {
-    guard let picture = coming.next() else {
+    guard let picture = uncodedPictures.next() else {
       next = count
       return
     }
@@ -213,7 +213,7 @@ struct RemainingPass {
       add(picture, -1)
     } else {
       near.removeFirst()
-      if let picture = approaching.next() { approach(picture) }
+      if let picture = farPictures.next() { approach(picture) }
     }
     seconds -= picture.duration
     // The sums decay: recent pictures count more than the first ones.

@@ -19,7 +19,7 @@ struct UnseenContentModel {
   /// The QP steps that halve the bits of typical content.
   private static let halvingSteps = 5.0
   /// The weight of the initial estimate, as the seconds of evidence that count as much as it does.
-  private static let trust = 1.0
+  private static let priorSeconds = 1.0
   /// The share of its duration with which a picture without residual counts as evidence.
   private static let leastEvidence = 0.1
   /// The share of the bits of typical content from which on a picture counts with its full
@@ -70,7 +70,7 @@ struct UnseenContentModel {
   ///   - ahead: the seconds of evidence in the look-ahead.
   func rate(observed: Double, qp: Double, ahead: Double) -> Double {
     let seen = evidence + ahead
-    return max(observed, (observed * seen + usual(qp) * Self.trust) / (seen + Self.trust))
+    return max(observed, (observed * seen + usual(qp) * Self.priorSeconds) / (seen + Self.priorSeconds))
   }
 
   /// The lowest QP to use while the content behind the look-ahead is not known: the one at which

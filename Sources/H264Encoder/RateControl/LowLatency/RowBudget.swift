@@ -59,7 +59,7 @@ struct RowBudget {
   ///   - rows: the rows whose bits are not known yet.
   ///   - bits: the bits of the rows above them.
   ///   - largest: the most bits that one row takes.
-  func flying(_ rows: ClosedRange<Int>, bits: Int, largest: Int) -> Int {
+  func bitsInFlight(_ rows: ClosedRange<Int>, bits: Int, largest: Int) -> Int {
     var done = 0.0
     for y in 0..<rows.lowerBound { done += Double(shares[y]) }
     var ahead = 0.0

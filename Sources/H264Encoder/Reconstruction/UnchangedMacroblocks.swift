@@ -5,7 +5,7 @@
 /// The memory of a reconstruction still holds an older picture. Where nothing has changed since
 /// that, its samples and half samples are already those of the new picture, and need not be copied.
 /// On a still scene, copies would be much of the work.
-struct StillMacroblocks {
+struct UnchangedMacroblocks {
   /// Macroblocks in a row.
   private let widthInMbs: Int
   /// Macroblock rows.

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import CH264Kernels
+import Dispatch
+import VideoBitstream
+
+/// What may change in mid-stream, and which pictures and options are taken.
+extension LowLatencyEncoder {
+  /// Changes what may change in mid-stream: rates, limits, frame rate, QP range, frame dropping, key-frame
+  /// interval, the response to a new scene, the effort, and measurement. The next frame follows it.
+  ///
+  /// - Throws: `H264EncoderError.invalidConfiguration` if a value is out of range, `.fixedInStream` if anything else
+  ///   differs, `.levelExceeded` if the stream's level does not allow the rates; nothing changes then.
+  func reconfigure(_ new: H264EncoderConfiguration) throws {
+    try new.validate()
+    var same = configuration
+    same.lowLatency.rateControl = new.lowLatency.rateControl
+    same.dataRateLimits = new.dataRateLimits
+    same.frameRate = new.frameRate
+    same.minimumQP = new.minimumQP
+    same.maximumQP = new.maximumQP
+    same.lowLatency.allowsFrameDropping = new.lowLatency.allowsFrameDropping
+    same.keyFrameInterval = new.keyFrameInterval
+    same.measuresError = new.measuresError
+    same.lowLatency.sceneChange = new.lowLatency.sceneChange
+    same.lowLatency.maximumQueueDelay = new.lowLatency.maximumQueueDelay
+    same.effort = new.effort
+    same.encodeTimeShare = new.encodeTimeShare
+    guard same == new else {
+      throw H264EncoderError.fixedInStream(
+        "Only rates, limits, the frame rate, the QP range, frame dropping, the key-frame interval, the response "
+          + "to a new scene, the effort and measurement may change in mid-stream; make a new encoder for anything else."
+      )
+    }
+    // The level is in the parameter sets already: what it allows cannot grow.
+    var fixed = new
+    fixed.level = (sps.level?.number).map(Int.init)
+    fixed.raisesLevel = false
+    _ = try fixed.makeParameterSets()
+    try new.checkRates(against: sps.level)
+    configuration = new
+    coder.configuration = new
+    rateControl.reconfigure(new)
+    effortControl.reconfigure(new)
+  }
+
+  func check(_ source: SourcePicture, _ options: H264FrameOptions) throws {
+    guard source.width == configuration.width, source.height == configuration.height else {
+      throw H264EncoderError.invalidPicture(
+        "The picture is \(source.width)x\(source.height), the encoder is for "
+          + "\(configuration.width)x\(configuration.height).")
+    }
+    guard source.isConsistent else {
+      throw H264EncoderError.invalidPicture(
+        "A plane's bytes per row are fewer than its width, or more than 2^31 - 1.")
+    }
+    if let slot = options.longTermSlot {
+      guard slot >= 0, slot < configuration.lowLatency.longTermReferences else {
+        throw H264EncoderError.invalidOption(
+          "Long-term slot \(slot) is not in 0..<\(configuration.lowLatency.longTermReferences).")
+      }
+      guard options.isReference else {
+        throw H264EncoderError.invalidOption("A frame that is kept in a long-term slot must be a reference.")
+      }
+    }
+    if !options.isReference && !configuration.lowLatency.allowsNonReferenceFrames {
+      throw H264EncoderError.invalidOption(
+        "Set allowsNonReferenceFrames in the configuration before coding frames that are not references.")
+    }
+    if options.startsIntraRefresh && configuration.lowLatency.intraRefreshPeriod == 0 {
+      throw H264EncoderError.invalidOption(
+        "Set intraRefreshPeriod in the configuration to have an intra refresh.")
+    }
+    if let qp = options.qp, !(0...51).contains(qp) {
+      throw H264EncoderError.invalidOption("QP \(qp) is not in 0...51.")
+    }
+    if let bits = options.targetBits, bits <= 0 {
+      throw H264EncoderError.invalidOption("A target of \(bits) bits is not above 0.")
+    }
+    if let duration = options.duration, !(duration > 0 && duration.isFinite) {
+      throw H264EncoderError.invalidOption("A duration of \(duration) seconds is not above 0.")
+    }
+    guard options.budgetShare.isFinite, (0.01...16).contains(options.budgetShare) else {
+      throw H264EncoderError.invalidOption("A budget share of \(options.budgetShare) is not in 0.01...16.")
+    }
+    guard (0...7).contains(options.temporalLayer) else {
+      throw H264EncoderError.invalidOption("Temporal layer \(options.temporalLayer) is not in 0...7.")
+    }
+  }
+}

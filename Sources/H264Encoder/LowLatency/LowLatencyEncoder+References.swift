@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+import CH264Kernels
+import Dispatch
+import VideoBitstream
+
+/// The references of a picture, its slice header, and the marking of the decoded picture buffer.
+extension LowLatencyEncoder {
+  /// Fills `wanted` with the pictures to refer to, best first; empty: a key frame.
+  func selectReferences(_ options: H264FrameOptions) {
+    wanted.removeAll(keepingCapacity: true)
+    if options.isKeyFrame || keyFrameIsDue { return }
+    if let interval = configuration.keyFrameInterval, framesSinceIDR >= interval { return }
+    // Where a refresh passes, what is clean in the newest picture was not so in the ones before.
+    let most = configuration.lowLatency.intraRefreshPeriod > 0 ? 1 : mostReferences
+    switch options.references {
+    case .automatic:
+      // Newest first, long-term ones among them.
+      for entry in buffer.entries where entry.isUsable {
+        var at = wanted.count
+        while at > 0 && wanted[at - 1].index < entry.index { at -= 1 }
+        wanted.insert(entry, at: at)
+      }
+    case .frames(let indices):
+      for index in indices {
+        for entry in buffer.entries where entry.isUsable && entry.index == index { want(entry) }
+      }
+    case .longTerm(let slots):
+      for slot in slots {
+        // A key frame whose marking waits is the newest of the short-term ones.
+        if slot == pendingLongTerm, let key = buffer.entries.first, key.isUsable { want(key) }
+        for entry in buffer.entries where entry.isUsable && entry.longTermIndex == slot { want(entry) }
+      }
+    }
+    if options.references == .automatic && most > 1 { preferRaisedQuality() }
+    if wanted.count > most { wanted.removeLast(wanted.count - most) }
+  }
+
+  /// Pictures that the one at hand may refer to.
+  var mostReferences: Int {
+    let (count, least) = coder.tools.motion.referencesByUse
+    guard count > 1 else { return max(1, coder.referencesSearched) }
+    return referenceUse.isWorthIt(index: nextIndex, least: least) ? count : 1
+  }
+
+  /// A picture twice in a list would only take bits.
+  func want(_ entry: DecodedPictureBuffer.Entry) {
+    if !wanted.contains(where: { $0.picture == entry.picture }) { wanted.append(entry) }
+  }
+
+  /// Puts the newest picture that is better than those around it behind the newest one.
+  func preferRaisedQuality() {
+    for i in wanted.indices.dropFirst(2) where wanted[i].hasRaisedQuality && !wanted[1].hasRaisedQuality {
+      let entry = wanted.remove(at: i)
+      wanted.insert(entry, at: 1)
+      return
+    }
+  }
+
+  /// Fills in the slice header, marks the picture in the buffer as its header tells the decoder to, and
+  /// returns the picture in the pool to code into.
+  func prepare(
+    _ plan: inout PicturePlan, _ wanted: [DecodedPictureBuffer.Entry], _ options: H264FrameOptions,
+    _ index: UInt64
+  ) -> Int {
+    if plan.isIDR {
+      pendingLongTerm = nil
+      frameNum = 0
+      orderCount = 0
+      framesSinceIDR = 0
+      refreshStep = -1
+      idrPictureID = idrPictureID.map { $0 == 1 ? 2 : 1 } ?? 0
+      buffer.removeAll()
+    } else if lastWasReference {
+      frameNum = (frameNum + 1) & (buffer.maxFrameNum - 1)
+    }
+    framesSinceIDR += 1
+
+    plan.header.kind = plan.isIDR ? .i : .p
+    plan.header.isIDR = plan.isIDR
+    plan.header.refIDC = plan.isReference ? 2 : 0
+    plan.header.frameNum = frameNum
+    plan.header.idrPictureID = idrPictureID ?? 0
+    plan.header.pictureOrderCountLSB = orderCount
+    orderCount += 2
+    plan.header.activeReferences = max(1, wanted.count)
+    modifications.removeAll(keepingCapacity: true)
+    if !plan.isIDR { buffer.modifications(wanted, current: frameNum, &modifications) }
+    plan.header.modifications = modifications
+    plan.referenceCount = wanted.count
+    for i in wanted.indices {
+      coder.setReference(i, pool[wanted[i].picture])
+    }
+    plan.header.deblocking = H264SliceHeader.Deblocking(
+      disableIDC: configuration.deblocking ? 0 : 1, alphaOffset: configuration.deblockingAlphaOffset,
+      betaOffset: configuration.deblockingBetaOffset)
+    plan.scalableHeader = H264ScalableHeader(
+      isIDR: plan.isIDR, priorityID: options.temporalLayer, temporalID: options.temporalLayer,
+      isDiscardable: !plan.isReference)
+    planRefresh(&plan, starts: options.startsIntraRefresh || startsRefresh)
+
+    let target = pool.indices.first { i in !buffer.entries.contains { $0.picture == i } } ?? 0
+    if plan.isReference { mark(&plan, target, options.longTermSlot, index) }
+    return target
+  }
+
+  func mark(_ plan: inout PicturePlan, _ target: Int, _ slot: Int?, _ index: UInt64) {
+    commands.removeAll(keepingCapacity: true)
+    var entry = DecodedPictureBuffer.Entry(
+      picture: target, index: index, frameNum: frameNum, longTermIndex: slot,
+      hasRaisedQuality: plan.hasRaisedQuality)
+    if plan.isIDR {
+      // An IDR picture can only become long-term with index 0; another index waits for the next picture.
+      plan.header.isLongTerm = slot == 0
+      if slot != 0 {
+        entry.longTermIndex = nil
+        pendingLongTerm = slot
+      }
+      buffer.store(entry, current: 0, &commands)
+      return
+    }
+    // Before the others, and only with them.
+    commands.append(.longTermLimit(configuration.lowLatency.longTermReferences))
+    if let pending = pendingLongTerm {
+      pendingLongTerm = nil
+      if let difference = buffer.makeNewestLongTerm(pending, current: frameNum) {
+        commands.append(.makeLongTerm(difference: difference, index: pending))
+      }
+    }
+    // Adaptive marking replaces the sliding window: what that would remove is then named.
+    if !plan.hasRaisedQuality, slot == nil,
+      let removal = buffer.makeRoomSparingRaisedQuality(index: index, current: frameNum)
+    {
+      commands.append(removal)
+    }
+    if commands.count > 1, slot == nil, let removal = buffer.makeRoom(current: frameNum) {
+      commands.append(removal)
+    }
+    buffer.store(entry, current: frameNum, &commands)
+    if commands.count == 1 { return }
+    if configuration.lowLatency.longTermReferences == 0 { commands.removeFirst() }
+    plan.header.memoryManagement = commands
+  }
+
+  /// Gradual intra refresh: the columns that this picture codes intra.
+  func planRefresh(_ plan: inout PicturePlan, starts: Bool) {
+    let period = configuration.lowLatency.intraRefreshPeriod
+    let starts = starts || owesRefresh
+    owesRefresh = starts && !plan.isIDR && !plan.isReference
+    // What nothing refers to hands nothing on: each step is a reference's, as recovery_frame_cnt counts (D.2.8).
+    guard period > 0, !plan.isIDR, plan.isReference else { return }
+    if starts {
+      refreshStep = 0
+    } else if refreshStep >= 0 {
+      refreshStep += 1
+      if refreshStep >= period { refreshStep = configuration.lowLatency.refreshesContinuously ? 0 : -1 }
+    } else if configuration.lowLatency.refreshesContinuously {
+      refreshStep = 0
+    }
+    guard refreshStep >= 0 else { return }
+    let w = coder.geometry.widthInMbs
+    plan.startsRefresh = refreshStep == 0
+    plan.refreshFrom = refreshStep * w / period
+    plan.refreshTo = (refreshStep + 1) * w / period
+    // More frames than columns: this one refreshes none, but what is clean stays so.
+    plan.keepsClean = plan.refreshFrom > 0
+  }
+}
