@@ -3,7 +3,7 @@ import CoreFoundation
 import VideoBitstream
 
 /// The extension atoms of a sample description: those that extensions of a format description say, and all others.
-package enum SampleDescriptionAtoms {
+enum SampleDescriptionAtoms {
   // MARK: - Read
 
   /// Reads atoms up to the end; zeros may follow.
@@ -37,7 +37,12 @@ package enum SampleDescriptionAtoms {
           kCMFormatDescriptionKey_PixelAspectRatioHorizontalSpacing: NSNumber(value: try reader.uint32()),
           kCMFormatDescriptionKey_PixelAspectRatioVerticalSpacing: NSNumber(value: try reader.uint32()),
         ] as NSDictionary
-    case "clap": try readCleanAperture(&reader, into: extensions)
+    case "clap":
+      let content = [UInt8](try reader.bytes(32))
+      // A fraction that is none is as if it were not there.
+      if let aperture = CleanAperture(content) {
+        extensions[kCMFormatDescriptionExtension_CleanAperture] = aperture.dictionary
+      }
     case "colr": return try readColour(&reader, into: extensions)
     case "fiel":
       extensions[kCMFormatDescriptionExtension_FieldCount] = NSNumber(value: Int(try reader.byte()))
@@ -50,22 +55,6 @@ package enum SampleDescriptionAtoms {
     default: return false
     }
     return true
-  }
-
-  private static func readCleanAperture(_ reader: inout ByteReader, into extensions: NSMutableDictionary)
-    throws
-  {
-    let aperture = NSMutableDictionary()
-    for (plain, rational) in apertureKeys {
-      let numerator = Int(Int32(truncatingIfNeeded: try reader.uint32()))
-      let denominator = Int(Int32(truncatingIfNeeded: try reader.uint32()))
-      guard denominator > 0 else { return }
-      aperture[plain] =
-        numerator % denominator == 0
-        ? NSNumber(value: numerator / denominator) : NSNumber(value: Double(numerator) / Double(denominator))
-      aperture[rational] = [NSNumber(value: numerator), NSNumber(value: denominator)] as NSArray
-    }
-    extensions[kCMFormatDescriptionExtension_CleanAperture] = aperture
   }
 
   private static func readColour(_ reader: inout ByteReader, into extensions: NSMutableDictionary) throws
@@ -133,9 +122,10 @@ package enum SampleDescriptionAtoms {
     {
       append("pasp", bigEndian([UInt32(clamping: horizontal.intValue), UInt32(clamping: vertical.intValue)]))
     }
-    if let aperture = description.extensionValue(kCMFormatDescriptionExtension_CleanAperture) as? NSDictionary
+    if let values = description.extensionValue(kCMFormatDescriptionExtension_CleanAperture) as? NSDictionary,
+      let aperture = CleanAperture(values)
     {
-      append("clap", cleanAperture(aperture))
+      append("clap", Data(aperture.bytes))
     }
     if let volume = description.extensionValue(kCMFormatDescriptionExtension_MasteringDisplayColorVolume)
       as? Data
@@ -170,39 +160,7 @@ package enum SampleDescriptionAtoms {
     return data
   }
 
-  /// The content of a `clap` box (ISO/IEC 14496-12, 12.1.4): eight numbers of 32 bits.
-  package static func cleanAperture(_ aperture: NSDictionary) -> Data {
-    var data = Data()
-    for (plain, rational) in apertureKeys {
-      var (numerator, denominator) = (0, 1)
-      if let parts = aperture.object(forKey: rational) as? [NSNumber], parts.count == 2 {
-        (numerator, denominator) = (parts[0].intValue, parts[1].intValue)
-      } else if let value = (aperture.object(forKey: plain) as? NSNumber)?.doubleValue, value.isFinite {
-        // Halves and the like stay exact.
-        denominator = value == value.rounded() ? 1 : 1000
-        numerator = Int(max(-1e6, min(value, 1e6)) * Double(denominator))
-        if denominator == 1000, numerator % 500 == 0 { (numerator, denominator) = (numerator / 500, 2) }
-      }
-      data.append(bigEndian: Int32(clamping: numerator))
-      data.append(bigEndian: Int32(clamping: denominator))
-    }
-    return data
-  }
-
   // MARK: - Tables
-
-  nonisolated(unsafe) private static let apertureKeys: [(plain: CFString, rational: CFString)] = [
-    (kCMFormatDescriptionKey_CleanApertureWidth, kCMFormatDescriptionKey_CleanApertureWidthRational),
-    (kCMFormatDescriptionKey_CleanApertureHeight, kCMFormatDescriptionKey_CleanApertureHeightRational),
-    (
-      kCMFormatDescriptionKey_CleanApertureHorizontalOffset,
-      kCMFormatDescriptionKey_CleanApertureHorizontalOffsetRational
-    ),
-    (
-      kCMFormatDescriptionKey_CleanApertureVerticalOffset,
-      kCMFormatDescriptionKey_CleanApertureVerticalOffsetRational
-    ),
-  ]
 
   /// The field order of `fiel`.
   nonisolated(unsafe) private static let fieldDetails: [UInt8: CFString] = [
