@@ -93,6 +93,34 @@ import Testing
     }
   }
 
+  /// Of pictures with two fields, fours of rows are cut off, and twos where the fields become one picture.
+  @Test func fieldsAreNotPartedByACrop() throws {
+    let scratch = Scratch()
+    try Tool.run([
+      "ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=50:duration=0.4", "-vf",
+      "tinterlace=interleave_top,fieldorder=tff", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-flags",
+      "+ilme+ildct", scratch.file("fields.mov"),
+    ])
+    var data = try Data(contentsOf: scratch.url("fields.mov"))
+    try MovieBytes.addToDescription(MovieBytes.cleanAperture(300, 220, x: 0, y: 0), in: &data)
+    try data.write(to: scratch.url("clap.mov"))
+    let asset = AVURLAsset(url: scratch.url("clap.mov"))
+    var settings: [String: Any] = [
+      kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_420YpCbCr8Planar,
+      OVTVideoCropsToCleanApertureKey: true,
+    ]
+    let woven = try ReaderTests.read(asset, settings: settings)
+    let wanted = try ReaderTests.frameMD5s(
+      scratch.file("fields.mov"), ["-vf", "crop=300:216:10:12:exact=1", "-pix_fmt", "yuv420p"])
+    #expect(try woven.map { md5(ReaderTests.packed(try #require($0.imageBuffer))) } == wanted)
+    settings[kVTDecompressionPropertyKey_FieldMode as String] =
+      kVTDecompressionProperty_FieldMode_DeinterlaceFields as String
+    settings[kVTDecompressionPropertyKey_DeinterlaceMode as String] =
+      kVTDecompressionProperty_DeinterlaceMode_Temporal as String
+    let whole = try #require(ReaderTests.read(asset, settings: settings).first?.imageBuffer)
+    #expect(CVPixelBufferGetWidth(whole) == 300 && CVPixelBufferGetHeight(whole) == 220)
+  }
+
   @Test(arguments: [false, true]) func generatedImagesHaveNoBorder(turn: Bool) throws {
     let scratch = Scratch()
     let generator = AVAssetImageGenerator(asset: try Self.movie(scratch, aspect: "2/1", turn: turn))

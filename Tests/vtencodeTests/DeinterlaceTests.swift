@@ -70,6 +70,36 @@ import Testing
     #expect(woven > 33 && woven > filtered + 6, "\(woven) and \(filtered) dB")
   }
 
+  /// Ten rows are not to be seen. Where the fields stay, twelve are cut off, since chroma belongs to them by fours of rows;
+  /// what is left has the encoded size, and is not scaled to it.
+  @Test(arguments: [true, false]) func croppedPicturesAreNotScaled(keepsFields: Bool) throws {
+    let folder = try Folder()
+    let run = try CommandLine.run(
+      "ffmpeg",
+      [
+        "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=50:duration=1", "-vf",
+        Self.interlaced + ",format=yuv420p", "-c:v", "libx264", "-qp", "12", "-flags", "+ilme+ildct",
+        // A box of one byte, whose place the rows at the top take.
+        "-metadata:s:v:0", "stereo_mode=mono", folder.path("in.mkv"),
+      ])
+    try #require(run.status == 0, "\(run.complaints)")
+    var movie = try Data(contentsOf: folder.url.appendingPathComponent("in.mkv"))
+    let mode = try #require(movie.range(of: Data([0x53, 0xB8, 0x81, 0x00])))
+    movie.replaceSubrange(mode, with: [0x54, 0xBB, 0x81, 10])
+    try movie.write(to: folder.url.appendingPathComponent("cropped.mkv"))
+    let (options, top) = keepsFields ? (["--no-deinterlace"], 12) : ([], 10)
+    let encoded = try CommandLine.run(
+      CommandLine.vtencode,
+      ["transcoding", "cropped.mkv", "--bitrate", "12M", "--psnr", "--out", "out.mp4"] + options,
+      in: folder.url)
+    #expect(encoded.status == 0, "\(encoded.complaints)")
+    let video = try Probe(folder.path("out.mp4")).video()
+    #expect(video.width == 320 && video.height == 240 - top)
+    let filter = (keepsFields ? "" : "bwdif=mode=send_frame,") + "crop=320:\(240 - top):0:\(top):exact=1"
+    let quality = try psnr("out.mp4", "in.mkv", through: filter, in: folder)
+    #expect(quality > 38, "\(quality) dB")
+  }
+
   /// Pictures of one moment among the others stay as they are, each shown once.
   @Test(arguments: [("frame", 0, "send_frame"), ("field", 25, "send_field")])
   func mixedContent(rate: String, more: Int, mode: String) throws {

@@ -12,45 +12,33 @@ public let OVTVideoCropsToCleanApertureKey: String = "OVTVideoCropsToCleanApertu
 extension PictureRequirements {
   /// What crops pictures of a format; nil where there is nothing to crop.
   func cropper(_ description: CMFormatDescription) -> PictureCropper? {
-    crops ? PictureCropper(description, width: width, height: height) : nil
+    guard crops, let part = CleanPart(description, keepsFields: !fields.changesPictures) else { return nil }
+    return PictureCropper(part, width: width, height: height)
   }
 }
 
 /// Takes what lies outside of the clean aperture off pictures.
 final class PictureCropper {
-  /// In parts of the picture's width and height.
-  private let left: Double
-  private let top: Double
-  private let right: Double
-  private let bottom: Double
+  private let part: CleanPart
   private let width: Int?
   private let height: Int?
   private let converter = PixelConverter()
   private var pool: CVPixelBufferPool?
   private var poolKey: [Int] = []
 
-  /// - Parameters: the size to scale to; nil leaves it.
-  /// - Returns: nil if the aperture is the whole picture, or none.
-  init?(_ description: CMFormatDescription, width: Int?, height: Int?) {
-    let size = CMVideoFormatDescriptionGetDimensions(description)
-    let aperture = CMVideoFormatDescriptionGetCleanAperture(description, originIsAtTopLeft: true)
-    let whole = CGRect(x: 0, y: 0, width: Int(size.width), height: Int(size.height))
-    let part = aperture.intersection(whole)
-    guard size.width > 0, size.height > 0, !part.isNull, part != whole, part.width >= 2, part.height >= 2
-    else {
-      return nil
-    }
-    left = Double(part.minX / whole.width)
-    top = Double(part.minY / whole.height)
-    right = Double(part.maxX / whole.width)
-    bottom = Double(part.maxY / whole.height)
+  /// - Parameters:
+  ///   - part: what is to be seen.
+  ///   - width: to scale that to; nil leaves it.
+  ///   - height: to scale that to; nil leaves it.
+  init(_ part: CleanPart, width: Int?, height: Int?) {
+    self.part = part
     self.width = width
     self.height = height
   }
 
   /// The part of a picture that is to be seen, in the size that was asked for.
   func crop(_ source: CVPixelBuffer) throws -> CVPixelBuffer {
-    let part = part(of: source)
+    let part = part.rect(ofWidth: CVPixelBufferGetWidth(source), height: CVPixelBufferGetHeight(source))
     let (width, height) = (self.width ?? part.width, self.height ?? part.height)
     let target = try makeBuffer(CVPixelBufferGetPixelFormatType(source), width, height)
     CVBufferPropagateAttachments(source, target)
@@ -65,22 +53,6 @@ final class PictureCropper {
         underlying: error)
     }
     return target
-  }
-
-  private func part(of source: CVPixelBuffer) -> PixelRect {
-    let size = (width: CVPixelBufferGetWidth(source), height: CVPixelBufferGetHeight(source))
-    let fields = CVBufferCopyAttachment(source, kCVImageBufferFieldCountKey, nil) as? NSNumber
-    func range(_ first: Double, _ last: Double, _ length: Int, step: Int) -> (Int, Int) {
-      // What is a whole number is not to become the next one by a rounding error.
-      let unit = Double(length) / Double(step)
-      let start = Int((first * unit - 1e-6).rounded(.up)) * step
-      let end = last >= 1 ? length : Int((last * unit + 1e-6).rounded(.down)) * step
-      return end - start >= step ? (start, end - start) : (0, length)
-    }
-    let (x, columns) = range(left, right, size.width, step: 2)
-    // Chroma of two fields alternates with the rows of luma by twos.
-    let (y, rows) = range(top, bottom, size.height, step: fields?.intValue == 2 ? 4 : 2)
-    return PixelRect(x: x, y: y, width: columns, height: rows)
   }
 
   private func makeBuffer(_ format: OSType, _ width: Int, _ height: Int) throws -> CVPixelBuffer {

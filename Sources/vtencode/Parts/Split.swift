@@ -252,11 +252,10 @@ struct PreparedPlan: Sendable {
 
 /// The movie of a plan.
 enum PartSource {
-  /// With as many pictures as are encoded.
+  /// With the pictures that are encoded.
   static func adapted(_ source: MovieSource, _ options: EncodingOptions, isUpright: Bool) -> MovieSource {
-    let source = isUpright ? source.upright() : source
-    return source.isInterlaced && options.deinterlace == .field && !options.noDeinterlace
-      ? source.withFieldsAsFrames() : source
+    let source = source.withFields(options.noDeinterlace ? nil : options.deinterlace)
+    return isUpright ? source.upright() : source
   }
 
   /// Opens the movie of a plan, and makes sure that it is that.

@@ -17,9 +17,7 @@ enum EncodingRun {
     }
     Interrupt.shared.watch()
     var source = try await MovieSource.open(options.movie, streamFrameRate: options.framesPerSecond)
-    if source.isInterlaced, options.deinterlace == .field, !options.noDeinterlace {
-      source = source.withFieldsAsFrames()
-    }
+    source = source.withFields(options.noDeinterlace ? nil : options.deinterlace)
     if !destination.hasTransform { source = source.upright() }
     var plan = try EncodingPlan(options, source: source, purpose: purpose, isPaced: isPaced)
     plan.conferencing = conferencing

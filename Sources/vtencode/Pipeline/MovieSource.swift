@@ -51,7 +51,6 @@ struct MovieSource: Sendable {
     } catch {
       throw Failure("cannot read '\(path)' as a movie (\(Failure.describe(error))); is it one, and whole?")
     }
-    try ResourceLimits.check(tracks: tracks.count)
     guard let video = videoTracks.first else {
       throw Failure("'\(path)' has no video track; give a movie that has one")
     }
@@ -68,7 +67,7 @@ struct MovieSource: Sendable {
     var width = coded.width > 0 ? Int(coded.width) : Int(clamping: Double(size.width))
     var height = coded.height > 0 ? Int(coded.height) : Int(clamping: Double(size.height))
     var transform = storedTransform
-    if let clean = Self.cleanSize(format) {
+    if let clean = Self.cleanSize(format, keepsFields: false) {
       (width, height) = clean
       transform = transform.movedToOrigin(ofWidth: width, height: height)
     }
@@ -120,22 +119,15 @@ struct MovieSource: Sendable {
     return count == 1 && reader.status == .completed
   }
 
-  /// The size of the pictures that the reader gives, where they are cropped to their clean aperture: on whole
-  /// chroma samples, inwards. nil where they are not.
-  private static func cleanSize(_ format: CMFormatDescription) -> (width: Int, height: Int)? {
+  /// The size of the pictures that the reader gives, where they are cropped to their clean aperture; nil where they are not.
+  /// - Parameter keepsFields: they are not deinterlaced.
+  private static func cleanSize(_ format: CMFormatDescription, keepsFields: Bool) -> (
+    width: Int, height: Int
+  )? {
     let coded = CMVideoFormatDescriptionGetDimensions(format)
-    let clean = CMVideoFormatDescriptionGetCleanAperture(format, originIsAtTopLeft: true)
-      .intersection(CGRect(x: 0, y: 0, width: Int(coded.width), height: Int(coded.height)))
-    guard !clean.isNull else { return nil }
-    func length(_ start: CGFloat, _ end: CGFloat, _ whole: Int32) -> Int {
-      let last = end >= CGFloat(whole) ? Int(whole) : Int((end / 2 + 1e-6).rounded(.down)) * 2
-      return last - Int((start / 2 - 1e-6).rounded(.up)) * 2
-    }
-    let size = (
-      width: length(clean.minX, clean.maxX, coded.width), height: length(clean.minY, clean.maxY, coded.height)
-    )
-    guard size.width >= 2, size.height >= 2, size != (Int(coded.width), Int(coded.height)) else { return nil }
-    return size
+    let part = CleanPart(format, keepsFields: keepsFields)?.rect(
+      ofWidth: Int(coded.width), height: Int(coded.height))
+    return part.map { ($0.width, $0.height) }
   }
 
   static func refusalOfFrameRate(_ name: String) -> String {
@@ -172,10 +164,20 @@ struct MovieSource: Sendable {
     return count?.intValue == 2
   }
 
-  /// The same movie with a picture for each field.
-  func withFieldsAsFrames() -> MovieSource {
+  /// The same movie with the pictures that a run makes of its fields. To be called before ``upright()``.
+  /// - Parameter deinterlacing: what becomes of the fields; nil leaves them.
+  func withFields(_ deinterlacing: Deinterlacing?) -> MovieSource {
+    guard isInterlaced else { return self }
     var source = self
-    source.frameRate *= 2
+    switch deinterlacing {
+    case .frame: break
+    case .field: source.frameRate *= 2
+    case nil:
+      if let clean = Self.cleanSize(format, keepsFields: true) {
+        (source.width, source.height) = clean
+        source.transform = transform.movedToOrigin(ofWidth: clean.width, height: clean.height)
+      }
+    }
     return source
   }
 
