@@ -48,7 +48,8 @@ open class AVAudioFile: NSObject {
   /// Creates a file to write floating-point samples, each channel on its own.
   /// - Parameters:
   ///   - fileURL: Where the file is to be, once it is closed. Its name extension says the type (wav, caf, aif, aiff, aifc,
-  ///     m4a, mp4), unless `AVAudioFileTypeKey` does. A regular file that is there is replaced.
+  ///     m4a, mp4), unless `AVAudioFileTypeKey` does. A regular file that is there is replaced then, and stays as it is
+  ///     until then.
   ///   - settings: The keys of `AVFormatIDKey` and what belongs to it.
   /// - Throws: `kAudioFileUnsupportedFileTypeError` for other types, `kAudioFileUnsupportedDataFormatError` for what the
   ///   type cannot hold, `kAudioFilePermissionsError` and `kAudioFileUnspecifiedError` where nothing can be written.
@@ -82,7 +83,7 @@ open class AVAudioFile: NSObject {
   deinit { close() }
 
   /// Ends reading or writing. A file that was written is complete, and has its name, from here on; where that fails, there
-  /// is none. Called when the object goes away.
+  /// is none, and a file that was to be replaced is as it was. Called when the object goes away.
   open func close() {
     finalLength = length
     reader = nil

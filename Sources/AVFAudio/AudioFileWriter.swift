@@ -45,20 +45,8 @@ final class AudioFileWriter {
         cookie: description.magicCookie)
     }
     let track = try MuxerTrack(description, timeScale: Int32(wanted.sampleRate))
-    try Self.makeRoom(at: url.path)
-    muxer = try Muxer(path: url.path, container: kind.container, tracks: [track], options: Muxer.Options())
-  }
-
-  /// Removes a regular file that is to be replaced.
-  private static func makeRoom(at path: String) throws {
-    var status = stat()
-    guard lstat(path, &status) == 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw MediaFileError(.fileExists, "\(path) is there, and is no regular file")
-    }
-    guard access(path, W_OK) == 0, unlink(path) == 0 else {
-      throw MediaFileError(.notPermitted, "\(path) cannot be replaced")
-    }
+    let file = try MuxerFile(finalPath: url.path, visible: false, replaces: true)
+    muxer = try Muxer(file: file, container: kind.container, tracks: [track], options: Muxer.Options())
   }
 
   func write(_ buffer: AVAudioPCMBuffer) throws {

@@ -2,7 +2,8 @@
 import CFFmpeg
 import Foundation
 
-/// A file under a hidden name next to its final one, for file systems that have no nameless files.
+/// A file under a hidden name next to its final one, for file systems that have no nameless files, and for what takes the
+/// place of another file.
 ///
 /// Its name cannot be guessed, and as long as its maker lives it is locked: what is not locked was left behind.
 struct HiddenFile {
@@ -21,10 +22,7 @@ struct HiddenFile {
   /// - Returns: The open, locked file and its path; -1, with `errno` set, if there can be none.
   func create() -> (descriptor: Int32, path: String?) {
     for _ in 0..<16 {
-      let number = UInt64.random(in: 0 ... .max)
-      let digits = String(number, radix: 16)
-      let path =
-        "\(folder)/.\(name)." + String(repeating: "0", count: 16 - digits.count) + digits + Self.ending
+      let path = randomPath()
       let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
       if descriptor < 0 {
         if errno == EEXIST { continue }
@@ -41,6 +39,28 @@ struct HiddenFile {
     }
     errno = EEXIST
     return (-1, nil)
+  }
+
+  /// Gives a nameless file such a name.
+  /// - Parameter descriptor: of the file, which is locked.
+  /// - Returns: 0 and the path, or an error number.
+  func take(_ descriptor: Int32) -> (code: Int32, path: String?) {
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno == ENOLCK || errno == ENOSYS else {
+      return (errno, nil)
+    }
+    for _ in 0..<16 {
+      let path = randomPath()
+      if linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 {
+        return (0, path)
+      }
+      if errno != EEXIST { return (errno, nil) }
+    }
+    return (EEXIST, nil)
+  }
+
+  private func randomPath() -> String {
+    let digits = String(UInt64.random(in: 0 ... .max), radix: 16)
+    return "\(folder)/.\(name)." + String(repeating: "0", count: 16 - digits.count) + digits + Self.ending
   }
 
   /// Removes files of this name whose makers have died.

@@ -15,11 +15,15 @@ package final class MuxerFile {
   private var temporaryPath: String?
   /// The file has its final name from the start (fragmented movies, which are playable at any time).
   private let isVisible: Bool
+  /// The file that had the final name when this one was begun, and has it until this one is complete.
+  private var replaced: stat?
 
   /// - Parameters:
-  ///   - path: The final name. Nothing may exist there.
+  ///   - path: The final name. Nothing may exist there, unless `replaces` says so.
   ///   - visible: Give the file its final name at once.
-  package init(finalPath path: String, visible: Bool) throws {
+  ///   - replaces: A regular file that is there, and that may be written to, is replaced when this one is complete. Not for a
+  ///     visible file.
+  package init(finalPath path: String, visible: Bool, replaces: Bool = false) throws {
     finalPath = path
     isVisible = visible
     let folder = folderPath(path)
@@ -33,8 +37,18 @@ package final class MuxerFile {
       throw MediaFileError(.notFound, "\(directory) is not a folder", code: ovt_averror(ENOTDIR))
     }
     var status = stat()
-    guard lstat(path, &status) != 0 else {
-      throw MediaFileError(.fileExists, "\(path) exists already", code: ovt_averror(EEXIST))
+    if lstat(path, &status) == 0 {
+      guard replaces, !visible else {
+        throw MediaFileError(.fileExists, "\(path) exists already", code: ovt_averror(EEXIST))
+      }
+      guard status.st_mode & S_IFMT == S_IFREG else {
+        throw MediaFileError(
+          .fileExists, "\(path) exists, and is no regular file", code: ovt_averror(EEXIST))
+      }
+      guard access(path, W_OK) == 0 else {
+        throw MediaFileError(.notPermitted, "\(path) cannot be replaced", code: ovt_averror(errno))
+      }
+      replaced = status
     }
 
     var descriptor: Int32 = -1
@@ -68,13 +82,17 @@ package final class MuxerFile {
 
   deinit { discard() }
 
-  /// Gives the complete file its name, once it is on the disk. Nothing that exists is replaced: if somebody has taken
+  /// Gives the complete file its name, once it is on the disk. Nothing is replaced but what was to be: if somebody has taken
   /// the name by now, the movie is kept under another, which the error tells.
   func commit() throws {
     guard descriptor >= 0 else { return }
     do {
       try flush(descriptor)
-      if !isVisible { try giveName() }
+      if let replaced {
+        try takePlace(of: replaced)
+      } else if !isVisible {
+        try giveName()
+      }
       try close()
       try Self.flushFolder(of: finalPath)
     } catch {
@@ -98,6 +116,25 @@ package final class MuxerFile {
       throw MediaFileError.libav(ovt_averror(code), "the finished movie cannot be named \(finalPath)")
     }
     if let temporaryPath { unlink(temporaryPath) }
+    temporaryPath = nil
+  }
+
+  /// Takes the name of the file that is replaced. There is no moment without one of the two.
+  private func takePlace(of other: stat) throws {
+    // Who could not read the old one cannot read this one.
+    fchmod(descriptor, other.st_mode & 0o777)
+    var code: Int32 = 0
+    if temporaryPath == nil {
+      let folder = folderPath(finalPath)
+      let hidden = HiddenFile(
+        for: (finalPath as NSString).lastPathComponent, in: folder.isEmpty ? "." : folder)
+      hidden.removeLeftovers()
+      (code, temporaryPath) = hidden.take(descriptor)
+    }
+    if let temporaryPath, Glibc.rename(temporaryPath, finalPath) != 0 { code = errno }
+    guard code == 0 else {
+      throw MediaFileError.libav(ovt_averror(code), "\(finalPath) cannot be replaced")
+    }
     temporaryPath = nil
   }
 

@@ -223,6 +223,68 @@ import Testing
     #expect(throws: NSError.self) { try file.write(from: Sound.buffer([[0]], rate: 8000)) }
   }
 
+  @Test("A file that is replaced is there, as it was, until the new one is whole, and keeps its permissions")
+  func replacedAtTheEnd() throws {
+    let folder = try TemporaryFolder()
+    let url = folder.file("x.wav")
+    try Data("precious".utf8).write(to: url)
+    try #require(chmod(url.path, 0o640) == 0)
+    let file = try AVAudioFile(forWriting: url, settings: Self.plain)
+    let wave = Sound.sine(300, rate: 8000, frames: 100_000)
+    try file.write(from: Sound.buffer([wave], rate: 8000))
+    #expect(try Data(contentsOf: url) == Data("precious".utf8))
+    file.close()
+    let decoded = try Sound.decoded(url)
+    #expect(decoded.count == wave.count && zip(decoded, wave).allSatisfy { abs($0 - $1) < 0.0001 })
+    let mode = try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber
+    #expect(mode?.intValue == 0o640)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["x.wav"])
+    // What is read is not changed by what is written in its place.
+    let source = try AVAudioFile(forReading: url)
+    let copy = try AVAudioFile(forWriting: url, settings: Self.plain)
+    let buffer = try #require(AVAudioPCMBuffer(pcmFormat: source.processingFormat, frameCapacity: 7000))
+    repeat {
+      try source.read(into: buffer)
+      for frame in 0..<Int(buffer.frameLength) { buffer.floatChannelData?[0][frame] *= 0.5 }
+      try copy.write(from: buffer)
+    } while buffer.frameLength > 0
+    copy.close()
+    let half = try Sound.decoded(url)
+    #expect(half.count == wave.count && zip(half, wave).allSatisfy { abs($0 - $1 / 2) < 0.0001 })
+  }
+
+  @Test("Where the new file cannot be written the old one stays, and nothing else")
+  func replacedByNothing() async throws {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryFolder()
+      let url = folder.file("x.wav")
+      try Data("precious".utf8).write(to: url)
+      // A limit of the file size stands for a full disk.
+      signal(SIGXFSZ, SIG_IGN)
+      var tight = rlimit(rlim_cur: 500_000, rlim_max: 500_000)
+      setrlimit(__rlimit_resource_t(1), &tight)
+      let file = try AVAudioFile(forWriting: url, settings: FileTests.plain)
+      let second = try Sound.buffer([Sound.sine(300, rate: 8000, frames: 8000)], rate: 8000)
+      var written = 0
+      do {
+        while written < 100 {
+          try file.write(from: second)
+          written += 1
+        }
+      } catch { try #require((error as NSError).code == Int(kAudioFileUnspecifiedError)) }
+      // 500,000 bytes are 31 seconds, and some wait in memory.
+      try #require((25...40).contains(written))
+      file.close()
+      try #require(try Data(contentsOf: url) == Data("precious".utf8))
+      try #require(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["x.wav"])
+    }
+  }
+
+  /// Samples of 16 bits, 8,000 a second, of one channel.
+  fileprivate static let plain: [String: any Sendable] = [
+    AVFormatIDKey: kAudioFormatLinearPCM, AVSampleRateKey: 8000, AVNumberOfChannelsKey: 1,
+  ]
+
   @Test(
     "More than two channels are in the file's order, whatever the order of the buffers",
     arguments: [
