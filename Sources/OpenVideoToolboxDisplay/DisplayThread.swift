@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #if Display
+  import AVFoundation
   import CSDL2
   import Foundation
   import Synchronization
@@ -8,6 +9,8 @@
   final class DisplayThread: @unchecked Sendable {
     // Sendable: `condition` guards what changes, but for what belongs to the thread.
     static let shared = DisplayThread()
+    /// Seconds that the thread may be busy with something else when it is to end what it does.
+    private static let patience = 2.0
 
     private let condition = NSCondition()
     private var jobs: [() -> Void] = []
@@ -75,13 +78,13 @@
         renderer.close()
       }
       if isHere { return work() }
-      let done = DispatchSemaphore(value: 0)
+      let done = WakeUp()
       post {
         work()
         done.signal()
       }
       // The thread may be with a handler of the program, which waits for who waits here.
-      _ = done.wait(timeout: .now() + 2)
+      done.wait(seconds: Self.patience)
     }
 
     // MARK: - On the thread
@@ -112,13 +115,13 @@
         return thread != nil && thread !== Thread.current && !isOver
       }
       guard isAlive else { return }
-      let done = DispatchSemaphore(value: 0)
+      let done = WakeUp()
       post {
         done.signal()
         while true { sleep(1000) }
       }
       // The thread may be with a handler of the program, which waits for what has ended already.
-      _ = done.wait(timeout: .now() + 2)
+      done.wait(seconds: Self.patience)
     }
 
     private func run() {

@@ -276,8 +276,10 @@ final class ExportJob: @unchecked Sendable {
         }
       }
     }
+    let over = WakeUp()
+    group.notify(queue: .global()) { over.signal() }
     // A writer that has failed asks for no more samples.
-    while group.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
+    while !over.wait(seconds: 0.1) {
       if writer.status != .writing || reader.status == .failed { break }
     }
     if reader.status == .failed || reader.status == .cancelled {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreFoundation
+
 /// Datagrams on their way from the socket's thread to the session's. What floods it is dropped, as a full socket would.
 final class DatagramInbox: @unchecked Sendable {
   // Sendable: `condition` guards what changes.
@@ -48,7 +50,7 @@ final class DatagramInbox: @unchecked Sendable {
   /// What has come; waits for something until a time.
   func take(until time: Double) -> [Datagram] {
     condition.withLock {
-      while waiting.isEmpty, !isWoken, !closed, condition.wait(until: time) {}
+      while waiting.isEmpty, !isWoken, !closed, condition.wait(untilSessionTime: time) {}
       isWoken = false
       defer { waiting.removeAll(keepingCapacity: true) }
       return waiting

@@ -186,7 +186,7 @@ private final class LiveTerminal: @unchecked Sendable {
   func close() {
     let end = SessionTime.now + 1
     let isMine = condition.withLock {
-      while isWriting { guard condition.wait(until: end) else { return false } }
+      while isWriting { guard condition.wait(untilSessionTime: end) else { return false } }
       defer { isOpen = false }
       return isOpen
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreFoundation
 import Foundation
 import RealTimeTransport
 
@@ -23,5 +24,14 @@ enum SessionTime {
   static func sleep(until time: Double) {
     let left = time - now
     if left > 0 { Thread.sleep(forTimeInterval: left) }
+  }
+}
+
+extension MonotonicCondition {
+  /// As `wait(until:)`, up to a time of the session.
+  /// - Parameter end: in seconds of `SessionTime`.
+  /// - Returns: False if that has come.
+  func wait(untilSessionTime end: Double) -> Bool {
+    wait(until: MonotonicCondition.now + (end - SessionTime.now))
   }
 }
