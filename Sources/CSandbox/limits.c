@@ -17,26 +17,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int ovt_try_descriptors(int count) {
-  int *taken = malloc((size_t)count * sizeof *taken);
-  if (taken == NULL) return 0;
-  int made = 0;
-  while (made < count) {
-    int descriptor = made == 0 ? eventfd(0, EFD_CLOEXEC) : fcntl(taken[0], F_DUPFD_CLOEXEC, 0);
-    if (descriptor < 0) {
-      // As many as the user may have, where no more than these are asked for usually.
-      struct rlimit limit;
-      if (errno != EMFILE || getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) break;
-      rlim_t wanted = limit.rlim_cur + (rlim_t)count;
-      limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
-      if (setrlimit(RLIMIT_NOFILE, &limit) != 0) break;
-      continue;
-    }
-    taken[made++] = descriptor;
+int ovt_free_descriptors(int count) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return count;
+  for (;;) {
+    int most = limit.rlim_cur < INT32_MAX ? (int)limit.rlim_cur : INT32_MAX;
+    int found = 0;
+    for (int descriptor = 0; descriptor < most && found < count; descriptor++)
+      if (fcntl(descriptor, F_GETFD) < 0) found++;
+    if (found >= count || limit.rlim_cur >= limit.rlim_max) return found;
+    // As many as the user may have, where no more than these are asked for usually.
+    rlim_t wanted = limit.rlim_cur + (rlim_t)(count - found);
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return found;
   }
-  for (int i = made - 1; i >= 0; i--) close(taken[i]);
-  free(taken);
-  return made;
 }
 
 void ovt_close_above_limit(void) {
@@ -184,19 +178,27 @@ static void say(const char *text) {
   }
 }
 
-static void end(int number) {
+// Whether what ended the process came of something that it could not get: of that the thread has been told last, and there
+// is still little of it. Both together are no proof, but each alone would name the limit for defects of the program too.
+static const char *reason(int failure, const siginfo_t *information) {
+  // What somebody else has sent says nothing of this process.
+  if (information->si_code <= 0 && information->si_pid != getpid()) return NULL;
+  if (failure == EMFILE) {
+    int descriptor = (int)syscall(SYS_dup, STDERR_FILENO);
+    if (descriptor < 0) return errno == EMFILE ? no_files : NULL;
+    close(descriptor);
+  }
+  return failure == ENOMEM && !ovt_try_memory(little) ? no_memory : NULL;
+}
+
+static void end(int number, siginfo_t *information, void *context) {
+  (void)context;
+  int failure = errno;
   static atomic_flag isEnding = ATOMIC_FLAG_INIT;
   // Another thread is at it.
   if (atomic_flag_test_and_set(&isEnding))
     for (;;) pause();
-  const char *text = NULL;
-  int descriptor = (int)syscall(SYS_dup, STDERR_FILENO);
-  if (descriptor < 0 && errno == EMFILE) {
-    text = no_files;
-  } else {
-    if (descriptor >= 0) close(descriptor);
-    if (!ovt_try_memory(little)) text = no_memory;
-  }
+  const char *text = reason(failure, information);
   if (text == NULL) {
     // Something else, which is not to be hidden.
     signal(number, SIG_DFL);
@@ -228,7 +230,8 @@ void ovt_end_well_without(const char *memory, const char *files) {
   strncpy(no_files, files, sizeof no_files - 1);
   struct sigaction action;
   memset(&action, 0, sizeof action);
-  action.sa_handler = end;
+  action.sa_sigaction = end;
+  action.sa_flags = SA_SIGINFO;
   const int numbers[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGSEGV};
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) sigaction(numbers[i], &action, NULL);
 }

@@ -26,11 +26,13 @@ static int open_at(const char *path, int flags, mode_t mode) {
   return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
-void ovt_keep_reserve(void) {
-  if (atomic_load(&reserve) >= 0) return;
+int ovt_keep_reserve(void) {
+  if (atomic_load(&reserve) >= 0) return 0;
   int descriptor = open_at("/", O_PATH | O_CLOEXEC, 0);
+  if (descriptor < 0) return errno;
   int none = -1;
-  if (descriptor >= 0 && !atomic_compare_exchange_strong(&reserve, &none, descriptor)) close(descriptor);
+  if (!atomic_compare_exchange_strong(&reserve, &none, descriptor)) close(descriptor);
+  return 0;
 }
 
 int ovt_use_reserve(void) {

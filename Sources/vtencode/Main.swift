@@ -29,8 +29,6 @@ enum Main {
   /// What the arguments say, after the checks and the restrictions that come before any work.
   private static func prepared(_ arguments: [String]) throws -> any ParsableCommand {
     var command = try VTEncode.parseAsRoot(arguments)
-    // Before the sandbox, which has no sockets.
-    if let user = command as? any DescriptorUser { try DescriptorLimit.require(user.descriptorsNeeded) }
     // Before the first thread, which the sandbox would not hold.
     if let sandboxed = command as? any SandboxedCommand { command = try enterSandbox(sandboxed) }
     try ResourceLimits.prepare(for: command)

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CSandbox
+import CoreFoundation
 import Foundation
+import Synchronization
 import Testing
+
+@testable import vtencode
 
 /// Runs that the system gives too few files, too little memory or too few threads: each ends by itself, says why in one
 /// sentence, and leaves nothing behind.
@@ -75,6 +80,90 @@ import Testing
     #expect(try check(command, under: "ulimit -n 256", in: folder))
   }
 
+  @Test("Tracks that are not read need no files, and those that are do")
+  func tracks() throws {
+    let folder = try Folder()
+    let sound = Array(repeating: ["-map", "1:a"], count: 60).flatMap { $0 }
+    let made = try CommandLine.run(
+      "ffmpeg",
+      ["-nostdin", "-v", "error"]
+        + ["-f", "lavfi", "-i", "testsrc2=size=96x64:rate=25:duration=1"]
+        + ["-f", "lavfi", "-i", "sine=sample_rate=8000:duration=1", "-map", "0:v"] + sound
+        + ["-c:v", "mpeg4", "-c:a", "aac", folder.path("in.mov")])
+    try #require(made.status == 0, "\(made.complaints)")
+    func run(_ command: String) throws -> Finished {
+      try CommandLine.shell(
+        "ulimit -n 80; exec timeout -s KILL 100 '\(CommandLine.vtencode)' \(command)", in: folder)
+    }
+    for command in [
+      "transcoding in.mov --no-audio --out a.mp4", "transcoding in.mov --out b.264",
+      "export in.mov --preset Passthrough --out c.mov", "transcoding in.mov --out d.mp4",
+      "call in.mov --frames 5 --report e.html",
+    ] {
+      let finished = try run(command)
+      let name = try #require(command.split(separator: " ").last).description
+      // Two have all 61 tracks.
+      if ["c.mov", "d.mp4"].contains(name) {
+        #expect(finished.status == 1 && finished.complaintLines.count == 1, "\(command): \(finished)")
+        #expect(finished.complaints.contains("the limit of open files, 80,"), "\(finished.complaints)")
+        #expect(!folder.contents.contains(name))
+      } else {
+        #expect(finished.status == 0, "\(command): \(finished.complaints)")
+        #expect(folder.contents.contains(name))
+      }
+    }
+  }
+
+  @Test("Asking whether there are enough descriptors takes none of them") func askingTakesNone() async {
+    await #expect(processExitsWith: .success) {
+      let most: rlim_t = 64
+      var tight = rlimit(rlim_cur: most, rlim_max: most)
+      try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &tight) == 0)
+      let free = (0..<Int32(most)).count { fcntl($0, F_GETFD) < 0 }
+      try #require(free > 20)
+      // Somebody else opens a file all the time, and always gets it.
+      let failures = Mutex(0)
+      let stops = Mutex(false)
+      let ended = WakeUp()
+      Thread {
+        while !stops.withLock({ $0 }) {
+          let descriptor = open("/", O_RDONLY)
+          if descriptor < 0 { failures.withLock { $0 += 1 } } else { close(descriptor) }
+        }
+        ended.signal()
+      }.start()
+      for _ in 0..<5000 { try ResourceLimits.checkFiles(free - 1) }
+      stops.withLock { $0 = true }
+      try #require(ended.wait(seconds: 60))
+      try #require(failures.withLock { $0 } == 0)
+      try ResourceLimits.checkFiles(free)
+      #expect(throws: Failure.self) { try ResourceLimits.checkFiles(free + 1) }
+    }
+  }
+
+  @Test("A crash is told as a limit's only if something was refused")
+  func genuineCrash() async {
+    await #expect(processExitsWith: .signal(SIGSEGV)) {
+      LimitTests.takeDescriptors()
+      errno = 0
+      raise(SIGSEGV)
+    }
+    let told = await #expect(processExitsWith: .exitCode(1), observing: [\.standardErrorContent]) {
+      LimitTests.takeDescriptors()
+      errno = EMFILE
+      raise(SIGSEGV)
+    }
+    let words = String(decoding: told?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(words.contains("no more files"))
+  }
+
+  /// No descriptor is to be had any more, and a signal that ends the process is looked into.
+  fileprivate static func takeDescriptors() {
+    ovt_end_well_without("no more memory\n", "no more files\n")
+    var none = rlimit(rlim_cur: 3, rlim_max: 3)
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none)
+  }
+
   @Test("A soft limit of open files is raised as far as the hard one lets it") func softLimit() throws {
     let folder = try Folder()
     try makeInput(in: folder)
@@ -102,14 +191,17 @@ import Testing
 
   /// Root's processes are not counted.
   @Test("Few threads", .enabled(if: geteuid() == 0)) func threads() throws {
-    let folder = try Folder()
+    let program = try ReachableProgram()
+    let folder = try Folder(in: ReachableProgram.place)
     try makeInput(in: folder)
     let made = try CommandLine.shell("chown -R 65533:65533 .; chmod -R a+rwX .", in: folder)
     try #require(made.status == 0)
-    let user = "setpriv --reuid 65533 --regid 65533 --clear-groups"
+    let user =
+      (["env"] + program.environment).joined(separator: " ")
+      + " setpriv --reuid 65533 --regid 65533 --clear-groups"
     for count in [1, 2, 4, 8, 12, 16, 200] {
       let run = try CommandLine.shell(
-        "ulimit -u \(count); exec timeout -s KILL 100 \(user) '\(CommandLine.vtencode)' transcoding in.m4v --frames 10 "
+        "ulimit -u \(count); exec timeout -s KILL 100 \(user) '\(program.vtencode)' transcoding in.m4v --frames 10 "
           + "\(Self.size) --overwrite --out out.mp4", in: folder)
       #expect([0, 1].contains(run.status), "\(count): \(run.status) \(run.complaints)")
       #expect(run.status == 0 || run.complaints.contains("ulimit -u"), "\(count): \(run.complaints)")

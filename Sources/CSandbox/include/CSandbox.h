@@ -82,15 +82,16 @@ const struct ovt_trial *ovt_trials(int *count);
 
 /// Holds a descriptor for what cannot wait for one: libdispatch's look at its threads, and removing
 /// what is unfinished.
-void ovt_keep_reserve(void);
+/// - Returns: 0, or an error number.
+int ovt_keep_reserve(void);
 
 /// Lets go of it.
 /// - Returns: Whether there was one.
 int ovt_use_reserve(void);
 
-/// How many descriptors can be had at once, up to a number; raises the soft limit for that, as far
-/// as the hard one lets it.
-int ovt_try_descriptors(int count);
+/// How many descriptors are free, up to a number; raises the soft limit for that, as far as the hard
+/// one lets it. Takes none of them: other threads may want theirs meanwhile.
+int ovt_free_descriptors(int count);
 
 /// Closes descriptors that the process was started with, and that are above its limit: no other
 /// process can be started with them, nor told to do without (posix_spawn).
@@ -120,8 +121,9 @@ void ovt_remove_leftover(const char *path);
 void ovt_remove_folder(int folder, const char *path);
 
 /// Libraries end the process with a signal where they get no memory or no descriptor. From here on
-/// it ends with status 1 and a sentence then, and removes what is unfinished; what has another
-/// reason ends as before.
+/// it ends with status 1 and a sentence then, and removes what is unfinished. What has another reason
+/// ends as before: the thread that gets the signal was not refused memory or a descriptor last
+/// (errno), or there are enough by now.
 void ovt_end_well_without(const char *memory, const char *files);
 
 #endif

@@ -4,7 +4,7 @@ import RealTimeTransport
 import ElementaryStream
 import Foundation
 
-struct Call: AsyncParsableCommand, DescriptorUser {
+struct Call: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Simulates a video call over a network that loses, delays and throttles, and measures it.",
     discussion: """
@@ -22,8 +22,6 @@ struct Call: AsyncParsableCommand, DescriptorUser {
 
   @OptionGroup var options: CallOptions
   @OptionGroup var sandboxing: SandboxOptions
-
-  var descriptorsNeeded: Int { DescriptorLimit.usual }
 
   func run() async throws {
     let files = try CallFiles(options)

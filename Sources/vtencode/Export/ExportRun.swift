@@ -28,7 +28,7 @@ struct ExportRun: Sendable {
       throw Failure("cannot read '\(movie)' as a movie (\(Failure.describe(error))); is it one, and whole?")
     }
     let tracks = asset.tracks
-    try ResourceLimits.check(tracks: tracks.count)
+    try ResourceLimits.check(tracks: tracks.count(where: isRead))
     for track in tracks where track.mediaType == .video {
       let size = (
         Int(clamping: Double(track.naturalSize.width)), Int(clamping: Double(track.naturalSize.height))
@@ -83,6 +83,17 @@ struct ExportRun: Sendable {
       throw Failure(
         "'\(movie)' is damaged, and '\(name)' holds what could be read: \(damage)",
         status: SourceDamage.exitStatus)
+    }
+  }
+
+  /// Whether the preset makes something of a track.
+  private func isRead(_ track: AVAssetTrack) -> Bool {
+    let isSound = preset.name == AVAssetExportPresetAppleM4A
+    return switch track.mediaType {
+    case .audio: true
+    case .video: !isSound
+    // Words and metadata are copied with the pictures.
+    default: !isSound && preset.codec == nil
     }
   }
 

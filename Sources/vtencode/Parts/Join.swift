@@ -77,8 +77,9 @@ struct Joiner: Sendable {
     let tally = Tally()
     let line = ProgressLine(total: file.frames, style: progress)
     defer { line.finish() }
-    let sink = Pipeline(source: source, plan: plan, destination: destination).makeSink(
-      gate: gate, damage: damage)
+    let pipeline = Pipeline(source: source, plan: plan, destination: destination)
+    try ResourceLimits.check(tracks: pipeline.trackCount)
+    let sink = pipeline.makeSink(gate: gate, damage: damage)
     let fate = destination.isStandardOutput ? "the stream breaks off" : "nothing was written"
     let written: SinkReport
     do {

@@ -109,14 +109,17 @@ struct Play: AsyncParsableCommand {
     }
   }
 
+  /// There is a screen to play on, and nothing else was asked for.
+  var showsWindow: Bool {
+    let environment = ProcessInfo.processInfo.environment
+    return !terminal
+      && ["DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"].contains { environment[$0]?.isEmpty == false }
+  }
+
   /// Where to play, if it was not said.
   private func choosesTerminal() throws -> Bool {
     if terminal { return true }
-    let environment = ProcessInfo.processInfo.environment
-    let hasScreen = ["DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"].contains {
-      environment[$0]?.isEmpty == false
-    }
-    if hasScreen { return false }
+    if showsWindow { return false }
     if Console.standardOutputIsTerminal { return true }
     throw Failure(
       "there is no screen (neither DISPLAY nor WAYLAND_DISPLAY is set), and standard output is no terminal; "

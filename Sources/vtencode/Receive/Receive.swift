@@ -4,7 +4,7 @@ import AVFoundation
 import Foundation
 import RealTimeTransport
 
-struct Receive: AsyncParsableCommand, DescriptorUser {
+struct Receive: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Receives what vtencode send sends, shows it, and writes it to a movie.",
     discussion: """
@@ -33,11 +33,6 @@ struct Receive: AsyncParsableCommand, DescriptorUser {
         "--sandbox leaves no way to a screen, whose programs see more than the pictures; show them with --terminal or "
           + "--web in place of --play.")
     }
-  }
-
-  var descriptorsNeeded: Int {
-    DescriptorLimit.usual + (options.web.web == nil ? 0 : WebServer.mostConnections)
-      + (options.play ? DescriptorLimit.ofWindow : 0)
   }
 
   func run() async throws {

@@ -6,7 +6,7 @@ import RealTimeSecurity
 import RealTimeTransport
 import VideoToolbox
 
-struct Send: AsyncParsableCommand, DescriptorUser {
+struct Send: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Sends a movie, a screen or a camera live to vtencode receive, or shows it live in a browser.",
     discussion: """
@@ -33,10 +33,6 @@ struct Send: AsyncParsableCommand, DescriptorUser {
       throw ValidationError(
         "--sandbox is for movies; a screen or a camera is reached through the system, so leave it out.")
     }
-  }
-
-  var descriptorsNeeded: Int {
-    options.web.web == nil ? DescriptorLimit.usual : 2 * DescriptorLimit.usual + WebServer.mostConnections
   }
 
   func run() async throws {

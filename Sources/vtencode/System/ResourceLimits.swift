@@ -21,12 +21,16 @@ enum ResourceLimits {
 
   /// Descriptors for a track that is read beside the pictures.
   private static let filesOfTrack = 2
+  /// What a window takes: the screen's connection, the sound device, fonts and drivers.
+  fileprivate static let filesOfWindow = 64
   private static let unlimited = rlim_t.max
 
   /// To be called before the process has threads, and inside the sandbox.
   static func prepare(for command: any ParsableCommand) throws {
     guard let needs = (command as? any ResourceUser)?.resourceNeeds else { return }
-    ovt_keep_reserve()
+    if ovt_keep_reserve() == ENFILE {
+      throw Failure("this system has as many files open as it may (fs.file-max); end some of its programs")
+    }
     if isLimited {
       ovt_save_address_space()
       ovt_end_well_without(
@@ -41,21 +45,20 @@ enum ResourceLimits {
     guard ovt_try_threads(Int32(threads), &code) == Int32(threads) else { throw noThread(code) }
   }
 
+  /// Takes no descriptor itself: threads that run already are not to miss one.
   /// - Parameter count: how many more are opened at once.
   static func checkFiles(_ count: Int) throws {
-    let free = Int(ovt_try_descriptors(Int32(clamping: count)))
+    let free = Int(ovt_free_descriptors(Int32(clamping: count)))
     guard free < count else { return }
     let limit = limit(RLIMIT_NOFILE)
-    guard limit < rlim_t(Int32.max) else {
-      throw Failure("the system has no more than \(free) of the \(count) open files that this takes")
-    }
     throw Failure(
       "the limit of open files, \(limit), is too low: this takes \(count) beside those that are open, and \(free) can be "
-        + "had; raise it (ulimit -n \(Int(limit) + count - free))")
+        + "had; raise it (ulimit -n \(Int(clamping: limit).addingClamped(count - free)))")
   }
 
   /// Asked when it is known what is read.
-  static func check(tracks: Int) throws { try checkFiles(8 + filesOfTrack * tracks) }
+  /// - Parameter tracks: those that are read at the same time, of all that a movie may have.
+  static func check(tracks: Int) throws { try checkFiles(8 + filesOfTrack.multipliedClamped(by: tracks)) }
 
   /// Memory for pictures.
   /// - Parameters:
@@ -137,8 +140,27 @@ extension Split: ResourceUser { var resourceNeeds: ResourceLimits.Needs { .init(
 extension EncodeSegment: ResourceUser { var resourceNeeds: ResourceLimits.Needs { .init(files: 32) } }
 extension Join: ResourceUser { var resourceNeeds: ResourceLimits.Needs { .init() } }
 extension Export: ResourceUser { var resourceNeeds: ResourceLimits.Needs { .init(files: 32) } }
-extension Play: ResourceUser { var resourceNeeds: ResourceLimits.Needs { .init(files: 32) } }
-extension Call: ResourceUser { var resourceNeeds: ResourceLimits.Needs { .init() } }
+extension Call: ResourceUser { var resourceNeeds: ResourceLimits.Needs { .init(files: 32) } }
+
+extension Play: ResourceUser {
+  var resourceNeeds: ResourceLimits.Needs {
+    .init(files: 32 + (showsWindow ? ResourceLimits.filesOfWindow : 0))
+  }
+}
+
+extension Send: ResourceUser {
+  var resourceNeeds: ResourceLimits.Needs {
+    .init(files: options.web.web == nil ? 32 : 64 + WebServer.mostConnections)
+  }
+}
+
+extension Receive: ResourceUser {
+  var resourceNeeds: ResourceLimits.Needs {
+    .init(
+      files: 32 + (options.web.web == nil ? 0 : WebServer.mostConnections)
+        + (options.play ? ResourceLimits.filesOfWindow : 0))
+  }
+}
 
 extension Transcoding: ResourceUser {
   var resourceNeeds: ResourceLimits.Needs {
