@@ -37,7 +37,8 @@ static int write_sets(const struct sets *sets) {
 }
 
 static int denies(const char *path, int mode) {
-  // access(2) asks for the real user, and gives root what the permitted set has.
+  // access(2) asks for the real user, whose capabilities it makes up: all that are permitted for root,
+  // none for others.
   return syscall(439 /* faccessat2 */, AT_FDCWD, path, mode, AT_EACCESS) != 0 && errno == EACCES;
 }
 
@@ -61,7 +62,15 @@ int ovt_drop_capabilities(enum ovt_file_privilege privilege) {
   uint64_t kept = privilege == OVT_FILES_OF_OTHERS_WRITTEN ? UINT64_C(1) << CAP_DAC_OVERRIDE
                   : privilege == OVT_FILES_OF_OTHERS_READ  ? UINT64_C(1) << CAP_DAC_READ_SEARCH
                                                            : 0;
-  if (sets.permitted >> CAP_SETPCAP & 1) {
+  // The kernel asks what is effective. What is permitted may be made so.
+  const uint64_t set = UINT64_C(1) << CAP_SETPCAP;
+  if ((sets.permitted & set) != 0 && (sets.effective & set) == 0) {
+    sets.effective |= set;
+    failure = write_sets(&sets);
+    if (failure != 0) return failure;
+  }
+  // Without it the bounding set stays as it is, which gives nothing to a process that starts no program.
+  if ((sets.effective & set) != 0) {
     // Neither being root, nor a program with capabilities of its own, gives any from here on.
     unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
                          SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;

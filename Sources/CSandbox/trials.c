@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `vtencode sandbox-check` tries. A trial that is not refused changes nothing: it sets what is
-// there already, or asks for what cannot be had for another reason, which the kernel finds after it
-// has asked whether the caller may.
+// there already, or asks for what cannot be had for another reason.
 #define _GNU_SOURCE
 #include "CSandbox.h"
 
@@ -87,8 +86,8 @@ static int make_pair(void) {
 }
 
 static int set_clock(void) {
-  // Nanoseconds that no second has: found after the right to set it was asked for, or by the C
-  // library's kernel entry.
+  // Nanoseconds that no second has. The kernel looks at them before it asks whether the caller may set the
+  // clock, and says EINVAL to everybody: what this sees is whether the call reaches the kernel at all.
   struct timespec wrong = {0, -1};
   return reached(syscall(SYS_clock_settime, CLOCK_REALTIME, &wrong));
 }

@@ -10,10 +10,12 @@ import Testing
   }()
 
   /// What each line of `sandbox-check` says works.
-  private func check(_ arguments: [String], as user: User = .own) throws -> (works: [String], fails: [String])
-  {
+  private func check(_ arguments: [String], as user: User = .own, program: ReachableProgram) throws -> (
+    works: [String], fails: [String]
+  ) {
     let run = try CommandLine.run(
-      "env", user.command + [CommandLine.vtencode, "sandbox-check", CommandLine.sample] + arguments)
+      "env",
+      program.environment + user.command + [program.vtencode, "sandbox-check", program.sample] + arguments)
     #expect(run.status == 0, "\(run.complaints)")
     let lines = run.text.split(separator: "\n").map(String.init)
     return (
@@ -37,8 +39,9 @@ import Testing
     "Files, network, processes, clocks and the kernel are out of reach, for root and for nobody",
     .enabled(if: isAvailable), arguments: User.possible)
   func takesAwayFilesAndNetwork(user: User) throws {
-    let folder = try Folder()
-    let other = try Folder()
+    let program = try ReachableProgram()
+    let folder = try Folder(in: ReachableProgram.place)
+    let other = try Folder(in: ReachableProgram.place)
     try Data("secret".utf8).write(to: other.url.appendingPathComponent("secret"))
     try #require(chmod(folder.url.path, 0o777) == 0 && chmod(other.url.path, 0o777) == 0)
     // Of the process that runs this test, and the kernel.
@@ -47,17 +50,35 @@ import Testing
       + ["/proc/1/environ", "/proc/kmsg", "/proc/keys", "/proc/kallsyms", "/proc/version"]
       + ["/etc/passwd", other.path("secret")]
     let out = folder.path("out.mov")
-    let found = try check(["--out", out] + files, as: user)
-    #expect(found.works == ["read \(CommandLine.sample)", "write \(out)"])
+    let found = try check(["--out", out] + files, as: user, program: program)
+    #expect(found.works == ["read \(program.sample)", "write \(out)"])
     #expect(found.fails.last == "capabilities none")
     // Each file has four lines; of the rest there are some fifty.
     #expect(found.fails.count > files.count * 4 + 50, "\(found.fails)")
     #expect(other.contents == ["secret"] && folder.contents.isEmpty)
   }
 
+  private static let hasFileCapabilities =
+    geteuid() == 0 && (try? CommandLine.run("setcap", ["-h"]))?.status == 0
+
+  @Test(
+    "What a program may take on, and has not, is given up too",
+    .enabled(if: isAvailable && hasFileCapabilities))
+  func permittedCapability() throws {
+    let program = try ReachableProgram()
+    let given = try CommandLine.run("setcap", ["cap_setpcap=p", program.vtencode])
+    try #require(given.status == 0, "\(given.complaints)")
+    let folder = try Folder(in: ReachableProgram.place)
+    try #require(chmod(folder.url.path, 0o777) == 0)
+    let found = try check(["--out", folder.path("out.mov")], as: .nobody, program: program)
+    #expect(found.works == ["read \(program.sample)", "write \(folder.path("out.mov"))"])
+    #expect(found.fails.last == "capabilities none")
+  }
+
   @Test("What the sandbox is tried with works outside of it") func trialsCanSucceed() throws {
     let folder = try Folder()
-    let found = try check(["--out", folder.path("out.mov"), "--outside", "/proc/\(getpid())/stat"])
+    let found = try check(
+      ["--out", folder.path("out.mov"), "--outside", "/proc/\(getpid())/stat"], program: ReachableProgram())
     for trial in [
       "datagram socket", "stream socket", "pair of sockets", "connect", "listen", "start a process",
       "watch files",
@@ -70,10 +91,12 @@ import Testing
   @Test("Of the network, what send and receive need stays, and no more", .enabled(if: isAvailable))
   func leavesSockets() throws {
     let folder = try Folder()
+    let program = try ReachableProgram()
     let out = ["--out", folder.path("out.mov")]
-    let files: Set = ["read \(CommandLine.sample)", "write \(folder.path("out.mov"))"]
-    #expect(Set(try check(out + ["--datagrams"]).works).subtracting(files) == ["datagram socket"])
-    let server = Set(try check(out + ["--port", "18080"]).works).subtracting(files)
+    let files: Set = ["read \(program.sample)", "write \(folder.path("out.mov"))"]
+    #expect(
+      Set(try check(out + ["--datagrams"], program: program).works).subtracting(files) == ["datagram socket"])
+    let server = Set(try check(out + ["--port", "18080"], program: program).works).subtracting(files)
     // Landlock knows ports from its fourth version on.
     #expect(
       server.subtracting(["bind another TCP port"]) == ["datagram socket", "stream socket", "listen"])
