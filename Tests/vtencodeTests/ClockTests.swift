@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreFoundation
 import Foundation
 import Testing
 
@@ -39,7 +40,8 @@ import Testing
   func setBack() throws {
     let folder = try Folder()
     try Data(Self.shim.utf8).write(to: folder.url.appendingPathComponent("shim.c"))
-    let built = try CommandLine.shell("cc -shared -fPIC -o shim.so shim.c", in: folder)
+    let built = try CommandLine.shell(
+      "'\(try CommandLine.compiler())' -shared -fPIC -o shim.so shim.c", in: folder)
     try #require(built.status == 0, "\(built.complaints)")
     // That the library works at all.
     let hour = try CommandLine.shell(
@@ -48,10 +50,12 @@ import Testing
     let port = try freeDatagramPort()
     let run = try CommandLine.shell(
       """
+      mkfifo said
       LD_PRELOAD=$PWD/shim.so timeout -s KILL 60 '\(CommandLine.vtencode)' receive --listen \(port) --out a.264 \
-        2> complaints.txt &
+        2> said &
       receiver=$!
-      while kill -0 $receiver && ! grep -q Listening complaints.txt; do sleep 0.1; done
+      \(CommandLine.awaiting("Listening", in: "complaints.txt"))
+      copier=$!
       LD_PRELOAD=$PWD/shim.so '\(CommandLine.vtencode)' send test:64x64@10 --frames 600 --speed 0 \
         --to 127.0.0.1:\(port) > sent.txt 2>&1 &
       sender=$!
@@ -59,6 +63,9 @@ import Testing
       while kill -0 $receiver && [ -z "$(find . -name a.264 -size +1k)" ]; do sleep 0.1; done
       kill -KILL $sender
       wait $receiver
+      status=$?
+      wait $copier
+      exit $status
       """, in: folder)
     let said = try String(contentsOfFile: folder.path("complaints.txt"), encoding: .utf8)
     #expect(run.status == 1 && said.contains("has said nothing for 10 s"), "\(run.status): \(said)")
@@ -69,8 +76,8 @@ import Testing
   func waits() {
     let wake = WakeUp()
     var begin = SessionTime.now
-    wake.wait(seconds: 0.05)
-    #expect(SessionTime.now - begin >= 0.05)
+    let isSignalled = wake.wait(seconds: 0.05)
+    #expect(!isSignalled && SessionTime.now - begin >= 0.05)
     // Once, and also where it came before.
     wake.signal()
     begin = SessionTime.now
@@ -79,7 +86,7 @@ import Testing
     wake.wait(seconds: 60)
     #expect(SessionTime.now - begin < 30)
     let condition = MonotonicCondition()
-    for end in [-1, 0, SessionTime.now - 1, -Double.infinity] {
+    for end in [-1, 0, MonotonicCondition.now - 1, -Double.infinity] {
       let isWoken = condition.withLock { condition.wait(until: end) }
       #expect(!isWoken)
     }

@@ -61,6 +61,32 @@ enum CommandLine {
     }
   }
 
+  /// A C compiler: that of the Swift toolchain, which is there where this is built.
+  static func compiler() throws -> String {
+    let found = try shell(
+      "swift=$(readlink -f \"$(command -v swift)\") && ls \"${swift%/*}/clang\" || command -v clang cc gcc | head -n 1"
+    )
+    let path = found.text.trimmingCharacters(in: .newlines)
+    return try #require(
+      path.isEmpty ? nil : path, "a C compiler is missing: neither clang beside swift, nor clang, cc or gcc")
+  }
+
+  /// For a shell: what a program says on standard error goes into a file, line by line, through the pipe `said`, until one line
+  /// has a word; and then all that follows. If the program ends before, so does the waiting.
+  /// - Parameters:
+  ///   - word: one that tells of the event.
+  ///   - file: where the lines go.
+  static func awaiting(_ word: String, in file: String) -> String {
+    """
+    exec 3< said
+    while IFS= read -r line <&3; do
+      printf '%s\\n' "$line" >> \(file)
+      case $line in *\(word)*) break;; esac
+    done
+    cat <&3 >> \(file) &
+    """
+  }
+
   /// Runs a program found on the path, or at a path, and waits for it.
   ///
   /// - Parameter signal: what the program is sent meanwhile.
@@ -119,8 +145,10 @@ enum CommandLine {
 final class Folder: Sendable {
   let url: URL
 
-  init() throws {
-    url = FileManager.default.temporaryDirectory.appendingPathComponent("vtencode-test-\(UUID().uuidString)")
+  /// - Parameter parent: nil for the usual place.
+  init(in parent: URL? = nil) throws {
+    url = (parent ?? FileManager.default.temporaryDirectory).appendingPathComponent(
+      "vtencode-test-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
 

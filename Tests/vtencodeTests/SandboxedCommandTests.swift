@@ -10,12 +10,9 @@ import Testing
     return run?.complaints.contains("landlock") != true
   }()
 
-  /// For a shell: the state of the process that was started last, once a filter holds it: its filter, its capabilities, and
-  /// that it gains no privileges. One that never enters has ended by then, or is waited for no longer.
-  private static let state = """
-    for n in $(seq 300); do grep -q '^Seccomp:.2' /proc/$!/status && break; sleep 0.1; done
-    grep -E '^(Seccomp|NoNewPrivs|Cap...):' /proc/$!/status | tr -d '\\t' > state.txt
-    """
+  /// For a shell: the state of the process `$program`: its filter, its capabilities, and that it gains no privileges.
+  private static let state =
+    "grep -E '^(Seccomp|NoNewPrivs|Cap...):' /proc/$program/status | tr -d '\\t' > state.txt"
 
   private func expectConfined(_ folder: Folder) throws {
     let state = try String(contentsOfFile: folder.path("state.txt"), encoding: .utf8)
@@ -26,7 +23,8 @@ import Testing
       ]), "\(state)")
   }
 
-  /// The movie comes through a pipe, which is opened inside: the program is looked at before there is anything to read.
+  /// The movie comes through a pipe, which is opened inside, and which the shell's writing waits for: the program is looked at
+  /// before there is anything to read.
   @Test(
     .enabled(if: isAvailable),
     arguments: [
@@ -46,8 +44,10 @@ import Testing
       mkfifo pipe
       '\(CommandLine.vtencode)' \(arguments[0]) pipe --sandbox \(arguments.dropFirst().joined(separator: " ")) > text &
       program=$!
+      exec 3> pipe
       \(Self.state)
-      cat '\(CommandLine.sample)' > pipe
+      cat '\(CommandLine.sample)' >&3
+      exec 3>&-
       wait $program
       """, in: folder)
     #expect(run.status == 0, "\(run.complaints)")
@@ -91,25 +91,26 @@ import Testing
 
   @Test(
     "A call goes from one sandbox to another, with a key from a file", .enabled(if: isAvailable),
-    arguments: ["", "--web 0"])
+    arguments: ["", "--web"])
   func callsInside(web: String) throws {
     let folder = try Folder()
     try Data(String(repeating: "0f", count: 32).utf8).write(to: folder.url.appendingPathComponent("key"))
     try #require(chmod(folder.path("key"), 0o600) == 0)
     let port = try freeDatagramPort()
-    let page = web.isEmpty ? "" : "--web \(try freeDatagramPort())"
+    let page = web.isEmpty ? "" : "--web \(try freePort())"
     let run = try CommandLine.shell(
       """
+      mkfifo said
       '\(CommandLine.vtencode)' receive --listen localhost:\(port) --key-file key --sandbox \(page) --out out.mp4 \
-        2> complaints.txt > /dev/null &
-      receiver=$!
+        2> said > /dev/null &
+      program=$!
+      \(CommandLine.awaiting("Listening", in: "complaints.txt"))
       \(Self.state)
-      while kill -0 $receiver && ! grep -q Listening complaints.txt; do sleep 0.1; done
       '\(CommandLine.vtencode)' send '\(CommandLine.sample)' --to localhost:\(port) --key-file key --sandbox \
         --dimensions 160 90 --frames 20 > /dev/null
       status=$?
-      if [ $status != 0 ]; then kill -INT $receiver; fi
-      wait $receiver || { cat complaints.txt >&2; exit 9; }
+      if [ $status != 0 ]; then kill -INT $program; fi
+      wait $program || { cat complaints.txt >&2; exit 9; }
       exit $status
       """, in: folder)
     #expect(run.status == 0, "\(run.complaints)")
