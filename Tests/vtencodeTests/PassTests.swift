@@ -145,6 +145,41 @@ func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240"
     #expect(folder.contents == ["in.mp4", "out.mp4"])
   }
 
+  /// Frames of a pass wait beside the output. Where the disk has room for one of them alone, a run that makes passes of its own
+  /// accord succeeds as one with a single pass does, says so, and leaves nothing else. Where this machine lets us mount a
+  /// small disk.
+  @Test func passesOfTheirOwnAccordNeedNoMoreRoom() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 6)
+    var (noted, plain, refused) = (0, 0, 0)
+    for kilobytes in [300, 640, 800, 1000, 1300, 4000] {
+      try FileManager.default.createDirectory(atPath: folder.path("disk"), withIntermediateDirectories: true)
+      func run(_ options: String) throws -> Finished {
+        try CommandLine.shell(
+          """
+          unshare -rm sh -c 'mount -t tmpfs -o size=\(kilobytes)k none disk \
+            && { "$0" transcoding in.mp4 --bitrate 800k --threads 1 \(options) --out disk/out.mp4; echo "status $?"; \
+            ls -A disk; ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of csv=p=0 disk/out.mp4; }' \
+            '\(CommandLine.vtencode)'
+          """, in: folder)
+      }
+      let (one, several) = (try run("--multi-pass 1"), try run(""))
+      guard one.text.contains("status") else { return }
+      func outcome(_ run: Finished) -> [String] {
+        run.text.split(separator: "\n").drop { !$0.hasPrefix("status") }.map(String.init)
+      }
+      if outcome(one).first == "status 0" {
+        #expect(outcome(several) == ["status 0", "out.mp4", "150"], "\(kilobytes): \(several)")
+        if several.complaints.contains("no room") { noted += 1 } else { plain += 1 }
+      } else {
+        refused += 1
+        #expect(outcome(several) == ["status 1"], "\(kilobytes): \(several)")
+        #expect(several.complaints.contains("disk is full"), "\(several.complaints)")
+      }
+    }
+    #expect(noted > 0 && plain > 0 && refused > 0, "\(noted) noted, \(plain) plain, \(refused) refused")
+  }
+
   @Test(arguments: [
     ["--multi-pass", "--quality", "0.5"], ["--multi-pass", "--cbr"], ["--multi-pass", "0"],
     ["--multi-pass", "11"], ["--multi-pass", "-1"],

@@ -19,6 +19,8 @@ struct RunReport: Sendable {
   var passes = 1
   /// Whether the encoder makes passes as they are needed, or was asked for several.
   var madePasses = false
+  /// There was no room beside the output for what another pass needs.
+  var lackedRoom = false
   /// Frames that passes over parts of the movie encoded again.
   var framesAgain = 0
   var quality: Quality?

@@ -47,9 +47,10 @@ extension Compressor {
     var wantsMore = DarwinBoolean(false)
     let status = VTCompressionSessionEndPass(session, furtherPassesRequestedOut: &wantsMore, nil)
     guard status == noErr else {
+      // dskFulErr and ioErr of the storage.
       throw Failure(
         "the encoder could not end a pass (error \(status)); is there room for what it learns, beside the output and "
-          + "for temporary files?")
+          + "for temporary files?", lacksRoom: [-34, -36].contains(status))
     }
     return wantsMore.boolValue
   }

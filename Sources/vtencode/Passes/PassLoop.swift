@@ -13,6 +13,8 @@ final class PassLoop: @unchecked Sendable {
   private(set) var made = 0
   /// Frames that were encoded once more, in passes over parts.
   private(set) var framesAgain = 0
+  /// There was no room for another pass that was to be made: what is handed on is the one before.
+  private(set) var lacksRoom = false
 
   init(_ pipeline: Pipeline, _ compressor: Compressor, _ recorder: PassRecorder, _ progress: ProgressLine) {
     (self.pipeline, self.compressor, self.recorder, self.progress) = (
@@ -35,10 +37,16 @@ final class PassLoop: @unchecked Sendable {
         var part: Set<CMTime>?
         if plan.isPartial {
           // Where there is no room for another pass, the movie stays as it is.
-          guard let begun = try? recorder.beginPart(compressor.rangesOfNextPass()) else { break }
-          part = begun
+          do { part = try recorder.beginPart(compressor.rangesOfNextPass()) } catch {
+            lacksRoom = Failure.lacksRoom(error)
+            break
+          }
         } else {
-          try recorder.begin()
+          do { try recorder.begin() } catch {
+            guard made > 0, pipeline.plan.makesPassesOnDemand, Failure.lacksRoom(error) else { throw error }
+            lacksRoom = true
+            break
+          }
         }
         if plan.number > 1 || !pipeline.plan.makesPassesOnDemand {
           progress.begin(pass: plan.number, of: plan.most, frames: part?.count)
@@ -56,12 +64,21 @@ final class PassLoop: @unchecked Sendable {
           isWanted = try compressor.endPass(rate: plan.target)
           try recorder.check()
         } catch {
+          // Passes that nobody asked for are no reason to lose what there is.
+          if part == nil, pipeline.plan.makesPassesOnDemand, Failure.lacksRoom(error), made > 0 {
+            // What the encoder still holds goes with the pass.
+            _ = try? compressor.endPass(rate: plan.target)
+            guard recorder.keepPassBefore() else { throw error }
+            lacksRoom = true
+            break
+          }
           // An encoder that has learnt how little the movie can take may find the rate too low for a pass: what the pass
           // before gave is as near as it gets. So it is where a part fails.
           guard made > 0, !recorder.isFailed, part != nil || recorder.isEmpty else { throw error }
           if part != nil {
             _ = try? compressor.endPass(rate: plan.target)
             recorder.preferPassBefore()
+            lacksRoom = Failure.lacksRoom(error)
           }
           break
         }

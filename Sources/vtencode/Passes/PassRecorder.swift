@@ -39,6 +39,8 @@ final class PassRecorder: @unchecked Sendable {
   private var unreplaced: Frames?
   private var made = 0
   private var failure: Failure?
+  /// Frames that still come are of a pass that was given up.
+  private var isOver = false
 
   /// - Parameters:
   ///   - parent: the folder beside which everything is kept.
@@ -62,6 +64,9 @@ final class PassRecorder: @unchecked Sendable {
   }
 
   deinit { VTMultiPassStorageClose(storage) }
+
+  /// Removes what is on disk. To be called at the end of a run, whose session may hold this for longer.
+  func close() { folder.remove() }
 
   /// Frames that come from now on are those of a new pass.
   func begin() throws {
@@ -127,7 +132,9 @@ final class PassRecorder: @unchecked Sendable {
 
   /// - Returns: How many frames the pass has.
   func add(_ sample: CMSampleBuffer) -> Int {
-    guard let silo = lock.withLock({ current?.part?.frames ?? current?.silo.whole }) else { return 0 }
+    guard let silo = lock.withLock({ isOver ? nil : current?.part?.frames ?? current?.silo.whole }) else {
+      return 0
+    }
     let status = VTFrameSiloAddSampleBuffer(silo, sampleBuffer: sample)
     return lock.withLock {
       guard var frames = current else { return 0 }
@@ -178,6 +185,17 @@ final class PassRecorder: @unchecked Sendable {
     }
   }
 
+  /// Gives up a pass over the whole movie whose frames cannot be kept, and makes room for what is written.
+  /// - Returns: False if there is no pass before it.
+  func keepPassBefore() -> Bool {
+    lock.withLock {
+      guard let earlier = before else { return false }
+      isOver = true
+      (current, before, failure) = (earlier, nil, nil)
+      return true
+    }
+  }
+
   /// Hands out the last pass's frames, in decode order.
   /// - Parameter body: False ends it.
   func forEach(_ body: (CMSampleBuffer) -> Bool) throws {
@@ -204,11 +222,13 @@ final class PassRecorder: @unchecked Sendable {
     // dskFulErr and ioErr of the silo.
     switch status {
     case -34:
-      Failure("the disk is full, and the frames of a pass are kept beside the output; free some space")
+      Failure(
+        "the disk is full, and the frames of a pass are kept beside the output; free some space",
+        lacksRoom: true)
     case -36:
       Failure(
-        "cannot write the frames of a pass beside the output, or read them again (error -36); is the size of files limited?"
-      )
+        "cannot write the frames of a pass beside the output, or read them again (error -36); is the size of files limited?",
+        lacksRoom: true)
     default:
       Failure(
         "a pass of the encoding failed (error \(status)); encode in one with --multi-pass 1, which split takes too"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSandbox
 import Foundation
+import Synchronization
 
 /// A hidden folder for what a run keeps on disk meanwhile: statistics, frames of a pass, parts of a movie.
 ///
@@ -9,6 +10,7 @@ import Foundation
 final class ScratchFolder: Sendable {
   let path: String
   private let lock: Int32
+  private let isRemoved = Mutex(false)
 
   static let prefix = ".vtscratch-"
   /// Empty, and in every folder of ours: nobody else's has it.
@@ -19,7 +21,7 @@ final class ScratchFolder: Sendable {
     Self.removeLeftovers(in: parent)
     var template = Array("\(parent)/\(Self.prefix)XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
-      throw Failure("cannot make a folder in '\(parent)': \(Failure.advice(forSystemError: errno))")
+      throw Failure("cannot make a folder in '\(parent)'", systemError: errno)
     }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     // Locked before it is marked: what has no mark is not taken for a leftover.
@@ -31,13 +33,22 @@ final class ScratchFolder: Sendable {
       // Nobody would know it for a leftover.
       rmdir(path)
       if lock >= 0 { close(lock) }
-      throw Failure("cannot use a folder in '\(parent)': \(Failure.advice(forSystemError: code))")
+      throw Failure("cannot use a folder in '\(parent)'", systemError: code)
     }
     close(marked)
     Interrupt.shared.register(scratch: path)
   }
 
-  deinit {
+  deinit { remove() }
+
+  /// Removes it with all that is in it, once. To be called where others hold the object for longer than the run lasts: a
+  /// process that ends does not wait for them.
+  func remove() {
+    let isFirst = isRemoved.withLock { isRemoved in
+      defer { isRemoved = true }
+      return !isRemoved
+    }
+    guard isFirst else { return }
     ovt_remove_folder(lock, path)
     Interrupt.shared.unregister(scratch: path)
     close(lock)

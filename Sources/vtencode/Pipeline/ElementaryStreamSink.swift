@@ -81,6 +81,6 @@ private final class ByteOutput {
   }
 
   private func failure(_ code: Int32) -> Failure {
-    Failure("cannot write '\(name)': \(Failure.advice(forSystemError: code))")
+    Failure("cannot write '\(name)'", systemError: code)
   }
 }

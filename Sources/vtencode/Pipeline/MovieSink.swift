@@ -81,7 +81,8 @@ struct MovieSink: SampleSink {
       writer.metadata = source.metadata
       return writer
     } catch {
-      throw Failure("cannot write '\(self.path)': \(Failure.describe(error))")
+      throw Failure(
+        "cannot write '\(self.path)': \(Failure.describe(error))", lacksRoom: Failure.lacksRoom(error))
     }
   }
 
@@ -163,7 +164,8 @@ struct MovieSink: SampleSink {
 
   private func failure(_ writer: AVAssetWriter) -> Failure {
     let reason = writer.error.map(Failure.describe) ?? "the writer gave no reason"
-    return Failure("cannot write '\(path)': \(reason)")
+    return Failure(
+      "cannot write '\(path)': \(reason)", lacksRoom: writer.error.map(Failure.lacksRoom) ?? false)
   }
 
   /// Hands samples to one input whenever it can take them, until there are no more.

@@ -118,7 +118,7 @@ final class PendingFile {
   }
 
   private static func failure(_ code: Int32, _ finalPath: String) -> Failure {
-    Failure("cannot write '\(finalPath)': \(Failure.advice(forSystemError: code))")
+    Failure("cannot write '\(finalPath)'", systemError: code)
   }
 
   // MARK: - The folder
@@ -150,7 +150,7 @@ final class PendingFile {
         break
       }
     }
-    throw Failure("cannot write '\(finalPath)': \(Failure.advice(forSystemError: code))")
+    throw failure(code, finalPath)
   }
 
   /// Removes what runs that were killed have left.

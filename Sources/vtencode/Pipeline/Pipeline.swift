@@ -14,9 +14,33 @@ struct Pipeline: Sendable {
   private static let waitingSamples = 256
 
   func run() async throws -> RunReport {
+    do { return try await runOnce() } catch let failure as Failure
+      where failure.lacksRoom && plan.passes > 1 && plan.makesPassesOnDemand && !Interrupt.shared.isRequested
+    {
+      // What passes keep has been removed: one pass has room where the frames of it and the output have none together.
+      var plan = plan
+      plan.passes = 1
+      plan.makesPassesOnDemand = false
+      var report = try await Pipeline(source: source, plan: plan, destination: destination).runOnce()
+      report.lackedRoom = true
+      report.plan.notices.append(noteRoom("so the movie is encoded in one pass"))
+      return report
+    }
+  }
+
+  /// Says that passes had no room.
+  /// - Parameter outcome: what comes of that.
+  private func noteRoom(_ outcome: String) -> String {
+    let notice = "there is no room beside the output for what several passes keep, \(outcome)"
+    if plan.progress == .auto { Console.note("vtencode: \(notice)") }
+    return notice
+  }
+
+  private func runOnce() async throws -> RunReport {
     let samples = BoundedQueue<CMSampleBuffer>(capacity: Self.waitingSamples)
     let gate = SoundGate(latest: plan.latestEnd(of: source))
     let tally = Tally()
+    try ResourceLimits.check(tracks: trackCount)
     try ResourceLimits.check(
       decoded: (source.width, source.height), encoded: (plan.width, plan.height), isDeep: source.isDeep)
     let began = SessionTime.now
@@ -24,6 +48,7 @@ struct Pipeline: Sendable {
     defer { progress.finish() }
 
     let recorder = try makeRecorder()
+    defer { recorder?.close() }
     let compressor = try Compressor(plan, source: source, storage: recorder?.storage) { result in
       switch result {
       case .success(let sample?):
@@ -75,6 +100,10 @@ struct Pipeline: Sendable {
     report.passes = passes.map { $0.made + (plan.statistics == nil ? 0 : 1) } ?? 1
     report.framesAgain = passes?.framesAgain ?? 0
     report.madePasses = passes != nil
+    if passes?.lacksRoom == true {
+      report.lackedRoom = true
+      notices.append(noteRoom("so the last pass that it had room for is what was written"))
+    }
     report.plan.notices += notices
     return report
   }
@@ -84,6 +113,13 @@ struct Pipeline: Sendable {
     guard plan.passes > 1 else { return nil }
     let parent = destination.path.map(folder(of:)) ?? FileManager.default.temporaryDirectory.path
     return try PassRecorder(in: parent, learned: plan.statistics)
+  }
+
+  /// Tracks of the source that are read for this output.
+  var trackCount: Int {
+    guard case .movie = destination.kind else { return 1 }
+    return 1 + (plan.audio == .none ? 0 : source.sounds.count)
+      + (plan.keepsSubtitles ? source.subtitles.count : 0)
   }
 
   private var expectedFrames: Int? {

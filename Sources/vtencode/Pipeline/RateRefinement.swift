@@ -21,7 +21,8 @@ struct RateRefinement {
   private func isMissed(_ report: RunReport) -> Bool {
     let plan = pipeline.plan
     // Several passes come right by themselves.
-    guard plan.purpose != .conferencing, !report.madePasses, plan.mayEncodeAgain, !plan.isPaced,
+    guard plan.purpose != .conferencing, !report.madePasses, !report.lackedRoom, plan.mayEncodeAgain,
+      !plan.isPaced,
       !plan.isConstantBitRate,
       plan.quality == nil,
       pipeline.destination.path != nil, !Interrupt.shared.isRequested,
@@ -67,7 +68,9 @@ struct RateRefinement {
         best.written.path = name
       }
     }
+    let notices = best.plan.notices
     best.plan = pipeline.plan
+    best.plan.notices = notices
     best.wallSeconds = seconds
     best.runs = runs
     return best
