@@ -20,6 +20,9 @@ let package = Package(
       name: "fuzz-movie",
       dependencies: ["FuzzDriver", .product(name: "AVFoundation", package: "OpenVideoToolbox")]),
     .executableTarget(
+      name: "fuzz-audio-file",
+      dependencies: ["FuzzDriver", .product(name: "AVFAudio", package: "OpenVideoToolbox")]),
+    .executableTarget(
       name: "fuzz-media",
       dependencies: [
         "FuzzDriver",
