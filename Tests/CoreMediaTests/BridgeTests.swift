@@ -159,6 +159,32 @@ private let colour = ["-color_primaries", "bt709", "-color_trc", "bt709", "-colo
     #expect(read(Data(), nil).1 == kCMFormatDescriptionBridgeError_InvalidSerializedSampleDescription)
   }
 
+  /// Four fractions: whole numbers, halves, thousandths, and what a dictionary leaves out.
+  @Test func cleanAperturesAreExactFractions() throws {
+    func content(_ aperture: [CFString: Any]) throws -> [Int32]? {
+      let description = try CMFormatDescription(
+        videoCodecType: .h264, width: 720, height: 576,
+        extensions: [.cleanAperture: .init(aperture as NSDictionary)])
+      let data = try write(description, nil)
+      guard let box = data.range(of: Data("clap".utf8)) else { return nil }
+      return (0..<8).map { n in
+        let start = box.upperBound + 4 * n
+        return Int32(bitPattern: data[start..<start + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
+      }
+    }
+    let (width, height) = (
+      kCMFormatDescriptionKey_CleanApertureWidth, kCMFormatDescriptionKey_CleanApertureHeight
+    )
+    #expect(try content([width: 700, height: 560]) == [700, 1, 560, 1, 0, 1, 0, 1])
+    #expect(
+      try content([
+        width: 701, height: 559.123, kCMFormatDescriptionKey_CleanApertureHorizontalOffset: -0.5,
+        kCMFormatDescriptionKey_CleanApertureVerticalOffsetRational: [1, 3],
+      ]) == [701, 1, 559_123, 1000, -1, 2, 1, 3])
+    #expect(try content([width: 700]) == nil)
+    #expect(try content([width: Double.infinity, height: 1e300]) == nil)
+  }
+
   /// Cut, changed and random bytes: a description or an error.
   @Test func survivesDamage() throws {
     let description = try CMFormatDescription(
