@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// Adaptive quantisation for the look-ahead: QP offsets by the variance of each macroblock. Detail
 /// hides errors, smooth areas show them.
 enum LocalActivity {
@@ -24,7 +16,7 @@ enum LocalActivity {
   ///   - picture: the picture; `activityOffsets` and `weights` are written.
   ///   - geometry: its size.
   ///   - kernels: the functions that compute the variance.
-  ///   - strength: `LookAheadConfiguration.adaptiveQuantisation`, 0 to 2.
+  ///   - strength: `H264EncoderConfiguration.LookAhead.adaptiveQuantisation`, 0 to 2.
   ///   - y: the index of the row of macroblocks.
   static func analyse(
     _ picture: QueuedPicture, _ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>,
@@ -48,10 +40,10 @@ enum LocalActivity {
         source.luma + (top &* source.lumaBytesPerRow &+ left), source.lumaBytesPerRow)
       let sum = Int(packed & 0xFFFF_FFFF)
       let energy = max(Int(packed >> 32) &- (sum &* sum) >> 8, 0)
-      let offset = Float(strength) * slope * (log2f(Float(energy &+ 1)) - usual)
+      let offset = Float(strength) * slope * (log2Approx(Float(energy &+ 1)) - usual)
       let m = y &* w &+ x
       picture.activityOffsets[m] = max(-8, min(8, offset))
-      picture.weights[m] = Float(picture.intraCosts[m]) * exp2f(picture.activityOffsets[m] * (-1 / 6))
+      picture.weights[m] = Float(picture.intraCosts[m]) * exp2Approx(picture.activityOffsets[m] * (-1 / 6))
     }
   }
 }

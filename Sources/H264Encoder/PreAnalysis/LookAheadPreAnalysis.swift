@@ -66,7 +66,7 @@ final class LookAheadPreAnalysis: SharedRows, @unchecked Sendable {
   /// - Parameters:
   ///   - picture: gets the copy and the results.
   ///   - source: the caller's picture.
-  ///   - strength: `LookAheadConfiguration.adaptiveQuantisation`, 0 to 2.
+  ///   - strength: `H264EncoderConfiguration.LookAhead.adaptiveQuantisation`, 0 to 2.
   func analyse(_ picture: QueuedPicture, _ source: SourcePicture, strength: Double) {
     picture.prepare(for: source)
     picture.intraCost = run(.intra(picture, source, strength: strength))

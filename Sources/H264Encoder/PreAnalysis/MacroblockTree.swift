@@ -1,12 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// Lowers the QP of macroblocks that many later pictures refer to (J. Garrett-Glaser, "A novel
 /// macroblock-tree algorithm for high-performance optimization of dependent video coding in
 /// H.264/AVC").
@@ -93,7 +85,7 @@ struct MacroblockTree {
     for m in 0..<geometry.macroblockCount {
       let own = picture.weights[m]
       picture.offsets[m] =
-        picture.activityOffsets[m] - strength * log2f((own + picture.propagatedCosts[m]) / own)
+        picture.activityOffsets[m] - strength * log2Approx((own + picture.propagatedCosts[m]) / own)
     }
   }
 
