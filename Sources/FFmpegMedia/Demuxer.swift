@@ -512,8 +512,10 @@ package final class Demuxer: @unchecked Sendable {
     isFresh = false
     var target = time
     let shift = facts.shift(stream.timeBase)
+    let shortest = max(1, stream.shortestSample ?? 1)
+    var misses: Int64 = 0
     // The index holds decode times: the key frame it finds may be shown later than the time asked for.
-    for attempt in 0..<8 {
+    for attempt in 0..<Self.mostEntries {
       let (code, messages) = LibavLog.collect {
         av_seek_frame(context, Int32(stream.index), target.addingClamped(shift), AVSEEK_FLAG_BACKWARD)
       }
@@ -527,18 +529,26 @@ package final class Demuxer: @unchecked Sendable {
       }
       forget()
       guard let packet = try readNext() else { return }
-      if packet.streamIndex != stream.index || stream.kind != .video { pending = packet; return }
+      pending = packet
+      guard packet.streamIndex == stream.index, stream.kind == .video else { return }
       let shown = packet.pts ?? packet.dts ?? 0
-      if shown <= time || attempt == 7 { pending = packet; return }
+      guard shown > time else { return }
       let before = (packet.dts ?? shown).subtractingClamped(1)
       if before >= target {
-        target = target.subtractingClamped(
-          max(1, stream.shortestSample ?? 1).multipliedClamped(by: 1 << Int64(attempt)))
+        // What comes first comes for all times before it.
+        misses += 1
+        guard misses < 8 else { return }
+        target = target.subtractingClamped(shortest.multipliedClamped(by: 1 << misses))
       } else {
-        target = before
+        // One key frame after the other, and where many are decoded long before they are shown, in steps that grow.
+        let steps = Int64(max(0, attempt - Self.mostEntries / 2))
+        target = steps == 0 ? before : before.subtractingClamped(shortest.multipliedClamped(by: 1 << steps))
       }
     }
   }
+
+  /// Key frames before a time that are looked at until one is shown before it, too.
+  private static let mostEntries = 64
 
   /// Reads up to the time, and then again up to the key frame before it.
   private func seekFromBeginning(_ index: Int, to time: Int64) throws {

@@ -104,11 +104,19 @@ extension MediaStream.Kind {
 extension MediaStream {
   /// The stream with the times of its packets as they are handed out.
   func shifted(_ facts: TimeFacts) -> MediaStream {
-    guard facts.origin != nil || facts.ordered[index] != nil else { return self }
+    guard facts.origin != nil || facts.ordered[index] != nil else { return beginning(facts) }
     var stream = self
     let shift = facts.shift(timeBase)
     stream.startTime = (facts.starts[index] ?? startTime).subtractingClamped(shift)
     stream.editedEnd = editedEnd?.subtractingClamped(shift)
+    return stream
+  }
+
+  /// The stream with the time of the picture that is shown first: libavformat tells that of the one stored first.
+  private func beginning(_ facts: TimeFacts) -> MediaStream {
+    guard kind == .video, let start = facts.starts[index], start < startTime else { return self }
+    var stream = self
+    stream.startTime = start
     return stream
   }
 

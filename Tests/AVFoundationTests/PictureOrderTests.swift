@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import AVFoundation
 import Foundation
 import Synchronization
 import Testing
+
+@testable import AVFoundation
 
 /// Every picture of a stream comes, once and in its order, whatever the stream says of how far it is reordered.
 @Suite struct PictureOrderTests {
@@ -93,20 +94,59 @@ import Testing
     }
   }
 
-  /// The picture at each time is the one that is shown then.
-  @Test func imageGeneratorsFindEachPicture() throws {
+  /// The picture at each time is the one that is shown then, also of a movie whose first stored picture is not the first
+  /// one shown, and of one whose key frames are decoded long before they are shown.
+  @Test(arguments: [cases[4], cases[5], cases[8]]) func imageGeneratorsFindEachPicture(_ kind: Case) throws {
     let scratch = Scratch()
-    let kind = Self.cases[4]
     _ = try OrderedStream(options: kind.options, order: kind.order, statement: .nothing).write(scratch, "a")
-    let asset = AVURLAsset(url: scratch.url("a.mov"))
-    let wanted = try ReaderTests.read(
-      asset, settings: [kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_32BGRA])
-    let generator = AVAssetImageGenerator(asset: asset)
-    (generator.requestedTimeToleranceBefore, generator.requestedTimeToleranceAfter) = (.zero, .zero)
-    for (index, sample) in wanted.enumerated() where index % 5 < 2 {
-      let image = try generator.copyCGImage(at: sample.presentationTimeStamp, actualTime: nil)
-      let bytes = try #require(image.dataProvider?.data as Data?)
-      #expect(bytes == ReaderTests.packed(try #require(sample.imageBuffer)), "\(index)")
+    for ending in ["mov", "mkv", "ts", "264"] {
+      let asset = AVURLAsset(url: scratch.url("a." + ending))
+      let wanted = try ReaderTests.read(
+        asset, settings: [kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_32BGRA])
+      #expect(wanted.count == OrderedStream.count)
+      let generator = AVAssetImageGenerator(asset: asset)
+      (generator.requestedTimeToleranceBefore, generator.requestedTimeToleranceAfter) = (.zero, .zero)
+      for (index, sample) in wanted.enumerated() where index % 5 < 2 {
+        var time = CMTime.invalid
+        let image = try generator.copyCGImage(at: sample.presentationTimeStamp, actualTime: &time)
+        let bytes = try #require(image.dataProvider?.data as Data?)
+        let note: Comment = "\(ending) \(index)"
+        #expect(time == sample.presentationTimeStamp, note)
+        #expect(bytes == ReaderTests.packed(try #require(sample.imageBuffer)), note)
+      }
+    }
+  }
+
+  /// A reader that begins within a movie gives the same pictures as one that reads it whole, and steps go over all of them.
+  @Test(arguments: [cases[4], cases[5], cases[8]]) func readingAndStepsBeginAtAnyPicture(_ kind: Case) throws
+  {
+    let scratch = Scratch()
+    _ = try OrderedStream(options: kind.options, order: kind.order, statement: .nothing).write(scratch, "a")
+    for ending in ["mov", "mkv", "ts", "264"] {
+      let asset = AVURLAsset(url: scratch.url("a." + ending))
+      let track = try #require(asset.tracks(withMediaType: .video).first)
+      let all = try ReaderTests.read(asset, settings: Self.planar)
+      let sums = try all.map { md5(ReaderTests.packed(try #require($0.imageBuffer))) }
+      let times = all.map(\.presentationTimeStamp)
+      #expect(track.timeRange.start == times.first, "\(ending)")
+      for (index, time) in times.enumerated() where [0, 1, 2, 3, 4, 7, 33, 59].contains(index) {
+        let note: Comment = "\(ending) \(index)"
+        let reader = try AVAssetReader(asset: asset)
+        let output = AVAssetReaderTrackOutput(track: track, outputSettings: Self.planar)
+        reader.add(output)
+        reader.timeRange = CMTimeRange(start: time, duration: .positiveInfinity)
+        #expect(reader.startReading(), note)
+        var found: [String] = []
+        while let sample = output.copyNextSampleBuffer() {
+          found.append(md5(ReaderTests.packed(try #require(sample.imageBuffer))))
+        }
+        #expect(found == Array(sums[index...]), note)
+        #expect(track.samplePresentationTime(forTrackTime: time) == time, note)
+        for count in [1, -1, -3, 4, -100] {
+          let wanted = times[max(0, min(times.count - 1, index + count))]
+          #expect(track.pictureTime(count, from: time) == wanted, "\(ending) \(index) \(count)")
+        }
+      }
     }
   }
 }

@@ -186,9 +186,10 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
       Demuxer(again: facts.demuxer), track, PictureRequirements(settings), copies: false,
       areStills: true)
     let wanted = max(asked, track.timeRange.start)
-    // With a key frame in reach there is no need to decode up to the time.
+    // With a key frame in reach there is no need to decode up to the time. The first one of all may be shown later than
+    // pictures that need it, as nothing else is stored before them.
     let key = try keyFrame(before: wanted, facts, track)
-    let start = wanted - key <= before ? key : wanted
+    let start = key <= wanted && wanted - key <= before ? key : wanted
     let last = track.timeRange.end
     guard start < last || start == .zero else { throw Self.nothing(at: time) }
     try source.seek(to: CMTimeRange(start: start, duration: .positiveInfinity))

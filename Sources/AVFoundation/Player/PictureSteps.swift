@@ -92,13 +92,18 @@ extension AVAssetTrack {
       var key: Int64?
       while budget > 0, let sample = samples.next() {
         budget -= 1
-        key = key ?? sample.time
+        key = key ?? sample.time ?? .max
         if let shown = sample.picture, shown < limit {
           if shown > first { group.insert(shown) } else { isShownAtStart = true }
         }
         if sample.decoded >= limit { break }
       }
-      guard let key, key < limit else { break }
+      guard let key else { break }
+      // No key frame is shown before the limit: this is the beginning, and nothing is stored before it.
+      guard key < limit else {
+        found += group.sorted(by: >)
+        break
+      }
       // What is shown before the key frame belongs to the group before.
       found += group.filter { $0 >= key }.sorted(by: >)
       limit = key
