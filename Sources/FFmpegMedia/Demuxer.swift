@@ -94,10 +94,6 @@ package final class Demuxer: @unchecked Sendable {
       if formatName.hasPrefix("matroska") { found = MatroskaTracks(reader).describe(found) }
       if formatName == "mpegts" { found = TransportScrambling.mark(found, in: reader) }
     }
-    if source == nil, found.contains(where: { $0.kind == .data && $0.codec.codecTag == "mebx" }) {
-      let header = MovieHeader(path: Demuxer.path(url))
-      found = found.map { $0.described(by: header) }
-    }
 
     let raw = Demuxer.streams(of: context).first
     if ["h264", "hevc"].contains(formatName), let raw {

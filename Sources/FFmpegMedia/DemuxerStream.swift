@@ -79,8 +79,8 @@ package struct MediaStream: Sendable {
   package let metadata: [String: String]
   /// Parameter sets in Annex B streams, NAL units without start codes; empty where `codec.extradata` is avcC or hvcC.
   package let parameterSets: [Data]
-  /// The sample description of a local movie's timed metadata in boxes, which libavformat does not tell.
-  package fileprivate(set) var metadataDescription: Data?
+  /// The sample description of a movie's timed metadata in boxes, which libavformat does not tell.
+  package var metadataDescription: Data?
   /// Samples come with start codes and are converted to length-prefixed NAL units when read.
   package let isAnnexB: Bool
 
@@ -125,14 +125,6 @@ extension MediaStream {
     guard kind == .video, depth > reorderDepth else { return self }
     var stream = self
     stream.reorderDepth = depth
-    return stream
-  }
-
-  /// The stream with what a movie's header says of its samples.
-  func described(by header: MovieHeader?) -> MediaStream {
-    guard let description = header?.tracks[trackID]?.metadataDescription else { return self }
-    var stream = self
-    stream.metadataDescription = description
     return stream
   }
 

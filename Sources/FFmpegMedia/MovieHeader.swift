@@ -14,8 +14,6 @@ package struct MovieHeader: Sendable {
     package var alternateGroup = 0
     /// By the kind of reference, the other tracks' numbers.
     package var references: [String: [Int32]] = [:]
-    /// The first sample description of timed metadata in boxes ('mebx').
-    package var metadataDescription: Data?
     /// Where the table of chunks lies in the file, and how many bytes each of its entries has.
     var chunkTable: (start: Int64, count: Int, width: Int)?
   }
@@ -37,8 +35,8 @@ package struct MovieHeader: Sendable {
 
   /// - Returns: nil if there is no such file, or it is no movie.
   package init?(path: String) {
-    // A pipe would have this wait for somebody to write into it.
     self.path = path
+    // Without O_NONBLOCK a pipe would have this wait for somebody to write into it.
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
@@ -83,9 +81,7 @@ package struct MovieHeader: Sendable {
     if let group = read(header.start + (version == 1 ? 46 : 34), 2) {
       track.alternateGroup = MovieBox.number(group[...], 0, count: 2)
     }
-    let table = sampleTable(parts)
-    track.chunkTable = chunkTable(table)
-    track.metadataDescription = metadataDescription(table)
+    track.chunkTable = chunkTable(sampleTable(parts))
     for part in parts { track.items += metadata(part) }
     if let references = parts.first(where: { $0.type == "tref" }) {
       for reference in boxes(references.start, references.end)
@@ -107,15 +103,6 @@ package struct MovieHeader: Sendable {
       parts = boxes(box.start, box.end)
     }
     return parts
-  }
-
-  private func metadataDescription(_ table: [Box]) -> Data? {
-    guard let list = table.first(where: { $0.type == "stsd" }), let head = read(list.start + 8, 8),
-      head[4...].elementsEqual("mebx".utf8)
-    else { return nil }
-    let size = Int64(MovieBox.number(head[...], 0))
-    guard size >= 16, size <= 1 << 20, size <= list.end - list.start - 8 else { return nil }
-    return read(list.start + 8, Int(size)).map { Data($0) }
   }
 
   // MARK: - Chunks

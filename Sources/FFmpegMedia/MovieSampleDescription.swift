@@ -10,6 +10,8 @@ struct MovieSampleDescription: Equatable {
   var width: Int32 = 0
   var height: Int32 = 0
   var cleanAperture: CleanAperture?
+  /// The first description, with its header, of timed metadata in boxes ('mebx').
+  var metadata: Data?
 
   /// Descriptions, and boxes in one, that are looked at.
   private static let most = 64
@@ -20,15 +22,30 @@ struct MovieSampleDescription: Equatable {
   /// Of a description of pictures, its header with it, before its boxes.
   private static let pictureHeader: Int64 = 86
 
-  /// - Parameters: the place of the box's content in the file.
-  init(_ bytes: ByteWindow, _ start: Int64, _ end: Int64) {
+  /// Bytes of a description of metadata, which has a key for each kind of item.
+  private static let mostMetadata = 1 << 20
+
+  /// - Parameters:
+  ///   - bytes: The file.
+  ///   - start: Where the content of the box begins, in bytes from the beginning of the file.
+  ///   - end: Where it ends.
+  ///   - metadataRoom: Bytes of descriptions of metadata that may still be kept; what is kept is taken off.
+  init(_ bytes: ByteWindow, _ start: Int64, _ end: Int64, metadataRoom: inout Int) {
     var at = start + 8
     for index in 0..<Self.most {
       guard end - at >= 16, let head = bytes.read(at, 8) else { return }
       let next = at.addingClamped(Int64(MovieBox.number(head[...], 0)))
       guard next >= at + 16, next <= end else { return }
       if Self.protected.contains(String(decoding: head[4...], as: UTF8.self)) { isProtected = true }
-      if index == 0 { readPicture(bytes, at, next) }
+      if index == 0, head[4...].elementsEqual("mebx".utf8) {
+        let size = Int(next - at)
+        if size <= min(Self.mostMetadata, metadataRoom), let content = bytes.read(at, size) {
+          metadata = Data(content)
+          metadataRoom -= size
+        }
+      } else if index == 0 {
+        readPicture(bytes, at, next)
+      }
       at = next
     }
   }
@@ -56,6 +73,7 @@ extension MediaStream {
   func described(_ boxes: MovieTables.Facts) -> MediaStream {
     var stream = self
     let description = boxes.descriptions[trackID]
+    if kind == .data { stream.metadataDescription = description?.metadata }
     if description?.isProtected == true || boxes.encrypted.contains(trackID) { stream.isProtected = true }
     let (width, height) = (codec.pointer.pointee.width, codec.pointer.pointee.height)
     if kind == .video, let description, let aperture = description.cleanAperture, description.width == width,

@@ -44,6 +44,8 @@ struct MovieTables {
   private var fragmentNumber: Int32?
   /// The movie goes on in fragments, of which its edit lists may know nothing.
   private var isFragmented = false
+  /// Bytes of descriptions of metadata that may still be kept, of all tracks.
+  private var metadataRoom = 1 << 22
   /// Bytes of compressed headers, once they are not.
   private var inflated = 0
   /// A compressed header is larger than any, or is in another one.
@@ -115,6 +117,7 @@ struct MovieTables {
     var tables = MovieTables(
       bytes: ByteWindow(MemoryReader(Data(content))), length: Int64(content.count), file: nil)
     tables.isInflated = true
+    tables.metadataRoom = metadataRoom
     var track = Track()
     tables.walk(0, tables.length, depth: depth, &track, isWhole: true)
     entries = entries.addingClamped(tables.entries)
@@ -124,6 +127,7 @@ struct MovieTables {
     edits.merge(tables.edits) { _, _ in nil }
     descriptions.merge(tables.descriptions) { _, _ in nil }
     encryptedNumbers.formUnion(tables.encryptedNumbers)
+    metadataRoom = tables.metadataRoom
   }
 
   /// The tables of a track.
@@ -267,7 +271,7 @@ struct MovieTables {
     case "stsd":
       // Samples per frame, of a sound description of version 1.
       if number(24, count: 2) == 1, number(44) > 1 { track.samplesPerEntry = Self.leastSamplesPerEntry }
-      track.description = MovieSampleDescription(bytes, start, end)
+      track.description = MovieSampleDescription(bytes, start, end, metadataRoom: &metadataRoom)
       search(start, end, &track)
     default: break
     }

@@ -176,6 +176,51 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
     #expect(try samples(asset(FileDelegate(path, .init(tellsLength: false)))) == expected)
   }
 
+  /// Timed metadata has a description that libavformat does not tell, wherever the bytes come from.
+  @Test func timedMetadata() async throws {
+    let scratch = Scratch()
+    let file = scratch.url("metadata.mov")
+    let item = AVMutableMetadataItem()
+    item.identifier = AVMetadataIdentifier(rawValue: "mdta/com.example.count")
+    item.value = NSNumber(value: 42)
+    item.dataType = kCMMetadataBaseDataType_SInt32 as String
+    let group = AVTimedMetadataGroup(
+      items: [item], timeRange: CMTimeRange(start: .zero, duration: CMTime(value: 1, timescale: 2)))
+    let writer = try AVAssetWriter(url: file, fileType: .mov)
+    let metadata = AVAssetWriterInput(
+      mediaType: .metadata, outputSettings: nil, sourceFormatHint: group.copyFormatDescription())
+    let adaptor = AVAssetWriterInputMetadataAdaptor(assetWriterInput: metadata)
+    let video = AVAssetWriterInput(
+      mediaType: .video,
+      outputSettings: [AVVideoCodecKey: AVVideoCodecType.h264, AVVideoWidthKey: 64, AVVideoHeightKey: 64])
+    let pictures = AVAssetWriterInputPixelBufferAdaptor(assetWriterInput: video)
+    writer.add(metadata)
+    writer.add(video)
+    #expect(writer.startWriting())
+    writer.startSession(atSourceTime: .zero)
+    var picture: CVPixelBuffer?
+    CVPixelBufferCreate(nil, 64, 64, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, nil, &picture)
+    #expect(adaptor.append(group))
+    #expect(pictures.append(try #require(picture), withPresentationTime: .zero))
+    metadata.markAsFinished()
+    video.markAsFinished()
+    await writer.finishWriting()
+    #expect(writer.status == .completed)
+    for behaviour in [FileDelegate.Behaviour(), .init(hasParts: false)] {
+      let asset = try asset(FileDelegate(file.path, behaviour), "archive://shelf/metadata.mov")
+      let track = try #require(try await asset.loadTracks(withMediaType: .metadata).first)
+      let format = try #require(try await track.load(.formatDescriptions).first)
+      #expect(
+        CMMetadataFormatDescriptionGetIdentifiers(format) as? [String] == ["mdta/com.example.count"])
+      let reader = try AVAssetReader(asset: asset)
+      let output = AVAssetReaderTrackOutput(track: track, outputSettings: nil)
+      let groups = AVAssetReaderOutputMetadataAdaptor(assetReaderTrackOutput: output)
+      reader.add(output)
+      #expect(reader.startReading())
+      #expect(groups.nextTimedMetadataGroup()?.items.map(\.numberValue) == [42])
+    }
+  }
+
   /// Decoded, from the middle, by several at a time.
   @Test func pictures() async throws {
     let path = try Fixture.movie()
