@@ -13,6 +13,7 @@ package final class Demuxer: @unchecked Sendable {
   package let url: String
   /// libavformat's name of the format ("mov,mp4,m4a,3gp,3g2,mj2").
   package let formatName: String
+  /// Set while the file is opened, and not changed afterwards.
   package private(set) var streams: [MediaStream]
   package let metadata: [String: String]
   package private(set) var chapters: [MediaChapter] = []
@@ -52,6 +53,8 @@ package final class Demuxer: @unchecked Sendable {
   /// A jump of times was seen.
   private var isBroken = false
   private var selected: Set<Int>
+  /// Streams that a packet has shown to be encrypted, though nothing before it said so.
+  private var encryptedStreams: Set<Int> = []
   /// Streams whose parameter sets have changed on the way and stay in the samples from there on.
   private var keepsParameterSets: Set<Int> = []
 
@@ -143,6 +146,7 @@ package final class Demuxer: @unchecked Sendable {
     hasJumps = other.hasJumps
     times = StreamTimes(other.streams, other.facts, continuity: nil)
     selected = Set(streams.map(\.index))
+    encryptedStreams = other.lock.withLock { other.encryptedStreams }
     if elementary == nil {
       (context, io, _) = try Demuxer.open(
         url, frameRate: frameRate, access, source: source, interruption: interruption)
@@ -187,11 +191,13 @@ package final class Demuxer: @unchecked Sendable {
     }
   }
 
-  private func discardUnselected() {
+  /// - Parameter others: Streams that are not read either.
+  private func discardUnselected(besides others: Set<Int> = []) {
     guard let context else { return }
+    let wanted = selected.subtracting(others)
     for stream in Demuxer.streams(of: context) {
       stream.pointee.discard =
-        selected.contains(Int(stream.pointee.index)) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
+        wanted.contains(Int(stream.pointee.index)) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
     }
   }
 
@@ -207,8 +213,10 @@ package final class Demuxer: @unchecked Sendable {
 
   /// What is encrypted would be decoded to rubbish, or not at all.
   private func checkProtection() throws {
-    guard let stream = streams.first(where: { $0.isProtected && selected.contains($0.index) }) else { return }
-    throw encrypted(stream.index)
+    let found = streams.first { stream in
+      selected.contains(stream.index) && (stream.isProtected || encryptedStreams.contains(stream.index))
+    }
+    if let found { throw encrypted(found.index) }
   }
 
   private func encrypted(_ index: Int) -> MediaFileError {
@@ -239,16 +247,27 @@ package final class Demuxer: @unchecked Sendable {
     var packets: [MediaPacket] = []
     var bytes = 0
     var isWhole = true
-    while packets.count < TimeProbe.packets, bytes < TimeProbe.bytes, !look.isEnough(packets) {
-      // Damage is told when it is read, not now.
-      // So is encryption, of which a packet is the only sign there may be.
-      guard let packet = try? readStored() else {
+    while packets.count < TimeProbe.packets, bytes < TimeProbe.bytes,
+      !look.isEnough(packets, without: encryptedStreams)
+    {
+      let next: MediaPacket?
+      do { next = try readStored() } catch let error as MediaFileError where error.kind == .encrypted {
+        // The other streams go on. Whoever selects this one is told.
+        discardUnselected(besides: encryptedStreams)
+        if streams.contains(where: { $0.isTimed && !encryptedStreams.contains($0.index) }) { continue }
+        next = nil
+      } catch {
+        // Damage is told when it is read, not now.
+        next = nil
+      }
+      guard let packet = next else {
         isWhole = isAtEnd
         break
       }
       packets.append(packet)
       bytes += packet.bytes.count
     }
+    if !encryptedStreams.isEmpty { discardUnselected() }
     facts.ordered = look.ordered(packets)
     forget(isAtEnd: isAtEnd)
     findMissingTimes()
@@ -257,7 +276,12 @@ package final class Demuxer: @unchecked Sendable {
     let found = look.origin(times.waiting + (missing?.held ?? []))
     facts.origin = found.origin
     facts.starts = found.starts
-    streams = streams.map { $0.shifted(facts).reordered(atLeast: look.depths(packets)[$0.index] ?? 0) }
+    let depths = look.depths(packets)
+    streams = streams.map { stream in
+      var stream = stream.shifted(facts).reordered(atLeast: depths[stream.index] ?? 0)
+      stream.isProtected = stream.isProtected || encryptedStreams.contains(stream.index)
+      return stream
+    }
     if !isWhole {
       isFresh = false
       try rewindFile()
@@ -383,7 +407,7 @@ package final class Demuxer: @unchecked Sendable {
       // A transport stream counts its packets: some are missing about here. Matroska's demuxer passes over what it
       // cannot understand.
       guard !packet.isEncrypted else {
-        streams[packet.streamIndex].isProtected = true
+        encryptedStreams.insert(packet.streamIndex)
         throw encrypted(packet.streamIndex)
       }
       packet.isBesideGap = packet.isCorrupt || messages.contains { $0.contains("EBML") }
@@ -761,6 +785,9 @@ extension String {
 }
 
 extension MediaStream {
+  /// Whether its times say something of the file's.
+  fileprivate var isTimed: Bool { kind == .video || kind == .audio }
+
   /// The facts that the index of an elementary stream adds.
   fileprivate func asElementary(_ index: ElementaryStreamIndex, rate: AVRational?) -> MediaStream {
     let told =

@@ -19,9 +19,10 @@ struct TimeProbe {
   }
 
   /// Whether enough pictures were read.
-  func isEnough(_ packets: [MediaPacket]) -> Bool {
+  /// - Parameter unreadable: Streams that no packets come of.
+  func isEnough(_ packets: [MediaPacket], without unreadable: Set<Int>) -> Bool {
     guard packets.count % 16 == 0 else { return false }
-    return streams.filter { $0.kind == .video }.allSatisfy { stream in
+    return streams.filter { $0.kind == .video && !unreadable.contains($0.index) }.allSatisfy { stream in
       packets.count { $0.streamIndex == stream.index } >= Self.pictures
     } && packets.count >= Self.pictures
   }
