@@ -25,6 +25,8 @@ package final class Demuxer: @unchecked Sendable {
   /// libavformat says of the format that its times may jump.
   private let hasJumps: Bool
   private let elementary: ElementaryStreamIndex?
+  /// What of a transport stream is scrambled.
+  private let scrambling: TransportScrambling
   private let frameRate: AVRational?
   private let access: MediaAccess
   /// Where the bytes come from, if not from a file or a server.
@@ -75,12 +77,14 @@ package final class Demuxer: @unchecked Sendable {
     self.url = url
     self.frameRate = frameRate
     self.access = access
-    self.source = source
     self.interruption = interruption
-    let (context, io, boxes) = try Demuxer.open(
+    let opened = try Demuxer.open(
       url, frameRate: frameRate, access, source: source, interruption: interruption, isFirst: true)
+    let (context, boxes, scrambling) = (opened.context, opened.boxes, opened.scrambling)
     self.context = context
-    self.io = io
+    io = opened.io
+    self.scrambling = scrambling
+    self.source = opened.source
     let flags = context.pointee.iformat.map { $0.pointee.flags } ?? 0
     hasJumps = flags & AVFMT_TS_DISCONT != 0
     formatName = context.pointee.iformat.flatMap { $0.pointee.name }.map { String(cString: $0) } ?? ""
@@ -95,7 +99,7 @@ package final class Demuxer: @unchecked Sendable {
       found = found.map { $0.edited(boxes.edits[$0.trackID]).described(boxes) }
     } else if let reader {
       if formatName.hasPrefix("matroska") { found = MatroskaTracks(reader).describe(found) }
-      if formatName == "mpegts" { found = TransportScrambling.mark(found, in: reader) }
+      if formatName == "mpegts" { found = scrambling.mark(found) }
     }
 
     let raw = Demuxer.streams(of: context).first
@@ -143,13 +147,16 @@ package final class Demuxer: @unchecked Sendable {
     source = other.source
     self.interruption = interruption
     facts = other.facts
+    scrambling = other.scrambling
     hasJumps = other.hasJumps
     times = StreamTimes(other.streams, other.facts, continuity: nil)
     selected = Set(streams.map(\.index))
     encryptedStreams = other.lock.withLock { other.encryptedStreams }
     if elementary == nil {
-      (context, io, _) = try Demuxer.open(
-        url, frameRate: frameRate, access, source: source, interruption: interruption)
+      let opened = try Demuxer.open(
+        url, frameRate: frameRate, access, source: source, interruption: interruption,
+        scrambling: other.scrambling)
+      (context, io) = (opened.context, opened.io)
     }
     if isMovie, let context { durations = SampleDurations(context) }
     findMissingTimes()
@@ -602,8 +609,9 @@ package final class Demuxer: @unchecked Sendable {
     forget()
     if elementary == nil {
       close()
-      (context, io, _) = try Demuxer.open(
-        url, frameRate: frameRate, access, source: source, interruption: interruption)
+      let opened = try Demuxer.open(
+        url, frameRate: frameRate, access, source: source, interruption: interruption, scrambling: scrambling)
+      (context, io) = (opened.context, opened.io)
       if isMovie, let context { durations = SampleDurations(context) }
       findMissingTimes()
     }
@@ -668,10 +676,20 @@ package final class Demuxer: @unchecked Sendable {
 
   // MARK: - Opening
 
+  /// A file that libavformat has opened, and what was found in it besides.
+  private struct Opened {
+    let context: UnsafeMutablePointer<AVFormatContext>
+    let io: ByteSourceIO?
+    let boxes: MovieTables.Facts
+    let scrambling: TransportScrambling
+    let source: (any MediaByteSource)?
+  }
+
   private static func open(
     _ url: String, frameRate: AVRational?, _ access: MediaAccess, source: (any MediaByteSource)?,
-    interruption: MediaInterruption, isFirst: Bool = false
-  ) throws -> (UnsafeMutablePointer<AVFormatContext>, ByteSourceIO?, boxes: MovieTables.Facts) {
+    interruption: MediaInterruption, isFirst: Bool = false,
+    scrambling known: TransportScrambling = TransportScrambling()
+  ) throws -> Opened {
     let path = path(url)
     let isLocal = source == nil && url.isLocalFile
     let sequence = isLocal ? ImageSequence(path) : nil
@@ -741,20 +759,36 @@ package final class Demuxer: @unchecked Sendable {
       }
       throw MediaFileError.libav(code, "\(Demuxer.name(url)) cannot be opened", messages: messages)
     }
+    var scrambling = known
+    if isFirst, opened.pointee.iformat.map({ String(cString: $0.pointee.name) }) == "mpegts",
+      let reader = io?.reader ?? (isLocal ? LocalFileReader(path: path) : nil)
+    {
+      scrambling = TransportScrambling(reader, of: streams(of: opened).map { Int($0.pointee.id) })
+    }
+    if isFirst, !scrambling.hidden.isEmpty {
+      avformat_close_input(&context)
+      let clear = ClearTransport(hiding: scrambling.hidden) {
+        if let source { return source.makeReader() }
+        guard let reader = LocalFileReader(path: path) else {
+          throw MediaFileError(
+            .notFound, "\(Demuxer.name(url)) cannot be opened any more", code: ovt_averror(ENOENT))
+        }
+        return reader
+      }
+      return try self.open(
+        url, frameRate: frameRate, access, source: clear, interruption: interruption, scrambling: scrambling)
+    }
+    // Of what is left out libavformat learns nothing: it has to look beyond that.
+    opened.pointee.probesize = opened.pointee.probesize.addingClamped(scrambling.clearFrom)
     let (found, complaints) = LibavLog.collect { avformat_find_stream_info(opened, nil) }
     // What is scrambled makes no sense to libavformat; that it is, it does not say.
-    let isScrambled =
-      found < 0 && opened.pointee.iformat.map { String(cString: $0.pointee.name) } == "mpegts"
-      && (io?.reader ?? (isLocal ? LocalFileReader(path: path) : nil)).map {
-        TransportScrambling.isFound(in: $0, of: streams(of: opened).map { Int($0.pointee.id) })
-      } == true
-    guard found >= 0 || isScrambled else {
+    guard found >= 0 || scrambling.isFound else {
       avformat_close_input(&context)
       if let failure = io?.failure { throw failure }
       let error = MediaFileError.libav(found, "\(Demuxer.name(url)) cannot be read", messages: complaints)
       throw error.kind == .notRecognized ? MediaFileError(.damaged, error.detail, code: found) : error
     }
-    return (opened, io, boxes)
+    return Opened(context: opened, io: io, boxes: boxes, scrambling: scrambling, source: source)
   }
 
   private static func isJPEG(_ path: String) -> Bool {

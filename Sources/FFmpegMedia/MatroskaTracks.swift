@@ -19,6 +19,10 @@ struct MatroskaTracks {
     static let segment: UInt64 = 0x1853_8067
     static let cluster: UInt64 = 0x1F43_B675
     static let tracks: UInt64 = 0x1654_AE6B
+    static let seekHead: UInt64 = 0x114D_9B74
+    static let seek: UInt64 = 0x4DBB
+    static let seekID: UInt64 = 0x53AB
+    static let seekPosition: UInt64 = 0x53AC
     static let entry: UInt64 = 0xAE
     static let type: UInt64 = 0x83
     static let video: UInt64 = 0xE0
@@ -43,12 +47,60 @@ struct MatroskaTracks {
     let end = min(reader.length ?? 1 << 62, 1 << 62)
     forEach(in: 0..<end) { reader, id, body in
       guard id == ID.segment else { return id == ID.header }
-      reader.forEach(in: body) { reader, id, body in
-        if id == ID.tracks { reader.forEach(in: body) { $0.readEntry($1, $2) } }
-        return id != ID.cluster && id != ID.tracks
-      }
+      reader.readSegment(body)
       return false
     }
+  }
+
+  /// What stands before the pictures and sounds, and then what a list says to stand behind (RFC 9559, 5.1.1).
+  private mutating func readSegment(_ segment: Range<Int64>) {
+    var isFound = false
+    var lists: [Range<Int64>] = []
+    forEach(in: segment) { reader, id, body in
+      if id == ID.seekHead { lists.append(body) }
+      if id == ID.tracks {
+        isFound = true
+        reader.forEach(in: body) { $0.readEntry($1, $2) }
+      }
+      return id != ID.cluster && id != ID.tracks
+    }
+    var known: Set<Int64> = []
+    while !isFound, !lists.isEmpty {
+      for (wanted, offset) in places(in: lists.removeFirst()) where !isFound {
+        let place = segment.lowerBound.addingClamped(offset)
+        // A list may name itself, or another one.
+        guard [ID.tracks, ID.seekHead].contains(wanted), segment.contains(place),
+          known.insert(place).inserted
+        else { continue }
+        forEach(in: place..<segment.upperBound) { reader, id, body in
+          guard id == wanted else { return false }
+          if id == ID.seekHead {
+            lists.append(body)
+          } else {
+            isFound = true
+            reader.forEach(in: body) { $0.readEntry($1, $2) }
+          }
+          return false
+        }
+      }
+    }
+  }
+
+  /// The elements that a list names, and where each lies, in bytes from the beginning of the segment's content.
+  private mutating func places(in list: Range<Int64>) -> [(id: UInt64, offset: Int64)] {
+    var found: [(id: UInt64, offset: Int64)] = []
+    forEach(in: list) { reader, id, body in
+      guard id == ID.seek else { return true }
+      var (wanted, offset): (UInt64?, UInt64?) = (nil, nil)
+      reader.forEach(in: body) { reader, id, body in
+        if id == ID.seekID { wanted = reader.integer(body) }
+        if id == ID.seekPosition { offset = reader.integer(body) }
+        return true
+      }
+      if let wanted, let offset { found.append((wanted, Int64(clamping: offset))) }
+      return true
+    }
+    return found
   }
 
   /// The streams of the file, in its order, with what was found.
@@ -139,8 +191,14 @@ struct MatroskaTracks {
 
   /// An unsigned integer; 0 if it is too large to be believed.
   private func number(_ body: Range<Int64>) -> Int {
-    guard (1...4).contains(body.count), let all = bytes.read(body.lowerBound, body.count) else { return 0 }
-    return all.reduce(0) { $0 << 8 | Int($1) }
+    guard body.count <= 4, let value = integer(body) else { return 0 }
+    return Int(value)
+  }
+
+  /// An unsigned integer of up to eight bytes; nil if it has none, or more.
+  private func integer(_ body: Range<Int64>) -> UInt64? {
+    guard (1...8).contains(body.count), let all = bytes.read(body.lowerBound, body.count) else { return nil }
+    return all.reduce(0) { $0 << 8 | UInt64($1) }
   }
 }
 

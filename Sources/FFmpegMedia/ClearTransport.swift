@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A transport stream's bytes with null packets (ISO/IEC 13818-1, 2.4.3.3, PID 0x1FFF) in the place of those that are
+/// scrambled at its beginning: libavformat would take some of them for what they are not, and learn wrong times from them.
+final class ClearTransport: MediaByteSource {
+  private let make: @Sendable () throws -> any MediaByteReader
+  private let hidden: [UInt32]
+
+  /// - Parameters:
+  ///   - hidden: Where the packets to be left out begin, in bytes from the beginning of the file, in ascending order.
+  ///   - makeReader: Opens the file.
+  init(hiding hidden: [UInt32], _ makeReader: @escaping @Sendable () throws -> any MediaByteReader) {
+    (self.hidden, make) = (hidden, makeReader)
+  }
+
+  func makeReader() -> any MediaByteReader { Reader(Result { try make() }, hidden) }
+
+  private final class Reader: MediaByteReader {
+    private let reader: Result<any MediaByteReader, any Error>
+    private let hidden: [UInt32]
+    /// The header of a null packet with a payload, behind its first byte.
+    private static let header: [UInt8] = [0x1F, 0xFF, 0x10]
+
+    init(_ reader: Result<any MediaByteReader, any Error>, _ hidden: [UInt32]) {
+      (self.reader, self.hidden) = (reader, hidden)
+    }
+
+    var length: Int64? { (try? reader.get())?.length }
+
+    func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+      let count = try reader.get().read(at: offset, into: buffer)
+      var (low, high) = (0, hidden.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if Int64(hidden[middle]) + 3 < offset { low = middle + 1 } else { high = middle }
+      }
+      while low < hidden.count, Int64(hidden[low]) < offset + Int64(count) {
+        for (place, byte) in Self.header.enumerated() {
+          let at = Int64(hidden[low]) + 1 + Int64(place) - offset
+          if at >= 0, at < Int64(count) { buffer[Int(at)] = byte }
+        }
+        low += 1
+      }
+      return count
+    }
+
+    func cancel() { (try? reader.get())?.cancel() }
+  }
+}
