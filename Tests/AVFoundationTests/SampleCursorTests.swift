@@ -306,12 +306,12 @@ import Testing
     }
     var random = SystemRandomNumberGenerator()
     let usual = (0..<Int64(SampleBlock.samples)).map { sample($0, &random) }
-    let block = SampleBlock(usual, latestBefore: 0)
+    let block = SampleBlock(usual, from: 0, latestBefore: 0, syncBefore: -1)
     #expect(block.unpacked(usual.count) == usual)
     #expect(block.latestShown == usual.map(\.shown).max())
     #expect(block.byteCount <= 14 * usual.count, "\(block.byteCount)")
     let odd = (0..<SampleBlock.samples).map { _ in extreme(&random) }
-    let wide = SampleBlock(odd, latestBefore: .min)
+    let wide = SampleBlock(odd, from: 0, latestBefore: .min, syncBefore: -1)
     #expect(wide.unpacked(odd.count) == odd)
     #expect(wide.byteCount <= 61 * odd.count)
   }

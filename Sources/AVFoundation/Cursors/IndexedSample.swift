@@ -63,11 +63,18 @@ struct SampleBlock: Sendable {
   let firstDecoded: Int64
   /// The latest presentation time of these samples and of all before them.
   let latestShown: Int64
+  /// The number of the last sync sample of these samples and of all before them; -1: there is none.
+  let latestSync: Int
 
-  /// - Parameter before: The latest presentation time of all samples before these.
-  init(_ samples: [IndexedSample], latestBefore before: Int64) {
+  /// - Parameters:
+  ///   - samples: In decode order.
+  ///   - number: Of the first.
+  ///   - before: The latest presentation time of all samples before these.
+  ///   - sync: The number of the last sync sample before these; -1: there is none.
+  init(_ samples: [IndexedSample], from number: Int, latestBefore before: Int64, syncBefore sync: Int) {
     firstDecoded = samples.first?.decoded ?? 0
     latestShown = samples.reduce(before) { max($0, $1.shown) }
+    latestSync = samples.lastIndex { $0.flags.contains(.sync) }.map { number + $0 } ?? sync
     bytes.reserveCapacity(samples.count * 10)
     var last = IndexedSample()
     for sample in samples {

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The numbers of samples in the order in which they are shown.
+///
+/// To add one and to find the next one takes a number of comparisons that grows with the logarithm of the count, whatever
+/// the times are: a file may say anything of them. Only numbers are kept, in leaves of some hundred; who asks tells the times.
+struct PresentationOrder {
+  /// By the time, and where that is the same by the number.
+  struct Key: Comparable {
+    /// When the sample is shown.
+    var time: Int64
+    var number: Int
+
+    static func < (a: Key, b: Key) -> Bool { (a.time, a.number) < (b.time, b.number) }
+  }
+
+  private struct Leaf {
+    var first: Key
+    var numbers: [UInt32]
+  }
+
+  private var leaves: [Leaf] = []
+  /// The sample that is shown last; nil: there is none.
+  private(set) var last: Key?
+
+  private static let most = 512
+
+  /// The sample that is shown first; nil: there is none.
+  var first: Key? { leaves.first?.first }
+
+  /// Adds a sample.
+  /// - Parameters:
+  ///   - key: Of the sample; its number is below 2^32.
+  ///   - time: When the sample of a number is shown.
+  mutating func insert(_ key: Key, time: (Int) -> Int64) {
+    guard let number = UInt32(exactly: key.number) else { return }
+    if let last, key < last {
+      let leaf = max(0, self.leaf(of: key))
+      let place = leaves[leaf].first > key ? 0 : self.place(of: key, in: leaf, time)
+      leaves[leaf].numbers.insert(number, at: place)
+      if place == 0 { leaves[leaf].first = key }
+      split(leaf, time)
+    } else {
+      last = key
+      if let end = leaves.indices.last, leaves[end].numbers.count < Self.most {
+        leaves[end].numbers.append(number)
+      } else {
+        leaves.append(Leaf(first: key, numbers: [number]))
+      }
+    }
+  }
+
+  private mutating func split(_ leaf: Int, _ time: (Int) -> Int64) {
+    let numbers = leaves[leaf].numbers
+    guard numbers.count > Self.most else { return }
+    let upper = Array(numbers[(numbers.count / 2)...])
+    leaves[leaf].numbers = Array(numbers[..<(numbers.count / 2)])
+    leaves.insert(Leaf(first: key(upper[0], time), numbers: upper), at: leaf + 1)
+  }
+
+  /// The sample that is shown next after one, or after a time; nil: there is none.
+  func next(after key: Key, time: (Int) -> Int64) -> Key? {
+    let leaf = leaf(of: key)
+    guard leaf >= 0 else { return first }
+    var place = place(of: key, in: leaf, time)
+    let numbers = leaves[leaf].numbers
+    if place < numbers.count, self.key(numbers[place], time) == key { place += 1 }
+    if place < numbers.count { return self.key(numbers[place], time) }
+    return leaf + 1 < leaves.count ? leaves[leaf + 1].first : nil
+  }
+
+  /// The sample that is shown last before one, or before a time; nil: there is none.
+  func last(before key: Key, time: (Int) -> Int64) -> Key? {
+    let leaf = leaf(of: key)
+    guard leaf >= 0 else { return nil }
+    let place = place(of: key, in: leaf, time)
+    if place > 0 { return self.key(leaves[leaf].numbers[place - 1], time) }
+    return leaf > 0 ? leaves[leaf - 1].numbers.last.map { self.key($0, time) } : nil
+  }
+
+  private func key(_ number: UInt32, _ time: (Int) -> Int64) -> Key {
+    Key(time: time(Int(number)), number: Int(number))
+  }
+
+  /// The last leaf that does not begin after a key; -1: all do.
+  private func leaf(of key: Key) -> Int {
+    var (low, high) = (0, leaves.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if leaves[middle].first <= key { low = middle + 1 } else { high = middle }
+    }
+    return low - 1
+  }
+
+  /// The first place in a leaf whose sample is not before a key.
+  private func place(of key: Key, in leaf: Int, _ time: (Int) -> Int64) -> Int {
+    let numbers = leaves[leaf].numbers
+    var (low, high) = (0, numbers.count)
+    // In most files the place is near the end of what is known.
+    var step = 1
+    while high - step > low, leaf == leaves.count - 1 {
+      if self.key(numbers[high - step], time) < key {
+        low = high - step + 1
+        break
+      }
+      high -= step
+      step *= 2
+    }
+    while low < high {
+      let middle = (low + high) / 2
+      if self.key(numbers[middle], time) < key { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+/// The least of the values from a place on to the end of a sequence that grows.
+struct LeastToEnd {
+  /// Places in ascending order whose values are less than all values behind them.
+  private var kept: [(place: Int, value: Int64)] = []
+
+  /// Adds the value of the next place.
+  mutating func append(_ value: Int64, at place: Int) {
+    while let last = kept.last, last.value >= value { kept.removeLast() }
+    kept.append((place, value))
+  }
+
+  /// - Returns: nil if there is no value from the place on.
+  func least(from place: Int) -> Int64? {
+    var (low, high) = (0, kept.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if kept[middle].place < place { low = middle + 1 } else { high = middle }
+    }
+    return low < kept.count ? kept[low].value : nil
+  }
+}
