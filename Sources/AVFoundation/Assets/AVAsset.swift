@@ -6,7 +6,7 @@ import Foundation
 ///
 /// The file is opened when a property is first asked for. The plain properties block meanwhile and give empty values
 /// for a file that cannot be read; `load(_:)` does not block, and throws the reason.
-open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable {
+open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, ValuePreparing, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   let file: AssetFile
   private let lock = Lock()
@@ -40,11 +40,10 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
   @preconcurrency open func loadValuesAsynchronously(
     forKeys keys: [String], completionHandler handler: (@Sendable () -> Void)? = nil
   ) {
-    assetLoadingQueue.async { [file] in
-      _ = try? file.facts()
-      handler?()
-    }
+    prepared("tracks") { handler?() }
   }
+
+  func prepare(_ key: String, _ completion: @escaping @Sendable () -> Void) { file.whenOpened(completion) }
 
   /// Cancels the loading that is under way: it ends with `AVError.operationCancelled`, and stays so. Who waits is told
   /// at once, whatever the file, the server or a resource loader's delegate does. Without effect where nothing is being
@@ -122,7 +121,7 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
 
   private func loadAllTracks() async throws -> [AVAssetTrack] {
     try await withCheckedThrowingContinuation { continuation in
-      assetLoadingQueue.async { continuation.resume(with: Result { try self.loadedTracks() }) }
+      prepared("tracks") { continuation.resume(with: Result { try self.loadedTracks() }) }
     }
   }
 
@@ -130,7 +129,7 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
     _ choose: @escaping @Sendable ([AVAssetTrack]) -> T,
     _ handler: @escaping @Sendable (T?, (any Error)?) -> Void
   ) {
-    assetLoadingQueue.async {
+    prepared("tracks") {
       do {
         handler(choose(try self.loadedTracks()), nil)
       } catch { handler(nil, error) }

@@ -63,10 +63,17 @@ extension AVAsynchronousKeyValueLoading {
   /// Loads a property without blocking.
   public func load<T>(_ property: AVAsyncProperty<Self, T>) async throws -> T {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Loaded<T>, Error>) in
-      assetLoadingQueue.async {
+      prepared(property.key) {
         continuation.resume(with: Result { Loaded(value: try property.read(self)) })
       }
     }.value
+  }
+
+  /// Does something on the loading queue, once what it needs is there.
+  /// - Parameter key: The property that it is about.
+  func prepared(_ key: String, _ body: @escaping @Sendable () -> Void) {
+    guard let self = self as? any ValuePreparing else { return assetLoadingQueue.async(execute: body) }
+    self.prepare(key) { assetLoadingQueue.async(execute: body) }
   }
 
   /// Loads several properties without blocking.
@@ -97,6 +104,16 @@ extension AVAsynchronousKeyValueLoading {
 // Sendable: carries a value out of the task that loaded it, which keeps nothing.
 private struct Loaded<T>: @unchecked Sendable { let value: T }
 
-/// Where files are opened for the asynchronous functions.
+/// What has properties that may depend on a server, on a disk or on a program's answer.
+protocol ValuePreparing: AnyObject {
+  /// Sees to it that reading a property will not wait for anybody.
+  /// - Parameters:
+  ///   - key: The property's name.
+  ///   - completion: Called once, on any thread, when the property has come or cannot come. It must not block.
+  func prepare(_ key: String, _ completion: @escaping @Sendable () -> Void)
+}
+
+/// Where properties are read for the asynchronous functions, whose number of threads is limited. Nothing waits here for an
+/// answer of a program, or for a file to be opened: that is what `ValuePreparing` is for.
 let assetLoadingQueue = DispatchQueue(
   label: "AVFoundation.loading", qos: .userInitiated, attributes: .concurrent)

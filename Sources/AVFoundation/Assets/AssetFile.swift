@@ -26,6 +26,8 @@ final class AssetFile: @unchecked Sendable {
   private let condition = NSCondition()
   private var outcome: Result<AssetFacts, AVError>?
   private var isOpening = false
+  /// What is to be called when the outcome is there; under the condition.
+  private var waiting: [@Sendable () -> Void] = []
 
   init(
     url: URL, frameRate: FrameRate?, restrictions: AVAssetReferenceRestrictions,
@@ -74,25 +76,48 @@ final class AssetFile: @unchecked Sendable {
   func facts() throws -> AssetFacts {
     condition.lock()
     defer { condition.unlock() }
-    if outcome == nil, !isOpening {
-      isOpening = true
-      let thread = Thread { [self] in
-        let result: Result<AssetFacts, AVError>
-        do { result = .success(AssetFacts(try open())) } catch { result = .failure(AVError.reading(error)) }
-        condition.withLock {
-          isOpening = false
-          // Somebody may have cancelled meanwhile.
-          if outcome == nil { outcome = result }
-          condition.broadcast()
-        }
-      }
-      thread.name = "AVFoundation.open"
-      thread.start()
-    }
+    beginOpening()
     while true {
       if let outcome { return try outcome.get() }
       condition.wait()
     }
+  }
+
+  /// Opens the file if need be, without waiting for it.
+  /// - Parameter completion: Called once, on any thread, when `facts()` will not wait. It must not block.
+  func whenOpened(_ completion: @escaping @Sendable () -> Void) {
+    let isOver = condition.withLock {
+      beginOpening()
+      if outcome == nil { waiting.append(completion) }
+      return outcome != nil
+    }
+    if isOver { completion() }
+  }
+
+  /// Under the condition.
+  private func beginOpening() {
+    guard outcome == nil, !isOpening else { return }
+    isOpening = true
+    let thread = Thread { [self] in
+      let result: Result<AssetFacts, AVError>
+      do { result = .success(AssetFacts(try open())) } catch { result = .failure(AVError.reading(error)) }
+      settle(result, isEnd: true)
+    }
+    thread.name = "AVFoundation.open"
+    thread.start()
+  }
+
+  /// The outcome, unless there is one: somebody may have cancelled meanwhile.
+  /// - Parameter isEnd: The opening is over.
+  private func settle(_ result: Result<AssetFacts, AVError>, isEnd: Bool) {
+    let told = condition.withLock {
+      if isEnd { isOpening = false }
+      if outcome == nil { outcome = result }
+      condition.broadcast()
+      defer { waiting = [] }
+      return waiting
+    }
+    for completion in told { completion() }
   }
 
   private func open() throws -> Demuxer {
@@ -133,13 +158,10 @@ final class AssetFile: @unchecked Sendable {
 
   /// Who waits for the file to be opened gets an error, at once; a file that is open stays so.
   func cancel() {
-    let isCancelled = condition.withLock {
-      guard isOpening, outcome == nil else { return false }
-      outcome = .failure(AVError(.operationCancelled, reason: "The loading was cancelled."))
-      condition.broadcast()
-      return true
-    }
-    if isCancelled { interruption.interrupt() }
+    guard condition.withLock({ isOpening && outcome == nil }) else { return }
+    settle(.failure(AVError(.operationCancelled, reason: "The loading was cancelled.")), isEnd: false)
+    // What has been opened just before stays open.
+    if case .cancelled = state { interruption.interrupt() }
   }
 
   /// What the headers of a local movie say besides; nil for other files.

@@ -316,7 +316,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     ofExportPreset presetName: String, with asset: AVAsset, outputFileType: AVFileType?,
     completionHandler handler: @escaping @Sendable (Bool) -> Void
   ) {
-    assetLoadingQueue.async {
+    asset.prepared("tracks") {
       guard let preset = ExportPreset.named(presetName) else { return handler(false) }
       handler(
         ExportJob.serves(preset, asset)
@@ -339,7 +339,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   @preconcurrency open func determineCompatibleFileTypes(
     completionHandler handler: @escaping @Sendable ([AVFileType]) -> Void
   ) {
-    assetLoadingQueue.async { [self] in
+    asset.prepared("tracks") { [self] in
       handler(ExportJob.serves(preset, asset) ? preset.fileTypes(for: asset) : [])
     }
   }
@@ -372,7 +372,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   @preconcurrency open func estimateMaximumDuration(
     completionHandler handler: @escaping @Sendable (CMTime, (any Error)?) -> Void
   ) {
-    assetLoadingQueue.async { [self] in
+    asset.prepared("tracks") { [self] in
       do {
         _ = try asset.loadedTracks()
         handler(maxDuration, nil)
@@ -383,7 +383,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   @preconcurrency open func estimateOutputFileLength(
     completionHandler handler: @escaping @Sendable (Int64, (any Error)?) -> Void
   ) {
-    assetLoadingQueue.async { [self] in
+    asset.prepared("tracks") { [self] in
       do {
         _ = try asset.loadedTracks()
         handler(estimatedOutputFileLength, nil)

@@ -2,7 +2,7 @@
 import Foundation
 
 /// A fact about a movie: its title, its author, when it was made.
-open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable {
+open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, ValuePreparing, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   fileprivate let lock = Lock()
   fileprivate var storedIdentifier: AVMetadataIdentifier?
@@ -117,14 +117,14 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked S
   @preconcurrency open func loadValuesAsynchronously(
     forKeys keys: [String], completionHandler handler: (@Sendable () -> Void)? = nil
   ) {
-    guard !ValueLoading.keys.isDisjoint(with: keys), lock.withLock({ loading }) != nil else {
-      return assetLoadingQueue.async { handler?() }
+    prepared(keys.first(where: ValueLoading.keys.contains) ?? "") { handler?() }
+  }
+
+  func prepare(_ key: String, _ completion: @escaping @Sendable () -> Void) {
+    guard ValueLoading.keys.contains(key), let loading = lock.withLock({ loading }) else {
+      return completion()
     }
-    // A thread of its own: who answers may need a queue's.
-    Thread { [self] in
-      _ = try? loadedValue()
-      handler?()
-    }.start()
+    loading.ask(for: self, then: completion)
   }
 
   /// Those of the items that have an identifier; a common one finds all that mean the same.

@@ -39,6 +39,8 @@ final class ValueLoading: @unchecked Sendable {
   private var outcome: Result<Value, any Error>?
   /// The thread that the handler runs on.
   private var asking: Thread?
+  /// What is to be called when the outcome is there.
+  private var waiting: [@Sendable () -> Void] = []
 
   init(_ handler: @escaping Handler) { self.handler = handler }
 
@@ -53,28 +55,49 @@ final class ValueLoading: @unchecked Sendable {
   }
 
   func finish(_ result: Result<Value, any Error>) {
-    condition.withLock {
-      guard outcome == nil else { return }
+    let told = condition.withLock { () -> [@Sendable () -> Void] in
+      guard outcome == nil else { return [] }
       outcome = result
       condition.broadcast()
+      defer { waiting = [] }
+      return waiting
     }
+    for completion in told { completion() }
   }
 
   /// What of an item waits for the answer.
   static let keys: Set<String> = ["value", "stringValue", "numberValue", "dateValue", "dataValue"]
 
+  private func takeHandler() -> Handler? {
+    condition.withLock {
+      defer { (handler, isAsking) = (nil, true) }
+      return handler
+    }
+  }
+
+  /// Not under the lock: the program may answer at once, and may look at the item.
+  private func ask(_ handler: Handler, for item: AVMetadataItem) {
+    condition.withLock { asking = Thread.current }
+    handler(AVMetadataItemValueRequest(item, self))
+    condition.withLock { asking = nil }
+  }
+
+  /// Asks, without waiting for the answer.
+  /// - Parameter completion: Called once, on any thread, when the answer is there. It must not block.
+  func ask(for item: AVMetadataItem, then completion: @escaping @Sendable () -> Void) {
+    let isOver = condition.withLock {
+      if outcome == nil { waiting.append(completion) }
+      return outcome != nil
+    }
+    if isOver { return completion() }
+    guard let handler = takeHandler() else { return }
+    // A thread of its own: a program may take its time, or need what a queue's threads are there for.
+    Thread { self.ask(handler, for: item) }.start()
+  }
+
   /// Asks, and waits for the answer.
   func value(for item: AVMetadataItem) throws -> Value {
-    let handler = condition.withLock { () -> Handler? in
-      defer { (self.handler, isAsking) = (nil, true) }
-      return self.handler
-    }
-    // Not under the lock: the program may answer at once, and may look at the item.
-    if let handler {
-      condition.withLock { asking = Thread.current }
-      handler(AVMetadataItemValueRequest(item, self))
-      condition.withLock { asking = nil }
-    }
+    if let handler = takeHandler() { ask(handler, for: item) }
     return try condition.withLock {
       while true {
         if let outcome { return try outcome.get() }

@@ -67,7 +67,7 @@ extension AVAsset {
   @preconcurrency public func findUnusedTrackID(
     completionHandler: @escaping @Sendable (CMPersistentTrackID, (any Error)?) -> Void
   ) {
-    assetLoadingQueue.async {
+    prepared("tracks") {
       do {
         _ = try self.loadedTracks()
         completionHandler(self.unusedTrackID(), nil)

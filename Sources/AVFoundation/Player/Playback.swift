@@ -138,7 +138,7 @@ final class Playback: @unchecked Sendable {
     guard status == .unknown, !isLoading else { return }
     isLoading = true
     let asset = asset
-    assetLoadingQueue.async { [weak self] in
+    asset.prepared("tracks") { [weak self] in
       let result = Result { try asset.loadedTracks() }
       _ = asset.duration
       guard let self else { return }
