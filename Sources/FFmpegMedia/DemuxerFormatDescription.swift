@@ -94,7 +94,7 @@ extension MediaStream {
       CMFormatDescriptionGetMediaSubType(made), width: size.width, height: size.height, all)
   }
 
-  /// The shape of pixels and the part of the picture that is to be seen. What the container says of them
+  /// The shape of pixels, what they show of the world, and the part of the picture that is to be seen. What the container says of them
   /// counts, and not what the stream does (ISO/IEC 14496-12, 12.1.4): where the two differ, square pixels are
   /// said to be so.
   private func addShape(to extensions: NSMutableDictionary) {
@@ -112,6 +112,7 @@ extension MediaStream {
       extensions.setObject(
         cleanAperture.dictionary, forKey: kCMFormatDescriptionExtension_CleanAperture)
     }
+    spatial?.add(to: extensions)
   }
 
   /// How far pictures are reordered, where the stream says less than its times show.

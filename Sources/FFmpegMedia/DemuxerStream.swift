@@ -73,6 +73,8 @@ package struct MediaStream: Sendable {
   package var contentLightLevel: Data?
   /// The part of the picture that is to be seen, as a movie says; nil where it is all of it.
   package var cleanAperture: CleanAperture?
+  /// Stereo views, projection and field of view, as a movie says; nil where it says nothing.
+  package var spatial: SpatialVideo?
   /// The samples are encrypted.
   package var isProtected = false
   package let isDefault: Bool

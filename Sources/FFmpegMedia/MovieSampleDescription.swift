@@ -10,6 +10,7 @@ struct MovieSampleDescription: Equatable {
   var width: Int32 = 0
   var height: Int32 = 0
   var cleanAperture: CleanAperture?
+  var spatial = SpatialVideo()
   /// The first description, with its header, of timed metadata in boxes ('mebx').
   var metadata: Data?
 
@@ -59,9 +60,14 @@ struct MovieSampleDescription: Equatable {
       guard end - at >= 8, let head = bytes.read(at, 8) else { return }
       let length = Int64(MovieBox.number(head[...], 0))
       guard length >= 8, length <= end - at else { return }
-      if head[4...].elementsEqual("clap".utf8), let content = bytes.read(at + 8, 32), length >= 40 {
+      let type = String(decoding: head[4...], as: UTF8.self)
+      if type == "clap", cleanAperture == nil, length >= 40, let content = bytes.read(at + 8, 32) {
         cleanAperture = CleanAperture(content)
-        return
+      }
+      if ["vexu", "hfov"].contains(type), length <= Int64(SpatialVideo.most),
+        let content = bytes.read(at + 8, Int(length) - 8)
+      {
+        spatial.read(type, content)
       }
       at += length
     }
@@ -75,6 +81,7 @@ extension MediaStream {
     let description = boxes.descriptions[trackID]
     if kind == .data { stream.metadataDescription = description?.metadata }
     if description?.isProtected == true || boxes.encrypted.contains(trackID) { stream.isProtected = true }
+    if kind == .video, let spatial = description?.spatial, !spatial.isEmpty { stream.spatial = spatial }
     let (width, height) = (codec.pointer.pointee.width, codec.pointer.pointee.height)
     if kind == .video, let description, let aperture = description.cleanAperture, description.width == width,
       description.height == height, aperture.isPart(ofWidth: width, height: height)

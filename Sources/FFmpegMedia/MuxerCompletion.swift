@@ -23,7 +23,7 @@ struct MuxerCompletion {
       writer.write(track.items, into: &movie.children[place])
       try setHeader(of: &movie.children[place], track)
       setReferences(of: &movie.children[place], track)
-      setCleanAperture(of: &movie.children[place], track)
+      addToDescription(of: &movie.children[place], track)
       if track.isText, !options.isFragmented { try MuxerTextSamples.compact(&movie.children[place]) }
       if track.kind == .text { setHandler("text", of: &movie.children[place]) }
       if let description = track.sampleDescription {
@@ -113,24 +113,29 @@ struct MuxerCompletion {
     box.children.insert(MovieBox(type: "tref", bytes: bytes), at: place)
   }
 
-  /// The part of the pictures that is to be seen (12.1.4), in the description that the track began with:
-  /// libavformat has no place for it.
-  private func setCleanAperture(of box: inout MovieBox, _ track: MuxerTrack) {
-    guard let aperture = track.cleanAperture, var list = box.find("mdia", "minf", "stbl", "stsd") else {
-      return
-    }
+  /// The part of the pictures that is to be seen (12.1.4), and what they show of the world, in the description that the
+  /// track began with: libavformat has no place for them.
+  private func addToDescription(of box: inout MovieBox, _ track: MuxerTrack) {
+    guard track.cleanAperture != nil || track.spatial != nil,
+      var list = box.find("mdia", "minf", "stbl", "stsd")
+    else { return }
     let size = list.number(8)
     guard size >= 86, size + 8 <= list.bytes.count,
-      let parts = MovieBox.parse(list.bytes[(8 + 86)..<(8 + size)]),
-      !parts.contains(where: { $0.type == "clap" })
+      let parts = MovieBox.parse(list.bytes[(8 + 86)..<(8 + size)])
     else { return }
-    var clap = MovieBox(type: "clap", bytes: aperture.bytes).serialized
-    // The header of the track has the clean size: who compares it with the coded one would find other pixels.
-    if !parts.contains(where: { $0.type == "pasp" }) {
-      clap += MovieBox(type: "pasp", bytes: MovieBox.bytes(1) + MovieBox.bytes(1)).serialized
+    func has(_ type: String) -> Bool { parts.contains { $0.type == type } }
+    var added: [UInt8] = []
+    if let aperture = track.cleanAperture, !has("clap") {
+      added += MovieBox(type: "clap", bytes: aperture.bytes).serialized
+      // The header of the track has the clean size: who compares it with the coded one would find other pixels.
+      if !has("pasp") {
+        added += MovieBox(type: "pasp", bytes: MovieBox.bytes(1) + MovieBox.bytes(1)).serialized
+      }
     }
-    list.bytes.insert(contentsOf: clap, at: 8 + size)
-    list.bytes.replaceSubrange(8..<12, with: MovieBox.bytes(size + clap.count))
+    if let spatial = track.spatial, !has("vexu"), !has("hfov") { added += spatial.boxes }
+    guard !added.isEmpty else { return }
+    list.bytes.insert(contentsOf: added, at: 8 + size)
+    list.bytes.replaceSubrange(8..<12, with: MovieBox.bytes(size + added.count))
     box.replace(["mdia", "minf", "stbl", "stsd"], with: list)
   }
 

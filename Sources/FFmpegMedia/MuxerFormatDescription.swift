@@ -69,6 +69,8 @@ extension MuxerTrack {
     cleanAperture = (value(kCMFormatDescriptionExtension_CleanAperture) as? NSDictionary).flatMap {
       CleanAperture($0)
     }.flatMap { $0.isPart(ofWidth: width, height: height) ? $0 : nil }
+    let spatial = SpatialVideo(value)
+    self.spatial = spatial.isEmpty ? nil : spatial
     if let name = value(kCMFormatDescriptionExtension_ColorPrimaries) as? CFString {
       colorPrimaries = MediaColor.primaries(name)
     }

@@ -58,6 +58,8 @@ package struct MuxerTrack: Sendable {
   package var colorPrimaries = AVCOL_PRI_UNSPECIFIED
   /// The part of the picture that is to be seen; nil for all of it.
   package var cleanAperture: CleanAperture?
+  /// Stereo views, projection and field of view; nil where nothing is to be said of them.
+  package var spatial: SpatialVideo?
   package var colorTransfer = AVCOL_TRC_UNSPECIFIED
   package var colorMatrix = AVCOL_SPC_UNSPECIFIED
   package var isFullRange: Bool?
@@ -94,7 +96,7 @@ package struct MuxerTrack: Sendable {
   /// Whether there is something for `MuxerCompletion`.
   var needsCompletion: Bool {
     isText || sampleDescription != nil || languageTag != nil || !items.isEmpty || alternateGroup != nil
-      || naturalSize != nil || !references.isEmpty || cleanAperture != nil
+      || naturalSize != nil || !references.isEmpty || cleanAperture != nil || spatial != nil
   }
 
   /// The language as five bits for each of its three letters.
