@@ -118,6 +118,8 @@ extension MediaStream {
   private func beginning(_ facts: TimeFacts) -> MediaStream {
     guard kind == .video, let start = facts.starts[index], start < startTime else { return self }
     var stream = self
+    // The end stays where it is.
+    stream.duration = duration.addingClamped(startTime.subtractingClamped(start))
     stream.startTime = start
     return stream
   }

@@ -106,7 +106,7 @@ import Testing
       let id = Array(bytes[at..<at + idLength])
       at += idLength
       let length = bytes[at].leadingZeroBitCount + 1
-      var size = Int(bytes[at]) & (1 << (8 - length)) - 1
+      var size = Int(bytes[at]) & ((1 << (8 - length)) - 1)
       for place in at + 1..<at + length { size = size << 8 | Int(bytes[place]) }
       at += length
       let end = min(bytes.endIndex, size == 1 << (7 * length) - 1 ? bytes.endIndex : at + size)

@@ -130,6 +130,8 @@ import Testing
       let times = all.map(\.presentationTimeStamp)
       #expect(track.timeRange.start == times.first, "\(ending)")
       for (index, time) in times.enumerated() where [0, 1, 2, 3, 4, 7, 33, 59].contains(index) {
+        // A transport stream does not tell how long its last picture lasts.
+        if ending == "ts", !track.timeRange.containsTime(time) { continue }
         let note: Comment = "\(ending) \(index)"
         let reader = try AVAssetReader(asset: asset)
         let output = AVAssetReaderTrackOutput(track: track, outputSettings: Self.planar)
