@@ -4,7 +4,7 @@ import H264Encoder
 
 /// A stream of H.264 with zero latency: decides the layers and the long-term references, and keeps
 /// account of what the receiver has.
-final class EngineAdapter: VideoEncoder {
+final class EngineAdapter: SynchronousVideoEncoder {
   /// The configuration of the stream.
   private var configuration: VideoEncoderConfiguration
   let engine: H264Encoder

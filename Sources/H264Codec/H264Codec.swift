@@ -35,8 +35,8 @@ public enum H264Codec {
       .severalPictureSets,
     ])
     description.makeEncoder = { (configuration) throws(CodecError) in
-      if looksAhead(configuration) { return try LookAheadAdapter(configuration) }
-      return try EngineAdapter(configuration)
+      if looksAhead(configuration) { return SynchronousEncoder(try LookAheadAdapter(configuration)) }
+      return SynchronousEncoder(try EngineAdapter(configuration))
     }
     return description
   }
@@ -46,7 +46,9 @@ public enum H264Codec {
     var description = EncoderDescription(
       id: id, codec: .h264, codecName: "H.264", encoderName: name, displayName: "H.264 (\(name))",
       inputFormats: [.nv12VideoRange, .nv12FullRange, .i420VideoRange, .i420FullRange],
-      makeEncoder: { (configuration) throws(CodecError) in try EngineAdapter(configuration) })
+      makeEncoder: { (configuration) throws(CodecError) in
+        SynchronousEncoder(try EngineAdapter(configuration))
+      })
     description.features = [
       .quality, .dataRateLimits, .entropyMode, .frameDelayLimit, .spatialAdaptiveQP, .qpLimits, .baseFrameQP,
       .referenceCount, .sliceBytes, .meanSquaredError, .speedPreference, .effort, .threadCount,

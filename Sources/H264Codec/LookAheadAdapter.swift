@@ -4,7 +4,7 @@ import Foundation
 import H264Encoder
 
 /// A stream of H.264 with a look-ahead: for files, and for streams that may wait for a look-ahead.
-final class LookAheadAdapter: VideoEncoder {
+final class LookAheadAdapter: SynchronousVideoEncoder {
   /// The configuration of the stream.
   private var configuration: VideoEncoderConfiguration
   private let engine: H264Encoder

@@ -12,7 +12,9 @@ public enum X264Codec {
       var description = EncoderDescription(
         id: encoderID, codec: .h264, codecName: "H.264", encoderName: "x264", displayName: "H.264 (x264)",
         inputFormats: [.nv12VideoRange, .nv12FullRange, .i420VideoRange, .i420FullRange],
-        makeEncoder: { (configuration) throws(CodecError) in try X264Encoder(configuration) })
+        makeEncoder: { (configuration) throws(CodecError) in
+          SynchronousEncoder(try X264Encoder(configuration))
+        })
       description.features = [
         .quality, .dataRateLimits, .constantRate, .variableRate, .frameReordering, .openGOP, .entropyMode,
         .frameDelayLimit, .lookAhead, .spatialAdaptiveQP, .qpLimits, .baseFrameQP, .referenceCount,

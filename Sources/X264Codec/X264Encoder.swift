@@ -9,7 +9,7 @@
   /// libx264 takes no more pictures once it was told to give up those that it held. A client that completes frames in
   /// mid-stream gets them, and a key frame after them; from there on it gets each frame at once, which leaves nothing
   /// to complete, until a key frame is due in any case and it has not asked again since the last one.
-  final class X264Encoder: VideoEncoder {
+  final class X264Encoder: SynchronousVideoEncoder {
     private var configuration: VideoEncoderConfiguration
     private var stream: X264Stream?
     private let padding: PicturePadding

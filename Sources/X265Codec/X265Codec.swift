@@ -17,7 +17,9 @@ public enum X265Codec {
       var usual = EncoderDescription(
         id: encoderID, codec: .hevc, codecName: "HEVC", encoderName: "x265", displayName: "HEVC (x265)",
         inputFormats: formats,
-        makeEncoder: { (configuration) throws(CodecError) in try X265Encoder(configuration) })
+        makeEncoder: { (configuration) throws(CodecError) in
+          SynchronousEncoder(try X265Encoder(configuration))
+        })
       // What both have.
       let common: Set<EncoderFeature> = [
         .quality, .dataRateLimits, .spatialAdaptiveQP, .qpLimits, .baseFrameQP, .referenceCount,
@@ -36,7 +38,7 @@ public enum X265Codec {
         id: lowLatencyEncoderID, codec: .hevc, codecName: "HEVC", encoderName: "x265, low latency",
         displayName: "HEVC low latency (x265)", inputFormats: formats,
         makeEncoder: { (configuration) throws(CodecError) in
-          try X265Encoder(configuration, holdsNothing: true)
+          SynchronousEncoder(try X265Encoder(configuration, holdsNothing: true))
         })
       lowLatency.isLowLatency = true
       lowLatency.features = common

@@ -4,7 +4,7 @@
   import CX265
 
   /// One stream of HEVC through libx265.
-  final class X265Encoder: VideoEncoder {
+  final class X265Encoder: SynchronousVideoEncoder {
     private var configuration: VideoEncoderConfiguration
     private var stream: X265Stream?
     private let padding: PicturePadding

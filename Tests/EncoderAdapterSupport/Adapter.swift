@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
+import Synchronization
 
 /// A frame as an adapter gave it, copied.
 public struct CodedCopy: Sendable {
@@ -34,14 +35,26 @@ public struct CodedCopy: Sendable {
 public final class AdapterRun {
   public let encoder: any VideoEncoder
   public let configuration: VideoEncoderConfiguration
-  public private(set) var frames: [CodedCopy] = []
+  public var frames: [CodedCopy] { output.frames.withLock { $0 } }
+  private let output = Output()
   private var count = 0
+
+  private final class Output: VideoEncoderOutput {
+    let frames = Mutex<[CodedCopy]>([])
+    func send(_ frame: consuming CompressedFrame) {
+      let copy = CodedCopy(frame)
+      frames.withLock { $0.append(copy) }
+    }
+    // None of the adapters fails after its call.
+    func fail(pictureAt presentationTime: Int64, with error: CodecError) { fatalError("\(error)") }
+  }
 
   public init(
     _ description: EncoderDescription, _ configuration: VideoEncoderConfiguration
   ) throws(CodecError) {
     self.configuration = configuration
     encoder = try description.makeEncoder(configuration)
+    encoder.start(output: output)
   }
 
   /// - Parameter width: of the picture, if it is to be another than the configuration's.
@@ -72,10 +85,10 @@ public final class AdapterRun {
     let picture = InputPicture(
       format: configuration.format, width: w, height: h, content: .planes(content),
       presentationTime: Int64(count) * step, duration: step)
-    try encoder.encode(picture, request: request) { frames.append(CodedCopy($0)) }
+    try encoder.encode(picture, request: request)
     count += 1
   }
 
   public func encode(_ pictures: Int) throws(CodecError) { for _ in 0..<pictures { try encode() } }
-  public func flush() throws(CodecError) { try encoder.flush { frames.append(CodedCopy($0)) } }
+  public func flush() throws(CodecError) { try encoder.flush() }
 }

@@ -18,7 +18,7 @@ typealias CompressionOutput = @Sendable (OSStatus, VTEncodeInfoFlags, CMSampleBu
 ///
 /// Clients put frames in from any thread, in an order that the session decides on, and wait while the queue is too full.
 /// All results are given out on this one thread, one after the other, in decode order, under no lock: a client may call
-/// the session from its callback.
+/// the session from its callback. An encoder that finishes frames between its calls wakes the thread for them.
 final class CompressionPipeline: @unchecked Sendable {
   // Sendable: `state` guards what callers ask for; the rest is touched on its thread alone.
   /// Frames that wait in front of the encoder. What the encoder itself holds comes on top.
@@ -29,6 +29,8 @@ final class CompressionPipeline: @unchecked Sendable {
   private enum Job {
     case frame(CompressionFrame, draft: CompressionDraft, opening: Completion?)
     case work((CompressionWorker) -> OSStatus, Completion)
+    /// To take up what the encoder has handed over between its calls.
+    case arrivals
   }
 
   /// Something that a caller waits for.
@@ -55,6 +57,8 @@ final class CompressionPipeline: @unchecked Sendable {
   private var taken = 0
   /// Whether the thread waits for something to do.
   private var isIdle = false
+  /// The encoder has handed something over that nobody has taken up.
+  private var hasArrivals = false
   private var emitted = 0
   private var isStopped = false
   private var thread: Thread?
@@ -68,6 +72,7 @@ final class CompressionPipeline: @unchecked Sendable {
 
   init(encoder: EncoderDescription, width: Int, height: Int, wishedFormat: OSType?) {
     worker = CompressionWorker(encoder: encoder, width: width, height: height, wishedFormat: wishedFormat)
+    worker.wake = { [weak self] in self?.noteArrivals() }
   }
 
   /// Frames that were put in and whose result was not given out.
@@ -171,6 +176,15 @@ final class CompressionPipeline: @unchecked Sendable {
     withExtendedLifetime(left) {}
   }
 
+  // MARK: - From the encoder
+
+  private func noteArrivals() {
+    state.withLock {
+      hasArrivals = true
+      state.broadcast()
+    }
+  }
+
   // MARK: - The thread
 
   private var isOnThread: Bool { state.withLock { thread.map { $0 === Thread.current } ?? false } }
@@ -195,13 +209,15 @@ final class CompressionPipeline: @unchecked Sendable {
   private func next() -> Job? {
     state.lock()
     defer { state.unlock() }
-    if jobs.isEmpty {
+    if jobs.isEmpty, !hasArrivals {
       isIdle = true
       state.broadcast()
     }
-    while jobs.isEmpty, !isStopped { state.wait() }
+    while jobs.isEmpty, !hasArrivals, !isStopped { state.wait() }
     guard !isStopped else { return nil }
     isIdle = false
+    // Before further work: what is done need not wait for it.
+    if exchange(&hasArrivals, with: false) { return .arrivals }
     return takeJob()
   }
 
@@ -214,6 +230,7 @@ final class CompressionPipeline: @unchecked Sendable {
       taken += 1
       opening?.hasBegun = true
     case .work(_, let completion): completion.hasBegun = true
+    case .arrivals: break
     }
     state.broadcast()
     return job
@@ -241,6 +258,9 @@ final class CompressionPipeline: @unchecked Sendable {
         completion.status = status
         state.broadcast()
       }
+    case .arrivals:
+      worker.takeArrivals()
+      deliver()
     }
   }
 

@@ -22,7 +22,7 @@ final class CompressionWorker {
   private let converter = SourceConverter()
   private var assembly: SampleAssembly
 
-  private var encoder: (any VideoEncoder)?
+  private var encoder: RunningEncoder?
   /// What the encoder runs with; kept after it is gone.
   private var configuration: VideoEncoderConfiguration?
   private var draftGeneration = -1
@@ -46,6 +46,9 @@ final class CompressionWorker {
   /// Those from `taken` on were not given out yet.
   private var results: [Result] = []
   private var taken = 0
+
+  /// Called from any thread when an encoder hands something over between its calls. Set before the first frame.
+  var wake: @Sendable () -> Void = {}
 
   private let formatLock = Lock()
   private var sharedInputFormat: PictureFormat?
@@ -117,7 +120,7 @@ final class CompressionWorker {
         try buffer.withInputPicture(
           for: description, presentationTime: tick, duration: duration
         ) { (picture) throws(CodecError) in
-          try encoder.encode(picture, request: frame.request) { finish($0) }
+          try encoder.encode(picture, request: frame.request, for: self)
         }
       } catch {
         // An encoder may give the frame out, and fail then: what it had learnt of a pass goes with it.
@@ -154,7 +157,8 @@ final class CompressionWorker {
       last = latest
     }
     do {
-      try encoder.complete(through: last) { finish($0) }
+      try encoder.complete(through: last, for: self)
+      abandonFrames(through: last)
       return noErr
     } catch {
       giveUp()
@@ -264,7 +268,7 @@ final class CompressionWorker {
   private func open(_ wanted: VideoEncoderConfiguration?, draft: CompressionDraft) -> OSStatus {
     guard let wanted else { return kVTVideoEncoderMalfunctionErr }
     do {
-      let made = try description.makeEncoder(wanted)
+      let made = RunningEncoder(try description.makeEncoder(wanted), wake: wake)
       encoder = made
       configuration = wanted
       draftGeneration = draft.generation
@@ -283,9 +287,11 @@ final class CompressionWorker {
     }
   }
 
-  private func flush(_ encoder: any VideoEncoder) -> OSStatus {
+  private func flush(_ encoder: RunningEncoder) -> OSStatus {
     do {
-      try encoder.flush { finish($0) }
+      try encoder.flush(for: self)
+      // What has come to nothing by now never will.
+      abandonFrames()
       return noErr
     } catch {
       giveUp()
@@ -295,7 +301,11 @@ final class CompressionWorker {
 
   // MARK: - Results
 
-  private func finish(_ frame: consuming CompressedFrame) {
+  /// Takes up what the encoder has handed over between its calls.
+  func takeArrivals() { encoder?.takeUp(for: self) }
+
+  /// Takes a frame from the encoder.
+  func finish(_ frame: consuming CompressedFrame) {
     guard let entry = inFlight.removeValue(forKey: frame.presentationTime) else { return }
     guard let data = frame.data.take() else {
       clock?.noteDropped(entry.presentationTime)
@@ -303,6 +313,11 @@ final class CompressionWorker {
       return
     }
     let decodeTime = clock?.nextDecodeTime(frameDuration: lastDuration) ?? .invalid
+    // Nobody could decode and show it in time, and what others refer to may be missing.
+    guard clock?.accepts(entry.presentationTime, decodedAt: decodeTime) != false else {
+      emit(entry.output, kVTVideoEncoderMalfunctionErr, [.asynchronous, .frameDropped], nil)
+      return giveUp()
+    }
     do {
       let sample = try assembly.sample(
         of: data, header: frame.header, facts: frame.facts, presentationTime: entry.presentationTime,
@@ -326,6 +341,14 @@ final class CompressionWorker {
     }
   }
 
+  /// The encoder has failed on a picture that it had taken.
+  func fail(pictureAt presentationTime: Int64, _ error: CodecError) {
+    guard let entry = inFlight.removeValue(forKey: presentationTime) else { return }
+    clock?.noteDropped(entry.presentationTime)
+    emit(entry.output, error.encoderStatus, [.asynchronous, .frameDropped], nil)
+    if error.encoderStatus == kVTVideoEncoderMalfunctionErr { giveUp() }
+  }
+
   private func fail(_ frame: CompressionFrame, _ status: OSStatus) {
     emit(frame.output, status, [.asynchronous, .frameDropped], nil)
   }
@@ -333,10 +356,17 @@ final class CompressionWorker {
   /// The encoder has failed: so have the frames that it held. The next frame gets a new one.
   private func giveUp() {
     encoder = nil
-    for (_, entry) in inFlight.sorted(by: { $0.key < $1.key }) {
+    abandonFrames()
+  }
+
+  /// The frames that the encoder holds, up to the one with this time stamp, have no other outcome.
+  private func abandonFrames(through last: Int64 = .max) {
+    guard !inFlight.isEmpty else { return }
+    for (tick, entry) in inFlight.sorted(by: { $0.key < $1.key }) where tick <= last {
+      inFlight[tick] = nil
+      clock?.noteDropped(entry.presentationTime)
       emit(entry.output, kVTVideoEncoderMalfunctionErr, [.asynchronous, .frameDropped], nil)
     }
-    inFlight.removeAll()
   }
 
   private func emit(

@@ -17,6 +17,9 @@ struct FrameClock {
   /// The last decode time that was given out, among the first D.
   private var lastEarly: CMTime?
 
+  /// The latest time of those that came out.
+  private var latest: CMTime?
+
   /// Decode times that are known beforehand, of frames that take others' place.
   private let known: [CMTime]
 
@@ -43,6 +46,14 @@ struct FrameClock {
     } else if firstIndex > 0 {
       firstIndex -= 1
     }
+  }
+
+  /// Whether a frame can come out now: one that is decoded after it is shown has changed places further than `depth`.
+  /// - Parameter decodeTime: what `nextDecodeTime` has given for it.
+  mutating func accepts(_ presentationTime: CMTime, decodedAt decodeTime: CMTime) -> Bool {
+    defer { latest = latest.map { max($0, presentationTime) } ?? presentationTime }
+    guard depth == 0 else { return !known.isEmpty || decodeTime <= presentationTime }
+    return latest.map { $0 < presentationTime } ?? true
   }
 
   /// The decode time of the next frame that comes out; invalid if the order never changes.

@@ -17,7 +17,9 @@ enum ToyCodec {
     var description = EncoderDescription(
       id: id, codec: codec, codecName: "Toy", encoderName: "Toy", displayName: "Toy",
       inputFormats: [.nv12VideoRange],
-      makeEncoder: { (configuration) throws(CodecError) in try ToyEncoder(configuration) })
+      makeEncoder: { (configuration) throws(CodecError) in
+        SynchronousEncoder(try ToyEncoder(configuration))
+      })
     description.features = [.qpLimits]
     description.takesSurface = { $0 is ToySurface }
     return description
@@ -69,7 +71,7 @@ final class ToySurface: OVTPixelBufferSurface, @unchecked Sendable {
   }
 }
 
-private final class ToyEncoder: VideoEncoder {
+private final class ToyEncoder: SynchronousVideoEncoder {
   private let configuration: VideoEncoderConfiguration
   private var hasBegun = false
   let reorderingDepth = 0

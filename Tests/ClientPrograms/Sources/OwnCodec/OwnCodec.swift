@@ -7,7 +7,7 @@ import VideoToolbox
 
 let raw = CodecType(rawValue: 0x7261_7731)  // "raw1"
 
-final class RawEncoder: VideoEncoder {
+final class RawEncoder: SynchronousVideoEncoder {
   private let configuration: VideoEncoderConfiguration
   private var hasBegun = false
   let reorderingDepth = 0
@@ -37,6 +37,41 @@ final class RawEncoder: VideoEncoder {
 
   func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
     new == configuration ? .applied : .needsNewStream
+  }
+}
+
+/// The same on a queue of its own, as a device would do it: frames come when they are ready, and nobody calls for them.
+final class QueuedEncoder: VideoEncoder {
+  private let queue = DispatchQueue(label: "org.example.device")
+  private let base: RawEncoder
+  private var output: (any VideoEncoderOutput)?
+  let reorderingDepth = 0
+
+  init(_ configuration: VideoEncoderConfiguration) { base = RawEncoder(configuration) }
+
+  func start(output: any VideoEncoderOutput) { self.output = output }
+
+  func encode(_ picture: InputPicture, request: FrameRequest) throws(CodecError) {
+    // The picture is the client's again when the call returns: what is in it is read here.
+    try base.encode(picture, request: request) { (frame: consuming CompressedFrame) in
+      let (time, header, facts) = (frame.presentationTime, frame.header, frame.facts)
+      guard let data = frame.data.take() else { return }
+      let bytes = data.withBytes { $0.withUnsafeBufferPointer { Array($0) } }
+      queue.async { [output] in
+        var copy = CompressedData(capacity: bytes.count)
+        bytes.withUnsafeBytes { copy.append($0) }
+        var frame = CompressedFrame(presentationTime: time, data: copy)
+        frame.header = header
+        frame.facts = facts
+        output?.send(frame)
+      }
+    }
+  }
+
+  func flush() throws(CodecError) { queue.sync {} }
+
+  func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
+    try base.reconfigure(new)
   }
 }
 
@@ -102,7 +137,14 @@ func firstSample(_ buffer: CVPixelBuffer) -> UInt8? {
       EncoderDescription(
         id: "org.example.raw", codec: raw, codecName: "Raw", encoderName: "Raw", displayName: "Raw",
         inputFormats: [.nv12VideoRange],
-        makeEncoder: { (configuration) throws(CodecError) in RawEncoder(configuration) }))
+        makeEncoder: { (configuration) throws(CodecError) in
+          SynchronousEncoder(RawEncoder(configuration))
+        }))
+    CodecRegistry.shared.register(
+      EncoderDescription(
+        id: "org.example.queued", codec: raw, codecName: "Raw", encoderName: "Queued", displayName: "Queued",
+        inputFormats: [.nv12VideoRange],
+        makeEncoder: { (configuration) throws(CodecError) in QueuedEncoder(configuration) }))
     CodecRegistry.shared.register(
       DecoderDescription(
         id: "org.example.raw", name: "Raw", supports: { $0 == raw },
@@ -113,9 +155,17 @@ func firstSample(_ buffer: CVPixelBuffer) -> UInt8? {
     let ids = (list as? [[CFString: Any]])?.compactMap { $0[kVTVideoEncoderList_EncoderID] as? String }
     check(ids?.contains("org.example.raw") == true, "the encoder is not in the list")
 
+    check(ids?.contains("org.example.queued") == true, "the other encoder is not in the list")
+    encode("org.example.raw")
+    encode("org.example.queued")
+    print("three frames, twice")
+  }
+
+  static func encode(_ id: String) {
     var session: VTCompressionSession?
     let status = VTCompressionSessionCreate(
-      allocator: nil, width: 64, height: 48, codecType: raw.rawValue, encoderSpecification: nil,
+      allocator: nil, width: 64, height: 48, codecType: raw.rawValue,
+      encoderSpecification: [kVTVideoEncoderSpecification_EncoderID: id] as CFDictionary,
       imageBufferAttributes: nil, compressedDataAllocator: nil, outputCallback: nil, refcon: nil,
       compressionSessionOut: &session)
     guard status == noErr, let session else { return check(false, "no session: \(status)") }
@@ -147,8 +197,11 @@ func firstSample(_ buffer: CVPixelBuffer) -> UInt8? {
         }
       }
     }
-    VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid)
+    // The frames of a device come without this; of other encoders some may be held until then.
+    if id == "org.example.raw" {
+      VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid)
+    }
     for _ in 0..<3 { done.wait() }
-    print("three frames")
+    VTCompressionSessionInvalidate(session)
   }
 }

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+import CodecInterface
+import CoreMedia
+import Foundation
+import Synchronization
+import Testing
+import VideoToolbox
+
+/// An encoder that hands its frames over when a device has finished them: from any thread, between two calls.
+@Suite struct DeviceOutputTests {
+  /// What came out of a session, and on which thread.
+  private final class Results: Sendable {
+    struct Entry: @unchecked Sendable {
+      let status: OSStatus
+      let flags: VTEncodeInfoFlags
+      let sample: CMSampleBuffer?
+      let thread: ObjectIdentifier
+    }
+    private let entries = Mutex<[Entry]>([])
+    private let came = DispatchSemaphore(value: 0)
+
+    func add(_ status: OSStatus, _ flags: VTEncodeInfoFlags, _ sample: CMSampleBuffer?) {
+      let thread = ObjectIdentifier(Thread.current)
+      entries.withLock {
+        $0.append(Entry(status: status, flags: flags, sample: sample, thread: thread))
+      }
+      came.signal()
+    }
+
+    /// Waits for so many more results; false if they do not come.
+    func wait(_ count: Int = 1) -> Bool {
+      (0..<count).allSatisfy { _ in came.wait(timeout: .now() + 60) == .success }
+    }
+
+    var all: [Entry] { entries.withLock { $0 } }
+    var statuses: [OSStatus] { all.map(\.status) }
+    /// Presentation times in frames; nil where there is no sample.
+    var frames: [Int?] {
+      all.map { $0.sample.map { Int(($0.presentationTimeStamp.seconds * 30).rounded()) } }
+    }
+  }
+
+  private static let clip = TestClip(width: 64, height: 48)
+
+  /// The codec's time stamp of a frame: its session counts microseconds.
+  private static func tick(_ frame: Int) -> Int64 { (Int64(frame) * 1_000_000 + 15) / 30 }
+
+  private func put(_ session: VTCompressionSession, _ frame: Int, into results: Results) -> OSStatus {
+    VTCompressionSessionEncodeFrame(
+      session, imageBuffer: Self.clip.buffer(frame), presentationTimeStamp: Self.clip.time(frame),
+      duration: .invalid, frameProperties: nil, infoFlagsOut: nil
+    ) { results.add($0, $1, $2) }
+  }
+
+  private func complete(_ session: VTCompressionSession) -> OSStatus {
+    VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid)
+  }
+
+  /// A session with the device's encoder, which has taken so many pictures.
+  private func session(
+    _ device: TestDevice, pictures: Int, into results: Results
+  ) throws -> VTCompressionSession {
+    CodecRegistry.shared.register(device.description)
+    let session = try makeSession(device.codec.rawValue, width: 64, height: 48)
+    for frame in 0..<pictures { try check(put(session, frame, into: results), "frame \(frame)") }
+    try #require(device.waitForPictures(pictures))
+    return session
+  }
+
+  @Test("A frame that a device finishes between two calls is given out without another call")
+  func betweenCalls() throws {
+    let device = TestDevice(0)
+    let results = Results()
+    let session = try session(device, pictures: 3, into: results)
+    #expect(results.all.isEmpty)
+    let pushers = Mutex<Set<ObjectIdentifier>>([])
+    for frame in 0..<3 {
+      onOtherThread {
+        pushers.withLock { _ = $0.insert(ObjectIdentifier(Thread.current)) }
+        device.finish(Self.tick(frame))
+      }
+      #expect(results.wait())
+      #expect(results.frames == Array(0...frame))
+    }
+    // All on the session's one thread.
+    let threads = Set(results.all.map(\.thread))
+    #expect(threads.count == 1 && threads.isDisjoint(with: [ObjectIdentifier(Thread.current)]))
+    #expect(results.statuses == [noErr, noErr, noErr])
+    for (frame, entry) in results.all.enumerated() {
+      let bytes = withUnsafeBytes(of: Self.tick(frame)) { [UInt8]($0) }
+      #expect(entry.sample?.bytes == bytes)
+    }
+    // A frame counts as pending until its callback has returned.
+    #expect(complete(session) == noErr)
+    #expect(try property(session, kVTCompressionPropertyKey_NumberOfPendingFrames) as? Int == 0)
+    VTCompressionSessionInvalidate(session)
+  }
+
+  @Test("Frames are given out in decode order whichever way they come, and decode times fit")
+  func decodeOrder() throws {
+    // Those of even numbers come during calls, on the session's thread, the others before that from a thread of the device's.
+    let device = TestDevice(1, depth: 1) { (device, time) in
+      guard device.heldTimes.count == 2 else { return }
+      let held = device.heldTimes
+      onOtherThread { device.finish(held[1]) }
+      device.finish(held[0])
+    }
+    let results = Results()
+    let session = try session(device, pictures: 20, into: results)
+    #expect(complete(session) == noErr)
+    #expect(results.statuses == Array(repeating: noErr, count: 20))
+    let swapped: [Int?] = (0..<20).map { $0 ^ 1 }
+    #expect(results.frames == swapped)
+    let samples = results.all.compactMap(\.sample)
+    #expect(samples.count == 20)
+    #expect(zip(samples, samples.dropFirst()).allSatisfy { $0.decodeTimeStamp < $1.decodeTimeStamp })
+    #expect(samples.allSatisfy { $0.decodeTimeStamp <= $0.presentationTimeStamp })
+    VTCompressionSessionInvalidate(session)
+  }
+
+  @Test("Completing frames waits for the device, from a callback too")
+  func completion() throws {
+    let device = TestDevice(2)
+    let results = Results()
+    let session = try session(device, pictures: 4, into: results)
+    #expect(complete(session) == noErr)
+    #expect(results.frames == [0, 1, 2, 3])
+    for frame in 4..<8 { try check(put(session, frame, into: results), "frame \(frame)") }
+    let inside = Mutex<[Int?]>([])
+    let done = DispatchSemaphore(value: 0)
+    try check(
+      VTCompressionSessionEncodeFrame(
+        session, imageBuffer: Self.clip.buffer(8), presentationTimeStamp: Self.clip.time(8),
+        duration: .invalid, frameProperties: nil, infoFlagsOut: nil
+      ) { _, _, _ in
+        _ = VTCompressionSessionEncodeFrame(
+          session, imageBuffer: Self.clip.buffer(9), presentationTimeStamp: Self.clip.time(9),
+          duration: .invalid, frameProperties: nil, infoFlagsOut: nil
+        ) { results.add($0, $1, $2) }
+        _ = VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid)
+        inside.withLock { $0 = results.frames }
+        done.signal()
+      }, "frame 8")
+    try #require(device.waitForPictures(5))
+    onOtherThread { for frame in 4..<9 { device.finish(Self.tick(frame)) } }
+    #expect(done.wait(timeout: .now() + 60) == .success)
+    #expect(inside.withLock { $0 } == [0, 1, 2, 3, 4, 5, 6, 7, 9])
+    VTCompressionSessionInvalidate(session)
+  }
+
+  @Test("A frame that comes too late for its place is a malfunction, and the next one gets a new encoder")
+  func outOfOrder() throws {
+    for depth in [0, 1] {
+      let device = TestDevice(3 + UInt8(depth), depth: depth)
+      let results = Results()
+      let session = try session(device, pictures: 4, into: results)
+      // One place is what a depth of 1 allows, and two are too many.
+      let order = depth == 0 ? [1, 0] : [1, 2, 0]
+      onOtherThread { for frame in order { device.finish(Self.tick(frame)) } }
+      #expect(results.wait(4))
+      let expected: [Int?] = depth == 0 ? [1, nil] : [1, 2, nil]
+      #expect(Array(results.frames.prefix(order.count)) == expected)
+      // With those that the encoder held.
+      #expect(results.statuses.filter { $0 == kVTVideoEncoderMalfunctionErr }.count == 4 - order.count + 1)
+      #expect(device.encoderCount == 1)
+      try check(put(session, 4, into: results), "after it")
+      try #require(device.waitForPictures(1))
+      #expect(device.encoderCount == 2)
+      onOtherThread { device.finish(Self.tick(4)) }
+      #expect(results.wait())
+      #expect(results.frames.last == 4)
+      VTCompressionSessionInvalidate(session)
+    }
+  }
+
+  @Test("A picture that a device fails on is told of by itself, and a dropped one as dropped")
+  func failures() throws {
+    let device = TestDevice(5)
+    let results = Results()
+    let session = try session(device, pictures: 4, into: results)
+    onOtherThread {
+      device.finish(Self.tick(0))
+      device.fail(Self.tick(1), .unsupported("this picture"))
+      device.finish(Self.tick(2), isDropped: true)
+      // Of no picture, and of one that has its outcome.
+      device.finish(77)
+      device.fail(Self.tick(0), .malfunction("none of it"))
+      device.finish(Self.tick(3))
+    }
+    #expect(results.wait(4))
+    #expect(results.statuses == [noErr, kVTPropertyNotSupportedErr, noErr, noErr])
+    #expect(results.frames == [0, nil, nil, 3])
+    #expect(results.all.map { $0.flags.contains(.frameDropped) } == [false, true, true, false])
+    #expect(device.encoderCount == 1)
+    VTCompressionSessionInvalidate(session)
+  }
+
+  @Test(
+    "A malfunction after the call gives the encoder up with what it held, and what it still sends is dropped")
+  func malfunction() throws {
+    let device = TestDevice(6)
+    let results = Results()
+    let session = try session(device, pictures: 4, into: results)
+    let first = try #require(device.output)
+    onOtherThread {
+      device.finish(Self.tick(0))
+      device.fail(Self.tick(1), .malfunction("the device is gone"))
+      device.finish(Self.tick(2))
+    }
+    #expect(results.wait(4))
+    let malfunction = kVTVideoEncoderMalfunctionErr
+    #expect(results.statuses == [noErr, malfunction, malfunction, malfunction])
+    try check(put(session, 4, into: results), "after it")
+    try #require(device.waitForPictures(1))
+    #expect(device.encoderCount == 2)
+    onOtherThread {
+      device.finish(Self.tick(4), to: first)
+      device.finish(Self.tick(4))
+    }
+    #expect(results.wait())
+    #expect(results.statuses.last == noErr && results.all.count == 5)
+    VTCompressionSessionInvalidate(session)
+  }
+
+  @Test(
+    "A picture that the encoder fails on during its call, after the device has finished it, has one outcome")
+  func failureAfterTheFrame() throws {
+    let device = TestDevice(7) { (device, time) throws(CodecError) in
+      guard time == Self.tick(1) else { return }
+      onOtherThread { for held in device.heldTimes { device.finish(held) } }
+      throw .malfunction("after the frame")
+    }
+    let results = Results()
+    let session = try session(device, pictures: 3, into: results)
+    #expect(results.wait(2))
+    #expect(results.statuses == [noErr, noErr] && results.frames == [0, 1])
+    #expect(complete(session) == noErr)
+    #expect(results.frames == [0, 1, 2] && device.encoderCount == 2)
+    VTCompressionSessionInvalidate(session)
+  }
+
+  @Test("Frames that an encoder has lost when it was flushed are told of as failed")
+  func lost() throws {
+    let device = TestDevice(8, flush: .loses)
+    let results = Results()
+    let session = try session(device, pictures: 3, into: results)
+    #expect(complete(session) == noErr)
+    #expect(results.statuses == Array(repeating: kVTVideoEncoderMalfunctionErr, count: 3))
+    #expect(try property(session, kVTCompressionPropertyKey_NumberOfPendingFrames) as? Int == 0)
+    // What comes all the same is nobody's any more.
+    onOtherThread { device.finish(Self.tick(1)) }
+    #expect(complete(session) == noErr)
+    #expect(results.all.count == 3 && device.livingFrames == 0)
+    VTCompressionSessionInvalidate(session)
+  }
+
+  @Test("No callback runs after a session was invalidated under a busy device, and no frame's memory is lost")
+  func invalidation() throws {
+    for round in 0..<20 {
+      let device = TestDevice(9)
+      let results = Results()
+      var session: VTCompressionSession? = try session(device, pictures: 30, into: results)
+      let output = try #require(device.output)
+      let end = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        for frame in 0..<30 { device.finish(Self.tick(frame), to: output) }
+        end.signal()
+      }
+      // Without invalidation, the last reference is enough.
+      if round % 2 == 0, let session { VTCompressionSessionInvalidate(session) }
+      session = nil
+      let count = results.all.count
+      #expect(end.wait(timeout: .now() + 60) == .success)
+      // Also long after.
+      onOtherThread {
+        device.finish(Self.tick(3), to: output)
+        output.fail(pictureAt: Self.tick(4), with: .malfunction("too late"))
+      }
+      #expect(results.all.count == count)
+      #expect(results.frames == Array(0..<count))
+      #expect(device.livingFrames == count)
+    }
+  }
+
+  @Test("A device that finishes frames on threads of its own while pictures come is kept up with")
+  func busy() throws {
+    // Each picture on a thread of its own, which waits for its turn.
+    let turn = NSCondition()
+    nonisolated(unsafe) var next = 0
+    let device = TestDevice(10) { (device, time) in
+      let number = Int((Double(time) * 30 / 1e6).rounded())
+      Thread.detachNewThread {
+        turn.lock()
+        while next != number { turn.wait() }
+        device.finish(time)
+        next += 1
+        turn.broadcast()
+        turn.unlock()
+      }
+    }
+    let results = Results()
+    let session = try session(device, pictures: 300, into: results)
+    #expect(results.wait(300))
+    #expect(results.frames == Array(0..<300))
+    VTCompressionSessionInvalidate(session)
+  }
+}
