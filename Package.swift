@@ -185,9 +185,9 @@ if !isEngineAlone {
     .executableTarget(
       name: "vtencode",
       dependencies: [
-        "AVFoundation", "CSandbox", "CodecInterface", "ElementaryStream", "FFmpegMedia", "H264Codec",
-        "H264Encoder", "ImageIO",
-        "OpenVideoToolboxDisplay", "RealTimeSecurity", "RealTimeTransport", "VideoBitstream", "VideoToolbox",
+        "AVFoundation", "CSandbox", "CodecInterface", "ElementaryStream", "FFmpegMedia", "H264Encoder",
+        "ImageIO", "OpenVideoToolboxDisplay", "RealTimeSecurity", "RealTimeTransport", "VideoBitstream",
+        "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -209,7 +209,9 @@ if !isEngineAlone {
       ]),
     .testTarget(name: "ElementaryStreamTests", dependencies: ["ElementaryStream", "ToolSupport"]),
     // Runs the built program, as a person would.
-    .testTarget(name: "vtencodeTests", dependencies: ["vtencode", "RealTimeTransport"]),
+    .testTarget(
+      name: "vtencodeTests",
+      dependencies: ["vtencode", "CodecInterface", "RealTimeTransport", "VideoToolbox"]),
     .testTarget(
       name: "CallTests", dependencies: ["vtencode", "RealTimeTransport", "ToolSupport", "VideoToolbox"]),
     .testTarget(name: "AVFoundationTests", dependencies: ["AVFoundation", "FFmpegMedia"]),

@@ -147,6 +147,10 @@ public enum EncoderFeature: Sendable, Hashable {
   case frameDelayLimit
   /// A choice of the frames that rate control looks ahead.
   case lookAhead
+  /// The encoder looks ahead by default: a client whose frames come at their own pace, but may wait
+  /// for a second or two, such as a stream to many viewers, suggests a look-ahead where its user
+  /// names none. Comes with `lookAhead`.
+  case lookAheadByDefault
   /// A choice whether the QP follows the local activity of the picture.
   case spatialAdaptiveQP
   /// A lowest and a highest QP, which take precedence over the bit rate. (In the low-latency mode a
@@ -176,6 +180,8 @@ public enum EncoderFeature: Sendable, Hashable {
   case speedPreference
   /// A choice of the number of threads.
   case threadCount
+  /// Any number of threads gives the same bits.
+  case threadIndependence
   /// Use of the expected duration of the stream.
   case expectedDuration
   /// Temporal layers.

@@ -30,7 +30,7 @@ public enum H264Codec {
     description.qualityRating = 95
     description.features.formUnion([
       .frameReordering, .openGOP, .multiPass, .partialPasses, .passesOnDemand, .constantRate, .variableRate,
-      .lookAhead,
+      .lookAhead, .lookAheadByDefault,
       .expectedDuration, .hdrMetadata, .bufferTiming, .joinedBuffers,
       .severalPictureSets,
     ])
@@ -52,7 +52,7 @@ public enum H264Codec {
     description.features = [
       .quality, .dataRateLimits, .entropyMode, .frameDelayLimit, .spatialAdaptiveQP, .qpLimits, .baseFrameQP,
       .referenceCount, .sliceBytes, .meanSquaredError, .speedPreference, .effort, .threadCount,
-      .queueDelayLimit,
+      .queueDelayLimit, .threadIndependence,
     ]
     description.profiles = [
       .h264Baseline, .h264ConstrainedBaseline, .h264Main, .h264High, .h264ConstrainedHigh,

@@ -16,7 +16,7 @@ struct Encoders: ParsableCommand {
   var properties = false
 
   func run() throws {
-    let encoders = try EncoderEntry.all()
+    let encoders = try ListedEncoder.all()
     guard !encoders.isEmpty else {
       throw Failure("no encoder is built in; build with --traits X264,X265 (make build does)")
     }
@@ -29,32 +29,8 @@ struct Encoders: ParsableCommand {
   }
 }
 
-/// One encoder, as the public lists describe it.
-private struct EncoderEntry {
-  var id: String
-  var name: String
-  var codecType: CMVideoCodecType
-  var codecName: String
-  var isHardware: Bool
-
-  static func all() throws -> [EncoderEntry] {
-    var list: CFArray?
-    let status = VTCopyVideoEncoderList(nil, &list)
-    guard status == noErr, let entries = list as? [[CFString: Any]] else {
-      throw Failure("the list of encoders cannot be read (error \(status))")
-    }
-    return entries.compactMap { entry in
-      guard let id = entry[kVTVideoEncoderList_EncoderID] as? String,
-        let type = (entry[kVTVideoEncoderList_CodecType] as? NSNumber)?.uint32Value
-      else { return nil }
-      return EncoderEntry(
-        id: id, name: entry[kVTVideoEncoderList_DisplayName] as? String ?? id, codecType: type,
-        codecName: entry[kVTVideoEncoderList_CodecName] as? String ?? "",
-        isHardware: (entry[kVTVideoEncoderList_IsHardwareAccelerated] as? Bool) ?? false)
-    }
-  }
-
-  func description(withProperties: Bool) -> [String] {
+extension ListedEncoder {
+  fileprivate func description(withProperties: Bool) -> [String] {
     var lines = [
       name, "  codec       \(codecName) (\(fourCharacters(codecType)))", "  encoder ID  \(id)",
       "  hardware    \(isHardware ? "yes" : "no")",

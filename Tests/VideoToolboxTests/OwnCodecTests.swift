@@ -35,6 +35,8 @@ import VideoToolbox
       encoders.first { $0[kVTVideoEncoderList_EncoderID] as? String == ToyCodec.encoderID })
     #expect(row[kVTVideoEncoderList_CodecType] as? UInt32 == ToyCodec.type.rawValue)
     #expect(row[kVTVideoEncoderList_SupportsFrameReordering] as? Bool == false)
+    #expect(row[kOVTVideoEncoderList_LooksAheadByDefault] as? Bool == false)
+    #expect(row[kOVTVideoEncoderList_IsIndependentOfThreadCount] as? Bool == false)
   }
 
   @Test("What the toy does not promise, its session does not offer")

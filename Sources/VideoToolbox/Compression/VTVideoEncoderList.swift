@@ -52,6 +52,10 @@ public func VTCopyVideoEncoderList(
       kVTVideoEncoderList_IsHardwareAccelerated as String: NSNumber(value: encoder.isHardwareAccelerated),
       kVTVideoEncoderList_SupportsFrameReordering as String: NSNumber(
         value: encoder.features.contains(.frameReordering)),
+      kOVTVideoEncoderList_LooksAheadByDefault as String: NSNumber(
+        value: encoder.features.contains(.lookAheadByDefault)),
+      kOVTVideoEncoderList_IsIndependentOfThreadCount as String: NSNumber(
+        value: encoder.features.contains(.threadIndependence)),
       kVTVideoEncoderList_SupportedSelectionProperties as String: NSDictionary(
         dictionary: CompressionPropertyTable(encoder: encoder).selectionProperties),
     ]

@@ -66,6 +66,16 @@ public nonisolated(unsafe) let kOVTCompressionPropertyKey_WritesBufferTiming: CF
 public nonisolated(unsafe) let kOVTCompressionPropertyKey_AllowsSeveralPictureParameterSets: CFString =
   "OVTAllowsSeveralPictureParameterSets"
 
+// MARK: - Entries of the list of encoders
+
+/// Whether the encoder looks ahead by default: a program whose frames come at their own pace, but may wait for a second or
+/// two, does well to set `kVTCompressionPropertyKey_SuggestedLookAheadFrameCount` where its user names no number. Boolean.
+public nonisolated(unsafe) let kOVTVideoEncoderList_LooksAheadByDefault: CFString = "OVTLooksAheadByDefault"
+
+/// Whether the encoder gives the same bits with any number of threads (`kOVTCompressionPropertyKey_ThreadCount`). Boolean.
+public nonisolated(unsafe) let kOVTVideoEncoderList_IsIndependentOfThreadCount: CFString =
+  "OVTIsIndependentOfThreadCount"
+
 // MARK: - Options of a multi-pass storage
 
 /// True opens the statistics that a storage has kept at that URL (`kVTMultiPassStorageCreationOption_DoNotDelete`),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import H264Codec
 
 /// What `split` was told, so that every segment and the join do the same, on whichever machine.
 struct PlanSettings: Codable, Sendable {
@@ -88,7 +87,7 @@ struct PlanSettings: Codable, Sendable {
   }
 
   /// Whether the encoder gives the same bits with any number of threads.
-  var threadsAreFree: Bool { encoder == H264Codec.encoderID }
+  var threadsAreFree: Bool { ListedEncoder.named(encoder)?.isIndependentOfThreadCount ?? false }
 
   /// The same as options of the command line.
   /// - Parameter threads: nil takes the plan's.

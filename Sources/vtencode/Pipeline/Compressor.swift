@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import H264Codec
 import VideoToolbox
 
 /// A compression session, set up as a plan asks.
@@ -143,9 +142,10 @@ final class Compressor: @unchecked Sendable {
     min(max((movie ?? .infinity) / 2, 1.75), 4)
   }
 
-  /// Frames to look ahead where nobody said: those of `plan`, for the package's own encoder and no preset that names some.
+  /// Frames to look ahead where nobody said: those of `plan`, for an encoder that looks ahead by default and no preset that
+  /// names some.
   private func usualLookAhead(_ plan: EncodingPlan) -> Int? {
-    guard encoderID == H264Codec.encoderID else { return nil }
+    guard ListedEncoder.named(encoderID)?.looksAheadByDefault == true else { return nil }
     var named: CFNumber?
     let status = VTSessionCopyProperty(
       session, key: kVTCompressionPropertyKey_SuggestedLookAheadFrameCount, allocator: kCFAllocatorDefault,

@@ -33,7 +33,7 @@ struct EncodingPlan: Sendable {
   var keyframeInterval: Int?
   var keyframeDuration: Double?
   var lookAheadFrames: Int?
-  /// What the package's own encoder looks ahead where neither the user nor a preset says.
+  /// What an encoder that looks ahead by default does where neither the user nor a preset says.
   var usualLookAhead: Int?
   var spatialAdaptiveQP: SpatialAdaptiveQP?
   var isConstantBitRate: Bool

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import VideoToolbox
+
+/// An encoder, as the public list describes it.
+struct ListedEncoder: Sendable {
+  var id: String
+  var name: String
+  var codecType: CMVideoCodecType
+  var codecName: String
+  var isHardware: Bool
+  /// Does well with a look-ahead where a stream may wait for one and nobody names a number of frames.
+  var looksAheadByDefault: Bool
+  /// Any number of threads gives the same bits.
+  var isIndependentOfThreadCount: Bool
+
+  static func all() throws -> [ListedEncoder] {
+    var list: CFArray?
+    let status = VTCopyVideoEncoderList(nil, &list)
+    guard status == noErr, let entries = list as? [[CFString: Any]] else {
+      throw Failure("the list of encoders cannot be read (error \(status))")
+    }
+    return entries.compactMap { ListedEncoder($0) }
+  }
+
+  /// The encoder of this identifier; nil if there is none here.
+  static func named(_ id: String) -> ListedEncoder? { (try? all())?.first { $0.id == id } }
+
+  private init?(_ entry: [CFString: Any]) {
+    guard let id = entry[kVTVideoEncoderList_EncoderID] as? String,
+      let type = (entry[kVTVideoEncoderList_CodecType] as? NSNumber)?.uint32Value
+    else { return nil }
+    func flag(_ key: CFString) -> Bool { (entry[key] as? Bool) ?? false }
+    self.id = id
+    name = entry[kVTVideoEncoderList_DisplayName] as? String ?? id
+    codecType = type
+    codecName = entry[kVTVideoEncoderList_CodecName] as? String ?? ""
+    isHardware = flag(kVTVideoEncoderList_IsHardwareAccelerated)
+    looksAheadByDefault = flag(kOVTVideoEncoderList_LooksAheadByDefault)
+    isIndependentOfThreadCount = flag(kOVTVideoEncoderList_IsIndependentOfThreadCount)
+  }
+}
