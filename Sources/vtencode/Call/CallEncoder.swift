@@ -40,9 +40,9 @@ final class CallEncoder {
     var mostRate: Int
   }
 
-  let id: String
+  private let encoder: EncoderSession
+  var id: String { encoder.id }
   private let window: Double?
-  private let session: VTCompressionSession
   private let isLowLatency: Bool
   private var rate = 0
   private var mostRate = 0
@@ -50,36 +50,12 @@ final class CallEncoder {
 
   init(_ plan: Settings) throws {
     window = plan.window
-    let specification: [CFString: Any] =
-      plan.id.map { [kVTVideoEncoderSpecification_EncoderID: $0] }
-      ?? [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true]
-    var created: VTCompressionSession?
-    let status = VTCompressionSessionCreate(
-      allocator: kCFAllocatorDefault, width: Int32(plan.width), height: Int32(plan.height),
-      codecType: kCMVideoCodecType_H264, encoderSpecification: specification as CFDictionary,
-      imageBufferAttributes: nil, compressedDataAllocator: nil, outputCallback: nil, refcon: nil,
-      compressionSessionOut: &created)
-    guard status == noErr, let created else {
-      throw Failure(
-        plan.id.map { "there is no H.264 encoder '\($0)' for this size; see vtencode encoders" }
-          ?? "the low-latency encoder does not take \(plan.width)x\(plan.height) (error \(status))")
-    }
-    session = created
-    var value: CFString?
-    VTSessionCopyProperty(
-      session, key: kVTCompressionPropertyKey_EncoderID, allocator: nil, valueOut: &value)
-    id = (value as String?) ?? "unknown"
-    var supported: CFDictionary?
-    VTSessionCopySupportedPropertyDictionary(session, supportedPropertyDictionaryOut: &supported)
-    let names = supported as? [CFString: Any] ?? [:]
-    isLowLatency = names[kVTCompressionPropertyKey_BaseLayerFrameRateFraction] != nil
+    encoder = try EncoderSession(
+      EncoderWish(width: plan.width, height: plan.height, id: plan.id, isLowLatency: plan.id == nil))
+    isLowLatency = encoder.supports(kVTCompressionPropertyKey_BaseLayerFrameRateFraction)
     try configure(plan)
-    guard VTCompressionSessionPrepareToEncodeFrames(session) == noErr else {
-      throw Failure("the encoder \(id) cannot work with these settings; try fewer options")
-    }
+    try encoder.prepare()
   }
-
-  deinit { VTCompressionSessionInvalidate(session) }
 
   private func configure(_ plan: Settings) throws {
     try set(kVTCompressionPropertyKey_RealTime, true, "real time")
@@ -113,10 +89,7 @@ final class CallEncoder {
       if let count = plan.referenceCount {
         // As many as the level allows: less is no error, only a key frame more.
         for count in stride(from: count, to: 1, by: -1)
-        where VTSessionSetProperty(
-          session, key: kVTCompressionPropertyKey_ReferenceBufferCount, value: NSNumber(value: count))
-          == noErr
-        { break }
+        where encoder.hint(kVTCompressionPropertyKey_ReferenceBufferCount, count) { break }
       }
     case .intraRefresh:
       try set(
@@ -147,10 +120,7 @@ final class CallEncoder {
   }
 
   private func set(_ key: CFString, _ value: Any, _ what: String) throws {
-    let status = VTSessionSetProperty(session, key: key, value: value as CFTypeRef)
-    guard status == noErr else {
-      throw Failure("the encoder \(id) does not support \(what) (error \(status)); leave it out or change it")
-    }
+    try encoder.set(key, value, for: what)
   }
 
   /// What a wish means to the session.
@@ -172,20 +142,12 @@ final class CallEncoder {
   func encode(_ picture: CallPicture, options: [CFString: Any]) throws -> Output? {
     let time = CMTime(nearest: picture.time, preferredTimescale: 90_000)
     let box = OutputBox()
-    var status = VTCompressionSessionEncodeFrame(
-      session, imageBuffer: picture.buffer, presentationTimeStamp: time, duration: .invalid,
-      frameProperties: options.isEmpty ? nil : options as CFDictionary, infoFlagsOut: nil
-    ) { status, _, sample in box.put(status, sample) }
-    if status == noErr {
-      status = VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: time)
+    try encoder.encode(picture.buffer, at: time, duration: .invalid, options: options) { box.put($0) }
+    try encoder.complete(through: time)
+    guard let result = box.take() else {
+      throw Failure("the encoder gave nothing for the frame at \(Wording.fixed(picture.time, 3)) s")
     }
-    guard status == noErr, let (outcome, sample) = box.take() else {
-      throw Failure(
-        "the encoder did not take the frame at \(Wording.fixed(picture.time, 3)) s (error \(status))")
-    }
-    guard outcome == noErr else {
-      throw Failure("the encoder failed at \(Wording.fixed(picture.time, 3)) s (error \(outcome))")
-    }
+    let sample = try result.get()
     return try sample.map(output)
   }
 
@@ -240,10 +202,8 @@ final class CallEncoder {
 private final class OutputBox: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()
-  private var content: (OSStatus, CMSampleBuffer?)?
+  private var content: Result<CMSampleBuffer?, Failure>?
 
-  func put(_ status: OSStatus, _ sample: CMSampleBuffer?) {
-    lock.withLock { content = (status, sample) }
-  }
-  func take() -> (OSStatus, CMSampleBuffer?)? { lock.withLock { content } }
+  func put(_ result: Result<CMSampleBuffer?, Failure>) { lock.withLock { content = result } }
+  func take() -> Result<CMSampleBuffer?, Failure>? { lock.withLock { content } }
 }

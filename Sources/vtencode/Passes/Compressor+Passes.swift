@@ -65,19 +65,3 @@ extension Compressor {
     passRate = rate
   }
 }
-
-/// Whether an encoder that a session would take makes several passes, for what runs without a session of our own.
-func encoderMakesPasses(_ codec: CMVideoCodecType, encoderID: String? = nil) -> Bool {
-  var session: VTCompressionSession?
-  let specification = encoderID.map { [kVTVideoEncoderSpecification_EncoderID: $0] as CFDictionary }
-  VTCompressionSessionCreate(
-    allocator: kCFAllocatorDefault, width: 640, height: 360, codecType: codec,
-    encoderSpecification: specification,
-    imageBufferAttributes: nil, compressedDataAllocator: nil, outputCallback: nil, refcon: nil,
-    compressionSessionOut: &session)
-  guard let session else { return false }
-  defer { VTCompressionSessionInvalidate(session) }
-  var properties: CFDictionary?
-  VTSessionCopySupportedPropertyDictionary(session, supportedPropertyDictionaryOut: &properties)
-  return properties?[kVTCompressionPropertyKey_MultiPassStorage] != nil
-}

@@ -8,9 +8,10 @@ final class Compressor: @unchecked Sendable {
   /// What the session says about a frame: a sample, or nothing if the frame was dropped.
   typealias Output = @Sendable (Result<CMSampleBuffer?, Failure>) -> Void
 
-  let session: VTCompressionSession
+  private let encoder: EncoderSession
+  var session: VTCompressionSession { encoder.session }
+  var encoderID: String { encoder.id }
   private let output: Output
-  let encoderID: String
   private let conferencing: ConferencingPlan?
   /// Of the encoding stage alone.
   private var rate: Int
@@ -26,34 +27,10 @@ final class Compressor: @unchecked Sendable {
   init(
     _ plan: EncodingPlan, source: MovieSource, storage: VTMultiPassStorage? = nil, output: @escaping Output
   ) throws {
-    let attributes: [CFString: Any] = [kCVPixelBufferPixelFormatTypeKey: plan.pixelFormat.type as CFNumber]
-    var created: VTCompressionSession?
-    let status = VTCompressionSessionCreate(
-      allocator: kCFAllocatorDefault, width: Int32(plan.width), height: Int32(plan.height),
-      codecType: plan.codec.type, encoderSpecification: Self.specification(plan),
-      imageBufferAttributes: attributes as CFDictionary,
-      compressedDataAllocator: nil, outputCallback: nil, refcon: nil, compressionSessionOut: &created)
-    if status == kVTCouldNotFindVideoEncoderErr {
-      if let id = plan.encoderID, plan.conferencing != nil {
-        throw Failure(
-          "'\(id)' is no encoder with a low-latency mode for \(plan.codec.name) at \(plan.width)x\(plan.height); leave "
-            + "--encoder out, or see vtencode encoders")
-      }
-      if let id = plan.encoderID {
-        throw Failure(
-          "there is no encoder '\(id)' for \(plan.codec.name) at \(plan.width)x\(plan.height); see vtencode encoders"
-        )
-      }
-      throw Failure(
-        "no \(plan.codec.name) encoder is built in; build with --traits X264,X265 (make build does), "
-          + "or see vtencode encoders")
-    }
-    guard status == noErr, let created else {
-      throw Failure(
-        "the encoder does not take \(plan.codec.name) at \(plan.width)x\(plan.height) (error \(status)); "
-          + "try another size with --dimensions")
-    }
-    session = created
+    encoder = try EncoderSession(
+      EncoderWish(
+        codec: plan.codec, width: plan.width, height: plan.height, id: plan.encoderID,
+        isLowLatency: plan.conferencing != nil, pixelFormat: plan.pixelFormat.type))
     self.output = output
     conferencing = plan.conferencing
     rate = plan.bitRate
@@ -61,29 +38,11 @@ final class Compressor: @unchecked Sendable {
     rateKey =
       plan.maximumRate == nil
       ? kVTCompressionPropertyKey_AverageBitRate : kVTCompressionPropertyKey_VariableBitRate
-    var id: CFString?
-    VTSessionCopyProperty(
-      session, key: kVTCompressionPropertyKey_EncoderID, allocator: kCFAllocatorDefault, valueOut: &id)
-    encoderID = (id as String?) ?? "unknown"
     try configure(plan, source: source)
     if let storage { makesPasses = attach(storage, isOnDemand: plan.makesPassesOnDemand) }
     // A pass is prepared when it begins.
     guard !makesPasses else { return }
-    let prepared = VTCompressionSessionPrepareToEncodeFrames(session)
-    guard prepared == noErr else {
-      throw Failure(
-        "the encoder cannot work with these settings on pictures of \(plan.width)x\(plan.height) (error \(prepared)); try "
-          + "fewer options, or another size with --dimensions")
-    }
-  }
-
-  deinit { VTCompressionSessionInvalidate(session) }
-
-  private static func specification(_ plan: EncodingPlan) -> CFDictionary? {
-    var wishes: [CFString: Any] = [:]
-    if let id = plan.encoderID { wishes[kVTVideoEncoderSpecification_EncoderID] = id }
-    if plan.conferencing != nil { wishes[kVTVideoEncoderSpecification_EnableLowLatencyRateControl] = true }
-    return wishes.isEmpty ? nil : wishes as CFDictionary
+    try encoder.prepare()
   }
 
   func encode(_ frame: Frame) throws {
@@ -99,27 +58,15 @@ final class Compressor: @unchecked Sendable {
       options[kVTEncodeFrameOptionKey_AcknowledgedLTRTokens] = conferencing.log.dueTokens()
     }
     let began = SessionTime.now
-    let status = VTCompressionSessionEncodeFrame(
-      session, imageBuffer: frame.pixelBuffer, presentationTimeStamp: frame.time, duration: frame.duration,
-      frameProperties: options.isEmpty ? nil : options as CFDictionary, infoFlagsOut: nil
-    ) { [output, log = conferencing?.log, rate] status, flags, sample in
-      if status == noErr { log?.add(sample, time: seconds, started: began, rate: rate) }
-      if status != noErr {
-        output(.failure(Failure("the encoder failed on a frame (error \(status))")))
-      } else {
-        output(.success(flags.contains(.frameDropped) ? nil : sample))
-      }
-    }
-    guard status == noErr else {
-      throw Failure("the encoder did not take the frame at \(frame.time.seconds) s (error \(status))")
+    try encoder.encode(frame.pixelBuffer, at: frame.time, duration: frame.duration, options: options) {
+      [output, log = conferencing?.log, rate] result in
+      if case .success(let sample) = result { log?.add(sample, time: seconds, started: began, rate: rate) }
+      output(result)
     }
   }
 
   /// Returns when the output of every frame has been delivered.
-  func complete() throws {
-    let status = VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid)
-    guard status == noErr else { throw Failure("the encoder could not finish (error \(status))") }
-  }
+  func complete() throws { try encoder.complete() }
 
   /// The session's settings as they are, for `--verbose`.
   func settings() -> [(String, String)] {
@@ -146,11 +93,8 @@ final class Compressor: @unchecked Sendable {
   /// names some.
   private func usualLookAhead(_ plan: EncodingPlan) -> Int? {
     guard ListedEncoder.named(encoderID)?.looksAheadByDefault == true else { return nil }
-    var named: CFNumber?
-    let status = VTSessionCopyProperty(
-      session, key: kVTCompressionPropertyKey_SuggestedLookAheadFrameCount, allocator: kCFAllocatorDefault,
-      valueOut: &named)
-    return status == noErr && (named?.intValue ?? 0) > 0 ? nil : plan.usualLookAhead
+    let named = encoder.value(kVTCompressionPropertyKey_SuggestedLookAheadFrameCount) as? NSNumber
+    return (named?.intValue ?? 0) > 0 ? nil : plan.usualLookAhead
   }
 
   /// The rate nearest to a source's that encoders expect: a picture an hour, or a million a second, is for its times to say.
@@ -301,15 +245,7 @@ final class Compressor: @unchecked Sendable {
   }
 
   private func set(_ key: CFString, _ value: Any, for option: String) throws {
-    let status = VTSessionSetProperty(session, key: key, value: value as CFTypeRef)
-    switch status {
-    case noErr: return
-    case kVTPropertyNotSupportedErr:
-      throw Failure("the encoder \(encoderID) does not support \(option); leave it out")
-    default:
-      throw Failure(
-        "the encoder \(encoderID) does not take the value of \(option) (error \(status)); change it")
-    }
+    try encoder.set(key, value, for: option)
   }
 
   /// The encoded picture means the same colours as the source.

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import VideoToolbox
+
+/// What a compression session is wanted for.
+struct EncoderWish: Sendable {
+  var codec = Codec.avc1
+  var width: Int
+  var height: Int
+  /// The encoder to take, and no other; nil takes the usual one.
+  var id: String?
+  var isLowLatency = false
+  /// Of the pictures that will come, if it is known.
+  var pixelFormat: OSType?
+
+  fileprivate var specification: CFDictionary? {
+    var wishes: [CFString: Any] = [:]
+    if let id { wishes[kVTVideoEncoderSpecification_EncoderID] = id }
+    if isLowLatency { wishes[kVTVideoEncoderSpecification_EnableLowLatencyRateControl] = true }
+    return wishes.isEmpty ? nil : wishes as CFDictionary
+  }
+
+  /// Why there is no session, and what to do about it.
+  fileprivate func refusal(_ status: OSStatus) -> Failure {
+    let what = "\(codec.name) at \(width)x\(height)"
+    guard status == kVTCouldNotFindVideoEncoderErr else {
+      return Failure(
+        "the encoder does not take \(what) (error \(status)); try another size with --dimensions")
+    }
+    if let id {
+      return Failure(
+        isLowLatency
+          ? "'\(id)' is no encoder with a low-latency mode for \(what); leave --encoder out, or see vtencode encoders"
+          : "there is no encoder '\(id)' for \(what); see vtencode encoders")
+    }
+    let isBuiltIn = ((try? ListedEncoder.all()) ?? []).contains { $0.codecType == codec.type }
+    return Failure(
+      isBuiltIn
+        ? "no encoder takes \(what)\(isLowLatency ? " in the low-latency mode" : ""); try another size with --dimensions"
+        : "no \(codec.name) encoder is built in; build with --traits X264,X265 (make build does), "
+          + "or see vtencode encoders")
+  }
+}
+
+/// A compression session, from its making to its end: every subcommand that encodes has its own through this, and says the
+/// same where it fails.
+final class EncoderSession: Sendable {
+  let session: VTCompressionSession
+  /// Of the encoder that the session got.
+  let id: String
+  private let wish: EncoderWish
+
+  init(_ wish: EncoderWish) throws {
+    let attributes = wish.pixelFormat.map { [kCVPixelBufferPixelFormatTypeKey: $0 as CFNumber] }
+    var created: VTCompressionSession?
+    let status = VTCompressionSessionCreate(
+      allocator: kCFAllocatorDefault, width: Int32(clamping: wish.width),
+      height: Int32(clamping: wish.height),
+      codecType: wish.codec.type, encoderSpecification: wish.specification,
+      imageBufferAttributes: attributes as CFDictionary?, compressedDataAllocator: nil, outputCallback: nil,
+      refcon: nil, compressionSessionOut: &created)
+    guard status == noErr, let created else { throw wish.refusal(status) }
+    session = created
+    self.wish = wish
+    var id: CFString?
+    VTSessionCopyProperty(
+      created, key: kVTCompressionPropertyKey_EncoderID, allocator: kCFAllocatorDefault, valueOut: &id)
+    self.id = (id as String?) ?? "unknown"
+  }
+
+  deinit { VTCompressionSessionInvalidate(session) }
+
+  // MARK: Settings
+
+  /// - Parameter what: whose value it is, as a person knows it.
+  func set(_ key: CFString, _ value: Any, for what: String) throws {
+    let status = VTSessionSetProperty(session, key: key, value: value as CFTypeRef)
+    switch status {
+    case noErr: return
+    case kVTPropertyNotSupportedErr:
+      throw Failure("the encoder \(id) does not support \(what); leave it out")
+    default:
+      throw Failure("the encoder \(id) does not take the value of \(what) (error \(status)); change it")
+    }
+  }
+
+  /// Sets what an encoder is none the worse without.
+  /// - Returns: Whether it took it.
+  @discardableResult
+  func hint(_ key: CFString, _ value: Any) -> Bool {
+    VTSessionSetProperty(session, key: key, value: value as CFTypeRef) == noErr
+  }
+
+  /// The value of a property; nil where there is none.
+  func value(_ key: CFString) -> CFTypeRef? {
+    var value: CFTypeRef?
+    let status = VTSessionCopyProperty(session, key: key, allocator: kCFAllocatorDefault, valueOut: &value)
+    return status == noErr ? value : nil
+  }
+
+  /// Whether the session has a property.
+  func supports(_ key: CFString) -> Bool {
+    var supported: CFDictionary?
+    VTSessionCopySupportedPropertyDictionary(session, supportedPropertyDictionaryOut: &supported)
+    return supported?[key] != nil
+  }
+
+  func prepare() throws {
+    let status = VTCompressionSessionPrepareToEncodeFrames(session)
+    guard status == noErr else {
+      throw Failure(
+        "the encoder \(id) cannot work with these settings on pictures of \(wish.width)x\(wish.height) (error \(status)); "
+          + "try fewer options, or another size with --dimensions")
+    }
+  }
+
+  // MARK: Frames
+
+  /// - Parameters:
+  ///   - duration: invalid if it is not known.
+  ///   - options: keys `kVTEncodeFrameOptionKey_...`.
+  ///   - output: called on the session's thread with the sample, or with nothing if the frame was dropped.
+  func encode(
+    _ picture: CVPixelBuffer, at time: CMTime, duration: CMTime, options: [CFString: Any],
+    output: @escaping @Sendable (Result<CMSampleBuffer?, Failure>) -> Void
+  ) throws {
+    let status = VTCompressionSessionEncodeFrame(
+      session, imageBuffer: picture, presentationTimeStamp: time, duration: duration,
+      frameProperties: options.isEmpty ? nil : options as CFDictionary, infoFlagsOut: nil
+    ) { status, flags, sample in
+      if status != noErr {
+        output(.failure(Self.failure("the encoder failed on the frame at", time, status)))
+      } else {
+        output(.success(flags.contains(.frameDropped) ? nil : sample))
+      }
+    }
+    guard status == noErr else {
+      throw Self.failure("the encoder did not take the frame at", time, status)
+    }
+  }
+
+  private static func failure(_ what: String, _ time: CMTime, _ status: OSStatus) -> Failure {
+    Failure("\(what) \(Wording.fixed(time.seconds, 3)) s (error \(status))")
+  }
+
+  /// Returns when the output of every frame has been delivered.
+  /// - Parameter time: of the last of these frames; invalid for all.
+  func complete(through time: CMTime = .invalid) throws {
+    let status = VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: time)
+    guard status == noErr else { throw Failure("the encoder could not finish (error \(status))") }
+  }
+}
+
+/// Whether an encoder that a session would take makes several passes, for what runs without a session of our own.
+func encoderMakesPasses(_ codec: CMVideoCodecType, encoderID: String? = nil) -> Bool {
+  let specification = encoderID.map { [kVTVideoEncoderSpecification_EncoderID: $0] as CFDictionary }
+  var properties: CFDictionary?
+  // The properties are the same at any size that the encoder takes.
+  let status = VTCopySupportedPropertyDictionaryForEncoder(
+    width: 640, height: 360, codecType: codec, encoderSpecification: specification, encoderIDOut: nil,
+    supportedPropertiesOut: &properties)
+  return status == noErr && properties?[kVTCompressionPropertyKey_MultiPassStorage] != nil
+}
