@@ -5,7 +5,7 @@ import Foundation
 struct RunReport: Sendable {
   var plan: EncodingPlan
   var encoderID: String
-  var written: SinkReport
+  var written: OutputReport
   var frames: Int
   var dropped: Int
   var keyFrames: Int
@@ -53,6 +53,10 @@ struct RunReport: Sendable {
     ]
     if let quality {
       lines.append("psnr    \(quality.description)")
+    }
+    if written.leftOut > 0 {
+      lines.append(
+        "left    \(Wording.plural(written.leftOut, "frame")) out, as the output had no room for them")
     }
     if let sound = written.sound.summary { lines.append("sound   \(sound)") }
     if let text = written.text.summary { lines.append("text    \(text)") }

@@ -71,17 +71,20 @@ struct Joiner: Sendable {
     destination.isWholeOrNothing = true
     let records = try verify()
     let times = try await timeline()
-    let samples = BoundedQueue<CMSampleBuffer>(capacity: 256)
+    let output = destination.makeOutput(source: source, plan: plan)
+    let samples = OutputQueue(capacity: 256, backPressure: output.backPressure)
     let gate = SoundGate()
     let damage = DamageCollector()
     let tally = Tally()
     let line = ProgressLine(total: file.frames, style: progress)
     defer { line.finish() }
-    let pipeline = Pipeline(source: source, plan: plan, destination: destination)
-    try ResourceLimits.check(tracks: pipeline.trackCount)
-    let sink = pipeline.makeSink(gate: gate, damage: damage)
-    let fate = destination.isStandardOutput ? "the stream breaks off" : "nothing was written"
-    let written: SinkReport
+    try ResourceLimits.check(
+      tracks: Pipeline(source: source, plan: plan, destination: destination).trackCount)
+    let feed = OutputFeed(
+      output: output, source: source, plan: plan, gate: gate, damage: damage,
+      isWholeOrNothing: destination.isWholeOrNothing)
+    let fate = output.fateOfBrokenRun
+    let written: OutputReport
     do {
       async let reading: Void = onThread("segments") {
         try hand(times, to: samples, gate: gate, fate) { sample in
@@ -89,7 +92,7 @@ struct Joiner: Sendable {
           line.update(frames: tally.frames)
         }
       }
-      async let writing = sink.write(samples)
+      async let writing = feed.write(samples)
       do { written = try await writing } catch {
         samples.cancel()
         gate.abandon()
@@ -191,7 +194,7 @@ struct Joiner: Sendable {
   }
 
   private func hand(
-    _ times: Timeline, to samples: BoundedQueue<CMSampleBuffer>, gate: SoundGate, _ fate: String,
+    _ times: Timeline, to samples: OutputQueue, gate: SoundGate, _ fate: String,
     _ note: (CMSampleBuffer) -> Void
   ) throws {
     do {

@@ -23,7 +23,7 @@ final class PassLoop: @unchecked Sendable {
   }
 
   func run(
-    samples: BoundedQueue<CMSampleBuffer>, gate: SoundGate, damage: DamageCollector, tally: Tally
+    samples: OutputQueue, gate: SoundGate, damage: DamageCollector, tally: Tally
   ) throws {
     do {
       var plan = PassPlan(
@@ -113,7 +113,7 @@ final class PassLoop: @unchecked Sendable {
   /// - Parameter part: presentation times of the frames to encode; nil for all.
   /// - Returns: Whether the movie was read to its end, or to that of the part.
   private func encodePass(
-    _ samples: BoundedQueue<CMSampleBuffer>, _ damage: DamageCollector, only part: Set<CMTime>?
+    _ samples: OutputQueue, _ damage: DamageCollector, only part: Set<CMTime>?
   ) throws -> Bool {
     let reader = try FrameReader(pipeline.source, plan: pipeline.plan)
     defer {

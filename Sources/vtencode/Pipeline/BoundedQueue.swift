@@ -42,6 +42,18 @@ final class BoundedQueue<Element>: @unchecked Sendable {
     return true
   }
 
+  /// Does not wait for room.
+  /// - Returns: Whether there was some; nil if nobody takes elements any more.
+  func offer(_ element: sending Element) -> Bool? {
+    condition.lock()
+    defer { condition.unlock() }
+    guard case .open = state else { return nil }
+    guard elements.count < capacity else { return false }
+    elements.append(element)
+    condition.broadcast()
+    return true
+  }
+
   /// Waits for an element. Nil at the end; throws the error that the other side ended with.
   func pop() throws -> Element? {
     condition.lock()

@@ -58,6 +58,17 @@ struct Destination: Sendable {
     movieStart = start
   }
 
+  /// What a run writes to.
+  func makeOutput(source: MovieSource, plan: EncodingPlan) -> any Output {
+    switch kind {
+    case .movie(let type):
+      MovieOutput(
+        path: path ?? "", type: type, replaces: replaces, beginning: movieStart, metadata: source.metadata,
+        isFastStart: plan.isFastStart)
+    case .elementaryStream, .standardOutput: ElementaryStreamOutput(path: path, replaces: replaces)
+    }
+  }
+
   /// What a link's name leads to, there or not: a movie goes to its place, and the link stays.
   static func target(of path: String) -> String {
     var path = path

@@ -2,8 +2,8 @@
 import AVFoundation
 import Foundation
 
-/// One run: source and decoder, session, sink. The session encodes on a thread of its own, behind a short queue, so
-/// that decoding and encoding go on at once; the sink has its thread, behind a queue of samples. Memory does not grow
+/// One run: source and decoder, session, output. The session encodes on a thread of its own, behind a short queue, so
+/// that decoding and encoding go on at once; the output has its threads, behind a queue of samples. Memory does not grow
 /// with the movie.
 struct Pipeline: Sendable {
   let source: MovieSource
@@ -37,7 +37,8 @@ struct Pipeline: Sendable {
   }
 
   private func runOnce() async throws -> RunReport {
-    let samples = BoundedQueue<CMSampleBuffer>(capacity: Self.waitingSamples)
+    let output = destination.makeOutput(source: source, plan: plan)
+    let samples = OutputQueue(capacity: Self.waitingSamples, backPressure: output.backPressure)
     let gate = SoundGate(latest: plan.latestEnd(of: source))
     let tally = Tally()
     try ResourceLimits.check(tracks: trackCount)
@@ -69,8 +70,10 @@ struct Pipeline: Sendable {
     let passes = compressor.makesPasses ? recorder.map { PassLoop(self, compressor, $0, progress) } : nil
 
     let damage = DamageCollector()
-    let sink = makeSink(gate: gate, damage: damage)
-    let written: SinkReport
+    let feed = OutputFeed(
+      output: output, source: source, plan: plan, gate: gate, damage: damage,
+      isWholeOrNothing: destination.isWholeOrNothing)
+    let written: OutputReport
     do {
       async let encoding: Void = onThread("decode") {
         if let passes {
@@ -79,7 +82,7 @@ struct Pipeline: Sendable {
           try encode(with: compressor, samples: samples, gate: gate, damage: damage)
         }
       }
-      async let writing = cancelling(samples) { try await sink.write(samples) }
+      async let writing = cancelling(samples) { try await feed.write(samples) }
       written = try await writing
       try await encoding
     } catch {
@@ -127,25 +130,11 @@ struct Pipeline: Sendable {
     return plan.frameLimit.map { min($0, expected) } ?? expected
   }
 
-  func makeSink(gate: SoundGate, damage: DamageCollector) -> any SampleSink {
-    switch destination.kind {
-    case .movie(let type):
-      MovieSink(
-        path: destination.path ?? "", type: type, source: source, plan: plan, gate: gate, damage: damage,
-        replaces: destination.replaces, isWholeOrNothing: destination.isWholeOrNothing,
-        start: destination.movieStart)
-    case .elementaryStream, .standardOutput:
-      ElementaryStreamSink(
-        path: destination.path, replaces: destination.replaces,
-        isWholeOrNothing: destination.isWholeOrNothing)
-    }
-  }
-
   // MARK: Stages
 
   /// Decodes pictures and hands them to the session, which makes this wait while its queue is full.
   private func encode(
-    with compressor: Compressor, samples: BoundedQueue<CMSampleBuffer>, gate: SoundGate,
+    with compressor: Compressor, samples: OutputQueue, gate: SoundGate,
     damage: DamageCollector
   ) throws {
     do {
@@ -182,9 +171,9 @@ struct Pipeline: Sendable {
     }
   }
 
-  /// Stops the stage before the sink when the sink fails.
+  /// Stops the stage before the output when the output fails.
   private func cancelling<Value: Sendable>(
-    _ samples: BoundedQueue<CMSampleBuffer>, _ work: @Sendable () async throws -> Value
+    _ samples: OutputQueue, _ work: @Sendable () async throws -> Value
   ) async throws -> Value {
     do {
       return try await work()

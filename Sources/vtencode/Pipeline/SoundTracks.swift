@@ -42,8 +42,9 @@ struct SoundFacts: Sendable {
   }
 
   /// Whether a movie of this kind is known to play with such sound. A container may take more, which then nobody opens.
-  func isPlayable(in type: AVFileType) -> Bool {
-    guard let format else { return false }
+  func isPlayable(in type: AVFileType) -> Bool { format.map { Self.isPlayable($0, in: type) } ?? false }
+
+  static func isPlayable(_ format: CMFormatDescription, in type: AVFileType) -> Bool {
     let subtype = CMFormatDescriptionGetMediaSubType(format)
     let everywhere: [FourCharCode] = [
       kAudioFormatMPEG4AAC, kAudioFormatMPEG4AAC_HE, kAudioFormatMPEG4AAC_HE_V2, kAudioFormatAC3,
@@ -88,10 +89,10 @@ struct SoundReport: Sendable {
 
 /// A sound track on its way from the source into the output: copied as it is stored, or encoded as AAC.
 final class SoundTrack: @unchecked Sendable {
-  // Sendable: reader and writer have their own locks; `next` is called by one task, and what it leaves is asked for
+  // Sendable: the reader has its own lock; `next` is called by one task, and what it leaves is asked for
   // when that has ended.
-  let input: AVAssetWriterInput
-  let isEncoded: Bool
+  /// What an output has to know of it.
+  let track: OutputTrack
   private let source: MovieSource
   private let reader: AVAssetReader
   private let output: AVAssetReaderTrackOutput
@@ -104,7 +105,6 @@ final class SoundTrack: @unchecked Sendable {
   init(_ source: MovieSource, _ facts: SoundFacts, encodes: Bool, bitRate: Int?, gate: SoundGate) throws {
     self.source = source
     self.gate = gate
-    isEncoded = encodes
     number = facts.number
     let what = "sound track \(facts.number) (\(facts.codecName))"
     do {
@@ -128,19 +128,14 @@ final class SoundTrack: @unchecked Sendable {
           : "\(what) cannot be read; leave it out with --no-audio")
     }
     reader.add(output)
+    var track = OutputTrack(.sound, format: facts.format)
     if encodes {
-      input = AVAssetWriterInput(
-        mediaType: .audio,
-        outputSettings: [
-          AVFormatIDKey: kAudioFormatMPEG4AAC, AVSampleRateKey: rate, AVNumberOfChannelsKey: channels,
-          AVEncoderBitRateKey: bitRate ?? min(64_000 * channels, 384_000),
-        ])
-    } else {
-      input = AVAssetWriterInput(mediaType: .audio, outputSettings: nil, sourceFormatHint: facts.format)
+      track.encoding = OutputTrack.SoundEncoding(
+        sampleRate: rate, channels: channels, bitRate: bitRate ?? min(64_000 * channels, 384_000))
     }
-    input.languageCode = facts.languageCode
-    input.marksOutputTrackAsEnabled = facts.isEnabled
-    input.expectsMediaDataInRealTime = false
+    track.languageCode = facts.languageCode
+    track.isEnabled = facts.isEnabled
+    self.track = track
     guard reader.startReading() else { throw source.failure(reader.error) }
   }
 

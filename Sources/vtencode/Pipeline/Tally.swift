@@ -37,7 +37,7 @@ final class Tally: @unchecked Sendable {
 
   func addDropped() { lock.withLock { droppedCount += 1 } }
 
-  func report(seconds: Double, plan: EncodingPlan, written: SinkReport, encoderID: String) -> RunReport {
+  func report(seconds: Double, plan: EncodingPlan, written: OutputReport, encoderID: String) -> RunReport {
     lock.withLock {
       RunReport(
         plan: plan, encoderID: encoderID, written: written, frames: frameCount, dropped: droppedCount,

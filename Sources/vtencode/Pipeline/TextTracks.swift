@@ -22,12 +22,13 @@ struct TextReport: Sendable {
 
 /// Text on its way into the output: subtitles, or the titles of chapters.
 final class TextTrack: @unchecked Sendable {
-  // Sendable: reader and writer have their own locks; `next` is called by one task.
-  let input: AVAssetWriterInput
+  // Sendable: the reader has its own lock; `next` is called by one task.
+  /// What an output has to know of it.
+  let track: OutputTrack
   private let gate: SoundGate
   private let reader: AVAssetReader?
   private let read: () throws -> CMSampleBuffer?
-  let isChapters: Bool
+  var isChapters: Bool { track.kind == .chapters }
   /// Texts that were handed out.
   private(set) var written = 0
   private var last = CMTime.negativeInfinity
@@ -36,9 +37,10 @@ final class TextTrack: @unchecked Sendable {
   init(subtitles track: AVAssetTrack, of source: MovieSource, gate: SoundGate) async throws {
     let (formats, language, isEnabled) = try await track.load(
       .formatDescriptions, .languageCode, .isEnabled)
-    input = AVAssetWriterInput(mediaType: .subtitle, outputSettings: nil, sourceFormatHint: formats.first)
-    input.languageCode = language
-    input.marksOutputTrackAsEnabled = isEnabled
+    var wanted = OutputTrack(.subtitles, format: formats.first)
+    wanted.languageCode = language
+    wanted.isEnabled = isEnabled
+    self.track = wanted
     let reader: AVAssetReader
     do { reader = try AVAssetReader(asset: source.asset) } catch { throw source.failure(error) }
     let output = AVAssetReaderTrackOutput(track: track, outputSettings: nil)
@@ -46,7 +48,6 @@ final class TextTrack: @unchecked Sendable {
     reader.add(output)
     guard reader.startReading() else { throw source.failure(reader.error) }
     self.reader = reader
-    isChapters = false
     self.gate = gate
     // What has been read of a damaged track is worth having.
     read = { output.copyNextSampleBuffer() }
@@ -68,13 +69,13 @@ final class TextTrack: @unchecked Sendable {
       samples.append(try Self.sample(title, CMTimeRange(start: start, end: end), format))
     }
     guard !samples.isEmpty else { return nil }
-    input = AVAssetWriterInput(mediaType: .text, outputSettings: nil, sourceFormatHint: format)
-    input.mediaTimeScale = Self.timescale
+    var track = OutputTrack(.chapters, format: format)
+    track.timescale = Self.timescale
     // Nobody reads it as text: players make a list of it.
-    input.marksOutputTrackAsEnabled = false
+    track.isEnabled = false
+    self.track = track
     var rest = samples[...]
     reader = nil
-    isChapters = true
     self.gate = gate
     read = { rest.popFirst() }
   }

@@ -5,42 +5,46 @@ import Foundation
 
 /// Writes an Annex B byte stream, to a file or to standard output: NAL units behind start codes, with the parameter
 /// sets before each key frame, so that a reader can join there.
-struct ElementaryStreamSink: SampleSink {
+final class ElementaryStreamOutput: SampleOutput, @unchecked Sendable {
+  // Sendable: called by one task, and by one thread while there are samples.
   /// Nil for standard output.
-  let path: String?
-  let replaces: Bool
-  /// An interrupted run leaves nothing.
-  var isWholeOrNothing = false
+  private let path: String?
+  private let replaces: Bool
+  private var pending: PendingFile?
+  private var output: ByteOutput?
+  private var bytes = 0
 
-  func write(_ samples: BoundedQueue<CMSampleBuffer>) async throws -> SinkReport {
-    try await onThread("stream") { try writeAll(samples) }
+  init(path: String?, replaces: Bool) { (self.path, self.replaces) = (path, replaces) }
+
+  var name: String { path.map { "a .\(($0 as NSString).pathExtension) file" } ?? "standard output" }
+  let tracks: Set<OutputTrack.Kind> = [.video]
+  func plays(_ sound: CMFormatDescription) -> Bool { false }
+  let isLive = false
+  let beginsAtZero = false
+  let backPressure = BackPressure.waits
+  var fateOfBrokenRun: String { path == nil ? "the stream breaks off" : "nothing was written" }
+
+  func open() throws {
+    pending = try path.map { try PendingFile(for: $0, replaces: replaces) }
+    output = ByteOutput(try pending?.open(), name: path ?? "standard output")
   }
 
-  private func writeAll(_ samples: BoundedQueue<CMSampleBuffer>) throws -> SinkReport {
-    // Nothing is created before there is something to write.
-    guard let first = try samples.pop() else { return SinkReport() }
-    let pending = try path.map { try PendingFile(for: $0, replaces: replaces) }
-    defer { pending?.discard() }
-    let output = ByteOutput(try pending?.open(), name: path ?? "standard output")
-    var report = SinkReport()
-    var next: CMSampleBuffer? = first
-    while let sample = next {
-      try check()
-      let bytes = try sample.annexBData()
-      try output.write(bytes)
-      report.fileBytes += bytes.count
-      next = try samples.pop()
-    }
-    try output.close()
-    try check()
-    report.path = try pending?.commit(isPart: !isWholeOrNothing && Interrupt.shared.isRequested)
-    return report
+  func add(_ track: OutputTrack) -> OutputTrack.ID? { track.kind == .video ? 0 : nil }
+  func start() {}
+
+  func append(_ sample: CMSampleBuffer, to track: OutputTrack.ID) throws {
+    let data = try sample.annexBData()
+    try output?.write(data)
+    bytes += data.count
   }
 
-  private func check() throws {
-    guard isWholeOrNothing else { return }
-    try Interrupt.shared.check(path == nil ? "the stream breaks off" : "nothing was written")
+  func finish() throws { try output?.close() }
+
+  func publish(isPart: Bool) throws -> OutputResult {
+    OutputResult(fileBytes: bytes, path: try pending?.commit(isPart: isPart))
   }
+
+  func abandon() { pending?.discard() }
 }
 
 /// A file descriptor that takes everything or says why not.

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import AVFoundation
+import Foundation
+
+/// Hands an output what a run encodes, with the movie's sound and text beside it.
+struct OutputFeed: Sendable {
+  let output: any Output
+  let source: MovieSource
+  let plan: EncodingPlan
+  let gate: SoundGate
+  let damage: DamageCollector
+  /// An interrupted run leaves nothing.
+  var isWholeOrNothing = false
+
+  /// Returns when the output has everything.
+  /// - Returns: what was written beside the video, for the summary; nothing if there was no sample.
+  /// - Throws: a `Failure`, after the output was abandoned.
+  func write(_ samples: OutputQueue) async throws -> OutputReport {
+    // A movie's header needs the codec's parameter sets, which come with the first sample.
+    guard let first = try await onThread("first sample", { try samples.pop() }) else { return OutputReport() }
+    do {
+      return try await write(first, samples)
+    } catch {
+      output.abandon()
+      throw error
+    }
+  }
+
+  private func write(_ first: CMSampleBuffer, _ samples: OutputQueue) async throws -> OutputReport {
+    try output.open()
+    guard let video = try output.add(videoTrack(first.formatDescription)) else {
+      throw Failure("\(output.name) cannot hold this video; try .mov")
+    }
+    let sounds = try await SoundFeed(source: source, plan: plan, gate: gate).add(to: output)
+    let texts = try await TextFeed(source: source, plan: plan, gate: gate).add(to: output)
+    try output.start()
+    let shift = output.beginsAtZero ? SampleShift(toZero: first) : nil
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        let waiting = SingleElement(first)
+        try await append(to: video, shift, whenFull: { gate.wants(sound: $0) }) {
+          try waiting.take() ?? samples.pop()
+        }
+      }
+      for (id, sound) in sounds.tracks {
+        group.addTask { try await append(to: id, shift) { try sound.next() } }
+      }
+      for (id, text) in texts.tracks {
+        group.addTask { try await append(to: id, shift) { try text.next() } }
+      }
+      do {
+        // Not `waitForAll`, which tells of a failure only when both tracks have ended.
+        for try await _ in group {}
+      } catch {
+        // The other track must not wait for what will not come.
+        samples.cancel()
+        gate.abandon()
+        output.abandon()
+        throw error
+      }
+    }
+    try await output.finish()
+    try check()
+    let isPart = !isWholeOrNothing && !output.isLive && Interrupt.shared.isRequested
+    let result = try output.publish(isPart: isPart)
+    var report = OutputReport(
+      fileBytes: result.fileBytes, sound: sounds.report, text: texts.report, leftOut: samples.droppedCount,
+      path: result.path)
+    for (_, sound) in sounds.tracks { if let lost = sound.damage { damage.note(sound: lost) } }
+    for (_, text) in texts.tracks {
+      if let lost = text.damage { damage.note(sound: lost) }
+      if text.isChapters { report.text.chapters = text.written }
+    }
+    return report
+  }
+
+  private func check() throws {
+    if isWholeOrNothing { try Interrupt.shared.check(output.fateOfBrokenRun) }
+  }
+
+  private func videoTrack(_ format: CMFormatDescription?) -> OutputTrack {
+    var track = OutputTrack(.video, format: format)
+    track.transform = source.transform
+    // Times are kept to the tick; fields have halves of them.
+    let timescale = source.timescale
+    track.timescale = plan.deinterlacing == .field && timescale <= .max / 2 ? timescale * 2 : timescale
+    track.isPaced = plan.isPaced
+    return track
+  }
+
+  private func append(
+    to track: OutputTrack.ID, _ shift: SampleShift?,
+    whenFull: @escaping @Sendable (Bool) -> Void = { _ in },
+    _ next: @escaping @Sendable () throws -> CMSampleBuffer?
+  ) async throws {
+    try await output.append(
+      to: track,
+      from: {
+        while true {
+          try check()
+          guard let sample = try next() else { return nil }
+          guard let shift else { return sample }
+          // Sound before the first picture has no time then.
+          if let shifted = try shift.apply(to: sample) { return shifted }
+        }
+      }, whenFull: whenFull)
+  }
+}
+
+/// Moves times so that a run's first picture is decoded at zero.
+struct SampleShift: Sendable {
+  private let origin: CMTime
+
+  init(toZero first: CMSampleBuffer) {
+    let decoded = first.decodeTimeStamp
+    origin = decoded.isNumeric ? decoded : first.presentationTimeStamp
+  }
+
+  /// - Returns: the sample with other times; nil if it begins before zero.
+  func apply(to sample: CMSampleBuffer) throws -> CMSampleBuffer? {
+    guard sample.presentationTimeStamp >= origin else { return nil }
+    let timings = try sample.sampleTimingInfos().map { timing in
+      var moved = timing
+      moved.presentationTimeStamp = timing.presentationTimeStamp - origin
+      if timing.decodeTimeStamp.isNumeric { moved.decodeTimeStamp = timing.decodeTimeStamp - origin }
+      return moved
+    }
+    return try CMSampleBuffer(copying: sample, withNewTiming: timings)
+  }
+}
+
+/// Holds one element until it is taken, once.
+private final class SingleElement<Element>: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
+  private let lock = Lock()
+  private var element: Element?
+
+  init(_ element: Element) { self.element = element }
+
+  func take() -> Element? {
+    lock.withLock {
+      defer { element = nil }
+      return element
+    }
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import AVFoundation
+import Foundation
+
+/// Chooses which of a movie's sound tracks an output gets, and how.
+struct SoundFeed: Sendable {
+  let source: MovieSource
+  let plan: EncodingPlan
+  let gate: SoundGate
+
+  /// Adds the tracks that go into the output.
+  /// - Returns: these, and what is to be said of all.
+  func add(
+    to output: any Output
+  ) async throws -> (tracks: [(id: OutputTrack.ID, track: SoundTrack)], report: SoundReport) {
+    var tracks: [(id: OutputTrack.ID, track: SoundTrack)] = []
+    var report = SoundReport()
+    guard output.tracks.contains(.sound) else { return (tracks, report) }
+    report.total = source.sounds.count
+    guard plan.audio != .none else { return (tracks, report) }
+    for facts in source.sounds {
+      if try await facts.isEncrypted(in: source.asset) {
+        throw Failure(
+          "sound track \(facts.number) of '\(source.name)' is encrypted, and there is no key to it; leave the sound "
+            + "out with --no-audio, or decrypt it first")
+      }
+      let isPlayable = facts.format.map { output.plays($0) } ?? false
+      let encodes = plan.audio == .aac || plan.audio == .auto && !isPlayable
+      do {
+        let sound = try SoundTrack(source, facts, encodes: encodes, bitRate: plan.audioBitRate, gate: gate)
+        guard let id = try output.add(sound.track) else {
+          sound.cancel()
+          throw Failure(
+            encodes
+              ? "sound track \(facts.number) cannot be encoded as AAC at this rate; give a lower --audio-bitrate, or "
+                + "leave the sound out with --no-audio"
+              : "\(output.name) cannot hold sound track \(facts.number) (\(facts.codecName)) as it is; "
+                + "encode it with --audio aac, or leave it out with --no-audio")
+        }
+        tracks.append((id, sound))
+        if encodes { report.encoded += 1 } else { report.copied += 1 }
+      } catch let failure as Failure {
+        // Asked for by name, it is owed; otherwise the picture is worth having without.
+        guard plan.audio == .auto else { throw failure }
+        report.leftOut.append(
+          "track \(facts.number) (\(facts.codecName)) left out: it cannot be decoded here")
+      }
+    }
+    return (tracks, report)
+  }
+}
+
+/// Chooses which of a movie's subtitles and chapters an output gets.
+struct TextFeed: Sendable {
+  let source: MovieSource
+  let plan: EncodingPlan
+  let gate: SoundGate
+
+  /// Adds the tracks that go into the output.
+  /// - Returns: these, and what is to be said of all.
+  func add(
+    to output: any Output
+  ) async throws -> (tracks: [(id: OutputTrack.ID, track: TextTrack)], report: TextReport) {
+    var tracks: [(id: OutputTrack.ID, track: TextTrack)] = []
+    var report = TextReport()
+    if plan.keepsSubtitles, output.tracks.contains(.subtitles) {
+      for (index, subtitles) in source.subtitles.enumerated() {
+        let text = try? await TextTrack(subtitles: subtitles, of: source, gate: gate)
+        guard let text, let id = try output.add(text.track) else {
+          text?.cancel()
+          report.leftOut.append("subtitle track \(index + 1) left out: it cannot be read")
+          continue
+        }
+        tracks.append((id, text))
+        report.subtitles += 1
+      }
+    }
+    if plan.keepsChapters, output.tracks.contains(.chapters),
+      let chapters = try TextTrack(chapters: source.chapters, gate: gate),
+      let id = try output.add(chapters.track)
+    {
+      tracks.append((id, chapters))
+    }
+    return (tracks, report)
+  }
+}
