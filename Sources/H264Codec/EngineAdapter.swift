@@ -12,7 +12,7 @@ final class EngineAdapter: SynchronousVideoEncoder {
   /// The long-term references, and which of them the receiver has acknowledged.
   private var longTerm: LongTermReferences
   /// The frames of the last seconds, to which reports of losses may refer.
-  private var ledger = FrameLedger()
+  private var pendingFrames = PendingFrames()
   /// Enlarges pictures to the coded size.
   private let padding: PicturePadding
 
@@ -139,7 +139,7 @@ final class EngineAdapter: SynchronousVideoEncoder {
   /// - Parameter lostTimes: the presentation times of the lost frames.
   /// - Returns: whether there were any.
   private func invalidate(_ lostTimes: [Int64]) -> Bool {
-    guard let first = ledger.firstThatMatters(of: lostTimes) else { return false }
+    guard let first = pendingFrames.firstThatMatters(of: lostTimes) else { return false }
     giveUp(from: first)
     return true
   }
@@ -161,7 +161,7 @@ final class EngineAdapter: SynchronousVideoEncoder {
   private func giveUp(from first: UInt64) {
     engine.invalidateReferences(from: first)
     longTerm.abandon(from: first)
-    ledger.abandon(first..<max(nextIndex, first))
+    pendingFrames.abandon(first..<max(nextIndex, first))
     canMark = false
   }
 
@@ -198,7 +198,7 @@ final class EngineAdapter: SynchronousVideoEncoder {
       longTerm.removeAll()
     }
     if facts.isReference { canMark = facts.longTermSlot == nil }
-    ledger.note(
+    pendingFrames.note(
       .init(presentationTime: presentationTime, index: facts.index, isReference: facts.isReference),
       isKeyFrame: facts.isKeyFrame)
 

@@ -6,9 +6,9 @@ import Testing
 @testable import FFmpegMedia
 
 /// What becomes of packets whose pictures come late, or never.
-@Suite struct PacketLedgerTests {
-  private func take(_ token: Int64, _ ledger: inout PacketLedger) {
-    ledger.take(
+@Suite struct PendingPacketsTests {
+  private func take(_ token: Int64, _ pending: inout PendingPackets) {
+    pending.take(
       CompressedPacket(
         data: UnsafeRawBufferPointer(start: nil, count: 0), token: token, presentationTime: token,
         isKeyFrame: token == 0))
@@ -20,35 +20,35 @@ import Testing
 
   /// A reference that is never shown does not let all later pictures wait.
   @Test(arguments: [0, 4, 64]) func picturesDoNotWaitForOneThatIsHeldForEver(threads: Int) {
-    var ledger = PacketLedger(order: .decoding)
+    var pending = PendingPackets(order: .decoding)
     var told: [DecodedFrame] = []
     var mostWaiting = 0
     let bad = CodecError.badData("another one")
     for token in 0..<Int64(1000) {
-      take(token, &ledger)
-      if token != 7 { ledger.settle(token, .failed(bad)) }
-      ledger.lose(before: threads) { $0 == 7 }
-      told += ledger.takeReady()
+      take(token, &pending)
+      if token != 7 { pending.settle(token, .failed(bad)) }
+      pending.lose(before: threads) { $0 == 7 }
+      told += pending.takeReady()
       mostWaiting = max(mostWaiting, Int(token) + 1 - told.count)
     }
     #expect(told.map(\.token) == Array(0..<1000))
     #expect(told.count { isDropped($0) } == 1 && isDropped(told.first { $0.token == 7 }))
-    #expect(mostWaiting <= PacketLedger.mostWaiting + threads + 1)
+    #expect(mostWaiting <= PendingPackets.mostWaiting + threads + 1)
     // What is told of is over: a picture that does come is not told of twice.
-    #expect(!ledger.isPending(7))
+    #expect(!pending.isPending(7))
   }
 
   /// As far as a decoder reorders, it is waited for.
   @Test func picturesThatComeLateAreWaitedFor() {
-    var ledger = PacketLedger(order: .decoding)
+    var pending = PendingPackets(order: .decoding)
     var told: [DecodedFrame] = []
     let bad = CodecError.badData("another one")
     for token in 0..<Int64(40) {
-      take(token, &ledger)
-      if token % 36 != 0 { ledger.settle(token, .failed(bad)) }
-      if token == 35 { ledger.settle(0, .failed(bad)) }
-      ledger.lose(before: 4) { $0 % 36 == 0 }
-      told += ledger.takeReady()
+      take(token, &pending)
+      if token % 36 != 0 { pending.settle(token, .failed(bad)) }
+      if token == 35 { pending.settle(0, .failed(bad)) }
+      pending.lose(before: 4) { $0 % 36 == 0 }
+      told += pending.takeReady()
     }
     #expect(told.map(\.token) == Array(0..<36))
     #expect(!told.contains { isDropped($0) })
@@ -56,13 +56,13 @@ import Testing
 
   /// In the order of presentation nothing waits: a picture may be held for as long as it is of use.
   @Test func nothingWaitsInTheOrderOfPresentation() {
-    var ledger = PacketLedger(order: .presentation)
+    var pending = PendingPackets(order: .presentation)
     for token in 0..<Int64(200) {
-      take(token, &ledger)
-      if token > 0 { ledger.settle(token, .dropped) }
-      ledger.lose(before: 0) { $0 == 0 }
-      #expect(ledger.takeReady().count == (token > 0 ? 1 : 0))
+      take(token, &pending)
+      if token > 0 { pending.settle(token, .dropped) }
+      pending.lose(before: 0) { $0 == 0 }
+      #expect(pending.takeReady().count == (token > 0 ? 1 : 0))
     }
-    #expect(ledger.isPending(0))
+    #expect(pending.isPending(0))
   }
 }

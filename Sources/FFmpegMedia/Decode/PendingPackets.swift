@@ -5,7 +5,7 @@ import CodecInterface
 ///
 /// Times have no say in it: a client may number them as it likes. A packet is lost when the decoder is done with it
 /// and holds no picture of it any more, or when the decoder has been emptied.
-struct PacketLedger {
+struct PendingPackets {
   private struct Entry {
     let token: Int64
     let number: Int
@@ -65,7 +65,7 @@ struct PacketLedger {
     errors = []
   }
 
-  /// What can be told, in the ledger's order.
+  /// What can be told, in the order that was asked for.
   mutating func takeReady() -> [DecodedFrame] {
     if order == .decoding {
       let count = entries.firstIndex { $0.outcome == nil } ?? entries.count

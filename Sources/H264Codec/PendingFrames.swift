@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The frames of the last seconds, to which a report of losses may refer.
-struct FrameLedger {
+struct PendingFrames {
   /// A frame.
   struct Entry {
     /// Its presentation time, in units of the timescale.

@@ -15,7 +15,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
   /// libavcodec's own decoders take the memory of a picture from us while they decode its packet.
   private let tellsOfPictures: Bool
   private let conversion = PictureConversion(filter: .bicubic, threads: 1)
-  private var ledger: PacketLedger
+  private var pending: PendingPackets
   /// A picture can be taken from its buffer as soon as its packet is decoded, long before libavcodec, which keeps
   /// to the order of presentation, gives it out.
   private let takesPicturesEarly: Bool
@@ -74,7 +74,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     let isDirect = DecoderCodecs.decodesInPlace(id)
     memory = DecoderMemory(configuration, isDirect: isDirect)
     takesPicturesEarly = isDirect && configuration.isLowDelay && configuration.order == .decoding
-    ledger = PacketLedger(order: configuration.order)
+    pending = PendingPackets(order: configuration.order)
     bitmapAlpha = BitmapAlpha(context, stored)
     do throws(CodecError) { try open(codec) } catch {
       // All properties are set: deinit frees what was allocated.
@@ -172,10 +172,10 @@ public final class FFmpegVideoDecoder: VideoDecoder {
   }
 
   public func decode(_ compressed: CompressedPacket, output: (DecodedFrame) -> Void) {
-    ledger.take(compressed)
-    defer { ledger.takeReady().forEach(output) }
+    pending.take(compressed)
+    defer { pending.takeReady().forEach(output) }
     do throws(CodecError) { try fill(compressed) } catch {
-      ledger.settle(compressed.token, .failed(error))
+      pending.settle(compressed.token, .failed(error))
       return
     }
     if compressed.isKeyFrame { hasStarted = true }
@@ -187,7 +187,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     if takesPicturesEarly {
       settleEarly(compressed.token, memory.endCapture(), failure)
     } else if failure < 0 {
-      ledger.note(Self.error(failure))
+      pending.note(Self.error(failure))
     }
     if !takesPicturesEarly { loseWhatCannotCome() }
   }
@@ -196,21 +196,21 @@ public final class FFmpegVideoDecoder: VideoDecoder {
   private static let patience = 300
 
   private func loseWhatCannotCome() {
-    guard tellsOfPictures else { return ledger.lose(before: Self.patience) { _ in false } }
+    guard tellsOfPictures else { return pending.lose(before: Self.patience) { _ in false } }
     // Threads that each decode a frame: a packet has been worked on when so many further ones have been taken.
     let isThreaded = context.pointee.active_thread_type & FF_THREAD_FRAME != 0
     let threads = isThreaded ? Int(max(1, context.pointee.thread_count)) : 0
     let memory = memory
-    ledger.lose(before: threads) { memory.underWay.contains($0) }
+    pending.lose(before: threads) { memory.underWay.contains($0) }
   }
 
   public func flush(output: (DecodedFrame) -> Void) -> Bool {
-    guard !ledger.isEmpty else { return true }
+    guard !pending.isEmpty else { return true }
     if avcodec_send_packet(context, nil) >= 0 { _ = receive() }
     avcodec_flush_buffers(context)
     hasStarted = false
-    ledger.loseAll()
-    ledger.takeReady().forEach(output)
+    pending.loseAll()
+    pending.takeReady().forEach(output)
     return false
   }
 
@@ -271,10 +271,10 @@ public final class FFmpegVideoDecoder: VideoDecoder {
       }
       hasStarted = true
       let token = frame.pointee.pts
-      if ledger.isPending(token) {
+      if pending.isPending(token) {
         bitmapAlpha.settle(frame)
         let outcome = outcome(of: frame)
-        ledger.settle(token, outcome)
+        pending.settle(token, outcome)
       }
       av_frame_unref(frame)
     }
@@ -283,13 +283,13 @@ public final class FFmpegVideoDecoder: VideoDecoder {
 
   /// Decides on a packet whose picture libavcodec keeps for later.
   private func settleEarly(_ token: Int64, _ begun: [FrameReference], _ failure: Int32) {
-    guard ledger.isPending(token) else { return }
-    if failure < 0 { return ledger.settle(token, .failed(Self.error(failure))) }
+    guard pending.isPending(token) else { return }
+    if failure < 0 { return pending.settle(token, .failed(Self.error(failure))) }
     // Besides its picture a decoder begins stand-ins for missing references: an H.264 decoder before, HEVC after.
     let own = context.pointee.codec_id == AV_CODEC_ID_HEVC ? begun.first : begun.last
-    guard let own else { return ledger.settle(token, .dropped) }
-    guard hasStarted else { return ledger.settle(token, .failed(.badData("no key frame yet"))) }
-    ledger.settle(token, outcome(of: own.pointer, isEarly: true))
+    guard let own else { return pending.settle(token, .dropped) }
+    guard hasStarted else { return pending.settle(token, .failed(.badData("no key frame yet"))) }
+    pending.settle(token, outcome(of: own.pointer, isEarly: true))
   }
 
   /// - Parameter isEarly: libavcodec has not yet noted all facts of the frame.

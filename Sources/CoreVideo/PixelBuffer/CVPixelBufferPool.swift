@@ -8,11 +8,11 @@ import Synchronization
 /// A buffer that came back is kept for the maximum age, one second unless the pool's attributes say otherwise, and
 /// longer if the pool would have fewer buffers than its minimum count.
 public final class CVPixelBufferPool: @unchecked Sendable, Hashable {
-  // Sendable: immutable; the shelf has its own lock.
+  // Sendable: immutable; the recycler has its own lock.
   let attributes: CFDictionary?
   let pixelBufferAttributes: CFDictionary
   let prototype: Prototype
-  let shelf: PixelBufferShelf
+  let recycler: PoolRecycler
 
   /// What every buffer of the pool is like.
   struct Prototype: Sendable {
@@ -30,11 +30,11 @@ public final class CVPixelBufferPool: @unchecked Sendable, Hashable {
     self.attributes = attributes
     self.pixelBufferAttributes = pixelBufferAttributes
     self.prototype = prototype
-    shelf = PixelBufferShelf(minimumCount: minimumCount, maximumAge: maximumAge)
-    shelf.setOwner(self)
+    recycler = PoolRecycler(minimumCount: minimumCount, maximumAge: maximumAge)
+    recycler.setOwner(self)
   }
 
-  deinit { shelf.close() }
+  deinit { recycler.close() }
 
   public static func == (a: CVPixelBufferPool, b: CVPixelBufferPool) -> Bool { a === b }
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
@@ -154,14 +154,14 @@ public func CVPixelBufferPoolCreatePixelBufferWithAuxAttributes(
     }
     threshold = number.intValue
   }
-  let (prototype, shelf) = (pixelBufferPool.prototype, pixelBufferPool.shelf)
+  let (prototype, recycler) = (pixelBufferPool.prototype, pixelBufferPool.recycler)
   let storage: PixelStorage
-  switch shelf.take(threshold: threshold) {
+  switch recycler.take(threshold: threshold) {
   case .used(let memory): storage = memory
   case .tooMany: return kCVReturnWouldExceedAllocationThreshold
   case .none:
     guard let memory = PixelStorage(layout: prototype.layout) else {
-      shelf.discarded()
+      recycler.discarded()
       return kCVReturnAllocationFailed
     }
     storage = memory
@@ -170,7 +170,7 @@ public func CVPixelBufferPoolCreatePixelBufferWithAuxAttributes(
     storage: storage, pixelFormatType: prototype.pixelFormat, width: prototype.width,
     height: prototype.height,
     extendedPixels: prototype.extended, creationAttributes: pixelBufferPool.pixelBufferAttributes,
-    recycler: shelf)
+    recycler: recycler)
   buffer.attachInitial(pixelBufferPool.pixelBufferAttributes)
   pixelBufferOut.pointee = buffer
   return kCVReturnSuccess
@@ -178,5 +178,5 @@ public func CVPixelBufferPoolCreatePixelBufferWithAuxAttributes(
 
 /// Frees the unused buffers that are too old, or with `excessBuffers` all unused ones.
 public func CVPixelBufferPoolFlush(_ pool: CVPixelBufferPool, _ options: CVPixelBufferPoolFlushFlags) {
-  pool.shelf.flush(all: options.contains(.excessBuffers))
+  pool.recycler.flush(all: options.contains(.excessBuffers))
 }

@@ -4,17 +4,17 @@ import Dispatch
 
 /// Where a pool's unused memory waits to be used again. Buffers hold it, so that it outlives the pool as long as one of
 /// them does.
-final class PixelBufferShelf: PixelBufferRecycler, @unchecked Sendable {
+final class PoolRecycler: PixelBufferRecycler, @unchecked Sendable {
   // Sendable: immutable but for the state behind its lock.
   enum Taken {
     case used(PixelStorage)
-    /// There is none: the caller allocates, and the shelf has counted it already.
+    /// There is none: the caller allocates, and the recycler has counted it already.
     case none
     case tooMany
   }
 
   private struct State: @unchecked Sendable {
-    // Sendable: lives behind the lock of its shelf.
+    // Sendable: lives behind the lock of its recycler.
     /// The unused ones, the longest unused first, with the time they came back, in nanoseconds.
     var free: [(storage: PixelStorage, since: UInt64)] = []
     /// How many there are, used and unused.
