@@ -307,7 +307,7 @@ struct LowLatencyRateControl {
   var usualDuration: Double { interval.seconds }
 
   /// The aim for a frame: its QP, its bits, and the most bits that it may take.
-  private typealias Aim = (qp: Double, bits: Double, most: Double)
+  typealias Aim = (qp: Double, bits: Double, most: Double)
 
   /// The factor from model units to bits for the present frame.
   var ratio: Double {
