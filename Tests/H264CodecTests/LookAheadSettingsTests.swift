@@ -82,7 +82,7 @@ import Testing
     for seconds in [Double.nan, .infinity, -1, 0] {
       var made = try H264EncoderConfiguration(lookingAhead: c)
       made.makePart(of: c, seconds: seconds)
-      #expect(made.part.map { $0.rate >= 1000 } ?? false)
+      #expect(made.lookAhead.part.map { $0.rate >= 1000 } ?? false)
     }
   }
 
