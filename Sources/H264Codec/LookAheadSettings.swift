@@ -86,7 +86,7 @@ extension H264EncoderConfiguration {
   private static let intraLookAhead = 8
 
   /// The strength of adaptive quantisation. Its SSIM is within 0.3 % of the best on the clips for
-  /// tuning, and it loses less PSNR than the strength that reaches the best (docs/h264-encoder.md).
+  /// tuning, and it loses less PSNR than the strength that reaches the best (docs/measurements/h264-encoder.md).
   private static let usualAdaptiveQuantisation = 0.6
 
   /// The frames of look-ahead that take half a gibibyte: the copy of each picture, its luma at half

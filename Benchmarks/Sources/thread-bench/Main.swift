@@ -2,7 +2,7 @@
 import ArgumentParser
 import BenchmarkSupport
 
-/// What threads gain: the table of "Threads" in docs/h264-encoder.md.
+/// What threads gain: the table of "Threads" in docs/measurements/h264-encoder.md.
 @main
 struct ThreadBench: ParsableCommand {
   static let configuration = CommandConfiguration(
