@@ -33,6 +33,9 @@ struct EffortSettings {
     var referencesByUse = (count: 2, least: 0.1)
     /// The largest number of steps, of one luma sample each, of the full-sample diamond search.
     var fullSampleSteps = 16
+    /// The largest of the rings, four luma samples apart, that are searched around the best
+    /// full-sample vector of a macroblock; 0: none.
+    var widestRing = 0
     /// The largest number of rounds of the half-sample diamond.
     var halfSampleRounds = 1
     /// The largest number of rounds of the quarter-sample diamond.
@@ -224,22 +227,18 @@ extension EffortSettings {
       skip.directMargin = 130
     }
     if effort >= 7 {
-      partitions = Partitions(threshold: 2, thresholdB: 2, margin16x16: 175, margin16x16B: 175)
-      skip.directMargin = 150
-      motion.bipredictionRounds = 4
+      motion.widestRing = 2
     }
     if effort >= 8 {
-      motion.references = 6
-      motion.fullSampleSteps = 32
-      intra.smallMargin = (200, 300, 400)
+      motion.widestRing = 4
+      motion.bipredictionRounds = 5
     }
     if effort >= 9 {
-      motion.references = 8
+      motion.widestRing = 8
+      motion.fullSampleSteps = 32
       motion.halfSampleRounds = 4
       motion.quarterSampleRounds = 4
-      motion.bipredictionRounds = 6
-      partitions = Partitions(threshold: 0, thresholdB: 0, margin16x16: 250, margin16x16B: 250)
-      skip.directMargin = 200
+      motion.bipredictionRounds = 8
     }
   }
 

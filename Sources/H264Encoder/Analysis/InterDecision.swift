@@ -5,134 +5,184 @@ import CH264Kernels
 extension MacroblockCoder {
   /// Decides and codes the current macroblock.
   mutating func codeInterPicture() {
-    let info = picture.syntax.info + m
     let mustBeIntra = mbX >= picture.refreshFrom && mbX < picture.refreshTo
     if mustBeIntra {
       codeIntra(decideIntra16x16(), small: triesSmallIntra)
       return
     }
+    guard let skip = skipCandidate() else { return }
+    let whole = search16x16()
+    var type = MacroblockType.inter16x16
+    var cost = whole.best.cost
+    searchPartitions(&type, &cost, whole)
+    let triesIntra = cost > lambda &* picture.tools.intra.threshold
+    if triesIntra && codesAsIntra(limit: cost) { return }
+    codeInter(type, cost, whole, skip, isOverwritten: triesIntra)
+  }
 
-    // P_Skip: the predicted motion without a residual, where the residual quantises to zero.
-    let skip = predictSkipMotion()
-    var skipCost = Int.max
-    let skipAllowed =
-      Int(skip.x) >= minX && Int(skip.x) <= maxX && Int(skip.y) >= minY && Int(skip.y) <= maxY
-    if skipAllowed {
-      // The memory of the reconstruction may hold the samples already where nothing has moved.
-      let isThere = stream.changed[m] <= picture.holds && skip == .zero
-      if !isThere {
-        predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
-      }
-      // Beyond a mean absolute difference of 4 lambda, too many coefficients quantise to something.
-      if ovt_sad(k, 0, source, reconstruction, stride) <= lambda &* 64 {
-        if !isThere {
-          predictChroma(reconstructionChroma, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
-        }
-        let error = Int(ovt_ssd(k, 0, source, reconstruction, stride))
-        // A residual that quantises to zero may still hide a motion of a quarter sample, whose
-        // error the pictures that refer to this one would take over. So P_Skip is chosen without a
-        // search only where the error is well below the quantisation noise (step^2 / 12 a sample,
-        // which is 0.535 lambda).
-        if error &* 187 <= lambdaSSD &* picture.tools.skip.errorPercent && residualIsEmpty() {
-          storeSkip(skip)
-          return
-        }
-        k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
-        skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
-        let bits = picture.tools.skip.errorBits
-        let isStill = skip == .zero && standsOrIsNone(1) && standsOrIsNone(4)
-        if skipCost <= (lambdaSSD &* (isStill ? bits.still : bits.moving)) >> 8 {
-          storeSkip(skip)
-          return
-        }
-      }
+  /// P_Skip, before motion is searched.
+  private struct SkipCandidate {
+    /// The derived vector (8.4.1.1).
+    var motion: MotionVector
+    /// The vector is within the limits of the level and the picture.
+    var isAllowed: Bool
+    /// The squared error of luma and chroma; `Int.max` where it was not measured, as the prediction
+    /// is far from the source.
+    var cost = Int.max
+  }
+
+  /// The best vector for the macroblock as one block of 16x16.
+  private struct Motion16x16 {
+    var best: MotionCandidate
+    /// refIdxL0
+    var reference: Int
+    /// The predicted vector for this reference.
+    var prediction: MotionVector
+  }
+
+  /// Predicts P_Skip, and codes it at once where its residual quantises to zero or is not worth any
+  /// bits.
+  /// - Returns: the candidate; nil if the macroblock is coded.
+  @inline(__always) private mutating func skipCandidate() -> SkipCandidate? {
+    let motion = predictSkipMotion()
+    var skip = SkipCandidate(
+      motion: motion,
+      isAllowed: Int(motion.x) >= minX && Int(motion.x) <= maxX && Int(motion.y) >= minY
+        && Int(motion.y) <= maxY)
+    guard skip.isAllowed else { return skip }
+    // The memory of the reconstruction may hold the samples already where nothing has moved.
+    let isThere = stream.changed[m] <= picture.holds && motion == .zero
+    if !isThere {
+      predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, motion, reference: 0)
     }
+    // Beyond a mean absolute difference of 4 lambda, too many coefficients quantise to something.
+    guard ovt_sad(k, 0, source, reconstruction, stride) <= lambda &* 64 else { return skip }
+    if !isThere {
+      predictChroma(reconstructionChroma, stride, x: 0, y: 0, width: 0, height: 16, motion, reference: 0)
+    }
+    let error = Int(ovt_ssd(k, 0, source, reconstruction, stride))
+    // A residual that quantises to zero may still hide a motion of a quarter sample, whose
+    // error the pictures that refer to this one would take over. So P_Skip is chosen without a
+    // search only where the error is well below the quantisation noise (step^2 / 12 a sample,
+    // which is 0.535 lambda).
+    if error &* 187 <= lambdaSSD &* picture.tools.skip.errorPercent && residualIsEmpty() {
+      storeSkip(motion)
+      return nil
+    }
+    k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
+    skip.cost = error &+ Int(errors[0]) &+ Int(errors[1])
+    let bits = picture.tools.skip.errorBits
+    let isStill = motion == .zero && standsOrIsNone(1) && standsOrIsNone(4)
+    if skip.cost <= (lambdaSSD &* (isStill ? bits.still : bits.moving)) >> 8 {
+      storeSkip(motion)
+      return nil
+    }
+    return skip
+  }
 
-    // 16x16 for each reference.
-    var best16 = MotionCandidate(v: .zero, cost: Int32.max)
-    var bestReference = 0
+  /// Searches for a vector of the whole macroblock in each reference, and leaves the best in the grid.
+  @inline(__always) private mutating func search16x16() -> Motion16x16 {
+    var found = Motion16x16(
+      best: MotionCandidate(v: .zero, cost: Int32.max), reference: 0, prediction: .zero)
     let starts = scratch.startVectors
-    var prediction16 = MotionVector.zero
     for r in 0..<picture.referenceCount {
-      if r > 0 && best16.cost <= lambda &* picture.tools.motion.referenceThreshold { break }
+      if r > 0 && found.best.cost <= lambda &* picture.tools.motion.referenceThreshold { break }
       let p = predictMotion(slot: 5, width: 2, reference: Int8(truncatingIfNeeded: r))
       let n = gatherCandidates(starts, p, reference: r)
       var c = searchMotion(
         shape: 0, x: 0, y: 0, reference: r, prediction: p, starts: starts, count: n)
       c.cost &+= (lambda &* referenceBits(r)) >> 4
-      if r == 0 || c.cost &+ c.chroma < best16.cost &+ best16.chroma {
-        best16 = c
-        bestReference = r
-        prediction16 = p
+      if r == 0 || c.cost &+ c.chroma < found.best.cost &+ found.best.chroma {
+        found = Motion16x16(best: c, reference: r, prediction: p)
       }
     }
-    setGrid(5, width: 2, height: 2, best16.v, Int8(truncatingIfNeeded: bestReference))
-    var type = MacroblockType.inter16x16
-    var cost = best16.cost
+    setGrid(5, width: 2, height: 2, found.best.v, Int8(truncatingIfNeeded: found.reference))
+    return found
+  }
 
-    // Partitions, where one vector leaves a large cost.
+  /// Searches for partitions where one vector leaves a large cost.
+  /// - Parameters:
+  ///   - type: becomes the type of the best partitions if they are better.
+  ///   - cost: the cost of one vector, then that of the best.
+  ///   - whole: the best vector of the whole macroblock.
+  @inline(__always) private mutating func searchPartitions(
+    _ type: inout UInt8, _ cost: inout Int32, _ whole: Motion16x16
+  ) {
     let repeats =
       picture.moves.repeats != nil && cost > lambda &* MacroblockCoder.repeatThreshold ? findRepeats() : 0
-    if repeats != 0 || cost > lambda &* picture.tools.partitions.threshold && mayBeParted(best16.v) {
-      // `RepeatTable` gives vectors into the first reference picture.
-      let reference = repeats != 0 ? 0 : bestReference
-      decidePartitions(&type, &cost, best16, reference, repeats: repeats)
-      if type == MacroblockType.inter16x16 && reference != bestReference {
-        setGrid(5, width: 2, height: 2, best16.v, Int8(truncatingIfNeeded: bestReference))
-      }
+    guard
+      repeats != 0 || cost > lambda &* picture.tools.partitions.threshold && mayBeParted(whole.best.v)
+    else { return }
+    // `RepeatTable` gives vectors into the first reference picture.
+    let reference = repeats != 0 ? 0 : whole.reference
+    decidePartitions(&type, &cost, whole.best, reference, repeats: repeats)
+    if type == MacroblockType.inter16x16 && reference != whole.reference {
+      setGrid(5, width: 2, height: 2, whole.best.v, Int8(truncatingIfNeeded: whole.reference))
     }
+  }
 
-    // Intra prediction, where it could be cheaper.
-    let triesIntra = cost > lambda &* picture.tools.intra.threshold
-    if triesIntra {
-      let intra16 = decideIntra16x16(limit: cost)
-      let below = cost &- (lambda &* 4) >> 4 &- (cost &* picture.tools.intra.handicap) / 100
-      let around = intraNeighbours
-      let margins = picture.tools.intra.smallMargin
-      let margin = around == 0 ? margins.alone : around == 1 ? margins.besideOne : margins.besideMore
-      if Int(intra16.cost) &* 100 < Int(below) &* margin,
-        codeIntra(intra16, below: below, small: around >= picture.tools.intra.smallNeighbours)
-      {
-        return
-      }
-    }
+  /// Tries intra prediction, and codes it where it is cheaper than inter prediction.
+  /// - Parameter cost: the cost of inter prediction.
+  /// - Returns: whether the macroblock is coded.
+  @inline(__always) private mutating func codesAsIntra(limit cost: Int32) -> Bool {
+    let intra16 = decideIntra16x16(limit: cost)
+    let below = cost &- (lambda &* 4) >> 4 &- (cost &* picture.tools.intra.handicap) / 100
+    let around = intraNeighbours
+    let margins = picture.tools.intra.smallMargin
+    let margin = around == 0 ? margins.alone : around == 1 ? margins.besideOne : margins.besideMore
+    return Int(intra16.cost) &* 100 < Int(below) &* margin
+      && codeIntra(intra16, below: below, small: around >= picture.tools.intra.smallNeighbours)
+  }
 
-    let isCoded = compareWith16x16(&type, cost, best16, bestReference, prediction16)
+  /// Codes the residual of inter prediction, or P_Skip where that costs no more.
+  /// - Parameters:
+  ///   - decided: the macroblock's type, whose motion is in the grid.
+  ///   - cost: its cost.
+  ///   - whole: the best vector of the whole macroblock.
+  ///   - skip: P_Skip.
+  ///   - isOverwritten: intra prediction has overwritten the prediction of P_Skip.
+  @inline(__always) private mutating func codeInter(
+    _ decided: UInt8, _ cost: Int32, _ whole: Motion16x16, _ skip: SkipCandidate, isOverwritten: Bool
+  ) {
+    let info = picture.syntax.info + m
+    var type = decided
+    let isCoded = compareWith16x16(&type, cost, whole.best, whole.reference, whole.prediction)
     info.pointee.type = type
     info.pointee.qp = UInt8(qp)
     info.pointee.codedDC = 0
-    storeDifferences(type, prediction16)
+    storeDifferences(type, whole.prediction)
     storeMotion()
     // The reconstruction may hold the prediction already if the motion is that of P_Skip.
-    let isSkipMotion = type == MacroblockType.inter16x16 && bestReference == 0 && best16.v == skip
-    if skipCost == Int.max || !isSkipMotion {
+    let isSkipMotion =
+      type == MacroblockType.inter16x16 && whole.reference == 0 && whole.best.v == skip.motion
+    if skip.cost == Int.max || !isSkipMotion {
       predictInter(type)
-    } else if triesIntra || isCoded {
-      predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+    } else if isOverwritten || isCoded {
+      predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, skip.motion, reference: 0)
     }
     let residual = codeInterLumaByCost()
     let luma = residual.pattern
-    let transform8x8 = residual.transform8x8
-    var coded = residual.cost
     let chroma = codeChroma(intra: false)
-    if skipCost < Int.max {
+    if skip.cost < Int.max {
       k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
-      coded &+= Int(errors[0]) &+ Int(errors[1])
-      coded &+= (lambdaSSD &* (headerBits(type, prediction16) &+ chromaBits(chroma))) >> 12
-      if skipCost &* 100 <= coded &* (100 &+ picture.tools.skip.preference) {
+      let bits = headerBits(type, whole.prediction) &+ chromaBits(chroma)
+      let coded =
+        residual.cost &+ Int(errors[0]) &+ Int(errors[1]) &+ (lambdaSSD &* bits) >> 12
+      if skip.cost &* 100 <= coded &* (100 &+ picture.tools.skip.preference) {
         if !isSkipMotion || luma != 0 {
-          predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+          predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, skip.motion, reference: 0)
         }
         if !isSkipMotion || chroma != 0 {
-          predictChroma(reconstructionChroma, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+          predictChroma(
+            reconstructionChroma, stride, x: 0, y: 0, width: 0, height: 16, skip.motion, reference: 0)
         }
-        storeSkip(skip)
+        storeSkip(skip.motion)
         return
       }
     }
     info.pointee.codedBlockPattern = luma | chroma << 4
-    info.pointee.transform8x8 = transform8x8 && luma != 0 ? 1 : 0
-    if luma | chroma == 0 && isSkipMotion && skipAllowed {
+    info.pointee.transform8x8 = residual.transform8x8 && luma != 0 ? 1 : 0
+    if luma | chroma == 0 && isSkipMotion && skip.isAllowed {
       info.pointee.type = MacroblockType.skip
       clear(picture.syntax.motionDifference + m &* 16)
     }

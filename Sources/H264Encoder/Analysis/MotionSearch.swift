@@ -98,45 +98,9 @@ extension MacroblockCoder {
       }
     }
 
-    // Descent on a diamond of one sample.
-    let lowX = (minX &+ 3) >> 2
-    let highX = maxX >> 2
-    let lowY = (minY &+ 3) >> 2
-    let highY = maxY >> 2
-    var steps = picture.tools.motion.fullSampleSteps
-    while steps > 0 {
-      steps &-= 1
-      if bestX <= lowX || bestX >= highX || bestY <= lowY || bestY >= highY { break }
-      let at = origin + (bestY &* stride &+ bestX)
-      ovt_sad_x4(k, shape, src, at - stride, at + stride, at - 1, at + 1, stride, costs)
-      let up = costs[0] &+ motionCost(bestX &* 4, bestY &* 4 &- 4, p)
-      let down = costs[1] &+ motionCost(bestX &* 4, bestY &* 4 &+ 4, p)
-      let left = costs[2] &+ motionCost(bestX &* 4 &- 4, bestY &* 4, p)
-      let right = costs[3] &+ motionCost(bestX &* 4 &+ 4, bestY &* 4, p)
-      var direction = 0
-      if up < best {
-        best = up
-        direction = 1
-      }
-      if down < best {
-        best = down
-        direction = 2
-      }
-      if left < best {
-        best = left
-        direction = 3
-      }
-      if right < best {
-        best = right
-        direction = 4
-      }
-      switch direction {
-      case 1: bestY &-= 1
-      case 2: bestY &+= 1
-      case 3: bestX &-= 1
-      case 4: bestX &+= 1
-      default: steps = 0
-      }
+    descend(src, origin, shape: shape, prediction: p, &bestX, &bestY, &best)
+    if shape == 0, picture.tools.motion.widestRing > 0, best > lambda &* MacroblockCoder.wideSearchThreshold {
+      searchRings(src, origin, shape: shape, prediction: p, &bestX, &bestY, &best)
     }
     return refineMotion(
       shape: shape, src: src, origin: origin, x: bestX &* 4, y: bestY &* 4, cost: best, prediction: p,
@@ -184,6 +148,103 @@ extension MacroblockCoder {
     ovt_average(k, width, scratch.prediction, 16, at + first, at + second, stride, height)
     return satd
       ? ovt_satd(k, shape, src, scratch.prediction, 16) : ovt_sad(k, shape, src, scratch.prediction, 16)
+  }
+
+  /// Descends on a diamond of one sample to the nearest minimum.
+  ///
+  /// - Parameters:
+  ///   - src: the source block, in rows of 16 samples.
+  ///   - origin: the block at the same position in the reference picture.
+  ///   - shape: the block's shape (`OVT_16x16` and so on).
+  ///   - p: the predicted vector.
+  ///   - bestX: the vector's horizontal component, in samples.
+  ///   - bestY: the vector's vertical component.
+  ///   - best: the vector's cost.
+  @inline(__always) private mutating func descend(
+    _ src: UnsafePointer<UInt8>, _ origin: UnsafePointer<UInt8>, shape: Int32, prediction p: MotionVector,
+    _ bestX: inout Int, _ bestY: inout Int, _ best: inout Int32
+  ) {
+    let lowX = (minX &+ 3) >> 2
+    let highX = maxX >> 2
+    let lowY = (minY &+ 3) >> 2
+    let highY = maxY >> 2
+    var steps = picture.tools.motion.fullSampleSteps
+    while steps > 0 {
+      steps &-= 1
+      if bestX <= lowX || bestX >= highX || bestY <= lowY || bestY >= highY { break }
+      let at = origin + (bestY &* stride &+ bestX)
+      ovt_sad_x4(k, shape, src, at - stride, at + stride, at - 1, at + 1, stride, costs)
+      let up = costs[0] &+ motionCost(bestX &* 4, bestY &* 4 &- 4, p)
+      let down = costs[1] &+ motionCost(bestX &* 4, bestY &* 4 &+ 4, p)
+      let left = costs[2] &+ motionCost(bestX &* 4 &- 4, bestY &* 4, p)
+      let right = costs[3] &+ motionCost(bestX &* 4 &+ 4, bestY &* 4, p)
+      var direction = 0
+      if up < best {
+        best = up
+        direction = 1
+      }
+      if down < best {
+        best = down
+        direction = 2
+      }
+      if left < best {
+        best = left
+        direction = 3
+      }
+      if right < best {
+        best = right
+        direction = 4
+      }
+      switch direction {
+      case 1: bestY &-= 1
+      case 2: bestY &+= 1
+      case 3: bestX &-= 1
+      case 4: bestX &+= 1
+      default: steps = 0
+      }
+    }
+  }
+
+  /// Cost in lambda, times 16, above which rings around the best vector are searched.
+  static let wideSearchThreshold: Int32 = 16
+
+  /// Searches rings of 16 vectors around the best one, four samples apart, as the uneven
+  /// multi-hexagon search does (Chen, Zhou, He: "Fast integer pel and fractional pel motion
+  /// estimation", JVT-F017), and descends from a better one that it finds.
+  ///
+  /// - Parameters:
+  ///   - src: the source block, in rows of 16 samples.
+  ///   - origin: the block at the same position in the reference picture.
+  ///   - shape: the block's shape (`OVT_16x16` and so on).
+  ///   - p: the predicted vector.
+  ///   - bestX: the vector's horizontal component, in samples.
+  ///   - bestY: the vector's vertical component.
+  ///   - best: the vector's cost.
+  private mutating func searchRings(
+    _ src: UnsafePointer<UInt8>, _ origin: UnsafePointer<UInt8>, shape: Int32, prediction p: MotionVector,
+    _ bestX: inout Int, _ bestY: inout Int, _ best: inout Int32
+  ) {
+    let (centerX, centerY, before) = (bestX, bestY, best)
+    for ring in 1...picture.tools.motion.widestRing {
+      for i in 0..<16 {
+        let (dx, dy) = MacroblockCoder.ringOffset(i)
+        let x = centerX &+ dx &* ring
+        let y = centerY &+ dy &* ring
+        if x &* 4 < minX || x &* 4 > maxX || y &* 4 < minY || y &* 4 > maxY { continue }
+        let cost =
+          ovt_sad(k, shape, src, origin + (y &* stride &+ x), stride) &+ motionCost(x &* 4, y &* 4, p)
+        if cost < best { (best, bestX, bestY) = (cost, x, y) }
+      }
+    }
+    if best < before { descend(src, origin, shape: shape, prediction: p, &bestX, &bestY, &best) }
+  }
+
+  /// The offset of a vector of the innermost ring, 0 to 15: wider than high, as motion is.
+  @inline(__always) private static func ringOffset(_ i: Int) -> (Int, Int) {
+    // A nibble for each component, plus 4.
+    let x = Int(truncatingIfNeeded: (0x6422_4688_8880_0000 as UInt64) >> UInt64(i &* 4) & 15) &- 4
+    let y = Int(truncatingIfNeeded: (0x1017_8765_4322_3456 as UInt64) >> UInt64(i &* 4) & 15) &- 4
+    return (x, y)
   }
 
   /// Refines a full-sample vector by half-sample, then quarter-sample diamonds.
