@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads numbers here and there, a few kilobytes at a time.
+/// Reads small pieces at arbitrary positions of a byte reader through a buffer of at least 4 KiB.
 final class ByteWindow {
   private let reader: any MediaByteReader
   private var buffer: [UInt8] = []
@@ -9,7 +9,8 @@ final class ByteWindow {
 
   init(_ reader: any MediaByteReader) { self.reader = reader }
 
-  /// - Returns: nil beyond the end, and where reading fails.
+  /// Reads `count` bytes at an offset from the beginning of the file.
+  /// - Returns: nil beyond the end of the file, and where reading fails.
   func read(_ place: Int64, _ count: Int) -> [UInt8]? {
     guard place >= 0, place < Int64.max - Int64(count) else { return nil }
     if place < start || place + Int64(count) > start + Int64(buffer.count) {
@@ -35,7 +36,8 @@ final class ByteWindow {
     (buffer, start) = (fresh, place)
   }
 
-  /// Where four characters stand in a part of the file.
+  /// Offsets, from the beginning of the file, at which one of the four-character codes occurs in
+  /// the range from `start` to `end`.
   func places(of types: [String], _ start: Int64, _ end: Int64) -> [Int64] {
     var found: [Int64] = []
     var at = start

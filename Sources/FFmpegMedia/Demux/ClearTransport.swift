@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A transport stream's bytes with null packets (ISO/IEC 13818-1, 2.4.3.3, PID 0x1FFF) in the place of those that are
-/// scrambled at its beginning: libavformat would take some of them for what they are not, and learn wrong times from them.
+/// A transport stream whose scrambled packets at the beginning are replaced by null packets (PID
+/// 0x1FFF; ISO/IEC 13818-1, 2.4.3.3). libavformat would parse some of the scrambled ones as clear,
+/// and take wrong times from them.
 final class ClearTransport: MediaByteSource {
   private let make: @Sendable () throws -> any MediaByteReader
   private let hidden: [UInt32]
 
   /// - Parameters:
-  ///   - hidden: Where the packets to be left out begin, in bytes from the beginning of the file, in ascending order.
+  ///   - hidden: Offsets of the packets to be replaced, in bytes from the beginning of the file, in
+  ///     ascending order.
   ///   - makeReader: Opens the file.
   init(hiding hidden: [UInt32], _ makeReader: @escaping @Sendable () throws -> any MediaByteReader) {
     (self.hidden, make) = (hidden, makeReader)
@@ -19,7 +21,7 @@ final class ClearTransport: MediaByteSource {
   private final class Reader: MediaByteReader {
     private let reader: Result<any MediaByteReader, any Error>
     private let hidden: [UInt32]
-    /// The header of a null packet with a payload, behind its first byte.
+    /// Bytes 1 to 3 of a null packet's header: PID 0x1FFF, not scrambled, with a payload.
     private static let header: [UInt8] = [0x1F, 0xFF, 0x10]
 
     init(_ reader: Result<any MediaByteReader, any Error>, _ hidden: [UInt32]) {

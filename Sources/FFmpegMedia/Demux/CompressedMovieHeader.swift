@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The header of a QuickTime movie in zlib's format: a `cmov` with a `dcom` that names the method, and a `cmvd` with the size and the
-/// bytes of the `moov` that it stands for (QuickTime File Format, "Compressed Movie Resources").
+/// The header of a QuickTime movie that zlib has compressed: a `cmov` box with a `dcom` box, which
+/// names the method, and a `cmvd` box with the size and the compressed bytes of the `moov` box
+/// (QuickTime File Format, "Compressed Movie Resources").
 struct CompressedMovieHeader {
-  /// Of the header, once it is not compressed, as the file claims.
+  /// Size in bytes of the `moov` box after decompression, as the file says.
   private let size: Int
   private let start: Int64
   private let end: Int64
 
-  /// An hour of pictures takes about a megabyte, and zlib makes a thousand bytes of one.
+  /// The largest size that is accepted, in bytes. An hour of pictures takes about one megabyte;
+  /// zlib's ratio of up to 1000 : 1 would let a small file claim any size.
   static let largest = 64 << 20
 
-  /// nil where libavformat would not find one either.
+  /// Reads the boxes in the content of a `cmov` box, which extends from `start` to `end` in the
+  /// file; nil where libavformat would not find a compressed header either.
   init?(_ bytes: ByteWindow, _ start: Int64, _ end: Int64) {
     guard let head = bytes.read(start, 24), end - start > 24,
       head[4..<12].elementsEqual("dcomzlib".utf8), head[16..<20].elementsEqual("cmvd".utf8)
@@ -22,10 +25,10 @@ struct CompressedMovieHeader {
     self.end = end
   }
 
-  /// Bytes that it takes in memory, compressed or not.
+  /// The larger one of the sizes before and after decompression, in bytes.
   var room: Int { max(size, Int(end - start)) }
 
-  /// What it is; nil where it is damaged.
+  /// Decompresses the `moov` box; nil where it is damaged or too large.
   func content(_ bytes: ByteWindow) -> [UInt8]? {
     guard room <= Self.largest, let packed = bytes.read(start, Int(end - start)),
       let uncompress = Self.uncompress
@@ -41,6 +44,6 @@ struct CompressedMovieHeader {
       UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<CUnsignedLong>, UnsafePointer<UInt8>, CUnsignedLong
     ) -> CInt
 
-  /// zlib's, which libavformat brings into the process for the same.
+  /// zlib's function. libavformat loads zlib into the process for the same purpose.
   private static let uncompress = dlsym(nil, "uncompress").map { unsafeBitCast($0, to: Uncompress.self) }
 }

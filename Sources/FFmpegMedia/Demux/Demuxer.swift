@@ -4,72 +4,84 @@ import CoreMedia
 import Foundation
 import VideoBitstream
 
-/// Reads a media file's samples, whatever libavformat understands.
+/// Reads the samples of a media file of any format that libavformat can demultiplex.
 ///
-/// One thread at a time: calls are serialised by a lock. Several demuxers may read one file; `init(again:)` shares
-/// what has been found out about it.
+/// Calls that read or seek take `lock`, so that one thread reads at a time. Several demuxers may
+/// read one file; `init(again:)` takes over what the first one has found out about it.
 package final class Demuxer: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards every property that changes after `init`.
   package let url: String
   /// libavformat's name of the format ("mov,mp4,m4a,3gp,3g2,mj2").
   package let formatName: String
   /// Set while the file is opened, and not changed afterwards.
   package private(set) var streams: [MediaStream]
+  /// The file's metadata as libavformat names it, by key.
   package let metadata: [String: String]
+  /// The chapters in the order of their start times, on the corrected time line.
   package private(set) var chapters: [MediaChapter] = []
 
   private let lock = Lock()
   private var context: UnsafeMutablePointer<AVFormatContext>?
-  /// Nothing has been read since the file was opened.
+  /// Whether nothing has been read since the file was opened, so that `rewindFile()` need not open
+  /// it again.
   private var isFresh = true
-  /// libavformat says of the format that its times may jump.
+  /// Whether timestamps of the format may be discontinuous (libavformat's `AVFMT_TS_DISCONT`).
   private let hasJumps: Bool
   private let elementary: ElementaryStreamIndex?
-  /// What of a transport stream is scrambled.
+  /// Which streams and packets of an MPEG transport stream are scrambled.
   private let scrambling: TransportScrambling
   private let frameRate: AVRational?
   private let access: MediaAccess
-  /// Where the bytes come from, if not from a file or a server.
+  /// The source of the file's bytes; nil: libavformat opens `url` itself.
   private let source: (any MediaByteSource)?
   private let interruption: MediaInterruption
-  /// Of the open context, over `source`.
+  /// libavformat's I/O of `context` over `source`; nil without a source.
   private var io: ByteSourceIO?
-  /// State of an elementary stream's reading: the next access unit and the open file.
+  /// State of reading an elementary stream: the index in `elementary.units` of the next access
+  /// unit, and the open file.
   private var nextUnit = 0
   private var file: FileHandle?
-  /// A packet that seeking has read to see where it arrived.
+  /// The packet that seeking has read ahead to see where it arrived; `readNext()` returns it first.
   private var pending: MediaPacket?
   private var facts = TimeFacts()
   private var times: StreamTimes
-  /// Where no picture order counts are needed, presentation times that are missing are made up.
+  /// Fills in missing presentation times; nil where they follow from picture order counts
+  /// (`facts.ordered`).
   private var missing: MissingTimes?
   private var durations = SampleDurations()
-  /// What was wrong with the file; told when all that was read before has been handed out.
+  /// The error that ended reading. It is thrown once every packet that was read before it has been
+  /// handed out.
   private var failure: (any Error)?
   private var readers: [Int: PictureOrderReader] = [:]
   private var isAtEnd = false
-  /// Leaves packets of sound out that are damaged, and counts them. Set it before anything is read.
+  /// Whether AAC packets that are damaged are left out and counted in `lostSound`. To be set before
+  /// anything is read.
   package var dropsDamagedSound = false
-  /// Packets of sound that were damaged, and left out.
+  /// The number of damaged AAC packets that were left out.
   package private(set) var lostSound = 0
-  /// A jump of times was seen.
+  /// Whether a discontinuity of the timestamps has been found, also before the last seek.
   private var isBroken = false
   private var selected: Set<Int>
-  /// Streams that a packet has shown to be encrypted, though nothing before it said so.
+  /// Indexes of the streams that turned out to be encrypted only when one of their packets was
+  /// read.
   private var encryptedStreams: Set<Int> = []
-  /// Streams whose parameter sets have changed on the way and stay in the samples from there on.
+  /// Indexes of the Annex B streams in which a parameter set was found that the format description
+  /// has not. From there on their samples keep their parameter sets.
   private var keepsParameterSets: Set<Int> = []
 
-  /// The frame rate of an elementary stream that does not tell its own.
+  /// The frame rate of an elementary stream that has no timing information of its own, in frames
+  /// per second.
   package static let defaultFrameRate = AVRational(num: 30, den: 1)
 
-  /// Opens a file.
+  /// Opens a file, reads its headers and enough packets to correct its timestamps.
   /// - Parameters:
   ///   - url: A path ("/a/b.mov") or a URL of a protocol that libavformat knows.
-  ///   - frameRate: Frames per second of an elementary stream; nil: what the stream says, or else 30.
-  ///   - access: What the file may refer to.
-  ///   - source: Where the bytes come from; nil: from the URL, which names them only otherwise.
-  ///   - interruption: Ends the opening, and all that follows.
+  ///   - frameRate: Frames per second of an elementary stream; nil: the rate in the stream, or else
+  ///     30.
+  ///   - access: Which other files and addresses the file may refer to.
+  ///   - source: The source of the bytes, for which `url` is only a name; nil: the file at `url`.
+  ///   - interruption: Ends opening and all later reading when it is set.
+  /// - Throws: `MediaFileError`, or an error of `source`.
   package init(
     url: String, frameRate: AVRational? = nil, access: MediaAccess = MediaAccess(),
     source: (any MediaByteSource)? = nil, interruption: MediaInterruption = MediaInterruption()
@@ -132,9 +144,13 @@ package final class Demuxer: @unchecked Sendable {
     self.chapters = shift == 0 ? chapters : chapters.map { $0.shifted(back: shift) }
   }
 
-  /// A second, independent reader of a file that `other` has opened.
+  /// Opens a second, independent demuxer of a file that `other` has opened.
   ///
-  /// - Parameter interruption: Ends the opening, and all that follows.
+  /// - Parameters:
+  ///   - other: The demuxer whose streams, chapters and timing facts are taken over.
+  ///   - interruption: Ends opening and all later reading when it is set.
+  /// - Throws: `MediaFileError`; of the kind `damaged` if the file has fewer streams than when
+  ///   `other` opened it.
   package init(again other: Demuxer, interruption: MediaInterruption = MediaInterruption()) throws {
     url = other.url
     formatName = other.formatName
@@ -175,12 +191,15 @@ package final class Demuxer: @unchecked Sendable {
     io = nil
   }
 
-  /// Ends what goes on, and all later reading, with an error. From any thread.
+  /// Makes the call under way, if any, and all later reads fail with an error. May be called on any
+  /// thread.
   package func interrupt() { interruption.interrupt() }
 
+  /// Whether `interrupt()` was called. May be read on any thread.
   package var isInterrupted: Bool { interruption.isSet }
 
-  /// Lets go of the file. Its facts stay; `init(again:)` opens it again, and so does `rewind()`.
+  /// Closes the file. Its streams and timing facts stay; `rewind()` opens it again, and so does
+  /// `init(again:)` for another demuxer.
   package func suspend() {
     lock.withLock {
       close()
@@ -190,7 +209,9 @@ package final class Demuxer: @unchecked Sendable {
     }
   }
 
-  /// Only these streams' samples are read from now on; what is left out costs nothing where the format allows.
+  /// Reads only the samples of these streams from now on. The bytes of the others are skipped where
+  /// the format allows it.
+  /// - Parameter streamIndexes: Indexes into `streams`.
   package func select(_ streamIndexes: Set<Int>) {
     lock.withLock {
       selected = streamIndexes
@@ -198,7 +219,8 @@ package final class Demuxer: @unchecked Sendable {
     }
   }
 
-  /// - Parameter others: Streams that are not read either.
+  /// Tells libavformat to discard the packets of all streams that are not selected.
+  /// - Parameter others: Indexes of selected streams to be discarded as well.
   private func discardUnselected(besides others: Set<Int> = []) {
     guard let context else { return }
     let wanted = selected.subtracting(others)
@@ -208,9 +230,9 @@ package final class Demuxer: @unchecked Sendable {
     }
   }
 
-  /// The next sample in file order; nil at the end.
+  /// Returns the next sample of the selected streams in file order; nil at the end.
   ///
-  /// - Throws: `MediaFileError`, of the kind `encrypted` where a stream that was selected is.
+  /// - Throws: `MediaFileError`; of the kind `encrypted` if a selected stream is encrypted.
   package func next() throws -> MediaPacket? {
     try lock.withLock {
       try checkProtection()
@@ -218,7 +240,8 @@ package final class Demuxer: @unchecked Sendable {
     }
   }
 
-  /// What is encrypted would be decoded to rubbish, or not at all.
+  /// Throws if a selected stream is encrypted: without its key it would be decoded to garbage, or
+  /// not at all.
   private func checkProtection() throws {
     let found = streams.first { stream in
       selected.contains(stream.index) && (stream.isProtected || encryptedStreams.contains(stream.index))
@@ -239,11 +262,13 @@ package final class Demuxer: @unchecked Sendable {
 
   // MARK: - Times
 
-  /// Transport streams carry AAC with headers of its own.
+  /// Whether every AAC packet has an ADTS header (ISO/IEC 13818-7), as in MPEG transport streams.
   private var hasADTS: Bool { formatName == "mpegts" }
+  /// Whether the format is QuickTime or ISO base media (MP4 and its relatives).
   package var isMovie: Bool { formatName.hasPrefix("mov") }
 
-  /// Finds out what is wrong with the file's times. What is read for it stays to be handed out.
+  /// Reads the first packets, finds what is wrong with the file's timestamps and sets `facts`. The
+  /// packets stay to be handed out, or the file is rewound.
   private func probe() throws {
     let look = TimeProbe(streams: streams, isMovie: isMovie)
     guard look.isWorthwhile else {
@@ -259,12 +284,12 @@ package final class Demuxer: @unchecked Sendable {
     {
       let next: MediaPacket?
       do { next = try readStored() } catch let error as MediaFileError where error.kind == .encrypted {
-        // The other streams go on. Whoever selects this one is told.
+        // The other streams are read on. A caller that selects this one gets the error.
         discardUnselected(besides: encryptedStreams)
         if streams.contains(where: { $0.isTimed && !encryptedStreams.contains($0.index) }) { continue }
         next = nil
       } catch {
-        // Damage is told when it is read, not now.
+        // Damage is reported when the packet is read, not when the file is opened.
         next = nil
       }
       guard let packet = next else {
@@ -303,7 +328,9 @@ package final class Demuxer: @unchecked Sendable {
     missing = facts.ordered.isEmpty ? context.map { MissingTimes($0) } : nil
   }
 
-  /// Forgets what has been read ahead.
+  /// Discards all packets that have been read ahead, and the state that depends on the reading
+  /// position.
+  /// - Parameter isAtEnd: Whether the file has been read to its end.
   private func forget(isAtEnd: Bool = false) {
     pending = nil
     failure = nil
@@ -338,7 +365,7 @@ package final class Demuxer: @unchecked Sendable {
       do {
         if let packet = try readStored() { add(packet) } else { finish() }
       } catch {
-        // What is held is whole.
+        // Packets that wait for their times were read completely: they come before the error.
         finish()
         failure = error
       }
@@ -375,10 +402,11 @@ package final class Demuxer: @unchecked Sendable {
       guard let pointer = av_packet_alloc() else { throw MediaFileError(.outOfMemory, "out of memory") }
       let packet = MediaPacket(owning: pointer)
       let (code, messages) = LibavLog.collect { av_read_frame(context, pointer) }
-      // Some demuxers, such as GXF's, have no better word for the end of the file than -1.
+      // Some demuxers, such as GXF's, return -1 instead of AVERROR_EOF at the end of the file.
       let isEnd = code == -1 && context.pointee.pb.map { avio_feof($0) != 0 } ?? false
       if code == ovt_averror_eof() || isEnd {
-        // A failed read of the file looks like its end.
+        // libavformat returns AVERROR_EOF also where reading the file failed; the I/O context has
+        // the error.
         if let pb = context.pointee.pb, pb.pointee.error < 0, pb.pointee.error != ovt_averror_eof() {
           if let failure = io?.failure { throw failure }
           throw MediaFileError.libav(pb.pointee.error, "reading \(Demuxer.name(url)) failed")
@@ -404,15 +432,16 @@ package final class Demuxer: @unchecked Sendable {
           code: ovt_averror_invaliddata())
       }
       let stream = streams[packet.streamIndex]
-      // Of sound nobody can make up what is missing, and a file that holds it is not read everywhere.
+      // No decoder can make up for missing sound, and not every player reads a file that holds
+      // damaged packets.
       if dropsDamagedSound, stream.codec.codecID == AV_CODEC_ID_AAC,
         packet.isCorrupt || hasADTS && stream.isBrokenADTS(packet)
       {
         lostSound += 1
         continue
       }
-      // A transport stream counts its packets: some are missing about here. Matroska's demuxer passes over what it
-      // cannot understand.
+      // libavformat marks packets of a transport stream as corrupt where its continuity counters
+      // show a loss. Matroska's demuxer skips elements that it cannot parse, and logs that.
       guard !packet.isEncrypted else {
         encryptedStreams.insert(packet.streamIndex)
         throw encrypted(packet.streamIndex)
@@ -423,7 +452,7 @@ package final class Demuxer: @unchecked Sendable {
     }
   }
 
-  /// Whether a movie's index knows of a sample beyond the end of the file.
+  /// Whether the movie's sample table has a sample that ends beyond the end of the file.
   private func isCut(_ index: Int) -> Bool {
     guard isMovie, let context, index < Int(context.pointee.nb_streams),
       let stream = context.pointee.streams[index]
@@ -437,7 +466,8 @@ package final class Demuxer: @unchecked Sendable {
     return size > 0 && last.pointee.pos.addingClamped(Int64(last.pointee.size)) > size
   }
 
-  /// Matroska's demuxer knows, and has no other way to say.
+  /// Whether a log message of Matroska's demuxer says that the file is truncated: it returns no
+  /// error for that.
   private static func saysCut(_ message: String) -> Bool { message.contains("File ended prematurely") }
 
   private func convert(_ packet: MediaPacket, of stream: MediaStream) -> MediaPacket {
@@ -460,8 +490,11 @@ package final class Demuxer: @unchecked Sendable {
     return converted
   }
 
-  /// Goes to the last key frame at or before a presentation time.
-  /// - Parameter time: In units of the stream's time base.
+  /// Seeks to the last key frame whose presentation time is not later than a time.
+  /// - Parameters:
+  ///   - index: The stream's index in `streams`.
+  ///   - time: The presentation time, in units of the stream's time base.
+  /// - Throws: `MediaFileError`; of the kind `encrypted` if a selected stream is encrypted.
   package func seek(stream index: Int, to time: Int64) throws {
     try lock.withLock {
       try checkProtection()
@@ -472,29 +505,32 @@ package final class Demuxer: @unchecked Sendable {
         return
       }
       guard context != nil, index < streams.count else { return }
-      // Where times jump, libavformat cannot find one.
+      // libavformat cannot find a time where timestamps are discontinuous.
       if isBroken { return try seekFromBeginning(index, to: time) }
       try seek(streams[index], to: time)
     }
   }
 
-  /// Packets that are read to find a key frame, and seconds that the search begins with.
+  /// Limits of the search for a key frame: packets read at most, and seconds before the time at
+  /// which it begins.
   private static let mostSearched = 1 << 17
   private static let firstDistance = 1.0
 
-  /// Files without an index are entered at any packet, by its decode time. There a key frame is looked for from farther and
-  /// farther back.
+  /// Seeks in one stream. In files without an index, libavformat arrives at any packet, by its
+  /// decode time; there this function searches for a key frame from distances before the time that
+  /// double with each attempt.
   private func seek(_ stream: MediaStream, to time: Int64) throws {
     try enter(stream, at: time)
     guard stream.kind == .video, !isMovie else { return }
-    // Behind the last packet there is none.
+    // `pending` is nil after the last packet. There is nothing to search for if the packet is that
+    // key frame already, or belongs to another stream.
     if let first = pending, first.streamIndex != stream.index || isKey(first, time) { return }
     let second = Double(stream.timeBase.den) / Double(max(1, stream.timeBase.num))
     var distance = max(1, Int64(Self.firstDistance * second))
     var budget = Self.mostSearched
     var entered: Int64?
     while true {
-      // The same packet again is what comes first, or a picture that is shown for long.
+      // Arriving at the same packet again means that it is the first one, or one of long duration.
       let packet = try readNext()
       if let packet, packet.dts != entered || entered == nil {
         entered = packet.dts
@@ -505,11 +541,14 @@ package final class Demuxer: @unchecked Sendable {
       distance = distance.multipliedClamped(by: 2)
       try enter(stream, at: target)
     }
-    // Without key frames, what the first search has found has to do.
+    // No key frame was found. If the search has reached the file's beginning, reading begins there;
+    // if it has used up its budget, where the first attempt arrived.
     if budget > 0 { try rewindFile() } else { try enter(stream, at: time) }
   }
 
-  /// Reads up to a key frame, which is then what comes next; false if there is none that is shown before the time.
+  /// Reads packets up to the first key frame that is presented at or before the time, and leaves it
+  /// in `pending`.
+  /// - Returns: Whether there is such a key frame.
   private func findKey(
     _ stream: MediaStream, from first: MediaPacket, upTo time: Int64, _ budget: inout Int
   ) throws -> Bool {
@@ -517,7 +556,8 @@ package final class Demuxer: @unchecked Sendable {
     while budget > 0 {
       budget -= 1
       if packet.streamIndex == stream.index {
-        // What is made up of times after a seek is wrong until the next one that is stored.
+        // After a seek, libavformat computes wrong times up to the next packet whose time is
+        // stored. A packet without a file position is taken for one of those.
         if isKey(packet, time), packet === first || packet.filePosition >= 0 {
           pending = packet
           return true
@@ -541,7 +581,8 @@ package final class Demuxer: @unchecked Sendable {
     let shift = facts.shift(stream.timeBase)
     let shortest = max(1, stream.shortestSample ?? 1)
     var misses: Int64 = 0
-    // The index holds decode times: the key frame it finds may be shown later than the time asked for.
+    // The index holds decode times: the key frame it finds may be shown later than the time asked
+    // for.
     for attempt in 0..<Self.mostEntries {
       let (code, messages) = LibavLog.collect {
         av_seek_frame(context, Int32(stream.index), target.addingClamped(shift), AVSEEK_FLAG_BACKWARD)
@@ -562,22 +603,25 @@ package final class Demuxer: @unchecked Sendable {
       guard shown > time else { return }
       let before = (packet.dts ?? shown).subtractingClamped(1)
       if before >= target {
-        // What comes first comes for all times before it.
+        // Any earlier target arrives at this packet, too: it is the first one in the index.
         misses += 1
         guard misses < 8 else { return }
         target = target.subtractingClamped(shortest.multipliedClamped(by: 1 << misses))
       } else {
-        // One key frame after the other, and where many are decoded long before they are shown, in steps that grow.
+        // Steps back one key frame at a time; in the second half of the attempts by distances that
+        // double, for streams that decode many frames long before their presentation.
         let steps = Int64(max(0, attempt - Self.mostEntries / 2))
         target = steps == 0 ? before : before.subtractingClamped(shortest.multipliedClamped(by: 1 << steps))
       }
     }
   }
 
-  /// Key frames before a time that are looked at until one is shown before it, too.
+  /// Attempts of `enter` to find a key frame that is not only decoded but also presented before the
+  /// time.
   private static let mostEntries = 64
 
-  /// Reads up to the time, and then again up to the key frame before it.
+  /// Reads the file from its beginning twice: first to find the last key frame before the time, and
+  /// then up to that key frame.
   private func seekFromBeginning(_ index: Int, to time: Int64) throws {
     try rewindFile()
     var place = 0
@@ -594,7 +638,8 @@ package final class Demuxer: @unchecked Sendable {
     for _ in 0..<key { _ = try readNext() }
   }
 
-  /// Back to the first sample.
+  /// Returns to the first sample. Opens the file again unless nothing has been read from it.
+  /// - Throws: `MediaFileError`; of the kind `encrypted` if a selected stream is encrypted.
   package func rewind() throws {
     try lock.withLock {
       try checkProtection()
@@ -604,7 +649,7 @@ package final class Demuxer: @unchecked Sendable {
 
   private func rewindFile() throws {
     nextUnit = 0
-    // Opening a file again can be long work: not for one that was opened just now.
+    // Opening a file again can take long, so that one that was opened just now is kept.
     if isFresh, elementary != nil || context != nil { return }
     forget()
     if elementary == nil {
@@ -676,7 +721,7 @@ package final class Demuxer: @unchecked Sendable {
 
   // MARK: - Opening
 
-  /// A file that libavformat has opened, and what was found in it besides.
+  /// A file that libavformat has opened, and the facts that this module read from it besides.
   private struct Opened {
     let context: UnsafeMutablePointer<AVFormatContext>
     let io: ByteSourceIO?
@@ -713,7 +758,7 @@ package final class Demuxer: @unchecked Sendable {
     let io = try source.map { try ByteSourceIO($0.makeReader()) }
     if let io { interruption.attach(io.reader) }
     var boxes = MovieTables.Facts()
-    // libavformat takes memory for what the headers claim.
+    // libavformat allocates memory for the sizes in the headers, which therefore are checked first.
     if isFirst, let reader = io?.reader ?? (isLocal ? LocalFileReader(path: path) : nil) {
       guard !WebPHeader.isAnimated(reader) else {
         throw MediaFileError(
@@ -727,13 +772,13 @@ package final class Demuxer: @unchecked Sendable {
     if let io { context?.pointee.pb = io.context }
     var options: OpaquePointer?
     defer { av_dict_free(&options) }
-    // Taken only by the raw-stream demuxers; where the stream tells its own rate, that wins.
+    // Only demuxers of raw streams have this option. Timing information in the stream overrides it.
     let rate = frameRate ?? defaultFrameRate
     av_dict_set(&options, "framerate", "\(rate.num)/\(rate.den)", 0)
     for (key, value) in access.options(for: url, isLocal: isLocal) { av_dict_set(&options, key, value, 0) }
     var format: UnsafePointer<AVInputFormat>?
     if let sequence {
-      // The program asked for it by name; a file's content never leads here.
+      // Only the caller's name selects image2; the content of a file never does.
       format = av_find_input_format("image2")
       av_dict_set(&options, "format_whitelist", "image2", 0)
       av_dict_set(&options, "start_number", String(sequence.first), 0)
@@ -742,7 +787,7 @@ package final class Demuxer: @unchecked Sendable {
     let name = isLocal ? "file:" + (sequence?.pattern ?? path) : url
     var (code, messages) = LibavLog.collect { avformat_open_input(&context, name, format, &options) }
     if code < 0, MediaAccess.isRefusal(messages), isLocal, isJPEG(path) {
-      // By its name it would be one of a sequence. The context went with the failure.
+      // libavformat has matched the name to image2. The failed call has freed the context.
       context = avformat_alloc_context()
       context?.pointee.interrupt_callback = interruption.callback
       (code, messages) = LibavLog.collect {
@@ -778,10 +823,11 @@ package final class Demuxer: @unchecked Sendable {
       return try self.open(
         url, frameRate: frameRate, access, source: clear, interruption: interruption, scrambling: scrambling)
     }
-    // Of what is left out libavformat learns nothing: it has to look beyond that.
+    // ClearTransport hides the scrambled packets from libavformat, so that the probe has to reach
+    // beyond them.
     opened.pointee.probesize = opened.pointee.probesize.addingClamped(scrambling.clearFrom)
     let (found, complaints) = LibavLog.collect { avformat_find_stream_info(opened, nil) }
-    // What is scrambled makes no sense to libavformat; that it is, it does not say.
+    // avformat_find_stream_info fails for scrambled streams without saying that they are scrambled.
     guard found >= 0 || scrambling.isFound else {
       avformat_close_input(&context)
       if let failure = io?.failure { throw failure }
@@ -814,15 +860,19 @@ package final class Demuxer: @unchecked Sendable {
 }
 
 extension String {
-  /// A path, or the URL of a file.
+  /// Whether the string is a path or a `file:` URL.
   fileprivate var isLocalFile: Bool { !contains("://") || hasPrefix("file://") }
 }
 
 extension MediaStream {
-  /// Whether its times say something of the file's.
+  /// Whether the stream's times count for the beginning of the file's.
   fileprivate var isTimed: Bool { kind == .video || kind == .audio }
 
-  /// The facts that the index of an elementary stream adds.
+  /// The stream with the timing, sample count and parameter sets that the index of an elementary
+  /// stream has.
+  /// - Parameters:
+  ///   - index: The index of the elementary stream.
+  ///   - rate: Frames per second; nil: the rate in the stream, or else `Demuxer.defaultFrameRate`.
   fileprivate func asElementary(_ index: ElementaryStreamIndex, rate: AVRational?) -> MediaStream {
     let told =
       averageFrameRate.num > 0 && averageFrameRate.den > 0 ? averageFrameRate : Demuxer.defaultFrameRate

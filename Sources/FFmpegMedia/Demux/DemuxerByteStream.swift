@@ -2,14 +2,15 @@
 import Foundation
 import VideoBitstream
 
-// Byte streams of Annex B that libavformat gives: their parameter sets, and their samples with lengths.
+// Annex B byte streams as libavformat returns them: their parameter sets, and conversion to
+// length-prefixed samples.
 
 extension NALCodec {
-  /// Parameter sets that are kept of a stream; H.264 has numbers for 288 at a time. A stream with more keeps its own in
-  /// the samples.
+  /// The most parameter sets that are kept of a stream. H.264 has 288 identifiers. The samples of a
+  /// stream with more keep their own.
   static let mostParameterSets = 512
 
-  /// Whether one of the sets has these bytes.
+  /// Whether one of the parameter sets has exactly these bytes.
   static func contains(_ sets: [Data], _ unit: UnsafeRawBufferPointer) -> Bool {
     guard let base = unit.baseAddress else { return false }
     return sets.contains { set in
@@ -18,7 +19,7 @@ extension NALCodec {
     }
   }
 
-  /// Parameter sets in the order of the standard (VPS, SPS, PPS), each content once.
+  /// The parameter sets in some data, by type in the order VPS, SPS, PPS, without duplicates.
   func parameterSets(in data: Data) -> [Data] {
     var found: [(type: UInt8, unit: Data)] = []
     var known: Set<[UInt8]> = []
@@ -33,10 +34,14 @@ extension NALCodec {
     return parameterSetTypes.flatMap { type in found.filter { $0.type == type }.map(\.unit) }
   }
 
-  /// The same NAL units with 4-byte big-endian lengths before them.
+  /// Converts Annex B data to NAL units behind 4-byte big-endian lengths (ISO/IEC 14496-15).
   ///
-  /// Units in `dropping` (those that the format description holds already) and access unit delimiters are left out.
-  /// Gives nil when the bytes hold no start code at all.
+  /// Access unit delimiters are left out, and parameter sets that the format description has
+  /// already.
+  /// - Parameters:
+  ///   - bytes: An access unit with start codes.
+  ///   - known: Parameter sets to be left out.
+  /// - Returns: nil if the bytes have no start code, or if memory runs out.
   func lengthPrefixed(_ bytes: UnsafeRawBufferPointer, dropping known: [Data]) -> MediaPacket? {
     var units: [UnsafeRawBufferPointer] = []
     var size = 0
@@ -60,10 +65,11 @@ extension NALCodec {
     return packet
   }
 
-  /// A parameter set's own identifier; nil where it cannot be read.
+  /// The identifier of a parameter set; nil where it cannot be parsed.
   ///
-  /// That of an HEVC sequence parameter set lies too deep to be worth a parse: a second one, whatever its identifier,
-  /// is reason enough to keep all in the samples.
+  /// For an HEVC sequence parameter set it is always 0: its identifier comes after the profile and
+  /// level, and parsing these is not worth it. Two of them then count as a conflict, whatever their
+  /// identifiers, and all parameter sets stay in the samples.
   func parameterSetIdentifier(_ set: Data, type: UInt8) -> Int? {
     if self == .hevc, type == HEVCNALUnitType.sequenceParameterSet.rawValue { return 0 }
     return BitReader.read(set, headerLength: headerLength) { reader in

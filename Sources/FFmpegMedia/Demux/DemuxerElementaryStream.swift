@@ -3,33 +3,35 @@ import CFFmpeg
 import Foundation
 import VideoBitstream
 
-/// The index of a raw H.264 or HEVC byte stream, which has neither times nor a table of samples.
+/// The index of a raw H.264 or HEVC byte stream, which has neither timestamps nor a sample table.
 ///
-/// The stream is read through once: where each access unit lies, and its picture order count. From these follow
-/// presentation order and, with the frame rate, all times. Immutable, shared by all readers of the file.
+/// Building it reads the whole stream, and notes the position and the picture order count of each
+/// access unit. From these follow the presentation order and, with the frame rate, all times. It is
+/// immutable and shared by all demuxers of the file.
 final class ElementaryStreamIndex: Sendable {
+  /// An access unit: `size` bytes at `offset` in the file.
   struct AccessUnit: Sendable {
     var offset: Int64
     var size: Int
     var isKeyFrame: Bool
-    /// Place in presentation order.
+    /// The picture's index in presentation order, from 0.
     var rank: Int
   }
 
   let units: [AccessUnit]
   let isHEVC: Bool
   var nalCodec: NALCodec { isHEVC ? .hevc : .h264 }
-  /// How far decode times must run ahead of presentation times, in frames.
+  /// The largest difference between a picture's index in decoding order and its rank, in frames.
   let reorderDepth: Int
-  /// The parameter sets for the format description: all that come before the first picture.
+  /// The parameter sets before the first picture, for the format description.
   let parameterSets: [Data]
-  /// Parameter sets in the stream are only repetitions, so that samples can do without them.
+  /// Whether later parameter sets only repeat these, so that samples need not keep them.
   let dropsParameterSets: Bool
 
-  /// Bytes that an access unit may have: no level of either standard allows near as many.
+  /// The largest accepted access unit in bytes. No level of either standard allows nearly as many.
   private static let largestUnit = 1 << 28
 
-  /// What the scan notes of each access unit before it knows the order.
+  /// What the scan notes of an access unit before the presentation order is known.
   private struct Picture {
     var offset: Int64
     var size: Int
@@ -40,6 +42,10 @@ final class ElementaryStreamIndex: Sendable {
   }
 
   /// Reads a freshly opened stream to its end.
+  /// - Parameters:
+  ///   - context: The file.
+  ///   - stream: Its only stream.
+  /// - Throws: `MediaFileError` if reading fails or the stream holds no picture.
   init(scanning context: UnsafeMutablePointer<AVFormatContext>, stream: UnsafeMutablePointer<AVStream>) throws
   {
     guard let parameters = stream.pointee.codecpar else {
@@ -66,7 +72,7 @@ final class ElementaryStreamIndex: Sendable {
     var knownSets: Set<[UInt8]> = []
     var headerSets: [Data]?
     var repeatsOnly = true
-    // Behind what libavformat leaves out at the beginning, such as an ID3 tag.
+    // The offset of the first packet: libavformat skips data at the beginning, such as an ID3 tag.
     var begin: Int64 = 0
     var offset: Int64?
     while true {
@@ -110,7 +116,8 @@ final class ElementaryStreamIndex: Sendable {
 
       let structure = parser.pointee.picture_structure
       if !hasSlice {
-        // Headers or filler on their own belong to the picture before, or to the one that follows.
+        // Parameter sets, SEI messages or filler data without a slice belong to the preceding
+        // access unit, or to the first one.
         if !pictures.isEmpty { pictures[pictures.count - 1].size += bytes.count }
       } else if !isHEVC, let last = pictures.last, last.field.isField, structure.isField,
         last.field != structure
@@ -149,7 +156,9 @@ final class ElementaryStreamIndex: Sendable {
     self.isHEVC = isHEVC
   }
 
-  /// Turns picture order counts, in decode order, into places in presentation order.
+  /// Converts picture order counts, in decoding order, to indexes in presentation order.
+  /// - Parameter pictures: For each picture its order count, and whether counts before it cannot be
+  ///   compared with those after it (IDR, BLA).
   static func presentationRanks(_ pictures: [(order: Int, startsSequence: Bool)]) -> [Int] {
     var ranks = [Int](repeating: 0, count: pictures.count)
     var begin = 0
@@ -158,8 +167,9 @@ final class ElementaryStreamIndex: Sendable {
       for (place, index) in sorted.enumerated() { ranks[index] = begin + place }
       begin = end
     }
-    // No picture waits longer than the decoded picture buffer is deep (16 frames). One that seems to come before a
-    // picture that old shows that the counts have been reset (memory management control operation 5).
+    // The decoded picture buffer holds at most 16 frames (H.264, A.3.1), so that no picture is
+    // output later than that. One that seems to precede a picture that much older shows that the
+    // counts were reset (memory_management_control_operation 5).
     var settled = Int.min
     for (index, picture) in pictures.enumerated() {
       if index - begin > 16 { settled = max(settled, pictures[index - 17].order) }
@@ -178,7 +188,8 @@ final class ElementaryStreamIndex: Sendable {
     }
   }
 
-  /// Whether no two parameter sets of a type share an identifier, so that each stays valid to the end.
+  /// Whether no two parameter sets of one type have the same identifier, so that none replaces
+  /// another one during the stream.
   private static func identifiersDiffer(_ sets: [Data], _ codec: NALCodec) -> Bool {
     struct Key: Hashable {
       var type: UInt8

@@ -77,7 +77,8 @@ extension MediaStream {
     return description
   }
 
-  /// What was made of parameter sets, with what the container says besides.
+  /// Adds pixel aspect ratio, clean aperture, stereo and reordering of the container to a
+  /// description that was made of parameter sets.
   private func added(to made: CMFormatDescription) throws -> CMFormatDescription {
     let extensions = NSMutableDictionary()
     addShape(to: extensions)
@@ -94,9 +95,9 @@ extension MediaStream {
       CMFormatDescriptionGetMediaSubType(made), width: size.width, height: size.height, all)
   }
 
-  /// The shape of pixels, what they show of the world, and the part of the picture that is to be seen. What the container says of them
-  /// counts, and not what the stream does (ISO/IEC 14496-12, 12.1.4): where the two differ, square pixels are
-  /// said to be so.
+  /// Adds the pixel aspect ratio, the clean aperture and the spatial properties. Those of the
+  /// container override the stream's (ISO/IEC 14496-12, 12.1.4): where only the stream has an
+  /// aspect ratio other than 1 : 1, the container's 1 : 1 is written out.
   private func addShape(to extensions: NSMutableDictionary) {
     let told = codec.pointer.pointee.sample_aspect_ratio
     let aspect = sampleAspectRatio
@@ -115,7 +116,8 @@ extension MediaStream {
     spatial?.add(to: extensions)
   }
 
-  /// How far pictures are reordered, where the stream says less than its times show.
+  /// Adds the reorder depth if the presentation times show a larger one than the H.264 parameter
+  /// sets.
   private func addOrder(to extensions: NSMutableDictionary, record: [UInt8]) {
     guard codec.codecID == AV_CODEC_ID_H264,
       ReorderDepth(h264: record, known: 0).frames < min(reorderDepth, 16)
@@ -123,7 +125,8 @@ extension MediaStream {
     extensions.setObject(NSNumber(value: reorderDepth), forKey: CodecNames.reorderDepthKey)
   }
 
-  /// The format from a sample on with which another configuration record comes (`avcC`, `hvcC`).
+  /// Makes the format description that is valid from a sample on, if the sample comes with a new
+  /// configuration record (`avcC`, `hvcC`); nil if it does not.
   package func makeFormatDescription(of packet: MediaPacket) -> CMFormatDescription? {
     var size = 0
     guard kind == .video, !isAnnexB, packet.pointer.pointee.side_data_elems > 0,
@@ -160,7 +163,7 @@ extension MediaStream {
     of sets: [Data], isHEVC: Bool, lengthSize: Int32 = 4
   ) -> CMFormatDescription? {
     let arrays = sets.map { [UInt8]($0) }
-    // One block holds all sets, so that the pointers stay good during the call.
+    // One buffer holds all parameter sets, so that the pointers stay valid during the call.
     return arrays.flatMap { $0 }.withUnsafeBufferPointer { bytes -> CMFormatDescription? in
       guard let base = bytes.baseAddress else { return nil }
       var pointers: [UnsafePointer<UInt8>] = []
@@ -184,7 +187,7 @@ extension MediaStream {
     }
   }
 
-  /// Of the decoded samples; nil if the stream does not say.
+  /// Bits of a component of the decoded pictures; nil if the pixel format is not known.
   package var bitsPerComponent: Int? {
     let format = AVPixelFormat(rawValue: codec.pointer.pointee.format)
     guard let facts = av_pix_fmt_desc_get(format), facts.pointee.nb_components > 0 else { return nil }
@@ -228,7 +231,7 @@ extension MediaStream {
 
   // MARK: - Sound
 
-  /// PCM frames in a packet and bytes in a frame, as far as they are constant.
+  /// The audio format. `mFramesPerPacket` and `mBytesPerFrame` are 0 where they are not constant.
   package var audioLayout: AudioStreamBasicDescription {
     let parameters = codec.pointer.pointee
     let channels = UInt32(max(1, parameters.ch_layout.nb_channels))
@@ -239,7 +242,7 @@ extension MediaStream {
     if let pcm = PCMFormat(parameters.codec_id) {
       basic.mFormatFlags = pcm.flags
       basic.mBitsPerChannel = pcm.bits
-      // A count of channels that is beyond reason makes no frames of a known size.
+      // An implausible number of channels would overflow the size of a frame.
       basic.mBytesPerFrame = channels <= 4096 ? pcm.bits / 8 * channels : 0
       basic.mBytesPerPacket = basic.mBytesPerFrame
       basic.mFramesPerPacket = 1
@@ -278,7 +281,7 @@ extension MediaStream {
 
   // MARK: - Text
 
-  /// 3GPP timed text, as which all text is read.
+  /// Makes the description of a text stream. All text is converted to 3GPP timed text.
   private func makeTextFormatDescription() throws -> CMFormatDescription {
     let content = isTimedText ? codec.extradata : try TimedTextConverter(self).sampleDescription
     var made: CMFormatDescription?
@@ -286,7 +289,8 @@ extension MediaStream {
     CMTextFormatDescriptionCreateFromBigEndianTextDescriptionData(
       allocator: kCFAllocatorDefault, bigEndianTextDescriptionData: entry, size: entry.count, flavor: nil,
       mediaType: kCMMediaType_Subtitle, formatDescriptionOut: &made)
-    // What it says of its looks may be damaged: the text is there.
+    // If the display properties in the sample entry are damaged, a plain description still gives
+    // access to the text.
     return try made ?? CMFormatDescription(mediaType: .subtitle, mediaSubType: .mobile3GPP)
   }
 

@@ -3,21 +3,24 @@ import CFFmpeg
 import CoreMedia
 import Foundation
 
-/// One stored sample of a stream, with the memory that libavformat read it into.
+/// A sample of a stream as it is stored in the file. It owns the memory that libavformat has read
+/// it into.
 package final class MediaPacket: @unchecked Sendable {
-  // Sendable: owned by one stage of the pipeline after the other.
-  // Immutable after creation, but for `pointer`'s fields that the demuxer sets before it hands the packet out.
+  // Sendable: only one stage of the pipeline uses a packet at a time.
+  // It does not change after creation, except for fields of `pointer` that the demuxer sets before
+  // it hands the packet out.
   package let pointer: UnsafeMutablePointer<AVPacket>
-  /// Set by the demuxer where presentation times follow from it.
+  /// The picture's order count; set by the demuxer where presentation times are computed from it.
   var place: PicturePlace?
-  /// The file holds nothing that can be read about here, as far as its kind of file tells.
+  /// Whether data before or at this packet was lost, as far as the container's demuxer can tell.
   package var isBesideGap = false
-  /// Which of several clocks, one after the other, its times were read by.
+  /// Number of the time line on which the times were stored, counted from the file's first one (0);
+  /// see `TimeContinuity`.
   package var clock = 0
 
   init(owning pointer: UnsafeMutablePointer<AVPacket>) { self.pointer = pointer }
 
-  /// A packet with memory for `size` bytes of its own.
+  /// Allocates a packet of `size` bytes; nil if there is no memory for it.
   convenience init?(size: Int) {
     guard size >= 0, size < Int(Int32.max) - 64, let packet = av_packet_alloc() else { return nil }
     guard av_new_packet(packet, Int32(size)) == 0 else {
@@ -39,25 +42,33 @@ package final class MediaPacket: @unchecked Sendable {
     av_packet_free(&packet)
   }
 
+  /// The stream's index in the file, from 0.
   package var streamIndex: Int { Int(pointer.pointee.stream_index) }
+  /// The stored bytes of the sample, which the packet owns.
   package var bytes: UnsafeMutableRawBufferPointer {
     UnsafeMutableRawBufferPointer(start: pointer.pointee.data, count: max(0, Int(pointer.pointee.size)))
   }
-  /// Presentation and decode time in units of the stream's time base; nil when the container has none.
+  /// Presentation and decode time in units of the stream's time base; nil when the container has
+  /// none.
   package var pts: Int64? { MediaPacket.time(pointer.pointee.pts) }
   package var dts: Int64? { MediaPacket.time(pointer.pointee.dts) }
   /// In units of the stream's time base; 0 when unknown.
   package var duration: Int64 { pointer.pointee.duration }
   package var isKeyFrame: Bool { pointer.pointee.flags & AV_PKT_FLAG_KEY != 0 }
-  /// Needed for decoding only: an edit list cuts it from the presentation.
+  /// Whether the sample is only needed to decode others: an edit list removes it from the
+  /// presentation.
   package var isDiscarded: Bool { pointer.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
+  /// Whether no other sample depends on this one.
   package var isDisposable: Bool { pointer.pointee.flags & AV_PKT_FLAG_DISPOSABLE != 0 }
+  /// Whether libavformat found that data is damaged or missing.
   package var isCorrupt: Bool { pointer.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
-  /// Its bytes are encrypted, as a movie says of single samples (`senc`).
+  /// Whether the bytes are encrypted, as a movie says for single samples (`senc`; ISO/IEC 23001-7,
+  /// 7.2).
   var isEncrypted: Bool { av_packet_get_side_data(pointer, AV_PKT_DATA_ENCRYPTION_INFO, nil) != nil }
+  /// Offset of the sample in the file, in bytes; -1 if it is not known.
   package var filePosition: Int64 { pointer.pointee.pos }
 
-  /// Moves both times back, in units of the stream's time base.
+  /// Subtracts a number of time base units from both times.
   func shift(back change: Int64) {
     if let pts { pointer.pointee.pts = pts.subtractingClamped(change) }
     if let dts { pointer.pointee.dts = dts.subtractingClamped(change) }

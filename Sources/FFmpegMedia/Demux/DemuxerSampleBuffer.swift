@@ -4,7 +4,8 @@ import CoreMedia
 import Foundation
 
 extension MediaStream {
-  /// A time in this stream's units as a `CMTime`, exactly; invalid for nil.
+  /// Converts a time in units of the time base to a `CMTime`: exactly, unless it overflows; nil
+  /// becomes `.invalid`.
   package func time(_ value: Int64?) -> CMTime {
     guard let value else { return .invalid }
     let (scaled, overflow) = value.multipliedReportingOverflow(by: Int64(timeBase.num))
@@ -15,7 +16,8 @@ extension MediaStream {
       : CMTime(value: scaled, timescale: timeBase.den)
   }
 
-  /// A `CMTime` in this stream's units, rounded down.
+  /// Converts a `CMTime` to units of the time base, rounded down. Infinite and invalid times become
+  /// limits that leave room for arithmetic.
   package func units(_ time: CMTime) -> Int64 {
     guard time.isNumeric else { return time == .positiveInfinity ? Int64.max / 4 : Int64.min / 4 }
     let scaled = CMTimeConvertScale(time, timescale: timeBase.den, method: .roundTowardNegativeInfinity)
@@ -26,7 +28,10 @@ extension MediaStream {
 }
 
 extension TimedText {
-  /// A sample of a stream's times.
+  /// Makes a sample buffer of the text.
+  /// - Parameters:
+  ///   - stream: The stream in whose time base `start` and `end` are.
+  ///   - description: The format of the sample.
   package func makeSampleBuffer(
     of stream: MediaStream, description: CMFormatDescription?
   ) throws -> CMSampleBuffer {
@@ -43,7 +48,11 @@ extension TimedText {
 }
 
 extension MediaPacket {
-  /// The packet as a sample buffer, which keeps its memory: nothing is copied.
+  /// Makes a sample buffer that references the packet's memory and keeps the packet alive; nothing
+  /// is copied.
+  /// - Parameters:
+  ///   - stream: The stream that the packet belongs to.
+  ///   - description: The format of the sample.
   package func makeSampleBuffer(
     of stream: MediaStream, description: CMFormatDescription?
   ) throws -> CMSampleBuffer {
@@ -80,17 +89,20 @@ extension MediaPacket {
   nonisolated(unsafe) private static let paletteKey: CFString = "OpenVideoToolbox.Palette"
   nonisolated(unsafe) private static let recordKey: CFString = "OpenVideoToolbox.ConfigurationRecord"
 
-  /// The palette that holds from a sample on, as the demuxer has attached it.
+  /// The palette that the demuxer attached to a sample because it is valid from there on; nil if
+  /// there is none.
   package static func palette(of sample: CMSampleBuffer) -> [UInt8]? {
     (CMGetAttachment(sample, key: paletteKey, attachmentModeOut: nil) as? Data).map { [UInt8]($0) }
   }
 
-  /// The configuration record that holds from a sample on, as the demuxer has attached it.
+  /// The configuration record that the demuxer attached to a sample because it is valid from there
+  /// on; nil if there is none.
   package static func configurationRecord(of sample: CMSampleBuffer) -> [UInt8]? {
     (CMGetAttachment(sample, key: recordKey, attachmentModeOut: nil) as? Data).map { [UInt8]($0) }
   }
 
-  /// What a decoder has to be told from a sample on goes to another buffer that begins with it.
+  /// Copies the palette and the configuration record from a sample to a buffer that begins with the
+  /// same sample.
   package static func copyDecoderData(from sample: CMSampleBuffer, to other: CMSampleBuffer) {
     for key in [paletteKey, recordKey] {
       guard let value = CMGetAttachment(sample, key: key, attachmentModeOut: nil) else { continue }
@@ -109,7 +121,8 @@ extension MediaPacket {
         attachmentMode: kCMAttachmentMode_ShouldNotPropagate)
     }
     attach(AV_PKT_DATA_PALETTE, Self.paletteKey)
-    // Of a stream that was converted from start codes it would be in the wrong form; there, samples keep their sets.
+    // The record of an Annex B stream does not fit its converted samples, which keep their
+    // parameter sets instead.
     if !stream.isAnnexB { attach(AV_PKT_DATA_NEW_EXTRADATA, Self.recordKey) }
   }
 

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
 
-/// The durations of a movie's samples as its table has them (`stts`; ISO/IEC 14496-12, 8.6.1.2): from one sample's
-/// decode time to the next one's.
+/// The durations of a movie's samples according to its sample table (`stts`; ISO/IEC 14496-12,
+/// 8.6.1.2): the distance from one sample's decode time to the next one's.
 ///
-/// Where samples have composition offsets, or come in fragments, libavformat guesses them from the codec's rate, and
-/// is wrong wherever pictures come at another.
+/// Where samples have composition offsets, or are in fragments, libavformat derives durations from
+/// the frame rate of the codec, which is wrong for pictures of another rate.
 struct SampleDurations {
   private struct Track {
-    /// Samples that were known when the file was opened.
+    /// Number of index entries when the file was opened.
     let entries: Int32
-    /// The place in the table where the next sample is looked for.
+    /// Index entry at which the search for the next sample begins.
     var next: Int32 = 0
-    /// More samples have become known: the table may have holes, where parts were left out.
+    /// Whether the index has got more entries since then. It may have gaps, where fragments were
+    /// skipped.
     var isGrowing = false
-    /// Waits until the next one's time is known.
+    /// A packet whose duration is not known until the next one of the stream is read.
     var held: MediaPacket?
-    /// The last duration that was found.
+    /// The last duration that was set, in units of the time base.
     var last: Int64 = 0
   }
 
@@ -24,7 +25,8 @@ struct SampleDurations {
 
   init() {}
 
-  /// - Parameter context: A movie that was opened just now.
+  /// - Parameter context: A movie that was just opened, so that its index holds the sample tables
+  ///   only.
   init(_ context: UnsafeMutablePointer<AVFormatContext>) {
     for index in 0..<Int(context.pointee.nb_streams) {
       let entries = context.pointee.streams[index].map { avformat_index_get_entries_count($0) } ?? 0
@@ -32,14 +34,15 @@ struct SampleDurations {
     }
   }
 
-  /// What is read next comes from elsewhere.
+  /// Forgets the packets held and the positions, because reading goes on elsewhere.
   mutating func forget() {
     for index in tracks.indices {
       (tracks[index].next, tracks[index].held, tracks[index].last) = (0, nil, 0)
     }
   }
 
-  /// The packet that has waited for this one, with its duration.
+  /// Takes out the held packet of the same stream, and sets its duration by the decode time of this
+  /// one.
   mutating func takeHeld(before packet: MediaPacket) -> MediaPacket? {
     let index = packet.streamIndex
     guard index < tracks.count, let held = tracks[index].held else { return nil }
@@ -50,7 +53,7 @@ struct SampleDurations {
     return held
   }
 
-  /// A packet that waits still, at the end of the file; nil: there is none.
+  /// Takes out a packet that is still held at the end of the file; nil if there is none.
   mutating func takeLast() -> MediaPacket? {
     for index in tracks.indices {
       guard let held = tracks[index].held else { continue }
@@ -61,8 +64,8 @@ struct SampleDurations {
     return nil
   }
 
-  /// Sets a packet's duration, before anything else changes its times.
-  /// - Returns: false if it is kept, until the next one of its stream comes.
+  /// Sets a packet's duration. To be called before anything else changes its times.
+  /// - Returns: false if the packet is held until the next one of its stream is read.
   mutating func settle(
     _ packet: MediaPacket, of raw: UnsafeMutablePointer<AVStream>, _ stream: MediaStream
   ) -> Bool {
@@ -75,7 +78,8 @@ struct SampleDurations {
       tracks[index].next = place + 1
       if place + 1 < count, let next = avformat_index_get_entry(raw, place + 1) {
         let step = next.pointee.timestamp.subtractingClamped(time)
-        // Samples before the cut of an edit list all have the same time, and between two edits it may go back.
+        // Samples before the start of an edit all have the same time, and from one edit to the next
+        // it may decrease.
         if step > 0 { set(step, of: packet) }
         if step < 0, tracks[index].last > 0 { set(tracks[index].last, of: packet) }
         return true
@@ -100,7 +104,7 @@ struct SampleDurations {
   ) -> Int32? {
     func isIt(_ place: Int32) -> Bool {
       guard let entry = avformat_index_get_entry(raw, place) else { return false }
-      // Where a parser has cut samples anew, there is no position.
+      // Packets that a parser has split have no file position.
       return entry.pointee.timestamp == time
         && (entry.pointee.pos == packet.filePosition || packet.filePosition < 0)
     }
@@ -108,7 +112,7 @@ struct SampleDurations {
     if expected < count, isIt(expected) { return expected }
     let found = av_index_search_timestamp(raw, time, AVSEEK_FLAG_ANY | AVSEEK_FLAG_BACKWARD)
     guard found >= 0 else { return nil }
-    // Among a few of the same time.
+    // Several entries may have the same time.
     return (max(0, found - 32)..<min(count, found + 32)).first(where: isIt)
   }
 }

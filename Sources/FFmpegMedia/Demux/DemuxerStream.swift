@@ -4,9 +4,9 @@ import CFFmpeg
 import Foundation
 import VideoBitstream
 
-/// A stream's codec parameters, shared by whoever needs them; never changed after creation.
+/// The codec parameters of a stream, shared by all users; immutable after creation.
 package final class CodecParameters: @unchecked Sendable {
-  // Sendable: written before the first use, read afterwards.
+  // Sendable: written only before it is shared.
   package let pointer: UnsafeMutablePointer<AVCodecParameters>
 
   init?(copying source: UnsafePointer<AVCodecParameters>) {
@@ -15,7 +15,7 @@ package final class CodecParameters: @unchecked Sendable {
     guard avcodec_parameters_copy(copy, source) >= 0 else { return nil }
   }
 
-  /// Those of no codec yet.
+  /// Parameters of a media type without a codec.
   init?(_ type: AVMediaType) {
     guard let made = avcodec_parameters_alloc() else { return nil }
     pointer = made
@@ -27,6 +27,8 @@ package final class CodecParameters: @unchecked Sendable {
     avcodec_parameters_free(&parameters)
   }
 
+  /// The codec's configuration: an `avcC` or `hvcC` record, an AudioSpecificConfig, or whatever the
+  /// container stores; empty if it stores none.
   package var extradata: Data {
     guard let bytes = pointer.pointee.extradata, pointer.pointee.extradata_size > 0 else { return Data() }
     return Data(bytes: bytes, count: Int(pointer.pointee.extradata_size))
@@ -36,57 +38,69 @@ package final class CodecParameters: @unchecked Sendable {
   package var codecName: String { String(cString: avcodec_get_name(pointer.pointee.codec_id)) }
 }
 
-/// The facts of one stream of a file.
+/// The properties of one stream of a file.
 package struct MediaStream: Sendable {
   package enum Kind: Sendable { case video, audio, subtitle, data }
 
-  /// Its place in the file, from 0.
+  /// The stream's index in the file, from 0.
   package let index: Int
   /// The container's number for the track (the track ID in a movie), from 1.
   package let trackID: Int32
   package let kind: Kind
   package let codec: CodecParameters
-  /// Seconds per time unit. Exact.
+  /// Length of a time unit in seconds, exactly.
   package let timeBase: AVRational
-  /// The first sample's presentation time and the length, in time units.
+  /// Presentation time of the first sample, and the stream's length, in units of the time base.
   package fileprivate(set) var startTime: Int64
   package fileprivate(set) var duration: Int64
-  /// Where a movie's edit list says that the track ends, in time units; nil: nothing says so, or the movie goes on
-  /// in fragments.
+  /// Where the track ends according to a movie's edit list, in units of the time base; nil if there
+  /// is none, or if the movie has fragments.
   package fileprivate(set) var editedEnd: Int64?
   /// Number of samples, when it is known without reading the file through.
   package let sampleCount: Int?
   /// Sum of all samples' sizes, when it is known without reading the file through.
   package let sampleBytes: Int64?
-  /// The smallest distance between two samples' decode times, in time units.
+  /// The shortest distance between the decode times of two samples, in units of the time base; nil
+  /// if it is not known without reading the file.
   package let shortestSample: Int64?
-  /// How long the last sample lasts by the table, in time units; nil where that is not known, or it is not video.
+  /// Duration of a video track's last sample according to the sample table, in units of the time
+  /// base; nil where it is not known, and for other media.
   package let lastSample: Int64?
+  /// Frames per second of the whole stream; 0 if it is not known.
   package let averageFrameRate: AVRational
+  /// Width to height of a pixel; a numerator of 0 means unknown.
   package var sampleAspectRatio: AVRational
-  /// How many frames may precede another in decode order and follow it in presentation order.
+  /// The largest number of frames that precede a frame in decoding order and follow it in output
+  /// order.
   package fileprivate(set) var reorderDepth: Int
-  /// The 3 by 3 matrix of the track header in libav's layout (16.16 and 2.30 fixed point), if it is not identity.
+  /// The 3 by 3 matrix of the track header in libav's layout (16.16 and 2.30 fixed point), if it is
+  /// not identity.
   package let displayMatrix: [Int32]?
-  /// Static HDR metadata of the container, laid out as in the SEI messages of that name.
+  /// Static HDR metadata of the container, laid out as the SEI messages mastering display colour
+  /// volume and content light level information (ITU-T H.265, annex D).
   package var masteringDisplay: Data?
   package var contentLightLevel: Data?
-  /// The part of the picture that is to be seen, as a movie says; nil where it is all of it.
+  /// The part of the picture to be displayed, according to the container; nil: the whole picture.
   package var cleanAperture: CleanAperture?
-  /// Stereo views, projection and field of view, as a movie says; nil where it says nothing.
+  /// Stereo views, projection and field of view of a movie's sample description; nil if it has
+  /// none.
   package var spatial: SpatialVideo?
-  /// The samples are encrypted.
+  /// Whether samples are encrypted or scrambled.
   package var isProtected = false
   package let isDefault: Bool
+  /// The stream's metadata as libavformat names it, by key.
   package let metadata: [String: String]
-  /// Parameter sets in Annex B streams, NAL units without start codes; empty where `codec.extradata` is avcC or hvcC.
+  /// Parameter sets of an Annex B stream, as NAL units without start codes; empty where
+  /// `codec.extradata` is an `avcC` or `hvcC` record.
   package let parameterSets: [Data]
-  /// The sample description of a movie's timed metadata in boxes, which libavformat does not tell.
+  /// The sample description of a movie's timed metadata (`mebx`), which libavformat does not
+  /// expose.
   package var metadataDescription: Data?
-  /// Samples come with start codes and are converted to length-prefixed NAL units when read.
+  /// Whether samples are stored with start codes (Annex B). They are converted to length-prefixed
+  /// NAL units when read.
   package let isAnnexB: Bool
 
-  /// All samples are in a table that was read when the file was opened.
+  /// Whether the table of all samples was read when the file was opened.
   package var isTableWhole: Bool { sampleBytes != nil }
   package var bitRate: Int64 { codec.pointer.pointee.bit_rate }
   package var language: String? { metadata["language"] }
@@ -104,7 +118,7 @@ extension MediaStream.Kind {
 }
 
 extension MediaStream {
-  /// The stream with the times of its packets as they are handed out.
+  /// The stream with `startTime` and `editedEnd` on the corrected time line of `facts`.
   func shifted(_ facts: TimeFacts) -> MediaStream {
     guard facts.origin != nil || facts.ordered[index] != nil else { return beginning(facts) }
     var stream = self
@@ -114,17 +128,18 @@ extension MediaStream {
     return stream
   }
 
-  /// The stream with the time of the picture that is shown first: libavformat tells that of the one stored first.
+  /// The stream with the earliest presentation time as its start: libavformat takes the time of the
+  /// packet that is stored first.
   private func beginning(_ facts: TimeFacts) -> MediaStream {
     guard kind == .video, let start = facts.starts[index], start < startTime else { return self }
     var stream = self
-    // The end stays where it is.
+    // The end stays the same, so that the duration grows.
     stream.duration = duration.addingClamped(startTime.subtractingClamped(start))
     stream.startTime = start
     return stream
   }
 
-  /// The stream with what the times of its first packets show of its order.
+  /// The stream with a larger reorder depth if the times of its first packets show one.
   func reordered(atLeast depth: Int) -> MediaStream {
     guard kind == .video, depth > reorderDepth else { return self }
     var stream = self
@@ -132,20 +147,21 @@ extension MediaStream {
     return stream
   }
 
-  /// The stream with the end that a movie's edit list gives it.
+  /// The stream with the end that a movie's edit list defines.
   func edited(_ edits: MovieEdits?) -> MediaStream {
     guard let edits, timeBase.num == 1, Int64(timeBase.den) == edits.scale else { return self }
     var stream = self
-    // libavformat takes the time before the media to be part of it.
+    // libavformat counts an empty edit at the beginning as part of the track's duration.
     if edits.start > 0 { stream.duration = min(duration, edits.end.subtractingClamped(edits.start)) }
-    // An edit's length is rounded to the movie's time scale: the media may end before, within the last packet.
+    // The length of an edit is rounded to the movie's time scale: the media may end earlier, within
+    // the last packet.
     let own = max(0, startTime).addingClamped(stream.duration)
     let rest = edits.end.subtractingClamped(own)
     stream.editedEnd = rest > 0 && rest < packetLength ? own : edits.end
     return stream
   }
 
-  /// Of sound, in time units; 0 where that is not known.
+  /// Duration of a packet of sound, in units of the time base; 0 where it is not known.
   private var packetLength: Int64 {
     let parameters = codec.pointer.pointee
     guard kind == .audio, duration > 0, parameters.frame_size > 0, parameters.sample_rate > 0 else {
@@ -154,7 +170,10 @@ extension MediaStream {
     return av_rescale(Int64(parameters.frame_size), Int64(timeBase.den), Int64(parameters.sample_rate))
   }
 
-  /// A stream without samples, as a composition's track begins.
+  /// Makes a stream without samples, as a new track of a composition; nil if memory runs out.
+  /// - Parameters:
+  ///   - kind: Video, or else audio.
+  ///   - trackID: The number of the track.
   package init?(emptyOf kind: Kind, trackID: Int32) {
     guard let codec = CodecParameters(kind == .video ? AVMEDIA_TYPE_VIDEO : AVMEDIA_TYPE_AUDIO) else {
       return nil
@@ -180,15 +199,19 @@ extension MediaStream {
     isAnnexB = false
   }
 
-  /// Collects the facts of a stream that libavformat has looked at.
-  /// - Parameter containerEnd: Where the file ends, in microseconds, if it says so: Matroska knows no lengths of tracks.
+  /// Collects the properties of a stream after `avformat_find_stream_info`; nil if it has no codec
+  /// parameters.
+  /// - Parameters:
+  ///   - pointer: libavformat's stream.
+  ///   - containerEnd: The end of the file in microseconds, if it is known. Matroska has no
+  ///     durations of tracks.
   init?(_ pointer: UnsafeMutablePointer<AVStream>, containerEnd: Int64?) {
     let stream = pointer.pointee
     guard let parameters = stream.codecpar, let codec = CodecParameters(copying: parameters) else {
       return nil
     }
     index = Int(stream.index)
-    // A cover picture is no film.
+    // Attached pictures (cover art) are no video track.
     kind = stream.disposition & AV_DISPOSITION_ATTACHED_PIC != 0 ? .data : Kind(parameters.pointee.codec_type)
     self.codec = codec
     timeBase =
@@ -210,7 +233,8 @@ extension MediaStream {
     sampleAspectRatio =
       stream.sample_aspect_ratio.num > 0 ? stream.sample_aspect_ratio : parameters.pointee.sample_aspect_ratio
     reorderDepth = Int(max(0, parameters.pointee.video_delay))
-    // Matroska's demuxer keeps the number of the key, that of movies, the sample entry's name.
+    // Matroska's demuxer exposes the key's identifier, and the one for movies the type of the
+    // sample entry.
     isProtected =
       av_dict_get(stream.metadata, "enc_key_id", nil, 0) != nil
       || ["encv", "enca", "drmi", "drms"].contains(codec.codecTag)
@@ -237,7 +261,8 @@ extension MediaStream {
       isAnnexB
       ? (codec.codecID == AV_CODEC_ID_HEVC ? NALCodec.hevc : .h264).parameterSets(in: extradata) : []
 
-    // A movie's sample table is wholly in the index; elsewhere the index grows while reading.
+    // The index holds a movie's complete sample table; that of other formats grows while the file
+    // is read.
     let entries = avformat_index_get_entries_count(pointer)
     if stream.nb_frames > 0, entries > 0, Int64(entries) >= stream.nb_frames {
       var bytes: Int64 = 0
@@ -254,7 +279,8 @@ extension MediaStream {
         first = first ?? time
         last = time
       }
-      // An edit list that cuts the beginning or the end away leaves no way to tell.
+      // If an edit list removes samples at the beginning or the end, the rest of the table does not
+      // give the last duration.
       if kind == .video, rises, Int64(entries) == stream.nb_frames, let first, let last {
         lastSample = Self.lastSample(stream, length: duration, from: first, to: last)
       } else {
@@ -274,13 +300,15 @@ extension MediaStream {
 }
 
 extension MediaStream {
-  /// What is left of a movie's track for its last sample.
+  /// The time from the last sample's decode time to the end of a movie's track; nil if it is not
+  /// positive.
   private static func lastSample(
     _ stream: AVStream, length: Int64, from first: Int64, to last: Int64
   ) -> Int64? {
     let rate = stream.avg_frame_rate
     var end = first.addingClamped(length)
-    // The average rate is that of the table: its sum, which edit lists round to the movie's time scale, can be had back.
+    // libavformat computes the average rate from the table, so that the sum of all durations
+    // follows from it. `length` is not exact: edit lists round it to the movie's time scale.
     if stream.time_base.num == 1, rate.num > 0, rate.den > 0 {
       let units = Int64(stream.time_base.den).multipliedClamped(by: stream.nb_frames)
       let (sum, overflow) = units.multipliedReportingOverflow(by: Int64(rate.den))
@@ -308,23 +336,26 @@ extension CodecParameters {
     av_get_pix_fmt_name(AVPixelFormat(pointer.pointee.format)).map { String(cString: $0) }
   }
 
-  /// Whether libavcodec can decode this.
+  /// Whether the loaded libavcodec has a decoder for the codec.
   package var hasDecoder: Bool { avcodec_find_decoder(codecID) != nil }
 
-  /// The container's four characters for the codec.
+  /// The container's four-character code for the codec.
   package var codecTag: String {
     let tag = pointer.pointee.codec_tag
     return String(decoding: (0..<4).map { UInt8(truncatingIfNeeded: tag >> (8 * $0)) }, as: UTF8.self)
   }
 
+  /// Whether the transfer function is PQ or HLG.
   package var isHDR: Bool {
     [AVCOL_TRC_SMPTE2084, AVCOL_TRC_ARIB_STD_B67].contains(pointer.pointee.color_trc)
   }
 
+  /// Whether the primaries are those of BT.2020, DCI-P3 or Display P3.
   package var isWideGamut: Bool {
     [AVCOL_PRI_BT2020, AVCOL_PRI_SMPTE431, AVCOL_PRI_SMPTE432].contains(pointer.pointee.color_primaries)
   }
 
+  /// Whether the pixel format has an alpha channel.
   package var hasAlpha: Bool {
     guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(pointer.pointee.format)) else { return false }
     return descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
@@ -332,7 +363,8 @@ extension CodecParameters {
 }
 
 extension MediaStream {
-  /// Whether a packet of AAC that should have an ADTS header has none, or one that says another size.
+  /// Whether a packet of AAC has no ADTS header (ISO/IEC 13818-7), or one whose frame length is not
+  /// the packet's size.
   func isBrokenADTS(_ packet: MediaPacket) -> Bool {
     guard codec.codecID == AV_CODEC_ID_AAC else { return false }
     let bytes = packet.bytes

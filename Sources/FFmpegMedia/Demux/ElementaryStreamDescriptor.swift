@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The descriptor of MPEG-4 Systems that movies keep in an `esds` atom, and Core Media as the magic cookie of AAC.
+/// The elementary stream descriptor of MPEG-4 Systems (ISO/IEC 14496-1), which movies store in an
+/// `esds` atom, and which is Core Media's magic cookie of AAC.
 enum ElementaryStreamDescriptor {
-  /// A descriptor around a decoder's configuration.
-  /// - Parameter objectType: 0x40 for AAC, 0x20 for MPEG-4 video.
+  /// Makes a descriptor that contains a decoder's configuration.
+  /// - Parameters:
+  ///   - configuration: The DecoderSpecificInfo, such as an AudioSpecificConfig.
+  ///   - objectType: 0x40 for AAC, 0x20 for MPEG-4 video.
+  ///   - bitRate: Maximum and average bit rate in bits per second; 0: unknown.
   static func make(configuration: Data, objectType: UInt8, bitRate: UInt32 = 0) -> Data {
     let specific = section(5, configuration)
     var decoder = Data([objectType, objectType == 0x40 ? 0x15 : 0x11, 0, 0, 0])
@@ -17,7 +21,7 @@ enum ElementaryStreamDescriptor {
     return section(3, stream)
   }
 
-  /// The decoder's configuration inside a descriptor; the data itself if it is none.
+  /// The decoder's configuration in a descriptor; `data` itself if that is no descriptor.
   static func configuration(in data: Data) -> Data {
     var bytes = [UInt8](data)
     // An atom has version and flags before the descriptor.

@@ -2,24 +2,26 @@
 import CFFmpeg
 import Foundation
 
-/// A file under a hidden name next to its final one, for file systems that have no nameless files, and for what takes the
-/// place of another file.
+/// A temporary file under a hidden name in the folder of the final file. It is used on file systems
+/// without nameless files (`O_TMPFILE`), and where the result replaces an existing file.
 ///
-/// Its name cannot be guessed, and as long as its maker lives it is locked: what is not locked was left behind.
+/// The name has 64 random bits, and its creator holds a lock (`flock`) on the file: a file of such
+/// a name that is not locked was left behind by a process that has ended.
 struct HiddenFile {
   private let name: String
   private let folder: String
   private static let ending = ".partial"
 
   init(for name: String, in folder: String) {
-    // Names have 255 bytes at most, and the rest needs some.
+    // File names have 255 bytes at most, of which the prefix and the suffix need some.
     var stem = name
     while stem.utf8.count > 200 { stem.removeLast() }
     self.name = stem
     self.folder = folder
   }
 
-  /// - Returns: The open, locked file and its path; -1, with `errno` set, if there can be none.
+  /// Creates, opens and locks a file.
+  /// - Returns: The file descriptor and the path; -1, with `errno` set, on failure.
   func create() -> (descriptor: Int32, path: String?) {
     for _ in 0..<16 {
       let path = randomPath()
@@ -28,7 +30,8 @@ struct HiddenFile {
         if errno == EEXIST { continue }
         return (-1, nil)
       }
-      // A sweep may come between the making and the lock; then the file has no name any more.
+      // `removeLeftovers` of another process may delete the file before it is locked; then its link
+      // count is 0.
       var status = stat()
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno == ENOLCK || errno == ENOSYS,
         fstat(descriptor, &status) == 0, status.st_nlink > 0
@@ -41,9 +44,9 @@ struct HiddenFile {
     return (-1, nil)
   }
 
-  /// Gives a nameless file such a name.
-  /// - Parameter descriptor: of the file, which is locked.
-  /// - Returns: 0 and the path, or an error number.
+  /// Locks a nameless file and links it under a hidden name.
+  /// - Parameter descriptor: The descriptor of the nameless file.
+  /// - Returns: 0 and the path, or an error number and nil.
   func take(_ descriptor: Int32) -> (code: Int32, path: String?) {
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno == ENOLCK || errno == ENOSYS else {
       return (errno, nil)
@@ -63,7 +66,7 @@ struct HiddenFile {
     return "\(folder)/.\(name)." + String(repeating: "0", count: 16 - digits.count) + digits + Self.ending
   }
 
-  /// Removes files of this name whose makers have died.
+  /// Deletes the temporary files of this name whose creators have ended: those that can be locked.
   func removeLeftovers() {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     for candidate in names where isOurs(candidate) {
@@ -79,7 +82,7 @@ struct HiddenFile {
     }
   }
 
-  /// ".NAME.", sixteen hexadecimal digits, ".partial".
+  /// Whether a name is ".NAME.", sixteen hexadecimal digits and ".partial".
   private func isOurs(_ candidate: String) -> Bool {
     let start = ".\(name)."
     guard candidate.hasPrefix(start), candidate.hasSuffix(Self.ending) else { return false }

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Pictures in files of their own that are numbered without a gap, named as `frame%04d.png`.
+/// A sequence of image files that are numbered without gaps, such as `frame%04d.png`.
 package struct ImageSequence: Sendable, Equatable {
-  /// What libavformat's image2 reads: the path, whose only number is the one in the file's name.
+  /// The pattern for libavformat's image2 demuxer: the path, with the percent signs of its folder
+  /// escaped.
   let pattern: String
-  /// The lowest number there is.
+  /// The lowest number of a file.
   package let first: Int
-  /// The lowest number that is missing between others: image2 would end there, or leap over it, as it happens.
+  /// The lowest missing number between two files; nil if there is none. image2 would end there, or
+  /// skip it.
   let missing: Int?
-  /// The name of a member that is no regular file: to open a pipe would wait for its writer, and a device has no end.
+  /// The name of an image that is no regular file; nil if there is none. Opening a pipe would block
+  /// until somebody writes into it, and a device has no end.
   let obstacle: String?
 
-  /// - Parameter path: A name with `%d`, or `%04d` for four digits. nil if it has none, if a file has just this name, or
-  ///   if there is no such picture.
+  /// Lists the files that match a pattern; nil if the path has no number to fill in, if a file has
+  /// just this name, or if no file matches.
+  /// - Parameter path: A path whose last component has `%d`, or `%04d` for four digits.
   package init?(_ path: String) {
     let name = (path as NSString).lastPathComponent
     guard let number = Self.number(in: name), !FileManager.default.fileExists(atPath: path) else {
@@ -46,12 +50,13 @@ package struct ImageSequence: Sendable, Equatable {
     pattern = folder.isEmpty ? name : folder.replacingOccurrences(of: "%", with: "%%") + "/" + name
   }
 
-  /// Whether a path's last part has a number to fill in.
+  /// Whether the last component of a path has a number to fill in.
   package static func isPattern(_ path: String) -> Bool {
     number(in: (path as NSString).lastPathComponent) != nil
   }
 
-  /// The only `%d` or `%04d` of a name, and how many digits it has at least.
+  /// Where a name has its only `%d` or `%04d`, and the least number of digits; nil if it has none
+  /// or several.
   private static func number(in name: String) -> (range: Range<String.Index>, digits: Int)? {
     guard let sign = name.firstIndex(of: "%"), name.lastIndex(of: "%") == sign else { return nil }
     let rest = name[name.index(after: sign)...]

@@ -3,13 +3,13 @@ import CoreMedia
 import CFFmpeg
 import Foundation
 
-/// What a Matroska file says of its tracks that libavformat does not tell (RFC 9559, 5.1.4): that they are
-/// encrypted without a name for the key, and that the edges of pictures are not to be seen.
+/// Properties of a Matroska file's tracks that libavformat does not expose (RFC 9559, 5.1.4):
+/// encryption without a key identifier, and cropping.
 struct MatroskaTracks {
   fileprivate struct Track {
     var type = 0
     var isEncrypted = false
-    /// Pixels to take off, in the order left, top, right, bottom.
+    /// Pixels to be cropped, in the order left, top, right, bottom.
     var crop = [0, 0, 0, 0]
     var display = (width: 0, height: 0, unit: 0)
   }
@@ -38,12 +38,12 @@ struct MatroskaTracks {
 
   private let bytes: ByteWindow
   private var tracks: [Track] = []
-  /// Elements that may still be looked at: a file may say anything.
+  /// Elements that may still be parsed, which bounds the work for a malicious file.
   private var budget = 1 << 14
 
   init(_ reader: any MediaByteReader) {
     bytes = ByteWindow(reader)
-    // As long as a file may be where nobody knows how long it is.
+    // The largest possible length stands for an unknown one.
     let end = min(reader.length ?? 1 << 62, 1 << 62)
     forEach(in: 0..<end) { reader, id, body in
       guard id == ID.segment else { return id == ID.header }
@@ -52,7 +52,8 @@ struct MatroskaTracks {
     }
   }
 
-  /// What stands before the pictures and sounds, and then what a list says to stand behind (RFC 9559, 5.1.1).
+  /// Reads the elements before the first cluster, and then the ones to which a SeekHead refers (RFC
+  /// 9559, 5.1.1).
   private mutating func readSegment(_ segment: Range<Int64>) {
     var isFound = false
     var lists: [Range<Int64>] = []
@@ -68,7 +69,7 @@ struct MatroskaTracks {
     while !isFound, !lists.isEmpty {
       for (wanted, offset) in places(in: lists.removeFirst()) where !isFound {
         let place = segment.lowerBound.addingClamped(offset)
-        // A list may name itself, or another one.
+        // A SeekHead may refer to itself, or to another one.
         guard [ID.tracks, ID.seekHead].contains(wanted), segment.contains(place),
           known.insert(place).inserted
         else { continue }
@@ -86,7 +87,8 @@ struct MatroskaTracks {
     }
   }
 
-  /// The elements that a list names, and where each lies, in bytes from the beginning of the segment's content.
+  /// The elements to which a SeekHead refers, with their offsets in bytes from the beginning of the
+  /// segment's content.
   private mutating func places(in list: Range<Int64>) -> [(id: UInt64, offset: Int64)] {
     var found: [(id: UInt64, offset: Int64)] = []
     forEach(in: list) { reader, id, body in
@@ -103,9 +105,10 @@ struct MatroskaTracks {
     return found
   }
 
-  /// The streams of the file, in its order, with what was found.
+  /// Returns the streams of the file, in its order, with the properties that were found.
   func describe(_ streams: [MediaStream]) -> [MediaStream] {
-    // Video, sound and subtitles; libavformat makes streams of them in this order.
+    // Track types of video, audio and subtitles. libavformat makes streams of them in the order of
+    // their entries.
     func places(_ type: Int) -> [Track] { tracks.filter { $0.type == type } }
     var counts: [MediaStream.Kind: Int] = [:]
     return streams.map { stream in
@@ -118,7 +121,7 @@ struct MatroskaTracks {
       }
       let place = counts[stream.kind, default: 0]
       counts[stream.kind] = place + 1
-      // Of tracks that libavformat leaves out nobody can tell which are left.
+      // If libavformat has left out tracks, it is not known which streams belong to which entries.
       let count = streams.count { $0.kind == stream.kind }
       guard own.count == count, place < own.count else { return stream }
       return own[place].describe(stream)
@@ -159,7 +162,8 @@ struct MatroskaTracks {
 
   // MARK: Elements
 
-  /// Goes through the elements in a part of the file until one answers false.
+  /// Calls `body` with the identifier and the content's range of each element in a part of the
+  /// file, until it returns false.
   private mutating func forEach(
     in range: Range<Int64>, _ body: (inout MatroskaTracks, UInt64, Range<Int64>) -> Bool
   ) {
@@ -170,7 +174,7 @@ struct MatroskaTracks {
         let (size, sizeLength) = variable(at + idLength, keepsMarker: false)
       else { return }
       let start = at + idLength + sizeLength
-      // All ones: the length is not known, as of a segment that was sent live.
+      // All ones: the size is not known, as of a segment that was streamed live (RFC 8794, 6.2).
       let isUnknown = size == UInt64(1) << (7 * UInt64(sizeLength)) - 1
       let end = isUnknown ? range.upperBound : start.addingClamped(Int64(clamping: size))
       guard start <= range.upperBound else { return }
@@ -179,7 +183,8 @@ struct MatroskaTracks {
     }
   }
 
-  /// A number of variable length (RFC 8794, 4).
+  /// Reads a variable-size integer (RFC 8794, 4): an element's identifier keeps the length marker,
+  /// a size does not.
   private func variable(_ at: Int64, keepsMarker: Bool) -> (UInt64, length: Int64)? {
     guard let first = bytes.read(at, 1)?.first, first > 0 else { return nil }
     let length = first.leadingZeroBitCount + 1
@@ -189,13 +194,14 @@ struct MatroskaTracks {
     return (keepsMarker ? value : value & (marker - 1), Int64(length))
   }
 
-  /// An unsigned integer; 0 if it is too large to be believed.
+  /// Reads an unsigned integer; 0 if it has more than four bytes, which no valid value here needs.
   private func number(_ body: Range<Int64>) -> Int {
     guard body.count <= 4, let value = integer(body) else { return 0 }
     return Int(value)
   }
 
-  /// An unsigned integer of up to eight bytes; nil if it has none, or more.
+  /// Reads an unsigned integer of one to eight bytes; nil for other lengths, and where reading
+  /// fails.
   private func integer(_ body: Range<Int64>) -> UInt64? {
     guard (1...8).contains(body.count), let all = bytes.read(body.lowerBound, body.count) else { return nil }
     return all.reduce(0) { $0 << 8 | UInt64($1) }
@@ -212,8 +218,9 @@ extension MatroskaTracks.Track {
         ofWidth: width, height: height, left: crop[0], top: crop[1], right: crop[2], bottom: crop[3])
     else { return stream }
     stream.cleanAperture = aperture
-    // The size to show is that of what is left, and without one pixels are square; libavformat takes it for
-    // the size of the whole picture. Units up to inches and the shape (3) give the shape alone.
+    // The display size is that of the cropped picture; without one, pixels are square. libavformat
+    // takes it for the size of the whole picture. Of the units 0 to 3 (pixels, centimetres, inches,
+    // aspect ratio) only the ratio of the sides is used.
     var aspect = AVRational(num: 1, den: 1)
     if display.width > 0, display.height > 0, display.unit <= 3 {
       av_reduce(

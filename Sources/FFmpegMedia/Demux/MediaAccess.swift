@@ -2,24 +2,26 @@
 import CFFmpeg
 import Foundation
 
-/// What reading a movie may open beside the movie itself: nothing, unless the program says so.
+/// Which other files and addresses reading a movie may open: none, unless the caller allows it.
 ///
-/// A file is what its bytes say, not what its name says. A playlist or a list of files that calls itself a movie
-/// would make libavformat open whatever it names, and show it as pictures and sound to whoever sent the list.
+/// A file's format follows from its content, not from its name. libavformat would open whatever a
+/// playlist or a list of files that is named like a movie refers to, and so show a private file's
+/// content to the sender of the list.
 package struct MediaAccess: Sendable, Hashable {
-  /// A local file may refer to other local files.
+  /// Whether a local file may refer to other local files.
   package var localToLocal = false
-  /// A local file may refer to the network.
+  /// Whether a local file may refer to the network.
   package var localToRemote = false
-  /// A file of the network may refer to others, also of other sites.
+  /// Whether a file of the network may refer to other addresses, also of other sites.
   package var remoteToRemote = false
-  /// A file of the network may refer to local files.
+  /// Whether a file of the network may refer to local files.
   package var remoteToLocal = false
 
   package init() {}
 
-  /// Formats whose demuxers read the one file that they are given, and nothing else. Image sequences, playlists,
-  /// manifests, session descriptions and formats that continue in files next to them are missing on purpose.
+  /// Formats whose demuxers read only the file that they are given. Image sequences, playlists,
+  /// manifests, session descriptions and formats that continue in neighbouring files are missing on
+  /// purpose.
   private static let selfContainedFormats = [
     "mov", "matroska", "webm", "avi", "mpegts", "mpegtsraw", "mpeg", "mpegvideo", "h264", "hevc", "h263",
     "h261", "m4v",
@@ -38,13 +40,16 @@ package struct MediaAccess: Sendable, Hashable {
     "aptx", "aptx_hd", "lmlm4", "luodat", "moflex", "thp",
   ].joined(separator: ",")
 
-  /// The options for libavformat when it opens `url`, which is a path or a URL.
+  /// The options for `avformat_open_input` that enforce the permissions.
+  /// - Parameters:
+  ///   - url: A path or a URL.
+  ///   - isLocal: Whether `url` is a local file.
   func options(for url: String, isLocal: Bool) -> [String: String] {
     let follows = isLocal ? localToLocal || localToRemote : remoteToRemote || remoteToLocal
     var options: [String: String] = [:]
     var protocols = isLocal ? ["file"] : Self.protocols(of: url)
     if follows {
-      // A movie whose samples lie in another movie.
+      // References of a movie to samples in other movies (`dref`).
       options["enable_drefs"] = "1"
       protocols += ["crypto", "data", "subfile", "concat"]
       if isLocal ? localToLocal : remoteToLocal { protocols.append("file") }
@@ -59,13 +64,13 @@ package struct MediaAccess: Sendable, Hashable {
 
   private static let network = ["http", "https", "httpproxy", "tcp", "tls"]
 
-  /// The protocol that the program named, and those that carry it.
+  /// The protocol of the URL, and the ones that it is transported by.
   private static func protocols(of url: String) -> [String] {
     let scheme = url.prefix { $0 != ":" && $0 != "," && $0 != "+" }.lowercased()
     return [scheme] + (scheme == "http" || scheme == "https" ? network : ["tcp", "udp", "tls"])
   }
 
-  /// Whether a complaint of libavformat says that the format was not to be read.
+  /// Whether a log message of libavformat says that the format is not on the whitelist.
   static func isRefusal(_ messages: [String]) -> Bool {
     messages.contains { $0.contains("not on whitelist") }
   }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A file on the disk.
+/// Reads a regular file on a local file system.
 final class LocalFileReader: MediaByteReader {
   private let descriptor: Int32
   let length: Int64?
 
-  /// - Returns: nil if there is no such file, or it is none that has places.
+  /// Opens a file.
+  /// - Returns: nil if there is no such file, or if it is not a regular one (a pipe, a device, a
+  ///   folder).
   init?(path: String) {
     var status = stat()
-    // Whoever writes into a pipe would take this for its reader.
+    // Checked before opening: opening a pipe would make this process its reader.
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -28,16 +30,19 @@ final class LocalFileReader: MediaByteReader {
 
   func cancel() {}
 
-  /// Bytes that are somewhere: a file is as long as it says even where it consists of holes.
+  /// Bytes of the file without its holes. A sparse file may have any length without occupying
+  /// storage.
   var storedLength: Int64 {
     guard let length else { return 0 }
     // SEEK_DATA and SEEK_HOLE, which Swift does not import.
     let (data, hole): (Int32, Int32) = (3, 4)
     var (stored, place) = (Int64(0), off_t(0))
-    // Each piece is of a page at least: of so many, what a file says has its price.
+    // Each piece between holes occupies at least one page of storage, so that 65,536 of them are
+    // worth their claimed length.
     for _ in 0..<(1 << 16) {
       let start = lseek(descriptor, place, data)
-      // A file system that cannot tell is believed.
+      // ENXIO: there is no data behind `place`. Other errors: the file system does not support
+      // this, and the length is believed.
       guard start >= 0 else { return errno == ENXIO ? stored : length }
       let end = lseek(descriptor, start, hole)
       guard end > start else { return length }
@@ -48,7 +53,7 @@ final class LocalFileReader: MediaByteReader {
   }
 }
 
-/// Bytes in memory.
+/// Reads bytes in memory.
 final class MemoryReader: MediaByteReader {
   private let bytes: Data
 

@@ -4,45 +4,53 @@ import CoreMedia
 import Foundation
 import Synchronization
 
-/// A movie's bytes that are neither in a file nor at a server: a program gives them.
+/// A source of a movie's bytes other than a file or a server: the calling program supplies them.
 package protocol MediaByteSource: AnyObject, Sendable {
-  /// A reader of its own for each demuxer.
+  /// Makes a new reader. Each demuxer has one of its own.
   func makeReader() -> any MediaByteReader
 }
 
-/// Reads such bytes, for one demuxer.
+/// Reads the bytes of a `MediaByteSource` for one demuxer.
 package protocol MediaByteReader: AnyObject, Sendable {
-  /// Bytes; nil: nobody knows.
+  /// The length in bytes; nil if it is not known.
   var length: Int64? { get }
-  /// Reads some bytes, at least one, waiting for them if need be; 0 at the end. One thread at a time.
+  /// Reads at least one byte, and waits for it if necessary. Called by one thread at a time.
+  /// - Parameters:
+  ///   - offset: Where to read, in bytes from the beginning.
+  ///   - buffer: Receives the bytes.
+  /// - Returns: The number of bytes read; 0 at the end.
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws -> Int
-  /// Ends a read that waits, and all later ones, with an error. From any thread.
+  /// Makes a waiting read, and all later ones, fail with an error. May be called on any thread.
   func cancel()
 }
 
-/// Tells libavformat, and who reads for it, to give up what it is at. Stays so.
+/// A flag that makes libavformat, and the byte reader attached, give up. Once set, it stays set.
+/// Thread-safe.
 package final class MediaInterruption: @unchecked Sendable {
-  // Sendable: `lock` guards the reader.
+  // Sendable: `lock` guards `reader`; `flag` is atomic.
   private let flag = Atomic(false)
   private let lock = Lock()
   private var reader: (any MediaByteReader)?
 
   package init() {}
 
+  /// Whether `interrupt()` was called.
   package var isSet: Bool { flag.load(ordering: .relaxed) }
 
+  /// Sets the flag and cancels the attached reader. May be called on any thread.
   package func interrupt() {
     flag.store(true, ordering: .relaxed)
     lock.withLock { reader }?.cancel()
   }
 
-  /// What is to be cancelled as well.
+  /// Registers the reader to be cancelled by `interrupt()`; at once if that was called before.
   package func attach(_ reader: any MediaByteReader) {
     lock.withLock { self.reader = reader }
     if isSet { reader.cancel() }
   }
 
-  /// For libavformat, which must not outlive this object.
+  /// The callback that libavformat polls. The context that has it must not outlive this object,
+  /// which it does not retain.
   var callback: AVIOInterruptCB {
     AVIOInterruptCB(
       callback: { opaque in
@@ -52,12 +60,12 @@ package final class MediaInterruption: @unchecked Sendable {
   }
 }
 
-/// libavformat's I/O over a reader of bytes.
+/// An `AVIOContext` that reads through a `MediaByteReader`.
 final class ByteSourceIO {
   let reader: any MediaByteReader
   private(set) var context: UnsafeMutablePointer<AVIOContext>?
   private var position: Int64 = 0
-  /// What the reader threw.
+  /// The first error that the reader threw.
   private(set) var failure: (any Error)?
 
   init(_ reader: any MediaByteReader) throws {

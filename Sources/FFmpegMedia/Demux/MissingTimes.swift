@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
 
-/// Finds the presentation times that a container does not tell. Where pictures are reordered, one that others refer to is
-/// shown when the next such one is decoded: libavformat's `genpts`, which however holds the rest of the file, and looks
-/// through it for each packet, where none follows.
+/// Computes the presentation times that a container does not store. Where pictures are reordered, a
+/// reference picture is presented when the next reference picture is decoded. libavformat's
+/// `genpts` does the same, but where no such picture follows it keeps the rest of the file in
+/// memory and searches it again for each packet.
 ///
-/// Packets go in and come out in the file's order.
+/// Packets are added, and returned by `next()`, in the file's order.
 struct MissingTimes {
   private struct Entry {
-    /// nil once it was given out.
+    /// nil once the packet was returned.
     var packet: MediaPacket?
-    /// Its time is still to be found.
+    /// Whether the presentation time is still to be found.
     var isOpen: Bool
-    /// The latest decode time of its stream from it on; nil after a packet that has none.
+    /// The latest decode time of the stream in this packet or after it; nil if a packet without one
+    /// follows.
     var last: Int64?
   }
 
-  /// Packets that are held at most: of a stream, in all, and with so many bytes.
+  /// Limits of what is held: packets of a stream, packets of all streams, and bytes.
   private static let mostOfStream = 64
   private static let most = 1024
   private static let mostBytes = 64 << 20
 
-  /// Where each stream's times begin anew, 0 for never.
+  /// By stream, the value at which times wrap to 0 (2^33 in MPEG); 0 if they do not wrap.
   private let moduli: [UInt64]
   private var entries: [Entry] = []
-  /// The first entry that was not given out.
+  /// Index in `entries` of the first packet that was not returned yet.
   private var head = 0
   private var bytes = 0
   private var counts: [Int: Int] = [:]
@@ -37,7 +39,7 @@ struct MissingTimes {
     }
   }
 
-  /// What waits, in order.
+  /// The packets held, in the file's order.
   var held: [MediaPacket] { entries[head...].compactMap(\.packet) }
 
   mutating func forget() {
@@ -53,7 +55,7 @@ struct MissingTimes {
     counts[index, default: 0] += 1
   }
 
-  /// There are no more packets: all that wait come out.
+  /// Ends the input, so that `next()` returns all packets that are held.
   mutating func finish() { isEnding = true }
 
   mutating func next() -> MediaPacket? {
@@ -85,7 +87,8 @@ struct MissingTimes {
     return packet
   }
 
-  /// Gives earlier packets of a stream the time of this one.
+  /// Sets the presentation time of the stream's earlier packets to this packet's decode time,
+  /// unless this is a non-reference picture.
   private mutating func settle(by packet: MediaPacket) {
     let index = packet.streamIndex
     let modulus = index < moduli.count ? moduli[index] : 0
@@ -102,7 +105,8 @@ struct MissingTimes {
       }
       guard compare(own, time) < 0 else { continue }
       if entries[place].last != nil { entries[place].last = time }
-      // A picture that is shown when it is decoded is one that no others refer to.
+      // A picture whose presentation time equals its decode time is not reordered: no other picture
+      // refers to it.
       if let shown = packet.pts, compare(shown, time) == 0 { continue }
       earlier.pointer.pointee.pts = time
       entries[place].isOpen = false

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A box of an ISO media file or a QuickTime movie, in memory: its content, or the boxes in it.
+/// A box of an ISO base media file or a QuickTime movie in memory, with its content or its child
+/// boxes.
 struct MovieBox {
   var type: String
-  /// Content of a box that holds no others.
+  /// Content of a box that is not parsed for child boxes.
   var bytes: [UInt8] = []
   var children: [MovieBox] = []
 
-  /// Those that are looked into.
+  /// Types of the boxes whose children are parsed.
   private static let containers: Set<String> = ["moov", "trak", "mdia", "minf", "stbl"]
 
-  /// The boxes that lie one after the other in some bytes; nil if they do not fill them.
+  /// Parses consecutive boxes; nil if their sizes do not add up to the number of bytes.
   static func parse(_ bytes: ArraySlice<UInt8>) -> [MovieBox]? {
     var boxes: [MovieBox] = []
     var rest = bytes
@@ -30,7 +31,7 @@ struct MovieBox {
     return boxes
   }
 
-  /// With its header.
+  /// The box with its header and children.
   var serialized: [UInt8] {
     let content = Self.containers.contains(type) ? children.flatMap(\.serialized) : bytes
     return Self.bytes(content.count + 8) + Array(type.utf8) + content
@@ -38,12 +39,12 @@ struct MovieBox {
 
   subscript(_ type: String) -> MovieBox? { children.first { $0.type == type } }
 
-  /// The box at a path.
+  /// The box at a path of types below this box; nil if there is none.
   func find(_ path: String...) -> MovieBox? {
     path.reduce(MovieBox?.some(self)) { box, type in box?[type] }
   }
 
-  /// Exchanges the box at a path.
+  /// Replaces the box at a path of types below this box, if there is one.
   mutating func replace(_ path: ArraySlice<String>, with box: MovieBox) {
     guard let first = path.first, let index = children.firstIndex(where: { $0.type == first }) else { return }
     if path.count == 1 {

@@ -1,42 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What the headers of a movie file say that libavformat does not tell: how it likes to be played, and tracks' languages
-/// beyond three letters (ISO/IEC 14496-12, 8.2.2, 8.3.2 and 8.4.6).
+/// Properties in the header of a movie file that libavformat does not expose: preferred rate and
+/// volume, the movie's matrix, and languages of tracks beyond three-letter codes (ISO/IEC 14496-12,
+/// 8.2.2, 8.3.2 and 8.4.6).
 package struct MovieHeader: Sendable {
+  /// Properties of one track.
   package struct Track: Sendable {
-    /// 0.0 to 1.0.
+    /// The preferred volume, 0.0 to 1.0.
     package var volume: Float = 1
-    /// BCP 47.
+    /// The language as a BCP 47 tag (`elng`).
     package var languageTag: String?
+    /// The track's metadata items.
     package var items: [MovieMetadataItem] = []
-    /// Tracks of one group stand in for each other; 0: the track is in none.
+    /// Number of the group of tracks that are alternatives of each other (`tkhd`); 0: the track is
+    /// in none.
     package var alternateGroup = 0
-    /// By the kind of reference, the other tracks' numbers.
+    /// By the type of the reference (`tref`), the numbers of the tracks referred to.
     package var references: [String: [Int32]] = [:]
-    /// Where the table of chunks lies in the file, and how many bytes each of its entries has.
+    /// Position of the chunk table's entries in the file, their number, and the bytes of each.
     var chunkTable: (start: Int64, count: Int, width: Int)?
   }
 
+  /// The preferred playback rate; 1: normal speed.
   package private(set) var rate: Float = 1
+  /// The preferred volume, 0.0 to 1.0.
   package private(set) var volume: Float = 1
-  /// Three rows of three: 16.16, the last column 2.30.
+  /// The movie's transformation matrix, row by row: 16.16 fixed point, the last column 2.30.
   package private(set) var matrix: [Int32] = []
-  /// By their numbers in the file.
+  /// The tracks by their track IDs.
   package private(set) var tracks: [Int32: Track] = [:]
+  /// The movie's metadata items.
   package private(set) var items: [MovieMetadataItem] = []
-  /// The movie goes on in fragments.
+  /// Whether the movie has fragments (`mvex`).
   package private(set) var isFragmented = false
 
   private let path: String
   private let descriptor: Int32
-  /// Items of metadata that may still be read.
+  /// Metadata items that may still be read.
   private var itemLimit = MovieMetadataReader.mostItems
 
-  /// - Returns: nil if there is no such file, or it is no movie.
+  /// Reads the header of a movie file.
+  /// - Returns: nil if there is no such file, or if it has no movie header.
   package init?(path: String) {
     self.path = path
-    // Without O_NONBLOCK a pipe would have this wait for somebody to write into it.
+    // Without O_NONBLOCK, opening a pipe would wait for a writer.
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
@@ -54,7 +62,8 @@ package struct MovieHeader: Sendable {
   }
 
   private mutating func readMovie(_ box: Box) {
-    // After creation, modification, time scale and duration: rate 16.16, volume 8.8, 10 bytes reserved, the matrix.
+    // The fields after creation time, modification time, time scale and duration: rate 16.16,
+    // volume 8.8, 10 reserved bytes, the matrix.
     guard let version = read(box.start, 1)?.first, let bytes = read(box.start + (version == 1 ? 32 : 20), 52),
       box.end - box.start >= (version == 1 ? 84 : 72)
     else { return }
@@ -95,7 +104,7 @@ package struct MovieHeader: Sendable {
     tracks[Int32(truncatingIfNeeded: MovieBox.number(number[...], 0))] = track
   }
 
-  /// The boxes of a track's sample table.
+  /// The boxes in a track's `stbl` box.
   private func sampleTable(_ track: [Box]) -> [Box] {
     var parts = track
     for type in ["mdia", "minf", "stbl"] {
@@ -107,7 +116,7 @@ package struct MovieHeader: Sendable {
 
   // MARK: - Chunks
 
-  /// Entries that are read at most: the file has as many chunks, and memory is taken for them.
+  /// Most entries of a chunk table that are read, since memory is allocated for them.
   private static let mostChunks = 1 << 22
 
   private func chunkTable(_ parts: [Box]) -> (start: Int64, count: Int, width: Int)? {
@@ -120,22 +129,23 @@ package struct MovieHeader: Sendable {
     return count > 0 ? (table.start + 8, count, width) : nil
   }
 
-  /// Where the chunks of a track begin in the file (`stco`, `co64`; ISO/IEC 14496-12, 8.7.5), in ascending order; none of a
-  /// movie in fragments.
+  /// The offsets of a track's chunks in the file (`stco`, `co64`; ISO/IEC 14496-12, 8.7.5), in
+  /// ascending order; empty for an unknown track, and where reading fails. Chunks in fragments are
+  /// not included.
   package func chunkStarts(of track: Int32) -> [Int64] {
     guard let table = tracks[track]?.chunkTable else { return [] }
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return [] }
     defer { close(file) }
     var bytes = [UInt8](repeating: 0, count: table.count * table.width)
-    // Another file may be there by now.
+    // The path may name another file by now.
     guard pread(file, &bytes, bytes.count, off_t(table.start)) == bytes.count else { return [] }
     return stride(from: 0, to: bytes.count, by: table.width).map { at in
       bytes[at..<at + table.width].reduce(0) { $0 << 8 | Int64($1) }
     }.sorted()
   }
 
-  /// What a box of metadata or user data holds.
+  /// The metadata items in a `meta` or `udta` box.
   private mutating func metadata(_ box: Box) -> [MovieMetadataItem] {
     guard ["meta", "udta"].contains(box.type), box.end - box.start <= Int64(MovieMetadataReader.sizeLimit),
       let bytes = read(box.start, Int(box.end - box.start))
@@ -149,12 +159,12 @@ package struct MovieHeader: Sendable {
 
   private struct Box {
     var type: String
-    /// Of the content.
+    /// Offset of the content in the file.
     var start: Int64
     var end: Int64
   }
 
-  /// A file may say anything: so many boxes, and no more, are looked at.
+  /// Most boxes that are read of one parent, which bounds the work for a malicious file.
   private static let limit = 4096
 
   private func boxes(_ start: Int64, _ end: Int64) -> [Box] {

@@ -2,35 +2,40 @@
 import CoreMedia
 import Foundation
 
-/// What a movie says of a track's samples (`stsd`; ISO/IEC 14496-12, 8.5.2) that libavformat does not tell.
+/// Properties of a track's sample description (`stsd`; ISO/IEC 14496-12, 8.5.2) that libavformat
+/// does not expose.
 struct MovieSampleDescription: Equatable {
-  /// Samples of one of the kinds are encrypted (ISO/IEC 23001-7, and what came before it).
+  /// Whether one of the sample entries is of a protected format (ISO/IEC 23001-7, or an older
+  /// scheme).
   var isProtected = false
-  /// Of the first kind of samples, as the description measures the picture.
+  /// Size of the picture in the first sample entry, in pixels.
   var width: Int32 = 0
   var height: Int32 = 0
   var cleanAperture: CleanAperture?
   var spatial = SpatialVideo()
-  /// The first description, with its header, of timed metadata in boxes ('mebx').
+  /// The first sample entry, with its header, if it is of timed metadata (`mebx`).
   var metadata: Data?
 
-  /// Descriptions, and boxes in one, that are looked at.
+  /// Most sample entries, and most boxes in one, that are read.
   private static let most = 64
-  /// The formats of protected samples: MPEG's common encryption, and that of a shop.
+  /// Types of protected sample entries: those of MPEG Common Encryption, and those of Apple's
+  /// FairPlay (`drm` and a letter).
   private static let protected: Set<String> = [
     "encv", "enca", "enct", "encs", "encm", "drmi", "drms", "drmt",
   ]
-  /// Of a description of pictures, its header with it, before its boxes.
+  /// Bytes of a visual sample entry before its child boxes, including the header.
   private static let pictureHeader: Int64 = 86
 
-  /// Bytes of a description of metadata, which has a key for each kind of item.
+  /// Largest size in bytes of a sample entry of metadata, which has a key for each kind of item.
   private static let mostMetadata = 1 << 20
 
+  /// Reads the sample entries of a `stsd` box.
   /// - Parameters:
   ///   - bytes: The file.
-  ///   - start: Where the content of the box begins, in bytes from the beginning of the file.
-  ///   - end: Where it ends.
-  ///   - metadataRoom: Bytes of descriptions of metadata that may still be kept; what is kept is taken off.
+  ///   - start: Offset of the box's content in the file.
+  ///   - end: Offset of the box's end in the file.
+  ///   - metadataRoom: Bytes of metadata sample entries that may still be kept; reduced by the size
+  ///     of what is kept.
   init(_ bytes: ByteWindow, _ start: Int64, _ end: Int64, metadataRoom: inout Int) {
     var at = start + 8
     for index in 0..<Self.most {
@@ -75,7 +80,7 @@ struct MovieSampleDescription: Equatable {
 }
 
 extension MediaStream {
-  /// The stream with what a movie's boxes say of its samples.
+  /// The stream with the properties of its track that were found in a movie's boxes.
   func described(_ boxes: MovieTables.Facts) -> MediaStream {
     var stream = self
     let description = boxes.descriptions[trackID]

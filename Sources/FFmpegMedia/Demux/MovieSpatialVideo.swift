@@ -2,23 +2,23 @@
 import CoreMedia
 import Foundation
 
-/// What a movie says of stereo views, of the projection and of the field of view (boxes `vexu` and `hfov` of a picture
-/// description; Apple, "ISO Base Media File Format and Apple HEVC Stereo Video" and "QuickTime Spatial and Immersive
-/// Media"). libavformat does not tell.
+/// Stereo views, projection and field of view of a movie's visual sample entry (boxes `vexu` and
+/// `hfov`; Apple, "ISO Base Media File Format and Apple HEVC Stereo Video" and "QuickTime Spatial
+/// and Immersive Media"). libavformat does not expose them.
 package struct SpatialVideo: Equatable, Sendable {
-  /// Which eyes there are pictures for (`stri`); nil: nothing says so.
+  /// The eyes that there are views of (`stri`); nil if there is no such box.
   var views: Views?
-  /// The eye that is shown where only one is (`hero`): 1 for the left, 2 for the right one.
+  /// The eye whose view is displayed in two dimensions (`hero`): 1 the left one, 2 the right one.
   var heroEye: UInt8?
-  /// Distance between the lenses' centres (`blin`), in micrometres.
+  /// Distance between the optical centres of the two lenses (`blin`), in micrometres.
   var baseline: UInt32?
-  /// Shift of the views against each other (`dadj`), in ten-thousandths of the width.
+  /// Relative shift of the two views (`dadj`), in ten-thousandths of the picture's width.
   var disparity: Int32?
-  /// Four characters (`prji`).
+  /// The kind of projection, a four-character code (`prji`).
   var projection: String?
-  /// How two views share a picture (`pkin`): four characters.
+  /// The arrangement of two views in one picture, a four-character code (`pkin`).
   var packing: String?
-  /// In thousandths of a degree (`hfov`).
+  /// The horizontal field of view in thousandths of a degree (`hfov`).
   var fieldOfView: UInt32?
 
   struct Views: OptionSet, Sendable {
@@ -28,7 +28,7 @@ package struct SpatialVideo: Equatable, Sendable {
     static let additional = Views(rawValue: 4)
   }
 
-  /// Bytes of a `vexu` box that are looked at.
+  /// Largest size of a `vexu` or `hfov` box that is read, in bytes.
   static let most = 1 << 12
 
   private static var projections: [(kind: String, name: CFString)] {
@@ -55,7 +55,7 @@ package struct SpatialVideo: Equatable, Sendable {
 
   // MARK: - Boxes
 
-  /// Reads the content of a box of a picture description; others are passed over.
+  /// Reads the content of a `vexu` or `hfov` box; others are ignored.
   mutating func read(_ type: String, _ bytes: [UInt8]) {
     switch type {
     case "vexu":
@@ -69,7 +69,7 @@ package struct SpatialVideo: Equatable, Sendable {
   }
 
   private mutating func readPart(_ parent: String, _ box: MovieBox) {
-    // A version and flags stand before all values.
+    // Each of these boxes has a version and flags before its value.
     func number(_ box: MovieBox, _ count: Int) -> Int? {
       box.bytes.count >= 4 + count ? box.number(4, count: count) : nil
     }
@@ -92,7 +92,7 @@ package struct SpatialVideo: Equatable, Sendable {
     }
   }
 
-  /// The boxes of a picture description.
+  /// The serialized `vexu` and `hfov` boxes; empty if there is nothing to store.
   var boxes: [UInt8] {
     func box(_ type: String, _ content: [UInt8]) -> [UInt8] {
       content.isEmpty ? [] : MovieBox(type: type, bytes: content).serialized
@@ -114,7 +114,8 @@ package struct SpatialVideo: Equatable, Sendable {
 
   init() {}
 
-  /// - Parameter value: Gives a format description's extension.
+  /// Reads the extensions of a format description.
+  /// - Parameter value: Returns the value of an extension; nil if the description does not have it.
   init(_ value: (CFString) -> Any?) {
     func number(_ key: CFString) -> NSNumber? { value(key) as? NSNumber }
     func name(_ key: CFString) -> NSString? { value(key) as? NSString }
@@ -147,7 +148,7 @@ package struct SpatialVideo: Equatable, Sendable {
     }
   }
 
-  /// Adds what is known to a format description's extensions.
+  /// Adds the known properties to the extensions of a format description.
   func add(to extensions: NSMutableDictionary) {
     func add(_ key: CFString, _ value: NSObject?) {
       if let value { extensions.setObject(value, forKey: key) }

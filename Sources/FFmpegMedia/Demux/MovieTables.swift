@@ -2,79 +2,95 @@
 import CFFmpeg
 import Foundation
 
-/// What a movie's edit list makes of a track (`elst`; ISO/IEC 14496-12, 8.6.6). libavformat does not tell: to it,
-/// a track that begins late lasts from the movie's beginning on, and sound goes on to the end of a packet.
+/// The part of a movie's time line that a track's edit list covers (`elst`; ISO/IEC 14496-12,
+/// 8.6.6). libavformat does not expose it: it counts an empty edit at the beginning as part of the
+/// track, and lets sound last to the end of its last packet.
 struct MovieEdits: Equatable {
-  /// Where the media begins and where the last edit ends on the movie's time line, in units of `scale`.
+  /// Where the media begins and where the last edit ends, in units of `scale` from the beginning of
+  /// the movie.
   var start: Int64
   var end: Int64
-  /// The track's units per second.
+  /// Time units per second of the track.
   var scale: Int64
 }
 
-/// Counts the samples of a movie's tracks before libavformat makes an entry for each of them.
+/// Counts the samples of a movie's tracks before libavformat allocates an index entry for each of
+/// them.
 ///
-/// Where all samples are of one size, a table of a few bytes says how many there are (`stsz`, `stsc`; `trun` without
-/// fields: ISO/IEC 14496-12, 8.7.3, 8.7.4 and 8.8.8), and may say four billion. For each edit (`elst`, 8.6.6) libavformat makes
-/// the entries of what it covers anew.
+/// Where all samples have the same size, a table of a few bytes says how many there are, and may
+/// claim four billion (`stsz`, `stsc`, and `trun` without per-sample fields; ISO/IEC 14496-12,
+/// 8.7.3, 8.7.4 and 8.8.8). For each edit (`elst`, 8.6.6) libavformat makes new entries of the
+/// samples that it covers.
 struct MovieTables {
   private let bytes: ByteWindow
   private let length: Int64
-  /// nil: the bytes come from elsewhere.
+  /// The reader of a local file; nil if the bytes have another source.
   private let file: LocalFileReader?
-  /// Of the file, without its holes.
+  /// Bytes of the file without its holes; nil if the bytes have another source.
   private lazy var storedLength = file.map { min($0.storedLength, length) }
-  /// Entries that libavformat would make.
+  /// Index entries that libavformat would make.
   private var entries: Int64 = 0
-  /// Those of them that no bytes of the file stand for.
+  /// Those of `entries` for which the file has no bytes of a table.
   private var bareEntries: Int64 = 0
-  /// Bytes of the boxes in which there are tables.
+  /// Bytes of the top-level boxes that hold tables.
   private var headers: Int64 = 0
-  /// They are more than the file has, holes left out.
+  /// Whether `headers` is more than the file has without its holes.
   private var areHeadersHollow = false
-  /// Of the movie's times (`mvhd`).
+  /// The movie's time units per second (`mvhd`).
   private var movieScale: Int64 = 1
   private var knowsMovieScale = false
-  /// By the numbers of the tracks; nil: there is none, or none that can be relied upon.
+  /// By track ID, the edits of a track; nil where they cannot be relied upon, or where two tracks
+  /// have one ID.
   private var edits: [Int32: MovieEdits?] = [:]
-  /// By the numbers of the tracks, what their samples are said to be; nil where two tracks have one number.
+  /// By track ID, the sample description of a track; nil where two tracks have one ID.
   private var descriptions: [Int32: MovieSampleDescription?] = [:]
-  /// Tracks with fragments that have something to decrypt their samples by, and the one that the fragment is of.
+  /// IDs of the tracks that have encryption data in fragments (`senc`), and the ID of the track to
+  /// which the fragment being read belongs (`tfhd`).
   private var encryptedNumbers: Set<Int32> = []
   private var fragmentNumber: Int32?
-  /// The movie goes on in fragments, of which its edit lists may know nothing.
+  /// Whether the movie has fragments, which its edit lists may not cover.
   private var isFragmented = false
-  /// Bytes of descriptions of metadata that may still be kept, of all tracks.
+  /// Bytes of metadata sample descriptions that may still be kept, of all tracks together.
   private var metadataRoom = 1 << 22
-  /// Bytes of compressed headers, once they are not.
+  /// Bytes of the compressed headers after decompression.
   private var inflated = 0
-  /// A compressed header is larger than any, or is in another one.
+  /// Whether a compressed header is too large, or inside another one.
   private var isBeyondReason = false
-  /// These are the tables of a header that was compressed.
+  /// Whether these tables are those of a compressed header.
   private var isInflated = false
 
-  /// So many are not too many for any file.
+  /// This many entries, or bytes of headers, are accepted in a file of any size.
   private static let leastRoom: Int64 = 1 << 20
-  /// So many are enough where only a program says how long the file is: those of two days of sound, in some 200 MB.
+  /// Entries without bytes of their own that are accepted where the file's length is only what the
+  /// program says. Two days of sound need that many; they take about 200 MB.
   private static let mostUnseen: Int64 = 1 << 23
-  /// No file is longer; sums of places in it fit.
+  /// Longer files are cut to this length, in bytes, so that sums of offsets do not overflow.
   private static let longest: Int64 = 1 << 62
-  /// libavformat puts as many samples of PCM into one entry, or as few as the latter where a description groups them.
+  /// PCM samples that libavformat puts into one index entry, and the fewest where the sample
+  /// description groups them.
   private static let samplesPerEntry: Int64 = 1024
   private static let leastSamplesPerEntry: Int64 = 160
-  /// Of lists of more edits, no end is told.
+  /// Most edits of a track for which `edits(of:)` computes the end.
   private static let mostEdits: Int64 = 4096
 
-  /// What the tracks' boxes say that libavformat does not tell, by the number of each track.
+  /// Properties of the tracks that libavformat does not expose, by track ID.
   struct Facts {
-    /// What its edit list makes of a track, where that can be relied upon.
+    /// The edits of the tracks whose edit lists can be relied upon.
     var edits: [Int32: MovieEdits] = [:]
     var descriptions: [Int32: MovieSampleDescription] = [:]
-    /// Tracks some of whose samples are encrypted (ISO/IEC 23001-7, 7.2).
+    /// IDs of the tracks of which some samples are encrypted (ISO/IEC 23001-7, 7.2).
     var encrypted: Set<Int32> = []
   }
 
-  /// - Throws: `MediaFileError.damaged` if the samples are more than the file has bytes.
+  /// Reads the tables of a movie; of other files nothing.
+  /// - Parameters:
+  ///   - reader: The file.
+  ///   - isWhole: Whether all top-level boxes are read; false: up to the `moov` box, because the
+  ///     bytes come from elsewhere.
+  ///   - name: The file's name, for error messages.
+  /// - Returns: What libavformat does not expose.
+  /// - Throws: `MediaFileError` of the kind `damaged` if the tables claim more samples than the
+  ///   file has bytes, or if a header is in a hole of the file or of an impossible size.
   static func check(_ reader: any MediaByteReader, isWhole: Bool, name: String) throws -> Facts {
     guard let length = reader.length.map({ min($0, longest) }), length > 16 else { return Facts() }
     var tables = MovieTables(
@@ -100,15 +116,15 @@ struct MovieTables {
     (self.bytes, self.length, self.file) = (bytes, length, file)
   }
 
-  /// Whether there may be so many entries. A length costs nothing: a file may consist of holes, and who gives
-  /// bytes from elsewhere may say that there are any number of them.
+  /// Whether the file can have the entries that its tables claim. The length alone does not prove
+  /// that: a sparse file may consist of holes, and another source of bytes may claim any length.
   private mutating func fit(isWhole: Bool) -> Bool {
     guard entries > Self.leastRoom else { return true }
     guard entries <= length else { return false }
     return storedLength.map { entries <= $0 } ?? (isWhole || bareEntries <= Self.mostUnseen)
   }
 
-  /// A header in zlib's format is counted as if it stood there itself.
+  /// Counts the tables of a compressed header like those of an uncompressed one.
   private mutating func inflate(_ start: Int64, _ end: Int64, depth: Int) {
     guard let header = CompressedMovieHeader(bytes, start, end) else { return }
     inflated = inflated.addingClamped(header.room)
@@ -130,41 +146,48 @@ struct MovieTables {
     metadataRoom = tables.metadataRoom
   }
 
-  /// The tables of a track.
+  /// What the boxes of a track say.
   private struct Track {
     var number: Int32?
-    /// nil: nothing says so.
+    /// Whether the track is of sound (`hdlr`); nil if there is no handler.
     var isSound: Bool?
-    /// Samples.
+    /// Number of samples.
     var count: Int64 = 0
-    /// Samples of one size.
+    /// Samples of a common size (`stsz`), for which the table has no entries.
     var bareCount: Int64 = 0
     var chunks: Int64 = 0
-    /// Those of them whose places the file has.
+    /// Chunks for which the table has an offset.
     var placedChunks: Int64 = 0
     var runs: (start: Int64, count: Int64) = (0, 0)
-    /// Each sample lasts for one unit, as those of PCM do.
+    /// Whether each sample lasts one time unit, as one of PCM does.
     var areUnits = true
     var samplesPerEntry = MovieTables.samplesPerEntry
     var scale: Int64 = 1
     var shortest: Int64 = .max
-    /// All can be decoded by themselves.
+    /// Whether all samples are sync samples (no `stss`).
     var areAllSync = true
     var edits: (start: Int64, count: Int64, width: Int64) = (0, 0, 12)
     var description: MovieSampleDescription?
-    /// There is something to decrypt its samples by.
+    /// Whether there is data to decrypt its samples by (`senc`).
     var isEncrypted = false
   }
 
-  /// Those that libavformat looks into. What it does not know is text to it, or nothing.
+  /// Types of the boxes whose children libavformat reads. It takes the content of others for text,
+  /// or ignores it.
   private static let containers: Set<String> = [
     "moov", "trak", "mdia", "minf", "stbl", "mvex", "moof", "traf", "edts", "dinf", "tref", "udta", "ilst",
     "wave", "sinf", "schi", "iprp", "ipco", "gmhd",
   ]
-  /// libavformat goes no deeper.
+  /// Deepest nesting of boxes that libavformat reads.
   private static let deepest = 10
 
-  /// Goes through boxes as libavformat does.
+  /// Reads the boxes in a part of the file, and their children, as libavformat does.
+  /// - Parameters:
+  ///   - start: Offset of the first box.
+  ///   - end: Offset of the end of the last one.
+  ///   - depth: Number of boxes around these.
+  ///   - track: The track to which the boxes belong.
+  ///   - isWhole: Whether to read on after the `moov` box.
   private mutating func walk(
     _ start: Int64, _ end: Int64, depth: Int, _ track: inout Track, isWhole: Bool
   ) {
@@ -181,7 +204,7 @@ struct MovieTables {
       guard size >= content - at else { return }
       let next = min(end, at.addingClamped(size))
       var type = String(decoding: head[4..<8], as: UTF8.self)
-      // The header of a movie may be hidden.
+      // libavformat accepts the header of a movie also in a `free` or `hoov` box.
       if type == "free" || type == "hoov", let inner = bytes.read(content + 4, 4),
         ["mvhd", "cmov"].contains(String(decoding: inner, as: UTF8.self))
       {
@@ -190,7 +213,7 @@ struct MovieTables {
       if depth == 0, Self.containers.contains(type) || ["meta", "stsd", "stts"].contains(type) {
         headers = headers.addingClamped(next - at)
         areHeadersHollow = headers > Self.leastRoom && headers > storedLength ?? .max
-        // What is read here as zeros is read without end.
+        // A hole reads as zeros, so that walking through its boxes would hardly end.
         guard !areHeadersHollow else { return }
       }
       if type == "meta" { content = handler(content, next) }
@@ -207,15 +230,17 @@ struct MovieTables {
       } else {
         look(type, content, next, &track)
       }
-      // Bytes that come from afar are not fetched for what may never be read.
+      // Bytes of a remote source are not fetched for boxes that may never be read.
       if depth == 0, type == "moov", !isWhole { return }
       at = next
     }
   }
 
-  /// Where the boxes of a `meta` begin: with its handler, in fours of bytes from its start.
+  /// The offset of the first child of a `meta` box, which is its handler (`hdlr`), aligned to four
+  /// bytes from the box's start; `end` if there is none.
   private func handler(_ start: Int64, _ end: Int64) -> Int64 {
-    // Behind a version and flags, or without; libavformat looks farther, too.
+    // ISO files have a version and flags before it, QuickTime files have none; libavformat searches
+    // the whole box.
     func isInFours(_ place: Int64) -> Bool { place >= start + 4 && (place - start) % 4 == 0 }
     let near = bytes.places(of: ["hdlr"], start, min(end, start + 64)).first(where: isInFours)
     let place = near ?? bytes.places(of: ["hdlr"], start, end).first(where: isInFours)
@@ -239,18 +264,19 @@ struct MovieTables {
       if kind == "soun" { track.isSound = track.isSound ?? true }
       if kind == "vide" { track.isSound = false }
     case "stsz":
-      // Where each has its own size, no more than there is room for.
+      // If each sample has its own size, the table has no more samples than entries.
       let count = number(4) > 0 ? number(8) : min(number(8), max(0, end - start - 12) / 4)
       track.count = max(track.count, count)
       if number(4) > 0 { track.bareCount = max(track.bareCount, count) }
-    // Sizes of four bits at least.
+    // A compact table has at least four bits per sample.
     case "stz2":
       track.count = max(track.count, min(number(8), max(0, end - start - 12).multipliedClamped(by: 2)))
     case "stts":
       if number(4) != 1 || number(12) != 1 { track.areUnits = false }
       for entry in 0..<min(number(4), max(0, end - start - 8) / 8) {
         track.shortest = min(track.shortest, max(1, number(12 + 8 * entry)))
-        // As short as can be, and so it stays where there is nothing to read.
+        // A shorter duration is impossible, and beyond the end of the file `number` returns 0,
+        // which also counts as 1.
         if track.shortest == 1 { break }
       }
     case "stss": track.areAllSync = false
@@ -266,10 +292,11 @@ struct MovieTables {
       track.isEncrypted = true
       if let fragmentNumber { encryptedNumbers.insert(fragmentNumber) }
     case "trun":
-      // Neither durations, sizes, flags nor offsets.
+      // Without sample durations, sizes, flags and composition offsets, the box has no bytes per
+      // sample.
       if number(0) & 0xF00 == 0 { addBare(number(4)) }
     case "stsd":
-      // Samples per frame, of a sound description of version 1.
+      // Samples per packet of a sound description of version 1.
       if number(24, count: 2) == 1, number(44) > 1 { track.samplesPerEntry = Self.leastSamplesPerEntry }
       track.description = MovieSampleDescription(bytes, start, end, metadataRoom: &metadataRoom)
       search(start, end, &track)
@@ -277,7 +304,8 @@ struct MovieTables {
     }
   }
 
-  /// Boxes behind descriptions, of which it depends on the codec where they begin.
+  /// Searches for boxes after the sample entries, because where the child boxes of an entry begin
+  /// depends on the codec.
   private mutating func search(_ start: Int64, _ end: Int64, _ track: inout Track) {
     for place in bytes.places(of: ["stsz", "trun"], start, end) {
       guard place >= start + 4, let head = bytes.read(place - 4, 8) else { continue }
@@ -293,14 +321,14 @@ struct MovieTables {
     bareEntries = bareEntries.addingClamped(count)
   }
 
-  /// A track has come to its end.
+  /// Adds the samples of a complete track.
   private mutating func add(_ track: Track) {
     let isGrouped = track.isSound ?? false && track.areUnits
     let count = isGrouped ? groups(track) : track.count
     let bare = isGrouped ? max(0, count - track.placedChunks) : min(track.bareCount, count)
     addBare(bare)
     entries = entries.addingClamped(count - bare)
-    // Of two tracks with one number nobody can tell which is which.
+    // If two tracks have the same ID, properties found by ID would be ambiguous.
     if let number = track.number {
       edits.updateValue(edits.keys.contains(number) ? nil : edits(of: track), forKey: number)
       if track.isEncrypted { encryptedNumbers.insert(number) }
@@ -309,7 +337,7 @@ struct MovieTables {
     }
     guard track.edits.count > 1, count > 0 else { return }
     for edit in 0..<track.edits.count {
-      // There are too many already.
+      // The limit is exceeded already.
       guard isInflated || entries <= max(length, Self.leastRoom),
         file != nil || isInflated || bareEntries <= Self.mostUnseen
       else { return }
@@ -317,7 +345,8 @@ struct MovieTables {
       let duration = bytes.read(track.edits.start + edit * track.edits.width, wide ? 8 : 4).map {
         Int64(truncatingIfNeeded: MovieBox.number($0[...], 0, count: $0.count))
       }
-      // Pictures are there from the key frame before on.
+      // libavformat adds the samples from the preceding sync sample on, so that only without `stss`
+      // the edit's length is a limit.
       var covered = count
       if track.areAllSync, let duration, duration >= 0 {
         let units = duration.multipliedClamped(by: track.scale) / movieScale
@@ -327,8 +356,8 @@ struct MovieTables {
     }
   }
 
-  /// Where a track's edits begin and end, in its own units, rounded as libavformat does; nil for edits without an
-  /// end or of impossible times.
+  /// Where a track's edits begin and end, in its own time units, rounded as libavformat does; nil
+  /// for a track without edits, and for edits without an end or with impossible times.
   private func edits(of track: Track) -> MovieEdits? {
     guard knowsMovieScale, (1...Self.mostEdits).contains(track.edits.count) else { return nil }
     let size = track.edits.width == 20 ? 8 : 4
@@ -344,14 +373,14 @@ struct MovieTables {
       let (sum, overflow) = end.addingReportingOverflow(units)
       guard units >= 0, !overflow else { return nil }
       end = sum
-      // Before the first media there is nothing; later, it is a pause.
+      // An empty edit before the first media delays the track; a later one is a pause.
       if time != -1 { hasBegun = true }
       if !hasBegun { start = end }
     }
     return hasBegun ? MovieEdits(start: start, end: end, scale: track.scale) : nil
   }
 
-  /// Entries of PCM: of each chunk some.
+  /// Number of index entries of a PCM track, in which libavformat groups the samples of each chunk.
   private func groups(_ track: Track) -> Int64 {
     var total: Int64 = 0
     for run in 0..<track.runs.count {

@@ -4,11 +4,11 @@ import CoreMedia
 import Foundation
 import VideoBitstream
 
-/// Where a coded picture stands in the order of presentation, as its slice header tells.
+/// The position of a coded picture in output order, from its slice header.
 struct PicturePlace: Sendable {
-  /// The picture order count.
+  /// The picture order count (H.264, 8.2.1; H.265, 8.3.1).
   var order: Int
-  /// Counts before and after cannot be compared.
+  /// Whether this is an IDR or BLA picture: order counts before it and after it cannot be compared.
   var startsSequence: Bool
 }
 
@@ -20,7 +20,8 @@ final class PictureOrderReader {
   private let isAnnexB: Bool
   private let lengthSize: Int
 
-  /// - Returns: nil if the codec has no such counts.
+  /// Makes a reader with the stream's parameter sets.
+  /// - Returns: nil if the codec is neither H.264 nor HEVC, or if memory runs out.
   init?(_ stream: MediaStream) {
     let id = stream.codec.codecID
     guard id == AV_CODEC_ID_H264 || id == AV_CODEC_ID_HEVC, let parser = av_parser_init(Int32(id.rawValue))
@@ -41,7 +42,9 @@ final class PictureOrderReader {
     avcodec_free_context(&coder)
   }
 
-  /// - Parameter packet: As the container holds it.
+  /// Parses the slice header of a picture; nil for an empty packet. Packets must come in decoding
+  /// order.
+  /// - Parameter packet: The packet as the container stores it.
   func place(of packet: MediaPacket) -> PicturePlace? {
     let bytes = UnsafeRawBufferPointer(packet.bytes)
     guard bytes.count > 0, let base = packet.pointer.pointee.data else { return nil }
@@ -69,37 +72,42 @@ final class PictureOrderReader {
   }
 }
 
-/// Gives the pictures of a stream the presentation times that its container has not, or has in decode order.
+/// Computes the presentation times of a stream whose container has none, or has them in decoding
+/// order.
 ///
-/// Packets go in and come out in decode order; they are held until it is known how many pictures come between.
+/// Packets are added and returned in decoding order. They are held until enough later pictures are
+/// known to tell the position of each in output order.
 final class PictureOrderTimes {
   enum Kind: Sendable {
-    /// The container's times are those of a clock that ticks with each packet: a picture takes the tick of its rank.
+    /// The container's times are those of a clock that advances with each packet: the picture of
+    /// output position N is presented at the Nth time.
     case ticks
-    /// Some packets have their presentation time; the others are counted from these.
+    /// Some packets have a presentation time; those of the others are counted from these by the
+    /// frame rate.
     case anchors
   }
 
   private struct Entry {
-    /// nil once it was given out.
+    /// nil once the packet was returned.
     var packet: MediaPacket?
     let order: Int
-    /// The container's time, in decode order (`ticks`), or the picture's own, if it has one (`anchors`).
+    /// The container's time, in decoding order (`ticks`), or the picture's own presentation time,
+    /// if it has one (`anchors`).
     let time: Int64?
   }
 
   private let kind: Kind
   private let step: Int64
-  /// How far decode times run ahead of presentation times, in pictures.
+  /// By how many pictures decode times must precede presentation times.
   private let depth: Int
   private let frameRate: AVRational
   private let timeBase: AVRational
-  /// No picture waits for more than this many later ones.
+  /// The number of later pictures after which a picture's output position is taken as final.
   private let horizon: Int
-  /// The pictures of the sequence in decode order, the oldest ones cut off.
+  /// The pictures since the last IDR or BLA picture, in decoding order, without the oldest ones.
   private var sequence: [Entry] = []
   private var emitted = 0
-  /// Times of the pictures before the sequence, the latest last.
+  /// Up to 32 times of the pictures before `sequence`, the latest one last.
   private var past: [Int64] = []
   private var lastTick: Int64?
 
@@ -130,7 +138,7 @@ final class PictureOrderTimes {
     return out
   }
 
-  /// What is still held: the end of a sequence, or of the stream.
+  /// Returns all packets that are held, at the end of a sequence or of the stream.
   func finish() -> [MediaPacket] {
     var out: [MediaPacket] = []
     while emitted < sequence.count, let packet = emit() { out.append(packet) }
@@ -175,7 +183,8 @@ final class PictureOrderTimes {
     return packet
   }
 
-  /// The tick at a place of the sequence; places below zero are before it.
+  /// The time at a position of the sequence. Positions below zero are before it, those beyond its
+  /// end are extrapolated.
   private func tick(_ place: Int) -> Int64 {
     let first = sequence.first?.time ?? 0
     if place >= 0 {
@@ -188,7 +197,8 @@ final class PictureOrderTimes {
       step.multipliedClamped(by: Int64(-place - past.count)))
   }
 
-  /// The time of a rank, counted from the nearest picture that has one.
+  /// The presentation time of an output position, counted from the nearest picture that has a time;
+  /// nil if none has.
   private func counted(_ rank: Int) -> Int64? {
     var best: (distance: Int, time: Int64)?
     for (index, entry) in sequence.enumerated() {

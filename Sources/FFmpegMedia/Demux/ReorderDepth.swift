@@ -3,21 +3,24 @@ import CoreMedia
 import Foundation
 import VideoBitstream
 
-/// How many pictures an H.264 decoder has to hold before it gives one out in the order of presentation.
+/// The number of pictures that an H.264 decoder must hold before it outputs one in presentation
+/// order.
 ///
-/// libavcodec guesses the depth of a stream that does not say it from the pictures that it has seen, and
-/// drops those that turn out to be too late. A decoder that begins with the depth that clause C.4.5.3 of
-/// H.264 waits for drops none.
+/// If the stream does not signal it, libavcodec infers the depth from the pictures decoded so far,
+/// and drops pictures that turn out to be too late. A decoder that starts with the depth for which
+/// the bumping process of clause C.4.5.3 of H.264 waits drops none.
 struct ReorderDepth {
-  /// Frames, 0 to 16.
+  /// The depth in frames, 0 to 16.
   let frames: Int
-  /// libavcodec may infer the depth of parameter sets that come later from their level, as E.2.1 says. It
-  /// does so for streams whose output order is their decoding order, too, which then come late for nothing.
+  /// Whether libavcodec may infer the depth of later parameter sets from their level, as clause
+  /// E.2.1 says. It would do so also for streams whose output order is their decoding order, and
+  /// delay their pictures for nothing.
   let infersFromLevel: Bool
 
   /// - Parameters:
-  ///   - record: an `avcC`, or parameter sets behind start codes; empty if they come with the samples.
-  ///   - known: what a container's times tell, 0 for nothing.
+  ///   - record: An `avcC` record, or parameter sets with start codes; empty if they are in the
+  ///     samples.
+  ///   - known: The depth that the container's times show, in frames; 0 if they show none.
   init(h264 record: [UInt8], known: Int) {
     let data = Data(record)
     let units =

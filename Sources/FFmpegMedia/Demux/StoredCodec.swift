@@ -4,22 +4,23 @@ import CodecInterface
 import CoreMedia
 import Foundation
 
-/// What a demuxer's format description says of a codec beyond its four characters, for codecs that these do not name
-/// or do not describe: raw pictures, codecs of AVI files, ...
+/// What a demuxer's format description says of a codec beyond the media subtype, for codecs that
+/// have no subtype of their own or need more: raw pictures, codecs of AVI files, and others.
 package struct StoredCodec: Sendable {
-  /// nil: the four characters say it.
+  /// The codec's identifier; nil if the media subtype identifies it.
   var identifier: AVCodecID?
-  /// Set-up data that no atom holds.
+  /// Configuration data of the codec that no sample description atom holds.
   package var extradata: [UInt8] = []
-  /// The container's four characters, in its own byte order; 0 if there are none.
+  /// The container's four-character code, in its own byte order; 0 if there is none.
   var tag: UInt32 = 0
   var bitsPerCodedSample: Int32 = 0
-  /// Frames by which the container's times show that pictures are reordered, where the stream says less; 0
-  /// elsewhere.
+  /// The reorder depth that the container's times show, in frames, if it is larger than the one
+  /// that the stream signals; 0 otherwise.
   var reorderDepth: Int32 = 0
-  /// Of raw pictures.
+  /// The pixel format of raw pictures.
   var pixelFormat = AV_PIX_FMT_NONE
 
+  /// Reads what a demuxer has stored in a format description's extensions.
   package init(_ description: CMFormatDescription) {
     func value(_ key: CFString) -> Any? { CMFormatDescriptionGetExtension(description, extensionKey: key) }
     identifier = CodecNames.named(description)
@@ -30,7 +31,7 @@ package struct StoredCodec: Sendable {
     if let name = value(CodecNames.pixelFormatKey) as? String { pixelFormat = av_get_pix_fmt(name) }
   }
 
-  /// The extensions that `init` reads.
+  /// The extensions of a format description that `init(_:)` reads.
   static func extensions(_ parameters: AVCodecParameters) -> [(CFString, Any)] {
     var result: [(CFString, Any)] = []
     if parameters.codec_tag != 0 {

@@ -3,31 +3,34 @@ import CFFmpeg
 import CoreMedia
 import Foundation
 
-/// What has been found out about the times of a file, to be shared by all who read it.
+/// The corrections of a file's times, shared by all demuxers of the file.
 struct TimeFacts: Sendable {
-  /// What is subtracted from all times, so that the file begins at zero.
+  /// The time that is subtracted from all times, so that the file begins at zero; nil: nothing.
   var origin: (value: Int64, base: AVRational)?
-  /// Streams whose presentation times follow from picture order counts, and how far decoding runs ahead.
+  /// By stream index, how presentation times follow from picture order counts, and by how many
+  /// pictures decode times must precede them. Other streams keep their times.
   var ordered: [Int: (kind: PictureOrderTimes.Kind, depth: Int)] = [:]
-  /// The first presentation time of each stream that was looked at, before `origin`.
+  /// By index of each stream that was probed, its first presentation time, before `origin` is
+  /// subtracted.
   var starts: [Int: Int64] = [:]
 
-  /// The origin in units of a stream.
+  /// The origin in units of a time base.
   func shift(_ timeBase: AVRational) -> Int64 {
     origin.map { av_rescale_q($0.value, $0.base, timeBase) } ?? 0
   }
 }
 
-/// Makes the times of packets right: jumps joined, missing ones filled in. Packets go through in the file's order;
-/// some are held until more is known.
+/// Corrects the times of packets: joins discontinuities and fills in missing times. Packets are
+/// added in the file's order; some are held until later ones are known.
 struct StreamTimes {
   private let streams: [MediaStream]
   private var continuity: TimeContinuity?
   private var ordered: [Int: PictureOrderTimes] = [:]
-  /// Packets from before the first one with a decode time (video) or a presentation time (sound), by stream.
+  /// By stream index, the packets before the first one with a decode time (video) or a presentation
+  /// time (sound).
   private var undated: [Int: [MediaPacket]] = [:]
   private var dated: Set<Int> = []
-  /// nil where one was given out.
+  /// The packets to be returned; nil where one was returned already.
   private var ready: [MediaPacket?] = []
   private var readIndex = 0
 
@@ -39,7 +42,7 @@ struct StreamTimes {
     }
   }
 
-  /// Times jump somewhere in what was read.
+  /// Whether a discontinuity was found in the packets so far.
   var isBroken: Bool { continuity?.isBroken ?? false }
 
   mutating func next() -> MediaPacket? {
@@ -55,7 +58,7 @@ struct StreamTimes {
     return ready[readIndex]
   }
 
-  /// What can be given out.
+  /// The corrected packets that `next()` has not returned yet.
   var waiting: [MediaPacket] { ready[readIndex...].compactMap(\.self) }
 
   mutating func add(_ packet: MediaPacket) {
@@ -70,7 +73,7 @@ struct StreamTimes {
     }
   }
 
-  /// The file has come to its end.
+  /// Ends the input: all packets that are held get their times.
   mutating func finish() {
     for index in ordered.keys.sorted() {
       for packet in ordered[index]?.finish() ?? [] { addOrdered(packet) }
@@ -94,8 +97,13 @@ struct StreamTimes {
     }
   }
 
-  /// Gives the first packets of a stream the times that the container does not tell (Matroska knows no decode times,
-  /// and libavformat finds them only when it has seen how deep the stream reorders; and it has no times below zero).
+  /// Sets the times of the first packets of a stream that the container does not store. Matroska
+  /// stores no decode times, and libavformat computes them only after it has seen how far the
+  /// stream is reordered; nor does it store times below zero.
+  /// - Parameters:
+  ///   - index: The stream's index.
+  ///   - known: The time of the first packet that has one, in units of the time base; nil if none
+  ///     has.
   private mutating func date(_ index: Int, before known: Int64?) {
     dated.insert(index)
     guard let packets = undated.removeValue(forKey: index), !packets.isEmpty else { return }
@@ -106,7 +114,7 @@ struct StreamTimes {
       ? av_rescale_q(1, AVRational(num: rate.den, den: rate.num), stream.timeBase) : 0
     let step = max(1, packets.first { $0.duration > 0 }?.duration ?? frame)
     if stream.kind == .audio {
-      // Without a later time: from zero on.
+      // Without a later time, sound begins at zero.
       var time = known ?? packets.reduce(Int64(0)) { $0.addingClamped(max(step, $1.duration)) }
       for packet in packets.reversed() {
         time = time.subtractingClamped(packet.duration > 0 ? packet.duration : step)
@@ -114,7 +122,7 @@ struct StreamTimes {
         if packet.dts == nil { packet.pointer.pointee.dts = time }
       }
     } else {
-      // Without a later decode time: as late as the earliest presentation allows.
+      // Without a later decode time, decoding is as late as the earliest presentation allows.
       var time =
         known
         ?? (packets.enumerated().compactMap { item in

@@ -2,10 +2,11 @@
 import CFFmpeg
 import CoreMedia
 
-/// Joins the time lines of a stream whose times jump: two recordings one after the other, a counter that was reset.
+/// Joins the time lines of streams whose times are discontinuous, as in concatenated recordings, or
+/// where a counter was reset.
 ///
-/// The streams of a file jump at different packets but by the same amount: what one finds, the others use. Times may
-/// be any number that a file can hold.
+/// All streams of a file jump by the same amount, but at different packets: the offset that one
+/// stream finds is used for the others. Times may be any 64-bit number.
 struct TimeContinuity {
   private struct Offset {
     var value: Int64
@@ -13,32 +14,38 @@ struct TimeContinuity {
   }
 
   private struct Clock {
-    /// Counted from the file's first one on, also where the oldest have been forgotten.
+    /// Number of the time line that the stream is on, counted from the file's first one (0),
+    /// including those whose offsets were dropped.
     var segment = 0
     var next: Int64?
     var last: Int64?
   }
 
-  /// Whether forward jumps are jumps too, and not a long pause.
+  /// Whether a time that is more than 30 s too late is a discontinuity, and not a long pause. If
+  /// so, one that is 0.1 s too early is a discontinuity, too; otherwise 1 s is.
   let jumpsForward: Bool
   private var offsets = [Offset(value: 0, base: AVRational(num: 1, den: 1))]
-  /// Older offsets than those that are kept: a file whose clock jumps all the time has as many as packets.
+  /// Number of offsets that were dropped: a file whose clock jumps all the time would have one per
+  /// packet.
   private var forgotten = 0
   private static let mostOffsets = 64
   private var clocks: [Int: Clock] = [:]
 
   init(jumpsForward: Bool) { self.jumpsForward = jumpsForward }
 
-  /// A jump has been found.
+  /// Whether a discontinuity has been found.
   var isBroken: Bool { forgotten + offsets.count > 1 }
 
-  /// Changes the packet's times as need be. Packets come in the file's order.
+  /// Corrects a packet's times and sets its `clock`. Packets must come in the file's order.
+  /// - Parameters:
+  ///   - packet: The packet.
+  ///   - timeBase: The time base of its stream.
   mutating func correct(_ packet: MediaPacket, timeBase: AVRational) {
     guard let raw = packet.dts ?? packet.pts else { return }
     var clock = clocks[packet.streamIndex] ?? Clock()
     func seconds(_ value: Double) -> Int64 { Int64(value * Double(timeBase.den) / Double(timeBase.num)) }
     func time(_ segment: Int) -> Int64 {
-      // A stream that has not gone along for so long takes the oldest that is left.
+      // A stream that is behind by more time lines than are kept uses the oldest one.
       let offset = offsets[max(0, segment - forgotten)]
       return raw.addingClamped(av_rescale_q(offset.value, offset.base, timeBase))
     }

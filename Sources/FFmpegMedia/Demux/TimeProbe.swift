@@ -2,24 +2,27 @@
 import CFFmpeg
 import CoreMedia
 
-/// Looks at the first packets of a file for what is wrong with its times.
+/// Examines the first packets of a file for what is wrong with its times.
 struct TimeProbe {
   let streams: [MediaStream]
-  /// A movie's time line is what its edit lists say: it is left alone, unless a picture comes before zero.
+  /// Whether the file is a movie. Its time line is defined by edit lists and kept, unless a picture
+  /// is presented before zero.
   let isMovie: Bool
 
-  /// Packets of each video stream to look at, and packets and bytes in all.
+  /// Limits of the probe: packets of each video stream, packets in all, and bytes in all.
   static let pictures = 48
   static let packets = 600
   static let bytes = 16 << 20
 
-  /// True if files of this kind may need a look.
+  /// Whether files of this kind may need corrections.
   var isWorthwhile: Bool {
     !isMovie || streams.contains { $0.kind == .video && ($0.startTime < 0 || Self.hasOrder($0)) }
   }
 
-  /// Whether enough pictures were read.
-  /// - Parameter unreadable: Streams that no packets come of.
+  /// Whether enough packets were read. Checked only for every 16th packet.
+  /// - Parameters:
+  ///   - packets: The packets read so far.
+  ///   - unreadable: Indexes of streams of which no packets can be read.
   func isEnough(_ packets: [MediaPacket], without unreadable: Set<Int>) -> Bool {
     guard packets.count % 16 == 0 else { return false }
     return streams.filter { $0.kind == .video && !unreadable.contains($0.index) }.allSatisfy { stream in
@@ -31,7 +34,8 @@ struct TimeProbe {
     stream.codec.codecID == AV_CODEC_ID_H264 || stream.codec.codecID == AV_CODEC_ID_HEVC
   }
 
-  /// How far pictures are reordered, of the streams whose order is known.
+  /// By stream index, how far pictures are reordered, in frames, for the streams with picture order
+  /// counts.
   func depths(_ packets: [MediaPacket]) -> [Int: Int] {
     var result: [Int: Int] = [:]
     for stream in streams where stream.kind == .video && Self.hasOrder(stream) {
@@ -50,7 +54,7 @@ struct TimeProbe {
     ranks.enumerated().reduce(0) { max($0, $1.offset - $1.element) }
   }
 
-  /// The streams that need picture order counts.
+  /// The streams whose presentation times must be computed from picture order counts, by index.
   func ordered(_ packets: [MediaPacket]) -> [Int: (kind: PictureOrderTimes.Kind, depth: Int)] {
     var result: [Int: (kind: PictureOrderTimes.Kind, depth: Int)] = [:]
     for stream in streams where stream.kind == .video && Self.hasOrder(stream) {
@@ -60,7 +64,8 @@ struct TimeProbe {
       let depth = Self.depth(Self.ranks(places))
       let times = own.map(\.pts)
       let known = times.compactMap { $0 }
-      // Anything else than decode order shows that the container knows presentation times.
+      // Only a container that knows presentation times stores them in an order other than that of
+      // decoding.
       let isInDecodeOrder = zip(known, known.dropFirst()).allSatisfy { $0 <= $1 }
       if known.count < times.count, !isInDecodeOrder || (depth == 0 && !known.isEmpty) {
         result[stream.index] = (.anchors, depth)
@@ -71,17 +76,19 @@ struct TimeProbe {
     return result
   }
 
-  /// Packets that an edit list cuts away say nothing about the others.
+  /// Whether an edit list removes some of the packets: their times say nothing about those of the
+  /// others.
   private func hasEdits(_ packets: [MediaPacket]) -> Bool { packets.contains { $0.isDiscarded } }
 
-  /// The time that is to become zero, and where each stream begins.
-  /// - Parameter packets: With their times made right.
+  /// The time that is to become zero (nil: times are kept), and the first presentation time of each
+  /// stream.
+  /// - Parameter packets: Packets with corrected times.
   func origin(_ packets: [MediaPacket]) -> (origin: (value: Int64, base: AVRational)?, starts: [Int: Int64]) {
     var starts: [Int: Int64] = [:]
     for packet in packets where !packet.isDiscarded {
       guard let pts = packet.pts else { continue }
       let stream = streams[packet.streamIndex]
-      // What a decoder has to drop at the beginning is not heard.
+      // Sound that the decoder has to drop at the beginning is not presented.
       var time = pts
       let rate = stream.codec.pointer.pointee.sample_rate
       if stream.kind == .audio, rate > 0, packet.skippedAudio.start > 0 {

@@ -1,45 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What of an MPEG transport stream is scrambled (ISO/IEC 13818-1, 2.4.3.3 and 2.4.3.7): libavformat drops what it cannot
-/// read of it, or takes it for what it is not.
+/// Which parts of an MPEG transport stream are scrambled (ISO/IEC 13818-1, 2.4.3.3 and 2.4.3.7).
+/// libavformat drops scrambled packets that it cannot parse, and misinterprets others.
 ///
-/// A recording that is scrambled at its beginning only, as of a receiver that had to wait for its key, can be read from
-/// there on.
+/// A recording that is scrambled at its beginning only, because the receiver had to wait for its
+/// key, can be read from where it becomes clear.
 struct TransportScrambling: Sendable {
-  /// By their numbers (PIDs), the streams of which nothing clear was found.
+  /// PIDs of the streams in which nothing clear was found.
   private var scrambled: Set<Int> = []
-  /// Where the last of the streams that begin scrambled becomes clear, in bytes from the beginning of the file; 0 if none
-  /// of those that are clear somewhere begins so.
+  /// The offset, in bytes from the beginning of the file, where the last of the streams that begin
+  /// scrambled becomes clear; 0 if there is none. Streams that stay scrambled do not count.
   private(set) var clearFrom: Int64 = 0
-  /// Where the packets lie that come before that in their streams, in ascending order.
+  /// Offsets of the scrambled packets of these streams before they become clear, in ascending
+  /// order.
   private(set) var hidden: [UInt32] = []
 
-  /// Bytes of the file's beginning that are looked at, and those of a file on the disk while a stream is scrambled.
+  /// Bytes that are read at the beginning of the file, and of a local file as long as a stream is
+  /// scrambled.
   private static let most: Int64 = 8 << 20
   private static let mostScrambled: Int64 = 64 << 20
   private static let chunk = 1 << 16
-  /// PES packets one after the other that are clear in all packets: damaged ones may say anything.
+  /// Consecutive clear PES packets, complete, after which a stream counts as clear: single ones may
+  /// be damaged.
   private static let enoughClear = 3
-  /// Of a packet, with what comes before it on a disc and behind it in a broadcast.
+  /// Sizes of a packet: plain, with the time code of M2TS files before it, and with the error
+  /// correction of broadcasts after it.
   private static let sizes = [188, 192, 204]
-  /// Bytes of a packet, and the first of them.
+  /// Bytes of a plain packet, and the value of its sync byte.
   private static let packet = 188
   private static let sync: UInt8 = 0x47
 
-  /// Of a stream, the packets with a payload, and the PES packets that begin in them.
+  /// Counts of one stream: packets that have a payload, and PES packets that begin in them.
   private struct Count {
     var packets = (all: 0, scrambled: 0)
     var elementary = (all: 0, scrambled: 0)
-    /// PES packets in a row without a sign of scrambling, and where the first of them begins.
+    /// Number of consecutive clear PES packets, and the offset of the first of them.
     var clear = (count: 0, start: Int64(0))
-    /// Where it begins to be clear, and whether it was scrambled before.
+    /// The offset where the stream becomes clear (nil: not yet), and whether it was scrambled
+    /// before.
     var clearFrom: Int64?
     var beginsScrambled = false
-    /// Where its packets lie, while it is not clear.
+    /// Offsets of the packets, as long as the stream is not clear.
     var places: [UInt32] = []
 
-    /// A damaged packet may say that it is, too.
+    /// Whether at least a quarter of the packets, or of the PES packets, are scrambled. A few may
+    /// be damaged ones.
     var isScrambled: Bool {
       [packets, elementary].contains { $0.scrambled > 0 && $0.scrambled * 4 >= $0.all }
     }
@@ -49,7 +55,7 @@ struct TransportScrambling: Sendable {
     mutating func noteClear(at place: Int64) {
       if clear.count == 0 { clear.start = place }
       clear.count += 1
-      // The packets of the row before this one are whole.
+      // The PES packets before this one are complete.
       guard clear.count > TransportScrambling.enoughClear, clearFrom == nil else { return }
       (clearFrom, beginsScrambled) = (clear.start, isScrambled)
       places.removeAll { Int64($0) >= clear.start }
@@ -57,10 +63,10 @@ struct TransportScrambling: Sendable {
     }
   }
 
-  /// Of a file that is none, or in which nothing is scrambled.
+  /// The result for a file that is not a transport stream, or is clear.
   init() {}
 
-  /// Looks at a transport stream.
+  /// Reads the beginning of a transport stream.
   /// - Parameters:
   ///   - reader: The file.
   ///   - numbers: The PIDs of its streams.
@@ -75,10 +81,10 @@ struct TransportScrambling: Sendable {
     hidden.sort()
   }
 
-  /// Whether nothing of one of the streams is clear.
+  /// Whether one of the streams is scrambled throughout.
   var isFound: Bool { !scrambled.isEmpty }
 
-  /// The number of a stream in the file is that of its packets.
+  /// Marks the scrambled streams as protected. The track ID of a stream is its PID.
   func mark(_ streams: [MediaStream]) -> [MediaStream] {
     streams.map { stream in
       guard scrambled.contains(Int(stream.trackID)) else { return stream }
@@ -93,7 +99,7 @@ struct TransportScrambling: Sendable {
     var buffer = [UInt8](repeating: 0, count: chunk)
     var offset: Int64 = 0
     var layout: (first: Int, size: Int)?
-    // Farther only where that costs little.
+    // Only a local file is cheap to read farther.
     let end = reader is LocalFileReader ? mostScrambled : most
     while offset < most
       || offset < end && counts.values.contains(where: { $0.isScrambled && $0.clearFrom == nil })
@@ -109,7 +115,8 @@ struct TransportScrambling: Sendable {
         filled += count
       }
       let bytes = buffer[..<filled]
-      // Each piece is entered anew: a cut in the file moves all packets behind it.
+      // The packet positions are found anew in each piece, because missing bytes shift all packets
+      // after them.
       layout = find(bytes) ?? layout
       guard let layout else { return counts }
       var at = layout.first
@@ -117,7 +124,7 @@ struct TransportScrambling: Sendable {
         if bytes[at] == sync { note(bytes[at..<at + packet], at: offset + Int64(at), numbers, &counts) }
         at += layout.size
       }
-      // The rest begins the next piece.
+      // An incomplete packet at the end is read again with the next piece.
       guard filled == chunk else { return counts }
       offset += Int64(at)
     }
@@ -139,7 +146,7 @@ struct TransportScrambling: Sendable {
     let start = packet.startIndex
     let number = Int(packet[start + 1] & 0x1F) << 8 | Int(packet[start + 2])
     guard numbers.contains(number), packet[start + 3] & 0x10 != 0 else { return }
-    // Taken out, so that its list is not copied.
+    // The count is removed from the dictionary while it changes, so that its array is not copied.
     var count = counts.removeValue(forKey: number) ?? Count()
     defer { counts[number] = count }
     count.packets.all += 1
@@ -149,7 +156,8 @@ struct TransportScrambling: Sendable {
       count.noteScrambled()
       return
     }
-    // The payload of a PES packet may be scrambled behind its header: that says so.
+    // The payload of a PES packet may be scrambled after a clear header, which has a flag for that
+    // (2.4.3.7).
     guard packet[start + 1] & 0x40 != 0 else { return }
     let payload = start + (packet[start + 3] & 0x20 != 0 ? 5 + Int(packet[start + 4]) : 4)
     guard payload + 7 <= packet.endIndex, packet[payload..<payload + 3].elementsEqual([0, 0, 1]),
