@@ -2,9 +2,9 @@
 import CFFmpeg
 import CodecInterface
 
-/// The decoders of libavcodec by the codes that movie files name them with.
+/// Maps the four-character codes by which movie files name codecs to libavcodec's decoders.
 enum DecoderCodecs {
-  /// The codec behind a four-character code; nil if there is none, or no decoder for it.
+  /// The codec of a four-character code; nil if there is none, or no video decoder for it.
   static func identifier(_ type: CodecType) -> AVCodecID? {
     let id = knownIdentifier(type) ?? taggedIdentifier(type)
     guard let id, let decoder = avcodec_find_decoder(id), decoder.pointee.type == AVMEDIA_TYPE_VIDEO else {
@@ -24,7 +24,7 @@ enum DecoderCodecs {
     }
   }
 
-  /// libavformat's own tables for movies and for AVI.
+  /// Searches libavformat's tables of codes, first the one for movies and then the one for AVI.
   private static func taggedIdentifier(_ type: CodecType) -> AVCodecID? {
     let tag = type.rawValue.byteSwapped
     for tables in [avformat_get_mov_video_tags(), avformat_get_riff_video_tags()] {
@@ -35,8 +35,9 @@ enum DecoderCodecs {
     return nil
   }
 
-  /// Codecs that decode into whatever memory they are given, from the upper left corner on, and whose pictures are
-  /// whole when the call that took their packet returns (if no frame threads are at work).
+  /// Whether a codec's decoder can write into any memory that it is given, from the upper left
+  /// corner on, and has finished a picture when the call that took its packet returns (unless it
+  /// decodes with frame threads).
   static func decodesInPlace(_ id: AVCodecID) -> Bool {
     id == AV_CODEC_ID_H264 || id == AV_CODEC_ID_HEVC
   }

@@ -5,12 +5,14 @@ import CoreVideo
 import Foundation
 import Synchronization
 
-/// Gives libavcodec the memory to decode into: pixel buffers, so that a picture need not be copied when it is done.
+/// Gives libavcodec the memory of pixel buffers to decode into, so that finished pictures need not
+/// be copied.
 ///
-/// libavcodec writes chroma in planes. Where the pixel buffer wants it interleaved, luma is decoded in its final
-/// place, chroma next to it, and interleaved once when the picture is handed over.
+/// libavcodec writes Cb and Cr into separate planes. If the pixel buffer interleaves them, luma is
+/// decoded in its final place and chroma into separate memory, from which it is interleaved once
+/// when the picture is output.
 final class DecoderMemory: @unchecked Sendable {
-  // Sendable: `captured` and `handOver` guard what changes.
+  // Sendable: `captured` is a mutex, and the other objects are thread-safe.
   private let preferred: [PictureFormat]
   private let allocator: any PictureAllocator
   private let isDirect: Bool
@@ -18,16 +20,17 @@ final class DecoderMemory: @unchecked Sendable {
   private let directPictures = DirectPictures()
   private let strides = PictureStrides()
   let underWay = PicturesUnderWay()
-  /// The first and the latest frame that were begun since `startCapture`, as references of our own.
+  /// The frames that libavcodec has begun since `startCapture()`.
   private let captured = Mutex(Captured())
 
-  /// libavcodec orders what its threads do by means that thread sanitizers do not see: taken between the making of a
-  /// picture and its use.
+  /// Taken after a picture was made and before it is used. It only shows thread sanitizers the
+  /// order that libavcodec's threads keep, by means that sanitizers do not see.
   private let handOver = Lock()
 
   private struct Captured {
     var isOn = false
-    /// The first and the latest: a packet may begin pictures without end, and each that is kept holds its memory.
+    /// References to the first and the latest frame only: a damaged packet may begin any number of
+    /// frames, and each reference keeps its memory.
     private(set) var frames: [FrameReference] = []
 
     mutating func add(_ frame: FrameReference) {
@@ -51,7 +54,7 @@ final class DecoderMemory: @unchecked Sendable {
     }
   }
 
-  /// The callback of the codec context, whose `opaque` is this object.
+  /// The `get_buffer2` callback of the codec context, whose `opaque` is this object.
   static let getBuffer:
     @convention(c) (
       UnsafeMutablePointer<AVCodecContext>?, UnsafeMutablePointer<AVFrame>?, Int32
@@ -61,13 +64,14 @@ final class DecoderMemory: @unchecked Sendable {
       return memory.provide(context, frame, flags)
     }
 
-  /// libavcodec's error concealment tells of what it does by a line of its log alone where several threads decode frames:
-  /// the facts of one that goes out may have been copied before (`decode_error_flags`).
-  /// - Parameter context: of whom a line is, whatever it is.
+  /// Notes that a codec context has concealed errors, when libavcodec logs so. With frame threads
+  /// the log line is the only reliable sign: the frame may have been copied before its
+  /// `decode_error_flags` are set.
+  /// - Parameter context: The object that the line was logged for, of any class.
   static func noteConcealment(_ context: UnsafeMutableRawPointer) {
     guard context.load(as: UnsafePointer<AVClass>?.self) == avcodec_get_class() else { return }
     let codec = context.assumingMemoryBound(to: AVCodecContext.self)
-    // Not every codec context of the process is one of a `FFmpegVideoDecoder`.
+    // A process may have codec contexts that do not belong to a `FFmpegVideoDecoder`.
     guard let callback = codec.pointee.get_buffer2, let opaque = codec.pointee.opaque,
       unsafeBitCast(callback, to: UInt.self) == unsafeBitCast(getBuffer, to: UInt.self)
     else { return }
@@ -82,7 +86,7 @@ final class DecoderMemory: @unchecked Sendable {
     var pixelFormat: UInt32?
     if isDirect, before == nil || before?.pixelFormat != nil {
       pixelFormat = provideDirectly(context, frame, like: before?.pixelFormat)
-      // Memory of another kind would not do.
+      // All pictures of one size and format need the same kind of memory; see `PictureStrides`.
       if pixelFormat == nil, before != nil { return ovt_averror(ENOMEM) }
     }
     let result = pixelFormat != nil ? 0 : avcodec_default_get_buffer2(context, frame, flags)
@@ -100,7 +104,8 @@ final class DecoderMemory: @unchecked Sendable {
     return result
   }
 
-  /// The HEVC decoder notes the cropping only when a frame is finished: until then the context knows the size.
+  /// Crops a captured frame to the size in the context: the HEVC decoder sets a frame's cropping
+  /// only when it is finished.
   private static func crop(
     _ frame: UnsafeMutablePointer<AVFrame>, _ context: UnsafeMutablePointer<AVCodecContext>
   ) {
@@ -111,8 +116,12 @@ final class DecoderMemory: @unchecked Sendable {
     if bottom > 0 { frame.pointee.crop_bottom += bottom }
   }
 
-  /// - Parameter code: The pixel format that pictures like it have; nil: it is the first.
-  /// - Returns: The pixel format; nil if this frame needs memory of another kind.
+  /// Lets a frame be decoded into a pixel buffer.
+  /// - Parameters:
+  ///   - context: The codec context.
+  ///   - frame: The frame, whose planes are set.
+  ///   - code: The pixel format of earlier pictures of this size; nil for the first one.
+  /// - Returns: The pixel format of the buffer; nil if the frame needs memory of another kind.
   private func provideDirectly(
     _ context: UnsafeMutablePointer<AVCodecContext>, _ frame: UnsafeMutablePointer<AVFrame>,
     like code: UInt32?
@@ -135,7 +144,7 @@ final class DecoderMemory: @unchecked Sendable {
     let request = PictureRequest(
       format: PictureFormat(rawValue: code), width: width, height: height,
       extraRight: Int(paddedWidth) - width,
-      // Vector code of motion compensation reads a little beyond the last row.
+      // SIMD code of motion compensation reads slightly beyond the last row.
       extraBottom: Int(paddedHeight) + 2 - height)
     guard let buffer = allocator.makePixelBuffer(request),
       let picture = DirectPicture(buffer, paddedHeight: Int(paddedHeight), spareChroma)
@@ -160,8 +169,9 @@ final class DecoderMemory: @unchecked Sendable {
 
   // MARK: Finished frames
 
-  /// The pixel buffer that a finished frame was decoded into, chroma in its final place; nil if it was not, or if
-  /// the picture does not begin at the buffer's first pixel.
+  /// The pixel buffer that a finished frame was decoded into, with chroma in its final place; nil
+  /// if it was decoded into other memory, needs a conversion, or is cropped at the left or at the
+  /// top.
   func pixelBuffer(of frame: UnsafePointer<AVFrame>) -> CVPixelBuffer? {
     guard isDirect, let reference = frame.pointee.buf.0, frame.pointee.crop_left == 0,
       !MatrixConversion.isNeeded(UInt8(clamping: frame.pointee.colorspace.rawValue)),
@@ -170,7 +180,7 @@ final class DecoderMemory: @unchecked Sendable {
     else { return nil }
     handOver.withLock {}
     let visible = FrameFormat.visibleRect(frame)
-    // The range may be another one than that of the first picture with such memory.
+    // The video range may differ from that of the first picture in this memory.
     let (format, isFullRange) = FrameFormat.plain(
       AVPixelFormat(frame.pointee.format), isFullRange: frame.pointee.color_range == AVCOL_RANGE_JPEG)
     guard
@@ -184,16 +194,20 @@ final class DecoderMemory: @unchecked Sendable {
     return picture.pixelBuffer
   }
 
-  /// A pixel buffer with a copy of a finished frame, in the format that comes closest.
+  /// Copies a finished frame to a pixel buffer of the closest format.
   ///
-  /// - Returns: with the code point of its matrix, which is another one where the frame's has no name in Core
-  /// Video.
+  /// - Parameters:
+  ///   - frame: The frame.
+  ///   - conversion: Converts between pixel formats.
+  /// - Returns: The buffer, and the code point of its matrix (ITU-T H.273), which differs from the
+  ///   frame's where Core Video has no name for that.
+  /// - Throws: `CodecError` if memory runs out or the pixel format cannot be converted.
   func copy(_ frame: UnsafePointer<AVFrame>, _ conversion: PictureConversion) throws(CodecError)
     -> (buffer: CVPixelBuffer, matrix: UInt8)
   {
     var (format, isFullRange) = FrameFormat.plain(
       AVPixelFormat(frame.pointee.format), isFullRange: frame.pointee.color_range == AVCOL_RANGE_JPEG)
-    // Gray has no range of its own unless it is the luma of a video codec.
+    // Only in video codecs do gray pictures have a video range; elsewhere they use the full range.
     if !isDirect, frame.pointee.color_range == AVCOL_RANGE_UNSPECIFIED, FrameFormat.isGray(format) {
       isFullRange = true
     }
@@ -227,7 +241,7 @@ final class DecoderMemory: @unchecked Sendable {
           matrix: meaning.matrix, primaries: UInt8(clamping: frame.pointee.color_primaries.rawValue),
           transfer: UInt8(clamping: frame.pointee.color_trc.rawValue), isFullRange: isFullRange,
           height: visible.height) : nil
-      // Holds what `picture` shows until the end.
+      // Owns the memory of `picture` until the conversion is done.
       var between: PictureMemory?
       if let change {
         between = PictureMemory(format: AV_PIX_FMT_YUV444P16LE, width: picture.width, height: picture.height)
@@ -254,9 +268,10 @@ final class DecoderMemory: @unchecked Sendable {
   }
 }
 
-/// A frame under decoding and the pixel buffer that it is decoded into.
+/// A pixel buffer into which a frame is being decoded, with the memory of its chroma planes.
 final class DirectPicture: @unchecked Sendable {
-  // Sendable: immutable; one decoder writes the picture, and `isJoined` is atomic.
+  // Sendable: immutable except for `isJoined`, which is atomic. Only one decoder writes the
+  // picture.
   let pixelBuffer: CVPixelBuffer
   let luma: UnsafeMutablePointer<UInt8>
   let lumaStride: Int
@@ -292,7 +307,7 @@ final class DirectPicture: @unchecked Sendable {
 
   deinit { chroma?.giveBack() }
 
-  /// Puts chroma into its final place, the first time that it is called.
+  /// Interleaves chroma into the pixel buffer on the first call; later calls do nothing.
   func joinChroma() {
     guard chroma != nil, !isJoined.exchange(true, ordering: .acquiringAndReleasing),
       let pair = SemiPlanarPair(planar: AV_PIX_FMT_YUV420P)
@@ -311,7 +326,7 @@ final class DirectPicture: @unchecked Sendable {
   }
 }
 
-/// Blocks of memory that are used again and again, all of about one size.
+/// A pool of memory blocks of one size. A block of another size replaces all of them.
 final class SpareMemory: Sendable {
   private struct State {
     var size = 0
@@ -353,7 +368,7 @@ final class SpareMemory: Sendable {
   }
 }
 
-/// A reference to a frame's buffers and a copy of its facts.
+/// A reference to a frame's buffers, with a copy of its properties.
 final class FrameReference: @unchecked Sendable {
   // Sendable: owns one reference to a frame that the decoder no longer writes.
   let pointer: UnsafeMutablePointer<AVFrame>
@@ -369,8 +384,8 @@ final class FrameReference: @unchecked Sendable {
   }
 }
 
-/// Pixel buffers for decoders that nobody gave an allocator: out of a pool, so that the memory of a picture that
-/// nobody holds any more takes the next one.
+/// The allocator of decoders that were not given one. It takes pixel buffers from a pool, so that
+/// memory of released pictures is reused.
 private final class PooledPictureAllocator: PictureAllocator {
   private struct State: @unchecked Sendable {
     // Sendable: lives behind the mutex of its owner.

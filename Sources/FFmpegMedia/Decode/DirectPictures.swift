@@ -2,14 +2,15 @@
 import CFFmpeg
 import Synchronization
 
-/// The pictures that libavcodec decodes into at the moment, found by the buffer that a frame refers to.
+/// The pictures that libavcodec is decoding into pixel buffers, found by the `AVBuffer` that a
+/// frame references.
 ///
-/// A frame's `opaque` will not do: libavutil copies it along with the other facts of a frame into frames that have
-/// memory of their own, such as those with film grain.
+/// A frame's `opaque` field cannot identify them: libavutil copies it with the other properties to
+/// frames that have memory of their own, such as those with film grain applied.
 final class DirectPictures: Sendable {
   private let pictures = Mutex<[UInt: DirectPicture]>([:])
 
-  /// What a buffer's release needs.
+  /// The context of a buffer's release callback.
   private final class Owner: Sendable {
     let registry: DirectPictures
     let key = Mutex<UInt?>(nil)
@@ -21,8 +22,12 @@ final class DirectPictures: Sendable {
     }
   }
 
-  /// A reference for a frame that begins; the picture is held until the last such reference has gone.
-  /// - Returns: nil without memory.
+  /// Makes the buffer reference for a new frame. The picture is kept until the last copy of the
+  /// reference is released.
+  /// - Parameters:
+  ///   - picture: The picture.
+  ///   - size: Bytes of its luma plane.
+  /// - Returns: nil if memory runs out.
   func reference(_ picture: DirectPicture, size: Int) -> UnsafeMutablePointer<AVBufferRef>? {
     let owner = Owner(self, picture)
     let held = Unmanaged.passRetained(owner)
@@ -46,7 +51,8 @@ final class DirectPictures: Sendable {
     return reference
   }
 
-  /// The picture behind a frame's first buffer; nil if that is somebody else's memory.
+  /// The picture behind a frame's first buffer; nil if the buffer was not made by
+  /// `reference(_:size:)`.
   func picture(of reference: UnsafePointer<AVBufferRef>) -> DirectPicture? {
     let key = UInt(bitPattern: reference.pointee.buffer)
     return pictures.withLock { $0[key] }

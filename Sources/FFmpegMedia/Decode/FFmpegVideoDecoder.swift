@@ -4,7 +4,7 @@ import CodecInterface
 import CoreMedia
 import Foundation
 
-/// Every video decoder of libavcodec.
+/// Decodes video with any of libavcodec's decoders.
 public final class FFmpegVideoDecoder: VideoDecoder {
   private let configuration: VideoDecoderConfiguration
   private let context: UnsafeMutablePointer<AVCodecContext>
@@ -12,33 +12,34 @@ public final class FFmpegVideoDecoder: VideoDecoder {
   private let frame: UnsafeMutablePointer<AVFrame>
   private let memory: DecoderMemory
   private let stored: StoredCodec?
-  /// libavcodec's own decoders take the memory of a picture from us while they decode its packet.
+  /// Whether the decoder is libavcodec's own, which requests the memory of a picture while it
+  /// decodes its packet. A decoder that wraps another library does not.
   private let tellsOfPictures: Bool
   private let conversion = PictureConversion(filter: .bicubic, threads: 1)
   private var pending: PendingPackets
-  /// A picture can be taken from its buffer as soon as its packet is decoded, long before libavcodec, which keeps
-  /// to the order of presentation, gives it out.
+  /// Whether a picture is taken from its buffer as soon as its packet is decoded. libavcodec
+  /// outputs it only in presentation order, much later.
   private let takesPicturesEarly: Bool
-  /// libavcodec has a key frame to go on from.
+  /// Whether libavcodec was sent a key frame, or has output a frame, since the last flush.
   private var hasStarted = false
-  /// nil where no thread of libavcodec's could meet one of them.
+  /// Reorders late HEVC parameter sets; nil unless libavcodec decodes HEVC with frame threads.
   private var lateSets: LateParameterSets?
   private var bitmapAlpha: BitmapAlpha
 
-  /// The entry for the registry.
+  /// The decoder's entry in the registry.
   public static let description = DecoderDescription(
     id: "org.openvideotoolbox.decoder.libavcodec", name: "libavcodec",
     supports: { DecoderCodecs.identifier($0) != nil },
     makeDecoder: { configuration throws(CodecError) in try FFmpegVideoDecoder(configuration) })
 
-  /// Whether there is a decoder for what a format description tells.
+  /// Whether libavcodec has a decoder for the codec of a format description.
   package static func supports(_ description: CMFormatDescription) -> Bool {
     if let id = StoredCodec(description).identifier { return avcodec_find_decoder(id) != nil }
     return DecoderCodecs.identifier(CodecType(rawValue: CMFormatDescriptionGetMediaSubType(description)))
       != nil
   }
 
-  /// True unless every frame of this codec stands for itself.
+  /// Whether frames of a codec may depend on others; true also for an unknown codec.
   public static func hasInterframeDependencies(_ codec: CodecType) -> Bool {
     guard let id = DecoderCodecs.identifier(codec), let descriptor = avcodec_descriptor_get(id) else {
       return true
@@ -46,6 +47,10 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     return descriptor.pointee.props & AV_CODEC_PROP_INTRA_ONLY == 0
   }
 
+  /// Opens a decoder.
+  /// - Parameter configuration: The codec, its configuration record, the size and the kind of
+  ///   output.
+  /// - Throws: `CodecError` if libavcodec has no such decoder or rejects the configuration.
   public init(_ configuration: VideoDecoderConfiguration) throws(CodecError) {
     LibavLog.takeOver()
     let stored = configuration.formatDescription.map { StoredCodec($0) }
@@ -82,7 +87,8 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     }
   }
 
-  /// A decoder that conceals damage also overlooks a configuration record that makes no sense: try it strictly first.
+  /// Opens a strict decoder with the configuration record first: one that conceals damage also
+  /// accepts a record that is invalid.
   private static func check(
     _ record: [UInt8], _ codec: UnsafePointer<AVCodec>
   ) throws(CodecError) {
@@ -121,24 +127,27 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     context.pointee.codec_tag = tag != 0 ? tag : configuration.codec.rawValue.byteSwapped
     context.pointee.bits_per_coded_sample = stored?.bitsPerCodedSample ?? 0
     if let stored, stored.pixelFormat != AV_PIX_FMT_NONE { context.pointee.pix_fmt = stored.pixelFormat }
-    // Where several threads decode the slices of a picture, the H.264 decoder neither conceals nor tells of those that
-    // are damaged: what the memory held before would be seen there. The HEVC decoder then follows a null pointer in pictures with
-    // entropy_coding_sync_enabled_flag and persistent_rice_adaptation_enabled_flag whose slices have no entry points.
+    // If several threads decode the slices of a picture, the H.264 decoder neither conceals nor
+    // reports damaged slices, and shows old contents of the memory there. The HEVC decoder
+    // dereferences a null pointer in pictures with entropy_coding_sync_enabled_flag and
+    // persistent_rice_adaptation_enabled_flag whose slices have no entry points.
     let isUnsafe = [AV_CODEC_ID_H264, AV_CODEC_ID_HEVC].contains(context.pointee.codec_id)
     context.pointee.thread_count =
       configuration.isLowDelay && isUnsafe ? 1 : Int32(min(configuration.threads, 64))
     context.pointee.thread_type =
       configuration.isLowDelay ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE
-    // A picture taken early cannot carry the decoder's verdict yet, so damage must stop the decoding. Otherwise the
-    // verdict comes with the picture, and a stop would leave frame threads without a reference to go on from.
+    // A picture that is taken early does not have its error flags yet, so that decoding must stop
+    // at damage. Otherwise the flags come with the picture, and stopping would leave frame threads
+    // without a reference picture.
     if takesPicturesEarly, !configuration.concealsDamage { context.pointee.err_recognition |= AV_EF_EXPLODE }
-    // Film grain is a wish of the stream's (H.274, 8.5), put on behind the decoding process. A picture taken early would be
-    // handed over without it, or, of a kind that libavcodec does not know, with what its memory held before.
+    // Film grain (H.274, 8.5) is applied after the decoding process, and optional. A picture taken
+    // early would lack it or, if libavcodec does not know the grain model, have old contents of the
+    // memory.
     if DecoderCodecs.decodesInPlace(context.pointee.codec_id) {
       context.pointee.export_side_data |= AV_CODEC_EXPORT_DATA_FILM_GRAIN
     }
     context.pointee.skip_frame = Self.discard(configuration.selection)
-    // Pictures that are taken early need not be held.
+    // Pictures that are taken early need not be reordered.
     if context.pointee.codec_id == AV_CODEC_ID_H264, !takesPicturesEarly {
       let depth = ReorderDepth(
         h264: configuration.configurationRecord, known: Int(stored?.reorderDepth ?? 0))
@@ -158,7 +167,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     var context: UnsafeMutablePointer<AVCodecContext>? = context
     var packet: UnsafeMutablePointer<AVPacket>? = packet
     var frame: UnsafeMutablePointer<AVFrame>? = frame
-    // Waits for the threads, which use `memory`.
+    // Waits for the decoder's threads, which use `memory`.
     avcodec_free_context(&context)
     av_packet_free(&packet)
     av_frame_free(&frame)
@@ -192,12 +201,14 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     if !takesPicturesEarly { loseWhatCannotCome() }
   }
 
-  /// Wrapped libraries do not say which packets they hold: they get this many packets of patience.
+  /// Packets that may be sent to a wrapped library after one before that one counts as lost: such a
+  /// library does not tell which packets it holds.
   private static let patience = 300
 
   private func loseWhatCannotCome() {
     guard tellsOfPictures else { return pending.lose(before: Self.patience) { _ in false } }
-    // Threads that each decode a frame: a packet has been worked on when so many further ones have been taken.
+    // With frame threads, a packet has been decoded when as many later ones were sent as there are
+    // threads.
     let isThreaded = context.pointee.active_thread_type & FF_THREAD_FRAME != 0
     let threads = isThreaded ? Int(max(1, context.pointee.thread_count)) : 0
     let memory = memory
@@ -222,7 +233,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     if let record = compressed.newConfigurationRecord, !record.isEmpty { lateSets?.change(to: record) }
     let reordered = lateSets?.reorder(compressed.data)
     guard reordered?.withUnsafeBytes(copy) ?? copy(compressed.data) else { throw .outOfMemory }
-    // The token travels as time stamp: it comes back with the frame.
+    // The timestamp carries the packet's token: libavcodec copies it to the frame.
     packet.pointee.pts = compressed.token
     packet.pointee.dts = compressed.token
     if compressed.isKeyFrame { packet.pointee.flags |= AV_PKT_FLAG_KEY }
@@ -237,7 +248,8 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     }
   }
 
-  /// - Returns: False if there is no memory for a copy.
+  /// Copies the bytes to `packet`.
+  /// - Returns: false if memory runs out.
   private func copy(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let source = bytes.baseAddress, bytes.count < Int(Int32.max) - 1024,
       av_new_packet(packet, Int32(bytes.count)) == 0
@@ -255,11 +267,11 @@ public final class FFmpegVideoDecoder: VideoDecoder {
 
   // MARK: Pictures out
 
-  /// Takes what libavcodec has.
-  /// - Returns: A libav error, or 0.
+  /// Receives all frames that libavcodec can output.
+  /// - Returns: The last error of libavcodec; 0 if there was none.
   private func receive() -> Int32 {
     var failure: Int32 = 0
-    // A codec that reports errors without end must not keep us here.
+    // The limit ends the loop if the codec returns errors without end.
     var attempts = 0
     while attempts < 256 {
       let result = avcodec_receive_frame(context, frame)
@@ -281,18 +293,22 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     return failure
   }
 
-  /// Decides on a packet whose picture libavcodec keeps for later.
+  /// Settles the outcome of a packet whose picture libavcodec holds back for reordering.
   private func settleEarly(_ token: Int64, _ begun: [FrameReference], _ failure: Int32) {
     guard pending.isPending(token) else { return }
     if failure < 0 { return pending.settle(token, .failed(Self.error(failure))) }
-    // Besides its picture a decoder begins stand-ins for missing references: an H.264 decoder before, HEVC after.
+    // Besides the packet's picture a decoder generates missing reference pictures: H.264's before
+    // it, HEVC's after it.
     let own = context.pointee.codec_id == AV_CODEC_ID_HEVC ? begun.first : begun.last
     guard let own else { return pending.settle(token, .dropped) }
     guard hasStarted else { return pending.settle(token, .failed(.badData("no key frame yet"))) }
     pending.settle(token, outcome(of: own.pointer, isEarly: true))
   }
 
-  /// - Parameter isEarly: libavcodec has not yet noted all facts of the frame.
+  /// Makes the outcome of a packet from its frame.
+  /// - Parameters:
+  ///   - frame: The frame.
+  ///   - isEarly: Whether libavcodec has not yet set all properties of the frame.
   private func outcome(of frame: UnsafePointer<AVFrame>, isEarly: Bool = false) -> DecodedFrame.Outcome {
     do throws(CodecError) {
       let buffer: CVPixelBuffer

@@ -2,14 +2,15 @@
 import CFFmpeg
 import Foundation
 
-/// Static HDR metadata between libav's structures and the layout of the SEI messages (H.265 clauses D.2.28 and D.2.35),
-/// which is also that of the boxes `mdcv` and `clli`.
+/// Converts static HDR metadata between libav's structures and the layout of the SEI messages
+/// (H.265, D.2.28 and D.2.35), which the boxes `mdcv` and `clli` have, too.
 enum HDRSideData {
-  /// Chromaticities in units of 0.00002, luminances in units of 0.0001 cd/m2.
+  /// Units per 1: chromaticities in units of 0.00002, luminances in units of 0.0001 cd/m2.
   private static let chromaticity: Int32 = 50_000
   private static let luminance: Int32 = 10_000
 
-  /// 24 bytes: x and y of green, blue, red and white, highest and lowest luminance; nil if the stream has none.
+  /// The mastering display of a stream in 24 bytes: x and y of green, blue, red and white, maximum
+  /// and minimum luminance; nil if the stream does not have it.
   static func masteringDisplay(of stream: UnsafePointer<AVStream>) -> Data? {
     var size = 0
     guard let side = av_stream_get_side_data(stream, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, &size),
@@ -18,7 +19,8 @@ enum HDRSideData {
     return data(UnsafeRawPointer(side).loadUnaligned(as: AVMasteringDisplayMetadata.self))
   }
 
-  /// The same of a decoded picture, whose stream may say it in messages alone.
+  /// The mastering display of a decoded picture, in the same layout; some streams have it in SEI
+  /// messages only.
   static func masteringDisplay(of frame: UnsafePointer<AVFrame>) -> Data? {
     guard let side = av_frame_get_side_data(frame, AV_FRAME_DATA_MASTERING_DISPLAY_METADATA),
       side.pointee.size >= MemoryLayout<AVMasteringDisplayMetadata>.size, let values = side.pointee.data
@@ -39,7 +41,8 @@ enum HDRSideData {
     return data
   }
 
-  /// 4 bytes: the brightest sample and the brightest mean of a frame in cd/m2; nil if the stream has none.
+  /// The content light level of a stream in 4 bytes: MaxCLL and MaxFALL in cd/m2; nil if the stream
+  /// does not have it.
   static func contentLightLevel(of stream: UnsafePointer<AVStream>) -> Data? {
     var size = 0
     guard let side = av_stream_get_side_data(stream, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, &size),
@@ -48,7 +51,7 @@ enum HDRSideData {
     return data(UnsafeRawPointer(side).loadUnaligned(as: AVContentLightMetadata.self))
   }
 
-  /// The same of a decoded picture.
+  /// The content light level of a decoded picture, in the same layout.
   static func contentLightLevel(of frame: UnsafePointer<AVFrame>) -> Data? {
     guard let side = av_frame_get_side_data(frame, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL),
       side.pointee.size >= MemoryLayout<AVContentLightMetadata>.size, let values = side.pointee.data
@@ -63,7 +66,12 @@ enum HDRSideData {
     return data
   }
 
-  /// Describes a stream to be written.
+  /// Sets the metadata of an output stream. Data of a wrong size is ignored.
+  /// - Parameters:
+  ///   - masteringDisplay: 24 bytes as `masteringDisplay(of:)` returns them.
+  ///   - contentLightLevel: 4 bytes as `contentLightLevel(of:)` returns them.
+  ///   - stream: The stream.
+  /// - Throws: `MediaFileError` if memory runs out.
   static func set(
     masteringDisplay: Data?, contentLightLevel: Data?, on stream: UnsafeMutablePointer<AVStream>
   ) throws {

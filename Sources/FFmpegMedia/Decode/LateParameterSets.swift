@@ -2,34 +2,38 @@
 import Foundation
 import VideoBitstream
 
-/// Takes HEVC parameter sets and messages that come after a slice from their packet to the front of the next one, whose
-/// they are: after the last slice of a picture they begin an access unit (H.265, 7.4.2.4.4).
+/// Moves HEVC parameter sets and prefix SEI messages that come after a slice from their packet to
+/// the beginning of the next one, to which they belong: after the last slice of a picture they
+/// begin a new access unit (H.265, 7.4.2.4.4).
 ///
-/// Where several threads of libavcodec decode pictures after one another, each takes the parameter sets of the thread
-/// before over once that has begun its picture. That thread frees what a set after its slices replaces, at the same time:
-/// a file in which one stands there makes the other thread read, and keep, memory that is free. Its H.264 decoder waits
-/// for such sets.
+/// With frame threads, each thread of libavcodec copies the parameter sets of the previous thread
+/// as soon as that one has begun its picture. If a parameter set follows the slices of that
+/// picture, the previous thread frees the set that it replaces while it is copied, so that the next
+/// thread reads and keeps freed memory. libavcodec's H.264 decoder waits for such parameter sets.
 struct LateParameterSets {
-  /// Bytes of the lengths before the units; nil: start codes.
+  /// Bytes of the length before each NAL unit; nil: the stream has start codes.
   private var lengthSize: Int?
   private var held: [[UInt8]] = []
 
-  /// - Parameter record: as libavcodec gets it.
+  /// - Parameter record: The configuration record as it is given to libavcodec.
   init(record: [UInt8]) { lengthSize = Self.lengthSize(record) }
 
-  /// Of what follows. Its sets replace those that are held.
+  /// Sets the configuration record of the following packets. Its parameter sets replace those that
+  /// are held.
   mutating func change(to record: [UInt8]) {
     lengthSize = Self.lengthSize(record)
     held = []
   }
 
-  /// How libavcodec reads a record: as an `hvcC` unless it begins as a byte stream does.
+  /// Bytes of the lengths according to a record, parsed as libavcodec does: as `hvcC` unless it
+  /// begins like a byte stream.
   private static func lengthSize(_ record: [UInt8]) -> Int? {
     guard record.count > 3, record[0] != 0 || record[1] != 0 || record[2] > 1 else { return nil }
     return record.count > 21 ? Int(record[21] & 3) + 1 : 4
   }
 
-  /// - Returns: What to decode in the place of a packet; nil: the packet as it is.
+  /// Adds the NAL units held from the previous packet, and takes the late ones out.
+  /// - Returns: The bytes to be decoded instead of the packet; nil if the packet needs no change.
   mutating func reorder(_ packet: UnsafeRawBufferPointer) -> [UInt8]? {
     var (units, late): ([Range<Int>], [Range<Int>]) = ([], [])
     var isAfterSlice = false
@@ -48,7 +52,7 @@ struct LateParameterSets {
         sort(unit)
         return true
       }
-      // What makes no sense is libavcodec's to refuse.
+      // Invalid data at the end is kept, for libavcodec to reject.
       if !isWhole { rest = max(units.last?.upperBound ?? 0, late.last?.upperBound ?? 0)..<packet.count }
     } else {
       ByteStream.forEachUnit(in: packet, sort)
@@ -69,7 +73,7 @@ struct LateParameterSets {
       result += unit
       return
     }
-    // One that was held when the lengths were longer.
+    // A unit that was held may be too long for a shorter length field.
     guard LengthPrefix.fits(unit.count, lengthSize: lengthSize) else { return }
     for index in (0..<lengthSize).reversed() {
       result.append(UInt8(truncatingIfNeeded: unit.count >> (8 * index)))

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
 
-/// The packets that a decoder has taken and whose outcome nobody knows yet, or cannot be told yet.
+/// The packets that were sent to a decoder and whose outcome is not known, or must wait for that of
+/// earlier packets.
 ///
-/// Times have no say in it: a client may number them as it likes. A packet is lost when the decoder is done with it
-/// and holds no picture of it any more, or when the decoder has been emptied.
+/// Timestamps do not matter, since a client may choose them freely. A packet counts as lost when
+/// the decoder has processed it and holds no picture of it, or when the decoder has been flushed.
 struct PendingPackets {
   private struct Entry {
     let token: Int64
@@ -15,9 +16,9 @@ struct PendingPackets {
   let order: PictureOrder
   private var entries: [Entry] = []
   private var ready: [DecodedFrame] = []
-  /// Packets that were taken so far.
+  /// The number of packets that were sent so far.
   private var count = 0
-  /// Errors that libavcodec reported for some packet, it did not say for which.
+  /// Errors that libavcodec has returned without saying for which packet.
   private var errors: [CodecError] = []
 
   init(order: PictureOrder) { self.order = order }
@@ -38,14 +39,20 @@ struct PendingPackets {
 
   mutating func note(_ error: CodecError) { errors.append(error) }
 
-  /// A decoder holds sixteen pictures for later at most (H.264, A.3.1; HEVC, A.4.2): their fields, twice.
+  /// The most packets that wait for an earlier one. A decoder holds at most 16 pictures for
+  /// reordering (H.264, A.3.1; HEVC, A.4.2), which may come in 32 packets of one field each; this
+  /// is twice that.
   static let mostWaiting = 64
 
-  /// Packets that were taken before the last `depth` ones and of which the decoder holds no picture are lost.
+  /// Settles packets as lost that were sent before the last `depth` ones and of which the decoder
+  /// holds no picture.
   ///
-  /// A picture that is held may still be none to be seen, but a reference for as long as the stream likes. In
-  /// decoding order all later ones wait for it, each with its memory: it is dropped when they are more than
-  /// any decoder reorders.
+  /// A picture that is held need not be one for output: it may be a reference for as long as the
+  /// stream likes. In decoding order all later pictures wait for it, and occupy memory. Such a
+  /// packet is dropped when more wait than any decoder reorders.
+  /// - Parameters:
+  ///   - depth: The number of latest packets that the decoder may still be working on.
+  ///   - isHeld: Whether the decoder holds a picture of the packet with this token.
   mutating func lose(before depth: Int, unless isHeld: (Int64) -> Bool) {
     while let index = entries.firstIndex(where: {
       $0.outcome == nil && count - $0.number > depth && !isHeld($0.token)
@@ -59,13 +66,13 @@ struct PendingPackets {
     }
   }
 
-  /// The decoder has given all that it had.
+  /// Settles all packets as lost, after the decoder has been flushed.
   mutating func loseAll() {
     while let index = entries.firstIndex(where: { $0.outcome == nil }) { lose(at: index) }
     errors = []
   }
 
-  /// What can be told, in the order that was asked for.
+  /// Removes and returns the outcomes that can be reported, in the order asked for.
   mutating func takeReady() -> [DecodedFrame] {
     if order == .decoding {
       let count = entries.firstIndex { $0.outcome == nil } ?? entries.count

@@ -2,10 +2,11 @@
 import CodecInterface
 import CoreVideo
 
-/// What the decoder knows of one picture and Core Video has no name for, attached to the picture's buffer; it goes along
-/// when the picture is converted.
+/// Properties of a decoded picture for which Core Video has no attachment, attached to its pixel
+/// buffer. They propagate when the picture is converted.
 ///
-/// The attachments of fields will not do: they also say what the file says of all its pictures.
+/// Core Video's attachments of fields do not serve: they also hold what the container says of all
+/// pictures.
 package enum PictureMark {
   /// Which of two fields is the earlier one.
   package enum FieldOrder: Int, Sendable {
@@ -16,7 +17,7 @@ package enum PictureMark {
   private nonisolated(unsafe) static let fields: CFString = "OVTFieldOrder"
   private nonisolated(unsafe) static let damage: CFString = "OVTIsDamaged"
 
-  /// Most pictures have nothing to mark, and cost nothing.
+  /// Attaches the field order and the damage flag of a picture, if it has any.
   static func mark(_ picture: DecodedPicture) {
     if picture.isInterlaced {
       let order = picture.isTopFieldFirst ? FieldOrder.topFirst : .bottomFirst
@@ -28,17 +29,17 @@ package enum PictureMark {
     }
   }
 
-  /// nil for a picture of one moment.
+  /// The field order of an interlaced picture; nil if the picture is progressive.
   package static func fieldOrder(of buffer: CVPixelBuffer) -> FieldOrder? {
     (CVBufferCopyAttachment(buffer, fields, nil) as? NSNumber).flatMap { FieldOrder(rawValue: $0.intValue) }
   }
 
-  /// Whether the decoder has made up a part of the picture.
+  /// Whether the decoder has concealed errors in the picture.
   package static func isDamaged(_ buffer: CVPixelBuffer) -> Bool {
     CVBufferCopyAttachment(buffer, damage, nil) != nil
   }
 
-  /// The picture has become one of a single moment.
+  /// Removes all attachments of fields, after the picture has been deinterlaced.
   static func removeFields(from buffer: CVPixelBuffer) {
     for key in [fields, kCVImageBufferFieldCountKey, kCVImageBufferFieldDetailKey] {
       CVBufferRemoveAttachment(buffer, key)

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
 
-/// A picture in memory of its own, rows padded for SIMD and by a pixel at least.
+/// A picture that owns its memory. Each row has at least one pixel of padding, and its length is a
+/// multiple of 64 bytes.
 final class PictureMemory {
   let view: PictureView
   private let block: UnsafeMutableRawPointer
 
-  /// - Returns: nil if the format has no planes in memory or there is not enough memory.
+  /// Allocates the memory of a picture.
+  /// - Parameters:
+  ///   - format: The pixel format.
+  ///   - width: Pixels in a row.
+  ///   - height: Rows.
+  /// - Returns: nil if the format has no planes in memory, or if memory runs out.
   init?(format: AVPixelFormat, width: Int, height: Int) {
     let layout = PlaneLayout(format)
     guard layout.planeCount > 0, width > 0, height > 0 else { return nil }

@@ -2,10 +2,12 @@
 import CFFmpeg
 import Synchronization
 
-/// What memory pictures of one size and format have: always the same.
+/// The row lengths and the kind of memory of pictures by size and format, which must not change
+/// during a stream.
 ///
-/// libavcodec's H.264 decoder finds the samples of a reference by the length of the current picture's rows. Memory of another
-/// kind in mid-stream, for another cropping or range, would have it read beyond the reference's end.
+/// libavcodec's H.264 decoder addresses the samples of a reference picture by the row length of the
+/// current one. Memory of another kind, because of other cropping or another video range, would
+/// make it read beyond the reference's end.
 final class PictureStrides: Sendable {
   struct Kind: Hashable {
     let width: Int32
@@ -18,9 +20,9 @@ final class PictureStrides: Sendable {
   }
 
   struct Memory: Equatable {
-    /// Of the pixel buffer; nil: libavcodec's own memory.
+    /// Pixel format of the buffer; nil: libavcodec's own memory.
     var pixelFormat: UInt32?
-    /// Bytes from row to row in each plane.
+    /// Bytes from one row to the next in each plane.
     var luma: Int32
     var cb: Int32
     var cr: Int32
@@ -32,12 +34,13 @@ final class PictureStrides: Sendable {
   }
 
   private let known = Mutex<[Kind: Memory]>([:])
-  /// More sizes than a decoder has references.
+  /// The most sizes and formats that are remembered, more than a decoder has reference pictures.
   private static let mostKinds = 256
 
   func memory(of kind: Kind) -> Memory? { known.withLock { $0[kind] } }
 
-  /// - Returns: False if pictures of the kind have other memory already.
+  /// Remembers the memory of pictures of a kind.
+  /// - Returns: false if earlier pictures of the kind have other memory.
   func settle(_ kind: Kind, _ memory: Memory) -> Bool {
     known.withLock { known in
       if let before = known[kind] { return before == memory }

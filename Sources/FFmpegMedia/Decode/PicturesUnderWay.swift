@@ -2,29 +2,32 @@
 import CFFmpeg
 import Synchronization
 
-/// Which packets a decoder holds a picture of: from the moment at which libavcodec asks for the picture's memory
-/// until its last reference to the picture is gone.
+/// The packets of which a decoder holds a picture: from the moment at which libavcodec requests the
+/// picture's memory until it releases its last reference to it.
 final class PicturesUnderWay: Sendable {
   private struct Entry {
-    /// Pictures; a decoder may begin stand-ins for missing references besides.
+    /// Number of pictures held; besides the packet's own, a decoder may generate missing reference
+    /// pictures.
     var count = 0
     var isConcealed = false
   }
 
   private struct State {
-    /// By the token of their packet.
+    /// By the packet's token.
     var entries: [Int64: Entry] = [:]
-    /// What each context, of which libavcodec has one for every thread that decodes frames, has begun last.
+    /// By the address of a codec context, the token of the picture that it began last. With frame
+    /// threads, libavcodec has one context for each thread.
     var latest: [UInt: Int64] = [:]
   }
   private let state = Mutex(State())
 
-  /// Marks a picture that is begun; the mark travels with every reference that libavcodec makes of it.
+  /// Counts a picture that is begun until libavcodec has released every reference to it.
   func begin(_ frame: UnsafeMutablePointer<AVFrame>, _ context: UnsafeMutablePointer<AVCodecContext>) {
     let token = frame.pointee.pts
     state.withLock { $0.latest[UInt(bitPattern: context)] = token }
     let mark = Unmanaged.passRetained(Mark(token: token, owner: self))
-    // A buffer reference without memory: only its end is of interest.
+    // A buffer reference without memory, whose release callback tells that the last reference is
+    // gone.
     let reference = av_buffer_create(
       nil, 0, { mark, _ in if let mark { Unmanaged<Mark>.fromOpaque(mark).release() } }, mark.toOpaque(), 0)
     guard let reference else {
@@ -37,7 +40,7 @@ final class PicturesUnderWay: Sendable {
 
   func contains(_ token: Int64) -> Bool { state.withLock { $0.entries[token] != nil } }
 
-  /// A context makes up parts of the picture that it has begun last.
+  /// Notes that a codec context has concealed errors in the picture that it began last.
   func noteConcealment(_ context: UnsafeRawPointer) {
     state.withLock { state in
       guard let token = state.latest[UInt(bitPattern: context)] else { return }
@@ -45,7 +48,8 @@ final class PicturesUnderWay: Sendable {
     }
   }
 
-  /// Whether parts of the picture of a packet have been made up; of one that is still held.
+  /// Whether errors were concealed in a packet's picture; false if the picture is not held any
+  /// more.
   func isConcealed(_ token: Int64) -> Bool { state.withLock { $0.entries[token]?.isConcealed ?? false } }
 
   private final class Mark: Sendable {
