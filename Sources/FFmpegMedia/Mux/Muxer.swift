@@ -2,33 +2,40 @@
 import CFFmpeg
 import Foundation
 
-/// Writes samples into a QuickTime movie or an ISO media file, or into segments of one.
+/// Writes samples into a QuickTime movie, an ISO base media file or a sound file, or into segments
+/// of a movie in memory.
 ///
-/// Samples are written in the order they come; the caller interleaves. Not thread-safe: the caller serialises.
+/// Samples are written in the order in which they come; the caller interleaves the tracks. Not
+/// thread-safe: the caller serialises all calls.
 package final class Muxer {
+  /// Options of the file to be written.
   package struct Options: Sendable {
-    /// The index comes before the samples, so that a player can begin while it loads.
+    /// Moves the index in front of the samples when the movie is finished, so that a player can
+    /// begin while it downloads.
     package var fastStart = false
-    /// Write in fragments; each `cutFragment()` ends one.
+    /// Writes a movie in fragments (`moof`); each call of `cutFragment()` ends one.
     package var isFragmented = false
-    /// Units per second of the movie header; 0 chooses one that suits the tracks.
+    /// Time units per second of the movie header; 0: a value in which the tracks' times are whole
+    /// numbers.
     package var movieTimeScale: Int32 = 0
-    /// The number of the first fragment.
+    /// Sequence number of the first fragment (`mfhd`).
     package var firstFragment: Int32 = 1
+    /// The movie's metadata as libavformat names it, by key.
     package var metadata: [String: String] = [:]
-    /// Further metadata of the movie.
+    /// Further metadata items of the movie.
     package var items: [MovieMetadataItem] = []
-    /// Seconds that a movie in fragments will last, as far as is known; 0: not.
+    /// The expected duration of a movie in fragments in seconds, for `mehd`; 0: unknown.
     package var durationHint = 0.0
-    /// Fragments carry the samples' own times, without an edit list that moves them to zero.
+    /// Stores the times of samples in fragments as they are, without an edit list that moves the
+    /// beginning to zero.
     package var keepsTimes = false
-    /// With `keepsTimes`: the first decode times are below zero.
+    /// With `keepsTimes`: whether the first decode times are negative.
     package var hasNegativeTimes = false
 
     package init() {}
   }
 
-  /// One sample as the container stores it. Times are in units of the track's time scale.
+  /// The times and flags of one sample. Times are in units of the track's time scale.
   package struct Sample {
     package var track: Int
     package var pts: Int64
@@ -59,10 +66,16 @@ package final class Muxer {
   private var fragmentedHeaderIsWritten = false
   private var initialization = Data()
   private var movieTimeScale: Int32 = 1000
-  /// Where the last complete fragment ends.
+  /// Length in bytes of the file up to the end of the last complete fragment.
   private var completeLength: Int64 = 0
 
-  /// Begins a movie file at `path`, where nothing may exist.
+  /// Begins a movie file.
+  /// - Parameters:
+  ///   - path: The final path, where no file may exist.
+  ///   - container: The container.
+  ///   - tracks: The tracks, at least one.
+  ///   - options: The options.
+  /// - Throws: `MediaFileError`.
   package convenience init(
     path: String, container: MuxerContainer, tracks: [MuxerTrack], options: Options
   ) throws {
@@ -70,14 +83,26 @@ package final class Muxer {
     try self.init(file: file, container: container, tracks: tracks, options: options)
   }
 
-  /// Begins a movie in a file that has been reserved before: visible if, and only if, it is fragmented.
+  /// Begins a movie in a file that has been created before.
+  /// - Parameters:
+  ///   - file: The file; visible if, and only if, the movie is fragmented.
+  ///   - container: The container.
+  ///   - tracks: The tracks, at least one.
+  ///   - options: The options.
+  /// - Throws: `MediaFileError`.
   package convenience init(
     file: MuxerFile, container: MuxerContainer, tracks: [MuxerTrack], options: Options
   ) throws {
     try self.init(container: container, tracks: tracks, options: options, file: file, sink: nil)
   }
 
-  /// Begins a movie in segments. Bytes are collected between calls of `takeSegment()`.
+  /// Begins a movie in segments in memory, which `takeInitialization()` and `takeSegment()` return.
+  /// It is always fragmented.
+  /// - Parameters:
+  ///   - container: The container.
+  ///   - tracks: The tracks, at least one.
+  ///   - options: The options.
+  /// - Throws: `MediaFileError`.
   package convenience init(segmentsOf container: MuxerContainer, tracks: [MuxerTrack], options: Options)
     throws
   {
@@ -103,11 +128,11 @@ package final class Muxer {
       let packet = av_packet_alloc()
     else { throw MediaFileError(.unsupportedFormat, "libavformat was built without the \(container) muxer") }
     self.packet = packet
-    // Keeps the library's version out of the file.
+    // Without it, the file would contain the version of libavformat.
     context.pointee.flags |= AVFMT_FLAG_BITEXACT
     context.pointee.strict_std_compliance = -2
     context.pointee.avoid_negative_ts = AVFMT_AVOID_NEG_TS_DISABLED
-    // Also avoids a delay for packets that might follow: the caller has interleaved them.
+    // Without it, libavformat would delay packets that the caller has interleaved already.
     context.pointee.max_interleave_delta = 0
     for (key, value) in options.metadata { av_dict_set(&context.pointee.metadata, key, value, 0) }
     for track in tracks {
@@ -135,7 +160,7 @@ package final class Muxer {
       guard code >= 0 else {
         throw MediaFileError.libav(code, "\(file.finalPath) cannot be written", messages: messages)
       }
-      // The muxer opens the file a second time, by name, when it moves the index to the front.
+      // For `faststart`, libavformat opens the file again by its name.
       context.pointee.url = av_strdup(file.workingURL)
     } else if let sink {
       context.pointee.pb = try sink.makeContext()
@@ -146,7 +171,7 @@ package final class Muxer {
     if container.isMovie {
       set(movieOptions: &settings)
     } else {
-      // A WAVE file of more than 4 GiB becomes one of RF64 (EBU Tech 3306).
+      // A WAVE file of more than 4 GiB is written as RF64 (EBU Tech 3306).
       av_dict_set(&settings, "rf64", "auto", 0)
     }
     let (code, messages) = LibavLog.collect { avformat_write_header(context, &settings) }
@@ -173,13 +198,14 @@ package final class Muxer {
     }
     if options.keepsTimes {
       flags += ["frag_discont"]
-      // Decode times cannot be written below zero: pictures are shown before their decode times instead.
+      // libavformat cannot store negative decode times. It stores negative composition offsets
+      // instead.
       if options.hasNegativeTimes { flags += ["negative_cts_offsets"] }
       av_dict_set(&settings, "use_editlist", "0", 0)
     }
     av_dict_set(&settings, "movflags", "+" + flags.joined(separator: "+"), 0)
     av_dict_set(&settings, "movie_timescale", "\(movieTimeScale)", 0)
-    // One for all tracks of pictures.
+    // libavformat has one time scale option for all video tracks.
     let scales = Set(tracks.filter { $0.kind == .video }.map(\.timeScale))
     if scales.count == 1, let scale = scales.first,
       tracks.contains(where: { $0.kind == .video && $0.keepsTimeScale })
@@ -192,7 +218,8 @@ package final class Muxer {
     if let brand = container.format.brand { av_dict_set(&settings, "brand", brand, 0) }
   }
 
-  /// A movie time scale in which every track's times are whole numbers, if there is one of sensible size.
+  /// A time scale of at least 600 in which the times of all video tracks (of all tracks if there is
+  /// no video) are whole numbers; the first track's if that would exceed 1,000,000.
   private static func movieTimeScale(for tracks: [MuxerTrack]) -> Int32 {
     let video = tracks.filter { $0.kind == .video }
     var scale: Int64 = 1
@@ -210,10 +237,15 @@ package final class Muxer {
     return a / max(1, x) * b
   }
 
-  /// Whether a track can change its format: the index of a movie in fragments is written before all formats are known.
+  /// Whether the format of a track can change. The header of a movie in fragments is written before
+  /// all formats are known.
   package var holdsSeveralFormats: Bool { !options.isFragmented }
 
-  /// From the next sample on, those of a track have another format of the same kind.
+  /// Changes the format of a track from its next sample on.
+  /// - Parameters:
+  ///   - index: The track's index.
+  ///   - track: A track of the new format, with the same codec and the same sample entry type.
+  /// - Throws: `MediaFileError` if the track cannot hold both formats.
   package func changeFormat(of index: Int, to track: MuxerTrack) throws {
     guard holdsSeveralFormats, tracks.indices.contains(index), track.codecID == tracks[index].codecID,
       track.codecTag == tracks[index].codecTag
@@ -227,7 +259,12 @@ package final class Muxer {
     descriptions[index] = known
   }
 
-  /// Writes one sample. `bytes` are needed during the call only.
+  /// Writes one sample.
+  /// - Parameters:
+  ///   - sample: Its track, times and flags. Decode times of a track must increase, and none may be
+  ///     later than the presentation time.
+  ///   - bytes: Its data, which is used during the call only.
+  /// - Throws: `MediaFileError`; of the kind `badTiming` if the container cannot store the times.
   package func write(_ sample: Sample, bytes: UnsafeRawBufferPointer) throws {
     guard let context, let packet, tracks.indices.contains(sample.track) else {
       throw MediaFileError(.other, "the movie has been closed")
@@ -248,7 +285,7 @@ package final class Muxer {
         .unsupportedFormat,
         "the track's configuration record is no avcC or hvcC, and its samples are no byte streams either")
     }
-    // libavformat, for one, opens no movie with a fragment that has such samples.
+    // libavformat, among others, cannot open a movie with empty samples in a fragment.
     guard !options.isFragmented || !bytes.isEmpty else {
       throw MediaFileError(.other, "a sample without a byte cannot be stored in a movie of fragments")
     }
@@ -256,13 +293,13 @@ package final class Muxer {
       Int64(context.pointee.streams[sample.track]?.pointee.time_base.den ?? 1)
       / Int64(max(1, tracks[sample.track].timeScale))
     let times = [sample.pts, sample.dts, max(0, sample.duration)].map { $0.multipliedClamped(by: scale) }
-    // libavformat subtracts times from each other, and multiplies by time scales.
+    // The limit keeps libavformat's sums and products of times from overflowing.
     guard times.allSatisfy({ $0.magnitude < 1 << 60 }) else {
       throw MediaFileError(
         .badTiming, "a sample's time (\(sample.pts)) or duration is too large for the container")
     }
-    // A movie file has 32 bits for what lies between two samples, for how long one is shown, and for what presentation is
-    // behind decoding. libavformat ends the process on such a duration, when the movie is finished.
+    // A movie file stores durations and composition offsets in 32 bits (ISO/IEC 14496-12, 8.6.1).
+    // For a larger duration libavformat aborts the process when the movie is finished.
     let gap = lastDTS[sample.track].map { times[1] - $0.multipliedClamped(by: scale) } ?? 0
     guard [gap, times[2], times[0] - times[1]].allSatisfy({ $0 < Int64(Int32.max) }) else {
       let seconds = Double(Int32.max) / Double(max(1, Int64(tracks[sample.track].timeScale) * scale))
@@ -288,11 +325,13 @@ package final class Muxer {
     if !bytes.isEmpty { sampleCounts[sample.track] += 1 }
   }
 
-  /// Ends the current fragment. The first call also writes the header.
+  /// Writes the samples since the last call as a fragment. The first call also writes the header.
+  /// - Throws: `MediaFileError` if writing fails.
   package func cutFragment() throws {
     guard let context, options.isFragmented else { return }
     if !fragmentedHeaderIsWritten {
-      // libavformat's first flush writes the header alone: it has waited for the first samples' times.
+      // libavformat's first flush writes only the header, which needs the times of the first
+      // samples.
       let (code, messages) = LibavLog.collect { av_write_frame(context, nil) }
       try check(code, "writing the header failed", messages)
       avio_flush(context.pointee.pb)
@@ -311,7 +350,8 @@ package final class Muxer {
     MuxerCompletion(tracks: tracks, options: options, isQuickTime: container == .mov)
   }
 
-  /// Puts what libavformat does not write into the header of a movie in fragments, before any of them.
+  /// Adds what libavformat does not write to the header of a movie in fragments, before the first
+  /// fragment is written.
   private func completeHeader() throws {
     guard let context, completion.isNeeded else { return }
     if sink != nil {
@@ -329,21 +369,24 @@ package final class Muxer {
     }
   }
 
-  /// The initialization segment, once, after the first cut.
+  /// Removes and returns the initialization segment. It is empty before the first call of
+  /// `cutFragment()`.
   package func takeInitialization() -> Data {
     defer { initialization = Data() }
     return initialization
   }
 
-  /// The media bytes since the last call; empty when there are none.
+  /// Removes and returns the bytes of the fragments since the last call; empty if there are none.
   package func takeSegment() -> Data {
     guard let sink, let context else { return Data() }
     avio_flush(context.pointee.pb)
     return sink.take()
   }
 
-  /// Completes the movie and gives the file its name.
-  /// - Parameter ends: Where the presentation of a track is cut, in the track's time units.
+  /// Completes the movie and gives the file its final name.
+  /// - Parameter ends: By track index, where the presentation of the track is cut, in units of its
+  ///   time scale.
+  /// - Throws: `MediaFileError` if writing fails.
   package func finish(trackEnds ends: [Int: Int64] = [:]) throws {
     guard let context else { throw MediaFileError(.other, "the movie has been closed") }
     if options.isFragmented { try cutFragment() }
@@ -373,7 +416,7 @@ package final class Muxer {
     self.file = nil
   }
 
-  /// Gives up: nothing remains.
+  /// Stops writing and deletes the file.
   package func cancel() {
     release()
     file?.discard()
@@ -391,7 +434,8 @@ package final class Muxer {
   private func release() {
     av_packet_free(&packet)
     guard let context else { return }
-    // The muxer's own memory goes with the context. A trailer over samples that made it fail may end the process.
+    // The context owns the muxer's memory. Writing a trailer after a failed sample may abort the
+    // process.
     if file != nil {
       if context.pointee.pb != nil { avio_closep(&context.pointee.pb) }
     } else if sink != nil {
@@ -402,7 +446,7 @@ package final class Muxer {
   }
 }
 
-/// Memory that takes a muxer's output.
+/// Collects a muxer's output in memory.
 final class MuxerSink {
   private var bytes = Data()
 
@@ -411,7 +455,8 @@ final class MuxerSink {
     return bytes
   }
 
-  /// An I/O context that appends to this object, which must outlive it.
+  /// Makes an I/O context that appends to this object. It does not retain the object, which must
+  /// outlive it.
   func makeContext() throws -> UnsafeMutablePointer<AVIOContext> {
     let size: Int32 = 1 << 16
     guard let buffer = av_malloc(Int(size)) else { throw MediaFileError(.outOfMemory, "out of memory") }

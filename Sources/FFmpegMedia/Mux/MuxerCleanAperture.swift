@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MuxerTrack {
-  /// The size that the clean aperture is shown at, in 16.16 fixed point, for the track header
-  /// (ISO/IEC 14496-12, 8.3.2); nil if there is none, or none that fits there.
+  /// The display size of the clean aperture in 16.16 fixed point, for the track header (ISO/IEC
+  /// 14496-12, 8.3.2); nil if the track has none, or if the size does not fit there.
   var cleanSize: (width: Int, height: Int)? {
     guard let cleanAperture else { return nil }
     let hasAspect = sampleAspectRatio.num > 0 && sampleAspectRatio.den > 0

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What a movie's boxes say beyond what libavformat writes: metadata, groups of alternatives, references between
-/// tracks, languages, sizes. It goes into the index of a finished file, and into the header of one in fragments.
+/// Adds to a movie's boxes what libavformat does not write: metadata, alternate groups, track
+/// references, languages, sizes and sample descriptions. Applied to the index of a finished file,
+/// and to the header of one in fragments.
 struct MuxerCompletion {
   let tracks: [MuxerTrack]
   let options: Muxer.Options
   let isQuickTime: Bool
 
-  /// Whether there is anything of the kind.
+  /// Whether there is anything to add.
   var isNeeded: Bool {
     !options.items.isEmpty || tracks.contains { $0.needsCompletion }
       || (options.isFragmented && options.durationHint > 0)
@@ -42,7 +43,7 @@ struct MuxerCompletion {
     }
   }
 
-  /// The alternate group and the size (ISO/IEC 14496-12, 8.3.2).
+  /// Sets the alternate group and the display size in the track header (ISO/IEC 14496-12, 8.3.2).
   private func setHeader(of box: inout MovieBox, _ track: MuxerTrack) throws {
     let natural = track.naturalSize ?? track.cleanSize
     guard track.alternateGroup != nil || natural != nil,
@@ -63,7 +64,8 @@ struct MuxerCompletion {
     }
   }
 
-  /// What kind of media a track holds (8.4.3): libavformat calls all timed text subtitles.
+  /// Sets the handler type of a track (ISO/IEC 14496-12, 8.4.3): libavformat writes that of
+  /// subtitles for all timed text.
   private func setHandler(_ type: String, of box: inout MovieBox) {
     guard let media = box.children.firstIndex(where: { $0.type == "mdia" }),
       let place = box.children[media].children.firstIndex(where: { $0.type == "hdlr" }),
@@ -73,8 +75,9 @@ struct MuxerCompletion {
     box.children[media].children[place].bytes.replaceSubrange(8..<12, with: Array(type.utf8))
   }
 
-  /// The sample description of timed metadata, in place of the one that libavformat has written, with the media header of
-  /// its kind (QuickTime File Format, "Timed Metadata Media"; ISO/IEC 14496-12, 8.5.2 and 12.3).
+  /// Replaces the sample entry that libavformat has written for timed metadata, and sets the
+  /// matching media header (QuickTime File Format, "Timed Metadata Media"; ISO/IEC 14496-12, 8.5.2
+  /// and 12.3).
   private func setDescription(_ description: [UInt8], of box: inout MovieBox) throws {
     guard let media = box.children.firstIndex(where: { $0.type == "mdia" }),
       let place = box.children[media].children.firstIndex(where: { $0.type == "minf" }),
@@ -87,7 +90,8 @@ struct MuxerCompletion {
     list.bytes.replaceSubrange(8..<8 + first, with: description)
     box.replace(["mdia", "minf", "stbl", "stsd"], with: list)
     setHandler("meta", of: &box)
-    // QuickTime's base media header: graphics mode "copy", no colour, no balance.
+    // QuickTime's base media information header: graphics mode "dither copy" (0x40), operation
+    // color grey, balance 0.
     let general = MovieBox(
       type: "gmin",
       bytes: [0, 0, 0, 0, 0, 0x40, 0x80, 0, 0x80, 0, 0x80, 0, 0, 0, 0, 0])
@@ -100,7 +104,7 @@ struct MuxerCompletion {
     box.children[media].children[place].children.insert(header, at: 0)
   }
 
-  /// Which other tracks a track refers to (8.3.3).
+  /// Sets the references to other tracks (ISO/IEC 14496-12, 8.3.3).
   private func setReferences(of box: inout MovieBox, _ track: MuxerTrack) {
     guard !track.references.isEmpty else { return }
     var bytes: [UInt8] = []
@@ -113,8 +117,8 @@ struct MuxerCompletion {
     box.children.insert(MovieBox(type: "tref", bytes: bytes), at: place)
   }
 
-  /// The part of the pictures that is to be seen (12.1.4), and what they show of the world, in the description that the
-  /// track began with: libavformat has no place for them.
+  /// Adds the clean aperture (ISO/IEC 14496-12, 12.1.4) and the boxes of spatial video to the first
+  /// sample entry of a track; libavformat cannot write them.
   private func addToDescription(of box: inout MovieBox, _ track: MuxerTrack) {
     guard track.cleanAperture != nil || track.spatial != nil,
       var list = box.find("mdia", "minf", "stbl", "stsd")
@@ -127,7 +131,8 @@ struct MuxerCompletion {
     var added: [UInt8] = []
     if let aperture = track.cleanAperture, !has("clap") {
       added += MovieBox(type: "clap", bytes: aperture.bytes).serialized
-      // The header of the track has the clean size: who compares it with the coded one would find other pixels.
+      // The track header has the size of the clean aperture. Readers that derive the pixel aspect
+      // ratio from it and the coded size would get a wrong one.
       if !has("pasp") {
         added += MovieBox(type: "pasp", bytes: MovieBox.bytes(1) + MovieBox.bytes(1)).serialized
       }
@@ -139,7 +144,8 @@ struct MuxerCompletion {
     box.replace(["mdia", "minf", "stbl", "stsd"], with: list)
   }
 
-  /// The header of a movie in fragments, completed; what is no such header comes back as it was.
+  /// Returns the header of a movie in fragments with all additions; other bytes are returned
+  /// unchanged.
   func completed(header: [UInt8]) throws -> [UInt8] {
     guard isNeeded, var boxes = MovieBox.parse(header[...]),
       let place = boxes.firstIndex(where: { $0.type == "moov" })

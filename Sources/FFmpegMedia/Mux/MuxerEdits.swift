@@ -2,8 +2,7 @@
 import CFFmpeg
 import Foundation
 
-/// Shortens the presentation of tracks in a finished movie file: the last edit of each edit list, and the durations
-/// in the track and movie headers. The samples stay.
+/// Changes edit lists and track headers of a finished movie file in place. The samples stay.
 struct MuxerEdits {
   let file: MuxerFile
   let movieTimeScale: Int32
@@ -14,9 +13,11 @@ struct MuxerEdits {
     var end: Int64
   }
 
+  /// Shortens the presentation of tracks: the last edit of each edit list, and the durations in the
+  /// track and movie headers.
   /// - Parameters:
-  ///   - ends: For a track's index the presentation's end in units of its time scale.
-  ///   - timeScales: Of all tracks, in the movie's order.
+  ///   - ends: By track index, the end of the presentation in units of the track's time scale.
+  ///   - timeScales: The time scales of all tracks, in the movie's order.
   func trim(_ ends: [Int: Int64], timeScales: [Int32]) throws {
     guard let movie = boxes(from: 0, to: file.size).first(where: { $0.type == "moov" }) else {
       throw MediaFileError(.damaged, "the written movie has no movie box")
@@ -26,13 +27,14 @@ struct MuxerEdits {
     for (index, track) in inside.filter({ $0.type == "trak" }).enumerated() {
       let parts = boxes(from: track.content, to: track.end)
       guard let header = parts.first(where: { $0.type == "tkhd" }) else { continue }
-      // Version 0 has 32-bit times: creation, modification, track ID, reserved, duration.
+      // Fields before the duration: creation time, modification time, track ID, reserved. In
+      // version 0 times have 32 bits.
       let wide = try byte(header.content) == 1
       let durationAt = header.content + 4 + (wide ? 24 : 16)
       var duration = try number(at: durationAt, wide: wide)
       if let end = ends[index], index < timeScales.count {
         let scaled = av_rescale(end, Int64(movieTimeScale), Int64(max(1, timeScales[index])))
-        // Below zero is what does not fit, too.
+        // A negative result means that the scaled time does not fit into 64 bits.
         let limit = end >= 0 && scaled < 0 ? .max : UInt64(max(0, scaled))
         if limit < duration {
           try shortenEdits(parts, by: duration - limit)
@@ -43,14 +45,14 @@ struct MuxerEdits {
       longest = max(longest, duration)
     }
     if let header = inside.first(where: { $0.type == "mvhd" }) {
-      // Creation, modification, time scale, duration.
+      // Fields up to the duration: creation time, modification time, time scale.
       let wide = try byte(header.content) == 1
       try write(longest, at: header.content + 4 + (wide ? 20 : 12), wide: wide)
     }
   }
 
-  /// A track whose samples all end before the movie begins gets an edit of a negative duration from libavformat, and
-  /// then reads nothing of the file: such an edit lasts no time.
+  /// Sets edits of negative duration to zero. libavformat writes one for a track whose samples all
+  /// end before the movie begins, and then refuses to read the file.
   func emptyNegativeEdits() throws {
     guard let movie = boxes(from: 0, to: file.size).first(where: { $0.type == "moov" }) else {
       throw MediaFileError(.damaged, "the written movie has no movie box")
@@ -75,7 +77,8 @@ struct MuxerEdits {
     }
   }
 
-  /// - Returns: What the edits of a track last together, if one of them was negative.
+  /// Sets the negative durations in a track's edit list to zero.
+  /// - Returns: The sum of the other durations; nil if none was negative.
   private func emptyNegativeEdits(of parts: [Box]) throws -> UInt64? {
     guard let edits = parts.first(where: { $0.type == "edts" }),
       let list = boxes(from: edits.content, to: edits.end).first(where: { $0.type == "elst" })
@@ -88,7 +91,7 @@ struct MuxerEdits {
     for index in 0..<count {
       let at = list.content + 8 + index * entrySize
       let duration = try number(at: at, wide: wide)
-      // libavformat takes 64 bits for what 31 do not hold.
+      // libavformat writes 64-bit entries if a duration does not fit into 31 bits.
       if duration >= 1 << (wide ? 63 : 31) {
         try write(0, at: at, wide: wide)
         isChanged = true
@@ -99,8 +102,8 @@ struct MuxerEdits {
     return isChanged ? sum : nil
   }
 
-  /// Writes what libavformat decides by itself into the track headers: enabled or not, the volume, and
-  /// languages that QuickTime has no number of its own for.
+  /// Sets properties in the headers that libavformat chooses itself: the enabled flag, the volume,
+  /// and languages for which QuickTime has no code of its own.
   func setHeaders(_ tracks: [MuxerTrack]) throws {
     guard let movie = boxes(from: 0, to: file.size).first(where: { $0.type == "moov" }) else {
       throw MediaFileError(.damaged, "the written movie has no movie box")
@@ -110,18 +113,19 @@ struct MuxerEdits {
       let parts = boxes(from: box.content, to: box.end)
       guard let header = parts.first(where: { $0.type == "tkhd" }) else { continue }
       let wide = try byte(header.content) == 1
-      // The lowest of the three bytes of flags; its lowest bit says "enabled".
+      // The last of the three bytes of flags; its lowest bit is "track enabled".
       let flags = try byte(header.content + 3)
       try file.write([track.isEnabled ? flags | 1 : flags & ~1], at: header.content + 3)
       if let language = track.packedLanguage, let media = parts.first(where: { $0.type == "mdia" }),
         let times = boxes(from: media.content, to: media.end).first(where: { $0.type == "mdhd" })
       {
-        // After creation, modification, time scale and duration.
+        // Fields before the language: creation time, modification time, time scale, duration.
         let at = times.content + 4 + (try byte(times.content) == 1 ? 28 : 16)
         try file.write([UInt8(language >> 8), UInt8(language & 0xFF)], at: at)
       }
       if track.kind == .audio {
-        // After the duration: 8 bytes reserved, layer, alternate group, volume (8.8).
+        // Fields between duration and volume: 8 bytes reserved, layer, alternate group. The volume
+        // is 8.8 fixed point.
         let volume = UInt16(max(0, min(1, track.volume)) * 256)
         try file.write([UInt8(volume >> 8), UInt8(volume & 0xFF)], at: header.content + (wide ? 48 : 36))
       }

@@ -2,27 +2,33 @@
 import CFFmpeg
 import Foundation
 
-/// A file that comes into being whole, under its final name, or not at all.
+/// A file that appears under its final name only when it is complete.
 ///
-/// The bytes go into a nameless file in the final folder (or, where the file system has none, into a hidden one) that
-/// gets its name when it is complete. When the process dies before, the nameless file is gone with it.
+/// The bytes are written to a nameless file (`O_TMPFILE`) in the final folder, or to a hidden one
+/// where the file system does not support that. The file gets its name when it is complete. If the
+/// process dies before, the nameless file is gone.
 package final class MuxerFile {
+  /// The path that the complete file has.
   package let finalPath: String
-  /// What libavformat opens, for writing and for reading again.
+  /// The URL at which libavformat opens the file, for writing and for reading it back.
   let workingURL: String
   private var descriptor: Int32
-  /// The hidden file's path, where one was needed.
+  /// The path of the hidden file, or of a visible one; nil for a nameless file.
   private var temporaryPath: String?
-  /// The file has its final name from the start (fragmented movies, which are playable at any time).
+  /// Whether the file has its final name from the start, as fragmented movies do, which are
+  /// playable at any time.
   private let isVisible: Bool
-  /// The file that had the final name when this one was begun, and has it until this one is complete.
+  /// Properties of the existing file that is replaced when this one is complete; nil if there was
+  /// none.
   private var replaced: stat?
 
+  /// Creates the file.
   /// - Parameters:
-  ///   - path: The final name. Nothing may exist there, unless `replaces` says so.
-  ///   - visible: Give the file its final name at once.
-  ///   - replaces: A regular file that is there, and that may be written to, is replaced when this one is complete. Not for a
-  ///     visible file.
+  ///   - path: The final path. No file may exist there, unless `replaces` is true.
+  ///   - visible: Whether the file gets its final name at once.
+  ///   - replaces: Whether an existing regular file, which must be writable, is replaced when this
+  ///     one is complete. Not possible for a visible file.
+  /// - Throws: `MediaFileError`.
   package init(finalPath path: String, visible: Bool, replaces: Bool = false) throws {
     finalPath = path
     isVisible = visible
@@ -75,15 +81,16 @@ package final class MuxerFile {
     }
     self.descriptor = descriptor
     temporaryPath = place
-    // Under the descriptor rather than the name: what stands under the name may have been exchanged.
+    // The descriptor's path is preferred to the name, under which there may be another file by now.
     let own = "/proc/self/fd/\(descriptor)"
     workingURL = "file:" + (access(own, R_OK | W_OK) == 0 ? own : place ?? own)
   }
 
   deinit { discard() }
 
-  /// Gives the complete file its name, once it is on the disk. Nothing is replaced but what was to be: if somebody has taken
-  /// the name by now, the movie is kept under another, which the error tells.
+  /// Flushes the complete file to storage and gives it its final name. If another file has taken
+  /// the name meanwhile, the movie is kept under a different name, which is in the error.
+  /// - Throws: `MediaFileError`.
   func commit() throws {
     guard descriptor >= 0 else { return }
     do {
@@ -109,7 +116,7 @@ package final class MuxerFile {
         code: ovt_averror(EEXIST))
     }
     if code != 0, code != EEXIST, temporaryPath != nil {
-      // No hard links on this file system.
+      // The file system does not support hard links.
       code = rename(as: finalPath)
     }
     guard code == 0 else {
@@ -119,9 +126,9 @@ package final class MuxerFile {
     temporaryPath = nil
   }
 
-  /// Takes the name of the file that is replaced. There is no moment without one of the two.
+  /// Replaces the existing file atomically, so that the name always refers to one of the two.
   private func takePlace(of other: stat) throws {
-    // Who could not read the old one cannot read this one.
+    // The new file gets the permissions of the old one, so that it is not readable for more users.
     fchmod(descriptor, other.st_mode & 0o777)
     var code: Int32 = 0
     if temporaryPath == nil {
@@ -138,6 +145,7 @@ package final class MuxerFile {
     temporaryPath = nil
   }
 
+  /// Links the file under a path. Fails if the path exists.
   /// - Returns: An error number, or 0.
   private func link(as path: String) -> Int32 {
     let source = temporaryPath ?? "/proc/self/fd/\(descriptor)"
@@ -158,7 +166,8 @@ package final class MuxerFile {
     return 0
   }
 
-  /// "movie 2.mov" and so on.
+  /// Names the file "movie 2.mov", "movie 3.mov" and so on, whichever is free.
+  /// - Returns: The path; nil if that fails.
   private func keepElsewhere() -> String? {
     let ending = (finalPath as NSString).pathExtension
     let stem = (finalPath as NSString).deletingPathExtension
@@ -178,7 +187,7 @@ package final class MuxerFile {
     return nil
   }
 
-  /// Closing is where some file systems tell of a full disk.
+  /// Some file systems report a full disk only when a file is closed.
   private func close() throws {
     let result = Glibc.close(descriptor)
     let code = errno
@@ -189,17 +198,17 @@ package final class MuxerFile {
   }
 
   private func flush(_ descriptor: Int32) throws {
-    // A file system that cannot say that it has written is believed.
+    // If the file system does not support fsync, the data is taken as written.
     guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOSYS || errno == ENOTSUP else {
       throw MediaFileError.libav(ovt_averror(errno), "completing \(finalPath) failed")
     }
   }
 
-  /// Puts the new name on the disk as well.
+  /// Flushes the folder's entry of the new name to storage.
   private static func flushFolder(of path: String) throws {
     let folder = folderPath(path)
     let descriptor = Glibc.open(folder.isEmpty ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    // A folder that one may write to and not read has no other way.
+    // A folder that is writable but not readable cannot be flushed.
     guard descriptor >= 0 else { return }
     defer { Glibc.close(descriptor) }
     guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOSYS || errno == ENOTSUP else {
@@ -207,7 +216,7 @@ package final class MuxerFile {
     }
   }
 
-  /// Removes what has been written.
+  /// Closes the file and deletes it.
   package func discard() {
     guard descriptor >= 0 else { return }
     if let temporaryPath { unlink(temporaryPath) }
@@ -216,7 +225,8 @@ package final class MuxerFile {
     descriptor = -1
   }
 
-  /// Leaves the file as it is, cut to its first `length` bytes: complete fragments.
+  /// Closes the file and keeps its first `length` bytes, which are complete fragments. Deletes it
+  /// if it is not visible or nothing is to be kept.
   func keep(length: Int64) {
     guard descriptor >= 0, isVisible, length > 0, ftruncate(descriptor, off_t(length)) == 0 else {
       return discard()

@@ -2,18 +2,24 @@
 import CFFmpeg
 import Foundation
 
-/// Whether what the muxer writes of a track can be read. libavformat stores a configuration record (AudioSpecificConfig,
-/// avcC ...) as it is, but refuses the whole movie, with all its tracks, where it cannot make sense of one.
+/// Checks that a track can be read back. libavformat's muxer stores a configuration record
+/// (AudioSpecificConfig, avcC and others) without parsing it, but its demuxer refuses the whole
+/// movie if the record is invalid.
 enum MuxerFormatCheck {
   private static let fromSamples: [AVCodecID] = [
     AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3, AV_CODEC_ID_TRUEHD, AV_CODEC_ID_DTS,
   ]
 
-  /// Throws where a movie with this track, complete and on the disk, would not be opened.
+  /// Writes the header of a movie with this track to memory, and opens it.
+  /// - Parameters:
+  ///   - track: The track.
+  ///   - container: The container.
+  /// - Throws: `MediaFileError` if libavformat cannot open the header.
   static func check(_ track: MuxerTrack, container: MuxerContainer) throws {
-    // libavformat takes their records out of the samples.
+    // libavformat derives the records of these codecs from the samples.
     if track.extradata.isEmpty, fromSamples.contains(track.codecID) { return }
-    // What cannot be written without its real samples, the muxer itself refuses or not.
+    // Some codecs need real samples for their header; whether they are accepted is left to the
+    // muxer.
     guard let header = try? MuxerSampleDescriptions.initialization(of: track, container: container),
       !header.isEmpty
     else { return }
@@ -21,7 +27,7 @@ enum MuxerFormatCheck {
     guard let context = avformat_alloc_context() else { throw MediaFileError(.outOfMemory, "out of memory") }
     context.pointee.pb = io.context
     var opened: UnsafeMutablePointer<AVFormatContext>? = context
-    // Frees the context where it fails.
+    // A failed avformat_open_input frees the context.
     let (code, messages) = LibavLog.collect {
       avformat_open_input(&opened, nil, av_find_input_format("mov"), nil)
     }

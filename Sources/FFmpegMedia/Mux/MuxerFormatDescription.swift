@@ -4,7 +4,11 @@ import CoreMedia
 import Foundation
 
 extension MuxerTrack {
-  /// A track for samples of a format.
+  /// Makes a track for samples of a format.
+  /// - Parameters:
+  ///   - description: The format.
+  ///   - timeScale: Time units per second.
+  /// - Throws: `MediaFileError` of the kind `unsupportedFormat` if the format cannot be written.
   package init(_ description: CMFormatDescription, timeScale: Int32) throws {
     switch CMFormatDescriptionGetMediaType(description) {
     case kCMMediaType_Video:
@@ -29,7 +33,7 @@ extension MuxerTrack {
     }
   }
 
-  /// The atom that holds a video codec's configuration record.
+  /// The name of the atom with a video codec's configuration record.
   private static func recordName(_ codecID: AVCodecID) -> String {
     switch codecID {
     case AV_CODEC_ID_H264: "avcC"
@@ -49,7 +53,7 @@ extension MuxerTrack {
     }
     func value(_ key: CFString) -> Any? { CMFormatDescriptionGetExtension(description, extensionKey: key) }
     if let atoms = value(kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms) as? NSDictionary {
-      // The codec's own alone: what stands beside it says nothing of these samples.
+      // Only the atom of this codec counts; others do not describe these samples.
       let name = Self.recordName(codecID)
       let atom = atoms.object(forKey: name as NSString)
       if let data = atom as? Data ?? (atom as? [Data])?.first {
@@ -100,8 +104,8 @@ extension MuxerTrack {
     extradata = hasLooks ? Data(entry.dropFirst(TimedText.entryHeader)) : TimedText.usualLooks
   }
 
-  /// libavformat writes timed metadata of one kind, that of a maker of cameras ('gpmd'): its description is exchanged when the
-  /// header is written.
+  /// libavformat writes only one type of timed metadata, GoPro's ('gpmd'). Its sample entry is
+  /// replaced when the header is written.
   private mutating func fillMetadata(_ description: CMFormatDescription) throws {
     var block: CMBlockBuffer?
     CMMetadataFormatDescriptionCopyAsBigEndianMetadataDescriptionBlockBuffer(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The index of a finished movie file (`moov`), to be changed.
+/// The index of a finished movie file (`moov` box), read to be changed and written back.
 struct MuxerIndex {
   private let file: MuxerFile
   private let start: Int64
@@ -28,11 +28,13 @@ struct MuxerIndex {
     self.movie = movie
   }
 
-  /// Writes it back. What lies behind it in the file moves on.
+  /// Writes the index back. If it has grown, everything after it in the file is moved, and the
+  /// chunk offsets are corrected.
   func commit() throws {
     var movie = movie
     var growth = movie.serialized.count - size
-    // What has become smaller is filled up: what lies behind it stays, or moves on by a little.
+    // A smaller index is filled up with a `free` box. If the gap is smaller than a box header, the
+    // rest moves by some bytes.
     var filler: [UInt8] = []
     if growth < 0 {
       filler = MovieBox(type: "free", bytes: [UInt8](repeating: 0, count: max(0, -growth - 8))).serialized
@@ -49,7 +51,8 @@ struct MuxerIndex {
     try file.write(movie.serialized + filler, at: start)
   }
 
-  /// From its end on, as it moves towards the end of the file.
+  /// Moves the end of the file back by `growth` bytes, beginning with its last block so that
+  /// nothing is overwritten before it was moved.
   private func moveTail(_ tail: Int64, from start: Int64, by growth: Int) throws {
     guard growth > 0 else { throw Self.damaged }
     var moved: Int64 = 0
@@ -62,7 +65,7 @@ struct MuxerIndex {
     }
   }
 
-  /// Chunks that begin at a place or behind it are found further on.
+  /// Adds `growth` to the offsets of a track's chunks that begin at `place` or after it.
   private static func move(_ track: inout MovieBox, from place: Int, by growth: Int) throws {
     for (type, width) in [("stco", 4), ("co64", 8)] {
       guard var offsets = track.find("mdia", "minf", "stbl", type) else { continue }
@@ -82,7 +85,7 @@ struct MuxerIndex {
 }
 
 extension MovieBox {
-  /// Says the languages of tracks that have more than three letters (ISO/IEC 14496-12, 8.4.6).
+  /// Writes the extended language tags of tracks (`elng`; ISO/IEC 14496-12, 8.4.6).
   mutating func setLanguageTags(_ tracks: [MuxerTrack]) {
     let places = children.indices.filter { children[$0].type == "trak" }
     for (place, track) in zip(places, tracks) {

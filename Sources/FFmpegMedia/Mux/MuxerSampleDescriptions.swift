@@ -2,18 +2,21 @@
 import CFFmpeg
 import Foundation
 
-/// The sample descriptions of a track beyond the one that it began with. libavformat writes one for each track, so that
-/// the others are put into the finished file (ISO/IEC 14496-12, 8.5.2 and 8.7.4).
+/// The sample entries of a track whose format changes. libavformat writes one for each track; the
+/// others are added to the finished file (ISO/IEC 14496-12, 8.5.2 and 8.7.4).
 struct MuxerSampleDescriptions {
-  /// Boxes, of which the first is that of the track's beginning.
+  /// The sample entries as serialized boxes; the first one is that of the track's beginning.
   private(set) var entries: [[UInt8]]
-  /// From which sample on which description holds.
+  /// From which sample on which entry is valid, both as indexes from 0.
   private var changes: [(sample: Int, entry: Int)] = []
 
-  /// - Parameter first: what the track began with.
+  /// - Parameter first: The sample entry of the track's first format.
   init(first: [UInt8]) { entries = [first] }
 
-  /// Notes a change.
+  /// Notes that a sample entry is valid from a sample on.
+  /// - Parameters:
+  ///   - entry: The serialized box.
+  ///   - sample: The sample's index in the track.
   mutating func change(to entry: [UInt8], at sample: Int) {
     let index = entries.firstIndex(of: entry) ?? entries.count
     if index == entries.count { entries.append(entry) }
@@ -22,7 +25,11 @@ struct MuxerSampleDescriptions {
     changes.append((sample, index))
   }
 
-  /// The description of a format as libavformat writes it.
+  /// The sample entry of a track as libavformat writes it.
+  /// - Parameters:
+  ///   - track: The track.
+  ///   - container: The container.
+  /// - Throws: `MediaFileError` if libavformat cannot write it.
   static func entry(of track: MuxerTrack, container: MuxerContainer) throws -> [UInt8] {
     let header = [UInt8](try initialization(of: track, container: container))
     guard let movie = MovieBox.parse(header[...])?.first(where: { $0.type == "moov" }),
@@ -31,7 +38,11 @@ struct MuxerSampleDescriptions {
     return Array(list.bytes[8...])
   }
 
-  /// The header of a movie in fragments that has this track alone.
+  /// The header of a movie in fragments that has only this track.
+  /// - Parameters:
+  ///   - track: The track.
+  ///   - container: The container.
+  /// - Throws: `MediaFileError` if libavformat cannot write it.
   static func initialization(of track: MuxerTrack, container: MuxerContainer) throws -> Data {
     var track = track
     track.references = [:]
@@ -39,7 +50,7 @@ struct MuxerSampleDescriptions {
     defer { muxer.cancel() }
     let sample = Muxer.Sample(track: 0, pts: 0, dts: 0, duration: 1, isSync: true)
     var bytes = [UInt8](repeating: 0, count: 16)
-    // An access unit delimiter.
+    // The sample is an access unit delimiter.
     if track.holdsByteStreams, !track.extradata.isEmpty {
       bytes.replaceSubrange(0..<6, with: [0, 0, 0, 1, 9, 0x10])
     }
@@ -50,8 +61,11 @@ struct MuxerSampleDescriptions {
 
   // MARK: - Into the file
 
-  /// Puts them into the index of a finished movie.
-  /// - Parameter tracks: by the track's index.
+  /// Adds the sample entries to the index of a finished movie.
+  /// - Parameters:
+  ///   - tracks: The sample entries by track index.
+  ///   - movie: The `moov` box.
+  /// - Throws: `MediaFileError` if the index is damaged.
   static func write(_ tracks: [Int: MuxerSampleDescriptions], into movie: inout MovieBox) throws {
     var index = 0
     for child in movie.children.indices where movie.children[child].type == "trak" {
@@ -60,7 +74,7 @@ struct MuxerSampleDescriptions {
     }
   }
 
-  /// Adds the descriptions, and divides chunks so that each has one of them.
+  /// Adds the sample entries, and splits chunks so that all samples of a chunk have the same entry.
   private func apply(to track: inout MovieBox) throws {
     guard !changes.isEmpty else { return }
     let wide = track.find("mdia", "minf", "stbl", "co64") != nil

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What a written segment says of itself.
+/// Reads a media segment that the muxer has written.
 package enum MuxerSegment {
-  /// Where a track's first sample lies in a segment, in bytes; nil if the segment holds none.
+  /// The offset of a track's first sample in a segment, in bytes; nil if the segment holds none of
+  /// the track.
+  /// - Parameters:
+  ///   - segment: The media segment.
+  ///   - trackID: The number of the track.
   package static func firstSampleOffset(in segment: Data, trackID: UInt32) -> Int? {
     let bytes = [UInt8](segment)
     func number(_ at: Int) -> Int {
@@ -28,7 +32,7 @@ package enum MuxerSegment {
           number(header.start + 12) == Int(trackID),
           let run = parts.first(where: { $0.type == "trun" }), number(run.start + 8) & 1 != 0
         else { continue }
-        // Offsets count from the fragment's first byte ("default base is moof").
+        // Offsets count from the first byte of the `moof` box (default-base-is-moof).
         return fragment.start + number(run.start + 16)
       }
     }

@@ -3,13 +3,13 @@ import CoreMedia
 import CFFmpeg
 import Foundation
 
-/// The movie containers that the muxer writes.
+/// The containers that the muxer writes.
 package enum MuxerContainer: String, Sendable {
   case mov, mp4, m4v, m4a, mobile3GPP, mobile3GPP2
-  /// Of sound alone.
+  /// Containers of sound only.
   case wav, caf, aiff
 
-  /// Whether the file consists of the boxes of ISO/IEC 14496-12, as QuickTime's movies do.
+  /// Whether the container consists of the boxes of ISO/IEC 14496-12 or of QuickTime's.
   var isMovie: Bool {
     switch self {
     case .wav, .caf, .aiff: false
@@ -17,10 +17,10 @@ package enum MuxerContainer: String, Sendable {
     }
   }
 
-  /// The most bytes of samples that the file's numbers have room for; nil: any.
+  /// The most bytes of samples that the container's size fields can hold; nil: no limit.
   package var mostBytes: Int64? { self == .aiff ? Int64(UInt32.max) - (1 << 16) : nil }
 
-  /// libavformat's muxer, and the major brand where it is not the muxer's own.
+  /// The name of libavformat's muxer, and the major brand if it differs from the muxer's default.
   var format: (name: String, brand: String?) {
     switch self {
     case .mov: ("mov", nil)
@@ -36,29 +36,31 @@ package enum MuxerContainer: String, Sendable {
   }
 }
 
-/// What the muxer needs to know of a track before its first sample.
+/// The properties of a track that are fixed before its first sample is written.
 package struct MuxerTrack: Sendable {
   package enum Kind: Sendable { case video, audio, text, subtitle, metadata }
 
   package var kind: Kind
   package var codecID: AVCodecID
-  /// The sample description's type, as four characters in big-endian order; 0 lets the container choose.
+  /// The sample description's type, as four characters in big-endian order; 0 lets the container
+  /// choose.
   package var codecTag: UInt32 = 0
-  /// avcC, hvcC, AudioSpecificConfig ...
+  /// The codec's configuration record: avcC, hvcC, AudioSpecificConfig and others.
   package var extradata = Data()
-  /// The whole sample description, where libavformat writes none of the kind.
+  /// A serialized sample entry, for media of which libavformat writes none; nil otherwise.
   package var sampleDescription: [UInt8]?
-  /// Units per second of all times of this track.
+  /// Time units per second.
   package var timeScale: Int32
-  /// It is what somebody asked for: not to be multiplied, as libavformat does with those of pictures below 10,000.
+  /// Whether the time scale must be stored as it is. libavformat multiplies those of video below
+  /// 10,000.
   package var keepsTimeScale = false
   package var width: Int32 = 0
   package var height: Int32 = 0
   package var sampleAspectRatio = AVRational(num: 0, den: 1)
   package var colorPrimaries = AVCOL_PRI_UNSPECIFIED
-  /// The part of the picture that is to be seen; nil for all of it.
+  /// The part of the picture to be displayed; nil: all of it.
   package var cleanAperture: CleanAperture?
-  /// Stereo views, projection and field of view; nil where nothing is to be said of them.
+  /// Stereo views, projection and field of view; nil: not stored.
   package var spatial: SpatialVideo?
   package var colorTransfer = AVCOL_TRC_UNSPECIFIED
   package var colorMatrix = AVCOL_SPC_UNSPECIFIED
@@ -70,36 +72,38 @@ package struct MuxerTrack: Sendable {
   package var framesPerPacket: Int32 = 0
   package var bytesPerFrame: Int32 = 0
   package var bitRate: Int64 = 0
-  /// Static HDR metadata, laid out as in the SEI messages.
+  /// Static HDR metadata, laid out as the SEI messages of H.265.
   package var masteringDisplay: Data?
   package var contentLightLevel: Data?
-  /// The track header's matrix, in the file's layout.
+  /// The matrix of the track header, in the file's layout.
   package var displayMatrix: [Int32]?
-  /// ISO 639-2.
+  /// The language as an ISO 639-2 code of three letters.
   package var language: String?
-  /// BCP 47.
+  /// The language as a BCP 47 tag.
   package var languageTag: String?
   package var isEnabled = true
-  /// 0.0 to 1.0.
+  /// The volume, 0.0 to 1.0.
   package var volume: Float = 1
-  /// Metadata of the track.
+  /// Metadata items of the track.
   package var items: [MovieMetadataItem] = []
-  /// Tracks of one group stand in for each other. nil: libavformat's.
+  /// Number of the group of tracks that are alternatives of each other; nil: libavformat chooses
+  /// it.
   package var alternateGroup: UInt16?
-  /// What the track header says of the picture's size, 16.16. nil: libavformat's.
+  /// The size in the track header, in 16.16 fixed point; nil: libavformat's value.
   package var naturalSize: (width: Int, height: Int)?
-  /// By the kind of reference (`folw`, ...), the numbers of other tracks, from 0.
+  /// By reference type (such as `folw`), the indexes of the tracks referred to, from 0.
   package var references: [String: [Int]] = [:]
 
   var isText: Bool { kind == .text || kind == .subtitle }
 
-  /// Whether there is something for `MuxerCompletion`.
+  /// Whether `MuxerCompletion` has something to add to this track.
   var needsCompletion: Bool {
     isText || sampleDescription != nil || languageTag != nil || !items.isEmpty || alternateGroup != nil
       || naturalSize != nil || !references.isEmpty || cleanAperture != nil || spatial != nil
   }
 
-  /// The language as five bits for each of its three letters.
+  /// The language packed into 15 bits, five for each letter (ISO/IEC 14496-12, 8.4.2); nil if it is
+  /// not of three lowercase letters.
   var packedLanguage: UInt16? {
     guard let letters = language.map({ Array($0.utf8) }), letters.count == 3,
       letters.allSatisfy({ (0x61...0x7A).contains($0) })
@@ -107,23 +111,31 @@ package struct MuxerTrack: Sendable {
     return letters.reduce(0) { $0 << 5 | UInt16($1 - 0x60) }
   }
 
-  /// Throws where a movie with this track would not be opened again.
+  /// Checks that a movie with this track can be opened.
+  /// - Parameter container: The container.
+  /// - Throws: `MediaFileError` if it cannot.
   package func checkReadable(in container: MuxerContainer) throws {
-    // libavformat looks at none of these descriptions.
+    // libavformat does not parse sample entries of timed metadata.
     if kind == .metadata { return }
     try MuxerFormatCheck.check(self, container: container)
   }
 
+  /// Makes a track without a format, whose other properties the caller sets.
+  /// - Parameters:
+  ///   - kind: The kind of media.
+  ///   - codecID: libavcodec's identifier of the codec.
+  ///   - timeScale: Time units per second.
   package init(kind: Kind, codecID: AVCodecID, timeScale: Int32) {
     self.kind = kind
-    // Titles of chapters are no choice among the subtitles.
+    // Chapter titles must not be an alternative of subtitles.
     if kind == .text || kind == .metadata { alternateGroup = 0 }
     self.codecID = codecID
     self.timeScale = timeScale
   }
 
-  /// Whether libavformat takes the samples to be byte streams (H.264 and H.265, Annex B), since the record is no avcC or hvcC, or the first
-  /// sample stands for it, and rewrites them with lengths: of others nothing would be left.
+  /// Whether libavformat takes the samples for Annex B byte streams and converts them to
+  /// length-prefixed ones, because the configuration record is no avcC or hvcC, or is missing.
+  /// Samples in another form would be lost.
   var holdsByteStreams: Bool {
     switch codecID {
     case AV_CODEC_ID_H264: extradata.first != 1
@@ -132,13 +144,13 @@ package struct MuxerTrack: Sendable {
     }
   }
 
-  /// Whether bytes begin with a start code, of three bytes or four, and do not end with it.
+  /// Whether bytes begin with a start code of three or four bytes, followed by at least one byte.
   static func beginsWithStartCode(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let zeros = bytes.prefix(3).prefix { $0 == 0 }.count
     return zeros >= 2 && bytes.count > zeros + 1 && bytes[zeros] == 1
   }
 
-  /// Describes the track to libavformat.
+  /// Sets the properties of libavformat's stream.
   func apply(to stream: UnsafeMutablePointer<AVStream>) throws {
     guard let parameters = stream.pointee.codecpar else {
       throw MediaFileError(.outOfMemory, "out of memory")
@@ -162,7 +174,7 @@ package struct MuxerTrack: Sendable {
     }
   }
 
-  /// Describes the codec to libavcodec.
+  /// Sets the codec parameters.
   func fill(_ parameters: UnsafeMutablePointer<AVCodecParameters>) throws {
     parameters.pointee.codec_id = codecID
     parameters.pointee.codec_tag = codecTag.byteSwapped
@@ -208,7 +220,9 @@ package struct MuxerTrack: Sendable {
 }
 
 extension MuxerTrack {
-  /// A track that holds a stream's samples as they are.
+  /// Makes a track for the samples of a stream as they are.
+  /// - Parameter stream: The stream, of video or sound.
+  /// - Throws: `MediaFileError` if such samples cannot be written.
   package init(copying stream: MediaStream) throws {
     guard stream.kind == .video || stream.kind == .audio else {
       throw MediaFileError(.unsupportedFormat, "only video and sound can be written")
