@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
 
-/// What the fourth byte of an uncompressed picture of an AVI file (a bitmap, BI_RGB) with 32 bits a pixel is.
+/// Finds out whether the fourth byte of a pixel of an uncompressed 32-bit picture in an AVI file (a
+/// bitmap with BI_RGB compression) is alpha.
 ///
-/// By the definition of bitmaps it is not used, and most writers leave 0 there, which libavcodec gives out as alpha of a
-/// picture that nobody sees. Some write alpha: from the first picture on in which any is not 0, it is.
+/// The definition of bitmaps leaves it unused, and most writers set it to 0, so that libavcodec's
+/// pictures, with that byte as alpha, would be invisible. Some writers store alpha: the byte counts
+/// as alpha from the first picture on in which it is not 0 everywhere.
 struct BitmapAlpha {
   private let isBitmap: Bool
   private var isUsed = false
 
   init(_ context: UnsafePointer<AVCodecContext>, _ stored: StoredCodec?) {
-    // No other container leaves the name of raw pictures out.
+    // Only AVI stores raw pictures without a four-character code.
     isBitmap = context.pointee.codec_id == AV_CODEC_ID_RAWVIDEO && stored?.tag == 0
   }
 
-  /// Tells Core Video's side of a decoder that a frame has no alpha.
+  /// Sets the frame's pixel format to one without alpha, as long as all alpha bytes were 0.
   mutating func settle(_ frame: UnsafeMutablePointer<AVFrame>) {
     guard isBitmap, !isUsed, frame.pointee.format == AV_PIX_FMT_BGRA.rawValue else { return }
     isUsed = Self.hasAlpha(frame)
@@ -25,7 +27,7 @@ struct BitmapAlpha {
     guard let base = frame.pointee.data.0 else { return false }
     let width = Int(frame.pointee.width)
     for y in 0..<Int(frame.pointee.height) {
-      // The rows of bitmaps begin at the bottom: the distance is negative.
+      // Bitmaps store the bottom row first, so that the stride is negative.
       let row = UnsafeRawPointer(base + y * Int(frame.pointee.linesize.0))
       var any: UInt32 = 0
       for x in 0..<width { any |= row.loadUnaligned(fromByteOffset: 4 &* x, as: UInt32.self) }

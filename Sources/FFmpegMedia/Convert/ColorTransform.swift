@@ -3,15 +3,15 @@ import CoreVideo
 import Foundation
 import Synchronization
 
-/// Converts colours between primaries and transfer functions, by way of linear light.
+/// Converts colours between primaries and transfer functions, in linear light.
 public struct ColorTransform: Sendable, Hashable {
-  /// H.273 code points.
+  /// Code points of ITU-T H.273.
   public var sourcePrimaries: UInt8
   public var sourceTransfer: UInt8
   public var targetPrimaries: UInt8
   public var targetTransfer: UInt8
 
-  /// Unknown code points (2) mean BT.709.
+  /// Makes a transform between H.273 code points. Unspecified ones (2) stand for BT.709 (1).
   public init(sourcePrimaries: UInt8, sourceTransfer: UInt8, targetPrimaries: UInt8, targetTransfer: UInt8) {
     func known(_ code: UInt8) -> UInt8 { code == 2 ? 1 : code }
     self.sourcePrimaries = known(sourcePrimaries)
@@ -20,15 +20,16 @@ public struct ColorTransform: Sendable, Hashable {
     self.targetTransfer = known(targetTransfer)
   }
 
-  /// True if nothing changes.
+  /// Whether source and target are the same.
   public var isIdentity: Bool {
     sourcePrimaries == targetPrimaries
       && TransferCurve(sourceTransfer) == TransferCurve(targetTransfer)
       && TransferCurve(sourceTransfer) != nil
   }
 
-  /// False for code points that are not known, and towards a curve for high dynamic range from another curve. From high
-  /// dynamic range to another curve tones are mapped (`ToneMapping`).
+  /// Whether `apply(to:)` can do the conversion: all code points are known, and the target is not
+  /// of high dynamic range unless it has the source's transfer function. From high dynamic range to
+  /// another transfer function, tones are mapped (`ToneMapping`).
   public var isSupported: Bool {
     guard let from = TransferCurve(sourceTransfer), let to = TransferCurve(targetTransfer),
       Primaries(sourcePrimaries) != nil, Primaries(targetPrimaries) != nil
@@ -37,7 +38,8 @@ public struct ColorTransform: Sendable, Hashable {
   }
 
   /// Converts the colours of a buffer of 64-bit RGBA (`kCVPixelFormatType_64RGBALE`) in place.
-  /// - Returns: False if the buffer is of another format, or the transform is not supported.
+  /// - Parameter buffer: The buffer.
+  /// - Returns: false if the buffer has another format, or the transform is not supported.
   public func apply(to buffer: CVPixelBuffer) -> Bool {
     guard CVPixelBufferGetPixelFormatType(buffer) == kCVPixelFormatType_64RGBALE, isSupported,
       let from = TransferCurve(sourceTransfer), let to = TransferCurve(targetTransfer),
@@ -48,7 +50,8 @@ public struct ColorTransform: Sendable, Hashable {
     guard let base = CVPixelBufferGetBaseAddress(buffer) else { return false }
     let decode = CurveTables.decoding(from)
     let mapping = from == to ? nil : ToneMapping(from)
-    // Light of a display, as tone mapping gives it, goes through the display's curve (BT.1886), not the camera's.
+    // Tone mapping results in display light, which is encoded by the inverse of BT.1886, and not by
+    // the camera's function.
     let encode = CurveTables.encoding(mapping != nil && to == .bt709 ? .gamma24 : to)
     let stride = CVPixelBufferGetBytesPerRow(buffer)
     let width = CVPixelBufferGetWidth(buffer)
@@ -80,12 +83,12 @@ public struct ColorTransform: Sendable, Hashable {
   }
 }
 
-/// Transfer functions, as H.273 defines them.
+/// Transfer characteristics of ITU-T H.273, table 3.
 enum TransferCurve: Hashable {
-  /// BT.601, BT.709, BT.2020, SMPTE 170M: one curve.
+  /// The one function of BT.601, BT.709, BT.2020 and SMPTE 170M.
   case bt709
   case gamma22
-  /// BT.1886 with a black of nothing; no code point has it.
+  /// BT.1886 with a black level of zero, which has no code point.
   case gamma24
   case gamma28
   case smpte240
@@ -112,7 +115,7 @@ enum TransferCurve: Hashable {
 
   var isHighRange: Bool { self == .pq || self == .hlg }
 
-  /// Light from 0 to 1 for a signal from 0 to 1.
+  /// Linear light, 0 to 1, of a non-linear signal, 0 to 1.
   func light(_ v: Double) -> Double {
     switch self {
     case .linear: v
@@ -132,7 +135,7 @@ enum TransferCurve: Hashable {
     }
   }
 
-  /// The inverse of `light`.
+  /// The inverse of `light(_:)`.
   func signal(_ l: Double) -> Double {
     switch self {
     case .linear: l
@@ -152,7 +155,7 @@ enum TransferCurve: Hashable {
   }
 }
 
-/// The curves as tables over 16 bits.
+/// Tables of the transfer functions with 65,536 entries. Made on first use; thread-safe.
 enum CurveTables {
   private static let lights = Mutex<[TransferCurve: [Float]]>([:])
   private static let signals = Mutex<[TransferCurve: [UInt16]]>([:])
@@ -166,7 +169,8 @@ enum CurveTables {
     }
   }
 
-  /// By the fourth root of light, which spreads the dark end as the steepest curve needs it.
+  /// The table from light to signal, indexed by the fourth root of light: this gives dark values
+  /// the resolution that the steepest function needs.
   static func encoding(_ curve: TransferCurve) -> [UInt16] {
     signals.withLock { tables in
       if let table = tables[curve] { return table }
@@ -185,7 +189,7 @@ enum CurveTables {
   }
 }
 
-/// Colour primaries and white, as H.273 lists them, in CIE x and y.
+/// Colour primaries and white point of ITU-T H.273, table 2, as CIE 1931 x and y.
 struct Primaries {
   typealias Chromaticity = (x: Double, y: Double)
   let red: Chromaticity
@@ -209,7 +213,8 @@ struct Primaries {
 
   typealias Matrix = (Float, Float, Float, Float, Float, Float, Float, Float, Float)
 
-  /// Takes linear RGB of one set of primaries to another.
+  /// The matrix, row by row, from linear RGB of one set of primaries to another; nil for an unknown
+  /// code point.
   static func matrix(from: UInt8, to: UInt8) -> Matrix? {
     guard let source = Primaries(from), let target = Primaries(to) else { return nil }
     if from == to { return (1, 0, 0, 0, 1, 0, 0, 0, 1) }
@@ -233,13 +238,13 @@ struct Primaries {
     return (0..<9).map { columns[$0] * scale[$0 % 3] }
   }
 
-  /// What red and blue weigh in the luminance of white.
+  /// The contributions of red and blue to the luminance of white.
   var lumaWeights: (red: Double, blue: Double) {
     let m = toXYZ
     return (m[3], m[5])
   }
 
-  /// Bradford's adaptation of one white to another.
+  /// Bradford's chromatic adaptation from one white point to another.
   private static func adaptation(_ from: Chromaticity, _ to: Chromaticity) -> [Double] {
     if from == to { return [1, 0, 0, 0, 1, 0, 0, 0, 1] }
     let cone = [0.8951, 0.2664, -0.1614, -0.7502, 1.7135, 0.0367, 0.0389, -0.0685, 1.0296]

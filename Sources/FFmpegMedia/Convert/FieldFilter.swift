@@ -2,13 +2,18 @@
 import CFFmpeg
 import CoreVideo
 
-/// Makes progressive pictures of interlaced ones.
+/// Makes progressive pictures from interlaced ones.
 public enum FieldFilter {
+  /// The rows of a field: the even ones, from 0 (`top`), or the odd ones (`bottom`).
   public enum Field: Sendable { case top, bottom }
 
-  /// One field of a picture as a picture of half the height; nil if its format is not known. It shares the picture's
-  /// memory, but for a bottom field of 4:2:0 with an odd number of chroma rows, which has fewer of them than it needs:
-  /// that one is a copy, its last chroma row repeated.
+  /// Returns one field of a picture as a picture of half the height; nil for an unknown pixel
+  /// format. It shares the picture's memory, except for a bottom field of 4:2:0 with an odd number
+  /// of chroma rows, which has one chroma row too few: that one is a copy whose last chroma row is
+  /// repeated.
+  /// - Parameters:
+  ///   - field: The field.
+  ///   - buffer: The picture.
   public static func field(_ field: Field, of buffer: CVPixelBuffer) -> CVPixelBuffer? {
     guard let (view, info) = try? PixelConverter.view(buffer), view.height >= 2 else { return nil }
     let count = view.layout.planeCount
@@ -25,7 +30,7 @@ public enum FieldFilter {
     {
       return copy(view, info, firstRow: start, rows: rows, attachmentsOf: buffer)
     }
-    // The field's memory lives as long as its release callback holds the whole picture.
+    // The release callback of the field holds the picture whose memory it uses.
     let owner = Unmanaged.passRetained(buffer)
     var made: CVPixelBuffer?
     let result: CVReturn
@@ -53,7 +58,8 @@ public enum FieldFilter {
     return made
   }
 
-  /// Every other row of each plane in memory of its own; what the picture does not have is its field's last row.
+  /// Copies every other row of each plane, beginning with `firstRow`. Rows that the picture does
+  /// not have repeat the field's last row.
   private static func copy(
     _ view: PictureView, _ info: PixelFormatInfo, firstRow: Int, rows: Int,
     attachmentsOf buffer: CVPixelBuffer
@@ -77,9 +83,12 @@ public enum FieldFilter {
     return made
   }
 
-  /// Weighs each row with its neighbours, 1 to 2 to 1, so that the two fields' moments blend.
-  /// - Returns: False if the buffers differ in format or size, or if the format's samples are not whole bytes or
-  ///   little-endian words.
+  /// Filters each row with its neighbours by the weights 1, 2, 1, which blends the two fields.
+  /// - Parameters:
+  ///   - source: The interlaced picture.
+  ///   - target: Receives the result.
+  /// - Returns: false if the buffers differ in format or size, or if the samples are not bytes or
+  ///   little-endian 16-bit words.
   public static func blend(_ source: CVPixelBuffer, to target: CVPixelBuffer) -> Bool {
     guard let (from, fromInfo) = try? PixelConverter.view(source),
       let (to, toInfo) = try? PixelConverter.view(target),

@@ -3,9 +3,10 @@ import CFFmpeg
 import CodecInterface
 import CoreVideo
 
-/// What a decoder's frames are to Core Video.
+/// Relates the frames of libavcodec to Core Video's pixel formats and attachments.
 enum FrameFormat {
-  /// The format without the range that libavutil's old "J" formats imply.
+  /// Replaces libavutil's deprecated "J" formats, which imply full range, by the format and the
+  /// range.
   static func plain(_ format: AVPixelFormat, isFullRange: Bool) -> (AVPixelFormat, isFullRange: Bool) {
     switch format {
     case AV_PIX_FMT_YUVJ420P: (AV_PIX_FMT_YUV420P, true)
@@ -17,8 +18,8 @@ enum FrameFormat {
     }
   }
 
-  /// The format without its alpha, where the client likes a format best that has luma and chroma, but no alpha: its
-  /// samples stay what they are, and need not be taken to RGB, which has no room for all of them.
+  /// The format without alpha, if the client's first preference is a YCbCr format without alpha:
+  /// then the samples need no conversion to RGB, which cannot represent all YCbCr values.
   static func withoutUnwantedAlpha(_ format: AVPixelFormat, preferred: [PictureFormat]) -> AVPixelFormat {
     guard let wish = preferred.first, PixelConverter.isYCbCr(wish.rawValue),
       !PixelConverter.hasAlpha(wish.rawValue), let name = av_get_pix_fmt_name(format)
@@ -31,12 +32,12 @@ enum FrameFormat {
 
   static func isGray(_ format: AVPixelFormat) -> Bool {
     guard let descriptor = av_pix_fmt_desc_get(format) else { return false }
-    // Alone, or with alpha.
+    // Gray has one component, or two with alpha.
     return descriptor.pointee.nb_components <= 2
       && descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_PAL) == 0
   }
 
-  /// The part of a frame that is to be seen, when libavcodec was told to leave the cropping to us.
+  /// The visible part of a frame, for a decoder with `apply_cropping` off.
   static func visibleRect(_ frame: UnsafePointer<AVFrame>) -> PixelRect {
     let left = Int(clamping: frame.pointee.crop_left)
     let top = Int(clamping: frame.pointee.crop_top)
@@ -45,8 +46,12 @@ enum FrameFormat {
       height: Int(frame.pointee.height) - top - Int(clamping: frame.pointee.crop_bottom))
   }
 
-  /// The pixel format for frames of a libavutil format: one of the preferred that holds the same samples, or else
-  /// the one that loses least.
+  /// The pixel format for frames of a libavutil format: a preferred one with the same samples, or
+  /// else the one that loses least.
+  /// - Parameters:
+  ///   - format: The format of the frames.
+  ///   - isFullRange: Whether their luma and chroma use the full range.
+  ///   - preferred: The formats that the client prefers, the best one first.
   static func target(of format: AVPixelFormat, isFullRange: Bool, preferred: [PictureFormat]) -> UInt32 {
     let sister = SemiPlanarPair(planar: format)?.semiPlanar
     for wish in preferred {
@@ -72,7 +77,7 @@ enum FrameFormat {
     let flags = descriptor.pointee.flags
     let isRGB = flags & UInt64(AV_PIX_FMT_FLAG_RGB) != 0 || flags & UInt64(AV_PIX_FMT_FLAG_PAL) != 0
     let hasAlpha = flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
-    // Luma and chroma stay what they are, where there is a format for them.
+    // Luma and chroma are kept where there is a YCbCr format with alpha.
     if hasAlpha, isDeep, !isRGB, descriptor.pointee.nb_components == 4 {
       return kCVPixelFormatType_4444AYpCbCr16
     }
@@ -91,7 +96,10 @@ enum FrameFormat {
     fourCharacterCode(isFullRange ? full : video)
   }
 
-  /// What a frame says about its samples.
+  /// Collects the properties of a decoded frame.
+  /// - Parameters:
+  ///   - frame: The frame.
+  ///   - buffer: The pixel buffer with its picture.
   static func describe(_ frame: UnsafePointer<AVFrame>, as buffer: CVPixelBuffer) -> DecodedPicture {
     var picture = DecodedPicture(pixelBuffer: buffer)
     let fields = frame.pointee
@@ -101,7 +109,7 @@ enum FrameFormat {
       primaries: UInt8(clamping: fields.color_primaries.rawValue),
       transfer: UInt8(clamping: fields.color_trc.rawValue),
       matrix: UInt8(clamping: fields.colorspace.rawValue), isFullRange: isFullRange)
-    // libavutil counts the places from 1, H.273 from 0.
+    // AVChromaLocation is the code point of H.273 plus 1; 0 means unspecified.
     if fields.chroma_location.rawValue > 0 {
       picture.chromaLocation = UInt8(fields.chroma_location.rawValue - 1)
     }

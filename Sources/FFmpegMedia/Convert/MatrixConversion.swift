@@ -2,32 +2,38 @@
 import CFFmpeg
 import Foundation
 
-/// Takes YCbCr of a matrix that Core Video has no name for to one that it has, so that what a picture's
-/// attachments say is true of it: FCC (4), YCgCo (8), constant luminance of BT.2020 (10) and of the stream's
-/// own primaries (13), and ICtCp (14) of H.273, 8.3.
+/// Converts YCbCr of a matrix that Core Video has no name for to one that it has, so that the
+/// attachments of a picture are true: FCC (4), YCgCo (8), constant luminance of BT.2020 (10) and of
+/// other primaries (13), and ICtCp (14), all in H.273, 8.3.
 ///
-/// It works on 4:4:4 with 16 bits, whose samples are those of the stream, shifted up to the highest bit.
+/// It works on 16-bit 4:4:4 pictures, with the samples of the stream in the upper bits.
 struct MatrixConversion {
-  /// The code point of what comes out.
+  /// The H.273 code point of the resulting matrix.
   let target: UInt8
 
   private enum Kind {
-    /// A matrix of code values, by rows, and what is added.
+    /// A 3 by 3 matrix of code values, row by row, and an offset to be added.
     case linear([Float], offset: [Float])
     case general(Decoder)
   }
   private let kind: Kind
 
-  /// What non-linear kinds need.
+  /// The properties of a non-linear conversion.
   private struct Decoder {
-    /// From luma and chroma of a range of 1, the latter about 0, to R', G' and B'.
+    /// Converts luma (0 to 1) and chroma (-0.5 to 0.5) to R', G' and B'.
     let rgb: (Double, Double, Double) -> (Double, Double, Double)
     let codes: Codes
     let weights: Weights
   }
 
-  /// - Parameters: code points of H.273.
-  /// - Returns: nil for a matrix that has a name, or is not known.
+  /// Makes a conversion.
+  /// - Parameters:
+  ///   - matrix: Matrix coefficients of the source, a code point of H.273.
+  ///   - primaries: Colour primaries of the source, a code point of H.273.
+  ///   - transfer: Transfer characteristics of the source, a code point of H.273.
+  ///   - isFullRange: Whether luma and chroma use the full range.
+  ///   - height: Height of the picture in rows.
+  /// - Returns: nil if Core Video has a name for the matrix, or if it is not known.
   init?(matrix: UInt8, primaries: UInt8, transfer: UInt8, isFullRange: Bool, height: Int) {
     let target = Self.target(matrix, primaries: primaries, height: height)
     guard let weights = Weights(matrix: target) else { return nil }
@@ -38,8 +44,8 @@ struct MatrixConversion {
       guard let own = Weights(matrix: 4) else { return nil }
       kind = Self.linear(own.toRGB, codes, weights, codes)
     case 8:
-      // Luma, green and orange difference: G' = Y + Cg, R' = Y - Cg + Co, B' = Y - Cg - Co. Chroma has the
-      // range of luma.
+      // Y, Cg (green) and Co (orange): G' = Y + Cg, R' = Y - Cg + Co, B' = Y - Cg - Co. Chroma has
+      // the range of luma.
       var own = codes
       own.chroma = codes.luma
       kind = Self.linear([1, -1, 1, 1, 1, 0, 1, -1, -1], own, weights, codes)
@@ -56,10 +62,10 @@ struct MatrixConversion {
     }
   }
 
-  /// Whether there is something to convert.
+  /// Whether Core Video has no name for this matrix, so that its pictures must be converted.
   static func isNeeded(_ matrix: UInt8) -> Bool { [4, 8, 10, 13, 14].contains(matrix) }
 
-  /// The matrix with a name that comes closest, or that goes with the primaries.
+  /// The named matrix that is closest, or that belongs to the primaries.
   private static func target(_ matrix: UInt8, primaries: UInt8, height: Int) -> UInt8 {
     switch (matrix, primaries) {
     case (4, _): 6
@@ -73,7 +79,7 @@ struct MatrixConversion {
 
   // MARK: What samples mean
 
-  /// How code values of 8 bits stand for numbers.
+  /// The scale of 8-bit code values: the value of black, and the ranges of luma and of chroma.
   private struct Codes {
     var black: Double
     var luma: Double
@@ -84,7 +90,7 @@ struct MatrixConversion {
     }
   }
 
-  /// What red and blue weigh in luma.
+  /// The weights of red and blue in luma (Kr and Kb of H.273, 8.3).
   private struct Weights {
     let red: Double
     let blue: Double
@@ -101,13 +107,13 @@ struct MatrixConversion {
       }
     }
 
-    /// Those that follow from primaries (H.273, equations 32 to 37).
+    /// The weights that follow from primaries (H.273, equations 32 to 37).
     init?(primaries: UInt8) {
       guard let weights = Primaries(primaries == 2 ? 1 : primaries)?.lumaWeights else { return nil }
       (red, blue) = (weights.red, weights.blue)
     }
 
-    /// Luma and chroma to R', G' and B', by rows.
+    /// The matrix from luma and chroma to R', G' and B', row by row.
     var toRGB: [Double] {
       let (r, b) = (2 - 2 * red, 2 - 2 * blue)
       return [1, 0, r, 1, -b * blue / green, -r * red / green, 1, b, 0]
@@ -115,7 +121,7 @@ struct MatrixConversion {
 
     func luma(_ r: Double, _ g: Double, _ b: Double) -> Double { red * r + green * g + blue * b }
 
-    /// R', G' and B' to luma and chroma, by rows.
+    /// The matrix from R', G' and B' to luma and chroma, row by row.
     var fromRGB: [Double] {
       let (r, b) = (2 - 2 * red, 2 - 2 * blue)
       return [
@@ -145,7 +151,8 @@ struct MatrixConversion {
     return .linear(matrix, offset: offset.map { Float(256 * $0) })
   }
 
-  /// H.273, equations 59 to 68: luma is that of linear light, and chroma is measured by how far it can go.
+  /// Constant luminance (H.273, equations 59 to 68): luma is computed from linear light, and chroma
+  /// is scaled by its largest possible values, which differ for positive and negative ones.
   private static func constantLuminance(
     _ weights: Weights, _ curve: TransferCurve
   ) -> (Double, Double, Double) -> (Double, Double, Double) {
@@ -160,7 +167,8 @@ struct MatrixConversion {
     }
   }
 
-  /// H.273, equations 69 to 77 (BT.2100): intensity and two differences of the cones' signals.
+  /// ICtCp (H.273, equations 69 to 77; BT.2100): intensity, and two differences of the cone
+  /// responses.
   private static func constantIntensity(
     _ curve: TransferCurve
   ) -> (Double, Double, Double) -> (Double, Double, Double) {
@@ -192,7 +200,7 @@ struct MatrixConversion {
 
   // MARK: The work
 
-  /// Converts a picture of YUV444P16 in place.
+  /// Converts a YUV444P16 picture in place; other formats are left as they are.
   func apply(to picture: PictureView) {
     guard picture.format == AV_PIX_FMT_YUV444P16LE, picture.width > 0 else { return }
     for row in 0..<picture.height {

@@ -2,8 +2,8 @@
 import CFFmpeg
 import CoreMedia
 
-/// Colour names of Core Video by libavutil's numbers, which are the code points of H.273. Core Video's table is the
-/// one table; what it does not name is "unspecified".
+/// Core Video's names of libavutil's colour constants, which are the code points of H.273. Core
+/// Video has the only table; what it does not name becomes "unspecified".
 enum MediaColor {
   static func name(_ primaries: AVColorPrimaries) -> CFString? {
     CVColorPrimariesGetStringForIntegerCodePoint(Int32(clamping: primaries.rawValue))?.takeUnretainedValue()

@@ -3,21 +3,21 @@ import CFFmpeg
 import CodecInterface
 import Synchronization
 
-/// What the sample values of a picture mean.
+/// How the sample values of a picture are to be interpreted.
 struct SampleMeaning: Hashable {
-  /// H.273 code point, 2 if unknown.
+  /// Matrix coefficients, a code point of H.273; 2: unspecified.
   var matrix: UInt8 = 2
   var isFullRange = false
   var chroma: ChromaSiting?
 }
 
-/// Where a chroma sample lies, in 1/256 of the distance of two luma samples.
+/// Position of a chroma sample, in 1/256 of the distance between two luma samples.
 struct ChromaSiting: Hashable {
   var x: Int32
   var y: Int32
 }
 
-/// A conversion that cannot be done.
+/// The reason why a conversion failed.
 public enum PixelConversionError: Error, Sendable, Equatable {
   /// This pixel format cannot be read, or written.
   case unsupportedPixelFormat(UInt32)
@@ -27,11 +27,12 @@ public enum PixelConversionError: Error, Sendable, Equatable {
   case failed
 }
 
-/// Converts pictures between formats, sizes, matrices and ranges. Keeps what it has set up for the next picture.
+/// Converts pictures between formats, sizes, matrices and ranges. Keeps libswscale contexts for
+/// later pictures. Thread-safe.
 final class PictureConversion: Sendable {
   let filter: ScalingFilter
   let threads: Int
-  /// Contexts that wait for their next picture, the latest used last.
+  /// Contexts that are not in use, the most recently used one last; at most `idleLimit`.
   private let idle = Mutex(IdleContexts())
   private static let idleLimit = 8
 
@@ -69,7 +70,7 @@ final class PictureConversion: Sendable {
     {
       return try scaleWithAnotherRow(source, from, to: target, to)
     }
-    // The colour matrix of a YCbCr pair is changed by way of RGB, which libswscale does in one thread.
+    // libswscale changes the matrix by converting to RGB and back, which works in one thread only.
     let changesMatrix = from.matrix != to.matrix
     let key = ScalingContext.Key(
       source: Self.side(source, input, from), target: Self.side(target, output, to), filter: filter,
@@ -79,7 +80,8 @@ final class PictureConversion: Sendable {
     defer { giveBack(context) }
 
     var readable = source
-    // libswscale takes a chroma sample from pairs of RGB pixels: behind the last one of an odd row stands its like.
+    // libswscale makes a chroma sample from two RGB pixels: the last pixel of an odd row is
+    // repeated after it.
     let isOdd = source.width % 2 == 1 && PixelFormatInfo.isRGB(input)
     if input != source.format || !source.isPadded || isOdd {
       guard let picture = context.scratchPicture(0, input, width: source.width, height: source.height) else {
@@ -93,7 +95,8 @@ final class PictureConversion: Sendable {
       if isOdd { PlaneCopy.repeatLastColumn(of: picture) }
       readable = picture
     }
-    // Vector code may write past the right edge of a row, which is somebody's pixels in a part of a picture.
+    // SIMD code may write past the right edge of a row; in a part of a picture, the pixels there
+    // must not change.
     if output == target.format, wholeTarget, target.isPadded {
       guard context.scale(readable, to: target) else { throw .failed }
       return
@@ -108,8 +111,8 @@ final class PictureConversion: Sendable {
     }
   }
 
-  /// Packed 4:2:2 of an odd height to 4:2:0, by way of one row more: libswscale would leave the last row of chroma as it
-  /// was.
+  /// Converts packed 4:2:2 of an odd height to 4:2:0 with one row more, because libswscale would
+  /// not write the last chroma row.
   private func scaleWithAnotherRow(
     _ source: PictureView, _ from: SampleMeaning, to target: PictureView, _ to: SampleMeaning
   ) throws(PixelConversionError) {
@@ -158,7 +161,8 @@ final class PictureConversion: Sendable {
 
   // MARK: What libswscale can do
 
-  /// The format itself, or the one to rearrange it to before libswscale can read it.
+  /// The format itself, or the planar one to which a picture must be rearranged for libswscale; nil
+  /// if there is none.
   static func readable(_ format: AVPixelFormat) -> AVPixelFormat? {
     if sws_isSupportedInput(format) > 0 { return format }
     guard let pair = SemiPlanarPair(semiPlanar: format), sws_isSupportedInput(pair.planar) > 0 else {
@@ -167,9 +171,10 @@ final class PictureConversion: Sendable {
     return pair.planar
   }
 
-  /// The format itself, or the one that libswscale can write and that is then rearranged to it.
+  /// The format itself, or the planar one that libswscale must write and that is rearranged to it;
+  /// nil if there is none.
   static func writable(_ format: AVPixelFormat, from source: AVPixelFormat? = nil) -> AVPixelFormat? {
-    // From gray, libswscale leaves interleaved chroma at zero, which is green.
+    // From gray, libswscale writes zeros to interleaved chroma, which is green.
     let isGray = source.flatMap { av_pix_fmt_desc_get($0) }.map { $0.pointee.nb_components <= 2 } ?? false
     if isGray, let pair = SemiPlanarPair(semiPlanar: format) { return pair.planar }
     if sws_isSupportedOutput(format) > 0 { return format }
@@ -179,11 +184,12 @@ final class PictureConversion: Sendable {
     return pair.planar
   }
 
-  /// What libswscale is to write: odd sizes it does not fill in every format.
+  /// The format that libswscale is to write: in some, it does not write the last samples of odd
+  /// sizes.
   private static func output(for target: PictureView, from source: AVPixelFormat) -> AVPixelFormat? {
-    // The last pixel of an odd row of packed 4:2:2 stays as it was.
+    // In packed 4:2:2, it does not write the last pixel of an odd row.
     if target.width % 2 == 1, PackedOrder(target.format) != nil { return AV_PIX_FMT_YUV422P }
-    // So does the last interleaved chroma of more than eight bits.
+    // In interleaved chroma of more than 8 bits, it does not write the last sample.
     if target.width % 2 == 1 || target.height % 2 == 1,
       let pair = SemiPlanarPair(semiPlanar: target.format), pair.bytes == 2,
       sws_isSupportedOutput(pair.planar) > 0
@@ -195,8 +201,8 @@ final class PictureConversion: Sendable {
 
   // MARK: Colour
 
-  /// Fills in what a picture does not say: the other picture's value; if neither knows, BT.709 from 720 lines
-  /// on and BT.601 below, which matters between YCbCr and RGB only.
+  /// Completes what the attachments leave open: from the other picture, or else BT.709 from 720
+  /// rows on and BT.601 below, which only matters between YCbCr and RGB.
   private static func resolve(
     _ source: PictureView, _ sourceMeaning: SampleMeaning, _ target: PictureView,
     _ targetMeaning: SampleMeaning
@@ -216,7 +222,8 @@ final class PictureConversion: Sendable {
     return (from, to)
   }
 
-  /// The code point by which libswscale knows a matrix; nil if it is unknown. 5 and 6 are one matrix.
+  /// The code point that libswscale uses for a matrix; nil if it does not know it. 5 and 6 are the
+  /// same matrix.
   private static func known(_ matrix: UInt8) -> UInt8? {
     switch matrix {
     case 1, 4, 7: matrix

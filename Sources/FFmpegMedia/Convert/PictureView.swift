@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
 
-/// Where the samples of a picture lie, in memory that somebody else owns.
+/// The planes of a picture in memory that the view does not own.
 struct PictureView {
   var format: AVPixelFormat
   var width: Int
   var height: Int
-  /// Four entries, as libswscale wants; those past the format's planes are nil and 0.
+  /// Four entries, as libswscale expects; nil and 0 after the last plane of the format.
   private(set) var planes: [UnsafeMutablePointer<UInt8>?]
   private(set) var strides: [Int32]
-  /// libswscale's vector code may read and write a little beyond the end of each row. Memory that a program wrapped
-  /// ends where it says, and what lies between its rows is not ours either.
+  /// Whether libswscale's SIMD code may read and write slightly beyond the end of each row. It may
+  /// not in memory that a program has wrapped, which ends with the last row, and between whose rows
+  /// there may be other data.
   var isPadded = true
 
   init(
@@ -23,7 +24,7 @@ struct PictureView {
     self.strides = (0..<4).map { $0 < strides.count ? Int32(clamping: strides[$0]) : 0 }
   }
 
-  /// The picture of a frame, which must outlive the view.
+  /// A view of a frame, which must outlive it.
   init(_ frame: UnsafePointer<AVFrame>) {
     let data = frame.pointee.data
     let lines = frame.pointee.linesize
@@ -36,9 +37,9 @@ struct PictureView {
 
   var layout: PlaneLayout { PlaneLayout(format) }
 
-  /// The part of the picture that `rect` covers, its corner rounded down to the layout's `cornerAlignment`:
-  /// between two chroma samples no part begins, and from the later one on there would be a row or a column
-  /// too few.
+  /// The part of the picture in a rectangle, whose corner is rounded down to
+  /// `layout.cornerAlignment`: a part cannot begin between two chroma samples, and if it began at
+  /// the later one, it would have a row or a column of chroma too few.
   func cropped(to rect: PixelRect) -> PictureView {
     var part = self
     part.width = rect.width
@@ -70,18 +71,18 @@ public struct PixelRect: Hashable, Sendable {
   }
 }
 
-/// How a format spreads a picture over planes.
+/// How the samples of a pixel format are distributed over planes.
 struct PlaneLayout {
   private let format: AVPixelFormat
   let planeCount: Int
-  /// Bytes from one sample (or pair, or group of pixels in a packed 4:2:2 format) to the next in each plane.
+  /// Bytes from one sample to the next in each plane; from one group to the next in packed 4:2:2.
   let bytesPerSample: [Int]
-  /// log2 of the chroma subsampling.
+  /// Binary logarithm of the horizontal and vertical chroma subsampling.
   let chromaWidthShift: Int
   let chromaHeightShift: Int
-  /// Planes that are subsampled.
+  /// Whether each plane is subsampled.
   private let isChroma: [Bool]
-  /// Pixels that share bytes with their neighbours: log2 of the smallest group that begins on a byte.
+  /// Binary logarithm of the smallest number of pixels that begins on a byte boundary.
   private let groupShift: Int
 
   init(_ format: AVPixelFormat) {
@@ -105,29 +106,30 @@ struct PlaneLayout {
     bytesPerSample = (0..<count).map { plane in
       components.filter { Int($0.plane) == plane }.map { Int($0.step) }.max() ?? 1
     }
-    // In a packed format chroma is subsampled inside the pixel group, not by the plane's width.
+    // In packed formats chroma is subsampled within groups of pixels, and the plane has the full
+    // width.
     isChroma = (0..<count).map { count > 1 && hasChroma && ($0 == 1 || $0 == 2) }
     chromaWidthShift = Int(descriptor.pointee.log2_chroma_w)
     chromaHeightShift = Int(descriptor.pointee.log2_chroma_h)
     groupShift = descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_BITSTREAM) != 0 ? 3 : 0
   }
 
-  /// Bytes of a plane's row that `pixels` pixels of the picture take, whole groups where a packed format shares its
-  /// chroma among several pixels.
+  /// Bytes of a plane's row for a number of pixels, rounded up to whole groups in packed formats
+  /// with shared chroma.
   func bytes(_ pixels: Int, inPlane plane: Int) -> Int {
     pixels > 0 ? max(0, Int(av_image_get_linesize(format, Int32(clamping: pixels), Int32(plane)))) : 0
   }
 
-  /// Samples of a plane that `pixels` pixels of the picture take.
+  /// Samples of a plane's row for a number of pixels, rounded up.
   func samples(_ pixels: Int, inPlane plane: Int) -> Int {
     isChroma[plane] ? -((-pixels) >> chromaWidthShift) : pixels
   }
 
-  /// Rows of a plane that `rows` rows of the picture take.
+  /// Rows of a plane for a number of picture rows, rounded up.
   func rows(_ rows: Int, inPlane plane: Int) -> Int {
     isChroma[plane] ? -((-rows) >> chromaHeightShift) : rows
   }
 
-  /// Pixels that the upper left corner of a part must be a multiple of.
+  /// Numbers of pixels and rows of which the upper left corner of a part must be a multiple.
   var cornerAlignment: (x: Int, y: Int) { (1 << max(chromaWidthShift, groupShift), 1 << chromaHeightShift) }
 }

@@ -5,25 +5,29 @@ import CoreVideo
 
 /// Converts pixel buffers between pixel formats, sizes, colour matrices and ranges.
 ///
-/// The matrix (BT.601, BT.709, SMPTE 240M, BT.2020) and the place of the chroma samples are those that the buffers'
-/// attachments name; what one buffer does not say is taken from the other. The range is that of the pixel format.
-/// Samples that only change their place are moved, all else goes through libswscale.
-/// A converter keeps what it has set up, so use one for all frames; it may be used from several threads at once.
+/// The matrix (BT.601, BT.709, SMPTE 240M, BT.2020) and the chroma siting are those in the buffers'
+/// attachments; what one buffer does not have is taken from the other. The range is that of the
+/// pixel format. If samples only need to be rearranged they are copied; all other conversions use
+/// libswscale. A converter keeps its libswscale contexts, so that one should be used for all
+/// frames. It is thread-safe.
 public final class PixelConverter: Sendable {
   private let conversion: PictureConversion
 
-  /// - Parameter threads: Threads for one conversion, 1 to 16. More than one pays for large pictures that change
-  ///   their size, when no encoder waits for the processors.
+  /// Makes a converter.
+  /// - Parameters:
+  ///   - filter: The filter for changes of size.
+  ///   - threads: Threads for one conversion, 1 to 16. Several make large pictures faster that
+  ///     change their size, unless the processors are busy with an encoder.
   public init(filter: ScalingFilter = .bicubic, threads: Int = 1) {
     conversion = PictureConversion(filter: filter, threads: min(16, threads))
   }
 
-  /// True if `convert` can read buffers of this pixel format.
+  /// Whether `convert` can read buffers of this pixel format.
   public static func canRead(_ pixelFormat: OSType) -> Bool {
     PixelFormatInfo.of(pixelFormat).map { PictureConversion.readable($0.format) != nil } ?? false
   }
 
-  /// True if `convert` can write buffers of this pixel format.
+  /// Whether `convert` can write buffers of this pixel format.
   public static func canWrite(_ pixelFormat: OSType) -> Bool {
     PixelFormatInfo.of(pixelFormat).map { PictureConversion.writable($0.format) != nil } ?? false
   }
@@ -31,13 +35,13 @@ public final class PixelConverter: Sendable {
   /// The pixel formats that `convert` can write.
   public static var writableFormats: [OSType] { PixelFormatInfo.all.map(\.code).filter(canWrite) }
 
-  /// True for formats of luma and chroma; false for RGB, gray, and formats that are not known.
+  /// Whether a format consists of luma and chroma; false for RGB, gray and unknown formats.
   public static func isYCbCr(_ pixelFormat: OSType) -> Bool {
     guard let info = PixelFormatInfo.of(pixelFormat), !info.isRGB else { return false }
     return av_pix_fmt_desc_get(info.format).map { $0.pointee.nb_components >= 3 } ?? false
   }
 
-  /// Whether pictures of one size have fewer chroma samples in one format than in another.
+  /// Whether pictures have fewer chroma samples in the second format than in the first one.
   package static func reducesChroma(_ source: OSType, _ target: OSType) -> Bool {
     func shifts(_ code: OSType) -> Int? {
       guard let info = PixelFormatInfo.of(code), let descriptor = av_pix_fmt_desc_get(info.format) else {
@@ -49,13 +53,14 @@ public final class PixelConverter: Sendable {
     return after > before
   }
 
+  /// Whether Core Video describes a pixel format as one with alpha.
   package static func hasAlpha(_ pixelFormat: OSType) -> Bool {
     let description = CVPixelFormatDescriptionCreateWithPixelFormatType(nil, pixelFormat) as? [CFString: Any]
     return description?[kCVPixelFormatContainsAlpha] as? Bool ?? false
   }
 
-  /// Makes `kCVImageBufferAlphaChannelModeKey` of a picture that was made of another say what is true of it: it has the
-  /// source's alpha, unless its format has none.
+  /// Corrects `kCVImageBufferAlphaChannelModeKey` of a picture that was converted: it gets the
+  /// source's mode, unless its format has no alpha.
   package static func settleAlphaMode(of target: CVPixelBuffer, after source: CVPixelBuffer) {
     let key = kCVImageBufferAlphaChannelModeKey
     if let mode = CVBufferCopyAttachment(source, key, nil), hasAlpha(CVPixelBufferGetPixelFormatType(target))
@@ -66,12 +71,17 @@ public final class PixelConverter: Sendable {
     }
   }
 
-  /// Fills `target` with the picture in `source`. Attachments are read, and left alone.
+  /// Converts the picture in `source` to the format and the size of `target`. Attachments of the
+  /// buffers are read, and not changed.
   ///
   /// - Parameters:
-  ///   - sourceRect: The part of `source` to take, all of it if nil. In a format with subsampled chroma the corner
-  ///     moves up and to the left to the next whole chroma sample.
-  ///   - targetRect: The part of `target` to fill, all of it if nil; its corner likewise. The rest stays as it is.
+  ///   - source: The picture.
+  ///   - sourceRect: The part of `source` to be converted; nil: all of it. With subsampled chroma,
+  ///     the corner is moved up and to the left to the next chroma sample.
+  ///   - target: Receives the result.
+  ///   - targetRect: The part of `target` to be written, whose corner is moved in the same way;
+  ///     nil: all of it. The rest is not changed.
+  /// - Throws: `PixelConversionError`.
   public func convert(
     _ source: CVPixelBuffer, sourceRect: PixelRect? = nil, to target: CVPixelBuffer,
     targetRect: PixelRect? = nil

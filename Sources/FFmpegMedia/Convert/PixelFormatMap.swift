@@ -2,11 +2,11 @@
 import CFFmpeg
 import CodecInterface
 
-/// What a Core Video pixel format is to libavutil.
+/// The libavutil format of a Core Video pixel format.
 struct PixelFormatInfo: Sendable {
   let code: UInt32
   let format: AVPixelFormat
-  /// Of a YCbCr format; RGB is always full range.
+  /// Whether luma and chroma use the full range. RGB always does.
   let isFullRange: Bool
   let isRGB: Bool
 
@@ -29,7 +29,8 @@ struct PixelFormatInfo: Sendable {
     return descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_RGB) != 0
   }
 
-  /// The formats that can be converted. A sample of a 10-bit bi-planar format sits in the upper bits of its word.
+  /// The formats that can be converted. Samples of 10-bit biplanar formats are in the upper bits of
+  /// 16-bit words.
   static let all: [PixelFormatInfo] = [
     PixelFormatInfo("420v", AV_PIX_FMT_NV12),
     PixelFormatInfo("420f", AV_PIX_FMT_NV12, full: true),
@@ -73,7 +74,8 @@ struct PixelFormatInfo: Sendable {
 
   static func of(_ code: UInt32) -> PixelFormatInfo? { byCode[code] }
 
-  /// The pixel format that shows a decoder's format as it is, or with its chroma interleaved; nil if there is none.
+  /// The pixel format with the same samples as a decoder's format, or with its chroma interleaved;
+  /// nil if there is none.
   static func native(for format: AVPixelFormat, fullRange: Bool) -> PixelFormatInfo? {
     let target = SemiPlanarPair(planar: format)?.semiPlanar ?? format
     return all.first { $0.format == target && ($0.isRGB || $0.isFullRange == fullRange) }
@@ -81,7 +83,7 @@ struct PixelFormatInfo: Sendable {
   }
 }
 
-/// "420v" as a number.
+/// The value of a four-character code such as "420v".
 func fourCharacterCode(_ text: StaticString) -> UInt32 {
   text.withUTF8Buffer { $0.reduce(0) { $0 << 8 | UInt32($1) } }
 }

@@ -2,14 +2,17 @@
 import CFFmpeg
 import CoreVideo
 
-/// Turns and mirrors pictures.
+/// Rotates and mirrors pictures.
 public struct PixelRotation: Sendable, Hashable {
+  /// A rotation: none, by 90 degrees clockwise (`right`), by 180, or by 90 degrees counterclockwise
+  /// (`left`).
   public enum Turn: Sendable { case none, right, half, left }
 
+  /// The rotation, which is done before mirroring.
   public var turn: Turn
-  /// Swap left and right after the turn.
+  /// Whether left and right are swapped after the rotation.
   public var flipsHorizontally: Bool
-  /// Swap top and bottom after the turn.
+  /// Whether top and bottom are swapped after the rotation.
   public var flipsVertically: Bool
 
   public init(turn: Turn = .none, flipsHorizontally: Bool = false, flipsVertically: Bool = false) {
@@ -18,10 +21,12 @@ public struct PixelRotation: Sendable, Hashable {
     self.flipsVertically = flipsVertically
   }
 
-  /// True if width and height change places.
+  /// Whether the rotation swaps width and height.
   public var swapsSides: Bool { turn == .left || turn == .right }
 
-  /// The format in which a picture of this format can be turned: itself, or one with more chroma; nil if there is none.
+  /// The format in which a picture of this format can be rotated: the same one, or one with more
+  /// chroma; nil for unknown formats. A format that is subsampled in one direction only cannot be
+  /// rotated.
   public static func workingFormat(_ pixelFormat: OSType) -> OSType? {
     guard let info = PixelFormatInfo.of(pixelFormat) else { return nil }
     let layout = PlaneLayout(info.format)
@@ -37,9 +42,12 @@ public struct PixelRotation: Sendable, Hashable {
     return fourCharacterCode(code)
   }
 
-  /// Turns the picture in `source` into `target`.
-  /// - Returns: False if the two do not fit: another format, sides that are not those of the turned picture, or a
-  ///   format that cannot be turned as it is.
+  /// Rotates and mirrors a picture.
+  /// - Parameters:
+  ///   - source: The picture.
+  ///   - target: Receives the result.
+  /// - Returns: false if the formats differ, if the size of `target` is not that of the rotated
+  ///   picture, or if the format cannot be rotated; see `workingFormat(_:)`.
   public func rotate(_ source: CVPixelBuffer, to target: CVPixelBuffer) -> Bool {
     guard CVPixelBufferLockBaseAddress(source, .readOnly) == kCVReturnSuccess else { return false }
     defer { CVPixelBufferUnlockBaseAddress(source, .readOnly) }
@@ -66,7 +74,7 @@ public struct PixelRotation: Sendable, Hashable {
   }
 }
 
-/// One plane to turn.
+/// The rotation of one plane.
 private struct PlaneJob {
   let source: UnsafeMutablePointer<UInt8>
   let sourceStride: Int
@@ -76,11 +84,12 @@ private struct PlaneJob {
   let targetStride: Int
   let width: Int
   let height: Int
-  /// Of a sample.
+  /// Bytes of a sample.
   let bytes: Int
 
   func run(_ rotation: PixelRotation) {
-    // Where the source's sample for the target's first one lies, and how far it is to the next in x and in y.
+    // Offset in the source of the target's first sample, and steps in the source for one sample to
+    // the right and one row down.
     var start: Int
     var stepX: Int
     var stepY: Int
@@ -110,7 +119,7 @@ private struct PlaneJob {
     }
   }
 
-  /// Tile by tile, so that both pictures' lines stay in the cache.
+  /// Copies in tiles of 32 by 32 samples, so that the rows of both pictures stay in the cache.
   private func move<Sample: BitwiseCopyable>(_: Sample.Type, _ start: Int, _ stepX: Int, _ stepY: Int) {
     let tile = 32
     let size = MemoryLayout<Sample>.size

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
 
-/// The conversions that only move samples: same picture, other planes.
+/// Conversions that only move samples: between planes, and between planar and interleaved.
 enum PlaneCopy {
   /// Copies a picture of the same format and size.
   static func copy(_ source: PictureView, to target: PictureView) {
@@ -13,7 +13,7 @@ enum PlaneCopy {
     }
   }
 
-  /// Puts the last pixel of each row behind it, where there is room.
+  /// Repeats the last pixel of each row after its end, for which the rows must have padding.
   static func repeatLastColumn(of picture: PictureView) {
     let layout = picture.layout
     for plane in 0..<layout.planeCount {
@@ -27,10 +27,14 @@ enum PlaneCopy {
     }
   }
 
-  /// Converts between a planar format and its semi-planar sister, or planes of 4:2:2 to packed rows of an odd length, if
-  /// that is what the two formats are.
-  /// - Parameter wholeTarget: The target is no part of a picture, whose other pixels stay as they are.
-  /// - Returns: False, and nothing done, if they are not.
+  /// Converts between a planar format and its semi-planar counterpart, or from planar 4:2:2 to
+  /// packed rows of odd length, if the formats are such a pair.
+  /// - Parameters:
+  ///   - source: The picture.
+  ///   - target: Receives the samples.
+  ///   - wholeTarget: Whether `target` is not a part of a picture whose other pixels must not
+  ///     change.
+  /// - Returns: false, with nothing written, if the formats are no such pair.
   static func rearrange(_ source: PictureView, to target: PictureView, wholeTarget: Bool = true) -> Bool {
     if let pair = SemiPlanarPair(planar: source.format, semiPlanar: target.format) {
       joinLuma(source, target, pair)
@@ -48,8 +52,13 @@ enum PlaneCopy {
     return false
   }
 
-  /// Two pixels make a group of four bytes.
-  /// - Parameter fillsGroups: The luma behind an odd row, which belongs to no pixel, repeats the last one.
+  /// Packs two pixels into each group of four bytes.
+  /// - Parameters:
+  ///   - source: The picture, in planar 4:2:2.
+  ///   - target: Receives the groups.
+  ///   - order: The positions of the samples in a group.
+  ///   - fillsGroups: Whether the luma sample after the end of an odd row, which belongs to no
+  ///     pixel, repeats the last one.
   private static func pack(
     _ source: PictureView, _ target: PictureView, _ order: PackedOrder, fillsGroups: Bool
   ) {
@@ -74,7 +83,7 @@ enum PlaneCopy {
     }
   }
 
-  /// Interleaves the two chroma planes of `source` into the one of `target`.
+  /// Interleaves the two chroma planes of `source` into the chroma plane of `target`.
   static func joinChroma(_ source: PictureView, _ target: PictureView, _ pair: SemiPlanarPair) {
     let layout = source.layout
     let count = layout.samples(source.width, inPlane: 1)
@@ -147,13 +156,14 @@ enum PlaneCopy {
   }
 }
 
-/// Where the samples of packed 4:2:2 are in the four bytes of two pixels.
+/// Positions of the samples of packed 4:2:2 in the four bytes of two pixels.
 struct PackedOrder {
-  /// The first luma sample and Cb; the second one and Cr are two bytes behind them.
+  /// Index of the first luma sample and of Cb. The second luma sample and Cr are two bytes after
+  /// them.
   let luma: Int
   let chroma: Int
 
-  /// nil for another format.
+  /// nil if the format is not packed 4:2:2.
   init?(_ format: AVPixelFormat) {
     switch format {
     case AV_PIX_FMT_UYVY422: (luma, chroma) = (1, 0)
@@ -163,13 +173,13 @@ struct PackedOrder {
   }
 }
 
-/// A planar format and the format that holds the same samples with its chroma interleaved.
+/// A planar format and the format with the same samples and interleaved chroma.
 struct SemiPlanarPair {
   let planar: AVPixelFormat
   let semiPlanar: AVPixelFormat
-  /// Bytes of a sample.
+  /// Bytes per sample.
   let bytes: Int
-  /// How far the semi-planar format's samples stand above the planar format's.
+  /// Number of bits by which the semi-planar format's samples are shifted left.
   let shift: Int32
 
   private init(_ planar: AVPixelFormat, _ semiPlanar: AVPixelFormat, bytes: Int, shift: Int32) {

@@ -2,16 +2,16 @@
 import CFFmpeg
 import CodecInterface
 
-/// How samples between samples are made up when a picture changes its size.
+/// The interpolation filter for changes of size.
 public enum ScalingFilter: Sendable, Hashable {
   /// The nearest sample: fast and coarse.
   case nearest
-  /// Linear, in fewer bits: for real time.
+  /// Linear interpolation with reduced precision, for real-time use.
   case fastBilinear
   case bilinear
-  /// The choice of ffmpeg's own tools.
+  /// Cubic interpolation, the default of ffmpeg.
   case bicubic
-  /// The mean of all samples that a target sample covers: for great reductions.
+  /// The mean of all samples that a target sample covers, for strong reductions.
   case area
   case lanczos
 
@@ -27,19 +27,19 @@ public enum ScalingFilter: Sendable, Hashable {
   }
 }
 
-/// One libswscale context: a conversion between two fixed geometries.
-/// One thread at a time uses it.
+/// A libswscale context for conversions between two fixed sizes and formats. Only one thread at a
+/// time may use it.
 final class ScalingContext: @unchecked Sendable {
-  // Sendable: lent to one thread at a time by `PictureConversion`.
+  // Sendable: `PictureConversion` lends it to one thread at a time.
   struct Key: Hashable {
     struct Side: Hashable {
       var format: Int32
       var width: Int
       var height: Int
-      /// As libswscale numbers them, which is H.273's numbering.
+      /// Matrix coefficients, numbered as in libswscale and H.273.
       var matrix: Int32
       var isFullRange: Bool
-      /// Position of the chroma samples in 1/256 of a luma sample; -513 leaves it to libswscale.
+      /// Position of the chroma samples in 1/256 of a luma sample; -513: libswscale's default.
       var chromaX: Int32 = -513
       var chromaY: Int32 = -513
     }
@@ -51,10 +51,11 @@ final class ScalingContext: @unchecked Sendable {
 
   let key: Key
   private let context: OpaquePointer
-  /// Memory for pictures in between: formats that libswscale does not know, parts of a target.
+  /// Intermediate pictures: for formats that libswscale does not support, and for parts of a
+  /// target.
   private var scratch: [PictureMemory] = []
 
-  /// - Returns: nil if libswscale cannot do this conversion or there is not enough memory.
+  /// - Returns: nil if libswscale cannot do the conversion, or if memory runs out.
   init?(_ key: Key) {
     guard let context = sws_alloc_context() else { return nil }
     self.key = key
@@ -69,10 +70,10 @@ final class ScalingContext: @unchecked Sendable {
       ("dst_h_chr_pos", Int64(key.target.chromaX)), ("dst_v_chr_pos", Int64(key.target.chromaY)),
     ]
     let raw = UnsafeMutableRawPointer(context)
-    // All is set: from here on `deinit` frees the context, after a failure too.
+    // All properties are set: from here on `deinit` frees the context, also after a failure.
     for (name, value) in options where av_opt_set_int(raw, name, value, 0) < 0 { return nil }
     guard sws_init_context(context, nil, nil) >= 0 else { return nil }
-    // Refused for pairs in which no matrix plays a part, such as RGB to RGB.
+    // Fails if no matrix is involved, as from RGB to RGB, which does not matter.
     _ = sws_setColorspaceDetails(
       context, sws_getCoefficients(key.source.matrix), key.source.isFullRange ? 1 : 0,
       sws_getCoefficients(key.target.matrix), key.target.isFullRange ? 1 : 0, 0, 1 << 16, 1 << 16)
@@ -80,7 +81,8 @@ final class ScalingContext: @unchecked Sendable {
 
   deinit { sws_freeContext(context) }
 
-  /// - Returns: False if libswscale failed.
+  /// Converts a picture of the context's source format and size.
+  /// - Returns: false if libswscale failed.
   func scale(_ source: PictureView, to target: PictureView) -> Bool {
     key.threads > 1 ? scaleInSlices(source, to: target) : scaleAtOnce(source, to: target)
   }
@@ -102,7 +104,8 @@ final class ScalingContext: @unchecked Sendable {
     return sws_scale_frame(context, to, from) >= 0
   }
 
-  /// libswscale's slice threads take reference-counted frames only: a frame whose buffer owns nothing.
+  /// Makes a frame for libswscale's slice threads, which need reference-counted buffers. Its buffer
+  /// does not own the memory.
   private func frame(around view: PictureView) -> UnsafeMutablePointer<AVFrame>? {
     guard let frame = av_frame_alloc() else { return nil }
     frame.pointee.format = view.format.rawValue
@@ -125,7 +128,7 @@ final class ScalingContext: @unchecked Sendable {
     return pointer
   }
 
-  /// A picture that lives as long as the context does.
+  /// An intermediate picture, which is kept for later conversions; nil if memory runs out.
   func scratchPicture(_ index: Int, _ format: AVPixelFormat, width: Int, height: Int) -> PictureView? {
     if index < scratch.count {
       let view = scratch[index].view

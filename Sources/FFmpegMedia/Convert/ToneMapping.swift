@@ -1,25 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Brings the light of pictures of high dynamic range (PQ or HLG, BT.2100) into the range of an ordinary display, after
-/// Report ITU-R BT.2390, section 5.4: light up to a knee stays as it is, what is brighter is rolled off towards the peak.
+/// Maps high dynamic range (PQ or HLG, BT.2100) to the range of a standard display according to
+/// Report ITU-R BT.2390, section 5.4: luminance up to a knee is kept, and higher values are
+/// compressed towards the peak.
 ///
-/// The greatest of the three components is mapped and the others follow in proportion, so that hues stay.
+/// The largest of the three components is mapped and the others are scaled by the same factor, so
+/// that hues are kept.
 struct ToneMapping: Sendable {
-  /// Candela per square metre: white of an ordinary picture within one of high range (BT.2408).
+  /// Luminance of reference white in high dynamic range (BT.2408), in cd/m2; it becomes white of
+  /// the result.
   static let targetPeak = 203.0
-  /// Candela per square metre: what material is mastered for that does not say.
+  /// Peak luminance assumed for material without mastering metadata, in cd/m2.
   static let usualSourcePeak = 1000.0
 
-  /// The factor for a pixel, by the fourth root of its greatest component's light, which is 1 at the source's peak.
+  /// Factors for pixels, indexed by the fourth root of the largest component's light (1: the
+  /// source's peak) times 4096.
   private let gains: [Float]
-  /// To light relative to the source's peak.
+  /// Factor from the source's light to light relative to its peak.
   let scale: Float
 
-  /// - Parameter curve: that of the source; nil if it is none of high range.
+  /// Makes the table of factors.
+  /// - Parameters:
+  ///   - curve: The source's transfer function.
+  ///   - sourcePeak: The source's peak luminance in cd/m2.
+  /// - Returns: nil if the transfer function is not one of high dynamic range.
   init?(_ curve: TransferCurve, sourcePeak: Double = usualSourcePeak) {
     guard curve.isHighRange else { return nil }
-    // A signal of PQ says how bright the display shall be, up to 10,000; one of HLG what share of the peak.
+    // PQ codes absolute luminance, up to 10,000 cd/m2; HLG codes luminance relative to the peak.
     scale = curve == .pq ? Float(10_000 / sourcePeak) : 1
     func pq(_ candelas: Double) -> Double { TransferCurve.pq.signal(candelas / 10_000) }
     func candelas(_ signal: Double) -> Double { TransferCurve.pq.light(signal) * 10_000 }
@@ -39,14 +47,16 @@ struct ToneMapping: Sendable {
     }
   }
 
-  /// The factor that takes a pixel's light, relative to the source's peak, to light relative to the target's.
+  /// The factor that converts a pixel's light, relative to the source's peak, to light relative to
+  /// the target's.
+  /// - Parameter greatest: The light of the pixel's largest component.
   @inline(__always) func gain(_ greatest: Float) -> Float {
     let root = (greatest < 0 ? 0 : greatest > 1 ? 1 : greatest).squareRoot().squareRoot()
     return gains[Int(root * 4096 + 0.5)]
   }
 
-  /// The system gamma of HLG for a display of 1,000 cd/m² (BT.2100, table 5): from the light of the scene to that of the
-  /// display.
+  /// The factor of HLG's system gamma for a display of 1,000 cd/m2 (BT.2100, table 5), which
+  /// converts scene light to display light.
   static func displayGain(_ r: Float, _ g: Float, _ b: Float) -> Float {
     let luminance = max(0.2627 * r + 0.6780 * g + 0.0593 * b, 1e-6)
     return powf(luminance, 0.2)
