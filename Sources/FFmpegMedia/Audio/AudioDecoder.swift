@@ -3,20 +3,22 @@ import CFFmpeg
 import CoreMedia
 import Foundation
 
-/// Decodes sound to linear PCM of the layout that is asked for.
+/// Decodes sound to linear PCM of a given layout, sample rate and number of channels. Not
+/// thread-safe.
 package final class AudioDecoder {
-  /// What the samples are to be like.
+  /// The format of the decoded samples.
   package struct Format: Sendable, Equatable {
-    /// 8, 16, 24 or 32 (64 for floating point).
+    /// Bits per sample: 8, 16, 24 or 32; 32 or 64 for floating point.
     package var bits: Int
     package var isFloat: Bool
     package var isBigEndian: Bool
     package var isInterleaved: Bool
     package var sampleRate: Int
     package var channels: Int
-    /// Half the length of the filter for another sample rate; nil: libswresample's own, 32.
+    /// Taps of the resampling filter; nil: libswresample's default, 32.
     package var filterSize: Int?
-    /// For each channel of the result the channel of the source, from 0, or -1 for silence. nil: channels are mixed.
+    /// By channel of the result, the channel of the source, from 0, or -1 for silence; nil:
+    /// channels are mixed.
     package var channelMap: [Int]?
 
     package init(
@@ -32,7 +34,11 @@ package final class AudioDecoder {
 
     var bytesPerSample: Int { bits / 8 }
 
-    /// Some of the frames that `data` holds.
+    /// Cuts a range of frames out of samples in this format.
+    /// - Parameters:
+    ///   - data: The samples.
+    ///   - frames: The number of frames in `data`.
+    ///   - range: The frames to be returned.
     package func part(of data: Data, frames: Int, _ range: Range<Int>) -> Data {
       let width = bytesPerSample
       let start = data.startIndex
@@ -48,49 +54,59 @@ package final class AudioDecoder {
     }
   }
 
-  /// Some frames of sound.
+  /// Consecutive frames of decoded sound.
   package struct Chunk {
-    /// Interleaved, or one channel after the other; empty for silence, as a gap may be long.
+    /// The samples, interleaved or one channel after the other; empty for silence, because a gap
+    /// may be long.
     package var data: Data
     package var frames: Int
-    /// Of the first frame, in units of 1 / sampleRate.
+    /// Time of the first frame in units of 1 / sampleRate.
     package var time: Int64
 
     package var isSilence: Bool { data.isEmpty }
   }
 
   private let codec: CodecParameters
-  /// Of the packets' times.
+  /// Time base of the packets.
   private let timeBase: AVRational
   private let format: Format
   private var context: UnsafeMutablePointer<AVCodecContext>?
   private var resampler: OpaquePointer?
   private var frame: UnsafeMutablePointer<AVFrame>?
-  /// The time of the next frame out, once the first is known.
+  /// Time of the next frame to be output; nil before the first one.
   private var clock: Int64?
-  /// Packets that could not be decoded.
+  /// The number of packets that could not be decoded.
   package private(set) var lostPackets = 0
   private var hasSounded = false
-  /// Frames to leave out, as they are said to sound while others still do.
+  /// Frames to be dropped, because according to the timestamps they overlap with earlier ones.
   private var surplus: Int64 = 0
   private var inputRate: Int32 = 0
   private var inputFormat: Int32 = -1
   private var inputChannels: Int32 = 0
-  /// Samples of `frame` that have been converted.
+  /// The number of samples of `frame` that have been converted.
   private var converted: Int32 = 0
-  /// How often sound became another, and its frames so far.
+  /// How often the sound's format has changed, and the number of frames so far.
   private var changes = 0
   private var frames = 0
-  /// There are no more packets.
+  /// Whether the last packet has been sent.
   private var isEnding = false
-  /// A chunk has come of the packet that was sent last.
+  /// Whether a chunk of the last packet has been returned.
   private var hasGiven = false
 
+  /// Makes a decoder for a stream's packets.
+  /// - Parameters:
+  ///   - stream: The stream.
+  ///   - format: The format of the decoded samples.
+  /// - Throws: `MediaFileError`.
   package convenience init(_ stream: MediaStream, format: Format) throws {
     try self.init(stream.codec, timeBase: stream.timeBase, format: format)
   }
 
-  /// Decodes packets that have no times, one after the other.
+  /// Makes a decoder of packets without times, which follow each other.
+  /// - Parameters:
+  ///   - description: The format of the packets.
+  ///   - format: The format of the decoded samples.
+  /// - Throws: `MediaFileError`.
   package convenience init(_ description: CMFormatDescription, format: Format) throws {
     try self.init(
       CodecParameters.sound(description), timeBase: AVRational(num: 1, den: Int32(format.sampleRate)),
@@ -124,7 +140,7 @@ package final class AudioDecoder {
     swr_free(&resampler)
   }
 
-  /// Forgets what is held, for a jump.
+  /// Discards everything that is held, before packets from another position.
   package func reset() {
     if let context { avcodec_flush_buffers(context) }
     swr_free(&resampler)
@@ -136,7 +152,12 @@ package final class AudioDecoder {
     inputFormat = -1
   }
 
-  /// Gives the decoder a packet; nil gets out what is held at the end. All chunks of the one before have been taken.
+  /// Sends a packet to the decoder. All chunks of the previous one must have been taken with
+  /// `next()`.
+  /// - Parameter packet: The packet; nil at the end, so that `next()` returns what the decoder
+  ///   still holds.
+  /// - Throws: `MediaFileError` if the sound cannot be decoded at all; single damaged packets are
+  ///   counted in `lostPackets`.
   package func send(_ packet: MediaPacket?) throws {
     guard let context else { return }
     isEnding = packet == nil
@@ -147,7 +168,9 @@ package final class AudioDecoder {
     }
   }
 
-  /// The next chunk, of about a second at most (but for silence); nil: the decoder wants another packet.
+  /// Returns the next chunk, of at most about one second unless it is silence; nil if the decoder
+  /// needs another packet.
+  /// - Throws: `MediaFileError` if the sound cannot be decoded or converted.
   package func next() throws -> Chunk? {
     guard let context, let frame else { return nil }
     while true {
@@ -159,7 +182,7 @@ package final class AudioDecoder {
       if code == ovt_averror(EAGAIN) || code == ovt_averror_eof() { break }
       guard code >= 0 else {
         try lose(MediaFileError.libav(code, "sound cannot be decoded"))
-        // A codec that reports errors without end must not keep us here.
+        // The limit ends the loop if the codec returns errors without end.
         if !hasGiven || lostPackets % 256 == 0 { break }
         continue
       }
@@ -174,8 +197,8 @@ package final class AudioDecoder {
     return isEnding ? try drain() : nil
   }
 
-  /// How often sound may become another, which takes a new filter each time: so often, and once in some seconds more. What differs
-  /// beyond that is damaged.
+  /// Each change of the format needs a new resampler. Allowed are `mostChanges`, and one more for
+  /// every `framesPerChange` frames; frames with further changes count as damaged.
   private static let mostChanges = 64
   private static let framesPerChange = 128
 
@@ -185,7 +208,8 @@ package final class AudioDecoder {
       && fields.ch_layout.nb_channels == inputChannels
   }
 
-  /// Whether a frame's rate can be converted. One that says another than the file, and an impossible one, is damaged.
+  /// Whether a frame can be converted. One with a rate that cannot be converted, and that is not
+  /// the file's, is damaged.
   private func takes(_ frame: UnsafeMutablePointer<AVFrame>) throws -> Bool {
     let rate = frame.pointee.sample_rate
     frames += 1
@@ -204,16 +228,18 @@ package final class AudioDecoder {
     return false
   }
 
-  /// A packet is damaged: what is missing becomes silence, by the time of the next one. Nothing but damage is a failure.
+  /// Counts a damaged packet, whose time will be filled with silence when the next one comes.
+  /// Throws if nothing could be decoded in 100 packets, or if memory runs out.
   private func lose(_ error: MediaFileError) throws {
     lostPackets += 1
     guard error.kind != .outOfMemory, hasSounded || lostPackets < 100 else { throw error }
   }
 
-  /// Sound follows its time stamps: where they leave a gap there is silence, and where they overlap something is left
-  /// out. Times that are only rounded, or a clock that is a little off, add up to this much (in seconds) first.
+  /// Sound follows its timestamps: gaps are filled with silence, and overlapping frames are
+  /// dropped, as soon as the difference exceeds this many seconds. Rounded timestamps and
+  /// inaccurate clocks stay below.
   private static let tolerance = 0.04
-  /// Seconds of silence that are put into a gap. Where more is missing, time goes on without.
+  /// Longest gap in seconds that is filled with silence. Longer ones are left out.
   private static let longestFill = 60.0
 
   private func follow(_ frame: UnsafeMutablePointer<AVFrame>) -> Chunk? {
@@ -221,7 +247,7 @@ package final class AudioDecoder {
     guard let clock, stamp != ovt_av_nopts_value() else { return nil }
     let rate = Int64(format.sampleRate)
     let time = av_rescale_q(stamp, timeBase, AVRational(num: 1, den: Int32(format.sampleRate)))
-    // The resampler still holds what comes before.
+    // The frames that the resampler still holds come before this one.
     let held = resampler.map { swr_get_delay($0, rate) } ?? 0
     let difference = time.subtractingClamped(clock.subtractingClamped(surplus).addingClamped(held))
     guard Double(difference.magnitude) > Self.tolerance * Double(rate) else { return nil }
@@ -237,8 +263,8 @@ package final class AudioDecoder {
     return Chunk(data: Data(), frames: Int(missing), time: clock)
   }
 
-  /// What was not converted yet of a frame, a second at most: a frame may say that its rate is so low that all of it
-  /// becomes minutes.
+  /// Converts the next part of a frame, at most one second: at a very low sample rate, a single
+  /// frame may last minutes.
   private func convertRest(of frame: UnsafeMutablePointer<AVFrame>) throws -> Chunk? {
     while converted < frame.pointee.nb_samples {
       try prepare(for: frame)
@@ -279,7 +305,7 @@ package final class AudioDecoder {
     return try output(capacity) { swr_convert(resampler, $0, capacity, nil, 0) }
   }
 
-  /// Sets the conversion up for what the decoder gives.
+  /// Makes a resampler for the format of a frame, if it differs from the previous one's.
   private func prepare(for frame: UnsafeMutablePointer<AVFrame>) throws {
     guard !isPrepared(for: frame) else { return }
     if resampler != nil { changes += 1 }
@@ -290,8 +316,8 @@ package final class AudioDecoder {
     inputChannels = fields.ch_layout.nb_channels
     var target = AVChannelLayout()
     av_channel_layout_default(&target, Int32(format.channels))
-    // As many channels as are wanted come as they are, whatever their names: between two equal layouts nothing is
-    // mixed.
+    // If the number of channels is that of the result, they are kept in their order: libswresample
+    // mixes nothing between two equal layouts.
     var source = Int(inputChannels) == format.channels ? target : fields.ch_layout
     if source.order == AV_CHANNEL_ORDER_UNSPEC { av_channel_layout_default(&source, inputChannels) }
     resampler = try SoundResampler.make(
@@ -300,13 +326,13 @@ package final class AudioDecoder {
       SoundResampler.Options(filterSize: format.filterSize, channelMap: map(Int(inputChannels))))
   }
 
-  /// That of the format, unless it is for another number of channels.
+  /// The channel map, unless it refers to channels that the source does not have.
   private func map(_ channels: Int) -> [Int]? {
     guard let map = format.channelMap, map.allSatisfy({ $0 < channels }) else { return nil }
     return map
   }
 
-  /// libswresample's format: always planar or packed native endian; 24 bits are taken from 32.
+  /// libswresample's sample format, which has native byte order; 24 bits are made of 32.
   private var sampleFormat: AVSampleFormat {
     let planar = !format.isInterleaved
     if format.isFloat {
@@ -346,7 +372,8 @@ package final class AudioDecoder {
     }
     if !format.isFloat {
       if format.bits == 24 { data = Self.keepUpper24(data) }
-      // Apple's 8-bit samples are signed unless the flags say otherwise.
+      // In Core Audio, 8-bit samples are signed unless the flags say otherwise; in libavutil they
+      // are unsigned.
       if format.bits == 8 { for index in data.indices { data[index] ^= 0x80 } }
     }
     if format.isBigEndian { Self.swapBytes(&data, width: format.bytesPerSample) }

@@ -3,31 +3,34 @@ import CFFmpeg
 import CoreMedia
 import Foundation
 
-/// Encodes linear PCM to a codec's packets, or brings it into another layout of PCM.
+/// Encodes linear PCM to packets of a codec, or converts it to another PCM format. Not thread-safe.
 package final class AudioEncoder {
+  /// What to encode to, and how.
   package struct Request: Sendable {
-    /// nil: those of the source.
+    /// The sample rate in hertz, and the number of channels; nil: those of the source.
     package var sampleRate: Int?
     package var channels: Int?
-    /// Of AAC, bits per second; nil: 64000 for each channel.
+    /// Bit rate of AAC and Opus in bits per second; nil: `bitRatePerChannel`.
     package var bitRate: Int?
-    /// Of AAC, bits per second for each channel, where there is no `bitRate`.
+    /// Bit rate of AAC and Opus per channel in bits per second; nil: 64,000. Used if `bitRate` is
+    /// nil.
     package var bitRatePerChannel: Int?
-    /// Of AAC: the sound's quality decides on the bit rate, 0.0 to 1.0; nil: the bit rate does.
+    /// Quality of AAC with a variable bit rate, 0.0 to 1.0; nil: the bit rate is constant.
     package var quality: Double?
-    /// Of AAC: the encoder searches less for where bits are worth most.
+    /// Whether AAC is encoded with the faster search for quantizers.
     package var isFast = false
-    /// Half the length of the filter for another sample rate; nil: libswresample's own, 32.
+    /// Taps of the resampling filter; nil: libswresample's default, 32.
     package var filterSize: Int?
-    /// The layout of PCM; nil: what `codec` says.
+    /// The format of PCM; nil: sound is encoded with `codec`.
     package var pcm: (bits: Int, isFloat: Bool, isBigEndian: Bool)?
-    /// Where there is no `pcm`.
+    /// The codec; used if `pcm` is nil.
     package var codec = SoundCodec.aac
-    /// Of Opus: frames at 48 kHz in a packet; nil: 960.
+    /// Frames at 48 kHz in a packet of Opus; nil: 960.
     package var framesPerPacket: Int?
-    /// For each channel of the result the channel of the source, from 0, or -1 for silence. nil: channels are mixed.
+    /// By channel of the result, the channel of the source, from 0, or -1 for silence; nil:
+    /// channels are mixed.
     package var channelMap: [Int]?
-    /// Channels that are mixed are not louder than full scale.
+    /// Whether mixing channels is scaled so that the result cannot exceed full scale.
     package var isNormalized = false
 
     package init() {}
@@ -44,20 +47,28 @@ package final class AudioEncoder {
   private var source: AudioStreamBasicDescription
   private var layout: PCMLayout
   private let description: CMFormatDescription
-  /// The format of what comes out.
+  /// The format of the encoded samples.
   package var formatDescription: CMFormatDescription { description }
-  /// Frames that the decoder makes before the first that went in.
+  /// Frames that a decoder outputs before the first one that was encoded (encoder delay).
   package var primingFrames: Int { Int(max(0, context?.pointee.initial_padding ?? 0)) }
-  /// Bits per second. AAC's encoder takes another from the next packet on, others do not.
+  /// Bit rate in bits per second. Setting it changes the next packets of AAC, and has no effect for
+  /// other codecs.
   package var bitRate: Int {
     get { Int(clamping: context?.pointee.bit_rate ?? 0) }
     set { if request.pcm == nil, request.codec == .aac { context?.pointee.bit_rate = Int64(newValue) } }
   }
-  /// The first frame's time, and how many frames have come in and gone out.
+  /// The first frame's time, the frames taken since then, in the source's rate, and the frames sent
+  /// to the encoder.
   private var anchor: CMTime?
   private var framesIn: Int64 = 0
   private var framesOut: Int64 = 0
 
+  /// Opens an encoder.
+  /// - Parameters:
+  ///   - request: What to encode to.
+  ///   - source: The format of the PCM that will come first.
+  /// - Throws: `MediaFileError` of the kind `unsupportedFormat` if the source or the result cannot
+  ///   be encoded.
   package init(_ request: Request, source: AudioStreamBasicDescription) throws {
     self.request = request
     self.source = source
@@ -89,7 +100,7 @@ package final class AudioEncoder {
       let rate = request.bitRate ?? (request.bitRatePerChannel ?? 64_000) * Int(channels)
       context.pointee.bit_rate = Int64(rate)
       if let quality = request.quality {
-        // The encoder's useful scales are from 0.1 to 2.
+        // The encoder's useful quantizer scales are 0.1 to 2.
         context.pointee.flags |= AV_CODEC_FLAG_QSCALE
         context.pointee.global_quality = Int32((min(max(quality, 0), 1) * 1.9 + 0.1) * Double(FF_QP2LAMBDA))
       }
@@ -169,7 +180,7 @@ package final class AudioEncoder {
     return try CMFormatDescription(audioStreamBasicDescription: basic, magicCookie: cookie)
   }
 
-  /// What a program says of its sound.
+  /// The layout of the source's samples.
   private static func layout(of source: AudioStreamBasicDescription) throws -> PCMLayout {
     guard (1...768_000).contains(source.mSampleRate), (1...64).contains(source.mChannelsPerFrame),
       let layout = PCMLayout(source)
@@ -177,16 +188,17 @@ package final class AudioEncoder {
     return layout
   }
 
-  /// Seconds of silence that are put in where sound is missing. Where more is missing, time goes on without.
+  /// Longest gap in seconds that is filled with silence. For longer ones the times of later sound
+  /// are moved.
   private static let longestFill = 60.0
-  /// Frames of silence that are made at once.
+  /// Frames of silence that are converted at once.
   private static let silenceChunk = 8192
 
-  /// Puts silence between two samples, or moves the time of what follows.
+  /// Fills a gap of `gap` frames with silence, or moves the times of what follows.
   private func bridge(_ gap: Int64, _ samples: inout [CMSampleBuffer]) throws {
     var missing = gap
     if Double(gap) > source.mSampleRate * Self.longestFill {
-      // A second of silence, so that nothing that has been heard is moved with it.
+      // One second of silence separates what was encoded from the sound whose times are moved.
       missing = Int64(clamping: source.mSampleRate)
       let rest = CMTime(value: gap - missing, timescale: CMTimeScale(clamping: source.mSampleRate))
       try fill(missing, &samples)
@@ -210,7 +222,8 @@ package final class AudioEncoder {
 
   private func makeResampler() throws {
     guard let context else { return }
-    // A program names no channels: as many as are wanted are those that are wanted.
+    // The source's channels have no names: if their number is that of the result, they are taken
+    // for the same ones.
     let count = Int32(clamping: source.mChannelsPerFrame)
     var from = AVChannelLayout()
     if count == channels { from = context.pointee.ch_layout } else { av_channel_layout_default(&from, count) }
@@ -224,8 +237,13 @@ package final class AudioEncoder {
     resampler = made
   }
 
-  /// Encodes some PCM, in the layout of `source`.
-  /// - Parameter time: Of the first frame. Gaps are filled with silence.
+  /// Encodes PCM. Gaps of more than a tenth of a second before it are filled with silence.
+  /// - Parameters:
+  ///   - bytes: The samples.
+  ///   - source: Their format.
+  ///   - time: The time of the first frame.
+  /// - Returns: The packets that are complete.
+  /// - Throws: `MediaFileError`.
   package func encode(_ bytes: [UInt8], source: AudioStreamBasicDescription, time: CMTime) throws
     -> [CMSampleBuffer]
   {
@@ -246,7 +264,7 @@ package final class AudioEncoder {
         throw MediaFileError(
           .badTiming, "the sound's time (\(time.seconds) s) is out of reach of what came before")
       }
-      // Times that jitter are no gap; a tenth of a second is.
+      // Times may jitter; a difference of more than a tenth of a second is a gap.
       if gap.value > Int64(rate) / 10 { try bridge(gap.value, &samples) }
     } else {
       anchor = time
@@ -256,7 +274,8 @@ package final class AudioEncoder {
     return samples
   }
 
-  /// Encodes what is left.
+  /// Encodes the remaining frames, and returns the last packets.
+  /// - Throws: `MediaFileError`.
   package func finish() throws -> [CMSampleBuffer] {
     guard let context else { return [] }
     try convert([], count: 0, [])
@@ -265,7 +284,8 @@ package final class AudioEncoder {
     return samples
   }
 
-  /// Converts frames in the layout of the source and encodes them, a second at a time: at a low rate, a few are long.
+  /// Converts frames of the source's format and encodes them, one second at a time: at a very low
+  /// sample rate, a few frames are long.
   private func convert(_ bytes: [UInt8], frames: Int, _ samples: inout [CMSampleBuffer]) throws {
     let channels = Int(source.mChannelsPerFrame)
     let width = layout.nativeWidth
@@ -356,7 +376,7 @@ package final class AudioEncoder {
       }
       av_packet_move_ref(moved, packet)
       let made = MediaPacket(owning: moved)
-      // FLAC's last one has a new header in its side data, and no sound.
+      // FLAC's last packet has only a new header, in its side data.
       if !made.bytes.isEmpty { samples.append(try makeSample(made)) }
     }
   }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
 
-/// Which channels a number of them is taken for.
+/// The channel layout for a number of channels.
 enum ChannelOrder {
-  /// Left, right and centre.
+  /// The mask of left, right and centre.
   private static let three: UInt64 = 0x7
 
-  /// libavutil's choice. But three channels of AAC are the front ones (ISO/IEC 14496-3, table 1.19), where
-  /// libavutil's third is one for low frequencies: nothing else would be left of it.
+  /// libavutil's default layout, except for three channels of AAC, which are the front ones
+  /// (ISO/IEC 14496-3, table 1.19). libavutil takes the third one for low frequencies, of which AAC
+  /// would keep nothing else.
   static func layout(_ channels: Int32, of codec: AVCodecID) -> AVChannelLayout {
     var layout = AVChannelLayout()
     if codec == AV_CODEC_ID_AAC, channels == 3 {

@@ -2,22 +2,24 @@
 import CFFmpeg
 import CoreMedia
 
-/// Converts linear PCM to linear PCM of another layout, sample rate or number of channels.
+/// Converts linear PCM between layouts, sample rates and numbers of channels. Not thread-safe.
 package final class PCMConverter {
+  /// Options of a conversion.
   package struct Options: Sendable {
-    /// Half the length of the filter for another sample rate; nil: libswresample's own, 32.
+    /// Taps of the resampling filter; nil: libswresample's default, 32.
     package var filterSize: Int?
-    /// For each channel of the result the channel of the source, from 0, or -1 for silence. nil: channels are mixed.
+    /// By channel of the result, the channel of the source, from 0, or -1 for silence; nil:
+    /// channels are mixed.
     package var channelMap: [Int]?
-    /// Adds noise of a step's size before samples become integers.
+    /// Whether dither noise is added before samples are quantized to integers.
     package var isDithered = false
 
     package init() {}
   }
 
-  /// Sound in the layout of the result.
+  /// Frames in the format of the result.
   package struct Piece: Sendable {
-    /// One plane of interleaved samples, or one for each channel.
+    /// One plane of interleaved samples, or one plane per channel.
     package var planes: [[UInt8]]
     package var frames: Int
   }
@@ -32,11 +34,17 @@ package final class PCMConverter {
   private let options: SoundResampler.Options
   private var resampler: OpaquePointer?
 
-  /// The filter's half length, in frames of the source: so many after a frame it depends upon. 0 without a change of
-  /// rate.
+  /// Half the length of the resampling filter, in frames of the source: a frame depends on this
+  /// many later ones. 0 if the rate does not change.
   package let latency: Int
 
-  /// - Throws: `MediaFileError.unsupportedFormat` for samples, rates or channels that cannot be converted.
+  /// Makes a converter.
+  /// - Parameters:
+  ///   - source: The format of the source.
+  ///   - target: The format of the result.
+  ///   - options: How to convert.
+  /// - Throws: `MediaFileError` of the kind `unsupportedFormat` if samples, rates or channels
+  ///   cannot be converted.
   package init(
     from source: AudioStreamBasicDescription, to target: AudioStreamBasicDescription, _ options: Options
   ) throws {
@@ -50,7 +58,7 @@ package final class PCMConverter {
     self.options = SoundResampler.Options(
       filterSize: options.filterSize, channelMap: options.channelMap, isNormalized: true,
       isDithered: options.isDithered && !targetLayout.isFloat)
-    // At a lower rate the filter is as much longer.
+    // For a lower rate, the filter is longer by the ratio of the rates.
     let half = Double(options.filterSize ?? 32) / 2
     latency =
       sourceRate == targetRate
@@ -60,7 +68,7 @@ package final class PCMConverter {
 
   deinit { swr_free(&resampler) }
 
-  /// Channels that a conversion takes.
+  /// Numbers of channels that can be converted.
   private static let channels = 1...UInt32(64)
 
   private static func end(_ basic: AudioStreamBasicDescription) -> SoundEnd? {
@@ -74,23 +82,27 @@ package final class PCMConverter {
     return end
   }
 
-  /// Forgets what is held.
+  /// Discards the frames that are held.
+  /// - Throws: `MediaFileError` if no new resampler can be made.
   package func reset() throws {
     swr_free(&resampler)
     resampler = try SoundResampler.make(from: ends.0, to: ends.1, options)
   }
 
-  /// Converts some frames. Those at the end wait for what follows.
+  /// Converts frames. The last ones are held until those that follow are known.
   /// - Parameters:
-  ///   - planes: One of interleaved samples, or one for each channel, in the source's layout.
-  ///   - frames: As many as each plane holds.
+  ///   - planes: One plane of interleaved samples, or one per channel, in the source's format.
+  ///   - frames: The number of frames in each plane.
+  /// - Returns: The frames that are complete.
+  /// - Throws: `MediaFileError`.
   package func convert(_ planes: [UnsafeRawBufferPointer], frames: Int) throws -> Piece {
     let width = source.width * (source.isPlanar ? 1 : sourceChannels)
     guard planes.count == (source.isPlanar ? sourceChannels : 1),
       planes.allSatisfy({ $0.count >= frames * width }), frames >= 0
     else { throw MediaFileError(.unsupportedFormat, "the sound has another number of channels or frames") }
     var result = makePiece()
-    // A second at a time: at a low rate, a few frames become many.
+    // At a very low sample rate, a few frames become many; so at most one second is converted at a
+    // time.
     let most = sourceRate == targetRate ? max(sourceRate, 4096) : sourceRate
     var done = 0
     while done < frames {
@@ -107,7 +119,8 @@ package final class PCMConverter {
     return result
   }
 
-  /// What is still held, with silence after the last frame.
+  /// Returns the frames that are still held, computed as if silence followed.
+  /// - Throws: `MediaFileError`.
   package func finish() throws -> Piece {
     var result = makePiece()
     try run(nil, 0, into: &result)
@@ -119,7 +132,7 @@ package final class PCMConverter {
   }
 
   private func withPointers(_ planes: [[UInt8]], _ body: ([UnsafeRawPointer?]) throws -> Void) throws {
-    // All planes in one piece of memory, so that one pointer holds for all of them.
+    // All planes are in one allocation, so that their pointers are valid together.
     let size = planes.first?.count ?? 0
     let joined = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, size * planes.count), alignment: 64)
     defer { joined.deallocate() }

@@ -2,19 +2,20 @@
 import CFFmpeg
 import CoreMedia
 
-/// How samples of linear PCM lie in memory, by Core Audio's description.
+/// The format of samples of linear PCM in memory, from Core Audio's description.
 package struct PCMLayout: Equatable, Sendable {
-  /// Bits that count, and bytes that each sample takes.
+  /// Significant bits of a sample, and bytes that it occupies.
   package let bits: Int
   package let width: Int
   package let isFloat: Bool
   package let isPlanar: Bool
   private let isSigned: Bool
   private let isBigEndian: Bool
-  /// In the upper bits of what each sample takes.
+  /// Whether the significant bits are the upper ones of the bytes that a sample occupies.
   private let isHigh: Bool
 
-  /// nil but for integers of 8, 16, 24 and 32 bits in up to eight bytes, and for floats of 32 and 64.
+  /// nil unless samples are integers of 8, 16, 24 or 32 bits in up to eight bytes, or
+  /// floating-point numbers of 32 or 64 bits.
   package init?(_ basic: AudioStreamBasicDescription) {
     func has(_ flag: AudioFormatFlags) -> Bool { basic.mFormatFlags & flag != 0 }
     bits = Int(basic.mBitsPerChannel)
@@ -24,7 +25,7 @@ package struct PCMLayout: Equatable, Sendable {
     isPlanar = has(kAudioFormatFlagIsNonInterleaved)
     isHigh = has(kAudioFormatFlagIsAlignedHigh)
     let channels = isPlanar ? 1 : Int(basic.mChannelsPerFrame)
-    // What is packed has no room besides, whatever the bytes of a frame.
+    // Packed samples have no unused bytes, whatever `mBytesPerFrame` says.
     let isPacked = has(kAudioFormatFlagIsPacked) || basic.mBytesPerFrame == 0
     guard channels > 0, (isFloat ? [32, 64] : [8, 16, 24, 32]).contains(bits),
       isPacked || Int(basic.mBytesPerFrame) % channels == 0
@@ -33,7 +34,7 @@ package struct PCMLayout: Equatable, Sendable {
     guard width <= 8, isFloat ? width * 8 == bits : width * 8 >= bits else { return nil }
   }
 
-  /// The samples of some bytes, -1 to 1.
+  /// Converts samples to floating point, -1 to 1.
   package func floats(_ bytes: UnsafeRawBufferPointer) -> [Float] {
     let count = bytes.count / width
     return [Float](unsafeUninitializedCapacity: count) { out, made in
@@ -51,7 +52,7 @@ package struct PCMLayout: Equatable, Sendable {
 
   // MARK: - For libswresample
 
-  /// Whether it reads the samples as they are.
+  /// Whether libswresample can read the samples as they are.
   var isNative: Bool {
     (!isBigEndian || width == 1) && width * 8 == bits && (isFloat || isSigned && bits != 8 && bits != 24)
   }
@@ -65,10 +66,10 @@ package struct PCMLayout: Equatable, Sendable {
     }
   }
 
-  /// Bytes of a sample of `format`.
+  /// Bytes of a sample in `format`.
   var nativeWidth: Int { isFloat ? bits / 8 : isNative ? width : 4 }
 
-  /// The samples in `format`: integers that it does not have become 32 bits.
+  /// Converts samples to `format`. Integers of other sizes become 32-bit ones.
   func native(_ bytes: [UInt8]) -> [UInt8] {
     guard !isNative else { return bytes }
     let (count, size) = (bytes.count / width, nativeWidth)
@@ -86,7 +87,7 @@ package struct PCMLayout: Equatable, Sendable {
     }
   }
 
-  /// Samples of `format` in this layout. What has fewer bits is rounded.
+  /// Converts samples from `format` to this layout. If it has fewer bits they are rounded.
   func stored(_ native: [UInt8]) -> [UInt8] {
     guard !isNative else { return native }
     let (size, count) = (nativeWidth, native.count / nativeWidth)
@@ -106,7 +107,7 @@ package struct PCMLayout: Equatable, Sendable {
     }
   }
 
-  /// An integer sample as it is stored, from 32 bits.
+  /// Converts a sample of 32 bits to an integer as it is stored.
   @inline(__always)
   private func word(of sample: Int32) -> UInt64 {
     let (sum, overflow) = bits < 32 ? sample.addingReportingOverflow(1 << (31 - bits)) : (sample, false)
@@ -128,7 +129,7 @@ package struct PCMLayout: Equatable, Sendable {
     return word
   }
 
-  /// An integer sample, in the upper bits of 32.
+  /// Converts a stored integer sample to 32 bits, with the significant bits in the upper ones.
   @inline(__always)
   private func integer(_ word: UInt64) -> Int32 {
     let own = isHigh ? word >> UInt64(8 * width - bits) : word

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which sample rates sound is converted between.
+/// The sample rates between which sound is converted.
 ///
-/// Files say any rate, some in each frame. A second of sound at 1 Hz is one number, and a day of it a small file; and the
-/// filter between two rates is as long as the one is a multiple of the other.
+/// Files may claim any rate, even in each frame. A second of sound at 1 Hz is a single sample, so
+/// that a small file could last a day; and the resampling filter is longer the larger the ratio of
+/// the two rates is.
 enum SampleRates {
-  /// From slow measurements to the bytes of DSD at 512 times 48 kHz.
+  /// Rates in hertz, from slow measurements to the bytes of DSD at 512 times 48 kHz.
   static let convertible = 1000...3_072_000
-  /// How many times slower the result may be.
+  /// The largest ratio of the source's rate to the result's.
   static let largestReduction = 512
 
   static func canConvert(from source: Int, to target: Int) -> Bool {

@@ -2,16 +2,18 @@
 import CFFmpeg
 import CoreMedia
 
-/// What sound can be encoded to, beside linear PCM.
+/// Codecs to which sound can be encoded.
 package enum SoundCodec: Sendable, CaseIterable {
   case aac, appleLossless, flac, opus
 
-  /// - Parameter format: Core Audio's name of the format; nil for others than these.
+  /// The codec of a format; nil for formats that cannot be encoded.
+  /// - Parameter format: Core Audio's identifier of the format.
   package init?(_ format: AudioFormatID) {
     guard let codec = Self.allCases.first(where: { $0.format == format }) else { return nil }
     self = codec
   }
 
+  /// Core Audio's identifier of the codec.
   package var format: AudioFormatID {
     switch self {
     case .aac: kAudioFormatMPEG4AAC
@@ -30,18 +32,19 @@ package enum SoundCodec: Sendable, CaseIterable {
     }
   }
 
-  /// libavcodec's encoder of Opus is an experiment: libopus's has a name of its own.
+  /// The encoder; nil if libavcodec was built without it. For Opus it is libopus, because
+  /// libavcodec's own encoder is experimental.
   var encoder: UnsafePointer<AVCodec>? {
     self == .opus ? avcodec_find_encoder_by_name("libopus") : avcodec_find_encoder(identifier)
   }
 
-  /// Whether this build of libavcodec has the encoder.
+  /// Whether the loaded libavcodec has the encoder.
   package var isAvailable: Bool { encoder != nil }
 
-  /// Whether nothing is lost.
+  /// Whether decoding restores all samples exactly.
   package var isLossless: Bool { self == .appleLossless || self == .flac }
 
-  /// Sample rates in hertz that the encoder takes; nil: any.
+  /// Sample rates in hertz that the encoder accepts; nil: any.
   package var sampleRates: [Int]? {
     guard let rates = encoder?.pointee.supported_samplerates else { return nil }
     var found: [Int] = []
@@ -49,11 +52,16 @@ package enum SoundCodec: Sendable, CaseIterable {
     return found.sorted()
   }
 
-  /// The most channels that the encoder takes.
+  /// The largest number of channels that the encoder accepts.
   package var mostChannels: Int { self == .opus ? 2 : 8 }
 
-  /// Sets an encoder up, but for its rate and channels.
-  /// - Parameter bits: That each sample of the source has.
+  /// Sets an encoder's sample format, bit rate and packet length. The caller sets its sample rate
+  /// and channels.
+  /// - Parameters:
+  ///   - context: The encoder's context.
+  ///   - codec: The encoder.
+  ///   - bits: Bits per sample of the source.
+  ///   - request: What to encode.
   func set(
     up context: UnsafeMutablePointer<AVCodecContext>, _ codec: UnsafePointer<AVCodec>, bits: Int,
     _ request: AudioEncoder.Request
@@ -66,7 +74,7 @@ package enum SoundCodec: Sendable, CaseIterable {
     context.pointee.sample_fmt =
       formats.first { isWide($0) == (bits > 16) } ?? formats.first ?? AV_SAMPLE_FMT_S16
     if isLossless {
-      // Integers of 24 bits are what both have of more than 16.
+      // Of samples with more than 16 bits, both lossless encoders support those of 24.
       if isWide(context.pointee.sample_fmt) { context.pointee.bits_per_raw_sample = 24 }
     } else {
       let channels = Int(context.pointee.ch_layout.nb_channels)
@@ -77,7 +85,10 @@ package enum SoundCodec: Sendable, CaseIterable {
     }
   }
 
-  /// What there is to say of an encoder's packets.
+  /// Completes the description of an encoder's packets.
+  /// - Parameters:
+  ///   - context: The open encoder.
+  ///   - basic: The description with the sample rate and the channels.
   func describe(
     _ context: UnsafeMutablePointer<AVCodecContext>, _ basic: AudioStreamBasicDescription
   ) -> AudioStreamBasicDescription {
@@ -85,7 +96,8 @@ package enum SoundCodec: Sendable, CaseIterable {
     basic.mFormatID = format
     basic.mFramesPerPacket = UInt32(max(0, context.pointee.frame_size))
     if isLossless {
-      // How many bits the source has: 1 stands for 16, 3 for 24.
+      // The flags are the bit depth of the source: 1 for 16 bits, 3 for 24
+      // (`kAppleLosslessFormatFlag_16BitSourceData` and so on).
       basic.mFormatFlags = av_get_bytes_per_sample(context.pointee.sample_fmt) == 4 ? 3 : 1
     }
     return basic

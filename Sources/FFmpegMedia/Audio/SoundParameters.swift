@@ -4,9 +4,10 @@ import CoreMedia
 import Foundation
 
 extension CodecParameters {
-  /// Those of sound that a format description describes.
-  /// - Throws: `MediaFileError.unsupportedFormat` for what is no sound, has impossible numbers, or is of a codec that
-  ///   is not known.
+  /// Makes the codec parameters of a format description.
+  /// - Parameter description: The format of the sound.
+  /// - Throws: `MediaFileError` of the kind `unsupportedFormat` if the format is not of sound, has
+  ///   impossible values, or is of an unknown codec.
   static func sound(_ description: CMFormatDescription) throws -> CodecParameters {
     var track = try MuxerTrack(description, timeScale: 1)
     guard track.kind == .audio else { throw MediaFileError(.unsupportedFormat, "this is no sound") }
@@ -23,13 +24,13 @@ extension CodecParameters {
     return parameters
   }
 
-  /// What AAC-LC of a rate and a number of channels is described by (ISO/IEC 14496-3, 1.6.2.1); empty where the
-  /// standard has no number for them.
+  /// The AudioSpecificConfig of AAC-LC (ISO/IEC 14496-3, 1.6.2.1); empty if the standard has no
+  /// index for the rate or the channels.
   private static func audioSpecificConfig(rate: Int32, channels: Int32) -> Data {
     let rates: [Int32] = [
       96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8000, 7350,
     ]
-    // Eight channels have the number 7.
+    // Channel configuration 7 has eight channels.
     guard let index = rates.firstIndex(of: rate), (1...6).contains(channels) || channels == 8 else {
       return Data()
     }

@@ -1,30 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
 
-/// One end of a conversion of sound, in libswresample's terms.
+/// The sample format, rate and channels at one side of a conversion.
 struct SoundEnd {
   var format: AVSampleFormat
   var rate: Int32
   var layout: AVChannelLayout
 }
 
-/// Makes contexts of libswresample, for whoever converts sound.
+/// Makes resampling contexts of libswresample.
 enum SoundResampler {
-  /// How sound is converted.
+  /// Options of a conversion.
   struct Options: Sendable {
-    /// Half the length of the filter for another sample rate; nil: libswresample's own, 32.
+    /// Taps of the resampling filter; nil: libswresample's default, 32.
     var filterSize: Int?
-    /// For each channel of the result the channel of the source, from 0; one that the source does not have makes
-    /// silence. nil: what the two layouts of channels say, which may mix.
+    /// By channel of the result, the channel of the source, from 0; one that the source does not
+    /// have becomes silence. nil: the two channel layouts decide, which may mix channels.
     var channelMap: [Int]?
-    /// Channels that are mixed are not louder than full scale, whatever the samples; otherwise integers alone are not.
+    /// Whether mixing channels is scaled so that the result cannot exceed full scale in any sample
+    /// format. Otherwise this is so for integers only.
     var isNormalized = false
-    /// Adds triangular noise before samples become integers of fewer bits.
+    /// Whether triangular dither is added before samples become integers of fewer bits.
     var isDithered = false
   }
 
-  /// A context that is ready; to be freed with `swr_free`.
-  /// - Throws: `MediaFileError.unsupportedFormat` for what libswresample cannot convert.
+  /// Makes an initialized context, which the caller frees with `swr_free`.
+  /// - Parameters:
+  ///   - source: The source.
+  ///   - target: The result.
+  ///   - options: How to convert.
+  /// - Throws: `MediaFileError` of the kind `unsupportedFormat` if libswresample cannot do the
+  ///   conversion.
   static func make(from source: SoundEnd, to target: SoundEnd, _ options: Options) throws -> OpaquePointer {
     var (source, target) = (source, target)
     var made: OpaquePointer?
@@ -49,7 +55,7 @@ enum SoundResampler {
     let (inputs, outputs) = (Int(source.layout.nb_channels), Int(target.layout.nb_channels))
     guard let map = options.channelMap, inputs != outputs || map != Array(0..<inputs) else { return true }
     guard map.count == outputs else { return false }
-    // A single float has no room for 32 bits.
+    // 32-bit samples do not fit into the 24-bit significand of a single-precision number.
     if [source.format, target.format].contains(where: { av_get_packed_sample_fmt($0) == AV_SAMPLE_FMT_S32 }) {
       av_opt_set_sample_fmt(object, "internal_sample_fmt", AV_SAMPLE_FMT_DBLP, 0)
     }
