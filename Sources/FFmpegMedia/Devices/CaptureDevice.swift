@@ -2,15 +2,18 @@
 import CFFmpeg
 import CoreVideo
 
-/// A screen or a camera, through libavdevice, which is loaded with the first. One thread at a time uses it.
+/// Captures pictures of a screen or a camera with libavdevice, which is loaded when the first
+/// device is opened. Only one thread at a time may use a device.
 package final class CaptureDevice {
+  /// The kind of a device.
   package enum Kind: Sendable, Equatable {
-    /// A display of X, named as `DISPLAY` names it, with `+x,y` behind it for a part of the screen.
+    /// A display of X, named as in `DISPLAY`, followed by `+x,y` for the corner of a part of the
+    /// screen.
     case screen
-    /// A device of Video4Linux, named by its path.
+    /// A Video4Linux device, named by its path.
     case camera
 
-    /// What libavdevice calls it.
+    /// The name of libavdevice's input format.
     fileprivate var format: String {
       switch self {
       case .screen: "x11grab"
@@ -19,12 +22,14 @@ package final class CaptureDevice {
     }
   }
 
+  /// The device to be opened, and the pictures that it is asked for.
   package struct Configuration: Sendable, Equatable {
     package var kind: Kind
+    /// The display or the path; see `Kind`.
     package var name: String
-    /// Pixels; nil is all of a screen, and what a camera gives by itself.
+    /// The size of the pictures in pixels; nil: the whole screen, or the camera's default.
     package var size: (width: Int, height: Int)?
-    /// Pictures a second, more than 0; nil is the device's own, 30 for a screen.
+    /// Pictures per second, more than 0; nil: the device's default, 30 for a screen.
     package var frameRate: Double?
 
     package init(
@@ -40,13 +45,13 @@ package final class CaptureDevice {
     }
   }
 
-  /// Pictures that may be broken one after the other before it is an error: cameras begin with some.
+  /// The number of consecutive damaged pictures that are an error; cameras often begin with a few.
   private static let patience = 30
-  /// Seconds without a picture from a camera before it is an error.
+  /// Seconds without a picture from a camera that are an error.
   private static let silence = 5.0
-  /// Pictures that are passed over for newer ones, where a camera is faster than they can be read.
+  /// The most pictures that are skipped for newer ones if a camera is faster than it is read.
   private static let mostSkipped = 16
-  /// How long to wait, in microseconds, before a camera is asked again.
+  /// Microseconds between two attempts to read from a camera.
   private static let pause: UInt32 = 2000
   private static let library: MediaFileError? = {
     LibavLog.takeOver()
@@ -57,14 +62,15 @@ package final class CaptureDevice {
     )
   }()
 
+  /// The size of the pictures in pixels.
   package private(set) var width = 0
   package private(set) var height = 0
-  /// Pictures a second, as the device says.
+  /// Pictures per second, as the device reports.
   package private(set) var frameRate = 30.0
   private let name: String
   private var stream: Int32 = -1
   private let isPadded: Bool
-  /// Cameras: reading never waits by itself.
+  /// Whether reading does not block, as for cameras.
   private let isPolled: Bool
   private let watch: Watch
   private var context: UnsafeMutablePointer<AVFormatContext>?
@@ -73,7 +79,8 @@ package final class CaptureDevice {
   private var frame: UnsafeMutablePointer<AVFrame>?
   private let conversion = PictureConversion(filter: .bilinear, threads: 1)
 
-  /// What opening a device looks at meanwhile: it may wait for pictures that never come.
+  /// Decides whether libavdevice gives up waiting for a picture: when the caller cancels, or after
+  /// `silence` seconds.
   private final class Watch {
     let isCancelled: () -> Bool
     var end = ContinuousClock.now + .seconds(CaptureDevice.silence)
@@ -85,9 +92,12 @@ package final class CaptureDevice {
     func begin() { end = ContinuousClock.now + .seconds(CaptureDevice.silence) }
   }
 
-  /// Opens it.
-  /// - Parameter isCancelled: Looked at while a camera is waited for; true ends the wait.
-  /// - Throws: `MediaFileError`: of the kind `unsupportedFormat` where libavdevice, or its kind of device, is missing.
+  /// Opens a device.
+  /// - Parameters:
+  ///   - configuration: The device, and the size and rate of its pictures.
+  ///   - isCancelled: Called while waiting for a camera; true ends the wait.
+  /// - Throws: `MediaFileError`; of the kind `unsupportedFormat` if libavdevice is missing or was
+  ///   built without this kind of device.
   package init(_ configuration: Configuration, isCancelled: @escaping () -> Bool = { false }) throws {
     if let failure = Self.library { throw failure }
     name = configuration.name
@@ -144,7 +154,7 @@ package final class CaptureDevice {
     (packet, frame) = (av_packet_alloc(), av_frame_alloc())
     guard let decoder, packet != nil, frame != nil, avcodec_parameters_to_context(decoder, parameters) >= 0
     else { throw MediaFileError(.outOfMemory, "out of memory") }
-    // Nothing is held back.
+    // The decoder must output each picture at once.
     decoder.pointee.flags |= AV_CODEC_FLAG_LOW_DELAY
     decoder.pointee.thread_count = 1
     let (code, messages) = LibavLog.collect { avcodec_open2(decoder, codec, nil) }
@@ -165,9 +175,10 @@ package final class CaptureDevice {
       .damaged, "'\(name)' has given no picture for \(Int(Self.silence)) s; is something sending to it?")
   }
 
-  /// Waits for the next picture: until it is due of a screen, until there is one of a camera, of which the newest counts
-  /// where several wait.
-  /// - Returns: False if the device gives no more, or the wait was cancelled.
+  /// Waits for the next picture. A screen's comes when it is due; of a camera's, the newest one
+  /// that is available is kept for `picture(into:)`.
+  /// - Returns: false if the device has no more pictures, or if the wait was cancelled.
+  /// - Throws: `MediaFileError` if the device fails or stays silent.
   package func read() throws -> Bool {
     guard let context, let decoder, let packet, let frame else { return false }
     watch.begin()
@@ -189,10 +200,10 @@ package final class CaptureDevice {
       }
       defer { av_packet_unref(packet) }
       guard packet.pointee.stream_index == stream else { continue }
-      // A broken picture is passed over; the next may be whole.
+      // A damaged picture is skipped: the next one may be good.
       guard avcodec_send_packet(decoder, packet) >= 0, avcodec_receive_frame(decoder, frame) >= 0 else {
         broken += 1
-        // Its memory may have gone to the picture that is not there.
+        // Decoding the damaged picture may have overwritten the frame.
         hasPicture = false
         continue
       }
@@ -203,7 +214,9 @@ package final class CaptureDevice {
     throw MediaFileError(.damaged, "'\(name)' gives nothing that can be decoded")
   }
 
-  /// Writes the picture that was read last into a pixel buffer, at its size.
+  /// Converts the picture that was read last into a pixel buffer, scaled to its size.
+  /// - Parameter target: Receives the picture.
+  /// - Throws: `PixelConversionError`.
   package func picture(into target: CVPixelBuffer) throws {
     guard let frame, frame.pointee.width > 0 else { return }
     guard CVPixelBufferLockBaseAddress(target, []) == kCVReturnSuccess else {
@@ -217,12 +230,12 @@ package final class CaptureDevice {
       frame.pointee.color_range == AVCOL_RANGE_JPEG
       || PixelFormatInfo.isRGB(AVPixelFormat(frame.pointee.format)) || isFullRangeFormat(frame)
     var source = PictureView(frame)
-    // A camera's driver owns the memory, and nothing is known of what lies behind it.
+    // The driver of the camera owns the memory, which may end with the last row.
     source.isPadded = isPadded
     try conversion.convert(source, meaning, to: view, PixelConverter.meaning(target, info))
   }
 
-  /// Formats that say it by their name, as cameras' JPEG has them.
+  /// Whether a pixel format implies full range, as those of JPEG pictures from cameras do.
   private func isFullRangeFormat(_ frame: UnsafePointer<AVFrame>) -> Bool {
     [AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P]
       .contains(AVPixelFormat(frame.pointee.format))
