@@ -3,24 +3,27 @@ import CFFmpeg
 import CoreMedia
 import CoreVideo
 
-/// Makes pictures of one moment of pictures whose two fields are of two, by libavfilter's `bwdif`: what stands still keeps
-/// its lines, what moves is interpolated from the fields around.
+/// Makes progressive pictures from interlaced ones with libavfilter's `bwdif`: static parts keep
+/// the lines of both fields, and moving parts are interpolated from the neighbouring fields.
 ///
-/// Only pictures that their stream calls interlaced are changed. Nothing is done, and no filter is made, before the first
-/// of them; from there on each picture is given out when the next one is there.
+/// Only pictures that are marked as interlaced are changed. Before the first of them, pictures are
+/// passed through and no filter is made; from there on each picture is output when the next one has
+/// been added. Not thread-safe.
 package final class Deinterlacer {
+  /// How many pictures are made.
   package enum Rate: Sendable {
-    /// A picture for each pair of fields.
+    /// One picture for each pair of fields.
     case frame
-    /// A picture for each field.
+    /// One picture for each field.
     case field
   }
 
+  /// A picture with its presentation time and its duration.
   package struct Picture {
     package var buffer: CVPixelBuffer
     package var time: CMTime
     package var duration: CMTime
-    /// In memory of its own.
+    /// Whether the buffer is a new one, and not that of the source.
     package var isCopy: Bool
 
     package init(buffer: CVPixelBuffer, time: CMTime, duration: CMTime, isCopy: Bool = false) {
@@ -42,22 +45,27 @@ package final class Deinterlacer {
   private var graph: FilterGraph?
   private var shape: Shape?
   private var pool: CVPixelBufferPool?
-  /// Of the present graph: pictures by their number, which is their time in the graph.
+  /// The pictures in the present graph, by their numbers, which are their times in the graph.
   private var waiting: [Int64: Picture] = [:]
   private var count: Int64 = 0
-  /// The number of the last half picture that came out.
+  /// The time of the last picture that the graph has output, in halves of the graph's time unit.
   private var latest: Int64 = -1
 
-  /// Whether libavfilter can be had, and has the filter.
+  /// Whether libavfilter is installed and has `bwdif`.
   package static var isAvailable: Bool { FilterGraph.exists("bwdif") }
 
+  /// Makes a deinterlacer. The filter is made when the first interlaced picture comes.
+  /// - Parameters:
+  ///   - rate: One picture per frame or per field.
+  ///   - threads: The number of threads that the filter may use.
   package init(rate: Rate, threads: Int) {
     self.rate = rate
     self.threads = threads
   }
 
-  /// Takes the next picture in order of presentation.
-  /// - Returns: What can be shown by now.
+  /// Adds the next picture in presentation order.
+  /// - Parameter picture: The picture.
+  /// - Returns: The pictures that are complete.
   /// - Throws: `MediaFileError`.
   package func add(_ picture: Picture) throws -> [Picture] {
     let order = PictureMark.fieldOrder(of: picture.buffer)
@@ -66,7 +74,7 @@ package final class Deinterlacer {
       height: CVPixelBufferGetHeight(picture.buffer))
     var ready: [Picture] = []
     if graph != nil, shape != now { ready = try finish() }
-    // The filter needs a few lines of each field, in chroma too.
+    // The filter needs some rows of each field, also in chroma.
     guard graph != nil || order != nil && now.width >= 8 && now.height >= 8 else { return ready + [picture] }
     guard CVPixelBufferLockBaseAddress(picture.buffer, .readOnly) == kCVReturnSuccess else {
       throw MediaFileError(.other, "a picture cannot be read")
@@ -85,7 +93,8 @@ package final class Deinterlacer {
     return try ready + take()
   }
 
-  /// What is still held back.
+  /// Returns the pictures that are still held.
+  /// - Throws: `MediaFileError`.
   package func finish() throws -> [Picture] {
     guard let graph else { return [] }
     try graph.finish()
@@ -94,7 +103,7 @@ package final class Deinterlacer {
     return rest
   }
 
-  /// Forgets what it holds.
+  /// Discards the pictures that are held.
   package func reset() {
     graph = nil
     shape = nil
@@ -125,7 +134,8 @@ package final class Deinterlacer {
     let frame = try FilterFrame()
     while let graph, try graph.pull(into: frame.pointer) {
       defer { av_frame_unref(frame.pointer) }
-      // The filter counts in halves of the unit; at the end it gives both fields the same time.
+      // The filter's output time base is half of the input's. At the end it gives both fields the
+      // same time.
       let half = max(frame.pointer.pointee.pts, latest + 1)
       latest = half
       guard let source = waiting[half / 2] else { continue }
@@ -148,7 +158,7 @@ package final class Deinterlacer {
     CVBufferPropagateAttachments(source.buffer, made)
     PictureMark.removeFields(from: made)
     var result = Picture(buffer: made, time: source.time, duration: source.duration, isCopy: true)
-    // A progressive picture among them stays one.
+    // A progressive picture between interlaced ones is not split into fields.
     guard rate == .field, PictureMark.fieldOrder(of: source.buffer) != nil else { return result }
     let step = step(of: source, after: half / 2)
     let middle = CMTimeMultiplyByRatio(step, multiplier: 1, divisor: 2)
@@ -157,10 +167,12 @@ package final class Deinterlacer {
     return result
   }
 
-  /// How long a picture is shown.
+  /// The duration of a picture: the distance to the next one, or its own duration if that is known
+  /// and there is a gap.
   private func step(of source: Picture, after number: Int64) -> CMTime {
     let stated = source.duration.isNumeric && source.duration > .zero ? source.duration : nil
-    // Before a gap its own duration is right, and where a clock is uneven the next one's time.
+    // Before a gap the picture's own duration is right; with an uneven clock the next picture's
+    // time is.
     if let next = waiting[number + 1], next.time > source.time {
       let step = next.time - source.time
       return stated.map { step > CMTimeMultiply($0, multiplier: 2) ? $0 : step } ?? step

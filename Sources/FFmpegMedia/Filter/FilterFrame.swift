@@ -2,11 +2,11 @@
 import CFFmpeg
 import CoreVideo
 
-/// A frame of sound or a picture on its way through a `FilterGraph`, in memory of its own.
+/// A frame of sound or a picture for a `FilterGraph`, with memory of its own.
 final class FilterFrame {
   let pointer: UnsafeMutablePointer<AVFrame>
 
-  /// An empty one, for what comes out.
+  /// Makes an empty frame, to receive output.
   init() throws {
     guard let frame = av_frame_alloc() else { throw MediaFileError(.outOfMemory, "no memory for a frame") }
     pointer = frame
@@ -17,7 +17,7 @@ final class FilterFrame {
     av_frame_free(&frame)
   }
 
-  /// Sound, all channels of a sample together in 32-bit floating point; silence without `samples`.
+  /// Makes a frame of interleaved 32-bit floating-point samples; of silence if `samples` is nil.
   convenience init(
     _ samples: UnsafeBufferPointer<Float>?, frames: Int, channels: Int, sampleRate: Int, time: Int64
   ) throws {
@@ -41,7 +41,7 @@ final class FilterFrame {
     }
   }
 
-  /// A copy of a picture. Colours, fields and the aspect of its pixels are the caller's to set.
+  /// Copies a picture. The caller sets colours, fields and the pixel aspect ratio.
   convenience init(_ view: PictureView, time: Int64) throws {
     try self.init()
     pointer.pointee.format = view.format.rawValue

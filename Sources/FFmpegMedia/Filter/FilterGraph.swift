@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
 
-/// A chain of libavfilter's filters, for sound or for pictures: frames in, frames out.
+/// A chain of libavfilter filters for sound or for pictures.
 ///
-/// The chain is written as `ffmpeg -filter_complex` takes it, with one input and one output: `atempo=1.5`,
-/// `bwdif=mode=send_frame,format=nv12`. To have the output in a format, end it with `format` or `aformat`.
-/// One thread at a time may use a graph.
+/// The description is that of `ffmpeg -filter_complex`, with one input and one output, such as
+/// `atempo=1.5` or `bwdif=mode=send_frame,format=nv12`. To get a certain output format, it must end
+/// with `format` or `aformat`. Only one thread at a time may use a graph.
 package final class FilterGraph {
   private let library: ovt_filter_library
   private var graph: UnsafeMutablePointer<AVFilterGraph>?
@@ -15,20 +15,22 @@ package final class FilterGraph {
   private let isSound: Bool
   private(set) var isEnded = false
 
-  /// Whether the library is there and was built with a filter.
+  /// Whether libavfilter is installed and was built with a filter.
   package static func exists(_ name: String) -> Bool {
     (try? FilterLibrary.functions())?.avfilter_get_by_name(name) != nil
   }
 
-  /// Of the parameters:
+  /// Makes a graph.
   ///
-  /// - `frame`: What the frames that are pushed are like: sample or pixel format, size, rate, channels, colours.
-  ///   It is looked at, not pushed.
-  /// - `timeBase`: The unit of their times, in seconds.
-  /// - `threads`: How many the filters may use.
-  ///
-  /// - Throws: `MediaFileError` of the kind `unsupportedFormat` for a chain that the library does not know or that
-  ///   does not take such frames, or where the library is not installed.
+  /// - Parameters:
+  ///   - description: The chain of filters.
+  ///   - frame: An example of the frames that will be pushed: its sample or pixel format, size,
+  ///     rate, channels and colours are read.
+  ///   - timeBase: The unit of their times, in seconds.
+  ///   - frameRate: Pictures per second; 0: unknown.
+  ///   - threads: The number of threads that the filters may use.
+  /// - Throws: `MediaFileError` of the kind `unsupportedFormat` if libavfilter does not know the
+  ///   chain, does not accept such frames, or is not installed.
   init(
     _ description: String, for frame: UnsafePointer<AVFrame>, timeBase: AVRational,
     frameRate: AVRational = AVRational(num: 0, den: 1), threads: Int = 1
@@ -71,7 +73,7 @@ package final class FilterGraph {
 
   deinit { library.avfilter_graph_free(&graph) }
 
-  /// The unit of the times of the frames that come out, in seconds.
+  /// The unit of the times of output frames, in seconds.
   var timeBase: AVRational { library.av_buffersink_get_time_base(sink) }
 
   private static func describe(
@@ -85,7 +87,7 @@ package final class FilterGraph {
     parameters.pointee.time_base = timeBase
     if frame.pointee.width == 0 {
       parameters.pointee.sample_rate = frame.pointee.sample_rate
-      // The source makes a copy of it.
+      // The filter copies the layout.
       parameters.pointee.ch_layout = frame.pointee.ch_layout
     } else {
       parameters.pointee.width = frame.pointee.width
@@ -101,7 +103,7 @@ package final class FilterGraph {
     _ library: ovt_filter_library, _ description: String, _ graph: UnsafeMutablePointer<AVFilterGraph>,
     _ source: UnsafeMutablePointer<AVFilterContext>, _ sink: UnsafeMutablePointer<AVFilterContext>
   ) -> Int32 {
-    // Seen from the chain: its input is the source's output.
+    // The names are those of the chain's ends: its input "in" is the output of the source filter.
     var outputs = library.avfilter_inout_alloc()
     var inputs = library.avfilter_inout_alloc()
     defer {
@@ -118,8 +120,10 @@ package final class FilterGraph {
 
   // MARK: - Frames
 
-  /// Gives a frame to the chain, which keeps references to its memory, or a copy where it has none of its own.
-  /// - Throws: `MediaFileError`; after `finish()` too.
+  /// Sends a frame to the chain, which keeps references to its buffers, or copies its data if it
+  /// has none.
+  /// - Parameter frame: The frame.
+  /// - Throws: `MediaFileError`; also after `finish()`.
   func push(_ frame: UnsafePointer<AVFrame>) throws {
     guard !isEnded else { throw MediaFileError(.other, "the filter \(description) has come to its end") }
     let (code, messages) = LibavLog.collect {
@@ -131,7 +135,8 @@ package final class FilterGraph {
     }
   }
 
-  /// Says that nothing more comes; `pull` then gives what the chain still holds.
+  /// Ends the input, after which `pull(into:)` returns the frames that the chain still holds.
+  /// - Throws: `MediaFileError`.
   package func finish() throws {
     guard !isEnded else { return }
     isEnded = true
@@ -141,8 +146,10 @@ package final class FilterGraph {
     }
   }
 
-  /// The next frame into `frame`, which must be empty.
-  /// - Returns: False if the chain wants more frames first or, after `finish()`, has no more.
+  /// Receives the next output frame.
+  /// - Parameter frame: An empty frame.
+  /// - Returns: false if the chain needs more input or, after `finish()`, has no more frames.
+  /// - Throws: `MediaFileError`.
   func pull(into frame: UnsafeMutablePointer<AVFrame>) throws -> Bool {
     let (code, messages) = LibavLog.collect { library.av_buffersink_get_frame(sink, frame) }
     if code == ovt_averror(EAGAIN) || code == ovt_averror_eof() { return false }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
 
-/// libavfilter, in memory from the first filter on.
+/// libavfilter, which is loaded when the first filter is used.
 package enum FilterLibrary {
-  /// A filter is not worth a process that cannot start: where the library is missing, only what needs it fails.
+  /// The library is loaded at run time, so that a process starts without it, and only the calls
+  /// that need it fail.
   private static let loaded: Result<ovt_filter_library, MediaFileError> = {
     var functions = ovt_filter_library()
     guard let message = ovt_load_filter_library(&functions) else { return .success(functions) }
@@ -16,7 +17,8 @@ package enum FilterLibrary {
 
   static func functions() throws(MediaFileError) -> ovt_filter_library { try loaded.get() }
 
-  /// Loads it now, for a process that will be unable to open files later.
-  /// - Throws: `MediaFileError` of the kind `unsupportedFormat` where it is not installed.
+  /// Loads the library now, for a process that will not be able to open files later, because of a
+  /// sandbox for instance.
+  /// - Throws: `MediaFileError` of the kind `unsupportedFormat` if it is not installed.
   package static func load() throws { _ = try functions() }
 }

@@ -2,18 +2,24 @@
 import CFFmpeg
 import Foundation
 
-/// Plays sound faster or slower and keeps its pitch, by overlapping pieces of its wave that are alike
-/// (libavfilter's `atempo`, a WSOLA as of Verhelst and Roelands, ICASSP 1993).
+/// Changes the speed of sound without its pitch, by overlapping similar pieces of the wave
+/// (libavfilter's `atempo`; WSOLA of Verhelst and Roelands, ICASSP 1993). Not thread-safe.
 package final class TempoFilter {
   private let graph: FilterGraph
   private let channels: Int
   private let sampleRate: Int
   private var fed: Int64 = 0
 
-  /// How much faster sound may be played, or slower.
+  /// The tempos that are possible.
   package static let range = 1.0 / 64...64.0
 
-  /// - Parameter tempo: Seconds of input for a second of output.
+  /// Makes a filter.
+  /// - Parameters:
+  ///   - tempo: Seconds of input per second of output.
+  ///   - channels: The number of channels.
+  ///   - sampleRate: Frames per second.
+  /// - Throws: `MediaFileError` of the kind `unsupportedFormat` if the tempo is not in `range` or
+  ///   libavfilter is missing.
   package init(tempo: Double, channels: Int, sampleRate: Int) throws {
     guard Self.range.contains(tempo) else {
       throw MediaFileError(.unsupportedFormat, "sound cannot be played \(tempo) times as fast")
@@ -26,7 +32,8 @@ package final class TempoFilter {
       timeBase: AVRational(num: 1, den: Int32(clamping: sampleRate)))
   }
 
-  /// Beyond 2 the filter leaves pieces of sound out, and below 1/2 it refuses: so in equal steps.
+  /// The description of the filter chain: several equal steps, because `atempo` drops samples above
+  /// 2 and does not accept less than 1/2.
   static func description(_ tempo: Double) -> String {
     let steps = max(1, Int(abs(log2(tempo)).rounded(.up)))
     let step = min(2, max(0.5, pow(tempo, 1 / Double(steps))))
@@ -34,7 +41,10 @@ package final class TempoFilter {
       + ",aformat=sample_fmts=flt"
   }
 
-  /// Takes interleaved frames; the next ones of the output, as far as they are known.
+  /// Converts interleaved samples.
+  /// - Parameter samples: The samples of whole frames.
+  /// - Returns: The output that is complete, interleaved.
+  /// - Throws: `MediaFileError`.
   package func convert(_ samples: [Float]) throws -> [Float] {
     let frames = samples.count / channels
     guard frames > 0 else { return [] }
@@ -46,7 +56,8 @@ package final class TempoFilter {
     return try take()
   }
 
-  /// The last frames.
+  /// Ends the input and returns the remaining output.
+  /// - Throws: `MediaFileError`.
   package func finish() throws -> [Float] {
     try graph.finish()
     return try take()
