@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A fact about a movie or a track as a movie file stores it.
+/// A metadata item of a movie or a track as a movie file stores it.
 package struct MovieMetadataItem: Sendable, Equatable {
-  /// Where, and so how, an item is stored.
+  /// The kinds of storage, each with its own keys.
   package enum KeySpace: String, Sendable {
-    /// QuickTime metadata: keys with names (QuickTime File Format, "Metadata").
+    /// QuickTime metadata, with names as keys (QuickTime File Format, "Metadata").
     case quickTimeMetadata = "mdta"
     /// QuickTime user data: text under a four-character code that begins with ©.
     case quickTimeUserData = "udta"
-    /// User data of ISO files (3GPP TS 26.244, clause 8): text under a four-character code.
+    /// User data of ISO files: text under a four-character code (3GPP TS 26.244, clause 8).
     case isoUserData = "uiso"
-    /// iTunes' list, under four-character codes.
+    /// The iTunes metadata list, under four-character codes.
     case iTunes = "itsk"
-    /// iTunes' list, under names.
+    /// The iTunes metadata list, under names.
     case iTunesLong = "itlk"
   }
 
   package var keySpace: KeySpace
-  /// Four characters of ISO 8859-1, or a name.
+  /// A four-character code of ISO 8859-1 characters, or a name.
   package var key: String
-  /// A well-known type of the QuickTime File Format: 0 bytes, 1 UTF-8, 2 UTF-16, 13 JPEG, 21 signed integer ...
+  /// A well-known type of the QuickTime File Format: 0 bytes, 1 UTF-8, 2 UTF-16, 13 JPEG, 21 signed
+  /// integer, and others.
   package var type: Int
-  /// ISO 639-2/T; nil for any language.
+  /// The language as an ISO 639-2/T code; nil: any language.
   package var language: String?
-  /// ISO 3166; nil for any country.
+  /// The country as an ISO 3166 code; nil: any country.
   package var country: String?
   package var bytes: [UInt8]
 
@@ -39,10 +40,10 @@ package struct MovieMetadataItem: Sendable, Equatable {
     self.bytes = bytes
   }
 
-  /// The text boxes of ISO user data that have a version, a language and a text.
+  /// The types of text boxes in ISO user data that consist of a version, a language and a text.
   package static let isoTexts: Set<String> = ["titl", "auth", "perf", "gnre", "dscp", "cprt"]
 
-  /// The key as the code of a box; nil if it is none.
+  /// The key as a four-character code; nil if it is a name.
   package var code: [UInt8]? { Self.code(key) }
 
   static func code(_ text: String) -> [UInt8]? {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Finds the metadata items of a movie's boxes `meta` and `udta`. What is damaged is passed over.
+/// Reads the metadata items in a movie's `meta` and `udta` boxes. Damaged items are skipped.
 enum MovieMetadataReader {
-  /// A file may say anything: so many boxes, and no more, are read of a box.
+  /// Most children that are read of a box, which bounds the work for a malicious file.
   private static let limit = 4096
-  /// Items that are read of a file.
+  /// Most items that are read of a file.
   static let mostItems = 4096
-  /// Bytes of a key, and of a text in user data, whose size has two bytes in the file.
+  /// Longest key, and longest text in user data, whose size field has 16 bits, in bytes.
   private static let longestKey = 1024
   private static let longestText = Int(UInt16.max)
-  /// Bytes of a box `meta` or `udta` that is read.
+  /// Largest `meta` or `udta` box that is read, in bytes.
   static let sizeLimit = 1 << 26
 
   struct Box {
@@ -19,7 +19,7 @@ enum MovieMetadataReader {
     var type: String { MovieMetadataItem.text(code) }
   }
 
-  /// The boxes that lie one after the other, as far as they fit.
+  /// Splits bytes into consecutive boxes, up to the first one that does not fit.
   static func boxes(_ bytes: ArraySlice<UInt8>) -> [Box] {
     var found: [Box] = []
     var rest = bytes
@@ -35,7 +35,8 @@ enum MovieMetadataReader {
 
   // MARK: - meta
 
-  /// The boxes of a box `meta`: QuickTime's has no version, that of ISO files has one.
+  /// The children of a `meta` box and its handler type. The box has a version and flags in ISO
+  /// files, but not in QuickTime's.
   static func contents(ofMeta bytes: ArraySlice<UInt8>) -> (boxes: [Box], handler: String) {
     let isPlain = bytes.dropFirst(4).prefix(4).elementsEqual("hdlr".utf8)
     let found = boxes(isPlain ? bytes : bytes.dropFirst(4))
@@ -45,7 +46,10 @@ enum MovieMetadataReader {
     return (found, handler ?? "")
   }
 
-  /// - Parameter limit: How many items may still be read of the file.
+  /// The items of a `meta` box.
+  /// - Parameters:
+  ///   - bytes: The content of the box.
+  ///   - limit: The number of items that may still be read of the file; reduced by those found.
   static func items(ofMeta bytes: ArraySlice<UInt8>, limit: inout Int) -> [MovieMetadataItem] {
     let (found, handler) = contents(ofMeta: bytes)
     guard let list = found.first(where: { $0.type == "ilst" }) else { return [] }
@@ -82,7 +86,7 @@ enum MovieMetadataReader {
       guard limit > 0, box.type == "data", box.content.count >= 8 else { return nil }
       let start = box.content.startIndex
       let type = MovieBox.number(box.content, start)
-      // A byte that says whose types these are: QuickTime's are set 0.
+      // The first byte names the set of types: QuickTime's well-known types are set 0.
       guard type >> 24 == 0 else { return nil }
       limit -= 1
       let country = box.content[start + 4..<start + 6]
@@ -113,7 +117,7 @@ enum MovieMetadataReader {
     }
   }
 
-  /// Texts of one kind in several languages: size, language, text.
+  /// The texts of one kind in several languages, each with its size, language and characters.
   private static func texts(of box: Box, limit: inout Int) -> [MovieMetadataItem] {
     var items: [MovieMetadataItem] = []
     var rest = box.content
@@ -124,7 +128,7 @@ enum MovieMetadataReader {
       let text = utf8(rest.dropFirst(4).prefix(size), isOld: language < 0x400)
       rest = rest.dropFirst(4 + size)
       limit -= 1
-      // As UTF-8 it may be too long to be written again.
+      // Converted to UTF-8, a text may be too long for its size field when it is written again.
       guard text.count <= longestText else { continue }
       items.append(
         MovieMetadataItem(
@@ -134,7 +138,8 @@ enum MovieMetadataReader {
     return items
   }
 
-  /// As UTF-8, without a zero at the end: UTF-16 begins with a mark, and what is neither is old.
+  /// Converts text to UTF-8 and removes a terminating zero. UTF-16 begins with a byte order mark;
+  /// text that is not UTF-8 is Mac OS Roman if its language code is a Macintosh one.
   private static func utf8(_ bytes: ArraySlice<UInt8>, isOld: Bool = false) -> [UInt8] {
     let data = Data(bytes)
     if bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE]),

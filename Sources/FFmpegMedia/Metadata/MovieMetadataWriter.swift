@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Puts metadata items into a movie's boxes, beside what libavformat has written: `moov` or a `trak`.
+/// Adds metadata items to the `moov` box or to a `trak` box, besides those that libavformat has
+/// written.
 struct MovieMetadataWriter {
-  /// QuickTime's box `meta` has no version, that of ISO files has one.
+  /// Whether the file is QuickTime's, whose `meta` box has no version and flags.
   let isQuickTime: Bool
 
   private typealias Item = MovieMetadataItem
@@ -41,7 +42,7 @@ struct MovieMetadataWriter {
       "data", MovieBox.bytes(item.type) + (country.count == 2 ? country : [0, 0]) + locale + item.bytes)
   }
 
-  /// Items by their keys, in the order in which these come first.
+  /// Groups items by their keys, in the order in which the keys occur first.
   private func grouped<Key: Hashable>(
     _ items: [MovieMetadataItem], by key: (MovieMetadataItem) -> Key?
   ) -> [(key: Key, items: [MovieMetadataItem])] {
@@ -57,7 +58,7 @@ struct MovieMetadataWriter {
     return groups
   }
 
-  /// The content of a box `meta` with names as keys.
+  /// The content of a `meta` box with names as keys.
   private func metadata(_ items: [MovieMetadataItem]) -> [UInt8] {
     let groups = grouped(items) { $0.key }
     let keys = groups.flatMap { box("mdta", Array($0.key.utf8)) }
@@ -69,7 +70,8 @@ struct MovieMetadataWriter {
       + box("keys", [0, 0, 0, 0] + MovieBox.bytes(groups.count) + keys) + box("ilst", list)
   }
 
-  /// The content of `udta`; what is there already under an item's key goes.
+  /// The content of a `udta` box to which items are added. Existing boxes with an item's key are
+  /// replaced.
   private func userData(_ old: [UInt8], adding items: [MovieMetadataItem]) -> [UInt8] {
     var boxes = MovieMetadataReader.boxes(old[...]).map { (code: Array($0.code), content: Array($0.content)) }
     let texts = grouped(items.filter { $0.keySpace == .quickTimeUserData || $0.keySpace == .isoUserData }) {
@@ -102,7 +104,7 @@ struct MovieMetadataWriter {
     return boxes.flatMap { box($0.code, $0.content) }
   }
 
-  /// The content of a box `meta` with iTunes' list.
+  /// The content of a `meta` box with the iTunes list.
   private func list(_ old: [UInt8], adding items: [MovieMetadataItem]) -> [UInt8] {
     let (found, handlerType) = MovieMetadataReader.contents(ofMeta: old[...])
     var entries =
@@ -115,7 +117,8 @@ struct MovieMetadataWriter {
       entries.append((code, items.flatMap(data)))
     }
     for (key, items) in grouped(items.filter { $0.keySpace == .iTunesLong }, by: { $0.key }) {
-      // "com.apple.iTunes.NAME": a name may hold dots, whose it is may too; iTunes' own is the usual one.
+      // The key is "DOMAIN.NAME", of which both may contain dots. iTunes' own domain is the usual
+      // one.
       let own = "com.apple.iTunes"
       let split =
         key.hasPrefix(own + ".") ? key.index(key.startIndex, offsetBy: own.count) : key.lastIndex(of: ".")
