@@ -2,14 +2,15 @@
 import CFFmpeg
 import Foundation
 
-/// A chapter of a file, in microseconds on the time line of its samples.
+/// A chapter of a file, with times in microseconds on the time line of its samples.
 package struct MediaChapter: Equatable, Sendable {
   package var start: Int64
   package var end: Int64
-  /// Empty if the file gives it none.
+  /// The title; empty if the file has none.
   package var title: String
 
-  /// The chapters of an open file, in order, without those that begin where another does.
+  /// The chapters of an open file, by start time. Of several with the same start, only the first is
+  /// kept.
   static func chapters(of context: UnsafeMutablePointer<AVFormatContext>) -> [MediaChapter] {
     guard let list = context.pointee.chapters else { return [] }
     let microseconds = AVRational(num: 1, den: 1_000_000)
@@ -30,7 +31,8 @@ package struct MediaChapter: Equatable, Sendable {
     return chapters.filter { starts.insert($0.start).inserted }
   }
 
-  /// The same on a time line that begins later.
+  /// The chapter with a number of microseconds subtracted from its times, which do not become
+  /// negative.
   func shifted(back change: Int64) -> MediaChapter {
     MediaChapter(
       start: max(0, start.subtractingClamped(change)), end: max(0, end.subtractingClamped(change)),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The sample table of a text track without the samples that last no time: libavformat ends each text with an empty one,
-/// which a player would list among the chapters (ISO/IEC 14496-12, 8.6.1.2, 8.7). Empty ones that fill a gap stay: a track
-/// has no other way to say that nothing is shown.
+/// Removes samples of duration 0 from a text track's sample table (ISO/IEC 14496-12, 8.6.1.2 and
+/// 8.7). libavformat ends each text with such an empty sample, which players would list as a
+/// chapter. Empty samples with a duration stay: they are how a track shows nothing during a gap.
 enum MuxerTextSamples {
   static func compact(_ track: inout MovieBox) throws {
     let wide = track.find("mdia", "minf", "stbl", "co64") != nil
@@ -51,7 +51,7 @@ enum MuxerTextSamples {
       box.bytes = Array(box.bytes[..<4]) + MovieBox.bytes(count) + content
     }
     fill(&times, runs.count, runs.flatMap { MovieBox.bytes($0.count) + MovieBox.bytes($0.duration) })
-    // A chunk for each sample.
+    // Each sample gets a chunk of its own.
     fill(&chunks, 1, MovieBox.bytes(1) + MovieBox.bytes(1) + MovieBox.bytes(1))
     fill(&offsets, kept.count, kept.flatMap { MovieBox.bytes($0.offset, count: width) })
     sizes.bytes =

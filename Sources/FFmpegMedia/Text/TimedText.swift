@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A sample of 3GPP timed text (3GPP TS 26.245, 5.17): two bytes of length, the text in UTF-8, boxes that change its
-/// looks. Times are in a stream's units.
+/// A sample of 3GPP timed text (3GPP TS 26.245, 5.17): a 16-bit length, the text in UTF-8, and
+/// boxes with style modifiers. Times are in units of a stream's time base.
 package struct TimedText: Equatable, Sendable {
   package var start: Int64
-  /// nil: until the next one.
+  /// The end of the text; nil: it lasts until the next one begins.
   package var end: Int64?
-  /// Empty: there is nothing to be read.
+  /// The bytes of the sample; empty: nothing is shown.
   package var sample: [UInt8]
 
-  /// Bytes of a sample description before what is its own: size, type, 6 bytes reserved, the data reference.
+  /// Bytes of a sample entry before its specific part: size, type, 6 reserved bytes, data reference
+  /// index.
   static let entryHeader = 16
 
-  /// A sample description's content for text of which nobody has said how it is to look: white, in the middle below, 18
-  /// points, the player's own font (3GPP TS 26.245, 5.16).
+  /// The specific part of a sample entry for text without a style: white, centred at the bottom, 18
+  /// points, the font "Serif", which players replace by their own (3GPP TS 26.245, 5.16).
   static let usualLooks =
     Data([0, 0, 0, 0, 1, 0xFF, 0, 0, 0, 0]) + Data(count: 8)
     + Data([0, 0, 0, 0, 0, 1, 0, 18, 255, 255, 255, 255])
     + Data([0, 0, 0, 18]) + Data("ftab".utf8) + Data([0, 1, 0, 1, 5]) + Data("Serif".utf8)
 
-  /// A sample description with its header.
+  /// Makes a sample entry with its header.
   static func entry(_ content: Data) -> [UInt8] {
     MovieBox.bytes(entryHeader + content.count) + Array("tx3g".utf8) + [0, 0, 0, 0, 0, 0, 0, 1] + content
   }
@@ -31,11 +32,12 @@ package struct TimedText: Equatable, Sendable {
     self.sample = sample
   }
 
-  /// A sample of text without looks of its own, cut to what 16 bits count.
+  /// Makes a sample of text without style, cut to the 65,535 bytes that its length field can count.
   package init(start: Int64, end: Int64?, text: String) {
     var bytes = Array(text.utf8.prefix(0xFFFF))
     if text.utf8.count > bytes.count {
-      // Not in the middle of a character: what follows its first byte, and that.
+      // A character is not cut in the middle: its continuation bytes are removed, and its first
+      // byte.
       while let last = bytes.last, last & 0xC0 == 0x80 { bytes.removeLast() }
       if let last = bytes.last, last >= 0xC0 { bytes.removeLast() }
     }
@@ -44,6 +46,7 @@ package struct TimedText: Equatable, Sendable {
       sample: [UInt8(bytes.count >> 8), UInt8(truncatingIfNeeded: bytes.count)] + bytes)
   }
 
+  /// The text without its style.
   package var text: String {
     guard sample.count >= 2 else { return "" }
     let count = Int(sample[0]) << 8 | Int(sample[1])
@@ -51,32 +54,33 @@ package struct TimedText: Equatable, Sendable {
   }
 }
 
-/// Makes samples that follow each other of texts that may be shown at the same time.
+/// Converts texts that may overlap in time into consecutive samples.
 package struct TimedTextTimeline {
   private var shown: [TimedText] = []
-  /// Up to where samples were made.
+  /// The time up to which samples have been made.
   private var reached = Int64.min
 
   package init() {}
 
-  /// Takes the next text; texts come in the order in which they begin. One that begins earlier is taken to begin where
-  /// the last one does.
-  /// - Returns: The samples that are certain now.
+  /// Adds the next text. Texts must come in the order of their start times; one that starts earlier
+  /// is moved to the start of the previous one.
+  /// - Parameter text: The text; with an empty sample it ends those without an end of their own.
+  /// - Returns: The samples that later texts cannot change.
   package mutating func add(_ text: TimedText) -> [TimedText] {
     let start = max(text.start, reached)
     if let end = text.end, end <= start { return [] }
     let made = advance(to: start)
-    // What had no end of its own ends here.
+    // Texts without an end last until the next text begins.
     shown.removeAll { $0.end == nil }
     reached = start
     guard !text.sample.isEmpty else { return made }
-    // Nobody reads so many at once; a file may say anything.
+    // The limit bounds the work for a malicious file.
     if shown.count >= 16 { shown.removeFirst() }
     shown.append(TimedText(start: start, end: text.end, sample: text.sample))
     return made
   }
 
-  /// No more will come.
+  /// Returns the remaining samples, after the last text.
   package mutating func finish() -> [TimedText] {
     var made = advance(to: .max)
     if !shown.isEmpty { made.append(TimedText(start: reached, end: nil, sample: joined())) }
@@ -84,12 +88,12 @@ package struct TimedTextTimeline {
     return made
   }
 
-  /// The samples up to a time, each until one of the texts ends.
+  /// Makes the samples up to a time; a new one begins wherever a text ends.
   private mutating func advance(to time: Int64) -> [TimedText] {
     var made: [TimedText] = []
     while !shown.isEmpty, reached < time {
       let end = shown.compactMap(\.end).min() ?? .max
-      // The last one of all has no end.
+      // The last sample has no end.
       if end == .max, time == .max { return made }
       let until = min(end, time)
       made.append(TimedText(start: reached, end: until, sample: joined()))
@@ -99,7 +103,7 @@ package struct TimedTextTimeline {
     return made
   }
 
-  /// All that is shown, in one sample: looks are kept of a text that is alone.
+  /// All texts that are shown, in one sample. The style is kept only of a text that is shown alone.
   private func joined() -> [UInt8] {
     shown.count == 1
       ? shown[0].sample

@@ -3,7 +3,8 @@ import CFFmpeg
 import Foundation
 
 extension MediaStream {
-  /// Words, not pictures of them, of a codec that libavcodec reads.
+  /// Whether the stream consists of text, and not of bitmaps of text, of a codec that libavcodec
+  /// decodes.
   package var isText: Bool {
     guard kind == .subtitle, codec.codecID != AV_CODEC_ID_EIA_608,
       let descriptor = avcodec_descriptor_get(codec.codecID)
@@ -11,22 +12,26 @@ extension MediaStream {
     return descriptor.pointee.props & AV_CODEC_PROP_TEXT_SUB != 0 && codec.hasDecoder
   }
 
-  /// The samples are 3GPP timed text (3GPP TS 26.245) as they are stored.
+  /// Whether the samples are stored as 3GPP timed text (3GPP TS 26.245).
   package var isTimedText: Bool { codec.codecID == AV_CODEC_ID_MOV_TEXT && codec.codecTag == "tx3g" }
 
-  /// The titles of chapters, which libavformat does not count among the subtitles.
+  /// Whether the stream consists of chapter titles, which libavformat does not classify as
+  /// subtitles.
   package var isChapterText: Bool { kind == .data && ["text", "tx3g"].contains(codec.codecTag) }
 }
 
-/// Turns text subtitles of any codec (SubRip, ASS, WebVTT) into 3GPP timed text, which movies hold: libavcodec reads
-/// the one and writes the other.
+/// Converts text subtitles of any codec (SubRip, ASS, WebVTT) to 3GPP timed text, the format of
+/// movies, with libavcodec's decoder and encoder.
 package final class TimedTextConverter {
   private let stream: MediaStream
   private var decoder: UnsafeMutablePointer<AVCodecContext>?
   private var encoder: UnsafeMutablePointer<AVCodecContext>?
-  /// A sample's length has 16 bits.
+  /// The buffer for an encoded sample, whose length field has 16 bits.
   private var bytes = [UInt8](repeating: 0, count: 1 << 17)
 
+  /// Opens the decoder and the encoder for a stream of text.
+  /// - Parameter stream: The stream.
+  /// - Throws: `MediaFileError` if libavcodec cannot decode the stream or encode timed text.
   package init(_ stream: MediaStream) throws {
     self.stream = stream
     guard let source = avcodec_find_decoder(stream.codec.codecID),
@@ -68,7 +73,7 @@ package final class TimedTextConverter {
     }
   }
 
-  /// The sample description's content, after its header.
+  /// The specific part of the sample entry, after its header.
   package var sampleDescription: Data {
     guard let encoder, let data = encoder.pointee.extradata, encoder.pointee.extradata_size > 0 else {
       return Data()
@@ -76,7 +81,8 @@ package final class TimedTextConverter {
     return Data(bytes: data, count: Int(encoder.pointee.extradata_size))
   }
 
-  /// What a packet says; nil where there is nothing to be read, or nothing that can be read.
+  /// Converts a packet; nil if it has no time, or cannot be decoded or encoded.
+  /// - Parameter packet: The packet of the stream.
   package func convert(_ packet: MediaPacket) -> TimedText? {
     guard let decoder, let encoder, let start = packet.pts ?? packet.dts else { return nil }
     var subtitle = AVSubtitle()
@@ -84,7 +90,7 @@ package final class TimedTextConverter {
     let (code, _) = LibavLog.collect {
       avcodec_decode_subtitle2(decoder, &subtitle, &isWhole, packet.pointer)
     }
-    // One line that cannot be read does not cost the others.
+    // A line that cannot be decoded is skipped, and the others are kept.
     guard code >= 0, isWhole != 0 else { return nil }
     defer { avsubtitle_free(&subtitle) }
     let milliseconds = AVRational(num: 1, den: 1000)
@@ -96,7 +102,7 @@ package final class TimedTextConverter {
     } else if subtitle.end_display_time > subtitle.start_display_time, subtitle.end_display_time != .max {
       end = start.addingClamped(units(subtitle.end_display_time))
     }
-    // The encoder takes the duration from here, and the beginning from the packet.
+    // The encoder takes the duration from the subtitle; the start time is in the returned text.
     subtitle.end_display_time =
       end.map {
         UInt32(clamping: av_rescale_q($0.subtractingClamped(begin), stream.timeBase, milliseconds))
