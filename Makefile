@@ -17,7 +17,7 @@ ENGINE = -c release -Xswiftc -enable-testing --scratch-path .build-engine
 SWIFT_SOURCES = Sources Tests Benchmarks/Sources Benchmarks/Package.swift Examples/Sources Fuzz/Sources Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help lowlat-tables screens build demo test lint format docs clients permissive compare matrix bench engine-matrix kernel-bench rate-bench thread-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies
+.PHONY: help lowlat-tables screens build demo test test-timing lint format docs clients permissive compare matrix bench engine-matrix kernel-bench rate-bench thread-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies
 
 help: ## Lists these commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,10 +32,14 @@ demo: dependencies ## Encodes the sample movie with the package's own encoder, n
 	@echo "Written: out/demo.mp4, by the package's own encoder."
 	@echo "'make build' adds HEVC (libx265) and libx264, which are under the GPL; see 'vtencode encoders'."
 
-test: test-dependencies ## Runs all tests, a target at a time (TARGETS="CoreMediaTests ...").
+test: test-dependencies ## Runs all tests but those that watch the clock (TARGETS="CoreMediaTests ...").
 	@TRAITS=$(TRAITS) scripts/test $(TARGETS)
 
-lint: test-dependencies ## Checks the formatting, and that nothing here compiles with a warning.
+test-timing: test-dependencies ## Runs the tests that watch the real clock, one after the other, on an idle machine.
+	@TRAITS=$(TRAITS) scripts/test --timing $(TARGETS)
+
+lint: test-dependencies ## Checks the formatting, that tests watch no clock, and that nothing here compiles with a warning.
+	scripts/check-tests
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 	OVT_WARNINGS_AS_ERRORS=1 $(BUILD) --build-tests
 
