@@ -10,6 +10,8 @@ let lackingPlatforms: [Platform] = Context.environment["OVT_PRETEND_APPLE"] == "
 
 // To build and test the engine on any system: `OVT_ENGINE_ALONE=1 swift test`.
 let isEngineAlone = Context.environment["OVT_ENGINE_ALONE"] == "1"
+// The same with the modules that read bytes from outside and their tests: what sanitizers look at in a short build.
+let areParsersAlone = Context.environment["OVT_PARSERS_ALONE"] == "1"
 
 // MARK: - The engine: stands alone, builds anywhere; its tests decode with FFmpeg's libraries
 
@@ -125,7 +127,9 @@ if !isEngineAlone {
       name: "CSQLite", path: "Sources/System/CSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "FFmpegMedia", dependencies: ["CodecInterface", "CoreMedia", "VideoBitstream", "CFFmpeg"]),
-    .testTarget(name: "FFmpegMediaTests", dependencies: ["FFmpegMedia", "CodecInterface", "CFFmpeg"]),
+    .testTarget(
+      name: "FFmpegMediaTests",
+      dependencies: ["FFmpegMedia", "CodecInterface", "CFFmpeg", "TestSupport"]),
     .target(
       name: "VideoToolbox",
       dependencies: [
@@ -165,6 +169,8 @@ if !isEngineAlone {
     .target(name: "RealTimeTransport"),
     // Runs tools whose opinion is asked.
     .target(name: "ToolSupport", path: "Tests/ToolSupport"),
+    // How tests wait.
+    .target(name: "TestSupport", dependencies: ["CoreMedia"], path: "Tests/TestSupport"),
     .testTarget(name: "RealTimeTransportTests", dependencies: ["RealTimeTransport", "ToolSupport"]),
     // SRTP, and keys for it.
     .systemLibrary(
@@ -179,7 +185,8 @@ if !isEngineAlone {
       name: "OpenVideoToolboxDisplay",
       dependencies: ["AVFoundation", .target(name: "CSDL2", condition: .when(traits: ["Display"]))]),
     .testTarget(
-      name: "OpenVideoToolboxDisplayTests", dependencies: ["OpenVideoToolboxDisplay", "AVFoundation"]),
+      name: "OpenVideoToolboxDisplayTests",
+      dependencies: ["OpenVideoToolboxDisplay", "AVFoundation", "TestSupport"]),
     // Landlock and seccomp, for `vtencode --sandbox`.
     .target(name: "CSandbox"),
     .executableTarget(
@@ -198,24 +205,37 @@ if !isEngineAlone {
       name: "VideoToolboxTests",
       dependencies: [
         "VideoToolbox", "ElementaryStream", "CodecInterface", "FFmpegMedia", "X264Codec", "X265Codec",
-        "CFFmpeg",
+        "CFFmpeg", "TestSupport",
       ]),
-    .testTarget(name: "CoreFoundationTests", dependencies: ["CoreFoundation"]),
-    .testTarget(name: "CoreVideoTests", dependencies: ["CoreVideo"]),
+    .testTarget(name: "CoreFoundationTests", dependencies: ["CoreFoundation", "TestSupport"]),
+    .testTarget(name: "CoreVideoTests", dependencies: ["CoreVideo", "TestSupport"]),
     .testTarget(
       name: "CoreMediaTests",
       dependencies: [
-        "CoreMedia", "VideoBitstream", "ToolSupport", .product(name: "BigInt", package: "BigInt"),
+        "CoreMedia", "VideoBitstream", "ToolSupport", "TestSupport", .product(name: "BigInt", package: "BigInt"),
       ]),
     .testTarget(name: "ElementaryStreamTests", dependencies: ["ElementaryStream", "ToolSupport"]),
     // Runs the built program, as a person would.
     .testTarget(
       name: "vtencodeTests",
-      dependencies: ["vtencode", "CodecInterface", "RealTimeTransport", "VideoToolbox"]),
+      dependencies: ["vtencode", "CodecInterface", "RealTimeTransport", "VideoToolbox", "TestSupport"]),
     .testTarget(
-      name: "CallTests", dependencies: ["vtencode", "RealTimeTransport", "ToolSupport", "VideoToolbox"]),
-    .testTarget(name: "AVFoundationTests", dependencies: ["AVFoundation", "FFmpegMedia"]),
+      name: "CallTests",
+      dependencies: ["vtencode", "RealTimeTransport", "ToolSupport", "VideoToolbox", "TestSupport"]),
+    .testTarget(name: "AVFoundationTests", dependencies: ["AVFoundation", "FFmpegMedia", "TestSupport"]),
   ]
+}
+
+if areParsersAlone {
+  let names: Set = [
+    "CH264Kernels", "H264Encoder", "VideoBitstream", "CCoreFoundation", "CoreFoundation", "CoreVideoParts",
+    "CoreVideo", "CoreMediaParts", "CoreMedia", "ElementaryStream", "CodecInterface", "CFFmpeg", "FFmpegMedia",
+    "CSRTP", "RealTimeTransport", "RealTimeSecurity", "H264ReferenceDecoders", "ToolSupport", "TestSupport",
+    "CH264KernelsTests", "H264EncoderTests", "VideoBitstreamTests", "CoreVideoTests", "CoreMediaTests",
+    "ElementaryStreamTests", "FFmpegMediaTests", "RealTimeTransportTests", "RealTimeSecurityTests",
+  ]
+  targets.removeAll { !names.contains($0.name) }
+  products.removeAll { $0.name != "H264Encoder" }
 }
 
 // For `make lint` and CI. It is not always on, because a newer compiler may know a new warning.
