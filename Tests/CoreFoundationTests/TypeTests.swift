@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 import Testing
+import TestSupport
 
 @Suite struct TypeTests {
   @Test func typeIDs() {
@@ -91,13 +92,26 @@ import Testing
   @Test func times() {
     let before = Date().timeIntervalSinceReferenceDate
     let now = CFAbsoluteTimeGetCurrent()
-    #expect(now >= before - 1e-4 && now - before < 1)
+    // check-tests: two readings of the same clock
+    #expect(now >= before - 1e-4 && now <= Date().timeIntervalSinceReferenceDate + 1e-4)
     var info = mach_timebase_info_data_t()
     #expect(mach_timebase_info(&info) == KERN_SUCCESS)
-    let start = mach_absolute_time()
-    usleep(20_000)
-    let elapsed = Double(mach_absolute_time() - start) * Double(info.numer) / Double(info.denom)
-    #expect(elapsed >= 20e6 && elapsed < 500e6)
+    // It counts as the system's monotonic clock does, whatever the time between the readings.
+    func monotonic() -> Double {
+      var time = timespec()
+      clock_gettime(CLOCK_MONOTONIC, &time)  // check-tests: compared with another clock
+      return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+    }
+    let readings = (0..<2).map { _ in
+      let before = monotonic()
+      let ticks = mach_absolute_time()
+      defer { letOthersRun(turns: 20_000) }
+      return (before: before, ticks: ticks, after: monotonic())
+    }
+    let elapsed = Double(readings[1].ticks - readings[0].ticks) * Double(info.numer) / Double(info.denom)
+    #expect(elapsed > 0)
+    #expect(elapsed >= readings[1].before - readings[0].after - 1)
+    #expect(elapsed <= readings[1].after - readings[0].before + 1)
   }
 
   @Test func runLoop() async {

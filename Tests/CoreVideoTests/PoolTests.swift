@@ -2,6 +2,7 @@
 import CoreVideo
 import Synchronization
 import Testing
+import TestSupport
 
 private func makePool(
   _ poolAttributes: [CFString: Any]? = nil, width: Int = 64, height: Int = 64
@@ -61,7 +62,7 @@ private func take(_ pool: CVPixelBufferPool, threshold: Int? = nil) -> (CVReturn
 
   @Test func flushAndAge() async throws {
     let pool = try makePool([
-      kCVPixelBufferPoolMaximumBufferAgeKey: 0.05, kCVPixelBufferPoolMinimumBufferCountKey: 1,
+      kCVPixelBufferPoolMaximumBufferAgeKey: 0.0001, kCVPixelBufferPoolMinimumBufferCountKey: 1,
     ])
     do { _ = (0..<4).map { _ in take(pool).1 } }
     // All four are free: a threshold of five can take a fifth only once they are all in use.
@@ -69,11 +70,9 @@ private func take(_ pool: CVPixelBufferPool, threshold: Int? = nil) -> (CVReturn
     var held = (0..<4).compactMap { _ in take(pool, threshold: 4).1 }
     #expect(held.count == 4)
     held = []
-    try await Task.sleep(for: .milliseconds(700))
-    // Three have been swept away meanwhile; one is kept, so that two more may be made below a threshold of two.
-    held = (0..<3).compactMap { _ in take(pool, threshold: 2).1 }
-    #expect(held.count == 2)
-    held = []
+    // Three are swept away by and by; one is kept, so that one more may be made below a threshold of two.
+    let areSwept = await waitUntil { (0..<3).compactMap { _ in take(pool, threshold: 2).1 }.count == 2 }
+    #expect(areSwept)
     CVPixelBufferPoolFlush(pool, .excessBuffers)
     #expect(take(pool, threshold: 0).0 == kCVReturnWouldExceedAllocationThreshold)
   }
