@@ -2,11 +2,12 @@
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import CoreMedia
 
 /// Counts, sizes and relations that a program may give, whatever they lead to.
-@Suite(.timeLimit(.minutes(2))) struct ForeignCountTests {
+@Suite(.timeLimit(.minutes(HangLimit.minutes))) struct ForeignCountTests {
   private func sample(
     count: Int, bytes: Int, sizes: [Int], format: CMFormatDescription? = nil
   ) throws -> CMSampleBuffer {
@@ -115,7 +116,7 @@ import Testing
     #expect(ready.splitSamples().count == 1)
   }
 
-  @Test(.timeLimit(.minutes(1))) func attachmentsOfSamplesThatNothingStandsFor() throws {
+  @Test(.timeLimit(.minutes(HangLimit.minutes))) func attachmentsOfSamplesThatNothingStandsFor() throws {
     let buffer = try sample(count: .max, bytes: 1, sizes: [0])
     buffer.sampleAttachments = try sample(count: .max, bytes: 1, sizes: [0]).sampleAttachments
     #expect(buffer.sampleAttachments[5][.notSync] == nil)
@@ -401,7 +402,7 @@ import Testing
     let token = NotificationCenter.default.addObserver(
       forName: NSNotification.Name(kCMTimebaseNotification_TimeJumped as String), object: timebase, queue: nil
     ) { _ in
-      usleep(1000)
+      letOthersRun(turns: 1000)
       CMTimebaseNotificationBarrier(timebase)
     }
     defer { NotificationCenter.default.removeObserver(token) }
@@ -414,6 +415,6 @@ import Testing
         done.signal()
       }
     }
-    for _ in 0..<4 { #expect(done.wait(timeout: .now() + 60) == .success) }
+    for _ in 0..<4 { #expect(waitForSignal(done)) }
   }
 }

@@ -2,6 +2,7 @@
 import CoreMedia
 import Foundation
 import Testing
+import TestSupport
 
 private func time(_ value: Int64, _ scale: Int32 = 600) -> CMTime { CMTime(value: value, timescale: scale) }
 
@@ -138,11 +139,16 @@ private func sample(_ pts: Int64, dts: Int64? = nil, size: Int = 10) throws -> C
         let soon = CMTimebaseGetTime(timebase) + CMTime(value: 20, timescale: 1000)
         results.append(
           CMTimebaseSetTimerNextFireTime(timebase, timer: timer, fireTime: soon, flags: 0) == noErr)
-        let end = Date(timeIntervalSinceNow: 5)
-        while count == 0, Date() < end { CFRunLoopRunInMode(.defaultMode, 0.05, true) }
+        func wait(for firings: Int) {
+          blockUntil {
+            CFRunLoopRunInMode(.defaultMode, 0.05, true)
+            return count >= firings
+          }
+        }
+        wait(for: 1)
         results.append(count == 1 && CMTimebaseGetTime(timebase) >= soon)
         results.append(CMTimebaseSetTimerToFireImmediately(timebase, timer: timer) == noErr)
-        while count == 1, Date() < end { CFRunLoopRunInMode(.defaultMode, 0.05, true) }
+        wait(for: 2)
         results.append(count == 2)
         results.append(CMTimebaseRemoveTimer(timebase, timer: timer) == noErr)
         results.append(CMTimebaseRemoveTimer(timebase, timer: timer) != noErr)
@@ -301,5 +307,5 @@ private func sample(_ pts: Int64, dts: Int64? = nil, size: Int = 10) throws -> C
 private final class Signal: @unchecked Sendable {
   private let semaphore = DispatchSemaphore(value: 0)
   func fire() { semaphore.signal() }
-  func wait() -> Bool { semaphore.wait(timeout: .now() + 5) == .success }
+  func wait() -> Bool { waitForSignal(semaphore) }
 }

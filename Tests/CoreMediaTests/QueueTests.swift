@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 import Testing
+import TestSupport
 
 private func time(_ value: Int64, _ scale: Int32 = 600) -> CMTime { CMTime(value: value, timescale: scale) }
 
@@ -320,13 +321,13 @@ private func processorSeconds() -> Double {
         defer { group.leave() }
         if thread < 4 {
           for index in stride(from: thread, to: 4000, by: 4) {
-            while CMBufferQueueEnqueue(queue, buffer: samples[index]) != 0 { usleep(10) }
+            while CMBufferQueueEnqueue(queue, buffer: samples[index]) != 0 { letOthersRun(turns: 1) }
           }
         } else {
           var count = 0
           while count < 1000 {
             guard let buffer = queue.dequeue() as? CMSampleBuffer else {
-              usleep(10)
+              letOthersRun(turns: 1)
               continue
             }
             count += 1
@@ -335,7 +336,7 @@ private func processorSeconds() -> Double {
         }
       }
     }
-    #expect(group.wait(timeout: .now() + 60) == .success)
+    #expect(waitForEnd(of: group))
     #expect(out.withLock { $0.sorted() } == (0..<4000).map { Int64($0) })
     #expect(queue.isEmpty && queue.duration == .zero && queue.totalSize == 0)
   }

@@ -2,6 +2,7 @@
 import CoreMedia
 import Synchronization
 import Testing
+import TestSupport
 
 /// The host times at which a timer fired.
 private final class Firings: Sendable {
@@ -9,11 +10,10 @@ private final class Firings: Sendable {
   func note() { times.withLock { $0.append(CMClock.hostTimeClock.time) } }
   var all: [CMTime] { times.withLock { $0 } }
 
-  /// Waits for a number of firings, at most two seconds, then a little longer to see whether there are more.
+  /// Waits for a number of firings, then for what else its queue is to do soon, to see whether there are more.
   func wait(_ count: Int) -> [CMTime] {
-    let end = CMClock.hostTimeClock.time + CMTime(value: 2, timescale: 1)
-    while all.count < count, CMClock.hostTimeClock.time < end { usleep(1000) }
-    usleep(20_000)
+    blockUntil { all.count >= count }
+    waitForTimers(of: SyncTimerTests.queue, dueWithin: 20)
     return all
   }
 }
@@ -23,19 +23,19 @@ private func ms(_ value: Int64) -> CMTime { CMTime(value: value, timescale: 1000
 /// Milliseconds between two times.
 private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).seconds * 1000 }
 
-/// One at a time, so that they do not delay each other.
+/// When timers of a timebase fire: never early. How late they are depends on the machine (`SyncTimerWallClockTests`).
 @Suite(.serialized) struct SyncTimerTests {
+  fileprivate static let queue = DispatchQueue(label: "timer", qos: .userInteractive)
+
   private func makeTimer(_ firings: Firings) -> any DispatchSourceTimer {
-    let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "timer", qos: .userInteractive))
+    let timer = DispatchSource.makeTimerSource(queue: Self.queue)
     timer.setEventHandler { firings.note() }
     timer.resume()
     return timer
   }
 
-  /// Fires once at 40 ms on a timebase at a rate, some times over.
-  /// - Returns: by how much each was late, in milliseconds.
-  private func lateness(rate: Double) throws -> [Double] {
-    try (0..<5).map { _ in
+  @Test(arguments: [1.0, 2, 0.5, -1]) func firesOnceAndNotEarly(rate: Double) throws {
+    for _ in 0..<5 {
       let timebase = try CMTimebase(sourceClock: .hostTimeClock)
       let firings = Firings()
       let timer = makeTimer(firings)
@@ -46,15 +46,8 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
       try timebase.setTimerNextFireTime(timer, fireTime: ms(rate < 0 ? -40 : 40))
       let fired = firings.wait(1)
       #expect(fired.count == 1)
-      return milliseconds(start, try #require(fired.first)) - 40 / abs(rate)
+      #expect(milliseconds(start, try #require(fired.first)) - 40 / abs(rate) > -0.1)
     }
-  }
-
-  @Test(arguments: [1.0, 2, 0.5, -1]) func firesOnTime(rate: Double) throws {
-    let late = try lateness(rate: rate)
-    #expect(late.allSatisfy { $0 > -0.1 }, "\(late)")
-    // The machine may be busy once or twice, not always.
-    #expect(try #require(late.min()) < 5, "\(late)")
   }
 
   @Test func waitsWhileTheTimebaseStandsStill() throws {
@@ -64,7 +57,7 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
     defer { timer.cancel() }
     try timebase.addTimer(timer)
     try timebase.setTimerNextFireTime(timer, fireTime: ms(10))
-    usleep(50_000)
+    waitForTimers(of: Self.queue, dueWithin: 50)
     #expect(firings.all.isEmpty)
     let start = CMClock.hostTimeClock.time
     try timebase.setRate(1)
@@ -87,13 +80,14 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
     try timebase.addTimer(timer)
     let start = CMClock.hostTimeClock.time
     try timebase.setRateAndAnchorTime(rate: 1, anchorTime: .zero, referenceTime: start)
-    try timebase.setTimerNextFireTime(timer, fireTime: ms(10_000))
-    // From here on a hundred times as fast: the rest takes about 100 ms.
-    try timebase.setRate(100)
-    let expected = CMSyncConvertTime(ms(10_000), from: timebase, to: CMClock.hostTimeClock)
+    // At this rate nobody would wait for it.
+    try timebase.setTimerNextFireTime(timer, fireTime: ms(10_000_000))
+    // From here on a hundred thousand times as fast: the rest takes about 100 ms.
+    try timebase.setRate(100_000)
+    let expected = CMSyncConvertTime(ms(10_000_000), from: timebase, to: CMClock.hostTimeClock)
     let fired = firings.wait(1)
     #expect(fired.count == 1)
-    #expect(-0.1...500 ~= milliseconds(expected, fired[0]))
+    #expect(milliseconds(expected, try #require(fired.first)) > -0.1)
   }
 
   @Test func followsJumpsOfItsSource() throws {
@@ -105,10 +99,10 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
     try child.addTimer(timer)
     try child.setRate(1)
     try parent.setRate(1)
-    try child.setTimerNextFireTime(timer, fireTime: ms(100_000))
-    usleep(5000)
+    try child.setTimerNextFireTime(timer, fireTime: ms(100_000_000))
+    waitForTimers(of: Self.queue, dueWithin: 5)
     #expect(firings.all.isEmpty)
-    try parent.setTime(CMTime(value: 99_980, timescale: 1000))
+    try parent.setTime(CMTime(value: 99_999_980, timescale: 1000))
     let fired = firings.wait(1)
     #expect(fired.count == 1)
   }
@@ -131,7 +125,7 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
     #expect(firings.wait(2).count == 2)
     try timebase.setTimerNextFireTime(timer, fireTime: timebase.time + ms(30))
     try timebase.setTimerNextFireTime(timer, fireTime: .invalid)
-    usleep(60_000)
+    waitForTimers(of: Self.queue, dueWithin: 60)
     #expect(firings.all.count == 2)
     try timebase.removeTimer(timer)
     #expect(throws: CMTimebase.Error.invalidParameter) { try timebase.removeTimer(timer) }
@@ -144,7 +138,7 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
     // A source in real time: each firing asks for the next frame, 240 a second.
     let timebase = try CMTimebase(sourceClock: .hostTimeClock)
     let firings = Firings()
-    let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "camera"))
+    let timer = DispatchSource.makeTimerSource(queue: Self.queue)
     defer { timer.cancel() }
     let frame = Atomic<Int>(0)
     timer.setEventHandler {
@@ -161,9 +155,8 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
     let fired = firings.wait(24)
     #expect(fired.count == 24)
     for (index, moment) in fired.enumerated() {
-      // None early, and lateness does not add up.
       let late = milliseconds(start, moment) - Double(index) * 1000 / 240
-      #expect(-0.1...500 ~= late, "frame \(index)")
+      #expect(late > -0.1, "frame \(index)")
     }
   }
 
@@ -186,13 +179,17 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
             let start = CMClock.hostTimeClock.time
             try timebase.setRateAndAnchorTime(rate: 2, anchorTime: .zero, referenceTime: start)
             try timebase.setTimerNextFireTime(timer, fireTime: ms(60))
-            while firings.all.count == round, CMClock.hostTimeClock.time < start + ms(2000) {
+            blockUntil {
               CFRunLoopRunInMode(.defaultMode, 0.2, true)
+              return firings.all.count > round
             }
             if firings.all.count == round + 1 { late.append(milliseconds(start, firings.all[round]) - 30) }
           }
           try timebase.setTimerToFireImmediately(timer)
-          CFRunLoopRunInMode(.defaultMode, 0.05, false)
+          blockUntil {
+            CFRunLoopRunInMode(.defaultMode, 0.05, true)
+            return firings.all.count > 5
+          }
           if firings.all.count != 6 { late = [] }
           try timebase.removeTimer(timer)
         } catch {
@@ -204,6 +201,5 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
     }
     #expect(late.count == 5)
     #expect(late.allSatisfy { $0 > -1 }, "\(late)")
-    #expect(try #require(late.min()) < 5, "\(late)")
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 import Testing
+import TestSupport
 
 /// Descriptions of time codes, timed metadata and text, and their sample descriptions in movies.
 @Suite struct TimedDescriptionTests {
@@ -231,7 +232,7 @@ import Testing
   }
 
   /// Each type is looked at once, however many ways lead to it.
-  @Test(.timeLimit(.minutes(1))) func dataTypesOfManyAncestors() {
+  @Test(.timeLimit(.minutes(HangLimit.minutes))) func dataTypesOfManyAncestors() {
     func name(_ kind: String, _ depth: Int) -> String { "test.ancestors.\(kind)\(depth)" }
     func register(_ type: String, _ parents: [String]) -> OSStatus {
       CMMetadataDataTypeRegistryRegisterDataType(
