@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
+import TestSupport
 
 @testable import FFmpegMedia
 
@@ -117,7 +118,7 @@ import Testing
   }
 
   /// Boxes at the end of all numbers.
-  @Test(.timeLimit(.minutes(1)), arguments: ["free", "moov", "wide"])
+  @Test(.timeLimit(.minutes(HangLimit.minutes)), arguments: ["free", "moov", "wide"])
   func lengthsAtTheEndOfNumbersAreRead(type: String) throws {
     let sizes: [Int] = [
       .max, .max - 1, .max - 7, .max - 8, .max - 9, .max - 16, .max - 17, .max - 24, 1 << 62,

@@ -61,6 +61,7 @@ import Testing
         + String(
           format: " %.0f %% intra, %.0f %% skipped,", total.intra / coded * 100, total.skipped / coded * 100)
         + " \(total.weighted) pictures weighted,"
+        // check-tests: printed, not compared
         + String(format: " %.0f s", Date().timeIntervalSince(start)))
     #expect(total.comparisons >= total.frames - total.dropped || !failures.isEmpty)
   }
