@@ -2,6 +2,7 @@
 import CoreMedia
 import Foundation
 import Testing
+import TestSupport
 import VideoToolbox
 
 /// How long frames stay in the encoder, and what it takes to get them out.
@@ -20,8 +21,7 @@ import VideoToolbox
   }
 
   private func waitFor(_ count: Int, of collector: Collector) {
-    let deadline = Date(timeIntervalSinceNow: 30)
-    while collector.samples.count < count, Date() < deadline { usleep(5000) }
+    blockUntil { collector.samples.count >= count }
   }
 
   private func expectWhole(_ samples: [CMSampleBuffer], _ codec: CMVideoCodecType, count: Int) throws {
@@ -53,7 +53,7 @@ import VideoToolbox
     let patient = try makeSession(codec, properties: properties)
     _ = try encode(patient, TestClip(), count: 30, complete: false, into: collector)
     waitFor(30 - 11, of: collector)
-    usleep(300_000)
+    letOthersRun(turns: 300_000)
     #expect((30 - 11...30 - 3).contains(collector.samples.count), "\(collector.samples.count)")
     try complete(patient)
     try expectWhole(collector.samples, codec, count: 30)
@@ -75,7 +75,7 @@ import VideoToolbox
     #expect(collector.samples.count == 40)
     _ = try encode(session, clip, count: 20, from: 40, complete: false, into: collector)
     // The look-ahead is filled again.
-    usleep(300_000)
+    letOthersRun(turns: 300_000)
     #expect(collector.samples.count < 60)
     try complete(session)
     try expectWhole(collector.samples, codec, count: 60)

@@ -2,6 +2,7 @@
 import CoreMedia
 import Foundation
 import Testing
+import TestSupport
 import VideoToolbox
 
 /// Sessions with the package's own encoder that may wait: B pictures, constant rates, two passes.
@@ -86,10 +87,7 @@ import VideoToolbox
       let collector = Collector()
       _ = try encode(session, Self.clip, count: 60, complete: false, into: collector)
       // Nothing asks for them; a session that holds frames never gives the last ones.
-      let start = ContinuousClock.now
-      while collector.samples.count < 60, start.duration(to: .now) < .seconds(60) {
-        Thread.sleep(forTimeInterval: 0.01)
-      }
+      blockUntil { collector.samples.count >= 60 }
       let samples = collector.samples
       let shown = samples.map(\.presentationTimeStamp)
       #expect(shown == shown.sorted())

@@ -2,6 +2,7 @@
 import CoreMedia
 import Foundation
 import Testing
+import TestSupport
 
 @testable import VideoToolbox
 
@@ -84,7 +85,9 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: storage.path))
   }
 
-  @Test("A pipe, a device or a folder is no storage, and nobody waits for one", .timeLimit(.minutes(1)))
+  @Test(
+    "A pipe, a device or a folder is no storage, and nobody waits for one",
+    .timeLimit(.minutes(HangLimit.minutes)))
   func whatIsNoFile() throws {
     defer { remove() }
     #expect(mkfifo(folder.appendingPathComponent("pipe").path, 0o600) == 0)

@@ -2,6 +2,7 @@
 import CoreMedia
 import Foundation
 import Testing
+import TestSupport
 import VideoToolbox
 
 /// Each property of the two general encoders does what it says, seen in what comes out.
@@ -359,8 +360,7 @@ import VideoToolbox
     let collector = Collector()
     _ = try encode(session, clip, count: 30, complete: false, into: collector)
     // Frames come of themselves, without being completed.
-    let deadline = Date(timeIntervalSinceNow: 20)
-    while collector.samples.count < 30 - limit, Date() < deadline { usleep(5000) }
+    blockUntil { collector.samples.count >= 30 - limit }
     #expect(collector.samples.count >= 30 - limit)
     let pending = try #require(
       try property(session, kVTCompressionPropertyKey_NumberOfPendingFrames) as? NSNumber)

@@ -3,6 +3,7 @@ import CoreMedia
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import VideoToolbox
 
@@ -18,11 +19,11 @@ private final class Guest: Sendable {
     isRunning.store(true, ordering: .sequentiallyConsistent)
     first()
     entered.signal()
-    usleep(400_000)
+    letOthersRun(turns: 400_000)
     isRunning.store(false, ordering: .sequentiallyConsistent)
   }
 
-  func hasEntered() -> Bool { entered.wait(timeout: .now() + 60) == .success }
+  func hasEntered() -> Bool { waitForSignal(entered) }
   var isStillThere: Bool { isRunning.load(ordering: .sequentiallyConsistent) }
 }
 
@@ -33,7 +34,7 @@ private func onThread(_ work: @escaping @Sendable () -> Void) -> () -> Bool {
     work()
     done.signal()
   }
-  return { done.wait(timeout: .now() + 60) == .success }
+  return { waitForSignal(done) }
 }
 
 private let smallClip = TestClip(width: 64, height: 48)
@@ -76,7 +77,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
       }
       #expect(guest.hasEntered())
       let other = onThread { if !isInside { VTCompressionSessionInvalidate(session) } }
-      if !isInside { usleep(100_000) }
+      if !isInside { letOthersRun(turns: 100_000) }
       VTCompressionSessionInvalidate(session)
       #expect(!guest.isStillThere, "inside: \(isInside)")
       #expect(sent() && other())
@@ -120,10 +121,10 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
       let holder = Holder(session, gone)
       _ = put(session, CMTime(value: 1, timescale: 30)) { _, _, _ in withExtendedLifetime(holder) {} }
     }
-    usleep(50_000)
+    letOthersRun(turns: 50_000)
     let ended = onThread { VTCompressionSessionInvalidate(session) }
     #expect(ended() && first() && second())
-    #expect(gone.wait(timeout: .now() + 60) == .success)
+    #expect(waitForSignal(gone))
   }
 
   @Test("Frames of several threads come out in the order of their times, or are refused")
@@ -356,7 +357,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
         } == noErr)
       #expect(guest.hasEntered())
       let other = onThread { if !isInside { VTDecompressionSessionInvalidate(session) } }
-      if !isInside { usleep(100_000) }
+      if !isInside { letOthersRun(turns: 100_000) }
       VTDecompressionSessionInvalidate(session)
       #expect(!guest.isStillThere, "inside: \(isInside)")
       #expect(other())
@@ -443,7 +444,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
     // This one waits for room, and that one goes ahead of it.
     let ended = [asynchronous, []].map { flags in
       let ended = onThread { _ = decode(session, second[0], flags, images.add) }
-      usleep(100_000)
+      letOthersRun(turns: 100_000)
       return ended
     }
     for ended in ended { #expect(ended()) }

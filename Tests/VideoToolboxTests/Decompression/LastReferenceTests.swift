@@ -3,6 +3,7 @@ import CoreMedia
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 import VideoToolbox
 
 /// Sessions that nothing but a frame on its way holds any more.
@@ -44,14 +45,14 @@ import VideoToolbox
           let status = VTDecompressionSessionDecodeFrame(
             owner.session, sampleBuffer: sent, flags: [._EnableAsynchronousDecompression], infoFlagsOut: nil
           ) { _, _, _, _, _ in
-            usleep(5000)
+            letOthersRun(turns: 5000)
             withExtendedLifetime(owner) {}
             frames.withLock { $0 += 1 }
           }
           #expect(status == noErr)
         }
       }()
-      #expect(gone.wait(timeout: .now() + 60) == .success)
+      #expect(waitForSignal(gone))
       #expect(frames.withLock { $0 } == movie.samples.count)
     }
   }

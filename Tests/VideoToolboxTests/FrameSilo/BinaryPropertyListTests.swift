@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
+import TestSupport
 
 @testable import VideoToolbox
 
@@ -53,7 +54,7 @@ struct BinaryPropertyListTests {
   }
 
   /// A million objects that are all the same dictionary of a million pairs.
-  @Test(.timeLimit(.minutes(1))) func objectsInEachOther() {
+  @Test(.timeLimit(.minutes(HangLimit.minutes))) func objectsInEachOther() {
     let pairs = 1 << 20
     var bytes = Array("bplist00".utf8) + [0xDF, 0x12, 0, 0x10, 0, 0]
     bytes += [UInt8](repeating: 1, count: 2 * pairs)
@@ -69,8 +70,8 @@ struct BinaryPropertyListTests {
   }
 
   /// Each list holds the next one twice: a hundred objects that are 2^40 values.
-  @Test(.timeLimit(.minutes(1)), arguments: [0xA2, 0xD2] as [UInt8]) func listsThatHoldOneTwice(marker: UInt8)
-  {
+  @Test(.timeLimit(.minutes(HangLimit.minutes)), arguments: [0xA2, 0xD2] as [UInt8])
+  func listsThatHoldOneTwice(marker: UInt8) {
     func nested(_ levels: Int) -> Data {
       var bytes = Array("bplist00".utf8)
       var offsets: [Int] = []
