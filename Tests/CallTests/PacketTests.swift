@@ -2,6 +2,7 @@
 import RealTimeTransport
 import Foundation
 import Testing
+import TestSupport
 import ToolSupport
 
 @testable import vtencode
@@ -78,7 +79,8 @@ import ToolSupport
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [
-      "ffmpeg", "-v", "error", "-protocol_whitelist", "file,udp,rtp", "-i", path.path, "-t", "1.5", "-f",
+      "ffmpeg", "-v", "error", "-protocol_whitelist", "file,udp,rtp", "-i", path.path, "-frames:v", "20",
+      "-f",
       "framemd5", "-",
     ]
     let output = Pipe()
@@ -86,11 +88,15 @@ import ToolSupport
     process.standardError = FileHandle.nullDevice
     process.standardInput = FileHandle.nullDevice
     try process.run()
-    // The player probes the stream, and ends when it has had enough of it.
-    Thread.sleep(forTimeInterval: 0.5)
+    // The player has opened its ports, which the system tells in hexadecimal.
+    let isOpen = blockUntil {
+      let open = (try? String(contentsOfFile: "/proc/net/udp", encoding: .utf8)) ?? ""
+      return open.contains(":" + String(port, radix: 16, uppercase: true) + " ") || !process.isRunning
+    }
+    #expect(isOpen)
     try PacketReplay.send(record.packets, port: port)
-    let deadline = Date().addingTimeInterval(20)
-    while process.isRunning, Date() < deadline { Thread.sleep(forTimeInterval: 0.05) }
+    // It ends when it has had enough.
+    blockUntil { !process.isRunning }
     if process.isRunning { process.terminate() }
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     #expect(text.split(separator: "\n").count { !$0.hasPrefix("#") } >= 20, "\(text)")

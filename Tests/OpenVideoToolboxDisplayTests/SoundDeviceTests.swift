@@ -3,6 +3,7 @@
   import Foundation
   import OpenVideoToolboxDisplay
   import Testing
+  import TestSupport
 
   /// SDL's `dummy` driver, which asks for sound as a device does.
   @Suite(.serialized) struct SoundDeviceTests {
@@ -26,20 +27,21 @@
           try device.start(sampleRate: rate, channels: channels) { _, _ in count.add() }
         }
       }
-      try await Task.sleep(for: .milliseconds(100))
-      #expect(count.value == 0)
+      let played = Count()
       try device.start(sampleRate: 48_000, channels: 2) { samples, _ in
         samples.update(repeating: 0)
-        count.add()
+        played.add()
       }
-      let end = Date().addingTimeInterval(60)
-      while count.value == 0, Date() < end { try await Task.sleep(for: .milliseconds(5)) }
+      // While one is asked again and again, the others are not.
+      #expect(await waitUntil { played.value >= 5 })
       device.stop()
-      #expect(count.value > 0)
+      #expect(count.value == 0)
     }
 
     /// Who starts at once with others takes the device from them: after a stop nobody is asked any more.
-    @Test(.timeLimit(.minutes(1))) func startsOfSeveralThreadsLeaveNoDeviceBehind() async throws {
+    @Test(.timeLimit(.minutes(HangLimit.minutes))) func startsOfSeveralThreadsLeaveNoDeviceBehind()
+      async throws
+    {
       let device = OVTSoundDevice()
       let (asked, failed) = (Count(), Count())
       for round in 0..<4 {
@@ -56,7 +58,14 @@
         }
         device.stop()
         let before = asked.value
-        try await Task.sleep(for: .milliseconds(60))
+        // Another device of the same driver is asked meanwhile.
+        let (other, witness) = (OVTSoundDevice(), Count())
+        try other.start(sampleRate: 48_000, channels: 2) { samples, _ in
+          samples.update(repeating: 0)
+          witness.add()
+        }
+        #expect(await waitUntil { witness.value >= 4 })
+        other.stop()
         #expect(asked.value == before)
       }
       #expect(failed.value == 0)

@@ -3,17 +3,13 @@
   import Foundation
   import OpenVideoToolboxDisplay
   import Testing
+  import TestSupport
 
   /// Windows without a screen (SDL's `dummy` drivers): colours, places and times.
   @Suite(.serialized) struct WindowTests {
     init() {
       setenv("SDL_VIDEODRIVER", "dummy", 0)
       setenv("SDL_AUDIODRIVER", "dummy", 0)
-    }
-
-    private func wait(_ seconds: Double = 60, for condition: () -> Bool) async {
-      let end = Date().addingTimeInterval(seconds)
-      while !condition(), Date() < end { try? await Task.sleep(for: .milliseconds(5)) }
     }
 
     /// A picture of one colour.
@@ -94,7 +90,7 @@
           let image = try picture(format, color, matrix: matrix)
           layer.enqueue(try sample(image, at: .zero))
           shown += 1
-          await wait { window.statistics.shown == shown }
+          await waitUntil { window.statistics.shown == shown }
           let found = try pixel(window.snapshot(), 64, 48)
           let wanted = expected(color, kr: kr, kb: kb, isFull: isFull)
           #expect(
@@ -113,7 +109,7 @@
       layer.enqueue(
         try sample(
           picture(kCVPixelFormatType_420YpCbCr8Planar, color, matrix: nil, width: 48, height: 48), at: .zero))
-      await wait { window.statistics.shown == 1 }
+      await waitUntil { window.statistics.shown == 1 }
       // A square in the middle of a window that is twice as wide as high.
       var image = try window.snapshot()
       #expect(try pixel(image, 100, 50)[0] > 250 && pixel(image, 53, 50)[0] > 250)
@@ -129,7 +125,7 @@
       let (done, left) = (try pixel(image, 20, 94), try pixel(image, 150, 94))
       #expect(done[0] > 200 && done[1] < 100 && left[0] < 150)
       layer.flushAndRemoveImage()
-      await wait { (try? pixel(window.snapshot(), 100, 20)) == [0, 0, 0] }
+      await waitUntil { (try? pixel(window.snapshot(), 100, 20)) == [0, 0, 0] }
       #expect(try pixel(window.snapshot(), 100, 20) == [0, 0, 0])
       window.close()
       #expect(throws: OVTDisplayError.self) { try window.snapshot() }
@@ -143,7 +139,7 @@
       window.attach(layer)
       let image = try picture(kCVPixelFormatType_420YpCbCr8Planar, (235, 128, 128), matrix: nil)
       layer.enqueue(try sample(image, at: .zero))
-      await wait { window.statistics.shown == 1 }
+      await waitUntil { window.statistics.shown == 1 }
       let numbers: [(a: CGFloat, b: CGFloat)] = [
         (.nan, 0), (0, .nan), (.nan, .nan), (.infinity, .nan), (.infinity, 0), (0, 0),
       ]
@@ -165,12 +161,12 @@
       window.attach(layer)
       let image = try picture(kCVPixelFormatType_420YpCbCr8Planar, (100, 128, 128), matrix: nil)
       for index in 0..<20 { layer.enqueue(try sample(image, at: CMTime(value: Int64(index), timescale: 25))) }
-      await wait { window.statistics.shown == 1 }
-      try await Task.sleep(for: .milliseconds(100))
+      await waitUntil { window.statistics.shown == 1 }
+      letOthersRun(turns: 50_000)
       #expect(window.statistics.shown == 1)
       try timebase.setRate(1)
       // The first one was shown while time stood still.
-      await wait {
+      await waitUntil {
         let now = window.statistics
         return now.shown + now.dropped == 20 && now.errors.count == now.shown - 1
           && times.list.count == now.shown
@@ -188,10 +184,10 @@
       for index in 0..<11 {
         layer.enqueue(try sample(image, at: CMTime(value: Int64(100 + index), timescale: 10)))
       }
-      await wait { window.statistics.shown == before.shown + 1 }
-      try await Task.sleep(for: .milliseconds(100))
+      await waitUntil { window.statistics.shown == before.shown + 1 }
+      letOthersRun(turns: 50_000)
       try timebase.setTime(CMTime(value: 11, timescale: 1))
-      await wait {
+      await waitUntil {
         let now = window.statistics
         return now.shown + now.dropped == before.shown + before.dropped + 11
           && times.list.count == now.shown
@@ -241,7 +237,7 @@
       synchronizer.rate = 1
       // A busy machine lets the device's thread wait now and then, but they come together.
       var near = 0
-      await wait {
+      await waitUntil {
         if let offset = renderer.ovtOffset, abs(offset) < 0.02 { near += 1 }
         return near >= 5
       }
