@@ -59,8 +59,8 @@ import Testing
       LD_PRELOAD=$PWD/shim.so '\(CommandLine.vtencode)' send test:64x64@10 --frames 600 --speed 0 \
         --to 127.0.0.1:\(port) > sent.txt 2>&1 &
       sender=$!
-      while kill -0 $receiver && ! grep -q Receiving complaints.txt; do sleep 0.1; done
-      while kill -0 $receiver && [ -z "$(find . -name a.264 -size +1k)" ]; do sleep 0.1; done
+      await $receiver grep -q Receiving complaints.txt
+      await $receiver has_kilobytes '*/a.264' 1
       kill -KILL $sender
       wait $receiver
       status=$?

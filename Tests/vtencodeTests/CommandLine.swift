@@ -2,6 +2,7 @@
 import Dispatch
 import Foundation
 import Testing
+import TestSupport
 
 /// What a finished process left.
 struct Finished: Sendable {
@@ -26,19 +27,23 @@ enum CommandLine {
     return besideTests.appendingPathComponent("vtencode").path
   }()
 
-  /// Seconds that a program may take.
-  static let timeLimit = 120.0
-
   static func vtencode(_ arguments: String..., in folder: Folder? = nil) throws -> Finished {
     try run(vtencode, arguments, in: folder?.url)
   }
 
-  /// For a shell: waits until the program that was started last does not die of SIGTERM any more, however busy the machine is.
-  static let untilItHears = """
-    for n in $(seq 600); do
-      for mask in $(sed -n 's/^Sig[IC][a-z]*:.//p' /proc/$!/status); do [ $((0x$mask & 0x4000)) -eq 0 ] || break 2; done
-      sleep 0.1
-    done
+  /// What scripts may ask of processes, for `await` (`shellAwait`): whether one does not die of SIGTERM any more, whether it
+  /// has taken all signals that it was sent, whether one has stopped, whether files of a name have so many kilobytes.
+  private static let questions = """
+    hears() {
+      for mask in $(sed -n 's/^Sig[IC][a-z]*:.//p' /proc/$1/status); do
+        [ $((0x$mask & 0x4000)) -eq 0 ] || return 0
+      done
+      return 1
+    }
+    has_taken_signals() { ! grep -q '^S[a-z]*Pnd:.*[1-9a-f]' /proc/$1/status; }
+    has_stopped() { grep -q '^State:.T' /proc/$1/status; }
+    has_kilobytes() { [ -n "$(find . -path "$1" -type f -size +$2k)" ]; }
+
     """
 
   /// A signal, and what is on standard error when a run gets it: no clock knows how far a run is on another machine.
@@ -115,17 +120,13 @@ enum CommandLine {
     process.terminationHandler = { _ in end.signal() }
     try process.run()
     if let signal {
-      let deadline = Date() + timeLimit
-      while process.isRunning, Date() < deadline,
-        let text = try? String(contentsOf: errorURL, encoding: .utf8),
-        !signal.isDue(text)
-      {
-        usleep(20_000)
+      blockUntil {
+        !process.isRunning || (try? String(contentsOf: errorURL, encoding: .utf8)).map(signal.isDue) ?? true
       }
       if process.isRunning { kill(process.processIdentifier, signal.number) }
     }
     // What hangs is ended, and fails its test by its status.
-    if end.wait(timeout: .now() + timeLimit) == .timedOut {
+    if !waitForSignal(end) {
       // With what it has started: Foundation waits for those too.
       kill(-process.processIdentifier, SIGKILL)
       end.wait()
@@ -136,8 +137,9 @@ enum CommandLine {
       complaints: String(decoding: try Data(contentsOf: errorURL), as: UTF8.self))
   }
 
+  /// Runs a script, which may `await`.
   static func shell(_ script: String, in folder: Folder? = nil) throws -> Finished {
-    try run("sh", ["-c", script], in: folder?.url)
+    try run("sh", ["-c", shellAwait + "\n" + questions + script], in: folder?.url)
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
+import TestSupport
 
 @testable import vtencode
 
@@ -19,13 +20,11 @@ import Testing
       folder = try Folder()
       try start(
         "Xvfb", ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"], output: "display")
-      let end = Date().addingTimeInterval(30)
-      while name.isEmpty, Date() < end {
-        usleep(50_000)
-        let text = (try? String(contentsOfFile: folder.path("display"), encoding: .utf8)) ?? ""
-        if text.hasSuffix("\n") { name = ":" + text.trimmingCharacters(in: .whitespacesAndNewlines) }
+      func display() -> String {
+        (try? String(contentsOfFile: folder.path("display"), encoding: .utf8)) ?? ""
       }
-      try #require(!name.isEmpty)
+      try #require(blockUntil { display().hasSuffix("\n") })
+      name = ":" + display().trimmingCharacters(in: .whitespacesAndNewlines)
       try start(
         "env",
         [
@@ -34,19 +33,23 @@ import Testing
           "-left", "0", "-top", "0", "-x", "640", "-y", "480", "-f", "lavfi", "-i",
           "smptehdbars=s=640x480:r=5",
         ])
-      // Until it is there: a black screen has one colour.
-      var colors: Set<UInt8> = []
-      // ffplay hides the pointer a second after its window is there.
-      var hidden: Date?
-      while hidden.map({ Date() < $0 }) ?? true, Date() < end {
+      // Until they are there, and the pointer, which ffplay hides after a while, is not.
+      func gray(_ input: String) throws -> [UInt8] {
+        try [UInt8](
+          CommandLine.shell(
+            "ffmpeg -v error \(input) -frames:v 1 -f rawvideo -pix_fmt gray -", in: folder
+          ).output)
+      }
+      let bars = try gray("-f lavfi -i smptehdbars=s=640x480:r=5")
+      try #require(bars.count == 640 * 480)
+      let isThere = try blockUntil {
         _ = try CommandLine.shell(
           "ffmpeg -v error -f x11grab -i \(name) -frames:v 1 -y reference.png", in: folder)
-        let picture = try CommandLine.shell(
-          "ffmpeg -v error -i reference.png -f rawvideo -pix_fmt gray -", in: folder)
-        colors = Set(picture.output)
-        if colors.count > 5, hidden == nil { hidden = Date().addingTimeInterval(3) }
+        let seen = try gray("-i reference.png")
+        return seen.count == bars.count
+          && zip(seen, bars).allSatisfy { abs(Int($0) - Int($1)) < 48 }
       }
-      try #require(colors.count > 5)
+      try #require(isThere)
     }
 
     private func start(_ program: String, _ arguments: [String], output: String = "noise") throws {
@@ -77,7 +80,7 @@ import Testing
       """
       '\(CommandLine.vtencode)' receive --listen \(port) --overwrite --out call.264 --json > received.txt 2> complaints.txt &
       receiver=$!
-      while kill -0 $receiver && ! grep -q Listening complaints.txt; do sleep 0.1; done
+      await $receiver grep -q Listening complaints.txt
       '\(CommandLine.vtencode)' send '\(source)' --to 127.0.0.1:\(port) --frames 20 --speed 2 --bitrate 2M --json \(options) \
         > sent.txt || kill -INT $receiver
       wait $receiver || exit 1

@@ -2,6 +2,7 @@
 import Foundation
 import RealTimeTransport
 import Testing
+import TestSupport
 
 /// The other end of a call is not what it should be.
 @Suite(.serialized) struct HostilePeerTests {
@@ -28,7 +29,7 @@ import Testing
     var packets: [(time: Double, bits: Int, isRepeated: Bool)] = []
     var (newest, source): (UInt16, UInt32) = (0, 0)
     var nextFlood = begin
-    while program.isRunning, UDPPeer.now - begin < 60 {
+    while program.isRunning, UDPPeer.now - begin < HangLimit.seconds {
       if let bytes = peer.receive(milliseconds: 2) {
         let now = UDPPeer.now
         if Greeting.isGreeting(bytes) {
@@ -82,7 +83,7 @@ import Testing
     var first: (greeting: Greeting, time: Double)?
     var media: [Double] = []
     var answers = 0
-    while program.isRunning, UDPPeer.now - begin < 60 {
+    while program.isRunning, UDPPeer.now - begin < HangLimit.seconds {
       if let bytes = peer.receive(milliseconds: 5) {
         let time = UDPPeer.now - begin
         if let greeting = Greeting(bytes) {
@@ -157,7 +158,7 @@ import Testing
     let begin = UDPPeer.now
     var sender = SenderSession(configuration, at: 0)
     var (next, sent) = (0.0, 0)
-    while program.isRunning, UDPPeer.now - begin < 60 {
+    while program.isRunning, UDPPeer.now - begin < HangLimit.seconds {
       let time = UDPPeer.now - begin
       sender.poll(at: time)
       if sender.state == .open, time >= next {

@@ -42,7 +42,7 @@ import Testing
       """
       '\(CommandLine.vtencode)' streaming '\(CommandLine.sample)' --frames 200 --dimensions 160 90 --out out.mp4 &
       child=$!
-      for i in 1 2 3 4 5 6 7 8 9 10; do ls .vtencode-*/out.mp4 2>/dev/null && break; sleep 0.3; done
+      await $child has_kilobytes './.vtencode-*/out.mp4' 0
       echo other > out.mp4
       wait $child
       """, in: folder)

@@ -484,8 +484,8 @@ import Testing
     let run = try CommandLine.shell(
       """
       '\(CommandLine.vtencode)' join --plan plan.json --overwrite --out out.mp4 &
-      while kill -0 $! && ! ls -d .vtencode-* 2> /dev/null; do sleep 0.1; done
-      sleep 0.5; kill -TERM $!; wait $!
+      await $! has_kilobytes './.vtencode-*' 60
+      kill -TERM $!; wait $!
       """, in: folder)
     #expect(run.status == 143 && run.complaints.contains("nothing was written"), "\(run.complaints)")
     #expect(folder.contents == ["in.mp4", "out.mp4", "plan.json", "plan.parts"])

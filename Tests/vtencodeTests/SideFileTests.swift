@@ -96,7 +96,7 @@ import Testing
     let run = try CommandLine.shell(
       """
       '\(CommandLine.vtencode)' call in.mp4 --record call.json --report call.html &
-      \(CommandLine.untilItHears) ; sleep 0.3; kill -TERM $!; wait $!
+      await $! hears $!; kill -TERM $!; wait $!
       """, in: folder)
     #expect(run.status == 143 && run.complaints.contains("nothing was written"), "\(run.complaints)")
     #expect(folder.contents == ["in.mp4"])
@@ -217,7 +217,7 @@ import Testing
     let run = try CommandLine.shell(
       """
       '\(CommandLine.vtencode)' call in.mp4 --speed 0 --sdp call.sdp --port 45004 2> complaints.txt &
-      while kill -0 $! && ! grep -q Sending complaints.txt; do sleep 0.1; done
+      await $! grep -q Sending complaints.txt
       kill -INT $!; wait $!; status=$?; cat complaints.txt >&2; exit $status
       """, in: folder)
     #expect(run.status == 130 && run.complaints.contains("the replay breaks off"), "\(run.complaints)")

@@ -206,11 +206,10 @@ import Testing
         "chapters.txt", "-map", "0", "-map_metadata", "1", "-c:v", "mpeg4", "in.mkv",
       ], in: folder.url)
     try #require(made.status == 0, "\(made.complaints)")
-    let began = Date()
-    let run = try CommandLine.vtencode("transcoding", "in.mkv", "--out", "out.mp4", in: folder)
+    // Half a second of processor time is enough, of which it may have thirty.
+    let run = try CommandLine.shell(
+      "ulimit -t 30; exec '\(CommandLine.vtencode)' transcoding in.mkv --out out.mp4", in: folder)
     #expect(run.status == 0, "\(run.complaints)")
-    // Half a second on a machine that has nothing else to do.
-    #expect(Date().timeIntervalSince(began) < 30)
     let read = try CommandLine.run(
       "ffprobe",
       [

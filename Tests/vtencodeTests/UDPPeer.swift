@@ -2,6 +2,7 @@
 import Foundation
 import RealTimeTransport
 import Testing
+import TestSupport
 
 /// A UDP socket of this machine with which a test speaks to `vtencode send` or `receive`.
 final class UDPPeer {
@@ -56,7 +57,8 @@ final class UDPPeer {
     return count >= 0 ? Array(bytes[..<count]) : nil
   }
 
-  /// Seconds on a clock that nobody sets.
+  /// Seconds on a clock that nobody sets, by which both ends of a call go.
+  // check-tests: nothing is compared with it but the limit of a hang
   static var now: Double { Double(DispatchTime.now().uptimeNanoseconds) * 1e-9 }
 }
 
@@ -86,7 +88,7 @@ final class RunningProgram {
 
   /// Waits for its end; what hangs is ended, and has the status of that.
   func finish() throws -> Finished {
-    if end.wait(timeout: .now() + CommandLine.timeLimit) == .timedOut {
+    if !waitForSignal(end) {
       kill(process.processIdentifier, SIGKILL)
       end.wait()
     }

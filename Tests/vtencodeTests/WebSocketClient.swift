@@ -147,9 +147,8 @@ final class WebSocketClient {
   }
 
   /// Reads on until a message is as wanted.
-  func wait(seconds: Double = 20, for condition: (Message) -> Bool) -> Message? {
-    let end = Date().addingTimeInterval(seconds)
-    while Date() < end, let message = next() {
+  func wait(for condition: (Message) -> Bool) -> Message? {
+    while let message = next() {
       if condition(message) { return message }
     }
     return nil

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
+import TestSupport
 
 /// `vtencode receive --web` and `vtencode send --web`, with a WebSocket client of the test's own. scripts/check-web looks at
 /// the page in a browser.
@@ -32,17 +33,13 @@ import Testing
     }
 
     func waitForWord(_ word: String) throws {
-      let end = Date().addingTimeInterval(60)
-      while !text("err").contains(word) {
-        try #require(process.isRunning && Date() < end, "\(text("err"))")
-        usleep(20_000)
-      }
+      blockUntil { text("err").contains(word) || !process.isRunning }
+      try #require(text("err").contains(word), "\(text("err"))")
     }
 
     /// Waits for its end.
     func figures() throws -> [String: Double] {
-      let end = Date().addingTimeInterval(60)
-      while process.isRunning, Date() < end { usleep(20_000) }
+      blockUntil { !process.isRunning }
       try #require(!process.isRunning && process.terminationStatus == 0, "\(text("err"))")
       return try JSONDecoder().decode([String: Double].self, from: Data(text("out").utf8))
     }
@@ -89,10 +86,8 @@ import Testing
     var client: WebSocketClient?
     var number = 0
     var last: WebSocketClient.Message?
-    let limit = Date().addingTimeInterval(120)
     while let message = early.next() {
       try #require(send.process.isRunning || number > 0, "\(send.text("err"))")
-      try #require(Date() < limit)
       if message.opcode == 2 {
         number += 1
         first += message.frame
@@ -238,16 +233,15 @@ import Testing
     #expect(try get("what is this\r\n\r\n") == 400)
     var clients: [WebSocketClient] = []
     // Those from before may not have gone yet.
-    let end = Date().addingTimeInterval(20)
-    while clients.count < 8, Date() < end {
-      if let client = try? WebSocketClient(socketAt: web) { clients.append(client) } else { usleep(50_000) }
+    blockUntil {
+      if let client = try? WebSocketClient(socketAt: web) { clients.append(client) }
+      return clients.count >= 8
     }
     #expect(clients.count == 8)
     #expect(status() == 503)
     for client in clients { #expect(client.wait { $0.isKeyFrame } != nil) }
     clients.removeAll()
-    while status() != 101, Date() < end { usleep(50_000) }
-    #expect(status() == 101)
+    #expect(blockUntil { status() == 101 })
     kill(show.process.processIdentifier, SIGINT)
     _ = try show.figures()
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import RealTimeTransport
+import Synchronization
 import Testing
+import TestSupport
 
 /// `vtencode send` and `vtencode receive` over loopback. Machines under load are slow: what matters is what comes, not when.
 @Suite(.serialized) struct WireTests {
@@ -26,7 +28,7 @@ import Testing
       """
       '\(CommandLine.vtencode)' receive --listen \(port) \(receive) > received.txt 2> complaints.txt &
       receiver=$!
-      while kill -0 $receiver && ! grep -q Listening complaints.txt; do sleep 0.1; done
+      await $receiver grep -q Listening complaints.txt
       \(meanwhile)
       '\(CommandLine.vtencode)' send \(send) --to 127.0.0.1:\(port)
       status=$?
@@ -115,7 +117,7 @@ import Testing
       """
       (ulimit -f 100; exec '\(CommandLine.vtencode)' receive --listen \(port) --out \(name) 2> complaints.txt) &
       receiver=$!
-      while kill -0 $receiver && ! grep -q Listening complaints.txt; do sleep 0.1; done
+      await $receiver grep -q Listening complaints.txt
       '\(CommandLine.vtencode)' send test:320x240@30 --to 127.0.0.1:\(port) --frames 600 > sent.txt 2>&1
       kill -INT $receiver 2> /dev/null
       wait $receiver
@@ -143,7 +145,7 @@ import Testing
         env \(screen) '\(CommandLine.vtencode)' receive --listen \(port) --play --snapshot shot.png --out call.264 \
           --json > received.txt 2> complaints.txt &
         receiver=$!
-        while kill -0 $receiver && ! grep -q Listening complaints.txt; do sleep 0.1; done
+        await $receiver grep -q Listening complaints.txt
         '\(CommandLine.vtencode)' send test:320x180@10 --frames 20 --speed 0 --to 127.0.0.1:\(port) > sent.txt \
           || kill -INT $receiver
         wait $receiver
@@ -204,7 +206,7 @@ import Testing
     let session = try run(
       send: "test:160x120@10 --frames 600 --speed 0", receive: "--out call.mp4 --json", in: folder,
       meanwhile:
-        "(while kill -0 $receiver && ! grep -q Receiving complaints.txt; do sleep 0.1; done; sleep 6; kill -INT $receiver) &"
+        "(await $receiver has_kilobytes './.vtencode-*' 8; kill -INT $receiver) &"
     )
     #expect(session.receiverStatus == 0, "\(session.received.complaints)")
     #expect(session.sent.status == 0)
@@ -221,13 +223,12 @@ import Testing
       env --default-signal=HUP '\(CommandLine.vtencode)' receive --listen \(port) --out \(name) \
         > received.txt 2> complaints.txt &
       receiver=$!
-      while kill -0 $receiver && ! grep -q Listening complaints.txt; do sleep 0.1; done
+      await $receiver grep -q Listening complaints.txt
       '\(CommandLine.vtencode)' send test:160x120@10 --frames 600 --speed 0 --to 127.0.0.1:\(port) > /dev/null 2>&1 &
       sender=$!
-      while kill -0 $receiver && ! grep -q Receiving complaints.txt; do sleep 0.1; done
-      sleep 3
+      await $receiver has_kilobytes './.vtencode-*' 8
       kill -STOP $sender
-      sleep 0.5
+      await $receiver has_stopped $sender
       \(script)
       wait $receiver
       status=$?
@@ -241,7 +242,9 @@ import Testing
     arguments: ["call.mp4", "call.264"])
   func interruptedTwice(name: String) throws {
     let folder = try Folder()
-    let run = try interrupt("kill -INT $receiver; sleep 0.3; kill -INT $receiver", name, in: folder)
+    let run = try interrupt(
+      "kill -INT $receiver; await $receiver has_taken_signals $receiver; kill -INT $receiver", name,
+      in: folder)
     #expect(run.status == 0, "\(run.complaints)")
     #expect(try Probe(folder.path(name)).frameCount() > 5)
     #expect(folder.contents.filter { $0.hasPrefix(".vtencode") || $0.contains("part") }.isEmpty)
@@ -274,7 +277,7 @@ import Testing
       """
       '\(CommandLine.vtencode)' receive --listen 0.0.0.0:\(port) --insecure --json > received.txt 2> complaints.txt &
       receiver=$!
-      while kill -0 $receiver && ! grep -q Listening complaints.txt; do sleep 0.1; done
+      await $receiver grep -q Listening complaints.txt
       '\(CommandLine.vtencode)' send test:160x120@10 --frames 5 --speed 0 --to 127.0.0.9:\(port)
       status=$?; if [ $status != 0 ]; then kill -INT $receiver; fi
       wait $receiver; exit $status
@@ -292,7 +295,7 @@ import Testing
       """
       '\(CommandLine.vtencode)' send test:272x128@15 --frames 120 --speed 0 --to 127.0.0.1:\(port) --sdp call.sdp \
         > summary.txt 2> complaints.txt & sender=$!
-      while kill -0 $sender && ! test -f call.sdp; do sleep 0.1; done
+      await $sender test -f call.sdp
       timeout 30 ffmpeg -v error -protocol_whitelist file,udp,rtp -i call.sdp -frames:v 20 -fps_mode passthrough \
         -f framemd5 - ; status=$?
       kill -INT $sender; wait $sender; exit $status
@@ -310,11 +313,13 @@ import Testing
   func noise() throws {
     let folder = try Folder()
     let port = try freePort()
-    let end = Date().addingTimeInterval(4)
+    let isOver = Mutex(false)
+    let gone = DispatchSemaphore(value: 0)
     let thread = Thread {
+      defer { gone.signal() }
       var generator = SeededGenerator(seed: 5)
       guard let sender = try? DatagramSender() else { return }
-      while Date() < end {
+      while !isOver.withLock({ $0 }) {
         for _ in 0..<5 {
           var bytes = (0..<Int(generator.next() % 1200)).map { _ in
             UInt8(truncatingIfNeeded: generator.next())
@@ -324,10 +329,14 @@ import Testing
           }
           try? sender.send(bytes, toLoopbackPort: UInt16(port))
         }
-        Thread.sleep(forTimeInterval: 0.005)
+        letOthersRun(turns: 5000)
       }
     }
     thread.start()
+    defer {
+      isOver.withLock { $0 = true }
+      waitForSignal(gone)
+    }
     let session = try run(
       send: "test:160x120@10 --frames 20 --speed 0 --json", receive: "--json", in: folder, port: port)
     #expect(session.sent.status == 0 && session.receiverStatus == 0, "\(session)")
@@ -350,9 +359,7 @@ import Testing
     #expect(received["shown"] == sent["frames"] && (received["shown"] ?? 0) > 0 && received["refused"] == 0)
     let other = try run(
       send: "test:160x120@10 --frames 15 --wait 2s --secret 'another secret'",
-      receive: "--json --secret 'correct horse'", in: folder,
-      meanwhile:
-        "(while ! grep -q Listening complaints.txt; do sleep 0.1; done; sleep 6; kill -INT $receiver) &")
+      receive: "--json --secret 'correct horse'", in: folder)
     #expect(other.sent.status == 1 && other.sent.complaints.contains("same key"))
     #expect(other.receiverStatus == 130)
     let figures = try figures(other.received.text)
@@ -428,7 +435,7 @@ import Testing
     let finished = try CommandLine.shell(
       """
       '\(CommandLine.vtencode)' receive --listen \(port) 2> first.txt & receiver=$!
-      while kill -0 $receiver && ! grep -q Listening first.txt; do sleep 0.1; done
+      await $receiver grep -q Listening first.txt
       '\(CommandLine.vtencode)' receive --listen \(port); status=$?
       kill -INT $receiver; wait $receiver; exit $status
       """, in: folder)

@@ -16,6 +16,10 @@ final class WebClients: @unchecked Sendable {
   /// Who comes late waits for a key frame no longer than this, in seconds.
   private var pace = KeyFramePace(most: 4)
   private var status: String?
+  /// Seconds in which a connection becomes a WebSocket or has its answer.
+  private let patience: Double
+
+  init(patience: Double) { self.patience = patience }
 
   /// A connection comes in.
   func accept(_ channel: any Channel, hosts: WebHosts, token: WebToken) throws {
@@ -61,7 +65,7 @@ final class WebClients: @unchecked Sendable {
       ))
     try channel.pipeline.syncOperations.addHandler(page)
     // Who opens a connection and says nothing has it for a while.
-    channel.eventLoop.scheduleTask(in: .milliseconds(Int64(WebServer.patience * 1000))) { [weak channel] in
+    channel.eventLoop.scheduleTask(in: .milliseconds(Int64(patience * 1000))) { [weak channel] in
       if !bound.value.isDone { channel?.close(promise: nil) }
     }
   }

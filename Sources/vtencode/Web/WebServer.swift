@@ -34,14 +34,16 @@ final class WebServer: @unchecked Sendable {
   /// - Parameters:
   ///   - endpoint: as it was given, for its name.
   ///   - token: what a page's address must have.
+  ///   - patience: seconds in which a connection becomes a WebSocket or has its answer.
   ///   - wake: called from the server's thread when a page asks for something.
   /// - Throws: A `Failure` that says what to do, if the port cannot be had.
   init(
-    _ endpoint: Endpoint, at address: SocketAddress, token: WebToken, wake: @escaping @Sendable () -> Void
+    _ endpoint: Endpoint, at address: SocketAddress, token: WebToken, patience: Double = WebServer.patience,
+    wake: @escaping @Sendable () -> Void
   ) throws {
     self.wake = wake
     let hosts = WebHosts(endpoint)
-    let clients = WebClients()
+    let clients = WebClients(patience: patience)
     self.token = token
     self.clients = clients
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
