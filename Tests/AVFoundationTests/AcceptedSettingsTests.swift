@@ -3,6 +3,7 @@ import AVFoundation
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 
 /// Settings and calls that have their effect beside others, or are refused: never taken and forgotten.
 @Suite(.serialized) struct AcceptedSettingsTests {
@@ -173,7 +174,7 @@ import Testing
 
   private static func feed(_ input: AVAssetWriterInput, _ samples: [CMSampleBuffer]) {
     for sample in samples {
-      while !input.isReadyForMoreMediaData { usleep(500) }
+      blockUntil { input.isReadyForMoreMediaData }
       #expect(input.append(sample))
     }
   }
@@ -319,19 +320,15 @@ import Testing
     let renderer = AVSampleBufferAudioRenderer()
     let sink = Sink()
     renderer.ovtAudioSink = sink
-    func wait(_ condition: () -> Bool) async throws {
-      for _ in 0..<2000 where !condition() { try await Task.sleep(for: .milliseconds(5)) }
-      #expect(condition())
-    }
     renderer.enqueue(try AudioRendererTests.ramp(from: 0, frames: 480))
-    try await wait { renderer.status == .failed }
+    #expect(await waitUntil { renderer.status == .failed })
     renderer.enqueue(try AudioRendererTests.ramp(from: 480, frames: 480))
     renderer.flush()
     #expect(renderer.status == .unknown)
     renderer.enqueue(try AudioRendererTests.ramp(from: 960, frames: 480))
-    try await wait { sink.starts.withLock { $0 } == 2 }
+    #expect(await waitUntil { sink.starts.withLock { $0 } == 2 })
     renderer.enqueue(try AudioRendererTests.ramp(from: 1440, frames: 480))
-    try await Task.sleep(for: .milliseconds(50))
+    await onThread { letOthersRun(turns: 50_000) }
     #expect(renderer.status == .rendering && sink.starts.withLock { $0 } == 2)
   }
 }

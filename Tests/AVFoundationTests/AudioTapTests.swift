@@ -2,6 +2,7 @@
 import AVFoundation
 import Foundation
 import Testing
+import TestSupport
 
 /// What an audio tap sees and changes, against the samples that ffmpeg decodes.
 @Suite struct AudioTapTests {
@@ -239,7 +240,7 @@ import Testing
       let before = sink.heard.count
       #expect(await player.seek(to: .zero, toleranceBefore: .zero, toleranceAfter: .zero))
       player.play()
-      await wait { ends.count > 0 }
+      await waitUntil { ends.count > 0 }
       return sink.heard.all.dropFirst(before).flatMap(\.samples).map { abs($0) }.max() ?? 0
     }
     let plain = try await loudest(1)

@@ -3,6 +3,7 @@ import AVFoundation
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 
 /// Names and shapes that programs of Apple's systems use as a matter of course.
 @Suite struct ClientShapeTests {
@@ -80,7 +81,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func aRendererWithoutALayerShowsPictures() async throws {
+  @Test(.timeLimit(.minutes(HangLimit.minutes))) func aRendererWithoutALayerShowsPictures() async throws {
     let renderer = AVSampleBufferVideoRenderer()
     #expect(renderer.status == .unknown && renderer.isReadyForMoreMediaData)
     #expect(renderer.copyDisplayedPixelBuffer() == nil)

@@ -2,6 +2,7 @@
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import AVFoundation
 
@@ -397,7 +398,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func compositorsThatCallBackWhenTheyComeAndGo() throws {
+  @Test(.timeLimit(.minutes(HangLimit.minutes))) func compositorsThatCallBackWhenTheyComeAndGo() throws {
     let asset = try Self.red()
     let composition = AVMutableVideoComposition(propertiesOf: asset)
     composition.customVideoCompositorClass = Caller.self

@@ -2,6 +2,7 @@
 import AVFoundation
 import Foundation
 import Testing
+import TestSupport
 
 /// Observers of time whose queue runs several things at once.
 @Suite struct ConcurrentObserverTests {
@@ -16,7 +17,7 @@ import Testing
         inside += 1
         figures = (max(figures.most, inside), figures.all + 1)
       }
-      usleep(500)
+      letOthersRun(turns: 500)
       lock.withLock { inside -= 1 }
     }
 
@@ -42,11 +43,11 @@ import Testing
         }
       }
     }
-    await wait { visits.seen.all >= 400 }
+    await waitUntil { visits.seen.all >= 400 }
     // On a busy machine several times pass as one.
-    for _ in 0..<100 where passings.seen.all < 20 {
-      synchronizer.setRate(10, time: .zero)
-      try await Task.sleep(for: .milliseconds(450))
+    await waitUntil {
+      if synchronizer.currentTime().seconds > 4 { synchronizer.setRate(10, time: .zero) }
+      return passings.seen.all >= 20
     }
     synchronizer.rate = 0
     synchronizer.removeTimeObserver(observer)

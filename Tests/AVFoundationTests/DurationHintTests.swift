@@ -2,6 +2,7 @@
 import AVFoundation
 import Foundation
 import Testing
+import TestSupport
 
 /// What a program says of a movie's length beforehand reaches the encoder: short movies keep their rate.
 @Suite(.serialized, .enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264))) struct DurationHintTests {
@@ -39,7 +40,7 @@ import Testing
     try #require(writer.startWriting(), "\(String(describing: writer.error))")
     writer.startSession(atSourceTime: .zero)
     for index in 0..<60 {
-      while !input.isReadyForMoreMediaData { try await Task.sleep(for: .milliseconds(1)) }
+      await waitUntil { input.isReadyForMoreMediaData }
       try #require(
         adaptor.append(
           try Self.picture(index),

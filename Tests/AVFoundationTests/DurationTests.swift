@@ -2,6 +2,7 @@
 import AVFoundation
 import Foundation
 import Testing
+import TestSupport
 
 /// How long samples and pictures last, in movies whose codec's rate is not that of the samples, against the movie's own
 /// table and the pictures that ffmpeg decodes. (libavformat's durations, and so ffprobe's, are guessed from the rate.)
@@ -240,7 +241,7 @@ import Testing
     let item = try #require(player.currentItem)
     let output = AVPlayerItemVideoOutput(pixelBufferAttributes: nil)
     item.add(output)
-    await wait { item.status != .unknown }
+    await waitUntil { item.status != .unknown }
     for tenths in [9, 3, 25, 29, 1] {
       let time = CMTime(value: Int64(tenths), timescale: 10)
       #expect(await player.seek(to: time, toleranceBefore: .zero, toleranceAfter: .zero))

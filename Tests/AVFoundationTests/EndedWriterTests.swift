@@ -3,6 +3,7 @@
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 
 /// Who waits for a writer that fails or is cancelled is told: nobody waits for ever.
 @Suite struct EndedWriterTests {
@@ -44,7 +45,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: Way.allCases)
+  @Test(.timeLimit(.minutes(HangLimit.minutes)), arguments: Way.allCases)
   func theBlockIsCalledOnceMoreAndAppendSaysNo(_ way: Way) async throws {
     let setting = try Setting()
     let (writer, video, last) = (setting.writer, setting.video, setting.last)
@@ -90,7 +91,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: Way.allCases)
+  @Test(.timeLimit(.minutes(HangLimit.minutes)), arguments: Way.allCases)
   func whoAsksAgainAndAgainWhetherItIsReadyGoesOn(_ way: Way) throws {
     let setting = try Setting()
     setting.end(way)
@@ -101,7 +102,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func aBlockThatKnowsIsForgotten() async throws {
+  @Test(.timeLimit(.minutes(HangLimit.minutes))) func aBlockThatKnowsIsForgotten() async throws {
     let setting = try Setting()
     let video = setting.sound
     let queue = DispatchQueue(label: "ended")
@@ -132,7 +133,9 @@ import Testing
     deinit { say() }
   }
 
-  @Test(.timeLimit(.minutes(1))) func anInputThatCannotBeAddedLearnsOfTheFailure() async throws {
+  @Test(.timeLimit(.minutes(HangLimit.minutes))) func anInputThatCannotBeAddedLearnsOfTheFailure()
+    async throws
+  {
     let scratch = Scratch()
     let writer = try AVAssetWriter(url: scratch.url("a.mov"), fileType: .mov)
     let input = AVAssetWriterInput(mediaType: .video, outputSettings: [AVVideoCodecKey: "nothing"])
@@ -147,7 +150,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func thePoolOutlivesTheWriting() throws {
+  @Test(.timeLimit(.minutes(HangLimit.minutes))) func thePoolOutlivesTheWriting() throws {
     let scratch = Scratch()
     let writer = try AVAssetWriter(url: scratch.url("a.mov"), fileType: .mov)
     let input = AVAssetWriterInput(mediaType: .video, outputSettings: WriterBehaviourTests.video())
@@ -165,7 +168,7 @@ import Testing
     #expect(!adaptor.append(try #require(picture), withPresentationTime: .zero))
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: Way.allCases)
+  @Test(.timeLimit(.minutes(HangLimit.minutes)), arguments: Way.allCases)
   func receiversThrow(_ way: Way) async throws {
     let scratch = Scratch()
     let writer = try AVAssetWriter(url: scratch.url("a.mov"), fileType: .mov)
@@ -209,7 +212,9 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func anEncoderThatGetsRoomBetweenTwoLooksIsNotWaitedForEver() async throws {
+  @Test(.timeLimit(.minutes(HangLimit.minutes))) func anEncoderThatGetsRoomBetweenTwoLooksIsNotWaitedForEver()
+    async throws
+  {
     let scratch = Scratch()
     let writer = try AVAssetWriter(url: scratch.url("a.mov"), fileType: .mov)
     let input = AVAssetWriterInput(mediaType: .video, outputSettings: WriterBehaviourTests.video())
@@ -229,7 +234,8 @@ import Testing
 
   /// A real-time video input, and sound that is stored as it comes, without a hint, appended when all of the video has
   /// been: what the pictures are stays in order, and everything gets into the file.
-  @Test(.timeLimit(.minutes(1)), arguments: [false, true]) func soundMayComeAfterAllOfTheVideo(hint: Bool)
+  @Test(.timeLimit(.minutes(HangLimit.minutes)), arguments: [false, true])
+  func soundMayComeAfterAllOfTheVideo(hint: Bool)
     async throws
   {
     let scratch = Scratch()

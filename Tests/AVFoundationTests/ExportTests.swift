@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import AVFoundation
 import Foundation
+import Synchronization
 import Testing
+import TestSupport
 
 /// Exports against ffprobe.
 @Suite struct ExportTests {
@@ -118,12 +120,15 @@ import Testing
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let session = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))
     let scratch = Scratch()
+    let hasBegun = Mutex(false)
     let states = Task {
       var list: [String] = []
       var last = 0.0
       for await state in session.states(updateInterval: 0.01) {
         switch state {
-        case .pending: list.append("pending")
+        case .pending:
+          list.append("pending")
+          hasBegun.withLock { $0 = true }
         case .waiting: list.append("waiting")
         case .exporting(let progress):
           #expect(progress.fractionCompleted >= last && progress.fractionCompleted <= 1)
@@ -133,7 +138,7 @@ import Testing
       }
       return list
     }
-    try await Task.sleep(for: .milliseconds(30))
+    await waitUntil { hasBegun.withLock { $0 } }
     try await session.export(to: scratch.url("states.mov"), as: .mov)
     // They end with the export, and begin before it.
     let list = await states.value
@@ -316,12 +321,16 @@ import Testing
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let session = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))
     let scratch = Scratch()
+    let hasBegun = Mutex(false)
     let states = Task {
       var count = 0
-      for await _ in session.states(updateInterval: .nan) { count += 1 }
+      for await _ in session.states(updateInterval: .nan) {
+        count += 1
+        hasBegun.withLock { $0 = true }
+      }
       return count
     }
-    try await Task.sleep(for: .milliseconds(30))
+    await waitUntil { hasBegun.withLock { $0 } }
     try await session.export(to: scratch.url("states.mov"), as: .mov)
     #expect((1...3).contains(await states.value))
   }
@@ -362,7 +371,7 @@ import Testing
     for round in 0..<10 {
       let session = try Self.copying()
       let first = Self.export(session, to: scratch.url("a\(round).mov"))
-      while session.status == .unknown { try await Task.sleep(for: .microseconds(50)) }
+      await waitUntil { session.status != .unknown }
       let second = Self.export(session, to: scratch.url("b\(round).mov"))
       second.cancel()
       #expect(await second.value == .operationNotAllowed)

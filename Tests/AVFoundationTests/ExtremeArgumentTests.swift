@@ -2,6 +2,7 @@
 import AVFoundation
 import Foundation
 import Testing
+import TestSupport
 
 /// Entries of AVFoundation that take numbers, called with those at the ends of their types and with such as are none: they
 /// answer, and the process goes on.
@@ -280,7 +281,7 @@ import Testing
     let item = try #require(player.currentItem)
     let output = AVPlayerItemVideoOutput(pixelBufferAttributes: nil)
     item.add(output)
-    await wait { item.status == .readyToPlay }
+    await waitUntil { item.status == .readyToPlay }
     let synchronizer = AVSampleBufferRenderSynchronizer()
     for (index, time) in Self.times.enumerated() {
       item.forwardPlaybackEndTime = time
@@ -317,16 +318,11 @@ import Testing
     item.forwardPlaybackEndTime = .invalid
     player.defaultRate = 1
     // Steps that have not come to their end overtake a seek; there are many, and machines are busy.
-    var isThere = false
-    let end = Date().addingTimeInterval(240)
-    while !isThere, Date() < end {
-      isThere = await player.seek(to: .zero, toleranceBefore: .zero, toleranceAfter: .zero)
-      if !isThere { try await Task.sleep(for: .milliseconds(50)) }
-    }
-    #expect(isThere)
+    #expect(
+      await waitUntil { await player.seek(to: .zero, toleranceBefore: .zero, toleranceAfter: .zero) })
     let ends = Heard(.AVPlayerItemDidPlayToEndTime, item)
     player.play()
-    await wait { ends.count > 0 }
+    await waitUntil { ends.count > 0 }
     #expect(ends.count == 1 && item.status == .readyToPlay)
   }
 

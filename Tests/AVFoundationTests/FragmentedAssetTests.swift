@@ -2,6 +2,7 @@
 import AVFoundation
 import Foundation
 import Testing
+import TestSupport
 
 /// Assets whose file is written while they are open.
 @Suite(.serialized) struct FragmentedAssetTests {
@@ -42,7 +43,7 @@ import Testing
 
   @Test(
     "A minder finds the fragments that are written meanwhile, and tells of longer durations",
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(HangLimit.minutes)))
   func growing() async throws {
     let scratch = Scratch()
     let url = scratch.url("growing.mp4")

@@ -3,6 +3,7 @@ import AVFoundation
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 
 /// Writers and exports that look at their source more than once.
 @Suite struct MultiPassTests {
@@ -144,7 +145,7 @@ import Testing
       input.requestMediaDataWhenReady(on: .global()) { _ = input.isReadyForMoreMediaData }
       writer.cancelWriting()
     }
-    for _ in 0..<200 where held != nil { try await Task.sleep(for: .milliseconds(10)) }
+    await waitUntil { held == nil }
     #expect(held == nil)
   }
 
@@ -165,15 +166,15 @@ import Testing
       session.outputFileType = .mp4
       let seen = Mutex<[Float]>([])
       let watch = Task {
-        while !Task.isCancelled {
+        for await _ in session.states(updateInterval: 0.005) {
           seen.withLock { $0.append(session.progress) }
-          try await Task.sleep(for: .milliseconds(2))
         }
       }
       await session.export()
-      watch.cancel()
+      await watch.value
       #expect(session.status == .completed, "\(String(describing: session.error))")
       let steps = seen.withLock { $0 }
+      #expect(!steps.isEmpty)
       #expect(zip(steps, steps.dropFirst()).allSatisfy { $0 <= $1 + 0.0001 }, "\(steps)")
       #expect(session.progress == 1)
       let hasMore = allows && Self.hasPasses
@@ -208,18 +209,15 @@ import Testing
     session.outputFileType = .mp4
     // A thread of its own looks: tasks of this test may wait for minutes while others take all of the pool.
     let watch = Thread {
-      while session.progress == 0, session.status.rawValue <= 2 { usleep(1000) }
+      blockUntil { session.progress > 0 || session.status.rawValue > 2 }
       session.cancelExport()
     }
     watch.start()
     await session.export()
     #expect(session.status == .cancelled)
     #expect(!FileManager.default.fileExists(atPath: scratch.file("cancelled.mp4")))
-    for _ in 0..<100 {
-      if try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty { break }
-      try await Task.sleep(for: .milliseconds(20))
-    }
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    #expect(
+      try await waitUntil { try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty })
   }
 }
 

@@ -2,6 +2,7 @@
 import AVFoundation
 import Foundation
 import Testing
+import TestSupport
 
 /// Names that typical programs use beside the larger interfaces, each by what it does.
 @Suite struct NameTests {
@@ -131,7 +132,7 @@ import Testing
   @Test func itemsTellTheirTracks() async throws {
     let player = PlayerTests.player(try Fixture.movie())
     let item = try #require(player.currentItem)
-    await wait { item.status == .readyToPlay }
+    await waitUntil { item.status == .readyToPlay }
     #expect(item.tracks.compactMap { $0.assetTrack?.mediaType } == [.video, .audio])
     #expect(item.tracks.allSatisfy { $0.isEnabled })
     let range = try #require(item.loadedTimeRanges.first?.timeRangeValue)

@@ -80,6 +80,8 @@ import Testing
     let queue = DispatchQueue(label: "passes")
     await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
       input.respondToEachPassDescription(on: queue) {
+        // A pass has come to its end: the movie itself has room.
+        if fullDisk { Self.limitFiles(to: nil) }
         guard let pass = input.currentPassDescription else {
           output.markConfigurationAsFinal()
           input.markAsFinished()
@@ -103,11 +105,6 @@ import Testing
         input.requestMediaDataWhenReady(on: queue) {
           while input.isReadyForMoreMediaData {
             guard let sample = output.copyNextSampleBuffer(), input.append(sample) else {
-              if number > 2, fullDisk {
-                // All but what the encoder holds has come out. The movie itself has room.
-                usleep(500_000)
-                Self.limitFiles(to: nil)
-              }
               return input.markCurrentPassAsFinished()
             }
             guard number > 2, partial == .some else { continue }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
+import TestSupport
 
 @testable import AVFoundation
 
@@ -67,7 +68,7 @@ import Testing
       place += count
       let jumps = Heard(.AVPlayerItemTimeJumped, item)
       item.step(byCount: count)
-      await wait(5) { jumps.count > 0 }
+      await waitUntil { jumps.count > 0 }
       #expect(player.currentTime() == times[place])
     }
   }

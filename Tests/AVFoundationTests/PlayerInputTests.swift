@@ -2,6 +2,7 @@
 import AVFoundation
 import Foundation
 import Testing
+import TestSupport
 
 /// Players with what is not whole, and what they leave behind.
 @Suite(.serialized) struct PlayerInputTests {
@@ -14,9 +15,9 @@ import Testing
       let item = try #require(player.currentItem)
       let ends = Heard(.AVPlayerItemDidPlayToEndTime, item)
       player.play()
-      await wait { ends.count > 0 }
+      await waitUntil { ends.count > 0 }
       #expect(ends.count == 1)
-      if seconds == 2 { await wait { layer.isReadyForDisplay } }
+      if seconds == 2 { await waitUntil { layer.isReadyForDisplay } }
       #expect(abs(player.currentTime().seconds - seconds) < 0.05)
       #expect(layer.isReadyForDisplay == (seconds == 2))
     }
@@ -29,7 +30,7 @@ import Testing
       let player = PlayerTests.player(path)
       player.play()
       let item = try #require(player.currentItem)
-      await wait { item.status == .failed && player.rate == 0 }
+      await waitUntil { item.status == .failed && player.rate == 0 }
       #expect(item.status == .failed && player.status == .failed && player.rate == 0)
       #expect(player.error is AVError)
       #expect(await player.seek(to: .zero) == false)
@@ -37,7 +38,7 @@ import Testing
   }
 
   /// Whatever is broken: it comes to an end, and nothing hangs.
-  @Test(.timeLimit(.minutes(10))) func damagedMoviesEnd() async throws {
+  @Test(.timeLimit(.minutes(HangLimit.minutes))) func damagedMoviesEnd() async throws {
     let whole = try Data(contentsOf: URL(fileURLWithPath: Fixture.elementary()))
     let movie = try Data(contentsOf: URL(fileURLWithPath: Fixture.movie("moov.mov")))
     let scratch = Scratch()
@@ -57,7 +58,7 @@ import Testing
       let ends = Heard(.AVPlayerItemDidPlayToEndTime, item)
       let failures = Heard(.AVPlayerItemFailedToPlayToEndTime, item)
       player.rate = 2
-      await wait { (ends.count + failures.count > 0 || item.status == .failed) && player.rate == 0 }
+      await waitUntil { (ends.count + failures.count > 0 || item.status == .failed) && player.rate == 0 }
       #expect(ends.count + failures.count == 1 || item.status == .failed, "\(number)")
       #expect(player.rate == 0)
       withExtendedLifetime(layer) {}
@@ -84,11 +85,11 @@ import Testing
       // Before it breaks off, an end is an end.
       item.forwardPlaybackEndTime = CMTime(value: 1, timescale: 2)
       player.play()
-      await wait { ends.count + failures.count > 0 }
+      await waitUntil { ends.count + failures.count > 0 }
       #expect(ends.count == 1 && failures.count == 0)
       item.forwardPlaybackEndTime = .invalid
       player.rate = 2
-      await wait { ends.count + failures.count > 1 }
+      await waitUntil { ends.count + failures.count > 1 }
       #expect(failures.count == (isWhole ? 0 : 1) && ends.count == (isWhole ? 2 : 1))
       #expect(errors.all.count == failures.count && errors.all.allSatisfy { $0?.code != nil })
       #expect(item.status == .readyToPlay && item.error == nil && player.rate == 0)
@@ -96,7 +97,7 @@ import Testing
       #expect(item.currentTime().seconds > 1 && (item.currentTime() < item.duration) == !isWhole)
       #expect(await item.seek(to: .zero, toleranceBefore: .zero, toleranceAfter: .zero))
       player.rate = 4
-      await wait { ends.count + failures.count > 2 }
+      await waitUntil { ends.count + failures.count > 2 }
       #expect(failures.count == (isWhole ? 0 : 2) && ends.count == (isWhole ? 3 : 1))
       player.replaceCurrentItem(with: nil)
       #expect((item.ovtDamage.failure == nil) == isWhole)
@@ -113,14 +114,14 @@ import Testing
       let sink = TestSink()
       player.ovtAudioSink = sink
       player.play()
-      if index % 2 == 0 { await wait { player.currentTime().seconds > 0.05 } }
+      if index % 2 == 0 { await waitUntil { player.currentTime().seconds > 0.05 } }
       let item = player.currentItem
       player.seek(to: CMTime(value: 1, timescale: 1)) { _ in }
       let all = [Weak(player), Weak(item), Weak(layer), Weak(sink)]
       gone.add { all.allSatisfy(\.isGone) }
       withExtendedLifetime(layer) {}
     }
-    await wait { gone.all.allSatisfy { $0() } }
+    await waitUntil { gone.all.allSatisfy { $0() } }
     #expect(gone.all.allSatisfy { $0() })
   }
 

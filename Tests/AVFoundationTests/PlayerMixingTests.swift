@@ -2,6 +2,7 @@
 import AVFoundation
 import Foundation
 import Testing
+import TestSupport
 
 /// Video compositions and audio mixes of items that are played, beside what readers make of them.
 @Suite(.serialized) struct PlayerMixingTests {
@@ -97,7 +98,7 @@ import Testing
     let layer = AVPlayerLayer(player: player)
     let ends = Heard(.AVPlayerItemDidPlayToEndTime, item)
     player.play()
-    await wait { ends.count > 0 }
+    await waitUntil { ends.count > 0 }
     #expect(ends.count == 1 && layer.isReadyForDisplay)
     // What comes too late is left out.
     #expect(Counter.requests.count > 10)
@@ -108,7 +109,7 @@ import Testing
     let item = try #require(player.currentItem)
     item.videoComposition = AVMutableVideoComposition()
     let layer = AVPlayerLayer(player: player)
-    await wait { item.status == .failed }
+    await waitUntil { item.status == .failed }
     #expect(item.status == .failed && !layer.isReadyForDisplay)
     #expect((item.error as? AVError)?.code == .invalidVideoComposition)
   }
@@ -131,7 +132,7 @@ import Testing
       let before = sink.heard.count
       #expect(await player.seek(to: .zero, toleranceBefore: .zero, toleranceAfter: .zero))
       player.play()
-      await wait { ends.count > 0 }
+      await waitUntil { ends.count > 0 }
       return sink.heard.all.dropFirst(before).flatMap(\.samples).map { abs($0) }.max() ?? 0
     }
     item.audioMix = mix(0)

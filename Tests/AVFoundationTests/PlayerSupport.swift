@@ -2,12 +2,6 @@
 import AVFoundation
 import Foundation
 
-/// Waits for a condition, at most some seconds.
-func wait(_ seconds: Double = 60, for condition: () -> Bool) async {
-  let end = Date().addingTimeInterval(seconds)
-  while !condition(), Date() < end { try? await Task.sleep(for: .milliseconds(5)) }
-}
-
 /// Something that is counted or gathered across threads.
 final class Gathered<Element: Sendable>: @unchecked Sendable {
   private let lock = NSLock()

@@ -3,11 +3,12 @@ import FFmpegMedia
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import AVFoundation
 
 /// Reading ahead: bounded, in order, and over at once when it is to be over.
-@Suite(.timeLimit(.minutes(5))) struct ReadAheadTests {
+@Suite(.timeLimit(.minutes(HangLimit.minutes))) struct ReadAheadTests {
   final class Source: InterruptibleSource {
     struct State {
       var given = 0
@@ -26,7 +27,7 @@ import Testing
     }
 
     func next() throws -> CMSampleBuffer? {
-      while state.withLock({ $0.given >= blocksAt && !$0.isInterrupted }) { usleep(500) }
+      blockUntil { state.withLock { $0.given < blocksAt || $0.isInterrupted } }
       let number = state.withLock { state in
         if state.isInterrupted { return -1 }
         defer { state.given += 1 }
@@ -54,19 +55,14 @@ import Testing
     var given: Int { state.withLock { $0.given } }
   }
 
-  private func waitUntil(_ condition: () -> Bool) -> Bool {
-    for _ in 0..<20_000 where !condition() { usleep(500) }
-    return condition()
-  }
-
   private let all = CMTimeRange(start: .zero, duration: .positiveInfinity)
 
   @Test func aheadByAFewAndNoMore() throws {
     let source = Source(count: 20)
     let ahead = ReadAhead(source, depth: 3)
     try ahead.seek(to: all)
-    #expect(waitUntil { source.given >= 3 })
-    usleep(50_000)
+    #expect(blockUntil { source.given >= 3 })
+    letOthersRun(turns: 50_000)
     // Three wait.
     #expect(source.given == 3)
     var count = 0
@@ -98,9 +94,9 @@ import Testing
       _ = try? waiting.next()
       done.signal()
     }
-    usleep(20_000)
+    letOthersRun(turns: 20_000)
     ahead.stop()
-    #expect(done.wait(timeout: .now() + 20) == .success)
+    #expect(waitForSignal(done))
     #expect(try ahead.next() == nil)
   }
 
@@ -113,7 +109,7 @@ import Testing
       try ahead.seek(to: all)
       #expect(try ahead.next() != nil)
     }
-    #expect(waitUntil { source == nil })
+    #expect(blockUntil { source == nil })
   }
 
   /// A reader that is cancelled, or let go of, while its output is being read.
@@ -131,7 +127,7 @@ import Testing
         for _ in 0..<turn { #expect(output.copyNextSampleBuffer() != nil) }
         if turn % 2 == 0 { reader.cancelReading() }
       }
-      #expect(waitUntil { gone == nil })
+      #expect(blockUntil { gone == nil })
       #expect(output.copyNextSampleBuffer() == nil)
     }
   }
@@ -162,7 +158,7 @@ import Testing
       thread.start()
       var times: [CMTime] = []
       while true {
-        guard filled.wait(timeout: .now() + 60) == .success else { break }
+        guard await onThread({ waitForSignal(filled) }) else { break }
         let time = queue.withLock { $0.removeFirst() }
         free.signal()
         guard let time else { break }
@@ -170,54 +166,6 @@ import Testing
       }
       #expect(times.map(\.value) == (0..<60).map { $0 * 1001 })
       #expect(reader.status == .completed)
-    }
-  }
-
-  /// What reading ahead gives a loop that reads a picture and encodes it: run with `OVT_MEASURE` set to a movie.
-  @Test(.enabled(if: ProcessInfo.processInfo.environment["OVT_MEASURE"] != nil))
-  func readEncodeLoop() throws {
-    let path = try #require(ProcessInfo.processInfo.environment["OVT_MEASURE"])
-    let facts = try AssetFile(url: URL(fileURLWithPath: path), frameRate: nil, restrictions: []).facts()
-    let track = try #require(facts.video)
-    let size = CMVideoFormatDescriptionGetDimensions(try #require(track.format))
-    let settings = [kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_420YpCbCr8Planar]
-    func run(_ isAhead: Bool, waits: Bool) throws -> Double {
-      let source = try PictureSource(
-        Demuxer(again: facts.demuxer), track, PictureRequirements(settings), copies: false)
-      let reader: any SampleSource = isAhead ? ReadAhead(source, depth: 3) : source
-      try reader.seek(to: all)
-      var made: VTCompressionSession?
-      VTCompressionSessionCreate(
-        allocator: nil, width: size.width, height: size.height, codecType: kCMVideoCodecType_H264,
-        encoderSpecification: [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true]
-          as NSDictionary,
-        imageBufferAttributes: nil, compressedDataAllocator: nil, outputCallback: nil, refcon: nil,
-        compressionSessionOut: &made)
-      let session = try #require(made)
-      let start = Date()
-      var count = 0
-      while count < 250, let sample = try reader.next(), let image = sample.imageBuffer {
-        count += 1
-        let status = VTCompressionSessionEncodeFrame(
-          session, imageBuffer: image, presentationTimeStamp: sample.presentationTimeStamp,
-          duration: .invalid, frameProperties: nil, infoFlagsOut: nil, outputHandler: { _, _, _ in })
-        #expect(status == noErr)
-        if waits {
-          VTCompressionSessionCompleteFrames(
-            session, untilPresentationTimeStamp: sample.presentationTimeStamp)
-        }
-      }
-      VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid)
-      return Date().timeIntervalSince(start) / Double(max(1, count)) * 1000
-    }
-    for waits in [false, true] {
-      var times: [[Double]] = [[], []]
-      for _ in 0..<5 { for way in 0..<2 { times[way].append(try run(way == 1, waits: waits)) } }
-      let best = times.map { $0.min() ?? 0 }
-      print(
-        String(
-          format: "read-encode loop%@: %.2f ms a frame without, %.2f with read-ahead, ratio %.2f",
-          waits ? " that waits for each frame" : "", best[0], best[1], best[1] / best[0]))
     }
   }
 }

@@ -2,6 +2,7 @@
 import AVFoundation
 import Foundation
 import Testing
+import TestSupport
 
 /// What ffmpeg finds in a text track.
 private enum MovieHeaderFacts {
@@ -78,7 +79,7 @@ private enum MovieHeaderFacts {
     #expect(words.append(try sample("Good night", at: 0.5, for: 0.2, .subtitle)))
     words.markAsFinished()
     while let next = output.copyNextSampleBuffer() {
-      while !pictures.isReadyForMoreMediaData { try await Task.sleep(for: .milliseconds(1)) }
+      await waitUntil { pictures.isReadyForMoreMediaData }
       #expect(pictures.append(next))
     }
     pictures.markAsFinished()

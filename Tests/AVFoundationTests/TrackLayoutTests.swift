@@ -2,6 +2,7 @@
 import AVFoundation
 import Foundation
 import Testing
+import TestSupport
 
 /// Groups, associations and places of the tracks that a writer makes.
 @Suite struct TrackLayoutTests {
@@ -143,9 +144,7 @@ import Testing
     #expect(mkfifo(path, 0o600) == 0)
     let slow = AVURLAsset(url: URL(fileURLWithPath: path))
     let loaded = Task { try await slow.load(.duration) }
-    for _ in 0..<500 where slow.statusOfValue(forKey: "duration", error: nil) != .loading {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    await waitUntil { slow.statusOfValue(forKey: "duration", error: nil) == .loading }
     slow.cancelLoading()
     #expect(slow.statusOfValue(forKey: "duration", error: nil) == .cancelled)
     // Who waits goes on at once, though the system still waits for the other end.

@@ -2,6 +2,7 @@
 import AVFoundation
 import Foundation
 import Testing
+import TestSupport
 
 /// Pictures that come with a time and without a duration, as from an adaptor.
 @Suite struct UnboundedSampleTests {
@@ -31,7 +32,7 @@ import Testing
         try #require(CVPixelBufferGetBaseAddress(picture)), Int32(frame * 9),
         CVPixelBufferGetDataSize(picture))
       CVPixelBufferUnlockBaseAddress(picture, [])
-      while !input.isReadyForMoreMediaData { try await Task.sleep(nanoseconds: 1_000_000) }
+      await waitUntil { input.isReadyForMoreMediaData }
       try #require(adaptor.append(picture, withPresentationTime: CMTime(value: Int64(frame), timescale: 24)))
     }
     input.markAsFinished()

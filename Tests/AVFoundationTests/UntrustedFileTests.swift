@@ -3,6 +3,7 @@ import AVFoundation
 import FFmpegMedia
 import Foundation
 import Testing
+import TestSupport
 
 /// Files that are not the movies that their names promise.
 @Suite struct UntrustedFileTests {
@@ -93,7 +94,7 @@ import Testing
       Thread {
         if MovieHeader(path: path) == nil { done.signal() }
       }.start()
-      return done.wait(timeout: .now() + 10) == .success
+      return waitForSignal(done)
     }
     #expect(isAnswered)
   }

@@ -3,6 +3,7 @@ import AVFoundation
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 
 /// What programs that record and stream lean on.
 @Suite(.serialized) struct WriterBehaviourTests {
@@ -148,15 +149,11 @@ import Testing
     #expect(writer.startWriting())
     writer.startSession(atSourceTime: .zero)
     for index in 0..<120 {
-      while !input.isReadyForMoreMediaData { usleep(500) }
+      await waitUntil { input.isReadyForMoreMediaData }
       #expect(try Self.append(input, index))
-      // Encoders run behind: give them time before the count.
     }
-    var tries = 0
-    while segments.all.withLock({ $0.count }) < 2, tries < 400 {
-      tries += 1
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    // Encoders run behind.
+    await waitUntil { segments.all.withLock { $0.count } >= 2 }
     let early = segments.all.withLock { $0.map(\.type) }
     #expect(early.first == .initialization && early.count >= 2, "\(early)")
     // Both tracks are announced, and the microphone may still begin.
@@ -222,15 +219,13 @@ import Testing
         appended += 1
       } else {
         dropped += 1
-        usleep(1000)
       }
     }
     #expect(dropped > 0 && appended > 0)
     // It becomes ready again, and says so.
     let woken = Mutex(false)
     input.requestMediaDataWhenReady(on: DispatchQueue(label: "source")) { woken.withLock { $0 = true } }
-    for _ in 0..<600 where !woken.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(10)) }
-    #expect(woken.withLock { $0 })
+    #expect(await waitUntil { woken.withLock { $0 } })
     input.markAsFinished()
     await writer.finishWriting()
     #expect(writer.status == .completed)
@@ -262,7 +257,7 @@ import Testing
     writer.startSession(atSourceTime: .zero)
     for index in 0..<5 { #expect(try Self.append(input, index)) }
     input.requestMediaDataWhenReady(on: queue) { asked.withLock { $0 += 1 } }
-    for _ in 0..<200 where asked.withLock({ $0 }) == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    await waitUntil { asked.withLock { $0 } > 0 }
     input.markCurrentPassAsFinished()
     input.markCurrentPassAsFinished()
     await withCheckedContinuation { done in
@@ -270,7 +265,8 @@ import Testing
     }
     #expect(ended.wait(timeout: .now()) == .success)
     let before = asked.withLock { $0 }
-    try await Task.sleep(for: .milliseconds(60))
+    // An input that has had nothing is asked again after ten milliseconds.
+    #expect(await onThread { waitForTimers(of: queue, dueWithin: 60) })
     #expect(asked.withLock { $0 } == before, "cancelled with the pass")
     #expect(calls.withLock { $0 } == [true, false])
     input.markAsFinished()
@@ -312,7 +308,7 @@ import Testing
     #expect(writer.startWriting())
     writer.startSession(atSourceTime: begin)
     for index in 0..<75 {
-      while !input.isReadyForMoreMediaData { usleep(500) }
+      await waitUntil { input.isReadyForMoreMediaData }
       #expect(try Self.append(input, index, from: begin))
     }
     input.markAsFinished()
@@ -363,7 +359,7 @@ import Testing
       let sample = try Self.sample(
         image, at: CMTime(value: CMTimeValue(index), timescale: 30), duration: CMTime(value: 1, timescale: 30)
       )
-      while !input.isReadyForMoreMediaData { usleep(500) }
+      await waitUntil { input.isReadyForMoreMediaData }
       #expect(input.append(sample))
     }
     input.markAsFinished()
@@ -406,32 +402,39 @@ import Testing
     let synchronizer = AVSampleBufferRenderSynchronizer()
     let queue = DispatchQueue(label: "boundaries")
     let count = Mutex(0)
+    // Another observer on the same queue tells that as much time has passed.
+    let witnessed = Mutex(0)
     func time(_ tenths: Int64) -> CMTime { CMTime(value: tenths, timescale: 10) }
     let observer = synchronizer.addBoundaryTimeObserver(
       forTimes: [11, 12, 2_000_000, 3_000_000, 4_000_000].map { NSValue(time: time($0)) }, queue: queue
     ) { count.withLock { $0 += 1 } }
-    func wait(for wanted: Int) async throws {
-      for _ in 0..<300 where count.withLock({ $0 }) < wanted { try await Task.sleep(for: .milliseconds(10)) }
+    let witness = synchronizer.addBoundaryTimeObserver(
+      forTimes: [13, 4_000_001, 5_000_001].map { NSValue(time: time($0)) }, queue: queue
+    ) { witnessed.withLock { $0 += 1 } }
+    func wait(for wanted: Int, witnessed wantedOfWitness: Int = 0) async {
+      await waitUntil {
+        count.withLock { $0 } >= wanted && witnessed.withLock { $0 } >= wantedOfWitness
+      }
     }
     synchronizer.setRate(1, time: time(10))
-    try await wait(for: 2)
+    await wait(for: 2, witnessed: 1)
     #expect(count.withLock { $0 } == 2)
     // Back: the same two again.
     synchronizer.setRate(1, time: time(10))
-    try await wait(for: 4)
+    await wait(for: 4, witnessed: 2)
     #expect(count.withLock { $0 } == 4)
     // Over all that are left: none of them.
     synchronizer.setRate(1, time: time(5_000_000))
-    try await Task.sleep(for: .milliseconds(200))
+    await wait(for: 4, witnessed: 3)
     #expect(count.withLock { $0 } == 4)
     // Over one, to shortly before the next.
     synchronizer.setRate(1, time: time(3_999_999))
-    try await wait(for: 5)
-    try await Task.sleep(for: .milliseconds(100))
+    await wait(for: 5, witnessed: 4)
     #expect(count.withLock { $0 } == 5)
     synchronizer.removeTimeObserver(observer)
     synchronizer.setRate(1, time: time(10))
-    try await Task.sleep(for: .milliseconds(300))
+    await wait(for: 5, witnessed: 5)
     #expect(count.withLock { $0 } == 5)
+    synchronizer.removeTimeObserver(witness)
   }
 }

@@ -3,6 +3,7 @@ import AVFoundation
 import Foundation
 import Synchronization
 import Testing
+import TestSupport
 
 /// How writers and exports end when several say so, and times that no file has units for.
 @Suite(.serialized, .enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264))) struct WriterEndTests {
@@ -60,7 +61,7 @@ import Testing
       await onThread {
         let ended = DispatchSemaphore(value: 0)
         writer.finishWriting { ended.signal() }
-        usleep(UInt32(round) * 700)
+        letOthersRun(turns: round * 700)
         writer.cancelWriting()
         ended.wait()
       }
@@ -86,7 +87,7 @@ import Testing
       await onThread {
         let ended = DispatchSemaphore(value: 0)
         session.exportAsynchronously { ended.signal() }
-        usleep(UInt32(round) * 500)
+        letOthersRun(turns: round * 500)
         session.cancelExport()
         ended.wait()
       }

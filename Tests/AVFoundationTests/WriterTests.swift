@@ -135,6 +135,7 @@ import UniformTypeIdentifiers
     #expect(asset.commonMetadata.first { $0.commonKey == .commonKeyTitle }?.stringValue == "A title")
     #expect(
       // In whole seconds, with a second to spare.
+      // check-tests: a date, not how long something took
       asset.creationDate?.dateValue.map { (begun - 2...Date() + 1).contains($0) } == true)
     #expect(asset.tracks(withMediaType: .audio).first?.isEnabled == false)
   }

@@ -77,7 +77,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   private static let decodeAhead = 8
   private static let queueLength = 16
   /// A picture that another one may come before waits for it no longer when nothing has come for so long.
-  private static let longestGap = DispatchTimeInterval.milliseconds(100)
+  var longestGap = DispatchTimeInterval.milliseconds(100)
 
   public override init() {
     CMTimebaseSetTime(own, time: CMClockGetTime(CMClockGetHostTimeClock()))
@@ -360,7 +360,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     }
     guard !isWaiting else { return }
     isWaiting = true
-    work.asyncAfter(deadline: .now() + Self.longestGap) { [weak self] in
+    work.asyncAfter(deadline: .now() + longestGap) { [weak self] in
       guard let self else { return }
       isWaiting = false
       _ = endsWaiting(since: arrivals)
