@@ -17,6 +17,14 @@ public enum HangLimit {
 /// carry `.enabled(if: runsWallClockTests)`.
 public let runsWallClockTests = ProcessInfo.processInfo.environment["OVT_TIMING_TESTS"] == "1"
 
+/// Whether long rows of cases run whole, as in CI (`OVT_ALL_CASES=1`).
+public let runsAllCases = ProcessInfo.processInfo.environment["OVT_ALL_CASES"] == "1"
+
+extension Array {
+  /// All of them where all cases run, else some, by their indices.
+  public func cases(_ some: [Int]) -> [Element] { runsAllCases ? self : some.map { self[$0] } }
+}
+
 /// Waits for a signal.
 /// - Returns: False after ``HangLimit/seconds`` without one.
 @discardableResult public func waitForSignal(_ semaphore: DispatchSemaphore) -> Bool {
@@ -89,5 +97,5 @@ public func threadSeconds(of body: () throws -> Void) rethrows -> Double {
 /// A function for shells that waits as `blockUntil` does: `await PROCESS COMMAND...` until the command succeeds,
 /// or the process is gone.
 public let shellAwait = """
-  await() { process=$1; shift; while kill -0 "$process" 2>/dev/null && ! "$@"; do sleep 0.05; done; }
+  await() { process=$1; shift; while kill -0 "$process" 2>/dev/null && ! "$@" 2>/dev/null; do sleep 0.05; done; }
   """
