@@ -1,39 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
-/// When a decoder takes each access unit out of its buffer, and shows the picture: what buffering period and picture
-/// timing messages say (C.1.2, C.2.2). Times are whole clock ticks, two for a frame at the stream's first frame rate.
+/// The times at which a decoder removes each access unit from the coded picture buffer and outputs
+/// its picture, as buffering period and picture timing SEI messages give them (C.1.2, C.2.2). Times
+/// are counted in clock ticks; a frame at the stream's first frame rate lasts two.
 struct BufferTiming {
+  /// The HRD parameters of the sequence parameter set, which give the lengths of the messages'
+  /// fields.
   let hrd: H264HypotheticalDecoder
-  /// Seconds.
+  /// The duration of a clock tick in seconds.
   let tick: Double
+  /// The bit rate at which the buffer fills, in bits per second.
   private let rate: Double
+  /// The size of the buffer in bits.
   private let size: Double
-  /// Ticks from the first access unit's removal to that of the next, and of the last one with a buffering period.
+  /// The removal time of the next access unit, in ticks since the removal of the first.
   private var removal = 0
+  /// The removal time of the last access unit with a buffering period message, in the same ticks.
   private var period = 0
+  /// Whether no access unit was described yet.
   private var isFirst = true
-  /// Ticks that the first picture waits between removal and output, for those that are shown before one that is decoded
-  /// earlier.
+  /// Ticks from the removal of the first access unit to the output of its picture. The wait makes
+  /// room for pictures that are decoded after one that they precede in output order.
   private var wait = 0
 
+  /// Ticks per second of the clock of initial_cpb_removal_delay (D.2.2).
   private static let clock = 90_000.0
 
-  /// The least ticks of 90 kHz in which so many bits come in.
+  /// The ticks of 90 kHz within which a number of bits arrives, rounded up.
+  /// - Parameters:
+  ///   - bits: the number of bits.
+  ///   - rate: the bit rate in bits per second.
   private static func delay(_ bits: Double, rate: Double) -> Double {
     (bits / rate * clock - 1e-6).rounded(.up)
   }
 
-  /// Bits that the parameter sets give a buffer: what comes in while times are rounded up has room too.
+  /// The size of the buffer in bits for the parameter sets. It is larger than that of the
+  /// configuration by what arrives in the time by which delays are rounded up, and a multiple of
+  /// 16.
   static func size(of buffer: H264EncoderConfiguration.LookAhead.Buffer) -> Int {
     let rate = Double(buffer.maximumRate)
     let bits = delay(Double(buffer.size), rate: rate) * rate / clock
     return (Int(bits.rounded(.up)) + 15) & ~15
   }
-  /// Seconds of the buffer at the most: what 24 bits of a clock of 90 kHz can say.
+  /// The longest time in seconds that a buffer may take to fill: a delay of 90 kHz ticks has 24
+  /// bits.
   static let longestBuffer = 180.0
 
-  /// Nil if the parameter sets describe no buffer.
+  /// Creates the timing of a stream.
+  /// - Parameters:
+  ///   - sps: the sequence parameter set; without NAL HRD parameters or timing the result is nil.
+  ///   - buffer: the buffer of the configuration; without one the result is nil.
   init?(_ sps: H264SequenceParameterSet, _ buffer: H264EncoderConfiguration.LookAhead.Buffer?) {
     guard let hrd = sps.vui?.nalHRD, let ticks = sps.vui?.timing?.ticks, let buffer else { return nil }
     self.hrd = hrd
@@ -42,24 +59,33 @@ struct BufferTiming {
     size = Double(buffer.size)
   }
 
+  /// The nearest number of ticks to a time in seconds.
   private func ticks(_ seconds: Double) -> Int { Int((seconds / tick).rounded()) }
 
-  /// The nearest whole ticks to a duration, in seconds: one at least, and no more than the buffer counts with.
+  /// A duration rounded to ticks. It is one tick or more, and at most a second or three usual
+  /// durations, whichever is longer.
+  /// - Parameters:
+  ///   - seconds: the duration in seconds.
+  ///   - usual: the frame interval of the configuration in seconds.
+  /// - Returns: the rounded duration in seconds.
   func whole(_ seconds: Double, usual: Double) -> Double {
     BufferTiming.whole(seconds, usual: usual, tick: tick)
   }
 
+  /// The same for a tick of `tick` seconds.
   static func whole(_ seconds: Double, usual: Double, tick: Double) -> Double {
     let most = max(Int((max(1, 3 * usual) / tick + 1e-6).rounded(.down)), 1)
     return Double(min(max(Int(min(seconds / tick, 1e9).rounded()), 1), most)) * tick
   }
 
-  /// The messages of the next access unit in decoding order.
+  /// Returns the messages of the next access unit in decoding order.
   /// - Parameters:
-  ///   - isKey: it begins a buffering period.
-  ///   - shown: seconds from the first picture to this one, as they are shown.
-  ///   - lead: seconds from the first removal to the first output; read with the first access unit.
-  ///   - fullness: bits in the buffer when it is removed.
+  ///   - isKey: whether it starts a buffering period.
+  ///   - shown: the output time of its picture, in seconds since the first picture.
+  ///   - lead: seconds from the first removal to the first output; only read for the first access
+  ///     unit.
+  ///   - fullness: the bits in the buffer when the access unit is removed.
+  /// - Returns: the buffering period message, nil unless `isKey`, and the picture timing message.
   mutating func next(isKey: Bool, shown: Double, lead: Double, fullness: Double) -> (
     period: H264BufferingPeriod?, timing: H264PictureTiming
   ) {
@@ -71,7 +97,9 @@ struct BufferTiming {
     guard isKey else { return (nil, timing) }
     period = removal
     var message = H264BufferingPeriod()
-    // What has come in at the rate until then; the rest of the buffer is the offset, so that both add up to the same.
+    // The initial delay is the time in which the present fullness arrives, and the offset the time
+    // for the rest of the buffer, so that the sum of both is the same in all messages, as D.2.2
+    // demands.
     let whole = max(BufferTiming.delay(size, rate: rate), 1)
     let delay = min(max(BufferTiming.delay(fullness, rate: rate), 1), whole)
     message.initialRemovalDelay = Int(delay)
@@ -79,6 +107,6 @@ struct BufferTiming {
     return (message, timing)
   }
 
-  /// The access unit is removed; so many seconds later the next one is.
+  /// Moves on to the next access unit, which is removed `seconds` seconds after this one.
   mutating func advance(seconds: Double) { removal += ticks(seconds) }
 }

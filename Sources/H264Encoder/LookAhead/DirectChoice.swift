@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Spatial or temporal direct for each B picture.
+/// Chooses spatial or temporal direct prediction for each B picture.
 struct DirectChoice {
-  /// B pictures whose colocated pictures are alike: those that others refer to, and of the last ones those before a B picture and
-  /// those before another picture.
+  /// Classes of B pictures with similar colocated pictures: B pictures that others refer to; those
+  /// that none refers to whose first reference of list 1 is a B picture; and those where it is not.
   enum Kind: Int { case reference, beforeB, beforeP }
 
-  /// Of each kind, what the pictures so far have cost, older ones less and less.
+  /// For each class, the costs with either prediction, by `Kind.rawValue`: a sum in which each
+  /// further picture halves the weight of the earlier ones.
   private var costs = [DirectCosts](repeating: DirectCosts(), count: 3)
-  /// Of the picture that `choose` was called for last.
+  /// The class of the picture that `choose` was last called for; only set where the choice is
+  /// automatic.
   private(set) var kind = Kind.reference
-  /// Pictures that got temporal direct.
+  /// The number of pictures with temporal direct prediction; for tests.
   private(set) var temporalPictures = 0
 
-  /// Percent that temporal direct must be below. Where both cost the same, spatial direct is the better one: its references
-  /// and vectors suit the neighbours that are searched for (0.2 % of bits with 100, none with 97).
+  /// Temporal prediction is chosen where its cost is below this percentage of that of spatial
+  /// prediction. At equal cost spatial prediction is better, since its references and vectors suit
+  /// the motion search of neighbouring macroblocks (it takes 0.2 % more bits with 100 than with
+  /// 97).
   private static let margin = 97
 
-  /// Sets the header of a B picture that refers to what `order` says.
+  /// Sets direct_spatial_mv_pred_flag in the slice header of a B picture.
+  /// - Parameters:
+  ///   - plan: the plan of the picture.
+  ///   - way: the configured direct prediction.
+  ///   - order: the decoding order, with the picture's references selected.
   mutating func choose(
     _ plan: inout PicturePlan, _ way: H264EncoderConfiguration.LookAhead.DirectPrediction,
     _ order: StreamOrder
@@ -35,7 +43,10 @@ struct DirectChoice {
     if !plan.header.usesSpatialDirect { temporalPictures += 1 }
   }
 
-  /// Takes in what a picture has cost: one of that kind, or the one that `choose` was called for last.
+  /// Adds the costs of a coded picture to those of its class.
+  /// - Parameters:
+  ///   - new: the costs of the picture with either prediction.
+  ///   - kind: its class; nil: that of the picture that `choose` was last called for.
   mutating func note(_ new: DirectCosts, of kind: Kind? = nil) {
     let kind = kind ?? self.kind
     costs[kind.rawValue].spatial = costs[kind.rawValue].spatial / 2 + new.spatial

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Frames that fit the decoder's buffer, and fill it where the rate is constant.
+/// Keeps frames within the decoder's buffer, and adds filler data where the bit rate is constant.
 extension LookAheadEncoder {
-  /// Codes the picture again, coarser, as long as it does not fit into the decoder's buffer.
-  /// - Returns: the QP that it was coded with.
+  /// Codes a picture again with a higher QP as long as it does not fit into the decoder's buffer or
+  /// the hard limits.
+  /// - Parameters:
+  ///   - flight: the state of the picture, which has been coded.
+  ///   - picture: the source picture.
+  /// - Returns: the QP that it was finally coded with.
   func fit(_ flight: PictureInFlight, _ picture: QueuedPicture) -> Double {
-    // No other picture is in flight then.
+    // A stream with a buffer or hard limits codes one picture at a time (`picturesInFlight`).
     guard flight.isLimited, let room = flight.room else { return flight.qp }
     let output = flight.output
     let leading = flight.leading
     var qp = flight.qp
     var attempts = 0
-    // With a cap on the QP no macroblock is given up, unless others count on the limits: what it takes too much lacks later.
+    // With a maximum QP below 51 the picture may stay too large, and the buffer runs short later.
+    // Others count on the limits where the buffer is described in the stream, is shared by joined
+    // streams, or data rate limits are set; there macroblocks are skipped instead.
     let cap = Double(configuration.maximumQP)
     let givesWay = cap < 51 && !configuration.hasPromisedBuffer && configuration.dataRateLimits.isEmpty
     while Double(output.pointee.bits) > room, attempts < 5 {
@@ -21,7 +27,8 @@ extension LookAheadEncoder {
       let over = Double(output.pointee.bits) / max(room, 1)
       qp = min(qp + max(1.5, 7 * log2Approx(over) + 0.5), cap)
       if !givesWay, attempts >= 4 || qp >= cap {
-        // What is left is coded macroblock by macroblock within what there is; if that fails, as cheaply as can be.
+        // From here on each macroblock is coded within the bits that are left; if that fails, all
+        // of them as cheaply as possible.
         attempts = max(attempts, 4)
         let left = max(room - Double(leading.count * 8), 64)
         flight.plan.budget = RowBudget(
@@ -29,7 +36,8 @@ extension LookAheadEncoder {
           cheapest: RowBudget.cheapest(
             isKeyFrame: flight.plan.isKeyFrame, cabac: configuration.cabac),
           minQP: configuration.minimumQP, maxQP: 51, shares: UnsafePointer(evenShares))
-        // All macroblocks can be skipped by their neighbours' motion.
+        // Spatial direct prediction lets every macroblock be skipped with the motion of its
+        // neighbours.
         if flight.plan.isBidirectional { flight.plan.header.usesSpatialDirect = true }
         flight.plan.comparesDirect = false
       }
@@ -42,11 +50,17 @@ extension LookAheadEncoder {
     return qp
   }
 
-  /// Bytes of filler in a frame.
+  /// The most bytes of filler data in a frame.
   private static let mostFiller = 0x1p22
 
-  /// Filler data for what a constant rate brings and the decoder's buffer has no room for.
-  /// - Returns: its bytes, framing included.
+  /// Appends filler data for bits that arrive at a constant rate and would overflow the decoder's
+  /// buffer.
+  /// - Parameters:
+  ///   - output: the access unit.
+  ///   - seconds: from its removal from the buffer to that of the next.
+  ///   - isKnown: whether that interval is final.
+  ///   - isLast: whether it is the last access unit of the stream.
+  /// - Returns: the bytes of the filler data NAL unit, framing included; 0 if there is none.
   func fill(
     _ output: inout AccessUnit, _ seconds: Double, isKnown: Bool, isLast: Bool
   ) -> Int {
@@ -55,21 +69,28 @@ extension LookAheadEncoder {
     else { return 0 }
     let lost = buffer.fullness + buffer.rate * seconds - Double(output.bits) - most
     if isLast, most < buffer.size {
-      // Just that: what is agreed upon is whole bytes away.
+      // The agreed fullness at a join is reached exactly, since it differs by whole bytes
+      // (`JoinedBuffer`).
       let bytes = Int(min(max(lost / 8, 0), LookAheadEncoder.mostFiller).rounded())
       return bytes < 8 ? 0 : addFiller(bytes, &output)
     }
-    // Framing, header, a byte and the trailing bits: what is less than that is taken from the bits to come, and never the
-    // other way: what stays below a byte would sum up over a stream.
+    // A filler data NAL unit has 8 bytes or more with framing, header, a byte of payload and the
+    // trailing bits. Rounding up takes the difference from bits that arrive later. Rounding down
+    // would let the fractions of a byte sum up over a stream and overflow the buffer.
     let bytes = max(Int(min(lost / 8, LookAheadEncoder.mostFiller)) + 1, 8)
-    // The next picture may come earlier than it is thought to: something is left for it.
+    // The next picture may be removed earlier than assumed, so a quarter of the fullness is kept
+    // for it.
     let room = buffer.fullness * (isKnown ? 1 : 0.75) - Double(output.bits)
     let fitting = Int(min(max(room / 8, 0), LookAheadEncoder.mostFiller))
     guard lost > 0, fitting >= 8 else { return 0 }
     return addFiller(min(bytes, fitting), &output)
   }
 
-  /// - Parameter bytes: framing and the header take five of them.
+  /// Appends a filler data NAL unit.
+  /// - Parameters:
+  ///   - bytes: its size, of which framing and header take five bytes.
+  ///   - output: the access unit.
+  /// - Returns: the number of bytes appended.
   private func addFiller(_ bytes: Int, _ output: inout AccessUnit) -> Int {
     let before = output.count
     output.appendFiller(bytes: bytes - 5)

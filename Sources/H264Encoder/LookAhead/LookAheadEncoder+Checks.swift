@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// Reconfiguration, and the checks of pictures and options.
 extension LookAheadEncoder {
-  /// Changes what may change in mid-stream: the rate, the buffer, the frame rate, the QP range, key frames, the effort
-  /// and measurement. The next picture to be coded follows it.
+  /// Changes what may change within a stream: the rate, the buffer, the frame rate, data rate
+  /// limits, the QP range, key frames, the expected duration, the effort, and the measurement of
+  /// the error. It applies from the next picture that is coded.
   ///
-  /// - Throws: `H264EncoderError.invalidConfiguration` if a value is out of range, `.fixedInStream` if anything else
-  ///   differs, `.levelExceeded` if the stream's level does not allow the rates; nothing changes then.
+  /// - Parameter new: the new configuration.
+  /// - Throws: `H264EncoderError.invalidConfiguration` if a value is out of range, `.fixedInStream`
+  ///   if anything else differs, `.levelExceeded` if the stream's level does not allow the rates;
+  ///   nothing changes then.
   func reconfigure(_ new: H264EncoderConfiguration) throws {
     try new.validate()
     var same = configuration
@@ -28,7 +32,7 @@ extension LookAheadEncoder {
         "Only the rate, the buffer, the frame rate, the QP range, key frames, the effort and measurement may change "
           + "in mid-stream; make a new encoder for anything else.")
     }
-    // The level is in the parameter sets already: what it allows cannot grow.
+    // The parameter sets have been written, so the level cannot be raised.
     var fixed = new
     fixed.level = (sps.level?.number).map(Int.init)
     fixed.raisesLevel = false
@@ -41,7 +45,7 @@ extension LookAheadEncoder {
       throw H264EncoderError.fixedInStream(
         "The buffer that the stream describes, or shares with others, cannot change in mid-stream.")
     }
-    // What is being coded belongs to what was asked for before.
+    // The rate control learns from the pictures in flight under the old configuration.
     for flight in inFlight { account(flight) }
     configuration = fixed
     coder.configuration = new
@@ -50,6 +54,11 @@ extension LookAheadEncoder {
     rateControl.reconfigure(fixed)
   }
 
+  /// Checks a picture and its options before anything changes.
+  /// - Parameters:
+  ///   - source: the picture.
+  ///   - options: its options.
+  /// - Throws: `H264EncoderError.invalidPicture` or `.invalidOption`.
   func check(_ source: SourcePicture, _ options: H264FrameOptions) throws {
     guard source.width == configuration.width, source.height == configuration.height else {
       throw H264EncoderError.invalidPicture(

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 
-/// What becomes of a picture that is coded.
+/// Completes coded pictures: passes their results to the rate control, and outputs their frames.
 extension LookAheadEncoder {
-  /// Waits until a picture is coded, and notes what it took.
+  /// Waits until a picture is coded, codes it again if it does not fit into the buffer, and passes
+  /// its bits to the rate control and to the statistics of the pass. Does nothing the second time.
   func account(_ flight: PictureInFlight) {
     guard !flight.isAccounted, let picture = flight.picture else { return }
     flight.isAccounted = true
@@ -27,7 +28,7 @@ extension LookAheadEncoder {
     }
   }
 
-  /// Finishes the first picture in flight.
+  /// Completes the first picture in flight and returns its frame.
   func finishFirst() -> H264EncodedFrame {
     let start = DispatchTime.now().uptimeNanoseconds
     let flight = inFlight[0]

@@ -2,15 +2,16 @@
 import Dispatch
 import VideoBitstream
 
-/// What a picture is coded as, and when: its plan, from what is known when it is begun.
+/// Plans each picture from what is known when its coding begins, and starts to code it.
 extension LookAheadEncoder {
-  /// Waits for the pictures that the plan of the next one is to know: all, at the begin and the end of a stream with an average
-  /// rate.
+  /// Waits until the final sizes of all pictures in flight are known where the plan of the next
+  /// picture needs them: with an average rate, in the first seconds and near the end of a stream.
   private func learn(isEnding: Bool) {
     guard case .average = configuration.lookAhead.rate, isEnding || rateControl.needsAllKnown else { return }
     for flight in inFlight { account(flight) }
   }
 
+  /// Returns an idle `PictureInFlight`, or makes one.
   private func idleFlight() -> PictureInFlight {
     if let idle = flights.first(where: { $0.picture == nil }) { return idle }
     var coder = coder
@@ -30,17 +31,22 @@ extension LookAheadEncoder {
     return flight
   }
 
-  /// Begins to code the first picture of the queue, when there is room for it.
+  /// Begins to code the first settled picture of the queue, once fewer pictures are in flight than
+  /// allowed.
+  /// - Parameters:
+  ///   - isEnding: whether the stream ends with the pictures in the queue.
+  ///   - output: receives the frames that are completed to make room.
   func begin(isEnding: Bool, _ output: (consuming H264EncodedFrame) -> Void) {
     while inFlight.count >= flightLimit { output(finishFirst()) }
-    // Whoever got a frame may have asked for the others.
+    // `output` may have called the encoder and emptied the queue.
     guard queue.count > 0 else { return }
     let settling = DispatchTime.now().uptimeNanoseconds
-    // Nothing of it depends on what pictures in flight take: threads go on with those meanwhile.
+    // Settling does not depend on the sizes of pictures in flight, so threads go on with those
+    // meanwhile.
     queue.settle(configuration, propagates: usesMacroblockTree)
     let settled = DispatchTime.now().uptimeNanoseconds
     learn(isEnding: isEnding)
-    // Without what was waited for.
+    // The encoding time excludes the wait for pictures in flight.
     let start = DispatchTime.now().uptimeNanoseconds &- (settled &- settling)
     let flight = idleFlight()
     let coder = flight.coder
@@ -49,7 +55,8 @@ extension LookAheadEncoder {
     coder.estimatesSamples = estimatesSamples
     let isExact = isConstantQP
     forecasts.removeAll(keepingCapacity: true)
-    // What is being coded is still to be paid for.
+    // The bits of the pictures in flight are not accounted for yet, so they count as pictures to
+    // come.
     for flight in inFlight where !flight.isAccounted {
       if let picture = flight.picture { forecasts.append(picture.forecast) }
     }
@@ -88,7 +95,8 @@ extension LookAheadEncoder {
     let qp = picture.options.qp.map(Double.init) ?? planned + offset
     setQP(&plan, qp, picture, flight.qpOffsets, isExact: isExact || picture.options.qp != nil)
     if !isB {
-      // B pictures inherit from every picture that is none.
+      // Where there are B pictures, they refer to the key frames and P pictures around them, so all
+      // of those count as pictures of raised quality.
       plan.hasRaisedQuality = isIntra || cascaded < -1 || configuration.bidirectionalLimit > 0
     }
 
@@ -129,7 +137,13 @@ extension LookAheadEncoder {
     flight.time = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
   }
 
-  /// Hands a planned picture to the threads, or codes it.
+  /// Starts a planned picture on the threads of the scheduler, or codes it at once where there is
+  /// none.
+  /// - Parameters:
+  ///   - flight: the state of the picture.
+  ///   - plan: its plan; receives the scroll distance where there is no scheduler.
+  ///   - source: its samples.
+  ///   - isPredicted: whether it is a P picture, in which a scroll is searched for.
   private func launch(
     _ flight: PictureInFlight, _ plan: inout PicturePlan, _ source: SourcePicture, isPredicted: Bool
   ) {
@@ -151,12 +165,20 @@ extension LookAheadEncoder {
     flight.results = (flight.coder.statistics, flight.coder.directCosts)
   }
 
+  /// Whether all pictures have the configured QP, without offsets.
   var isConstantQP: Bool {
     if case .constantQP = configuration.lookAhead.rate { return true }
     return false
   }
 
-  /// Sets the picture's QP, and the offsets of its macroblocks to what is left of a fraction.
+  /// Sets the QP of a picture to the nearest whole number within the configured range, and the QP
+  /// offsets of its macroblocks to their own offsets plus the fraction that is left.
+  /// - Parameters:
+  ///   - plan: receives the QP.
+  ///   - qp: the QP of the picture.
+  ///   - picture: has the offsets of macroblocks (`QueuedPicture.offsets`).
+  ///   - qpOffsets: receives the offset of each macroblock in QP steps.
+  ///   - isExact: whether all offsets are 0.
   func setQP(
     _ plan: inout PicturePlan, _ qp: Double, _ picture: QueuedPicture,
     _ qpOffsets: UnsafeMutablePointer<Int8>,

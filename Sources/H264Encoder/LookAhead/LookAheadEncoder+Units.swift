@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
-/// NAL units around the slices.
+/// Writes the NAL units that precede the slices.
 extension LookAheadEncoder {
+  /// Appends the access unit delimiter, parameter sets and SEI messages of a picture, as
+  /// configured.
   func writeLeadingUnits(_ plan: PicturePlan, _ picture: QueuedPicture, _ output: inout AccessUnit) {
     if configuration.writesAccessUnitDelimiters {
       output.append(.accessUnitDelimiter) {
@@ -29,11 +31,12 @@ extension LookAheadEncoder {
     if !messages.isEmpty { output.append(.sei) { SupplementalInformation.write(messages, to: &$0) } }
   }
 
-  /// When the frame leaves the buffer and is shown.
+  /// Appends the buffering period and picture timing messages, if the stream has them.
   private func writeTiming(_ picture: QueuedPicture, _ output: inout AccessUnit) {
     guard var timing else { return }
     if codedCount > 0 {
-      // Known by now, whatever it was thought to be.
+      // The interval since the last access unit is final now, even if it was assumed when that was
+      // coded.
       timing.advance(seconds: queue.decodeInterval(place: codedCount - 1, depth: reorderingDepth).seconds)
     }
     var lead = 0.0
@@ -45,7 +48,8 @@ extension LookAheadEncoder {
       fullness: rateControl.buffer?.fullness ?? 0)
     if let period = messages.period { output.append(.sei) { period.write(to: &$0, hrd: timing.hrd) } }
     if codedCount == 0, configuration.lookAhead.hasFramesBefore {
-      // Who joins the streams knows how long ago the last buffering period began.
+      // This form of the message lets a program that joins the streams fill in how long ago the
+      // last buffering period of the stream before began.
       let joinable = H264PictureTiming.joinable(messages.timing, hrd: timing.hrd)
       output.append(.sei) { SupplementalInformation.write(joinable, to: &$0) }
     } else {

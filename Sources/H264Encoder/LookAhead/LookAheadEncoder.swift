@@ -3,59 +3,78 @@ import CH264Kernels
 import Dispatch
 import VideoBitstream
 
-/// The mode with look-ahead of `H264Encoder`: pictures wait, and come out in decoding order.
+/// The mode of `H264Encoder` with look-ahead: pictures wait in a queue, and frames come out in
+/// decoding order.
 final class LookAheadEncoder: EncodingStrategy {
+  /// The configuration, with the buffer limited to what the stream's level allows.
   var configuration: H264EncoderConfiguration
 
   var sps: H264SequenceParameterSet
   var pps: H264PictureParameterSet
-  /// That one first.
+  /// All picture parameter sets of the stream, `pps` first.
   let pictureSets: [H264PictureParameterSet]
-  /// The first of those that code pictures.
+  /// The coder of the first picture in flight; further ones are made as needed.
   let coder: PictureCoder
+  /// The motion of the last I and P pictures, which all coders share.
   let history: MotionHistory
-  /// Nil with one thread.
+  /// Distributes pictures and rows to threads; nil with one thread.
   let scheduler: PictureScheduler?
+  /// A mask of OVT_CPU_*: the instruction sets that the kernels may use.
   let cpu: Int32
-  /// Pictures that may be coded beside each other, at first and now.
+  /// The most pictures in flight: as the encoder was made, and with the current configuration.
   let mostInFlight: Int
   var flightLimit: Int { min(mostInFlight, configuration.picturesInFlight) }
-  /// Made as they are needed.
+  /// All `PictureInFlight` objects, idle ones included; they are made as needed.
   var flights: [PictureInFlight] = []
-  /// Of those, the ones with a picture, in decoding order.
+  /// The pictures in flight, in decoding order.
   var inFlight: [PictureInFlight] = []
-  /// The last one whose picture is no B picture.
+  /// The last picture in flight that is not a B picture.
   var lastAnchor: PictureInFlight?
+  /// The memory of frames.
   let framePool: FrameMemoryPool
-  /// Pictures, tables and scratch beside those of the coders.
+  /// Owns the memory of `pool`, `weights` and `evenShares`.
   let memory: EncoderMemory
+  /// The reconstructed pictures.
   let pool: [PicturePlanes]
-  /// Of each, how many of the pictures in flight need it, and whether it is the one that was given out last.
+  /// By picture of `pool`, how many pictures in flight need it, plus one for the picture that
+  /// `withReconstruction` reads.
   var uses: [Int]
+  /// The pictures between input and coding.
   let queue: LookAheadQueue
+  /// The decoding order, reference lists and marking.
   var order: StreamOrder
   var rateControl: LookAheadRateControl
-  /// Nil where frames do not say when they leave the buffer.
+  /// The contents of the timing SEI messages; nil where the stream has none.
   var timing: BufferTiming?
-  /// Seconds that durations are multiples of; nil where nobody counts with them.
+  /// The clock tick in seconds to which durations are rounded; nil where nothing counts in ticks.
   private let wholeTick: Double?
-  /// Nil where the stream has no weighted prediction.
+  /// Chooses the weights of reference pictures; nil where the stream has no weighted prediction.
   var weights: PictureWeights?
+  /// By macroblock row, an equal share of the bits of a picture.
   let evenShares: UnsafeMutablePointer<Float>
-  /// Among pictures that all refer to the one before: what is coded well once is copied by those after it.
+  /// The QP offsets of successive P pictures in streams without B pictures: a picture that is coded
+  /// better is the source from which the pictures after it copy.
   var cascade = QualityCascade(offsets: [0.7, 0.3, 0.7, -1.7])
+  /// The index in `pool` of the last output picture; nil before the first.
   var lastPicture: Int?
+  /// The number of frames that were output.
   var codedCount: UInt64 = 0
+  /// Chooses the effort of each picture by the encoding time.
   var effortControl: EffortControl
-  /// Seconds that the look at the newest picture took, until a frame's time has them.
+  /// The seconds that the pre-analysis of the newest picture took on the calling thread, until they
+  /// are added to the encoding time of a frame.
   var preAnalysisTime = 0.0
+  /// Scratch of `begin`: the pictures not accounted for yet, in decoding order as far as it is
+  /// settled.
   var forecasts: [PictureForecast] = []
-  /// Seconds from the removal of each to that of the next.
+  /// Scratch of `begin`: seconds from the removal of each picture in `forecasts` from the buffer to
+  /// that of the next.
   var intervals: [Double] = []
+  /// Chooses the direct prediction of B pictures.
   var directChoice = DirectChoice()
-  /// B pictures with temporal direct; for tests.
+  /// The number of B pictures with temporal direct prediction; for tests.
   var temporalPictures: Int { directChoice.temporalPictures }
-  /// Pictures that were coded again to fit the buffer; for tests.
+  /// The number of pictures that were coded again to fit the buffer; for tests.
   var recodedPictures = 0
   /// `PictureCoder.estimatesSamples` and `picturesRecodedAlone`; for tests.
   var estimatesSamples = true
@@ -63,33 +82,41 @@ final class LookAheadEncoder: EncodingStrategy {
     coder.threads == 1 ? coder.picturesRecodedAlone : flights.reduce(0) { $0 + $1.coder.picturesRecodedAlone }
   }
 
+  /// Creates an encoder.
   /// - Parameters:
-  ///   - configuration: what is coded, and how.
-  ///   - pass: what an earlier pass over the same pictures has learned (`statistics`).
-  /// - Throws: `H264EncoderError` with the value that is out of range.
+  ///   - configuration: the configuration; its `latency` is `lookAhead`.
+  ///   - pass: the `statistics` of an earlier pass over the same pictures; nil for a single pass.
+  /// - Throws: `H264EncoderError` that names the value out of range.
   convenience init(configuration: H264EncoderConfiguration, pass: PassStatistics? = nil) throws {
     try self.init(configuration: configuration, pass: pass, cpu: ovt_cpu_detect())
   }
 
+  /// Creates an encoder that reads the statistics of an earlier pass from a file.
   /// - Parameters:
-  ///   - configuration: what is coded, and how.
-  ///   - pass: what an earlier pass over the same pictures has learned, in a file. If that cannot be read any more while the
-  ///     encoder goes, what follows is encoded as if the pass had ended there, and `StoredPass.hasFailed` is set.
-  /// - Throws: `H264EncoderError` with the value that is out of range.
+  ///   - configuration: the configuration; its `latency` is `lookAhead`.
+  ///   - pass: the statistics of an earlier pass over the same pictures. If the file becomes
+  ///     unreadable later, the rest is encoded as if the pass had ended there, and
+  ///     `StoredPass.hasFailed` is set.
+  /// - Throws: `H264EncoderError` that names the value out of range.
   convenience init(configuration: H264EncoderConfiguration, pass: StoredPass) throws {
     try self.init(configuration: configuration, pass: pass, cpu: ovt_cpu_detect())
   }
 
-  /// What this pass learns for a next one, once `keepsStatistics` is set: of the pictures coded so far, but for those that
-  /// `takeStatistics` has given.
+  /// The statistics of the pictures coded so far, for a next pass, without those that
+  /// `takeStatistics` has returned. They are kept while `keepsStatistics` is set.
   var statistics: PassStatistics
-  /// Whether `statistics` are kept.
+  /// Whether coded pictures are added to `statistics`.
   var keepsStatistics = false
 
-  /// What was learnt since the last call; `statistics` begins anew.
+  /// Returns `statistics` and empties it.
   func takeStatistics() -> PassStatistics { statistics.take() }
 
-  /// `cpu`: a mask of OVT_CPU_*, for tests.
+  /// Creates an encoder.
+  /// - Parameters:
+  ///   - configuration: the configuration; its `latency` is `lookAhead`.
+  ///   - pass: the statistics of an earlier pass over the same pictures; nil for a single pass.
+  ///   - cpu: a mask of OVT_CPU_*, the instruction sets that the kernels may use; for tests.
+  /// - Throws: `H264EncoderError` that names the value out of range.
   init(configuration: H264EncoderConfiguration, pass: (any PassSource)? = nil, cpu: Int32) throws {
     try configuration.validate()
     var configuration = configuration
@@ -121,7 +148,7 @@ final class LookAheadEncoder: EncodingStrategy {
       ? PictureScheduler(threads: coder.threads, places: most, first: analysis, signal: analysis.signal) : nil
     var memory = EncoderMemory()
     var pool: [PicturePlanes] = []
-    // Those that others refer to, those that are being coded, and the one that was given out last.
+    // The reference pictures, those in flight, and the one that `withReconstruction` reads.
     for _ in 0..<engine.maximumReferences + most + (most > 1 ? 1 : 0) {
       pool.append(PicturePlanes(coder.geometry, memory: &memory, storesMotion: hasB))
     }
@@ -152,44 +179,53 @@ final class LookAheadEncoder: EncodingStrategy {
     reorderingDepth = configuration.reorderingDepth
   }
 
-  /// No thread touches a picture any more when its memory goes.
+  /// Ends the threads before the memory of pictures is freed.
   deinit { scheduler?.end() }
 
-  /// Frames of look-ahead from which on one of them may miss in it.
+  /// The shortest look-ahead in frames that may be short of the newest picture while a picture is
+  /// coded.
   private static let leastToPrepare = 8
 
+  /// Whether macroblocks get QP offsets of the macroblock tree: not with a constant QP.
   var usesMacroblockTree: Bool { configuration.lookAhead.usesMacroblockTree && !isConstantQP }
 
-  /// The parameter sets, NAL unit headers included, without start codes: pictures name one of several.
+  /// The sequence parameter set and all picture parameter sets as NAL units with headers, without
+  /// start codes.
   var parameterSets: (sequence: [UInt8], pictures: [[UInt8]]) {
     (sps.nalUnit, pictureSets.map { $0.nalUnit() })
   }
 
-  /// Frames that can come out before one that is shown earlier.
+  /// The most frames that precede a frame in decoding order and follow it in output order
+  /// (max_num_reorder_frames).
   let reorderingDepth: Int
 
-  /// Pictures that wait or are being coded.
+  /// The number of pictures that wait or are being coded.
   var heldFrameCount: Int { queue.count + inFlight.count }
 
   // MARK: - Encoding
 
-  /// Says when the first picture is shown, in seconds from the beginning of the movie whose streams are joined. Before the
-  /// first picture; where streams are not joined, or at no constant rate, it changes nothing.
+  /// Sets the output time of the first picture. It only matters with a constant rate and joined
+  /// streams, and has to be called before the first picture is coded.
+  /// - Parameter seconds: the time in seconds since the start of the movie whose streams are
+  ///   joined.
   func begin(at seconds: Double) {
     if codedCount == 0, seconds.isFinite { rateControl.begin(at: seconds) }
   }
 
-  /// Bits by which the decoder's buffer misses what streams that are joined agree upon, after the last picture was coded: 0
-  /// unless a picture could not be made small enough.
+  /// After the last picture: the bits by which the fullness of the decoder's buffer misses the one
+  /// that joined streams agree upon. 0 unless a picture could not be made small enough.
   var bufferMiss = 0.0
 
-  /// Takes a picture in. Its memory is read until the call returns.
+  /// Adds a picture. Its memory is read until the call returns.
   ///
   /// - Parameters:
   ///   - source: the picture, of the configuration's size.
-  ///   - options: a key frame, a QP, the time since the last picture; nothing else.
-  ///   - output: gets the frames that are ready, in decoding order: none or one, more where the look-ahead got shorter.
-  /// - Throws: `H264EncoderError` if the picture or the options do not fit; the encoder stays as it was.
+  ///   - options: its options: a key frame, a QP and the time since the last picture; no others are
+  ///     allowed.
+  ///   - output: receives the frames that are complete, in decoding order: none or one, more where
+  ///     the look-ahead became shorter.
+  /// - Throws: `H264EncoderError` if the picture or the options are invalid; the encoder is
+  ///   unchanged then.
   func encode(
     _ source: SourcePicture, options: H264FrameOptions = H264FrameOptions(),
     output: (consuming H264EncodedFrame) -> Void
@@ -204,7 +240,8 @@ final class LookAheadEncoder: EncodingStrategy {
     let correction = queue.append(source, options: options, configuration: configuration)
     if correction != 0 { rateControl.correct(seconds: correction, isInBuffer: reorderingDepth == 0) }
     let limit = flightLimit
-    // With one picture at a time it is looked at while that is coded; a short look-ahead needs all that it has.
+    // With one picture in flight, the newest picture is analysed while that is coded. A short
+    // look-ahead cannot do without the newest picture.
     let prepares =
       limit == 1 && configuration.lookAhead.frames >= LookAheadEncoder.leastToPrepare
       && queue.count > configuration.lookAhead.frames
@@ -215,27 +252,33 @@ final class LookAheadEncoder: EncodingStrategy {
       if prepares { queue.prepare(configuration, propagates: usesMacroblockTree) }
       while inFlight.count >= limit { output(finishFirst()) }
     }
-    // More were in flight before a change of the configuration.
+    // The configuration before may have allowed more pictures in flight.
     while heldFrameCount > configuration.lookAhead.frames, !inFlight.isEmpty { output(finishFirst()) }
   }
 
-  /// Codes all pictures that wait. A picture that comes afterwards goes on with the stream.
+  /// Codes all pictures that wait. A later picture continues the stream.
+  /// - Parameter output: receives the frames, in decoding order.
   func flush(output: (consuming H264EncodedFrame) -> Void) {
     while queue.count > 0 { begin(isEnding: true, output) }
     while !inFlight.isEmpty { output(finishFirst()) }
   }
 
-  /// Codes the pictures that wait up to this one (`H264FrameFacts.index`), and goes on.
+  /// Codes the pictures that wait up to one, in input order. The stream continues.
+  /// - Parameters:
+  ///   - index: the index of that picture (`H264FrameFacts.index`).
+  ///   - output: receives the frames, in decoding order.
   func complete(through index: UInt64, output: (consuming H264EncodedFrame) -> Void) {
-    // The stream goes on: what it owes or has saved is not a matter of these pictures alone.
+    // Not as at the end of a stream: the rate control may balance its bits over later pictures.
     while queue.holdsPicture(through: index) { begin(isEnding: false, output) }
     while inFlight.contains(where: { ($0.picture?.index ?? 0) <= index }) { output(finishFirst()) }
   }
 
   // MARK: - Reconstruction
 
-  /// Calls `body` with the planes of the last coded picture as a decoder shows it: luma and NV12 chroma,
-  /// both with `bytesPerRow`. Nil if no picture was coded yet.
+  /// Calls `body` with the planes of the last output picture as a decoder reconstructs it.
+  /// - Parameter body: receives luma and interleaved (NV12) chroma, both with `bytesPerRow` bytes
+  ///   per row.
+  /// - Returns: the result of `body`; nil if no picture was output yet.
   func withReconstruction<R>(
     _ body: (_ luma: UnsafePointer<UInt8>, _ chroma: UnsafePointer<UInt8>, _ bytesPerRow: Int) throws -> R
   ) rethrows -> R? {

@@ -2,15 +2,19 @@
 import VideoBitstream
 
 extension H264EncoderConfiguration {
-  /// Parameter sets of a stream with look-ahead. The level is the one that the target needs, and that the buffer needs if
-  /// it is to decide.
-  /// - Throws: `H264EncoderError.levelExceeded` if the stream does not fit the level, or any.
+  /// Makes the parameter sets of a stream with look-ahead. Where no level is configured, it is the
+  /// lowest that allows the target bit rate and, with `Buffer.decidesLevel`, the rate of the
+  /// buffer.
+  /// - Returns: the sequence parameter set, and the picture parameter set with ID 0.
+  /// - Throws: `H264EncoderError.levelExceeded` if the stream does not fit the configured level, or
+  ///   any level.
   func makeReorderedParameterSets() throws -> (H264SequenceParameterSet, H264PictureParameterSet) {
     var wider = targetRate
     if level == nil, let buffer = lookAhead.buffer, buffer.decidesLevel {
       wider = min(max(buffer.maximumRate, targetRate ?? 0), 2_000_000_000)
     }
-    // A peak that no level allows is no reason to refuse: `fitBuffer` lowers it.
+    // If no level allows the rate of the buffer, the level follows from the target rate alone, and
+    // `fitBuffer` lowers the rate of the buffer.
     var (sps, pps) =
       try (try? makeParameterSets(bitRate: wider)) ?? makeParameterSets(bitRate: targetRate)
     if bidirectionalLimit > 0 {
@@ -29,8 +33,10 @@ extension H264EncoderConfiguration {
     return (sps, pps)
   }
 
-  /// All picture parameter sets of the stream: with weights one for each way that B pictures are weighted in, or one whose B
-  /// pictures have a table, which may say nothing.
+  /// Makes all picture parameter sets of the stream. With weighted B pictures there is one for each
+  /// value of weighted_bipred_idc (0 to 2), unless the configuration wants a single one. The B
+  /// pictures of a single one have explicit weights, which may all be default weights.
+  /// - Parameter first: the picture parameter set with ID 0.
   func makePictureSets(_ first: H264PictureParameterSet) -> [H264PictureParameterSet] {
     guard bidirectionalLimit > 0, first.hasWeightedPrediction, !lookAhead.usesOnePictureSet else {
       return [first]
@@ -43,14 +49,15 @@ extension H264EncoderConfiguration {
     }
   }
 
-  /// Keeps the buffer within MaxBR and MaxCPB of the stream's level.
+  /// Lowers the rate and size of the buffer to MaxBR and MaxCPB of the stream's level (A.3.1).
   mutating func fitBuffer(to sps: H264SequenceParameterSet) {
     guard let level = sps.level, var fitting = lookAhead.buffer else { return }
     let profile = demands.profile
     fitting.maximumRate = min(fitting.maximumRate, level.vclBitRate(profile: profile))
     fitting.size = min(fitting.size, level.vclCPB(profile: profile))
     if lookAhead.writesBufferTiming {
-      // As the parameter sets can say it: in 64 bits a second, and with room for the rounding of times.
+      // The parameter sets give the rate in units of 64 bits per second, and the size in the stream
+      // is larger to make up for the rounding of delays.
       fitting.maximumRate &= ~63
       let most = level.vclCPB(profile: profile)
       if BufferTiming.size(of: fitting) > most {

@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where scenes begin, and key frames.
+/// Scene cuts and the placement of key frames.
 extension LookAheadQueue {
+  /// Whether a picture begins a new scene, by its costs of prediction from the picture before it.
   func isCut(_ picture: QueuedPicture, after before: QueuedPicture) -> Bool {
     let (inter, intra) = (Double(picture.interCost), Double(picture.intraCost))
-    // Scene after scene.
+    // After another cut the saving of the picture before says nothing.
     if before.isCut { return inter > LookAheadQueue.cut.early * intra }
     guard inter > LookAheadQueue.cut.late * intra else { return false }
-    // Under noise all pictures are far from their neighbours: in a new scene prediction saves less than it just did.
+    // In noisy content every picture is predicted badly. A new scene is therefore also required to
+    // save much less by inter prediction than the picture before did.
     let usual = Double(before.intraCost - before.interCost)
     return usual <= 0 || (intra - inter) * Double(before.intraCost) < LookAheadQueue.cutSaving * usual * intra
   }
 
+  /// Whether a picture is a flash: the picture after it is predicted much better from the picture
+  /// before it than the flash itself is.
+  /// - Parameters:
+  ///   - flash: the picture that may be a flash.
+  ///   - a: the picture before it.
+  ///   - b: the picture after it.
   func isFlash(_ flash: QueuedPicture, between a: QueuedPicture, and b: QueuedPicture) -> Bool {
     let across = analysis.sample(b, from: a.half)
     let into = analysis.sample(flash, from: a.half)
     return across * 3 < into * 2
   }
 
-  /// Gives each picture its kind.
+  /// Sets the type of every picture whose order is not settled: key frames are final, all others
+  /// are `predicted` until their order is settled.
   func assignKinds(_ configuration: H264EncoderConfiguration) {
     var since = sinceKey
     var key = keyTime
@@ -37,7 +46,7 @@ extension LookAheadQueue {
             || Double(picture.interCost) > LookAheadQueue.cut.early * Double(picture.intraCost)
         }
       }
-      // Until its order is settled.
+      // Whether it is a B picture is decided when its order is settled.
       picture.kind =
         isKey || isDue && !configuration.hasOpenGOP ? .idr : isDue ? .openKey : .predicted
       since = isKey || isDue ? 1 : (since ?? 0) + 1

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The order of coding: which pictures are B pictures, and what they have in common with those that they refer to.
+/// The decoding order: which pictures are B pictures, and the costs of prediction from the pictures
+/// that they will refer to.
 extension LookAheadQueue {
-  /// Settles the order of the next pictures, up to the next one that is not a B picture, and their offsets.
+  /// Settles the type and order of the next run of pictures and their QP offsets. A run is the B
+  /// pictures up to the next picture that is not one, and that picture. Does nothing while settled
+  /// pictures wait.
+  /// - Parameters:
+  ///   - configuration: the current configuration.
+  ///   - propagates: whether the macroblock tree is used.
   func settle(_ configuration: H264EncoderConfiguration, propagates: Bool) {
     assignKinds(configuration)
     guard settled.isEmpty, !pictures.isEmpty else { return }
@@ -24,6 +30,7 @@ extension LookAheadQueue {
     }
   }
 
+  /// Moves the first planned run from `pictures` to `settled`, in decoding order.
   private func settleOrder(_ configuration: H264EncoderConfiguration) {
     guard let first = pictures.first else { return }
     plan(configuration)
@@ -32,7 +39,8 @@ extension LookAheadQueue {
     if !last.kind.isKey {
       last.kind = .predicted
     } else if run == 1 {
-      // Nothing refers across it: it may as well be where decoders begin.
+      // No B picture before it refers across it, so it can be an IDR picture, where any decoder can
+      // begin.
       last.kind = .idr
     }
     settled.append(last)
@@ -58,9 +66,10 @@ extension LookAheadQueue {
     if let old { release(old) }
   }
 
-  /// Plans runs of pictures, as far as they are all there; the first one in any case.
+  /// Divides `pictures` into runs, as long as all pictures that a run may have are there; the first
+  /// run in any case.
   private func plan(_ configuration: H264EncoderConfiguration) {
-    // What is to be a key frame may have changed.
+    // Discard the plan from the first run on that key frames have changed since.
     var at = 0
     while at < planned {
       let run = pictures[at].plannedRun
@@ -79,7 +88,7 @@ extension LookAheadQueue {
     while planned < pictures.count {
       let rest = pictures[planned...]
       let before = planned == 0 ? anchor : pictures[planned - 1]
-      // Whether the newest picture begins a scene is not sure yet.
+      // A later picture may show that the newest one is a flash and not a cut.
       if planned > 0, rest.count < configuration.bidirectionalLimit + 2 { break }
       var run = runLength(rest, hasAnchor: before != nil, configuration)
       let first = pictures[planned]
@@ -94,8 +103,13 @@ extension LookAheadQueue {
     }
   }
 
-  /// Looks at a run of pictures in the order that they are to be coded in.
-  /// - Returns: whether it has too little in common with the picture before it, and nothing was done but to find that.
+  /// Estimates the costs of prediction for a run, each picture from those that it will refer to.
+  /// - Parameters:
+  ///   - run: the pictures of the run, in input order.
+  ///   - before: the picture before the run that is not a B picture.
+  ///   - configuration: the current configuration.
+  /// - Returns: whether the last picture of a run of several has too little in common with `before`
+  ///   (`farthest`). The costs of the other pictures are not estimated then.
   private func estimateReferenceCosts(
     _ run: ArraySlice<QueuedPicture>, _ before: QueuedPicture, _ configuration: H264EncoderConfiguration
   ) -> Bool {
@@ -116,18 +130,27 @@ extension LookAheadQueue {
     return false
   }
 
-  /// A picture at half size as another one may refer to it.
+  /// The half-size picture of a reference picture, adapted to the brightness of the picture that
+  /// refers to it where weighted prediction is used.
+  /// - Parameters:
+  ///   - then: the reference picture.
+  ///   - now: the picture that refers to it.
+  ///   - list: its reference picture list, 0 or 1.
   func reference(_ then: QueuedPicture, of now: QueuedPicture, list: Int = 0) -> LowResolutionPicture {
     fades?.reference(then, of: now, list: list) ?? then.half
   }
 
-  /// Which of a run is the B picture that others refer to.
+  /// The index in a run of the B picture that the others refer to; nil where there is none.
+  /// - Parameters:
+  ///   - run: the number of pictures in the run.
+  ///   - configuration: the current configuration.
   static func middle(of run: Int, _ configuration: H264EncoderConfiguration) -> Int? {
     configuration.hasPyramid && run > 2 ? (run - 2) / 2 : nil
   }
 
-  /// Pictures up to the next one that is not a B picture, itself included: as many as may be. The one before a key frame
-  /// is a P picture, and so is one that begins a scene; an open key frame has its B pictures before it.
+  /// The number of pictures in the next run: as many as the configuration and key frames allow. The
+  /// picture before an IDR picture is a P picture, and so is one before a scene cut. A key frame
+  /// that is not an IDR picture may end a run, with B pictures before it.
   private func runLength(
     _ rest: ArraySlice<QueuedPicture>, hasAnchor: Bool, _ configuration: H264EncoderConfiguration
   ) -> Int {

@@ -1,44 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// Pictures between input and coding: each is copied, looked at when it comes, and given a kind.
+/// The pictures of the look-ahead, between input and coding. Each is copied and analysed when it
+/// arrives; then its type and its place in decoding order are decided.
 final class LookAheadQueue {
   let geometry: PictureGeometry
   let memory: EncoderMemory
+  /// Copies and analyses pictures at half size.
   let analysis: LookAheadPreAnalysis
   let macroblockTree: MacroblockTree
-  /// Nil where nothing is weighted.
+  /// Compensates fades between half-size pictures; nil without weighted prediction.
   let fades: LowResolutionFades?
-  /// In the order of input, the next to be coded first.
+  /// The analysed pictures whose decoding order is not settled yet, in input order.
   var pictures: [QueuedPicture] = []
-  /// Pictures whose order of coding is settled, the next first. They precede the others.
+  /// The pictures whose type and place in decoding order are final, in decoding order. All of them
+  /// are coded before those in `pictures`.
   var settled: [QueuedPicture] = []
+  /// Coded pictures whose memory may be reused.
   private var spare: [QueuedPicture] = []
-  /// The last picture that was settled and is not a B picture, which B pictures to come refer to.
+  /// The last settled picture that is not a B picture: the reference picture of the next run.
   var anchor: QueuedPicture?
-  /// The newest picture and the one before it: they may be coded already.
+  /// The last analysed picture, which may already be coded (`coded`).
   var newest: QueuedPicture?
+  /// The index of the next picture.
   private var nextIndex: UInt64 = 0
+  /// The presentation time of the last picture, in seconds since the first.
   var time = 0.0
+  /// `QueuedPicture.shown` of the last picture.
   var shown = 0.0
-  /// Seconds that the last pictures are shown, by index, as far as pictures can wait.
+  /// The duration of each recent picture in seconds, at its index modulo 512: more pictures than
+  /// can wait.
   private var intervals = [Double](repeating: 0, count: 512)
-  /// Pictures from the last one that was coded as a key frame, and when that was; none yet: nil.
+  /// The number of pictures from the last settled key frame, which is counted, to the next picture
+  /// to settle, and the presentation time of that key frame. `sinceKey` is nil before the first key
+  /// frame and where a key frame has to come next.
   var sinceKey: Int?
   var keyTime = 0.0
 
-  /// Part of the cost of intra prediction that inter prediction takes at least where a new scene begins, right after
-  /// a key frame and later.
+  /// The ratio of the cost of inter prediction to that of intra prediction above which a picture
+  /// may begin a new scene: `early` right after another cut or where a key frame was a few pictures
+  /// ago, `late` otherwise.
   static let cut = (early: 0.92, late: 0.82)
-  /// Part of what inter prediction saved in the picture before that it saves at most where a new scene begins.
+  /// The saving of inter prediction, as a share of that in the previous picture, below which a
+  /// picture begins a new scene.
   static let cutSaving = 0.4
-  /// Pictures from key frame to key frame if nothing is said.
+  /// The key-frame interval in pictures where the configuration has none.
   static let usualInterval = 250
-  /// Part of the cost of intra prediction from which on a picture is too far from the last P picture.
+  /// The ratio of the cost of inter prediction to that of intra prediction above which a picture
+  /// has too little in common with the P picture before its run to end a run of several pictures.
   static let farthest = 0.85
-  /// Pictures that are too close to a key frame for another one at a cut to be worth less than the picture before.
+  /// The number of pictures after a key frame within which a cut needs the higher threshold
+  /// (`cut.early`) to get another key frame.
   static let early = 10
 
+  /// Creates an empty queue.
+  /// - Parameters:
+  ///   - geometry: the size of the pictures.
+  ///   - analysis: copies and analyses them.
+  ///   - weighs: whether the stream has weighted prediction.
   init(_ geometry: PictureGeometry, analysis: LookAheadPreAnalysis, weighs: Bool) {
     self.geometry = geometry
     self.analysis = analysis
@@ -48,17 +67,24 @@ final class LookAheadQueue {
     macroblockTree = MacroblockTree(geometry)
   }
 
+  /// The number of pictures in the queue, the one not analysed yet included.
   var count: Int { pictures.count + settled.count + (unseen == nil ? 0 : 1) }
 
-  /// Takes a picture in; `look` looks at it, and reads its memory.
-  /// - Returns: seconds by which the picture before was shown longer than it was thought to be when it was coded.
+  /// Adds a picture. `analyse(_:)` copies and analyses it, and must be called before the caller's
+  /// memory goes.
+  /// - Parameters:
+  ///   - source: the caller's picture.
+  ///   - options: its options.
+  ///   - configuration: the current configuration.
+  /// - Returns: the seconds by which the previous picture lasts longer than was assumed when it was
+  ///   coded; negative where it lasts shorter, 0 where it is not coded yet.
   func append(
     _ source: SourcePicture, options: H264FrameOptions, configuration: H264EncoderConfiguration
   ) -> Double {
     let usual = 1 / configuration.frameRate
     let picture = spare.popLast() ?? QueuedPicture(geometry)
     let before = newest
-    // A long pause is no reason for a frame that takes as long to send.
+    // A frame before a long pause does not get the bits of the whole pause.
     let passed = options.duration ?? usual
     let paced = min(max(passed, 1e-4), max(1, 3 * usual))
     var correction = 0.0
@@ -67,14 +93,15 @@ final class LookAheadQueue {
       before.duration = paced
       shown += paced
       intervals[Int(before.index & 511)] = paced
-      // Key frames go by the time that it is.
+      // The key-frame duration counts real time, with pauses.
       time += passed
     }
     picture.index = nextIndex
     nextIndex += 1
     picture.time = time
     picture.shown = shown
-    // Until the next one comes: bits that are not there yet are not counted on.
+    // Until the next picture tells the real duration. It is assumed to be no longer than usual, so
+    // that the rate control does not spend bits that have not arrived.
     picture.duration = min(paced, usual)
     intervals[Int(picture.index & 511)] = picture.duration
     picture.options = options
@@ -87,10 +114,11 @@ final class LookAheadQueue {
     return correction
   }
 
-  /// The newest picture, before it is looked at, and what is to be copied.
+  /// The picture that was added last, until it is analysed, and the caller's picture.
   private var unseen: (picture: QueuedPicture, source: SourcePicture)?
 
-  /// Looks at the picture that was taken in last.
+  /// Copies and analyses the picture that was added last, and decides whether it begins a new
+  /// scene. Does nothing if it has been analysed.
   func analyse(_ configuration: H264EncoderConfiguration) {
     guard let (picture, source) = unseen else { return }
     unseen = nil
@@ -105,7 +133,7 @@ final class LookAheadQueue {
     picture.takeResiduals(geometry.macroblockCount, hasInter: before != nil)
     if let before {
       picture.isCut = isCut(picture, after: before)
-      // A flash: what follows it looks like what was before it.
+      // The previous picture was a flash: this one resembles the picture before the flash.
       if before.isCut, let earlier = beforeNewest, isFlash(before, between: earlier, and: picture) {
         before.isCut = false
         picture.isCut = false
@@ -118,53 +146,60 @@ final class LookAheadQueue {
     if let old { release(old) }
   }
 
-  /// What may be done while a picture is coded: the newest one is looked at, and the order of the next ones settled.
+  /// Does the work that may run while another picture is coded: analyses the newest picture, and
+  /// settles the next run.
+  /// - Parameters:
+  ///   - configuration: the current configuration.
+  ///   - propagates: whether the macroblock tree is used.
   func prepare(_ configuration: H264EncoderConfiguration, propagates: Bool) {
     analyse(configuration)
     if settled.isEmpty { settle(configuration, propagates: propagates) }
   }
 
-  /// Seconds from the decode time of a frame to that of the next, and whether it is known yet.
+  /// The seconds from the decode time of a frame to that of the next frame.
   ///
-  /// The frame is decoded when the one is shown that is `depth` frames before its place; the first ones as much earlier
-  /// as it takes.
+  /// The frame at place n is decoded when the picture with index n - `depth` is output. The decode
+  /// times of the first `depth` frames precede that by the durations of the first pictures.
   func decodeInterval(place: UInt64, depth: Int) -> (seconds: Double, isKnown: Bool) {
     let index = place < UInt64(depth) ? place : place - UInt64(depth)
     return (intervals[Int(index & 511)], index + 1 < nextIndex)
   }
 
+  /// The picture before `newest`.
   private var beforeNewest: QueuedPicture?
-  /// Coded, but still looked at by what comes.
+  /// The pictures that are coded, but that the analysis of later pictures still reads.
   var coded: Set<ObjectIdentifier> = []
 
-  /// Pictures from one that is not a B picture to the next, of late.
+  /// The moving average of the number of pictures from one that is not a B picture to the next.
   var typicalRun = 1.0
-  /// Kept for its memory.
+  /// Scratch of `settle`, kept for its memory.
   var sequence: [QueuedPicture] = []
 
-  /// Whether one of those up to this number waits.
+  /// Whether a picture with this index or a lower one is in the queue.
   func holdsPicture(through index: UInt64) -> Bool {
-    // None is unseen between the calls of the encoder.
+    // Between calls of the encoder every picture is analysed, so `unseen` is nil.
     settled.contains { $0.index <= index } || pictures.first.map { $0.index <= index } ?? false
   }
 
-  /// Pictures whose runs are planned.
+  /// The number of pictures at the front of `pictures` that are in planned runs.
   var planned = 0
 
-  /// The first of the settled pictures, out of the queue: `recycle` takes it back when it is coded.
+  /// Removes and returns the first settled picture. Once it is coded, `recycle` takes it back.
   func removeFirst() -> QueuedPicture { settled.removeFirst() }
 
+  /// Takes back a picture that is coded.
   func recycle(_ picture: QueuedPicture) {
     coded.insert(ObjectIdentifier(picture))
     release(picture)
   }
 
-  /// Gives a coded picture's memory to pictures to come, unless something still looks at it.
+  /// Makes the memory of a picture available to later ones if it is coded and the analysis of later
+  /// pictures does not read it.
   func release(_ picture: QueuedPicture) {
     if picture === newest || picture === beforeNewest || picture === anchor { return }
     if coded.remove(ObjectIdentifier(picture)) != nil { spare.append(picture) }
   }
 
-  /// What comes next begins with a key frame.
+  /// Makes the next picture to be settled a key frame.
   func restart() { sinceKey = nil }
 }

@@ -1,41 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A picture from its plan until its frame is given out, and the memory that one needs meanwhile; used again and again.
+/// The state and memory of a picture from its plan to the output of its frame. Objects are reused
+/// for later pictures.
 final class PictureInFlight {
+  /// Codes the picture.
   let coder: PictureCoder
-  /// Nil where one thread codes pictures, each as a whole.
+  /// The picture's place in the scheduler; nil with one thread.
   let place: PictureScheduler.Place?
+  /// Searches for a scroll since the first reference picture.
   let scrollDetector: ScrollDetector
+  /// By macroblock, the offset from the QP of the picture, in QP steps.
   let qpOffsets: UnsafeMutablePointer<Int8>
+  /// The access unit. Threads write to it until the picture is coded.
   let output: UnsafeMutablePointer<AccessUnit>
   private let memory: EncoderMemory
 
+  /// What is decided for the picture before it is coded.
   var plan = PicturePlan()
-  /// What is coded; nil: there is none.
+  /// The source picture; nil while the object is idle.
   var picture: QueuedPicture?
-  /// Where in the pool it is coded to, and all that it needs there, itself included.
+  /// The index in the pool of the picture's reconstruction, and the indices of all pictures of the
+  /// pool that it needs: the reconstruction and its references.
   var target = 0
   var pins: [Int] = []
+  /// The number of pictures that it refers to.
   var references = 0
-  /// QP that was planned, and what its kind and the cascade of qualities have added.
+  /// The planned QP, and the part of it that is the offset of the picture type and the quality
+  /// cascade.
   var qp = 0.0
   var offset = 0.0
+  /// The part of `offset` that is the quality cascade's.
   var cascaded = 0.0
+  /// Whether the QP is constant and the rate control therefore learns nothing from the picture.
   var isExact = false
-  /// The rate control had a buffer or a hard limit; bits that they have for the picture, and whether that is the stream's last.
+  /// Whether there is a buffer or a hard limit; the bits that these leave for the picture, nil
+  /// without them; and whether it is the last picture of the stream.
   var isLimited = false
   var room: Double?
   var isLast = false
+  /// The class of a B picture for the choice of direct prediction.
   var directKind = DirectChoice.Kind.reference
-  /// NAL units and bytes before the slices.
+  /// The number of NAL units and bytes in `output` before the slices.
   var leading = (units: 0, count: 0)
-  /// What came of it. Nil: the coder knows, and no other picture has been there since.
+  /// The statistics and costs of the coded picture. Nil: `coder` still has them, as it has coded no
+  /// other picture since.
   var results: (statistics: PictureStatistics, directCosts: DirectCosts)?
-  /// The rate control knows what it took.
+  /// Whether the picture's results have been passed to the rate control (`account`).
   var isAccounted = false
-  /// Seconds of the caller's.
+  /// The seconds that the calling thread spent to begin the picture.
   var time = 0.0
 
+  /// Allocates the memory of a picture.
+  /// - Parameters:
+  ///   - coder: codes the picture.
+  ///   - place: its place in the scheduler; nil with one thread.
+  ///   - output: the access unit to write to.
   init(_ coder: PictureCoder, place: PictureScheduler.Place?, output: consuming AccessUnit) {
     self.coder = coder
     self.place = place
@@ -53,16 +72,20 @@ final class PictureInFlight {
     output.deallocate()
   }
 
+  /// The statistics of the coded picture.
   var statistics: PictureStatistics { results?.statistics ?? coder.statistics }
+  /// The costs of both kinds of direct prediction in the coded picture.
   var directCosts: DirectCosts { results?.directCosts ?? coder.directCosts }
 }
 
 extension H264EncoderConfiguration {
-  /// Pictures that are coded beside each other at the most, whatever the number of threads: a picture is planned before as
-  /// many less one are known that precede it, so that this changes the stream, and threads do not.
+  /// The most pictures that are coded at the same time. It does not depend on the number of
+  /// threads: each picture is planned before the sizes of this many pictures less one before it are
+  /// known, so the value changes the stream.
   ///
-  /// Those of a group with B pictures. One at a time where each must know what those before it took, since a buffer holds no
-  /// more, or how long they took; and where so short a look-ahead would miss those that it is short of.
+  /// It is the size of a group with B pictures. It is 1 where each plan needs the sizes of all
+  /// earlier pictures (a buffer or hard limits) or their encoding time, without B pictures, and
+  /// where the look-ahead is too short to give up pictures for it.
   var picturesInFlight: Int {
     let isLimited = lookAhead.buffer != nil || !dataRateLimits.isEmpty
     if isLimited || encodeTimeShare != nil || bidirectionalLimit == 0 { return 1 }

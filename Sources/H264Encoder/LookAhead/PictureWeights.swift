@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
-/// Weights of what a picture refers to, where it has grown darker or brighter: a table in P pictures; in B pictures a
-/// table, weights by distance in time, or none, each of which has a picture parameter set (weighted_bipred_idc).
+/// Chooses the weights of reference pictures where the picture is darker or brighter than they are.
+///
+/// P pictures have explicit weights or none. B pictures have explicit weights, implicit weights by
+/// distance in time, or none; each of these has its own picture parameter set
+/// (weighted_bipred_idc).
 struct PictureWeights {
+  /// Compares the brightness of pictures.
   private let detector: FadeDetector
+  /// Scratch for the weights of a slice header, kept for its memory.
   private var table = H264PredictionWeights()
-  /// With weighted_bipred_idc 1 and 2; nil without B pictures, and without the latter.
+  /// The picture parameter sets with weighted_bipred_idc 1 and 2. Both are nil without B pictures,
+  /// and `implicit` is nil where the stream has a single picture parameter set.
   private let explicit: H264PictureParameterSet?
   private let implicit: H264PictureParameterSet?
-  /// B pictures with a table, and with weights by distance; for tests.
+  /// The number of B pictures with explicit and with implicit weights; for tests.
   private(set) var explicitPictures = 0
   private(set) var implicitPictures = 0
 
+  /// Allocates the memory of the detector.
   /// - Parameters:
-  ///   - slots: pictures that may be referred to.
+  ///   - geometry: the size of the pictures.
+  ///   - slots: the number of pictures that may be referred to.
   ///   - sets: the stream's picture parameter sets.
+  ///   - memory: owns the allocated memory.
   init(
     _ geometry: PictureGeometry, slots: Int, sets: [H264PictureParameterSet], memory: inout EncoderMemory
   ) {
@@ -26,10 +35,17 @@ struct PictureWeights {
     table.list1.reserveCapacity(16)
   }
 
-  /// The picture that was weighed is now the one in a slot.
+  /// Stores the brightness of the picture passed to `weigh` as that of slot `slot` of the picture
+  /// pool.
   func store(slot: Int) { detector.store(slot: slot) }
 
-  /// Takes what was read of a picture, and decides on the weights of its references, those of `order`.
+  /// Decides on the weights of a picture's references and sets them in its slice header.
+  /// - Parameters:
+  ///   - plan: receives the weights and, for B pictures, the picture parameter set.
+  ///   - reading: the brightness of the picture.
+  ///   - index: its index in input order.
+  ///   - order: has the picture's references selected.
+  ///   - coder: receives the weights (`PictureCoder.weights`).
   mutating func weigh(
     _ plan: inout PicturePlan, _ reading: FadeReading, index: UInt64, _ order: borrowing StreamOrder,
     _ coder: PictureCoder
@@ -45,7 +61,12 @@ struct PictureWeights {
     if plan.isWeighted { setTable(&plan, shift, order.wanted, [], coder.weights) }
   }
 
-  /// Finds the weights of a list's pictures. Returns whether there are any.
+  /// Computes the weights of the pictures of a reference list.
+  /// - Parameters:
+  ///   - list: the reference list.
+  ///   - shift: luma_log2_weight_denom and chroma_log2_weight_denom.
+  ///   - weights: receives the weight of each picture.
+  /// - Returns: whether any picture has other weights than the default.
   private func find(
     _ list: [DecodedPictureBuffer.Entry], _ shift: Int32, _ weights: UnsafeMutablePointer<PredictionWeight>
   ) -> Bool {
@@ -57,6 +78,7 @@ struct PictureWeights {
     return isWeighted
   }
 
+  /// Copies the weights of both lists into the slice header (pred_weight_table, 7.3.3.2).
   private mutating func setTable(
     _ plan: inout PicturePlan, _ shift: Int32, _ list0: [DecodedPictureBuffer.Entry],
     _ list1: [DecodedPictureBuffer.Entry], _ weights: UnsafeMutablePointer<PredictionWeight>
@@ -72,10 +94,19 @@ struct PictureWeights {
 
   // MARK: - B pictures
 
-  /// Part of the errors that a table may leave. Where it leaves more, the mean of two pictures is better than what both
-  /// weights are rounded to.
+  /// The share of the unweighted error up to which explicit weights may leave error. Where they
+  /// leave more, the average of two references is better than the rounded weights of both lists.
   private static let mostLeft = 0.2
 
+  /// Decides between explicit, implicit and no weights for a B picture.
+  /// - Parameters:
+  ///   - plan: receives the weights and the picture parameter set.
+  ///   - index: the picture's index in input order.
+  ///   - list0: reference list 0.
+  ///   - list1: reference list 1.
+  ///   - first: the first picture of list 0.
+  ///   - second: the first picture of list 1.
+  ///   - weights: receives the weights of both lists.
   private mutating func weightBidirectional(
     _ plan: inout PicturePlan, _ index: UInt64, _ list0: [DecodedPictureBuffer.Entry],
     _ list1: [DecodedPictureBuffer.Entry], _ first: DecodedPictureBuffer.Entry,
@@ -83,7 +114,8 @@ struct PictureWeights {
   ) {
     guard let explicit else { return }
     let weightsL1 = weights + ReferencePlanes.list1
-    // Coarser weights where finer ones of both lists together exceed what they may be.
+    // A coarser denominator where the weights of both lists add up to more than the standard
+    // allows.
     var shift: Int32 = 6
     var isWeighted = false
     while shift >= 5 {
@@ -98,7 +130,7 @@ struct PictureWeights {
       let errors = detector.errors(
         (first.picture, weights[0]), (second.picture, weightsL1[0]), share: Double(share) / 64)
     else { return }
-    // A block may take either picture, or both.
+    // The sum for blocks predicted from either picture alone and from both.
     let plain = errors.alone + 2 * errors.mean
     let weighted = errors.weightedAlone + 2 * errors.weightedMean
     if isWeighted, weighted < plain * Self.mostLeft {
@@ -112,12 +144,19 @@ struct PictureWeights {
     }
   }
 
+  /// Makes a picture use a picture parameter set.
   private func set(_ plan: inout PicturePlan, _ parameterSet: H264PictureParameterSet) {
     plan.parameterSet = parameterSet
     plan.header.pictureParameterSetID = parameterSet.id
   }
 
-  /// Whether the weights of each two pictures add up to what they may (7.4.3.2): -128...128 with a shift below 7.
+  /// Whether the weights of every pair of list 0 and list 1 add up to a value that 7.4.3.2 allows:
+  /// -128...128 with a denominator exponent below 7.
+  /// - Parameters:
+  ///   - list0: the weights of list 0.
+  ///   - count0: their number.
+  ///   - list1: the weights of list 1.
+  ///   - count1: their number.
   private static func mayJoin(
     _ list0: UnsafePointer<PredictionWeight>, _ count0: Int, _ list1: UnsafePointer<PredictionWeight>,
     _ count1: Int

@@ -1,84 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// A source picture that waits to be coded, with its luma at half size and what the look-ahead found in it. They are
-/// made as the queue grows, and used again and again.
+/// A source picture in the look-ahead queue: a copy of its samples, its luma at half size, and the
+/// results of the pre-analysis. `LookAheadQueue` allocates these objects as it grows and reuses
+/// them.
 final class QueuedPicture {
-  /// What the picture becomes.
+  /// The picture type that the picture is coded as.
   enum Kind: Sendable {
     case idr
-    /// A key frame that is no IDR picture: B pictures that are shown before it may refer to what precedes it.
+    /// A key frame that is not an IDR picture: B pictures that follow it in decoding order but
+    /// precede it in output order may refer to pictures before it.
     case openKey
     case predicted
-    /// Refers to pictures before and after it; others may refer to it, or not.
+    /// A B picture, which refers to pictures before and after it in output order. Other B pictures
+    /// may refer to the former; none refers to the latter.
     case bidirectionalReference, bidirectional
 
     var isKey: Bool { self == .idr || self == .openKey }
     var isBidirectional: Bool { self == .bidirectionalReference || self == .bidirectional }
   }
 
-  /// Counted in the order of input.
+  /// The number of the picture in input order, from 0.
   var index: UInt64 = 0
-  /// Seconds from the first picture, and until the next one.
+  /// The presentation time in seconds since the first picture, and the seconds until the next
+  /// picture.
   var time = 0.0
   var duration = 0.0
-  /// Seconds from the first picture, with pauses no longer than the buffer counts with.
+  /// The output time in seconds since the first picture as the decoder's buffer model counts it:
+  /// the sum of the limited durations, where a long pause counts as a second or three frame
+  /// intervals, whichever is longer.
   var shown = 0.0
   var options = H264FrameOptions()
   var kind = Kind.predicted
-  /// A new scene begins.
+  /// Whether a new scene begins with the picture.
   var isCut = false
 
+  /// The picture at half size, on which the pre-analysis works.
   let half: LowResolutionPicture
   private let geometry: PictureGeometry
   private let memory: EncoderMemory
+  /// The copied luma samples, without padding between rows.
   private let luma: UnsafeMutablePointer<UInt8>
-  /// NV12, or Cb and then Cr.
+  /// The copied chroma samples: interleaved as in NV12, or all of Cb and then all of Cr
+  /// (`isPlanar`).
   private let chroma: UnsafeMutablePointer<UInt8>
   private var isPlanar = false
 
-  /// Per macroblock: cost of intra prediction; cost of prediction from the picture before, no more than intra, and its
+  /// By macroblock, in raster order: the cost of intra prediction, and the cost of prediction from
+  /// the previous picture in input order, which is never above the intra cost, with its motion
   /// vector in half samples of the half-size picture.
   let intraCosts: UnsafeMutablePointer<Int32>
   let interCosts: UnsafeMutablePointer<Int32>
   let vectors: UnsafeMutablePointer<SIMD2<Int16>>
-  /// The same in the order that the picture is to be coded in: from the pictures that it will refer to, by the better of
-  /// them or both, with a vector for each; `lists` has a bit for each that is used, and none for intra prediction.
+  /// By macroblock, the prediction from the pictures that the picture will refer to: the cost of
+  /// the best of list 0, list 1 and both, and the vectors of each list. Bit 0 and bit 1 of `lists`
+  /// say whether list 0 and list 1 are used; 0 is intra prediction.
   let costs: UnsafeMutablePointer<Int32>
   let forward: UnsafeMutablePointer<SIMD2<Int16>>
   let backward: UnsafeMutablePointer<SIMD2<Int16>>
   let lists: UnsafeMutablePointer<UInt8>
-  /// Pictures up to the next one that is no B picture, itself included, where it is the first of them; 0: not planned.
+  /// The number of pictures in the planned run that starts with this picture in input order: its B
+  /// pictures and the P or key picture that ends it. 0 where no planned run starts with this
+  /// picture.
   var plannedRun = 0
-  /// Whether `costs` of that run are there: there are none of key frames.
+  /// Whether `costs` of the pictures of the run that starts here are computed. Not where the run
+  /// starts with a key frame, or nothing precedes it.
   var hasReferenceCosts = false
-  /// Whether its own are.
+  /// Whether `costs` of this picture are computed.
   var hasCosts = false
-  /// Whether it is planned to be a B picture; nil: not planned.
+  /// Whether the picture is planned as a B picture; nil where it is in no planned run yet.
   var isInside: Bool?
-  /// Steps of QP by local variance.
+  /// By macroblock, the QP offset of the adaptive quantisation by local variance.
   let activityOffsets: UnsafeMutablePointer<Float>
-  /// What each macroblock is worth by itself, in units of cost: as much more as activity has it coded better.
+  /// By macroblock, the weight of its own cost in the macroblock tree: larger where the adaptive
+  /// quantisation lowers its QP.
   let weights: UnsafeMutablePointer<Float>
-  /// What later pictures inherit from each macroblock, in units of cost.
+  /// By macroblock, the cost of later pictures that is saved by predicting from it, in units of
+  /// cost.
   let propagatedCosts: UnsafeMutablePointer<Float>
-  /// Steps of QP by both.
+  /// By macroblock, the QP offset that it is coded with: of the adaptive quantisation and of the
+  /// macroblock tree together.
   let offsets: UnsafeMutablePointer<Float>
-  /// Of the half-size luma: its level, and the sums of blocks (`LowResolutionFades`).
+  /// The brightness of the half-size luma, and the sums of its blocks (`LowResolutionFades`).
   var brightness = FadeDetector.Level()
   let blockSums: UnsafeMutablePointer<UInt32>
-  /// Of the whole picture, where weights are looked for.
+  /// The brightness of the picture at full size, from which the weights of weighted prediction are
+  /// derived.
   let brightnessRead: FadeReading
-  /// Sums of the costs.
+  /// The sums of `intraCosts` and of `interCosts`.
   var intraCost = 0
   var interCost = 0
-  /// What prediction leaves, by intra prediction alone and by the better of both, without offsets of quality that is
-  /// inherited.
+  /// The residual after intra prediction of all macroblocks, and after the better of intra
+  /// prediction and prediction from the previous picture, both with the QP offsets of the adaptive
+  /// quantisation alone.
   var intraResidual = ResidualHistogram()
   var interResidual = ResidualHistogram()
-  /// The same by `costs`.
+  /// The residual after the prediction of `costs`, with the same QP offsets.
   var referenceResidual = ResidualHistogram()
 
+  /// Allocates the memory of a picture.
   init(_ geometry: PictureGeometry) {
     self.geometry = geometry
     var memory = EncoderMemory()
@@ -102,7 +122,7 @@ final class QueuedPicture {
     self.memory = memory
   }
 
-  /// The copy.
+  /// The copied samples, valid until the object is used for another picture.
   var source: SourcePicture {
     let quarter = geometry.width / 2 * (geometry.height / 2)
     return SourcePicture(
@@ -115,12 +135,15 @@ final class QueuedPicture {
         : .interleaved(UnsafePointer(chroma), bytesPerRow: geometry.width))
   }
 
-  /// Says how the picture is laid out that is to be copied.
+  /// Sets the chroma layout of the copy to that of the picture to be copied.
   func prepare(for picture: SourcePicture) {
     if case .planar = picture.chroma { isPlanar = true } else { isPlanar = false }
   }
 
-  /// Copies a row of macroblocks of the caller's picture.
+  /// Copies one row of macroblocks of the caller's picture.
+  /// - Parameters:
+  ///   - picture: the caller's picture, whose layout was given to `prepare(for:)`.
+  ///   - row: the index of the macroblock row.
   func take(_ picture: SourcePicture, row: Int) {
     func copy(
       _ to: UnsafeMutablePointer<UInt8>, _ from: UnsafePointer<UInt8>, _ bytesPerRow: Int, _ width: Int,
@@ -144,14 +167,18 @@ final class QueuedPicture {
 }
 
 extension QueuedPicture {
-  /// The picture as the rate control sees it.
+  /// What the rate control knows about the picture: its residual, type and duration.
   var forecast: PictureForecast {
     PictureForecast(
       residual: residualWithoutTree,
       kind: kind.isKey ? .intra : kind == .predicted ? .predicted : .bidirectional, duration: duration)
   }
 
-  /// The same before its kind is known: every so many pictures one is no B picture.
+  /// The forecast of a picture whose type may not be settled yet. Where no run is planned for it,
+  /// types are spread so that one picture in `typicalRun` is a P picture.
+  /// - Parameters:
+  ///   - n: the position of the picture among the pictures whose order is not settled, from 0.
+  ///   - typicalRun: the mean number of pictures from one that is not a B picture to the next.
   func forecast(of n: Int, typicalRun: Double) -> PictureForecast {
     var result = forecast
     if !kind.isKey {

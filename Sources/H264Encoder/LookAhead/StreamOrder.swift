@@ -1,29 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
-/// What slice headers say of the order of pictures, and which pictures the decoder keeps: frame_num, picture order
-/// counts, reference lists and marking.
+/// Decoding order as slice headers describe it, and the state of the decoded picture buffer:
+/// frame_num, picture order counts, reference lists and marking.
 struct StreamOrder {
+  /// The reference pictures that a decoder keeps.
   private(set) var buffer: DecodedPictureBuffer
+  /// frame_num of the last picture.
   private var frameNum = 0
-  /// 0 in the first IDR picture, then 1 and 2 in turns: a stream that begins where this one ends with an IDR picture has
-  /// another value there (7.4.3).
+  /// idr_pic_id of the last IDR picture: `firstPictureID` in the first, then 1 and 2 in turns, so
+  /// that it differs from that of an IDR picture with which another stream continues this one
+  /// (7.4.3). Nil before the first.
   private var idrPictureID: Int?
-  /// In place of that 0, in a part of a stream.
+  /// idr_pic_id of the first IDR picture: 0, or `LookAhead.Part.pictureID` in a part of a stream.
   private let firstPictureID: Int
+  /// Whether the last picture is a reference picture, after which frame_num increases (7.4.3).
   private var lastWasReference = false
-  /// The index of the last IDR picture, from which order is counted.
+  /// The input index of the last IDR picture, from which picture order counts.
   private var origin: UInt64 = 0
-  /// The indices of the last key frame, and of the one before it or, where that is an IDR picture, of itself.
+  /// The input indices of the last key frame and of the key frame before it. After an IDR picture
+  /// both are its own.
   private var keys: (last: UInt64, before: UInt64) = (0, 0)
-  /// Kept for their memory.
+  /// Scratch for the commands of a slice header, kept for their memory.
   private var modifications: [H264ReferenceListModification] = []
   private var commands: [H264MemoryManagement] = []
-  /// References of the picture, best first.
+  /// The selected pictures of reference list 0, in the order of the list.
   private(set) var wanted: [DecodedPictureBuffer.Entry] = []
-  /// Of list 1 of a B picture.
+  /// The selected pictures of reference list 1 of a B picture, in the order of the list.
   private(set) var wantedL1: [DecodedPictureBuffer.Entry] = []
 
+  /// Creates the order of a new stream.
+  /// - Parameters:
+  ///   - capacity: the number of reference frames (max_num_ref_frames).
+  ///   - maxFrameNum: MaxFrameNum, a power of two.
+  ///   - firstPictureID: idr_pic_id of the first IDR picture.
   init(capacity: Int, maxFrameNum: Int, firstPictureID: Int = 0) {
     self.firstPictureID = firstPictureID
     buffer = DecodedPictureBuffer(capacity: capacity, maxFrameNum: maxFrameNum)
@@ -32,13 +42,20 @@ struct StreamOrder {
     wanted.reserveCapacity(17)
   }
 
-  /// Chooses what a P picture refers to: the newest pictures, with the newest one that is better than those around it
-  /// behind the first.
+  /// Selects the reference pictures of a picture (`wanted`, `wantedL1`).
+  ///
+  /// For a P picture these are the newest pictures that are not B pictures. If the second of them
+  /// is not of raised quality, the newest one further back that is takes its place. For a B picture
+  /// list 0 has the pictures before it, nearest first, and list 1 the nearest picture after it.
+  /// - Parameters:
+  ///   - kind: the type of the picture; a key frame has no references.
+  ///   - index: its index in input order.
+  ///   - most: the most pictures in list 0.
   mutating func selectReferences(_ kind: QueuedPicture.Kind, index: UInt64, most: Int) {
     wanted.removeAll(keepingCapacity: true)
     wantedL1.removeAll(keepingCapacity: true)
     if kind.isKey { return }
-    // Nothing that is shown from a key frame on refers to what is shown before it.
+    // No picture refers to one before the last key frame that precedes it in output order.
     let first = index < keys.last ? keys.before : keys.last
     if kind.isBidirectional {
       for entry in buffer.entries where entry.index < index && entry.index >= first { wanted.append(entry) }
@@ -59,9 +76,15 @@ struct StreamOrder {
     if wanted.count > most { wanted.removeLast(wanted.count - most) }
   }
 
-  /// Fills in the slice header, and marks pictures as it tells the decoder to.
-  /// - Parameter uses: of each picture of the pool, how many pictures that are being coded need it.
-  /// - Returns: the picture of the pool to code into.
+  /// Fills in the slice header of a picture, and marks reference pictures as the header tells the
+  /// decoder to.
+  /// - Parameters:
+  ///   - plan: receives the slice header.
+  ///   - kind: the type of the picture.
+  ///   - index: its index in input order.
+  ///   - uses: for each picture of the pool, the number of its users; pictures with users are not
+  ///     overwritten.
+  /// - Returns: the index in the pool of the picture to code into.
   mutating func prepare(
     _ plan: inout PicturePlan, _ kind: QueuedPicture.Kind, index: UInt64, uses: [Int]
   ) -> Int {
@@ -89,7 +112,8 @@ struct StreamOrder {
     plan.header.pictureOrderCountLSB = plan.orderCount & 255
     plan.header.activeReferences = max(1, wanted.count)
     modifications.removeAll(keepingCapacity: true)
-    // The initial lists of B pictures are in the order of presentation, as they are wanted (8.2.4.2.3).
+    // The initial lists of B pictures are in output order, as selected (8.2.4.2.3), and need no
+    // modification.
     if kind == .predicted { buffer.modifications(wanted, current: frameNum, &modifications) }
     plan.header.modifications = modifications
     plan.referenceCount = wanted.count
@@ -100,6 +124,13 @@ struct StreamOrder {
     return target
   }
 
+  /// Stores a reference picture in the buffer, and sets the memory management commands that this
+  /// takes (8.2.5).
+  /// - Parameters:
+  ///   - plan: receives the commands in its slice header.
+  ///   - kind: the type of the picture.
+  ///   - target: its index in the pool.
+  ///   - index: its index in input order.
   private mutating func mark(
     _ plan: inout PicturePlan, _ kind: QueuedPicture.Kind, _ target: Int, _ index: UInt64
   ) {
@@ -109,8 +140,9 @@ struct StreamOrder {
       hasRaisedQuality: plan.hasRaisedQuality)
     entry.isBidirectional = kind.isBidirectional
     if kind == .predicted {
-      // Nothing refers to the B pictures before it any more. Of those before a key frame that is no IDR picture, a decoder
-      // that begins there has none: they go with the window, as does all else that is before it.
+      // No later picture refers to the B pictures before this P picture. A decoder that begins at
+      // an open key frame does not have the B pictures before it and could not remove them by a
+      // command; they leave with the sliding window, like all other pictures before it.
       buffer.removeBidirectional(areBeforeKeyFrame: false, current: frameNum, &commands)
       if commands.isEmpty, !plan.hasRaisedQuality,
         let removal = buffer.makeRoomSparingRaisedQuality(index: index, current: frameNum)
@@ -119,10 +151,12 @@ struct StreamOrder {
       }
     }
     if kind == .bidirectionalReference, index < keys.last {
-      // A picture that such a decoder does not show.
+      // This B picture precedes an open key frame, and a decoder that begins there does not output
+      // it.
       buffer.removeBidirectional(areBeforeKeyFrame: true, current: frameNum, &commands)
     }
-    // Adaptive marking replaces the sliding window: what that would remove is then named.
+    // Adaptive marking replaces the sliding window, so the picture that the window would remove
+    // needs a command (8.2.5.1).
     if !commands.isEmpty, let removal = buffer.makeRoom(current: frameNum) { commands.append(removal) }
     buffer.store(entry, current: frameNum, &commands)
     if !commands.isEmpty { plan.header.memoryManagement = commands }
