@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an `H264Encoder` is to produce: the pictures, the stream and the effort, and with `latency` the mode and
-/// its options.
+/// The configuration of an `H264Encoder`: the pictures, the stream, the effort, and the mode with
+/// its options (`latency`).
 ///
 /// Values are checked when an encoder is made or reconfigured; see `H264EncoderError`.
 public struct H264EncoderConfiguration: Sendable, Equatable {
-  /// When frames come out, with the options of that mode.
+  /// The mode of the encoder, which decides when frames are output, and its options.
   public enum Latency: Sendable, Equatable {
-    /// One picture in, one access unit out, nothing held back: for calls.
+    /// Each picture is coded at once into one access unit: for calls.
     case zero(LowLatency)
-    /// Pictures wait in a look-ahead and come out in decoding order, B pictures among them: for streams and files.
+    /// Pictures wait in a look-ahead, and frames are output in decoding order, with B pictures: for
+    /// streams and files.
     case lookAhead(LookAhead)
   }
 
@@ -23,31 +24,45 @@ public struct H264EncoderConfiguration: Sendable, Equatable {
     case cavlc, cabac
   }
 
-  /// No stretch of the stream that is `seconds` long may hold more than `bytes`.
+  /// A hard limit: no part of the stream that is `seconds` long may have more than `bytes`.
   public struct DataRateLimit: Sendable, Equatable {
+    /// The most bytes in the window.
     public var bytes: Int
+    /// The duration of the window in seconds.
     public var seconds: Double
 
+    /// Creates a limit.
+    /// - Parameters:
+    ///   - bytes: the most bytes in the window.
+    ///   - seconds: the duration of the window in seconds.
     public init(bytes: Int, seconds: Double) {
       self.bytes = bytes
       self.seconds = seconds
     }
   }
 
-  /// What stands before each NAL unit, in four bytes.
+  /// The four bytes that precede each NAL unit.
   public enum Framing: Sendable, Hashable {
-    /// 00 00 00 01 (Annex B).
+    /// A start code, 00 00 00 01 (Annex B).
     case startCodes
-    /// The unit's length in bytes, big-endian, as in MP4.
+    /// The length of the NAL unit in bytes, big-endian, as in MP4 (ISO/IEC 14496-15).
     case lengths
   }
 
-  /// Colour description for the VUI, as code points of ITU-T H.273.
+  /// The colour description of the VUI (E.2.1), as code points of ITU-T H.273.
   public struct Colour: Sendable, Equatable {
+    /// colour_primaries
     public var primaries: UInt8
+    /// transfer_characteristics
     public var transfer: UInt8
+    /// matrix_coefficients
     public var matrix: UInt8
 
+    /// Creates a colour description from code points of ITU-T H.273.
+    /// - Parameters:
+    ///   - primaries: colour_primaries.
+    ///   - transfer: transfer_characteristics.
+    ///   - matrix: matrix_coefficients.
     public init(primaries: UInt8, transfer: UInt8, matrix: UInt8) {
       self.primaries = primaries
       self.transfer = transfer
@@ -60,81 +75,102 @@ public struct H264EncoderConfiguration: Sendable, Equatable {
 
   // MARK: Pictures
 
-  /// Luma samples of the pictures that are given; even, 16 to `largestSide`.
+  /// The width of the pictures in luma samples: even, 16 to `largestSide`.
   public var width: Int
+  /// The height of the pictures in luma samples: even, 16 to `largestSide`.
   public var height: Int
-  /// Luma samples that a decoder shows of each picture, from the upper left: even, and at least one in the last macroblock
-  /// of a row and of a column (frame cropping, 7.4.2.1.1); nil: all. So pictures that are smaller than a macroblock
-  /// are coded.
+  /// The width in luma samples that a decoder outputs, from the left edge; nil: all.
+  ///
+  /// It is even, and includes at least one sample of the last macroblock of each row (frame
+  /// cropping, 7.4.2.1.1). So pictures that are smaller than a macroblock can be coded.
   public var visibleWidth: Int?
+  /// The height in luma samples that a decoder outputs, from the top edge; nil: all. It is even,
+  /// and includes at least one sample of the last macroblock of each column.
   public var visibleHeight: Int?
-  /// Frames per second, 0.01 to 1000. The rate control and the VUI's timing use it.
+  /// The frame rate in frames per second, 0.01 to 1000, for the rate control and the timing in the
+  /// VUI.
   public var frameRate: Double = 30
-  /// sar_width and sar_height; nil: not written.
+  /// The sample aspect ratio (sar_width and sar_height, E.2.1); nil: not written.
   public var sampleAspectRatio: (width: UInt16, height: UInt16)? {
     get { aspect.map { ($0.width, $0.height) } }
     set { aspect = newValue.map { Aspect(width: $0.width, height: $0.height) } }
   }
+  /// The colour description; nil: not written.
   public var colour: Colour?
-  /// video_full_range_flag
+  /// Whether samples have the full range (video_full_range_flag, E.2.1).
   public var fullRange = false
 
   // MARK: Stream
 
+  /// The profile of the stream.
   public var profile: Profile = .high
-  /// Ten times the level's number, 9 for 1b (31: level 3.1); nil: the lowest that the stream fits.
+  /// The level as ten times its number (31 is level 3.1), or 9 for level 1b; nil: the lowest that
+  /// the stream fits.
   public var level: Int?
-  /// Bits per second that the lowest level has to allow in any case, where no level is set: the rate may rise so far
-  /// without another stream.
+  /// A bit rate in bits per second that the stream's level has to allow where none is named, so
+  /// that the rate may rise that far within the stream.
   public var levelBitRate = 0
-  /// Whether the level that is set is raised where its frame size, macroblock rate or bit rate (MaxFS, MaxMBPS, MaxBR)
-  /// is too low, and the highest one stands for rates that none allows: where a stream that a decoder may be too slow for
-  /// is better than none.
+  /// Whether a named level is raised where its frame size, macroblock rate or bit rate (MaxFS,
+  /// MaxMBPS, MaxBR) is too low. Where no level allows the rates, the highest one is used: a stream
+  /// that a decoder may be too slow for is better than none.
   public var raisesLevel = false
-  /// Nil: CABAC where the profile has it.
+  /// The entropy coding; nil: CABAC where the profile has it.
   public var entropyCoding: EntropyCoding?
-  /// Slices in each picture, 1 up to the number of macroblock rows.
+  /// The number of slices in each picture, from 1 to the number of macroblock rows.
   public var slices: Int = 1
-  /// Largest size of a slice's NAL unit in bytes, 100 or more; nil: no limit.
+  /// The largest size of a slice's NAL unit in bytes, 100 or more; nil: no limit.
   public var maximumSliceBytes: Int?
-  /// Pictures kept as references, long-term ones included, 1...16.
+  /// The number of reference pictures that are kept, long-term ones included, 1...16
+  /// (max_num_ref_frames).
   public var maximumReferences: Int = 1
-  /// Frames from one key frame to the next at most; nil: key frames come only when they are asked for.
+  /// The most frames from one key frame to the next; nil: key frames are coded only when the caller
+  /// requests them.
   public var keyFrameInterval: Int?
-  /// 8x8 transform, in the High profiles only.
+  /// Whether the 8x8 transform is used where the profile has it: the High profiles.
   public var allowsTransform8x8 = true
-  /// Weighted prediction, where pictures grow darker or brighter; not in the Baseline profile.
+  /// Whether weighted prediction is used where pictures become darker or brighter; not in the
+  /// Constrained Baseline profile.
   public var allowsWeightedPrediction = true
-  /// Deblocking filter and its offsets (half of FilterOffsetA and B), -6...6.
+  /// Whether the deblocking filter is used (8.7).
   public var deblocking = true
+  /// slice_alpha_c0_offset_div2, -6...6: half of FilterOffsetA.
   public var deblockingAlphaOffset = 0
+  /// slice_beta_offset_div2, -6...6: half of FilterOffsetB.
   public var deblockingBetaOffset = 0
-  /// An access unit delimiter before each frame.
+  /// Whether an access unit delimiter precedes each frame.
   public var writesAccessUnitDelimiters = false
-  /// Parameter sets in the stream before each IDR picture; else only from `H264Encoder.parameterSets`.
+  /// Whether parameter sets are written before each key frame; otherwise only
+  /// `H264Encoder.parameterSets` has them.
   public var writesParameterSets = true
-  /// What stands before each NAL unit of a frame.
+  /// The bytes that precede each NAL unit of a frame.
   public var framing: Framing = .startCodes
 
   // MARK: Rate and effort
 
-  /// Bytes that no window of so many seconds may exceed. A picture that would is coded again with less, or dropped where
-  /// frames may be dropped; where they may not, a window that is used up is exceeded by the fewest bits that a
-  /// frame can have. With a look-ahead the windows are those of the times at which frames leave a decoder's buffer.
+  /// Hard limits of the bytes in any window of time.
+  ///
+  /// A picture that would exceed one is coded again with fewer bits, or dropped where frames may be
+  /// dropped. Where they may not and the window is used up, it is exceeded by the fewest bits that
+  /// a frame can have. With a look-ahead, windows count the times at which frames are removed from
+  /// a decoder's buffer.
   public var dataRateLimits: [DataRateLimit] = []
-  /// Lowest and highest QP of every macroblock, 0...51.
+  /// The lowest QP of any macroblock, 0...51.
   public var minimumQP: Int = 8
+  /// The highest QP of any macroblock, 0...51.
   public var maximumQP: Int = 51
-  /// How hard the encoder works, from 0 (fastest) to `mostEffort` (best); with `encodeTimeShare` the effort to begin with.
+  /// The effort, from 0 (fastest) to `mostEffort` (best compression); with `encodeTimeShare` the
+  /// effort of the first frames.
   public var effort: Int = 3
-  /// Part of the frame interval, 0.01...1, that 95 of 100 frames may take to encode at most: the effort then follows the
-  /// time that frames take. Nil: the effort stays as it is, and the stream does not depend on the machine.
+  /// The share of the frame interval, 0.01...1, that at least 95 of 100 frames should be encoded
+  /// within. The effort then changes with the encoding time. Nil: the effort is fixed, and the
+  /// stream does not depend on the machine.
   public var encodeTimeShare: Double?
   /// The highest effort.
   public static let mostEffort = 9
-  /// Threads that share the work, 1...16.
+  /// The number of threads that encode, 1...16.
   public var threads: Int = 1
-  /// Squared error against the source for each frame, which costs a little time.
+  /// Whether the squared error of each frame against its source is measured, which takes a little
+  /// time.
   public var measuresError = false
 
   private var aspect: Aspect?
@@ -143,9 +179,10 @@ public struct H264EncoderConfiguration: Sendable, Equatable {
     var height: UInt16
   }
 
+  /// Creates a configuration with defaults for everything else.
   /// - Parameters:
-  ///   - width: luma samples of a row.
-  ///   - height: luma samples of a column.
+  ///   - width: the width of the pictures in luma samples.
+  ///   - height: the height of the pictures in luma samples.
   ///   - latency: the mode and its options.
   public init(width: Int, height: Int, latency: Latency = .zero(LowLatency())) {
     self.width = width
@@ -153,19 +190,24 @@ public struct H264EncoderConfiguration: Sendable, Equatable {
     self.latency = latency
   }
 
-  /// The options of the low-latency mode; their defaults where the mode is another. Setting them chooses the mode.
+  /// The options of the low-latency mode; in the other mode their defaults. Setting them selects
+  /// the mode.
   public var lowLatency: LowLatency {
     get { if case .zero(let options) = latency { options } else { LowLatency() } }
     set { latency = .zero(newValue) }
   }
 
-  /// The options of the mode with look-ahead; their defaults where the mode is another. Setting them chooses the mode.
+  /// The options of the mode with look-ahead; in the other mode their defaults. Setting them
+  /// selects the mode.
   public var lookAhead: LookAhead {
     get { if case .lookAhead(let options) = latency { options } else { LookAhead() } }
     set { latency = .lookAhead(newValue) }
   }
 
+  /// Whether the entropy coding is CABAC.
   var cabac: Bool { (entropyCoding ?? (profile == .constrainedBaseline ? .cavlc : .cabac)) == .cabac }
+  /// Whether weighted prediction is allowed and the profile has it.
   var weightedPrediction: Bool { allowsWeightedPrediction && profile != .constrainedBaseline }
+  /// Whether the 8x8 transform is allowed and the profile has it.
   var transform8x8: Bool { allowsTransform8x8 && (profile == .high || profile == .constrainedHigh) }
 }

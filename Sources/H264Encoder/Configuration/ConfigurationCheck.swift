@@ -2,6 +2,7 @@
 import VideoBitstream
 
 extension H264EncoderConfiguration {
+  /// Checks all values.
   /// - Throws: `H264EncoderError.invalidConfiguration` for the first value out of range.
   func validate() throws {
     func require(_ condition: Bool, _ text: @autoclosure () -> String) throws {
@@ -61,15 +62,21 @@ extension H264EncoderConfiguration {
     }
   }
 
+  /// Whether width and height are even and in the allowed range.
   var isOfValidSize: Bool {
     [width, height].allSatisfy { (16...Self.largestSide).contains($0) && $0 % 2 == 0 }
   }
 
-  /// Luma samples that are shown.
+  /// The width in luma samples that a decoder outputs.
   var shownWidth: Int { visibleWidth ?? width }
+  /// The height in luma samples that a decoder outputs.
   var shownHeight: Int { visibleHeight ?? height }
 
-  /// Cropping is in pairs of samples, and leaves out no whole macroblock.
+  /// Whether frame cropping can reduce a side to a size: it crops pairs of samples, and must not
+  /// crop a whole macroblock.
+  /// - Parameters:
+  ///   - shown: the size that a decoder outputs, in luma samples.
+  ///   - side: the coded width or height in luma samples.
   private static func isVisible(_ shown: Int, of side: Int) -> Bool {
     shown % 2 == 0 && shown <= side && shown > (side - 1) / 16 * 16
   }
@@ -83,7 +90,7 @@ extension H264EncoderConfiguration {
     }
   }
 
-  /// Bits per second that the rate control aims at; nil with a QP or a quality.
+  /// The bit rate that the rate control aims at, in bits per second; nil with a QP or a quality.
   private var demandedRate: Int? {
     switch latency {
     case .zero(let options): options.averageBitRate
@@ -91,7 +98,7 @@ extension H264EncoderConfiguration {
     }
   }
 
-  /// What the stream asks of its level.
+  /// The requirements of the stream on its level.
   var demands: H264StreamDemands { demands(bitRate: demandedRate) }
 
   private func demands(bitRate: Int?) -> H264StreamDemands {
@@ -104,23 +111,25 @@ extension H264EncoderConfiguration {
     return demands
   }
 
-  /// Bits per second that the tightest limit of the data rate lets a stream come to for long, which a level has to allow;
-  /// nil if there is none, or one that every level is far below.
+  /// The bit rate that the tightest data rate limit allows over a long time, in bits per second:
+  /// the level has to allow it. Nil if there is no limit, or it is above the rate of every level.
   private var limitedRate: Int? {
     guard let highest = H264Level.all.last?.vclBitRate(profile: streamProfile) else { return nil }
     let tightest = dataRateLimits.map { Double($0.bytes) * 8 / $0.seconds }.min()
     return tightest.flatMap { $0 <= Double(highest) ? Int($0) : nil }
   }
 
-  /// Checks that a stream can go on with this configuration, unless its level was asked for.
-  /// - Parameter level: that the stream's parameter sets say.
+  /// Checks that a stream may continue with this configuration. A named level needs no check.
+  /// - Parameter level: the level in the stream's parameter sets.
   /// - Throws: `H264EncoderError.levelExceeded` if the level does not allow it.
   func checkRates(against level: H264Level?) throws {
     guard self.level == nil, let level, let violation = level.violation(by: demands) else { return }
     throw H264EncoderError.levelExceeded("The stream's level does not allow this \(violation.text).")
   }
 
-  /// - Throws: `H264EncoderError.levelExceeded` if the stream does not fit the level, or any.
+  /// Makes the sequence parameter set and the picture parameter set with ID 0.
+  /// - Throws: `H264EncoderError.levelExceeded` if the stream does not fit the configured level, or
+  ///   any level.
   func makeParameterSets() throws -> (H264SequenceParameterSet, H264PictureParameterSet) {
     switch latency {
     case .zero: try makeParameterSets(bitRate: demandedRate)
@@ -128,9 +137,10 @@ extension H264EncoderConfiguration {
     }
   }
 
-  /// Parameter sets without reordering.
-  /// - Parameter bitRate: bits per second that the level has to allow; nil: any.
-  /// - Throws: `H264EncoderError.levelExceeded` if the stream does not fit the level, or any.
+  /// Makes parameter sets of a stream without reordering.
+  /// - Parameter bitRate: the bit rate in bits per second that the level has to allow; nil: any.
+  /// - Throws: `H264EncoderError.levelExceeded` if the stream does not fit the configured level, or
+  ///   any level.
   func makeParameterSets(bitRate: Int?) throws -> (H264SequenceParameterSet, H264PictureParameterSet) {
     let demands = demands(bitRate: bitRate)
     let streamLevel: H264Level
@@ -182,7 +192,7 @@ extension H264EncoderConfiguration {
 }
 
 extension H264EncoderConfiguration {
-  /// Why no level is high enough.
+  /// The reason why no level allows the stream, as text of an error.
   fileprivate static func refusal(of demands: H264StreamDemands) -> String {
     guard let highest = H264Level.all.last, highest.violation(by: demands) == .frameSize else {
       return "No level of H.264 allows this size, rate and number of references."

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a configuration, a picture or an option is refused. The encoder stays as it was.
+/// The reason why a configuration, a picture or an option is refused. The encoder is unchanged
+/// then.
 public enum H264EncoderError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// A value of the configuration is out of range; the text says which and what is allowed.
+  /// A value of the configuration is out of range; the text names it and the allowed range.
   case invalidConfiguration(String)
-  /// A value that cannot change in mid-stream differs: that takes a new encoder.
+  /// A value differs that cannot change within a stream; that takes a new encoder.
   case fixedInStream(String)
-  /// The stream does not fit the level asked for, or any.
+  /// The stream does not fit the configured level, or any level.
   case levelExceeded(String)
   /// The picture's size or strides do not fit the configuration.
   case invalidPicture(String)
-  /// A frame option cannot be followed.
+  /// A frame option is out of range or not supported by the configuration.
   case invalidOption(String)
 
   public var description: String {

@@ -1,40 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a frame turned out to be.
+/// The properties of a coded or dropped frame.
 public struct H264FrameFacts: Sendable, Equatable {
-  /// Counted from 0, dropped frames included.
+  /// The number of the frame in input order, from 0; dropped frames are counted.
   public var index: UInt64 = 0
-  /// An IDR picture, or one that `isOpenGOP` says.
+  /// Whether decoding can begin with the frame: it is an IDR picture, or `isOpenGOP` is set.
   public var isKeyFrame = false
-  /// A key frame that is no IDR picture: frames that follow it, but are shown before it, may refer to what precedes it.
-  /// Nothing that is shown after it does.
+  /// Whether the frame is a key frame but not an IDR picture. Frames that follow it in decoding
+  /// order but precede it in output order may refer to frames before it; frames after it in output
+  /// order do not.
   public var isOpenGOP = false
+  /// Whether later frames may refer to it (nal_ref_idc is not 0).
   public var isReference = false
-  /// The rate control dropped it: there are no NAL units.
+  /// Whether the rate control dropped the frame, which then has no NAL units.
   public var isDropped = false
-  /// Bits of all NAL units, four bytes of framing each included.
+  /// The bits of all NAL units, with the four bytes of framing of each.
   public var bits = 0
-  /// Mean, lowest and highest QP_Y of its macroblocks.
+  /// The mean QP_Y of its macroblocks.
   public var averageQP = 0.0
+  /// The lowest QP_Y of its macroblocks.
   public var lowestQP = 0
+  /// The highest QP_Y of its macroblocks.
   public var highestQP = 0
-  /// Parts of all macroblocks, 0...1.
+  /// The share of intra macroblocks, 0...1.
   public var intraShare = 0.0
+  /// The share of skipped macroblocks, 0...1.
   public var skipShare = 0.0
-  /// Seconds that the call took.
+  /// The encoding time on the calling thread in seconds.
   public var encodeTime = 0.0
   /// The effort that it was coded with, 0 to `H264EncoderConfiguration.mostEffort`.
   public var effort = 0
-  /// Mean squared error of luma, Cb and Cr; nil unless `measuresError`.
+  /// The mean squared error of luma, Cb and Cr; nil unless
+  /// `H264EncoderConfiguration.measuresError`.
   public var meanSquaredError: (luma: Double, cb: Double, cr: Double)? {
     get { error.map { ($0.luma, $0.cb, $0.cr) } }
     set { error = newValue.map { SquaredError(luma: $0.luma, cb: $0.cb, cr: $0.cr) } }
   }
+  /// The temporal layer (`H264FrameOptions.temporalLayer`).
   public var temporalLayer = 0
+  /// The long-term slot that it is kept in; nil for none.
   public var longTermSlot: Int?
-  /// Frames that it refers to.
+  /// The number of frames that it may refer to.
   public var referenceCount = 0
-  /// Bytes of filler data that hold a constant rate, their NAL unit's framing included; `bits` counts them.
+  /// The bytes of filler data that keep the rate constant, with the framing of their NAL unit;
+  /// `bits` includes them.
   public var fillerBytes = 0
 
   private var error: SquaredError?
@@ -44,5 +53,6 @@ public struct H264FrameFacts: Sendable, Equatable {
     var cr: Double
   }
 
+  /// Creates facts with zeros.
   public init() {}
 }

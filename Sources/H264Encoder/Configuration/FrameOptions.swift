@@ -1,39 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the caller wants of one frame.
+/// The options of one frame.
 public struct H264FrameOptions: Sendable, Equatable {
-  /// Which pictures the frame may refer to.
+  /// The pictures that the frame may refer to.
   public enum References: Sendable, Equatable {
-    /// Whatever is there, newest first.
+    /// All available references, the newest first.
     case automatic
-    /// Only these frames (`H264FrameFacts.index`), in this order, as many of them as the effort makes use of; those that
-    /// are gone are passed over. If none is left, the frame becomes a key frame.
+    /// Only these frames (`H264FrameFacts.index`), in this order, limited to the number that the
+    /// effort uses. Frames that are no longer available are skipped. If none is left, the frame
+    /// becomes a key frame.
     case frames([UInt64])
-    /// Only long-term slots, in this order, likewise.
+    /// Only the references in these long-term slots, in this order, with the same rules.
     case longTerm([Int])
   }
 
-  /// Code the frame as an IDR picture.
+  /// Whether the frame is coded as a key frame.
   public var isKeyFrame = false
-  /// Begin a gradual intra refresh with this frame, or with the next one that is coded and that later ones may refer to;
-  /// `intraRefreshPeriod` must not be 0.
+  /// Whether a gradual intra refresh begins with this frame, or with the next reference frame if
+  /// this one is not a reference or is dropped. `intraRefreshPeriod` must not be 0.
   public var startsIntraRefresh = false
-  /// Later frames may refer to it (nal_ref_idc not 0).
+  /// Whether later frames may refer to it (nal_ref_idc is not 0).
   public var isReference = true
+  /// The pictures that it may refer to.
   public var references: References = .automatic
-  /// Keep the frame in a long-term slot, 0 ..< `longTermReferences`; it must be a reference.
+  /// The long-term slot to keep the frame in, 0 ..< `longTermReferences`; nil for none. The frame
+  /// must be a reference.
   public var longTermSlot: Int?
-  /// The frame's QP, instead of the rate control's.
+  /// The QP of the frame, 0...51; nil: the rate control chooses it.
   public var qp: Int?
-  /// Bits for the frame, instead of the rate control's target.
+  /// The bits that the frame should take; nil: the rate control chooses them.
   public var targetBits: Int?
-  /// The frame's temporal layer, 0...7: each has its own rate-control state. The prefix NAL unit tells it.
+  /// The temporal layer of the frame, 0...7. Each layer has its own state in the rate control, and
+  /// the prefix NAL unit gives the layer.
   public var temporalLayer = 0
-  /// The frame's part of the bits that a frame of its duration gets on average. Layers share a rate by it:
-  /// over all frames it should average 1.
+  /// The bits of the frame as a multiple of the average for its duration, 0.01...16. It divides the
+  /// rate between temporal layers, and should average 1 over all frames.
   public var budgetShare = 1.0
-  /// Time since the last frame in seconds; nil: one over the frame rate.
+  /// The time since the previous frame in seconds; nil: the frame interval of the configuration.
   public var duration: Double?
 
+  /// Creates options with their defaults.
   public init() {}
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
-// What a configuration asks of a level, for a caller that has to choose.
+// The limits of levels, for a caller that has to choose a configuration.
 
 extension H264EncoderConfiguration {
-  /// Width times height of the largest pictures that a level allows (MaxFS), in luma samples.
+  /// The largest area of a picture in luma samples that any level allows (MaxFS).
   public static var largestArea: Int { (H264Level.all.last?.frameSize ?? 0) * 256 }
 
-  /// The longest side of a picture that a level allows, in luma samples.
+  /// The longest side of a picture in luma samples that any level allows.
   public static let largestSide = (H264Level.all.last?.largestSide ?? 0) * 16
 
-  /// Most references that fit the level that is set, or the lowest that the stream needs with one; nil if
-  /// there is no such level, or the size is none.
+  /// The most reference pictures that the configured level allows for this size, or, without one,
+  /// the lowest level that the stream needs with one reference. Nil if there is no such level or
+  /// the size is invalid.
   public var largestReferenceCount: Int? {
     guard isOfValidSize else { return nil }
     var single = demands
@@ -24,7 +25,8 @@ extension H264EncoderConfiguration {
 }
 
 extension H264SequenceParameterSet {
-  /// Vertical motion vectors stay in -n ... n - 0.25 luma samples; what every level allows if there is no such level. Of what level 6
-  /// allows half: two vectors then differ by what 16 bits hold.
+  /// The range of vertical motion vectors: they stay in -n ... n - 0.25 luma samples. It is the
+  /// smallest of all levels where the level is unknown, and half of what level 6 allows, since the
+  /// difference of two vectors has to fit 16 bits.
   var verticalMotion: Int { min(level?.verticalMotion ?? 64, 4096) }
 }

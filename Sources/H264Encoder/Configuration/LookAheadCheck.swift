@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension H264EncoderConfiguration {
+  /// Checks the options of the mode with look-ahead.
   /// - Throws: `H264EncoderError.invalidConfiguration` for the first value out of range.
   func validateLookAhead(_ options: LookAhead) throws {
     func require(_ condition: Bool, _ text: @autoclosure () -> String) throws {
@@ -68,7 +69,8 @@ extension H264EncoderConfiguration {
     try require((options.contentLightLevel?.count ?? 4) == 4, "A content light level has 4 bytes.")
   }
 
-  /// B pictures in a row that there can be.
+  /// The most B pictures in a row that the profile, the number of references and the look-ahead
+  /// allow.
   var bidirectionalLimit: Int {
     switch profile {
     case .constrainedBaseline, .constrainedHigh: return 0
@@ -78,26 +80,30 @@ extension H264EncoderConfiguration {
       ? 0 : min(lookAhead.maximumBidirectional, lookAhead.frames)
   }
 
-  /// B pictures refer to B pictures.
+  /// Whether B pictures may refer to a B picture.
   var hasPyramid: Bool { lookAhead.usesPyramid && bidirectionalLimit > 1 && maximumReferences > 2 }
 
-  /// B pictures refer across key frames.
+  /// Whether there may be key frames that are not IDR pictures, with B pictures before them in
+  /// output order that refer across them.
   var hasOpenGOP: Bool { lookAhead.usesOpenGOP && bidirectionalLimit > 0 }
 
-  /// Frames that can come out before one that is shown earlier.
+  /// The most frames that precede a frame in decoding order and follow it in output order
+  /// (max_num_reorder_frames).
   var reorderingDepth: Int { bidirectionalLimit == 0 ? 0 : hasPyramid ? 2 : 1 }
 
-  /// There is a lookAhead.buffer, and it goes on in another
+  /// Whether the stream shares its buffer with a stream before or after it.
   var isJoined: Bool { lookAhead.buffer != nil && (lookAhead.hasFramesBefore || lookAhead.hasFramesAfter) }
-  /// A decoder is told of the lookAhead.buffer, or other streams share it: no picture may take more than it holds.
+  /// Whether others rely on the buffer, since the stream describes it or other streams share it. No
+  /// picture may then take more bits than the buffer holds.
   var hasPromisedBuffer: Bool { lookAhead.buffer != nil && (lookAhead.writesBufferTiming || isJoined) }
 
+  /// Whether the bit rate is constant.
   var isConstantRate: Bool {
     if case .constant = lookAhead.rate { return true }
     return false
   }
 
-  /// Bits per second to aim at; nil with a quality or a QP.
+  /// The bit rate that the rate control aims at, in bits per second; nil with a quality or a QP.
   var targetRate: Int? {
     switch lookAhead.rate {
     case .constantQP, .quality: nil
@@ -106,9 +112,11 @@ extension H264EncoderConfiguration {
     }
   }
 
-  /// Bits per second that the tightest of the hard limits allows.
+  /// The bit rate that the tightest data rate limit allows, in bits per second; nil without a
+  /// limit.
   private var limitedRate: Int? {
-    // Asked for before limits are checked: what is no number is the least as well.
+    // This may run before limits are validated, so a value that is not a number counts as the least
+    // rate.
     dataRateLimits.map { Double($0.bytes) * 8 / $0.seconds }.min().map {
       $0 > 1000 ? Int(min($0, 2e9)) : 1000
     }

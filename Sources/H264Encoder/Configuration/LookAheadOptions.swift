@@ -1,37 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension H264EncoderConfiguration {
-  /// Options of the mode with look-ahead.
+  /// The options of the mode with look-ahead.
   public struct LookAhead: Sendable, Equatable {
-    /// How bits are spent.
+    /// The bit rate or quality to aim at.
     public enum Rate: Sendable, Equatable {
-      /// The same QP for all frames, 0...51: exactly, without any offset.
+      /// The same QP, 0...51, for all macroblocks, without any offset.
       case constantQP(Int)
-      /// About the same quality throughout: the QP, 0...51, of a macroblock that nothing refers to.
+      /// A nearly constant quality, given as the QP, 0...51, of a macroblock that no later picture
+      /// refers to.
       case quality(Double)
-      /// An average in bits per second over the whole stream.
+      /// An average bit rate over the stream, in bits per second.
       case average(Int)
-      /// Bits per second, always: the bit rate of `buffer`, and filler data where pictures take less.
+      /// A constant bit rate in bits per second: that of `buffer`, with filler data where pictures
+      /// take less.
       case constant(Int)
     }
 
-    /// The coded picture buffer of a decoder (C.1): bits come in at `maximumRate` and a frame's bits leave at its decode
-    /// time.
+    /// The coded picture buffer of a decoder (C.1): bits arrive at `maximumRate`, and those of a
+    /// frame are removed at its decode time.
     public struct Buffer: Sendable, Equatable {
-      /// Bits per second.
+      /// The rate at which bits arrive, in bits per second.
       public var maximumRate: Int
-      /// Bits.
+      /// The size of the buffer in bits.
       public var size: Int
-      /// Part of the buffer that is full when the first frame is taken out of it, 0...1.
+      /// The share of the buffer, 0...1, that is full when the first frame is removed.
       public var initialFullness: Double
-      /// Whether a level that is not named has to allow `maximumRate`. If not, it is the one that the target needs, and
-      /// the buffer is kept within what that allows, as it is within a level that is named.
+      /// Whether the level has to allow `maximumRate` where the configuration names none. Otherwise
+      /// the level is the lowest that the target rate needs. In either case, and where a level is
+      /// named, the buffer is limited to what the level allows.
       public var decidesLevel = true
 
+      /// Creates a buffer.
       /// - Parameters:
-      ///   - maximumRate: bits per second.
-      ///   - size: bits.
-      ///   - initialFullness: the part that is full when the first frame is taken out, 0...1.
+      ///   - maximumRate: the rate at which bits arrive, in bits per second.
+      ///   - size: the size in bits.
+      ///   - initialFullness: the share, 0...1, that is full when the first frame is removed.
       public init(maximumRate: Int, size: Int, initialFullness: Double = 0.9) {
         self.maximumRate = maximumRate
         self.size = size
@@ -39,82 +43,106 @@ extension H264EncoderConfiguration {
       }
     }
 
-    /// The pictures are a part of a stream that was coded before, between two of its IDR pictures, and take its place.
+    /// Describes that the pictures replace a part of a stream that was coded before, from one IDR
+    /// picture to the next.
     public struct Part: Sendable, Equatable {
-      /// Bits per second of the part, in place of the stream's average; the level is that of the stream.
+      /// The bit rate of the part in bits per second. It replaces the stream's average, but the
+      /// level stays that of the stream.
       public var rate: Int
-      /// `idr_pic_id` of its first picture (7.4.3), 0 to 65535: another than in the IDR picture before and after it.
+      /// `idr_pic_id` of the part's first picture (7.4.3), 0 to 65535. It has to differ from those
+      /// of the IDR pictures before and after it.
       public var pictureID: Int
 
+      /// Describes a part of a stream.
       /// - Parameters:
-      ///   - rate: bits per second.
-      ///   - pictureID: `idr_pic_id` of the first picture, 0 to 65535.
+      ///   - rate: the bit rate of the part in bits per second.
+      ///   - pictureID: `idr_pic_id` of its first picture, 0 to 65535.
       public init(rate: Int, pictureID: Int) { (self.rate, self.pictureID) = (rate, pictureID) }
     }
 
-    /// How B pictures infer motion that is not sent (B_Skip, direct).
+    /// How the motion of B_Skip and direct macroblocks in B pictures is derived.
     public enum DirectPrediction: Sendable, Equatable {
-      /// From the neighbours (8.4.1.2.2).
+      /// From neighbouring macroblocks (8.4.1.2.2).
       case spatial
-      /// From the same place in the next picture, scaled by time (8.4.1.2.3).
+      /// From the colocated macroblock of the first picture of list 1, scaled by distance in time
+      /// (8.4.1.2.3).
       case temporal
-      /// For each B picture the one that left less in the last B pictures of its kind, by macroblocks in which both are
-      /// compared.
+      /// For each B picture the prediction that had the lower cost in the last B pictures of its
+      /// class. Both are compared in each macroblock.
       case automatic
     }
 
+    /// The bit rate or quality to aim at.
     public var rate = Rate.quality(24)
-    /// A decoder's buffer, which is never violated: a picture that does not fit is coded again. Nil: no limit. Its rate
-    /// and size count as those of the stream's level (MaxBR, MaxCPB) where they are beyond them.
+    /// The decoder's buffer, which pictures must fit: one that does not is coded again. Nil: no
+    /// limit. Its rate and size are lowered to those of the stream's level (MaxBR, MaxCPB) where
+    /// they exceed them.
     public var buffer: Buffer?
-    /// Whether the parameter sets describe `buffer` (E.1.2), and each frame says when it is taken out of it and shown:
-    /// buffering period and picture timing messages (D.1.2, D.1.3). Durations of frames are then rounded to half a frame
-    /// at the stream's first frame rate, and are a second or three frames at most. The buffer cannot change in such a
-    /// stream.
+    /// Whether the parameter sets describe `buffer` (E.1.2), and each access unit has buffering
+    /// period and picture timing messages with its removal and output times (D.1.2, D.1.3).
+    ///
+    /// Durations of frames are then rounded to half a frame at the stream's first frame rate, and
+    /// limited to a second or three frames, whichever is longer. The buffer of such a stream cannot
+    /// change.
     public var writesBufferTiming = false
-    /// Frames that are analysed before a frame is coded, 0 to 250.
+    /// The number of frames, 0 to 250, that are analysed before a frame is coded.
     public var frames = 40
-    /// Most B pictures in a row, 0 to 3: as many of them as pay. There are none in the Constrained Baseline and
-    /// Constrained High profiles, nor with fewer than two references.
+    /// The most B pictures in a row, 0 to 3; fewer are used at scene cuts, key frames and where
+    /// they do not pay. There are none in the Constrained Baseline and Constrained High profiles,
+    /// nor with fewer than two references.
     public var maximumBidirectional = 3
-    /// Whether the middle one of several B pictures in a row is referred to by the others; takes three references.
+    /// Whether the middle one of several B pictures in a row is a reference for the others. That
+    /// takes three references.
     public var usesPyramid = true
-    /// Whether key frames that only the interval or the duration asks for are I pictures with a recovery point (D.1.8) in
-    /// place of IDR pictures: B pictures that are shown before them refer to the pictures on both sides. Where no B picture
-    /// precedes one it is an IDR picture still, as are the first, those asked for and those at cuts.
+    /// Whether key frames that are due only by interval or duration are I pictures with a recovery
+    /// point (D.1.8) instead of IDR pictures, so that the B pictures before them in output order
+    /// may refer to the pictures on both sides.
+    ///
+    /// A key frame with no B picture before it is an IDR picture in any case, and so are the first
+    /// one, those that the caller requests and those at scene cuts.
     public var usesOpenGOP = false
-    /// Whether there is one picture parameter set for all pictures, as many multiplexers expect; else there is one for
-    /// each way that B pictures are weighted in. With one there are no weights by distance in time, which cross-fades
-    /// gain from.
+    /// Whether all pictures use one picture parameter set, as many multiplexers expect. Otherwise
+    /// there is one for each kind of weighted prediction in B pictures. A single one excludes
+    /// implicit weights by distance in time, which improve cross-fades.
     public var usesOnePictureSet = false
-    /// Spatial direct prediction was the better one on all clips that were measured.
+    /// The direct prediction of B pictures. Spatial prediction was better on all measured clips.
     public var directPrediction = DirectPrediction.spatial
-    /// Seconds from a key frame to the next at most; `keyFrameInterval` counts frames. Nil: no limit.
+    /// The most seconds from one key frame to the next; nil: no limit. `keyFrameInterval` is the
+    /// limit in frames.
     public var keyFrameDuration: Double?
-    /// Whether a key frame begins where a new scene does.
+    /// Whether a new scene begins with a key frame.
     public var placesKeyFramesAtCuts = true
-    /// Whether macroblocks that later pictures refer to, along motion, get a lower QP (macroblock tree). Needs a
-    /// look-ahead.
+    /// Whether macroblocks that later pictures are predicted from, along motion, get a lower QP
+    /// (macroblock tree). It needs a look-ahead.
     public var usesMacroblockTree = true
-    /// Strength of the adaptive quantisation by local variance, 0 (off: best PSNR) to 2 (1: for eyes).
+    /// The strength of adaptive quantisation by local variance, 0 to 2. 0 is off and gives the best
+    /// PSNR; 1 looks best.
     public var adaptiveQuantisation = 1.0
-    /// Seconds that the stream will last, if known: the rate control then aims for its end.
+    /// The duration of the stream in seconds, if known: the rate control then aims at the target at
+    /// its end.
     public var expectedDuration: Double?
-    /// Payloads of the SEI messages mastering display colour volume (24 bytes) and content light level (4 bytes), which
-    /// are written with each key frame; nil: not written.
+    /// The payload of the mastering display colour volume SEI message (24 bytes), which is written
+    /// with each key frame; nil: none is written.
     public var masteringDisplay: [UInt8]?
+    /// The payload of the content light level SEI message (4 bytes), which is written with each key
+    /// frame; nil: none is written.
     public var contentLightLevel: [UInt8]?
-    /// Nil: a stream of its own.
+    /// The part of another stream that the pictures replace; nil: they are a stream of their own.
     public var part: Part?
-    /// Whether the stream is one of several that are joined, each encoded by itself: streams come before it, or after it.
-    /// All of them have one buffer, and agree on its fullness at a join, which is what it begins with
-    /// (`Buffer.initialFullness`). With frames after, at least that is there when the next stream's first frame is taken
-    /// out; with a constant rate exactly that, and the part of a byte that has come in by then
-    /// (`H264Encoder.begin(at:)`).
+    /// Whether another stream comes before this one, where several that are encoded independently
+    /// are joined.
+    ///
+    /// All of them have one buffer and agree on its fullness at a join, which is the fullness that
+    /// it begins with (`Buffer.initialFullness`).
     public var hasFramesBefore = false
+    /// Whether another stream follows this one, where several are joined.
+    ///
+    /// The buffer then holds at least the agreed fullness when the next stream's first frame is
+    /// removed. With a constant rate it holds exactly that, plus the part of a byte that has
+    /// arrived by then (`H264Encoder.begin(at:)`).
     public var hasFramesAfter = false
 
-    /// Options with their defaults: a quality of QP 24.
+    /// Creates options with their defaults: a quality of QP 24.
     public init() {}
   }
 }

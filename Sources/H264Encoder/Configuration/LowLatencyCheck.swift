@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension H264EncoderConfiguration {
+  /// Checks the options of the low-latency mode.
   /// - Throws: `H264EncoderError.invalidConfiguration` for the first value out of range.
   func validateLowLatency(_ options: LowLatency) throws {
     func require(_ condition: Bool, _ text: @autoclosure () -> String) throws {

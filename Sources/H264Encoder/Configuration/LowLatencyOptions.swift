@@ -1,66 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension H264EncoderConfiguration {
-  /// Options of the low-latency mode.
+  /// The options of the low-latency mode.
   public struct LowLatency: Sendable, Equatable {
-    /// How bits are spent.
+    /// The bit rate or QP to aim at.
     public enum RateControl: Sendable, Equatable {
-      /// A QP, 0...51, for all frames: exactly, or on average (`cascadesQuality`).
+      /// A constant QP, 0...51: the QP of all frames, or their average (`cascadesQuality`).
       case constantQP(Int)
-      /// An average in bits per second, kept over some seconds; frames are never held back for it.
+      /// An average bit rate in bits per second, kept over some seconds; frames are never held back
+      /// for it.
       case averageBitRate(Int)
     }
 
     /// What to do when a new scene begins.
     public enum SceneChangeResponse: Sendable, Hashable {
-      /// Nothing in particular: intra macroblocks where they pay.
+      /// No response: macroblocks are coded intra where that takes fewer bits.
       case none
       /// An IDR picture.
       case keyFrame
-      /// A gradual intra refresh begins; `intraRefreshPeriod` must say how long it takes.
+      /// A gradual intra refresh begins; `intraRefreshPeriod` sets its length and must not be 0.
       case intraRefresh
     }
 
+    /// The bit rate or QP to aim at.
     public var rateControl: RateControl = .constantQP(28)
-    /// Seconds that a frame may wait at most before a link of the average bit rate, from its capture to its last bit;
-    /// 0.02 to 10. A frame of a stream with few frames a second may take one and a half frame intervals.
+    /// The most seconds, 0.02 to 10, from the capture of a frame to the arrival of its last bit
+    /// over a link of the average bit rate. In streams with a low frame rate a frame may take one
+    /// and a half frame intervals.
     public var maximumQueueDelay = 0.3
-    /// With a constant QP, whether every fourth reference frame is coded a little better than it says, the others a
-    /// little worse, and key frames better: fewer bits for the same quality. A frame's own QP (`H264FrameOptions.qp`)
-    /// is exact.
+    /// Whether, with a constant QP, every fourth reference frame is coded with a slightly lower QP,
+    /// key frames with a lower one still, and the others with a slightly higher one, which takes
+    /// fewer bits for the same quality. A QP that a frame's options give (`H264FrameOptions.qp`) is
+    /// exact.
     public var cascadesQuality = true
-    /// Whether the rate control may drop frames; else it exceeds its target when `maximumQP` is not enough.
+    /// Whether the rate control may drop frames; otherwise it exceeds its target where `maximumQP`
+    /// is too low.
     public var allowsFrameDropping = false
-    /// Strength of the adaptive quantisation by local activity, 0 (off) to 2.
+    /// The strength of adaptive quantisation by local activity, 0 (off) to 2.
     public var adaptiveQuantisation: Double = 0
     /// What to do when a new scene begins.
     public var sceneChange: SceneChangeResponse = .none
-    /// Long-term references, fewer than `maximumReferences`.
+    /// The number of long-term reference slots, fewer than `maximumReferences`.
     public var longTermReferences: Int = 0
-    /// Frames that are not references may come (`H264FrameOptions.isReference`).
+    /// Whether frames may be coded that are not references (`H264FrameOptions.isReference`).
     public var allowsNonReferenceFrames = false
-    /// frame_num may skip: a receiver then takes lost frames without an error, until one arrives that refers only to
-    /// what it has.
+    /// Whether frame_num may have gaps (gaps_in_frame_num_value_allowed_flag): a receiver then
+    /// accepts lost frames without an error until a frame arrives that refers only to frames that
+    /// it has.
     public var allowsFrameNumberGaps = false
-    /// Frames that a gradual intra refresh takes to pass over the picture, of those that others may refer to, 0 (none) to
-    /// 1000. The macroblock columns of a picture are coded intra in turn, so that a receiver recovers without a key frame.
+    /// The number of reference frames that a gradual intra refresh takes to pass over the picture,
+    /// 0 (none) to 1000. The macroblock columns are coded as intra macroblocks in turn, so that a
+    /// receiver recovers from losses without a key frame.
     public var intraRefreshPeriod: Int = 0
-    /// One refresh follows the other without end; else one passes when it is asked for
+    /// Whether one refresh follows another without end; otherwise one begins when it is requested
     /// (`H264FrameOptions.startsIntraRefresh`, `sceneChange`).
     public var refreshesContinuously = true
-    /// A prefix NAL unit (type 14) before each slice, which says the temporal layer.
+    /// Whether a prefix NAL unit (type 14) with the temporal layer precedes each slice.
     public var writesTemporalLayerPrefix = false
 
-    /// Options with their defaults: a constant QP of 28.
+    /// Creates options with their defaults: a constant QP of 28.
     public init() {}
 
-    /// Options with an average bit rate and the defaults of all others.
-    /// - Parameter averageBitRate: bits per second.
+    /// Creates options with an average bit rate and defaults for everything else.
+    /// - Parameter averageBitRate: the bit rate in bits per second.
     public init(averageBitRate: Int) { rateControl = .averageBitRate(averageBitRate) }
   }
 }
 
 extension H264EncoderConfiguration.LowLatency {
-  /// Bits per second; nil with a constant QP.
+  /// The average bit rate in bits per second; nil with a constant QP.
   var averageBitRate: Int? { if case .averageBitRate(let rate) = rateControl { rate } else { nil } }
 }

@@ -3,13 +3,16 @@ import CH264Kernels
 import Dispatch
 import VideoBitstream
 
-/// What may change in mid-stream, and which pictures and options are taken.
+/// Reconfiguration, and the checks of pictures and options.
 extension LowLatencyEncoder {
-  /// Changes what may change in mid-stream: rates, limits, frame rate, QP range, frame dropping, key-frame
-  /// interval, the response to a new scene, the effort, and measurement. The next frame follows it.
+  /// Changes what may change within a stream: rates, limits, the frame rate, the QP range, frame
+  /// dropping, the queue delay, the key-frame interval, the response to a new scene, the effort,
+  /// and the measurement of the error. It applies from the next frame.
   ///
-  /// - Throws: `H264EncoderError.invalidConfiguration` if a value is out of range, `.fixedInStream` if anything else
-  ///   differs, `.levelExceeded` if the stream's level does not allow the rates; nothing changes then.
+  /// - Parameter new: the new configuration.
+  /// - Throws: `H264EncoderError.invalidConfiguration` if a value is out of range, `.fixedInStream`
+  ///   if anything else differs, `.levelExceeded` if the stream's level does not allow the rates;
+  ///   nothing changes then.
   func reconfigure(_ new: H264EncoderConfiguration) throws {
     try new.validate()
     var same = configuration
@@ -31,7 +34,7 @@ extension LowLatencyEncoder {
           + "to a new scene, the effort and measurement may change in mid-stream; make a new encoder for anything else."
       )
     }
-    // The level is in the parameter sets already: what it allows cannot grow.
+    // The parameter sets have been written, so the level cannot be raised.
     var fixed = new
     fixed.level = (sps.level?.number).map(Int.init)
     fixed.raisesLevel = false
@@ -43,6 +46,11 @@ extension LowLatencyEncoder {
     effortControl.reconfigure(new)
   }
 
+  /// Checks a picture and its options before anything changes.
+  /// - Parameters:
+  ///   - source: the picture.
+  ///   - options: its options.
+  /// - Throws: `H264EncoderError.invalidPicture` or `.invalidOption`.
   func check(_ source: SourcePicture, _ options: H264FrameOptions) throws {
     guard source.width == configuration.width, source.height == configuration.height else {
       throw H264EncoderError.invalidPicture(

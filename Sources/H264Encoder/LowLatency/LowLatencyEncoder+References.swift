@@ -5,16 +5,18 @@ import VideoBitstream
 
 /// The references of a picture, its slice header, and the marking of the decoded picture buffer.
 extension LowLatencyEncoder {
-  /// Fills `wanted` with the pictures to refer to, best first; empty: a key frame.
+  /// Selects the reference pictures of a frame (`wanted`), in the order of reference list 0. It
+  /// selects none where the frame has to be a key frame.
   func selectReferences(_ options: H264FrameOptions) {
     wanted.removeAll(keepingCapacity: true)
     if options.isKeyFrame || keyFrameIsDue { return }
     if let interval = configuration.keyFrameInterval, framesSinceIDR >= interval { return }
-    // Where a refresh passes, what is clean in the newest picture was not so in the ones before.
+    // During a gradual refresh each picture has more refreshed columns than the one before it, so
+    // only the newest may be referred to.
     let most = configuration.lowLatency.intraRefreshPeriod > 0 ? 1 : mostReferences
     switch options.references {
     case .automatic:
-      // Newest first, long-term ones among them.
+      // Newest first, short-term and long-term references alike.
       for entry in buffer.entries where entry.isUsable {
         var at = wanted.count
         while at > 0 && wanted[at - 1].index < entry.index { at -= 1 }
@@ -26,7 +28,7 @@ extension LowLatencyEncoder {
       }
     case .longTerm(let slots):
       for slot in slots {
-        // A key frame whose marking waits is the newest of the short-term ones.
+        // A key frame that the next picture will mark as long-term is the first entry until then.
         if slot == pendingLongTerm, let key = buffer.entries.first, key.isUsable { want(key) }
         for entry in buffer.entries where entry.isUsable && entry.longTermIndex == slot { want(entry) }
       }
@@ -35,19 +37,21 @@ extension LowLatencyEncoder {
     if wanted.count > most { wanted.removeLast(wanted.count - most) }
   }
 
-  /// Pictures that the one at hand may refer to.
+  /// The most reference pictures that the next frame may have.
   var mostReferences: Int {
     let (count, least) = coder.tools.motion.referencesByUse
     guard count > 1 else { return max(1, coder.referencesSearched) }
     return referenceUse.isWorthIt(index: nextIndex, least: least) ? count : 1
   }
 
-  /// A picture twice in a list would only take bits.
+  /// Adds a reference picture to `wanted`, unless it is there already: a second entry would cost
+  /// bits and gain nothing.
   func want(_ entry: DecodedPictureBuffer.Entry) {
     if !wanted.contains(where: { $0.picture == entry.picture }) { wanted.append(entry) }
   }
 
-  /// Puts the newest picture that is better than those around it behind the newest one.
+  /// Moves the newest picture of raised quality from the third place or later to the second place,
+  /// unless the second is one.
   func preferRaisedQuality() {
     for i in wanted.indices.dropFirst(2) where wanted[i].hasRaisedQuality && !wanted[1].hasRaisedQuality {
       let entry = wanted.remove(at: i)
@@ -56,8 +60,14 @@ extension LowLatencyEncoder {
     }
   }
 
-  /// Fills in the slice header, marks the picture in the buffer as its header tells the decoder to, and
-  /// returns the picture in the pool to code into.
+  /// Fills in the slice header of a picture, and marks reference pictures as the header tells the
+  /// decoder to.
+  /// - Parameters:
+  ///   - plan: receives the slice header.
+  ///   - wanted: the reference pictures, in the order of list 0.
+  ///   - options: the options of the frame.
+  ///   - index: the frame's index (`H264FrameFacts.index`).
+  /// - Returns: the index in the pool of the picture to code into.
   func prepare(
     _ plan: inout PicturePlan, _ wanted: [DecodedPictureBuffer.Entry], _ options: H264FrameOptions,
     _ index: UInt64
@@ -103,13 +113,21 @@ extension LowLatencyEncoder {
     return target
   }
 
+  /// Stores a reference picture in the buffer, and sets the memory management commands that this
+  /// takes (8.2.5).
+  /// - Parameters:
+  ///   - plan: receives the commands in its slice header.
+  ///   - target: the index of the picture in the pool.
+  ///   - slot: the long-term slot (LongTermFrameIdx) to keep it in; nil for a short-term reference.
+  ///   - index: the frame's index (`H264FrameFacts.index`).
   func mark(_ plan: inout PicturePlan, _ target: Int, _ slot: Int?, _ index: UInt64) {
     commands.removeAll(keepingCapacity: true)
     var entry = DecodedPictureBuffer.Entry(
       picture: target, index: index, frameNum: frameNum, longTermIndex: slot,
       hasRaisedQuality: plan.hasRaisedQuality)
     if plan.isIDR {
-      // An IDR picture can only become long-term with index 0; another index waits for the next picture.
+      // long_term_reference_flag marks an IDR picture with LongTermFrameIdx 0 only. For another
+      // slot the next picture has to mark it.
       plan.header.isLongTerm = slot == 0
       if slot != 0 {
         entry.longTermIndex = nil
@@ -118,7 +136,8 @@ extension LowLatencyEncoder {
       buffer.store(entry, current: 0, &commands)
       return
     }
-    // Before the others, and only with them.
+    // max_long_term_frame_idx_plus1 precedes the other commands, and is dropped below if there are
+    // none.
     commands.append(.longTermLimit(configuration.lowLatency.longTermReferences))
     if let pending = pendingLongTerm {
       pendingLongTerm = nil
@@ -126,7 +145,8 @@ extension LowLatencyEncoder {
         commands.append(.makeLongTerm(difference: difference, index: pending))
       }
     }
-    // Adaptive marking replaces the sliding window: what that would remove is then named.
+    // Adaptive marking replaces the sliding window, so the picture that the window would remove
+    // needs a command (8.2.5.1).
     if !plan.hasRaisedQuality, slot == nil,
       let removal = buffer.makeRoomSparingRaisedQuality(index: index, current: frameNum)
     {
@@ -141,12 +161,17 @@ extension LowLatencyEncoder {
     plan.header.memoryManagement = commands
   }
 
-  /// Gradual intra refresh: the columns that this picture codes intra.
+  /// Plans the step of a gradual intra refresh: which macroblock columns the picture codes as intra
+  /// macroblocks.
+  /// - Parameters:
+  ///   - plan: receives the columns.
+  ///   - starts: whether a refresh is to begin with this picture.
   func planRefresh(_ plan: inout PicturePlan, starts: Bool) {
     let period = configuration.lowLatency.intraRefreshPeriod
     let starts = starts || owesRefresh
     owesRefresh = starts && !plan.isIDR && !plan.isReference
-    // What nothing refers to hands nothing on: each step is a reference's, as recovery_frame_cnt counts (D.2.8).
+    // A picture that none refers to cannot pass refreshed samples on, so only reference pictures
+    // count as steps, as they do in recovery_frame_cnt (D.2.8).
     guard period > 0, !plan.isIDR, plan.isReference else { return }
     if starts {
       refreshStep = 0
@@ -161,7 +186,8 @@ extension LowLatencyEncoder {
     plan.startsRefresh = refreshStep == 0
     plan.refreshFrom = refreshStep * w / period
     plan.refreshTo = (refreshStep + 1) * w / period
-    // More frames than columns: this one refreshes none, but what is clean stays so.
+    // Where the period has more steps than there are columns, some pictures refresh none, but still
+    // keep the refreshed columns clean.
     plan.keepsClean = plan.refreshFrom > 0
   }
 }

@@ -3,69 +3,105 @@ import CH264Kernels
 import Dispatch
 import VideoBitstream
 
-/// The low-latency mode of `H264Encoder`: one picture in, one access unit out, nothing held back.
+/// The low-latency mode of `H264Encoder`: each picture is coded at once into one access unit; none
+/// waits.
 final class LowLatencyEncoder {
   var configuration: H264EncoderConfiguration
 
   var sps: H264SequenceParameterSet
   var pps: H264PictureParameterSet
+  /// Codes the pictures.
   let coder: PictureCoder
-  /// Pictures, tables and scratch beside those of the coder.
+  /// Owns the memory of `pool`, the rate control, the pre-analysis and the detectors.
   let memory: EncoderMemory
+  /// The reconstructed pictures: one more than there may be references.
   let pool: [PicturePlanes]
+  /// The reference pictures that a decoder keeps.
   var buffer: DecodedPictureBuffer
+  /// The access unit being written.
   var output: AccessUnit
   var rateControl: LowLatencyRateControl
+  /// Chooses QP offsets of macroblocks by local activity.
   var activity: ActivityQuantisation
+  /// Estimates costs and detects scene changes before a picture is coded.
   let preAnalysis: PreAnalysis
+  /// Detects that the content was scrolled as a whole.
   let scrollDetector: ScrollDetector
-  /// The last picture that was looked at for a scroll had one.
+  /// Whether a scroll was found in the last picture in which one was searched for.
   var hasScrolled = false
+  /// Detects parts of the picture that have moved, such as windows of a screen.
   let moveDetector: MoveDetector
-  /// Nil where the stream has no weighted prediction.
+  /// Compares the brightness of pictures; nil where the stream has no weighted prediction.
   let fadeDetector: FadeDetector?
-  /// Pictures coded with weights so far; for tests.
+  /// The number of pictures with explicit weights; for tests.
   var weightedPictures = 0
+  /// Chooses the effort of each frame by the encoding time.
   var effortControl: EffortControl
-  /// Nanoseconds.
+  /// The current time in nanoseconds, from any origin.
   let clock: () -> UInt64
 
-  /// Frames (`H264FrameFacts.index`) that the last coded frame may refer to; empty for a key frame.
+  /// The frames (`H264FrameFacts.index`) in the reference list of the last coded frame, in its
+  /// order; empty for a key frame.
   var lastReferences: [UInt64] = []
 
+  /// The index of the next frame; dropped frames are counted.
   var nextIndex: UInt64 = 0
+  /// frame_num of the last coded picture.
   var frameNum = 0
+  /// Whether the last coded picture is a reference picture, after which frame_num increases
+  /// (7.4.3).
   var lastWasReference = false
-  /// 0 in the first IDR picture, then 1 and 2 in turns, so that a stream may follow another at an IDR picture (7.4.3).
+  /// idr_pic_id of the last IDR picture: 0 in the first, then 1 and 2 in turns, so that it differs
+  /// from that of an IDR picture with which another stream continues this one (7.4.3). Nil before
+  /// the first.
   var idrPictureID: Int?
+  /// PicOrderCnt of the next picture, two per picture.
   var orderCount = 0
+  /// The number of coded pictures since the last IDR picture, which is counted.
   var framesSinceIDR = 0
+  /// The step of the gradual refresh that the last reference picture did, from 0; -1 where none is
+  /// under way.
   var refreshStep = -1
-  /// A refresh was asked for with a picture that nothing refers to, or that was dropped.
+  /// Whether a refresh was requested for a picture that none refers to or that was dropped: the
+  /// next reference picture begins it.
   var owesRefresh = false
+  /// The index in `pool` of the last coded picture; nil before the first.
   var lastPicture: Int?
+  /// The long-term slot for which the next picture has to mark the last IDR picture; nil for none.
   var pendingLongTerm: Int?
-  /// The frame being coded begins a new scene, which an intra refresh answers.
+  /// Whether the frame being coded begins a new scene and the configuration responds to that with
+  /// an intra refresh.
   var startsRefresh = false
-  /// A key frame was dropped since hard limits left no room for it: the next picture is one.
+  /// Whether a key frame was dropped because hard limits left no room for it: the next picture is
+  /// one.
   var keyFrameIsDue = false
+  /// The QP offsets with a constant QP.
   var cascade = ConstantQPCascade()
   /// The QP that the last reference picture was planned with.
   var lastReferenceQP = 0
+  /// Measures whether several reference pictures pay.
   var referenceUse = ReferenceUse()
-  /// References of the frame being coded; kept to keep its memory.
+  /// Scratch: the reference pictures of the frame being coded, in the order of list 0.
   var wanted: [DecodedPictureBuffer.Entry] = []
-  /// Commands of its slice header, likewise.
+  /// Scratch: the list modifications and memory management commands of its slice header.
   var modifications: [H264ReferenceListModification] = []
   var commands: [H264MemoryManagement] = []
+  /// Scratch: the weights of its slice header.
   var weightTable = H264PredictionWeights()
 
-  /// - Throws: `H264EncoderError` with the value that is out of range.
+  /// Creates an encoder.
+  /// - Parameter configuration: the configuration; its `latency` is `zero`.
+  /// - Throws: `H264EncoderError` that names the value out of range.
   convenience init(configuration: H264EncoderConfiguration) throws {
     try self.init(configuration: configuration, cpu: ovt_cpu_detect())
   }
 
-  /// `cpu`: a mask of OVT_CPU_*, `clock`: one in nanoseconds that encode times are taken from; both for tests.
+  /// Creates an encoder with an instruction set and a clock chosen by a test.
+  /// - Parameters:
+  ///   - configuration: the configuration; its `latency` is `zero`.
+  ///   - cpu: a mask of OVT_CPU_*, the instruction sets that the kernels may use.
+  ///   - clock: returns the time in nanoseconds by which encoding times are measured.
+  /// - Throws: `H264EncoderError` that names the value out of range.
   init(
     configuration: H264EncoderConfiguration, cpu: Int32,
     clock: @escaping () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }
@@ -106,28 +142,37 @@ final class LowLatencyEncoder {
       configuration.lowLatency.adaptiveQuantisation > 0 ? UnsafePointer(activity.qpOffsets) : nil
   }
 
-  /// The parameter sets, NAL unit headers included, without start codes.
+  /// The sequence and the picture parameter set as NAL units with headers, without start codes.
   var parameterSets: (sequence: [UInt8], pictures: [[UInt8]]) { (sps.nalUnit, [pps.nalUnit()]) }
 
-  /// Tells that the receiver lacks this frame and, since later ones may depend on it, all that came after:
-  /// they are not referred to any more.
+  /// Excludes a frame that the receiver lacks and, since they may depend on it, all later frames
+  /// from further reference.
+  /// - Parameter index: the frame's index (`H264FrameFacts.index`).
   func invalidateReferences(from index: UInt64) { buffer.invalidate(from: index) }
 
-  /// Tells that this frame is the only one that the receiver is known to have: no other is referred to any more.
+  /// Excludes all frames but one from further reference: the only one that the receiver is known to
+  /// have.
+  /// - Parameter index: that frame's index (`H264FrameFacts.index`).
   func invalidateReferences(except index: UInt64) { buffer.invalidate(except: index) }
 
-  /// Frames that could be referred to now, newest first.
+  /// The indices of the frames that the next frame could refer to: short-term references, the
+  /// newest first, then long-term references by slot.
   var availableReferences: [UInt64] { buffer.entries.filter(\.isUsable).map(\.index) }
 
-  /// Whether there is any.
+  /// Whether there is a frame that the next frame could refer to.
   var hasAvailableReference: Bool { buffer.entries.contains { $0.isUsable } }
 
   // MARK: - Encoding
 
   /// Codes a picture. Its memory is read until the call returns.
   ///
-  /// - Returns: the frame; `facts.isDropped` if the rate control left it out.
-  /// - Throws: `H264EncoderError` if the picture or the options do not fit; the encoder stays as it was.
+  /// - Parameters:
+  ///   - source: the picture, of the configuration's size.
+  ///   - options: its options.
+  /// - Returns: the frame; where the rate control dropped it, `facts.isDropped` is set and there
+  ///   are no NAL units.
+  /// - Throws: `H264EncoderError` if the picture or the options are invalid; the encoder is
+  ///   unchanged then.
   func encode(_ source: SourcePicture, options: H264FrameOptions = H264FrameOptions()) throws
     -> H264EncodedFrame
   {
@@ -157,7 +202,7 @@ final class LowLatencyEncoder {
     plan.moves = moveDetector.moves(
       source, index: nextIndex, isSceneChange: isCut, refersToLast: refersToLast,
       limit: sps.verticalMotion - 16)
-    // The pre-analysis compares with the last picture.
+    // The camera motion that the pre-analysis found is relative to the last picture.
     if isAnalysed, preAnalysis.camera.isKnown, refersToLast { plan.camera = preAnalysis.camera }
     let isSceneChange = isCut && plan.scroll == 0 && !plan.moves.explainMost
     if isSceneChange && configuration.lowLatency.sceneChange == .keyFrame && options.references == .automatic
@@ -203,7 +248,8 @@ final class LowLatencyEncoder {
     let leading = (units: output.units.count, count: output.count)
     coder.code(plan, source: source, into: pool[target], output: &output)
     if coder.isThreaded, let most = decision.largest, Double(output.bits) > most {
-      // Threads begin rows before they know what the rows above took, which a noisy picture can be too much for.
+      // With several threads a row begins before the bits of the rows above are known, and a noisy
+      // picture can exceed the limit.
       output.truncate(units: leading.units, count: leading.count)
       coder.recodeAlone(plan, source: source, into: pool[target], output: &output)
     }
@@ -235,13 +281,22 @@ final class LowLatencyEncoder {
       facts: facts, nalUnits: output.units, byteCount: output.count, memory: output.takeMemory())
   }
 
-  /// Codes the picture anew that is beyond hard limits. A budget ends with what is left for macroblocks that are skipped, but the last
-  /// one before that may take more than is kept for it.
+  /// Codes a picture again that exceeds the hard limits.
+  ///
+  /// A row budget reserves bits for skipped macroblocks at its end, but the last macroblock before
+  /// these may take more than the budget has left.
+  /// - Parameters:
+  ///   - plan: the plan of the picture; receives the lower limit.
+  ///   - allowed: the bits that the access unit may have.
+  ///   - leading: the number of NAL units and bytes in `output` before the slices.
+  ///   - source: the samples of the picture.
+  ///   - picture: receives the reconstruction.
   func keepLimits(
     _ plan: inout PicturePlan, _ allowed: Double, _ leading: (units: Int, count: Int),
     _ source: SourcePicture, into picture: PicturePlanes
   ) {
-    // As much less as it took too much, twice as much less and more, and nothing but macroblocks that are skipped.
+    // The first attempt lowers the limit by the excess, the next ones by multiples of it and 512
+    // bits more each, and the last one leaves bits for skipped macroblocks only.
     var limit = allowed
     for attempt in 1...4 {
       let over = Double(output.bits) - allowed
@@ -253,9 +308,14 @@ final class LowLatencyEncoder {
     }
   }
 
-  /// Weights of the pictures to refer to, where the picture has grown darker or brighter.
+  /// Chooses the weights of the reference pictures, where the picture is darker or brighter than
+  /// they are, and sets them in the slice header.
   ///
-  /// - Parameter unread: the picture, if the pre-analysis has not read its brightness.
+  /// - Parameters:
+  ///   - plan: receives the weights.
+  ///   - fadeDetector: compares the brightness of pictures.
+  ///   - unread: the picture, if the pre-analysis has not measured its brightness; otherwise nil.
+  ///   - isSceneChange: whether a new scene begins with the picture, which then has no weights.
   func weigh(
     _ plan: inout PicturePlan, _ fadeDetector: FadeDetector, _ unread: SourcePicture?, isSceneChange: Bool
   ) {
@@ -280,6 +340,8 @@ final class LowLatencyEncoder {
 
   // MARK: - NAL units around the slices
 
+  /// Appends the NAL units that precede the slices: access unit delimiter, parameter sets and
+  /// recovery point, as configured.
   func writeLeadingUnits(_ plan: PicturePlan, _ options: H264FrameOptions) {
     if configuration.writesAccessUnitDelimiters {
       output.append(.accessUnitDelimiter) {
@@ -300,8 +362,10 @@ final class LowLatencyEncoder {
 
   // MARK: - Reconstruction
 
-  /// Calls `body` with the planes of the last coded picture as a decoder shows it: luma and NV12 chroma,
-  /// both with `bytesPerRow`. Nil if no picture was coded yet.
+  /// Calls `body` with the planes of the last coded picture as a decoder reconstructs it.
+  /// - Parameter body: receives luma and interleaved (NV12) chroma, both with `bytesPerRow` bytes
+  ///   per row.
+  /// - Returns: the result of `body`; nil if no picture was coded yet.
   func withReconstruction<R>(
     _ body: (_ luma: UnsafePointer<UInt8>, _ chroma: UnsafePointer<UInt8>, _ bytesPerRow: Int) throws -> R
   ) rethrows -> R? {
