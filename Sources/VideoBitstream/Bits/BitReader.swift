@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reads syntax elements (7.2, 9.1) from bytes that may come from anywhere: nothing is trusted, nothing traps.
+/// Reads syntax elements (7.2, 9.1) from untrusted bytes. No input makes it trap.
 ///
-/// Emulation prevention bytes are passed over while reading, so that the work is bounded by what is read and nothing
-/// is copied. The first error is kept in `failure`; from then on, all reads leave their values as they are.
+/// It skips emulation prevention bytes while reading, so that it copies nothing and its work is
+/// bounded by what is read. The first error is kept in `failure`; after it, every read leaves its
+/// value unchanged.
 package struct BitReader {
-  /// Valid as long as the closure of `read` runs.
+  /// The bytes to read, which the caller keeps valid.
   private let bytes: UnsafeBufferPointer<UInt8>
+  /// Whether emulation prevention bytes are skipped.
   private let hasEmulationPrevention: Bool
-  /// The next byte that is not in `cache`.
+  /// The offset of the next byte to load into `cache`.
   private var next: Int
-  /// Zero bytes before it.
+  /// The number of successive zero bytes before `next`.
   private var zeros = 0
-  /// Bits that were taken from the bytes and not read yet, from the top down, and zeros.
+  /// Bits that are loaded but not read yet, from the highest bit down; the bits below them are
+  /// zero.
   private var cache: UInt64 = 0
+  /// The number of bits in `cache`.
   private var cached = 0
+  /// The first error; nil if there was none.
   package private(set) var failure: SyntaxError?
 
+  /// Creates a reader.
   /// - Parameters:
-  ///   - bytes: Must outlive the reader.
-  ///   - headerLength: Bytes to pass over.
-  ///   - hasEmulationPrevention: False for a payload that emulation prevention was taken out of.
+  ///   - bytes: the bytes to read, which must outlive the reader.
+  ///   - headerLength: the number of bytes to skip first.
+  ///   - hasEmulationPrevention: false for a payload from which emulation prevention bytes have
+  ///     been removed.
   package init(
     _ bytes: UnsafeBufferPointer<UInt8>, headerLength: Int = 0, hasEmulationPrevention: Bool = true
   ) {
@@ -28,7 +35,12 @@ package struct BitReader {
     next = min(max(headerLength, 0), bytes.count)
   }
 
-  /// Reads from a NAL unit with its header.
+  /// Calls `body` with a reader of a NAL unit.
+  /// - Parameters:
+  ///   - unit: the NAL unit with its header.
+  ///   - headerLength: the size of the header in bytes, which the reader skips.
+  ///   - body: reads the payload.
+  /// - Returns: the result of `body`.
   package static func read<Bytes: Collection<UInt8>, Result>(
     _ unit: Bytes, headerLength: Int, _ body: (inout BitReader) -> Result
   ) -> Result {
@@ -43,6 +55,7 @@ package struct BitReader {
     }
   }
 
+  /// Loads bytes into `cache` until it is full or no bytes are left.
   private mutating func fill() {
     while cached <= 56, next < bytes.count {
       let byte = bytes[next]
@@ -59,7 +72,7 @@ package struct BitReader {
     }
   }
 
-  /// The next bits, 0...32 of them; nil if there are not so many.
+  /// Reads 0...32 bits; nil, and the reader fails, if fewer are left.
   private mutating func take(_ count: Int) -> UInt64? {
     if cached < count { fill() }
     guard cached >= count, failure == nil else {
@@ -73,7 +86,7 @@ package struct BitReader {
     return value
   }
 
-  /// The code number of ue(v), at most 2^32 - 2.
+  /// Reads codeNum of an Exp-Golomb code (9.1), at most 2^32 - 2; nil if the reader fails.
   private mutating func codeNumber() -> Int? {
     if cached < 32 { fill() }
     let zeros = cache.leadingZeroBitCount
@@ -85,6 +98,7 @@ package struct BitReader {
     return Int(code) - 1
   }
 
+  /// Skips a number of bits.
   package mutating func skip(_ count: Int) {
     var left = count
     while left > 0, failure == nil {
@@ -93,7 +107,8 @@ package struct BitReader {
     }
   }
 
-  /// more_rbsp_data(): whether there is more before the trailing bits. Looks through all that is left.
+  /// more_rbsp_data() (7.2): whether more bits precede the trailing bits. It scans all bytes that
+  /// are left.
   package var hasMoreData: Bool {
     guard failure == nil else { return false }
     var rest = self
@@ -105,7 +120,7 @@ package struct BitReader {
       rest.fill()
       if rest.cache != 0 { return true }
     }
-    // All that is left is the stop bit, or nothing at all.
+    // Only the stop bit is left, or nothing.
     return first != 0 && first != 1 << 63
   }
 }
@@ -155,28 +170,29 @@ extension BitReader: SyntaxCoder {
 }
 
 extension BitReader {
-  /// A flag by itself, false if it cannot be read.
+  /// Reads u(1); false if that fails.
   package mutating func flag() -> Bool {
     var value = false
     flag(&value)
     return value
   }
 
-  /// u(n) by itself, 0 if it cannot be read.
+  /// Reads u(n), 0...62 bits; 0 if that fails.
   package mutating func u(_ count: Int) -> Int {
     var value = 0
     u(&value, count)
     return value
   }
 
-  /// ue(v) by itself, 0 if it cannot be read.
+  /// Reads ue(v); 0 if that fails.
+  /// - Parameter limit: the largest allowed value.
   package mutating func ue(max limit: Int = 0xFFFF_FFFE) -> Int {
     var value = 0
     ue(&value, 0...limit)
     return value
   }
 
-  /// se(v) by itself, 0 if it cannot be read.
+  /// Reads se(v); 0 if that fails.
   package mutating func se() -> Int {
     var value = 0
     se(&value)

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Writes syntax elements (7.2, 9.1) into memory that the caller owns.
+/// Writes syntax elements (7.2, 9.1) into memory of the caller.
 ///
-/// Never writes beyond the capacity: what does not fit is dropped and `overflowed` is set.
-/// A copy of the value is a snapshot: assigning it back takes back what was written since.
-/// An entropy coder writes each symbol through it, so that all of it can be inlined in other modules.
+/// It never writes beyond the capacity: bits that do not fit are dropped, and `overflowed` is set.
+/// A copy of the writer is a snapshot; assigning it back undoes what was written since.
+///
+/// Entropy coders write every symbol with it, so it is inlinable in other modules.
 @frozen package struct BitWriter {
+  /// The first byte of the memory.
   package let start: UnsafeMutablePointer<UInt8>
+  /// The next byte to write.
   @usableFromInline package private(set) var next: UnsafeMutablePointer<UInt8>
-  /// One past the last byte that may be written.
+  /// The end of the memory, one past the last byte that may be written.
   package let end: UnsafeMutablePointer<UInt8>
+  /// The bits that are not in memory yet, in its lowest `pending` bits.
   @usableFromInline var accumulator: UInt64 = 0
-  /// Bits in the accumulator that are not in memory yet, below 32 between calls.
+  /// The number of bits in the accumulator that are not in memory yet: below 32 between calls.
   @usableFromInline var pending = 0
+  /// Whether bits did not fit and were dropped.
   @usableFromInline package private(set) var overflowed = false
 
   @inlinable package init(_ memory: UnsafeMutablePointer<UInt8>, capacity: Int) {
@@ -20,25 +25,27 @@
     end = memory + capacity
   }
 
-  /// Bits written so far.
+  /// The number of bits written so far.
   @inlinable package var bitCount: Int {
     @inline(__always) get { (next - start) &* 8 &+ pending }
   }
 
+  /// Whether the next bit is the first of a byte.
   @inlinable package var isByteAligned: Bool {
     @inline(__always) get { pending & 7 == 0 }
   }
 
-  /// u(n): the low `count` bits (0...32) of `value`, the others being zero.
+  /// Writes u(n): the lowest `count` bits (0...32) of `value`, whose other bits must be zero.
   @inlinable @inline(__always) package mutating func put(_ value: UInt32, _ count: Int) {
     accumulator = accumulator &<< UInt64(truncatingIfNeeded: count) | UInt64(value)
     pending &+= count
     if pending >= 32 { drain() }
   }
 
+  /// Writes u(1).
   @inlinable @inline(__always) package mutating func flag(_ value: Bool) { put(value ? 1 : 0, 1) }
 
-  /// ue(v), `value` up to 2^32 - 2.
+  /// Writes ue(v), for values up to 2^32 - 2.
   @inlinable @inline(__always) package mutating func ue(_ value: Int) {
     let code = UInt32(truncatingIfNeeded: value &+ 1)
     let length = 32 &- code.leadingZeroBitCount
@@ -50,16 +57,17 @@
     }
   }
 
-  /// se(v)
+  /// Writes se(v).
   @inlinable @inline(__always) package mutating func se(_ value: Int) {
     ue(value > 0 ? 2 &* value &- 1 : -2 &* value)
   }
 
-  /// te(v) for a syntax element in 0...`largest`, `largest` being at least 1.
+  /// Writes te(v) for a syntax element in 0...`largest`, where `largest` is 1 or more.
   @inlinable @inline(__always) package mutating func te(_ value: Int, largest: Int) {
     if largest > 1 { ue(value) } else { put(value == 0 ? 1 : 0, 1) }
   }
 
+  /// Moves the 32 oldest pending bits to memory.
   @inlinable @inline(__always) mutating func drain() {
     pending &-= 32
     if end - next >= 4 {
@@ -71,19 +79,19 @@
     }
   }
 
-  /// Fills the last byte up with `bit`.
+  /// Fills the last byte up with bits of value `bit`.
   @inlinable package mutating func align(with bit: UInt32) {
     let missing = (8 &- pending & 7) & 7
     put(bit == 0 ? 0 : (1 &<< UInt32(truncatingIfNeeded: missing)) &- 1, missing)
   }
 
-  /// rbsp_trailing_bits()
+  /// Writes rbsp_trailing_bits().
   @inlinable package mutating func trailingBits() {
     put(1, 1)
     align(with: 0)
   }
 
-  /// Moves whole pending bytes to memory. The position must be byte aligned.
+  /// Moves the pending bytes to memory. The position must be byte-aligned.
   @inlinable package mutating func flush() {
     precondition(isByteAligned)
     while pending > 0 {
@@ -97,7 +105,7 @@
     }
   }
 
-  /// Appends whole bytes at a byte-aligned position.
+  /// Appends bytes at a byte-aligned position.
   @inlinable package mutating func append(_ bytes: UnsafePointer<UInt8>, count: Int) {
     flush()
     guard end - next >= count else {
@@ -108,8 +116,10 @@
     next += count
   }
 
-  /// A writer at `position`, a byte-aligned place in the memory of this one, that `overflowed` says
-  /// whether everything before it fitted.
+  /// Returns a writer that continues at another position of the same memory.
+  /// - Parameters:
+  ///   - position: a byte-aligned position.
+  ///   - overflowed: whether bits before it did not fit.
   @inlinable package func moved(to position: UnsafeMutablePointer<UInt8>, overflowed: Bool) -> BitWriter {
     var writer = self
     writer.next = position
@@ -123,7 +133,7 @@
 extension BitWriter: SyntaxCoder {
   package static var isReading: Bool { false }
   package var failure: SyntaxError? { nil }
-  /// What is written comes from the program: values are kept in range by those who set them.
+  /// Does nothing: the values to write come from the program, which keeps them in range.
   package mutating func fail(_ error: SyntaxError) {}
 
   package mutating func flag(_ value: inout Bool) { flag(value) }
@@ -145,9 +155,10 @@ extension BitWriter: SyntaxCoder {
 }
 
 extension BitWriter {
-  /// The bytes that `body` writes, from a byte-aligned position to another.
+  /// Returns the bytes that `body` writes, which must end byte-aligned.
   ///
-  /// For parameter sets and messages, whose size is not known before: memory grows until everything fits.
+  /// It is meant for parameter sets and messages, whose size is not known before: `body` is called
+  /// again with more memory until everything fits.
   package static func bytes(_ body: (inout BitWriter) -> Void) -> [UInt8] {
     var capacity = 256
     while true {

@@ -1,32 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is wrong with a parameter set, a header or another structure that was read.
+/// An error in a parameter set, a header or another structure that was read.
 package enum SyntaxError: Error, Hashable {
-  /// It ends too early.
+  /// The data end too early.
   case truncated
-  /// A value is not allowed by the standard, or what it refers to is not there.
+  /// A value is not allowed by the standard, or what it refers to does not exist.
   case invalid
 }
 
-/// Visits the syntax elements of a structure one after another: a reader sets them, a writer takes them.
+/// Reads or writes the syntax elements of a structure one after another.
 ///
-/// So a structure is described once, in a function `code` that is specialised for both. Whoever reads looks at
-/// `failure` in the end: after the first one nothing is changed any more, so that what came before it stays, and
-/// counts that were not read stay what they were.
+/// A structure describes its syntax once, in a generic function `code`, which is specialised for
+/// reading (values are set) and writing (values are taken). A caller that reads checks `failure` at
+/// the end. After the first failure no value is changed, so values read before it are valid, and
+/// later ones keep what they had.
 package protocol SyntaxCoder {
+  /// Whether values are read rather than written.
   static var isReading: Bool { get }
-  /// What went wrong first; nil for a writer.
+  /// The first error; nil for a writer.
   var failure: SyntaxError? { get }
+  /// Records an error, unless there is one already.
   mutating func fail(_ error: SyntaxError)
 
-  /// u(1)
+  /// Codes u(1).
   mutating func flag(_ value: inout Bool)
-  /// u(n) and i(n) that are not negative, 0...62 bits.
+  /// Codes u(n) of 0...62 bits, or i(n) that is not negative.
   mutating func u(_ value: inout Int, _ count: Int)
-  /// ue(v): how far a value lies above the lower bound of its range. A reader fails for values beyond.
+  /// Codes ue(v): the difference of `value` to the lower bound of `range`. A reader fails for
+  /// values beyond `range`.
   mutating func ue(_ value: inout Int, _ range: ClosedRange<Int>)
-  /// se(v): how far a value of a range lies above `origin`. A reader fails for values beyond.
+  /// Codes se(v): the difference of `value` to `origin`. A reader fails for values outside `range`.
   mutating func se(_ value: inout Int, _ range: ClosedRange<Int>, above origin: Int)
-  /// more_rbsp_data(): a reader sets it, a writer lets it be.
+  /// more_rbsp_data(): a reader sets `hasMore`, and a writer leaves it as it is.
   mutating func moreData(_ hasMore: inout Bool)
 }
 
@@ -34,15 +38,16 @@ extension SyntaxCoder {
   /// The largest value of ue(v).
   package static var largestUE: Int { 0xFFFF_FFFE }
 
-  /// ue(v) that the standard does not limit otherwise.
+  /// Codes ue(v) with the largest range.
   package mutating func ue(_ value: inout Int) { ue(&value, 0...Self.largestUE) }
 
+  /// Codes se(v) of a value in `range`.
   package mutating func se(_ value: inout Int, _ range: ClosedRange<Int>) { se(&value, range, above: 0) }
 
-  /// se(v) that the standard does not limit otherwise.
+  /// Codes se(v) with the largest range.
   package mutating func se(_ value: inout Int) { se(&value, -0x7FFF_FFFF...0x7FFF_FFFF, above: 0) }
 
-  /// u(n) with a largest value below 2^n - 1.
+  /// Codes u(n) with a largest value below 2^n - 1. A reader fails for larger values.
   package mutating func u(_ value: inout Int, _ count: Int, max limit: Int) {
     var read = value
     u(&read, count)
@@ -50,20 +55,21 @@ extension SyntaxCoder {
     if failure == nil { value = read }
   }
 
-  /// u(n): how far a value lies above `origin`.
+  /// Codes u(n): the difference of `value` to `origin`.
   package mutating func u(_ value: inout Int, _ count: Int, above origin: Int) {
     var coded = value - origin
     u(&coded, count)
     if failure == nil { value = coded + origin }
   }
 
-  /// Bits that have one value only, or none that is looked at.
+  /// Codes bits with a fixed value; a reader skips them and accepts any value.
   package mutating func reserved(_ count: Int, _ value: Int = 0) {
     var bits = value
     u(&bits, count)
   }
 
-  /// A flag that says whether a structure is present, and the structure. One that cannot be read whole is left out.
+  /// Codes a flag that tells whether a structure is present, and the structure. A reader leaves
+  /// `value` nil if the structure cannot be read completely.
   package mutating func optional<T>(
     _ value: inout T?, _ initial: @autoclosure () -> T, _ body: (inout Self, inout T) -> Void
   ) {
@@ -75,15 +81,15 @@ extension SyntaxCoder {
     if failure == nil { value = content }
   }
 
-  /// As many elements as `count` says, which must be bounded.
+  /// Codes `count` elements. The caller has to bound `count`.
   ///
-  /// A writer only looks at the array, and so never copies one.
+  /// A writer only reads the array, so that the array is never copied.
   package mutating func list<T>(
     _ values: inout [T], count: Int, _ initial: @autoclosure () -> T, _ body: (inout Self, inout T) -> Void
   ) {
     if Self.isReading {
       values.removeAll()
-      // A count may be large where nothing follows: the first error ends the list.
+      // The count may be much larger than what follows it, so the first error ends the list.
       for _ in 0..<count {
         guard failure == nil else { return }
         var value = initial()
@@ -99,5 +105,5 @@ extension SyntaxCoder {
   }
 }
 
-/// Ceil(Log2(count)): the bits that tell one of so many; 0 for one or none.
+/// Ceil(Log2(count)): the number of bits that distinguish `count` values; 0 for one value or none.
 func ceilLog2(_ count: Int) -> Int { count <= 1 ? 0 : Int.bitWidth - (count - 1).leadingZeroBitCount }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// colour_primaries, transfer_characteristics and matrix_coefficients: code points of ITU-T H.273.
+/// The colour description of a stream, as code points of ITU-T H.273.
 package struct ColorDescription: Hashable, Sendable {
-  /// 2 stands for "unspecified" in each.
+  /// The code point 2 means "unspecified" in all three.
   package static let unspecified = 2
 
+  /// colour_primaries
   package var primaries: Int
+  /// transfer_characteristics
   package var transfer: Int
+  /// matrix_coefficients
   package var matrix: Int
 
   package init(

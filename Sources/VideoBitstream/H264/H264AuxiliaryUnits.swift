@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// access_unit_delimiter_rbsp() of H.264 (7.3.2.4).
 package struct H264AccessUnitDelimiter: Equatable, Sendable {
-  /// primary_pic_type (Table 7-5): 0 I, 1 I and P, 2 I, P and B.
+  /// primary_pic_type (Table 7-5), which tells the slice types of the picture. 0: I; 1: I and P; 2:
+  /// I, P and B.
   package var primaryPictureType = 0
 
   package init(primaryPictureType: Int = 0) { self.primaryPictureType = primaryPictureType }
 
   mutating func code<Coder: SyntaxCoder>(_ c: inout Coder) { c.u(&primaryPictureType, 3) }
 
-  /// Writes the payload, trailing bits included.
+  /// Writes the raw byte sequence payload, trailing bits included.
   package func write(to bits: inout BitWriter) {
     var delimiter = self
     delimiter.code(&bits)
@@ -17,13 +18,14 @@ package struct H264AccessUnitDelimiter: Equatable, Sendable {
   }
 }
 
-/// recovery_point() (D.1.8): after some more frames the pictures are right, as after a gradual intra refresh.
+/// recovery_point() (D.1.8): the number of frames after which decoding that begins here gives
+/// correct pictures, as after a gradual intra refresh.
 package struct H264RecoveryPoint: Equatable, Sendable {
   package static let payloadType = 6
 
   /// recovery_frame_cnt, 0...65535
   package var frameCount = 0
-  /// The pictures are right bit for bit.
+  /// exact_match_flag: whether the pictures then equal those of a decoder that began earlier.
   package var isExact = false
   /// broken_link_flag
   package var isBrokenLink = false
@@ -53,7 +55,7 @@ package struct H264RecoveryPoint: Equatable, Sendable {
     }
   }
 
-  /// From the payload of a message.
+  /// Reads the message from its payload, which has no emulation prevention bytes.
   package init(payload: [UInt8]) throws(SyntaxError) {
     var message = Self()
     let failure = payload.withUnsafeBufferPointer { bytes in
@@ -68,7 +70,8 @@ package struct H264RecoveryPoint: Equatable, Sendable {
 
 /// filler_data_rbsp() (7.3.2.7), the same in HEVC.
 package enum FillerData {
-  /// Writes `count` bytes of 0xFF and the trailing bits: the NAL unit of H.264 is `count` + 2 bytes long.
+  /// Writes `count` bytes of 0xFF and the trailing bits. In H.264 the NAL unit has `count` + 2
+  /// bytes.
   package static func write(count: Int, to bits: inout BitWriter) {
     for _ in 0..<max(count, 0) { bits.put(0xFF, 8) }
     bits.trailingBits()

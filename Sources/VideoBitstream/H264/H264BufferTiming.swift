@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// buffering_period() of H.264 (D.1.2), for the one schedule of the NAL HRD.
+/// buffering_period() of H.264 (D.1.2), for NAL HRD parameters with one delivery schedule.
 package struct H264BufferingPeriod: Equatable, Sendable {
   package static let payloadType = 0
 
+  /// seq_parameter_set_id
   package var sequenceParameterSetID = 0
-  /// initial_cpb_removal_delay, in ticks of 90 kHz: from the arrival of the first bit of the access unit to its removal.
+  /// initial_cpb_removal_delay, in ticks of 90 kHz: the time from the arrival of the first bit of
+  /// the access unit to its removal.
   package var initialRemovalDelay = 1
   /// initial_cpb_removal_delay_offset, in ticks of 90 kHz.
   package var initialRemovalDelayOffset = 0
@@ -29,10 +31,11 @@ package struct H264BufferingPeriod: Equatable, Sendable {
 package struct H264PictureTiming: Equatable, Sendable {
   package static let payloadType = 1
 
-  /// cpb_removal_delay, in clock ticks since the removal of the last access unit with a buffering period, this one
-  /// excluded; what is written is the remainder after the counter's length.
+  /// cpb_removal_delay, in clock ticks since the removal of the last access unit before this one
+  /// that has a buffering period message. It is written modulo 2 to the power of its length.
   package var removalDelay = 0
-  /// dpb_output_delay, in clock ticks from the removal to the output.
+  /// dpb_output_delay, in clock ticks from the removal of the access unit to the output of its
+  /// picture.
   package var outputDelay = 0
 
   package init() {}
@@ -48,6 +51,7 @@ package struct H264PictureTiming: Equatable, Sendable {
     }
   }
 
+  /// Returns the lowest `length` bits of a value.
   static func remainder(_ value: Int, _ length: Int) -> UInt32 {
     UInt32(truncatingIfNeeded: value & ((1 << length) - 1))
   }

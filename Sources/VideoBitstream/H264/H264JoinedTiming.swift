@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Picture timing at a join: a stream that is encoded by itself does not know when the last buffering period before its
-// first access unit began. It leaves room for the number, so that who joins streams need not change any size.
+// Picture timing where streams are joined that were encoded independently. The encoder of a stream
+// does not know when the last buffering period of the stream before began, and so cannot know
+// cpb_removal_delay of its first access unit. It reserves room for the value, so that a program
+// that joins streams can set it without changing the size of any NAL unit.
 
 extension H264PictureTiming {
-  /// filler_payload() (D.1.5)
+  /// payloadType of filler_payload() (D.1.5).
   private static let fillerType = 3
-  /// Bytes of filler that a first access unit comes with: emulation prevention takes some of them, or gives some.
+  /// The bytes of filler that the encoder writes. Another delay may need more or fewer emulation
+  /// prevention bytes, and the filler makes up for the difference.
   private static let usualFiller = 6
 
-  /// The payload of a NAL unit with this message, and bytes of filler in a message behind it.
+  /// Returns the SEI messages of an access unit at the start of a stream: its picture timing, and
+  /// filler.
+  /// - Parameters:
+  ///   - timing: the picture timing; the removal delay may be set later (`replacing`).
+  ///   - hrd: the HRD parameters, which give the lengths of the fields.
   package static func joinable(_ timing: Self, hrd: H264HypotheticalDecoder) -> [SupplementalInformation
     .Message]
   {
     timing.messages(hrd: hrd, filler: usualFiller)
   }
 
+  /// Returns the picture timing message and a filler message of `filler` bytes.
   private func messages(hrd: H264HypotheticalDecoder, filler: Int) -> [SupplementalInformation.Message] {
     let payload = BitWriter.bytes { bits in
       bits.put(Self.remainder(removalDelay, hrd.removalDelayLength), hrd.removalDelayLength)
@@ -28,7 +36,10 @@ extension H264PictureTiming {
     ]
   }
 
-  /// Reads the message of a NAL unit; nil if there is none.
+  /// Reads the picture timing message of an SEI NAL unit; nil if there is none.
+  /// - Parameters:
+  ///   - nalUnit: the NAL unit with its header.
+  ///   - hrd: the HRD parameters, which give the lengths of the fields.
   package init?(nalUnit: some Collection<UInt8>, hrd: H264HypotheticalDecoder) {
     let messages = SupplementalInformation.messages(nalUnit: nalUnit, headerLength: 1)
     guard let message = messages.first(where: { $0.type == Self.payloadType }),
@@ -47,7 +58,12 @@ extension H264PictureTiming {
     outputDelay = take(hrd.outputDelayLength)
   }
 
-  /// A NAL unit that `joinable` was written to, with another removal delay, as long as it was; nil if it is none.
+  /// Returns a NAL unit with the messages of `joinable` with another removal delay and the same
+  /// size; nil if it is no such NAL unit.
+  /// - Parameters:
+  ///   - removalDelay: the new cpb_removal_delay, in clock ticks.
+  ///   - nalUnit: the NAL unit with its header.
+  ///   - hrd: the HRD parameters, which give the lengths of the fields.
   package static func replacing(
     removalDelay: Int, in nalUnit: some Collection<UInt8>, hrd: H264HypotheticalDecoder
   ) -> [UInt8]? {

@@ -3,22 +3,22 @@
 package struct H264Level: Equatable, Sendable {
   /// Ten times the level's number; 9 for level 1b.
   package let number: UInt8
-  /// MaxMBPS, macroblocks per second.
+  /// MaxMBPS in macroblocks per second.
   package let macroblocksPerSecond: Int
-  /// MaxFS, macroblocks.
+  /// MaxFS in macroblocks.
   package let frameSize: Int
-  /// MaxDpbMbs, macroblocks.
+  /// MaxDpbMbs in macroblocks.
   package let dpbMacroblocks: Int
-  /// MaxBR, in units of 1000 bits/s of VCL NAL units (1250 in the High profiles).
+  /// MaxBR of VCL NAL units, in units of 1000 bits/s (1250 in the High profiles).
   package let bitRate: Int
-  /// MaxCPB, in the same units of bits.
+  /// MaxCPB of VCL NAL units, in units of 1000 bits (1250 in the High profiles).
   package let cpb: Int
-  /// Vertical motion vectors stay in -n ... n - 0.25 luma samples.
+  /// MaxVmvR: vertical motion vectors are in the range -n ... n - 0.25 luma samples.
   package let verticalMotion: Int
   /// MaxMvsPer2Mb, nil where there is no limit.
   package let motionVectorsPerTwoMacroblocks: Int?
 
-  /// All levels, lowest first. 1b stands between 1 and 1.1.
+  /// All levels, the lowest first; 1b is between 1 and 1.1.
   package static let all: [H264Level] = [
     H264Level(10, 1485, 99, 396, 64, 175, 64, nil),
     H264Level(9, 1485, 99, 396, 128, 350, 64, nil),
@@ -56,35 +56,38 @@ package struct H264Level: Equatable, Sendable {
     self.motionVectorsPerTwoMacroblocks = motionVectors
   }
 
-  /// The level with a number such as 31 for 3.1 (9: level 1b).
+  /// Returns the level with a number such as 31 for level 3.1, or 9 for level 1b; nil if there is
+  /// none.
   package static func numbered(_ number: Int) -> H264Level? { all.first { Int($0.number) == number } }
 
-  /// Whether a frame of this many macroblocks in each direction fits.
+  /// Whether the level allows a frame of this number of macroblocks in each direction (A.3.1).
   package func allows(widthInMbs: Int, heightInMbs: Int) -> Bool {
     let side = max(widthInMbs, heightInMbs)
     return widthInMbs * heightInMbs <= frameSize && side * side <= 8 * frameSize
   }
 
-  /// MaxDpbFrames (A.3.1), the largest max_num_ref_frames, for pictures of this size.
+  /// Returns MaxDpbFrames (A.3.1), the largest max_num_ref_frames, for pictures of a size in
+  /// macroblocks.
   package func dpbFrames(widthInMbs: Int, heightInMbs: Int) -> Int {
     min(dpbMacroblocks / max(widthInMbs * heightInMbs, 1), 16)
   }
 
-  /// The largest bit rate of the VCL NAL units, bits per second (A.3.1 i and A.3.3 g). That of all NAL units is a fifth
-  /// higher, but next to all bits of a stream are in VCL NAL units.
+  /// Returns the largest bit rate of VCL NAL units in bits per second (A.3.1 i and A.3.3 g). That
+  /// of all NAL units is a fifth higher, but nearly all bits of a stream are in VCL NAL units.
   package func vclBitRate(profile: H264Profile) -> Int { bitRate * profile.vclFactor }
 
-  /// The largest coded picture buffer of the VCL NAL units, bits.
+  /// Returns the largest coded picture buffer of VCL NAL units in bits.
   package func vclCPB(profile: H264Profile) -> Int { cpb * profile.vclFactor }
 
-  /// The most macroblocks in a row or a column of a picture: the root of eight times MaxFS (A.3.1 f and g).
+  /// The most macroblocks in a row or a column of a picture: the square root of eight times MaxFS
+  /// (A.3.1 f and g).
   package var largestSide: Int {
     var side = 0
     while (side + 1) * (side + 1) <= 8 * frameSize { side += 1 }
     return side
   }
 
-  /// Why a stream does not fit, if it does not.
+  /// Returns the first limit that a stream exceeds; nil if it fits the level.
   package func violation(by stream: H264StreamDemands) -> H264LevelViolation? {
     if !allows(widthInMbs: stream.widthInMbs, heightInMbs: stream.heightInMbs) { return .frameSize }
     if stream.macroblocksPerSecond > Double(macroblocksPerSecond) { return .macroblockRate }
@@ -96,22 +99,25 @@ package struct H264Level: Equatable, Sendable {
     return nil
   }
 
-  /// The lowest level that a stream fits, or nil if none does.
+  /// Returns the lowest level that a stream fits; nil if it fits none.
   package static func lowest(for stream: H264StreamDemands) -> H264Level? {
     all.first { $0.violation(by: stream) == nil }
   }
 }
 
-/// What a stream asks of a level.
+/// The properties of a stream that levels limit.
 package struct H264StreamDemands: Sendable {
+  /// The profile, on which the units of bit rate and buffer size depend.
   package var profile: H264Profile
+  /// The width in macroblocks.
   package var widthInMbs: Int
+  /// The height in macroblocks.
   package var heightInMbs: Int
-  /// Frames per second; 0 if unknown.
+  /// The frame rate in frames per second; 0 if unknown.
   package var frameRate: Double = 0
-  /// Bits per second, the largest; 0 if unknown.
+  /// The highest bit rate in bits per second; 0 if unknown.
   package var bitRate: Int = 0
-  /// Bits of the coded picture buffer; 0 if unknown.
+  /// The size of the coded picture buffer in bits; 0 if unknown.
   package var cpb: Int = 0
   /// max_num_ref_frames
   package var referenceFrames: Int = 1
@@ -129,10 +135,11 @@ package struct H264StreamDemands: Sendable {
     self.referenceFrames = referenceFrames
   }
 
+  /// The macroblocks per second; 0 if the frame rate is unknown.
   package var macroblocksPerSecond: Double { Double(widthInMbs * heightInMbs) * frameRate }
 }
 
-/// The first limit of a level that a stream exceeds.
+/// A limit of a level that a stream exceeds: MaxFS, MaxMBPS, MaxBR, MaxCPB or MaxDpbFrames.
 package enum H264LevelViolation: Sendable {
   case frameSize, macroblockRate, bitRate, codedPictureBuffer, decodedPictureBuffer
 }

@@ -17,19 +17,20 @@ package struct H264NALUnitType: RawRepresentable, Hashable, Sendable {
   package static let prefix = Self(rawValue: 14)
   package static let subsetSequenceParameterSet = Self(rawValue: 15)
 
-  /// A sequence or picture parameter set.
+  /// Whether the unit is a sequence or picture parameter set.
   package var isParameterSet: Bool { self == .sequenceParameterSet || self == .pictureParameterSet }
-  /// A slice or a data partition of one.
+  /// Whether the unit is a slice or a data partition of one.
   package var isSlice: Bool { 1...5 ~= rawValue }
-  /// Begins with a slice header: partitions B and C do not.
+  /// Whether the unit begins with a slice header. Partitions B and C do not.
   package var hasSliceHeader: Bool { self == .slice || self == .dataPartitionA || self == .idrSlice }
-  /// Found after the last slice of a picture, it begins the next access unit (7.4.1.2.3).
+  /// Whether the unit begins a new access unit where it follows the last slice of a picture
+  /// (7.4.1.2.3).
   package var beginsAccessUnit: Bool { 6...9 ~= rawValue || 14...18 ~= rawValue }
 }
 
 /// The first byte of a NAL unit (7.3.1).
 package struct H264NALUnitHeader: Hashable, Sendable {
-  /// nal_ref_idc, 0...3; 0: nothing refers to it.
+  /// nal_ref_idc, 0...3; 0: no picture refers to it.
   package var refIDC: UInt8
   package var type: H264NALUnitType
 
@@ -38,7 +39,7 @@ package struct H264NALUnitHeader: Hashable, Sendable {
     self.type = type
   }
 
-  /// - Returns: Nil if the forbidden bit is set.
+  /// Reads the byte; nil if forbidden_zero_bit is set.
   package init?(byte: UInt8) {
     guard byte & 0x80 == 0 else { return nil }
     refIDC = byte >> 5

@@ -1,41 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 /// pic_parameter_set_rbsp() of H.264 (7.3.2.2).
 package struct H264PictureParameterSet: Equatable, Sendable {
-  /// 0...255
+  /// pic_parameter_set_id, 0...255.
   package var id = 0
-  /// 0...31
+  /// seq_parameter_set_id, 0...31.
   package var sequenceParameterSetID = 0
   /// entropy_coding_mode_flag
   package var cabac = true
   /// bottom_field_pic_order_in_frame_present_flag
   package var hasBottomFieldOrder = false
-  /// Nil: one slice group.
+  /// The slice groups; nil: one slice group.
   package var sliceGroups: H264SliceGroups?
-  /// num_ref_idx_l0_default_active_minus1 + 1 and that of list 1, 1...32.
+  /// num_ref_idx_l0_default_active_minus1 + 1, 1...32.
   package var defaultActiveReferences = 1
+  /// num_ref_idx_l1_default_active_minus1 + 1, 1...32.
   package var defaultActiveReferencesL1 = 1
-  /// weighted_pred_flag: P and SP slices have a table of weights.
+  /// weighted_pred_flag: whether P and SP slices have explicit weights.
   package var hasWeightedPrediction = false
-  /// weighted_bipred_idc of B slices: 0 none, 1 a table, 2 by distance.
+  /// weighted_bipred_idc: the weights of B slices. 0: none; 1: explicit; 2: implicit, by distance
+  /// in time.
   package var weightedBipredIDC = 0
-  /// 26 + pic_init_qp_minus26; down to -36 with more than eight bits.
+  /// 26 + pic_init_qp_minus26, down to -36 with more than eight bits.
   package var initialQP = 26
   /// 26 + pic_init_qs_minus26, 0...51.
   package var initialQS = 26
-  /// -12...12
+  /// chroma_qp_index_offset, -12...12.
   package var chromaQPOffset = 0
+  /// deblocking_filter_control_present_flag
   package var deblockingControlPresent = true
   package var constrainedIntraPrediction = false
   /// redundant_pic_cnt_present_flag
   package var hasRedundantPictures = false
-  /// What High profiles add; nil stands for no 8x8 transform, flat lists and one offset for both chroma planes.
+  /// The syntax elements of High profiles; nil: no 8x8 transform, flat scaling lists, and one
+  /// offset for both chroma planes.
   package var high: High?
 
   package struct High: Equatable, Sendable {
     /// transform_8x8_mode_flag
     package var transform8x8 = false
     package var scalingLists: H264ScalingLists?
-    /// second_chroma_qp_index_offset (Cr), -12...12.
+    /// second_chroma_qp_index_offset, the offset of Cr, -12...12.
     package var secondChromaQPOffset = 0
 
     package init(transform8x8: Bool = false, secondChromaQPOffset: Int = 0) {
@@ -48,9 +52,12 @@ package struct H264PictureParameterSet: Equatable, Sendable {
 
   package var transform8x8: Bool { high?.transform8x8 ?? false }
 
+  /// Reads a parameter set.
   /// - Parameters:
-  ///   - nalUnit: The whole NAL unit, without a start code or a length before it.
-  ///   - chromaFormat: chroma_format_idc of the sequence parameter set, on which the number of scaling lists depends.
+  ///   - nalUnit: the NAL unit with its header, without start code or length.
+  ///   - chromaFormat: chroma_format_idc of the sequence parameter set, which the number of scaling
+  ///     lists depends on.
+  /// - Throws: `SyntaxError` if it is invalid or truncated.
   package init<Bytes: Collection<UInt8>>(nalUnit: Bytes, chromaFormat: Int = 1) throws(SyntaxError) {
     guard let header = nalUnit.first, header & 31 == H264NALUnitType.pictureParameterSet.rawValue else {
       throw .invalid
@@ -59,7 +66,8 @@ package struct H264PictureParameterSet: Equatable, Sendable {
     let failure = BitReader.read(nalUnit, headerLength: 1) { reader -> SyntaxError? in
       set.codeBase(&reader)
       let failure = reader.failure
-      // A set that is damaged only here can still be used to tell pictures apart.
+      // Damage in the syntax elements of High profiles is ignored: the parameter set still serves
+      // to distinguish pictures.
       if failure == nil { set.codeHigh(&reader, chromaFormat: chromaFormat) }
       return failure
     }
@@ -67,7 +75,10 @@ package struct H264PictureParameterSet: Equatable, Sendable {
     self = set
   }
 
-  /// Writes the payload, trailing bits included.
+  /// Writes the raw byte sequence payload, trailing bits included.
+  /// - Parameters:
+  ///   - bits: receives the payload.
+  ///   - chromaFormat: chroma_format_idc of the sequence parameter set.
   package func write(to bits: inout BitWriter, chromaFormat: Int = 1) {
     var set = self
     set.codeBase(&bits)
@@ -76,7 +87,8 @@ package struct H264PictureParameterSet: Equatable, Sendable {
     bits.flush()
   }
 
-  /// The whole NAL unit, with nal_ref_idc 3.
+  /// Returns the NAL unit with header, nal_ref_idc 3 and emulation prevention bytes.
+  /// - Parameter chromaFormat: chroma_format_idc of the sequence parameter set.
   package func nalUnit(chromaFormat: Int = 1) -> [UInt8] {
     EmulationPrevention.adding(
       header: [H264NALUnitHeader(refIDC: 3, type: .pictureParameterSet).byte],
@@ -114,22 +126,24 @@ package struct H264PictureParameterSet: Equatable, Sendable {
   }
 }
 
-/// Slice groups of a picture parameter set, of the Baseline and Extended profiles.
+/// The slice groups of a picture parameter set, which the Baseline and Extended profiles have.
 package struct H264SliceGroups: Equatable, Sendable {
-  /// slice_group_map_type and what it needs.
+  /// slice_group_map_type and the syntax elements that it needs.
   package enum Map: Equatable, Sendable {
-    /// 0: run_length_minus1 + 1 of each group.
+    /// 0: run_length_minus1 + 1 of each slice group.
     case interleaved(runs: [Int])
-    /// 1
+    /// 1: dispersed, without further syntax elements.
     case dispersed
-    /// 2: the first and last macroblock of all groups but the last.
+    /// 2: top_left and bottom_right of each slice group but the last.
     case foreground([Rectangle])
-    /// 3, 4 and 5: slice_group_change_rate_minus1 + 1.
+    /// 3, 4 or 5 (`type`): slice_group_change_direction_flag and slice_group_change_rate_minus1 +
+    /// 1.
     case changing(type: Int, isReversed: Bool, rate: Int)
     /// 6: slice_group_id of each map unit.
     case explicit([UInt8])
   }
 
+  /// A rectangle of macroblocks.
   package struct Rectangle: Equatable, Sendable {
     package var topLeft = 0
     package var bottomRight = 0
@@ -140,7 +154,7 @@ package struct H264SliceGroups: Equatable, Sendable {
     }
   }
 
-  /// 2...8
+  /// num_slice_groups_minus1 + 1, 2...8.
   package var count: Int
   package var map: Map
 
@@ -149,7 +163,7 @@ package struct H264SliceGroups: Equatable, Sendable {
     self.map = map
   }
 
-  /// The largest number of map units of a picture: the macroblocks of one at level 6.2.
+  /// The most map units of a picture: the macroblocks that level 6.2 allows.
   package static let mostMapUnits = 139_264
 
   static func code<Coder: SyntaxCoder>(_ groups: inout H264SliceGroups?, _ c: inout Coder) {

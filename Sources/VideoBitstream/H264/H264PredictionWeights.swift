@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// pred_weight_table() of H.264 (7.3.3.2).
 package struct H264PredictionWeights: Equatable, Sendable {
+  /// The weight and offset of a colour component.
   package struct Weight: Equatable, Sendable {
-    /// -128...127
+    /// The weight, -128...127, in units of 2 to the power of minus the denominator.
     package var weight = 0
+    /// The offset, -128...127.
     package var offset = 0
 
     package init(weight: Int = 0, offset: Int = 0) {
@@ -17,6 +19,7 @@ package struct H264PredictionWeights: Equatable, Sendable {
     }
   }
 
+  /// The weights of both chroma components.
   package struct Chroma: Equatable, Sendable {
     package var cb = Weight()
     package var cr = Weight()
@@ -24,7 +27,7 @@ package struct H264PredictionWeights: Equatable, Sendable {
     package init() {}
   }
 
-  /// Of a reference; nil where the default weight holds.
+  /// The weights of a reference picture; nil where the default weight applies.
   package struct Entry: Equatable, Sendable {
     package var luma: Weight?
     package var chroma: Chroma?
@@ -43,7 +46,7 @@ package struct H264PredictionWeights: Equatable, Sendable {
 
   /// luma_log2_weight_denom, 0...7
   package var log2LumaDenominator = 0
-  /// Not there in grey and separate planes.
+  /// chroma_log2_weight_denom, 0...7; not present without chroma or with separate colour planes.
   package var log2ChromaDenominator = 0
   package var list0: [Entry] = []
   package var list1: [Entry] = []
@@ -63,7 +66,7 @@ package struct H264PredictionWeights: Equatable, Sendable {
     _ list: inout [Entry], _ c: inout Coder, hasChroma: Bool, count: Int
   ) {
     if !Coder.isReading {
-      // The list stays as it is: nothing is copied, and so nothing is allocated.
+      // The array is only read, so that it is never copied and nothing is allocated.
       for i in 0..<count {
         var entry = i < list.count ? list[i] : Entry()
         entry.code(&c, hasChroma: hasChroma)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A profile and the constraint_set flags that say it (A.2).
+/// A profile, as profile_idc and the constraint_set flags give it (A.2).
 package enum H264Profile: Hashable, Sendable {
   case constrainedBaseline, main, constrainedHigh, high
 
@@ -11,7 +11,8 @@ package enum H264Profile: Hashable, Sendable {
     }
   }
 
-  /// constraint_set0_flag in the highest bit ... constraint_set5_flag; the last two bits are zero.
+  /// The eight bits that follow profile_idc: constraint_set0_flag in the highest to
+  /// constraint_set5_flag, and two zeros.
   package var constraintFlags: Int {
     switch self {
     case .constrainedBaseline: 0b1100_0000
@@ -23,13 +24,14 @@ package enum H264Profile: Hashable, Sendable {
 
   package var allowsCABAC: Bool { self != .constrainedBaseline }
   package var allowsTransform8x8: Bool { self == .high || self == .constrainedHigh }
-  /// level_prefix above 15 (CAVLC) is for the High profiles only: elsewhere a level stays within
-  /// -2063...2063.
+  /// Whether CAVLC level_prefix may exceed 15: in the High profiles only. In others levels of
+  /// coefficients are limited to -2063...2063.
   package var allowsLongLevels: Bool { allowsTransform8x8 }
-  /// cpbBrVclFactor (A.3.1, Table A-2): bits for each unit of MaxBR and MaxCPB.
+  /// cpbBrVclFactor (A.3.1, Table A-2): the number of bits in a unit of MaxBR and MaxCPB.
   package var vclFactor: Int { allowsTransform8x8 ? 1250 : 1000 }
 
-  /// profile_idc of the profiles whose parameter sets say the chroma format, bit depths and scaling lists.
+  /// The profile_idc whose sequence parameter sets contain chroma format, bit depths and scaling
+  /// lists.
   package static let idcsWithChromaFormat: Set<Int> = [
     100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135,
   ]

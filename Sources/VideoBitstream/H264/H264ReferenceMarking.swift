@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A command of ref_pic_list_modification() (7.3.3.1).
 package enum H264ReferenceListModification: Hashable, Sendable {
-  /// modification_of_pic_nums_idc 0 or 1: the short-term picture `difference` below (negative) or above
-  /// the prediction of its PicNum; not 0.
+  /// modification_of_pic_nums_idc 0 or 1: a short-term picture. `difference` is its PicNum less the
+  /// predicted PicNum: negative with 0, positive with 1, never 0.
   case shortTerm(difference: Int)
-  /// modification_of_pic_nums_idc 2
+  /// modification_of_pic_nums_idc 2: the long-term picture with this LongTermPicNum.
   case longTerm(pictureNumber: Int)
 
-  /// PicNum of fields has 17 bits.
+  /// The largest absolute difference: PicNum of fields has 17 bits.
   private static let largestDifference = 1 << 17
-  /// An entry for each reference of a field's list at most, and one more.
+  /// The most commands: one for each of the 32 entries of a field's list, and one more.
   private static let mostCommands = 33
 
-  /// ref_pic_list_modification_flag_l0 or l1 and the commands.
+  /// Codes ref_pic_list_modification_flag_l0 or _l1 and the commands of a list.
   static func code<Coder: SyntaxCoder>(_ commands: inout [Self], _ c: inout Coder) {
     var isPresent = !commands.isEmpty
     c.flag(&isPresent)
@@ -30,7 +30,7 @@ package enum H264ReferenceListModification: Hashable, Sendable {
     }
   }
 
-  /// Nil stands for the end of the commands.
+  /// Codes a command; nil is the end of the commands (modification_of_pic_nums_idc 3).
   private static func code<Coder: SyntaxCoder>(_ command: inout Self?, _ c: inout Coder) {
     var idc = 3
     var value = 1
@@ -57,24 +57,26 @@ package enum H264ReferenceListModification: Hashable, Sendable {
 
 /// memory_management_control_operation (7.4.3.3).
 package enum H264MemoryManagement: Hashable, Sendable {
-  /// 1: a short-term picture becomes unused; its PicNum is the current one's minus `difference` (from 1).
+  /// 1: marks a short-term picture as unused. Its PicNum is that of the current picture less
+  /// `difference`, 1 or more.
   case removeShortTerm(difference: Int)
-  /// 2
+  /// 2: marks the long-term picture with this LongTermPicNum as unused.
   case removeLongTerm(pictureNumber: Int)
-  /// 3: a short-term picture becomes the long-term one with this index.
+  /// 3: gives a short-term picture, named as in 1, the LongTermFrameIdx `index`.
   case makeLongTerm(difference: Int, index: Int)
-  /// 4: max_long_term_frame_idx_plus1
+  /// 4: sets max_long_term_frame_idx_plus1.
   case longTermLimit(Int)
-  /// 5: all pictures become unused.
+  /// 5: marks all reference pictures as unused.
   case removeAll
-  /// 6: the current picture becomes the long-term one with this index.
+  /// 6: gives the current picture the LongTermFrameIdx `index`.
   case currentIsLongTerm(index: Int)
 
   private static let largestDifference = 1 << 17
-  /// One for each field of a full buffer to remove it and one to make it long-term, and a few.
+  /// The most operations: for each of the 32 fields of a full buffer one to remove it and one to
+  /// make it long-term, and a few more.
   private static let mostOperations = 66
 
-  /// The operations of adaptive marking and the 0 that ends them.
+  /// Codes the operations of adaptive marking and the 0 that ends them.
   static func code<Coder: SyntaxCoder>(_ operations: inout [Self], _ c: inout Coder) {
     if Coder.isReading { operations.removeAll() }
     var index = 0
@@ -89,7 +91,7 @@ package enum H264MemoryManagement: Hashable, Sendable {
     }
   }
 
-  /// The number of the operation and its two values, 0 for the end.
+  /// Returns memory_management_control_operation and its operands in order; 0 for the end.
   private static func fields(_ operation: Self?) -> (number: Int, first: Int, second: Int) {
     switch operation {
     case nil: (0, 0, 0)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// nal_unit_header_svc_extension() (G.7.3.1.1) of a prefix NAL unit, which tells the temporal layer of the
-/// slice that follows. Decoders of other profiles skip it.
+/// nal_unit_header_svc_extension() (G.7.3.1.1) of a prefix NAL unit, which gives the temporal layer
+/// of the next slice. Decoders of profiles without layers skip it.
 package struct H264ScalableHeader: Equatable, Sendable {
+  /// idr_flag
   package var isIDR = false
-  /// 0...63; lower is more important.
+  /// priority_id, 0...63; lower values are more important.
   package var priorityID = 0
-  /// 0...7
+  /// temporal_id, 0...7.
   package var temporalID = 0
-  /// Not needed by pictures of layers above.
+  /// discardable_flag: whether pictures of higher layers do not need the picture.
   package var isDiscardable = false
 
   package init(isIDR: Bool = false, priorityID: Int = 0, temporalID: Int = 0, isDiscardable: Bool = false) {
@@ -30,7 +31,7 @@ package struct H264ScalableHeader: Equatable, Sendable {
     c.reserved(3, 7)  // output_flag, reserved_three_2bits
   }
 
-  /// The three bytes after the NAL unit's first.
+  /// The three bytes that follow the first byte of the NAL unit.
   package var bytes: (UInt8, UInt8, UInt8) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 3) { memory in
       guard let base = memory.baseAddress else { return (0, 0, 0) }
@@ -42,9 +43,9 @@ package struct H264ScalableHeader: Equatable, Sendable {
     }
   }
 
-  /// From a prefix NAL unit or a slice extension, types 14 and 20.
+  /// Reads the header of a prefix NAL unit or a slice extension, types 14 and 20.
   package init<Bytes: Collection<UInt8>>(nalUnit: Bytes) throws(SyntaxError) {
-    // svc_extension_flag: without it, the header is that of MVC.
+    // If svc_extension_flag is 0, the header is that of MVC.
     guard let first = nalUnit.dropFirst().first, first & 0x80 != 0 else { throw .invalid }
     var header = Self()
     let failure = BitReader.read(nalUnit, headerLength: 1) { reader in
@@ -55,7 +56,7 @@ package struct H264ScalableHeader: Equatable, Sendable {
     self = header
   }
 
-  /// Writes the payload, prefix_nal_unit_svc(): empty when nal_ref_idc is 0.
+  /// Writes prefix_nal_unit_svc(), which is empty if nal_ref_idc is 0.
   package func writePayload(refIDC: UInt8, to bits: inout BitWriter) {
     guard refIDC != 0 else { return }
     bits.flag(false)  // store_ref_base_pic_flag

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// seq_scaling_matrix and pic_scaling_matrix (7.3.2.1.1.1): lists for 4x4 and, after the sixth, for 8x8 blocks.
+/// The scaling lists of a sequence or picture parameter set (7.3.2.1.1.1): six for 4x4 blocks, then
+/// those for 8x8 blocks.
 package struct H264ScalingLists: Equatable, Sendable {
-  /// A list's delta_scale values up to the one that ends it; nil where the fall-back rule names another list.
+  /// For each list the delta_scale values up to the one that ends it; nil where the list is not
+  /// present and the fall-back rule applies.
   package var lists: [[Int]?]
 
-  /// - Parameter lists: 6 for the 4x4 blocks, then 2 or, in 4:4:4, 6 for the 8x8 blocks.
+  /// Creates scaling lists.
+  /// - Parameter lists: six for 4x4 blocks, then two or, in 4:4:4, six for 8x8 blocks.
   package init(lists: [[Int]?] = []) { self.lists = lists }
 
-  /// - Parameter count: Of lists.
+  /// Codes the lists.
+  /// - Parameters:
+  ///   - c: reads or writes them.
+  ///   - count: the number of lists.
   package mutating func code<Coder: SyntaxCoder>(_ c: inout Coder, count: Int) {
     if Coder.isReading { lists = [[Int]?](repeating: nil, count: count) }
     for index in 0..<min(count, lists.count) where c.failure == nil {
@@ -17,7 +23,7 @@ package struct H264ScalingLists: Equatable, Sendable {
     }
   }
 
-  /// scaling_list(): it ends where the next scale becomes 0.
+  /// Codes scaling_list() of `size` entries, which ends early where nextScale becomes 0.
   private static func code<Coder: SyntaxCoder>(_ c: inout Coder, _ deltas: inout [Int], size: Int) {
     var scale = 8
     for index in 0..<size where c.failure == nil {

@@ -1,47 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 /// seq_parameter_set_data() of H.264 (7.3.2.1.1).
 package struct H264SequenceParameterSet: Equatable, Sendable {
-  /// pic_order_cnt_type 1: the order follows a cycle of differences.
+  /// The syntax elements of pic_order_cnt_type 1, where order follows from frame_num and a cycle of
+  /// offsets.
   package struct OrderCycle: Equatable, Sendable {
     /// delta_pic_order_always_zero_flag
     package var isDeltaAlwaysZero = false
+    /// offset_for_non_ref_pic
     package var offsetForNonReference = 0
     package var offsetForTopToBottom = 0
-    /// offset_for_ref_frame, at most 255.
+    /// offset_for_ref_frame of each frame of the cycle, at most 255.
     package var offsetsForReferenceFrames: [Int] = []
 
     package init() {}
   }
 
   package var profileIDC = 66
-  /// constraint_set0_flag in the highest of eight bits.
+  /// The eight bits that follow profile_idc: constraint_set0_flag in the highest.
   package var constraintFlags = 0
   package var levelIDC = 10
-  /// 0...31
+  /// seq_parameter_set_id, 0...31.
   package var id = 0
   /// chroma_format_idc: 0 grey, 1 4:2:0, 2 4:2:2, 3 4:4:4.
   package var chromaFormat = 1
   /// separate_colour_plane_flag, 4:4:4 only.
   package var hasSeparatePlanes = false
-  /// 8...14
+  /// bit_depth_luma_minus8 + 8, 8...14.
   package var bitDepthLuma = 8
+  /// bit_depth_chroma_minus8 + 8, 8...14.
   package var bitDepthChroma = 8
   /// qpprime_y_zero_transform_bypass_flag
   package var isLosslessAtZero = false
   package var scalingLists: H264ScalingLists?
-  /// 4...16
+  /// log2_max_frame_num_minus4 + 4, 4...16.
   package var log2MaxFrameNum = 4
-  /// 0 by low bits, 1 by a cycle, 2: output order is decoding order.
+  /// pic_order_cnt_type. 0: by low bits in slice headers; 1: by a cycle of offsets; 2: output order
+  /// is decoding order.
   package var pictureOrderCountType = 0
-  /// 4...16, for type 0.
+  /// log2_max_pic_order_cnt_lsb_minus4 + 4, 4...16, with pic_order_cnt_type 0.
   package var log2MaxPictureOrderCountLSB = 4
-  /// For type 1.
+  /// The offsets of pic_order_cnt_type 1.
   package var orderCycle = OrderCycle()
   /// max_num_ref_frames, 0...16
   package var maxReferenceFrames = 0
+  /// gaps_in_frame_num_value_allowed_flag
   package var gapsInFrameNumAllowed = false
   package var widthInMbs = 1
-  /// pic_height_in_map_units_minus1 + 1: macroblock rows of a frame, or of a field if `isFrameOnly` is false.
+  /// pic_height_in_map_units_minus1 + 1: the macroblock rows of a frame, or of a field unless
+  /// `isFrameOnly`.
   package var heightInMapUnits = 1
   /// frame_mbs_only_flag
   package var isFrameOnly = true
@@ -49,16 +55,20 @@ package struct H264SequenceParameterSet: Equatable, Sendable {
   package var isMacroblockAdaptive = false
   /// direct_8x8_inference_flag
   package var direct8x8Inference = true
-  /// In `cropUnit`s.
+  /// The frame cropping offsets in units of `cropUnit`; nil: no cropping.
   package var cropping: CropOffsets?
+  /// vui_parameters(); nil: not present.
   package var vui: H264VideoUsability?
 
   package init() {}
 
-  /// A set for progressive 4:2:0 video of 8 bits.
+  /// Creates a parameter set for progressive 4:2:0 video with 8 bits.
   ///
   /// - Parameters:
-  ///   - width: Luma samples, even, as is `height`.
+  ///   - profile: the profile.
+  ///   - level: the level.
+  ///   - width: the width in luma samples, even.
+  ///   - height: the height in luma samples, even.
   package init(profile: H264Profile, level: H264Level, width: Int, height: Int) {
     profileIDC = profile.profileIDC
     constraintFlags = profile.constraintFlags
@@ -81,25 +91,28 @@ package struct H264SequenceParameterSet: Equatable, Sendable {
 
   // MARK: - What follows from it
 
+  /// Whether the parameter set contains chroma format, bit depths and scaling lists.
   package var hasChromaFormat: Bool { H264Profile.idcsWithChromaFormat.contains(profileIDC) }
   /// ChromaArrayType
   package var chromaArrayType: Int { hasSeparatePlanes ? 0 : chromaFormat }
-  /// Macroblock rows of a frame.
+  /// The number of macroblock rows of a frame.
   package var heightInMbs: Int { heightInMapUnits * (isFrameOnly ? 1 : 2) }
+  /// The width before cropping, in luma samples.
   package var codedWidth: Int { widthInMbs * 16 }
   package var codedHeight: Int { heightInMbs * 16 }
-  /// Luma samples of a unit of `cropping`.
+  /// The size of a unit of `cropping` in luma samples (CropUnitX, CropUnitY).
   package var cropUnit: (x: Int, y: Int) {
     (
       chromaArrayType == 1 || chromaArrayType == 2 ? 2 : 1,
       (chromaArrayType == 1 ? 2 : 1) * (isFrameOnly ? 1 : 2)
     )
   }
-  /// Luma samples of the picture that is shown.
+  /// The width after cropping, in luma samples.
   package var width: Int { codedWidth - (cropping.map { $0.left + $0.right } ?? 0) * cropUnit.x }
+  /// The height after cropping, in luma samples.
   package var height: Int { codedHeight - (cropping.map { $0.top + $0.bottom } ?? 0) * cropUnit.y }
 
-  /// The level, or nil if there is none of that number (Table A-1).
+  /// The level; nil if Table A-1 has none with this number.
   package var level: H264Level? {
     let is1b = levelIDC == 11 && constraintFlags & 0x10 != 0 && [66, 77, 88].contains(profileIDC)
     return H264Level.numbered(is1b ? 9 : levelIDC)
@@ -107,7 +120,9 @@ package struct H264SequenceParameterSet: Equatable, Sendable {
 
   // MARK: - Syntax
 
-  /// - Parameter nalUnit: The whole NAL unit, without a start code or a length before it.
+  /// Reads a parameter set.
+  /// - Parameter nalUnit: the NAL unit with its header, without start code or length.
+  /// - Throws: `SyntaxError` if it is invalid, or truncated before the VUI parameters.
   package init<Bytes: Collection<UInt8>>(nalUnit: Bytes) throws(SyntaxError) {
     guard let header = nalUnit.first.flatMap(H264NALUnitHeader.init(byte:)),
       header.type == .sequenceParameterSet
@@ -117,13 +132,13 @@ package struct H264SequenceParameterSet: Equatable, Sendable {
       set.code(&reader)
       return reader.failure
     }
-    // VUI parameters are of no use to decoding: what was read of them before an error counts.
+    // Decoding does not need the VUI parameters, so an error in them keeps those read before it.
     if let failure, set.vui == nil { throw failure }
     guard set.width > 0, set.height > 0 else { throw .invalid }
     self = set
   }
 
-  /// Writes the payload, trailing bits included.
+  /// Writes the raw byte sequence payload, trailing bits included.
   package func write(to bits: inout BitWriter) {
     var set = self
     set.code(&bits)
@@ -131,7 +146,7 @@ package struct H264SequenceParameterSet: Equatable, Sendable {
     bits.flush()
   }
 
-  /// The whole NAL unit, with nal_ref_idc 3.
+  /// The NAL unit with header, nal_ref_idc 3 and emulation prevention bytes.
   package var nalUnit: [UInt8] {
     EmulationPrevention.adding(
       header: [H264NALUnitHeader(refIDC: 3, type: .sequenceParameterSet).byte],
@@ -148,7 +163,7 @@ package struct H264SequenceParameterSet: Equatable, Sendable {
     codePictureOrder(&c)
     c.ue(&maxReferenceFrames, 0...16)
     c.flag(&gapsInFrameNumAllowed)
-    // 4096 macroblocks, 65536 samples, are more than any level allows.
+    // No level allows 4096 macroblocks (65536 samples) in a row or column.
     c.ue(&widthInMbs, 1...4096)
     c.ue(&heightInMapUnits, 1...4096)
     c.flag(&isFrameOnly)
@@ -188,7 +203,8 @@ package struct H264SequenceParameterSet: Equatable, Sendable {
   }
 }
 
-/// Offsets of a window from the edges of a picture, in units that depend on where they stand.
+/// Offsets of a window from the edges of a picture. Their unit depends on the structure that has
+/// them.
 package struct CropOffsets: Equatable, Sendable {
   package var left = 0
   package var right = 0
@@ -202,7 +218,8 @@ package struct CropOffsets: Equatable, Sendable {
     self.bottom = bottom
   }
 
-  /// In luma samples.
+  /// Returns the offsets in luma samples.
+  /// - Parameter unit: the size of their unit in luma samples.
   package func scaled(by unit: (x: Int, y: Int)) -> CropOffsets {
     CropOffsets(left: left * unit.x, right: right * unit.x, top: top * unit.y, bottom: bottom * unit.y)
   }

@@ -9,12 +9,13 @@ package enum H264SliceKind: Int, Sendable {
 
 /// slice_header() of H.264 (7.3.3).
 package struct H264SliceHeader: Equatable, Sendable {
-  /// disable_deblocking_filter_idc and the offsets.
+  /// The deblocking filter: disable_deblocking_filter_idc and the offsets.
   package struct Deblocking: Equatable, Sendable {
-    /// 0 on, 1 off, 2 on but not across slices.
+    /// disable_deblocking_filter_idc. 0: on; 1: off; 2: on, but not across slices.
     package var disableIDC = 0
-    /// slice_alpha_c0_offset_div2 and slice_beta_offset_div2, -6...6.
+    /// slice_alpha_c0_offset_div2, -6...6.
     package var alphaOffset = 0
+    /// slice_beta_offset_div2, -6...6.
     package var betaOffset = 0
 
     package init(disableIDC: Int = 0, alphaOffset: Int = 0, betaOffset: Int = 0) {
@@ -26,67 +27,88 @@ package struct H264SliceHeader: Equatable, Sendable {
 
   /// nal_ref_idc of the NAL unit, 0...3.
   package var refIDC = 0
-  /// nal_unit_type 5.
+  /// Whether nal_unit_type is 5.
   package var isIDR = false
 
+  /// first_mb_in_slice
   package var firstMacroblock = 0
+  /// slice_type modulo 5.
   package var kind = H264SliceKind.i
-  /// All slices of the picture are of this kind: slice_type 5...9.
+  /// Whether all slices of the picture have this type: slice_type is 5...9.
   package var isOnlyKind = true
+  /// pic_parameter_set_id
   package var pictureParameterSetID = 0
-  /// colour_plane_id, with separate planes only.
+  /// colour_plane_id; only with separate colour planes.
   package var colorPlane = 0
+  /// frame_num
   package var frameNum = 0
-  /// field_pic_flag and bottom_field_flag.
+  /// field_pic_flag
   package var isField = false
+  /// bottom_field_flag
   package var isBottomField = false
-  /// idr_pic_id of IDR pictures.
+  /// idr_pic_id; only in IDR pictures.
   package var idrPictureID = 0
-  /// pic_order_cnt_lsb and delta_pic_order_cnt_bottom, for type 0.
+  /// pic_order_cnt_lsb, with pic_order_cnt_type 0.
   package var pictureOrderCountLSB = 0
+  /// delta_pic_order_cnt_bottom, with pic_order_cnt_type 0.
   package var deltaPictureOrderBottom = 0
-  /// delta_pic_order_cnt, for type 1.
+  /// delta_pic_order_cnt[0], with pic_order_cnt_type 1.
   package var deltaPictureOrder = 0
+  /// delta_pic_order_cnt[1], with pic_order_cnt_type 1.
   package var deltaPictureOrder1 = 0
+  /// redundant_pic_cnt
   package var redundantPictureCount = 0
-  /// direct_spatial_mv_pred_flag of B slices.
+  /// direct_spatial_mv_pred_flag; only in B slices.
   package var usesSpatialDirect = false
-  /// num_ref_idx_l0_active_minus1 + 1 of P, SP and B, and that of list 1 of B, 1...32.
+  /// num_ref_idx_l0_active_minus1 + 1, 1...32, in P, SP and B slices.
   package var activeReferences = 1
+  /// num_ref_idx_l1_active_minus1 + 1, 1...32, in B slices.
   package var activeReferencesL1 = 1
-  /// ref_pic_list_modification() of both lists.
+  /// The modifications of reference list 0 (7.3.3.1).
   package var modifications: [H264ReferenceListModification] = []
+  /// The modifications of reference list 1 (7.3.3.1).
   package var modificationsL1: [H264ReferenceListModification] = []
+  /// pred_weight_table(); nil where the slice has none.
   package var weights: H264PredictionWeights?
-  /// no_output_of_prior_pics_flag and long_term_reference_flag of IDR pictures.
+  /// no_output_of_prior_pics_flag; only in IDR pictures.
   package var discardsPriorPictures = false
+  /// long_term_reference_flag; only in IDR pictures.
   package var isLongTerm = false
-  /// Of other pictures that others may refer to; nil: the sliding window.
+  /// The memory management operations of a reference picture that is not an IDR picture; nil:
+  /// sliding window marking (8.2.5.3).
   package var memoryManagement: [H264MemoryManagement]?
-  /// cabac_init_idc 0...2, with CABAC, not in I and SI.
+  /// cabac_init_idc, 0...2; only with CABAC, and not in I and SI slices.
   package var cabacInitIDC = 0
-  /// SliceQP_Y and, in SP and SI, QS_Y.
+  /// SliceQP_Y, coded as slice_qp_delta.
   package var qp = 26
+  /// QS_Y, coded as slice_qs_delta; only in SP and SI slices.
   package var qs = 26
   /// sp_for_switch_flag
   package var isSwitching = false
+  /// The deblocking filter; only present where the picture parameter set says so.
   package var deblocking = Deblocking()
   /// slice_group_change_cycle
   package var sliceGroupChangeCycle = 0
 
   package init() {}
 
+  /// Whether the slice is an I or SI slice.
   package var isIntra: Bool { kind.isIntra }
+  /// Whether the slice is a P slice.
   package var isP: Bool { kind == .p }
-  /// memory_management_control_operation 5: all earlier pictures are output, and counting begins anew.
+  /// Whether the slice has memory_management_control_operation 5: all earlier pictures are output
+  /// first, and frame_num and picture order count start at 0 again.
   package var resetsOrder: Bool { memoryManagement?.contains(.removeAll) ?? false }
 
-  /// Reads from a NAL unit of type 1, 2 or 5. What stands behind the marking of references is not looked at.
+  /// Reads the header of a NAL unit of type 1, 2 or 5. Damage after the syntax elements that order
+  /// pictures is ignored.
   ///
   /// - Parameters:
-  ///   - nalUnit: Without a start code or a length before it.
-  ///   - sequences: Parameter sets by their id.
-  ///   - pictures: Parameter sets by their id.
+  ///   - nalUnit: the NAL unit with its header, without start code or length.
+  ///   - sequences: the sequence parameter sets by their identifiers.
+  ///   - pictures: the picture parameter sets by their identifiers.
+  /// - Throws: `SyntaxError` if the header is invalid or truncated, or names a parameter set that
+  ///   is missing.
   package init<Bytes: Collection<UInt8>>(
     nalUnit: Bytes, sequences: [Int: H264SequenceParameterSet], pictures: [Int: H264PictureParameterSet]
   ) throws(SyntaxError) {
@@ -102,7 +124,7 @@ package struct H264SliceHeader: Equatable, Sendable {
       else { return .invalid }
       header.codeOrder(&reader, sps, pps)
       let failure = reader.failure
-      // Data that are cut or damaged behind it are still a picture of that order.
+      // A slice that is truncated or damaged after this point is still a picture in that order.
       header.codeReferences(&reader, sps, pps)
       if reader.failure != nil { header.memoryManagement = nil }
       header.codeQuantisation(&reader, sps, pps)
@@ -112,7 +134,11 @@ package struct H264SliceHeader: Equatable, Sendable {
     self = header
   }
 
-  /// Writes the header, which is one of `pps`. Slice data follow it.
+  /// Writes the header, without byte alignment; slice data follow it.
+  /// - Parameters:
+  ///   - bits: receives the header.
+  ///   - sps: the sequence parameter set of `pps`.
+  ///   - pps: the picture parameter set that the slice refers to.
   package func write(
     to bits: inout BitWriter, sps: H264SequenceParameterSet, pps: H264PictureParameterSet
   ) {
@@ -126,6 +152,7 @@ package struct H264SliceHeader: Equatable, Sendable {
 
   // MARK: - Syntax
 
+  /// Codes the syntax elements up to pic_parameter_set_id, which need no parameter sets.
   private mutating func codeStart<Coder: SyntaxCoder>(_ c: inout Coder) {
     c.ue(&firstMacroblock)
     var type = kind.rawValue + (isOnlyKind ? 5 : 0)
@@ -137,7 +164,7 @@ package struct H264SliceHeader: Equatable, Sendable {
     c.ue(&pictureParameterSetID, 0...255)
   }
 
-  /// What tells pictures apart and orders them.
+  /// Codes the syntax elements that distinguish and order pictures.
   private mutating func codeOrder<Coder: SyntaxCoder>(
     _ c: inout Coder, _ sps: H264SequenceParameterSet, _ pps: H264PictureParameterSet
   ) {
@@ -158,6 +185,7 @@ package struct H264SliceHeader: Equatable, Sendable {
     if pps.hasRedundantPictures { c.ue(&redundantPictureCount, 0...127) }
   }
 
+  /// Codes reference lists, weights and marking.
   private mutating func codeReferences<Coder: SyntaxCoder>(
     _ c: inout Coder, _ sps: H264SequenceParameterSet, _ pps: H264PictureParameterSet
   ) {
@@ -183,6 +211,7 @@ package struct H264SliceHeader: Equatable, Sendable {
     }
   }
 
+  /// Codes num_ref_idx_active_override_flag and what follows it.
   private mutating func codeActiveReferences<Coder: SyntaxCoder>(
     _ c: inout Coder, _ pps: H264PictureParameterSet
   ) {
@@ -199,6 +228,7 @@ package struct H264SliceHeader: Equatable, Sendable {
     }
   }
 
+  /// Codes the syntax elements after dec_ref_pic_marking().
   private mutating func codeQuantisation<Coder: SyntaxCoder>(
     _ c: inout Coder, _ sps: H264SequenceParameterSet, _ pps: H264PictureParameterSet
   ) {
@@ -224,7 +254,7 @@ package struct H264SliceHeader: Equatable, Sendable {
 }
 
 extension H264SliceHeader {
-  /// Whether a slice begins another picture than the slice before it: 7.4.1.2.4.
+  /// Whether a slice belongs to another primary coded picture than the slice before it (7.4.1.2.4).
   package func isFirst(after previous: H264SliceHeader) -> Bool {
     frameNum != previous.frameNum || pictureParameterSetID != previous.pictureParameterSetID
       || isField != previous.isField || isBottomField != previous.isBottomField
@@ -235,7 +265,8 @@ extension H264SliceHeader {
       || deltaPictureOrder != previous.deltaPictureOrder || deltaPictureOrder1 != previous.deltaPictureOrder1
   }
 
-  /// Whether a slice begins the second field of the frame that this field begins.
+  /// Whether a slice belongs to the second field of the frame whose first field has the header
+  /// `first`.
   package func isSecondField(of first: H264SliceHeader) -> Bool {
     isField && first.isField && isBottomField != first.isBottomField && frameNum == first.frameNum && !isIDR
       && (first.refIDC > 0 || refIDC == 0) && !first.resetsOrder

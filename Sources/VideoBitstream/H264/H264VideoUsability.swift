@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// vui_parameters() of H.264 (E.1.1).
 package struct H264VideoUsability: Equatable, Sendable {
-  /// bitstream_restriction
+  /// The syntax elements that follow bitstream_restriction_flag.
   package struct Restriction: Equatable, Sendable {
     package var motionVectorsOverPictureBoundaries = true
-    /// max_bytes_per_pic_denom and max_bits_per_mb_denom, 0...16; 0: no limit.
+    /// max_bytes_per_pic_denom, 0...16; 0: no limit.
     package var maxBytesPerPictureDenominator = 0
+    /// max_bits_per_mb_denom, 0...16; 0: no limit.
     package var maxBitsPerMacroblockDenominator = 0
-    /// log2_max_mv_length_horizontal and _vertical, in quarter samples.
+    /// log2_max_mv_length_horizontal, in quarter luma samples.
     package var log2MaxHorizontalMotion = 15
+    /// log2_max_mv_length_vertical, in quarter luma samples.
     package var log2MaxVerticalMotion = 15
     /// max_num_reorder_frames, 0...16
     package var maxReorderFrames = 0
@@ -32,13 +34,15 @@ package struct H264VideoUsability: Equatable, Sendable {
   package var timing: Timing?
   package var nalHRD: H264HypotheticalDecoder?
   package var vclHRD: H264HypotheticalDecoder?
-  /// low_delay_hrd_flag, with a HRD only.
+  /// low_delay_hrd_flag; only present with HRD parameters.
   package var isLowDelay = false
   /// pic_struct_present_flag
   package var hasPictureStructure = false
+  /// The limits of the stream; nil: not present.
   package var restriction: Restriction?
 
-  /// A frame lasts 2 * `ticks.unitsInTick` / `ticks.timeScale` seconds.
+  /// The clock tick and whether it is constant. A frame lasts 2 * `ticks.unitsInTick` /
+  /// `ticks.timeScale` seconds.
   package struct Timing: Equatable, Sendable {
     package var ticks: VideoTicks
     package var isFixedFrameRate: Bool
@@ -67,7 +71,7 @@ package struct H264VideoUsability: Equatable, Sendable {
 
 /// hrd_parameters() of H.264 (E.1.2).
 package struct H264HypotheticalDecoder: Equatable, Sendable {
-  /// A schedule of delivery.
+  /// A delivery schedule: the rate at which bits arrive and the size of the coded picture buffer.
   package struct Schedule: Equatable, Sendable {
     /// bit_rate_value_minus1 + 1
     package var bitRateValue = 1
@@ -79,24 +83,29 @@ package struct H264HypotheticalDecoder: Equatable, Sendable {
     package init() {}
   }
 
-  /// A bit rate is its value times 2^(6 + scale) bits per second, a size its value times 2^(4 + scale) bits.
+  /// bit_rate_scale: a bit rate is `bitRateValue` * 2^(6 + scale) bits per second.
   package var bitRateScale = 0
+  /// cpb_size_scale: a buffer size is `cpbSizeValue` * 2^(4 + scale) bits.
   package var cpbSizeScale = 0
-  /// 1...32
+  /// The delivery schedules, 1...32.
   package var schedules: [Schedule] = []
-  /// Lengths in bits, 1...32, of what the SEI messages say, and 0...31 of the time offset.
+  /// The length of initial_cpb_removal_delay in bits, 1...32.
   package var initialRemovalDelayLength = 24
+  /// The length of cpb_removal_delay in bits, 1...32.
   package var removalDelayLength = 24
+  /// The length of dpb_output_delay in bits, 1...32.
   package var outputDelayLength = 24
+  /// The length of time_offset in bits, 0...31.
   package var timeOffsetLength = 0
 
   package init() {}
 
-  /// One schedule.
+  /// Creates HRD parameters with one delivery schedule.
   ///
   /// - Parameters:
-  ///   - bitRate: Bits per second, rounded down to a multiple of 64.
-  ///   - cpb: Bits, rounded down to a multiple of 16.
+  ///   - bitRate: the bit rate in bits per second, rounded down to a multiple of 64.
+  ///   - cpb: the buffer size in bits, rounded down to a multiple of 16.
+  ///   - isConstantBitRate: cbr_flag.
   package init(bitRate: Int, cpb: Int, isConstantBitRate: Bool) {
     var schedule = Schedule()
     schedule.bitRateValue = max(bitRate >> 6, 1)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// hrd_parameters() of HEVC (E.2.2).
 package struct HEVCHypotheticalDecoder: Equatable, Sendable {
-  /// What is the same for all sub-layers.
+  /// The syntax elements that all sub-layers share.
   package struct Common: Equatable, Sendable {
     package struct SubPicture: Equatable, Sendable {
       /// tick_divisor_minus2 + 2, 2...257.
       package var tickDivisor = 2
-      /// 1...32
+      /// du_cpb_removal_delay_increment_length_minus1 + 1, 1...32.
       package var removalDelayIncrementLength = 1
       package var isInPictureTiming = false
       package var outputDelayLength = 1
@@ -20,8 +20,9 @@ package struct HEVCHypotheticalDecoder: Equatable, Sendable {
     package var subPicture: SubPicture?
     package var bitRateScale = 0
     package var cpbSizeScale = 0
-    /// Lengths in bits of what the SEI messages say, 1...32.
+    /// initial_cpb_removal_delay_length_minus1 + 1, 1...32.
     package var initialRemovalDelayLength = 24
+    /// au_cpb_removal_delay_length_minus1 + 1, 1...32.
     package var removalDelayLength = 24
     package var outputDelayLength = 24
 
@@ -49,12 +50,13 @@ package struct HEVCHypotheticalDecoder: Equatable, Sendable {
     }
   }
 
-  /// sub_layer_hrd_parameters(): a schedule of delivery.
+  /// A delivery schedule of sub_layer_hrd_parameters() (E.2.3).
   package struct Schedule: Equatable, Sendable {
     package var bitRateValue = 1
     package var cpbSizeValue = 1
-    /// With parameters of sub-pictures only.
+    /// cpb_size_du_value_minus1 + 1; only with sub-picture parameters.
     package var subPictureCPBSizeValue = 1
+    /// bit_rate_du_value_minus1 + 1; only with sub-picture parameters.
     package var subPictureBitRateValue = 1
     package var isConstantBitRate = false
 
@@ -62,12 +64,14 @@ package struct HEVCHypotheticalDecoder: Equatable, Sendable {
   }
 
   package struct SubLayer: Equatable, Sendable {
-    /// fixed_pic_rate_general_flag and fixed_pic_rate_within_cvs_flag, which follows from the first.
+    /// fixed_pic_rate_general_flag
     package var isFixedRate = false
+    /// fixed_pic_rate_within_cvs_flag, which is inferred to be 1 where fixed_pic_rate_general_flag
+    /// is 1.
     package var isFixedRateWithinSequence = false
-    /// elemental_duration_in_tc_minus1 + 1, with a fixed rate.
+    /// elemental_duration_in_tc_minus1 + 1; only with a fixed rate.
     package var elementalDuration = 1
-    /// low_delay_hrd_flag, without one.
+    /// low_delay_hrd_flag; only without a fixed rate.
     package var isLowDelay = false
     /// cpb_cnt_minus1 + 1, 1...32.
     package var scheduleCount = 1
@@ -77,13 +81,19 @@ package struct HEVCHypotheticalDecoder: Equatable, Sendable {
     package init() {}
   }
 
-  /// Not there in some sets of a video parameter set, which share that of the set before.
+  /// The shared syntax elements; nil in structures of a video parameter set that use those of the
+  /// structure before them.
   package var common: Common?
   package var subLayers: [SubLayer] = []
 
   package init() {}
 
-  /// - Parameter inherited: What is the same for all sub-layers, where `common` is not there.
+  /// Codes the structure.
+  /// - Parameters:
+  ///   - c: reads or writes it.
+  ///   - hasCommon: whether it contains the shared syntax elements.
+  ///   - inherited: the shared syntax elements to use where it does not contain them.
+  ///   - subLayerCount: the number of sub-layers.
   mutating func code<Coder: SyntaxCoder>(
     _ c: inout Coder, hasCommon: Bool, inherited: Common? = nil, subLayerCount: Int
   ) {

@@ -5,27 +5,28 @@ package struct HEVCLevel: Equatable, Sendable {
     case main, high
   }
 
-  /// Limits of a tier, in units of 1000 (CpbVclFactor and BrVclFactor of Main and Main 10) bits and bits/s.
+  /// The limits of a tier, in units of 1000 bits and 1000 bits/s (CpbVclFactor and BrVclFactor of
+  /// Main and Main 10).
   package struct Rates: Equatable, Sendable {
     package let cpb: Int
     package let bitRate: Int
   }
 
-  /// Ten times the level's number; general_level_idc is three times that.
+  /// Ten times the number of the level; general_level_idc is three times that.
   package let number: Int
-  /// MaxLumaPs, luma samples.
+  /// MaxLumaPs in luma samples.
   package let pictureSize: Int
-  /// MaxLumaSr, luma samples per second.
+  /// MaxLumaSr in luma samples per second.
   package let sampleRate: Int
   package let main: Rates
-  /// Nil below level 4, where there is no High tier.
+  /// The limits of the High tier; nil below level 4, where there is none.
   package let high: Rates?
   /// MaxSliceSegmentsPerPicture
   package let sliceSegments: Int
   package let tileRows: Int
   package let tileColumns: Int
 
-  /// All levels, lowest first.
+  /// All levels, the lowest first.
   package static let all: [HEVCLevel] = [
     HEVCLevel(10, 36864, 552_960, (350, 128), nil, 16, 1, 1),
     HEVCLevel(20, 122_880, 3_686_400, (1500, 1500), nil, 16, 1, 1),
@@ -56,10 +57,10 @@ package struct HEVCLevel: Equatable, Sendable {
     self.tileColumns = tileColumns
   }
 
-  /// The level with a number such as 31 for 3.1.
+  /// Returns the level with a number such as 31 for level 3.1; nil if there is none.
   package static func numbered(_ number: Int) -> HEVCLevel? { all.first { $0.number == number } }
 
-  /// Whether a picture of this size in luma samples fits.
+  /// Whether the level allows a picture of this size in luma samples (A.4.1).
   package func allows(width: Int, height: Int) -> Bool {
     width * height <= pictureSize && width * width <= 8 * pictureSize && height * height <= 8 * pictureSize
   }

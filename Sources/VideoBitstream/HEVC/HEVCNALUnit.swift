@@ -20,22 +20,23 @@ package struct HEVCNALUnitType: RawRepresentable, Hashable, Sendable {
   package static let prefixSEI = Self(rawValue: 39)
   package static let suffixSEI = Self(rawValue: 40)
 
-  /// A video, sequence or picture parameter set.
+  /// Whether the unit is a video, sequence or picture parameter set.
   package var isParameterSet: Bool { 32...34 ~= rawValue }
-  /// A slice segment of a picture.
+  /// Whether the unit is a slice segment (or of a reserved type of one).
   package var isSlice: Bool { rawValue < 32 }
-  /// Intra random access point.
+  /// Whether the picture is an intra random access point (IRAP).
   package var isIRAP: Bool { 16...23 ~= rawValue }
   package var isIDR: Bool { self == .idrWithRADL || self == .idrWithoutLeading }
-  /// Broken link access.
+  /// Whether the picture is a broken link access (BLA) picture.
   package var isBLA: Bool { 16...18 ~= rawValue }
-  /// A picture after which no other refers to one before it: BLA or IDR.
+  /// Whether no picture after this one in decoding order refers to one before it: BLA or IDR.
   package var closesReferences: Bool { 16...20 ~= rawValue }
-  /// RADL and RASL pictures.
+  /// Whether the picture is a leading picture: RADL or RASL.
   package var isLeading: Bool { 6...9 ~= rawValue }
-  /// A picture that others of its sub-layer do not refer to.
+  /// Whether no picture of the same temporal sub-layer refers to this one.
   package var isSubLayerNonReference: Bool { rawValue <= 14 && rawValue % 2 == 0 }
-  /// Found after the last slice of a picture, it begins the next access unit (7.4.2.4.4).
+  /// Whether the unit begins a new access unit where it follows the last slice segment of a picture
+  /// (7.4.2.4.4).
   package var beginsAccessUnit: Bool {
     32...35 ~= rawValue || self == .prefixSEI || 41...44 ~= rawValue || 48...55 ~= rawValue
   }
@@ -44,7 +45,7 @@ package struct HEVCNALUnitType: RawRepresentable, Hashable, Sendable {
 /// nal_unit_header() of HEVC (7.3.1.2): two bytes.
 package struct HEVCNALUnitHeader: Hashable, Sendable {
   package var type: HEVCNALUnitType
-  /// nuh_layer_id, 0...63; 0 is the base layer.
+  /// nuh_layer_id, 0...63; 0: the base layer.
   package var layerID: UInt8 = 0
   /// nuh_temporal_id_plus1 - 1, 0...6.
   package var temporalID: UInt8 = 0
@@ -55,7 +56,7 @@ package struct HEVCNALUnitHeader: Hashable, Sendable {
     self.temporalID = temporalID
   }
 
-  /// - Returns: Nil if the unit is too short for a header, or the header is not allowed.
+  /// Reads the header of a NAL unit; nil if the unit is too short or the header is invalid.
   package init?<Bytes: Collection<UInt8>>(of unit: Bytes) {
     guard let first = unit.first, let second = unit.dropFirst().first else { return nil }
     guard first & 0x80 == 0, second & 7 > 0 else { return nil }

@@ -2,10 +2,12 @@
 /// pic_parameter_set_rbsp() of HEVC (7.3.2.3).
 package struct HEVCPictureParameterSet: Equatable, Sendable {
   package struct Tiles: Equatable, Sendable {
-    /// 1...20 and 1...22 in all levels.
+    /// num_tile_columns_minus1 + 1; 1...20 in all levels.
     package var columns = 1
+    /// num_tile_rows_minus1 + 1; 1...22 in all levels.
     package var rows = 1
-    /// Widths of all columns but the last and heights of all rows but the last, in coding tree blocks; nil: equal.
+    /// The widths of all columns but the last and the heights of all rows but the last, in coding
+    /// tree blocks; nil: uniform spacing.
     package var sizes: Sizes?
     package var isFilteredAcross = true
 
@@ -36,7 +38,7 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
     }
   }
 
-  /// deblocking_filter_control_present_flag
+  /// The syntax elements that follow deblocking_filter_control_present_flag.
   package struct Deblocking: Equatable, Sendable {
     package var allowsOverride = false
     package var filter = HEVCDeblockingFilter()
@@ -44,9 +46,9 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
     package init() {}
   }
 
-  /// 0...63
+  /// pps_pic_parameter_set_id, 0...63.
   package var id = 0
-  /// 0...15
+  /// pps_seq_parameter_set_id, 0...15.
   package var sequenceParameterSetID = 0
   package var allowsDependentSegments = false
   package var hasOutputFlag = false
@@ -54,23 +56,25 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
   package var extraHeaderBits = 0
   package var hidesSigns = false
   package var hasCabacInit = false
-  /// 1...15
+  /// num_ref_idx_l0_default_active_minus1 + 1, 1...15.
   package var defaultActiveReferences = 1
+  /// num_ref_idx_l1_default_active_minus1 + 1, 1...15.
   package var defaultActiveReferencesL1 = 1
-  /// 26 + init_qp_minus26; down to -48 with more than eight bits.
+  /// 26 + init_qp_minus26, down to -48 with more than eight bits.
   package var initialQP = 26
   package var constrainedIntraPrediction = false
   package var allowsTransformSkip = false
-  /// diff_cu_qp_delta_depth; nil: cu_qp_delta_enabled_flag is 0.
+  /// diff_cu_qp_delta_depth; nil where cu_qp_delta_enabled_flag is 0.
   package var qpDeltaDepth: Int?
-  /// -12...12
+  /// pps_cb_qp_offset, -12...12.
   package var cbQPOffset = 0
+  /// pps_cr_qp_offset, -12...12.
   package var crQPOffset = 0
   package var hasSliceChromaQPOffsets = false
   package var hasWeightedPrediction = false
   package var hasWeightedBiprediction = false
   package var allowsTransquantBypass = false
-  /// entropy_coding_sync_enabled_flag: wavefronts.
+  /// entropy_coding_sync_enabled_flag: whether rows of coding tree blocks are wavefronts.
   package var isSynchronised = false
   package var tiles: Tiles?
   package var isFilteredAcrossSlices = false
@@ -78,7 +82,7 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
   package var scalingLists: HEVCScalingLists?
   /// lists_modification_present_flag
   package var allowsListModification = false
-  /// 2...6
+  /// log2_parallel_merge_level_minus2 + 2, 2...6.
   package var log2ParallelMergeLevel = 2
   package var hasSliceHeaderExtension = false
   package var rangeExtension: RangeExtension?
@@ -97,13 +101,13 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
 
     package struct ChromaOffsetList: Equatable, Sendable {
       package var depth = 0
-      /// 1...6
+      /// The chroma QP offset list, 1...6 entries.
       package var offsets: [ChromaOffset] = []
 
       package init() {}
     }
 
-    /// With transform skip only; 2...5.
+    /// log2_max_transform_skip_block_size_minus2 + 2, 2...5; only with transform skip.
     package var log2MaxTransformSkipBlock = 2
     package var hasCrossComponentPrediction = false
     package var chromaOffsets: ChromaOffsetList?
@@ -115,7 +119,9 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
 
   package init() {}
 
-  /// - Parameter nalUnit: The whole NAL unit, without a start code or a length before it.
+  /// Reads a parameter set.
+  /// - Parameter nalUnit: the NAL unit with its header, without start code or length.
+  /// - Throws: `SyntaxError` if it is invalid, or truncated in its first syntax elements.
   package init<Bytes: Collection<UInt8>>(nalUnit: Bytes) throws(SyntaxError) {
     guard let header = nalUnit.first, header >> 1 & 63 == HEVCNALUnitType.pictureParameterSet.rawValue else {
       throw .invalid
@@ -124,7 +130,8 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
     let failure = BitReader.read(nalUnit, headerLength: 2) { reader -> SyntaxError? in
       set.codeStart(&reader)
       let failure = reader.failure
-      // A set that is damaged only here can still be used to tell pictures apart.
+      // Damage in the following syntax elements is ignored: the parameter set still serves to
+      // distinguish pictures.
       set.codeTools(&reader)
       set.codeFilters(&reader)
       return failure
@@ -133,7 +140,7 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
     self = set
   }
 
-  /// Writes the payload, trailing bits included.
+  /// Writes the raw byte sequence payload, trailing bits included.
   package func write(to bits: inout BitWriter) {
     var set = self
     set.codeStart(&bits)
@@ -143,7 +150,7 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
     bits.flush()
   }
 
-  /// The whole NAL unit.
+  /// The NAL unit with header and emulation prevention bytes.
   package var nalUnit: [UInt8] {
     EmulationPrevention.adding(
       header: HEVCNALUnitHeader(type: .pictureParameterSet).bytes, payload: BitWriter.bytes { write(to: &$0) }
@@ -224,11 +231,12 @@ extension HEVCPictureParameterSet.RangeExtension {
   }
 }
 
-/// Whether the deblocking filter is off, and its offsets, of a picture parameter set or a slice.
+/// The deblocking filter of a picture parameter set or a slice: whether it is off, and its offsets.
 package struct HEVCDeblockingFilter: Equatable, Sendable {
   package var isDisabled = false
-  /// beta_offset_div2 and tc_offset_div2, -6...6.
+  /// beta_offset_div2, -6...6.
   package var betaOffset = 0
+  /// tc_offset_div2, -6...6.
   package var tcOffset = 0
 
   package init() {}

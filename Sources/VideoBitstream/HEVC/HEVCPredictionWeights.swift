@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// pred_weight_table() of HEVC (7.3.6.3), of one layer.
+/// pred_weight_table() of HEVC (7.3.6.3) of a single-layer stream.
 package struct HEVCPredictionWeights: Equatable, Sendable {
   package struct Weight: Equatable, Sendable {
     /// delta_luma_weight or delta_chroma_weight, -128...127.
@@ -12,7 +12,8 @@ package struct HEVCPredictionWeights: Equatable, Sendable {
       self.offset = offset
     }
 
-    /// Offsets reach as far as the samples with high precision: 16 bits, four times that for chroma.
+    /// Codes delta and offset. The range of offsets is that of high precision samples: 16 bits, and
+    /// four times that for chroma.
     fileprivate mutating func code<Coder: SyntaxCoder>(_ c: inout Coder) {
       c.se(&delta, -128...127)
       c.se(&offset, -(1 << 17)...1 << 17)
@@ -26,7 +27,7 @@ package struct HEVCPredictionWeights: Equatable, Sendable {
     package init() {}
   }
 
-  /// Of a reference; nil where the default weight holds.
+  /// The weights of a reference picture; nil where the default weight applies.
   package struct Entry: Equatable, Sendable {
     package var luma: Weight?
     package var chroma: Chroma?
@@ -52,7 +53,7 @@ package struct HEVCPredictionWeights: Equatable, Sendable {
     Self.code(&list1, &c, hasChroma: hasChroma, count: referencesL1)
   }
 
-  /// The flags of all entries stand before the weights.
+  /// Codes the entries of a list: first the flags of all entries, then the weights.
   private static func code<Coder: SyntaxCoder>(
     _ list: inout [Entry], _ c: inout Coder, hasChroma: Bool, count: Int
   ) {

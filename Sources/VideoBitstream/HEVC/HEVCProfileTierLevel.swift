@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// profile_tier_level() of HEVC (7.3.3).
 package struct HEVCProfileTierLevel: Equatable, Sendable {
-  /// What a profile says of itself, the same for the whole and for a sub-layer.
+  /// The profile and tier of the stream or of a temporal sub-layer.
   package struct Profile: Equatable, Sendable {
     package var space = 0
     /// tier_flag
@@ -9,7 +9,8 @@ package struct HEVCProfileTierLevel: Equatable, Sendable {
     package var idc = 0
     /// general_profile_compatibility_flag[0] in the highest of 32 bits.
     package var compatibility = 0
-    /// 48 bits: progressive, interlaced, non-packed, frame-only and the constraints of the profile.
+    /// The 48 bits that follow the compatibility flags: progressive, interlaced, non-packed,
+    /// frame-only, and the constraints of the profile.
     package var constraints = 0
 
     package init() {}
@@ -34,14 +35,18 @@ package struct HEVCProfileTierLevel: Equatable, Sendable {
   }
 
   package var profile = Profile()
-  /// 30 times the level's number.
+  /// general_level_idc: 30 times the number of the level.
   package var levelIDC = 0
-  /// Of all temporal sub-layers but the highest, which is the whole.
+  /// The profile and level of each temporal sub-layer but the highest, whose values are those of
+  /// the stream.
   package var subLayers: [SubLayer] = []
 
   package init() {}
 
-  /// - Parameter count: Of temporal sub-layers, 1...7.
+  /// Codes the structure.
+  /// - Parameters:
+  ///   - c: reads or writes it.
+  ///   - count: the number of temporal sub-layers, 1...7.
   mutating func code<Coder: SyntaxCoder>(_ c: inout Coder, subLayerCount count: Int) {
     profile.code(&c)
     c.u(&levelIDC, 8)
@@ -66,7 +71,8 @@ package struct HEVCProfileTierLevel: Equatable, Sendable {
   }
 }
 
-/// What a sequence or video parameter set says of the decoded picture buffer, for each temporal sub-layer.
+/// The requirements on the decoded picture buffer in a sequence or video parameter set, for each
+/// temporal sub-layer.
 package struct HEVCSubLayerOrdering: Equatable, Sendable {
   package struct Limits: Equatable, Sendable {
     /// max_dec_pic_buffering_minus1 + 1, 1...17.
@@ -83,7 +89,8 @@ package struct HEVCSubLayerOrdering: Equatable, Sendable {
     }
   }
 
-  /// One for each sub-layer, or only that of the highest, which then holds for all.
+  /// The requirements of each sub-layer; or a single element, that of the highest, which applies to
+  /// all.
   package var limits: [Limits] = [Limits()]
 
   package init() {}

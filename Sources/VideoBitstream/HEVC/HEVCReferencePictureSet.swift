@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// st_ref_pic_set() of HEVC (7.3.7): which pictures close by are kept, and which of them are referred to.
+/// st_ref_pic_set() of HEVC (7.3.7): the short-term reference pictures that a decoder keeps, and
+/// which of them the current picture may refer to.
 package struct HEVCReferencePictureSet: Equatable, Sendable {
   package struct Entry: Equatable, Sendable {
-    /// delta_poc_minus1 + 1 to the entry before it, or to the current picture; 1...32768.
+    /// delta_poc_s0_minus1 or delta_poc_s1_minus1 + 1: the difference of picture order count to the
+    /// entry before, or to the current picture; 1...32768.
     package var distance = 1
-    /// used_by_curr_pic_flag
+    /// used_by_curr_pic_s0_flag or used_by_curr_pic_s1_flag: whether the current picture may refer
+    /// to it.
     package var isUsed = true
 
     package init(distance: Int = 1, isUsed: Bool = true) {
@@ -13,20 +16,22 @@ package struct HEVCReferencePictureSet: Equatable, Sendable {
     }
   }
 
-  /// inter_ref_pic_set_prediction_flag: the set follows from another.
+  /// inter_ref_pic_set_prediction_flag: the set is predicted from another one.
   package struct Prediction: Equatable, Sendable {
-    /// delta_idx_minus1 + 1: how many sets before it, in slice headers; else 1.
+    /// delta_idx_minus1 + 1: the distance to the index of the other set. In slice headers only; 1
+    /// elsewhere.
     package var indexDelta = 1
     /// delta_rps_sign
     package var isNegative = false
     /// abs_delta_rps_minus1 + 1
     package var absoluteDelta = 1
-    /// used_by_curr_pic_flag and use_delta_flag, for each of the other set's pictures and the one it belongs to.
+    /// used_by_curr_pic_flag and use_delta_flag for each picture of the other set and for the
+    /// picture that has that set.
     package var flags: [Flags] = []
 
     package struct Flags: Equatable, Sendable {
       package var isUsed: Bool
-      /// Kept, at least.
+      /// Whether the picture is kept.
       package var isKept: Bool
 
       package init(isUsed: Bool = false, isKept: Bool = true) {
@@ -38,20 +43,21 @@ package struct HEVCReferencePictureSet: Equatable, Sendable {
     package init() {}
   }
 
-  /// Pictures before and after the current one in output order, the closest first.
+  /// The pictures before the current one in output order, the closest first.
   package var negative: [Entry] = []
+  /// The pictures after the current one in output order, the closest first.
   package var positive: [Entry] = []
-  /// In place of both.
+  /// The prediction from another set, which replaces both lists; nil: none.
   package var prediction: Prediction?
 
   package init() {}
 
-  /// NumDeltaPocs
+  /// NumDeltaPocs: the number of pictures in the set.
   package var count: Int {
     prediction.map { $0.flags.reduce(0) { $0 + ($1.isKept ? 1 : 0) } } ?? (negative.count + positive.count)
   }
 
-  /// How many the current picture may refer to.
+  /// The number of pictures in the set that the current picture may refer to.
   package var usedCount: Int {
     prediction.map { $0.flags.reduce(0) { $0 + ($1.isUsed ? 1 : 0) } }
       ?? (negative + positive).reduce(0) { $0 + ($1.isUsed ? 1 : 0) }
@@ -59,9 +65,13 @@ package struct HEVCReferencePictureSet: Equatable, Sendable {
 
   private static let mostPictures = 16
 
+  /// Codes the structure.
   /// - Parameters:
-  ///   - index: Among the sets of the sequence parameter set; their number for the set of a slice header.
-  ///   - sets: Those of the sequence parameter set, up to `index` at least.
+  ///   - c: reads or writes it.
+  ///   - index: the index of the set in the sequence parameter set; the number of sets there for
+  ///     the set of a slice header.
+  ///   - sets: the sets of the sequence parameter set, at least up to `index`.
+  ///   - isInSlice: whether the set is in a slice header.
   mutating func code<Coder: SyntaxCoder>(
     _ c: inout Coder, index: Int, sets: [HEVCReferencePictureSet], isInSlice: Bool
   ) {

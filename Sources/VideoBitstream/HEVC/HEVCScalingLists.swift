@@ -2,13 +2,15 @@
 /// scaling_list_data() of HEVC (7.3.4).
 package struct HEVCScalingLists: Equatable, Sendable {
   package enum List: Equatable, Sendable {
-    /// scaling_list_pred_matrix_id_delta: 0 the default, else the list so many before it.
+    /// scaling_list_pred_matrix_id_delta. 0: the default list; otherwise the distance to the
+    /// earlier list that is copied.
     case predicted(Int)
-    /// scaling_list_dc_coef_minus8 + 8 for 16x16 and 32x32 (else 16), and scaling_list_delta_coef.
+    /// scaling_list_dc_coef_minus8 + 8 for 16x16 and 32x32 (16 for others), and
+    /// scaling_list_delta_coef.
     case coded(dc: Int, deltas: [Int])
   }
 
-  /// Six for each of 4x4, 8x8, 16x16, and two for 32x32.
+  /// The number of lists: six for each of 4x4, 8x8 and 16x16, and two for 32x32.
   package static let count = 20
   package var lists = [List](repeating: .predicted(0), count: count)
 
@@ -25,7 +27,10 @@ package struct HEVCScalingLists: Equatable, Sendable {
 }
 
 extension HEVCScalingLists.List {
-  /// - Parameter size: sizeId, 0 for 4x4 ... 3 for 32x32.
+  /// Codes a list.
+  /// - Parameters:
+  ///   - c: reads or writes it.
+  ///   - size: sizeId, from 0 for 4x4 to 3 for 32x32.
   fileprivate mutating func code<Coder: SyntaxCoder>(_ c: inout Coder, size: Int) {
     var isCoded = if case .coded = self { true } else { false }
     c.flag(&isCoded)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 extension HEVCSequenceParameterSet {
-  /// - Parameter nalUnit: The whole NAL unit, without a start code or a length before it.
+  /// Reads a parameter set.
+  /// - Parameter nalUnit: the NAL unit with its header, without start code or length.
+  /// - Throws: `SyntaxError` if it is invalid, or truncated before the VUI parameters.
   package init<Bytes: Collection<UInt8>>(nalUnit: Bytes) throws(SyntaxError) {
     guard let header = nalUnit.first, header >> 1 == HEVCNALUnitType.sequenceParameterSet.rawValue else {
       throw .invalid
@@ -12,7 +14,7 @@ extension HEVCSequenceParameterSet {
     self = set
   }
 
-  /// Writes the payload, trailing bits included.
+  /// Writes the raw byte sequence payload, trailing bits included.
   package func write(to bits: inout BitWriter) {
     var set = self
     _ = set.code(&bits)
@@ -20,15 +22,16 @@ extension HEVCSequenceParameterSet {
     bits.flush()
   }
 
-  /// The whole NAL unit.
+  /// The NAL unit with header and emulation prevention bytes.
   package var nalUnit: [UInt8] {
     EmulationPrevention.adding(
       header: HEVCNALUnitHeader(type: .sequenceParameterSet).bytes,
       payload: BitWriter.bytes { write(to: &$0) })
   }
 
-  /// - Returns: What went wrong before the VUI parameters. They and what follows are of no use to decoding: what was
-  ///   read of them before an error counts.
+  /// Codes the parameter set.
+  /// - Returns: the error before the VUI parameters, if any. Decoding does not need the VUI
+  ///   parameters and what follows, so an error there keeps the values read before it.
   private mutating func code<Coder: SyntaxCoder>(_ c: inout Coder) -> SyntaxError? {
     c.u(&videoParameterSetID, 4)
     var maxSubLayersMinus1 = subLayerCount - 1
@@ -110,7 +113,7 @@ extension HEVCSequenceParameterSet {
     c.flag(&hasStrongIntraSmoothing)
   }
 
-  /// Of the extensions, only that of the range extensions is known here; others are left out.
+  /// Codes the range extension; other extensions are neither read nor written.
   private mutating func codeExtension<Coder: SyntaxCoder>(_ c: inout Coder) {
     var hasExtension = rangeExtension != nil
     c.flag(&hasExtension)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// seq_parameter_set_rbsp() of HEVC (7.3.2.2).
 package struct HEVCSequenceParameterSet: Equatable, Sendable {
-  /// pcm_enabled_flag
+  /// The syntax elements that follow pcm_enabled_flag.
   package struct PCM: Equatable, Sendable {
-    /// 1...16
+    /// pcm_sample_bit_depth_luma_minus1 + 1, 1...16.
     package var bitDepthLuma = 8
     package var bitDepthChroma = 8
-    /// 3...8
+    /// log2_min_pcm_luma_coding_block_size_minus3 + 3, 3...8.
     package var log2MinCodingBlock = 3
     package var log2DiffMaxMin = 0
     package var isLoopFilterDisabled = false
@@ -25,46 +25,48 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
     }
   }
 
-  /// 0...15
+  /// sps_video_parameter_set_id, 0...15.
   package var videoParameterSetID = 0
-  /// Temporal sub-layers, 1...7.
+  /// The number of temporal sub-layers, 1...7.
   package var subLayerCount = 1
   package var isTemporalNested = true
   package var profileTierLevel = HEVCProfileTierLevel()
-  /// 0...15
+  /// sps_seq_parameter_set_id, 0...15.
   package var id = 0
   /// chroma_format_idc: 0 grey, 1 4:2:0, 2 4:2:2, 3 4:4:4.
   package var chromaFormat = 1
   package var hasSeparatePlanes = false
-  /// Luma samples, 1...65535.
+  /// pic_width_in_luma_samples, 1...65535.
   package var codedWidth = 1
+  /// pic_height_in_luma_samples, 1...65535.
   package var codedHeight = 1
-  /// In `chromaUnit`s.
+  /// The conformance window offsets in units of `chromaUnit`; nil: no window.
   package var conformanceWindow: CropOffsets?
-  /// 8...16
+  /// bit_depth_luma_minus8 + 8, 8...16.
   package var bitDepthLuma = 8
   package var bitDepthChroma = 8
-  /// 4...16
+  /// log2_max_pic_order_cnt_lsb_minus4 + 4, 4...16.
   package var log2MaxPictureOrderCountLSB = 4
   package var ordering = HEVCSubLayerOrdering()
-  /// 3...6, and of the coding tree block the difference to it.
+  /// log2_min_luma_coding_block_size_minus3 + 3, 3...6.
   package var log2MinCodingBlock = 3
+  /// log2_diff_max_min_luma_coding_block_size: the difference to the size of coding tree blocks.
   package var log2DiffMaxMinCodingBlock = 1
-  /// 2...5
+  /// log2_min_luma_transform_block_size_minus2 + 2, 2...5.
   package var log2MinTransformBlock = 2
   package var log2DiffMaxMinTransformBlock = 3
   package var maxTransformHierarchyDepthInter = 0
   package var maxTransformHierarchyDepthIntra = 0
   /// scaling_list_enabled_flag
   package var hasScalingLists = false
-  /// Nil: the default lists.
+  /// The scaling lists; nil: the default lists.
   package var scalingLists: HEVCScalingLists?
   package var hasAsymmetricPartitions = false
   package var hasSampleAdaptiveOffset = false
   package var pcm: PCM?
-  /// At most 64.
+  /// The short-term reference picture sets, at most 64.
   package var referencePictureSets: [HEVCReferencePictureSet] = []
-  /// At most 32; nil: no long-term references at all.
+  /// The candidates for long-term references, at most 32; nil: there are no long-term references.
   package var longTermReferences: [LongTermReference]?
   package var hasTemporalMotion = false
   package var hasStrongIntraSmoothing = false
@@ -73,12 +75,13 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
   package var rangeExtension: RangeExtension?
 
   package struct RangeExtension: Equatable, Sendable {
-    /// The nine flags in their order, the first in the highest bit.
+    /// The nine flags in the order of the syntax, the first in the highest bit.
     package var flags = 0
 
     package init(flags: Int = 0) { self.flags = flags }
 
-    /// high_precision_offsets_enabled_flag, which widens the offsets of weighted prediction.
+    /// high_precision_offsets_enabled_flag: whether the offsets of weighted prediction have a wider
+    /// range.
     package var hasHighPrecisionOffsets: Bool { flags >> 2 & 1 == 1 }
   }
 
@@ -87,20 +90,21 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
   // MARK: - What follows from it
 
   package var chromaArrayType: Int { hasSeparatePlanes ? 0 : chromaFormat }
-  /// Luma samples of a unit of the windows.
+  /// The size of a unit of the windows in luma samples (SubWidthC, SubHeightC).
   package var chromaUnit: (x: Int, y: Int) {
     (chromaArrayType == 1 || chromaArrayType == 2 ? 2 : 1, chromaArrayType == 1 ? 2 : 1)
   }
-  /// Luma samples of the picture inside the conformance window.
+  /// The width of the conformance window in luma samples.
   package var width: Int { codedWidth - (conformanceWindow.map { $0.left + $0.right } ?? 0) * chromaUnit.x }
+  /// The height of the conformance window in luma samples.
   package var height: Int { codedHeight - (conformanceWindow.map { $0.top + $0.bottom } ?? 0) * chromaUnit.y }
   package var log2CodingTreeBlock: Int { log2MinCodingBlock + log2DiffMaxMinCodingBlock }
-  /// PicSizeInCtbsY
+  /// PicSizeInCtbsY: the number of coding tree blocks in a picture.
   package var codingTreeBlocks: Int {
     let size = 1 << log2CodingTreeBlock
     return ((codedWidth + size - 1) / size) * codingTreeBlockRows
   }
-  /// PicHeightInCtbsY
+  /// PicHeightInCtbsY: the number of rows of coding tree blocks.
   package var codingTreeBlockRows: Int {
     let size = 1 << log2CodingTreeBlock
     return (codedHeight + size - 1) / size
@@ -109,7 +113,8 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
     let profile = profileTierLevel.profile
     return vui?.isFieldSequence ?? false || (profile.isInterlacedSource && !profile.isProgressiveSource)
   }
-  /// The default display window in luma samples from the cropped picture's edges; nil if there is none that fits.
+  /// The default display window as offsets in luma samples from the edges of the conformance
+  /// window; nil if there is none, or it is larger than the picture.
   package var displayWindow: CropOffsets? {
     guard let window = vui?.displayWindow?.scaled(by: chromaUnit), window.left + window.right < width,
       window.top + window.bottom < height

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 extension HEVCSliceHeader {
-  /// Reads from a NAL unit of type 0...31. What stands behind the picture order count may be damaged.
+  /// Reads the header of a NAL unit of type 0...31. Damage after the picture order count is
+  /// ignored.
   ///
   /// - Parameters:
-  ///   - nalUnit: Without a start code or a length before it.
-  ///   - sequences: Parameter sets by their id.
-  ///   - pictures: Parameter sets by their id.
+  ///   - nalUnit: the NAL unit with its header, without start code or length.
+  ///   - sequences: the sequence parameter sets by their identifiers.
+  ///   - pictures: the picture parameter sets by their identifiers.
+  /// - Throws: `SyntaxError` if the header is invalid or truncated, or names a parameter set that
+  ///   is missing.
   package init<Bytes: Collection<UInt8>>(
     nalUnit: Bytes, sequences: [Int: HEVCSequenceParameterSet], pictures: [Int: HEVCPictureParameterSet]
   ) throws(SyntaxError) {
@@ -28,7 +31,11 @@ extension HEVCSliceHeader {
     self = header
   }
 
-  /// Writes the header with its byte alignment; it is one of `pps`. Slice data follow it.
+  /// Writes the header with its byte alignment; slice data follow it.
+  /// - Parameters:
+  ///   - bits: receives the header.
+  ///   - sps: the sequence parameter set of `pps`.
+  ///   - pps: the picture parameter set that the slice refers to.
   package func write(to bits: inout BitWriter, sps: HEVCSequenceParameterSet, pps: HEVCPictureParameterSet) {
     var header = self
     header.pictureParameterSetID = pps.id
@@ -44,7 +51,7 @@ extension HEVCSliceHeader {
     c.ue(&pictureParameterSetID, 0...63)
   }
 
-  /// What tells pictures apart and orders them.
+  /// Codes the syntax elements that distinguish and order pictures.
   private mutating func codeOrder<Coder: SyntaxCoder>(
     _ c: inout Coder, _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
   ) {
@@ -124,7 +131,7 @@ extension HEVCSliceHeader {
     }
   }
 
-  /// NumPicTotalCurr: how many pictures the lists are made of.
+  /// NumPicTotalCurr: the number of pictures that the reference lists are made of.
   private func referenceCount(_ sps: HEVCSequenceParameterSet) -> Int {
     var count =
       (referencePictureSetIndex.map { sps.referencePictureSets[$0] } ?? referencePictureSet).usedCount
@@ -139,7 +146,7 @@ extension HEVCSliceHeader {
     _ c: inout Coder, _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
   ) {
     codeActiveReferences(&c, pps)
-    // Indices were checked before `failure` was nil here.
+    // Without a failure all indices are valid.
     guard c.failure == nil else { return }
     let total = referenceCount(sps)
     if pps.allowsListModification, total > 1 {
@@ -198,7 +205,8 @@ extension HEVCSliceHeader {
     if pps.isFilteredAcrossSlices, hasLumaSAO || hasChromaSAO || isDeblocked { c.flag(&isFilteredAcross) }
   }
 
-  /// A stream of its own for each row of blocks in each column of tiles, and no more than any level comes near to.
+  /// The most entry points of a slice: one for each row of coding tree blocks in each column of
+  /// tiles, and at most 65536, far more than any level allows.
   package static func mostEntryPoints(_ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet) -> Int
   {
     min(max((pps.tiles?.columns ?? 1) * sps.codingTreeBlockRows, 0), 1 << 16)

@@ -4,11 +4,12 @@ package enum HEVCSliceKind: Int, Sendable {
   case b, p, i
 }
 
-/// slice_segment_header() of HEVC (7.3.6.1), of the base layer.
+/// slice_segment_header() of HEVC (7.3.6.1) of the base layer.
 package struct HEVCSliceHeader: Equatable, Sendable {
-  /// A long-term reference that the slice names itself.
+  /// A long-term reference picture of the slice header.
   package struct LongTermReference: Equatable, Sendable {
-    /// lt_idx_sps: of the sequence parameter set's; nil where the next two say it.
+    /// lt_idx_sps: the index in the sequence parameter set; nil where the next two properties give
+    /// the picture.
     package var index: Int?
     package var pictureOrderCountLSB = 0
     package var isUsed = false
@@ -32,30 +33,32 @@ package struct HEVCSliceHeader: Equatable, Sendable {
   /// no_output_of_prior_pics_flag of IRAP pictures.
   package var discardsPriorPictures = false
   package var pictureParameterSetID = 0
-  /// A segment that takes what follows from the one before it.
+  /// dependent_slice_segment_flag: whether the segment has the slice header of the one before it.
   package var isDependent = false
-  /// In coding tree blocks; not of the first.
+  /// slice_segment_address in coding tree blocks; not present in the first segment of a picture.
   package var segmentAddress = 0
-  /// slice_reserved_flag bits.
+  /// The bits of slice_reserved_flag.
   package var extraBits = 0
   package var kind = HEVCSliceKind.i
   /// pic_output_flag
   package var isOutput = true
   package var colorPlane = 0
   package var pictureOrderCountLSB = 0
-  /// short_term_ref_pic_set_idx; nil: `referencePictureSet` is in the header.
+  /// short_term_ref_pic_set_idx; nil where the header contains `referencePictureSet`.
   package var referencePictureSetIndex: Int?
   package var referencePictureSet = HEVCReferencePictureSet()
-  /// Those of the sequence parameter set come first.
+  /// The long-term references; those of the sequence parameter set are first.
   package var longTermReferences: [LongTermReference] = []
   package var hasTemporalMotion = false
   package var hasLumaSAO = false
   package var hasChromaSAO = false
-  /// 1...15, of P and B, and of B.
+  /// num_ref_idx_l0_active_minus1 + 1, 1...15, in P and B slices.
   package var activeReferences = 1
+  /// num_ref_idx_l1_active_minus1 + 1, 1...15, in B slices.
   package var activeReferencesL1 = 1
-  /// list_entry_l0 and l1; nil: the initial lists.
+  /// list_entry_l0; nil: the initial list.
   package var list0: [Int]?
+  /// list_entry_l1; nil: the initial list.
   package var list1: [Int]?
   package var isMotionDifferenceL1Zero = false
   package var cabacInit = false
@@ -68,11 +71,12 @@ package struct HEVCSliceHeader: Equatable, Sendable {
   package var cbQPOffset = 0
   package var crQPOffset = 0
   package var adjustsChromaQP = false
-  /// Nil: that of the picture parameter set.
+  /// The deblocking filter; nil: that of the picture parameter set.
   package var deblocking: HEVCDeblockingFilter?
   package var isFilteredAcross = false
-  /// offset_len_minus1 + 1, 1...32, and entry_point_offset_minus1 + 1 of each.
+  /// offset_len_minus1 + 1, 1...32.
   package var entryPointLength = 32
+  /// entry_point_offset_minus1 + 1 of each entry point.
   package var entryPoints: [Int] = []
   package var extensionBytes: [Int] = []
 
@@ -80,7 +84,7 @@ package struct HEVCSliceHeader: Equatable, Sendable {
 
   package var isIntra: Bool { kind == .i }
 
-  /// Whether a NAL unit with a slice segment is the first of its picture.
+  /// Whether the slice segment of a NAL unit is the first of its picture.
   package static func isFirstSegment<Bytes: Collection<UInt8>>(_ nalUnit: Bytes) -> Bool {
     nalUnit.dropFirst(2).first.map { $0 & 0x80 != 0 } ?? false
   }

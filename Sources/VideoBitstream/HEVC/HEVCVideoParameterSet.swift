@@ -3,14 +3,15 @@
 package struct HEVCVideoParameterSet: Equatable, Sendable {
   package struct Timing: Equatable, Sendable {
     package var ticks = VideoTicks()
-    /// vps_num_ticks_poc_diff_one_minus1 + 1, if picture order counts are proportional to time.
+    /// vps_num_ticks_poc_diff_one_minus1 + 1; nil where picture order counts are not proportional
+    /// to time.
     package var ticksPerOrderCount: Int?
     package var decoders: [Decoder] = []
 
     package init(ticks: VideoTicks = VideoTicks()) { self.ticks = ticks }
   }
 
-  /// hrd_parameters() of a layer set.
+  /// hrd_parameters() of a layer set, with the index of the layer set.
   package struct Decoder: Equatable, Sendable {
     package var layerSetIndex = 0
     package var parameters = HEVCHypotheticalDecoder()
@@ -21,27 +22,29 @@ package struct HEVCVideoParameterSet: Equatable, Sendable {
     }
   }
 
-  /// 0...15
+  /// vps_video_parameter_set_id, 0...15.
   package var id = 0
   package var isBaseLayerInternal = true
   package var isBaseLayerAvailable = true
-  /// 1...64
+  /// vps_max_layers_minus1 + 1, 1...64.
   package var layerCount = 1
-  /// Temporal sub-layers, 1...7.
+  /// The number of temporal sub-layers, 1...7.
   package var subLayerCount = 1
   package var isTemporalNested = true
   package var profileTierLevel = HEVCProfileTierLevel()
   package var ordering = HEVCSubLayerOrdering()
   /// vps_max_layer_id, 0...63.
   package var maxLayerID = 0
-  /// layer_id_included_flag of all layer sets but the first, `maxLayerID` + 1 bits each, the first layer in the
-  /// highest of 64.
+  /// layer_id_included_flag of all layer sets but the first: `maxLayerID` + 1 bits for each set,
+  /// the first layer in the highest of 64 bits.
   package var layerSets: [UInt64] = []
   package var timing: Timing?
 
   package init() {}
 
-  /// - Parameter nalUnit: The whole NAL unit, without a start code or a length before it.
+  /// Reads a parameter set.
+  /// - Parameter nalUnit: the NAL unit with its header, without start code or length.
+  /// - Throws: `SyntaxError` if it is invalid or truncated.
   package init<Bytes: Collection<UInt8>>(nalUnit: Bytes) throws(SyntaxError) {
     guard let header = nalUnit.first, header >> 1 == HEVCNALUnitType.videoParameterSet.rawValue else {
       throw .invalid
@@ -55,7 +58,7 @@ package struct HEVCVideoParameterSet: Equatable, Sendable {
     self = set
   }
 
-  /// Writes the payload, trailing bits included.
+  /// Writes the raw byte sequence payload, trailing bits included.
   package func write(to bits: inout BitWriter) {
     var set = self
     set.code(&bits)
@@ -63,7 +66,7 @@ package struct HEVCVideoParameterSet: Equatable, Sendable {
     bits.flush()
   }
 
-  /// The whole NAL unit.
+  /// The NAL unit with header and emulation prevention bytes.
   package var nalUnit: [UInt8] {
     EmulationPrevention.adding(
       header: HEVCNALUnitHeader(type: .videoParameterSet).bytes, payload: BitWriter.bytes { write(to: &$0) })

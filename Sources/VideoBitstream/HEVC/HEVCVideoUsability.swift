@@ -2,16 +2,17 @@
 /// vui_parameters() of HEVC (E.2.1).
 package struct HEVCVideoUsability: Equatable, Sendable {
   package struct Timing: Equatable, Sendable {
-    /// A tick lasts as long as a picture, or a field in sequences of fields.
+    /// The clock tick, which lasts as long as a picture, or as a field in sequences of fields.
     package var ticks = VideoTicks()
-    /// num_ticks_poc_diff_one_minus1 + 1, if picture order counts are proportional to time.
+    /// vui_num_ticks_poc_diff_one_minus1 + 1; nil where picture order counts are not proportional
+    /// to time.
     package var ticksPerOrderCount: Int?
     package var hrd: HEVCHypotheticalDecoder?
 
     package init(ticks: VideoTicks = VideoTicks()) { self.ticks = ticks }
   }
 
-  /// bitstream_restriction
+  /// The syntax elements that follow bitstream_restriction_flag.
   package struct Restriction: Equatable, Sendable {
     package var hasFixedTiles = false
     package var motionVectorsOverPictureBoundaries = true
@@ -62,7 +63,7 @@ package struct HEVCVideoUsability: Equatable, Sendable {
       var value = timing ?? Timing()
       value.ticks.code(&c)
       if c.failure == nil { timing = value }
-      // The ticks are known even if what follows is damaged.
+      // The ticks are kept even if what follows is damaged.
       c.optional(&value.ticksPerOrderCount, 1) { $0.ue(&$1, 1...0xFFFF_FFFF) }
       c.optional(&value.hrd, HEVCHypotheticalDecoder()) {
         $1.code(&$0, hasCommon: true, subLayerCount: subLayerCount)

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Byte streams of Annex B, in which a start code of 3 or 4 bytes stands before each NAL unit.
+/// Parses byte streams (Annex B), in which a start code of 3 or 4 bytes precedes each NAL unit.
 ///
-/// The NAL units themselves, emulation prevention bytes included, are never changed.
+/// The NAL units, with their emulation prevention bytes, are left unchanged.
 package enum ByteStream {
-  /// Calls `body` with the place of each NAL unit, without start codes and without the zeros that may follow it.
+  /// Calls `body` with the byte range of each NAL unit, without start codes and trailing zeros.
   ///
-  /// What stands before the first start code is not part of any.
+  /// Bytes before the first start code are skipped.
+  /// - Parameters:
+  ///   - stream: the byte stream.
+  ///   - body: receives ranges of offsets in `stream`. Empty units are left out.
   package static func forEachUnit(in stream: UnsafeRawBufferPointer, _ body: (Range<Int>) -> Void) {
     var code = nextStartCode(in: stream, from: 0)
     while let found = code {
@@ -16,20 +19,28 @@ package enum ByteStream {
     }
   }
 
-  /// A NAL unit without the zeros after it, which belong to the stream: a unit ends with a byte that is not zero.
+  /// Removes trailing zero bytes from the range of a NAL unit. They are trailing_zero_8bits of the
+  /// byte stream, since a NAL unit does not end with a zero byte (7.4.1).
+  /// - Parameters:
+  ///   - range: offsets in `stream`.
+  ///   - stream: the byte stream.
   package static func trimmed(_ range: Range<Int>, of stream: UnsafeRawBufferPointer) -> Range<Int> {
     var end = range.upperBound
     while end > range.lowerBound, stream[end - 1] == 0 { end -= 1 }
     return range.lowerBound..<end
   }
 
-  /// The offset of the three bytes 0, 0, 1; nil if there are none from `position` on.
+  /// Returns the offset of the next three bytes 0, 0, 1; nil if there are none.
+  /// - Parameters:
+  ///   - stream: the byte stream.
+  ///   - position: the offset from which on to search.
   package static func nextStartCode(in stream: UnsafeRawBufferPointer, from position: Int) -> Int? {
     var index = position
     while index + 2 < stream.count {
       if index + 8 <= stream.count {
         let word = stream.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-        // A zero byte borrows from its top bit: without one, no start code begins in these eight.
+        // The subtraction carries into the top bit of a zero byte. Where no top bit is set, none of
+        // the eight bytes is zero, and no start code begins here.
         if (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080 == 0 {
           index += 8
           continue

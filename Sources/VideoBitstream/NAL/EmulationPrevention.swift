@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// emulation_prevention_three_byte (7.3.1, 7.4.1), the same in H.264 and HEVC.
+/// Inserts and removes emulation_prevention_three_byte (7.3.1, 7.4.1), which is the same in H.264
+/// and HEVC.
 package enum EmulationPrevention {
-  /// How many bytes emulation prevention adds to a payload.
+  /// Returns the number of bytes that emulation prevention inserts into a payload.
+  /// - Parameters:
+  ///   - payload: the raw byte sequence payload.
+  ///   - count: its size in bytes.
   package static func byteCount(_ payload: UnsafePointer<UInt8>, count: Int) -> Int {
     var result = 0
     var zeros = 0
@@ -25,8 +29,13 @@ package enum EmulationPrevention {
     return result
   }
 
-  /// Copies a payload and puts emulation_prevention_three_byte where three bytes would otherwise look
-  /// like a start code (7.4.1). Returns the end of the copy. Words without a zero byte are copied whole.
+  /// Copies a payload, and inserts emulation_prevention_three_byte where three bytes would
+  /// otherwise resemble a start code (7.4.1). Eight bytes without a zero are copied at once.
+  /// - Parameters:
+  ///   - payload: the raw byte sequence payload.
+  ///   - count: its size in bytes.
+  ///   - destination: has room for `NALUnitWriter.worstCase(payload:)` bytes.
+  /// - Returns: the end of the copy.
   static func escape(
     _ payload: UnsafePointer<UInt8>, count: Int, into destination: UnsafeMutablePointer<UInt8>
   ) -> UnsafeMutablePointer<UInt8> {
@@ -38,14 +47,15 @@ package enum EmulationPrevention {
       if zeros == 0 {
         while end - source >= 8 {
           let word = UnsafeRawPointer(source).loadUnaligned(as: UInt64.self)
-          // A zero byte borrows from its top bit; a byte above 0x80 is masked out.
+          // The subtraction carries into the top bit of a zero byte; bytes of 0x80 and more are
+          // masked out.
           if (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080 != 0 { break }
           UnsafeMutableRawPointer(out).storeBytes(of: word, as: UInt64.self)
           source += 8
           out += 8
         }
       }
-      // Up to eight bytes one by one: the word with the zero, or the end.
+      // Copies up to eight bytes one by one: those of a word with a zero, or the last ones.
       var left = min(8, end - source)
       while left > 0 {
         let byte = source.pointee
@@ -61,7 +71,8 @@ package enum EmulationPrevention {
         left -= 1
       }
     }
-    // A payload that ends with a zero byte (cabac_zero_words) must not run into the next start code.
+    // A payload that ends with a zero byte (cabac_zero_words) must not run into the next start
+    // code.
     if count > 0 && end[-1] == 0 {
       out.pointee = 3
       out += 1
@@ -69,7 +80,7 @@ package enum EmulationPrevention {
     return out
   }
 
-  /// A NAL unit without its emulation prevention bytes.
+  /// Returns a NAL unit without its emulation prevention bytes.
   package static func removing<Bytes: Collection<UInt8>>(from unit: Bytes) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(unit.count)
@@ -85,7 +96,10 @@ package enum EmulationPrevention {
     return result
   }
 
-  /// A NAL unit of header and payload, with emulation prevention bytes put in.
+  /// Returns a NAL unit with emulation prevention bytes.
+  /// - Parameters:
+  ///   - header: the bytes of the NAL unit header.
+  ///   - payload: the raw byte sequence payload.
   package static func adding(header: [UInt8], payload: [UInt8]) -> [UInt8] {
     let capacity = header.count + NALUnitWriter.worstCase(payload: payload.count)
     return [UInt8](unsafeUninitializedCapacity: capacity) { memory, count in

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/// NAL units with their length before them (ISO/IEC 14496-15), as samples and files hold them.
+/// NAL units that are each preceded by their length (ISO/IEC 14496-15), as in samples of movie
+/// files.
 package enum LengthPrefix {
-  /// A length is 1, 2 or 4 bytes long.
+  /// Whether a length field may have this number of bytes: 1, 2 or 4.
   package static func isValid(_ size: Int) -> Bool { size == 1 || size == 2 || size == 4 }
 
-  /// Calls `body` with the place of each NAL unit, empty ones left out, until it returns false.
+  /// Calls `body` with the byte range of each NAL unit until `body` returns false. Empty units are
+  /// skipped.
   ///
-  /// - Parameter lengthSize: 1...4. 3 is not valid, and read by others.
-  /// - Returns: False if a length says more than there is, or is cut itself: what stands before it was visited.
+  /// - Parameters:
+  ///   - bytes: the sample.
+  ///   - lengthSize: the size of a length field in bytes, 1...4. ISO/IEC 14496-15 forbids 3, but
+  ///     other readers accept it.
+  ///   - body: receives ranges of offsets in `bytes`.
+  /// - Returns: false if a length exceeds the bytes that follow or is itself incomplete. The units
+  ///   before it have been visited.
   @discardableResult
   package static func forEachUnit(
     in bytes: UnsafeRawBufferPointer, lengthSize: Int, _ body: (Range<Int>) -> Bool
@@ -26,10 +33,14 @@ package enum LengthPrefix {
     return true
   }
 
-  /// Whether a length of `lengthSize` bytes can say `count`.
+  /// Whether a length field of `lengthSize` bytes can hold `count`.
   package static func fits(_ count: Int, lengthSize: Int) -> Bool { count < 1 << (8 * lengthSize) }
 
-  /// Writes a length, big-endian, to memory with room for `lengthSize` bytes.
+  /// Writes a length field, big-endian.
+  /// - Parameters:
+  ///   - count: the length to write.
+  ///   - lengthSize: the size of the field in bytes.
+  ///   - memory: has room for that.
   package static func write(_ count: Int, lengthSize: Int, to memory: UnsafeMutableRawPointer) {
     for index in 0..<lengthSize {
       memory.storeBytes(

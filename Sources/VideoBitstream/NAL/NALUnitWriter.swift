@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What stands before each NAL unit.
+/// The bytes that precede each NAL unit.
 package enum NALUnitFraming {
-  /// Annex B, 00 00 01.
+  /// A start code of three bytes, 00 00 01 (Annex B).
   case shortStartCode
-  /// Annex B with zero_byte, 00 00 00 01: for the first unit of an access unit and for parameter sets.
+  /// A start code with zero_byte, 00 00 00 01 (Annex B), which the first unit of an access unit and
+  /// parameter sets require.
   case startCode
-  /// The unit's length in four bytes, big-endian, as in MP4.
+  /// The length of the NAL unit in four bytes, big-endian, as in MP4.
   case length
 
+  /// The number of bytes.
   package var byteCount: Int {
     switch self {
     case .shortStartCode: 3
@@ -16,28 +18,42 @@ package enum NALUnitFraming {
   }
 }
 
-/// Packs raw byte sequence payloads into NAL units of H.264 (7.3.1), one after another in memory that the
-/// caller owns.
+/// Packs raw byte sequence payloads into NAL units of H.264 (7.3.1), one after another in memory of
+/// the caller.
 package struct NALUnitWriter {
+  /// The memory to write to, which the caller owns.
   package let memory: UnsafeMutablePointer<UInt8>
+  /// The size of `memory` in bytes.
   package let capacity: Int
-  /// Bytes written so far.
+  /// The number of bytes written so far.
   package private(set) var count = 0
-  /// A unit did not fit and was left out.
+  /// Whether a NAL unit did not fit and was left out.
   package private(set) var overflowed = false
 
+  /// Creates a writer.
+  /// - Parameters:
+  ///   - memory: the memory to write to; it must outlive the writer.
+  ///   - capacity: its size in bytes.
   package init(_ memory: UnsafeMutablePointer<UInt8>, capacity: Int) {
     self.memory = memory
     self.capacity = capacity
   }
 
-  /// Memory that surely holds a unit with `payload` bytes, whatever they are.
+  /// The bytes that suffice for a NAL unit with framing and emulation prevention bytes, whatever
+  /// its payload of `payload` bytes is.
   package static func worstCase(payload: Int) -> Int { payload + payload / 2 + 32 }
 
-  /// Writes a NAL unit and returns where it lies in the memory, its header included and its framing
-  /// not. Nil if it might not fit: `worstCase(payload:)` bytes must be free.
+  /// Writes a NAL unit.
   ///
-  /// - Parameter headerExtension: the three bytes that follow the header in types 14 and 20.
+  /// - Parameters:
+  ///   - type: nal_unit_type.
+  ///   - refIDC: nal_ref_idc.
+  ///   - headerExtension: the three bytes that follow the header in units of type 14 and 20.
+  ///   - payload: the raw byte sequence payload.
+  ///   - payloadCount: its size in bytes.
+  ///   - framing: the bytes that precede the unit.
+  /// - Returns: the offsets in `memory` of the unit with its header, without framing. Nil, and
+  ///   nothing is written, unless `worstCase(payload:)` bytes are free.
   @discardableResult
   package mutating func append(
     type: H264NALUnitType, refIDC: UInt8, headerExtension: (UInt8, UInt8, UInt8)? = nil,

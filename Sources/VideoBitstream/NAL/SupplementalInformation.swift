@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// sei_rbsp() (7.3.2.3 in H.264, 7.3.2.4 in HEVC): messages, each with its type and size.
+/// Reads and writes sei_rbsp() (7.3.2.3 in H.264, 7.3.2.4 in HEVC): SEI messages, each with its
+/// type and size.
 package enum SupplementalInformation {
+  /// An SEI message.
   package struct Message: Equatable, Sendable {
+    /// payloadType
     package var type: Int
+    /// The bytes of the payload, without emulation prevention bytes.
     package var payload: [UInt8]
 
     package init(type: Int, payload: [UInt8]) {
@@ -11,9 +15,12 @@ package enum SupplementalInformation {
     }
   }
 
-  /// Writes one message and the trailing bits.
+  /// Writes a sei_rbsp() with one message, trailing bits included.
   ///
-  /// - Parameter payload: With its bits written; alignment is added here.
+  /// - Parameters:
+  ///   - type: payloadType.
+  ///   - payload: contains the bits of the payload. This function adds the alignment.
+  ///   - bits: receives the sei_rbsp().
   package static func write(type: Int, _ payload: inout BitWriter, to bits: inout BitWriter) {
     if !payload.isByteAligned { payload.trailingBits() }  // bit_equal_to_one, then zeros
     payload.flush()
@@ -24,7 +31,7 @@ package enum SupplementalInformation {
     bits.flush()
   }
 
-  /// Writes messages and the trailing bits.
+  /// Writes a sei_rbsp() with several messages, trailing bits included.
   package static func write(_ messages: [Message], to bits: inout BitWriter) {
     for message in messages {
       writeHeader(type: message.type, size: message.payload.count, to: &bits)
@@ -34,6 +41,7 @@ package enum SupplementalInformation {
     bits.flush()
   }
 
+  /// Writes payloadType and payloadSize, each as bytes of 255 and a last byte.
   private static func writeHeader(type: Int, size: Int, to bits: inout BitWriter) {
     for value in [type, size] {
       var left = value
@@ -45,7 +53,11 @@ package enum SupplementalInformation {
     }
   }
 
-  /// The messages of a NAL unit; those that are whole, if it is cut. One pass over its bytes.
+  /// Returns the messages of a NAL unit. If it is truncated, these are the complete ones before
+  /// that.
+  /// - Parameters:
+  ///   - nalUnit: the NAL unit with its header.
+  ///   - headerLength: the size of the header in bytes.
   package static func messages<Bytes: Collection<UInt8>>(nalUnit: Bytes, headerLength: Int) -> [Message] {
     let bytes = EmulationPrevention.removing(from: nalUnit.dropFirst(headerLength))
     // The trailing bits of a sei_rbsp(), whose messages end byte-aligned, are one byte of 0x80.
