@@ -2,27 +2,33 @@
 import CoreMedia
 import VideoBitstream
 
-/// The NAL units of one picture, or of both fields of a frame, and what they say of it.
+/// The NAL units of one picture, or of both fields of a frame, and the properties of the picture.
 struct AccessUnit: Sendable {
+  /// The NAL units in decoding order.
   private(set) var units: [NALUnit] = []
+  /// Whether one of the units is a slice.
   private(set) var hasSlice = false
-  /// What its first slice says; nil if there is none that can be read.
+  /// The properties of the picture by its slice headers; nil if the first slice cannot be parsed.
   var picture: Picture?
 
+  /// The properties of a picture that its slice headers and parameter sets give.
   struct Picture: Sendable {
-    /// Decoding can begin here.
+    /// Whether decoding can begin with the picture: IDR in H.264, IRAP in HEVC.
     var isSync = false
-    /// Needs no other picture.
+    /// Whether the picture can be decoded without any other picture.
     var isIntra = false
-    /// Others may need it.
+    /// Whether other pictures may refer to it.
     var isReference = true
-    /// All pictures before it are output before it, and its order counts anew.
+    /// Whether all earlier pictures in decoding order are output before it, and the order count
+    /// starts again.
     var startsSequence = false
+    /// The picture order count, relative to the last picture with `startsSequence`.
     var order = 0
-    /// Of the sequence parameter set.
+    /// The identifier of its sequence parameter set.
     var sequenceID = 0
-    /// How many pictures may come before one in decoding order and after it in output order.
+    /// The most pictures that precede a picture in decoding order and follow it in output order.
     var maxReorder = 0
+    /// The duration of a frame by the VUI; nil if the stream has none.
     var frameDuration: CMTime?
   }
 
@@ -43,31 +49,41 @@ struct AccessUnit: Sendable {
   }
 }
 
-/// Puts NAL units together to access units.
+/// Divides a sequence of NAL units into access units.
 protocol AccessUnitSplitter: Sendable {
-  /// Adds a NAL unit; returns an access unit that it shows to be complete.
+  /// Adds a NAL unit. Returns the access unit before it if the NAL unit shows that it is complete.
   mutating func append(_ unit: NALUnit) -> AccessUnit?
-  /// The last access unit.
+  /// Returns the last access unit at the end of the stream; nil if it has no slice.
   mutating func finish() -> AccessUnit?
 }
 
-/// A frame's duration from the units of a tick and the ticks of a second; nil if there is none.
+/// Returns the duration of a frame.
+/// - Parameters:
+///   - tick: the clock tick; nil or an invalid one gives nil.
+///   - ticks: the number of clock ticks in a frame.
+/// - Returns: nil also if the duration is not within 0.001 to 60 seconds.
 func frameDuration(_ tick: VideoTicks?, ticks: Int) -> CMTime? {
   guard let tick, tick.isValid, let scale = Int32(exactly: tick.timeScale) else { return nil }
   let duration = CMTime(value: Int64(tick.unitsInTick) * Int64(ticks), timescale: scale)
-  // Nonsense, such as 1000 frames a second and more or less than one in a minute, is not believed.
+  // More than 1000 frames a second, or less than one a minute, is considered an error of the
+  // stream.
   return duration.seconds >= 0.001 && duration.seconds <= 60 ? duration : nil
 }
 
-/// H.264: clause 7.4.1.2.
+/// Divides H.264 streams into access units (7.4.1.2).
 struct H264AccessUnitSplitter: AccessUnitSplitter {
+  /// The sequence parameter sets by their identifiers.
   private var sequences: [Int: H264SequenceParameterSet] = [:]
+  /// The picture parameter sets by their identifiers.
   private var pictures: [Int: H264PictureParameterSet] = [:]
   private var order = H264PictureOrder()
   private var current = AccessUnit()
-  /// NAL units that may belong to the next access unit.
+  /// The NAL units behind the last slice that belong to the next access unit if a new picture
+  /// follows.
   private var next: [NALUnit] = []
+  /// The last slice header that was parsed in the current access unit.
   private var lastSlice: H264SliceHeader?
+  /// Whether `current` contains the second field of its frame.
   private var isSecondField = false
 
   mutating func append(_ unit: NALUnit) -> AccessUnit? {
@@ -88,6 +104,7 @@ struct H264AccessUnitSplitter: AccessUnitSplitter {
     return nil
   }
 
+  /// Adds a slice, and returns the access unit before it if the slice begins a new one.
   private mutating func appendSlice(_ unit: NALUnit) -> AccessUnit? {
     let slice = try? H264SliceHeader(nalUnit: unit.data, sequences: sequences, pictures: pictures)
     if let slice, slice.redundantPictureCount > 0, current.hasSlice {
@@ -101,7 +118,8 @@ struct H264AccessUnitSplitter: AccessUnitSplitter {
     } else if let slice, let lastSlice {
       isFirst = !next.isEmpty || slice.isFirst(after: lastSlice)
     } else {
-      // Without parameter sets: the slice with the first macroblock begins a picture.
+      // Without parameter sets, a slice begins a picture if first_mb_in_slice is 0, which is a
+      // single 1 bit.
       isFirst = !next.isEmpty || unit.data.dropFirst().first.map { $0 & 0x80 != 0 } ?? false
     }
     guard isFirst else {
@@ -125,7 +143,10 @@ struct H264AccessUnitSplitter: AccessUnitSplitter {
     return complete
   }
 
-  /// Adds what a slice says to the picture.
+  /// Adds the properties of a slice to those of the picture.
+  /// - Parameters:
+  ///   - slice: the slice header.
+  ///   - isFirst: whether it is the first slice of a frame or field.
   private mutating func note(_ slice: H264SliceHeader, isFirst: Bool) {
     guard let sequenceID = pictures[slice.pictureParameterSetID]?.sequenceParameterSetID,
       let sequence = sequences[sequenceID]
@@ -166,14 +187,17 @@ struct H264AccessUnitSplitter: AccessUnitSplitter {
   }
 }
 
-/// HEVC: clause 7.4.2.4.
+/// Divides HEVC streams into access units (7.4.2.4).
 struct HEVCAccessUnitSplitter: AccessUnitSplitter {
+  /// The sequence parameter sets by their identifiers.
   private var sequences: [Int: HEVCSequenceParameterSet] = [:]
+  /// The picture parameter sets by their identifiers.
   private var pictures: [Int: HEVCPictureParameterSet] = [:]
   private var order = HEVCPictureOrder()
   private var current = AccessUnit()
   private var next: [NALUnit] = []
-  /// Nothing came yet, or the end of a sequence: the next random access point starts one.
+  /// Whether the next IRAP picture starts a coded video sequence: at the start of the stream and
+  /// after an end-of-sequence NAL unit.
   private var isAtStart = true
 
   mutating func append(_ unit: NALUnit) -> AccessUnit? {
@@ -194,7 +218,7 @@ struct HEVCAccessUnitSplitter: AccessUnitSplitter {
       if type == .endOfSequence || type == .endOfBitstream { isAtStart = true }
       return nil
     }
-    // Pictures of other layers are left with that of the base layer.
+    // The pictures of other layers belong to the access unit of the base layer.
     let isBaseLayer =
       unit.data.dropFirst().first.map { $0 >> 3 == 0 } == true && unit.data.first.map { $0 & 1 == 0 } == true
     guard !current.hasSlice || (isBaseLayer && (HEVCSliceHeader.isFirstSegment(unit.data) || !next.isEmpty))

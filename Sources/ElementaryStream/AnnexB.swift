@@ -2,36 +2,42 @@
 import CoreMedia
 import VideoBitstream
 
-/// Byte streams of Annex B, in which a start code of 3 or 4 bytes stands before each NAL unit, and NAL units with
-/// their length before them, as samples and files hold them.
+/// Conversion between byte streams (Annex B), in which a start code of 3 or 4 bytes precedes each
+/// NAL unit, and length-prefixed NAL units, as in samples of movie files (ISO/IEC 14496-15).
 ///
-/// The NAL units themselves, emulation prevention bytes included, are never changed.
+/// The NAL units, with their emulation prevention bytes, are left unchanged.
 public enum AnnexB {
-  /// The long start code.
+  /// The start code of four bytes.
   public static let startCode = Data([0, 0, 0, 1])
 
-  /// Where the NAL units of a byte stream are, without start codes and without the zeros that may follow them.
+  /// Returns the byte ranges of the NAL units of a byte stream, without start codes and trailing
+  /// zeros.
   ///
-  /// What stands before the first start code is not part of any.
+  /// Bytes before the first start code are skipped.
+  /// - Parameter stream: the byte stream.
+  /// - Returns: ranges of offsets in `stream`, in order.
   public static func unitRanges(in stream: UnsafeRawBufferPointer) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     ByteStream.forEachUnit(in: stream) { ranges.append($0) }
     return ranges
   }
 
-  /// The NAL units of a byte stream, without start codes.
+  /// Returns copies of the NAL units of a byte stream, without start codes.
+  /// - Parameter stream: the byte stream.
   public static func units(in stream: Data) -> [Data] {
     stream.withUnsafeBytes { bytes in
       unitRanges(in: bytes).map { Data(UnsafeRawBufferPointer(rebasing: bytes[$0])) }
     }
   }
 
-  /// Writes NAL units with their length before them.
+  /// Joins NAL units, each preceded by its length.
   ///
-  /// Of the parameters:
-  ///
-  /// - `lengthSize`: The size of the length in bytes: 1, 2 or 4.
-  /// - Throws: `ElementaryStreamError`.
+  /// - Parameters:
+  ///   - units: the NAL units, without start codes.
+  ///   - lengthSize: the size of a length in bytes: 1, 2 or 4.
+  /// - Returns: the length-prefixed NAL units.
+  /// - Throws: `ElementaryStreamError.invalidLengthSize`, or `unitTooLong` if a length does not fit
+  ///   its size.
   public static func lengthPrefixed(_ units: [Data], lengthSize: Int = 4) throws -> Data {
     try check(lengthSize: lengthSize)
     var result = Data(capacity: units.reduce(0) { $0 + $1.count + lengthSize })
@@ -47,14 +53,25 @@ public enum AnnexB {
     return result
   }
 
-  /// Turns a byte stream into NAL units with their length before them.
+  /// Converts a byte stream to length-prefixed NAL units.
+  ///
+  /// - Parameters:
+  ///   - stream: the byte stream.
+  ///   - lengthSize: the size of a length in bytes: 1, 2 or 4.
+  /// - Throws: `ElementaryStreamError.invalidLengthSize`, or `unitTooLong` if a length does not fit
+  ///   its size.
   public static func lengthPrefixed(stream: Data, lengthSize: Int = 4) throws -> Data {
     try lengthPrefixed(units(in: stream), lengthSize: lengthSize)
   }
 
-  /// Where the NAL units are in data that holds each with its length before it. Empty ones are left out.
+  /// Returns the byte ranges of length-prefixed NAL units. Empty units are skipped.
   ///
-  /// - Throws: `ElementaryStreamError.truncatedUnit` if a length says more than there is.
+  /// - Parameters:
+  ///   - bytes: the length-prefixed NAL units.
+  ///   - lengthSize: the size of a length in bytes: 1, 2 or 4.
+  /// - Returns: ranges of offsets in `bytes`, in order.
+  /// - Throws: `ElementaryStreamError.invalidLengthSize`, or `truncatedUnit` if a length exceeds
+  ///   the bytes that follow it.
   public static func unitRanges(inLengthPrefixed bytes: UnsafeRawBufferPointer, lengthSize: Int = 4) throws
     -> [Range<Int>]
   {
@@ -68,7 +85,13 @@ public enum AnnexB {
     return ranges
   }
 
-  /// The NAL units of data that holds each with its length before it.
+  /// Returns copies of length-prefixed NAL units.
+  ///
+  /// - Parameters:
+  ///   - data: the length-prefixed NAL units.
+  ///   - lengthSize: the size of a length in bytes: 1, 2 or 4.
+  /// - Throws: `ElementaryStreamError.invalidLengthSize`, or `truncatedUnit` if a length exceeds
+  ///   the bytes that follow it.
   public static func units(inLengthPrefixed data: Data, lengthSize: Int = 4) throws -> [Data] {
     try data.withUnsafeBytes { bytes in
       try unitRanges(inLengthPrefixed: bytes, lengthSize: lengthSize).map {
@@ -77,7 +100,8 @@ public enum AnnexB {
     }
   }
 
-  /// Writes NAL units as a byte stream, each with a start code of 4 bytes before it.
+  /// Joins NAL units to a byte stream, each preceded by a start code of four bytes.
+  /// - Parameter units: the NAL units, without start codes.
   public static func stream(of units: [Data]) -> Data {
     var result = Data(capacity: units.reduce(0) { $0 + $1.count + startCode.count })
     for unit in units {
@@ -87,7 +111,13 @@ public enum AnnexB {
     return result
   }
 
-  /// Turns NAL units with their length before them into a byte stream.
+  /// Converts length-prefixed NAL units to a byte stream.
+  ///
+  /// - Parameters:
+  ///   - data: the length-prefixed NAL units.
+  ///   - lengthSize: the size of a length in bytes: 1, 2 or 4.
+  /// - Throws: `ElementaryStreamError.invalidLengthSize`, or `truncatedUnit` if a length exceeds
+  ///   the bytes that follow it.
   public static func stream(lengthPrefixed data: Data, lengthSize: Int = 4) throws -> Data {
     try data.withUnsafeBytes { bytes in
       let ranges = try unitRanges(inLengthPrefixed: bytes, lengthSize: lengthSize)
@@ -102,6 +132,7 @@ public enum AnnexB {
 
   // MARK: - Inside
 
+  /// Throws `ElementaryStreamError.invalidLengthSize` unless the size is 1, 2 or 4.
   static func check(lengthSize: Int) throws {
     guard LengthPrefix.isValid(lengthSize) else { throw ElementaryStreamError.invalidLengthSize(lengthSize) }
   }

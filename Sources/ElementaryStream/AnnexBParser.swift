@@ -2,33 +2,39 @@
 import CoreMedia
 import VideoBitstream
 
-/// Takes a byte stream of Annex B apart as it comes, in pieces of any size.
+/// Splits a byte stream (Annex B) that arrives in pieces of any size into NAL units.
 public struct AnnexBParser: Sendable {
-  /// Bytes of the unit that has begun, with its start code; empty before the first start code but for zeros.
+  /// The bytes of the NAL unit that has begun. Before the first start code, at most the last two
+  /// bytes, which may belong to a start code.
   private var pending = Data()
-  /// How far `pending` was searched for the next start code.
+  /// The offset in `pending` up to which it contains no start code.
   private var searched = 0
+  /// Whether `pending` begins with a NAL unit.
   private var hasStart = false
 
+  /// Creates a parser at the start of a stream.
   public init() {}
 
-  /// How many bytes wait to be complete.
+  /// The number of bytes of the incomplete NAL unit.
   var pendingCount: Int { pending.count }
 
-  /// Adds bytes and returns the NAL units that are complete now, without start codes.
+  /// Adds bytes, and returns the NAL units that are complete now, without start codes.
   ///
-  /// A unit is complete when the start code of the next one has come.
+  /// A NAL unit is complete when the start code of the next one has arrived.
+  /// - Parameter bytes: the next bytes of the stream, of any number.
   public mutating func append(_ bytes: Data) -> [Data] {
     pending.append(bytes)
     return takeUnits(atEnd: false)
   }
 
-  /// Returns the last NAL unit, which the end of the stream completes. The parser is as new after it.
+  /// Returns the last NAL unit, which ends with the stream, and resets the parser. The result is
+  /// empty if there is none.
   public mutating func finish() -> [Data] {
     defer { self = AnnexBParser() }
     return takeUnits(atEnd: true)
   }
 
+  /// Removes the complete NAL units from `pending`; with `atEnd` also the last one.
   private mutating func takeUnits(atEnd: Bool) -> [Data] {
     var units: [Data] = []
     var unitStart = hasStart ? 0 : nil as Int?
@@ -41,7 +47,7 @@ public struct AnnexBParser: Sendable {
         position = code + 3
       }
       if atEnd, let start = unitStart { Self.append(bytes, start..<bytes.count, to: &units) }
-      // Without a unit only the last two bytes can be of use, as the beginning of a start code.
+      // Before the first NAL unit only the last two bytes are kept, which may begin a start code.
       return unitStart ?? max(0, count - 2)
     }
     hasStart = unitStart != nil

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-/// When parameter sets stand before the NAL units of a sample.
+/// The samples before which parameter sets are written.
 public enum ParameterSetPlacement: Sendable {
-  /// Never: the receiver has them already, or they are in the samples.
+  /// None: the receiver has the parameter sets, or the samples contain them.
   case none
-  /// Before each sample that decoding can begin with.
+  /// Before each sample with which decoding can begin.
   case syncSamples
   /// Before each sample.
   case all
 }
 
 extension CMSampleBuffer {
-  /// The sample's data as a byte stream of Annex B, for H.264 and HEVC.
+  /// Converts the data of an H.264 or HEVC sample to a byte stream (Annex B).
   ///
-  /// - Parameter parameterSets: Where the parameter sets of the format description are written.
+  /// - Parameter parameterSets: the samples before which the parameter sets of the format
+  ///   description are written.
+  /// - Returns: the byte stream, with start codes of four bytes.
   /// - Throws: `ElementaryStreamError`, or the error of a data buffer that cannot be read.
   public func annexBData(parameterSets: ParameterSetPlacement = .syncSamples) throws -> Data {
     guard let format = formatDescription, ElementaryStreamCodec(format) != nil, let block = dataBuffer else {
@@ -44,7 +46,9 @@ extension CMSampleBuffer {
     }
   }
 
-  /// The NAL units of the sample, for H.264 and HEVC.
+  /// Returns copies of the NAL units of an H.264 or HEVC sample.
+  ///
+  /// - Throws: `ElementaryStreamError`, or the error of a data buffer that cannot be read.
   public func nalUnits() throws -> [NALUnit] {
     guard let format = formatDescription, let codec = ElementaryStreamCodec(format), let block = dataBuffer
     else {

@@ -2,69 +2,84 @@
 import CoreMedia
 import VideoBitstream
 
-/// Turns a byte stream of Annex B, as it comes, into sample buffers, one for each picture in decoding order.
+/// Converts a byte stream (Annex B) that arrives in pieces into sample buffers, one for each
+/// picture in decoding order.
 ///
-/// Times are counted from the frame rate that the stream or the options say, in the order that the stream says.
-/// Pictures before the first parameter sets are dropped, as is all that cannot be understood; nothing in a stream
-/// makes the parser fail but a NAL unit that is too long for the length before it, and an access unit without end.
+/// Presentation times follow from the output order of the stream and a constant frame duration,
+/// that of the options or of the stream. Pictures before the first parameter sets are dropped, and
+/// so is all that cannot be parsed. The only errors are NAL units that are too long for their
+/// length field and access units that do not end.
 public struct ElementaryStreamParser {
-  /// How sample buffers are made.
+  /// Options of the conversion.
   public struct Options: Sendable {
     /// The size of the length before each NAL unit in bytes: 1, 2 or 4.
     public var lengthSize = 4
-    /// Whether parameter sets stay in the samples. In the format description they are in any case.
+    /// Whether parameter sets also stay in the samples. The format description contains them in any
+    /// case.
     public var keepsParameterSets = false
-    /// The duration of each frame; nil for what the stream says, or else a 25th of a second.
+    /// The duration of each frame; nil: that of the stream's VUI, or 1/25 second without one.
     public var frameDuration: CMTime?
     /// The presentation time of the first frame.
     public var startTime = CMTime.zero
-    /// How many frames may come before one in decoding order and after it in output order; nil for what the stream
-    /// says. A sample buffer is returned once its place is sure: with 0, which only a stream without B pictures
-    /// allows, without delay.
+    /// The most frames that precede a frame in decoding order and follow it in output order; nil:
+    /// the value of the stream. A sample buffer is returned once its place in output order is
+    /// certain. With 0, which requires a stream without B pictures, that is at once.
     public var maxReorderFrames: Int?
 
+    /// Creates options with their defaults.
     public init() {}
   }
 
-  /// The largest NAL unit that is waited for, in bytes. Tests lower it.
+  /// The largest size of an incomplete NAL unit in bytes. Tests lower it.
   var maxUnitSize = 1 << 28
-  /// The largest access unit that is waited for, in bytes, with `unitCost` more for each of its NAL units. Tests lower it.
+  /// The largest size of an incomplete access unit in bytes, where each NAL unit counts `unitCost`
+  /// more. Tests lower it.
   var maxAccessUnitSize = 1 << 28
-  /// What a NAL unit takes beside its bytes, at most: as a value, and the head of its memory.
+  /// The memory in bytes that a NAL unit takes at most besides its bytes: the value and the header
+  /// of its storage.
   static let unitCost = 96
 
-  /// What format descriptions may take that come at once, in bytes; beyond it, `descriptionShare` for each
-  /// byte of the stream. A few bytes may have a new one made of many. Tests lower it.
+  /// The most bytes of format descriptions that may be created at once. Beyond it
+  /// `descriptionShare` more bytes are allowed for each byte of the stream. This limits streams in
+  /// which a few bytes cause a new description of many parameter sets. Tests lower it.
   var maxDescriptionSize = 1 << 24
   static let descriptionShare = 64
 
   /// The codec of the stream.
   public let codec: ElementaryStreamCodec
-  /// The format of the last sample buffer that was made.
+  /// The format description of the last sample buffer; nil before the first.
   public private(set) var formatDescription: CMFormatDescription?
 
   private let options: Options
   private var parser = AnnexBParser()
   private var splitter: any AccessUnitSplitter
-  /// What the NAL units take that belong to no complete access unit yet.
+  /// The size in bytes of the NAL units of the incomplete access unit (`cost`).
   private var waiting = 0
   private var parameterSets: ParameterSetStore
-  /// Format descriptions of the parameter sets as they are now, by the sequence parameter set that is in use: a stream
-  /// may change it with each picture. Nil where there are not enough.
+  /// The format descriptions of the present parameter sets by the identifier of the active sequence
+  /// parameter set, which may change with each picture. The value is nil where there are too few
+  /// parameter sets.
   private var descriptions: [Int?: CMFormatDescription?] = [:]
-  /// The last ones with the sets that they were made of, the newest first: a stream may go back to what it
-  /// had.
+  /// The last format descriptions with the parameter sets that they contain, the newest first: a
+  /// stream may return to earlier parameter sets.
   private var recent: [(sets: [Data], description: CMFormatDescription)] = []
-  /// The sets of the last sync sample are in no description.
+  /// Whether the parameter sets of the last sync sample are in no format description, so that they
+  /// stay in the samples.
   private var isDescriptionOld = false
-  /// What format descriptions take that were made, less what the stream had them for.
+  /// The size in bytes of the format descriptions that were created, less the allowance for the
+  /// bytes of the stream.
   private var descriptionSize = 0
+  /// Finds the place of each frame in output order.
   private var order = OutputOrder<Frame>()
+  /// The number of frames so far, in decoding order.
   private var decodeIndex = 0
+  /// The number of frame durations by which decode times precede presentation times; nil before the
+  /// first frame.
   private var decodeLead: Int?
+  /// The duration of a frame; nil while it is unknown.
   private var duration: CMTime?
 
-  /// A picture whose place in output order is not sure yet.
+  /// A picture whose place in output order is not certain yet.
   private struct Frame {
     let data: CMBlockBuffer
     let size: Int
@@ -73,6 +88,11 @@ public struct ElementaryStreamParser {
     let decodeIndex: Int
   }
 
+  /// Creates a parser at the start of a stream.
+  ///
+  /// - Parameters:
+  ///   - codec: the codec of the stream.
+  ///   - options: options of the conversion.
   /// - Throws: `ElementaryStreamError.invalidLengthSize`.
   public init(codec: ElementaryStreamCodec, options: Options = Options()) throws {
     try AnnexB.check(lengthSize: options.lengthSize)
@@ -82,10 +102,13 @@ public struct ElementaryStreamParser {
     splitter = codec == .h264 ? H264AccessUnitSplitter() : HEVCAccessUnitSplitter()
   }
 
-  /// Adds bytes, as many as there are, and returns the sample buffers that are complete now.
+  /// Adds bytes of any number, and returns the sample buffers that are complete now.
   ///
-  /// - Throws: `ElementaryStreamError.unitTooLong`, `accessUnitTooLong`. What is too long is dropped, and so is what else came
-  ///   of the same bytes: a stream that nobody vouches for is given in pieces. The next bytes are taken as before.
+  /// - Parameter bytes: the next bytes of the stream.
+  /// - Returns: sample buffers in decoding order.
+  /// - Throws: `ElementaryStreamError.unitTooLong` or `accessUnitTooLong`. What is too long is
+  ///   dropped, with all other results of the same call, so an untrusted stream should be added in
+  ///   small pieces. Parsing continues with the next call.
   public mutating func append(_ bytes: Data) throws -> [CMSampleBuffer] {
     var samples: [CMSampleBuffer] = []
     for unit in parser.append(bytes) { try append(NALUnit(codec: codec, data: unit), to: &samples) }
@@ -97,7 +120,9 @@ public struct ElementaryStreamParser {
     return samples
   }
 
-  /// Returns the last sample buffers.
+  /// Returns the remaining sample buffers at the end of the stream, in decoding order.
+  ///
+  /// - Throws: as `append(_:)`.
   public mutating func finish() throws -> [CMSampleBuffer] {
     var samples: [CMSampleBuffer] = []
     for unit in parser.finish() { try append(NALUnit(codec: codec, data: unit), to: &samples) }
@@ -107,6 +132,7 @@ public struct ElementaryStreamParser {
     return samples
   }
 
+  /// Adds a NAL unit.
   private mutating func append(_ unit: NALUnit, to samples: inout [CMSampleBuffer]) throws {
     guard unit.type != nil else { return }
     descriptionSize = max(0, descriptionSize - unit.data.count * Self.descriptionShare)
@@ -115,7 +141,8 @@ public struct ElementaryStreamParser {
       for unit in complete.units { waiting -= Self.cost(unit) }
       try append(complete, to: &samples)
     }
-    // Units that are no slices may come for ever.
+    // An access unit does not end before the next slice, so NAL units of other types can accumulate
+    // without limit.
     if waiting > maxAccessUnitSize {
       let size = waiting
       waiting = 0
@@ -124,13 +151,16 @@ public struct ElementaryStreamParser {
     }
   }
 
+  /// The memory in bytes that a NAL unit takes at most.
   private static func cost(_ unit: NALUnit) -> Int { unit.data.count + unitCost }
 
+  /// Converts a complete access unit.
   private mutating func append(_ access: AccessUnit, to samples: inout [CMSampleBuffer]) throws {
     let (changed, isComplete) = parameterSets.add(access.units)
     if changed { descriptions.removeAll() }
     let sizeBefore = descriptionSize
-    // A decoder cannot begin anew within a sequence: there, parameter sets that change are for it to find.
+    // Within a coded video sequence the format description cannot change, so parameter sets that
+    // change there stay in the samples.
     var keepsSets = options.keepsParameterSets || changed
     if formatDescription == nil || access.picture?.isSync == true,
       let description = description(of: access.picture?.sequenceID)
@@ -151,14 +181,16 @@ public struct ElementaryStreamParser {
     let maxReorder = min(max(0, options.maxReorderFrames ?? access.picture?.maxReorder ?? 0), 1 << 16)
     if decodeLead == nil { decodeLead = maxReorder }
     if duration == nil { duration = options.frameDuration ?? access.picture?.frameDuration }
-    // What waits keeps the description that was made for it.
+    // A frame that waits keeps the format description that was created for it in memory.
     let ready = order.add(
       frame, size: size + descriptionSize - sizeBefore, order: access.picture?.order,
       startsSequence: access.picture?.startsSequence ?? true, maxReorder: maxReorder)
     for (frame, place) in ready { samples.append(try sample(frame, place: place)) }
   }
 
-  /// Nil if there are not enough sets, or descriptions take too much: the sets then stay in the samples.
+  /// Returns the format description of the present parameter sets. Nil if there are too few of
+  /// them, or if descriptions would take too much memory; the parameter sets then stay in the
+  /// samples.
   private mutating func description(of sequenceID: Int?) -> CMFormatDescription? {
     if let known = descriptions[sequenceID] { return known }
     let sets = parameterSets.sorted(sequenceID: sequenceID)
@@ -168,7 +200,8 @@ public struct ElementaryStreamParser {
       recent.insert(found, at: 0)
       made = found.description
     } else {
-      // As a record and at an address that stays, beside all that is said of the pictures.
+      // The description holds the parameter sets twice, as configuration record and at fixed
+      // addresses, and other properties besides.
       let size = 2 * sets.reduce(0) { $0 + $1.count } + 4096
       guard descriptionSize + size <= maxDescriptionSize else { return nil }
       made = ParameterSetStore.formatDescription(codec, sets, lengthSize: options.lengthSize)
@@ -187,7 +220,8 @@ public struct ElementaryStreamParser {
     func time(_ index: Int) -> CMTime {
       options.startTime + CMTimeMultiply(duration, multiplier: Int32(clamping: index))
     }
-    // Shown no sooner than decoded, even where a stream reorders more than it said at first.
+    // The presentation time is not before the decode time, even if a stream reorders more frames
+    // than it first declared.
     let decode = min(frame.decodeIndex - (decodeLead ?? 0), place)
     let sample = try CMSampleBuffer(
       dataBuffer: frame.data, formatDescription: frame.format, numSamples: 1,
@@ -205,7 +239,7 @@ public struct ElementaryStreamParser {
     return sample
   }
 
-  /// NAL units with their length before them, written to their place at once.
+  /// Returns a buffer with length-prefixed NAL units, and its size in bytes.
   private static func blockBuffer(_ units: [NALUnit], lengthSize: Int) throws -> (CMBlockBuffer, Int) {
     var size = 0
     for unit in units {
@@ -231,16 +265,17 @@ public struct ElementaryStreamParser {
   }
 }
 
-/// The parameter sets of a stream as they are now.
+/// The present parameter sets of a stream.
 struct ParameterSetStore {
-  /// What a format description can hold of one, and what is kept of all, in bytes: more than a stream needs.
+  /// The largest size of a parameter set that a format description can hold, and the largest size
+  /// of all together, in bytes: more than a stream needs.
   static let largestSet = 65_535
   static let mostBytes = 1 << 17
 
   let codec: ElementaryStreamCodec
-  /// By type and identifier.
+  /// The parameter sets by nal_unit_type and identifier.
   private var sets: [Key: Data] = [:]
-  /// Of all sets.
+  /// The size of all parameter sets in bytes.
   private(set) var byteCount = 0
 
   private struct Key: Hashable {
@@ -250,8 +285,11 @@ struct ParameterSetStore {
 
   init(codec: ElementaryStreamCodec) { self.codec = codec }
 
-  /// Adds the parameter sets among NAL units; returns whether any was new or different, and whether all of
-  /// them are kept. Where they are too many, the largest is dropped, which may be the new one.
+  /// Adds the parameter sets among NAL units. Where they exceed `mostBytes`, the largest are
+  /// dropped, which may include a new one.
+  /// - Parameter units: NAL units of any type.
+  /// - Returns: whether any parameter set is new or differs from the one before, and whether all of
+  ///   them are stored.
   mutating func add(_ units: [NALUnit]) -> (isChanged: Bool, isComplete: Bool) {
     var changed = false
     var isComplete = true
@@ -275,6 +313,7 @@ struct ParameterSetStore {
     return (changed, isComplete)
   }
 
+  /// Returns the identifier of a parameter set.
   private func identifier(_ unit: NALUnit, _ type: Int) throws -> Int {
     switch (codec, type) {
     case (.h264, 7): return try H264SequenceParameterSet(nalUnit: unit.data).id
@@ -290,9 +329,10 @@ struct ParameterSetStore {
     }
   }
 
-  /// All parameter sets, in the order in which a format description has them.
+  /// Returns all parameter sets in the order of a format description.
   ///
-  /// - Parameter sequenceID: Of the sequence parameter set that is in use, which a description is made from.
+  /// - Parameter sequenceID: the identifier of the active sequence parameter set, which comes first
+  ///   among those of its type, since the description's dimensions follow from it.
   func sorted(sequenceID: Int?) -> [Data] {
     let sequenceType = codec == .h264 ? 7 : 33
     return sets.sorted { a, b in
@@ -303,7 +343,7 @@ struct ParameterSetStore {
     }.map(\.value)
   }
 
-  /// A format description with sorted parameter sets; nil if there are not enough.
+  /// Creates a format description from sorted parameter sets; nil if there are too few of them.
   static func formatDescription(
     _ codec: ElementaryStreamCodec, _ sorted: [Data], lengthSize: Int
   ) -> CMFormatDescription? {

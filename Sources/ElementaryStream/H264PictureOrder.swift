@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
-/// Counts the order of pictures in H.264: clause 8.2.1.
+/// Derives the picture order count of H.264 (8.2.1).
 struct H264PictureOrder: Sendable {
+  /// prevPicOrderCntMsb
   private var previousMSB = 0
+  /// prevPicOrderCntLsb
   private var previousLSB = 0
+  /// prevFrameNum
   private var previousFrameNum = 0
+  /// prevFrameNumOffset
   private var previousFrameNumOffset = 0
   private var hadReset = false
 
-  /// The order of a picture among those since the last reset, the lower of both fields.
+  /// Returns the picture order count of a picture: the lower of both fields for a frame, relative
+  /// to the last IDR picture or memory_management_control_operation 5.
+  /// - Parameters:
+  ///   - slice: the first slice header of the picture.
+  ///   - sequence: its sequence parameter set.
   mutating func order(of slice: H264SliceHeader, _ sequence: H264SequenceParameterSet) -> Int {
     let (top, bottom): (Int, Int)
     switch sequence.pictureOrderCountType {

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
-/// Counts the order of pictures in HEVC: clause 8.3.1.
+/// Derives the picture order count of HEVC (8.3.1).
 struct HEVCPictureOrder: Sendable {
+  /// PicOrderCntMsb of prevTid0Pic
   private var previousMSB = 0
+  /// slice_pic_order_cnt_lsb of prevTid0Pic
   private var previousLSB = 0
 
-  /// The order of a picture among those since the last one that starts a sequence.
+  /// Returns the picture order count of a picture.
   ///
-  /// - Parameter startsSequence: Whether the picture is a random access point with NoRaslOutputFlag equal to 1.
+  /// - Parameters:
+  ///   - slice: the first slice header of the picture.
+  ///   - sequence: its sequence parameter set.
+  ///   - startsSequence: whether it is an IRAP picture with NoRaslOutputFlag equal to 1.
   mutating func order(of slice: HEVCSliceHeader, _ sequence: HEVCSequenceParameterSet, startsSequence: Bool)
     -> Int
   {

@@ -1,25 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Finds the place of each picture in output order: the one of least order goes first as soon as more wait than may
-/// be reordered. Items come out in the order in which they came in.
+/// Finds the place of each picture in output order: the picture of the lowest order gets the next
+/// place as soon as more pictures wait than may be reordered. Items are returned in the order in
+/// which they were added.
 struct OutputOrder<Item> {
-  /// How many items wait at most, and what they may take in all, in bytes: one with a late order holds back all that
-  /// come after it.
+  /// The most items that wait. The limit, and that of their size, is needed since an item whose
+  /// place is late holds back all items after it.
   static var mostWaiting: Int { 1024 }
+  /// The most bytes of all items that wait.
   static var mostWaitingSize: Int { 64 << 20 }
 
-  /// Their identifiers are consecutive; `nextID` is that of the next.
+  /// The items that were not returned yet, in the order in which they were added. Their identifiers
+  /// are consecutive; `nextID` is that of the next item. `place` is nil while it is unknown.
   private var waiting: [(item: Item, size: Int, place: Int?)] = []
+  /// The size in bytes of all waiting items.
   private var waitingSize = 0
+  /// The items without a place, with their order and identifier.
   private var unplaced: [(order: Int, id: Int)] = []
   private var nextID = 0
+  /// The next place in output order, from 0.
   private var nextPlace = 0
 
-  /// Adds an item; returns those whose place is known now.
+  /// Adds an item, and returns the items whose place is known now and that no item without a place
+  /// precedes.
   ///
   /// - Parameters:
-  ///   - size: What it takes, in bytes.
-  ///   - order: Among the items since the last that starts a sequence; nil if unknown.
-  ///   - startsSequence: All items before it go before it.
+  ///   - item: the item.
+  ///   - size: its size in bytes.
+  ///   - order: its picture order count since the last item that starts a sequence; nil if unknown.
+  ///   - startsSequence: whether all items before it are output before it.
+  ///   - maxReorder: the most items that precede an item in decoding order and follow it in output
+  ///     order.
   mutating func add(_ item: Item, size: Int, order: Int?, startsSequence: Bool, maxReorder: Int) -> [(
     item: Item, place: Int
   )] {
@@ -29,22 +39,24 @@ struct OutputOrder<Item> {
     unplaced.append((order ?? 0, nextID))
     nextID += 1
     while unplaced.count > max(0, maxReorder) { placeLeast() }
-    // An item that is placed too early is better than one that is kept for ever.
+    // Where too many items wait, places that are too early are accepted.
     let isFull = waiting.count > Self.mostWaiting || waitingSize > Self.mostWaitingSize
     if order == nil || isFull { placeAll() }
     return take()
   }
 
-  /// All that is left.
+  /// Returns all remaining items at the end of the stream.
   mutating func finish() -> [(item: Item, place: Int)] {
     placeAll()
     return take()
   }
 
+  /// Gives all waiting items a place, by their order.
   private mutating func placeAll() {
     while !unplaced.isEmpty { placeLeast() }
   }
 
+  /// Gives the item of the lowest order the next place.
   private mutating func placeLeast() {
     guard let index = unplaced.indices.min(by: { unplaced[$0].order < unplaced[$1].order }) else { return }
     let id = unplaced.remove(at: index).id
@@ -52,6 +64,7 @@ struct OutputOrder<Item> {
     nextPlace += 1
   }
 
+  /// Removes and returns the items in front that have a place.
   private mutating func take() -> [(item: Item, place: Int)] {
     var ready: [(item: Item, place: Int)] = []
     for entry in waiting {
