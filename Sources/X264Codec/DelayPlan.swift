@@ -2,21 +2,25 @@
 #if X264
   import CX264
 
-  /// How libx264 is kept from holding more frames than it may.
+  /// Limits the number of frames that libx264 holds.
   struct DelayPlan {
-    /// Frames that may be held; nil is no limit.
+    /// The most frames that libx264 may hold; nil: no limit.
     let limit: Int?
-    /// How many times the plan was tightened.
+    /// The number of calls of `tighten`: so many frames fewer are planned.
     private var step = 0
 
+    /// Creates a plan for a limit.
     init(limit: Int?) { self.limit = limit }
 
-    /// Rate control by time stamps needs the time stamp of the next frame, and so holds one.
+    /// Whether rate control uses time stamps. It then needs the time stamp of the next frame, and
+    /// so holds one frame.
     var usesTimeStamps: Bool { limit != 0 }
 
-    /// Gives up what costs delay, the least useful first.
+    /// Plans one frame less of look-ahead and B frames, where libx264 still holds more than the
+    /// limit.
     mutating func tighten() { step += 1 }
 
+    /// Sets the parameters that cause delay.
     func apply(to param: inout x264_param_t) {
       guard let limit else { return }
       if limit == 0 {

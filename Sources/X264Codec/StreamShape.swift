@@ -3,18 +3,24 @@
   import CodecInterface
   import VideoBitstream
 
-  /// What profile and level make of a configuration, checked.
+  /// The properties of a stream that follow from the profile, the level and the size of a
+  /// configuration, which are validated.
   struct StreamShape {
-    /// The profile as libx264 names it.
+    /// The name of the profile in libx264.
     let libraryProfile: String
+    /// The entropy coding.
     let entropy: EntropyMode
+    /// Whether the profile and the configuration allow B frames.
     let allowsReordering: Bool
-    /// Reference frames that the level allows, if it is fixed.
+    /// The most reference frames that the level allows; nil if no level is configured.
     let mostReferences: Int?
 
-    /// Of the pictures that libx264 takes.
+    /// The range of widths and heights that libx264 supports.
     static let sides = 1...16384
 
+    /// Validates a configuration.
+    /// - Throws: `CodecError` that says which value is not supported or contradicts the profile or
+    ///   level.
     init(_ c: VideoEncoderConfiguration) throws(CodecError) {
       guard c.codec == .h264 else { throw .unsupported("libx264 codes H.264") }
       guard Self.sides.contains(c.width), Self.sides.contains(c.height) else {
@@ -63,14 +69,16 @@
       }
     }
 
-    /// What is coded of pictures of a size: a macroblock at least.
+    /// The coded size of pictures, with at least one macroblock.
     static func codedSize(_ c: VideoEncoderConfiguration) -> CodedPictureSize {
       CodedPictureSize(width: c.width, height: c.height, least: 16)
     }
 
-    /// The lowest level from one on that allows the rate of a stream.
-    /// - Parameter least: What the size, the frame rate and the references ask for.
-    /// - Returns: the highest level for a rate that none allows.
+    /// Returns the lowest level from `least` on that allows the bit rate of a stream.
+    /// - Parameters:
+    ///   - c: the configuration.
+    ///   - least: the lowest level that the size, the frame rate and the references need.
+    /// - Returns: the highest level if none allows the rate.
     static func level(of c: VideoEncoderConfiguration, atLeast least: H264Level?) -> H264Level? {
       guard let least, let rate = c.rate.sustainedRate else { return least }
       let profile: H264Profile =
@@ -81,16 +89,21 @@
         }
       guard least.vclBitRate(profile: profile) < rate else { return least }
       let higher = H264Level.all.drop { $0 != least }
-      // Level 1b is told in a way of its own, and 1.1 allows more.
+      // Level 1b is signalled in another way, and level 1.1 allows a higher rate.
       return higher.first { $0.number != 9 && $0.vclBitRate(profile: profile) >= rate } ?? higher.last
     }
 
-    /// The profile's number and constraint flags where libx264 writes others.
+    /// Returns profile_idc and the constraint flags to write where libx264 writes others; nil if
+    /// its own are right.
+    /// - Parameters:
+    ///   - profile: the configured profile.
+    ///   - flags: the constraint flags that libx264 wrote.
     static func signalling(of profile: Profile, written flags: UInt8) -> (profile: UInt8, flags: UInt8)? {
       switch profile {
-      // Constraint flags 4 and 5: progressive frames only, and no B slices.
+      // constraint_set4_flag and constraint_set5_flag: progressive frames only, and no B slices.
       case .h264ConstrainedHigh: (100, flags | 0x0C)
-      // The tools of Main without CABAC are tools of Extended (flag 2), and the stream remains one of Main (flag 1).
+      // Main without CABAC uses only tools of Extended (constraint_set2_flag), and is still a
+      // stream of Main (constraint_set1_flag).
       case .h264Extended: (88, 0x60)
       case .h264Baseline, .h264ConstrainedBaseline: (66, flags | 0xC0)
       default: nil

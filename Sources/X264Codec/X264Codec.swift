@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
 
-/// H.264 through libx264: reordering, look-ahead, several passes.
+/// The H.264 encoder of libx264, with reordering, look-ahead and several passes.
 public enum X264Codec {
-  /// Unique name of the encoder.
+  /// The identifier of the encoder.
   public static let encoderID = "org.openvideotoolbox.videoencoder.h264.x264"
 
-  /// The encoder, or nil if the package was built without the trait X264.
+  /// The description of the encoder; nil if the package was built without the trait X264.
   public static var encoder: EncoderDescription? {
     #if X264
       var description = EncoderDescription(
@@ -22,7 +22,7 @@ public enum X264Codec {
         .meanSquaredError, .hdrMetadata, .multiPass, .speedPreference, .threadCount, .expectedDuration,
         .effort,
       ]
-      // 4:2:0 pairs samples both ways.
+      // Odd sizes are allowed: pictures are padded to the even sizes that 4:2:0 needs.
       description.sizes = PictureSizes(widths: StreamShape.sides, heights: StreamShape.sides)
       description.performanceRating = 60
       description.qualityRating = 90

@@ -4,32 +4,40 @@
   import CX264
   import Foundation
 
-  /// One stream of H.264 through libx264.
+  /// An H.264 encoder that uses libx264.
   ///
-  /// libx264 takes no more pictures once it was told to give up those that it held. A client that completes frames in
-  /// mid-stream gets them, and a key frame after them; from there on it gets each frame at once, which leaves nothing
-  /// to complete, until a key frame is due in any case and it has not asked again since the last one.
+  /// libx264 accepts no more pictures once its held frames were drained. After a client completes
+  /// frames within a stream, a new libx264 stream therefore begins with a key frame. That one holds
+  /// no frames, so that further completions cost nothing. A stream with look-ahead begins again at
+  /// a key frame that is due anyway, if the client has not completed frames since the key frame
+  /// before it.
   final class X264Encoder: SynchronousVideoEncoder {
     private var configuration: VideoEncoderConfiguration
     private var stream: X264Stream?
     private let padding: PicturePadding
-    /// A changed configuration that libx264 can take only from the start.
+    /// Whether the configuration changed in a way that takes a new libx264 stream.
     private var needsNewStream = false
+    /// The presentation time of the last picture; nil before the first.
     private var lastInput: Int64?
+    /// The duration of the last picture in units of the timescale.
     private var lastDuration: Int64
+    /// The presentation time of the last key frame that was requested or due; nil in a new stream.
     private var lastKeyFrameInput: Int64?
-    /// Frames since the last key frame, counted in a stream that holds nothing.
+    /// The number of frames since the last key frame, which is counted. Only valid in a stream that
+    /// holds no frames.
     private var framesSinceKeyFrame = 0
-    /// The next stream is one that holds nothing, or the present one is.
+    /// Whether the present stream, or else the next one, holds no frames.
     private var isImpatient = false
-    /// Frames were completed since the last key frame.
+    /// Whether the client completed frames since the last key frame.
     private var wasCompleted = false
 
+    /// Creates an encoder.
+    /// - Throws: `CodecError` if libx264 does not support the configuration.
     init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
       self.configuration = configuration
       padding = PicturePadding(StreamShape.codedSize(configuration))
       lastDuration = Int64(clamping: Double(configuration.timescale) / (configuration.frameRate ?? 30))
-      // Opened at once, so that a configuration that cannot work is an error here.
+      // Opened here, so that an unsupported configuration is an error of the initializer.
       stream = try X264Stream(configuration)
       reorderingDepth = stream?.reorderingDepth ?? 0
     }
@@ -52,7 +60,7 @@
       if isKeyFrameDue(at: picture.presentationTime) { request.forcesKeyFrame = true }
       if isImpatient, request.forcesKeyFrame {
         if stream == nil || !wasCompleted {
-          // Where a key frame comes anyway, a stream that looks ahead may begin.
+          // A key frame is coded anyway, so a stream with look-ahead may begin.
           isImpatient = false
           stream = nil
         }
@@ -79,17 +87,17 @@
       wasCompleted = true
       guard let stream, stream.heldFrameCount > 0 else { return }
       try flush(output: output)
-      // The statistics of a pass are those of one stream.
+      // The statistics of a pass belong to a single stream.
       isImpatient = configuration.pass == nil
     }
 
     func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError) {
       guard let stream, stream.heldFrameCount > 0 else { return }
       while stream.heldFrameCount > 0 {
-        // Nothing comes while frames are still on their way through the threads.
+        // libx264 may return nothing while its threads still work on frames.
         if let coded = try stream.drain() { output(coded) }
       }
-      // libx264 takes no more frames once it was drained.
+      // libx264 accepts no more frames after it was drained.
       self.stream = nil
     }
 
@@ -99,7 +107,7 @@
       same.frameRate = configuration.frameRate
       same.rate = configuration.rate
       same.lowLatency = configuration.lowLatency
-      // The rest libx264 takes only before the first frame.
+      // Everything else is fixed before the first frame in libx264.
       guard same == configuration else { return .needsNewStream }
       let old = configuration
       configuration = new
@@ -110,6 +118,7 @@
 
     // MARK: -
 
+    /// Returns the open stream, or opens one.
     private func openStream() throws(CodecError) -> X264Stream {
       if let stream { return stream }
       var configuration = configuration
@@ -121,7 +130,8 @@
       return opened
     }
 
-    /// libx264 counts frames only, so the limit in seconds is kept here.
+    /// Whether a key frame is due by time. libx264 limits the interval in frames only. A stream
+    /// that holds no frames also checks the interval in frames here.
     private func isKeyFrameDue(at time: Int64) -> Bool {
       if isImpatient, stream != nil {
         let interval = configuration.keyFrameInterval

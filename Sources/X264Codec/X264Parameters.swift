@@ -4,13 +4,20 @@
   import CX264
   import Foundation
 
-  /// An encoder configuration in libx264's terms, with the memory that its strings live in.
+  /// The parameters of libx264 for an encoder configuration, and the memory of their strings.
   final class X264Parameters {
     var param = x264_param_t()
+    /// Receives the messages that libx264 logs.
     let log: UnsafeMutablePointer<ovt_x264_log>
+    /// The strings that `param` points to.
     private var strings: [UnsafeMutablePointer<CChar>] = []
 
-    /// - Parameter controller: what chooses the rate factor, unless libx264's own rate control is in charge.
+    /// Translates a configuration.
+    /// - Parameters:
+    ///   - configuration: the configuration.
+    ///   - delay: limits the number of frames that libx264 holds.
+    ///   - controller: chooses the rate factor; nil where libx264's own rate control is used.
+    /// - Throws: `CodecError` if libx264 does not support the configuration.
     init(
       _ configuration: VideoEncoderConfiguration, delay: DelayPlan, controller: RateFactorController?
     ) throws(CodecError) {
@@ -24,7 +31,7 @@
       log.deallocate()
     }
 
-    /// The last error that libx264 has logged.
+    /// The last error message that libx264 logged.
     var message: String {
       withUnsafeBytes(of: log.pointee.text) { bytes in
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self).trimmingCharacters(
@@ -32,7 +39,7 @@
       }
     }
 
-    /// Frames from key frame to key frame where the configuration says nothing.
+    /// The key-frame interval in frames where the configuration has none.
     static let usualKeyFrameInterval = 250
 
     // MARK: - Translation
@@ -69,7 +76,7 @@
       setHDR(c.hdr)
       if let pass = c.pass { setPass(pass) }
       param.analyse.b_psnr = c.measuresError ? 1 : 0
-      // It measures only what it would also report. What is no error is not kept.
+      // libx264 only measures PSNR if its log level would report it. `log` keeps errors only.
       if c.measuresError { param.i_log_level = X264_LOG_INFO }
 
       guard x264_param_apply_profile(&param, shape.libraryProfile) == 0 else {
@@ -77,9 +84,11 @@
       }
     }
 
-    /// With AVX-512 the macroblock tree of narrow pictures (20 macroblocks and others) reads memory that nothing was
-    /// written to, as MALLOC_PERTURB_ shows with any program that uses libx264 164: the same frames then give other
-    /// bits each time. Without those instructions it does not, and pictures so small are done in no time anyway.
+    /// Keeps the output of narrow pictures deterministic. With AVX-512 the macroblock tree of
+    /// libx264 164 reads uninitialised memory at some widths (such as 20 macroblocks), so that the
+    /// same frames give different bits each time; MALLOC_PERTURB_ shows this with any program.
+    /// Without these instructions it does not, and their speed does not matter for pictures so
+    /// small.
     private func keepDeterministic(width: Int) {
       #if arch(x86_64) || arch(i386)
         if width < 640 { param.cpu &= ~UInt32(X264_CPU_AVX512) }
@@ -141,7 +150,7 @@
       }
     }
 
-    /// Bits of the stream when it starts; a change in mid-stream goes through `X264Stream.follow`.
+    /// Sets the initial rate control; changes within a stream go through `X264Stream.follow`.
     private func setRate(_ c: VideoEncoderConfiguration, delay: DelayPlan, controller: RateFactorController?)
     {
       let rate = c.rate
@@ -172,11 +181,12 @@
     private func setAverageRate(_ c: VideoEncoderConfiguration) {
       param.rc.i_rc_method = X264_RC_ABR
       param.rc.i_bitrate = Self.kilobits(c.rate.targetRate ?? 1)
-      // libx264's own tolerance lets a clip of some seconds miss its rate by a fifth. This one costs little in
-      // quality; a long stream has the time to come back.
+      // With libx264's default tolerance a clip of some seconds misses its rate by up to a fifth.
+      // This one costs little quality; a long stream has time to correct a deviation.
       param.rc.f_rate_tolerance = (c.expectedDuration ?? 0) > 60 ? 0.5 : 0.1
     }
 
+    /// Sets the rate and size of the decoder's buffer (VBV).
     func setBuffer(_ model: BufferModel) {
       param.rc.i_vbv_max_bitrate = Self.kilobits(model.maximumRate)
       param.rc.i_vbv_buffer_size = Self.kilobits(model.size)
@@ -185,9 +195,11 @@
       }
     }
 
+    /// Returns bits in thousands, 1 to 2,000,000.
     static func kilobits(_ bits: Int) -> Int32 { Int32(clamping: min(max(bits / 1000, 1), 2_000_000)) }
 
-    /// 1.0 is next to lossless, 0.5 is good, 0.0 is the smallest.
+    /// Returns the rate factor of a quality: 1.0 is nearly lossless, 0.5 good, 0.0 the smallest
+    /// stream.
     static func rateFactor(quality: Double) -> Double {
       let points: [(Double, Double)] = [(0, 46), (0.25, 33), (0.5, 24), (0.75, 17), (1, 3)]
       let q = min(max(quality, 0), 1)
@@ -224,7 +236,8 @@
     private func setPass(_ pass: EncodingPass) {
       if pass.readsStatistics {
         param.rc.b_stat_read = 1
-        // The picture parameter set does not follow the statistics: parts of a movie have the same one.
+        // The picture parameter set then does not depend on the statistics, so that all parts of a
+        // movie have the same one.
         param.b_stitchable = 1
         param.rc.psz_stat_in = keep(pass.statisticsPath)
       }
@@ -235,6 +248,7 @@
       }
     }
 
+    /// Copies a string into memory that lives as long as this object.
     private func keep(_ string: String) -> UnsafeMutablePointer<CChar>? {
       guard let copy = strdup(string) else { return nil }
       strings.append(copy)
@@ -243,7 +257,8 @@
   }
 
   extension VideoEncoderConfiguration {
-    /// Most frames from key frame to key frame, from the count and the duration; 0 if neither says anything.
+    /// The most frames from one key frame to the next, by the limits in frames and in seconds; 0 if
+    /// there is no limit.
     var keyFrameInterval: Int {
       if !allowsTemporalCompression { return 1 }
       guard maxKeyFrameIntervalDuration > 0 else { return maxKeyFrameInterval }

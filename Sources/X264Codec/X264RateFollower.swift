@@ -3,30 +3,41 @@
   import CodecInterface
   import CX264
 
-  /// Makes libx264's own rate control follow a bit rate that changes, where that is in charge: with a constant rate, in
-  /// a pass of several, and without delay. Elsewhere `RateFactorController` is.
+  /// Makes libx264's own rate control follow a changing bit rate: with a constant rate, in
+  /// multi-pass encoding, and without delay. In all other cases `RateFactorController` is used.
   ///
-  /// Its average-rate control asks itself how many bits it should have spent since the start *at the present rate*,
-  /// so that a new rate would make it pay for, or save up, all of the past. What it sees instead is a rate that
-  /// stays and time that runs slower or faster: bits per frame are rate times duration. Where libx264 does not look
-  /// at time stamps (no delay at all), it works on a buffer model alone, and that follows a new rate at once.
+  /// libx264's average bit rate mode compares the bits spent since the start with what the
+  /// *present* rate would have allowed, so a new rate would be applied to the past as well. Instead
+  /// of the rate, this type changes the speed of time: the bits of a frame are rate times duration,
+  /// so the rate stays the same and time stamps are scaled. Without delay libx264 does not use time
+  /// stamps. It then works with a buffer model only, which follows a new rate at once.
   struct X264RateFollower {
+    /// Whether libx264's rate control uses time stamps.
     private let usesTimeStamps: Bool
+    /// The units of time stamps per second.
     private let timescale: Double
+    /// The target rate at the start of the stream, in bits per second.
     private let openingRate: Double
-    /// The present rate in terms of the opening rate.
+    /// The present target rate as a multiple of `openingRate`.
     private var scale = 1.0
 
-    // With time stamps
+    // With time stamps: the last presentation time of the caller; nil before the first.
     private var lastCallerTime: Int64?
+    /// With time stamps: the last time stamp for libx264, before rounding.
     private var libraryClock = 0.0
 
-    // Without time stamps
+    // Without time stamps: the frame rate that libx264 assumes, in frames per second.
     private let assumedFrameRate: Double
+    /// Without time stamps: the moving average of the duration of frames in seconds; nil before the
+    /// first.
     private var smoothedDuration: Double?
+    /// Without time stamps: the factor of the rate that makes up for the difference of the real
+    /// frame rate to the assumed one.
     private var appliedCorrection = 1.0
+    /// The present rate control.
     private var target: RateControl
 
+    /// Creates a follower for a stream that begins with a configuration.
     init(_ configuration: VideoEncoderConfiguration, usesTimeStamps: Bool) {
       self.usesTimeStamps = usesTimeStamps
       timescale = Double(configuration.timescale)
@@ -36,12 +47,14 @@
       assumedFrameRate = Double(ratio.numerator) / Double(ratio.denominator)
     }
 
-    /// The time stamp that libx264 is given.
+    /// Returns the time stamp for libx264.
+    /// - Parameter time: the presentation time of the caller.
     mutating func libraryTime(of time: Int64) -> Int64 {
       guard usesTimeStamps else { return time }
       if let last = lastCallerTime {
         var passed = Double(time - last)
-        // libx264 fills what passes: a long pause is no reason for a frame that takes as long to send.
+        // libx264 writes filler data for the time that passes: a pause must not become one huge
+        // frame.
         if case .constant = target.mode { passed = min(passed, max(1, 3 / assumedFrameRate) * timescale) }
         libraryClock = max(libraryClock + passed * scale, libraryClock.rounded() + 1)
       } else {
@@ -51,8 +64,12 @@
       return Int64(clamping: libraryClock.rounded())
     }
 
-    /// Puts a new rate into the parameters.
-    /// - Returns: false if libx264 cannot change to it.
+    /// Changes the parameters to a new rate.
+    /// - Parameters:
+    ///   - new: the new configuration.
+    ///   - old: the configuration before.
+    ///   - parameters: the parameters to change.
+    /// - Returns: false if libx264 cannot change to it within the stream.
     mutating func follow(
       _ new: VideoEncoderConfiguration, from old: VideoEncoderConfiguration, parameters: X264Parameters
     ) -> Bool {
@@ -73,8 +90,11 @@
       return true
     }
 
-    /// Notes the duration of the next frame.
-    /// - Returns: true if the parameters were changed by it.
+    /// Adapts the rate to the real frame rate, where time stamps are not used.
+    /// - Parameters:
+    ///   - duration: the duration of the next frame in units of the timescale.
+    ///   - parameters: the parameters to change.
+    /// - Returns: whether the parameters were changed.
     mutating func noteFrame(duration: Int64, parameters: X264Parameters) -> Bool {
       guard !usesTimeStamps, target.targetRate != nil, duration > 0 else { return false }
       let seconds = min(Double(duration) / timescale, 1)
@@ -87,6 +107,7 @@
       return true
     }
 
+    /// Sets the parameters for the present target.
     private mutating func apply(to parameters: X264Parameters) {
       let rate = Double(target.effectiveTarget ?? 1)
       let buffer = model(of: target)
@@ -109,21 +130,22 @@
       }
     }
 
+    /// Returns the buffer model for a rate; nil for none.
     private func model(of rate: RateControl) -> BufferModel? {
       usesTimeStamps ? rate.bufferModel : rate.zeroDelayBufferModel
     }
   }
 
   extension RateControl {
-    /// The target as far as the limits leave room for it.
+    /// The target rate, but no more than the data rate limits allow; nil without a target.
     var effectiveTarget: Int? {
       guard let targetRate else { return nil }
       guard !limits.isEmpty, let model = bufferModel else { return targetRate }
       return min(targetRate, model.maximumRate)
     }
 
-    /// Without delay there is always a buffer, which fills at the target rate: that is what makes libx264 forget the
-    /// past.
+    /// The buffer model without delay. There is always one, and it fills at the target rate at
+    /// most: that makes libx264's rate control independent of the past.
     var zeroDelayBufferModel: BufferModel? {
       guard let target = effectiveTarget else { return bufferModel }
       var model = bufferModel ?? BufferModel(maximumRate: target, size: target)

@@ -5,7 +5,7 @@
   import CX264
   import Foundation
 
-  /// An open libx264 encoder, from its first key frame until it is drained.
+  /// An open libx264 encoder, which is used until it is drained.
   final class X264Stream {
     private let parameters: X264Parameters
     private let handle: OpaquePointer
@@ -13,14 +13,19 @@
     private var follower: X264RateFollower
     private var controller: RateFactorController?
     private var parameterSets: ParameterSets?
-    /// That the parameter sets say.
+    /// The level in the parameter sets.
     private var level: H264Level?
-    /// Time stamps as the caller knows them, by those that libx264 was given.
+    /// The caller's presentation time by the time stamp that libx264 was given, for all held
+    /// frames.
     private var callerTimes: [Int64: Int64] = [:]
+    /// The most frames that precede a frame in decoding order and follow it in output order.
     let reorderingDepth: Int
     private let maximumQP: Int
     private let measuresError: Bool
 
+    /// Opens an encoder, with less look-ahead if libx264 would hold more frames than the
+    /// configuration allows.
+    /// - Throws: `CodecError` if libx264 does not support the configuration.
     init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
       var plan = DelayPlan(limit: configuration.frameLimit(overhead: 1))
       controller = RateFactorController(configuration, delay: plan)
@@ -56,14 +61,18 @@
 
     deinit { x264_encoder_close(handle) }
 
+    /// The number of frames that libx264 holds.
     var heldFrameCount: Int { Int(x264_encoder_delayed_frames(handle)) }
 
-    /// Applies a new rate.
+    /// Changes the rate.
+    /// - Parameters:
+    ///   - new: the new configuration.
+    ///   - old: the configuration before.
     /// - Returns: false if that takes a new stream.
     func follow(_ new: VideoEncoderConfiguration, from old: VideoEncoderConfiguration) throws(CodecError)
       -> Bool
     {
-      // The level is in the parameter sets already.
+      // The parameter sets have been written, so the level cannot change.
       if new.level == nil, StreamShape.level(of: new, atLeast: level) != level { return false }
       if controller != nil {
         guard followWithController(new, from: old) else { return false }
@@ -73,6 +82,12 @@
       return x264_encoder_reconfig(handle, &parameters.param) == 0
     }
 
+    /// Passes a picture to libx264.
+    /// - Parameters:
+    ///   - source: the picture.
+    ///   - request: the options of the frame.
+    ///   - frameDuration: the duration of the previous frame, in units of the timescale.
+    /// - Returns: the frame that libx264 returned; nil if it returned none.
     func encode(
       _ source: InputPicture, request: FrameRequest, frameDuration: Int64
     ) throws(CodecError) -> CompressedFrame? {
@@ -97,7 +112,7 @@
       return try run(&picture)
     }
 
-    /// Gives back the next frame that is held.
+    /// Returns the next held frame; nil if it is not complete yet.
     func drain() throws(CodecError) -> CompressedFrame? {
       controller?.noteEnd()
       return try run(nil)
@@ -105,6 +120,7 @@
 
     // MARK: -
 
+    /// Changes the rate of the controller. Returns false if that takes a new stream.
     private func followWithController(_ new: VideoEncoderConfiguration, from old: VideoEncoderConfiguration)
       -> Bool
     {
@@ -118,7 +134,7 @@
       return true
     }
 
-    /// Sets the rate factor of the frame that is encoded next.
+    /// Sets the rate factor of the next frame.
     private func setRateFactor() {
       guard let factor = controller?.advance() else { return }
       guard abs(Float(factor) - parameters.param.rc.f_rf_constant) > 0.005 else { return }
@@ -126,6 +142,7 @@
       _ = x264_encoder_reconfig(handle, &parameters.param)
     }
 
+    /// Calls libx264 with a picture, or with nil to drain it.
     private func run(_ input: UnsafeMutablePointer<x264_picture_t>?) throws(CodecError) -> CompressedFrame? {
       setRateFactor()
       var output = x264_picture_t()
@@ -154,7 +171,7 @@
         )
       }
 
-      // The payloads follow each other in memory.
+      // libx264 stores the payloads of all NAL units contiguously.
       var data = CompressedData(capacity: Int(size))
       data.append(UnsafeRawBufferPointer(start: nals[0].p_payload, count: Int(size)))
       let time = callerTimes.removeValue(forKey: output.i_pts) ?? output.i_pts
@@ -165,6 +182,7 @@
       return frame
     }
 
+    /// Sets the planes of a picture.
     private func setImage(_ image: inout x264_image_t, _ source: InputPicture) throws(CodecError) {
       func set(_ index: Int, _ plane: PlaneView) {
         let address = UnsafeMutablePointer(
@@ -198,6 +216,7 @@
       }
     }
 
+    /// Reads and edits the parameter sets.
     private func readParameterSets(_ c: VideoEncoderConfiguration) throws(CodecError) -> ParameterSets {
       var nals: UnsafeMutablePointer<x264_nal_t>?
       var count: Int32 = 0
@@ -219,8 +238,9 @@
       return sets
     }
 
-    /// Changes what libx264 cannot be told: the profile's number and its flags, the tick, and a level for a rate that it
-    /// does not know of.
+    /// Changes values of the sequence parameter set that libx264 has no parameter for: profile_idc
+    /// and constraint flags, the clock tick, and the level where libx264 does not know the bit
+    /// rate.
     private static func edited(_ unit: [UInt8], _ c: VideoEncoderConfiguration) throws(CodecError)
       -> H264SequenceParameterSet
     {
@@ -228,7 +248,7 @@
         throw .malfunction("libx264's sequence parameter set cannot be read")
       }
       if set.vui?.timing != nil {
-        // libx264 writes the tick of its time stamps; a player wants that of the frames.
+        // libx264 writes the tick of its time stamps, but players expect the frame rate here.
         let rate = FrameRateRatio(c.frameRate ?? 30)
         set.vui?.timing?.ticks = VideoTicks(
           unitsInTick: Int(rate.denominator), timeScale: Int(rate.numerator) * 2)
