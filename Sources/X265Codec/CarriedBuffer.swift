@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
 
-/// What the decoder's buffer holds, from one libx265 stream to the next: each of them takes its own for as full as one at
-/// the beginning.
+/// The fullness of the decoder's buffer, which is carried over from one libx265 stream to the next.
+/// Without it each of them would assume the fullness at the beginning of a stream.
 struct CarriedBuffer {
-  /// Where none was kept to.
+  /// The share that is assumed after a stream without a buffer.
   static let usualShare = 0.6
 
+  /// The size and rate of the buffer.
   private let model: BufferModel
-  /// Bits.
+  /// The bits in the buffer.
   private var fullness: Double
 
+  /// Creates a buffer with its initial fullness.
   init(_ model: BufferModel) {
     self.model = model
     fullness = Double(model.size) * min(max(model.initialFullness, 0), 1)
   }
 
-  /// Notes the next frame in decode order.
-  /// - Parameter seconds: How long it is until the next.
+  /// Notes the next frame in decoding order.
+  /// - Parameters:
+  ///   - bits: its size in bits.
+  ///   - seconds: the time until the next frame in seconds.
   mutating func note(bits: Double, seconds: Double) {
     fullness = min(fullness - bits + Double(model.maximumRate) * seconds, Double(model.size))
   }
 
-  /// Its share, 0 to 1; never so little that a key frame could not be coded at all.
+  /// The fullness as a share of the size, 0.1 to 1. It has a lower limit so that a key frame can
+  /// always be coded.
   var share: Double { min(max(fullness / max(Double(model.size), 1), 0.1), 1) }
 }

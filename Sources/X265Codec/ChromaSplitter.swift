@@ -7,15 +7,22 @@
     import Musl
   #endif
 
-  /// Splits a plane of Cb and Cr in turn into two planes, in memory that is kept from frame to frame.
+  /// Splits a plane of interleaved Cb and Cr samples into two planes, in memory that is reused for
+  /// each frame.
   final class ChromaSplitter {
+    /// The memory of both planes; nil before the first call.
     private var memory: UnsafeMutableRawPointer?
+    /// The size of `memory` in bytes.
     private var capacity = 0
 
     deinit { free(memory) }
 
-    /// - Parameter bytesPerSample: 1 or 2.
-    /// - Returns: Cb and Cr, valid until the next call.
+    /// Splits a plane.
+    /// - Parameters:
+    ///   - plane: the interleaved plane; its width counts pairs of samples.
+    ///   - bytesPerSample: 1 or 2.
+    /// - Returns: the planes of Cb and Cr, valid until the next call.
+    /// - Throws: `CodecError.outOfMemory`.
     func split(_ plane: PlaneView, bytesPerSample: Int) throws(CodecError) -> (cb: PlaneView, cr: PlaneView) {
       let rowBytes = (plane.width * bytesPerSample + 63) & ~63
       let planeBytes = rowBytes * plane.height

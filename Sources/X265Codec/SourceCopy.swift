@@ -3,22 +3,26 @@
   import CX265
   import CodecInterface
 
-  /// A copy of a picture, kept until its coded form comes out, to measure what coding has changed. libx265 measures
-  /// only where it also writes to the console.
+  /// A copy of a picture that is kept until the coded frame is returned, to measure the error of
+  /// coding. libx265 itself measures only where it also writes to the console.
   final class SourceCopy {
+    /// The size of a plane in samples, and its offset in `memory` in bytes.
     private struct Plane {
       let offset: Int
       let width: Int
       let height: Int
     }
 
+    /// The samples of all planes, without padding between rows.
     private let memory: UnsafeMutableRawPointer
     private let planes: [Plane]
+    /// Whether samples have two bytes, of which the upper ten bits are used.
     private let isWide: Bool
 
+    /// Copies a picture.
     /// - Parameters:
-    ///   - views: Y, Cb and Cr.
-    ///   - isWide: samples have two bytes, of which the upper ten bits count.
+    ///   - views: the planes Y, Cb and Cr.
+    ///   - isWide: whether samples have two bytes, of which the upper ten bits are used.
     init(_ views: [PlaneView], isWide: Bool) {
       self.isWide = isWide
       let bytesPerSample = isWide ? 2 : 1
@@ -41,7 +45,11 @@
 
     deinit { memory.deallocate() }
 
-    /// Mean squared errors of Y, Cb and Cr, in samples of the coded depth.
+    /// Returns the mean squared errors of Y, Cb and Cr at the bit depth of the stream.
+    /// - Parameters:
+    ///   - coded: the reconstruction.
+    ///   - depth: its bit depth, 8 or 10.
+    /// - Returns: nil if a plane is missing.
     func errors(of coded: x265_picture, depth: Int) -> (y: Double, cb: Double, cr: Double)? {
       let bases = [coded.planes.0, coded.planes.1, coded.planes.2]
       let strides = [coded.stride.0, coded.stride.1, coded.stride.2]
@@ -65,7 +73,8 @@
       return (errors[0], errors[1], errors[2])
     }
 
-    /// - Parameter shift: by how many bits the source's samples are moved to the left.
+    /// Returns the sum of squared differences of a plane. Samples of the source are first shifted
+    /// to the left by `shift` bits, or to the right where it is negative.
     private static func sum<Source: FixedWidthInteger, Coded: FixedWidthInteger>(
       _ plane: Plane, _ source: UnsafeRawPointer, _: Source.Type, _ shift: Int, _ coded: UnsafeRawPointer,
       _ codedRowBytes: Int, _: Coded.Type

@@ -3,10 +3,15 @@
   import CodecInterface
   import VideoBitstream
 
-  /// What libx265 cannot be told, and the parameter sets say all the same.
+  /// Edits values of parameter sets that libx265 has no parameter for.
   enum StreamHeaders {
-    /// Changes the conformance window of pictures that were enlarged, and the level of a rate that libx265 does not look at
-    /// (it knows that of a buffer alone). Sets that need no change stay as libx265 wrote them.
+    /// Sets the conformance window of padded pictures, and raises the level to the one that the bit
+    /// rate needs, since libx265 considers only the rate of a buffer. Parameter sets without a
+    /// change stay as libx265 wrote them.
+    /// - Parameters:
+    ///   - sets: the parameter sets.
+    ///   - c: the configuration.
+    /// - Throws: `CodecError.malfunction` if they cannot be parsed.
     static func edit(_ sets: inout ParameterSets, _ c: VideoEncoderConfiguration) throws(CodecError) {
       let size = X265Parameters.codedSize(c)
       for index in sets.sps.indices {
@@ -21,7 +26,7 @@
           set.conformanceWindow = window
           isChanged = true
         }
-        // From level 5 on coding tree blocks have 32 samples at least.
+        // From level 5 on coding tree blocks have at least 32x32 samples.
         if raise(&set.profileTierLevel, c, largest: set.log2CodingTreeBlock < 5 ? 41 : .max) {
           isChanged = true
           for index in sets.vps.indices {
@@ -36,9 +41,13 @@
       }
     }
 
-    /// Raises the level to the lowest that allows the rate in its tier, in the high tier if none does.
-    /// - Parameter largest: The number of the highest level that the pictures allow.
-    /// - Returns: whether it was too low.
+    /// Raises the level to the lowest that allows the bit rate in its tier, or else in the High
+    /// tier.
+    /// - Parameters:
+    ///   - told: profile, tier and level as libx265 wrote them.
+    ///   - c: the configuration.
+    ///   - largest: ten times the number of the highest level that the pictures allow.
+    /// - Returns: whether the level was raised.
     private static func raise(
       _ told: inout HEVCProfileTierLevel, _ c: VideoEncoderConfiguration, largest: Int
     ) -> Bool {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
 
-/// HEVC Main and Main 10 through libx265.
+/// The HEVC encoders of libx265, for the profiles Main and Main 10.
 public enum X265Codec {
-  /// Unique name of the encoder.
+  /// The identifier of the encoder with look-ahead and reordering.
   public static let encoderID = "org.openvideotoolbox.videoencoder.hevc.x265"
-  /// The same library without look-ahead and reordering: one frame in, one frame out.
+  /// The identifier of the encoder without look-ahead and reordering, which returns each frame at
+  /// once.
   public static let lowLatencyEncoderID = encoderID + ".lowlatency"
 
-  /// The encoders; none if the package was built without the trait X265.
+  /// The descriptions of both encoders; empty if the package was built without the trait X265.
   public static var encoders: [EncoderDescription] {
     #if X265
       let formats: [PictureFormat] = [
@@ -20,7 +21,7 @@ public enum X265Codec {
         makeEncoder: { (configuration) throws(CodecError) in
           SynchronousEncoder(try X265Encoder(configuration))
         })
-      // What both have.
+      // The features of both.
       let common: Set<EncoderFeature> = [
         .quality, .dataRateLimits, .spatialAdaptiveQP, .qpLimits, .baseFrameQP, .referenceCount,
         .meanSquaredError, .hdrMetadata, .speedPreference, .threadCount, .effort,

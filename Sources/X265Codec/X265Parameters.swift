@@ -5,21 +5,29 @@
   import CX265
   import Foundation
 
-  /// An encoder configuration in libx265's terms.
+  /// The parameters of libx265 for an encoder configuration.
   final class X265Parameters {
+    /// The functions of the libx265 build for the bit depth.
     let api: UnsafePointer<x265_api>
+    /// The parameters, which libx265 allocated.
     let param: UnsafeMutablePointer<x265_param>
-    /// The decoder's buffer; nil where libx265 keeps to none.
+    /// The decoder's buffer (VBV) that libx265 keeps to; nil for none.
     private(set) var buffer: BufferModel?
 
-    /// - Parameter carried: How full the decoder's buffer is, 0 to 1, where the stream goes on from another; nil: as one begins.
+    /// Translates a configuration.
+    /// - Parameters:
+    ///   - c: the configuration.
+    ///   - carried: the fullness of the decoder's buffer, 0 to 1, where the stream continues
+    ///     another; nil where it does not.
+    /// - Throws: `CodecError` if libx265 does not support the configuration.
     init(_ c: VideoEncoderConfiguration, carried: Double? = nil) throws(CodecError) {
       let depth: Int32 = c.profile == .hevcMain10 ? 10 : 8
       guard let api = ovt_x265_api(depth) else {
         throw .unsupported("this libx265 was built without \(depth) bits")
       }
       guard let param = api.pointee.param_alloc() else { throw .outOfMemory }
-      // What libx265 allocates holds anything, and it frees what that seems to point to.
+      // libx265 does not initialise the memory that it allocates, and later frees what pointers in
+      // it seem to point to, so the defaults are set first.
       api.pointee.param_default(param)
       self.api = api
       self.param = param
@@ -64,18 +72,19 @@
       setRate(c.rate, expectedDuration: c.expectedDuration, carried: carried)
       setHDR(c.hdr)
       if let pass = c.pass { setPass(pass) }
-      // Its quantiser tree writes behind its memory where a row has fewer than four blocks of 16x16 (libx265 3.5; valgrind
-      // shows it with any program).
+      // The quantiser tree of libx265 3.5 writes beyond its memory where a row has fewer than four
+      // blocks of 16x16; valgrind shows it with any program.
       if size.width <= 48 { param.pointee.rc.cuTree = 0 }
       guard api.pointee.param_apply_profile(param, c.profile == .hevcMain10 ? "main10" : "main") == 0 else {
         throw .invalidConfiguration("libx265 cannot code this in the profile")
       }
     }
 
-    /// Of the pictures that libx265 takes.
+    /// The range of widths and heights that libx265 supports.
     static let sides = 1...16384
 
-    /// What is coded of pictures of a size: two coding tree units of the smallest size each way at least.
+    /// The coded size of pictures, with at least two coding tree units of the smallest size in each
+    /// direction.
     static func codedSize(_ c: VideoEncoderConfiguration) -> CodedPictureSize {
       CodedPictureSize(width: c.width, height: c.height, least: 32)
     }
@@ -114,7 +123,8 @@
         param.pointee.maxCUSize /= 2
       }
       let interval = c.keyFrameInterval
-      // In a call no key frame comes unasked (-1: neither by count nor by content).
+      // In a call, key frames are coded only on request: -1 turns off those by interval and by
+      // content.
       param.pointee.keyframeMax = interval > 0 ? Int32(clamping: interval) : c.lowLatency != nil ? -1 : 250
       if param.pointee.keyframeMax > 0 {
         param.pointee.keyframeMin = min(param.pointee.keyframeMin, param.pointee.keyframeMax)
@@ -128,7 +138,7 @@
       if let frames = c.lookAheadFrames {
         let depth = Int32(clamping: min(max(frames, 0), 250))
         param.pointee.lookaheadDepth = depth
-        // Choosing B frames takes one more frame of look-ahead than there are of them.
+        // To choose B frames, libx265 needs a look-ahead that is longer by one than their number.
         param.pointee.bframes = min(param.pointee.bframes, max(depth - 1, 0))
         if param.pointee.bframes == 0 { param.pointee.bBPyramid = 0 }
         if depth == 0 {
@@ -146,7 +156,8 @@
       }
     }
 
-    /// libx265 holds its look-ahead, and one frame for each frame thread after the first.
+    /// Limits the number of frames that libx265 holds: its look-ahead, and one frame for each frame
+    /// thread after the first.
     private func setDelay(_ c: VideoEncoderConfiguration) {
       guard let limit = c.frameLimit(overhead: 3) else { return }
       if limit <= 3 {
@@ -160,7 +171,7 @@
         return
       }
       param.pointee.frameNumThreads = 1
-      // Measured: it holds its look-ahead, its B frames on top of that, and three frames more.
+      // By measurement libx265 holds its look-ahead, its B frames besides, and three more frames.
       let available = Int32(clamping: limit - 3)
       param.pointee.bframes = min(param.pointee.bframes, max((available - 1) / 2, 0))
       let depth = max(available - param.pointee.bframes, 0)
@@ -192,7 +203,7 @@
       }
     }
 
-    /// Seconds from which on libx265 comes to its rate by itself.
+    /// The expected duration in seconds from which on libx265 meets its rate by itself.
     private static let steadyDuration = 8.0
 
     private func setRate(_ rate: RateControl, expectedDuration: Double?, carried: Double?) {
@@ -207,17 +218,18 @@
         param.pointee.rc.rateControlMode = Int32(X265_RC_ABR.rawValue)
         var target = bits
         if !rate.limits.isEmpty, let limited = model {
-          // Under a buffer that fills faster than the average it leaves up to a third of the rate unused; where both
-          // are one, next to nothing.
+          // With a buffer that fills faster than the average rate, libx265 leaves up to a third of
+          // the rate unused; with equal rates, almost nothing.
           target = min(Int(clamping: Double(bits) * 1.02), limited.maximumRate)
           model?.maximumRate = target
-          // What a full buffer holds at the start comes on top of the average.
+          // The bits that are in the buffer at the start add to the average rate.
           if rate.initialBufferFullness == nil { model?.initialFullness = 0.6 }
         }
         param.pointee.rc.bitrate = Self.kilobits(target)
-        // libx265's average rate lets a clip of some seconds miss its rate by a fifth or more, and has nothing to
-        // change that. A buffer that fills at the target rate holds it, but takes a tenth of the speed: rows wait
-        // for what others have spent. A longer stream has the time to come back, but not one that others follow.
+        // libx265's average bit rate mode misses the rate of a clip of some seconds by a fifth or
+        // more, and has no tolerance to set. A buffer that fills at the target rate prevents that,
+        // but costs a tenth of the speed, since rows wait for the bits of others. A longer stream
+        // has time to correct a deviation, unless other streams continue it.
         if model == nil, carried != nil || (expectedDuration ?? 0) < Self.steadyDuration {
           model = BufferModel(
             maximumRate: target, size: Int(clamping: Double(target) * 1.6),
@@ -233,9 +245,11 @@
       if case .constant = rate.mode { param.pointee.rc.vbvMaxBitrate = param.pointee.rc.bitrate }
     }
 
+    /// Returns bits in thousands, 1 to 2,000,000.
     static func kilobits(_ bits: Int) -> Int32 { Int32(clamping: min(max(bits / 1000, 1), 2_000_000)) }
 
-    /// 1.0 is next to lossless, 0.5 is good, 0.0 is the smallest.
+    /// Returns the rate factor of a quality: 1.0 is nearly lossless, 0.5 good, 0.0 the smallest
+    /// stream.
     static func rateFactor(quality: Double) -> Double {
       let points: [(Double, Double)] = [(0, 48), (0.25, 35), (0.5, 26), (0.75, 19), (1, 4)]
       let q = min(max(quality, 0), 1)
@@ -268,7 +282,8 @@
   }
 
   extension VideoEncoderConfiguration {
-    /// Most frames from key frame to key frame, from the count and the duration; 0 if neither says anything.
+    /// The most frames from one key frame to the next, by the limits in frames and in seconds; 0 if
+    /// there is no limit.
     var keyFrameInterval: Int {
       if !allowsTemporalCompression { return 1 }
       guard maxKeyFrameIntervalDuration > 0 else { return maxKeyFrameInterval }

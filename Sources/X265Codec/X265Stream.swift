@@ -4,33 +4,50 @@
   import CX265
   import Foundation
 
-  /// An open libx265 encoder, from its first key frame until it is drained.
+  /// An open libx265 encoder, which is used until it is drained.
   final class X265Stream {
     private let parameters: X265Parameters
     private let api: UnsafePointer<x265_api>
     private let handle: OpaquePointer
+    /// Splits interleaved chroma, which libx265 does not accept.
     private let splitter = ChromaSplitter()
+    /// The input picture, reused for each call.
     private let picture: UnsafeMutablePointer<x265_picture>
+    /// The output picture, reused for each call.
     private let output: UnsafeMutablePointer<x265_picture>
+    /// The parameter sets, until the first frame has been returned with them.
     private var parameterSets: ParameterSets?
+    /// Computes filler data; nil unless the bit rate is constant.
     private var filler: ConstantRateFiller?
     private let measuresError: Bool
-    /// The pictures that libx265 holds, by their time stamps, if errors are measured.
+    /// Copies of the held pictures by presentation time; empty unless errors are measured.
     private var sources: [Int64: SourceCopy] = [:]
+    /// The units of time stamps per second.
     private let timescale: Double
-    /// Seconds of a frame at the most: a long pause is no reason for a frame that takes as long to send.
+    /// The longest duration of a frame in seconds that counts for filler data: a pause must not
+    /// become one huge frame.
     private let longestFrame: Double
-    /// Of the pictures that are held, in the order in which they came.
+    /// The durations of the held pictures in input order, in units of the timescale.
     private var durations: [Int64] = []
+    /// The most frames that precede a frame in decoding order and follow it in output order.
     let reorderingDepth: Int
-    /// Presentation times of the frames that are held.
+    /// The presentation times of the held frames.
     private var held: Set<Int64> = []
+    /// The number of frames that libx265 holds.
     var heldFrameCount: Int { held.count }
+    /// The decoder's buffer after the returned frames; nil where libx265 keeps to none.
     private var buffer: CarriedBuffer?
-    /// How full the decoder's buffer is after the frames that have come out, 0 to 1; nil where libx265 keeps to none.
+    /// The fullness of the decoder's buffer after the returned frames, 0 to 1; nil where libx265
+    /// keeps to none.
     var bufferShare: Double? { buffer?.share }
 
-    /// - Parameter carried: How full the decoder's buffer is, 0 to 1, where this one goes on from another stream.
+    /// Opens an encoder.
+    /// - Parameters:
+    ///   - configuration: the configuration.
+    ///   - frameRate: the frame rate for rate control, in frames per second.
+    ///   - carried: the fullness of the decoder's buffer, 0 to 1, where the stream continues
+    ///     another; nil where it does not.
+    /// - Throws: `CodecError` if libx265 does not support the configuration.
     init(
       _ configuration: VideoEncoderConfiguration, frameRate: Double, carried: Double? = nil
     ) throws(CodecError) {
@@ -70,6 +87,12 @@
       api.pointee.encoder_close(handle)
     }
 
+    /// Passes a picture to libx265.
+    /// - Parameters:
+    ///   - source: the picture.
+    ///   - request: the options of the frame.
+    ///   - frameDuration: the duration of a frame, in units of the timescale.
+    /// - Returns: the frame that libx265 returned; nil if it returned none.
     func encode(
       _ source: InputPicture, request: FrameRequest, frameDuration: Int64
     ) throws(CodecError) -> CompressedFrame? {
@@ -86,10 +109,13 @@
       return try run(picture)
     }
 
-    /// Gives back the next frame that is held.
+    /// Returns the next held frame; nil if there is none.
     func drain() throws(CodecError) -> CompressedFrame? { try run(nil) }
 
-    /// Gives back the frames that are shown no later than a time, and goes on.
+    /// Returns the held frames that are presented no later than a time, and continues the stream.
+    /// - Parameters:
+    ///   - time: the presentation time.
+    ///   - output: receives the frames in decoding order.
     func complete(
       through time: Int64, output: (consuming CompressedFrame) -> Void
     ) throws(CodecError) {
@@ -98,7 +124,8 @@
         guard let coded = try drain() else { break }
         output(coded)
       }
-      // Drained once, libx265 decides on each picture as it comes; told so, it fills its look-ahead again.
+      // After it was drained, libx265 decides on each picture at once. Reconfiguration with
+      // forceFlush 1 makes it fill its look-ahead again.
       let param = parameters.param
       param.pointee.forceFlush = 1
       let status = api.pointee.encoder_reconfig(handle, param)
@@ -108,6 +135,7 @@
 
     // MARK: -
 
+    /// Calls libx265 with a picture, or with nil to drain it.
     private func run(_ input: UnsafeMutablePointer<x265_picture>?) throws(CodecError) -> CompressedFrame? {
       var nals: UnsafeMutablePointer<x265_nal>?
       var count: UInt32 = 0
@@ -123,7 +151,7 @@
       for unit in units {
         data.append(UnsafeRawBufferPointer(start: unit.payload, count: Int(unit.sizeBytes)))
         guard unit.type < 32 else { continue }
-        // Even types below 16 are frames that nothing of their layer refers to.
+        // Even nal_unit_types below 16 are pictures that none of the same sub-layer refers to.
         if unit.type < 16 { facts.isReference = unit.type % 2 == 1 }
         facts.isKeyFrame = (16...21).contains(unit.type)
         facts.isOpenGOP = unit.type == 21
@@ -135,7 +163,8 @@
       }
       let seconds = durations.isEmpty ? 0 : Double(durations.removeFirst()) / timescale
       if let missing = filler?.bytesMissing(after: data.count, seconds: min(seconds, longestFrame)) {
-        // Type 38 is filler data; a NAL unit takes 4 bytes of length, 2 of header and 1 of trailing bits.
+        // nal_unit_type 38 is filler data. Its NAL unit has 4 bytes of length, 2 of header and 1 of
+        // trailing bits.
         data.appendFiller(header: [38 << 1, 1], fill: max(missing - 7, 0))
         facts.fillerBytes = missing
       }
@@ -147,6 +176,7 @@
       return frame
     }
 
+    /// Sets the planes of the input picture.
     private func setPlanes(_ source: InputPicture) throws(CodecError) {
       let views = try source.planes()
       var planes = [views.first]
@@ -164,7 +194,7 @@
       default: throw .unsupported("a pixel format that libx265 does not take")
       }
       if measuresError { sources[source.presentationTime] = SourceCopy(planes, isWide: isWide) }
-      // The ten bits stand at the top of sixteen: libx265 shifts them down.
+      // The ten bits are the upper ones of sixteen, which libx265 shifts down.
       picture.pointee.bitDepth = isWide ? 16 : 8
       picture.pointee.colorSpace = X265_CSP_I420
       picture.pointee.planes = (
@@ -177,6 +207,7 @@
       )
     }
 
+    /// Reads and edits the parameter sets.
     private func readParameterSets(_ configuration: VideoEncoderConfiguration) throws(CodecError)
       -> ParameterSets
     {
