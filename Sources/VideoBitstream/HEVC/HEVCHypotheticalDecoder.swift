@@ -3,11 +3,13 @@
 package struct HEVCHypotheticalDecoder: Equatable, Sendable {
   /// The syntax elements that all sub-layers share.
   package struct Common: Equatable, Sendable {
+    /// The syntax elements that follow sub_pic_hrd_params_present_flag.
     package struct SubPicture: Equatable, Sendable {
       /// tick_divisor_minus2 + 2, 2...257.
       package var tickDivisor = 2
       /// du_cpb_removal_delay_increment_length_minus1 + 1, 1...32.
       package var removalDelayIncrementLength = 1
+      /// sub_pic_cpb_params_in_pic_timing_sei_flag
       package var isInPictureTiming = false
       package var outputDelayLength = 1
       package var cpbSizeScale = 0
@@ -15,9 +17,13 @@ package struct HEVCHypotheticalDecoder: Equatable, Sendable {
       package init() {}
     }
 
+    /// nal_hrd_parameters_present_flag
     package var hasNAL = false
+    /// vcl_hrd_parameters_present_flag
     package var hasVCL = false
+    /// The sub-picture parameters; nil: sub_pic_hrd_params_present_flag is 0.
     package var subPicture: SubPicture?
+    /// bit_rate_scale: a bit rate is `bitRateValue` * 2^(6 + scale) bits per second.
     package var bitRateScale = 0
     package var cpbSizeScale = 0
     /// initial_cpb_removal_delay_length_minus1 + 1, 1...32.
@@ -52,17 +58,21 @@ package struct HEVCHypotheticalDecoder: Equatable, Sendable {
 
   /// A delivery schedule of sub_layer_hrd_parameters() (E.2.3).
   package struct Schedule: Equatable, Sendable {
+    /// bit_rate_value_minus1 + 1
     package var bitRateValue = 1
+    /// cpb_size_value_minus1 + 1
     package var cpbSizeValue = 1
     /// cpb_size_du_value_minus1 + 1; only with sub-picture parameters.
     package var subPictureCPBSizeValue = 1
     /// bit_rate_du_value_minus1 + 1; only with sub-picture parameters.
     package var subPictureBitRateValue = 1
+    /// cbr_flag
     package var isConstantBitRate = false
 
     package init() {}
   }
 
+  /// The syntax elements of a temporal sub-layer.
   package struct SubLayer: Equatable, Sendable {
     /// fixed_pic_rate_general_flag
     package var isFixedRate = false
@@ -75,7 +85,9 @@ package struct HEVCHypotheticalDecoder: Equatable, Sendable {
     package var isLowDelay = false
     /// cpb_cnt_minus1 + 1, 1...32.
     package var scheduleCount = 1
+    /// The delivery schedules of all NAL units.
     package var nal: [Schedule] = []
+    /// The delivery schedules of VCL and filler data NAL units.
     package var vcl: [Schedule] = []
 
     package init() {}
@@ -84,6 +96,7 @@ package struct HEVCHypotheticalDecoder: Equatable, Sendable {
   /// The shared syntax elements; nil in structures of a video parameter set that use those of the
   /// structure before them.
   package var common: Common?
+  /// The temporal sub-layers, the lowest first.
   package var subLayers: [SubLayer] = []
 
   package init() {}

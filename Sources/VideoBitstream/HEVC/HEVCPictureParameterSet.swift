@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// pic_parameter_set_rbsp() of HEVC (7.3.2.3).
 package struct HEVCPictureParameterSet: Equatable, Sendable {
+  /// The syntax elements that follow tiles_enabled_flag.
   package struct Tiles: Equatable, Sendable {
     /// num_tile_columns_minus1 + 1; 1...20 in all levels.
     package var columns = 1
@@ -9,6 +10,7 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
     /// The widths of all columns but the last and the heights of all rows but the last, in coding
     /// tree blocks; nil: uniform spacing.
     package var sizes: Sizes?
+    /// loop_filter_across_tiles_enabled_flag
     package var isFilteredAcross = true
 
     package struct Sizes: Equatable, Sendable {
@@ -40,6 +42,7 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
 
   /// The syntax elements that follow deblocking_filter_control_present_flag.
   package struct Deblocking: Equatable, Sendable {
+    /// deblocking_filter_override_enabled_flag
     package var allowsOverride = false
     package var filter = HEVCDeblockingFilter()
 
@@ -50,11 +53,15 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
   package var id = 0
   /// pps_seq_parameter_set_id, 0...15.
   package var sequenceParameterSetID = 0
+  /// dependent_slice_segments_enabled_flag
   package var allowsDependentSegments = false
+  /// output_flag_present_flag
   package var hasOutputFlag = false
   /// num_extra_slice_header_bits, 0...7
   package var extraHeaderBits = 0
+  /// sign_data_hiding_enabled_flag
   package var hidesSigns = false
+  /// cabac_init_present_flag
   package var hasCabacInit = false
   /// num_ref_idx_l0_default_active_minus1 + 1, 1...15.
   package var defaultActiveReferences = 1
@@ -62,7 +69,9 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
   package var defaultActiveReferencesL1 = 1
   /// 26 + init_qp_minus26, down to -48 with more than eight bits.
   package var initialQP = 26
+  /// constrained_intra_pred_flag
   package var constrainedIntraPrediction = false
+  /// transform_skip_enabled_flag
   package var allowsTransformSkip = false
   /// diff_cu_qp_delta_depth; nil where cu_qp_delta_enabled_flag is 0.
   package var qpDeltaDepth: Int?
@@ -70,25 +79,36 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
   package var cbQPOffset = 0
   /// pps_cr_qp_offset, -12...12.
   package var crQPOffset = 0
+  /// pps_slice_chroma_qp_offsets_present_flag
   package var hasSliceChromaQPOffsets = false
+  /// weighted_pred_flag: whether P slices have explicit weights.
   package var hasWeightedPrediction = false
+  /// weighted_bipred_flag: whether B slices have explicit weights.
   package var hasWeightedBiprediction = false
+  /// transquant_bypass_enabled_flag
   package var allowsTransquantBypass = false
   /// entropy_coding_sync_enabled_flag: whether rows of coding tree blocks are wavefronts.
   package var isSynchronised = false
+  /// The tiles; nil: tiles_enabled_flag is 0.
   package var tiles: Tiles?
+  /// pps_loop_filter_across_slices_enabled_flag
   package var isFilteredAcrossSlices = false
+  /// The deblocking filter; nil: deblocking_filter_control_present_flag is 0.
   package var deblocking: Deblocking?
+  /// The scaling lists; nil: pps_scaling_list_data_present_flag is 0.
   package var scalingLists: HEVCScalingLists?
   /// lists_modification_present_flag
   package var allowsListModification = false
   /// log2_parallel_merge_level_minus2 + 2, 2...6.
   package var log2ParallelMergeLevel = 2
+  /// slice_segment_header_extension_present_flag
   package var hasSliceHeaderExtension = false
+  /// pps_range_extension(); nil: not present.
   package var rangeExtension: RangeExtension?
 
   /// pps_range_extension()
   package struct RangeExtension: Equatable, Sendable {
+    /// cb_qp_offset_list and cr_qp_offset_list, -12...12.
     package struct ChromaOffset: Equatable, Sendable {
       package var cb = 0
       package var cr = 0
@@ -99,7 +119,9 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
       }
     }
 
+    /// The syntax elements that follow chroma_qp_offset_list_enabled_flag.
     package struct ChromaOffsetList: Equatable, Sendable {
+      /// diff_cu_chroma_qp_offset_depth
       package var depth = 0
       /// The chroma QP offset list, 1...6 entries.
       package var offsets: [ChromaOffset] = []
@@ -109,9 +131,13 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
 
     /// log2_max_transform_skip_block_size_minus2 + 2, 2...5; only with transform skip.
     package var log2MaxTransformSkipBlock = 2
+    /// cross_component_prediction_enabled_flag
     package var hasCrossComponentPrediction = false
+    /// The chroma QP offset list; nil: chroma_qp_offset_list_enabled_flag is 0.
     package var chromaOffsets: ChromaOffsetList?
+    /// log2_sao_offset_scale_luma
     package var log2SAOOffsetScaleLuma = 0
+    /// log2_sao_offset_scale_chroma
     package var log2SAOOffsetScaleChroma = 0
 
     package init() {}

@@ -8,7 +8,9 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
     package var bitDepthChroma = 8
     /// log2_min_pcm_luma_coding_block_size_minus3 + 3, 3...8.
     package var log2MinCodingBlock = 3
+    /// log2_diff_max_min_pcm_luma_coding_block_size
     package var log2DiffMaxMin = 0
+    /// pcm_loop_filter_disabled_flag
     package var isLoopFilterDisabled = false
 
     package init() {}
@@ -29,12 +31,14 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
   package var videoParameterSetID = 0
   /// The number of temporal sub-layers, 1...7.
   package var subLayerCount = 1
+  /// sps_temporal_id_nesting_flag
   package var isTemporalNested = true
   package var profileTierLevel = HEVCProfileTierLevel()
   /// sps_seq_parameter_set_id, 0...15.
   package var id = 0
   /// chroma_format_idc: 0 grey, 1 4:2:0, 2 4:2:2, 3 4:4:4.
   package var chromaFormat = 1
+  /// separate_colour_plane_flag
   package var hasSeparatePlanes = false
   /// pic_width_in_luma_samples, 1...65535.
   package var codedWidth = 1
@@ -54,22 +58,31 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
   package var log2DiffMaxMinCodingBlock = 1
   /// log2_min_luma_transform_block_size_minus2 + 2, 2...5.
   package var log2MinTransformBlock = 2
+  /// log2_diff_max_min_luma_transform_block_size
   package var log2DiffMaxMinTransformBlock = 3
+  /// max_transform_hierarchy_depth_inter
   package var maxTransformHierarchyDepthInter = 0
+  /// max_transform_hierarchy_depth_intra
   package var maxTransformHierarchyDepthIntra = 0
   /// scaling_list_enabled_flag
   package var hasScalingLists = false
   /// The scaling lists; nil: the default lists.
   package var scalingLists: HEVCScalingLists?
+  /// amp_enabled_flag
   package var hasAsymmetricPartitions = false
+  /// sample_adaptive_offset_enabled_flag
   package var hasSampleAdaptiveOffset = false
+  /// PCM coding; nil: pcm_enabled_flag is 0.
   package var pcm: PCM?
   /// The short-term reference picture sets, at most 64.
   package var referencePictureSets: [HEVCReferencePictureSet] = []
   /// The candidates for long-term references, at most 32; nil: there are no long-term references.
   package var longTermReferences: [LongTermReference]?
+  /// sps_temporal_mvp_enabled_flag
   package var hasTemporalMotion = false
+  /// strong_intra_smoothing_enabled_flag
   package var hasStrongIntraSmoothing = false
+  /// vui_parameters(); nil: not present.
   package var vui: HEVCVideoUsability?
   /// sps_range_extension()
   package var rangeExtension: RangeExtension?

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// video_parameter_set_rbsp() of HEVC (7.3.2.1), without extensions.
 package struct HEVCVideoParameterSet: Equatable, Sendable {
+  /// The syntax elements that follow vps_timing_info_present_flag.
   package struct Timing: Equatable, Sendable {
     package var ticks = VideoTicks()
     /// vps_num_ticks_poc_diff_one_minus1 + 1; nil where picture order counts are not proportional
     /// to time.
     package var ticksPerOrderCount: Int?
+    /// The HRD parameters of layer sets.
     package var decoders: [Decoder] = []
 
     package init(ticks: VideoTicks = VideoTicks()) { self.ticks = ticks }
@@ -24,12 +26,15 @@ package struct HEVCVideoParameterSet: Equatable, Sendable {
 
   /// vps_video_parameter_set_id, 0...15.
   package var id = 0
+  /// vps_base_layer_internal_flag
   package var isBaseLayerInternal = true
+  /// vps_base_layer_available_flag
   package var isBaseLayerAvailable = true
   /// vps_max_layers_minus1 + 1, 1...64.
   package var layerCount = 1
   /// The number of temporal sub-layers, 1...7.
   package var subLayerCount = 1
+  /// vps_temporal_id_nesting_flag
   package var isTemporalNested = true
   package var profileTierLevel = HEVCProfileTierLevel()
   package var ordering = HEVCSubLayerOrdering()
@@ -38,6 +43,7 @@ package struct HEVCVideoParameterSet: Equatable, Sendable {
   /// layer_id_included_flag of all layer sets but the first: `maxLayerID` + 1 bits for each set,
   /// the first layer in the highest of 64 bits.
   package var layerSets: [UInt64] = []
+  /// The timing; nil: vps_timing_info_present_flag is 0.
   package var timing: Timing?
 
   package init() {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// vui_parameters() of HEVC (E.2.1).
 package struct HEVCVideoUsability: Equatable, Sendable {
+  /// The syntax elements that follow vui_timing_info_present_flag.
   package struct Timing: Equatable, Sendable {
     /// The clock tick, which lasts as long as a picture, or as a field in sequences of fields.
     package var ticks = VideoTicks()
@@ -14,13 +15,21 @@ package struct HEVCVideoUsability: Equatable, Sendable {
 
   /// The syntax elements that follow bitstream_restriction_flag.
   package struct Restriction: Equatable, Sendable {
+    /// tiles_fixed_structure_flag
     package var hasFixedTiles = false
+    /// motion_vectors_over_pic_boundaries_flag
     package var motionVectorsOverPictureBoundaries = true
+    /// restricted_ref_pic_lists_flag
     package var hasRestrictedLists = false
+    /// min_spatial_segmentation_idc
     package var minSpatialSegmentation = 0
+    /// max_bytes_per_pic_denom, 0...16; 0: no limit.
     package var maxBytesPerPictureDenominator = 2
+    /// max_bits_per_min_cu_denom, 0...16; 0: no limit.
     package var maxBitsPerMinCodingUnitDenominator = 1
+    /// log2_max_mv_length_horizontal, in quarter luma samples.
     package var log2MaxHorizontalMotion = 15
+    /// log2_max_mv_length_vertical, in quarter luma samples.
     package var log2MaxVerticalMotion = 15
 
     package init() {}
