@@ -20,8 +20,8 @@ struct BufferTiming {
   private var period = 0
   /// Whether no access unit was described yet.
   private var isFirst = true
-  /// Ticks from the removal of the first access unit to the output of its picture. The wait makes
-  /// room for pictures that are decoded after one that they precede in output order.
+  /// Ticks from the removal of the first access unit to the output of its picture. Pictures that
+  /// precede another in output order but follow it in decoding order need this time.
   private var wait = 0
 
   /// Ticks per second of the clock of initial_cpb_removal_delay (D.2.2).
@@ -72,7 +72,7 @@ struct BufferTiming {
     BufferTiming.whole(seconds, usual: usual, tick: tick)
   }
 
-  /// The same for a tick of `tick` seconds.
+  /// As `whole(_:usual:)`, for a tick of `tick` seconds.
   static func whole(_ seconds: Double, usual: Double, tick: Double) -> Double {
     let most = max(Int((max(1, 3 * usual) / tick + 1e-6).rounded(.down)), 1)
     return Double(min(max(Int(min(seconds / tick, 1e9).rounded()), 1), most)) * tick

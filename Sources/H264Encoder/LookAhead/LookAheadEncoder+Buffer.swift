@@ -16,8 +16,8 @@ extension LookAheadEncoder {
     var qp = flight.qp
     var attempts = 0
     // With a maximum QP below 51 the picture may stay too large, and the buffer runs short later.
-    // Others count on the limits where the buffer is described in the stream, is shared by joined
-    // streams, or data rate limits are set; there macroblocks are skipped instead.
+    // That is not acceptable where the stream describes the buffer, joined streams share it, or
+    // there are data rate limits; macroblocks are skipped instead there.
     let cap = Double(configuration.maximumQP)
     let givesWay = cap < 51 && !configuration.hasPromisedBuffer && configuration.dataRateLimits.isEmpty
     while Double(output.pointee.bits) > room, attempts < 5 {

@@ -9,11 +9,14 @@ final class LookAheadEncoder: EncodingStrategy {
   /// The configuration, with the buffer limited to what the stream's level allows.
   var configuration: H264EncoderConfiguration
 
+  /// The sequence parameter set of the stream.
   var sps: H264SequenceParameterSet
+  /// The picture parameter set with ID 0.
   var pps: H264PictureParameterSet
   /// All picture parameter sets of the stream, `pps` first.
   let pictureSets: [H264PictureParameterSet]
-  /// The coder of the first picture in flight; further ones are made as needed.
+  /// The coder of the first element of `flights`. With threads, each further element has a coder of
+  /// its own.
   let coder: PictureCoder
   /// The motion of the last I and P pictures, which all coders share.
   let history: MotionHistory
@@ -43,6 +46,7 @@ final class LookAheadEncoder: EncodingStrategy {
   let queue: LookAheadQueue
   /// The decoding order, reference lists and marking.
   var order: StreamOrder
+  /// Chooses the QP of each picture.
   var rateControl: LookAheadRateControl
   /// The contents of the timing SEI messages; nil where the stream has none.
   var timing: BufferTiming?

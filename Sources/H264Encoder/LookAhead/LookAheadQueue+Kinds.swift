@@ -5,7 +5,7 @@ extension LookAheadQueue {
   /// Whether a picture begins a new scene, by its costs of prediction from the picture before it.
   func isCut(_ picture: QueuedPicture, after before: QueuedPicture) -> Bool {
     let (inter, intra) = (Double(picture.interCost), Double(picture.intraCost))
-    // After another cut the saving of the picture before says nothing.
+    // After another cut, what inter prediction saved in the picture before is no measure.
     if before.isCut { return inter > LookAheadQueue.cut.early * intra }
     guard inter > LookAheadQueue.cut.late * intra else { return false }
     // In noisy content every picture is predicted badly. A new scene is therefore also required to

@@ -6,9 +6,12 @@ import VideoBitstream
 /// The low-latency mode of `H264Encoder`: each picture is coded at once into one access unit; none
 /// waits.
 final class LowLatencyEncoder {
+  /// The present configuration.
   var configuration: H264EncoderConfiguration
 
+  /// The sequence parameter set of the stream.
   var sps: H264SequenceParameterSet
+  /// The picture parameter set of the stream.
   var pps: H264PictureParameterSet
   /// Codes the pictures.
   let coder: PictureCoder
@@ -20,6 +23,7 @@ final class LowLatencyEncoder {
   var buffer: DecodedPictureBuffer
   /// The access unit being written.
   var output: AccessUnit
+  /// Chooses the QP of each frame, and which frames are dropped.
   var rateControl: LowLatencyRateControl
   /// Chooses QP offsets of macroblocks by local activity.
   var activity: ActivityQuantisation
