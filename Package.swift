@@ -212,7 +212,8 @@ if !isEngineAlone {
     .testTarget(
       name: "CoreMediaTests",
       dependencies: [
-        "CoreMedia", "VideoBitstream", "ToolSupport", "TestSupport", .product(name: "BigInt", package: "BigInt"),
+        "CoreMedia", "VideoBitstream", "ToolSupport", "TestSupport",
+        .product(name: "BigInt", package: "BigInt"),
       ]),
     .testTarget(name: "ElementaryStreamTests", dependencies: ["ElementaryStream", "ToolSupport"]),
     // Runs the built program, as a person would.
@@ -229,7 +230,8 @@ if !isEngineAlone {
 if areParsersAlone {
   let names: Set = [
     "CH264Kernels", "H264Encoder", "VideoBitstream", "CCoreFoundation", "CoreFoundation", "CoreVideoParts",
-    "CoreVideo", "CoreMediaParts", "CoreMedia", "ElementaryStream", "CodecInterface", "CFFmpeg", "FFmpegMedia",
+    "CoreVideo", "CoreMediaParts", "CoreMedia", "ElementaryStream", "CodecInterface", "CFFmpeg",
+    "FFmpegMedia",
     "CSRTP", "RealTimeTransport", "RealTimeSecurity", "H264ReferenceDecoders", "ToolSupport", "TestSupport",
     "CH264KernelsTests", "H264EncoderTests", "VideoBitstreamTests", "CoreVideoTests", "CoreMediaTests",
     "ElementaryStreamTests", "FFmpegMediaTests", "RealTimeTransportTests", "RealTimeSecurityTests",

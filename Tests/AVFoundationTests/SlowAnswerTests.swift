@@ -2,10 +2,11 @@
 import AVFoundation
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Programs that are slow to answer, or do not: who asks others does not wait for them.
-@Suite(.timeLimit(.minutes(2))) struct SlowAnswerTests {
+@Suite(.timeLimit(.minutes(HangLimit.minutes))) struct SlowAnswerTests {
   /// More than there are threads for the loading of properties.
   private static let many = 200
 

@@ -52,7 +52,9 @@ import Testing
     }
     #expect(keys == 1)
     #expect(sender.encoder.engine.configuration.maximumReferences == first.maximumReferences)
-    #expect(sender.encoder.engine.configuration.lowLatency.longTermReferences == first.lowLatency.longTermReferences)
+    #expect(
+      sender.encoder.engine.configuration.lowLatency.longTermReferences == first.lowLatency.longTermReferences
+    )
   }
 
   @Test("What may wait goes on at lower rates", arguments: changes)

@@ -3,6 +3,7 @@ import CodecInterface
 import CoreMedia
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import VideoToolbox
 
@@ -29,7 +30,7 @@ import VideoToolbox
 
     /// Waits for so many more results; false if they do not come.
     func wait(_ count: Int = 1) -> Bool {
-      (0..<count).allSatisfy { _ in came.wait(timeout: .now() + 60) == .success }
+      (0..<count).allSatisfy { _ in waitForSignal(came) }
     }
 
     var all: [Entry] { entries.withLock { $0 } }
@@ -143,7 +144,7 @@ import VideoToolbox
       }, "frame 8")
     try #require(device.waitForPictures(5))
     onOtherThread { for frame in 4..<9 { device.finish(Self.tick(frame)) } }
-    #expect(done.wait(timeout: .now() + 60) == .success)
+    #expect(waitForSignal(done))
     #expect(inside.withLock { $0 } == [0, 1, 2, 3, 4, 5, 6, 7, 9])
     VTCompressionSessionInvalidate(session)
   }
@@ -270,7 +271,7 @@ import VideoToolbox
       if round % 2 == 0, let session { VTCompressionSessionInvalidate(session) }
       session = nil
       let count = results.all.count
-      #expect(end.wait(timeout: .now() + 60) == .success)
+      #expect(waitForSignal(end))
       // Also long after.
       onOtherThread {
         device.finish(Self.tick(3), to: output)

@@ -121,7 +121,9 @@ extension MediaStream {
   /// The stream with `startTime` and `editedEnd` on the corrected time line of `facts`.
   func shifted(_ facts: TimeFacts) -> MediaStream {
     guard facts.origin != nil || facts.ordered[index] != nil else { return beginning(facts) }
-    var stream = self
+    // The end stays where it is in the file, also where libavformat takes another picture for the
+    // first one.
+    var stream = beginning(facts)
     let shift = facts.shift(timeBase)
     stream.startTime = (facts.starts[index] ?? startTime).subtractingClamped(shift)
     stream.editedEnd = editedEnd?.subtractingClamped(shift)

@@ -64,7 +64,7 @@ final class TestDevice: Sendable {
 
   /// Waits until so many more pictures were taken; false if they do not come.
   func waitForPictures(_ count: Int) -> Bool {
-    (0..<count).allSatisfy { _ in taken.wait(timeout: .now() + 60) == .success }
+    (0..<count).allSatisfy { _ in waitForSignal(taken) }
   }
 
   /// Finishes a picture on this thread.
