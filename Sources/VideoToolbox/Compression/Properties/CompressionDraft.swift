@@ -2,31 +2,38 @@
 import CodecInterface
 import CoreMedia
 
-/// An encoder configuration in the making: what the properties say, before the codec's terms are final.
+/// The values of a session's properties, as they are collected for an encoder's configuration.
+/// `resolved(for:)` computes the fields that depend on several properties.
 struct CompressionDraft {
+  /// The fields of the configuration that depend on one property only.
   var configuration: VideoEncoderConfiguration
-  /// The profile was chosen, rather than left to the pixel format.
+  /// Whether the client has set the profile; otherwise it follows from the pixel format.
   var hasProfile = false
+  /// Bits per second; 0 if not set. This rate and the next two exclude each other.
   var averageBitRate = 0
   var constantBitRate: Int?
   var variableBitRate: Int?
+  /// The quality to aim at without a bit rate, from 0 to 1.
   var quality = 0.5
   var masteringDisplay: [UInt8]?
   var contentLightLevel: [UInt8]?
+  /// Whether static HDR metadata goes into the stream.
   var insertsHDR = true
+  /// The number of frames that will come; 0 if unknown.
   var sourceFrameCount = 0
+  /// Code points of ITU-T H.273; nil for those of the first source buffer.
   var colorPrimaries: UInt8?
   var transferFunction: UInt8?
   var matrix: UInt8?
-  /// For the format description.
+  /// The clean aperture, for the format description; nil for none.
   var cleanAperture: [String: Double]?
-  /// How source pictures become the session's; nil for a plain conversion.
+  /// How source pictures are converted; nil for scaling and format conversion alone.
   var pixelTransfer: PixelTransferSettings?
   var multiPassStorage: VTMultiPassStorage?
   var allowsPartialPasses = false
   var makesPassesOnDemand = false
   var lowLatency = LowLatency()
-  /// Which change of the properties it comes from.
+  /// The `CompressionSettings.generation` of the values.
   var generation = 0
 
   init(codec: CodecType, width: Int, height: Int, format: PictureFormat) {
@@ -37,15 +44,17 @@ struct CompressionDraft {
     configuration.allowsOpenGOP = codec == .hevc
   }
 
-  /// Ticks in a second for the codec. Exact times stay with the session; this is for rate control.
+  /// The number of ticks per second of the encoder's time stamps, which serve rate control alone.
+  /// The session keeps the exact times for the sample buffers.
   static let timescale: Int32 = 1_000_000
 
-  /// Whether a time is a number that the codecs can reckon with: some 2000 years to either side of zero.
+  /// Whether a time is a number that fits the encoder's time stamps: up to some 2000 years from
+  /// zero.
   static func isInRange(_ time: CMTime) -> Bool {
     time.isNumeric && time.timescale > 0 && abs(time.seconds) < 0x1p56 / Double(timescale)
   }
 
-  /// The configuration with all that depends on several properties.
+  /// Makes the configuration, with the fields that depend on several properties.
   func resolved(for encoder: EncoderDescription) -> VideoEncoderConfiguration {
     var c = configuration
     c.lowLatency = encoder.isLowLatency ? lowLatency : nil
@@ -56,7 +65,7 @@ struct CompressionDraft {
     } else if averageBitRate > 0 {
       c.rate.mode = .average(averageBitRate)
     } else if let lowest = c.rate.limits.map({ Double($0.bytes) * 8 / $0.seconds }).min() {
-      // A limit without an average: aim at a safe distance below it.
+      // There is a rate limit and no average rate: aim at 80 % of the strictest limit.
       c.rate.mode = .average(max(Int(clamping: lowest * 0.8), 1000))
     } else {
       c.rate.mode = .quality(quality)

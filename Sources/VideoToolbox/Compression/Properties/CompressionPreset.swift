@@ -2,7 +2,8 @@
 import CodecInterface
 import CoreMedia
 
-/// Settings for a purpose, as dictionaries of properties that a client applies with `VTSessionSetProperties`.
+/// Settings for a purpose, as dictionaries of properties that a client applies with
+/// `VTSessionSetProperties`.
 enum CompressionPreset {
   /// The presets that make sense for an encoder, by name.
   static func dictionary(for encoder: EncoderDescription) -> NSDictionary {
@@ -57,7 +58,8 @@ enum CompressionPreset {
     let table = CompressionPropertyTable(encoder: encoder)
     let result = NSMutableDictionary()
     for (name, settings) in presets {
-      // Only what this encoder knows, so that applying a preset never fails.
+      // Properties that the encoder does not have are left out, so that applying a preset never
+      // fails.
       let known = settings.filter { table[$0.0 as String] != nil }
       result[name] = NSDictionary(
         dictionary: Dictionary(uniqueKeysWithValues: known.map { ($0.0 as String, $0.1) }))

@@ -2,11 +2,11 @@
 import CodecInterface
 import CoreMedia
 
-/// One property of a compression session: a row of the table from which setting, reading, checking and describing it
-/// all follow.
+/// The definition of one property of a compression session. Setting, reading, checking and
+/// describing the property all follow from it.
 struct CompressionProperty: Sendable {
-  /// When a new value takes effect. The session enforces the last two; between the first two the encoder's
-  /// `reconfigure` decides.
+  /// When a new value takes effect. The session enforces `beforeFrames` and `readOnly`; whether one
+  /// of the others needs a key frame is decided by the encoder's `reconfigure`.
   enum Change: Sendable {
     /// From the next frame on.
     case nextFrame
@@ -22,29 +22,30 @@ struct CompressionProperty: Sendable {
   let type: PropertyType
   let change: Change
   let documentation: String
-  /// The encoder must have this feature.
+  /// The feature that the encoder must have for the property to exist; nil for none.
   var feature: EncoderFeature?
-  /// The encoder must code this codec.
+  /// The codec that the encoder must encode for the property to exist; nil for any.
   var codec: CodecType?
-  /// Any other condition on the encoder.
+  /// Any other condition that the encoder must meet for the property to exist.
   var isOffered: @Sendable (EncoderDescription) -> Bool = { _ in true }
-  /// Properties that must not be set at the same time.
+  /// The names of properties that must not be set at the same time.
   var excludes: [String] = []
+  /// Whether `VTSessionCopySerializableProperties` includes the property.
   var isSerialized = true
-  /// What reading gives if nothing was set; nil for a property that has no value then.
+  /// The value that reading returns if none was set; nil if there is none then.
   var defaultValue: PropertyValue?
-  /// The same where it depends on the encoder.
+  /// The default value where it depends on the encoder.
   var defaultForEncoder: (@Sendable (EncoderDescription) -> PropertyValue?)?
-  /// Values allowed where they depend on the encoder.
+  /// The type and the allowed values, where they depend on the encoder.
   var typeForEncoder: (@Sendable (EncoderDescription) -> PropertyType)?
-  /// Puts the value into the configuration; false if it makes no sense.
+  /// Writes a value into the draft; returns false if the value is invalid.
   var apply: @Sendable (PropertyValue, inout CompressionDraft) -> Bool = { _, _ in true }
-  /// Reads the value from the session's state, for read-only properties.
+  /// Reads the value from the session's state, for read-only properties; nil for all others.
   var read: (@Sendable (CompressionState) -> AnyObject?)?
 
   func type(for encoder: EncoderDescription) -> PropertyType { typeForEncoder?(encoder) ?? type }
 
-  /// What `VTSessionCopySupportedPropertyDictionary` says.
+  /// The dictionary that `VTSessionCopySupportedPropertyDictionary` has for this property.
   func description(for encoder: EncoderDescription) -> [String: Any] {
     var result = type(for: encoder).description
     result[kVTPropertyReadWriteStatusKey as String] =
@@ -55,16 +56,16 @@ struct CompressionProperty: Sendable {
   }
 }
 
-/// What read-only properties are read from.
+/// The state of a session that read-only properties are read from.
 struct CompressionState {
   var encoder: EncoderDescription
   var pendingFrames: Int
   var width: Int
   var height: Int
-  /// The pixel format that the encoder takes, and that of the session's pool.
+  /// The pixel format of the pictures that the encoder gets, and that of the session's pool.
   var inputFormat: OSType
   var poolFormat: OSType
-  /// What the properties that can be set say.
+  /// The values of the properties that can be set.
   var draft: CompressionDraft
 }
 
@@ -95,7 +96,8 @@ struct CompressionPropertyTable: Sendable {
     Dictionary(uniqueKeysWithValues: rows.map { ($0.key, $0.description(for: encoder)) })
   }
 
-  /// Properties by which one encoder differs from another of the same codec.
+  /// The properties by which encoders of one codec differ
+  /// (`kVTVideoEncoderList_SupportedSelectionProperties`).
   var selectionProperties: [String: [String: Any]] {
     let keys = [kVTCompressionPropertyKey_ProfileLevel, kVTCompressionPropertyKey_Quality].map {
       $0 as String
@@ -105,7 +107,7 @@ struct CompressionPropertyTable: Sendable {
 }
 
 extension CompressionProperty {
-  /// Every property of every encoder, in the order in which they are set.
+  /// The properties of all encoders, in the order in which they are applied to a draft.
   static let all: [CompressionProperty] =
     streamRows + rateRows + quantizerRows + structureRows + effortRows + pictureRows + transferRows
     + layerRows + ownRows + stateRows + subdivisionRows

@@ -2,13 +2,15 @@
 import CodecInterface
 import CoreMedia
 
-/// The properties that were set on a session.
+/// The values of the properties that were set on a compression session. The session guards them
+/// with its lock.
 struct CompressionSettings {
+  /// The properties that the session's encoder has.
   let table: CompressionPropertyTable
   private let width: Int
   private let height: Int
   private var values: [String: PropertyValue] = [:]
-  /// Counts the changes.
+  /// The number of changes so far.
   private(set) var generation = 0
 
   init(table: CompressionPropertyTable, width: Int, height: Int) {
@@ -17,15 +19,19 @@ struct CompressionSettings {
     self.height = height
   }
 
-  /// Checks and stores a value; nil puts the default back.
-  /// - Parameter hasFrames: frames were encoded before.
+  /// Checks and stores a value.
+  /// - Parameters:
+  ///   - key: The property's name.
+  ///   - object: The value; nil restores the default.
+  ///   - hasFrames: Whether frames were encoded before, after which some properties cannot change.
+  /// - Returns: The status that `VTSessionSetProperty` returns.
   mutating func set(_ key: String, to object: AnyObject?, hasFrames: Bool) -> OSStatus {
     guard let row = table[key] else {
       return object.map { Self.isImplied(key, $0) } == true ? noErr : kVTPropertyNotSupportedErr
     }
     if row.change == .readOnly { return kVTPropertyReadOnlyErr }
     if row.change == .beforeFrames, hasFrames {
-      // What is so already may be said again.
+      // Setting the current value again is no error.
       let current = values[key] ?? row.defaultValue
       let wanted = object.map { row.type(for: table.encoder).parse($0) } ?? row.defaultValue
       return wanted != nil && wanted == current ? noErr : kVTPropertyReadOnlyErr
@@ -48,7 +54,8 @@ struct CompressionSettings {
     return noErr
   }
 
-  /// A bit rate of 0 and an empty list of limits are as good as not set.
+  /// Whether a value counts as set, for properties that exclude each other: a bit rate of 0 and an
+  /// empty list of limits do not.
   private func isEffective(_ value: PropertyValue) -> Bool {
     value != .number(0) && value != .numbers([])
   }
@@ -56,7 +63,7 @@ struct CompressionSettings {
   /// The value set, or the default.
   func value(_ row: CompressionProperty) -> AnyObject? { (values[row.key] ?? row.defaultValue)?.object }
 
-  /// What was set, for another session.
+  /// The values that were set and that apply to another session too.
   var serializable: [String: Any] {
     var result: [String: Any] = [:]
     for row in table.rows where row.isSerialized && row.change != .readOnly {
@@ -65,7 +72,7 @@ struct CompressionSettings {
     return result
   }
 
-  /// What the values amount to, or nil if they contradict each other.
+  /// Applies all values to a draft; nil if they contradict each other.
   func draft() -> CompressionDraft? {
     let encoder = table.encoder
     var draft = CompressionDraft(

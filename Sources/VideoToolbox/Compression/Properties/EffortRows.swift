@@ -2,7 +2,7 @@
 import CodecInterface
 import CoreMedia
 
-// How much work, and how much delay.
+// Properties that control the encoder's speed, threads, delay and passes.
 
 extension CompressionProperty {
   static let effortRows: [CompressionProperty] = [

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-// Properties that an encoder does not have, and what it does all the same. To ask for just that is no error: programs
-// set `AllowFrameReordering` to false for every encoder, also for one that never reorders.
+// Properties that an encoder does not have, with the values that describe what it does anyway.
+// Setting such a value is no error: programs set `AllowFrameReordering` to false for every encoder,
+// including those that never reorder.
 
 extension CompressionSettings {
   /// Whether an encoder without this property does what the value asks for.
@@ -28,7 +29,8 @@ extension CompressionSettings {
       (kVTCompressionPropertyKey_ExpectedDuration, .number(0...1e9), .number(0)),
       (kVTCompressionPropertyKey_MoreFramesBeforeStart, .boolean, .boolean(false)),
       (kVTCompressionPropertyKey_MoreFramesAfterEnd, .boolean, .boolean(false)),
-      // Every picture is a whole frame, without alpha and in eight or ten bits as its profile says.
+      // Every picture is a progressive frame, without alpha and with 8 or 10 bits, depending on the
+      // profile.
       (kVTCompressionPropertyKey_FieldCount, .integer(1...2), .number(1)),
       (kVTCompressionPropertyKey_ProgressiveScan, .boolean, .boolean(true)),
       (kVTCompressionPropertyKey_AspectRatio16x9, .boolean, .boolean(false)),

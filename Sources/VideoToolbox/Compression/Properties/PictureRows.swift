@@ -2,7 +2,8 @@
 import CodecInterface
 import CoreMedia
 
-// What the stream says about its pictures.
+// Properties of the pictures that the stream or its format description signals: colours, sample
+// aspect ratio, clean aperture and HDR metadata.
 
 extension CompressionProperty {
   static let pictureRows: [CompressionProperty] = [

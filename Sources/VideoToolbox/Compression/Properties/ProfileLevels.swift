@@ -2,13 +2,13 @@
 import CodecInterface
 import CoreMedia
 
-/// The `kVTProfileLevel_` constants, taken apart.
+/// A profile and a level, parsed from a `kVTProfileLevel_` constant.
 struct ProfileLevel: Sendable {
   let profile: Profile
-  /// Ten times the level's number; nil is automatic.
+  /// Ten times the level number (41 is level 4.1); nil lets the encoder choose the level.
   let level: Int?
 
-  /// The names for a codec that its encoders know.
+  /// The constants of all profiles and levels that this package knows for a codec.
   static func names(for codec: CodecType) -> [String] {
     if codec == .hevc {
       return [kVTProfileLevel_HEVC_Main_AutoLevel, kVTProfileLevel_HEVC_Main10_AutoLevel].map { $0 as String }
@@ -32,7 +32,7 @@ struct ProfileLevel: Sendable {
     ].map { $0 as String }
   }
 
-  /// The names that an encoder takes.
+  /// The constants whose profile the encoder supports.
   static func names(for encoder: EncoderDescription) -> [String] {
     guard let profiles = encoder.profiles else { return names(for: encoder.codec) }
     return names(for: encoder.codec).filter { name in
@@ -40,7 +40,8 @@ struct ProfileLevel: Sendable {
     }
   }
 
-  /// Names read as codec, profile and level: "H264_High_4_1", "HEVC_Main_AutoLevel".
+  /// Parses a name of codec, profile and level, such as "H264_High_4_1" or "HEVC_Main_AutoLevel";
+  /// nil for an unknown one.
   init?(_ name: String) {
     let parts = name.split(separator: "_")
     guard parts.count >= 3 else { return nil }

@@ -2,7 +2,7 @@
 import CodecInterface
 import CoreMedia
 
-// How many bits.
+// Properties of rate control: bit rates, limits, the buffer model, and QP ranges.
 
 extension CompressionProperty {
   private static let bits = PropertyType.integer(0...Int(Int32.max))
@@ -23,7 +23,7 @@ extension CompressionProperty {
       defaultValue: .number(0),
       apply: { value, draft in
         guard let rate = value.number, rate > 0 else { return true }
-        // Less than a frame in a quarter of an hour is no rate that anybody expects.
+        // Less than a frame in a quarter of an hour is an error of the client.
         guard rate >= 0.001 else { return false }
         draft.configuration.frameRate = rate
         return true
@@ -137,11 +137,12 @@ extension CompressionProperty {
         "Highest quantiser that a frame may get. In the low-latency mode frames are dropped where the rate has too little "
         + "for it; elsewhere the rate gives way, and with this package's own encoder not DataRateLimits, nor a buffer that "
         + "decoders are told of or other streams share.", feature: .qpLimits,
-      // There the rate is what the network bears.
+      // In the low-latency mode the rate is what the network can carry, so an encoder that cannot
+      // drop frames does not get this limit.
       isOffered: { !$0.isLowLatency || $0.features.contains(.frameDropping) },
       apply: { value, draft in
         draft.configuration.rate.maxQP = value.integer
-        // Lower than the lowest makes no sense.
+        // The highest QP must not be lower than the lowest.
         if let least = draft.configuration.rate.minQP, let most = value.integer, most < least { return false }
         return true
       }),

@@ -2,7 +2,7 @@
 import CodecInterface
 import CoreMedia
 
-// What can only be read.
+// Read-only properties.
 
 extension CompressionProperty {
   static let stateRows: [CompressionProperty] = [

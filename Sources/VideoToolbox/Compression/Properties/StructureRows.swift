@@ -2,7 +2,7 @@
 import CodecInterface
 import CoreMedia
 
-// What the stream is made of.
+// Properties that control the stream's profile, entropy coding, GOP structure and slices.
 
 extension CompressionProperty {
   static let streamRows: [CompressionProperty] = [
@@ -92,7 +92,7 @@ extension CompressionProperty {
       }),
   ]
 
-  /// Temporal layers and long-term references: the low-latency mode's.
+  /// Temporal layers and long-term references, which only the low-latency mode has.
   static let layerRows: [CompressionProperty] = [
     CompressionProperty(
       key: kVTCompressionPropertyKey_BaseLayerFrameRateFraction as String, type: .number(0.25...1),

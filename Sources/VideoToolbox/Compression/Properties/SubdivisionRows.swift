@@ -3,7 +3,8 @@ import CodecInterface
 import CoreMedia
 import Foundation
 
-// What a program asks that cuts a movie into parts and encodes several at once.
+// Properties that advise a program that divides a movie into parts and encodes several of them at a
+// time.
 
 extension CompressionProperty {
   static let subdivisionRows: [CompressionProperty] = [
@@ -26,20 +27,24 @@ extension CompressionProperty {
   ]
 }
 
-/// How a movie is best cut. A part begins with a key frame of its own and with a rate control that has learnt nothing, so
-/// that it should be no shorter than what the encoder would leave between two key frames anyway.
+/// The recommended division of a movie into parts. A part begins with a key frame of its own and
+/// with a rate control that has learnt nothing, so that it should be no shorter than the distance
+/// of two key frames.
 private struct Subdivision {
+  /// The number of sessions beyond which more give no higher speed.
   let sessions: Int
+  /// The least number of frames of a part.
   let frames: Int
+  /// The least duration of a part.
   let duration: CMTime
 
-  /// Where nothing says how far key frames may be apart.
+  /// The assumed distance of key frames in seconds, where no property sets it.
   private static let usualSeconds = 10.0
   private static let usualFrameRate = 30.0
 
   init(_ draft: CompressionDraft) {
     let processors = ProcessInfo.processInfo.activeProcessorCount
-    // An encoder that is left to itself takes what there is; one thread each makes the best of it.
+    // Without a thread count, one thread per session uses the processors best.
     sessions = max(processors / max(draft.configuration.threads, 1), 1)
     let rate = draft.configuration.frameRate.flatMap { $0 > 0 ? $0 : nil } ?? Self.usualFrameRate
     let interval = draft.configuration.allowsTemporalCompression ? draft.configuration.maxKeyFrameInterval : 1

@@ -3,10 +3,10 @@ import CodecInterface
 import CoreMedia
 import VideoBitstream
 
-// How source pictures are brought into the session's size, shape and colours.
+// The property for the conversion of source pictures to the session's size, shape and colours.
 
 extension CompressionProperty {
-  /// After the rows of colours and shapes, which win where they were set.
+  /// Applied after `pictureRows`, whose values take precedence where they were set.
   static let transferRows: [CompressionProperty] = [
     CompressionProperty(
       key: kVTCompressionPropertyKey_PixelTransferProperties as String, type: .pixelTransfer,
@@ -16,7 +16,7 @@ extension CompressionProperty {
         guard case .transfer(let values) = value else { return false }
         let settings = PixelTransferProperties.settings(values)
         draft.pixelTransfer = settings
-        // What the pictures become is what the stream says of them.
+        // The stream signals the colours and the shape that the pictures are converted to.
         func code(_ name: String?, _ table: ColorCodePoints) -> UInt8? {
           name.flatMap { ColorNames.code($0, in: table) }
         }
@@ -38,12 +38,13 @@ extension CompressionProperty {
 }
 
 extension PixelTransferSettings {
-  /// Whether a buffer of the right size and format has to be changed all the same.
+  /// Whether a buffer that already has the right size and pixel format has to be converted
+  /// nevertheless.
   func changes(_ buffer: CVPixelBuffer) -> Bool {
     primaries != nil || transfer != nil || matrix != nil || changesShape(of: buffer)
   }
 
-  /// Whether a part of the picture is to fill all of it, or its pixels are to have another shape.
+  /// Whether the scaling mode crops the picture, or changes the shape of its pixels.
   func changesShape(of buffer: CVPixelBuffer) -> Bool {
     scalingMode != kVTScalingMode_Normal as String
       && (cleanAperture != nil || pixelAspect != nil

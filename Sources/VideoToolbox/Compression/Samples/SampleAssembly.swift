@@ -2,18 +2,19 @@
 import CodecInterface
 import CoreMedia
 
-/// Makes sample buffers of coded frames.
+/// Makes sample buffers of coded frames, and the format descriptions that they share.
 struct SampleAssembly {
   private let codec: CodecType
-  /// Of the pictures: for the format description of a codec whose header does not say it, and to tell what of a coded
-  /// picture is none of theirs.
+  /// The size of the session's pictures, in samples. It goes into the format description of a codec
+  /// whose stream header does not state it, and tells which rows and columns of a coded picture are
+  /// padding.
   private let width: Int
   private let height: Int
-  /// For the format description, beside what the parameter sets say.
+  /// The clean aperture that the client has set, for the format description; nil for none.
   var cleanAperture: [String: Double]? { didSet { if cleanAperture != oldValue { isOutdated = true } } }
-  /// Static HDR metadata that the stream carries.
+  /// The static HDR metadata that the stream carries, for the format description.
   var hdr = HDRMetadata() { didSet { if hdr != oldValue { isOutdated = true } } }
-  /// The description is to be made anew for the next key frame.
+  /// Whether a new format description has to be made for the next key frame.
   private var isOutdated = false
   private var header: StreamHeader?
   private var formatDescription: CMVideoFormatDescription?
@@ -24,18 +25,27 @@ struct SampleAssembly {
     self.height = height
   }
 
+  /// Makes the sample buffer of a coded frame.
   /// - Parameters:
-  ///   - decodeTime: invalid if the frames of the stream never change their order.
+  ///   - data: The frame's bytes. The sample buffer takes their memory over without a copy.
+  ///   - header: The stream's header, if it comes with this frame.
+  ///   - facts: What the encoder reports about the frame, for the sample's attachments.
+  ///   - presentationTime: The presentation time.
+  ///   - decodeTime: The decode time; invalid if the stream has no reordered frames.
+  ///   - duration: The duration; invalid if unknown.
+  /// - Throws: `kVTVideoEncoderMalfunctionErr` for an empty frame or a stream without a header,
+  ///   `kVTAllocationFailedErr`, or the error of the format description.
   mutating func sample(
     of data: consuming CompressedData, header: StreamHeader?, facts: CompressedFrame.Facts,
     presentationTime: CMTime, decodeTime: CMTime, duration: CMTime
   ) throws(StatusError) -> CMSampleBuffer {
     let format = try describe(header, isKeyFrame: facts.isKeyFrame)
-    // Empty frames are not what a block buffer can hold.
+    // A block buffer cannot hold an empty frame.
     guard data.count > 0 else { throw StatusError(kVTVideoEncoderMalfunctionErr) }
     let taken = data.release()
     var block: CMBlockBuffer?
-    // The block buffer takes the memory over and gives it back in the end.
+    // The block buffer owns the memory from here on, and returns it to the encoder when it is
+    // released.
     var source = CMBlockBufferCustomBlockSource(
       version: kCMBlockBufferCustomBlockSourceVersion, AllocateBlock: nil, FreeBlock: taken.giveBack,
       refCon: taken.context)
@@ -60,7 +70,7 @@ struct SampleAssembly {
 
   // MARK: -
 
-  /// One description serves all samples until the stream's header changes.
+  /// Returns the format description of a frame: the last one, until the stream's header changes.
   private mutating func describe(
     _ new: StreamHeader?, isKeyFrame: Bool
   ) throws(StatusError) -> CMVideoFormatDescription {
@@ -100,7 +110,7 @@ struct SampleAssembly {
     return description
   }
 
-  /// Of a codec that this package knows nothing else of.
+  /// Makes the format description of a codec whose header this package cannot parse.
   private func description(atoms: NSDictionary?) throws(StatusError) -> CMVideoFormatDescription {
     let extensions = atoms.map {
       NSDictionary(dictionary: [kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms: $0])
@@ -113,8 +123,9 @@ struct SampleAssembly {
     return description
   }
 
-  /// The part of the coded pictures that is meant to be seen; nil for all of it. Of odd sizes a stream shows a sample
-  /// more at the right or at the bottom, for it crops in pairs of samples.
+  /// Computes the clean aperture of the coded pictures; nil if all of them is meant to be seen.
+  /// Where the session's width or height is odd, the stream's pictures have a column or a row more
+  /// at the right or at the bottom, because 4:2:0 streams are cropped in pairs of samples.
   private func aperture(of coded: CMVideoDimensions) -> [String: Double]? {
     let extra = (x: Int(coded.width) - width, y: Int(coded.height) - height)
     guard extra != (0, 0), (0...1).contains(extra.x), (0...1).contains(extra.y) else { return cleanAperture }
@@ -126,14 +137,15 @@ struct SampleAssembly {
         kCMFormatDescriptionKey_CleanApertureWidth as String: Double(width),
         kCMFormatDescriptionKey_CleanApertureHeight as String: Double(height),
       ]
-    // Offsets count from the centre, which the sample more has moved.
+    // Offsets are relative to the picture's centre, which the additional column or row has moved.
     for (key, extra) in [(horizontal, extra.x), (vertical, extra.y)] {
       aperture[key] = (aperture[key] ?? 0) - Double(extra) / 2
     }
     return aperture
   }
 
-  /// With what the parameter sets do not say.
+  /// Copies a format description and adds what the parameter sets do not contain: the clean
+  /// aperture and static HDR metadata.
   private func extended(
     _ made: CMVideoFormatDescription, _ aperture: [String: Double]?
   ) throws(StatusError) -> CMVideoFormatDescription {

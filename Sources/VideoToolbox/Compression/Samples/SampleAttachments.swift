@@ -2,11 +2,13 @@
 import CodecInterface
 import CoreMedia
 
-/// The attachments of a coded frame's sample, as plain values: their dictionary is made when a program asks for it.
+/// Converts what the encoder reports about a frame to the attachments of its sample. They stay
+/// plain values; the dictionary is made only when a program asks for it.
 enum SampleAttachments {
   static func values(of facts: CompressedFrame.Facts, codec: CodecType) -> SampleAttachmentValues {
     var values = SampleAttachmentValues()
-    // In H.264 a key frame that leading frames reach across is a partial sync sample; in HEVC it is a sync sample.
+    // In H.264 a key frame that begins an open GOP is a partial sync sample; in HEVC it is a sync
+    // sample.
     let isSync = facts.isKeyFrame && !(facts.isOpenGOP && codec == .h264)
     if !isSync { values.append(kCMSampleAttachmentKey_NotSync, .flag(true)) }
     if facts.isKeyFrame, !isSync { values.append(kCMSampleAttachmentKey_PartialSync, .flag(true)) }

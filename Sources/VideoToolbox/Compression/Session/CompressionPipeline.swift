@@ -2,7 +2,7 @@
 import CodecInterface
 import CoreMedia
 
-/// A frame on its way into the encoder.
+/// A frame that a client has submitted and that the encoder has not received yet.
 struct CompressionFrame: Sendable {
   var buffer: CVPixelBuffer
   var presentationTime: CMTime
@@ -11,63 +11,74 @@ struct CompressionFrame: Sendable {
   var output: CompressionOutput
 }
 
-/// Where a frame's result goes.
+/// Receives the result of one frame: a status, flags, and the sample buffer, or nil if the frame
+/// failed or was dropped.
 typealias CompressionOutput = @Sendable (OSStatus, VTEncodeInfoFlags, CMSampleBuffer?) -> Void
 
-/// The thread that encodes, and the queue in front of it.
+/// The encoding thread of one compression session, and the queue of jobs for it.
 ///
-/// Clients put frames in from any thread, in an order that the session decides on, and wait while the queue is too full.
-/// All results are given out on this one thread, one after the other, in decode order, under no lock: a client may call
-/// the session from its callback. An encoder that finishes frames between its calls wakes the thread for them.
+/// Clients submit frames from any thread, in an order that the session decides on, and block while
+/// the queue is too full. The encoding thread calls all outputs, one after the other, in decode
+/// order, and holds no lock while it does: a client may call the session from its callback. An
+/// encoder that finishes a frame between two calls wakes the thread to deliver it.
 final class CompressionPipeline: @unchecked Sendable {
-  // Sendable: `state` guards what callers ask for; the rest is touched on its thread alone.
-  /// Frames that wait in front of the encoder. What the encoder itself holds comes on top.
+  // Sendable: `state` guards the variables that callers use; all others are accessed on the
+  // encoding thread alone.
+  /// The number of submitted frames that may wait for the encoding thread before a caller blocks.
+  /// Frames that the encoder itself holds are not counted.
   static let queueLimit = 2
-  /// Jobs that may wait when callbacks, which cannot wait themselves, put frames in.
+  /// The number of waiting jobs at which `enqueue` refuses frames that come from a callback: a
+  /// callback runs on the encoding thread and cannot wait for it.
   private static let insideLimit = 1024
 
   private enum Job {
     case frame(CompressionFrame, draft: CompressionDraft, opening: Completion?)
     case work((CompressionWorker) -> OSStatus, Completion)
-    /// To take up what the encoder has handed over between its calls.
+    /// Collects the results that the encoder has delivered between two calls.
     case arrivals
   }
 
-  /// Something that a caller waits for.
+  /// The outcome of a job that a caller waits for.
   final class Completion {
     // Guarded by `state`.
     fileprivate var hasBegun = false
     fileprivate var status: OSStatus?
   }
 
-  /// A frame in the queue.
+  /// The position of a submitted frame, for `wait(for:)`.
   struct Place {
-    /// Counts the frames that were put in, from 1.
+    /// The frame's number among all frames that were submitted, from 1.
     fileprivate let number: Int
+    /// The number of frames that may be pending when the caller goes on; nil for any number.
     fileprivate let delayLimit: Int?
-    /// Of a first frame: an encoder that cannot be had is an error of the call, not of the frame.
+    /// The creation of the encoder, for the first frame only; nil for all others. Where it fails,
+    /// the call that submitted the frame returns the error, and the frame's output is not called.
     fileprivate let opening: Completion?
   }
 
   // Guarded by `state`.
   private let state = NSCondition()
   private var jobs: [Job] = []
+  /// The number of frames that were submitted.
   private var submitted = 0
-  /// Frames that have left the queue.
+  /// The number of frames that the encoding thread has taken from the queue.
   private var taken = 0
-  /// Whether the thread waits for something to do.
+  /// Whether the encoding thread waits for a job.
   private var isIdle = false
-  /// The encoder has handed something over that nobody has taken up.
+  /// Whether the encoder has delivered results between its calls that the thread has not collected
+  /// yet.
   private var hasArrivals = false
+  /// The number of frames whose result was given to the client.
   private var emitted = 0
   private var isStopped = false
   private var thread: Thread?
 
-  // Of the thread alone.
+  // Accessed on the encoding thread alone.
   private let worker: CompressionWorker
-  /// Callbacks that are running, one inside the other.
+  /// The number of client callbacks that are running nested in each other.
   private var depth = 0
-  /// A callback that completes frames whose callbacks complete frames, and so on, goes no deeper than this.
+  /// The deepest nesting of callbacks: a callback may complete frames, whose callbacks complete
+  /// further frames, and so on.
   private static let depthLimit = 8
 
   init(encoder: EncoderDescription, width: Int, height: Int, wishedFormat: OSType?) {
@@ -75,23 +86,28 @@ final class CompressionPipeline: @unchecked Sendable {
     worker.wake = { [weak self] in self?.noteArrivals() }
   }
 
-  /// Frames that were put in and whose result was not given out.
+  /// The number of frames that were submitted and whose result was not given to the client yet.
   var pendingFrames: Int { state.withLock { submitted - emitted } }
 
-  /// What the encoder takes, as far as it is known.
+  /// The pixel format of the pictures that the encoder gets; nil until an encoder was created.
   var inputFormat: PictureFormat? { worker.inputFormat }
 
-  /// Whether the next frame would wait.
+  /// Whether a caller that submits the next frame would block.
   var isQueueFull: Bool { state.withLock { submitted - taken >= Self.queueLimit } }
 
   // MARK: - From clients
 
-  /// Puts a frame at the end of the queue and waits for nothing: the session decides on the order under its lock.
-  /// `wait(for:)` follows, under no lock.
+  /// Appends a frame to the queue without blocking, as the session calls it under its lock to keep
+  /// the frames in order. The caller then releases that lock and calls `wait(for:)`.
   /// - Parameters:
-  ///   - delayLimit: frames that may be pending when the caller goes on; nil for any number.
-  ///   - isFirst: the encoder is to be made for it.
-  /// - Throws: `kVTInvalidSessionErr` after a stop, `kVTAllocationFailedErr` for want of room. The frame is not in then.
+  ///   - frame: The frame to encode.
+  ///   - draft: The session's settings for the frame.
+  ///   - delayLimit: The number of frames that may be pending when the caller goes on; nil for any
+  ///     number.
+  ///   - isFirst: Whether the encoder is to be created for this frame.
+  /// - Returns: The frame's position in the queue.
+  /// - Throws: `kVTInvalidSessionErr` after `stop()`, `kVTAllocationFailedErr` for a frame from a
+  ///   callback where too many jobs wait. The frame is not in the queue then.
   func enqueue(
     _ frame: CompressionFrame, draft: CompressionDraft, delayLimit: Int?, isFirst: Bool
   ) throws(StatusError) -> Place {
@@ -99,7 +115,8 @@ final class CompressionPipeline: @unchecked Sendable {
     state.lock()
     defer { state.unlock() }
     guard !isStopped else { throw StatusError(kVTInvalidSessionErr) }
-    // Other callers wait for what they have put in, so that there is no more than a frame of each.
+    // The limit is for callbacks alone: each other caller blocks in `wait(for:)`, so that the queue
+    // holds no more than one frame too many for each of them.
     guard !isInside || jobs.count < Self.insideLimit else { throw StatusError(kVTAllocationFailedErr) }
     startIfNeeded()
     let opening = isFirst ? Completion() : nil
@@ -109,34 +126,44 @@ final class CompressionPipeline: @unchecked Sendable {
     return Place(number: submitted, delayLimit: delayLimit, opening: opening)
   }
 
-  /// Waits while there are too many frames in the queue up to this one, or pending.
-  /// - Returns: `kVTInvalidSessionErr` if a stop came before the frame's turn; of a first frame, why there is no encoder.
-  ///   Its output is not called then.
+  /// Blocks while too many frames wait in the queue ahead of this one, or are pending.
+  /// - Parameter place: What `enqueue` has returned.
+  /// - Returns: `kVTInvalidSessionErr` if the session was stopped before the thread took the frame;
+  ///   for the first frame, the error if no encoder could be created. The frame's output is not
+  ///   called then.
   func wait(for place: Place) -> OSStatus {
     if let opening = place.opening {
       let status = finish(opening)
       guard status == noErr else { return status }
     }
-    // Called from a callback, it cannot wait for itself.
+    // A callback runs on the encoding thread, which cannot wait for itself.
     if isOnThread { return noErr }
     state.lock()
     defer { state.unlock() }
     while !isStopped, place.number - taken > Self.queueLimit { state.wait() }
     if let delayLimit = place.delayLimit {
       let target = place.number - delayLimit
-      // Nor for an encoder that has seen all frames and holds more than it was asked to.
+      // An encoder that has received all frames may hold more of them than the limit: it gives no
+      // more out until the next frame comes, so that waiting would never end.
       while !isStopped, emitted < target, !(isIdle && jobs.isEmpty) { state.wait() }
     }
     return isStopped && place.number > taken ? kVTInvalidSessionErr : noErr
   }
 
-  /// Does something on the thread, after all frames that were put in before, and waits for it.
+  /// Runs work on the encoding thread, after all frames that were submitted before, and blocks
+  /// until it is done.
+  /// - Parameter work: The work to do; its result is returned.
+  /// - Returns: The status of the work; `kVTInvalidSessionErr` if it was not run because the
+  ///   session was stopped.
   func perform(_ work: @escaping (CompressionWorker) -> OSStatus) -> OSStatus {
     guard let completion = post(work) else { return kVTInvalidSessionErr }
     return finish(completion)
   }
 
-  /// Puts something that the thread is to do at the end of the queue; nil after a stop. `finish` follows, under no lock.
+  /// Appends work for the encoding thread to the queue without blocking. The caller passes the
+  /// result to `finish`, without holding a lock.
+  /// - Parameter work: The work to do; its result becomes the status of the completion.
+  /// - Returns: The completion to wait for; nil after `stop()`.
   func post(_ work: @escaping (CompressionWorker) -> OSStatus) -> Completion? {
     state.lock()
     defer { state.unlock() }
@@ -148,22 +175,24 @@ final class CompressionPipeline: @unchecked Sendable {
     return completion
   }
 
-  /// Waits until it is done, or will not be begun any more.
+  /// Blocks until a job is done, or will not be run because the session was stopped.
   func finish(_ completion: Completion) -> OSStatus {
     if isOnThread {
-      // Within a callback: what stands before it in the queue comes first.
+      // This is a callback on the encoding thread: run the jobs that are queued before this one
+      // here.
       while let job = state.withLock({ completion.status == nil ? takeJob() : nil }) { run(job) }
       return state.withLock { completion.status } ?? kVTInvalidSessionErr
     }
     state.lock()
     defer { state.unlock() }
-    // What has begun uses what its caller owns, also after a stop.
+    // A job that is running may use variables of its caller, so the caller waits for its end even
+    // after a stop.
     while completion.status == nil, completion.hasBegun || !isStopped { state.wait() }
     return completion.status ?? kVTInvalidSessionErr
   }
 
-  /// Ends the thread. Frames that are pending are given up; after the call no callback runs any more, unless the
-  /// call came from one.
+  /// Ends the encoding thread and discards the pending frames. No callback runs after this has
+  /// returned, unless it was called from a callback.
   func stop() {
     let isInside = isOnThread
     state.lock()
@@ -172,7 +201,8 @@ final class CompressionPipeline: @unchecked Sendable {
     state.broadcast()
     while !isInside, thread != nil { state.wait() }
     state.unlock()
-    // What a client's closures hold may call the session when it goes: under no lock.
+    // Releasing the clients' closures may release objects that call the session, so it is done
+    // without the lock.
     withExtendedLifetime(left) {}
   }
 
@@ -189,7 +219,7 @@ final class CompressionPipeline: @unchecked Sendable {
 
   private var isOnThread: Bool { state.withLock { thread.map { $0 === Thread.current } ?? false } }
 
-  /// Call under the lock.
+  /// Starts the encoding thread if it is not running. Call under `state`.
   private func startIfNeeded() {
     guard thread == nil, !isStopped else { return }
     let made = Thread { [self] in
@@ -216,12 +246,13 @@ final class CompressionPipeline: @unchecked Sendable {
     while jobs.isEmpty, !hasArrivals, !isStopped { state.wait() }
     guard !isStopped else { return nil }
     isIdle = false
-    // Before further work: what is done need not wait for it.
+    // Results go first: a finished frame need not wait for the next one to be encoded.
     if exchange(&hasArrivals, with: false) { return .arrivals }
     return takeJob()
   }
 
-  /// Call under the lock.
+  /// Removes the first job from the queue and notes that it has begun; nil if there is none. Call
+  /// under `state`.
   private func takeJob() -> Job? {
     guard !jobs.isEmpty else { return nil }
     let job = jobs.removeFirst()
@@ -243,7 +274,7 @@ final class CompressionPipeline: @unchecked Sendable {
         let status = worker.prepare(draft, buffer: frame.buffer, duration: frame.duration)
         state.withLock {
           opening.status = status
-          // Its caller is told.
+          // The call that submitted the frame returns the error; there is no other result.
           if status != noErr { emitted += 1 }
           state.broadcast()
         }
@@ -264,14 +295,15 @@ final class CompressionPipeline: @unchecked Sendable {
     }
   }
 
-  /// Gives out what the worker has, after the encoder has returned. A callback may come back here through `perform`:
-  /// the rest is then given out before that returns, unless it is many callbacks deep. Then the outermost gives it out.
+  /// Passes the worker's results to the clients' outputs. A callback may call the session, and so
+  /// come back here through `perform`: the remaining results are then delivered in that call,
+  /// unless callbacks are nested `depthLimit` deep, in which case the outermost call delivers them.
   private func deliver() {
     guard depth < Self.depthLimit else { return }
     depth += 1
     defer { depth -= 1 }
     while let next = worker.takeResult() {
-      // After a stop, the rest is given up.
+      // After a stop no output is called any more.
       guard !state.withLock({ isStopped }) else { continue }
       next.output(next.status, next.flags, next.sample)
       state.withLock {

@@ -2,8 +2,10 @@
 import CodecInterface
 import CoreMedia
 
-/// Owns the encoder, and turns frames into sample buffers. Used by the pipeline's thread alone.
+/// Owns a session's encoder, feeds it frames and makes sample buffers of its output. Used on the
+/// encoding thread of `CompressionPipeline` alone, except where noted.
 final class CompressionWorker {
+  /// The outcome of one frame, for the client's output.
   struct Result {
     let output: CompressionOutput
     let status: OSStatus
@@ -11,6 +13,7 @@ final class CompressionWorker {
     let sample: CMSampleBuffer?
   }
 
+  /// A frame that the encoder has received and whose outcome is open.
   private struct InFlight {
     let presentationTime: CMTime
     let duration: CMTime
@@ -18,36 +21,48 @@ final class CompressionWorker {
   }
 
   private let description: EncoderDescription
+  /// The pixel format that the client's source attributes name; nil if they name none.
   private let wishedFormat: OSType?
   private let converter = SourceConverter()
   private var assembly: SampleAssembly
 
   private var encoder: RunningEncoder?
-  /// What the encoder runs with; kept after it is gone.
+  /// The configuration of the current encoder, or of the last one.
   private var configuration: VideoEncoderConfiguration?
+  /// The `generation` of the draft from which `configuration` was made; -1 before the first.
   private var draftGeneration = -1
   private var traits: SourceTraits?
+  /// Whether a frame of this stream (of this pass or part, in a multi-pass encoding) was encoded.
   private var hasFrames = false
+  /// The current pass of a multi-pass encoding; kept after its end.
   private var pass: EncodingPass?
-  /// Of the pass, so far.
+  /// What the current pass has produced so far.
   private(set) var passResult = PassResult()
-  /// Frame by frame, since a next pass may be over parts.
+  /// Whether the pass's frames are recorded one by one, because the next pass may encode parts of
+  /// the movie only.
   private var keepsPassFrames = false
-  /// Of a pass over parts: those that are still to come, and the one at hand, with the frames that it has to get.
+  /// In a pass over parts: the parts that are still to come, and the current one with the number of
+  /// its frames that have not come yet.
   private var parts: ArraySlice<PassPart> = []
   private var part: (part: PassPart, missing: Int)?
+  /// Whether a part did not get all of its frames.
   private var lacksFrames = false
 
   private var clock: FrameClock?
+  /// The presentation time of the last encoded frame, in ticks of `CompressionDraft.timescale`.
   private var lastTick: Int64?
+  /// The distance between the last two presentation times, or the first frame's duration. It stands
+  /// in where decode times have to be estimated.
   private var lastDuration = CMTime(value: 1, timescale: 30)
   private var lastTime: CMTime?
+  /// The frames that the encoder holds, by their presentation time in ticks.
   private var inFlight: [Int64: InFlight] = [:]
-  /// Those from `taken` on were not given out yet.
+  /// The outcomes in decode order. Those from index `taken` on were not passed to the clients yet.
   private var results: [Result] = []
   private var taken = 0
 
-  /// Called from any thread when an encoder hands something over between its calls. Set before the first frame.
+  /// Called on any thread when the encoder delivers a result between two calls. Set it before the
+  /// first frame.
   var wake: @Sendable () -> Void = {}
 
   private let formatLock = Lock()
@@ -59,10 +74,11 @@ final class CompressionWorker {
     assembly = SampleAssembly(codec: encoder.codec, width: width, height: height)
   }
 
-  /// What the encoder takes, once it is known. May be asked from any thread.
+  /// The pixel format of the pictures that the encoder gets; nil before an encoder was created. May
+  /// be read from any thread.
   var inputFormat: PictureFormat? { formatLock.withLock { sharedInputFormat } }
 
-  /// The next result in decode order, if there is one.
+  /// Removes and returns the next result in decode order; nil if there is none.
   func takeResult() -> Result? {
     guard taken < results.count else { return nil }
     let result = results[taken]
@@ -76,8 +92,12 @@ final class CompressionWorker {
 
   // MARK: - Work
 
-  /// Makes an encoder for these settings, unless there is one.
-  /// - Parameter buffer: the first buffer that will come, if it is known.
+  /// Creates an encoder for these settings, unless the current one has them already.
+  /// - Parameters:
+  ///   - draft: The session's settings.
+  ///   - buffer: The first source buffer; nil if it is not known yet.
+  ///   - duration: That buffer's duration, from which a frame rate is estimated.
+  /// - Returns: `noErr`, or why there is no encoder.
   func prepare(_ draft: CompressionDraft, buffer: CVPixelBuffer?, duration: CMTime) -> OSStatus {
     guard !hasFrames else { return apply(draft) }
     traits = SourceTraits(
@@ -90,6 +110,7 @@ final class CompressionWorker {
     return open(wanted, draft: draft)
   }
 
+  /// Encodes a frame, or records its error as its result.
   func encode(_ frame: CompressionFrame, draft: CompressionDraft) {
     guard enterPart(at: frame.presentationTime) else {
       fail(frame, kVTParameterErr)
@@ -123,7 +144,8 @@ final class CompressionWorker {
           try encoder.encode(picture, request: frame.request, for: self)
         }
       } catch {
-        // An encoder may give the frame out, and fail then: what it had learnt of a pass goes with it.
+        // An encoder may deliver the frame and fail after that: the frame has its result then, but
+        // what the encoder had learnt for a next pass is lost.
         guard inFlight.removeValue(forKey: tick) != nil else {
           lastTick = tick
           lastTime = frame.presentationTime
@@ -143,10 +165,14 @@ final class CompressionWorker {
     }
   }
 
-  /// Gets the frames out of the encoder that are shown no later than `time` (nil: all), and goes on.
+  /// Makes the encoder finish the frames up to a presentation time. The stream goes on after that.
+  /// - Parameter time: The latest presentation time; nil for all frames.
+  /// - Returns: The encoder's error, or `noErr`.
   func complete(until time: CMTime?) -> OSStatus {
     guard let encoder, let lastTick else { return noErr }
-    // All frames of a stream that another one follows: what its buffer is to hold at its end is a matter of the last one.
+    // Where another session's stream follows this one, the decoder's buffer must have a certain
+    // fullness after the last frame. Completing all frames therefore counts as the end of the
+    // stream.
     if time == nil, configuration?.rate.hasFramesAfter == true, configuration?.rate.bufferModel != nil {
       return flush(encoder)
     }
@@ -166,8 +192,10 @@ final class CompressionWorker {
     }
   }
 
-  /// Starts a pass of several over the same frames.
-  /// - Parameter parts: what alone is encoded again; none for the whole.
+  /// Starts a pass of a multi-pass encoding.
+  /// - Parameters:
+  ///   - pass: What the encoder does with its statistics in this pass.
+  ///   - parts: The parts of the movie to encode again; none for all of it.
   func begin(_ pass: EncodingPass, parts: [PassPart] = []) -> OSStatus {
     if let encoder { _ = flush(encoder) }
     encoder = nil
@@ -183,7 +211,9 @@ final class CompressionWorker {
     return noErr
   }
 
-  /// Ends the pass: the encoder writes down what it has learnt when it goes.
+  /// Ends the pass. The encoder is released, whereupon it writes its statistics.
+  /// - Returns: `kVTParameterErr` if a part did not get exactly its frames; the encoder's error, or
+  ///   `noErr`.
   func endPass() -> OSStatus {
     let status = encoder.map { flush($0) } ?? noErr
     passResult.wantsAnotherPass = encoder?.wantsAnotherPass
@@ -193,8 +223,11 @@ final class CompressionWorker {
     return status
   }
 
-  /// In a pass over parts: each is a stream of its own, whose frames are known.
-  /// - Returns: Whether a frame with this time is to be encoded.
+  /// Finds out whether a pass over parts encodes the frame of a presentation time, and starts the
+  /// next part where the frame is its first. Each part gets an encoder of its own.
+  /// - Parameter time: The frame's presentation time.
+  /// - Returns: True if the frame is to be encoded, which it always is in a pass over all of the
+  ///   movie.
   private func enterPart(at time: CMTime) -> Bool {
     if part == nil && parts.isEmpty { return pass?.part == nil }
     if let next = parts.first, time >= next.firstTime {
@@ -216,11 +249,13 @@ final class CompressionWorker {
     return true
   }
 
+  /// Ends the current part and notes whether frames of it are missing.
   private func leavePart() {
     if let part, part.missing != 0 { lacksFrames = true }
     part = nil
   }
 
+  /// Releases the encoder and discards all frames and results.
   func close() {
     encoder = nil
     inFlight.removeAll()
@@ -236,11 +271,13 @@ final class CompressionWorker {
     return made
   }
 
-  /// Sees to it that the encoder runs with these settings.
+  /// Applies changed settings to the running encoder, or replaces it by a new one where it cannot
+  /// take them over.
   private func apply(_ draft: CompressionDraft) -> OSStatus {
     if encoder != nil, draft.generation == draftGeneration { return noErr }
     guard var wanted = makeConfiguration(draft) else { return kVTVideoEncoderMalfunctionErr }
-    // A stream that goes on cannot get a deeper reordering than it began with.
+    // The decode times of this stream were computed for a fixed reordering depth, so a new encoder
+    // must not exceed it.
     if hasFrames { wanted.maxReorderingDepth = clock?.depth }
     if let encoder {
       var same = wanted
@@ -254,7 +291,7 @@ final class CompressionWorker {
           assembly.hdr = same.hdr
           return noErr
         case .needsNewStream:
-          // A new encoder goes on, with a key frame.
+          // A new encoder continues the stream; it begins with a key frame.
           _ = flush(encoder)
           self.encoder = nil
         }
@@ -265,6 +302,7 @@ final class CompressionWorker {
     return open(wanted, draft: draft)
   }
 
+  /// Creates the encoder, and, for a new stream, the clock that computes its decode times.
   private func open(_ wanted: VideoEncoderConfiguration?, draft: CompressionDraft) -> OSStatus {
     guard let wanted else { return kVTVideoEncoderMalfunctionErr }
     do {
@@ -287,10 +325,11 @@ final class CompressionWorker {
     }
   }
 
+  /// Makes the encoder finish all frames; those without a result after that have failed.
   private func flush(_ encoder: RunningEncoder) -> OSStatus {
     do {
       try encoder.flush(for: self)
-      // What has come to nothing by now never will.
+      // Frames that have no result after a flush will never get one.
       abandonFrames()
       return noErr
     } catch {
@@ -301,10 +340,10 @@ final class CompressionWorker {
 
   // MARK: - Results
 
-  /// Takes up what the encoder has handed over between its calls.
+  /// Collects the results that the encoder has delivered between its calls.
   func takeArrivals() { encoder?.takeUp(for: self) }
 
-  /// Takes a frame from the encoder.
+  /// Makes a sample buffer of a coded frame, or notes that the encoder has dropped the frame.
   func finish(_ frame: consuming CompressedFrame) {
     guard let entry = inFlight.removeValue(forKey: frame.presentationTime) else { return }
     guard let data = frame.data.take() else {
@@ -313,7 +352,8 @@ final class CompressionWorker {
       return
     }
     let decodeTime = clock?.nextDecodeTime(frameDuration: lastDuration) ?? .invalid
-    // Nobody could decode and show it in time, and what others refer to may be missing.
+    // A frame that is decoded after it is to be shown breaks the reordering depth that the encoder
+    // has announced. Others may refer to it, so the encoder cannot go on without it.
     guard clock?.accepts(entry.presentationTime, decodedAt: decodeTime) != false else {
       emit(entry.output, kVTVideoEncoderMalfunctionErr, [.asynchronous, .frameDropped], nil)
       return giveUp()
@@ -341,7 +381,7 @@ final class CompressionWorker {
     }
   }
 
-  /// The encoder has failed on a picture that it had taken.
+  /// Records the error of a picture that the encoder had accepted before.
   func fail(pictureAt presentationTime: Int64, _ error: CodecError) {
     guard let entry = inFlight.removeValue(forKey: presentationTime) else { return }
     clock?.noteDropped(entry.presentationTime)
@@ -349,17 +389,19 @@ final class CompressionWorker {
     if error.encoderStatus == kVTVideoEncoderMalfunctionErr { giveUp() }
   }
 
+  /// Records the error of a frame that the encoder did not accept.
   private func fail(_ frame: CompressionFrame, _ status: OSStatus) {
     emit(frame.output, status, [.asynchronous, .frameDropped], nil)
   }
 
-  /// The encoder has failed: so have the frames that it held. The next frame gets a new one.
+  /// Releases an encoder that has failed; the frames that it held fail with it. The next frame gets
+  /// a new encoder.
   private func giveUp() {
     encoder = nil
     abandonFrames()
   }
 
-  /// The frames that the encoder holds, up to the one with this time stamp, have no other outcome.
+  /// Fails the frames that the encoder holds, up to the one with this presentation time in ticks.
   private func abandonFrames(through last: Int64 = .max) {
     guard !inFlight.isEmpty else { return }
     for (tick, entry) in inFlight.sorted(by: { $0.key < $1.key }) where tick <= last {
@@ -377,7 +419,8 @@ final class CompressionWorker {
     results.append(Result(output: output, status: status, flags: flags, sample: sample))
   }
 
-  /// The codec's time stamp: greater than the one before, also where exact times lie closer than a tick.
+  /// Converts a presentation time to the encoder's ticks. The result is always greater than the
+  /// previous one, even where exact times differ by less than a tick.
   private func tick(of time: CMTime) -> Int64 {
     let exact = time.units(CompressionDraft.timescale, .roundHalfAwayFromZero)
     return lastTick.map { max($0.addingClamped(1), exact) } ?? exact

@@ -5,38 +5,47 @@ import H264Codec
 import X264Codec
 import X265Codec
 
-/// The encoders of this process, and how one is chosen.
+/// The encoders that are available in this process, and the choice among them.
 ///
-/// A further encoder is one more description here, or, by a program, one that is registered with
-/// `CodecRegistry.shared` before the session is made: its features say which properties a session offers for it.
+/// To add an encoder to the package, add its description to `builtIn`; a program registers its own
+/// with `CodecRegistry.shared` before it creates the session. The features in the description
+/// decide which properties a session offers for it.
 enum EncoderCatalogue {
   private static let builtIn: [EncoderDescription] =
     [H264Codec.encoder, H264Codec.lowLatencyEncoder] + [X264Codec.encoder].compactMap { $0 }
     + X265Codec.encoders
 
-  /// All encoders, the preferred first, as clients see them.
+  /// All encoders, the preferred first, with `CodecRegistry.countsAllAsHardware` applied.
   static var all: [EncoderDescription] { everything.map { counted($0) } }
 
+  /// All encoders, the preferred first: a registered one replaces a built-in one of the same id.
   private static var everything: [EncoderDescription] {
     let registered = CodecRegistry.shared.encoders
     return registered + builtIn.filter { known in !registered.contains { $0.id == known.id } }
   }
 
-  /// An encoder that is hardware where the program wants all to count as that.
+  /// The description, marked as hardware if the program has set
+  /// `CodecRegistry.countsAllAsHardware`.
   private static func counted(_ encoder: EncoderDescription) -> EncoderDescription {
     var encoder = encoder
     if CodecRegistry.shared.countsAllAsHardware { encoder.isHardwareAccelerated = true }
     return encoder
   }
 
-  /// The encoders that an encoder specification asks for, the preferred first.
-  /// - Parameter size: of the session.
-  /// - Returns: at least one; a status if there is none, or if the specification makes no sense.
+  /// Finds the encoders that match an encoder specification, the preferred first.
+  /// - Parameters:
+  ///   - codec: The codec to encode with.
+  ///   - size: The size of the session's pictures, in samples.
+  ///   - specification: A dictionary of `kVTVideoEncoderSpecification_` keys, or nil.
+  /// - Returns: At least one encoder.
+  /// - Throws: `kVTCouldNotFindVideoEncoderErr` if no encoder matches, `kVTParameterErr` if a value
+  ///   of the specification has the wrong type.
   static func fitting(
     codec: CodecType, size: (width: Int, height: Int), specification: CFDictionary?
   ) throws(StatusError) -> [EncoderDescription] {
     let wish = try EncoderWish(specification)
-    // A session that rules hardware out is not told that its encoder is some.
+    // Where the specification excludes hardware, software encoders must not count as hardware, or
+    // there would be none left.
     let candidates = wish.forbidsHardware ? everything : all
     let fitting = candidates.filter { encoder in
       guard encoder.codec == codec, encoder.sizes.contains(width: size.width, height: size.height) else {
@@ -55,7 +64,7 @@ enum EncoderCatalogue {
   }
 }
 
-/// An encoder specification, taken apart.
+/// The parsed dictionary of an encoder specification.
 private struct EncoderWish {
   var id: String?
   var isLowLatency = false
@@ -79,7 +88,7 @@ private struct EncoderWish {
       case kVTVideoEncoderSpecification_RequiredEncoderGPURegistryID:
         requiredGPU = try Self.registryID(value)
       case kVTVideoEncoderSpecification_PreferredEncoderGPURegistryID:
-        // A wish that need not come true.
+        // A preference only: it orders the encoders and excludes none.
         preferredGPU = try Self.registryID(value)
       default:
         // Other keys are for other encoders.
@@ -101,14 +110,15 @@ private struct EncoderWish {
   }
 }
 
-/// A status code on its way to the caller.
+/// An error that a function of the API returns as its status code.
 struct StatusError: Error, Equatable {
   let status: OSStatus
   init(_ status: OSStatus) { self.status = status }
 }
 
 extension CodecError {
-  /// The status that stands for an encoder's error. (A decoder's is `DecompressionPipeline.status`.)
+  /// The status that stands for an encoder's error. (A decoder's is
+  /// `DecompressionPipeline.status`.)
   var encoderStatus: OSStatus {
     switch self {
     case .invalidConfiguration: kVTParameterErr

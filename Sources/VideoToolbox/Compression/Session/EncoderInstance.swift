@@ -2,14 +2,15 @@
 import CodecInterface
 import Synchronization
 
-/// A session's claim on an encoder, of which there may be only so many at a time.
+/// One use of an encoder by a session, counted in the process against the encoder's
+/// `instanceLimit`.
 final class EncoderInstance: Sendable {
   private static let counts = Mutex<[String: Int]>([:])
 
   private let id: String
   private let hasEnded = Atomic(false)
 
-  /// Nil if as many are in use as there can be.
+  /// Claims an instance of the encoder; nil if all that can exist at a time are in use.
   init?(of encoder: EncoderDescription) {
     id = encoder.id
     let isFree = Self.counts.withLock { counts in
@@ -26,7 +27,7 @@ final class EncoderInstance: Sendable {
 
   deinit { end() }
 
-  /// Gives it up. Later calls do nothing.
+  /// Releases the instance for other sessions. Later calls do nothing.
   func end() {
     guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
     Self.counts.withLock { counts in

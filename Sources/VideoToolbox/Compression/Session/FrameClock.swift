@@ -1,45 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-/// Gives each coded frame its decode time, exactly, from the presentation times that came in.
+/// Computes the exact decode time of each coded frame from the presentation times of the source
+/// frames.
 ///
-/// With a reordering depth of D, frame n in decode order is due when frame n - D is shown; the first D frames are
-/// due as much earlier as the D-th is later than the first. So decode times increase, and none is after the
-/// frame's presentation time. A frame that is wanted before the D-th has come is due by a guess.
+/// With a reordering depth of D, frame n in decode order is decoded when frame n - D (in
+/// presentation order) is shown. The first D frames have no such frame: they are decoded as much
+/// before the presentation times of frames 0 to D - 1 as frame D is shown after frame 0. So decode
+/// times increase, and none is later than the frame's presentation time. Where a decode time is
+/// needed before frame D has come, the distance is estimated from the frame duration.
 struct FrameClock {
+  /// The reordering depth D: the number of frames that may precede a frame in decode order and
+  /// follow it in presentation order.
   let depth: Int
-  /// Presentation times in the order of input, from frame `firstIndex` on.
+  /// Presentation times in the order of input. The element at index 0 is that of source frame
+  /// `firstIndex`.
   private var times: [CMTime] = []
   private var firstIndex = 0
+  /// The number of decode times that were given so far.
   private var outputIndex = 0
-  /// How much later the frame at `depth` is than the first, once known.
+  /// The time from the first frame to frame D, in presentation order; nil until frame D has come.
   private var lead: CMTime?
-  /// The last decode time that was given out, among the first D.
+  /// The last decode time that was given to one of the first D frames.
   private var lastEarly: CMTime?
 
-  /// The latest time of those that came out.
+  /// The latest presentation time among the frames that `accepts` was called for.
   private var latest: CMTime?
 
-  /// Decode times that are known beforehand, of frames that take others' place.
+  /// Decode times that are given, in decode order, where the frames replace others of an earlier
+  /// pass; empty otherwise.
   private let known: [CMTime]
 
+  /// Creates a clock for one stream.
+  /// - Parameters:
+  ///   - depth: The reordering depth; 0 for a stream without reordered frames, which gets no decode
+  ///     times.
+  ///   - known: The decode times of the frames that this stream replaces, if it does.
   init(depth: Int, known: [CMTime] = []) { (self.depth, self.known) = (depth, known) }
 
-  /// Notes the next frame that goes in.
+  /// Records the presentation time of the next source frame.
   mutating func noteInput(_ time: CMTime) {
     guard depth > 0 else { return }
     times.append(time)
     if lead == nil, firstIndex == 0, times.count > depth { lead = CMTimeSubtract(times[depth], times[0]) }
   }
 
-  /// The frame that was noted last did not go in after all.
+  /// Removes the last recorded source frame again, which the encoder has refused.
   mutating func takeBackInput() {
     guard !times.isEmpty else { return }
     times.removeLast()
     if firstIndex == 0, times.count <= depth { lead = nil }
   }
 
-  /// A frame that was noted will not come out: those behind it are due as if it had not been.
+  /// Removes a recorded source frame that the encoder has dropped, so that later frames get their
+  /// decode times as if it had not been there.
   mutating func noteDropped(_ time: CMTime) {
     if let index = times.firstIndex(of: time) {
       times.remove(at: index)
@@ -48,21 +62,26 @@ struct FrameClock {
     }
   }
 
-  /// Whether a frame can come out now: one that is decoded after it is shown has changed places further than `depth`.
-  /// - Parameter decodeTime: what `nextDecodeTime` has given for it.
+  /// Checks that a frame is not decoded after it is to be shown, which it would be if the encoder
+  /// had reordered it by more than `depth` frames.
+  /// - Parameters:
+  ///   - presentationTime: The frame's presentation time.
+  ///   - decodeTime: What `nextDecodeTime` has returned for the frame.
   mutating func accepts(_ presentationTime: CMTime, decodedAt decodeTime: CMTime) -> Bool {
     defer { latest = latest.map { max($0, presentationTime) } ?? presentationTime }
     guard depth == 0 else { return !known.isEmpty || decodeTime <= presentationTime }
     return latest.map { $0 < presentationTime } ?? true
   }
 
-  /// The decode time of the next frame that comes out; invalid if the order never changes.
-  /// - Parameter frameDuration: stands in for what is not known if the stream ends before `depth` frames came.
+  /// Computes the decode time of the next coded frame; invalid for a stream without reordered
+  /// frames.
+  /// - Parameter frameDuration: The distance of two frames, for an estimate if the stream ends
+  ///   before D frames have come.
   mutating func nextDecodeTime(frameDuration: CMTime) -> CMTime {
     guard depth > 0 else { return .invalid }
     defer {
       outputIndex += 1
-      // Only the last `depth` times are asked for again.
+      // Only the last `depth` times are needed again.
       let droppable = outputIndex - depth - firstIndex
       if droppable > 64 {
         times.removeFirst(droppable)
@@ -78,7 +97,8 @@ struct FrameClock {
     let lead = self.lead ?? CMTimeMultiply(frameDuration, multiplier: Int32(depth))
     var early = CMTimeSubtract(times[min(outputIndex, times.count - 1)], lead)
     if let lastEarly, early <= lastEarly || early >= times[0] {
-      // A guess that went wrong: what is left before the first frame is shown is divided.
+      // The estimate does not fit the times that came: the rest of the time before the first frame
+      // is shown is divided evenly.
       let rest = CMTimeSubtract(times[0], lastEarly)
       early = CMTimeAdd(
         lastEarly, CMTimeMultiplyByRatio(rest, multiplier: 1, divisor: Int32(depth - outputIndex + 1)))

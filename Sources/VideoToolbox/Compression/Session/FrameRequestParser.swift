@@ -3,9 +3,14 @@ import CodecInterface
 import CoreMedia
 
 extension FrameRequest {
-  /// Takes a frame's properties apart. Keys that are no frame's properties are passed over.
-  /// - Throws: `kVTPropertyNotSupportedErr` for an option that the encoder does not have, `kVTParameterErr` for a
-  ///   value of the wrong type or out of range.
+  /// Parses the dictionary of options of one frame. Keys that are no options of a frame are
+  /// ignored.
+  /// - Parameters:
+  ///   - properties: A dictionary of `kVTEncodeFrameOptionKey_` and `kOVTEncodeFrameOptionKey_`
+  ///     keys, or nil.
+  ///   - encoder: The session's encoder, whose features say which options it supports.
+  /// - Throws: `kVTPropertyNotSupportedErr` for an option that the encoder does not support,
+  ///   `kVTParameterErr` for a value of the wrong type or out of range.
   init(_ properties: CFDictionary?, encoder: EncoderDescription) throws(StatusError) {
     self.init()
     for (key, value) in properties?.entries ?? [:] {
@@ -28,7 +33,7 @@ extension FrameRequest {
           throw StatusError(kVTPropertyNotSupportedErr)
         }
         lostFrames = try Self.parseTimes(value)
-      // What nobody knows is passed over: programs hand on dictionaries of their own.
+      // Unknown keys are ignored: programs pass dictionaries that hold keys of their own.
       default: break
       }
     }
@@ -39,7 +44,8 @@ extension FrameRequest {
     return parsed
   }
 
-  /// Times in the codec's ticks.
+  /// Converts an array of times, each a dictionary as of `CMTimeCopyAsDictionary`, to ticks of
+  /// `CompressionDraft.timescale`.
   private static func parseTimes(_ value: AnyObject) throws(StatusError) -> [Int64] {
     guard let array = value as? NSArray else { throw StatusError(kVTParameterErr) }
     var result: [Int64] = []

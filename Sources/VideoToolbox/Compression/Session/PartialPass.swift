@@ -1,57 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-/// A frame that a pass gave, as far as a next pass wants to know it.
+/// What is kept of one coded frame of a pass, in order to plan the next pass.
 struct PassFrame {
   var presentationTime: CMTime
-  /// Invalid where frames are never reordered.
+  /// The decode time; invalid if the stream has no reordered frames.
   var decodeTime: CMTime
   var bits: Int
   var isKeyFrame: Bool
   var isOpenGOP = false
   var averageQP: Double
 
-  /// What the ranges of a silo go by.
+  /// The time by which a frame silo stores the frame: the decode time, or else the presentation
+  /// time.
   var storedTime: CMTime { decodeTime.isNumeric ? decodeTime : presentationTime }
 }
 
-/// A part of the movie that a pass encodes again: a key frame and what follows up to the next that nothing refers across.
+/// A group of pictures that the next pass encodes again: a key frame and the frames up to the next
+/// key frame across which no frame refers to another (a closed GOP).
 struct PassPart {
-  /// Numbers of its frames; the same in decode order as in the order of presentation.
+  /// The indices of its frames in the movie, from 0. A closed GOP has the same ones in decode order
+  /// and in presentation order.
   var frames: Range<Int>
+  /// The number of bits that the group is to have after the next pass.
   var bits: Int
-  /// Presentation times of its first and its last frame.
+  /// The presentation times of the first and the last frame that is shown, in presentation order.
   var firstTime: CMTime
   var lastTime: CMTime
-  /// Those that the pass before gave to its frames, in their order: what follows fits.
+  /// The decode times that the previous pass gave to the frames, in decode order. The new frames
+  /// get the same ones, so that the frames that follow the group still fit.
   var decodeTimes: [CMTime]
-  /// Decode times that are replaced, as `VTFrameSiloSetTimeRangesForNextPass` takes them.
+  /// The range of decode times that is replaced, as `VTFrameSiloSetTimeRangesForNextPass` takes it.
   var range: CMTimeRange
 }
 
-/// Which parts of a movie are worth another pass, for the movie to have its rate, and the bits that each is to take.
+/// Chooses the groups of pictures that another pass encodes again so that the movie meets its
+/// average bit rate, and the bits of each.
 ///
-/// A movie that took too much gives up some where its quality is highest; one that took too little gets more where it is
-/// lowest. As few groups of pictures as can bear it are encoded again.
+/// Where the movie has too many bits, the groups with the lowest QP lose some; where it has too
+/// few, those with the highest QP gain some. As few groups as can take the change are encoded
+/// again.
 enum PartialPassPlan {
-  /// A miss that no pass is spent on, as a share of the rate.
+  /// The relative deviation from the bit rate below which no further pass is made.
   static let tolerance = 0.005
-  /// By how much a group's bits change at the most, as a share of them.
+  /// The largest change of one group's bits, as a fraction of them.
   static let largestChange = 0.25
-  /// Steps of QP from the ends of what is allowed within which an encoder has nothing to give, or nothing to take.
+  /// The distance from the ends of the allowed QP range, in QP steps, within which an encoder
+  /// cannot change a group's size any more.
   private static let margin = 2.0
 
-  /// Bits beyond those of the rate; negative where some are left.
+  /// Computes how many bits more than the rate allows the frames have; negative where they have
+  /// fewer.
+  /// - Parameters:
+  ///   - frames: The coded frames.
+  ///   - seconds: The time for which they are shown.
+  ///   - rate: The bit rate that they should have, in bits per second.
   static func excess(_ frames: [PassFrame], seconds: Double, rate: Double) -> Double {
     Double(frames.reduce(0) { $0 + $1.bits }) - rate * seconds
   }
 
+  /// Chooses the groups of pictures to encode again.
   /// - Parameters:
-  ///   - frames: of the whole movie, in decode order.
-  ///   - end: of the last one.
-  ///   - rate: bits a second that it is to have.
-  ///   - qp: what frames may have.
-  /// - Returns: ascending; empty where another pass would not pay.
+  ///   - frames: All frames of the movie, in decode order.
+  ///   - end: The presentation time at which the last frame ends.
+  ///   - rate: The bit rate that the movie should have, in bits per second.
+  ///   - qp: The range of QPs that frames may have.
+  /// - Returns: The groups in ascending order; none where another pass would not help.
   static func parts(_ frames: [PassFrame], end: CMTime, rate: Double, qp: ClosedRange<Int> = 0...51)
     -> [PassPart]
   {
@@ -76,7 +90,7 @@ enum PartialPassPlan {
     guard sum * largestChange >= abs(excess) else { return [] }
     let factor = 1 - excess / sum
 
-    // Each by itself, also where they are neighbours: together the encoder would share their bits out anew.
+    // Neighbouring groups stay separate: the encoder would distribute the bits of a joint one anew.
     return chosen.sorted { $0.frames.lowerBound < $1.frames.lowerBound }.map { group in
       let own = frames[group.frames]
       let first = own[own.startIndex]
@@ -87,18 +101,24 @@ enum PartialPassPlan {
     }
   }
 
-  /// A key frame that nothing refers across, and what follows up to the next such.
+  /// A closed GOP of the movie, as it was coded.
   private struct Group {
     var frames: Range<Int>
     var bits: Int
+    /// The mean of the frames' average QPs.
     var qp: Double
-    /// The latest presentation time.
+    /// The presentation time of the frame that is shown last.
     var last: CMTime
-    /// Where the next group's decode times begin.
+    /// The decode time of the next group's first frame, or the end of the movie.
     var storedEnd: CMTime
   }
 
-  /// - Returns: nil if a frame is shown on the other side of a key frame than it is decoded.
+  /// Divides the movie into closed GOPs.
+  /// - Parameters:
+  ///   - frames: All frames of the movie, in decode order.
+  ///   - end: The presentation time at which the last frame ends.
+  /// - Returns: Nil if the first frame does not begin a group, or if a frame follows a group's key
+  ///   frame in decode order and precedes it in presentation order, or the reverse.
   private static func groups(_ frames: [PassFrame], end: CMTime) -> [Group]? {
     var starts = frames.indices.filter { frames[$0].isKeyFrame && !frames[$0].isOpenGOP }
     guard starts.first == frames.startIndex else { return nil }

@@ -2,40 +2,59 @@
 import CodecInterface
 import CoreMedia
 
-/// Where a session is in a multi-pass encoding.
+/// The progress of a session through the passes of a multi-pass encoding. The session guards it
+/// with its lock.
 struct PassState {
-  /// Passes that are over, those of an earlier session with the same storage included.
+  /// The number of finished passes. Where the storage has statistics of an earlier session, their
+  /// pass counts as the first.
   private var finished = 0
+  /// Whether the current pass was begun with `beginFinalPass`.
   private var isFinal = false
   private(set) var isRunning = false
-  /// Its frames are being got out of the encoder.
+  /// Whether the end of the current pass has begun: the encoder finishes its frames.
   private var isEnding = false
   var takesFrames: Bool { isRunning && !isEnding }
+  /// Whether the last pass has asked for another one.
   private var wantsMore = false
-  /// The running pass is the first, and may be the only one.
+  /// Whether the current pass is the first, is made with the session's full effort, and is the last
+  /// unless its encoder asks for another (`kOVTCompressionPropertyKey_MakesPassesOnDemand`).
   private var mayBeLast = false
+  /// The time that the frames of the last pass over the whole movie cover.
   private var span: PassSpan?
+  /// The memory of the time ranges that a client has asked for.
   private var storedRanges: RangeMemory?
-  /// Of the whole movie, in decode order; empty where they were not kept.
+  /// The coded frames of the whole movie, in decode order; empty where they were not recorded.
   private var frames: [PassFrame] = []
-  /// What the next pass is to be over, or the running one is; empty for the whole.
+  /// The parts that the next pass (or the current one) encodes again; empty for the whole movie.
   private var parts: [PassPart] = []
-  /// What the parts are to take in all; what they are told is that times `correction`.
+  /// The number of bits that the parts should have together. The encoder is given this times
+  /// `correction`.
   private var wanted = 0.0
-  /// An encoder that took more for parts than it was told takes more again: it is told so much less.
+  /// The factor by which the bits that the encoder is given for parts are multiplied: an encoder
+  /// that exceeded them in the last pass will exceed them again.
   private var correction = 1.0
-  /// The program knows them.
+  /// Whether the client has asked for the ranges of `parts`. If it has not, it will submit the
+  /// whole movie.
   private var rangesAreKnown = false
-  /// By how many bits the last pass missed, and of which rate.
+  /// The number of bits by which the last pass deviated from the bit rate, and that rate in bits
+  /// per second.
   private var miss = (bits: Double.infinity, rate: 0.0)
-  /// Of the first pass that the session has made; nil where it lost some, so that numbers of frames are not those of its statistics.
+  /// The number of frames of the session's first pass; nil where frames were lost, so that frame
+  /// numbers do not match those of the statistics.
   private var firstCount: Int?
+  /// Whether the session's first pass has lost frames.
   private var hasLost = false
 
-  /// Passes over parts that may follow each other.
+  /// The number of passes after which no further one over parts is made.
   private static let mostPasses = 8
 
-  /// - Returns: nil if a pass is running.
+  /// Begins a pass.
+  /// - Parameters:
+  ///   - storage: The storage of the encoder's statistics.
+  ///   - isFinal: Whether no further pass will follow.
+  ///   - isOnDemand: Whether the first pass may be the only one.
+  /// - Returns: What the encoder does in this pass, and the parts to encode; nil if a pass is
+  ///   running.
   mutating func begin(
     _ storage: VTMultiPassStorage, isFinal: Bool, isOnDemand: Bool = false
   ) -> (pass: EncodingPass, parts: [PassPart])? {
@@ -53,19 +72,22 @@ struct PassState {
     return (pass, parts)
   }
 
-  /// The pass takes no more frames; `end` follows.
-  /// - Returns: false if no pass is running, or its end has begun.
+  /// Notes that the current pass takes no more frames. Call `end` when the encoder has finished
+  /// them.
+  /// - Returns: False if no pass is running, or its end has begun.
   mutating func beginEnding() -> Bool {
     guard takesFrames else { return false }
     isEnding = true
     return true
   }
 
+  /// Ends the current pass.
   /// - Parameters:
-  ///   - result: what came of the pass.
-  ///   - target: what the movie is to have, where parts can be encoded again.
-  /// - Returns: Whether another pass would make the result better: there are two, the first to learn, and others over
-  ///   parts, while they bring the rate nearer.
+  ///   - result: What the pass has produced.
+  ///   - target: The bit rate to aim at with passes over parts; nil where there are no such passes.
+  /// - Returns: True if another pass would improve the result: after the first pass, which gathers
+  ///   statistics, and after later ones while passes over parts bring the movie nearer to its bit
+  ///   rate.
   mutating func end(_ result: PassResult, target: PassTarget? = nil) -> Bool {
     isRunning = false
     isEnding = false
@@ -101,9 +123,12 @@ struct PassState {
     return wantsMore
   }
 
+  /// Sets `wanted` and multiplies the bits of the parts by `correction`.
   /// - Parameters:
-  ///   - isFirst: Nothing is known of how parts come out; but where they are most of the movie, it is what the whole did.
-  ///   - wholeBits: What the movie is to take.
+  ///   - isFirst: Whether no pass over parts has been made, so that nothing is known about how
+  ///     parts come out. The correction is then estimated from the deviation of the pass over the
+  ///     whole movie, weighted by the square of the parts' share of it.
+  ///   - wholeBits: The number of bits that the movie should have.
   private mutating func correct(isFirst: Bool, wholeBits: Double) {
     wanted = parts.reduce(0) { $0 + Double($1.bits) }
     let all = frames.reduce(0.0) { $0 + Double($1.bits) }
@@ -114,15 +139,17 @@ struct PassState {
     for index in parts.indices { parts[index].bits = Int((Double(parts[index].bits) * correction).rounded()) }
   }
 
+  /// The duration of the movie, from the presentation time of the first frame that is shown to the
+  /// end.
   private var shownSeconds: Double {
     guard let end = span?.end, let first = frames.map(\.presentationTime).min() else { return 0 }
     return (end - first).seconds
   }
 
-  /// Frames of parts take the place of what they were.
+  /// Replaces the frames of the parts by those of the pass that has ended.
   private mutating func replace(with new: [PassFrame]) {
     guard new.count == parts.reduce(0, { $0 + $1.frames.count }) else {
-      // Not all were given: what there is now is unknown.
+      // Some frames are missing, so it is unknown what the movie consists of now.
       frames = []
       return
     }
@@ -133,11 +160,12 @@ struct PassState {
     }
   }
 
-  /// What the next pass is over, or nil if none was asked for. The memory belongs to the session.
+  /// The time ranges to encode in the next pass; nil if none was asked for. The memory is valid
+  /// until the next pass ends.
   mutating func ranges(_ storage: VTMultiPassStorage) -> UnsafeBufferPointer<CMTimeRange>? {
     guard wantsMore, !isRunning else { return nil }
     rangesAreKnown = true
-    // The address holds until the next pass ends, also of those who asked before.
+    // Each call returns the same memory, so that the address stays valid for earlier callers too.
     if let storedRanges { return storedRanges.pointer }
     var ranges = parts.map(\.range)
     if ranges.isEmpty {
@@ -155,39 +183,41 @@ struct PassState {
   }
 }
 
-/// What came of a pass.
+/// What a pass has produced.
 struct PassResult {
-  /// Of the frames that came out; nil if there were none.
+  /// The time that the coded frames cover; nil if there were none.
   var span: PassSpan?
-  /// One by one, in decode order; none where they were not kept.
+  /// The coded frames in decode order; empty where they were not recorded.
   var frames: [PassFrame] = []
-  /// Frames that came out.
+  /// The number of coded frames.
   var count = 0
-  /// Every frame that was given came out.
+  /// Whether every source frame was coded.
   var isComplete = true
-  /// What the encoder says at the end; nil if it says nothing.
+  /// Whether the encoder asks for another pass; nil if it does not say.
   var wantsAnotherPass: Bool?
 }
 
-/// What a movie is to have that is encoded again in parts.
+/// The goal of passes over parts.
 struct PassTarget {
-  /// Bits a second.
+  /// The average bit rate of the movie, in bits per second.
   var rate: Double
+  /// The range of QPs that frames may have.
   var qp: ClosedRange<Int>
 }
 
-/// What a pass's frames cover: from where the first is decoded or shown to where the last one ends. Ranges that are asked
-/// for hold for decode times too, as `VTFrameSiloSetTimeRangesForNextPass` takes them.
+/// The time that the frames of a pass cover: from the earliest decode or presentation time to the
+/// end of the frame that is shown last. Decode times are included because
+/// `VTFrameSiloSetTimeRangesForNextPass` takes ranges of them.
 struct PassSpan {
   var start: CMTime
   var end: CMTime
 
   init(start: CMTime, end: CMTime) { (self.start, self.end) = (start, end) }
 
-  /// Of one frame.
+  /// Creates the span of one frame.
   init(presentationTime: CMTime, decodeTime: CMTime, duration: CMTime) {
     start = decodeTime.isNumeric ? min(decodeTime, presentationTime) : presentationTime
-    // Without a duration the range still has to contain the frame.
+    // A frame without a duration gets one, since the range has to contain the frame.
     end =
       presentationTime + (duration.isNumeric && duration > .zero ? duration : CMTime(value: 1, timescale: 30))
   }
@@ -198,7 +228,7 @@ struct PassSpan {
   }
 }
 
-/// Time ranges at an address that stays.
+/// Time ranges at an address that stays valid as long as the object lives.
 private final class RangeMemory {
   let pointer: UnsafeBufferPointer<CMTimeRange>
 

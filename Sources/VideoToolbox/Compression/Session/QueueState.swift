@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a source that cannot wait has to know.
+/// The state of the queue, for sources that cannot wait, such as a camera.
 extension VTCompressionSession {
-  /// Whether the next frame would wait for the encoder. Such a source drops it rather than stand still.
+  /// Whether a call that encodes the next frame would block until the encoder has caught up. A live
+  /// source drops the frame instead.
   package var isQueueFull: Bool { pipeline.isQueueFull }
 }

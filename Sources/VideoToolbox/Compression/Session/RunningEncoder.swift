@@ -2,20 +2,23 @@
 import CodecInterface
 import Foundation
 
-/// An encoder of a session, from its making until the session lets it go, and what it hands over. Used by the session's
-/// thread alone.
+/// An encoder that a session uses, together with the inbox for its results. Used on the session's
+/// encoding thread alone.
 final class RunningEncoder {
   private let encoder: any VideoEncoder
   private let inbox: EncoderInbox
 
-  /// - Parameter wake: called from any thread when something waits to be taken up between two calls.
+  /// Starts an encoder.
+  /// - Parameters:
+  ///   - encoder: The encoder, newly created.
+  ///   - wake: Called on any thread when a result arrives between two calls of the encoder.
   init(_ encoder: any VideoEncoder, wake: @escaping @Sendable () -> Void) {
     self.encoder = encoder
     inbox = EncoderInbox(wake: wake)
     encoder.start(output: inbox)
   }
 
-  // What a device still sends after this is dropped.
+  // Results that a device delivers after this are discarded.
   deinit { inbox.close() }
 
   var reorderingDepth: Int { encoder.reorderingDepth }
@@ -25,7 +28,8 @@ final class RunningEncoder {
     try encoder.reconfigure(new)
   }
 
-  // During these calls, `receiver` gets what comes on this thread at once, and after them what came on others.
+  // During these calls, `receiver` gets the results that arrive on this thread at once, and
+  // afterwards those that arrived on other threads.
 
   func encode(
     _ picture: InputPicture, request: FrameRequest, for receiver: CompressionWorker
@@ -47,19 +51,21 @@ final class RunningEncoder {
     try encoder.complete(through: presentationTime)
   }
 
-  /// Hands over what has come from other threads so far.
+  /// Passes the results that have arrived on other threads so far to the receiver.
   func takeUp(for receiver: CompressionWorker) {
     inbox.receiver = nil
     inbox.takeUp(for: receiver)
   }
 }
 
-/// The output of one encoder: what comes on the session's thread during a call goes on at once, all else waits until that
-/// thread takes it up.
+/// The output of one encoder. Results that arrive on the encoding thread during a call go to the
+/// receiver at once; all others wait until that thread calls `takeUp`.
 private final class EncoderInbox: VideoEncoderOutput, @unchecked Sendable {
-  // Sendable: `lock` guards what changes, and `receiver` is touched on the session's thread alone.
+  // Sendable: `lock` guards `waiting` and `isClosed`; `receiver` is accessed on the encoding thread
+  // alone.
 
-  /// An outcome that waits, since an array cannot hold a frame that has one owner.
+  /// A result that waits: a coded frame, or the error of a picture. It is a class because an array
+  /// cannot hold a frame, which is noncopyable.
   private final class Waiting {
     var frame: CompressedFrame?
     let failure: (time: Int64, error: CodecError)?
@@ -76,7 +82,7 @@ private final class EncoderInbox: VideoEncoderOutput, @unchecked Sendable {
   }
 
   private let sessionThread = pthread_self()
-  /// Set while the session's thread is in a call of the encoder.
+  /// The worker to pass results to; set while the encoding thread is in a call of the encoder.
   var receiver: CompressionWorker?
 
   private let lock = Lock()
@@ -88,7 +94,7 @@ private final class EncoderInbox: VideoEncoderOutput, @unchecked Sendable {
 
   func send(_ frame: consuming CompressedFrame) {
     guard let receiver = receiverOfCall() else { return put(Waiting(frame)) }
-    // What a device has finished before comes first.
+    // Results that other threads have delivered before come first.
     takeUp(for: receiver)
     receiver.finish(frame)
     self.receiver = receiver
@@ -101,12 +107,15 @@ private final class EncoderInbox: VideoEncoderOutput, @unchecked Sendable {
     self.receiver = receiver
   }
 
-  /// Whoever takes an outcome at once, for which it is taken out: what comes while it is at work has to wait.
+  /// Takes the receiver out of `receiver` if this is the encoding thread in a call of the encoder;
+  /// nil otherwise. It is missing until the caller puts it back, so that results that arrive
+  /// meanwhile have to wait.
   private func receiverOfCall() -> CompressionWorker? {
     guard pthread_equal(pthread_self(), sessionThread) != 0 else { return nil }
     return receiver.take()
   }
 
+  /// Appends a result to those that wait, and wakes the encoding thread.
   private func put(_ outcome: Waiting) {
     let isWanted = lock.withLock {
       if !isClosed { waiting.append(outcome) }
@@ -115,6 +124,7 @@ private final class EncoderInbox: VideoEncoderOutput, @unchecked Sendable {
     if isWanted { wake() }
   }
 
+  /// Passes all waiting results to the receiver, in the order of their arrival.
   func takeUp(for receiver: CompressionWorker) {
     while true {
       let outcomes = lock.withLock { waiting.isEmpty ? [] : exchange(&waiting, with: []) }
@@ -129,13 +139,13 @@ private final class EncoderInbox: VideoEncoderOutput, @unchecked Sendable {
     }
   }
 
-  /// Nothing is taken any more.
+  /// Discards the waiting results and all that arrive later.
   func close() {
     let left = lock.withLock {
       isClosed = true
       return exchange(&waiting, with: [])
     }
-    // Their memory goes back to the encoder, under no lock.
+    // Releasing the frames returns their memory to the encoder, so it is done without the lock.
     withExtendedLifetime(left) {}
   }
 }

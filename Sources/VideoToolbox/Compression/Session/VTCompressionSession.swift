@@ -5,17 +5,20 @@ import CoreMedia
 /// The encoder to use, by its id (see `VTCopyVideoEncoderList`). String.
 public nonisolated(unsafe) let kVTVideoEncoderSpecification_EncoderID: CFString = "EncoderID"
 
-/// Called with each frame that was encoded, in decode order, one after the other, on a thread of the session.
+/// Called with the result of each frame, in decode order, one after the other, on the session's
+/// encoding thread.
 ///
-/// Its arguments are the session's refcon, the frame's refcon, `noErr` or the frame's error, what became of the
-/// frame, and the sample buffer, or nil if there was an error or the frame was dropped.
+/// The arguments are the session's refcon; the frame's refcon; `noErr` or the frame's error; flags
+/// that say whether the frame was dropped; and the sample buffer, which is nil if there was an
+/// error or the frame was dropped.
 public typealias VTCompressionOutputCallback =
   @Sendable (
     UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, OSStatus, VTEncodeInfoFlags, CMSampleBuffer?
   ) -> Void
 
-/// Called with a frame that was encoded, on a thread of the session: `noErr` or the frame's error, what became of the
-/// frame, and the sample buffer, or nil if there was an error or the frame was dropped.
+/// Called with the result of one frame, on the session's encoding thread. The arguments are `noErr`
+/// or the frame's error; flags that say whether the frame was dropped; and the sample buffer, which
+/// is nil if there was an error or the frame was dropped.
 public typealias VTCompressionOutputHandler = @Sendable (OSStatus, VTEncodeInfoFlags, CMSampleBuffer?) -> Void
 
 /// How a pass of a multi-pass encoding is to be run.
@@ -29,7 +32,7 @@ public struct VTCompressionSessionOptionFlags: OptionSet, Sendable {
 
 /// Compresses a sequence of pictures. Its functions may be called from any thread.
 public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unchecked Sendable, Hashable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards all variables.
   package static let cfTypeID = CFRuntimeRegister("VTCompressionSession")
 
   let width: Int
@@ -42,8 +45,11 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
 
   private let lock = Lock()
   private var settings: CompressionSettings
+  /// The draft that was made of `settings` last; it is current if both have the same `generation`.
   private var draft: CompressionDraft?
   private var isInvalid = false
+  /// The presentation time of the last frame that was accepted; nil before the first, also of a
+  /// pass.
   private var lastTime: CMTime?
   private var pool: AnyObject?
   private var passes = PassState()
@@ -71,6 +77,7 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
 
   // MARK: - Frames
 
+  /// Creates the encoder before the first frame.
   func prepare() -> OSStatus {
     guard let draft = lock.withLock({ isInvalid ? nil : currentDraft() }) else { return kVTInvalidSessionErr }
     return pipeline.perform { $0.prepare(draft, buffer: nil, duration: .invalid) }
@@ -97,12 +104,14 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
       return error.status
     }
     let status = pipeline.wait(for: place)
-    // Not encoded, and none after it: the same time may come again.
+    // The frame was not encoded, nor was one after it, so that a frame of the same time may come
+    // again.
     if status != noErr { lock.withLock { if lastTime == time { lastTime = nil } } }
     return status
   }
 
-  /// Puts a frame in the queue if it may come now. Call under the lock, which keeps the queue in the order of the times.
+  /// Appends a frame to the queue if its time is greater than the last one's. Call under `lock`, so
+  /// that the frames in the queue are in the order of their times.
   private func admit(_ frame: CompressionFrame) throws(StatusError) -> CompressionPipeline.Place {
     if isInvalid { throw StatusError(kVTInvalidSessionErr) }
     let current = currentDraft()
@@ -112,7 +121,8 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
       guard passes.takesFrames else { throw StatusError(kVTParameterErr) }
     }
     let time = frame.presentationTime
-    // Times of several epochs have no distance that decode times could be reckoned with.
+    // The difference of times of two epochs is undefined, so that no decode times can be computed
+    // from them.
     if let lastTime, time <= lastTime || time.epoch != lastTime.epoch { throw StatusError(kVTParameterErr) }
     let place = try pipeline.enqueue(
       frame, draft: current, delayLimit: current.configuration.maxFrameDelay, isFirst: lastTime == nil)
@@ -120,7 +130,7 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
     return place
   }
 
-  /// Frames are handed to the callback, if the session has one.
+  /// The output of a frame that calls the session's callback; nil if the session has none.
   func output(frameRefcon: UnsafeMutableRawPointer?) -> CompressionOutput? {
     guard let (callback, refcon) = callback else { return nil }
     nonisolated(unsafe) let refcons = (refcon, frameRefcon)
@@ -136,12 +146,15 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
 
   func invalidate() {
     lock.withLock { isInvalid = true }
-    // Whoever came first: each caller may free what callbacks use.
+    // Also where another call was first: each caller may free what the callbacks use when its own
+    // call returns.
     pipeline.stop()
     instance.end()
   }
 
-  /// Takes what was kept, or keeps what `make` gives; nil after the session was invalidated.
+  /// Returns the session's pool. The first call creates it with `make`.
+  /// - Parameter make: Creates the pool from the attributes of its buffers.
+  /// - Returns: Nil after the session was invalidated, or if `make` returns nil.
   func kept<Object: AnyObject>(_ make: (_ attributes: CFDictionary) -> Object?) -> Object? {
     lock.withLock {
       if isInvalid { return nil }
@@ -169,7 +182,8 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
         storage, isFinal: flags.contains(.beginFinalPass), isOnDemand: draft.makesPassesOnDemand)
       guard let begun else { return (kVTParameterErr, nil) }
       lastTime = nil
-      // Before the pass's frames, whatever thread they come from.
+      // Posted under the lock, so that the job precedes all frames of the pass, whatever thread
+      // submits them.
       let posted = pipeline.post { $0.begin(begun.pass, parts: begun.parts) }
       return (kVTInvalidSessionErr, posted)
     }
@@ -195,7 +209,8 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
     return (status, status == noErr && wantsMore)
   }
 
-  /// Nil where a pass is over the whole movie: a limit or a buffer holds for all frames together. Call under the lock.
+  /// The bit rate that passes over parts aim at; nil where each pass is over the whole movie,
+  /// because a rate limit or a buffer model applies to all frames together. Call under `lock`.
   private func targetOfPartialPasses() -> PassTarget? {
     let draft = currentDraft()
     guard draft.allowsPartialPasses, encoder.features.contains(.partialPasses) else { return nil }
@@ -219,10 +234,10 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
 
   // MARK: - Properties
 
-  /// The settings in force. Call under the lock.
+  /// The current settings. Call under `lock`.
   private func currentDraft() -> CompressionDraft {
     if let draft, draft.generation == settings.generation { return draft }
-    // Every change was checked when it was made.
+    // `draft()` returns nil for contradictory values only, which `set` has refused before.
     var made =
       settings.draft()
       ?? CompressionDraft(

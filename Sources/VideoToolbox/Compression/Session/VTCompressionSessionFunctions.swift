@@ -6,20 +6,23 @@ import CoreMedia
 ///
 /// Of the parameters:
 ///
-/// - `allocator`: not needed; memory is the runtime's.
-/// - `width`: of the compressed pictures, in samples. Source buffers of another size are scaled. An odd width is coded
-///   with one column more, which the format description's clean aperture leaves out: streams of 4:2:0 have even sizes.
-/// - `height`: likewise.
+/// - `allocator`: ignored.
+/// - `width`: the width of the compressed pictures, in samples. Source buffers of another size are
+///   scaled. An odd width is coded with one column more, which the format description's clean
+///   aperture leaves out: streams of 4:2:0 have even sizes.
+/// - `height`: the height of the compressed pictures, in samples; an odd one is treated like an odd
+///   width.
 /// - `codecType`: `kCMVideoCodecType_H264` or `kCMVideoCodecType_HEVC`.
 /// - `encoderSpecification`: nil, or a dictionary of `kVTVideoEncoderSpecification_` keys.
-/// - `imageBufferAttributes`: what the source buffers will be like, for the session's pool; nil if you do not need it.
-/// - `compressedDataAllocator`: not needed.
+/// - `imageBufferAttributes`: the attributes of the source buffers, for the session's pool; nil if
+///   you do not need it.
+/// - `compressedDataAllocator`: ignored.
 /// - `outputCallback`: receives the frames; nil if frames are encoded with a handler for each.
 /// - `refcon`: the callback's first argument.
 /// - Returns: `kVTParameterErr` for a size that is not positive or arguments of a wrong type,
-///   `kVTCouldNotFindVideoEncoderErr` if no encoder fits, `kVTVideoEncoderNotAvailableNowErr` if all that do are in use,
-///   `kVTPixelTransferNotSupportedErr` if none of the source
-///   pixel formats can be converted.
+///   `kVTCouldNotFindVideoEncoderErr` if no encoder matches, `kVTVideoEncoderNotAvailableNowErr` if
+///   all that match are in use, `kVTPixelTransferNotSupportedErr` if none of the source pixel
+///   formats can be converted.
 @discardableResult
 @preconcurrency public func VTCompressionSessionCreate(
   allocator: CFAllocator?, width: Int32, height: Int32, codecType: CMVideoCodecType,
@@ -52,7 +55,8 @@ import CoreMedia
   return kVTVideoEncoderNotAvailableNowErr
 }
 
-/// Ends a session. Frames that are pending are given up: complete them first.
+/// Ends a session. Pending frames are discarded: call `VTCompressionSessionCompleteFrames` first to
+/// get them.
 public func VTCompressionSessionInvalidate(_ session: VTCompressionSession) { session.invalidate() }
 
 /// The type id of `VTCompressionSession`.
@@ -68,20 +72,22 @@ public func VTCompressionSessionPrepareToEncodeFrames(_ session: VTCompressionSe
 
 /// Encodes a frame in a session with a callback.
 ///
-/// The result may come before or after this function returns. It waits while too many frames are pending.
+/// The callback may run before or after this function returns. The function blocks while too many
+/// frames are pending.
 ///
 /// Of the parameters:
 ///
 /// - `imageBuffer`: the picture. Do not change it until its result has come.
-/// - `presentationTimeStamp`: greater than that of the frame before, and of the same epoch. Frames may come from several
-///   threads; those that another has overtaken are refused.
+/// - `presentationTimeStamp`: greater than that of the frame before, and of the same epoch. Frames
+///   may come from several threads; one that arrives after a frame with a later time is refused.
 /// - `duration`: `.invalid` if unknown.
 /// - `frameProperties`: nil, or a dictionary of `kVTEncodeFrameOptionKey_` keys.
 /// - `sourceFrameRefcon`: the callback's second argument.
 /// - `infoFlagsOut`: receives `.asynchronous`.
-/// - Returns: `kVTParameterErr` for a time stamp that is not a number or does not increase, for a duration
-///   with an epoch, for options of a wrong type, or if the session has no callback; `kVTPixelTransferNotSupportedErr` for a pixel format that cannot be
-///   converted; `kVTInvalidSessionErr` after the session was invalidated.
+/// - Returns: `kVTParameterErr` for a time stamp that is not a number or does not increase, for a
+///   duration with an epoch, for options of a wrong type, or if the session has no callback;
+///   `kVTPixelTransferNotSupportedErr` for a pixel format that cannot be converted;
+///   `kVTInvalidSessionErr` after the session was invalidated.
 @discardableResult
 public func VTCompressionSessionEncodeFrame(
   _ session: VTCompressionSession, imageBuffer: CVImageBuffer, presentationTimeStamp: CMTime,
@@ -97,12 +103,13 @@ public func VTCompressionSessionEncodeFrame(
   return status
 }
 
-/// Encodes a frame in a session without a callback.
+/// Encodes a frame in a session without a callback, and passes the result to a handler.
 ///
 /// Of the parameters:
 ///
 /// - `outputHandler`: receives the result.
-/// - Returns: as the other form; `kVTParameterErr` if the session has a callback.
+/// - Returns: the errors of the form without a handler, but `kVTParameterErr` if the session has a
+///   callback.
 @discardableResult
 @preconcurrency public func VTCompressionSessionEncodeFrame(
   _ session: VTCompressionSession, imageBuffer: CVImageBuffer, presentationTimeStamp: CMTime,
@@ -119,11 +126,14 @@ public func VTCompressionSessionEncodeFrame(
   return status
 }
 
-/// Gets frames out of the encoder and gives out their results before it returns.
+/// Makes the encoder finish frames, and delivers their results before it returns.
 ///
 /// Of the parameters:
 ///
-/// - `completeUntilPresentationTimeStamp`: frames up to and including this time; all if it is not a number.
+/// - `completeUntilPresentationTimeStamp`: frames up to and including this time; all if it is not a
+///   number.
+/// - Returns: the encoder's error, `noErr`, or `kVTInvalidSessionErr` after the session was
+///   invalidated. The errors of single frames go to their outputs.
 @discardableResult
 public func VTCompressionSessionCompleteFrames(
   _ session: VTCompressionSession, untilPresentationTimeStamp completeUntilPresentationTimeStamp: CMTime
@@ -132,9 +142,9 @@ public func VTCompressionSessionCompleteFrames(
 }
 
 /// Starts a pass of a multi-pass encoding.
-/// - Returns: `kVTParameterErr` without a `kVTCompressionPropertyKey_MultiPassStorage` or while a pass is running;
-///   `kVTMultiPassStorageInvalidErr` if the storage was closed; `kVTMultiPassStorageIdentifierMismatchErr` if it
-///   belongs to another encoder.
+/// - Returns: `kVTParameterErr` without a `kVTCompressionPropertyKey_MultiPassStorage` or while a
+///   pass is running; `kVTMultiPassStorageInvalidErr` if the storage was closed;
+///   `kVTMultiPassStorageIdentifierMismatchErr` if it belongs to another encoder.
 @discardableResult
 public func VTCompressionSessionBeginPass(
   _ session: VTCompressionSession, flags beginPassFlags: VTCompressionSessionOptionFlags,
@@ -158,15 +168,17 @@ public func VTCompressionSessionEndPass(
   return result.status
 }
 
-/// The parts of the movie to encode in the next pass: the whole of it, from the first frame's decode time on, so that
-/// `VTFrameSiloSetTimeRangesForNextPass` takes them; or, where `kOVTCompressionPropertyKey_AllowsPartialPasses` is set,
-/// those that bring it nearer to its rate.
+/// Gets the parts of the movie to encode in the next pass: one range for all of it, from the first
+/// frame's decode time on, so that `VTFrameSiloSetTimeRangesForNextPass` takes it; or, where
+/// `kOVTCompressionPropertyKey_AllowsPartialPasses` is set, ranges of decode times whose new
+/// encoding brings the movie nearer to its average bit rate.
 ///
 /// Of the parameters:
 ///
-/// - `timeRangeCountOut`: receives their number.
-/// - `timeRangeArrayOut`: receives their address, valid until the next end of a pass.
-/// - Returns: `kVTParameterErr` if no further pass was asked for.
+/// - `timeRangeCountOut`: receives the number of ranges.
+/// - `timeRangeArrayOut`: receives their address, valid until the next
+///   `VTCompressionSessionEndPass`.
+/// - Returns: `kVTParameterErr` if `VTCompressionSessionEndPass` did not ask for a further pass.
 @discardableResult
 public func VTCompressionSessionGetTimeRangesForNextPass(
   _ session: VTCompressionSession, timeRangeCountOut: UnsafeMutablePointer<CMItemCount>,

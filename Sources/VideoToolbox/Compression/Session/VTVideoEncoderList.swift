@@ -14,7 +14,8 @@ public nonisolated(unsafe) let kVTVideoEncoderList_EncoderName: CFString = "Enco
 public nonisolated(unsafe) let kVTVideoEncoderList_DisplayName: CFString = "DisplayName"
 /// The GPU that the encoder runs on; absent for encoders that run on the processor. Number.
 public nonisolated(unsafe) let kVTVideoEncoderList_GPURegistryID: CFString = "GPURegistryID"
-/// Properties that the choice of the encoder can depend on. Dictionary.
+/// The properties by which encoders of one codec differ, each with its description, for choosing
+/// among them. Dictionary.
 public nonisolated(unsafe) let kVTVideoEncoderList_SupportedSelectionProperties: CFString =
   "SupportedSelectionProperties"
 /// Greater is faster, among encoders of one codec. Number.
@@ -25,19 +26,21 @@ public nonisolated(unsafe) let kVTVideoEncoderList_QualityRating: CFString = "Qu
 public nonisolated(unsafe) let kVTVideoEncoderList_InstanceLimit: CFString = "InstanceLimit"
 /// Whether the encoder is a piece of hardware. Boolean; absent means false.
 public nonisolated(unsafe) let kVTVideoEncoderList_IsHardwareAccelerated: CFString = "IsHardwareAccelerated"
-/// Whether frames can come out in another order. Boolean; absent means true.
+/// Whether the encoder can reorder frames, so that decode order differs from presentation order.
+/// Boolean; absent means true.
 public nonisolated(unsafe) let kVTVideoEncoderList_SupportsFrameReordering: CFString =
   "SupportsFrameReordering"
 
-/// A list without it, or with false, leaves out encoders of DV at standard definition. There is none here: with true the
-/// list is the same. Boolean.
+/// Whether to list encoders of DV at standard definition. This package has none, so the list is the
+/// same with true and false. Boolean.
 public nonisolated(unsafe) let kVTVideoEncoderListOption_IncludeStandardDefinitionDVEncoders: CFString =
   "IncludeStandardDefinitionDVEncoders"
 
 /// Lists the encoders.
 /// - Parameters:
 ///   - options: nil, or a dictionary of `kVTVideoEncoderListOption_` keys.
-///   - listOfVideoEncodersOut: receives an array of dictionaries with the keys `kVTVideoEncoderList_...`.
+///   - listOfVideoEncodersOut: receives an array of dictionaries with the keys
+///     `kVTVideoEncoderList_...`.
 @discardableResult
 public func VTCopyVideoEncoderList(
   _ options: CFDictionary?, _ listOfVideoEncodersOut: UnsafeMutablePointer<CFArray?>
@@ -83,7 +86,8 @@ public func VTCopyVideoEncoderList(
 ///
 /// - `encoderIDOut`: receives the encoder's id.
 /// - `supportedPropertiesOut`: receives what `VTSessionCopySupportedPropertyDictionary` would give.
-/// - Returns: `kVTParameterErr` for a size that is not positive; `kVTCouldNotFindVideoEncoderErr` if there is none.
+/// - Returns: `kVTParameterErr` for a size that is not positive; `kVTCouldNotFindVideoEncoderErr`
+///   if there is none.
 @discardableResult
 public func VTCopySupportedPropertyDictionaryForEncoder(
   width: Int32, height: Int32, codecType: CMVideoCodecType, encoderSpecification: CFDictionary?,

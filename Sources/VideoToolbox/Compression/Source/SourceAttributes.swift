@@ -2,13 +2,15 @@
 import CoreMedia
 import FFmpegMedia
 
-/// What a client says about its source buffers.
+/// The source image buffer attributes of a compression session.
 struct SourceAttributes {
-  /// The first pixel format named that can be used.
+  /// The first of the named pixel formats that can be converted; nil if none is named.
   let pixelFormat: OSType?
   private let dictionary: CFDictionary?
 
-  /// - Returns: nil if the attributes name pixel formats and none of them can be used, or are of a wrong type.
+  /// Parses the attributes.
+  /// - Returns: Nil if the attributes name pixel formats of which none can be converted, or if the
+  ///   value is neither a number nor an array.
   init?(_ attributes: CFDictionary?) {
     dictionary = attributes
     guard let value = attributes?[kCVPixelBufferPixelFormatTypeKey] else {
@@ -28,7 +30,7 @@ struct SourceAttributes {
     pixelFormat = usable
   }
 
-  /// The client's attributes, with size and pixel format as the session has them.
+  /// The client's attributes, with the session's size and pixel format in place of theirs.
   func poolAttributes(width: Int, height: Int, format: OSType) -> CFDictionary {
     let result = NSMutableDictionary()
     for (key, value) in dictionary?.entries ?? [:] { result[key] = value }

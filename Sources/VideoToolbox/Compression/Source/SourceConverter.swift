@@ -4,15 +4,19 @@ import CoreMedia
 import FFmpegMedia
 import VideoBitstream
 
-/// Brings source buffers into the size and the pixel format that the encoder takes. What fits is passed on as it is.
+/// Converts source buffers to the size and the pixel format that the encoder takes. A buffer that
+/// has both is passed on without a copy.
 final class SourceConverter {
   private var converter: PixelConverter?
   private var transfer: PixelTransfer?
-  /// How pictures are converted, if not plainly.
+  /// The client's settings for the conversion
+  /// (`kVTCompressionPropertyKey_PixelTransferProperties`); nil for scaling and format conversion
+  /// alone.
   var settings: PixelTransferSettings? {
     didSet { if settings != oldValue { transfer = settings.map { PixelTransfer($0) } } }
   }
-  /// The encoder is done with a picture when its call returns, so one buffer is enough.
+  /// The buffer that pictures are converted into. One is enough, because the encoder has finished
+  /// reading a picture when its call returns.
   private var target: CVPixelBuffer?
 
   /// True if a buffer of this pixel format can be encoded.
@@ -20,7 +24,9 @@ final class SourceConverter {
     encoder.inputFormats.contains(PictureFormat(rawValue: format)) || PixelConverter.canRead(format)
   }
 
-  /// The buffer itself, or its picture in another buffer that is valid until the next call.
+  /// Returns the source buffer itself, or its converted picture in another buffer, which is valid
+  /// until the next call.
+  /// - Throws: `kVTPixelTransferNotSupportedErr`, `kVTAllocationFailedErr`.
   func prepare(_ source: CVPixelBuffer, for configuration: VideoEncoderConfiguration) throws(StatusError)
     -> CVPixelBuffer
   {
@@ -62,7 +68,8 @@ final class SourceConverter {
     return tag(made, configuration)
   }
 
-  /// What a picture before was, or a stream before said, is no longer true.
+  /// Attachments of an earlier picture no longer apply, so they are removed; the matrix is that of
+  /// the stream, for the conversion.
   private func tag(_ target: CVPixelBuffer, _ configuration: VideoEncoderConfiguration) -> CVPixelBuffer {
     CVBufferRemoveAllAttachments(target)
     if let name = ColorCodePoints.matrices.name(of: Int(configuration.color.matrix)) {
@@ -73,9 +80,11 @@ final class SourceConverter {
 }
 
 extension CVBuffer {
-  /// Calls `body` with the picture as a codec sees it: on its surface, if the encoder takes that, or else in memory,
-  /// locked for reading.
-  /// - Throws: the codec's error, or `kVTPixelTransferNotSupportedErr` for a surface that cannot be mapped.
+  /// Calls `body` with the buffer's picture as the encoder takes it: as a surface, if the encoder
+  /// accepts the buffer's surface type, or else as planes in memory, which are locked for reading
+  /// meanwhile.
+  /// - Throws: the status of the encoder's error, or `kVTPixelTransferNotSupportedErr` for a
+  ///   surface that cannot be mapped.
   func withInputPicture(
     for encoder: EncoderDescription, presentationTime: Int64, duration: Int64,
     _ body: (InputPicture) throws(CodecError) -> Void
@@ -109,13 +118,13 @@ extension CVBuffer {
     }
   }
 
-  /// Samples of a plane as the format has them: a program may say of memory that it wraps that there are more,
-  /// and codecs read as many as they are told of.
+  /// The size of a plane in samples, as the pixel format defines it. A program may claim a larger
+  /// one for memory that it wraps in a pixel buffer; codecs would read beyond that memory.
   private func sizeOfPlane(_ index: Int) -> (width: Int, height: Int) {
     let told = (
       width: CVPixelBufferGetWidthOfPlane(self, index), height: CVPixelBufferGetHeightOfPlane(self, index)
     )
-    // Laid out by Core Video.
+    // Core Video has allocated the memory, so that the sizes are right.
     guard !hasPaddedMemory else { return told }
     let format = CVPixelBufferGetPixelFormatType(self)
     var (across, down) = (1, 1)

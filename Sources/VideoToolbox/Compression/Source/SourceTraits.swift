@@ -2,9 +2,10 @@
 import CodecInterface
 import CoreMedia
 
-/// What the first source buffer decides where the properties say nothing. It holds for the rest of the session.
+/// Settings that are taken from the first source buffer where the client has not set the property,
+/// such as colours and frame rate. They stay the same for the rest of the session.
 struct SourceTraits {
-  /// What the encoder is given.
+  /// The pixel format of the pictures that the encoder gets.
   var format: PictureFormat
   private var primaries: UInt8?
   private var transfer: UInt8?
@@ -14,9 +15,13 @@ struct SourceTraits {
   private var masteringDisplay: [UInt8]?
   private var contentLightLevel: [UInt8]?
 
+  /// Derives the settings.
   /// - Parameters:
-  ///   - wished: the pixel format of the session's source attributes.
-  ///   - buffer: the first buffer; nil before it is known.
+  ///   - encoder: The session's encoder.
+  ///   - wished: The pixel format of the session's source attributes; nil if they name none.
+  ///   - draft: The session's settings.
+  ///   - buffer: The first source buffer; nil if it is not known yet.
+  ///   - duration: That buffer's duration, from which a frame rate is estimated.
   init(
     encoder: EncoderDescription, wished: OSType?, draft: CompressionDraft, buffer: CVPixelBuffer?,
     duration: CMTime
@@ -56,7 +61,7 @@ struct SourceTraits {
     }
   }
 
-  /// The codec's configuration.
+  /// Makes the encoder's configuration: the draft, completed with these settings.
   func configuration(from draft: CompressionDraft, encoder: EncoderDescription) -> VideoEncoderConfiguration {
     var draft = draft
     draft.configuration.format = format
