@@ -3,32 +3,41 @@ import CodecInterface
 import CoreMedia
 import FFmpegMedia
 
-/// The decoders of this process, and how one is chosen.
+/// The decoders that are available in this process, and the choice among them.
 ///
-/// A decoder that is registered with `CodecRegistry.shared` comes before the built-in one.
+/// A decoder that is registered with `CodecRegistry.shared` takes precedence over the built-in one.
 enum DecoderCatalogue {
-  /// All decoders, the preferred first, as clients see them.
+  /// All decoders, the preferred first, with `CodecRegistry.countsAllAsHardware` applied.
   static var all: [DecoderDescription] { everything.map { counted($0) } }
 
+  /// All decoders, the preferred first: a registered one replaces the built-in one if it has the
+  /// same id.
   private static var everything: [DecoderDescription] {
     let builtIn = FFmpegVideoDecoder.description
     let registered = CodecRegistry.shared.decoders
     return registered.contains { $0.id == builtIn.id } ? registered : registered + [builtIn]
   }
 
-  /// A decoder that is hardware where the program wants all to count as that.
+  /// The description, marked as hardware if the program has set
+  /// `CodecRegistry.countsAllAsHardware`.
   private static func counted(_ decoder: DecoderDescription) -> DecoderDescription {
     var decoder = decoder
     if CodecRegistry.shared.countsAllAsHardware { decoder.isHardwareAccelerated = true }
     return decoder
   }
 
-  /// The decoder for a format and a decoder specification.
+  /// Chooses the decoder for a format.
+  /// - Parameters:
+  ///   - format: The format of the frames.
+  ///   - specification: A dictionary of `kVTVideoDecoderSpecification_` keys, or nil.
+  /// - Throws: `kVTCouldNotFindVideoDecoderErr` if there is none, `kVTParameterErr` if a value of
+  ///   the specification has the wrong type.
   static func choose(
     _ format: StreamFormat, specification: CFDictionary?
   ) throws(StatusError) -> DecoderDescription {
     let wish = try DecoderWish(specification)
-    // A session that rules hardware out is not told that its decoder is some.
+    // Where the specification excludes hardware, software decoders must not count as hardware, or
+    // there would be none left.
     func seen(_ decoder: DecoderDescription) -> DecoderDescription {
       wish.forbidsHardware ? decoder : counted(decoder)
     }
@@ -37,7 +46,8 @@ enum DecoderCatalogue {
       return decoder
     }
     if let decoder = fitting.first { return decoder }
-    // Some codecs of other containers have no four characters that mean them alone.
+    // Some codecs of other containers have no four-character code of their own; the format
+    // description names them in another way.
     let last = seen(FFmpegVideoDecoder.description)
     guard wish.allows(last), FFmpegVideoDecoder.supports(format.description) else {
       throw StatusError(kVTCouldNotFindVideoDecoderErr)
@@ -46,12 +56,12 @@ enum DecoderCatalogue {
   }
 }
 
-/// A decoder specification, taken apart.
+/// The parsed dictionary of a decoder specification.
 private struct DecoderWish {
   private var requiresHardware = false
   private(set) var forbidsHardware = false
   private var requiredGPU: UInt64?
-  /// A wish that need not come true.
+  /// A preference only: it excludes no decoder.
   private(set) var preferredGPU: UInt64?
 
   init(_ specification: CFDictionary?) throws(StatusError) {

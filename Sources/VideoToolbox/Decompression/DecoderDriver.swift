@@ -2,44 +2,56 @@
 import CodecInterface
 import CoreMedia
 
-/// Runs a decoder for a session, and chooses how many frames it may work on at a time.
+/// Runs a session's decoder, and chooses between frame threads and low delay.
 ///
-/// Threads that each decode a frame are fast, but hold frames back, and cannot be stopped half-way without losing
-/// the reference pictures. Where a client waits for a frame all the same, the driver takes what is under way out of
-/// the decoder, and goes on with a new one that decodes the frames since the last key frame again, unseen.
-/// Used from one thread at a time.
+/// A decoder with frame threads is fast, but returns frames late, and draining it loses the
+/// reference pictures. Where a client waits for a frame nevertheless, the driver drains the
+/// decoder, and continues with a new one, which first decodes the frames since the last closed key
+/// frame again without output. Used on one thread at a time.
 final class DecoderDriver {
   enum Mode {
-    /// Each frame comes out of its own call, in decode order.
+    /// Each call of `decode` outputs its own frame; frames come in decode order.
     case immediate
-    /// Frames come in decode order, late by some.
+    /// Frames come in decode order, with a delay of several frames.
     case pipelined
-    /// Frames come in order of presentation.
+    /// Frames come in presentation order.
     case presentation
   }
 
+  /// A compressed frame.
   struct Frame {
     var data: UnsafeRawBufferPointer
+    /// A number of 0 or more that comes back with the frame's outcome.
     var token: Int64
+    /// In microseconds; nil if unknown.
     var presentationTime: Int64?
+    /// Whether the sample is a sync sample.
     var isSync: Bool
+    /// Whether no frame that follows in decode order refers to a frame before this one.
     var isClosedKeyFrame: Bool
-    /// The configuration record that holds from this frame on, where it is another one than before.
+    /// The configuration record (avcC, hvcC, ...) from this frame on, where it differs from the
+    /// previous one.
     var newRecord: [UInt8]?
+    /// The palette of a palettised format; nil if the frame has none.
     var palette: [UInt8]?
 
-    /// Bytes that it takes to remember it: a description may be larger than all data.
+    /// The number of bytes that storing the frame takes. The record is included, because it may be
+    /// larger than the frame's data.
     fileprivate var keptBytes: Int {
       DecoderDriver.pastOverhead + data.count + (newRecord?.count ?? 0) + (palette?.count ?? 0)
     }
   }
 
-  /// Takes effect with the next decoder, that is with the next closed key frame at the latest.
+  /// Settings of the decoder. A change takes effect with the next decoder that is created, at the
+  /// latest for the next closed key frame.
   struct Setup: Equatable {
+    /// The number of threads; 0 lets the decoder choose.
     var threads = 0
+    /// Whether the decoder is to return each frame without delay, in any mode.
     var isLowDelay = false
   }
 
+  /// A stored frame, to be decoded again.
   private struct PastFrame {
     var data: [UInt8]
     var isSync: Bool
@@ -54,25 +66,30 @@ final class DecoderDriver {
   private var configuration: VideoDecoderConfiguration
   private var decoder: (any VideoDecoder)?
   private var decoderSetup = Setup()
-  /// The frames since the last closed key frame, and the record that held before them.
+  /// The frames since the last closed key frame, the number of bytes that they take, and the
+  /// configuration record before the first of them.
   private var past: [PastFrame] = []
   private var pastBytes = 0
   private var pastRecord: [UInt8]
+  /// Whether `past` has all frames since the last closed key frame.
   private var isPastWhole = true
-  /// Whether frames are remembered, so that the stream can go on after a drain in its middle.
+  /// Whether frames are stored, so that decoding can continue after the decoder was drained in the
+  /// middle of the stream.
   private let isResumable: Bool
-  /// The decoder has taken a frame.
+  /// Whether a frame was decoded since the start or the last reset.
   private var isUsed = false
-  /// The client has emptied it amid a group of pictures, or at its end, and may do so again.
+  /// Whether the client has drained the decoder before, and so may do it again.
   private var hasPaused = false
-  /// The decoder has lost its reference pictures.
+  /// Whether the decoder was drained and has lost its reference pictures.
   private var isDrained = false
-  /// And they could not be had again: up to the next closed key frame not every frame has a picture.
+  /// Whether they could not be restored: until the next closed key frame, frames that have no
+  /// picture are reported as missing references.
   private var lacksReferences = false
-  /// Bytes of the past that are kept at most.
+  /// The largest number of bytes that `past` may take.
   private let pastLimit: Int
   static let pastLimit = 64 << 20
-  /// Bytes that a frame of the past takes beside what it holds: the entry, and heads of arrays.
+  /// The number of bytes that a stored frame takes in addition to its data: the array element and
+  /// the array headers.
   static let pastOverhead = 128
 
   init(
@@ -89,21 +106,28 @@ final class DecoderDriver {
     pastRecord = configuration.configurationRecord
   }
 
-  /// Makes the decoder, if there is none yet.
+  /// Creates the decoder, if there is none.
   func prepare() throws(CodecError) {
     if decoder == nil { decoder = try make() }
   }
 
-  /// - Parameter wish: the mode in which to go on, as soon as that can be done without a loss.
+  /// Decodes a frame.
+  /// - Parameters:
+  ///   - frame: The frame.
+  ///   - wish: The mode to change to as soon as that is possible without losing frames.
+  ///   - output: Called with each frame that is finished.
+  /// - Throws: The error of creating a decoder.
   func decode(_ frame: Frame, wish: Mode, output: (DecodedFrame) -> Void) throws(CodecError) {
-    // Behind this frame the decoder could not be emptied without a loss: for a client that empties it, it holds nothing back from
-    // here on. (Others would only wait, while all of the group is decoded again.)
+    // The stored frames would exceed their limit with this one, so that decoding could not continue
+    // after a drain. For a client that drains the decoder, it returns frames without delay from
+    // here on. (Other clients would only have to wait while the group of pictures is decoded
+    // again.)
     let wish = wish == .pipelined && hasPaused && exceedsPast(frame) ? .immediate : wish
     if frame.isClosedKeyFrame || !isUsed, decoder != nil, wish != mode || setup != decoderSetup {
       flush(output)
       decoder = nil
     } else if wish == .immediate, mode != .immediate, decoder != nil {
-      // The client waits for this frame.
+      // The client waits for this frame, so that the frames before it have to come out now.
       drain(output: output)
     }
     if decoder == nil { mode = wish }
@@ -129,13 +153,14 @@ final class DecoderDriver {
     ) { give($0, output) }
   }
 
-  /// Gives out every frame that is under way.
+  /// Outputs every frame that the decoder holds.
   func drain(output: (DecodedFrame) -> Void) {
     if isUsed { hasPaused = true }
     if !flush(output) { isDrained = true }
   }
 
-  /// Gives out what is under way and starts afresh, as if nothing had been decoded.
+  /// Outputs every frame that the decoder holds and releases the decoder, as if nothing had been
+  /// decoded.
   func reset(output: (DecodedFrame) -> Void) {
     flush(output)
     decoder = nil
@@ -144,12 +169,15 @@ final class DecoderDriver {
     forget()
   }
 
-  /// Frames that were decoded again have a token of their own, and are not given out a second time.
+  /// Drains the decoder.
+  /// - Returns: Whether the decoder still has its reference pictures.
   @discardableResult
   private func flush(_ output: (DecodedFrame) -> Void) -> Bool {
     decoder?.flush { give($0, output) } ?? true
   }
 
+  /// Passes a frame on. Frames that are decoded again have the token -1 and are not output a second
+  /// time.
   private func give(_ frame: DecodedFrame, _ output: (DecodedFrame) -> Void) {
     guard frame.token >= 0 else { return }
     var frame = frame
@@ -161,6 +189,7 @@ final class DecoderDriver {
 
   // MARK: Decoders
 
+  /// Creates a decoder with the current settings and mode.
   private func make() throws(CodecError) -> any VideoDecoder {
     var configuration = configuration
     configuration.threads = setup.threads
@@ -171,7 +200,8 @@ final class DecoderDriver {
     return try makeDecoder(configuration)
   }
 
-  /// A new decoder that knows what the last one knew.
+  /// Creates a new decoder and decodes the stored frames with it, which restores the reference
+  /// pictures.
   private func startAgain(_ mode: Mode) throws(CodecError) {
     self.mode = mode
     let latest = configuration.configurationRecord
@@ -192,6 +222,7 @@ final class DecoderDriver {
 
   // MARK: The past
 
+  /// Clears the stored frames, at a closed key frame or a reset.
   private func forget() {
     past = []
     pastBytes = 0
@@ -200,17 +231,20 @@ final class DecoderDriver {
     lacksReferences = false
   }
 
+  /// Whether the stored frames would exceed their limit with this one.
   private func exceedsPast(_ frame: Frame) -> Bool {
     (frame.isClosedKeyFrame ? 0 : pastBytes) + frame.keptBytes > pastLimit
   }
 
+  /// Gives up storing frames until the next closed key frame.
   private func loseThePast() {
     past = []
     isPastWhole = false
   }
 
+  /// Stores a frame, if that is needed and the limit allows it.
   private func remember(_ frame: Frame) {
-    // A decoder that holds nothing back never has to be emptied before its time.
+    // A decoder that returns each frame at once never has to be drained early.
     guard mode != .immediate, isPastWhole, isResumable else {
       if !frame.isClosedKeyFrame { loseThePast() }
       return

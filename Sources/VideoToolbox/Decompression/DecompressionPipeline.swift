@@ -5,72 +5,100 @@ import FFmpegMedia
 import Foundation
 import Synchronization
 
-/// Called with what became of a frame: the status, the flags, and the image if there is one.
+/// Receives the outcome of a frame: the status, flags, and the image; nil if the frame failed, was
+/// dropped, or was not to be output.
 typealias DecompressionOutput = @Sendable (OSStatus, VTDecodeInfoFlags, CVImageBuffer?) -> Void
 
-/// One frame on its way through a session.
+/// A frame that a client has submitted and whose outcome is open.
 struct DecompressionFrame: @unchecked Sendable {
-  // Sendable: goes from the caller to the queue of its session.
+  // Sendable: it is passed from the caller to the session's queue and used there alone.
   let sample: CMSampleBuffer
   let presentationTime: CMTime
   let flags: VTDecodeFrameFlags
-  /// Nil for that of the frame before. Frames of several threads come in any order, so each brings its own.
+  /// The format of the frame; nil for that of the previous frame. Frames of several threads arrive
+  /// in any order, so each carries its own.
   let format: StreamFormat?
   let output: DecompressionOutput
 }
 
-/// What the pipeline takes over from the session's properties, with the next frame.
+/// The values of the session's properties that the pipeline uses, as of the time when a frame was
+/// submitted.
 struct DecompressionSettings {
   var setup = DecoderDriver.Setup()
   var selection = FrameSelection.all
   var temporalLevelLimit: Int?
   var image = ImageOutputSettings()
-  /// The client said that each frame counts more than throughput.
+  /// Whether the client has set `RealTime` to true: the delay of each frame counts more than
+  /// throughput.
   var isRealTime = false
+  /// The number of changes of the properties so far.
   var generation = 0
 }
 
-/// Decodes the frames of a session one after the other: on the caller's thread for frames that are to be ready on
-/// return, or else on a queue.
+/// Decodes the frames of a session one after the other: frames that have to be decoded when the
+/// call returns on the caller's thread, all others on a dispatch queue.
 final class DecompressionPipeline: @unchecked Sendable {
-  // Sendable: `condition` guards what callers ask for; the rest is touched on `queue` alone.
+  // Sendable: `condition` guards the variables that callers use; all others are accessed on `queue`
+  // alone.
+  /// A frame that the decoder has received and whose outcome is open.
   private struct Pending {
     let frame: DecompressionFrame
-    /// What holds for it: frames of the format before may still be under way.
+    /// The frame's format. It may not be the current one: frames of the previous format may still
+    /// be in the decoder.
     let format: StreamFormat
+    /// Whether the frame was submitted asynchronously, so that its output gets the flag
+    /// `.asynchronous`.
     let isLate: Bool
   }
 
   private let queue = DispatchQueue(label: "org.openvideotoolbox.decompression")
-  /// The thread that has the queue; 0 for none.
+  /// The identifier (`pthread_self`) of the thread that runs the queue's work; 0 for none.
   private let owner = Atomic<UInt>(0)
-  /// Of the queue alone. It also knows itself where it lets go of what it was given to do, and the last reference to a session with it.
+  /// Marks the queue itself, set on it once in the initialiser. It identifies the queue also after
+  /// a work item has ended, when the queue releases the item's closure, and with it perhaps the
+  /// last reference to the session, so that `stop` must not wait for the queue.
   private let key = DispatchSpecificKey<Bool>()
 
-  // Touched on the queue only.
+  // Accessed on the queue alone.
   private let driver: DecoderDriver
   private let output: ImageOutput
   private var format: StreamFormat
   private var settings: DecompressionSettings
+  /// The frames whose outcome is open, by their token.
   private var pending: [Int64: Pending] = [:]
+  /// The number of the next frame, from 0. The decoder returns it with the frame's outcome.
   private var nextToken: Int64 = 0
+  /// The outcomes that the decoder has returned and that were not delivered yet, in order.
   private var finished: [(Int64, DecodedFrame.Outcome)] = []
+  /// The number of frames that were decoded so far; `scheduleIdleCheck` notices by it whether
+  /// further ones came.
   private var idleCheck = 0
-  /// Callbacks that are running, one inside the other.
+  /// The number of `deliver` calls that are running nested in each other.
   private var depth = 0
-  /// A callback that decodes a frame whose callback decodes a frame, and so on, goes no deeper than this.
+  /// The deepest nesting of callbacks: a callback may decode a frame whose callback decodes another
+  /// one, and so on.
   private static let depthLimit = 8
 
-  // Guarded by the condition.
+  // Guarded by `condition`.
   private let condition = NSCondition()
-  /// Frames that wait for the queue, in order.
+  /// The frames that wait for the queue, in the order in which they were submitted.
   private var waiting: [(frame: DecompressionFrame, settings: DecompressionSettings)] = []
+  /// The presentation times of all frames whose outcome is open.
   private var times: [CMTime] = []
   private var isStopped = false
-  /// Frames that may wait for the queue before a caller has to.
+  /// The number of waiting frames at which a caller that submits another one blocks.
   private static let queueLimit = 8
 
-  /// - Parameter isForReader: Pictures come in order of presentation, with damage concealed, and a drain is the end.
+  /// Creates the pipeline and its decoder.
+  /// - Parameters:
+  ///   - format: The format of the first frames.
+  ///   - configuration: The decoder's configuration.
+  ///   - attributes: What the client wants of the image buffers.
+  ///   - settings: The values of the session's properties.
+  ///   - isForReader: Whether the pipeline serves a reader of AVFoundation: pictures come in
+  ///     presentation order, damage is concealed, and no frame follows a drain.
+  ///   - makeDecoder: Creates a decoder.
+  /// - Throws: The error of `makeDecoder`.
   init(
     _ format: StreamFormat, _ configuration: VideoDecoderConfiguration, _ attributes: OutputAttributes,
     _ settings: DecompressionSettings, isForReader: Bool = false,
@@ -89,22 +117,25 @@ final class DecompressionPipeline: @unchecked Sendable {
       configuration, mode: isForReader ? .presentation : .immediate, setup: settings.setup,
       isResumable: !isForReader, makeDecoder: makeDecoder)
     queue.setSpecific(key: key, value: true)
-    // A decoder that cannot be made is an error of the session's creation.
+    // Creates the decoder now, so that the creation of the session fails if the decoder's does.
     try driver.prepare()
   }
 
-  /// Whether this thread has the queue: also where a callback waits for another queue, as that of another session, whose
-  /// callback calls this one.
+  /// Whether this code runs on the queue. The thread is compared too, because dispatch-specific
+  /// data is that of the innermost queue: a callback may wait for another session's queue, whose
+  /// callback calls this session.
   private var isOnQueue: Bool {
     owner.load(ordering: .relaxed) == UInt(pthread_self()) || DispatchQueue.getSpecific(key: key) != nil
   }
 
-  /// Runs on the queue, or right away if that is where we are: in a client's callback.
+  /// Runs a closure on the queue and waits for it; at once where this is the queue already, in a
+  /// client's callback.
   private func synchronously<R>(_ body: () -> R) -> R {
     isOnQueue ? body() : queue.sync { owning(body) }
   }
 
-  /// All that the queue does goes through here.
+  /// Runs work of the queue, with `owner` set. Everything that runs on the queue goes through this
+  /// function.
   private func owning<R>(_ body: () -> R) -> R {
     owner.store(UInt(pthread_self()), ordering: .relaxed)
     defer { owner.store(0, ordering: .relaxed) }
@@ -113,11 +144,17 @@ final class DecompressionPipeline: @unchecked Sendable {
 
   // MARK: - Frames
 
-  /// - Returns: what is known on return; nil after a stop, when the frame is not taken.
+  /// Submits a frame. Blocks if it is to be decoded before the call returns, or if too many frames
+  /// wait.
+  /// - Parameters:
+  ///   - frame: The frame.
+  ///   - settings: The values of the session's properties for this frame.
+  /// - Returns: What is known about the frame on return; nil after `stop()`, in which case the
+  ///   frame is not decoded.
   func submit(_ frame: DecompressionFrame, _ settings: DecompressionSettings) -> VTDecodeInfoFlags? {
     let isAsynchronous = frame.flags.contains(._EnableAsynchronousDecompression)
     condition.lock()
-    // The queue's own thread would wait for itself.
+    // On the queue, waiting would never end.
     if isAsynchronous, !isOnQueue {
       while waiting.count >= Self.queueLimit, !isStopped { condition.wait() }
     }
@@ -143,14 +180,15 @@ final class DecompressionPipeline: @unchecked Sendable {
     return .asynchronous
   }
 
-  /// Runs on the queue behind the frames that wait for it, also where a callback calls.
+  /// Runs a closure on the queue after all frames that wait for it, and waits for it. In a callback
+  /// it decodes those frames first.
   private func inTurn<R>(_ body: () -> R) -> R {
     if isOnQueue { while runNext() {} }
     return synchronously(body)
   }
 
-  /// Decodes the frame that has waited longest. On the queue.
-  /// - Returns: false if none waits: a callback may have had it decoded before its turn came.
+  /// Decodes the frame that has waited longest. Call on the queue.
+  /// - Returns: False if none waits: a callback may have had the frame decoded before its turn.
   @discardableResult private func runNext() -> Bool {
     condition.lock()
     let next = waiting.isEmpty ? nil : waiting.removeFirst()
@@ -161,7 +199,8 @@ final class DecompressionPipeline: @unchecked Sendable {
     return true
   }
 
-  /// Decodes a frame. On the queue.
+  /// Decodes a frame and delivers what is finished. Call on the queue.
+  /// - Returns: What is known about the frame.
   private func run(_ frame: DecompressionFrame, _ settings: DecompressionSettings) -> VTDecodeInfoFlags {
     idleCheck += 1
     condition.lock()
@@ -186,6 +225,7 @@ final class DecompressionPipeline: @unchecked Sendable {
     return deliver(watching: token)
   }
 
+  /// Passes a frame's bytes to the decoder, unless it is above the temporal level limit.
   private func decode(
     _ frame: DecompressionFrame, _ token: Int64, _ newFormat: StreamFormat?, _ data: UnsafeRawBufferPointer
   ) -> OSStatus {
@@ -213,13 +253,14 @@ final class DecompressionPipeline: @unchecked Sendable {
     }
   }
 
-  /// How the client wants this frame.
+  /// Chooses the decoder's mode for a frame, from the frame's flags and the session's properties.
   private func wish(_ flags: VTDecodeFrameFlags, _ traits: FrameTraits) -> DecoderDriver.Mode {
     let isAsynchronous = flags.contains(._EnableAsynchronousDecompression)
     if flags.contains(._EnableTemporalProcessing) { return .presentation }
     guard isAsynchronous, !settings.isRealTime else { return .immediate }
     if nextToken == 1 { return .pipelined }
-    // A client that keeps frames waiting wants throughput; one that waits for them does not.
+    // A client that lets frames queue up wants throughput; one that waits for each of them does
+    // not. The mode is changed at closed key frames only.
     guard traits.isClosedKeyFrame, driver.mode != .pipelined else {
       return driver.mode == .pipelined ? .pipelined : .immediate
     }
@@ -238,13 +279,15 @@ final class DecompressionPipeline: @unchecked Sendable {
 
   // MARK: - Outcomes
 
-  /// Hands over what the decoder gave, after it has returned: a callback may decode further frames.
-  /// - Returns: what is known of one frame.
+  /// Delivers the outcomes that the decoder has returned. The decoder is not running meanwhile, so
+  /// that a callback may decode further frames.
+  /// - Parameter watched: The token of the frame whose flags are returned.
+  /// - Returns: What is known about that frame.
   private func deliver(watching watched: Int64? = nil) -> VTDecodeInfoFlags {
     var known: VTDecodeInfoFlags = []
     depth += 1
     defer { depth -= 1 }
-    // Deeper down, the outermost callback's caller gives out what there is.
+    // Nested too deep: the outermost call delivers the rest.
     while depth <= Self.depthLimit, !finished.isEmpty {
       let (token, outcome) = finished.removeFirst()
       let flags: VTDecodeInfoFlags
@@ -282,6 +325,7 @@ final class DecompressionPipeline: @unchecked Sendable {
     }
   }
 
+  /// Ends a frame: removes it from `pending` and calls its output, unless the session was stopped.
   private func settle(
     _ token: Int64, _ status: OSStatus, _ buffer: CVImageBuffer?, _ flags: VTDecodeInfoFlags
   ) {
@@ -296,7 +340,7 @@ final class DecompressionPipeline: @unchecked Sendable {
 
   // MARK: - Waiting
 
-  /// Gives out all frames that are under way.
+  /// Delivers all frames that were submitted.
   func finish() {
     inTurn {
       driver.drain { finished.append(($0.token, $0.outcome)) }
@@ -304,7 +348,7 @@ final class DecompressionPipeline: @unchecked Sendable {
     }
   }
 
-  /// Waits until the decoder has had every frame; those that are held for the order of presentation stay.
+  /// Waits until every frame that was submitted is decoded and delivered.
   func wait() {
     inTurn {
       if driver.mode != .immediate { driver.drain { finished.append(($0.token, $0.outcome)) } }
@@ -312,7 +356,9 @@ final class DecompressionPipeline: @unchecked Sendable {
     }
   }
 
-  /// A client that sends no more frames must get what it has sent, unless it allowed for a delay.
+  /// Drains the decoder where no further frame comes within 25 ms, if frames are in it: a client
+  /// that submits no more frames must get those that it has submitted, unless it has allowed a
+  /// delay (`_EnableTemporalProcessing`).
   private func scheduleIdleCheck() {
     guard driver.mode == .pipelined, !pending.isEmpty else { return }
     let check = idleCheck
@@ -325,24 +371,26 @@ final class DecompressionPipeline: @unchecked Sendable {
     }
   }
 
-  /// No output any more, not even for frames under way.
+  /// Ends all output, including that of frames that were submitted before.
   func stop() {
     condition.lock()
     isStopped = true
     condition.broadcast()
     condition.unlock()
-    // Waits for a callback that is running, unless it is the one that calls.
+    // Waits for a running callback, unless this is called from it.
     if !isOnQueue { queue.sync {} }
   }
 
   // MARK: - Facts
 
+  /// The presentation times of the frames whose outcome is open.
   var framesUnderWay: [CMTime] {
     condition.lock()
     defer { condition.unlock() }
     return times
   }
 
+  /// Reads the state of the queue, on the queue.
   func facts<R>(_ body: (ImageOutput, StreamFormat) -> R) -> R { synchronously { body(output, format) } }
 
   // MARK: - Samples
@@ -351,6 +399,7 @@ final class DecompressionPipeline: @unchecked Sendable {
     (CMGetAttachment(sample, key: key, attachmentModeOut: nil) as? NSNumber)?.boolValue ?? false
   }
 
+  /// Whether the sample is a sync sample; true where the attachments do not say.
   private static func isSync(_ sample: CMSampleBuffer) -> Bool {
     guard let list = CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: false),
       let first = list.firstObject as? NSDictionary
@@ -358,7 +407,7 @@ final class DecompressionPipeline: @unchecked Sendable {
     return (first[kCMSampleAttachmentKey_NotSync] as? NSNumber)?.boolValue != true
   }
 
-  /// The sample's bytes in one piece.
+  /// Calls a closure with the sample's bytes, which are copied if they are not contiguous.
   private func withData(of sample: CMSampleBuffer, _ body: (UnsafeRawBufferPointer) -> OSStatus) -> OSStatus {
     guard let block = CMSampleBufferGetDataBuffer(sample) else { return kVTVideoDecoderBadDataErr }
     let length = CMBlockBufferGetDataLength(block)
@@ -370,16 +419,18 @@ final class DecompressionPipeline: @unchecked Sendable {
       guard status == noErr, let pointer else { return status == noErr ? kVTVideoDecoderBadDataErr : status }
       return body(UnsafeRawBufferPointer(start: pointer, count: length))
     }
-    // What it claims may have no memory at all.
+    // The length is not to be trusted, so that the allocation may fail.
     guard let base = malloc(length) else { return kVTAllocationFailedErr }
     defer { free(base) }
     let status = CMBlockBufferCopyDataBytes(block, atOffset: 0, dataLength: length, destination: base)
     return status == noErr ? body(UnsafeRawBufferPointer(start: base, count: length)) : status
   }
 
-  /// Bytes of a frame that libavcodec takes, its padding off.
+  /// The largest frame that libavcodec accepts, in bytes: its sizes are 32-bit and include the
+  /// padding.
   private static let mostBytes = Int(Int32.max) - 64
 
+  /// The status code of a decoder's error.
   static func status(_ error: CodecError) -> OSStatus {
     switch error {
     case .badData: kVTVideoDecoderBadDataErr

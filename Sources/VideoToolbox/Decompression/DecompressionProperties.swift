@@ -3,12 +3,12 @@ import CodecInterface
 import CoreMedia
 import FFmpegMedia
 
-/// What the read-only properties of a decompression session are read from.
+/// The state of a decompression session that its read-only properties are read from.
 struct DecompressionState {
   var format: StreamFormat
   var decoder: DecoderDescription
   var pipeline: DecompressionPipeline
-  /// Pixel formats for the output, the decoder's own first.
+  /// The pixel formats that images can have, the decoder's own first.
   var pixelFormats: NSArray {
     let native = format.nativePixelFormat
     return ([native] + PixelConverter.writableFormats.filter { $0 != native }).map { NSNumber(value: $0) }
@@ -159,7 +159,8 @@ enum DecompressionProperties {
     if store[kVTDecompressionPropertyKey_MaximizePowerEfficiency]?.boolean == true {
       settings.setup.threads = 1
     }
-    // Unset, real time is Apple's default and a matter of taste; set, it is a wish.
+    // Reading `RealTime` returns true where it was not set, as on macOS, but only a value that was
+    // set changes how frames are decoded.
     settings.isRealTime =
       store.isSet(kVTDecompressionPropertyKey_RealTime)
       && store[kVTDecompressionPropertyKey_RealTime]?.boolean == true

@@ -3,8 +3,10 @@ import CodecInterface
 import CoreMedia
 import Foundation
 
-/// What is attached to the images of a stream.
+/// The attachments of a stream's images: colours, aspect ratio, fields, alpha mode and HDR
+/// metadata.
 struct ImageAttachments {
+  /// The properties of a decoded picture that its attachments depend on.
   private struct Key: Equatable {
     var color: ColorDescription
     var chromaLocation: UInt8?
@@ -16,21 +18,23 @@ struct ImageAttachments {
     var contentLightLevel: Data?
   }
 
+  /// The attachments that the format description determines.
   private let fromDescription: NSDictionary
-  /// Most streams say the same of all their pictures.
+  /// The attachments of the last picture: in most streams they are the same for all pictures.
   private var last: (Key, CVAttachmentSet)?
 
   init(_ format: StreamFormat) {
     let extensions = CMFormatDescriptionGetExtensions(format.description) ?? [:]
     let result = NSMutableDictionary()
-    // These extensions have the names of the attachments.
+    // These extensions and the attachments have the same names.
     for key in CMVideoFormatDescriptionGetExtensionKeysCommonWithImageBuffers() {
       if let key = key as? String, let value = extensions[key as NSString] { result[key as NSString] = value }
     }
     fromDescription = result
   }
 
-  /// What the file says counts more than what the stream says.
+  /// Attaches to a picture's buffer what is known about it. Extensions of the format description
+  /// take precedence over what the decoder found in the stream.
   mutating func attach(to picture: DecodedPicture) {
     let key = Key(
       color: picture.color, chromaLocation: picture.chromaLocation, pixelAspect: picture.pixelAspect,

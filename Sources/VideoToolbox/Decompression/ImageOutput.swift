@@ -3,21 +3,27 @@ import CodecInterface
 import CoreMedia
 import FFmpegMedia
 
-/// How decoded pictures are to be given out, taken out of the public properties.
+/// Settings of the images that a decompression session outputs, parsed from the session's
+/// properties.
 struct ImageOutputSettings {
+  /// What is output of an interlaced picture: both fields as they are, one of them scaled to the
+  /// full height (`first` is the one that is shown first), or a progressive frame made of both.
   enum FieldMode { case both, top, bottom, first, blend }
 
   var fieldMode = FieldMode.both
-  /// A smaller size for the output.
+  /// The largest size of an image, in pixels; nil for no limit
+  /// (`kVTDecompressionPropertyKey_ReducedResolutionDecode`).
   var reducedSize: (width: Int, height: Int)?
+  /// Whether images have the dimensions of the decoded pictures rather than those of the format
+  /// description.
   var allowsOtherDimensions = false
   /// The least number of buffers that a pool keeps.
   var minimumBuffers = 0
   var transfer = PixelTransferSettings()
 }
 
-/// Makes what the client asked for out of what the decoder gives. What fits is passed on as it is.
-/// Used from one thread at a time.
+/// Converts decoded pictures to the images that the client asked for. A picture that needs no
+/// conversion is passed on without a copy. Used on one thread at a time.
 final class ImageOutput {
   let attributes: OutputAttributes
   let pools: OutputPools
@@ -30,9 +36,10 @@ final class ImageOutput {
   private var transfer: PixelTransfer?
   private var attachments: ImageAttachments
   private(set) var format: StreamFormat
-  /// The last buffer was the decoder's own.
+  /// Whether the last image was the decoder's buffer, without a conversion.
   private(set) var isDirect = true
-  /// The kind of the last buffer, if it was made by a conversion.
+  /// The size and the pixel format of the last image, if it was made by a conversion; nil
+  /// otherwise.
   private var lastRequest: PictureRequest?
 
   init(_ format: StreamFormat, _ attributes: OutputAttributes, _ pools: OutputPools) {
@@ -42,12 +49,16 @@ final class ImageOutput {
     attachments = ImageAttachments(format)
   }
 
+  /// Changes the format of the pictures that follow.
   func change(to format: StreamFormat) {
     self.format = format
     attachments = ImageAttachments(format)
   }
 
-  /// - Returns: the buffer to give out, and whether the client may write to it.
+  /// Makes the image of a decoded picture.
+  /// - Parameter picture: The picture. Its buffer gets the attachments of the stream.
+  /// - Returns: The image, and whether the client may write to it.
+  /// - Throws: `kVTAllocationFailedErr`, `kVTPixelTransferNotSupportedErr`.
   func finish(_ picture: DecodedPicture) throws(StatusError) -> (buffer: CVPixelBuffer, isModifiable: Bool) {
     attachments.attach(to: picture)
     let decoded = picture.pixelBuffer
@@ -73,17 +84,22 @@ final class ImageOutput {
     return (target, true)
   }
 
-  /// The pool of the last buffer; nil before the first.
+  /// The pool of the last image; nil before the first.
   var pool: CVPixelBufferPool? { lastRequest.map(pools.pool) ?? pools.latest }
 
-  /// How many times as wide or high as the stream's pictures those that are given out may be, where only its description says so.
+  /// The largest factor in width or height by which images are scaled up to a size that only the
+  /// format description states.
   private static let mostScaled = 4
 
+  /// The size of the images, in pixels.
+  /// - Parameter decoded: A decoded picture; nil for the size that the format description and the
+  ///   settings alone give.
   func outputSize(_ decoded: CVPixelBuffer?) -> (width: Int, height: Int) {
     var size = (width: format.width, height: format.height)
     if let decoded {
       let picture = (width: CVPixelBufferGetWidth(decoded), height: CVPixelBufferGetHeight(decoded))
-      // A description may say anything: it is not to decide how much memory small pictures take.
+      // The format description is not to be trusted: it must not make small pictures take a lot of
+      // memory.
       if settings.allowsOtherDimensions || size.width <= 0 || size.height <= 0
         || size.width > picture.width * Self.mostScaled || size.height > picture.height * Self.mostScaled
       {
@@ -96,6 +112,7 @@ final class ImageOutput {
     return (attributes.width ?? size.width, attributes.height ?? size.height)
   }
 
+  /// Applies the field mode to an interlaced picture; other pictures are returned as they are.
   private func separateFields(_ picture: DecodedPicture) throws(StatusError) -> CVPixelBuffer {
     let buffer = picture.pixelBuffer
     guard picture.isInterlaced || (picture.hasUnknownFields && format.fieldCount == 2),
@@ -124,12 +141,16 @@ final class ImageOutput {
     return half
   }
 
+  /// Removes the attachments of interlaced pictures from a picture.
   private static func markProgressive(_ buffer: CVPixelBuffer) {
     CVBufferSetAttachment(buffer, kCVImageBufferFieldCountKey, NSNumber(value: 1), .shouldPropagate)
     CVBufferRemoveAttachment(buffer, kCVImageBufferFieldDetailKey)
   }
 
-  /// A black picture like those that are given out.
+  /// Makes a black image with the size, the pixel format and the attachments of the session's
+  /// images.
+  /// - Throws: `kVTParameterErr` if the size is unknown, `kVTAllocationFailedErr`,
+  ///   `kVTPixelTransferNotSupportedErr`.
   func blackPicture() throws(StatusError) -> CVPixelBuffer {
     let size = outputSize(nil)
     let request = PictureRequest(
@@ -148,14 +169,15 @@ final class ImageOutput {
 }
 
 extension PixelTransferSettings {
-  /// Whether a picture of the right size and format has the colours and the shape already that are asked for.
+  /// Whether a picture that already has the right size and pixel format also has the colours and
+  /// the shape of these settings.
   func isMet(by buffer: CVPixelBuffer) -> Bool {
     guard !changesShape(of: buffer) else { return false }
     func has(_ key: CFString, _ wish: String?) -> Bool {
       wish == nil || CVBufferCopyAttachment(buffer, key, nil) as? String == wish
     }
     return has(kCVImageBufferColorPrimariesKey, primaries) && has(kCVImageBufferTransferFunctionKey, transfer)
-      // RGB has none.
+      // RGB has no matrix.
       && (!PixelConverter.isYCbCr(CVPixelBufferGetPixelFormatType(buffer))
         || has(kCVImageBufferYCbCrMatrixKey, matrix))
   }

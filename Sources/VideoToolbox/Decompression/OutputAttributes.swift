@@ -3,14 +3,14 @@ import CodecInterface
 import CoreMedia
 import FFmpegMedia
 
-/// What the client wants of the buffers that a decompression session gives out.
+/// The client's attributes for the image buffers that a decompression session outputs.
 struct OutputAttributes: @unchecked Sendable {
   // Sendable: immutable property-list values once made.
-  /// Empty if every format will do.
+  /// The pixel formats to choose from, the preferred first; empty if any is accepted.
   var pixelFormats: [OSType] = []
   var width: Int?
   var height: Int?
-  /// Everything else, for the pools. Never written to.
+  /// All other attributes, for the pools. Not changed after the initialiser.
   private var others: NSDictionary = [:]
 
   init(_ attributes: CFDictionary?) throws(StatusError) {
@@ -25,13 +25,13 @@ struct OutputAttributes: @unchecked Sendable {
       }
     }
     self.others = others
-    // Of several the client gets one that can be had; it is an error if there is none.
+    // Formats that images cannot be converted to are left out; it is an error if none remains.
     let writable = pixelFormats.filter(PixelConverter.canWrite)
     guard pixelFormats.isEmpty || !writable.isEmpty else {
       throw StatusError(kVTPixelTransferNotSupportedErr)
     }
     pixelFormats = writable
-    // A pool finds out what is wrong with the rest.
+    // Resolving the other attributes finds values of a wrong type.
     var resolved: CFDictionary?
     guard
       CVPixelBufferCreateResolvedAttributesDictionary(nil, [others] as NSArray, &resolved) == kCVReturnSuccess
@@ -51,18 +51,21 @@ struct OutputAttributes: @unchecked Sendable {
     return number.intValue
   }
 
-  /// What a decoder may choose from. Where a conversion follows anyway, planar pictures spare it work.
+  /// The pixel formats from which a decoder chooses. Planar formats are included, because a
+  /// conversion from them costs less.
   var preferredFormats: [PictureFormat] {
     guard !pixelFormats.isEmpty else { return [] }
     return pixelFormats.map { PictureFormat(rawValue: $0) } + [.i420VideoRange, .i420FullRange]
   }
 
-  /// The format to give out for pictures of a format.
+  /// The pixel format of the image for a decoded picture.
+  /// - Parameter decoded: The picture's pixel format.
   func format(for decoded: OSType) -> OSType {
     pixelFormats.isEmpty || pixelFormats.contains(decoded) ? decoded : pixelFormats[0]
   }
 
-  /// Attributes for a pool of buffers that both sides can use.
+  /// Merges what the decoder and the client require of buffers to attributes of a pool; nil if the
+  /// two contradict each other.
   func poolAttributes(_ request: PictureRequest) -> NSDictionary? {
     var resolved: CFDictionary?
     guard
@@ -74,7 +77,7 @@ struct OutputAttributes: @unchecked Sendable {
   }
 }
 
-/// The pools of a session, one for each kind of buffer.
+/// The pixel buffer pools of a session, one for each size and pixel format.
 final class OutputPools: PictureAllocator, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let attributes: OutputAttributes
@@ -85,7 +88,7 @@ final class OutputPools: PictureAllocator, @unchecked Sendable {
 
   init(_ attributes: OutputAttributes) { self.attributes = attributes }
 
-  /// The least number of buffers that a pool keeps.
+  /// The least number of buffers that a pool keeps. A change discards the pools.
   var minimumCount: Int {
     get { lock.withLock { count } }
     set {
@@ -96,9 +99,10 @@ final class OutputPools: PictureAllocator, @unchecked Sendable {
     }
   }
 
-  /// The pool that the last buffer came from.
+  /// The pool of the last buffer that was made; nil before the first.
   var latest: CVPixelBufferPool? { lock.withLock { lastUsed } }
 
+  /// The pool for a size and a pixel format, created on first use; nil if it cannot be created.
   func pool(_ request: PictureRequest) -> CVPixelBufferPool? {
     lock.withLock {
       if let pool = pools[request] { return pool }
@@ -107,7 +111,7 @@ final class OutputPools: PictureAllocator, @unchecked Sendable {
       guard let buffers = attributes.poolAttributes(request),
         CVPixelBufferPoolCreate(nil, poolAttributes, buffers, &pool) == kCVReturnSuccess, let pool
       else { return nil }
-      // A stream that keeps changing its dimensions must not fill the memory with pools.
+      // The number of pools is limited, for streams that keep changing their dimensions.
       if pools.count >= 4 { pools = [:] }
       pools[request] = pool
       return pool

@@ -4,24 +4,28 @@ import CoreMedia
 import FFmpegMedia
 import VideoBitstream
 
-/// What a format description says to a decoder.
+/// The parts of a format description that decoding needs.
 struct StreamFormat: @unchecked Sendable {
   // Sendable: immutable.
   // Immutable, as format descriptions are.
   let description: CMVideoFormatDescription
   let codec: CodecType
-  /// The description's, but no more than what the parameter sets have.
+  /// The dimensions of the format description; those of the largest sequence parameter set where
+  /// the description exceeds all of them.
   let width: Int
   let height: Int
-  /// The codec's configuration record; empty if there is none.
+  /// The codec's configuration record (such as the avcC or hvcC box's content); empty if there is
+  /// none.
   let record: [UInt8]
-  /// Bytes of the length before each NAL unit; 0 for codecs without.
+  /// The size of the length field before each NAL unit, in bytes; 0 for codecs without NAL units.
   let lengthSize: Int
-  /// What the parameter sets say about the samples: (bits, chroma format); nil if it is not known.
+  /// The sample format that the first sequence parameter set states; nil if it is unknown.
   let samples: SampleKind?
 
+  /// The format of the pictures' samples.
   struct SampleKind: Equatable {
     var bitDepth: Int
+    /// `chroma_format_idc`: 1 for 4:2:0, 2 for 4:2:2, 3 for 4:4:4.
     var chromaFormat: Int
     var isFullRange: Bool
   }
@@ -36,7 +40,7 @@ struct StreamFormat: @unchecked Sendable {
         description, extensionKey: kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms)
       as? NSDictionary
     record = Self.record(codec, atoms, description)
-    // Pictures are no larger than a parameter set says, whichever the stream uses.
+    // A stream may use any of its parameter sets, so no picture is larger than the largest of them.
     func limit(_ size: inout (width: Int, height: Int), _ sets: [(coded: (Int, Int), shown: (Int, Int))]) {
       guard let widest = sets.map(\.coded.0).max(), let highest = sets.map(\.coded.1).max(),
         size.width > widest || size.height > highest,
@@ -81,15 +85,18 @@ struct StreamFormat: @unchecked Sendable {
   static func isH264(_ codec: CodecType) -> Bool { codec == .h264 || codec.rawValue == 0x6176_6333 }
   static func isHEVC(_ codec: CodecType) -> Bool { codec == .hevc || codec.rawValue == 0x6865_7631 }
 
-  /// 2 if frames may be interlaced.
+  /// The number of fields per frame that the format description states: 2 if frames may be
+  /// interlaced.
   var fieldCount: Int {
     (CMFormatDescriptionGetExtension(description, extensionKey: kCMFormatDescriptionExtension_FieldCount)
       as? NSNumber)?.intValue ?? 1
   }
 
+  /// Whether frames of the codec are predicted from others.
   var hasInterframeDependencies: Bool { FFmpegVideoDecoder.hasInterframeDependencies(codec) }
 
-  /// The pixel format that the decoder gives by itself, as far as the description tells.
+  /// The pixel format that the decoder outputs without a conversion, as far as the description
+  /// tells.
   var nativePixelFormat: OSType {
     guard let samples else { return kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange }
     switch (samples.bitDepth > 8, samples.chromaFormat, samples.isFullRange) {
@@ -108,19 +115,24 @@ struct StreamFormat: @unchecked Sendable {
     }
   }
 
-  /// True if a session for this format can go on with frames of another.
+  /// Whether a session for this format can continue with frames of another format.
+  /// - Parameters:
+  ///   - other: The format of the frames that follow.
+  ///   - anyDimensions: Whether the dimensions may differ.
   func canBecome(_ other: StreamFormat, anyDimensions: Bool) -> Bool {
     if other.description === description { return true }
     guard other.codec == codec, other.lengthSize == lengthSize else { return false }
     if !anyDimensions, (other.width, other.height) != (width, height) { return false }
     if record == other.record { return true }
-    // A codec without parameter sets of its own kind cannot change its record on the way.
+    // Without parameter sets there is nothing to compare: the record must not change.
     guard let samples, let others = other.samples else { return false }
     return samples == others
   }
 
   // MARK: Configuration records
 
+  /// Finds the codec's configuration record in the format description's extensions; empty if there
+  /// is none.
   private static func record(
     _ codec: CodecType, _ atoms: NSDictionary?, _ description: CMVideoFormatDescription
   ) -> [UInt8] {
@@ -138,7 +150,7 @@ struct StreamFormat: @unchecked Sendable {
     if let known = atom("av1C") ?? atom("glbl") { return known }
     let stored = StoredCodec(description).extradata
     if !stored.isEmpty { return stored }
-    // A codec that only its decoder knows: what stands there alone is its record.
+    // For a codec that only a registered decoder knows, a single atom is taken for the record.
     guard let atoms, atoms.count == 1, let name = atoms.allKeys.first as? String else { return [] }
     return atom(name) ?? []
   }
@@ -174,13 +186,20 @@ struct StreamFormat: @unchecked Sendable {
   }
 }
 
-/// What the NAL units of a frame tell before it is decoded.
+/// What is known about a compressed frame from the headers of its NAL units.
 struct FrameTraits {
-  /// Nothing that comes later refers to a frame before this one.
+  /// Whether no frame that follows in decode order refers to a frame before this one: true for IDR
+  /// pictures, and for CRA pictures false.
   var isClosedKeyFrame = false
+  /// The temporal sub-layer (`TemporalId` of HEVC), from 0.
   var temporalLevel = 0
 
-  /// - Parameter isSync: what the sample's attachments say.
+  /// Reads the header of the first slice.
+  /// - Parameters:
+  ///   - data: The frame's bytes.
+  ///   - format: The format of the frame.
+  ///   - isSync: Whether the sample's attachments mark it as a sync sample; used for codecs without
+  ///     NAL units.
   init(_ data: UnsafeRawBufferPointer, _ format: StreamFormat, isSync: Bool) {
     guard LengthPrefix.isValid(format.lengthSize) else {
       isClosedKeyFrame = isSync
@@ -191,7 +210,7 @@ struct FrameTraits {
     LengthPrefix.forEachUnit(in: data, lengthSize: format.lengthSize) { range in
       let unit = data[range]
       guard let first = unit.first, codec.isSlice(codec.unitType(first)) else { return true }
-      // After a CRA picture come some that refer to what was before.
+      // A CRA picture may be followed by leading pictures that refer to pictures before it.
       isClosed = codec.closesReferences(codec.unitType(first))
       if codec == .hevc { level = HEVCNALUnitHeader(of: unit).map { Int($0.temporalID) } ?? 0 }
       return false

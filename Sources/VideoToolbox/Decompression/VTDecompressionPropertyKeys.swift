@@ -3,9 +3,11 @@ import CoreMedia
 
 // MARK: - Pixel buffers
 
-/// The pool that output buffers come from; nil before the first frame. CVPixelBufferPool, read-only.
+/// The pool that output buffers come from; nil before the first frame. CVPixelBufferPool,
+/// read-only.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_PixelBufferPool: CFString = "PixelBufferPool"
-/// Whether the decoder decodes straight into the pool's buffers, without a conversion. Boolean, read-only.
+/// Whether the decoder decodes straight into the pool's buffers, without a conversion. Boolean,
+/// read-only.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_PixelBufferPoolIsShared: CFString =
   "PixelBufferPoolIsShared"
 /// The least number of buffers that the pool keeps. Number.
@@ -14,13 +16,16 @@ public nonisolated(unsafe) let kVTDecompressionPropertyKey_OutputPoolRequestedMi
 
 // MARK: - Frames under way
 
-/// Frames that were handed over and not yet given back. Number, read-only.
+/// The number of frames that were submitted and whose callback was not called yet. Number,
+/// read-only.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_NumberOfFramesBeingDecoded: CFString =
   "NumberOfFramesBeingDecoded"
-/// The least of their presentation time stamps; nil if there are none. CMTime as a dictionary, read-only.
+/// The least presentation time stamp of the frames that are being decoded; nil if there are none.
+/// CMTime as a dictionary, read-only.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_MinOutputPresentationTimeStampOfFramesBeingDecoded:
   CFString = "MinOutputPresentationTimeStampOfFramesBeingDecoded"
-/// The greatest of their presentation time stamps; nil if there are none. CMTime as a dictionary, read-only.
+/// The greatest presentation time stamp of the frames that are being decoded; nil if there are
+/// none. CMTime as a dictionary, read-only.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_MaxOutputPresentationTimeStampOfFramesBeingDecoded:
   CFString = "MaxOutputPresentationTimeStampOfFramesBeingDecoded"
 
@@ -32,13 +37,14 @@ public nonisolated(unsafe) let kVTDecompressionPropertyKey_ContentHasInterframeD
 
 // MARK: - Decoder behaviour
 
-/// Whether a frame counts more than throughput. Boolean; nil is true.
+/// Whether the delay of each frame counts more than throughput. Boolean; nil is true.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_RealTime: CFString = "RealTime"
 /// Whether to save power at the cost of speed: one thread decodes. Boolean.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_MaximizePowerEfficiency: CFString =
   "MaximizePowerEfficiency"
-/// Threads for the decoder, at most. Number; 0 leaves the choice to the decoder. H.264 whose pictures are to come at once
-/// is decoded by one: with threads for slices, libavcodec does not tell of damage.
+/// The largest number of the decoder's threads. Number; 0 leaves the choice to the decoder. H.264
+/// whose frames are to be returned without delay is decoded by one thread: with slice threads,
+/// libavcodec does not report damage.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_ThreadCount: CFString = "ThreadCount"
 /// What to do with interlaced frames: one of the `kVTDecompressionProperty_FieldMode_` constants.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_FieldMode: CFString = "FieldMode"
@@ -54,14 +60,16 @@ public nonisolated(unsafe) let kVTDecompressionProperty_FieldMode_SingleField: C
 /// A progressive frame made of both fields, as `kVTDecompressionPropertyKey_DeinterlaceMode` says.
 public nonisolated(unsafe) let kVTDecompressionProperty_FieldMode_DeinterlaceFields: CFString =
   "DeinterlaceFields"
-/// How fields are made into a frame: one of the `kVTDecompressionProperty_DeinterlaceMode_` constants.
+/// How fields are made into a frame: one of the `kVTDecompressionProperty_DeinterlaceMode_`
+/// constants.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_DeinterlaceMode: CFString = "DeinterlaceMode"
 /// A filter over neighbouring rows. The default.
 public nonisolated(unsafe) let kVTDecompressionProperty_DeinterlaceMode_VerticalFilter: CFString =
   "VerticalFilter"
 /// A filter over neighbouring frames. Not supported by these decoders.
 public nonisolated(unsafe) let kVTDecompressionProperty_DeinterlaceMode_Temporal: CFString = "Temporal"
-/// A smaller size for the output: a dictionary with `kVTDecompressionResolutionKey_Width` and `_Height`.
+/// A smaller size for the output: a dictionary with `kVTDecompressionResolutionKey_Width` and
+/// `_Height`.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_ReducedResolutionDecode: CFString =
   "ReducedResolutionDecode"
 /// In pixels. Number.
@@ -74,48 +82,53 @@ public nonisolated(unsafe) let kVTDecompressionPropertyKey_ReducedCoefficientDec
 /// The fraction of the frames to give out. Not supported by these decoders.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_ReducedFrameDelivery: CFString =
   "ReducedFrameDelivery"
-/// Which frames to decode: one of the `kVTDecompressionProperty_OnlyTheseFrames_` constants. The others come back as
-/// dropped.
+/// Which frames to decode: one of the `kVTDecompressionProperty_OnlyTheseFrames_` constants. All
+/// others are reported as dropped.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_OnlyTheseFrames: CFString = "OnlyTheseFrames"
-/// All. The default.
+/// All frames. The default.
 public nonisolated(unsafe) let kVTDecompressionProperty_OnlyTheseFrames_AllFrames: CFString = "AllFrames"
-/// Those that other frames depend on.
+/// The frames that other frames depend on.
 public nonisolated(unsafe) let kVTDecompressionProperty_OnlyTheseFrames_NonDroppableFrames: CFString =
   "NonDroppableFrames"
-/// Those that depend on no other frame.
+/// The frames that depend on no other frame (I frames).
 public nonisolated(unsafe) let kVTDecompressionProperty_OnlyTheseFrames_IFrames: CFString = "IFrames"
-/// Those at which decoding can begin.
+/// The frames at which decoding can begin (sync samples).
 public nonisolated(unsafe) let kVTDecompressionProperty_OnlyTheseFrames_KeyFrames: CFString = "KeyFrames"
-/// The highest temporal level to decode; frames above come back as dropped. HEVC. Number.
+/// The highest temporal sub-layer to decode (`TemporalId` of HEVC); frames of higher ones are
+/// reported as dropped. Number.
 public nonisolated(unsafe) let kVTDecompressionProperty_TemporalLevelLimit: CFString = "TemporalLevelLimit"
 /// Ways to decode less, the best first. Not supported by these decoders.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_SuggestedQualityOfServiceTiers: CFString =
   "SuggestedQualityOfServiceTiers"
-/// Pixel formats that the session can give out, the most faithful first. Array of numbers, read-only.
+/// Pixel formats that the session can give out, the most faithful first. Array of numbers,
+/// read-only.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_SupportedPixelFormatsOrderedByQuality: CFString =
   "SupportedPixelFormatsOrderedByQuality"
 /// Pixel formats that the session can give out, the fastest first. Array of numbers, read-only.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_SupportedPixelFormatsOrderedByPerformance:
   CFString =
     "SupportedPixelFormatsOrderedByPerformance"
-/// Pixel formats that the session can give out at a reduced resolution. Array of numbers, read-only.
+/// Pixel formats that the session can give out at a reduced resolution. Array of numbers,
+/// read-only.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_PixelFormatsWithReducedResolutionSupport:
   CFString =
     "PixelFormatsWithReducedResolutionSupport"
-/// Whether frames may have other dimensions than the format description says; if not they are scaled. Boolean.
+/// Whether frames may have other dimensions than the format description says; if not they are
+/// scaled. Boolean.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_AllowBitstreamToChangeFrameDimensions: CFString =
   "AllowBitstreamToChangeFrameDimensions"
 
 // MARK: - After the decoder
 
-/// Properties (`kVTPixelTransferPropertyKey_`) for the conversion of decoded frames to what the client asked for.
-/// Dictionary.
+/// Properties (`kVTPixelTransferPropertyKey_`) for the conversion of decoded frames to what the
+/// client asked for. Dictionary.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_PixelTransferProperties: CFString =
   "PixelTransferProperties"
 
 // MARK: - Hardware
 
-/// In a decoder specification: the GPU that has to decode. There is none here, so that no decoder is found.
+/// In a decoder specification: the GPU that has to decode. There is none here, so that no decoder
+/// is found.
 public nonisolated(unsafe) let kVTVideoDecoderSpecification_RequiredDecoderGPURegistryID: CFString =
   "RequiredDecoderGPURegistryID"
 /// In a decoder specification: the GPU that should decode.
@@ -124,8 +137,8 @@ public nonisolated(unsafe) let kVTVideoDecoderSpecification_PreferredDecoderGPUR
 /// In a decoder specification: whether hardware may decode. Boolean.
 public nonisolated(unsafe) let kVTVideoDecoderSpecification_EnableHardwareAcceleratedVideoDecoder: CFString =
   "EnableHardwareAcceleratedVideoDecoder"
-/// In a decoder specification: whether hardware has to decode. The built-in decoder is none, unless
-/// `CodecRegistry.countsAllAsHardware` says otherwise. Boolean.
+/// In a decoder specification: whether hardware has to decode. The built-in decoder is not
+/// hardware, unless `CodecRegistry.countsAllAsHardware` is set. Boolean.
 public nonisolated(unsafe) let kVTVideoDecoderSpecification_RequireHardwareAcceleratedVideoDecoder: CFString =
   "RequireHardwareAcceleratedVideoDecoder"
 /// The GPU that decodes. Not supported by these decoders, which run on the processor.

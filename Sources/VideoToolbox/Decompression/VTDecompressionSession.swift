@@ -3,18 +3,20 @@ import CodecInterface
 import CoreMedia
 import FFmpegMedia
 
-/// Called with each frame that was decoded.
+/// Called with the outcome of each frame.
 ///
-/// Its arguments are the session's refcon, the frame's refcon, `noErr` or the frame's error, what became of the frame,
-/// the image, or nil if there was an error or the frame was dropped, its presentation time stamp and its duration.
+/// The arguments are the session's refcon; the frame's refcon; `noErr` or the frame's error; flags
+/// that say, for example, whether the frame was dropped; the image, which is nil if there was an
+/// error or the frame was dropped; its presentation time stamp; and its duration.
 public typealias VTDecompressionOutputCallback =
   @Sendable (
     UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, OSStatus, VTDecodeInfoFlags, CVImageBuffer?, CMTime,
     CMTime
   ) -> Void
 
-/// Called with a frame that was decoded: `noErr` or the frame's error, what became of the frame, the image, or nil if
-/// there was an error or the frame was dropped, its presentation time stamp and its duration.
+/// Called with the outcome of one frame. The arguments are `noErr` or the frame's error; flags that
+/// say, for example, whether the frame was dropped; the image, which is nil if there was an error
+/// or the frame was dropped; its presentation time stamp; and its duration.
 public typealias VTDecompressionOutputHandler =
   @Sendable (OSStatus, VTDecodeInfoFlags, CVImageBuffer?, CMTime, CMTime) -> Void
 
@@ -44,7 +46,8 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
   private let pipeline: DecompressionPipeline
   private let lock = Lock()
   private var store = PropertyStore(DecompressionProperties.table)
-  /// What holds where no property was set for it.
+  /// The options of a session for a reader of AVFoundation, which apply where the corresponding
+  /// property was not set; nil for other sessions.
   private let options: DecompressionOptions?
   private var settings: DecompressionSettings
   private var format: StreamFormat
@@ -89,7 +92,7 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
 
   var hasCallback: Bool { callback != nil }
 
-  /// Frames are handed to the session's callback, if it has one.
+  /// The handler of a frame that calls the session's callback; nil if the session has none.
   func output(frameRefcon: UnsafeMutableRawPointer?) -> VTDecompressionOutputHandler? {
     guard let (callback, refcon) = callback else { return nil }
     nonisolated(unsafe) let refcons = (refcon, frameRefcon)
@@ -112,7 +115,7 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
     let count = CMSampleBufferGetNumSamples(sample)
     guard count > 0, let data = CMSampleBufferGetDataBuffer(sample) else { return kVTParameterErr }
     guard count > 1 else { return decodeOne(sample, flags, infoFlagsOut, handler) }
-    // A frame without bytes is none.
+    // Each frame has at least one byte.
     guard count <= CMBlockBufferGetDataLength(data) else { return kVTParameterErr }
     return CMSampleBufferCallBlockForEachSample(sample) { part, _ in
       guard CMSampleBufferGetDataBuffer(part).map({ CMBlockBufferGetDataLength($0) > 0 }) ?? false else {
@@ -187,7 +190,8 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
 
   func invalidate() {
     lock.withLock { isInvalid = true }
-    // Whoever came first: each caller may free what callbacks use.
+    // Also where another call was first: each caller may free what the callbacks use when its own
+    // call returns.
     pipeline.stop()
   }
 
@@ -211,7 +215,7 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
   }
 
   func copyProperty(_ key: String) -> (status: OSStatus, value: AnyObject?) {
-    // Not under the lock: reading a fact may wait for a callback, and that may call the session.
+    // Read without the lock: the pipeline may wait for a callback, which may call the session.
     let (isInvalid, store, state) = snapshot()
     if isInvalid { return (kVTInvalidSessionErr, nil) }
     return store.copy(key, state)

@@ -6,16 +6,18 @@ import CoreMedia
 ///
 /// Of the parameters:
 ///
-/// - `allocator`: not needed; memory is the runtime's.
-/// - `formatDescription`: what the frames are.
+/// - `allocator`: ignored.
+/// - `formatDescription`: the format of the frames.
 /// - `decoderSpecification`: `kVTVideoDecoderSpecification_...` keys, or nil.
-/// - `imageBufferAttributes`: what the images are to be, or nil. A pixel format, or several to choose from, and a
-///   size are honoured by conversion; what is not named stays as the decoder gives it.
-/// - `outputCallback`: called with each frame, or nil if each frame comes with a handler of its own.
-/// - Returns: `kVTCouldNotFindVideoDecoderErr` if there is no decoder for the format or the specification;
-///   `kVTVideoDecoderBadDataErr` if the format description's configuration record is damaged;
-///   `kVTPixelTransferNotSupportedErr` for a pixel format that nothing can be converted to;
-///   `kVTParameterErr`. The session is nil then.
+/// - `imageBufferAttributes`: attributes of the image buffers, or nil. A pixel format, or several
+///   to choose from, and a size are met by conversion; where they are not named, images keep the
+///   decoder's.
+/// - `outputCallback`: called with each frame, or nil if each frame is submitted with a handler of
+///   its own.
+/// - Returns: `kVTCouldNotFindVideoDecoderErr` if there is no decoder for the format or the
+///   specification; `kVTVideoDecoderBadDataErr` if the format description's configuration record is
+///   damaged; `kVTPixelTransferNotSupportedErr` if images cannot be converted to any of the named
+///   pixel formats; `kVTParameterErr` for arguments of a wrong type. The session is nil then.
 @discardableResult
 public func VTDecompressionSessionCreate(
   allocator: CFAllocator?, formatDescription videoFormatDescription: CMVideoFormatDescription,
@@ -39,7 +41,7 @@ public func VTDecompressionSessionCreate(
   }
 }
 
-/// Creates a session whose frames each come with a handler of their own.
+/// Creates a session without a callback: each frame is submitted with a handler of its own.
 @discardableResult
 public func VTDecompressionSessionCreate(
   allocator: CFAllocator?, formatDescription videoFormatDescription: CMVideoFormatDescription,
@@ -53,7 +55,7 @@ public func VTDecompressionSessionCreate(
     outputCallback: nil, decompressionSessionOut: decompressionSessionOut)
 }
 
-/// Ends a session: frames that are under way are not given out any more, and every further call gives
+/// Ends a session. Frames that are being decoded are discarded, and every further call returns
 /// `kVTInvalidSessionErr`.
 public func VTDecompressionSessionInvalidate(_ session: VTDecompressionSession) { session.invalidate() }
 
@@ -61,21 +63,21 @@ public func VTDecompressionSessionInvalidate(_ session: VTDecompressionSession) 
 @discardableResult
 public func VTDecompressionSessionGetTypeID() -> CFTypeID { VTDecompressionSession.cfTypeID }
 
-/// Decompresses a frame. The session's callback gets it.
+/// Decompresses a frame and passes the image to the session's callback.
 ///
-/// Without a flag the frame has been given out when the call returns, in decode order. With
-/// `_EnableAsynchronousDecompression` the call returns sooner, unless the session has as many frames waiting as it
-/// takes. With `_EnableTemporalProcessing` frames come in order of presentation, and the last ones not before
-/// `VTDecompressionSessionFinishDelayedFrames`.
+/// Without a flag the callback has been called when this function returns; frames come in decode
+/// order. With `_EnableAsynchronousDecompression` the function returns earlier, unless the session
+/// has as many frames waiting as it takes. With `_EnableTemporalProcessing` frames come in
+/// presentation order, and the last ones only after `VTDecompressionSessionFinishDelayedFrames`.
 ///
 /// Of the parameters:
 ///
-/// - `sampleBuffer`: one frame or several. Its format description may be another than the session's if
-///   `VTDecompressionSessionCanAcceptFormatDescription` says so.
-/// - `sourceFrameRefCon`: handed to the callback.
-/// - `infoFlagsOut`: receives what is known when the call returns.
-/// - Returns: an error if the frame could not be taken, in which case the callback is not called. What is wrong with a
-///   frame that was taken, the callback is told.
+/// - `sampleBuffer`: one frame or several. Its format description may differ from the session's if
+///   `VTDecompressionSessionCanAcceptFormatDescription` returns true for it.
+/// - `sourceFrameRefCon`: passed to the callback.
+/// - `infoFlagsOut`: receives what is known about the frame when the function returns.
+/// - Returns: an error if the frame was not accepted, in which case the callback is not called. The
+///   error of a frame that was accepted is passed to the callback.
 @discardableResult
 public func VTDecompressionSessionDecodeFrame(
   _ session: VTDecompressionSession, sampleBuffer: CMSampleBuffer, flags decodeFlags: VTDecodeFrameFlags,
@@ -86,7 +88,7 @@ public func VTDecompressionSessionDecodeFrame(
   return session.decode(sampleBuffer, decodeFlags, infoFlagsOut, output)
 }
 
-/// Decompresses a frame and hands it to a handler. For sessions without a callback.
+/// Decompresses a frame and passes the image to a handler, in a session without a callback.
 @discardableResult
 @preconcurrency public func VTDecompressionSessionDecodeFrame(
   _ session: VTDecompressionSession, sampleBuffer: CMSampleBuffer, flags decodeFlags: VTDecodeFrameFlags,
@@ -97,10 +99,11 @@ public func VTDecompressionSessionDecodeFrame(
   return session.decode(sampleBuffer, decodeFlags, infoFlagsOut, outputHandler)
 }
 
-/// Decompresses a frame, with options of its own, and hands it to the session's callback.
+/// Decompresses a frame, with options for this frame, and passes the image to the session's
+/// callback.
 ///
-/// `frameOptions` are `kVTDecodeFrameOptionKey_ContentAnalyzerRotation` and the like, for decoders that have them; here
-/// none has, and options are passed over.
+/// `frameOptions` holds `kVTDecodeFrameOptionKey_ContentAnalyzerRotation` and similar keys, for
+/// decoders that support them. No decoder of this package does, so that options are ignored.
 @discardableResult
 public func VTDecompressionSessionDecodeFrame(
   _ session: VTDecompressionSession, sampleBuffer: CMSampleBuffer, flags decodeFlags: VTDecodeFrameFlags,
@@ -112,7 +115,8 @@ public func VTDecompressionSessionDecodeFrame(
     infoFlagsOut: infoFlagsOut)
 }
 
-/// Decompresses a frame, with options of its own, and hands it to a handler. For sessions without a callback.
+/// Decompresses a frame, with options for this frame, and passes the image to a handler, in a
+/// session without a callback.
 @discardableResult
 @preconcurrency public func VTDecompressionSessionDecodeFrame(
   _ session: VTDecompressionSession, sampleBuffer: CMSampleBuffer, flags decodeFlags: VTDecodeFrameFlags,
@@ -124,8 +128,9 @@ public func VTDecompressionSessionDecodeFrame(
     outputHandler: outputHandler)
 }
 
-/// Decompresses a frame that may hold several images, and hands it to a handler: no decoder here gives more than one, so
-/// there are no tagged buffers. For sessions without a callback.
+/// Decompresses a frame that may hold several images, and passes them to a handler, in a session
+/// without a callback. No decoder of this package returns more than one image per frame, so the
+/// array of tagged buffers is always nil.
 @discardableResult
 @preconcurrency public func VTDecompressionSessionDecodeFrame(
   _ session: VTDecompressionSession, sampleBuffer: CMSampleBuffer, flags decodeFlags: VTDecodeFrameFlags,
@@ -140,7 +145,7 @@ public func VTDecompressionSessionDecodeFrame(
   ) { status, flags, image, time, duration in completionHandler(status, flags, image, nil, time, duration) }
 }
 
-/// Gives out all frames that were held back for the order of presentation.
+/// Delivers all frames that the decoder holds in order to put frames into presentation order.
 @discardableResult
 public func VTDecompressionSessionFinishDelayedFrames(_ session: VTDecompressionSession) -> OSStatus {
   session.finishDelayedFrames()
@@ -154,14 +159,14 @@ public func VTDecompressionSessionCanAcceptFormatDescription(
   session.canAccept(newFormatDesc)
 }
 
-/// Waits until every frame has been given out, delayed ones too.
+/// Waits until every frame has been delivered, including delayed ones.
 @discardableResult
 public func VTDecompressionSessionWaitForAsynchronousFrames(_ session: VTDecompressionSession) -> OSStatus {
   session.waitForAsynchronousFrames()
 }
 
-/// A black image like those that the session gives out.
-/// - Returns: `kVTParameterErr` if the format description does not say how large it is.
+/// Creates a black image with the size, the pixel format and the attachments of the session's
+/// images.
 @discardableResult
 public func VTDecompressionSessionCopyBlackPixelBuffer(
   _ session: VTDecompressionSession, pixelBufferOut: UnsafeMutablePointer<CVPixelBuffer?>
@@ -175,19 +180,22 @@ public func VTDecompressionSessionCopyBlackPixelBuffer(
   }
 }
 
-/// Makes a decoder that the system has in reserve for a codec known to this process. There is none in reserve: all
-/// decoders, those that a program has registered too, are known from the start.
+/// Makes a supplemental decoder of the system available to this process. There are none on this
+/// platform: all decoders, including those that a program has registered, are available from the
+/// start.
 public func VTRegisterSupplementalVideoDecoderIfAvailable(_ codecType: CMVideoCodecType) {}
 
-/// Makes decoders for professional workflows known that are installed beside the system's. There are none here: a
-/// program registers its own with `CodecRegistry`.
+/// Makes decoders for professional workflows, which are installed separately, available to this
+/// process. There are none on this platform: a program registers its own with `CodecRegistry`.
 public func VTRegisterProfessionalVideoWorkflowVideoDecoders() {}
 
-/// Makes encoders for professional workflows known that are installed beside the system's. There are none here.
+/// Makes encoders for professional workflows, which are installed separately, available to this
+/// process. There are none on this platform.
 public func VTRegisterProfessionalVideoWorkflowVideoEncoders() {}
 
-/// Whether frames of a codec can be decoded by hardware: by a decoder that the program has registered, as the built-in
-/// one runs on the processor, unless `CodecRegistry.countsAllAsHardware` says otherwise.
+/// Whether frames of a codec can be decoded by hardware: by a decoder that the program has
+/// registered as such. The built-in decoder runs on the processor; it counts as hardware only with
+/// `CodecRegistry.countsAllAsHardware`.
 @discardableResult
 public func VTIsHardwareDecodeSupported(_ codecType: CMVideoCodecType) -> Bool {
   DecoderCatalogue.all.contains { $0.isHardwareAccelerated && $0.supports(CodecType(rawValue: codecType)) }
