@@ -1,28 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A binary property list that came from anywhere, looked over before Foundation reads it, which ends the process at a set: the format
-/// could hold one, and keys that are no strings, and no property list does. Objects may also be in many lists at a time, which
-/// then become more values than any memory holds.
+/// Validates a binary property list from an untrusted file before Foundation parses it. The format
+/// has sets and keys that are not strings, which no property list may contain: Foundation ends the
+/// process at a set. An object may also be an element of many containers at a time, so that a small
+/// file can expand to more values than memory can hold.
 struct BinaryPropertyList {
   private let bytes: UnsafeRawBufferPointer
+  /// The number of objects.
   private let count: Int
+  /// The index of the top-level object.
   private let top: Int
+  /// The byte offset of the offset table, which follows the objects.
   private let table: Int
+  /// The size of an entry of the offset table, in bytes.
   private let offsetSize: Int
+  /// The size of an object reference in a container, in bytes.
   private let referenceSize: Int
 
-  /// Lists within lists: readers give up at some hundreds.
+  /// The deepest nesting of containers: parsers fail at some hundreds.
   static let maximumDepth = 64
-  /// Values that it becomes, each counted wherever it is, and the bytes of those that have some.
+  /// The largest number of values after expansion, where an object counts once for each container
+  /// that has it, and the largest number of bytes of all strings and data.
   static let maximumValues = 1 << 20
   static let maximumContent = 64 << 20
 
   private static let header: StaticString = "bplist00"
   private static let trailerSize = 32
 
-  /// Whether every object is a Boolean, a number, a date, data, a string, an array or a dictionary with strings as keys, and lies within.
+  /// Whether every object is a Boolean, a number, a date, data, a string, an array or a dictionary
+  /// with strings as keys, and lies within the bytes, and the expanded list keeps the limits.
+  /// - Parameter bytes: The file's or the record's content.
   static func holdsOnlyValues(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let list = BinaryPropertyList(bytes) else { return false }
-    // Objects that lie in each other would make this quadratic: what is whole has no more pairs than bytes.
+    // Objects that overlap in the file would make the check quadratic. A valid list has fewer
+    // dictionary entries than bytes.
     var pairs = bytes.count
     guard list.count <= maximumValues, (0..<list.count).allSatisfy({ list.isValue($0, &pairs) }) else {
       return false
@@ -31,14 +41,14 @@ struct BinaryPropertyList {
     return list.weigh(list.top, 0, &known) != nil
   }
 
-  /// What an object becomes, with all that is in it.
+  /// The expanded size of an object, including everything that it contains.
   private struct Weight {
     var values = 1
     var content = 0
-    /// Lists within lists.
+    /// The depth of nested containers.
     var height = 0
 
-    /// nil where it is too much.
+    /// The sum with a contained object; nil where it exceeds a limit.
     func adding(_ inner: Weight) -> Weight? {
       let sum = Weight(
         values: values + inner.values, content: content + inner.content,
@@ -49,8 +59,12 @@ struct BinaryPropertyList {
     }
   }
 
-  /// Each object is looked at once.
-  /// - Returns: nil where it is too much, or in itself.
+  /// Computes the expanded size of an object. Each object is visited once.
+  /// - Parameters:
+  ///   - object: The index of the object.
+  ///   - depth: The number of containers around it.
+  ///   - known: The sizes that were computed before, by object.
+  /// - Returns: Nil where a limit is exceeded, or an object contains itself.
   private func weigh(_ object: Int, _ depth: Int, _ known: inout [Int: Weight]) -> Weight? {
     if let weight = known[object] { return weight }
     guard depth <= Self.maximumDepth, let offset = offset(object) else { return nil }
@@ -72,6 +86,7 @@ struct BinaryPropertyList {
     return weight
   }
 
+  /// Reads the header and the trailer; nil if they are not those of a binary property list.
   private init?(_ bytes: UnsafeRawBufferPointer) {
     let headerSize = Self.header.utf8CodeUnitCount
     guard bytes.count >= headerSize + Self.trailerSize + 1,
@@ -94,7 +109,8 @@ struct BinaryPropertyList {
     self.table = table
   }
 
-  /// A big-endian integer of up to eight bytes; nil where it does not lie before the table, or is too large.
+  /// Reads a big-endian integer of up to eight bytes; nil where it does not end before `end`, or
+  /// exceeds `Int`.
   private func integer(at offset: Int, size: Int, before end: Int) -> Int? {
     guard offset >= 0, offset <= end - size else { return nil }
     var value: UInt64 = 0
@@ -102,7 +118,7 @@ struct BinaryPropertyList {
     return Int(exactly: value)
   }
 
-  /// Where an object is.
+  /// The byte offset of an object; nil if there is no such object.
   private func offset(_ object: Int) -> Int? {
     guard object < count,
       let offset = integer(
@@ -112,9 +128,11 @@ struct BinaryPropertyList {
     return offset
   }
 
+  /// The type of an object: the upper four bits of its marker byte.
   private func kind(_ object: Int) -> UInt8? { offset(object).map { bytes[$0] >> 4 } }
 
-  /// How many things follow a marker, and where they begin.
+  /// The number of elements (bytes, characters, references or entries) of the object at an offset,
+  /// and the offset of the first.
   private func extent(_ offset: Int) -> (count: Int, start: Int)? {
     let low = Int(bytes[offset] & 15)
     if low != 15 { return (low, offset + 1) }
@@ -124,6 +142,8 @@ struct BinaryPropertyList {
     return (count, offset + 2 + size)
   }
 
+  /// Whether an object has a valid type and lies within the bytes. `pairsLeft` is reduced by the
+  /// number of its dictionary entries.
   private func isValue(_ object: Int, _ pairsLeft: inout Int) -> Bool {
     guard let offset = offset(object) else { return false }
     let marker = bytes[offset]
@@ -153,6 +173,7 @@ struct BinaryPropertyList {
     }
   }
 
+  /// Whether elements of a size in bytes lie before the offset table.
   private func fits(_ count: Int, _ size: Int, at start: Int) -> Bool {
     start <= table && count <= (table - start) / size
   }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-/// A decode time as numbers that order as the times do, of whatever time scales.
+/// A decode time as three integers that sort in the order of the times, whatever their time scales.
 struct DecodeTimeKey: Comparable, Hashable {
   var epoch: Int64
   /// Whole seconds, rounded down.
   var second: Int64
-  /// What is left, in 2^-62 s. Two times of different fractions are at least that far apart, as time scales are below
-  /// 2^31.
+  /// The rest, in units of 2^-62 s. As time scales are below 2^31, two different times differ by at
+  /// least that much.
   var fraction: Int64
 
-  /// Nil for a time that is no number.
+  /// Creates the key of a time; nil if the time is not numeric.
   init?(_ time: CMTime) {
     guard time.isNumeric, time.timescale > 0 else { return nil }
     let scale = Int64(time.timescale)
@@ -31,13 +31,13 @@ struct DecodeTimeKey: Comparable, Hashable {
   }
 }
 
-/// A time range of decode times: with its start, without its end.
+/// A range of decode times, which includes its start and excludes its end.
 struct DecodeTimeRange: Equatable {
   let range: CMTimeRange
   let start: DecodeTimeKey
   let end: DecodeTimeKey
 
-  /// Nil for a range of which a part is no number, or that ends before it starts.
+  /// Creates a range; nil if its start or duration is not numeric, or if it ends before it starts.
   init?(_ range: CMTimeRange) {
     guard range.isValid, let start = DecodeTimeKey(range.start), let end = DecodeTimeKey(range.end),
       start <= end
@@ -49,7 +49,9 @@ struct DecodeTimeRange: Equatable {
 
   static func == (a: Self, b: Self) -> Bool { a.start == b.start && a.end == b.end }
 
-  /// - Returns: Nil if one of them is no range, or they are not in ascending order, or overlap.
+  /// Converts time ranges.
+  /// - Returns: Nil if one of them is not a valid range, or they are not in ascending order, or
+  ///   overlap.
   static func ascending(_ ranges: some Sequence<CMTimeRange>) -> [DecodeTimeRange]? {
     var result: [DecodeTimeRange] = []
     for range in ranges {
@@ -63,7 +65,8 @@ struct DecodeTimeRange: Equatable {
 }
 
 extension [DecodeTimeRange] {
-  /// How much of these ranges is over at a time, from 0 to 1; 1 for ranges without any duration.
+  /// The fraction of the ranges' total duration that precedes a time, from 0 to 1; 1 for ranges
+  /// without any duration.
   func progress(at time: CMTime) -> Double {
     let total = reduce(0) { $0 + $1.range.duration.seconds }
     guard total > 0 else { return 1 }

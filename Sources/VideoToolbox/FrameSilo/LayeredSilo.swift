@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-/// The frames of a movie that was encoded again in parts: a silo with all of it, and others that hold what came in place of
-/// some of its frames. Nothing is taken out of a silo before what comes in its place is whole, so that a pass that fails, on
-/// a full disk too, leaves the movie as it was.
+/// The frames of a movie of which parts were encoded again: a silo with all of the first version,
+/// and further silos with the frames that replace some of its frames. No frame is removed from a
+/// silo before its replacement is complete, so that a pass that fails, for example on a full disk,
+/// leaves the movie as it was.
 package struct LayeredSilo {
   /// A range of decode times, and the silo whose frames are those of it.
   private struct Piece {
@@ -11,15 +12,19 @@ package struct LayeredSilo {
     let silo: VTFrameSilo
   }
 
+  /// The silo with all frames of the first version.
   package let whole: VTFrameSilo
-  /// Ascending, and apart.
+  /// The replaced ranges, ascending and without overlap.
   private var pieces: [Piece] = []
 
+  /// Creates a movie of which nothing is replaced.
+  /// - Parameter whole: The silo with all frames.
   package init(_ whole: VTFrameSilo) { self.whole = whole }
 
+  /// Replaces the frames of some ranges.
   /// - Parameters:
-  ///   - ranges: decode times, ascending and apart.
-  ///   - silo: frames that take the place of those in the ranges; it has no others.
+  ///   - ranges: Ranges of decode times, ascending and without overlap.
+  ///   - silo: The frames that replace those of the ranges; it must not have any others.
   package mutating func replace(_ ranges: [CMTimeRange], with silo: VTFrameSilo) {
     for range in ranges {
       pieces = pieces.flatMap { piece in
@@ -30,6 +35,7 @@ package struct LayeredSilo {
     pieces.sort { $0.range.start < $1.range.start }
   }
 
+  /// The parts of a range that lie outside another one.
   private static func rest(of range: CMTimeRange, without other: CMTimeRange) -> [CMTimeRange] {
     guard other.start < range.end, range.start < other.end else { return [range] }
     var rest: [CMTimeRange] = []
@@ -38,11 +44,11 @@ package struct LayeredSilo {
     return rest
   }
 
-  /// Gives each frame to `body`, in decode order.
+  /// Calls a closure with each frame, in decode order.
   /// - Parameters:
-  ///   - range: decode times; nil for all.
-  ///   - body: what it returns other than noErr ends it.
-  /// - Returns: What `body` or a silo said.
+  ///   - range: The range of decode times; nil for all.
+  ///   - body: Called with each frame; a result other than `noErr` ends the calls.
+  /// - Returns: `noErr`, the result of `body` that has ended the calls, or the error of a silo.
   package func forEach(in range: CMTimeRange? = nil, _ body: (CMSampleBuffer) -> OSStatus) -> OSStatus {
     var left = pieces[...]
     if let range {

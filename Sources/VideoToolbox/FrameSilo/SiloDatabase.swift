@@ -2,12 +2,17 @@
 import CSQLite
 import Foundation
 
-/// A connection to a file of SQLite's, with prepared statements. One thread at a time may use it.
+/// A connection to an SQLite database, with its prepared statements. One thread at a time may use
+/// it.
 final class SiloDatabase {
   private let connection: OpaquePointer
   private var statements: [String: Statement] = [:]
 
-  /// - Parameter path: Empty for a file that has no name and goes with the connection, or the process.
+  /// Opens a database.
+  /// - Parameters:
+  ///   - path: The path of the file; empty for a temporary file without a name, which is deleted
+  ///     with the connection or the process.
+  ///   - creates: Whether to create the file if it does not exist.
   init(path: String, creates: Bool) throws(SiloError) {
     var connection: OpaquePointer?
     let flags =
@@ -22,7 +27,7 @@ final class SiloDatabase {
     self.connection = connection
   }
 
-  /// In one value.
+  /// The largest size of one value, in bytes.
   static let maximumBytes = 256 << 20
 
   deinit {
@@ -30,33 +35,39 @@ final class SiloDatabase {
     sqlite3_close_v2(connection)
   }
 
-  /// Whether what is written goes into the file at once, not when a transaction ends.
+  /// Whether no transaction is open (SQLite's autocommit mode).
   var isAutomatic: Bool { sqlite3_get_autocommit(connection) != 0 }
+  /// The row ID of the row that was inserted last.
   var lastRow: Int64 { sqlite3_last_insert_rowid(connection) }
+  /// The number of rows that the last statement has inserted, changed or deleted.
   var changes: Int { Int(sqlite3_changes(connection)) }
 
-  /// Whether the file is still the one of its name.
+  /// Whether the open file still has its name: it was neither moved nor replaced.
   var isInPlace: Bool {
     var hasMoved: Int32 = 1
     return sqlite3_file_control(connection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK
       && hasMoved == 0
   }
 
-  /// Makes the file an empty one, whatever it held.
+  /// Resets the file to an empty database, whatever it contained, even if it is damaged.
   func reset() throws(SiloError) {
     guard ovt_sqlite_reset(connection, 1) == SQLITE_OK else { throw .damaged }
     defer { _ = ovt_sqlite_reset(connection, 0) }
     try run("VACUUM")
   }
 
-  /// Runs statements that give nothing back.
+  /// Runs statements without parameters and results.
   func run(_ text: String) throws(SiloError) {
     let code = sqlite3_exec(connection, text, nil, nil, nil)
     guard code == SQLITE_OK else { throw .sqlite(code) }
   }
 
-  /// Runs a statement with values for its question marks, and gives each row to `body` until it returns false.
-  /// Statements stay prepared: their texts have to be few.
+  /// Runs a statement.
+  /// - Parameters:
+  ///   - text: The statement. It stays prepared for further calls, so that a program must not use
+  ///     many different texts.
+  ///   - values: The values of its parameters (question marks), in order.
+  ///   - body: Called with each row, until it returns false.
   func run(
     _ text: String, _ values: [Value], row body: (Row) throws(SiloError) -> Bool = { _ in true }
   ) throws(SiloError) {
@@ -75,14 +86,14 @@ final class SiloDatabase {
     return statement
   }
 
-  /// What a question mark stands for.
+  /// The value of a parameter of a statement.
   enum Value {
     case integer(Int64)
-    /// Must stay where they are until the statement has run.
+    /// The bytes are not copied: they must stay valid until the statement has run.
     case bytes(UnsafeRawBufferPointer)
   }
 
-  /// The row that a statement stands at; its bytes are there until the next.
+  /// The current row of a statement. Its bytes are valid until the next row is read.
   struct Row {
     fileprivate let statement: OpaquePointer
 
@@ -116,7 +127,8 @@ final class SiloDatabase {
         switch value {
         case .integer(let number): sqlite3_bind_int64(pointer, index, number)
         case .bytes(let bytes):
-          // Without a destructor SQLite keeps the address and makes no copy. Of no bytes, a blob, not NULL.
+          // With a nil destructor (SQLITE_STATIC) SQLite keeps the address and copies nothing. An
+          // empty blob needs a call of its own: with a nil address it would be NULL.
           bytes.isEmpty
             ? sqlite3_bind_zeroblob(pointer, index, 0)
             : sqlite3_bind_blob64(pointer, index, bytes.baseAddress, UInt64(bytes.count), nil)

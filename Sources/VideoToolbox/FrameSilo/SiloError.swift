@@ -2,18 +2,18 @@
 import CSQLite
 import CoreFoundation
 
-/// Why a silo cannot do something, as its functions return it.
+/// An error of a frame silo, as the status code that its functions return.
 struct SiloError: Error, Equatable {
   let status: OSStatus
 
   init(_ status: OSStatus) { self.status = status }
 
-  /// The file is no silo, or one whose content was changed: macOS's ioErr.
+  /// The file is not a silo, or is damaged: macOS's ioErr.
   static let damaged = SiloError(-36)
   /// Another silo has the file open: macOS's fBsyErr.
   static let busy = SiloError(-47)
 
-  /// A result code of SQLite's; macOS's dskFulErr for a full disk.
+  /// Converts a result code of SQLite. A full disk is macOS's dskFulErr.
   static func sqlite(_ code: Int32) -> SiloError {
     switch code & 0xFF {
     case SQLITE_FULL: SiloError(-34)

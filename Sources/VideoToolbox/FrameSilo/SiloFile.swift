@@ -4,20 +4,26 @@ import CoreMedia
 import FFmpegMedia
 import Foundation
 
-/// The frames of a silo, on disk: a table with an index by decode time, which docs/frame-silo.md describes.
+/// The file of a frame silo: an SQLite database whose table of frames has an index by decode time.
+/// docs/frame-silo.md describes it.
 ///
-/// One thread at a time may use it. What is added is safe from a crash of the process at the latest after
-/// `framesUntilSafe` more frames.
+/// One thread at a time may use it. A frame survives a crash of the process at the latest after
+/// `framesUntilSafe` further frames were added.
 final class SiloFile {
   private let database: SiloDatabase
-  /// Nil for a file without a name.
+  /// The place of the file; nil for a file without a name.
   private let place: SiloPlace?
+  /// Whether the file is deleted together with this object.
   private let removesFile: Bool
-  /// Format descriptions that were seen last: a stream has few.
+  /// The format descriptions that were used last, with their row IDs, the latest first. A stream
+  /// has few of them.
   private var formats: [(id: Int64, format: CMVideoFormatDescription)] = []
+  /// The number of frames that were added since the last transaction was committed.
   private var framesUnderWay = 0
+  /// The number of frames in the silo.
   private var frameCount = 0
 
+  /// The number of frames after which a transaction is committed.
   private static let framesUntilSafe = 120
   private static let formatsKept = 8
   static let applicationID: Int64 = 0x4F56_5446  // "OVTF"
@@ -32,14 +38,19 @@ final class SiloFile {
     "CREATE TABLE pass(id INTEGER PRIMARY KEY, record BLOB NOT NULL)",
   ]
 
-  /// A new silo in a file without a name.
+  /// Creates a silo in a file without a name.
   init() throws(SiloError) {
     database = try Self.create(at: "", reset: false, isDurable: false)
     (place, removesFile) = (nil, false)
   }
 
-  /// A new silo where there is nothing, an empty file, or a silo, which goes.
-  /// - Throws: `SiloError` with `kVTParameterErr` where there is something else, `busy` for a silo that is open.
+  /// Creates a silo at a place where there is no file, an empty file, or a silo, which is
+  /// overwritten.
+  /// - Parameters:
+  ///   - place: The place of the file.
+  ///   - isKept: Whether the file stays when this object is released.
+  /// - Throws: `SiloError` with `kVTParameterErr` where there is another file, `busy` for a silo
+  ///   that is open, `damaged` for one whose journal names a super-journal.
   init(creatingAt place: SiloPlace, isKept: Bool) throws(SiloError) {
     database = try place.reserve { () throws(SiloError) -> SiloDatabase in
       let content = place.content
@@ -55,9 +66,12 @@ final class SiloFile {
     (self.place, removesFile) = (place, !isKept)
   }
 
-  /// One that is there.
-  /// - Throws: `SiloError` with `kVTParameterErr` where there is no silo, `busy` for one that is open, `damaged` for one
-  ///   of another version or with frames missing.
+  /// Opens an existing silo.
+  /// - Parameters:
+  ///   - place: The place of the file.
+  ///   - isKept: Whether the file stays when this object is released.
+  /// - Throws: `SiloError` with `kVTParameterErr` where there is no silo, `busy` for one that is
+  ///   open, `damaged` for one of another version or with frames missing.
   init(openingAt place: SiloPlace, isKept: Bool) throws(SiloError) {
     (database, frameCount) = try place.reserve { () throws(SiloError) -> (SiloDatabase, Int) in
       guard place.content == .silo else { throw SiloError(kVTParameterErr) }
@@ -73,7 +87,7 @@ final class SiloFile {
   deinit {
     guard let place else { return }
     if removesFile {
-      // Not one that has taken its place.
+      // The file is not deleted if another one has been put in its place.
       place.release {
         guard database.isInPlace else { return }
         unlink(place.journal)
@@ -87,7 +101,7 @@ final class SiloFile {
   private static func create(at path: String, reset: Bool, isDurable: Bool) throws(SiloError) -> SiloDatabase
   {
     let database = try SiloDatabase(path: path, creates: true)
-    // First: what is damaged cannot be prepared.
+    // The file is emptied first, because the statements in `prepare` fail on a damaged one.
     if reset { try database.reset() }
     try prepare(database, isDurable: isDurable)
     try database.run("BEGIN EXCLUSIVE")
@@ -104,7 +118,8 @@ final class SiloFile {
     guard try number("PRAGMA application_id", in: database) == applicationID,
       try number("PRAGMA user_version", in: database) == version
     else { throw .damaged }
-    // A schema of somebody else's could run code of its own with each statement.
+    // Triggers or views in a foreign schema could run further statements, so the schema has to be
+    // exactly ours.
     var texts: [String] = []
     try database.run("SELECT sql FROM sqlite_master ORDER BY rowid", []) { row in
       texts.append(row.text(0) ?? "")
@@ -114,19 +129,22 @@ final class SiloFile {
     return database
   }
 
+  /// Configures a connection: exclusive locking, the journal, and how writes are synchronised.
   private static func prepare(_ database: SiloDatabase, isDurable: Bool) throws(SiloError) {
     try database.run("PRAGMA locking_mode = EXCLUSIVE")
-    // Only what is overwritten goes into the journal, not new frames; it is kept, empty, between transactions.
+    // The journal receives the pages that are overwritten, not new ones. It is kept between
+    // transactions, truncated to 0 bytes.
     try database.run("PRAGMA journal_mode = TRUNCATE")
-    // A file that goes with the silo need not outlive the power.
+    // A file that is deleted with the silo need not survive a power failure.
     try database.run("PRAGMA synchronous = \(isDurable ? "FULL" : "OFF")")
     try database.run("PRAGMA cache_size = -4096")
-    // To remove frames must not need the room that they take.
+    // Without this, deleting frames could take as much room as the frames themselves.
     try database.run("PRAGMA secure_delete = OFF")
-    // Nobody else has it from here on.
+    // Acquires the exclusive lock, which is held until the connection is closed.
     try database.run("BEGIN EXCLUSIVE; COMMIT")
   }
 
+  /// Runs a query and returns the integer in its first row; -1 if there is no row.
   private static func number(_ text: String, in database: SiloDatabase) throws(SiloError) -> Int64 {
     var number: Int64 = -1
     try database.run(text, []) { row in
@@ -138,19 +156,24 @@ final class SiloFile {
 
   // MARK: - Writing
 
-  /// Adds a frame, and how far the pass is with it.
+  /// Adds a frame.
+  /// - Parameters:
+  ///   - frame: The frame.
+  ///   - pass: The progress of the pass, including this frame.
   func add(_ frame: SiloFrame, pass: SiloPass) throws(SiloError) {
     do throws(SiloError) {
       try begin()
       try insert(frame)
     } catch {
-      // With the transaction, its format descriptions are gone.
+      // SQLite has rolled the transaction back, and with it the format descriptions that it has
+      // added.
       if database.isAutomatic { formats = [] }
       throw error
     }
     framesUnderWay += 1
     frameCount += 1
-    // The pass's record is of no use before.
+    // The record of the pass is written with the transaction's end alone, since before that the
+    // frames are not safe either.
     if framesUnderWay >= Self.framesUntilSafe { try save(pass) }
   }
 
@@ -169,10 +192,11 @@ final class SiloFile {
     }
   }
 
-  /// Makes what was added safe.
+  /// Commits the frames that were added, with the progress of the pass.
   func save(_ pass: SiloPass) throws(SiloError) { try commit(pass) {} }
 
-  /// Ends a transaction with some last work and the record of the pass; all of it happens or, with an error, nothing.
+  /// Runs work in the current transaction, stores the record of the pass, and commits. On an error
+  /// all of the transaction is rolled back.
   private func commit(_ pass: SiloPass, _ work: () throws(SiloError) -> Void) throws(SiloError) {
     let before = frameCount
     do throws(SiloError) {
@@ -194,9 +218,14 @@ final class SiloFile {
     framesUnderWay = 0
   }
 
-  /// Takes the frames of some ranges out, in one step with the record of the pass that will replace them.
+  /// Deletes the frames of some ranges and stores the record of the next pass, in one transaction.
+  /// - Parameters:
+  ///   - ranges: The ranges of decode times.
+  ///   - pass: The pass that begins.
+  ///   - last: The pass that ends.
   func remove(_ ranges: [DecodeTimeRange], beginning pass: SiloPass, after last: SiloPass) throws(SiloError) {
-    // What was added must not go with a removal that fails.
+    // The frames that were added are committed first, so that a removal that fails does not roll
+    // them back.
     try save(last)
     try commit(pass) { () throws(SiloError) in
       for range in ranges {
@@ -208,7 +237,7 @@ final class SiloFile {
     }
   }
 
-  /// The record of the pass that was saved last; nil in a new file.
+  /// Reads the record of the pass that was stored last; nil in a new file.
   func savedPass() throws(SiloError) -> SiloPass? { try Self.pass(in: database) }
 
   private static func pass(in database: SiloDatabase) throws(SiloError) -> SiloPass? {
@@ -223,13 +252,15 @@ final class SiloFile {
     return pass
   }
 
-  /// Whether an error took back what was added since it was saved last.
+  /// Whether an error has rolled back frames that were added since the last commit.
   var hasLostFrames: Bool { framesUnderWay > 0 && database.isAutomatic }
 
+  /// Begins a transaction, unless one is open.
   private func begin() throws(SiloError) {
     if database.isAutomatic { try database.run("BEGIN IMMEDIATE") }
   }
 
+  /// The row ID of a format description, which is added to the file if it is not there.
   private func id(of format: CMVideoFormatDescription) throws(SiloError) -> Int64 {
     if let known = formats.first(where: {
       CMFormatDescriptionEqual($0.format, otherFormatDescription: format)
@@ -244,6 +275,7 @@ final class SiloFile {
     return database.lastRow
   }
 
+  /// Notes the row ID of a format description, in place of the one whose use is longest ago.
   private func remember(_ format: CMVideoFormatDescription, _ id: Int64) {
     formats.insert((id, format), at: 0)
     if formats.count > Self.formatsKept { formats.removeLast() }
@@ -251,14 +283,20 @@ final class SiloFile {
 
   // MARK: - Reading
 
-  /// The first frame at or after a time, or after it, and before an end; nil if there is none.
+  /// Reads the first frame of a range of decode times.
+  /// - Parameters:
+  ///   - start: The start of the range; nil for the first frame of the silo.
+  ///   - including: Whether a frame at `start` itself counts.
+  ///   - end: The end of the range, which does not belong to it; nil for no end.
+  /// - Returns: The frame's key and its sample buffer; nil if there is none.
   func frame(from start: DecodeTimeKey?, including: Bool, to end: DecodeTimeKey?) throws(SiloError)
     -> (key: DecodeTimeKey, buffer: CMSampleBuffer)?
   {
     do throws(SiloError) {
       return try find(from: start, including: including, to: end)
     } catch {
-      // A reading that fails may take a transaction back, and format descriptions with it.
+      // SQLite may roll the transaction back where a read fails, and with it the format
+      // descriptions that it has added.
       if database.isAutomatic { formats = [] }
       throw error
     }
@@ -288,6 +326,7 @@ final class SiloFile {
     return found
   }
 
+  /// Reads the format description of a row ID.
   private func format(_ id: Int64) throws(SiloError) -> CMVideoFormatDescription {
     if let known = formats.first(where: { $0.id == id }) { return known.format }
     var format: CMVideoFormatDescription?
@@ -306,7 +345,7 @@ final class SiloFile {
     [.integer(key.epoch), .integer(key.second), .integer(key.fraction)]
   }
 
-  /// Of all that a frame's row says.
+  /// The CRC-32 of all columns of a frame's row.
   private static func checksum(
     _ key: DecodeTimeKey, _ format: Int64, _ record: UnsafeRawBufferPointer, _ data: UnsafeRawBufferPointer
   ) -> Int64 {

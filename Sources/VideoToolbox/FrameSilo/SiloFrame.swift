@@ -2,21 +2,25 @@
 import CoreMedia
 import Foundation
 
-/// A sample buffer of compressed frames apart: its bytes, and a record of the rest but for the format description.
+/// A sample buffer of compressed frames, separated for storage into its bytes, its format
+/// description, and a record of everything else.
 struct SiloFrame {
   let key: DecodeTimeKey
   let decodeTime: CMTime
-  /// When the next frame may be decoded at the earliest, as far as the frame's duration tells.
+  /// The decode time plus the duration; the decode time itself if the duration is unknown.
   let end: CMTime
   let format: CMVideoFormatDescription
+  /// Sample count, times, sizes and attachments, as a binary property list.
   let record: Data
   let data: CMBlockBuffer
 
-  /// In one sample buffer.
+  /// The largest number of samples in a sample buffer.
   private static let maximumSamples = 65_536
 
-  /// - Throws: `SiloError` with `kVTFrameSiloInvalidTimeStampErr` for a decode time that is no number,
-  ///   `kVTParameterErr` for what is not compressed video whose data is there, or has an attachment that no file can hold.
+  /// Separates a sample buffer.
+  /// - Throws: `SiloError` with `kVTFrameSiloInvalidTimeStampErr` for a decode time that is not a
+  ///   number, `kVTParameterErr` for a sample buffer that has no compressed video, whose data is
+  ///   not ready, or that has an attachment that is not a property list.
   init(_ sampleBuffer: CMSampleBuffer) throws(SiloError) {
     guard CMSampleBufferDataIsReady(sampleBuffer), let data = CMSampleBufferGetDataBuffer(sampleBuffer),
       let format = CMSampleBufferGetFormatDescription(sampleBuffer),
@@ -39,7 +43,7 @@ struct SiloFrame {
     end = sum.isNumeric ? sum : time
   }
 
-  /// Whether samples of these sizes, or all of one, are within the data.
+  /// Whether samples of these sizes fit into the data. One size may stand for all samples.
   private static func fit(_ sizes: [Int64], _ count: Int, _ length: Int) -> Bool {
     [0, 1, count].contains(sizes.count) && sizes.allSatisfy { 0...Int64(length) ~= $0 }
       && sizes.reduce(0, +) * (sizes.count == 1 ? Int64(count) : 1) <= length
@@ -67,8 +71,12 @@ struct SiloFrame {
     ("propagated", kCMAttachmentMode_ShouldPropagate), ("own", kCMAttachmentMode_ShouldNotPropagate),
   ]
 
-  /// The sample buffer again.
-  /// - Throws: `SiloError.damaged` for a record that says nothing of the kind.
+  /// Recreates the sample buffer.
+  /// - Parameters:
+  ///   - record: The frame's record.
+  ///   - data: The frame's bytes, which are copied.
+  ///   - format: The format description.
+  /// - Throws: `SiloError.damaged` for an invalid record.
   static func sampleBuffer(
     record: UnsafeRawBufferPointer, data: UnsafeRawBufferPointer, format: CMVideoFormatDescription
   ) throws(SiloError) -> CMSampleBuffer {
@@ -101,7 +109,8 @@ struct SiloFrame {
       guard let values = list[name] as? [String: Any] else { continue }
       CMSetAttachments(buffer, attachments: values as NSDictionary, attachmentMode: mode)
     }
-    // Trimming, which attachments tell, has a part in it.
+    // The output time stamp also depends on trimming attachments; it is set only if it differs from
+    // what they give.
     if CMTimeCompare(output, CMSampleBufferGetOutputPresentationTimeStamp(buffer)) != 0 {
       CMSampleBufferSetOutputPresentationTimeStamp(buffer, newValue: output)
     }

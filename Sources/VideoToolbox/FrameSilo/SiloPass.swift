@@ -2,17 +2,19 @@
 import CoreMedia
 import Foundation
 
-/// How far a silo's pass is.
+/// The progress of a frame silo's current pass.
 struct SiloPass {
-  /// The ranges that this pass fills; of the first pass, the silo's own, and none where that is unknown.
+  /// The ranges of decode times that this pass adds frames to. In the first pass this is the range
+  /// that the silo was created with; empty if that is unknown.
   var ranges: [DecodeTimeRange]
-  /// 1 for the first.
+  /// The number of the pass, from 1.
   var number = 1
-  /// Of the frame that was added last; invalid before the first.
+  /// The decode time of the frame that was added last; invalid before the first.
   var lastDecodeTime = CMTime.invalid
-  /// When that frame ends.
+  /// The decode time at which that frame ends (its decode time plus its duration); invalid before
+  /// the first.
   var lastEnd = CMTime.invalid
-  /// Of the whole silo, when this was saved.
+  /// The number of frames in the silo when this record was saved.
   var frameCount = 0
 
   init(ranges: [DecodeTimeRange], number: Int = 1) {
@@ -20,8 +22,10 @@ struct SiloPass {
     self.number = number
   }
 
-  /// - Throws: `kVTFrameSiloInvalidTimeStampErr` for a frame that does not belong here: not after the last one, or, in a
-  ///   pass after the first, outside of the ranges.
+  /// Notes that a frame is added.
+  /// - Parameter frame: The frame.
+  /// - Throws: `kVTFrameSiloInvalidTimeStampErr` if the frame does not follow the last one in
+  ///   decode order or, in a pass after the first, lies outside the ranges.
   mutating func append(_ frame: SiloFrame) throws(SiloError) {
     if let last = DecodeTimeKey(lastDecodeTime), frame.key <= last {
       throw SiloError(kVTFrameSiloInvalidTimeStampErr)
@@ -33,6 +37,7 @@ struct SiloPass {
     lastEnd = frame.end
   }
 
+  /// The record as a binary property list; nil if it is too large.
   var packed: Data? {
     SiloRecord.pack([
       "number": number, "frames": frameCount, "times": SiloRecord.pack([lastDecodeTime, lastEnd]),
@@ -40,6 +45,7 @@ struct SiloPass {
     ])
   }
 
+  /// Reads a record that `packed` has made; nil if the bytes are not such a record.
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard let list = SiloRecord.unpack(bytes), let number = list["number"] as? Int, number > 0, number < .max,
       let frameCount = list["frames"] as? Int,

@@ -2,12 +2,12 @@
 import CoreMedia
 import Foundation
 
-/// Where a silo's file is, and who in this process has it open.
+/// The path of a silo's file, with a register of the files that silos in this process have open.
 ///
-/// Closing any descriptor of a file gives up all locks that the process has on it (POSIX): a file that is open here must
-/// not even be looked into another time.
+/// Closing any descriptor of a file releases all locks that the process holds on it (POSIX), so a
+/// file that is open here must not be opened another time, not even for reading.
 final class SiloPlace {
-  /// Without links, so that the journal's name is the one that SQLite takes.
+  /// The path with symbolic links resolved, so that `journal` is the name that SQLite uses.
   let path: String
 
   private struct Identity: Hashable {
@@ -15,11 +15,14 @@ final class SiloPlace {
     var node: ino_t
   }
 
-  // These under `lock`, which is held while a silo is opened.
+  // Guarded by `lock`, which is held while a silo is opened.
   private static let lock = Lock()
+  /// The files that silos have open.
   private static nonisolated(unsafe) var inUse: Set<Identity> = []
+  /// The file that this object has entered in `inUse`.
   private var reserved: Identity?
 
+  /// The path of SQLite's rollback journal.
   var journal: String { path + "-journal" }
 
   init(_ path: String) {
@@ -28,8 +31,11 @@ final class SiloPlace {
     self.path = resolved.map { String(cString: $0) } ?? path
   }
 
-  /// Runs `open` with nobody else in this process at it, and notes the file that is there then as in use.
-  /// - Throws: `busy` if it is in use already.
+  /// Opens the silo's file and enters it in the register. No other silo is opened in this process
+  /// meanwhile.
+  /// - Parameter open: Opens or creates the file.
+  /// - Returns: The result of `open`.
+  /// - Throws: `busy` if the file is open already, or the error of `open`.
   func reserve<R>(_ open: () throws(SiloError) -> R) throws(SiloError) -> R {
     try Self.lock.withLock { () throws(SiloError) -> R in
       if let identity, Self.inUse.contains(identity) { throw .busy }
@@ -40,7 +46,8 @@ final class SiloPlace {
     }
   }
 
-  /// Gives up a file that was reserved; `close` may remove it before.
+  /// Closes the silo's file and removes it from the register.
+  /// - Parameter close: Closes the file; it may remove the file too.
   func release(_ close: () -> Void) {
     Self.lock.withLock {
       close()
@@ -49,6 +56,7 @@ final class SiloPlace {
     }
   }
 
+  /// The device and inode of the file at `path`; nil if there is none.
   private var identity: Identity? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
@@ -57,23 +65,23 @@ final class SiloPlace {
 
   enum Content {
     case nothing
-    /// A file without a byte.
+    /// A file of 0 bytes.
     case empty
-    /// A silo of any version, as far as its head tells.
+    /// A silo of any version, by the first bytes of the file.
     case silo
     case other
   }
 
-  /// To be asked for while it is reserved.
+  /// What is at `path` now. Read it within `reserve` only.
   var content: Content {
     var status = stat()
     guard stat(path, &status) == 0 else { return errno == ENOENT || errno == ENOTDIR ? .nothing : .other }
-    // To open a pipe is to wait for somebody.
+    // Opening a pipe would block until it has a writer.
     guard status.st_mode & S_IFMT == S_IFREG else { return .other }
     guard status.st_size > 0 else { return .empty }
     guard let file = FileHandle(forReadingAtPath: path) else { return .other }
     defer { try? file.close() }
-    // The number of the format's application is at byte 68, big-endian.
+    // SQLite stores the application ID at byte 68, big-endian.
     guard let head = try? file.read(upToCount: 72), head.count == 72,
       head.starts(with: "SQLite format 3\0".utf8),
       head.suffix(4).reduce(0, { $0 << 8 | Int64($1) }) == SiloFile.applicationID
@@ -81,8 +89,9 @@ final class SiloPlace {
     return .silo
   }
 
-  /// Whether the journal beside the file names another one, which SQLite would remove with it. No transaction of a silo
-  /// spans files: somebody else has written it.
+  /// Whether the journal beside the file names a super-journal, which SQLite would delete together
+  /// with the journal. A silo's transactions never span several files, so that somebody else has
+  /// written such a journal.
   var hasForeignJournal: Bool {
     var status = stat()
     guard stat(journal, &status) == 0 else { return false }

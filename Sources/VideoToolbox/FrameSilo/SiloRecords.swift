@@ -2,14 +2,16 @@
 import CoreMedia
 import Foundation
 
-/// What a silo keeps beside the bytes of its frames, each as a binary property list: sample buffers without their data,
-/// format descriptions, and how far the pass is.
+/// The records that a silo stores beside the bytes of its frames, each as a binary property list:
+/// sample buffers without their data, format descriptions, and the progress of the pass.
 ///
-/// A silo's file may come from anywhere: whatever is read is checked, and a list that says something else is no record.
+/// A silo's file is not trusted: everything that is read is checked, and a list with other content
+/// is rejected.
 enum SiloRecord {
+  /// The largest size of a record, in bytes.
   static let maximumSize = 16 << 20
 
-  /// Nil for what is no property list, or one beyond the limits.
+  /// Makes a record; nil for a dictionary that is not a property list or exceeds the limits.
   static func pack(_ list: [String: Any]) -> Data? {
     var left = BinaryPropertyList.maximumValues
     guard isLittle(list, BinaryPropertyList.maximumDepth, &left),
@@ -20,6 +22,7 @@ enum SiloRecord {
     return data
   }
 
+  /// Reads a record; nil if it is not a binary property list or exceeds the limits.
   static func unpack(_ bytes: UnsafeRawBufferPointer) -> [String: Any]? {
     guard bytes.count <= maximumSize, BinaryPropertyList.holdsOnlyValues(bytes) else { return nil }
     var format = PropertyListSerialization.PropertyListFormat.binary
@@ -27,7 +30,8 @@ enum SiloRecord {
     return format == .binary ? list as? [String: Any] : nil
   }
 
-  /// Also of a value that is in many lists at a time.
+  /// Whether a value keeps the limits of depth and number of values, where a value counts once for
+  /// each container that has it.
   private static func isLittle(_ value: Any, _ depth: Int, _ left: inout Int) -> Bool {
     left -= 1
     guard left >= 0 else { return false }
@@ -46,7 +50,8 @@ enum SiloRecord {
 
   // MARK: - Times
 
-  /// Four fields of 8 bytes each, little-endian: value, time scale, flags, epoch.
+  /// Makes the bytes of times. Each time has four little-endian fields of 8 bytes: value, time
+  /// scale, flags, epoch.
   static func pack(_ times: [CMTime]) -> Data {
     var data = Data(capacity: times.count * 32)
     for time in times {
@@ -56,6 +61,7 @@ enum SiloRecord {
     return data
   }
 
+  /// Reads the bytes of times; nil if they are not such bytes.
   static func times(_ value: Any?) -> [CMTime]? {
     guard let data = value as? Data, data.count % 32 == 0 else { return nil }
     let fields = integers(data)
@@ -82,7 +88,7 @@ enum SiloRecord {
 
   // MARK: - Format descriptions
 
-  /// Nil if an extension is no property list.
+  /// Makes the record of a format description; nil if an extension is not a property list.
   static func pack(_ format: CMVideoFormatDescription) -> Data? {
     let dimensions = CMVideoFormatDescriptionGetDimensions(format)
     var list: [String: Any] = [
@@ -93,6 +99,7 @@ enum SiloRecord {
     return pack(list)
   }
 
+  /// Reads the record of a format description; nil if it is invalid.
   static func format(_ bytes: UnsafeRawBufferPointer) -> CMVideoFormatDescription? {
     guard let list = unpack(bytes), let codec = (list["codec"] as? Int).flatMap(UInt32.init(exactly:)),
       let width = (list["width"] as? Int).flatMap(Int32.init(exactly:)),

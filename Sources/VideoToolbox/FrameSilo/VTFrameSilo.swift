@@ -2,21 +2,24 @@
 import CoreMedia
 import Foundation
 
-/// Compressed frames of a movie that is encoded in several passes, on disk, so that hours of them need little memory.
+/// Stores the compressed frames of a movie that is encoded in several passes in a file, so that
+/// hours of them need little memory.
 ///
-/// Each pass adds frames in decode order. A pass after the first begins with the time ranges that it encodes anew
-/// (`VTFrameSiloSetTimeRangesForNextPass`), whose frames go; all others stay as they are, to the bit.
+/// Each pass adds frames in decode order. A pass after the first begins with the time ranges that
+/// it encodes again (`VTFrameSiloSetTimeRangesForNextPass`), whose frames are removed; all others
+/// stay unchanged.
 ///
-/// All functions may be called from any thread. The file's layout is told in docs/frame-silo.md.
+/// All functions may be called from any thread. docs/frame-silo.md describes the file.
 public final class VTFrameSilo: CFRuntimeObject, @unchecked Sendable, Hashable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards `file`, `pass` and `failure`.
   package static let cfTypeID = CFRuntimeRegister("VTFrameSilo")
 
   private let lock = Lock()
   private let file: SiloFile
   private var pass: SiloPass
-  /// What the file came to: nothing more goes in or out.
+  /// The error with which the file has lost frames; all further accesses fail with it.
   private var failure: SiloError?
+  /// Whether the file stays when the silo is released.
   private let isKept: Bool
 
   init(file: SiloFile, pass: SiloPass, isKept: Bool) {
@@ -27,20 +30,23 @@ public final class VTFrameSilo: CFRuntimeObject, @unchecked Sendable, Hashable {
 
   // MARK: - Beyond Apple's functions
 
-  /// The decode time of the frame that the current pass added last: where a run goes on that opened the silo of another
-  /// (`kOVTFrameSiloCreationOption_OpenExisting`), which may have ended before its last frames were safe. Invalid if
-  /// the pass has no frame yet.
+  /// The decode time of the frame that the current pass added last; invalid if the pass has no
+  /// frame yet. A program that opens the silo of an earlier run
+  /// (`kOVTFrameSiloCreationOption_OpenExisting`) continues after it: that run may have ended
+  /// before its last frames were committed.
   public var lastDecodeTimeStamp: CMTime { lock.withLock { pass.lastDecodeTime } }
 
-  /// Which pass it is, from 1.
+  /// The number of the current pass, from 1.
   public var passNumber: Int { lock.withLock { pass.number } }
 
-  /// The time ranges that the current pass fills; those of the first are the silo's own.
+  /// The time ranges that the current pass adds frames to; for the first pass, the range that the
+  /// silo was created with.
   public var timeRangesOfCurrentPass: [CMTimeRange] { lock.withLock { pass.ranges.map(\.range) } }
 
-  /// Makes all frames that were added safe from a crash of the process, and where the silo is kept, of the machine.
-  /// Without it the last 120 of a run that crashes may be missing, and so may those of a silo that is kept and that goes
-  /// away when the disk is full: call it before, to see the error.
+  /// Commits all frames that were added to the file, so that they survive a crash of the process
+  /// and, where the file is kept, of the machine. Otherwise up to 120 frames may be missing after a
+  /// crash, or when a silo whose file is kept is released while the disk is full: call this before
+  /// to get the error.
   /// - Throws: `NSError` of `NSOSStatusErrorDomain`: dskFulErr (-34), ioErr (-36).
   public func synchronize() throws {
     do {
@@ -69,7 +75,7 @@ public final class VTFrameSilo: CFRuntimeObject, @unchecked Sendable, Hashable {
     }
   }
 
-  /// From 0 to 1; nil where the ranges of the pass are unknown.
+  /// The progress of the pass, from 0 to 1; nil where its ranges are unknown.
   func progress() -> Float32? {
     lock.withLock {
       guard !pass.ranges.isEmpty else { return nil }
@@ -77,7 +83,8 @@ public final class VTFrameSilo: CFRuntimeObject, @unchecked Sendable, Hashable {
     }
   }
 
-  /// Gives each frame to `body`, without holding the lock meanwhile: frames may be added by it.
+  /// Calls a closure with each frame, in decode order. The lock is not held meanwhile, so that the
+  /// closure may use the silo.
   func forEach(in range: DecodeTimeRange?, _ body: (CMSampleBuffer) -> OSStatus) throws(SiloError) {
     var last: DecodeTimeKey?
     while true {
@@ -91,6 +98,7 @@ public final class VTFrameSilo: CFRuntimeObject, @unchecked Sendable, Hashable {
     }
   }
 
+  /// Runs a closure with the file and the pass, under `lock`.
   private func access<R>(
     _ body: (SiloFile, inout SiloPass) throws(SiloError) -> R
   ) throws(SiloError) -> R {
@@ -100,7 +108,8 @@ public final class VTFrameSilo: CFRuntimeObject, @unchecked Sendable, Hashable {
         return try body(file, &pass)
       } catch {
         if file.hasLostFrames {
-          // A caller that went on would leave a hole that nobody sees.
+          // A caller that continued would leave a gap in the movie unnoticed, so all further
+          // accesses fail.
           failure = error
           if let saved = try? file.savedPass() {
             pass = saved

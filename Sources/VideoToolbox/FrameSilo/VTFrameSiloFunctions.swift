@@ -10,14 +10,17 @@ public func VTFrameSiloGetTypeID() -> CFTypeID { VTFrameSilo.cfTypeID }
 ///
 /// Of the parameters:
 ///
-/// - `fileURL`: Where to keep the frames; nil takes a file without a name, which is gone with the silo or the process. A
-///   silo that is there is written over; any other file that has content is left alone.
-/// - `timeRange`: What the movie's decode times cover; an invalid range is unknown, and the first pass then has no
-///   progress.
-/// - `options`: Nil, or `kOVTFrameSiloCreationOption_DoNotDelete`, `kOVTFrameSiloCreationOption_OpenExisting`.
-/// - Returns: `kVTParameterErr` for a URL that is no file's, a file that is no silo and not empty, an option of another
-///   type, a range of which a part is no number; fBsyErr (-47) for a silo that is open already; dskFulErr (-34); ioErr
-///   (-36) for a damaged silo, and where there can be no file.
+/// - `fileURL`: Where to keep the frames; nil takes a file without a name, which disappears with
+///   the silo or the process. An existing silo is overwritten; any other file that has content is
+///   an error and stays as it is.
+/// - `timeRange`: The range of the movie's decode times; an invalid range means that it is unknown,
+///   in which case the first pass has no progress.
+/// - `options`: Nil, or a dictionary with `kOVTFrameSiloCreationOption_DoNotDelete` and
+///   `kOVTFrameSiloCreationOption_OpenExisting`.
+/// - Returns: `kVTParameterErr` for a URL that is not a file URL, a file that is neither a silo nor
+///   empty, an option of a wrong type, or a range whose start or duration is not a number; fBsyErr
+///   (-47) for a silo that is open already; dskFulErr (-34); ioErr (-36) for a damaged silo, and
+///   where no file can be created.
 @discardableResult
 public func VTFrameSiloCreate(
   allocator: CFAllocator?, fileURL: CFURL?, timeRange: CMTimeRange, options: CFDictionary?,
@@ -47,24 +50,29 @@ public func VTFrameSiloCreate(
   }
 }
 
-/// - Returns: False where the option is not given; nil for a value of another type.
+/// Reads a Boolean option.
+/// - Returns: False where the option is missing; nil for a value of another type.
 private func flag(_ key: CFString, in options: CFDictionary?) -> Bool? {
   guard let value = options?[key] else { return false }
   return PropertyType.boolean.parse(value as AnyObject)?.boolean
 }
 
 extension CMTimeRange {
-  /// `CMTimeRange.invalid`, and the like of it; not one that has a time and is none.
+  /// Whether the start or the duration is invalid, as in `CMTimeRange.invalid`: such a range means
+  /// that it is unknown. A range with valid times that are not numbers is an error instead.
   fileprivate var isUnknown: Bool { !start.isValid || !duration.isValid }
 }
 
 /// Adds a sample buffer with compressed video.
 ///
-/// In a pass, sample buffers come in decode order. In a pass after the first their decode times lie in its time ranges.
-/// - Returns: `kVTFrameSiloInvalidTimeStampErr` for a decode time that is no number, not after the last one's, or outside
-///   of the ranges; `kVTParameterErr` for what is not compressed video whose data is there, or has an attachment that is
-///   no property list; dskFulErr (-34); ioErr (-36). After the last two nothing more can be added if frames were lost
-///   beside this one: `lastDecodeTimeStamp` tells what is there.
+/// In each pass, sample buffers must come in decode order. In a pass after the first their decode
+/// times must lie in its time ranges.
+/// - Returns: `kVTFrameSiloInvalidTimeStampErr` for a decode time that is not a number, does not
+///   follow that of the last sample buffer, or lies outside the ranges; `kVTParameterErr` for a
+///   sample buffer that has no compressed video, whose data is not ready, or that has an attachment
+///   that is not a property list; dskFulErr (-34); ioErr (-36). If the last two have lost other
+///   frames beside this one, nothing more can be added: `lastDecodeTimeStamp` tells which frames
+///   the silo has.
 @discardableResult
 public func VTFrameSiloAddSampleBuffer(_ silo: VTFrameSilo, sampleBuffer: CMSampleBuffer) -> OSStatus {
   status { () throws(SiloError) in try silo.add(try SiloFrame(sampleBuffer)) }
@@ -74,9 +82,10 @@ public func VTFrameSiloAddSampleBuffer(_ silo: VTFrameSilo, sampleBuffer: CMSamp
 ///
 /// Of the parameters:
 ///
-/// - `timeRangeArray`: In ascending order, without overlap; each begins with its start and ends before its end.
-/// - Returns: `kVTFrameSiloInvalidTimeRangeErr` for other ranges, and such of which a part is no number;
-///   `kVTParameterErr` for none; dskFulErr (-34); ioErr (-36).
+/// - `timeRangeArray`: Ranges in ascending order, without overlap; each includes its start and
+///   excludes its end.
+/// - Returns: `kVTFrameSiloInvalidTimeRangeErr` for ranges that are not so, or whose start or
+///   duration is not a number; `kVTParameterErr` for no ranges; dskFulErr (-34); ioErr (-36).
 @discardableResult
 public func VTFrameSiloSetTimeRangesForNextPass(
   _ silo: VTFrameSilo, timeRangeCount: CMItemCount, timeRangeArray: UnsafePointer<CMTimeRange>
@@ -87,8 +96,10 @@ public func VTFrameSiloSetTimeRangesForNextPass(
   return status { () throws(SiloError) in try silo.beginPass(ranges) }
 }
 
-/// How much of the pass's time ranges has been added, from 0 to 1, by the end of the sample buffer that came last.
-/// - Returns: `kVTFrameSiloInvalidTimeRangeErr` if the silo was created without a range and this is the first pass.
+/// Gets the fraction of the pass's time ranges that precedes the end of the sample buffer that was
+/// added last, from 0 to 1.
+/// - Returns: `kVTFrameSiloInvalidTimeRangeErr` if the silo was created without a range and this is
+///   the first pass.
 @discardableResult
 public func VTFrameSiloGetProgressOfCurrentPass(
   _ silo: VTFrameSilo, progressOut: UnsafeMutablePointer<Float32>
@@ -102,10 +113,11 @@ public func VTFrameSiloGetProgressOfCurrentPass(
 ///
 /// Of the parameters:
 ///
-/// - `timeRange`: Of decode times; `CMTimeRange.invalid` for all.
-/// - `callback`: Gets `refcon` and the sample buffer. Anything but `noErr` from it ends the calls and is returned. It may
-///   use the silo.
-/// - Returns: `kVTFrameSiloInvalidTimeRangeErr` for a range of which a part is no number; ioErr (-36) for a damaged file.
+/// - `timeRange`: The range of decode times; `CMTimeRange.invalid` for all.
+/// - `callback`: Receives `refcon` and the sample buffer. A result other than `noErr` ends the
+///   calls and is returned. It may use the silo.
+/// - Returns: `kVTFrameSiloInvalidTimeRangeErr` for a range whose start or duration is not a
+///   number; ioErr (-36) for a damaged file.
 @discardableResult
 public func VTFrameSiloCallFunctionForEachSampleBuffer(
   _ silo: VTFrameSilo, in timeRange: CMTimeRange, refcon: UnsafeMutableRawPointer?,
@@ -114,7 +126,8 @@ public func VTFrameSiloCallFunctionForEachSampleBuffer(
   VTFrameSiloCallBlockForEachSampleBuffer(silo, in: timeRange) { callback(refcon, $0) }
 }
 
-/// Calls a block with each sample buffer, in decode order: as `VTFrameSiloCallFunctionForEachSampleBuffer`.
+/// Calls a block with each sample buffer, in decode order, as
+/// `VTFrameSiloCallFunctionForEachSampleBuffer` calls a function.
 @discardableResult
 public func VTFrameSiloCallBlockForEachSampleBuffer(
   _ silo: VTFrameSilo, in timeRange: CMTimeRange, handler: (CMSampleBuffer) -> OSStatus
