@@ -5,19 +5,19 @@ import CoreMedia
 
 /// The session or its encoder has no such property.
 public var kVTPropertyNotSupportedErr: OSStatus { -12900 }
-/// The property can be read and not set.
+/// The property is read-only, or cannot be set now.
 public var kVTPropertyReadOnlyErr: OSStatus { -12901 }
 /// An argument or a property's value is of the wrong type or out of range.
 public var kVTParameterErr: OSStatus { -12902 }
 /// The session was invalidated.
 public var kVTInvalidSessionErr: OSStatus { -12903 }
-/// Memory could not be had.
+/// Memory could not be allocated.
 public var kVTAllocationFailedErr: OSStatus { -12904 }
 /// No conversion between these pixel formats.
 public var kVTPixelTransferNotSupportedErr: OSStatus { -12905 }
 /// No decoder for the format.
 public var kVTCouldNotFindVideoDecoderErr: OSStatus { -12906 }
-/// The codec was found and could not be set up.
+/// The codec exists, but could not be set up.
 public var kVTCouldNotCreateInstanceErr: OSStatus { -12907 }
 /// No encoder for the format and the specification.
 public var kVTCouldNotFindVideoEncoderErr: OSStatus { -12908 }
@@ -29,13 +29,13 @@ public var kVTVideoDecoderUnsupportedDataFormatErr: OSStatus { -12910 }
 public var kVTVideoDecoderMalfunctionErr: OSStatus { -12911 }
 /// The encoder failed.
 public var kVTVideoEncoderMalfunctionErr: OSStatus { -12912 }
-/// The decoder is in use by somebody else.
+/// The decoder is in use, and cannot be used by a further session.
 public var kVTVideoDecoderNotAvailableNowErr: OSStatus { -12913 }
 /// No rotation for this pixel format.
 public var kVTImageRotationNotSupportedErr: OSStatus { -12914 }
 /// The newer name of `kVTImageRotationNotSupportedErr`.
 public var kVTPixelRotationNotSupportedErr: OSStatus { -12914 }
-/// The encoder is in use by somebody else.
+/// The encoder is in use, and cannot be used by a further session.
 public var kVTVideoEncoderNotAvailableNowErr: OSStatus { -12915 }
 /// The session cannot go on with this format description.
 public var kVTFormatDescriptionChangeNotSupportedErr: OSStatus { -12916 }
@@ -77,13 +77,13 @@ public var kVTVideoEncoderNeedsRosettaErr: OSStatus { -17693 }
 public var kVTVideoDecoderReferenceMissingErr: OSStatus { -17694 }
 /// The decoder's process could not be reached.
 public var kVTVideoDecoderCallbackMessagingErr: OSStatus { -17695 }
-/// The decoder failed in a way that it has no name for.
+/// The decoder failed with an unknown error.
 public var kVTVideoDecoderUnknownErr: OSStatus { -17696 }
 /// The extension that has the codec is switched off.
 public var kVTExtensionDisabledErr: OSStatus { -17697 }
 /// The pictures of a frame do not have the layers that the encoder was given.
 public var kVTVideoEncoderMVHEVCVideoLayerIDsMismatchErr: OSStatus { -17698 }
-/// A frame has several pictures and there is nobody to take them.
+/// A frame has several pictures, and the session has no callback for them.
 public var kVTCouldNotOutputTaggedBufferGroupErr: OSStatus { -17699 }
 /// No extension has the codec.
 public var kVTCouldNotFindExtensionErr: OSStatus { -19510 }
@@ -99,17 +99,17 @@ public struct VTDecodeFrameFlags: OptionSet, Sendable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// The frame may be given back after the call has returned.
+  /// The callback may be called after the function has returned.
   public static let _EnableAsynchronousDecompression = VTDecodeFrameFlags(rawValue: 1 << 0)
-  /// Decode the frame and do not give it back.
+  /// Decode the frame, but do not output an image.
   public static let _DoNotOutputFrame = VTDecodeFrameFlags(rawValue: 1 << 1)
   /// No need to decode faster than the frames are shown.
   public static let _1xRealTimePlayback = VTDecodeFrameFlags(rawValue: 1 << 2)
-  /// Frames may be given back in the order of presentation.
+  /// Frames may be output in presentation order, with a delay.
   public static let _EnableTemporalProcessing = VTDecodeFrameFlags(rawValue: 1 << 3)
 }
 
-/// What became of a frame that was to be decoded.
+/// The outcome of a frame that was to be decoded.
 public struct VTDecodeInfoFlags: OptionSet, Sendable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -122,11 +122,11 @@ public struct VTDecodeInfoFlags: OptionSet, Sendable {
   public static let imageBufferModifiable = VTDecodeInfoFlags(rawValue: 1 << 2)
   /// The frame belongs to a key frame that was not decoded.
   public static let skippedLeadingFrameDropped = VTDecodeInfoFlags(rawValue: 1 << 3)
-  /// The frame was under way when it was no longer wanted.
+  /// Decoding of the frame was interrupted.
   public static let frameInterrupted = VTDecodeInfoFlags(rawValue: 1 << 4)
 }
 
-/// What became of a frame that was to be encoded.
+/// The outcome of a frame that was to be encoded.
 public struct VTEncodeInfoFlags: OptionSet, Sendable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }

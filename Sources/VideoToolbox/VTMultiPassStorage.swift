@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-/// Keep the file when the storage is closed or goes away. Boolean.
+/// Whether to keep the files when the storage is closed or released. Boolean.
 public nonisolated(unsafe) let kVTMultiPassStorageCreationOption_DoNotDelete: CFString = "DoNotDelete"
 
-/// What an encoder learns in one pass over a movie and uses in the next.
+/// The statistics that an encoder gathers in one pass over a movie and uses in the next.
 ///
-/// The encoder writes statistics under the storage's path; files next to it carry the same name with a suffix.
+/// The encoder writes them to the storage's path, and to files next to it with the same name and a
+/// suffix.
 public final class VTMultiPassStorage: CFRuntimeObject, @unchecked Sendable, Hashable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards `closed` and `owner`.
   package static let cfTypeID = CFRuntimeRegister("VTMultiPassStorage")
 
   private let lock = Lock()
   private let keepsFiles: Bool
-  /// The name is the storage's own choice, and nobody else's.
+  /// Whether the path is a temporary one that the storage has chosen, so that nobody else uses it.
   private let isTemporary: Bool
   private var closed = false
+  /// The id of the encoder that writes into the storage; nil before the first pass.
   private var owner: String?
-  /// Where the encoder keeps its statistics.
+  /// The path of the statistics file.
   let path: String
   let timeRange: CMTimeRange
-  /// A pass has been made before this storage was opened.
+  /// Whether the storage was opened with the statistics of an earlier pass.
   let isLearned: Bool
-  /// What the storage and its encoders create, and nothing that was there before.
+  /// The files that the storage and its encoders create, without those that existed before.
   private let ownFiles: [String]
 
-  /// What encoders add to the path's name: libx264's and libx265's own files, and both while they are written.
+  /// The suffixes that encoders append to the path: for additional files of libx264 and libx265,
+  /// and for files that are being written.
   private static let suffixes = ["", ".temp", ".mbtree", ".mbtree.temp", ".cutree", ".cutree.temp"]
 
   fileprivate init(
@@ -40,21 +43,22 @@ public final class VTMultiPassStorage: CFRuntimeObject, @unchecked Sendable, Has
     ownFiles = Self.suffixes.map { path + $0 }.filter { !existing.contains($0) }
   }
 
-  /// The files of those names that exist.
+  /// The additional files that exist for a path.
   fileprivate static func existing(at path: String) -> Set<String> {
     Set(suffixes.dropFirst().map { path + $0 }.filter { FileManager.default.fileExists(atPath: $0) })
   }
 
   deinit {
-    // An encoder whose pass was still running when the storage was closed has written once more.
+    // An encoder whose pass was still running when the storage was closed has written its files
+    // again since.
     if !close(), isTemporary, !keepsFiles { removeFiles() }
   }
 
-  /// False once it was closed.
+  /// Whether the storage was not closed yet.
   var isOpen: Bool { lock.withLock { !closed } }
 
-  /// Notes the encoder that writes into the storage.
-  /// - Returns: false if another one has written before.
+  /// Reserves the storage for an encoder.
+  /// - Returns: False if another encoder has written into it before.
   func claim(for encoderID: String) -> Bool {
     lock.withLock {
       if let owner { return owner == encoderID }
@@ -63,7 +67,8 @@ public final class VTMultiPassStorage: CFRuntimeObject, @unchecked Sendable, Has
     }
   }
 
-  /// - Returns: false if it was closed before.
+  /// Closes the storage and deletes its files, unless they are to be kept.
+  /// - Returns: False if it was closed before.
   fileprivate func close() -> Bool {
     let wasOpen = lock.withLock {
       defer { closed = true }
@@ -75,7 +80,7 @@ public final class VTMultiPassStorage: CFRuntimeObject, @unchecked Sendable, Has
 
   private func removeFiles() { for file in ownFiles where Self.isFile(file) == true { unlink(file) } }
 
-  /// Whether what has a name is a regular file, or a link to one; nil if there is nothing.
+  /// Whether there is a regular file at a path, or a link to one; nil if there is nothing.
   fileprivate static func isFile(_ path: String) -> Bool? {
     var facts = stat()
     return stat(path, &facts) == 0 ? facts.st_mode & S_IFMT == S_IFREG : nil
@@ -93,13 +98,17 @@ public func VTMultiPassStorageGetTypeID() -> CFTypeID { VTMultiPassStorage.cfTyp
 ///
 /// Of the parameters:
 ///
-/// - `fileURL`: where to keep the statistics; nil takes a temporary file. A file of that name is written over.
-/// - `timeRange`: the part of the movie that will be encoded; an invalid range is unknown.
-/// - `options`: nil, or `kVTMultiPassStorageCreationOption_DoNotDelete` and
+/// - `fileURL`: where to keep the statistics; nil takes a temporary file. An existing file is
+///   overwritten.
+/// - `timeRange`: the part of the movie that will be encoded; an invalid range means that it is
+///   unknown.
+/// - `options`: nil, or a dictionary with `kVTMultiPassStorageCreationOption_DoNotDelete` and
 ///   `kOVTMultiPassStorageCreationOption_ReadsExisting`.
-/// - Returns: `kVTParameterErr` for an option of another type, or if what exists is to be read without a URL;
-///   `kVTMultiPassStorageInvalidErr` if there can be no file, what has the name is a pipe, a device or a folder, or
-///   one that is to be read is not there or empty. Whether it is whole, and the encoder's, is found by the pass.
+/// - Returns: `kVTParameterErr` for an option of a wrong type, or if existing statistics are to be
+///   read and there is no URL; `kVTMultiPassStorageInvalidErr` if the file cannot be created, if
+///   there is a pipe, a device or a folder at the URL, or if existing statistics are to be read and
+///   the file is missing or empty. Whether the statistics are complete, and of the same encoder, is
+///   checked when the pass begins.
 @discardableResult
 public func VTMultiPassStorageCreate(
   allocator: CFAllocator?, fileURL: CFURL?, timeRange: CMTimeRange, options: CFDictionary?,
@@ -133,8 +142,9 @@ public func VTMultiPassStorageCreate(
     return noErr
   }
   let existing = VTMultiPassStorage.existing(at: path)
-  // An encoder library reports a path that it cannot write to only as a failure to start: find out here. A name of
-  // our own choice must be new, not a link that somebody laid there; to open a pipe may take for ever.
+  // An encoder library reports a path that it cannot write to only as a failure to start, so the
+  // file is created here. A temporary name must be new, not a link that somebody else has put
+  // there. O_NONBLOCK, because opening a pipe may block for ever.
   guard VTMultiPassStorage.isFile(path) != false else { return kVTMultiPassStorageInvalidErr }
   let flags =
     O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | (fileURL == nil ? O_EXCL | O_NOFOLLOW : O_TRUNC)

@@ -2,13 +2,17 @@
 import CoreMedia
 import FFmpegMedia
 
-/// Black, in every format that can be written.
+/// Fills pixel buffers with black, in every pixel format that `PixelConverter` can write.
 enum BlackPicture {
-  /// Fills a buffer, or a part of it, with black.
+  /// Fills a buffer with black.
+  /// - Parameters:
+  ///   - buffer: The buffer.
+  ///   - rect: The part to fill; nil for all of it.
+  ///   - converter: Converts black to the buffer's pixel format.
   static func fill(
     _ buffer: CVPixelBuffer, rect: PixelRect? = nil, with converter: PixelConverter
   ) throws(PixelConversionError) {
-    // Video black is the same in every matrix.
+    // Black of limited range (Y 16, Cb and Cr 128) is black in every matrix.
     var made: CVPixelBuffer?
     let width = rect?.width ?? CVPixelBufferGetWidth(buffer)
     let height = rect?.height ?? CVPixelBufferGetHeight(buffer)
@@ -28,7 +32,7 @@ enum BlackPicture {
     try converter.convert(made, to: buffer, targetRect: rect)
   }
 
-  /// Blackens what lies around a rectangle.
+  /// Fills everything outside a rectangle with black.
   static func fill(
     _ buffer: CVPixelBuffer, around rect: PixelRect, with converter: PixelConverter
   ) throws(PixelConversionError) {

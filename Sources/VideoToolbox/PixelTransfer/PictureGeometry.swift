@@ -2,24 +2,28 @@
 import CoreMedia
 import FFmpegMedia
 
-/// Where the pixels of a picture go in a transfer.
+/// The rectangles of a transfer: the source's is scaled to the destination's.
 struct TransferGeometry: Equatable {
-  /// In the source; nil for all of it.
+  /// The rectangle in the source; nil for all of it.
   var source: PixelRect?
-  /// In the destination; nil for all of it.
+  /// The rectangle in the destination; nil for all of it.
   var target: PixelRect?
 }
 
-/// The shape of a picture: what of it is to be seen, and how wide its pixels are.
+/// The clean aperture and the pixel aspect ratio of a picture.
 struct PictureShape {
   var width: Int
   var height: Int
-  /// Origin at the upper left.
+  /// The clean aperture in pixels, with the origin at the upper left.
   var aperture: (x: Double, y: Double, width: Double, height: Double)
-  /// Width of a pixel for a height of 1.
+  /// The width of a pixel divided by its height.
   var pixelAspect: Double
 
-  /// - Parameters: a clean aperture and a pixel aspect ratio that take the place of the buffer's.
+  /// Reads the shape of a buffer's picture from its attachments.
+  /// - Parameters:
+  ///   - buffer: The buffer.
+  ///   - aperture: A clean aperture that replaces the buffer's; nil for the buffer's.
+  ///   - aspect: A pixel aspect ratio that replaces the buffer's; nil for the buffer's.
   init(_ buffer: CVPixelBuffer, aperture: NSDictionary? = nil, aspect: NSDictionary? = nil) {
     width = CVPixelBufferGetWidth(buffer)
     height = CVPixelBufferGetHeight(buffer)
@@ -36,7 +40,7 @@ struct PictureShape {
       cleanHeight > 0,
       cleanWidth <= Double(width), cleanHeight <= Double(height)
     else { return }
-    // Offsets count from centre to centre.
+    // Offsets are distances between the centres of aperture and picture.
     let x =
       (Double(width) - cleanWidth) / 2
       + (Self.number(wish, kCVImageBufferCleanApertureHorizontalOffsetKey) ?? 0)
@@ -60,7 +64,8 @@ struct PictureShape {
   private var apertureRect: PixelRect? { isWhole ? nil : rect(aperture) }
 
   private func rect(_ area: (x: Double, y: Double, width: Double, height: Double)) -> PixelRect? {
-    // On whole chroma samples: in pairs, but for the last pixel of an odd picture.
+    // Edges are rounded to even numbers, for whole chroma samples, except at the last pixel of a
+    // picture of odd size.
     func even(_ start: Double, _ length: Double, _ limit: Int) -> (Int, Int) {
       let first = min(max(0, Int(Int32(clamping: (start / 2).rounded())) * 2), (limit - 1) / 2 * 2)
       let end = min(limit, max(first + 1, Int(Int32(clamping: ((start + length) / 2).rounded())) * 2))
@@ -72,7 +77,10 @@ struct PictureShape {
     return rect == PixelRect(x: 0, y: 0, width: width, height: height) ? nil : rect
   }
 
-  /// How this picture goes into another in a scaling mode (one of the `kVTScalingMode_` values).
+  /// Computes the rectangles of a transfer from this picture to another.
+  /// - Parameters:
+  ///   - target: The shape of the destination.
+  ///   - mode: The scaling mode, one of the `kVTScalingMode_` values.
   func fit(into target: PictureShape, mode: String) -> TransferGeometry {
     switch mode as NSString {
     case kVTScalingMode_CropSourceToCleanAperture:

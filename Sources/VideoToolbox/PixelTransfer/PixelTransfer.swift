@@ -3,32 +3,35 @@ import CodecInterface
 import CoreMedia
 import FFmpegMedia
 
-/// What a pixel transfer is to do, taken out of the public properties.
+/// Settings of a pixel transfer, parsed from the properties.
 struct PixelTransferSettings: Sendable, Equatable {
   var scalingMode = kVTScalingMode_Normal as String
-  /// As in `kCVImageBufferCleanApertureKey`.
+  /// The clean aperture of the destination, as in `kCVImageBufferCleanApertureKey`; nil for its
+  /// attachment's.
   var cleanAperture: [String: Double]?
-  /// As in `kCVImageBufferPixelAspectRatioKey`.
+  /// The pixel aspect ratio of the destination, as in `kCVImageBufferPixelAspectRatioKey`; nil for
+  /// its attachment's.
   var pixelAspect: [String: Double]?
   var filter = ScalingFilter.bicubic
-  /// For chroma that gets fewer samples; nil: `filter`.
+  /// The filter where only chroma is subsampled; nil for `filter`.
   var chromaFilter: ScalingFilter?
-  /// The values of the colour attachments to convert to; nil leaves a colour as it is.
+  /// The colours to convert to, as values of the colour attachments; nil keeps a picture's own.
   var primaries: String?
   var transfer: String?
   var matrix: String?
 }
 
-/// Copies pictures from buffer to buffer as settings say: the work behind pixel transfer sessions, and behind
-/// decompression sessions whose decoder does not give what the client asked for.
+/// Copies pictures between pixel buffers and converts them on the way, for pixel transfer sessions,
+/// and for decompression sessions whose decoder does not output what the client asked for.
 final class PixelTransfer: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards `deepBuffers`.
   let settings: PixelTransferSettings
   private let converter: PixelConverter
-  /// See `usesChromaFilter`.
+  /// The converter with the settings' `chromaFilter`; see `usesChromaFilter`.
   private let chromaConverter: PixelConverter
   private let lock = Lock()
-  /// For colours on their way through linear light.
+  /// A buffer of 16 bits per component that the last conversion of colours has used, for the next
+  /// one; at most one.
   private var deepBuffers: [CVPixelBuffer] = []
 
   init(_ settings: PixelTransferSettings) {
@@ -37,7 +40,12 @@ final class PixelTransfer: @unchecked Sendable {
     chromaConverter = settings.chromaFilter.map { PixelConverter(filter: $0) } ?? converter
   }
 
-  /// - Parameter sets: whether the destination gets the attachments that its picture now has.
+  /// Copies a picture, with its attachments.
+  /// - Parameters:
+  ///   - source: The picture to copy.
+  ///   - target: The destination.
+  /// - Throws: `kVTPixelTransferNotSupportedErr` if there is no conversion, `kVTParameterErr` for
+  ///   an invalid rectangle.
   func transfer(_ source: CVPixelBuffer, to target: CVPixelBuffer) throws(StatusError) {
     let geometry = PictureShape(source).fit(
       into: PictureShape(
@@ -61,8 +69,9 @@ final class PixelTransfer: @unchecked Sendable {
     }
   }
 
-  /// Where the picture keeps its size, the filter is chroma's alone. A mean is also what programs expect of one that gets
-  /// smaller.
+  /// Whether a transfer uses the chroma filter: where the picture keeps its size and only chroma is
+  /// subsampled, and, if the filter is a mean, where the picture is scaled down, because programs
+  /// expect a mean there too.
   private func usesChromaFilter(
     _ source: CVPixelBuffer, _ target: CVPixelBuffer, _ geometry: TransferGeometry
   ) -> Bool {
@@ -100,7 +109,7 @@ final class PixelTransfer: @unchecked Sendable {
         UInt8(clamping: CVTransferFunctionGetIntegerCodePointForString($0 as CFString))
       } ?? transfer)
     guard settings.primaries != nil || settings.transfer != nil else {
-      // Nothing was asked for: whatever the colours are, they stay.
+      // No conversion is asked for: the colours stay, even where they are unknown.
       return ColorTransform(sourcePrimaries: 1, sourceTransfer: 1, targetPrimaries: 1, targetTransfer: 1)
     }
     guard transform.isSupported else { throw StatusError(kVTPixelTransferNotSupportedErr) }
@@ -115,7 +124,7 @@ final class PixelTransfer: @unchecked Sendable {
     let height = geometry.target?.height ?? CVPixelBufferGetHeight(target)
     guard let deep = takeDeepBuffer(width, height) else { throw .failed }
     defer { lock.withLock { deepBuffers = [deep] } }
-    // RGB takes its matrix from the other side.
+    // Conversions between YCbCr and RGB use the matrix of the YCbCr side.
     try scaler.convert(source, sourceRect: geometry.source, to: deep)
     guard color.apply(to: deep) else { throw .failed }
     try last.convert(deep, to: target, targetRect: geometry.target)
@@ -134,14 +143,15 @@ final class PixelTransfer: @unchecked Sendable {
 
   // MARK: Attachments
 
-  /// The destination shows the source's picture: it gets the source's attachments, changed by what the transfer does.
+  /// Copies the source's attachments to the destination and adapts them to the transfer.
   private func setAttachments(_ source: CVPixelBuffer, _ target: CVPixelBuffer) {
     let ownMatrix = CVBufferCopyAttachment(target, kCVImageBufferYCbCrMatrixKey, nil)
     CVBufferPropagateAttachments(source, target)
     PixelConverter.settleAlphaMode(of: target, after: source)
     let isYCbCr = PixelConverter.isYCbCr(CVPixelBufferGetPixelFormatType(target))
     if isYCbCr {
-      // Without a source of its own, YCbCr that was made from RGB is what a decoder would take it for.
+      // Where neither the settings nor the buffers name a matrix, the one that a decoder would
+      // assume for a picture of this height is used.
       let matrix: AnyObject? =
         settings.matrix.map { $0 as NSString } ?? ownMatrix
         ?? CVBufferCopyAttachment(source, kCVImageBufferYCbCrMatrixKey, nil)
@@ -163,7 +173,7 @@ final class PixelTransfer: @unchecked Sendable {
       CVBufferSetAttachment(target, kCVImageBufferTransferFunctionKey, transfer as CFString, .shouldPropagate)
       let own = CVBufferCopyAttachment(source, kCVImageBufferTransferFunctionKey, nil) as? NSString
       if own != transfer as NSString {
-        // They were true of the brightness that the picture had.
+        // The HDR metadata applied to the source's transfer function.
         for key in [
           kCVImageBufferMasteringDisplayColorVolumeKey, kCVImageBufferContentLightLevelInfoKey,
           kCVImageBufferAmbientViewingEnvironmentKey,
@@ -175,7 +185,7 @@ final class PixelTransfer: @unchecked Sendable {
     setShape(source, target)
   }
 
-  /// A source whose matrix is known, or that has none.
+  /// Whether the source's matrix is known, or the source is RGB.
   private func isKnown(_ source: CVPixelBuffer) -> Bool {
     CVBufferHasAttachment(source, kCVImageBufferYCbCrMatrixKey)
       || !PixelConverter.isYCbCr(CVPixelBufferGetPixelFormatType(source))
@@ -193,7 +203,7 @@ final class PixelTransfer: @unchecked Sendable {
       if let wish {
         CVBufferSetAttachment(target, key, NSDictionary(dictionary: wish), .shouldPropagate)
       } else if !keepsShape {
-        // It was true of the source's pixels.
+        // The attachment applied to the source's pixels.
         CVBufferRemoveAttachment(target, key)
       }
     }

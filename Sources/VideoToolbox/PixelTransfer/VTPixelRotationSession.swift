@@ -4,7 +4,7 @@ import FFmpegMedia
 
 /// Turns and mirrors pictures. May be used from any thread.
 public final class VTPixelRotationSession: PropertySession, CFRuntimeObject, @unchecked Sendable, Hashable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards `store` and `isInvalid`.
   package static let cfTypeID = CFRuntimeRegister("VTPixelRotationSession")
 
   private let lock = Lock()
@@ -94,7 +94,7 @@ public final class VTPixelRotationSession: PropertySession, CFRuntimeObject, @un
     return made
   }
 
-  /// A pixel's shape and the clean aperture turn with the picture.
+  /// Rotates the pixel aspect ratio and the clean aperture among the destination's attachments.
   private func turnShape(_ target: CVPixelBuffer, _ rotation: PixelRotation) {
     func number(_ dictionary: NSDictionary, _ key: CFString) -> Double {
       (dictionary[key] as? NSNumber)?.doubleValue ?? 0

@@ -2,7 +2,8 @@
 import CoreMedia
 import FFmpegMedia
 
-/// Copies pictures between buffers of different sizes, pixel formats and colours. May be used from any thread.
+/// Copies pictures between buffers of different sizes, pixel formats and colours. May be used from
+/// any thread.
 public final class VTPixelTransferSession: PropertySession, CFRuntimeObject, @unchecked Sendable, Hashable {
   // Sendable: `lock` guards what changes.
   package static let cfTypeID = CFRuntimeRegister("VTPixelTransferSession")
@@ -28,7 +29,7 @@ public final class VTPixelTransferSession: PropertySession, CFRuntimeObject, @un
     guard let transfer else { return kVTInvalidSessionErr }
     guard source !== target else { return kVTParameterErr }
     do {
-      // What is attached is of the picture that was there before.
+      // The attachments are those of an earlier picture in the buffer.
       CVBufferRemoveAllAttachments(target)
       try transfer.transfer(source, to: target)
       return noErr
@@ -151,8 +152,8 @@ enum PixelTransferProperties {
     return settings
   }
 
-  /// Settings from a dictionary of properties, as `kVTDecompressionPropertyKey_PixelTransferProperties` takes it;
-  /// nil if it is not one.
+  /// Parses a dictionary of properties, the value of
+  /// `kVTDecompressionPropertyKey_PixelTransferProperties`; nil if one of them is invalid.
   static func settings(_ properties: NSDictionary) -> PixelTransferSettings? {
     values(properties).map { settings($0) }
   }
@@ -163,7 +164,7 @@ enum PixelTransferProperties {
     return settings(store)
   }
 
-  /// The values in a dictionary of properties, nil if one of them makes no sense.
+  /// The values in a dictionary of properties; nil if one of them is invalid.
   static func values(_ properties: NSDictionary) -> [String: PropertyValue]? {
     var values: [String: PropertyValue] = [:]
     for (key, value) in properties {

@@ -4,8 +4,9 @@ import FFmpegMedia
 
 /// Creates an image of a pixel buffer's picture.
 ///
-/// The image has a copy of the picture, in the colours of sRGB, 8 bits a component, with its alpha if the buffer has
-/// any: not multiplied with the colours where `kCVImageBufferAlphaChannelModeKey` says so. Its size is that of the buffer.
+/// The image has a copy of the picture, in the colours of sRGB, 8 bits a component, with its alpha
+/// if the buffer has any: not multiplied with the colours where `kCVImageBufferAlphaChannelModeKey`
+/// says so. Its size is that of the buffer.
 ///
 /// Of the parameters:
 ///
@@ -59,7 +60,8 @@ public func VTCreateCGImageFromCVPixelBuffer(
   return noErr
 }
 
-/// The colour space of what was made of a buffer's picture, if the buffer says one: its colours are not converted.
+/// The RGB colour space of an image that was made of a buffer without a conversion of colours; nil
+/// if the buffer's attachments do not tell.
 private func rgbSpace(of buffer: CVPixelBuffer) -> CGColorSpace? {
   let space = CVImageBufferGetColorSpace(buffer)?.takeUnretainedValue()
   return space?.numberOfComponents == 3 ? space : nil

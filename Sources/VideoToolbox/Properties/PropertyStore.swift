@@ -2,22 +2,26 @@
 import CoreMedia
 import Foundation
 
-/// One property of a session: a row of the table from which setting, reading, checking and describing it all follow.
+/// The definition of one property of a session. Setting, reading, checking and describing the
+/// property all follow from it.
 struct SessionProperty<State>: Sendable {
   let key: String
   let type: PropertyType
   let documentation: String
-  /// What reading gives if nothing was set; nil for a property that has no value then.
+  /// The value that reading returns if none was set; nil if there is none then.
   var defaultValue: PropertyValue?
+  /// Whether `VTSessionCopySerializableProperties` includes the property.
   var isSerialized = true
-  /// Reads the value from the session's state. Such a property cannot be set.
+  /// Reads the value from the session's state. A property with this closure is read-only.
   var read: (@Sendable (State) -> AnyObject?)?
-  /// The values allowed, where they depend on the session.
+  /// The type and the allowed values, where they depend on the session's state.
   var typeIn: (@Sendable (State) -> PropertyType)?
+  /// Whether the session has the property.
   var isOffered: @Sendable (State) -> Bool = { _ in true }
-  /// Looks closer at a value of the right type.
+  /// Checks a value of the right type further; false makes it an error.
   var check: (@Sendable (PropertyValue) -> Bool)?
-  /// A value that is not a `PropertyValue`: checks it.
+  /// Checks the value of a property that is stored as it is, because `PropertyValue` cannot hold
+  /// it.
   var accepts: (@Sendable (AnyObject) -> Bool)?
 
   init(_ key: CFString, _ type: PropertyType, _ documentation: String) {
@@ -26,6 +30,7 @@ struct SessionProperty<State>: Sendable {
     self.documentation = documentation
   }
 
+  /// Returns a copy with changes.
   func with(_ change: (inout Self) -> Void) -> Self {
     var copy = self
     change(&copy)
@@ -33,10 +38,12 @@ struct SessionProperty<State>: Sendable {
   }
 }
 
-/// The values that were set of a table of properties. The session guards it with its lock.
+/// The values of a session's properties. The session guards it with its lock.
 struct PropertyStore<State> {
   let table: [SessionProperty<State>]
+  /// The values that were set, by property.
   private var values: [String: PropertyValue] = [:]
+  /// The values of properties with `accepts` that were set, by property.
   private var objects: [String: AnyObject] = [:]
 
   init(_ table: [SessionProperty<State>]) { self.table = table }
@@ -53,6 +60,12 @@ struct PropertyStore<State> {
 
   func object(_ key: CFString) -> AnyObject? { objects[key as String] }
 
+  /// Checks and stores a value; nil restores the default.
+  /// - Parameters:
+  ///   - key: The property's name.
+  ///   - value: The value.
+  ///   - state: The session's state.
+  /// - Returns: The status that `VTSessionSetProperty` returns.
   mutating func set(_ key: String, to value: AnyObject?, _ state: State) -> OSStatus {
     guard let row = row(key, state) else { return kVTPropertyNotSupportedErr }
     guard row.read == nil else { return kVTPropertyReadOnlyErr }
@@ -73,6 +86,7 @@ struct PropertyStore<State> {
     return noErr
   }
 
+  /// Reads a property, as `VTSessionCopyProperty` returns it.
   func copy(_ key: String, _ state: State) -> (status: OSStatus, value: AnyObject?) {
     guard let row = row(key, state) else { return (kVTPropertyNotSupportedErr, nil) }
     if let read = row.read { return (noErr, read(state)) }
@@ -80,6 +94,7 @@ struct PropertyStore<State> {
     return (noErr, (values[key] ?? row.defaultValue)?.object)
   }
 
+  /// The dictionaries that describe the properties, by property.
   func supported(_ state: State) -> [String: [String: Any]] {
     var result: [String: [String: Any]] = [:]
     for row in table where row.isOffered(state) {
@@ -93,6 +108,7 @@ struct PropertyStore<State> {
     return result
   }
 
+  /// The values that were set and that apply to another session too.
   func serializable(_ state: State) -> [String: Any] {
     var result: [String: Any] = [:]
     for row in table where row.isSerialized && row.isOffered(state) {

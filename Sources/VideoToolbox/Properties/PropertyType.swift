@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-/// The value of a property, taken out of the public dictionaries' types.
+/// The value of a property as a Swift value, parsed from a Core Foundation object.
 enum PropertyValue: Sendable, Equatable {
   case boolean(Bool)
   case number(Double)
@@ -13,7 +13,7 @@ enum PropertyValue: Sendable, Equatable {
   /// Properties of a pixel transfer.
   case transfer([String: PropertyValue])
 
-  /// As the public functions give it.
+  /// The value as the object that `VTSessionCopyProperty` returns.
   var object: AnyObject {
     switch self {
     case .boolean(let value): NSNumber(value: value)
@@ -27,7 +27,8 @@ enum PropertyValue: Sendable, Equatable {
     }
   }
 
-  /// Whole numbers come back as whole numbers. (Not named `number`: `map` would take the case of that name.)
+  /// Makes an integer NSNumber of a value without a fraction. (Not named `number`: `map` would take
+  /// the case of that name.)
   private static func boxed(_ value: Double) -> NSNumber {
     if let whole = Int(exactly: value) { return NSNumber(value: whole) }
     return NSNumber(value: value)
@@ -42,11 +43,11 @@ enum PropertyValue: Sendable, Equatable {
   var data: [UInt8]? { if case .data(let bytes) = self { bytes } else { nil } }
 }
 
-/// What values a property takes.
+/// The type and the allowed values of a property.
 enum PropertyType: Sendable {
   case boolean
   case number(ClosedRange<Double>)
-  /// A whole number. A fraction is dropped.
+  /// A whole number; the fraction of any other number is dropped.
   case integer(ClosedRange<Int>)
   /// One of these numbers.
   case choice([Int])
@@ -55,18 +56,19 @@ enum PropertyType: Sendable {
   case text
   /// An array of numbers.
   case numbers
-  /// A dictionary of numbers, with these keys and no others; the first ones must be there. A number may also stand under its
-  /// key with `Rational` behind it, as two whole ones, as in a format description's clean aperture.
+  /// A dictionary of numbers, with these keys and no others; the required ones must be there. A
+  /// number may also be given as an array of two numbers, numerator and denominator, under the key
+  /// with `Rational` appended, as in a format description's clean aperture.
   case dictionary(required: [String], optional: [String])
-  /// So many bytes.
+  /// Data of this length in bytes.
   case data(count: Int)
   case multiPassStorage
   /// A dictionary of `kVTPixelTransferPropertyKey_` keys.
   case pixelTransfer
-  /// An object or a collection that the session makes itself.
+  /// An object or a collection that the session makes, for read-only properties.
   case other
 
-  /// Takes a public value apart, or nil if it is of another type or not among the values allowed.
+  /// Parses an object; nil if it has another type or its value is not allowed.
   func parse(_ object: AnyObject) -> PropertyValue? {
     switch self {
     case .boolean:
@@ -141,7 +143,7 @@ enum PropertyType: Sendable {
     plainNumber(object).flatMap { Int(exactly: $0.rounded(.towardZero)) }
   }
 
-  /// What `VTSessionCopySupportedPropertyDictionary` says about the type.
+  /// The entries of the type in the dictionaries of `VTSessionCopySupportedPropertyDictionary`.
   var description: [String: Any] {
     let type = kVTPropertyTypeKey as String
     let least = kVTPropertySupportedValueMinimumKey as String

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-// Each string is the name that Apple gives the property, so that written-out settings mean the same everywhere.
+// Each string is the name that Apple gives the property, so that written-out settings mean the same
+// everywhere.
 
-/// Frames that were given to the session and not yet given back. Read-only number; may fall at any time.
+/// The number of frames that were submitted and whose callback was not called yet. Read-only
+/// number; may fall at any time.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_NumberOfPendingFrames: CFString =
   "NumberOfPendingFrames"
 
-/// Whether the session's pool serves the encoder directly, so that buffers from it are encoded without a copy or
-/// a conversion. Read-only Boolean.
+/// Whether the session's pool serves the encoder directly, so that buffers from it are encoded
+/// without a copy or a conversion. Read-only Boolean.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_PixelBufferPoolIsShared: CFString =
   "PixelBufferPoolIsShared"
 
@@ -16,7 +18,8 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_PixelBufferPoolIsShared
 public nonisolated(unsafe) let kVTCompressionPropertyKey_VideoEncoderPixelBufferAttributes: CFString =
   "VideoEncoderPixelBufferAttributes"
 
-/// Most frames from one key frame to the next. 0 leaves it to the encoder; 1 makes each frame a key frame.
+/// Most frames from one key frame to the next. 0 leaves it to the encoder; 1 makes each frame a key
+/// frame.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_MaxKeyFrameInterval: CFString = "MaxKeyFrameInterval"
 
 /// Most seconds from one key frame to the next. 0 is no limit.
@@ -31,15 +34,16 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_AllowTemporalCompressio
 public nonisolated(unsafe) let kVTCompressionPropertyKey_AllowFrameReordering: CFString =
   "AllowFrameReordering"
 
-/// True lets frames refer across a key frame that they follow in decode order and precede in presentation: in H.264 it is
-/// a partial sync sample. Boolean, default false for H.264 and true for HEVC.
+/// True lets frames refer across a key frame that they follow in decode order and precede in
+/// presentation: in H.264 it is a partial sync sample. Boolean, default false for H.264 and true
+/// for HEVC.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_AllowOpenGOP: CFString = "AllowOpenGOP"
 
 /// Bits a second in the long run. 0, the default, leaves the size to the encoder.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_AverageBitRate: CFString = "AverageBitRate"
 
-/// No, one or two hard limits: an array of bytes, seconds, bytes, seconds. In no window of so many seconds of decode
-/// time are there more than so many bytes.
+/// Zero, one or two hard limits, as an array of bytes, seconds, bytes, seconds: no window of that
+/// many seconds of decode time has more than that many bytes.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_DataRateLimits: CFString = "DataRateLimits"
 
 /// Quality to aim at when no bit rate is set: 0.0 to 1.0.
@@ -73,14 +77,16 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_H264EntropyMode: CFStri
 /// Pixel depth of the encoded video.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_Depth: CFString = "Depth"
 
-/// Frames that the encoder may hold: with M, frame N - M has been given back when the call that encodes frame N
-/// returns. `kVTUnlimitedFrameDelayCount`, the default, is no limit.
+/// The number M of frames that the encoder may hold: when the call that encodes frame N returns,
+/// the callback of frame N - M has been called. `kVTUnlimitedFrameDelayCount`, the default, is no
+/// limit.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_MaxFrameDelayCount: CFString = "MaxFrameDelayCount"
 
 /// Most bytes of one slice NAL unit. 0, the default, is no limit. H.264 only.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_MaxH264SliceBytes: CFString = "MaxH264SliceBytes"
 
-/// True says that frames come at their own pace and must not be late, false that they need not. Boolean.
+/// Whether frames come at the pace at which they are captured, so that encoding must keep up with
+/// them. Boolean.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_RealTime: CFString = "RealTime"
 
 /// True asks for less work at some cost in quality or speed. Boolean.
@@ -90,7 +96,8 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_MaximizePowerEfficiency
 /// Number of frames that will come; 0, the default, is unknown.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_SourceFrameCount: CFString = "SourceFrameCount"
 
-/// Frames a second that are expected; 0, the default, is unknown. Time stamps rule where they differ.
+/// Frames a second that are expected; 0, the default, is unknown. Time stamps rule where they
+/// differ.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_ExpectedFrameRate: CFString = "ExpectedFrameRate"
 
 /// Seconds that the source is expected to last; 0, the default, is unknown.
@@ -102,7 +109,8 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_BaseLayerFrameRate: CFS
 /// The GPU that encodes.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_UsingGPURegistryID: CFString = "UsingMetalRegistryID"
 
-/// The part of the picture that is meant to be seen: a dictionary with the keys `kCVImageBufferCleanAperture...Key`.
+/// The part of the picture that is meant to be seen: a dictionary with the keys
+/// `kCVImageBufferCleanAperture...Key`.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_CleanAperture: CFString = "CleanAperture"
 
 /// The shape of a sample: a dictionary with the keys `kCVImageBufferPixelAspectRatio...SpacingKey`.
@@ -151,7 +159,8 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_AlphaChannelMode: CFStr
 public nonisolated(unsafe) let kVTCompressionPropertyKey_PixelTransferProperties: CFString =
   "PixelTransferProperties"
 
-/// Turns multi-pass encoding on: a `VTMultiPassStorage` in which the encoder keeps what it learns from pass to pass.
+/// Turns multi-pass encoding on: a `VTMultiPassStorage` in which the encoder keeps what it learns
+/// from pass to pass.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_MultiPassStorage: CFString = "MultiPassStorage"
 
 /// The encoder that the session uses. Read-only string.
@@ -173,10 +182,12 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_BaseLayerFrameRateFract
 public nonisolated(unsafe) let kVTCompressionPropertyKey_CalculateMeanSquaredError: CFString =
   "CalculateMeanSquaredError"
 
-/// Bits a second, always: frames are filled up to hold the rate. Not together with an average rate or data rate limits.
+/// Bits a second, always: frames are filled up to hold the rate. Not together with an average rate
+/// or data rate limits.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_ConstantBitRate: CFString = "ConstantBitRate"
 
-/// True makes the encoder mark long-term references for the receiver to acknowledge. Boolean; low-latency mode.
+/// True makes the encoder mark long-term references for the receiver to acknowledge. Boolean;
+/// low-latency mode.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_EnableLTR: CFString = "EnableLTR"
 
 /// An estimate of the bytes a frame will take. Read-only number.
@@ -196,7 +207,8 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_MaximumRealTimeFrameRat
 /// Bits of a sample in the encoded video.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_OutputBitDepth: CFString = "OutputBitDepth"
 
-/// Number of sessions beyond which more of them are no gain in speed. Read-only number.
+/// The number of sessions beyond which encoding further parts of a movie at the same time gives no
+/// higher speed. Read-only number.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_RecommendedParallelizationLimit: CFString =
   "RecommendedParallelizationLimit"
 
@@ -214,7 +226,8 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_RecommendedParallelized
 public nonisolated(unsafe) let kVTCompressionPropertyKey_ReferenceBufferCount: CFString =
   "ReferenceBufferCount"
 
-/// `kVTQPModulationLevel_Default` lets the quantiser follow the local activity; `kVTQPModulationLevel_Disable` does not.
+/// `kVTQPModulationLevel_Default` lets the quantiser follow the local activity;
+/// `kVTQPModulationLevel_Disable` does not.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_SpatialAdaptiveQPLevel: CFString =
   "SpatialAdaptiveQPLevel"
 

@@ -88,10 +88,10 @@ public nonisolated(unsafe) let kVTCompressionPreset_HighQuality: CFString = "Hig
 public nonisolated(unsafe) let kVTCompressionPreset_HighSpeed: CFString = "HighSpeed"
 /// For calls: needs the low-latency mode.
 public nonisolated(unsafe) let kVTCompressionPreset_VideoConferencing: CFString = "VideoConferencing"
-/// Long-term references that the receiver has. Array of numbers.
+/// The tokens of long-term references that the receiver has acknowledged. Array of numbers.
 public nonisolated(unsafe) let kVTEncodeFrameOptionKey_AcknowledgedLTRTokens: CFString =
   "AcknowledgedLTRTokens"
-/// Quantiser of this frame in place of rate control's. Number.
+/// The QP of this frame, which replaces that of rate control. Number.
 public nonisolated(unsafe) let kVTEncodeFrameOptionKey_BaseFrameQP: CFString = "BaseFrameQP"
 /// Predict this frame from an acknowledged long-term reference alone. Boolean.
 public nonisolated(unsafe) let kVTEncodeFrameOptionKey_ForceLTRRefresh: CFString = "ForceLTRRefresh"
@@ -109,7 +109,8 @@ public nonisolated(unsafe) let kVTSampleAttachmentQualityMetricsKey_ChromaRedMea
 /// Mean squared error of luma. Number.
 public nonisolated(unsafe) let kVTSampleAttachmentQualityMetricsKey_LumaMeanSquaredError: CFString =
   "LumaMeanSquaredError"
-/// True chooses an encoder for one frame in, one frame out. Boolean.
+/// Whether to use an encoder of the low-latency mode, which outputs each frame before it takes the
+/// next. Boolean.
 public nonisolated(unsafe) let kVTVideoEncoderSpecification_EnableLowLatencyRateControl: CFString =
   "EnableLowLatencyRateControl"
 /// False rules hardware encoders out. Boolean.

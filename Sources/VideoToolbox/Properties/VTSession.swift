@@ -8,9 +8,10 @@ public typealias VTSession = CFTypeRef
 ///
 /// Of the parameters:
 ///
-/// - `supportedPropertyDictionaryOut`: receives a dictionary from property to a dictionary with the keys
-///   `kVTPropertyTypeKey`, `kVTPropertyReadWriteStatusKey` and so on.
-/// - Returns: `kVTInvalidSessionErr` after the session was invalidated; `kVTParameterErr` for another object.
+/// - `supportedPropertyDictionaryOut`: receives a dictionary from property to a dictionary with the
+///   keys `kVTPropertyTypeKey`, `kVTPropertyReadWriteStatusKey` and so on.
+/// - Returns: `kVTInvalidSessionErr` after the session was invalidated; `kVTParameterErr` for
+///   another object.
 @discardableResult
 public func VTSessionCopySupportedPropertyDictionary(
   _ session: VTSession, supportedPropertyDictionaryOut: UnsafeMutablePointer<CFDictionary?>
@@ -29,10 +30,11 @@ public func VTSessionCopySupportedPropertyDictionary(
 ///
 /// Of the parameters:
 ///
-/// - `value`: nil puts the default back.
-/// - Returns: `kVTPropertyNotSupportedErr` for a property that the session or its encoder does not have,
-///   `kVTPropertyReadOnlyErr` for one that cannot be set (now), `kVTParameterErr` for a value of the wrong type or
-///   out of range, `kVTInvalidSessionErr` after the session was invalidated.
+/// - `value`: the value; nil restores the default.
+/// - Returns: `kVTPropertyNotSupportedErr` for a property that the session or its encoder does not
+///   have, `kVTPropertyReadOnlyErr` for one that is read-only or cannot be set any more,
+///   `kVTParameterErr` for a value of the wrong type or out of range, `kVTInvalidSessionErr` after
+///   the session was invalidated.
 @discardableResult
 public func VTSessionSetProperty(
   _ session: VTSession, key propertyKey: CFString, value propertyValue: CFTypeRef?
@@ -47,11 +49,11 @@ public func VTSessionSetProperty(
 ///
 /// Of the parameters:
 ///
-/// - `allocator`: not needed; memory is the runtime's.
-/// - `valueOut`: the address of an optional object variable (`CFTypeRef?`, `CFNumber?`, `CFDictionary?`, ...), which
-///   receives the value, or nil if the property has none.
-/// - Returns: `kVTPropertyNotSupportedErr` for a property that the session does not have, `kVTInvalidSessionErr`
-///   after the session was invalidated.
+/// - `allocator`: ignored.
+/// - `valueOut`: the address of an optional object variable (`CFTypeRef?`, `CFNumber?`,
+///   `CFDictionary?`, ...), which receives the value, or nil if the property has none.
+/// - Returns: `kVTPropertyNotSupportedErr` for a property that the session does not have,
+///   `kVTInvalidSessionErr` after the session was invalidated.
 @discardableResult
 public func VTSessionCopyProperty(
   _ session: VTSession, key propertyKey: CFString, allocator: CFAllocator?,
@@ -67,12 +69,12 @@ public func VTSessionCopyProperty(
   return result.status
 }
 
-/// Reads a property into a variable whose type says what it holds.
+/// Reads a property into a variable of a static type.
 ///
 /// Of the parameters:
 ///
 /// - `valueOut`: receives the value, or nil if the property has none or is of another class.
-/// - Returns: as the other form.
+/// - Returns: the errors of the form with a raw pointer.
 @discardableResult
 public func VTSessionCopyProperty<Value: AnyObject>(
   _ session: VTSession, key propertyKey: CFString, allocator: CFAllocator?,
@@ -84,8 +86,7 @@ public func VTSessionCopyProperty<Value: AnyObject>(
   return result.status
 }
 
-/// Sets several properties. All are tried, also after an error.
-/// - Returns: the first error.
+/// Sets several properties, all of them even if one causes an error.
 @discardableResult
 public func VTSessionSetProperties(_ session: VTSession, propertyDictionary: CFDictionary) -> OSStatus {
   guard let session = session as? any PropertySession else { return kVTParameterErr }
