@@ -6,7 +6,7 @@ public typealias CVOptionFlags = UInt64
 
 public var COREVIDEO_TRUE: Int32 { 1 }
 public var COREVIDEO_FALSE: Int32 { 0 }
-// What this Core Video has: memory, and no graphics hardware.
+// The features of this Core Video: buffers are in memory, and there is no graphics hardware.
 public var COREVIDEO_SUPPORTS_DIRECT3D: Int32 { 0 }
 public var COREVIDEO_SUPPORTS_OPENGL: Int32 { 0 }
 public var COREVIDEO_SUPPORTS_OPENGLES: Int32 { 0 }
@@ -43,23 +43,24 @@ public struct CVTime: Sendable, Hashable {
 public struct CVTimeFlags: OptionSet, Sendable {
   public let rawValue: Int32
   public init(rawValue: Int32) { self.rawValue = rawValue }
-  /// The time is not known.
+  /// The time is unknown.
   public static let isIndefinite = CVTimeFlags(rawValue: 1 << 0)
 }
 
 public let kCVZeroTime = CVTime(timeValue: 0, timeScale: 0, flags: 0)
 public let kCVIndefiniteTime = CVTime(timeValue: 0, timeScale: 0, flags: CVTimeFlags.isIndefinite.rawValue)
 
-/// The moment that a frame is shown at, in several ways of counting; `flags` says which of them are there.
+/// The time at which a frame is shown, on several clocks; `flags` says which of the fields are
+/// valid.
 public struct CVTimeStamp: Sendable, Hashable {
   /// 0.
   public var version: UInt32
-  /// Units of `videoTime` and `videoRefreshPeriod` to the second.
+  /// The number of units of `videoTime` and `videoRefreshPeriod` per second.
   public var videoTimeScale: Int32
   public var videoTime: Int64
-  /// In units of `CVGetHostClockFrequency()`.
+  /// The host time, in units of 1 / `CVGetHostClockFrequency()` s.
   public var hostTime: UInt64
-  /// The rate of the video clock against its nominal one.
+  /// The rate of the video clock divided by its nominal rate.
   public var rateScalar: Double
   public var videoRefreshPeriod: Int64
   public var smpteTime: CVSMPTETime
@@ -103,7 +104,7 @@ public struct CVTimeStampFlags: OptionSet, Sendable {
   public static let isInterlaced: CVTimeStampFlags = [.topField, .bottomField]
 }
 
-/// A time code as SMPTE counts it.
+/// An SMPTE time code.
 public struct CVSMPTETime: Sendable, Hashable {
   public var subframes: Int16
   public var subframeDivisor: Int16
@@ -139,7 +140,7 @@ public struct CVSMPTETime: Sendable, Hashable {
   }
 }
 
-/// Frames to the second, and whether numbers are dropped to keep up with the clock.
+/// The number of frames per second, and whether frame numbers are dropped (drop-frame time code).
 public enum CVSMPTETimeType: UInt32, Sendable {
   case type24 = 0
   case type25 = 1
@@ -160,14 +161,14 @@ public struct CVSMPTETimeFlags: OptionSet, Sendable {
 
 // MARK: - Host time
 
-/// The host time, in units of `CVGetHostClockFrequency()`.
+/// The current host time, in units of 1 / `CVGetHostClockFrequency()` s.
 @discardableResult
 public func CVGetCurrentHostTime() -> UInt64 { mach_absolute_time() }
 
-/// Units of host time to the second.
+/// The number of units of host time per second.
 @discardableResult
 public func CVGetHostClockFrequency() -> Double { 1e9 }
 
-/// The smallest step of host time in its units.
+/// The resolution of host time, in its units.
 @discardableResult
 public func CVGetHostClockMinimumTimeDelta() -> UInt32 { 1 }

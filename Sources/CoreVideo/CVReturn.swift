@@ -22,7 +22,7 @@ public let kCVReturnInvalidSize: CVReturn = -6681
 public let kCVReturnInvalidPixelBufferAttributes: CVReturn = -6682
 public let kCVReturnPixelBufferNotOpenGLCompatible: CVReturn = -6683
 public let kCVReturnPixelBufferNotMetalCompatible: CVReturn = -6684
-/// The pool has given out as many buffers as the allocation threshold of the call allows.
+/// The pool has created as many buffers as the allocation threshold of the call allows.
 public let kCVReturnWouldExceedAllocationThreshold: CVReturn = -6689
 public let kCVReturnPoolAllocationFailed: CVReturn = -6690
 public let kCVReturnInvalidPoolAttributes: CVReturn = -6691

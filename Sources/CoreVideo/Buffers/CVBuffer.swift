@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// A picture, with what is known about it attached: the type behind `CVImageBuffer` and `CVPixelBuffer`.
+/// A picture with attachments: the type behind `CVImageBuffer` and `CVPixelBuffer`.
 ///
-/// The size never changes after creation, and addresses only with a lock of the buffer, so that reading them takes
-/// no lock of their own.
-/// Attachments may be read and written from any thread.
+/// The size never changes after creation, and addresses change only when the buffer is locked or
+/// unlocked, so that reading them takes no lock. Attachments may be read and written from any
+/// thread.
 public final class CVBuffer: @unchecked Sendable, Hashable {
-  // Sendable: immutable but for the attachments behind their mutex; who writes pixels keeps to the locking calls, as on Apple's systems.
+  // Sendable: immutable, except for the attachments, which a mutex guards. Programs that write
+  // pixels use the locking functions, as on Apple's systems.
   let storage: PixelStorage
   let pixelFormatType: OSType
   let width: Int
@@ -17,7 +18,7 @@ public final class CVBuffer: @unchecked Sendable, Hashable {
   let creationAttributes: CFDictionary
   let lockCount = Atomic<Int>(0)
   let attachments = Mutex(AttachmentStore())
-  /// Where the memory goes when the buffer is gone.
+  /// Receives the memory when the buffer is released; nil for a buffer without a pool.
   private let recycler: PixelBufferRecycler?
 
   init(
@@ -40,8 +41,8 @@ public final class CVBuffer: @unchecked Sendable, Hashable {
 }
 
 extension CVBuffer {
-  /// Whether vector code may read and write up to 64 bytes beyond the end of any row. The memory that a program wrapped
-  /// ends where it says.
+  /// Whether vector code may read and write up to 64 bytes beyond the end of any row: true for
+  /// memory that Core Video has allocated, false for memory that a program has wrapped.
   package var hasPaddedMemory: Bool { storage.isPadded }
 }
 
@@ -65,12 +66,12 @@ public typealias CVImageBuffer = CVBuffer
 /// An image buffer of pixels: in memory, or on a surface (`OVTPixelBufferCreateWithSurface`).
 public typealias CVPixelBuffer = CVBuffer
 
-/// Takes back the memory of a buffer that nobody holds any more.
+/// Receives the memory of released buffers.
 protocol PixelBufferRecycler: AnyObject, Sendable {
   func recycle(_ storage: PixelStorage)
 }
 
-/// The pixels around the picture that a codec may read or write, in pixels on each side.
+/// The number of pixels around the picture, on each side, that a codec may read or write.
 struct ExtendedPixels: Equatable, Sendable {
   var left = 0
   var right = 0

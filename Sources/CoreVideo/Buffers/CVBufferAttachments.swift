@@ -2,15 +2,15 @@
 import CoreFoundation
 import Synchronization
 
-/// Whether an attachment goes along when attachments are propagated to another buffer.
+/// Whether an attachment is copied when attachments are propagated to another buffer.
 public enum CVAttachmentMode: UInt32, Sendable {
   case shouldNotPropagate = 0
   case shouldPropagate = 1
 }
 
-/// The attachments of one buffer. Values are immutable or the client's to share.
+/// The attachments of one buffer. Values are immutable, or shared at the client's risk.
 struct AttachmentStore: @unchecked Sendable {
-  // Sendable: property-list values, behind the mutex of their buffer.
+  // Sendable: property-list values, guarded by the mutex of the buffer.
   struct Entry {
     var value: AnyObject
     var mode: CVAttachmentMode
@@ -24,13 +24,13 @@ struct AttachmentStore: @unchecked Sendable {
   }
 }
 
-/// Attaches a value to a buffer, in place of an earlier one with the same key.
+/// Attaches a value to a buffer, replacing an earlier one of the same key.
 public func CVBufferSetAttachment(
   _ buffer: CVBuffer, _ key: CFString, _ value: CFTypeRef, _ attachmentMode: CVAttachmentMode
 ) {
   let entry = AttachmentStore.Entry(value: value, mode: attachmentMode)
   let key = key as String
-  // The old value is released outside the lock: its end may call back.
+  // The old value is released without the lock: its deinitialiser may call back.
   let old = buffer.attachments.withLock { store in
     UncheckedBox(store.entries.updateValue(entry, forKey: key))
   }
@@ -99,10 +99,10 @@ public func CVBufferSetAttachments(
   }
 }
 
-/// Propagating attachments that many buffers get: prepared once, so that to attach them costs next to nothing.
+/// Propagating attachments for many buffers, parsed once so that attaching them is cheap.
 package struct CVAttachmentSet: @unchecked Sendable {
   // Sendable: immutable property-list values.
-  // Never changes, and the values are immutable.
+  // The entries are never changed, and their values are immutable.
   private let entries: [String: AttachmentStore.Entry]
 
   package init(_ attachments: CFDictionary) {
@@ -114,7 +114,8 @@ package struct CVAttachmentSet: @unchecked Sendable {
     self.entries = entries
   }
 
-  /// Does what `CVBufferSetAttachments` does.
+  /// Attaches all values, as `CVBufferSetAttachments` does.
+  /// - Parameter buffer: The buffer to attach them to.
   package func attach(to buffer: CVBuffer) {
     let old = buffer.attachments.withLock { store in
       let old = UncheckedBox(store)
@@ -137,12 +138,14 @@ public func CVBufferPropagateAttachments(_ sourceBuffer: CVBuffer, _ destination
 }
 
 extension CVBuffer {
-  /// Whether `body` says true to each attachment, of both modes; it is not asked again after it says false.
+  /// Whether a closure returns true for each attachment of both modes. It is not called again after
+  /// it has returned false.
+  /// - Parameter body: Called with a key and its value.
   package func attachmentsSatisfy(_ body: (_ key: String, _ value: AnyObject) -> Bool) -> Bool {
     attachments.withLock { $0 }.entries.allSatisfy { body($0.key, $0.value.value) }
   }
 
-  /// Attaches what a buffer's attributes say it should come with.
+  /// Attaches the initial attachments that a buffer's attributes contain.
   func attachInitial(_ attributes: CFDictionary?) {
     guard let attributes else { return }
     for (key, mode) in [
@@ -154,9 +157,9 @@ extension CVBuffer {
   }
 }
 
-/// Carries a value out of a lock.
+/// Passes a value that is not Sendable out of a lock.
 struct UncheckedBox<Value>: @unchecked Sendable {
-  // Sendable: carries a value out of a lock, whose owner keeps nothing of it.
+  // Sendable: the value is moved out of a lock, whose owner keeps no reference to it.
   let value: Value
   init(_ value: Value) { self.value = value }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// The size of the whole picture, in pixels.
+/// The size of the picture in pixels, without regard to its clean aperture.
 @discardableResult
 public func CVImageBufferGetEncodedSize(_ imageBuffer: CVImageBuffer) -> CGSize {
   CGSize(width: imageBuffer.width, height: imageBuffer.height)
 }
 
-/// The size to show the picture at, in square pixels: its display dimensions if it has any attached, otherwise
-/// its clean aperture stretched by its pixel aspect ratio.
+/// The size at which to show the picture, in square pixels: its attached display dimensions, or
+/// else its clean aperture stretched by its pixel aspect ratio.
 @discardableResult
 public func CVImageBufferGetDisplaySize(_ imageBuffer: CVImageBuffer) -> CGSize {
   if let size = imageBuffer.numbers(
@@ -39,7 +39,7 @@ public func CVImageBufferGetCleanRect(_ imageBuffer: CVImageBuffer) -> CGRect {
         kCVImageBufferCleanApertureHorizontalOffsetKey, kCVImageBufferCleanApertureVerticalOffsetKey,
       ]), clean[0] > 0, clean[1] > 0
   else { return CGRect(origin: .zero, size: whole) }
-  // Offsets are of the centre, to the right and downward.
+  // The offsets are those of the aperture's centre, to the right and downwards.
   return CGRect(
     x: (whole.width - clean[0]) / 2 + clean[2], y: (whole.height - clean[1]) / 2 - clean[3], width: clean[0],
     height: clean[1])
@@ -50,8 +50,8 @@ public func CVImageBufferGetCleanRect(_ imageBuffer: CVImageBuffer) -> CGRect {
 public func CVImageBufferIsFlipped(_ imageBuffer: CVImageBuffer) -> Bool { true }
 
 extension CVBuffer {
-  /// The numbers under some keys of an attached dictionary; a key that is not there counts as zero.
-  /// Nil if nothing is attached, or one of the values is no number.
+  /// Reads the numbers of some keys of an attached dictionary; a missing key counts as zero. Nil if
+  /// the dictionary is not attached, or one of the values is not a number.
   fileprivate func numbers(_ attachment: CFString, _ keys: [CFString]) -> [Double]? {
     guard let dictionary = CVBufferCopyAttachment(self, attachment, nil) as? NSDictionary else { return nil }
     var result: [Double] = []

@@ -3,10 +3,10 @@ import CoreFoundation
 
 // MARK: - Buffers
 
-/// In a buffer's attributes: what is attached to it from the start and propagates, a dictionary.
+/// In a buffer's attributes: the propagating attachments of the new buffer, a dictionary.
 public nonisolated(unsafe) let kCVBufferPropagatedAttachmentsKey: CFString = "PropagatedAttachments"
 
-/// In a buffer's attributes: what is attached to it from the start and does not propagate, a dictionary.
+/// In a buffer's attributes: the attachments of the new buffer that do not propagate, a dictionary.
 public nonisolated(unsafe) let kCVBufferNonPropagatedAttachmentsKey: CFString = "NonPropagatedAttachments"
 
 /// When the frame is shown in its movie: a dictionary of the next two.
@@ -19,20 +19,21 @@ public nonisolated(unsafe) let kCVBufferTimeScaleKey: CFString = "TimeScale"
 /// A `CGColorSpace`.
 public nonisolated(unsafe) let kCVImageBufferCGColorSpaceKey: CFString = "CGColorSpace"
 
-/// The part of the picture to be shown: a dictionary of the next four, numbers in pixels; the offsets are of its centre from the picture's centre.
+/// The clean aperture, the part of the picture to be shown: a dictionary of the next four keys,
+/// numbers in pixels. The offsets are those of its centre from the picture's centre.
 public nonisolated(unsafe) let kCVImageBufferCleanApertureKey: CFString = "CVCleanAperture"
 public nonisolated(unsafe) let kCVImageBufferCleanApertureWidthKey: CFString = "Width"
 public nonisolated(unsafe) let kCVImageBufferCleanApertureHeightKey: CFString = "Height"
 public nonisolated(unsafe) let kCVImageBufferCleanApertureHorizontalOffsetKey: CFString = "HorizontalOffset"
 public nonisolated(unsafe) let kCVImageBufferCleanApertureVerticalOffsetKey: CFString = "VerticalOffset"
 
-/// Another clean aperture, to be preferred.
+/// A clean aperture that takes precedence over `kCVImageBufferCleanApertureKey`.
 public nonisolated(unsafe) let kCVImageBufferPreferredCleanApertureKey: CFString = "CVPreferredCleanAperture"
 
 /// 1 for a progressive picture, 2 for an interlaced one.
 public nonisolated(unsafe) let kCVImageBufferFieldCountKey: CFString = "CVFieldCount"
 
-/// How fields lie in time and space, one of the next four.
+/// The order of the fields, one of the next four values.
 public nonisolated(unsafe) let kCVImageBufferFieldDetailKey: CFString = "CVFieldDetail"
 public nonisolated(unsafe) let kCVImageBufferFieldDetailTemporalTopFirst: CFString = "TemporalTopFirst"
 public nonisolated(unsafe) let kCVImageBufferFieldDetailTemporalBottomFirst: CFString = "TemporalBottomFirst"
@@ -58,7 +59,7 @@ public nonisolated(unsafe) let kCVImageBufferGammaLevelKey: CFString = "CVImageB
 /// An ICC profile, data.
 public nonisolated(unsafe) let kCVImageBufferICCProfileKey: CFString = "CVImageBufferICCProfile"
 
-/// How luma and chroma were made from red, green and blue, one of `kCVImageBufferYCbCrMatrix_*`.
+/// The conversion from RGB to YCbCr, one of `kCVImageBufferYCbCrMatrix_*`.
 public nonisolated(unsafe) let kCVImageBufferYCbCrMatrixKey: CFString = "CVImageBufferYCbCrMatrix"
 public nonisolated(unsafe) let kCVImageBufferYCbCrMatrix_ITU_R_709_2: CFString = "ITU_R_709_2"
 public nonisolated(unsafe) let kCVImageBufferYCbCrMatrix_ITU_R_601_4: CFString = "ITU_R_601_4"
@@ -67,7 +68,7 @@ public nonisolated(unsafe) let kCVImageBufferYCbCrMatrix_DCI_P3: CFString = "DCI
 public nonisolated(unsafe) let kCVImageBufferYCbCrMatrix_P3_D65: CFString = "P3_D65"
 public nonisolated(unsafe) let kCVImageBufferYCbCrMatrix_ITU_R_2020: CFString = "ITU_R_2020"
 
-/// Which red, green and blue, one of `kCVImageBufferColorPrimaries_*`.
+/// The colour primaries, one of `kCVImageBufferColorPrimaries_*`.
 public nonisolated(unsafe) let kCVImageBufferColorPrimariesKey: CFString = "CVImageBufferColorPrimaries"
 public nonisolated(unsafe) let kCVImageBufferColorPrimaries_ITU_R_709_2: CFString = "ITU_R_709_2"
 public nonisolated(unsafe) let kCVImageBufferColorPrimaries_EBU_3213: CFString = "EBU_3213"
@@ -77,7 +78,7 @@ public nonisolated(unsafe) let kCVImageBufferColorPrimaries_DCI_P3: CFString = "
 public nonisolated(unsafe) let kCVImageBufferColorPrimaries_P3_D65: CFString = "P3_D65"
 public nonisolated(unsafe) let kCVImageBufferColorPrimaries_ITU_R_2020: CFString = "ITU_R_2020"
 
-/// From light to numbers, one of `kCVImageBufferTransferFunction_*`.
+/// The transfer function, one of `kCVImageBufferTransferFunction_*`.
 public nonisolated(unsafe) let kCVImageBufferTransferFunctionKey: CFString = "CVImageBufferTransferFunction"
 public nonisolated(unsafe) let kCVImageBufferTransferFunction_ITU_R_709_2: CFString = "ITU_R_709_2"
 public nonisolated(unsafe) let kCVImageBufferTransferFunction_SMPTE_240M_1995: CFString = "SMPTE_240M_1995"
@@ -89,7 +90,8 @@ public nonisolated(unsafe) let kCVImageBufferTransferFunction_SMPTE_ST_2084_PQ: 
 public nonisolated(unsafe) let kCVImageBufferTransferFunction_ITU_R_2100_HLG: CFString = "ITU_R_2100_HLG"
 public nonisolated(unsafe) let kCVImageBufferTransferFunction_Linear: CFString = "Linear"
 
-/// Where chroma samples lie among luma samples, one of `kCVImageBufferChromaLocation_*`; of a progressive picture this one counts.
+/// The position of chroma samples relative to luma samples, one of
+/// `kCVImageBufferChromaLocation_*`: in the top field, and in progressive pictures.
 public nonisolated(unsafe) let kCVImageBufferChromaLocationTopFieldKey: CFString =
   "CVImageBufferChromaLocationTopField"
 public nonisolated(unsafe) let kCVImageBufferChromaLocationBottomFieldKey: CFString =
@@ -102,16 +104,16 @@ public nonisolated(unsafe) let kCVImageBufferChromaLocation_BottomLeft: CFString
 public nonisolated(unsafe) let kCVImageBufferChromaLocation_Bottom: CFString = "Bottom"
 public nonisolated(unsafe) let kCVImageBufferChromaLocation_DV420: CFString = "DV 4:2:0"
 
-/// What the subsampling was before conversion to 4:2:2 by replication.
+/// The chroma subsampling before a conversion to 4:2:2 by replication of samples.
 public nonisolated(unsafe) let kCVImageBufferChromaSubsamplingKey: CFString = "CVImageBufferChromaSubsampling"
 public nonisolated(unsafe) let kCVImageBufferChromaSubsampling_420: CFString = "4:2:0"
 public nonisolated(unsafe) let kCVImageBufferChromaSubsampling_422: CFString = "4:2:2"
 public nonisolated(unsafe) let kCVImageBufferChromaSubsampling_411: CFString = "4:1:1"
 
-/// True says that alpha is opaque everywhere.
+/// Whether alpha is opaque everywhere. Boolean.
 public nonisolated(unsafe) let kCVImageBufferAlphaChannelIsOpaque: CFString = "AlphaChannelIsOpaque"
 
-/// How colours and alpha go together, one of the next two.
+/// Whether colours are multiplied by alpha, one of the next two values.
 public nonisolated(unsafe) let kCVImageBufferAlphaChannelModeKey: CFString = "AlphaChannelMode"
 public nonisolated(unsafe) let kCVImageBufferAlphaChannelMode_StraightAlpha: CFString = "StraightAlpha"
 public nonisolated(unsafe) let kCVImageBufferAlphaChannelMode_PremultipliedAlpha: CFString =

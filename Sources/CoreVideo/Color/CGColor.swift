@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A colour with alpha.
 public final class CGColor: Sendable, Hashable {
-  /// 0.0 to 1.0: red, green, blue and alpha, or grey and alpha.
+  /// The components from 0.0 to 1.0: red, green, blue and alpha, or grey and alpha.
   private let values: [CGFloat]
   public let colorSpace: CGColorSpace?
 
@@ -19,10 +19,11 @@ public final class CGColor: Sendable, Hashable {
     colorSpace = CGColorSpaceCreateDeviceGray()
   }
 
+  /// Creates a colour in a colour space.
   /// - Parameters:
-  ///   - colorSpace: A grey one, or one of three components.
-  ///   - components: As many as the space has, and alpha.
-  /// - Returns: nil for a space that is neither grey nor of three components.
+  ///   - colorSpace: A grey space, or one of three components.
+  ///   - components: As many values as the space has components, followed by alpha.
+  /// - Returns: Nil for a space that is neither grey nor of three components.
   public init?(colorSpace: CGColorSpace, components: UnsafePointer<CGFloat>) {
     let count = colorSpace.numberOfComponents
     guard count == 1 || count == 3 else { return nil }
@@ -36,7 +37,7 @@ public final class CGColor: Sendable, Hashable {
 
   /// The components, alpha last.
   public var components: [CGFloat]? { values }
-  /// With alpha.
+  /// The number of components, including alpha.
   public var numberOfComponents: Int { values.count }
   public var alpha: CGFloat { values[values.count - 1] }
 
@@ -53,13 +54,13 @@ public final class CGColor: Sendable, Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(values) }
 }
 
-/// The colour space of pictures that say nothing of theirs: sRGB.
+/// The colour space that is assumed for pictures without one: sRGB.
 public func CGColorSpaceCreateDeviceRGB() -> CGColorSpace {
   guard let space = CGColorSpace(name: CGColorSpace.sRGB) else { preconditionFailure("sRGB is known") }
   return space
 }
 
-/// The space of grey values that are taken as they are.
+/// The space of linear grey values, which need no conversion.
 public func CGColorSpaceCreateDeviceGray() -> CGColorSpace {
   guard let space = CGColorSpace(name: CGColorSpace.linearGray) else { preconditionFailure("grey is known") }
   return space

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// What the numbers of a colour mean: by a well-known name, or by an ICC profile.
+/// A colour space, identified by a well-known name or by an ICC profile.
 ///
-/// It identifies a space, to be compared, attached and passed on. Conversion between spaces is the business of
-/// `VTPixelTransferSession`.
+/// It can be compared, attached to buffers and passed on. `VTPixelTransferSession` converts between
+/// spaces.
 public final class CGColorSpace: Sendable, Hashable {
   private let identity: Identity
 
@@ -33,7 +33,7 @@ public final class CGColorSpace: Sendable, Hashable {
     if case .named(let name) = identity { name as CFString } else { nil }
   }
 
-  /// How many components a colour has, without alpha.
+  /// The number of components of a colour, without alpha.
   public var numberOfComponents: Int {
     switch identity {
     case .named(let name): name == Self.linearGray as String ? 1 : 3
@@ -42,7 +42,7 @@ public final class CGColorSpace: Sendable, Hashable {
     }
   }
 
-  /// The ICC profile that the space was made from, if it was.
+  /// The ICC profile that the space was created from; nil for a named space.
   public func copyICCData() -> CFData? {
     if case .profile(let data) = identity { data as CFData } else { nil }
   }
@@ -80,8 +80,9 @@ extension CGColorSpace: CFRuntimeObject {
   package var cfHash: CFHashCode { CFHashCode(bitPattern: hashValue) }
 }
 
-/// The colour space that an image's attachments say: by an ICC profile, or by primaries and transfer function.
-/// - Returns: nil if they do not say enough, or no space has that combination.
+/// Creates the colour space that an image's attachments describe: by an ICC profile, or by
+/// primaries and transfer function.
+/// - Returns: Nil if the attachments are incomplete, or there is no space with that combination.
 @discardableResult
 public func CVImageBufferCreateColorSpaceFromAttachments(_ attachments: CFDictionary) -> Unmanaged<
   CGColorSpace
@@ -89,13 +90,14 @@ public func CVImageBufferCreateColorSpaceFromAttachments(_ attachments: CFDictio
   colorSpace(attachments).map(Unmanaged.passRetained)
 }
 
-/// The colour space attached to an image, or the one that its other attachments say.
+/// Gets the colour space that is attached to an image, or else the one that its other attachments
+/// describe.
 @discardableResult
 public func CVImageBufferGetColorSpace(_ imageBuffer: CVImageBuffer) -> Unmanaged<CGColorSpace>? {
   if let attached = CVBufferCopyAttachment(imageBuffer, kCVImageBufferCGColorSpaceKey, nil) as? CGColorSpace {
     return Unmanaged.passUnretained(attached)
   }
-  // Attached, it lives as long as the buffer.
+  // The space is attached to the buffer, which keeps it alive, as the caller does not own it.
   guard
     let space = CVBufferCopyAttachments(imageBuffer, .shouldPropagate).flatMap(colorSpace)
       ?? CVBufferCopyAttachments(imageBuffer, .shouldNotPropagate).flatMap(colorSpace)

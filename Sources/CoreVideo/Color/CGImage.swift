@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Bytes that an image is made of.
+/// Holds the bytes of an image.
 public final class CGDataProvider: @unchecked Sendable {
   // Sendable: immutable.
-  /// Never changed.
+  /// A copy of the data, which is never changed.
   private let bytes: NSData
 
   /// A provider of a copy of the data; nil for no data.
@@ -17,7 +17,7 @@ public final class CGDataProvider: @unchecked Sendable {
   public var data: CFData? { bytes }
 }
 
-/// Where alpha is, and whether colour is multiplied with it.
+/// The position of alpha in a pixel, and whether colours are multiplied by it.
 public enum CGImageAlphaInfo: UInt32, Sendable {
   case none = 0
   case premultipliedLast = 1
@@ -43,7 +43,7 @@ public struct CGBitmapInfo: OptionSet, Sendable, Hashable {
   public static let byteOrder32Big = CGBitmapInfo(rawValue: 4 << 12)
 }
 
-/// How a colour outside a device's reach is replaced.
+/// How colours that are outside of a device's gamut are replaced.
 public enum CGColorRenderingIntent: Int32, Sendable {
   case defaultIntent = 0
   case absoluteColorimetric = 1
@@ -52,7 +52,7 @@ public enum CGColorRenderingIntent: Int32, Sendable {
   case saturation = 4
 }
 
-/// A picture in memory, which never changes: its bytes and how to read them.
+/// An immutable picture in memory: its bytes and their format.
 public final class CGImage: @unchecked Sendable {
   // Sendable: immutable.
   /// In pixels.
@@ -67,7 +67,8 @@ public final class CGImage: @unchecked Sendable {
   public let shouldInterpolate: Bool
   public let renderingIntent: CGColorRenderingIntent
 
-  /// An image over a provider's bytes; nil if they are too few, or sizes make no sense.
+  /// Creates an image of a provider's bytes; nil if there are too few of them, or a size is
+  /// invalid.
   public init?(
     width: Int, height: Int, bitsPerComponent: Int, bitsPerPixel: Int, bytesPerRow: Int, space: CGColorSpace,
     bitmapInfo: CGBitmapInfo, provider: CGDataProvider, decode: UnsafePointer<CGFloat>?,

@@ -2,8 +2,9 @@
 import CoreFoundation
 import VideoBitstream
 
-// Between Core Video's names of matrices, primaries and transfer functions and the code points of ISO/IEC 23091-2
-// (H.273), which movies and bit streams carry. 2 stands for "not specified".
+// Conversions between Core Video's names of matrices, primaries and transfer functions and the code
+// points of ISO/IEC 23091-2 (ITU-T H.273), which movies and bit streams carry. 2 means
+// "unspecified".
 
 /// The code point of a matrix, 2 if the string is nil or not one of `kCVImageBufferYCbCrMatrix_*`.
 @discardableResult
@@ -11,7 +12,8 @@ public func CVYCbCrMatrixGetIntegerCodePointForString(_ yCbCrMatrixString: CFStr
   code(of: yCbCrMatrixString, in: .matrices)
 }
 
-/// The code point of primaries, 2 if the string is nil or not one of `kCVImageBufferColorPrimaries_*`.
+/// The code point of primaries, 2 if the string is nil or not one of
+/// `kCVImageBufferColorPrimaries_*`.
 @discardableResult
 public func CVColorPrimariesGetIntegerCodePointForString(_ colorPrimariesString: CFString?) -> Int32 {
   code(of: colorPrimariesString, in: .primaries)
@@ -50,7 +52,8 @@ private func code(of name: CFString?, in table: ColorCodePoints) -> Int32 {
   Int32(name.flatMap { table.code(of: $0 as String) } ?? ColorDescription.unspecified)
 }
 
-/// The constants by their values: callers do not own what they get.
+/// The constants by their values. They are never released, as callers do not own what these
+/// functions return.
 private nonisolated(unsafe) let constants: [String: CFString] = {
   let all: [CFString] = [
     kCVImageBufferColorPrimaries_ITU_R_709_2, kCVImageBufferColorPrimaries_EBU_3213,

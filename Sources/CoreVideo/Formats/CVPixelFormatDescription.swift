@@ -2,12 +2,13 @@
 import CoreFoundation
 import Synchronization
 
-/// Fills the extended pixels of a buffer in a registered format; false says that it failed.
+/// Fills the extended pixels of a buffer in a registered format; returns false if that fails.
 public typealias CVFillExtendedPixelsCallBack =
   @Sendable (_ pixelBuffer: CVPixelBuffer, _ refCon: UnsafeMutableRawPointer?) -> Bool
 
-/// What fills the extended pixels of a registered format: its bytes are the value of
-/// `kCVPixelFormatFillExtendedPixelsCallback`. The callback must not capture anything.
+/// The callback that fills the extended pixels of a registered format. The bytes of this structure
+/// are the value of `kCVPixelFormatFillExtendedPixelsCallback`. The callback must not capture
+/// anything.
 public struct CVFillExtendedPixelsCallBackData {
   /// 0.
   public var version: CFIndex
@@ -25,7 +26,7 @@ public struct CVFillExtendedPixelsCallBackData {
   }
 }
 
-/// The description of a pixel format, nil if the format is not known.
+/// Gets the description of a pixel format; nil if the format is unknown.
 @discardableResult
 public func CVPixelFormatDescriptionCreateWithPixelFormatType(
   _ allocator: CFAllocator?, _ pixelFormat: OSType
@@ -42,10 +43,10 @@ public func CVPixelFormatDescriptionArrayCreateWithAllPixelFormatTypes(_ allocat
   return (PixelFormat.table.map(\.code) + registered).map { NSNumber(value: $0) } as NSArray
 }
 
-/// Makes a pixel format known, so that buffers can be made in it.
+/// Registers a pixel format, so that buffers can be created in it.
 ///
-/// The description has the keys `kCVPixelFormat*`; it needs at least `kCVPixelFormatBitsPerBlock`, for every plane.
-/// A description that makes no sense, or one of a built-in format, changes nothing.
+/// The description has the keys `kCVPixelFormat*`; it needs at least `kCVPixelFormatBitsPerBlock`,
+/// for every plane. An invalid description, or one of a built-in format, changes nothing.
 public func CVPixelFormatDescriptionRegisterDescriptionWithPixelFormatType(
   _ description: CFDictionary, _ pixelFormat: OSType
 ) {
@@ -88,7 +89,7 @@ extension PixelFormat {
     return result.copy() as! NSDictionary
   }
 
-  /// The format that a dictionary describes, nil if it makes no sense.
+  /// Parses the description of a format; nil if it is invalid.
   fileprivate init?(_ code: OSType, description: CFDictionary) {
     let planes: [Plane]
     if let list = description[kCVPixelFormatPlanes] as? NSArray {

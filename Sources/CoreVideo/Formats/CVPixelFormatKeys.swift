@@ -3,7 +3,7 @@ import CoreFoundation
 
 // Keys of a pixel format's description, and their values.
 
-/// What the format is called.
+/// The format's name, a string.
 public nonisolated(unsafe) let kCVPixelFormatName: CFString = "Name"
 
 /// The format's code, a number.
@@ -12,7 +12,7 @@ public nonisolated(unsafe) let kCVPixelFormatConstant: CFString = "PixelFormat"
 /// The code of the format as a codec, a number.
 public nonisolated(unsafe) let kCVPixelFormatCodecType: CFString = "CodecType"
 
-/// The code that others use for the format, a number.
+/// The FourCC of the format outside of Core Video, a number.
 public nonisolated(unsafe) let kCVPixelFormatFourCC: CFString = "FourCC"
 public nonisolated(unsafe) let kCVPixelFormatContainsAlpha: CFString = "ContainsAlpha"
 public nonisolated(unsafe) let kCVPixelFormatContainsYCbCr: CFString = "ContainsYCbCr"
@@ -26,14 +26,15 @@ public nonisolated(unsafe) let kCVPixelFormatComponentRange_VideoRange: CFString
 public nonisolated(unsafe) let kCVPixelFormatComponentRange_FullRange: CFString = "FullRange"
 public nonisolated(unsafe) let kCVPixelFormatComponentRange_WideRange: CFString = "WideRange"
 
-/// An array of the planes' dictionaries; of a single plane the keys may be at the top.
+/// An array of dictionaries, one for each plane. The keys of a single plane may be at the top level
+/// instead.
 public nonisolated(unsafe) let kCVPixelFormatPlanes: CFString = "Planes"
 
 /// The width in pixels of the smallest group of pixels that fills whole bytes; 1 if absent.
 public nonisolated(unsafe) let kCVPixelFormatBlockWidth: CFString = "BlockWidth"
 public nonisolated(unsafe) let kCVPixelFormatBlockHeight: CFString = "BlockHeight"
 
-/// The size of such a group in bits.
+/// The size of such a block in bits.
 public nonisolated(unsafe) let kCVPixelFormatBitsPerBlock: CFString = "BitsPerBlock"
 
 /// The size of a component in bits.
@@ -46,17 +47,18 @@ public nonisolated(unsafe) let kCVPixelFormatBlockVerticalAlignment: CFString = 
 /// A block of black pixels, data; zeros if absent.
 public nonisolated(unsafe) let kCVPixelFormatBlackBlock: CFString = "BlackBlock"
 
-/// How many pixels a sample of the plane stands for in a row; 1 if absent.
+/// The number of pixels in a row for each sample of the plane; 1 if absent.
 public nonisolated(unsafe) let kCVPixelFormatHorizontalSubsampling: CFString = "HorizontalSubsampling"
 public nonisolated(unsafe) let kCVPixelFormatVerticalSubsampling: CFString = "VerticalSubsampling"
 
-/// How a bitmap context would describe the pixels, a number.
+/// The `CGBitmapInfo` of a bitmap context with such pixels, a number.
 public nonisolated(unsafe) let kCVPixelFormatCGBitmapInfo: CFString = "CGBitmapInfo"
 public nonisolated(unsafe) let kCVPixelFormatQDCompatibility: CFString = "QDCompatibility"
 public nonisolated(unsafe) let kCVPixelFormatCGBitmapContextCompatibility: CFString =
   "CGBitmapContextCompatibility"
 public nonisolated(unsafe) let kCVPixelFormatCGImageCompatibility: CFString = "CGImageCompatibility"
 
-/// What fills the extended pixels of a registered format: data, the bytes of a `CVFillExtendedPixelsCallBackData`.
+/// The callback that fills the extended pixels of a registered format: data, the bytes of a
+/// `CVFillExtendedPixelsCallBackData`.
 public nonisolated(unsafe) let kCVPixelFormatFillExtendedPixelsCallback: CFString =
   "FillExtendedPixelsCallback"

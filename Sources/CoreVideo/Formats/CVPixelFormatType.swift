@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// The pixel formats' codes: four characters, or for the oldest ones a small number.
+// The codes of the pixel formats: four characters, or a small number for the oldest ones.
 
 public let kCVPixelFormatType_1Monochrome: OSType = 1
 public let kCVPixelFormatType_2Indexed: OSType = 2

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// Formats that have a code and no layout anybody could write down: compressed forms, whose bytes are a device's own
-// affair, and a camera's. A buffer or pool of one cannot be made (`kCVReturnInvalidPixelFormat`), as on a device of
-// Apple's that lacks it; `CVIsCompressedPixelFormatAvailable` says so beforehand.
+// Formats that have a code, but whose layout is not public: compressed formats of Apple's devices,
+// and a camera's. Buffers and pools in such a format cannot be created
+// (`kCVReturnInvalidPixelFormat`), as on an Apple device without support for it;
+// `CVIsCompressedPixelFormatAvailable` returns false for all of them.
 
 public let kCVPixelFormatType_40ARGBLEWideGamut: OSType = 0x77343061  // 'w40a'
 public let kCVPixelFormatType_40ARGBLEWideGamutPremultiplied: OSType = 0x7734306D  // 'w40m'
@@ -24,8 +25,9 @@ public let kCVPixelFormatType_Lossy_420YpCbCr8BiPlanarFullRange: OSType = 0x2D38
 public let kCVPixelFormatType_Lossy_420YpCbCr10PackedBiPlanarVideoRange: OSType = 0x2D787630  // '-xv0'
 public let kCVPixelFormatType_Lossy_422YpCbCr10PackedBiPlanarVideoRange: OSType = 0x2D787632  // '-xv2'
 
-/// Whether buffers in a compressed format (`kCVPixelFormatType_Lossless_`, `kCVPixelFormatType_Lossy_`) can be made:
-/// never, as memory here has no hardware that compresses it.
+/// Whether buffers in a compressed format (`kCVPixelFormatType_Lossless_`,
+/// `kCVPixelFormatType_Lossy_`) can be created: never, because there is no hardware that compresses
+/// memory.
 @discardableResult
 public func CVIsCompressedPixelFormatAvailable(_ pixelFormatType: OSType) -> Bool { false }
 

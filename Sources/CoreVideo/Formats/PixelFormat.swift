@@ -2,19 +2,20 @@
 import CoreFoundation
 import Synchronization
 
-/// What Core Video knows about a pixel format.
+/// The description of a pixel format.
 struct PixelFormat: Sendable {
   struct Plane: Sendable, Equatable {
-    /// The smallest group of pixels that fills whole bytes (or a codec's unit, as with v210).
+    /// The width in pixels of a block: the smallest group of pixels that fills whole bytes (or a
+    /// unit of the format, as in v210).
     var blockWidth = 1
     var blockHeight = 1
     var bitsPerBlock: Int
-    /// A row's count of blocks is a multiple of this.
+    /// The number of blocks in a row is a multiple of this.
     var blockHorizontalAlignment = 1
     var blockVerticalAlignment = 1
     var horizontalSubsampling = 1
     var verticalSubsampling = 1
-    /// One block of black; empty means all zeros.
+    /// The bytes of a black block; empty means all zeros.
     var black: [UInt8] = []
   }
 
@@ -33,10 +34,10 @@ struct PixelFormat: Sendable {
   var name: String
   var planes: [Plane]
   var contents: Contents
-  /// The range of the components, nil where the notion does not apply (indexed colours, depth).
+  /// The range of the components; nil for formats without one (indexed colours, depth).
   var range: Range?
   var bitsPerComponent: Int
-  /// Whether planes are addressed one by one; a planar format may have a single plane.
+  /// Whether the planes are accessed separately; a planar format may have a single plane.
   var isPlanar: Bool
 
   init(
@@ -52,12 +53,13 @@ struct PixelFormat: Sendable {
     self.isPlanar = isPlanar ?? (planes.count > 1)
   }
 
-  /// The format with a code, the built-in ones first, then those that the program registered.
+  /// Finds the format of a code, among the built-in ones first, then among those that the program
+  /// has registered.
   static func find(_ code: OSType) -> PixelFormat? {
     builtIn[code] ?? registered.withLock { $0[code]?.format }
   }
 
-  /// A code as its four characters, or as a number if it is one of the old ones.
+  /// The four characters of a code, or its number if it is one of the oldest codes.
   static func text(_ code: OSType) -> String {
     let bytes = withUnsafeBytes(of: code.bigEndian, Array.init)
     guard bytes.allSatisfy({ 0x20..<0x7F ~= $0 }) else { return String(code) }
@@ -67,9 +69,9 @@ struct PixelFormat: Sendable {
   static let builtIn = Dictionary(uniqueKeysWithValues: table.map { ($0.code, $0) })
   static let registered = Mutex<[OSType: Registered]>([:])
 
-  /// A format that the program described itself.
+  /// A format that the program has registered.
   struct Registered: @unchecked Sendable {
-    // Sendable: immutable property-list values, behind the mutex of the table.
+    // Sendable: immutable property-list values, guarded by the mutex of `registered`.
     var format: PixelFormat
     var description: CFDictionary
   }

@@ -2,7 +2,8 @@
 import CoreFoundation
 
 extension PixelFormat {
-  /// Every built-in format. Packed pixels first, then luma-chroma, then planes, then single components.
+  /// All built-in formats: packed pixels first, then packed YCbCr, then planar formats, then single
+  /// components and sensor data.
   static let table: [PixelFormat] =
     indexed + packedRGB + packedYCbCr + planar + biPlanar + components + sensor
 

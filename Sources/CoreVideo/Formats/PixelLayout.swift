@@ -1,41 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where the planes of a picture lie in one block of memory.
+/// The layout of a picture's planes in one block of memory.
 struct PixelLayout: Sendable {
   struct Plane: Sendable {
-    /// Bytes from the block's start to the picture's first pixel.
+    /// The offset in bytes from the block's start to the picture's first pixel.
     var offset: Int
+    /// The size of the plane, in its own samples, without extended pixels.
     var width: Int
     var height: Int
     var bytesPerRow: Int
-    /// Bytes from the block's start to the plane's first byte, extended pixels included.
+    /// The offset in bytes from the block's start to the plane's first byte, including extended
+    /// pixels.
     var start: Int
-    /// Rows, extended pixels included.
+    /// The number of rows of blocks in memory, including extended pixels.
     var rows: Int
   }
 
-  /// Every block starts on a multiple of this, wide enough for any SIMD load and a cache line.
+  /// The alignment of every block of memory in bytes, which suits any SIMD load and a cache line.
   static let blockAlignment = 64
 
   var planes: [Plane]
-  /// The planes of the format.
+  /// The planes of the pixel format.
   var formatPlanes: [PixelFormat.Plane]
+  /// The size of the block in bytes.
   var dataSize: Int
+  /// The distance of two rows in bytes; for a planar format the block's size divided by the
+  /// picture's height, as `CVPixelBufferGetBytesPerRow` returns it.
   var bytesPerRow: Int
   var isPlanar: Bool
 
-  /// The layout of `width` x `height` pixels of a format.
+  /// Computes the layout of `width` x `height` pixels of a format.
   ///
   /// - Parameters:
+  ///   - format: The pixel format.
+  ///   - width: The width in pixels.
+  ///   - height: The height in pixels.
+  ///   - extended: The pixels around the picture.
   ///   - rowAlignment: Every row's length is a multiple of this many bytes (a power of two).
-  ///   - planeAlignment: Every plane starts on a multiple of this many bytes (a power of two).
-  /// - Throws: `LayoutError.tooLarge` if the size does not fit an `Int32` row or an `Int` block.
+  ///   - planeAlignment: Every plane starts at a multiple of this many bytes (a power of two).
+  /// - Throws: `LayoutError.tooLarge` if a row's length does not fit an `Int32`, or a side exceeds
+  ///   `maximumDimension`.
   init(
     format: PixelFormat, width: Int, height: Int, extended: ExtendedPixels = .init(),
     rowAlignment: Int = 64, planeAlignment: Int = 1
   ) throws(LayoutError) {
     var planes: [Plane] = []
     var end = 0
-    // Before the sums: anything may be asked for.
+    // Checked before the sums, which could overflow.
     guard max(width, height) <= Self.maximumDimension else { throw .tooLarge }
     let fullWidth = width + extended.left + extended.right
     let fullHeight = height + extended.top + extended.bottom
@@ -66,11 +76,13 @@ struct PixelLayout: Sendable {
     bytesPerRow = isPlanar ? ceilDivide(end, max(height, 1)) : planes[0].bytesPerRow
   }
 
-  /// Neither side of a picture may be longer than this.
+  /// The largest width or height of a picture, in pixels.
   static let maximumDimension = 1 << 16
 
   enum LayoutError: Error { case tooLarge }
 }
 
+/// The quotient, rounded up.
 func ceilDivide(_ a: Int, _ b: Int) -> Int { a / b + (a % b > 0 ? 1 : 0) }
+/// The smallest multiple of `b` that is not less than `a`.
 func roundUp(_ a: Int, to b: Int) -> Int { ceilDivide(a, b) * b }

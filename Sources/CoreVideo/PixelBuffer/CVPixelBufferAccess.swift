@@ -2,7 +2,7 @@
 import CoreFoundation
 import Synchronization
 
-/// How a buffer's memory is to be accessed while it is locked.
+/// How a buffer's memory is accessed while it is locked.
 public struct CVPixelBufferLockFlags: OptionSet, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -10,7 +10,8 @@ public struct CVPixelBufferLockFlags: OptionSet, Sendable {
   public static let readOnly = CVPixelBufferLockFlags(rawValue: 1)
 }
 
-/// Makes the memory accessible. Every call is to be balanced by one to `CVPixelBufferUnlockBaseAddress`.
+/// Makes the buffer's memory accessible. Balance every call by one to
+/// `CVPixelBufferUnlockBaseAddress`.
 /// - Returns: `kCVReturnError` if the picture is on a surface that cannot be mapped
 ///   (`OVTPixelBufferCreateWithSurface`).
 @discardableResult
@@ -56,15 +57,16 @@ public func CVPixelBufferGetPixelFormatType(_ pixelBuffer: CVPixelBuffer) -> OST
   pixelBuffer.pixelFormatType
 }
 
-/// The address of the first pixel; for a planar buffer that of its first plane, or, if the buffer was
-/// made around outside planes, of the block that was named then (which may be nil).
+/// The address of the first pixel. For a planar buffer it is that of the first plane; for one that
+/// wraps a program's planes, it is the address of the block that the program has named (which may
+/// be nil).
 @discardableResult
 public func CVPixelBufferGetBaseAddress(_ pixelBuffer: CVPixelBuffer) -> UnsafeMutableRawPointer? {
   pixelBuffer.storage.baseAddress
 }
 
-/// Bytes from one row to the next; for a planar buffer so many that as many rows as the picture has
-/// cover all planes.
+/// The distance of two rows in bytes; for a planar buffer the size of all planes divided by the
+/// height, rounded up.
 @discardableResult
 public func CVPixelBufferGetBytesPerRow(_ pixelBuffer: CVPixelBuffer) -> Int {
   pixelBuffer.storage.bytesPerRow
@@ -76,7 +78,7 @@ public func CVPixelBufferGetDataSize(_ pixelBuffer: CVPixelBuffer) -> Int {
   pixelBuffer.storage.dataSize
 }
 
-/// Whether the pixels are in planes.
+/// Whether the buffer is planar.
 @discardableResult
 public func CVPixelBufferIsPlanar(_ pixelBuffer: CVPixelBuffer) -> Bool { pixelBuffer.storage.isPlanar }
 
@@ -86,9 +88,9 @@ public func CVPixelBufferGetPlaneCount(_ pixelBuffer: CVPixelBuffer) -> Int {
   pixelBuffer.storage.planeCount
 }
 
-/// The width of a plane in its own samples, 0 if there is no such plane.
+/// The width of a plane in its own samples; 0 if there is no such plane.
 ///
-/// For a buffer that is not planar, plane 0 is the whole.
+/// Plane 0 of a buffer that is not planar is the entire picture.
 @discardableResult
 public func CVPixelBufferGetWidthOfPlane(_ pixelBuffer: CVPixelBuffer, _ planeIndex: Int) -> Int {
   pixelBuffer.storage.plane(planeIndex)?.pointee.width ?? 0
@@ -100,9 +102,9 @@ public func CVPixelBufferGetHeightOfPlane(_ pixelBuffer: CVPixelBuffer, _ planeI
   pixelBuffer.storage.plane(planeIndex)?.pointee.height ?? 0
 }
 
-/// The address of a plane's first sample, nil if there is no such plane.
+/// The address of a plane's first sample; nil if there is no such plane.
 ///
-/// For a buffer that is not planar, plane 0 is the whole.
+/// Plane 0 of a buffer that is not planar is the entire picture.
 @discardableResult
 public func CVPixelBufferGetBaseAddressOfPlane(
   _ pixelBuffer: CVPixelBuffer, _ planeIndex: Int
@@ -111,13 +113,13 @@ public func CVPixelBufferGetBaseAddressOfPlane(
   return plane.pointee.baseAddress
 }
 
-/// Bytes from one row of a plane to the next, 0 if there is no such plane.
+/// The distance of two rows of a plane in bytes; 0 if there is no such plane.
 @discardableResult
 public func CVPixelBufferGetBytesPerRowOfPlane(_ pixelBuffer: CVPixelBuffer, _ planeIndex: Int) -> Int {
   pixelBuffer.storage.plane(planeIndex)?.pointee.bytesPerRow ?? 0
 }
 
-/// How many pixels lie around the picture on each side. Every pointer may be nil.
+/// Gets the number of pixels around the picture on each side. Every pointer may be nil.
 public func CVPixelBufferGetExtendedPixels(
   _ pixelBuffer: CVPixelBuffer, _ extraColumnsOnLeft: UnsafeMutablePointer<Int>?,
   _ extraColumnsOnRight: UnsafeMutablePointer<Int>?, _ extraRowsOnTop: UnsafeMutablePointer<Int>?,
@@ -130,7 +132,8 @@ public func CVPixelBufferGetExtendedPixels(
 }
 
 extension PixelStorage {
-  /// The entry of a plane; index 0 of a buffer that is not planar is the whole.
+  /// The entry of a plane; nil if there is no such plane. Index 0 of a buffer that is not planar is
+  /// the entire picture.
   @inline(__always)
   func plane(_ index: Int) -> UnsafeMutablePointer<Plane>? {
     index >= 0 && index < max(planeCount, 1) ? planes + index : nil

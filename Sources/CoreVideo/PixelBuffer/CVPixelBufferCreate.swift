@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Makes a pixel buffer with memory of its own.
+/// Creates a pixel buffer with memory of its own.
 ///
-/// Rows are multiples of 64 bytes unless `kCVPixelBufferBytesPerRowAlignmentKey` says otherwise; the memory
-/// starts on a multiple of 64; planes follow each other in one block, without a gap unless
-/// `kCVPixelBufferPlaneAlignmentKey` asks for one. The pixels' first values are undefined.
+/// Rows are multiples of 64 bytes unless `kCVPixelBufferBytesPerRowAlignmentKey` names another
+/// alignment; the memory starts at a multiple of 64; planes follow each other in one block, without
+/// a gap unless `kCVPixelBufferPlaneAlignmentKey` asks for one. The values of the pixels are
+/// undefined.
 ///
-/// - Returns: `kCVReturnInvalidSize`, `kCVReturnInvalidPixelFormat`, `kCVReturnInvalidPixelBufferAttributes`
-///   or `kCVReturnAllocationFailed`; the buffer is nil then.
+/// - Returns: `kCVReturnInvalidSize`, `kCVReturnInvalidPixelFormat`,
+///   `kCVReturnInvalidPixelBufferAttributes` or `kCVReturnAllocationFailed`; the buffer is nil
+///   then.
 @discardableResult
 public func CVPixelBufferCreate(
   _ allocator: CFAllocator?, _ width: Int, _ height: Int, _ pixelFormatType: OSType,
@@ -35,14 +37,14 @@ public func CVPixelBufferCreate(
 @discardableResult
 public func CVPixelBufferGetTypeID() -> CFTypeID { CVBuffer.cfTypeID }
 
-/// The attributes that a buffer was made with, and its size and format.
+/// The attributes that a buffer was created with, including its size and format.
 @discardableResult
 public func CVPixelBufferCopyCreationAttributes(_ pixelBuffer: CVPixelBuffer) -> CFDictionary {
   pixelBuffer.creationAttributes
 }
 
-/// Whether a buffer is what attributes ask for: its size, one of their formats, extended pixels at least as wide,
-/// rows and planes aligned at least so.
+/// Whether a buffer meets the requirements of attributes: it has their size, one of their formats,
+/// extended pixels at least as wide, and rows and planes with at least their alignment.
 @discardableResult
 public func CVPixelBufferIsCompatibleWithAttributes(
   _ pixelBuffer: CVPixelBuffer, _ attributes: CFDictionary?
@@ -63,7 +65,7 @@ public func CVPixelBufferIsCompatibleWithAttributes(
   }
 }
 
-/// The given attributes with the size and the format that the buffer really has.
+/// The given attributes, with the buffer's actual size and format.
 func creationAttributes(_ given: CFDictionary?, _ width: Int, _ height: Int, _ format: OSType) -> CFDictionary
 {
   let result = NSMutableDictionary()

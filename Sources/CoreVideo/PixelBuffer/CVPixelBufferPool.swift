@@ -3,10 +3,11 @@ import CoreFoundation
 import Dispatch
 import Synchronization
 
-/// Hands out pixel buffers of one kind and takes their memory back when nobody holds them any more.
+/// Creates pixel buffers of one size and pixel format, and uses the memory of released ones again.
 ///
-/// A buffer that came back is kept for the maximum age, one second unless the pool's attributes say otherwise, and
-/// longer if the pool would have fewer buffers than its minimum count.
+/// The memory of a released buffer is kept for the maximum age (one second unless the pool's
+/// attributes name another one), and longer if the pool would otherwise have fewer buffers than its
+/// minimum count.
 public final class CVPixelBufferPool: @unchecked Sendable, Hashable {
   // Sendable: immutable; the recycler has its own lock.
   let attributes: CFDictionary?
@@ -14,7 +15,7 @@ public final class CVPixelBufferPool: @unchecked Sendable, Hashable {
   let prototype: Prototype
   let recycler: PoolRecycler
 
-  /// What every buffer of the pool is like.
+  /// The properties of every buffer of the pool.
   struct Prototype: Sendable {
     var width: Int
     var height: Int
@@ -46,16 +47,18 @@ extension CVPixelBufferPool: CFRuntimeObject {
 
 // Keys of a pool's attributes.
 
-/// How many buffers the pool keeps however long they are not used, a number.
+/// The number of buffers that the pool keeps regardless of age, a number.
 public nonisolated(unsafe) let kCVPixelBufferPoolMinimumBufferCountKey: CFString = "MinimumBufferCount"
-/// How long a buffer that is not used is kept, a number of seconds; 0 keeps it for ever.
+/// The time in seconds for which an unused buffer is kept, a number; 0 keeps it for ever.
 public nonisolated(unsafe) let kCVPixelBufferPoolMaximumBufferAgeKey: CFString = "MaximumBufferAge"
 
-/// In the auxiliary attributes of a single creation: no new buffer is made if the pool has this many, a number.
+/// In the auxiliary attributes of a single creation: the number of buffers of the pool at which no
+/// new one is created, a number.
 public nonisolated(unsafe) let kCVPixelBufferPoolAllocationThresholdKey: CFString =
   "BufferPoolAllocationThreshold"
 
-/// Posted by a pool when a buffer comes back after a creation failed for `kCVPixelBufferPoolAllocationThresholdKey`.
+/// Posted by a pool when a buffer is released after a creation has failed because of
+/// `kCVPixelBufferPoolAllocationThresholdKey`.
 public nonisolated(unsafe) let kCVPixelBufferPoolFreeBufferNotification: CFString =
   "BufferPoolFreeBufferNotification"
 
@@ -71,8 +74,8 @@ public struct CVPixelBufferPoolFlushFlags: OptionSet, Sendable {
 @discardableResult
 public func CVPixelBufferPoolGetTypeID() -> CFTypeID { CVPixelBufferPool.cfTypeID }
 
-/// Makes a pool of buffers with the given attributes, which must name a width, a height and a pixel format
-/// (of a list of formats the first that is known).
+/// Creates a pool of buffers with the given attributes, which must have a width, a height and a
+/// pixel format (the first known one, if it is a list).
 ///
 /// - Returns: `kCVReturnInvalidPoolAttributes`, `kCVReturnInvalidPixelBufferAttributes`,
 ///   `kCVReturnInvalidPixelFormat` or `kCVReturnInvalidSize`; the pool is nil then.
@@ -124,7 +127,8 @@ public func CVPixelBufferPoolGetPixelBufferAttributes(_ pool: CVPixelBufferPool)
   pool.pixelBufferAttributes
 }
 
-/// A buffer of the pool, without attachments but those of its attributes; what is in its memory is undefined.
+/// Creates a buffer of the pool. It has no attachments except those of the pool's attributes; the
+/// values of its pixels are undefined.
 /// - Returns: `kCVReturnAllocationFailed` if there is no memory; the buffer is nil then.
 @discardableResult
 public func CVPixelBufferPoolCreatePixelBuffer(
@@ -134,13 +138,13 @@ public func CVPixelBufferPoolCreatePixelBuffer(
   CVPixelBufferPoolCreatePixelBufferWithAuxAttributes(allocator, pixelBufferPool, nil, pixelBufferOut)
 }
 
-/// A buffer of the pool, unless it would be one too many.
+/// Creates a buffer of the pool, unless the pool has too many.
 ///
 /// Of the parameters:
 ///
-/// - `auxAttributes`: May hold `kCVPixelBufferPoolAllocationThresholdKey`.
-/// - Returns: `kCVReturnWouldExceedAllocationThreshold` if no buffer is free and the pool has as many as the
-///   threshold; `kCVReturnInvalidPixelBufferAttributes`; `kCVReturnAllocationFailed`.
+/// - `auxAttributes`: may hold `kCVPixelBufferPoolAllocationThresholdKey`.
+/// - Returns: `kCVReturnWouldExceedAllocationThreshold` if no buffer is unused and the pool has as
+///   many as the threshold; `kCVReturnInvalidPixelBufferAttributes`; `kCVReturnAllocationFailed`.
 @discardableResult
 public func CVPixelBufferPoolCreatePixelBufferWithAuxAttributes(
   _ allocator: CFAllocator?, _ pixelBufferPool: CVPixelBufferPool, _ auxAttributes: CFDictionary?,

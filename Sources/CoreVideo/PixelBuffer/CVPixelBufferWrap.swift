@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// Buffers around memory that belongs to somebody else.
+// Pixel buffers that wrap memory of the program.
 
-/// Called when the last user of the memory is gone: with the reference of the call and the memory's address.
+/// Called when the memory is no longer used, with the `releaseRefCon` of the creation and the
+/// memory's address.
 public typealias CVPixelBufferReleaseBytesCallback =
   @convention(c) (_ releaseRefCon: UnsafeMutableRawPointer?, _ baseAddress: UnsafeRawPointer?) -> Void
 
-/// As `CVPixelBufferReleaseBytesCallback`, with the block's size and the addresses of all planes.
+/// Called when the memory is no longer used, with the `releaseRefCon` of the creation, the block's
+/// address and size, and the addresses of all planes.
 public typealias CVPixelBufferReleasePlanarBytesCallback =
   @convention(c) (
     _ releaseRefCon: UnsafeMutableRawPointer?, _ dataPtr: UnsafeRawPointer?, _ dataSize: Int,
@@ -15,11 +17,12 @@ public typealias CVPixelBufferReleasePlanarBytesCallback =
     _ planeAddresses: UnsafeMutablePointer<UnsafeRawPointer?>?
   ) -> Void
 
-/// Makes a pixel buffer around memory that holds pixels in one plane.
+/// Creates a pixel buffer that wraps memory with pixels in one plane.
 ///
-/// The memory must stay as it is until `releaseCallback` is called. Nothing is copied.
-/// - Returns: `kCVReturnInvalidArgument` if `bytesPerRow` is too small for a row or above 2^31 - 1, or the format has
-///   several planes; the other errors of `CVPixelBufferCreate`. The callback is then not called.
+/// Nothing is copied: the memory must stay valid until `releaseCallback` is called.
+/// - Returns: `kCVReturnInvalidArgument` if `bytesPerRow` is too small for a row or exceeds 2^31 -
+///   1, or the format has several planes; the other errors of `CVPixelBufferCreate`. The callback
+///   is not called in these cases.
 @discardableResult
 public func CVPixelBufferCreateWithBytes(
   _ allocator: CFAllocator?, _ width: Int, _ height: Int, _ pixelFormatType: OSType,
@@ -59,15 +62,18 @@ public func CVPixelBufferCreateWithBytes(
   return kCVReturnSuccess
 }
 
-/// Makes a pixel buffer around memory that holds pixels in several planes.
+/// Creates a pixel buffer that wraps memory with pixels in several planes.
 ///
 /// Of the parameters:
 ///
-/// - `dataPtr`: The block that all planes lie in, if there is one: what `CVPixelBufferGetBaseAddress` returns.
+/// - `dataPtr`: The block that contains all planes, if there is one; `CVPixelBufferGetBaseAddress`
+///   returns it.
 /// - `dataSize`: The block's size in bytes.
-/// - `numberOfPlanes`: As many as the format has.
-/// - Returns: `kCVReturnInvalidArgument` if the number of planes, an address or a row's length is wrong or too
-///   small, a row's length is above 2^31 - 1, or a plane's size beyond Int; the other errors of `CVPixelBufferCreate`. The callback is then not called.
+/// - `numberOfPlanes`: The number of planes of the format.
+/// - Returns: `kCVReturnInvalidArgument` if the number of planes is wrong, an address is nil, a
+///   size or a row's length is too small, a row's length exceeds 2^31 - 1, or a plane's size
+///   exceeds Int; the other errors of `CVPixelBufferCreate`. The callback is not called in these
+///   cases.
 @discardableResult
 public func CVPixelBufferCreateWithPlanarBytes(
   _ allocator: CFAllocator?, _ width: Int, _ height: Int, _ pixelFormatType: OSType,
@@ -125,10 +131,11 @@ public func CVPixelBufferCreateWithPlanarBytes(
   return kCVReturnSuccess
 }
 
-/// Rows further apart nothing can take: codecs, converters and textures say the distance in 32 bits.
+/// The largest distance of two rows in bytes: codecs, converters and textures store it in 32 bits.
 private let mostBytesPerRow = Int(Int32.max)
 
-/// The smallest layout that outside memory must have. There is no telling where extended pixels would lie in it.
+/// The smallest layout that the program's memory may have. Extended pixels are an error, because
+/// nothing tells where they are in that memory.
 func wrappingLayout(
   _ format: PixelFormat, _ width: Int, _ height: Int, _ attributes: CFDictionary?
 ) -> Result<PixelLayout, PixelBufferAttributes.Failure> {
@@ -139,7 +146,7 @@ func wrappingLayout(
   } catch {
     return .failure(error)
   }
-  // Without the padding that a format asks for: outside memory may have less.
+  // Without the padding that the format requires: the program's memory may have less.
   var format = format
   for index in format.planes.indices {
     format.planes[index].blockHorizontalAlignment = 1
@@ -151,14 +158,14 @@ func wrappingLayout(
   return .success(layout)
 }
 
-/// Addresses that go back to their owner in the end, from whatever thread that is.
+/// Addresses of the program, for its release callback, which may run on any thread.
 private struct OutsideMemory: @unchecked Sendable {
-  // Sendable: pointers of the client, which its release callback gets back once.
+  // Sendable: pointers of the program, which are only passed to its release callback, once.
   let address: UnsafeMutableRawPointer?
   let refCon: UnsafeMutableRawPointer?
 
   struct Planes: @unchecked Sendable {
-    // Sendable: pointers of the client, which its release callback gets back once.
+    // Sendable: pointers of the program, which are only passed to its release callback, once.
     let addresses: [UnsafeRawPointer?]
     init(_ addresses: [UnsafeRawPointer?]) { self.addresses = addresses }
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where a component of a planar picture lies: numbers are big-endian in memory.
+/// The position of a component of a planar picture. The numbers are big-endian in memory.
 public struct CVPlanarComponentInfo: Sendable, Hashable {
-  /// Bytes from the main base address to the component's.
+  /// The offset in bytes from the buffer's base address to the component.
   public var offset: Int32
-  /// Bytes from one row to the next.
+  /// The distance of two rows in bytes.
   public var rowBytes: UInt32
 
   public init() { self.init(offset: 0, rowBytes: 0) }
@@ -14,7 +14,7 @@ public struct CVPlanarComponentInfo: Sendable, Hashable {
   }
 }
 
-/// The components of a planar picture, at the head of a block that is handed to
+/// The components of a planar picture, at the start of a block that is passed to
 /// `CVPixelBufferCreateWithPlanarBytes`.
 public struct CVPlanarPixelBufferInfo: Sendable, Hashable {
   public var componentInfo: CVPlanarComponentInfo

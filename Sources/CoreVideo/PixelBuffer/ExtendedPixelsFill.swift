@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Fills the pixels around the picture with those at its edge.
+/// Fills the extended pixels with copies of the picture's edge.
 ///
-/// A registered format fills them with its own callback, if it has one.
+/// A registered format uses its own callback, if it has one.
 /// - Returns: `kCVReturnError` if that callback fails.
 @discardableResult
 public func CVPixelBufferFillExtendedPixels(_ pixelBuffer: CVPixelBuffer) -> CVReturn {
@@ -14,21 +14,23 @@ public func CVPixelBufferFillExtendedPixels(_ pixelBuffer: CVPixelBuffer) -> CVR
     data.length >= MemoryLayout<CVFillExtendedPixelsCallBackData>.size
   {
     var callback = CVFillExtendedPixelsCallBackData()
-    // Byte for byte as the program wrote it: the callback captures nothing, so there is nothing to retain.
+    // The bytes are copied as the program has written them: the callback captures nothing, so that
+    // nothing has to be retained.
     withUnsafeMutableBytes(of: &callback) {
       $0.copyMemory(from: UnsafeRawBufferPointer(start: data.bytes, count: $0.count))
     }
     guard let fill = callback.fillCallBack else { return kCVReturnSuccess }
     return fill(pixelBuffer, callback.refCon) ? kCVReturnSuccess : kCVReturnError
   }
-  // As the memory was laid out: the format may have been registered again since.
+  // The planes of the buffer's own layout are used, because the format may have been registered
+  // again since.
   for (index, plane) in pixelBuffer.storage.formatPlanes.enumerated() {
     guard plane.bitsPerBlock % 8 == 0, let base = pixelBuffer.storage.planes[index].baseAddress else {
       continue
     }
     let entry = pixelBuffer.storage.planes[index]
     let size = plane.bitsPerBlock / 8
-    // The plane in blocks: those of the picture, and those on each side.
+    // The size of the plane in blocks: those of the picture, and those on each side.
     let columns = ceilDivide(entry.width, plane.blockWidth)
     let left = extended.left / plane.horizontalSubsampling / plane.blockWidth
     let allColumns = ceilDivide(

@@ -2,29 +2,31 @@
 import CoreFoundation
 import Synchronization
 
-// Pixel buffers whose pixels are not in plain memory. An addition of this package: where Apple's systems have
-// IOSurface, Linux has memory of graphics drivers and cameras under many names.
+// Pixel buffers whose pixels are not in plain memory. An addition of this package: where Apple's
+// systems have IOSurface, Linux has memory of graphics drivers and cameras under many names.
 
-/// Where a picture is, if not in plain memory: a buffer of a graphics driver, of a camera, of another process.
+/// The storage of a picture that is not in plain memory: a buffer of a graphics driver, of a
+/// camera, or of another process.
 ///
-/// Codecs recognise the kinds that they understand by type (`surface as? SomeSurface`), and take the picture where
-/// it is. Everybody else locks the pixel buffer as usual, which maps the surface.
+/// Codecs recognise the surfaces that they support by type (`surface as? SomeSurface`), and access
+/// the picture in place. Everything else locks the pixel buffer as usual, which maps the surface.
 public protocol OVTPixelBufferSurface: AnyObject, Sendable {
-  /// Makes the picture accessible in memory, until `unmap` is called. Called by the first lock of the buffer, from
-  /// any thread; never twice without `unmap` between.
-  /// - Parameter isReadOnly: the memory will not be written to.
-  /// - Returns: where each plane of the pixel format is (one for a format that is not planar), or nil if the picture
-  ///   cannot be mapped.
+  /// Makes the picture accessible in memory, until `unmap` is called. The first lock of the buffer
+  /// calls this, on any thread; it is never called twice without `unmap` in between.
+  /// - Parameter isReadOnly: Whether the memory will only be read.
+  /// - Returns: The address of each plane of the pixel format (one for a format that is not
+  ///   planar), or nil if the picture cannot be mapped.
   func map(isReadOnly: Bool) -> [OVTMappedPlane]?
 
-  /// Ends what `map` began, and makes visible what was written. Called by the last unlock of the buffer.
+  /// Ends the access that `map` has begun, and makes what was written visible to the surface's
+  /// other users. The last unlock of the buffer calls this.
   func unmap()
 }
 
 /// A plane of a surface while it is mapped.
 public struct OVTMappedPlane {
   public var baseAddress: UnsafeMutableRawPointer
-  /// Distance between the starts of two rows.
+  /// The distance of two rows in bytes.
   public var bytesPerRow: Int
 
   public init(baseAddress: UnsafeMutableRawPointer, bytesPerRow: Int) {
@@ -35,14 +37,16 @@ public struct OVTMappedPlane {
 
 /// Makes a pixel buffer of a picture on a surface.
 ///
-/// Width, height, format and planes are known at once. The memory is there only while the buffer is locked:
+/// Width, height, format and planes are known at once. The memory is there only while the buffer is
+/// locked:
 ///
-/// - `CVPixelBufferLockBaseAddress` maps the surface, and returns `kCVReturnError` if it cannot be mapped or
-///   its rows are too short, or if a lock for writing comes while it is mapped for reading only. The buffer
-///   is then not locked by that call.
+/// - `CVPixelBufferLockBaseAddress` maps the surface, and returns `kCVReturnError` if it cannot be
+///   mapped or its rows are too short, or if a lock for writing comes while it is mapped for
+///   reading only. The buffer is then not locked by that call.
 /// - `CVPixelBufferGetBaseAddress` and `CVPixelBufferGetBaseAddressOfPlane` return nil, and
-///   `CVPixelBufferGetBytesPerRow`, `CVPixelBufferGetBytesPerRowOfPlane` and `CVPixelBufferGetDataSize` 0, while the
-///   buffer is not locked. Addresses may be others after the next lock.
+///   `CVPixelBufferGetBytesPerRow`, `CVPixelBufferGetBytesPerRowOfPlane` and
+///   `CVPixelBufferGetDataSize` 0, while the buffer is not locked. Addresses may be others after
+///   the next lock.
 /// - The last `CVPixelBufferUnlockBaseAddress` unmaps it.
 ///
 /// - Returns: `kCVReturnInvalidSize` or `kCVReturnInvalidPixelFormat`, as `CVPixelBufferCreate`.
@@ -86,12 +90,12 @@ final class SurfaceMapping: Sendable {
   }
 
   let surface: any OVTPixelBufferSurface
-  /// Held while the surface is mapped or unmapped: whoever else locks the buffer waits for that. The surface
-  /// must not lock or unlock the buffer itself.
+  /// Held while the surface is mapped or unmapped: other threads that lock the buffer wait for
+  /// that. The surface must not lock or unlock the buffer itself.
   private let state = Mutex(State())
-  /// Rows in memory of each plane.
+  /// The number of rows of each plane in memory.
   private let rows: [Int]
-  /// Bytes of the pixels of a row of each plane.
+  /// The number of bytes that a row's pixels need, of each plane.
   private let leastBytesPerRow: [Int]
 
   init(_ surface: any OVTPixelBufferSurface, rows: [Int], leastBytesPerRow: [Int]) {
@@ -102,7 +106,9 @@ final class SurfaceMapping: Sendable {
 
   deinit { if state.withLock({ $0.locks > 0 }) { surface.unmap() } }
 
-  /// - Returns: false if the surface cannot be had so.
+  /// Locks the buffer; the first lock maps the surface.
+  /// - Returns: False if the surface cannot be mapped, its rows are too short, or it is mapped for
+  ///   reading only and a lock for writing is asked for.
   func lock(_ storage: PixelStorage, isReadOnly: Bool) -> Bool {
     state.withLock { state in
       if state.locks > 0 {
@@ -136,7 +142,7 @@ final class SurfaceMapping: Sendable {
 }
 
 extension PixelStorage {
-  /// Says where the planes are, or that they are nowhere.
+  /// Sets the addresses and sizes of the planes while they are mapped; nil clears them.
   fileprivate func setMapped(_ mapped: [(plane: OVTMappedPlane, rows: Int)]?) {
     for index in 0..<max(planeCount, 1) {
       planes[index].baseAddress = mapped?[index].plane.baseAddress

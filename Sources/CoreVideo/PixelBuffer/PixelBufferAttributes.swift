@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// The attributes of a pixel buffer, read from their dictionary and checked.
+/// The attributes of a pixel buffer, parsed from their dictionary and validated.
 struct PixelBufferAttributes {
   var width: Int?
   var height: Int?
-  /// The formats that would do, in the order of preference; nil if none is named.
+  /// The accepted formats, in the order of preference; nil if none is named.
   var pixelFormats: [OSType]?
   var extended = ExtendedPixels()
   var bytesPerRowAlignment: Int?
@@ -15,7 +15,9 @@ struct PixelBufferAttributes {
 
   init() {}
 
-  /// - Throws: `kCVReturnInvalidPixelBufferAttributes` for a value of the wrong type or out of range.
+  /// Parses a dictionary.
+  /// - Throws: `kCVReturnInvalidPixelBufferAttributes` for a value of the wrong type or out of
+  ///   range.
   init(_ dictionary: CFDictionary?) throws(Failure) {
     guard let dictionary, dictionary.count > 0 else { return }
     width = try Self.integer(dictionary, kCVPixelBufferWidthKey, 1...PixelLayout.maximumDimension)
@@ -45,7 +47,7 @@ struct PixelBufferAttributes {
     planeAlignment = try Self.alignment(dictionary, kCVPixelBufferPlaneAlignmentKey)
   }
 
-  /// The layout of a picture with these attributes.
+  /// Computes the layout of a picture with these attributes.
   func layout(_ format: PixelFormat, width: Int, height: Int) throws(PixelLayout.LayoutError) -> PixelLayout {
     try PixelLayout(
       format: format, width: width, height: height, extended: extended,

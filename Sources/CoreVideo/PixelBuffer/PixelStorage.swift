@@ -1,33 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The memory of a pixel buffer and where its planes lie. Nothing changes, but for a buffer on a surface: there
-/// addresses, row lengths and size change with the first lock and the last unlock.
+/// The memory of a pixel buffer and the layout of its planes. It is immutable, except for a buffer
+/// on a surface: there addresses, row lengths and the size change with the first lock and the last
+/// unlock.
 final class PixelStorage: @unchecked Sendable {
-  // Sendable: addresses change only while it is made or mapped under the buffer's lock; pixels are their user's to guard.
+  // Sendable: addresses change only in the initialiser, or when the buffer's lock maps the surface;
+  // programs guard the pixels.
   struct Plane {
-    /// The address of the picture's first pixel (inside the extended pixels).
+    /// The address of the picture's first pixel, after any extended pixels.
     var baseAddress: UnsafeMutableRawPointer?
     var width: Int
     var height: Int
     var bytesPerRow: Int
-    /// Bytes from `baseAddress` to the plane's end.
+    /// The number of bytes from `baseAddress` to the plane's end.
     var byteCount: Int
   }
 
   /// What `CVPixelBufferGetBaseAddress` returns.
   var baseAddress: UnsafeMutableRawPointer?
-  /// The whole size in bytes, all planes with their padding.
+  /// The size in bytes of all planes with their padding.
   var dataSize: Int
-  /// The answer to `CVPixelBufferGetBytesPerRow`.
+  /// What `CVPixelBufferGetBytesPerRow` returns.
   var bytesPerRow: Int
   let isPlanar: Bool
   let planeCount: Int
-  /// Never empty: a buffer that is not planar has one entry, for the whole.
+  /// The planes; one entry, of the entire picture, for a buffer that is not planar.
   let planes: UnsafeMutablePointer<Plane>
-  /// What the memory was laid out for; empty where a program did it.
+  /// The planes of the pixel format that Core Video has laid the memory out for; empty for a
+  /// program's memory.
   let formatPlanes: [PixelFormat.Plane]
+  /// Called in the end, for a program's memory.
   private let release: (@Sendable () -> Void)?
+  /// The memory that Core Video has allocated; nil for a program's memory and for a surface.
   private let allocation: UnsafeMutableRawPointer?
-  /// Set at once for a picture on a surface.
+  /// The mapping of the picture's surface, set right after the initialiser; nil for a picture in
+  /// memory.
   var mapping: SurfaceMapping?
 
   init(
@@ -48,12 +54,13 @@ final class PixelStorage: @unchecked Sendable {
     self.release = release
   }
 
+  /// The number of elements of `planes`.
   private let entries: Int
 
-  /// Memory for a picture of the given layout, in one block, or nil if there is not enough.
+  /// Allocates memory for a picture, in one block; nil if there is not enough.
   convenience init?(layout: PixelLayout) {
     var block: UnsafeMutableRawPointer?
-    // Vector code that reads or writes a row in whole registers goes a little beyond the last one.
+    // Padding follows the last row, because vector code reads and writes rows in entire registers.
     guard
       posix_memalign(&block, PixelLayout.blockAlignment, layout.dataSize + PixelLayout.blockAlignment) == 0,
       let block
@@ -71,7 +78,7 @@ final class PixelStorage: @unchecked Sendable {
       formatPlanes: layout.formatPlanes, allocation: block)
   }
 
-  /// Whether the memory goes on a little behind the last row.
+  /// Whether padding follows the last row.
   var isPadded: Bool { allocation != nil }
 
   deinit {

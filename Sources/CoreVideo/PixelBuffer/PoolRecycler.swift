@@ -2,25 +2,27 @@
 import CoreFoundation
 import Dispatch
 
-/// Where a pool's unused memory waits to be used again. Buffers hold it, so that it outlives the pool as long as one of
-/// them does.
+/// Keeps a pool's unused memory. Buffers hold a reference to it, so that it outlives the pool as
+/// long as one of them exists.
 final class PoolRecycler: PixelBufferRecycler, @unchecked Sendable {
-  // Sendable: immutable but for the state behind its lock.
+  // Sendable: immutable, except for the state that a lock guards.
+  /// The result of `take`.
   enum Taken {
     case used(PixelStorage)
-    /// There is none: the caller allocates, and the recycler has counted it already.
+    /// No memory is unused: the caller allocates new memory, which is counted already.
     case none
+    /// The threshold does not allow new memory.
     case tooMany
   }
 
   private struct State: @unchecked Sendable {
-    // Sendable: lives behind the lock of its recycler.
-    /// The unused ones, the longest unused first, with the time they came back, in nanoseconds.
+    // Sendable: the lock of its recycler guards it.
+    /// The unused memory, the longest unused first, with the time of its release in nanoseconds.
     var free: [(storage: PixelStorage, since: UInt64)] = []
-    /// How many there are, used and unused.
+    /// The number of buffers of the pool, used and unused.
     var count = 0
     var isClosed = false
-    /// Whether a threshold made a creation fail and no buffer has come back since.
+    /// Whether a threshold has made a creation fail, and no buffer was released since.
     var isAwaited = false
     var isSweepScheduled = false
     weak var owner: CVPixelBufferPool?
@@ -28,7 +30,7 @@ final class PoolRecycler: PixelBufferRecycler, @unchecked Sendable {
 
   private let state = LockedState(State())
   private let minimumCount: Int
-  /// In nanoseconds; nil keeps everything.
+  /// The time in nanoseconds for which unused memory is kept; nil for ever.
   private let maximumAge: UInt64?
 
   init(minimumCount: Int, maximumAge: Double) {
@@ -40,9 +42,12 @@ final class PoolRecycler: PixelBufferRecycler, @unchecked Sendable {
     state.withLock { $0.owner = pool }
   }
 
+  /// Takes unused memory, or permission to allocate new memory.
+  /// - Parameter threshold: The number of buffers at which no new memory may be allocated; nil for
+  ///   no limit.
   func take(threshold: Int?) -> Taken {
     state.withLock { state in
-      // The one that was used last: its memory is the likeliest to be in a cache.
+      // The memory that was released last is the likeliest to be in a cache.
       if let last = state.free.popLast() { return .used(last.storage) }
       if let threshold, state.count >= threshold {
         state.isAwaited = true
@@ -53,9 +58,11 @@ final class PoolRecycler: PixelBufferRecycler, @unchecked Sendable {
     }
   }
 
-  /// A buffer that was counted could not be made.
+  /// Notes that the memory which `take` has counted could not be allocated.
   func discarded() { state.withLock { $0.count -= 1 } }
 
+  /// Receives the memory of a released buffer, and posts the pool's notification if a creation
+  /// waits for it.
   func recycle(_ storage: PixelStorage) {
     let (notify, sweep): (CVPixelBufferPool?, Bool) = state.withLock { state in
       guard !state.isClosed else {
@@ -75,10 +82,11 @@ final class PoolRecycler: PixelBufferRecycler, @unchecked Sendable {
     }
   }
 
-  /// Frees unused buffers: those that are too old as long as the minimum count remains, or all.
+  /// Frees unused memory: what is older than the maximum age, as long as the minimum count remains,
+  /// or all of it.
   func flush(all: Bool) {
     let now = mach_absolute_time()
-    // Memory is freed outside the lock.
+    // The memory is freed without the lock.
     let freed = state.withLock { state in
       var dropped = 0
       for entry in state.free {
@@ -94,6 +102,7 @@ final class PoolRecycler: PixelBufferRecycler, @unchecked Sendable {
     _ = freed
   }
 
+  /// Frees all unused memory, and what is released later, because the pool is gone.
   func close() {
     let freed = state.withLock { state in
       state.isClosed = true
@@ -105,7 +114,7 @@ final class PoolRecycler: PixelBufferRecycler, @unchecked Sendable {
     _ = freed
   }
 
-  /// Looks for old buffers when the next one can have become too old.
+  /// Schedules a check for memory that is too old, at the time at which the next entry can be so.
   private func scheduleSweep() {
     guard let maximumAge else { return }
     let delay = DispatchTimeInterval.nanoseconds(Int(maximumAge) + 1_000_000)
@@ -121,9 +130,9 @@ final class PoolRecycler: PixelBufferRecycler, @unchecked Sendable {
   }
 }
 
-/// A value behind a lock: it holds what a `Mutex` does not take.
+/// A value that a lock guards, for values that `Mutex` cannot hold.
 private final class LockedState<Value>: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards `value`.
   private let lock = Lock()
   private var value: Value
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Finds attributes that satisfy several users of a buffer at once.
+/// Merges the requirements of several users of a buffer.
 ///
-/// Sizes must agree; pixel formats are those that all accept, in the first one's order; the extended pixels are
-/// the widest and the alignments the largest asked for; a truth is true if anyone wants it; dictionaries are merged, and
-/// of other values the first counts.
-/// - Returns: `kCVReturnInvalidPixelBufferAttributes` if no buffer can satisfy all; `kCVReturnInvalidArgument` if
-///   something in the array is not a dictionary.
+/// Sizes must agree. Pixel formats are those that all accept, in the order of the first dictionary.
+/// Extended pixels and alignments are the largest that are named. A Boolean is true if it is true
+/// in any dictionary. Dictionaries are merged; of all other values the first is taken.
+/// - Returns: `kCVReturnInvalidPixelBufferAttributes` if no buffer can meet all requirements;
+///   `kCVReturnInvalidArgument` if an element of the array is not a dictionary.
 @discardableResult
 public func CVPixelBufferCreateResolvedAttributesDictionary(
   _ allocator: CFAllocator?, _ attributes: CFArray?,
@@ -32,7 +32,7 @@ public func CVPixelBufferCreateResolvedAttributesDictionary(
   return kCVReturnSuccess
 }
 
-/// The two values of a key as one, nil if they contradict each other.
+/// Merges two values of a key; nil if they contradict each other.
 private func merge(_ key: String, _ old: Any?, _ new: Any) -> Any? {
   guard let old else { return new }
   switch key as NSString {
@@ -45,7 +45,7 @@ private func merge(_ key: String, _ old: Any?, _ new: Any) -> Any? {
   case kCVPixelBufferExtendedPixelsLeftKey, kCVPixelBufferExtendedPixelsRightKey,
     kCVPixelBufferExtendedPixelsTopKey, kCVPixelBufferExtendedPixelsBottomKey,
     kCVPixelBufferBytesPerRowAlignmentKey, kCVPixelBufferPlaneAlignmentKey:
-    // Alignments are powers of two, so that the larger one serves both.
+    // Alignments are powers of two, so that the larger one meets both.
     guard let a = old as? NSNumber, let b = new as? NSNumber else { return nil }
     return a.intValue >= b.intValue ? a : b
   default: break

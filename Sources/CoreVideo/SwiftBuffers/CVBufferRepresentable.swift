@@ -2,31 +2,31 @@
 import CoreFoundation
 import Foundation
 
-/// Swift types that stand for a buffer.
+/// A Swift type that represents a `CVBuffer`.
 public protocol CVBufferRepresentable<Buffer>: ~Copyable {
   associatedtype Buffer: CVBuffer
 
-  /// Gives the buffer to functions that take one.
+  /// Calls a closure with the buffer, for functions that need one.
   func withUnsafeBuffer<R>(_ body: (Buffer) throws -> sending R) rethrows -> sending R
 }
 
-/// Swift types that stand for a picture.
+/// A Swift type that represents an image buffer.
 public protocol CVImageBufferRepresentable: CVBufferRepresentable, ~Copyable where Buffer == CVBuffer {}
 
-/// Where a picture's coordinates begin.
+/// The position of a picture's origin.
 public enum CVImageBufferOriginPosition: Hashable, Sendable {
   case topLeft
   case bottomLeft
 }
 
 extension CVImageBufferRepresentable where Self: ~Copyable {
-  /// The colour space that the attachments say, nil if they say none.
+  /// The colour space that the attachments describe; nil if they do not.
   public var colorSpace: CGColorSpace? {
     withUnsafeBuffer { CVImageBufferGetColorSpace($0)?.takeUnretainedValue() }
   }
-  /// In square pixels.
+  /// The size at which to show the picture, in square pixels.
   public var displaySize: CGSize { withUnsafeBuffer { CVImageBufferGetDisplaySize($0) } }
-  /// In pixels.
+  /// The size of the coded picture, in pixels.
   public var encodedSize: CGSize { withUnsafeBuffer { CVImageBufferGetEncodedSize($0) } }
   /// The part to be shown, in pixels; the origin is at the lower left.
   public var cleanRect: CGRect { withUnsafeBuffer { CVImageBufferGetCleanRect($0) } }
@@ -35,7 +35,7 @@ extension CVImageBufferRepresentable where Self: ~Copyable {
   }
 }
 
-/// Swift types that stand for a pixel buffer.
+/// A Swift type that represents a pixel buffer.
 public protocol CVPixelBufferRepresentable: CVImageBufferRepresentable, ~Copyable {}
 
 extension CVPixelBufferRepresentable where Self: ~Copyable {
@@ -47,13 +47,14 @@ extension CVPixelBufferRepresentable where Self: ~Copyable {
     withUnsafeBuffer { CVImageSize(width: CVPixelBufferGetWidth($0), height: CVPixelBufferGetHeight($0)) }
   }
 
-  /// Whether the buffer was made with planes.
+  /// Whether the buffer is planar.
   public var isPlanar: Bool { withUnsafeBuffer { CVPixelBufferIsPlanar($0) } }
 
-  /// At least 1: a buffer without planes counts as one.
+  /// The number of planes; 1 for a buffer that is not planar.
   public var planeCount: Int { withUnsafeBuffer { $0.planeOrWholeCount } }
 
-  /// At least one entry: of a buffer without planes, the whole.
+  /// The properties of each plane; one entry, of the entire picture, for a buffer that is not
+  /// planar.
   public var planeProperties: [CVPixelBufferPlaneProperties] {
     withUnsafeBuffer { buffer in (0..<buffer.planeOrWholeCount).map(buffer.properties) }
   }
@@ -66,7 +67,7 @@ extension CVPixelBufferRepresentable where Self: ~Copyable {
     }
   }
 
-  /// What the buffer was made with.
+  /// The attributes that the buffer was created with.
   public var creationAttributes: CVPixelBufferCreationAttributes {
     let (format, size) = (pixelFormatType, size)
     var attributes = CVPixelBufferAttributes(
@@ -77,18 +78,18 @@ extension CVPixelBufferRepresentable where Self: ~Copyable {
       ?? CVPixelBufferCreationAttributes(pixelFormatType: format, size: size)
   }
 
-  /// Whether the buffer has what is asked for.
+  /// Whether the buffer meets a client's requirements.
   public func isCompatibleWith(_ attributes: CVPixelBufferAttributes) -> Bool {
     withUnsafeBuffer { CVPixelBufferIsCompatibleWithAttributes($0, attributes.dictionary) }
   }
 
-  /// Whether the buffer has what is asked for.
+  /// Whether the buffer meets a client's requirements.
   public func isCompatibleWith(_ attributes: CVPixelBufferCreationAttributes) -> Bool {
     isCompatibleWith(CVPixelBufferAttributes(attributes))
   }
 
-  /// Gives out the bytes of each plane, locked for reading. Bytes of a picture on a surface that cannot be mapped are
-  /// empty.
+  /// Calls a closure with the bytes of each plane, while the buffer is locked for reading. The
+  /// bytes are empty if the picture is on a surface that cannot be mapped.
   public func accessUnsafeRawPlaneBytes<R>(
     _ block: ([(properties: CVPixelBufferPlaneProperties, bytes: UnsafeRawBufferPointer)]) throws -> sending R
   ) rethrows -> sending R {
@@ -117,8 +118,9 @@ extension CVBuffer {
     guard isLocked, let start = CVPixelBufferGetBaseAddressOfPlane(self, plane) else {
       return UnsafeMutableRawBufferPointer(start: nil, count: 0)
     }
-    // From the picture's first pixel on there are fewer bytes than rows times their length where extended pixels are to its left,
-    // or where a row of memory has several of samples.
+    // The product of rows and row length may exceed the bytes from the picture's first pixel to the
+    // plane's end: where there are extended pixels to its left, or where a row of blocks holds
+    // several rows of samples.
     let rows = CVPixelBufferGetBytesPerRowOfPlane(self, plane) * CVPixelBufferGetHeightOfPlane(self, plane)
     return UnsafeMutableRawBufferPointer(start: start, count: min(rows, storage.planes[plane].byteCount))
   }

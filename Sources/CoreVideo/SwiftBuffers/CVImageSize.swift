@@ -11,7 +11,7 @@ public struct CVImageSize: Hashable, Sendable {
     self.height = height
   }
 
-  /// What is no number of pixels that an integer can hold counts as 0.
+  /// Rounds a size to whole pixels; a value that is not finite or exceeds `Int` becomes 0.
   public init(_ size: CGSize, rounded rule: FloatingPointRoundingRule = .toNearestOrAwayFromZero) {
     width = Int(exactly: size.width.rounded(rule)) ?? 0
     height = Int(exactly: size.height.rounded(rule)) ?? 0
@@ -26,7 +26,7 @@ extension CGSize {
   }
 }
 
-/// Pixels around a picture.
+/// The number of pixels around a picture, on each side.
 public struct CVPixelBufferPadding: Hashable, Sendable {
   public var left: Int
   public var right: Int
@@ -45,9 +45,9 @@ public struct CVPixelBufferPadding: Hashable, Sendable {
 
 /// One plane of a pixel buffer.
 public struct CVPixelBufferPlaneProperties: Hashable, Sendable {
-  /// In the plane's own samples.
+  /// The size in the plane's own samples.
   public var size: CVImageSize
-  /// From one row to the next; it may be more than the samples need.
+  /// The distance of two rows in bytes, which may exceed what the samples need.
   public var bytesPerRow: Int
 
   public init(size: CVImageSize, bytesPerRow: Int) {
@@ -61,16 +61,18 @@ public struct CVPixelFormatType: RawRepresentable, Hashable, Sendable {
   public var rawValue: OSType
   public init(rawValue: OSType) { self.rawValue = rawValue }
 
-  /// Whether the format is compressed, and there is hardware for it: there is none.
+  /// Whether buffers in this compressed format can be created: never, because there is no hardware
+  /// for it.
   public var isCompressionAvailable: Bool { CVIsCompressedPixelFormatAvailable(rawValue) }
 }
 
-/// What is known of a pixel format.
+/// The description of a pixel format.
 public struct CVPixelFormatDescription: Sendable {
   private init() {}
 
-  /// What else is to take a buffer. Every buffer here is memory that a bitmap context and an image can have; the rest
-  /// is kept with the buffer's attributes.
+  /// Other frameworks that a buffer has to be compatible with. Every buffer of this package is
+  /// memory that a bitmap context and an image can use; the other options are only kept with the
+  /// buffer's attributes.
   public struct Compatibility: OptionSet, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }

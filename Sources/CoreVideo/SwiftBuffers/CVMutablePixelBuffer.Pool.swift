@@ -3,16 +3,16 @@ import CoreFoundation
 import Foundation
 
 extension CVMutablePixelBuffer {
-  /// Hands out buffers of one kind, and takes their memory back.
+  /// Creates buffers of one size and pixel format, and uses the memory of released ones again.
   public final class Pool: Sendable {
     private let pool: CVPixelBufferPool
     public let pixelBufferAttributes: CVPixelBufferCreationAttributes
 
-    /// How the pool keeps memory.
+    /// How long the pool keeps unused memory.
     public struct Configuration: Sendable {
-      /// Seconds that memory is kept after a buffer came back; 0 keeps none.
+      /// The time in seconds for which the memory of a released buffer is kept; 0 keeps none.
       public var ageOutDuration: TimeInterval
-      /// So many buffers are kept however long they are not used.
+      /// The number of buffers whose memory is kept regardless of age.
       public var minimumBufferCount: Int
 
       public init(ageOutDuration: TimeInterval = 1, minimumBufferCount: Int = 0) {
@@ -21,20 +21,21 @@ extension CVMutablePixelBuffer {
       }
     }
 
-    /// How one buffer is made.
+    /// Attributes of the creation of one buffer.
     public struct AllocationAttributes: Sendable {
-      /// No new memory is taken if the pool has this many buffers already; nil: as many as are wanted.
+      /// The number of buffers of the pool at which no new memory is allocated; nil for no limit.
       public var allocationThreshold: Int?
 
       public init(allocationThreshold: Int? = nil) { self.allocationThreshold = allocationThreshold }
     }
 
+    /// Creates a pool.
     /// - Throws: `CVError`.
     public init(
       pixelBufferAttributes attributes: CVPixelBufferCreationAttributes,
       configuration: Configuration = Configuration()
     ) throws {
-      // Core Video's own key takes 0 for ever.
+      // For Core Video's key, 0 means that memory is kept for ever.
       let age = configuration.ageOutDuration
       let poolAttributes: [CFString: Any] = [
         kCVPixelBufferPoolMaximumBufferAgeKey: NSNumber(value: age == 0 ? .leastNonzeroMagnitude : age),
@@ -49,7 +50,7 @@ extension CVMutablePixelBuffer {
       pixelBufferAttributes = attributes
     }
 
-    /// Takes a pool over.
+    /// Takes ownership of a pool.
     public init(unsafePool: sending CVPixelBufferPool) {
       pool = unsafePool
       let prototype = unsafePool.prototype
@@ -64,6 +65,7 @@ extension CVMutablePixelBuffer {
           size: CVImageSize(width: prototype.width, height: prototype.height))
     }
 
+    /// Creates a buffer.
     /// - Throws: `CVError`, `wouldExceedAllocationThreshold` among them.
     public func makeMutablePixelBuffer(
       _ attributes: AllocationAttributes = AllocationAttributes()
@@ -78,7 +80,9 @@ extension CVMutablePixelBuffer {
       return CVMutablePixelBuffer(unsafeBuffer: made)
     }
 
-    /// Frees memory that is not in use: what is too old, or all.
+    /// Frees unused memory.
+    /// - Parameter agedOutOnly: Whether to free only memory that is older than the configuration
+    ///   allows.
     public func flush(agedOutOnly: Bool = true) {
       CVPixelBufferPoolFlush(pool, agedOutOnly ? [] : .excessBuffers)
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// A pixel buffer that its only owner may write to.
+/// A pixel buffer with a single owner, who may write to it.
 public struct CVMutablePixelBuffer: ~Copyable, CVPixelBufferRepresentable, @unchecked Sendable {
-  // Sendable: nobody else has the buffer; the initializers take it over.
+  // Sendable: nothing else has a reference to the buffer; the initialisers take ownership of it.
   public typealias Buffer = CVPixelBuffer
 
   private let buffer: CVPixelBuffer
 
-  /// Makes a buffer. Its pixels have no particular values.
+  /// Creates a buffer. The values of its pixels are undefined.
   /// - Throws: `CVError`.
   public init(_ attributes: CVPixelBufferCreationAttributes) throws {
     var made: CVPixelBuffer?
@@ -20,15 +20,15 @@ public struct CVMutablePixelBuffer: ~Copyable, CVPixelBufferRepresentable, @unch
     buffer = made
   }
 
-  /// Takes a buffer over, which nobody else may use any more.
+  /// Takes ownership of a buffer, which must not be used otherwise from here on.
   public init(unsafeBuffer: sending CVPixelBuffer) { buffer = unsafeBuffer }
 
   public func withUnsafeBuffer<R>(_ body: (CVPixelBuffer) throws -> sending R) rethrows -> sending R {
     try body(buffer)
   }
 
-  /// Gives out the bytes of each plane, locked for writing. Bytes of a picture on a surface that cannot be mapped are
-  /// empty.
+  /// Calls a closure with the bytes of each plane, while the buffer is locked for writing. The
+  /// bytes are empty if the picture is on a surface that cannot be mapped.
   public mutating func accessUnsafeMutableRawPlaneBytes<R>(
     _ block: ([(properties: CVPixelBufferPlaneProperties, bytes: UnsafeMutableRawBufferPointer)]) throws ->
       sending R
@@ -39,8 +39,8 @@ public struct CVMutablePixelBuffer: ~Copyable, CVPixelBufferRepresentable, @unch
       (0..<buffer.planeOrWholeCount).map { (buffer.properties($0), buffer.bytes($0, isLocked)) })
   }
 
-  /// Copies the picture's border into the pixels around it.
-  /// - Returns: False if that cannot be done.
+  /// Fills the extended pixels with copies of the picture's edge.
+  /// - Returns: False if that fails.
   @discardableResult
   public mutating func fillExtendedPixels() -> Bool {
     CVPixelBufferFillExtendedPixels(buffer) == kCVReturnSuccess
@@ -49,16 +49,16 @@ public struct CVMutablePixelBuffer: ~Copyable, CVPixelBufferRepresentable, @unch
   consuming func take() -> CVPixelBuffer { buffer }
 }
 
-/// A pixel buffer that nobody writes to any more.
+/// A pixel buffer that is not written to any more.
 public final class CVReadOnlyPixelBuffer: CVPixelBufferRepresentable, Sendable {
   public typealias Buffer = CVPixelBuffer
 
   private let buffer: CVPixelBuffer
 
-  /// Ends the writing.
+  /// Makes a buffer read-only.
   public init(_ mutableBuffer: consuming CVMutablePixelBuffer) { buffer = mutableBuffer.take() }
 
-  /// Takes a buffer over, which nobody may change any more.
+  /// Takes ownership of a buffer, which must not be changed from here on.
   public init(unsafeBuffer: sending CVPixelBuffer) { buffer = unsafeBuffer }
 
   public func withUnsafeBuffer<R>(_ body: (CVPixelBuffer) throws -> sending R) rethrows -> sending R {

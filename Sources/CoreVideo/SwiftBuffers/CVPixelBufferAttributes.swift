@@ -2,23 +2,23 @@
 import CoreFoundation
 import Foundation
 
-/// What a client asks of pixel buffers; nil where it does not mind.
+/// The requirements of a client for pixel buffers; properties are nil where any value is accepted.
 public struct CVPixelBufferAttributes: Sendable {
-  /// Those that would do, in the order of preference.
+  /// The accepted pixel formats, in the order of preference.
   public var pixelFormatTypes: [CVPixelFormatType]?
   public var size: CVImageSize?
   public var compatibility: CVPixelFormatDescription.Compatibility
-  /// Bytes, a power of two.
+  /// The alignment of rows in bytes, a power of two.
   public var bytesPerRowAlignment: Int?
-  /// Bytes, a power of two.
+  /// The alignment of planes in bytes, a power of two.
   public var planeAlignment: Int?
-  /// Pixels around the picture.
+  /// The number of pixels around the picture.
   public var extendedPixels: CVPixelBufferPadding?
   public var backing = CVPixelBufferCreationAttributes.Backing.memory
-  /// What has no property of its own.
+  /// The raw attributes that have no property here.
   private var others: [String: any Sendable] = [:]
 
-  /// The preferred one.
+  /// The first of `pixelFormatTypes`. Setting it replaces all of them.
   public var pixelFormatType: CVPixelFormatType? {
     get { pixelFormatTypes?.first }
     set { pixelFormatTypes = newValue.map { [$0] } }
@@ -45,7 +45,8 @@ public struct CVPixelBufferAttributes: Sendable {
     backing = attributes.backing
   }
 
-  /// From what `CVPixelBufferCreate` takes. A value that makes no sense there stays, and the buffer cannot be made.
+  /// Parses a dictionary that `CVPixelBufferCreate` takes. Invalid values are kept as raw
+  /// attributes, with which no buffer can be created.
   public init(rawAttributes: [String: any Sendable]) {
     self.init()
     others = rawAttributes
@@ -80,7 +81,7 @@ public struct CVPixelBufferAttributes: Sendable {
     }
   }
 
-  /// As `CVPixelBufferCreate` takes them.
+  /// The dictionary that `CVPixelBufferCreate` takes.
   public var rawAttributes: [String: any Sendable] {
     var all = others
     if let formats = pixelFormatTypes {
@@ -116,10 +117,11 @@ public struct CVPixelBufferAttributes: Sendable {
     ]
   }
 
+  /// `rawAttributes` as a Core Foundation dictionary.
   package var dictionary: CFDictionary { NSDictionary(dictionary: rawAttributes) }
 
-  /// What suits all of several clients, as `CVPixelBufferCreateResolvedAttributesDictionary` finds it; nil where they
-  /// contradict each other.
+  /// Merges the requirements of several clients, as
+  /// `CVPixelBufferCreateResolvedAttributesDictionary` does; nil if they contradict each other.
   public init?(merging attributes: [CVPixelBufferAttributes]) {
     var resolved: CFDictionary?
     let list = NSArray(array: attributes.map(\.dictionary))
@@ -135,7 +137,7 @@ public struct CVPixelBufferAttributes: Sendable {
     self.init(rawAttributes: raw)
   }
 
-  /// A value of a property list. What is none is left out.
+  /// Converts a value of a property list; other objects are left out.
   package static func sendable(_ value: Any) -> (any Sendable)? {
     switch value {
     case let number as NSNumber: number

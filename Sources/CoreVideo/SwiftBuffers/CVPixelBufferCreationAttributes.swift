@@ -2,21 +2,22 @@
 import CoreFoundation
 import Foundation
 
-/// What a pixel buffer is to be like, with all that is needed to make it.
+/// The attributes of a pixel buffer, complete enough to create it.
 public struct CVPixelBufferCreationAttributes: Equatable, Sendable {
   public var pixelFormatType: CVPixelFormatType
   public var size: CVImageSize
   public var compatibility: CVPixelFormatDescription.Compatibility
-  /// Bytes, a power of two; nil: the usual alignment.
+  /// The alignment of rows in bytes, a power of two; nil for the default.
   public var bytesPerRowAlignment: Int?
-  /// Bytes, a power of two; nil: the usual alignment.
+  /// The alignment of planes in bytes, a power of two; nil for the default.
   public var planeAlignment: Int?
-  /// Pixels around the picture.
+  /// The number of pixels around the picture.
   public var extendedPixels: CVPixelBufferPadding?
-  /// There are no surfaces that processes share: whatever is asked for, the buffer is memory.
+  /// Where the pixels are stored. As there are no surfaces that processes share, buffers are in
+  /// memory with any value.
   public var backing = Backing.ioSurface
 
-  /// Where the pixels are to be.
+  /// Where the pixels of a buffer are stored.
   public enum Backing: Equatable, Sendable {
     case memory
     case ioSurface
@@ -54,7 +55,8 @@ public struct CVPixelBufferCreationAttributes: Equatable, Sendable {
     self.extendedPixels = extendedPixels
   }
 
-  /// Nil unless the attributes have a size and a pixel format, of several the first.
+  /// Takes the first pixel format of a client's requirements; nil if they have no size or no pixel
+  /// format.
   public init?(_ attributes: CVPixelBufferAttributes) {
     guard let format = attributes.pixelFormatType, let size = attributes.size else { return nil }
     self.init(
@@ -64,6 +66,6 @@ public struct CVPixelBufferCreationAttributes: Equatable, Sendable {
     backing = attributes.backing
   }
 
-  /// As Core Video's functions take them.
+  /// The dictionary that Core Video's functions take.
   package var dictionary: CFDictionary { CVPixelBufferAttributes(self).dictionary }
 }
