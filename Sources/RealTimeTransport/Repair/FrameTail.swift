@@ -1,38 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Notices that packets are missing before a later one tells: the end of a frame, since its packets come close together and the
-/// last one has a marker, and whole frames, since they come at their rate. A burst of losses is a silence as long as it lasts.
+/// Notices that packets are missing before a later packet shows the gap: at the end of a frame,
+/// because its packets come close together and the last one has the marker bit; and between frames,
+/// because frames come at a regular rate. So a burst of losses is noticed as a silence while it
+/// lasts. Times are in seconds.
 struct FrameTail: Sendable {
+  /// The shortest and the longest silence that is noticed.
   private static let least = 0.015
   private static let most = 0.1
-  /// Seconds from one frame to the next at which a silence says something, and shares of them that frames may come late.
+  /// The longest frame interval at which a missing frame is noticed, and the fraction of it by
+  /// which frames may be late.
   private static let longestInterval = 0.1
   private static let lateness = 0.4
-  /// Times that a silence is asked into: an outage is over when packets come.
+  /// The number of requests during one silence: after that it counts as an outage, which ends when
+  /// packets come.
   private static let mostAsked = 12
+  /// The number of frame intervals that are remembered.
   private static let remembered = 8
 
+  /// The newest packet.
   private var last: (timestamp: UInt32, number: UInt16, time: Double)?
-  /// Seconds from one packet of a frame to the next, a little more than of late.
+  /// The time between two packets of a frame: a running value that rises faster than it falls.
   private var pause = 0.005
-  /// When the first packet of the newest frame came, and how many packets it has so far.
+  /// When the newest frame's first packet arrived, and how many packets of it have arrived so far.
   private var first = 0.0
   private var count = 0
-  /// Packets of a frame, smoothed.
+  /// The smoothed number of packets of a frame.
   private var size = 1.0
-  /// Seconds from one frame to the next, the last few.
+  /// The last frame intervals.
   private var intervals: [Double] = []
+  /// The number of requests during the current silence.
   private var asked = 0
-  /// Seconds that packets come late on this path.
+  /// The time by which packets arrive late on this path.
   var jitter = 0.0
 
   /// When the next packet counts as missing; infinite if none is expected.
   private(set) var due = Double.infinity
 
-  /// How many packets are missing then, as far as one can guess.
+  /// The estimated number of packets that are missing then, from 1 to 16.
   var expected: Int { min(max(Int(size.rounded(.up)) - (isWhole ? 0 : count), 1), 16) }
+  /// Whether the last packet of the newest frame has arrived.
   private var isWhole = true
 
-  /// Takes note of a packet that came as it was sent.
+  /// Records a packet that has arrived and was sent for the first time.
   mutating func add(_ packet: RTPPacket, at time: Double) {
     if let last {
       guard Int16(bitPattern: packet.sequenceNumber &- last.number) > 0 else { return }
@@ -59,28 +68,32 @@ struct FrameTail: Sendable {
   }
 
   private func nextPacket(after time: Double) -> Double {
-    // On a line that takes so long for a packet the next frame tells soon enough.
+    // On so slow a line the next frame shows the gap soon enough.
     let wait = 2.5 * pause
     return wait > Self.most ? .infinity : time + max(Self.least, wait) + jitter
   }
 
   private func nextFrame(after time: Double) -> Double {
     guard intervals.count == Self.remembered else { return .infinity }
-    // Where pictures are left out now and then, the usual interval counts.
+    // The median, because some pictures may be skipped.
     let interval = intervals.sorted()[Self.remembered / 2]
     guard interval <= Self.longestInterval else { return .infinity }
     return max(first + interval, time) + max(interval * Self.lateness, Self.least, 2.5 * pause) + jitter
   }
 
-  /// Whether nothing has come for longer than it should take.
+  /// Whether no packet has arrived for longer than expected.
   func isSilent(at time: Double) -> Bool { isWhole ? asked > 0 || due <= time : asked > 1 }
 
-  /// Takes note of another packet on the way: it is no silence.
+  /// Records the arrival of another packet, a retransmission or a repair packet: the path is not
+  /// silent.
   mutating func noteOther(at time: Double) {
     if due < .infinity { due = max(due, time + max(Self.least, 2.5 * pause)) }
   }
 
-  /// It was asked for, and is asked for again after so many seconds if the silence goes on.
+  /// Records that the missing packets were asked for.
+  /// - Parameters:
+  ///   - time: The current time.
+  ///   - interval: The time after which to ask again if the silence goes on.
   mutating func noteAsked(at time: Double, again interval: Double) {
     asked += 1
     due = asked < Self.mostAsked && intervals.count == Self.remembered ? time + interval : .infinity

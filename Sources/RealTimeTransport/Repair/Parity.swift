@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a repair packet of flexible forward error correction holds (RFC 8627, 4.2.2.1): the exclusive or of packets of one
-/// stream, of which any one that is missing comes back from the others.
+/// The payload of a repair packet of flexible forward error correction (RFC 8627, 4.2.2.1): the
+/// exclusive or of several packets of one stream. Any one of them can be recovered from the others.
 public struct Parity: Equatable, Sendable {
-  /// Packets from the first to the last that one mask names.
+  /// The number of sequence numbers that one mask covers.
   public static let mostSpan = 110
-  /// Bytes that a repair packet has more than the longest that it protects, with the mask of 46 packets that senders here
-  /// use: the stream's source, and its own header.
+  /// The number of bytes by which a repair packet exceeds the longest packet that it protects: the
+  /// protected stream's source, and the header with the mask of 46 packets that senders of this
+  /// package use.
   public static let mostGrowth = 4 + 16
 
-  /// Of the packets, rising.
+  /// The sequence numbers of the protected packets, in ascending order.
   public private(set) var numbers: [UInt16] = []
-  /// Padding, extension and contributors, and marker and payload type.
+  /// The exclusive or of the first two bytes of the packets: padding, extension and contributor
+  /// count; marker and payload type.
   private var flags: (UInt8, UInt8) = (0, 0)
-  /// Of what follows the fixed header.
+  /// The exclusive or of the packets' lengths in bytes, after the fixed header.
   private var length: UInt16 = 0
+  /// The exclusive or of the time stamps.
   private var timestamp: UInt32 = 0
+  /// The exclusive or of what follows the fixed headers, where shorter packets are padded with
+  /// zeros.
   private var body: [UInt8] = []
 
   public static func == (one: Parity, other: Parity) -> Bool { one.bytes == other.bytes }
 
-  /// - Parameter packets: RTP of one stream in the order of their numbers; nil if a mask cannot name them.
+  /// Computes the parity of packets; nil if one mask cannot cover them, or one is not an RTP
+  /// packet.
+  /// - Parameter packets: RTP packets of one stream, in the order of their sequence numbers.
   public init?(of packets: [[UInt8]]) {
     for packet in packets {
       guard packet.count >= RTPPacket.fixedHeaderSize, packet.count <= 65_535 else { return nil }
@@ -34,10 +41,12 @@ public struct Parity: Equatable, Sendable {
     guard !numbers.isEmpty else { return nil }
   }
 
-  /// Reads a repair packet's payload; nil if it is none, or of a kind that is not used here.
+  /// Reads the payload of a repair packet; nil if it is invalid, or of a kind that is not used
+  /// here.
+  /// - Parameter payload: The payload.
   public init?(_ payload: [UInt8]) {
     var reader = ByteReader(payload[...])
-    // No retransmission, and flexible masks.
+    // The bits R and F are 0: no retransmission, and flexible masks.
     guard let first = reader.read8(), first >> 6 == 0, let second = reader.read8(),
       let length = reader.read16(),
       let timestamp = reader.read32(), let base = reader.read16(), let near = reader.read16()
@@ -63,7 +72,7 @@ public struct Parity: Equatable, Sendable {
     body = Array(rest)
   }
 
-  /// A repair packet's payload.
+  /// The payload of the repair packet.
   public var bytes: [UInt8] {
     guard let base = numbers.first, let last = numbers.last else { return [] }
     var masks: (near: UInt16, middle: UInt32, far: UInt64) = (0, 0, 0)
@@ -80,20 +89,24 @@ public struct Parity: Equatable, Sendable {
     result.append16(length)
     result.append32(timestamp)
     result.append16(base)
-    // Another part of the mask follows.
+    // The highest bit (K) tells that another part of the mask follows.
     result.append16(masks.near | (span >= 15 ? 0x8000 : 0))
     if span >= 15 { result.append32(masks.middle | (span >= 46 ? 0x8000_0000 : 0)) }
     if span >= 46 { result.append64(masks.far) }
     return result + body
   }
 
-  /// The packet that is missing, made of all others.
-  /// - Returns: Nil if they do not belong together.
+  /// Recovers the one packet that is missing.
+  /// - Parameters:
+  ///   - number: Its sequence number.
+  ///   - source: The synchronisation source of the protected stream.
+  ///   - others: All other packets that this parity protects.
+  /// - Returns: The packet's bytes; nil if the packets do not match the parity.
   public func recovered(_ number: UInt16, source: UInt32, from others: [[UInt8]]) -> [UInt8]? {
     var rest = self
     for packet in others { rest.fold(packet) }
     let size = Int(rest.length)
-    // What is longer than the packet was filled with zeros.
+    // Beyond the packet's length there must be zeros, with which shorter packets were padded.
     guard size <= rest.body.count, rest.body[size...].allSatisfy({ $0 == 0 }) else { return nil }
     var result = [0x80 | rest.flags.0, rest.flags.1]
     result.append16(number)
@@ -102,6 +115,7 @@ public struct Parity: Equatable, Sendable {
     return result + rest.body[..<size]
   }
 
+  /// Adds a packet to the parity, or removes it again.
   private mutating func fold(_ packet: [UInt8]) {
     let header = RTPPacket.fixedHeaderSize
     guard packet.count >= header else { return }

@@ -1,43 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Brings back packets that were lost, from those that came and from repair packets (RFC 8627).
+/// Recovers lost packets from those that have arrived and from repair packets (RFC 8627). Times are
+/// in seconds.
 public struct ParityReceiver: Sendable {
   private struct Arrival: Sendable {
     var bytes: [UInt8]
     var time: Double
   }
 
-  /// Packets of media, and repair packets, that are kept.
+  /// The largest numbers of media packets and of repair packets that are kept.
   private static let mostPackets = 512
   private static let mostParities = 64
-  /// Longest in seconds that packets are waited for, whatever repair packets say.
+  /// The upper limit of `wait`.
   private static let longestWait = 0.25
-  /// Seconds that a repair packet is of use: numbers come round again.
+  /// The time for which a repair packet is kept: sequence numbers wrap around.
   private static let lifetime = 1.0
-  /// Seconds without a repair packet after which there is none to be waited for.
+  /// The time without a repair packet after which `wait` is 0.
   private static let memory = 2.0
 
+  /// The synchronisation source of the protected stream.
   private let media: UInt32
+  /// The media packets by sequence number.
   private var arrivals: [UInt16: Arrival] = [:]
+  /// The sequence numbers of `arrivals` in the order of arrival, from index `oldest` on.
   private var order: [UInt16] = []
   private var oldest = 0
   private var parities: [(parity: Parity, time: Double)] = []
-  /// Seconds from a packet to the repair packet that is made of it, of late.
+  /// The recent time from a packet to the repair packet that protects it; 0 if no repair packets
+  /// come.
   public private(set) var wait = 0.0
   private var lastParity = -Double.infinity
 
-  /// - Parameter media: the source of the stream that is protected.
+  /// Creates a receiver.
+  /// - Parameter media: The synchronisation source of the protected stream.
   public init(media: UInt32) { self.media = media }
 
-  /// Takes a packet of media, in whatever way it came.
-  /// - Returns: Packets that can be brought back now.
+  /// Processes a media packet, which may also be a retransmission.
+  /// - Parameters:
+  ///   - packet: The packet's bytes.
+  ///   - time: When it arrived.
+  /// - Returns: The packets that can be recovered now.
   public mutating func add(_ packet: [UInt8], at time: Double) -> [[UInt8]] {
     keep(packet, at: time)
     if time - lastParity > Self.memory { wait = 0 }
     return parities.isEmpty ? [] : solve(at: time)
   }
 
-  /// Takes a repair packet.
-  /// - Returns: Packets that can be brought back now.
+  /// Processes a repair packet.
+  /// - Parameters:
+  ///   - parity: Its payload.
+  ///   - time: When it arrived.
+  /// - Returns: The packets that can be recovered now.
   public mutating func add(_ parity: Parity, at time: Double) -> [[UInt8]] {
     if let first = parity.numbers.compactMap({ arrivals[$0]?.time }).min() {
       wait = min(max(time - first, wait * 0.97), Self.longestWait)
@@ -48,6 +60,7 @@ public struct ParityReceiver: Sendable {
     return solve(at: time)
   }
 
+  /// Stores a media packet, in place of the oldest if there are too many.
   private mutating func keep(_ packet: [UInt8], at time: Double) {
     guard packet.count >= RTPPacket.fixedHeaderSize else { return }
     let number = UInt16(packet[2]) << 8 | UInt16(packet[3])
@@ -64,6 +77,7 @@ public struct ParityReceiver: Sendable {
     }
   }
 
+  /// Recovers packets with every repair packet of which one protected packet is missing.
   private mutating func solve(at time: Double) -> [[UInt8]] {
     if let first = parities.first, time - first.time > Self.lifetime {
       parities.removeAll { time - $0.time > Self.lifetime }
@@ -82,7 +96,7 @@ public struct ParityReceiver: Sendable {
         guard let packet = parity.recovered(number, source: media, from: others) else { continue }
         keep(packet, at: time)
         result.append(packet)
-        // What is back may complete another.
+        // A recovered packet may allow another recovery.
         goesOn = true
       }
     }

@@ -1,54 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Makes repair packets of what is sent (RFC 8627), as many as the losses ask for. Frames that others depend on are
-/// protected, those that nothing refers to are not.
+/// Makes repair packets (RFC 8627) of the media packets that are sent, as many as the losses
+/// require. Frames that no other frame refers to are not protected.
 public struct ParitySender: Sendable {
-  /// Packets that one repair packet is made of at most, and frames that it waits for.
+  /// The largest number of packets that one repair packet protects, and the largest number of
+  /// frames after which one is made.
   private static let mostPackets = 46
   private static let mostFrames = 3
-  /// Of media packets.
+  /// The largest value of ``strength``.
   public static let mostStrength = 0.5
 
-  /// Repair packets for each packet of media; 0 is none.
+  /// The number of repair packets for each media packet; 0 turns protection off.
   public var strength = 0.0
-  /// What of the sums is left after each frame: those of a second or two count.
+  /// The factor of `sums` after each frame, so that the last second or two count.
   private static let memory = 0.97
-  /// Bytes of media, and of repair packets, lately.
+  /// The decaying numbers of bytes of media packets and of repair packets.
   private var sums = (media: 0.0, parity: 0.0)
+  /// The synchronisation source of the repair packets, and that of the media.
   private let source: UInt32
   private let media: UInt32
   private var sequence: UInt16
+  /// The media packets that no repair packet protects yet, and the number of their frames.
   private var waiting: [[UInt8]] = []
   private var frames = 0
+  /// The number of repair packets, and of their bytes, so far.
   public private(set) var packets = 0
   public private(set) var byteCount = 0
 
+  /// Creates a sender.
   /// - Parameters:
-  ///   - source: of repair packets.
-  ///   - media: of what they protect.
-  ///   - firstSequence: the number of the first.
+  ///   - source: The synchronisation source of the repair packets.
+  ///   - media: The synchronisation source of the packets that they protect.
+  ///   - firstSequence: The sequence number of the first repair packet.
   public init(source: UInt32, media: UInt32, firstSequence: UInt16) {
     self.source = source
     self.media = media
     sequence = firstSequence
   }
 
-  /// How much protection a path asks for.
+  /// Computes the protection that a path requires.
   /// - Parameters:
-  ///   - loss: the share of packets that is lost.
-  ///   - roundTrip: seconds. What is asked for again comes in time on a short way, and costs less.
-  ///   - retransmits: whether it can be.
+  ///   - loss: The fraction of packets that is lost.
+  ///   - roundTrip: The round trip in seconds. With a short one, retransmissions come in time, and
+  ///     cost less.
+  ///   - retransmits: Whether lost packets can be sent again.
+  /// - Returns: The value for ``strength``.
   public static func strength(loss: Double, roundTrip: Double, retransmits: Bool) -> Double {
     guard loss > 0.004 else { return 0 }
     let need = retransmits ? min(max((roundTrip - 0.06) / 0.08, 0), 1) : 1
     return min(need * 6 * loss, mostStrength)
   }
 
-  /// Bytes of repair packets for each byte of media: ``strength``, or what it has come to where that is more. A frame of one
-  /// packet is repaired by a whole packet, and one of unequal packets by some as large as the largest.
+  /// The number of bytes of repair packets for each byte of media: ``strength``, or the measured
+  /// ratio where that is higher. A frame of one packet is protected by an entire packet, and
+  /// packets of unequal size by repair packets as large as the largest.
   public var load: Double { strength > 0 ? max(strength, sums.parity / max(sums.media, 1)) : 0 }
 
-  /// Takes a frame's packets as they are sent.
-  /// - Returns: Repair packets to send behind them.
+  /// Processes a frame's packets when they are sent.
+  /// - Parameters:
+  ///   - frame: The packets' bytes.
+  ///   - isDiscardable: Whether no other frame refers to the frame.
+  ///   - timestamp: The RTP time stamp of the frame.
+  /// - Returns: The repair packets to send after them.
   public mutating func take(_ frame: [[UInt8]], isDiscardable: Bool, timestamp: UInt32) -> [[UInt8]] {
     let repairs = makeRepairs(frame, isDiscardable: isDiscardable, timestamp: timestamp)
     func bytes(_ packets: [[UInt8]]) -> Double { Double(packets.reduce(0) { $0 + $1.count }) }
@@ -80,16 +92,19 @@ public struct ParitySender: Sendable {
     return result
   }
 
-  /// Each repair packet is of packets that do not lie next to one another, since losses do.
+  /// Makes the repair packets of a block. Each one protects packets that are apart from each other,
+  /// because losses come in bursts.
   private mutating func protect(_ block: ArraySlice<[UInt8]>, _ timestamp: UInt32) -> [[UInt8]] {
     let count = min(max(Int(Double(block.count) * strength), 1), block.count)
     return (0..<count).flatMap { group -> [[UInt8]] in
       let members = stride(from: block.startIndex + group, to: block.endIndex, by: count).map { block[$0] }
-      // Where numbers were left out for frames that are not protected, a mask may not reach.
+      // The sequence numbers of frames that are not protected are missing in between, so that the
+      // packets may exceed one mask.
       return runs(of: members).compactMap { Parity(of: $0).map { packet($0, timestamp) } }
     }
   }
 
+  /// Divides packets into groups that one mask can cover.
   private func runs(of packets: [[UInt8]]) -> [[[UInt8]]] {
     var result: [[[UInt8]]] = []
     for packet in packets {

@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How long packets come after those that were sent behind them: what a receiver must wait before a gap is a loss.
+/// Measures by how long packets arrive after others that were sent after them: the time that a
+/// receiver must wait before a gap in the sequence numbers counts as a loss.
 struct ReorderDelay: Sendable {
+  /// The range of `patience`, in seconds.
   private static let range = 0.01...0.1
-  /// Seconds in which what was seen counts half.
+  /// The time in seconds in which the weight of a measurement falls to one half.
   private static let halfLife = 5.0
+  /// The largest number of gaps that are remembered.
   private static let mostGaps = 256
 
   private var unwrapper = SequenceUnwrapper()
   private var highest: Int64?
-  /// When a number was passed over first.
+  /// When each missing packet was first found missing, by its sequence number.
   private var gaps: [Int64: Double] = [:]
+  /// The longest delay of a packet in seconds, which decreases with time.
   private var latest = 0.0
   private var lastTime: Double?
 
-  /// - Parameter start: seconds, before anything was seen.
+  /// Creates a measurement.
+  /// - Parameter start: The value of `patience` in seconds, before any measurement.
   init(start: Double) { latest = start / 1.25 }
 
-  /// Seconds.
+  /// The time in seconds that a receiver should wait.
   var patience: Double { min(max(latest * 1.25, Self.range.lowerBound), Self.range.upperBound) }
 
-  /// Takes note of a packet that came as it was sent, not again.
+  /// Records a packet that has arrived and was sent for the first time.
   mutating func add(_ number: UInt16, at time: Double) {
     let elapsed = max(time - (lastTime ?? time), 0)
     lastTime = time
@@ -40,7 +45,7 @@ struct ReorderDelay: Sendable {
     }
     for missing in (last + 1)..<sequence { gaps[missing] = time }
     if gaps.count > Self.mostGaps {
-      // What did not come in so long is lost.
+      // Packets that are missing for so long are lost.
       let limit = sequence - Int64(Self.mostGaps)
       gaps = gaps.filter { $0.key > limit }
     }

@@ -1,60 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a sender does beyond sending again what it is asked for: it sends a few packets twice, and leaves pictures out where
-/// what is sent again takes the line. It has no clock and sends nothing itself; times are in seconds, rates in bits a second.
+/// A sender's repair beyond answering requests: it sends some retransmissions twice, and skips
+/// pictures while retransmissions fill the line. It has no clock and sends nothing itself. Times
+/// are in seconds, rates in bits per second.
 public struct RepairSchedule: Sendable {
-  /// Share of packets lost from which on a retransmission goes twice: one that is lost too is missed for a whole round trip
-  /// more, and the picture stands still; a copy costs as many bits as were lost. Seconds between the two, since losses
-  /// come in bursts.
+  /// The fraction of lost packets from which a retransmission is sent twice: if it is lost too, the
+  /// picture stands still for another round trip, while a copy costs only as many bits as were
+  /// lost. The second constant is the time in seconds between the two, because losses come in
+  /// bursts.
   private static let copyLoss = 0.004
   private static let copyDelay = 0.012
-  /// Longest round trip in seconds with copies.
+  /// The longest round trip, in seconds, at which copies are sent.
   private static let copyTrip = 0.15
-  /// Copies that wait at most.
+  /// The largest number of copies that wait to be sent.
   private static let mostCopies = 256
-  /// Packets of one request that are copied at most. Who asks for more has seen the end of a burst.
+  /// The largest number of packets of one request that are copied. A receiver that asks for more
+  /// has seen the end of a burst of losses.
   private static let mostCopied = 2
-  /// Seconds that the line has to carry behind a burst from which a picture is left out, since it would only make the repair
-  /// behind it late, and seconds without a picture that this may take.
+  /// The length of the queue after a burst, in seconds of the line's rate, from which a picture is
+  /// skipped, because it would only delay the repair; and the longest time in seconds without a
+  /// picture that this may cause.
   private static let longQueue = 0.06
   private static let longestPause = 0.09
-  /// Seconds over which retransmissions are counted, and for which a burst makes a queue.
+  /// The time in seconds over which retransmissions are counted, and the time after which the
+  /// retransmissions of a burst no longer count as a queue.
   private static let resentSpan = 3.0
   private static let burstSpan = 0.25
-  /// Seconds in which the loss that repair follows goes two thirds of its way.
+  /// The time constant, in seconds, of `lossLevel`.
   private static let lossSpan = 3.5
-  /// Of a report to the next, as a rule.
+  /// The usual time in seconds between two reports.
   private static let reportInterval = 1.0
-  /// Of IPv4 and UDP.
+  /// The size of the headers of IPv4 and UDP, in bytes.
   private static let headerSize = 28
 
-  /// Bits that the line has to carry still, at a time.
+  /// The number of bits that the line had still to carry at a time.
   private var queue = (bits: 0.0, time: 0.0)
 
-  /// Packets that are sent a third time without being asked for, in the order in which they are due.
+  /// The sequence numbers of the packets to copy, with the time when each is due, in that order.
   private var copies: [(due: Double, number: UInt16)] = []
-  /// What was sent again, lately: when, how many bits, and whether it was lost in a burst.
+  /// The retransmissions of the last `resentSpan` seconds: when each was sent, its size in bits,
+  /// and whether the packet was lost in a burst.
   private var resent: [(time: Double, bits: Int, isBurst: Bool)] = []
   private var losses: ReportedLosses
   private var lastReport: Double?
-  /// Share of packets that is lost, smoothed; a guess at first, since what is lost before the first report is not protected else.
+  /// The smoothed fraction of lost packets. It starts with a guess, because otherwise packets that
+  /// are lost before the first report would have no protection.
   public private(set) var lossLevel = 0.02
-  /// Share of the packets of the last two seconds or so that the receiver did not get the first time.
+  /// The fraction of the packets of about the last two seconds that the receiver did not get at the
+  /// first attempt.
   public var lossShare: Double { losses.share }
 
-  /// - Parameter firstSequence: the number of the first packet of media.
+  /// Creates a schedule.
+  /// - Parameter firstSequence: The sequence number of the first media packet.
   public init(firstSequence: UInt16) { losses = ReportedLosses(firstSequence: firstSequence) }
 
-  /// Takes a receiver's report of the media.
+  /// Processes a receiver's report block about the media.
+  /// - Parameters:
+  ///   - block: The report block.
+  ///   - time: When it arrived.
   public mutating func take(_ block: RTCPPacket.ReportBlock, at time: Double) {
     losses.take(block, at: time)
-    // By time: reports come with every request, and more of them when more is lost.
+    // Smoothed over time rather than over reports, because a report accompanies every request, so
+    // that there are more of them when more is lost.
     let elapsed = min(max(time - (lastReport ?? time - Self.reportInterval), 0), 2 * Self.lossSpan)
     lastReport = time
     lossLevel += (losses.share - lossLevel) * elapsed / (elapsed + Self.lossSpan)
   }
 
-  /// Takes note of a packet that is sent, for the first time or again.
-  /// - Parameter rate: what the line is thought to carry.
+  /// Records a packet that is sent, for the first time or again.
+  /// - Parameters:
+  ///   - packet: The packet's bytes.
+  ///   - time: When it is sent.
+  ///   - rate: The estimated rate of the line.
   public mutating func noteSent(_ packet: [UInt8], at time: Double, rate: Double) {
     queue = (queueLeft(at: time, rate: rate) + Double((packet.count + Self.headerSize) * 8), time)
   }
@@ -63,18 +79,23 @@ public struct RepairSchedule: Sendable {
     max(queue.bits - (time - queue.time) * rate, 0)
   }
 
-  /// Takes note of a packet that is sent again; ``noteSent(_:at:rate:)`` is apart.
-  /// - Parameter isBurst: whether it was lost with others.
+  /// Records a packet that is sent again, in addition to ``noteSent(_:at:rate:)``.
+  /// - Parameters:
+  ///   - packet: The packet's bytes.
+  ///   - isBurst: Whether it was lost together with others.
+  ///   - time: When it is sent.
   public mutating func noteResent(_ packet: [UInt8], isBurst: Bool, at time: Double) {
     resent.removeAll { $0.time < time - Self.resentSpan }
     resent.append((time, packet.count * 8, isBurst))
   }
 
-  /// Plans copies of what a request asked for, where they help.
+  /// Plans copies of the packets that a request asks for, where they help.
   /// - Parameters:
-  ///   - roundTrip: the shortest of late.
-  ///   - isProtected: repair packets go along.
-  /// - Returns: Whether it asked for a burst.
+  ///   - numbers: The sequence numbers that are sent again.
+  ///   - time: When they are sent.
+  ///   - roundTrip: The shortest recent round trip.
+  ///   - isProtected: Whether repair packets (forward error correction) are sent.
+  /// - Returns: Whether the request is for a burst of lost packets.
   public mutating func plan(
     _ numbers: [UInt16], at time: Double, roundTrip: Double, isProtected: Bool
   ) -> Bool {
@@ -86,26 +107,29 @@ public struct RepairSchedule: Sendable {
     return false
   }
 
-  /// When the next copy is due; infinite if none is.
+  /// The time when the next copy is due; infinite if none is planned.
   public var nextCopy: Double { copies.first?.due ?? .infinity }
 
-  /// The numbers of the packets that are due to be copied.
+  /// Removes and returns the sequence numbers of the copies that are due.
+  /// - Parameter time: The current time.
   public mutating func takeCopies(at time: Double) -> [UInt16] {
     let due = copies.prefix { $0.due <= time + 1e-9 }.map(\.number)
     copies.removeFirst(due.count)
     return due
   }
 
-  /// Bits a second of what was sent again in the last seconds.
+  /// Computes the rate of retransmissions over the last seconds, in bits per second.
+  /// - Parameter time: The current time.
   public mutating func resentRate(at time: Double) -> Double {
     resent.removeAll { $0.time < time - Self.resentSpan }
     return Double(resent.reduce(0) { $0 + $1.bits }) / Self.resentSpan
   }
 
-  /// Whether a picture more would only make the repair late.
+  /// Whether another picture would only delay the repair.
   /// - Parameters:
-  ///   - rate: what the line is thought to carry.
-  ///   - lastFrame: when a picture was sent last.
+  ///   - time: The current time.
+  ///   - rate: The estimated rate of the line.
+  ///   - lastFrame: When the last picture was sent.
   public func isOverfull(at time: Double, rate: Double, lastFrame: Double) -> Bool {
     guard time - lastFrame < Self.longestPause else { return false }
     let rate = max(rate, 1)

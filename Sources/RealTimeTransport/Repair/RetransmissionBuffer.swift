@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a sender keeps of the packets that it sent, for those who ask for them again.
+/// Keeps the packets that were sent, for requests to send them again. Times are in seconds.
 public struct RetransmissionBuffer: Sendable {
   private struct Entry: Sendable {
     var packet: RTPPacket
@@ -7,12 +7,12 @@ public struct RetransmissionBuffer: Sendable {
     var resent = -Double.infinity
   }
 
-  /// Seconds that a packet is kept.
+  /// The time for which a packet is kept.
   public let span: Double
-  /// Packets that are kept at most.
+  /// The largest number of packets that are kept.
   public static let mostPackets = 4096
   private var entries: [UInt16: Entry] = [:]
-  /// The numbers in the order in which they were sent, from `oldest` on.
+  /// The sequence numbers in the order in which they were sent, from index `oldest` on.
   private var order: [UInt16] = []
   private var oldest = 0
 
@@ -20,8 +20,12 @@ public struct RetransmissionBuffer: Sendable {
 
   public var count: Int { entries.count }
 
+  /// Stores a packet that is sent.
+  /// - Parameters:
+  ///   - packet: The packet.
+  ///   - time: When it is sent.
   public mutating func keep(_ packet: RTPPacket, at time: Double) {
-    // The same number once more keeps its place.
+    // A number that is used again keeps its place in the order.
     if entries.updateValue(Entry(packet: packet, sent: time), forKey: packet.sequenceNumber) == nil {
       order.append(packet.sequenceNumber)
     }
@@ -37,9 +41,15 @@ public struct RetransmissionBuffer: Sendable {
     }
   }
 
-  /// The packets with these numbers, but for those that are gone, and those that were given out less than `interval`
-  /// seconds ago: they may be under way. So may those that were sent less than `age` seconds ago, for the first time.
-  /// - Parameter allow: whether a packet may be given out that could be.
+  /// Finds packets to send again, without those that are no longer kept, and those that may still
+  /// arrive.
+  /// - Parameters:
+  ///   - numbers: The sequence numbers.
+  ///   - time: The current time.
+  ///   - interval: Packets that were sent again less than this time ago are left out.
+  ///   - age: Packets that were sent for the first time less than this time ago are left out.
+  ///   - allow: Whether a packet that was found may be sent; called once for each.
+  /// - Returns: The packets to send, in the order of `numbers`.
   public mutating func take(
     _ numbers: [UInt16], at time: Double, interval: Double, age: Double = 0,
     allow: (RTPPacket) -> Bool = { _ in true }

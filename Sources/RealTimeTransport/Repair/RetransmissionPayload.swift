@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Packets that are sent once more, in a stream of their own (RFC 4588, 4): the payload begins with the number that the
-/// packet had.
+/// Retransmissions, which are a stream of their own (RFC 4588, 4): the payload begins with the
+/// sequence number of the original packet.
 extension RTPPacket {
-  /// The packet as part of the stream of retransmissions.
+  /// Makes the retransmission of this packet.
+  /// - Parameters:
+  ///   - payloadType: The payload type of retransmissions.
+  ///   - source: The synchronisation source of retransmissions.
+  ///   - sequenceNumber: The sequence number in the stream of retransmissions.
   public func retransmission(payloadType: UInt8, source: UInt32, sequenceNumber: UInt16) -> RTPPacket {
     var copy = RTPPacket(
       payloadType: payloadType, sequenceNumber: sequenceNumber, timestamp: timestamp, source: source)
@@ -14,7 +18,10 @@ extension RTPPacket {
     return copy
   }
 
-  /// The packet that was sent once more; nil if the payload is too short to hold one.
+  /// Restores the original packet of a retransmission; nil if the payload is too short to hold one.
+  /// - Parameters:
+  ///   - payloadType: The payload type of the original stream.
+  ///   - source: The synchronisation source of the original stream.
   public func original(payloadType: UInt8, source: UInt32) -> RTPPacket? {
     var reader = ByteReader(payload[...])
     guard let number = reader.read16(), let rest = reader.read(reader.remaining) else { return nil }

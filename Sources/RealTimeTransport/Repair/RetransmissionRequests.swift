@@ -1,59 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a receiver lacks, and when it asks for it (generic NACK: RFC 4585, 6.2.1). The round trip is measured on what
-/// comes back, as RFC 6298 does it: only of packets that were asked for once.
+/// The packets that a receiver lacks, and the times to ask for them (generic NACK: RFC 4585,
+/// 6.2.1). The round trip is measured on the retransmissions as RFC 6298 does it, with packets that
+/// were asked for once only. Times are in seconds.
 public struct RetransmissionRequests: Sendable {
   private struct Missing: Sendable {
-    /// When it is due to be asked for, for the first time or again.
+    /// When to ask for the packet next.
     var due: Double
+    /// When it was asked for last, and how often.
     var lastAsked = 0.0
     var times = 0
   }
 
-  /// Seconds from a request to the packet, smoothed.
+  /// The smoothed time from a request to the retransmission.
   public private(set) var roundTrip: Double
+  /// The smoothed deviation of `roundTrip` (RTTVAR of RFC 6298).
   private var variation: Double
   private var isMeasured = false
-  /// When that was asked whose answer was measured last.
+  /// The time of the request whose answer was measured last.
   private var lastSampled = -Double.infinity
-  /// Seconds that a packet may be late before it counts as missing.
+  /// The time by which a packet may be late before it counts as missing.
   public var tolerance: Double
   private var unwrapper = SequenceUnwrapper()
+  /// The highest sequence number that has arrived, unwrapped.
   private var highest: Int64?
+  /// The missing packets, by unwrapped sequence number.
   private var missing: [Int64: Missing] = [:]
-  /// The last number that was guessed at, and when.
+  /// The highest sequence number that `guess` has asked for, and when it did.
   private var guessed = (end: Int64.min, time: 0.0)
-  /// Packets that are asked for at most: after an outage longer than that a new picture is cheaper.
+  /// The largest number of missing packets: after a longer outage a new picture costs less.
   public static let mostMissing = 256
-  /// Packets beyond the newest that one sent once more may be: as many as are guessed at, or copied unasked, at the end of a frame.
+  /// How far a retransmission's sequence number may exceed the highest one that has arrived: at the
+  /// end of a frame, so many packets are guessed at, or copied without a request.
   static let mostSentUnasked: Int64 = 16
-  /// Seconds between packets that are sent again for one request: a second copy goes 12 ms behind the first.
+  /// The time within which the retransmissions of one request arrive: a second copy is sent 12 ms
+  /// after the first.
   private static let spread = 0.02
-  /// How often a packet is asked for.
+  /// The largest number of requests for one packet.
   public static let mostTimes = 4
 
-  /// - Parameter roundTrip: A guess, until there is a measurement.
+  /// Creates a list without missing packets.
+  /// - Parameters:
+  ///   - roundTrip: An estimate of the round trip, until there is a measurement.
+  ///   - tolerance: The time by which a packet may be late.
   public init(roundTrip: Double, tolerance: Double = 0) {
     self.roundTrip = roundTrip
     self.tolerance = tolerance
     variation = roundTrip / 8
   }
 
-  /// Takes note of a round trip that was measured in another way: a guess that is too short is never put right by what
-  /// comes back, since each packet is asked for twice then.
+  /// Records a round trip that was measured in another way. An estimate that is too short is not
+  /// corrected by retransmissions, because each packet is then asked for twice.
+  /// - Parameter trip: The round trip.
   public mutating func note(roundTrip trip: Double) {
     guard !isMeasured || trip > 1.5 * roundTrip else { return }
     roundTrip = trip
     variation = trip / 8
   }
 
-  /// Seconds after which a request counts as lost.
+  /// The time after which a request counts as lost.
   public var interval: Double { max(roundTrip * 1.1, roundTrip + 4 * variation) + 0.005 }
 
-  /// Seconds to wait for a missing packet before going on without it: as long as two requests take.
+  /// The time to wait for a missing packet before decoding continues without it: as long as two
+  /// requests take.
   public var patience: Double { tolerance + interval + roundTrip + 2 * variation + 0.005 }
 
-  /// Takes note of a packet that came in the usual way.
-  /// - Parameter isBehindSilence: nothing has come for longer than frames take: what is missing was not overtaken.
+  /// Records a packet that has arrived and was sent for the first time.
+  /// - Parameters:
+  ///   - number: Its sequence number.
+  ///   - time: When it arrived.
+  ///   - isBehindSilence: Whether no packet had arrived for longer than usual, so that missing
+  ///     packets are lost rather than late.
   /// - Returns: Whether packets before it are missing that were not known to be.
   @discardableResult
   public mutating func add(_ number: UInt16, at time: Double, isBehindSilence: Bool = false) -> Bool {
@@ -70,14 +86,16 @@ public struct RetransmissionRequests: Sendable {
       missing.removeAll()
       return false
     }
-    // The end of a burst: what was asked for while it lasted is most likely lost again.
+    // This is the end of a burst: packets that were asked for during it were most likely lost
+    // again.
     if sequence - last > 2 {
       for (asked, entry) in missing where entry.times > 0 {
         missing[asked]?.due = min(entry.due, max(time + tolerance, entry.lastAsked + roundTrip))
       }
     }
     for lacking in (last + 1)..<sequence {
-      // What was guessed at is on its way, or lost again; behind a silence most likely that.
+      // Packets that were guessed at are on their way, or lost again; after a silence most likely
+      // lost.
       missing[lacking] =
         lacking <= guessed.end && !isBehindSilence
         ? Missing(due: max(time + tolerance, guessed.time + roundTrip), lastAsked: guessed.time, times: 1)
@@ -87,16 +105,20 @@ public struct RetransmissionRequests: Sendable {
     return sequence > last + 1
   }
 
+  /// Removes the oldest missing packets if there are too many.
   private mutating func trim() {
     let excess = missing.count - Self.mostMissing
     if excess > 0 { for oldest in missing.keys.sorted().prefix(excess) { missing[oldest] = nil } }
   }
 
-  /// Takes note of a packet that was sent once more.
+  /// Records a retransmission that has arrived.
+  /// - Parameters:
+  ///   - number: The sequence number of the original packet.
+  ///   - time: When the retransmission arrived.
   public mutating func addRetransmitted(_ number: UInt16, at time: Double) {
     let sequence = unwrapper.unwrap(number)
     if let last = highest, sequence > last, sequence - last <= Self.mostSentUnasked {
-      // What was guessed at came, and what is before it was lost again.
+      // A packet that was guessed at has arrived, and those before it were lost again.
       highest = sequence
       for lacking in (last + 1)..<sequence { missing[lacking] = Missing(due: time + tolerance) }
       trim()
@@ -104,7 +126,8 @@ public struct RetransmissionRequests: Sendable {
     }
     guard let entry = missing.removeValue(forKey: sequence), entry.times == 1 else { return }
     expectOthers(of: entry.lastAsked, than: unwrapper.unwrap(number), at: time)
-    // The first packet of a request says how long asking takes; the others only how many were asked for.
+    // Only the first retransmission of a request measures the round trip; those after it wait for
+    // each other.
     guard entry.lastAsked > lastSampled else { return }
     lastSampled = entry.lastAsked
     let sample = time - entry.lastAsked
@@ -118,11 +141,12 @@ public struct RetransmissionRequests: Sendable {
     }
   }
 
-  /// What was asked for at once comes in order: what should have come before is lost once more, and what comes behind is on
-  /// its way, however long the request is.
+  /// Corrects the times of the other packets of a request. Their retransmissions come in order:
+  /// those that should have come before this one were lost again, and those after it are on their
+  /// way, however long the request is.
   private mutating func expectOthers(of asked: Double, than number: Int64, at time: Double) {
     let others = missing.filter { $0.value.lastAsked == asked && $0.value.times == 1 }
-    // Of a few a second copy may come.
+    // Of a few packets a second copy may still arrive.
     let wait = others.count < 2 ? Self.spread : min(tolerance, Self.spread)
     for (other, entry) in others {
       missing[other]?.due =
@@ -130,8 +154,12 @@ public struct RetransmissionRequests: Sendable {
     }
   }
 
-  /// The numbers of so many packets that should have come behind the newest, to be asked for now. They may not exist: what
-  /// comes of it says nothing of the round trip.
+  /// Asks for packets after the newest one, which should have arrived. They may not exist, so that
+  /// the round trip is not measured with them.
+  /// - Parameters:
+  ///   - count: The number of packets.
+  ///   - time: The current time.
+  /// - Returns: Their sequence numbers.
   public mutating func guess(_ count: Int, at time: Double) -> [UInt16] {
     guard let last = highest else { return [] }
     guessed = (last + Int64(count), time)
@@ -139,21 +167,25 @@ public struct RetransmissionRequests: Sendable {
     return (0..<Int64(count)).map { UInt16(truncatingIfNeeded: last + 1 + $0) }
   }
 
-  /// Takes note of a packet that was brought back without asking.
+  /// Records a packet that was recovered without a request, by forward error correction.
+  /// - Parameter number: Its sequence number.
   public mutating func addRecovered(_ number: UInt16) { missing[unwrapper.unwrap(number)] = nil }
 
-  /// Forgets what is before a packet: it was given up.
+  /// Forgets the missing packets before a sequence number, which are no longer needed.
+  /// - Parameter sequence: The sequence number, unwrapped.
   public mutating func giveUp(before sequence: Int64) {
     guard !missing.isEmpty else { return }
     missing = missing.filter { $0.key >= sequence }
   }
 
-  /// When ``take(at:)`` has something to ask for; nil if never.
+  /// The time when ``take(at:)`` has packets to ask for; nil if there are none.
   public var deadline: Double? {
     missing.values.lazy.filter { $0.times < Self.mostTimes }.map(\.due).min()
   }
 
-  /// The numbers of the packets to ask for now, the lowest first.
+  /// Returns the sequence numbers of the packets to ask for now, in ascending order, and records
+  /// the request.
+  /// - Parameter time: The current time.
   public mutating func take(at time: Double) -> [UInt16] {
     let due = missing.filter { $0.value.times < Self.mostTimes && $0.value.due <= time + 1e-9 }.keys.sorted()
     let again = time + interval
