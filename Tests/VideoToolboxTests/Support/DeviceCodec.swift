@@ -3,6 +3,7 @@ import CodecInterface
 import CoreMedia
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A device of the tests' own: it takes pictures, and finishes each when the test says so, on whatever thread the test says
 /// it on. A frame is the bytes of its picture's time stamp.
