@@ -6,7 +6,8 @@
   struct DelayPlan {
     /// The most frames that libx264 may hold; nil: no limit.
     let limit: Int?
-    /// The number of calls of `tighten`: so many frames fewer are planned.
+    /// The number of frames by which `tighten` has shortened the look-ahead and the runs of B
+    /// frames.
     private var step = 0
 
     /// Creates a plan for a limit.

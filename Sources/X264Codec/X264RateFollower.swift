@@ -3,8 +3,9 @@
   import CodecInterface
   import CX264
 
-  /// Makes libx264's own rate control follow a changing bit rate: with a constant rate, in
-  /// multi-pass encoding, and without delay. In all other cases `RateFactorController` is used.
+  /// Makes libx264's own rate control follow a changing bit rate or quality. It is used where there
+  /// is no `RateFactorController`: with a quality, with a constant rate, in multi-pass encoding,
+  /// and without delay.
   ///
   /// libx264's average bit rate mode compares the bits spent since the start with what the
   /// *present* rate would have allowed, so a new rate would be applied to the past as well. Instead
@@ -21,12 +22,12 @@
     /// The present target rate as a multiple of `openingRate`.
     private var scale = 1.0
 
-    // With time stamps: the last presentation time of the caller; nil before the first.
+    /// With time stamps: the last presentation time of the caller; nil before the first.
     private var lastCallerTime: Int64?
     /// With time stamps: the last time stamp for libx264, before rounding.
     private var libraryClock = 0.0
 
-    // Without time stamps: the frame rate that libx264 assumes, in frames per second.
+    /// Without time stamps: the frame rate that libx264 assumes, in frames per second.
     private let assumedFrameRate: Double
     /// Without time stamps: the moving average of the duration of frames in seconds; nil before the
     /// first.
