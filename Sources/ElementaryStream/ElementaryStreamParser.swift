@@ -267,9 +267,9 @@ public struct ElementaryStreamParser {
 
 /// The present parameter sets of a stream.
 struct ParameterSetStore {
-  /// The largest size of a parameter set that a format description can hold, and the largest size
-  /// of all together, in bytes: more than a stream needs.
+  /// The largest parameter set in bytes that a format description can hold.
   static let largestSet = 65_535
+  /// The most bytes of all parameter sets together: more than a stream needs.
   static let mostBytes = 1 << 17
 
   let codec: ElementaryStreamCodec
