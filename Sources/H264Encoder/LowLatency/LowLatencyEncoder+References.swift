@@ -170,8 +170,8 @@ extension LowLatencyEncoder {
     let period = configuration.lowLatency.intraRefreshPeriod
     let starts = starts || owesRefresh
     owesRefresh = starts && !plan.isIDR && !plan.isReference
-    // A picture that none refers to cannot pass refreshed samples on, so only reference pictures
-    // count as steps, as they do in recovery_frame_cnt (D.2.8).
+    // A picture that no other refers to cannot pass refreshed samples on, so only reference
+    // pictures count as steps, as they do in recovery_frame_cnt (D.2.8).
     guard period > 0, !plan.isIDR, plan.isReference else { return }
     if starts {
       refreshStep = 0
