@@ -1,37 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A receiver's note of when packets arrived, for congestion control feedback (RFC 8888).
+/// Records when packets arrive at a receiver, for congestion control feedback (RFC 8888).
 public struct ArrivalRecorder: Sendable {
   private struct Stream: Sendable {
     var unwrapper = SequenceUnwrapper()
-    /// The highest number that has come.
+    /// The highest sequence number that has arrived, unwrapped.
     var highest: Int64?
-    /// A packet whose number lies far above the highest: believed when its successor comes.
+    /// A packet whose number lies far above the highest: it is accepted when its successor arrives.
     var suspect: (number: UInt16, time: Double)?
-    /// The first number that was not reported yet.
+    /// The first sequence number that was not reported yet.
     var next: Int64?
+    /// The arrival times in seconds of packets that were not reported yet, by sequence number.
     var arrivals: [Int64: Double] = [:]
 
     mutating func add(_ number: UInt16, at time: Double) {
       let sequence = unwrapper.unwrap(number)
       highest = max(highest ?? sequence, sequence)
-      // What has been reported as missing stays so.
+      // A packet that was reported as missing is not reported again.
       if sequence >= next ?? sequence { arrivals[sequence] = time }
     }
   }
 
-  /// By how much a number may lie above the highest at once (RFC 3550, A.1).
+  /// By how much a sequence number may exceed the highest one (MAX_DROPOUT of RFC 3550, A.1).
   private static let mostAhead = 3000
 
-  /// Sources that are listened to: media, and what is sent again.
+  /// The recorded streams by synchronisation source: media, retransmissions and repair packets.
   private var streams: [UInt32: Stream]
-  /// Packets of each that one report tells of: together no more than it may.
+  /// The largest number of packets of each stream in a report, so that all streams together keep
+  /// the report's limit.
   private let mostOfStream: Int
 
+  /// Creates a recorder.
+  /// - Parameter sources: The synchronisation sources to record; packets of others are ignored.
   public init(sources: [UInt32]) {
     streams = Dictionary(sources.map { ($0, Stream()) }, uniquingKeysWith: { one, _ in one })
     mostOfStream = StreamArrivals.mostPackets / max(streams.count, 1)
   }
 
+  /// Records a packet that has arrived.
+  /// - Parameters:
+  ///   - source: Its synchronisation source.
+  ///   - number: Its sequence number.
+  ///   - time: When it arrived, in seconds.
   public mutating func add(source: UInt32, number: UInt16, at time: Double) {
     guard var stream = streams[source] else { return }
     if let highest = stream.highest,
@@ -46,7 +55,7 @@ public struct ArrivalRecorder: Sendable {
     }
     stream.suspect = nil
     stream.add(number, at: time)
-    // No report tells of more than the newest.
+    // A report contains the newest packets only.
     if stream.arrivals.count > mostOfStream * 2, let highest = stream.highest {
       let first = highest - Int64(mostOfStream) + 1
       stream.arrivals = stream.arrivals.filter { $0.key >= first }
@@ -54,7 +63,11 @@ public struct ArrivalRecorder: Sendable {
     streams[source] = stream
   }
 
-  /// What has arrived since the last report; nil if nothing has.
+  /// Makes a report of the packets that have arrived since the last one; nil if there are none.
+  /// - Parameters:
+  ///   - sender: The synchronisation source of the report.
+  ///   - clock: The clock that the report's time stamp is of.
+  ///   - time: The current time, in seconds.
   public mutating func report(from sender: UInt32, clock: MediaClock, at time: Double) -> RTCPPacket? {
     var blocks: [StreamArrivals] = []
     for source in streams.keys.sorted() {

@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How many bits a second a path takes, from what became of the packets that were sent: a delay-based controller in the
-/// manner of Google's (draft-ietf-rmcat-gcc-02; Carlucci et al., "Analysis and Design of the Google Congestion Control for
-/// WebRTC", 2016) with multiplicative decrease to what arrived, and additive increase near the rate at which the queue grew
-/// last.
+/// Estimates the bit rate that a path carries from the outcomes of the packets that were sent: a
+/// delay-based controller in the manner of Google Congestion Control (draft-ietf-rmcat-gcc-02;
+/// Carlucci et al., "Analysis and Design of the Google Congestion Control for WebRTC", 2016), with
+/// multiplicative decrease to the rate that arrived, and additive increase near the rate at which
+/// the queue last grew.
 ///
-/// It differs from the draft where calls asked for it. The signal is the queue itself, as in SCReAM (RFC 8298): the one-way
-/// delay above its least value, and of that the least of the last frames, since the packets of one frame queue behind one
-/// another. A queue that stands is drained before the rate comes back. Far from where the queue grew last the rate grows
-/// by four fifths in a second and not by a twelfth. Losses of less than an eighth do not hold the rate, since they are repaired.
+/// It differs from the draft in what calls need. The congestion signal is the queue itself, as in
+/// SCReAM (RFC 8298): the one-way delay minus its lowest value, and of that the minimum over the
+/// last frames, because the packets of one frame queue behind each other. A standing queue is
+/// drained before the rate rises again. Far from the rate at which the queue last grew, the rate
+/// grows by four fifths per second and not by a twelfth. Losses of less than an eighth do not limit
+/// the rate, because they are repaired.
 ///
-/// Where others use the line too, both steps go by what the line carries (``LineRate``), so that shares come together in
-/// the same time on any line: all add the same, and who has more gives up the larger part of what it has. Increase and decrease
-/// so have the form that makes shares equal (Chiu, Jain, "Analysis of the Increase and Decrease Algorithms for Congestion
-/// Avoidance", 1989).
+/// Where other flows share the line, increase and decrease depend on the line's capacity
+/// (``LineRate``), so that the flows' shares converge in the same time on any line: all add the
+/// same amount, and a flow with a larger share gives up a larger part of it. Such increase and
+/// decrease make shares equal (Chiu, Jain, "Analysis of the Increase and Decrease Algorithms for
+/// Congestion Avoidance", 1989).
+///
+/// Times are in seconds.
 public struct CongestionController: Sendable {
-  /// What became of a packet.
+  /// The outcome of one packet.
   public struct PacketResult: Equatable, Sendable {
-    /// When it was sent, in seconds.
+    /// When the packet was sent, in seconds.
     public var sent: Double
-    /// When it arrived, in seconds of any clock; nil if it did not.
+    /// When the packet arrived, in seconds of any clock; nil if it did not.
     public var arrived: Double?
+    /// The size of the packet in bits.
     public var bits: Int
 
     public init(sent: Double, arrived: Double?, bits: Int) {
@@ -29,7 +36,7 @@ public struct CongestionController: Sendable {
     }
   }
 
-  /// Bits a second.
+  /// The lowest, the highest and the first value of ``targetRate``, in bits per second.
   public struct Limits: Equatable, Sendable {
     public var least = 50_000.0
     public var most = 20_000_000.0
@@ -38,79 +45,93 @@ public struct CongestionController: Sendable {
     public init() {}
   }
 
+  /// A packet that has arrived.
   private struct Arrival: Sendable {
     var sent: Double
     var time: Double
     var bits: Int
+    /// The one-way delay, plus the unknown difference of the two clocks.
     var delay: Double { time - sent }
   }
 
-  /// Seconds of queue from which the rate falls, and up to which it rises.
+  /// The queueing delay from which the rate falls, and the one up to which it rises.
   private static let overuse = 0.03
   private static let idle = 0.012
-  /// Of a large packet.
+  /// The size of a large packet, in bits.
   private static let packetBits = 9600.0
-  /// Seconds in which a standing queue shows: three frames at 30 a second.
+  /// The time over which the minimum of the delay is taken, to detect a standing queue: three
+  /// frames at 30 frames per second.
   private static let window = 0.11
-  /// Seconds over which arrivals are counted when the queue grows, and as a rule.
+  /// The time over which the arriving rate is measured when the queue grows, and otherwise.
   private static let shortSpan = 0.12
   private static let longSpan = 0.6
+  /// The factor by which the rate falls at most to the rate that arrived.
   private static let decrease = 0.85
-  /// Share of what arrived when the queue grew that is given up where nobody else uses the line; where others do, of that
-  /// share of the line's rate that it was: it is cut the more the larger it is.
+  /// The fraction of the rate at which the queue last grew that is given up where no other flow
+  /// uses the line. Where others do, `sharedCut` times this flow's share of the line is given up:
+  /// the more, the larger the share.
   private static let cut = 0.08
   private static let sharedCut = 0.3
-  /// Bits a second that a second adds near the last congestion, at least, and as shares of the line's rate: alone, and with
-  /// others.
+  /// The increase in bits per second each second near the last congestion: the lowest value, and
+  /// the values as fractions of the line's rate, for a flow that is alone and for one that shares
+  /// the line.
   private static let additive = 80_000.0
   private static let additiveShare = 0.03
   private static let sharedAdditiveShare = 0.08
-  /// A share of the line's rate above which it is thought to be used alone, and below which others are certain to use it.
+  /// The share of the line's rate above which the flow is assumed to be alone, and the one below
+  /// which other flows certainly use the line.
   private static let alone = 0.85
   private static let withOthers = 0.65
-  /// The least share that is believed, and the least that is likely: a line that sends several packets at once, as radios do,
-  /// seems to be faster than it is.
+  /// The lowest share that is used, and the share below which none is computed: a line that sends
+  /// several packets at once, as radio links do, appears faster than it is.
   private static let leastShare = 0.2
   private static let leastLikelyShare = 0.05
-  /// Of the rate in a second, elsewhere.
+  /// The factor by which the rate grows in a second, far from the last congestion.
   private static let growth = 1.8
-  /// Times what arrived of late that may be tried: where packets say that the line carries more, and where they do not.
+  /// The largest rate to try, as a multiple of the rate that arrived lately: where packet spacing
+  /// shows that the line carries more, and where it does not.
   private static let (mostTried, mostTriedBlindly) = (2.0, 1.5)
-  /// Seconds over which losses are counted, and the share of a third of them from which they count at once.
+  /// The time over which losses are counted; and the fraction of lost packets in the last third of
+  /// it from which the rate falls at once.
   private static let lossSpan = 3.0
   private static let heavyLoss = 0.35
+  /// The largest number of packets that are remembered.
   private static let mostArrivals = 4096
-  /// Packets that a busy line is told by, at least, and at most; and the share of the rate below which it is too slow.
+  /// The least and the largest number of packets from whose spacing a busy line is detected; and
+  /// the fraction of the target rate below which its rate is too low.
   private static let trainLength = 3...4
   private static let slowLine = 0.75
-  /// Seconds of queue from which pictures are left out until it is shorter.
+  /// The queueing delay from which pictures are skipped until it is shorter.
   private static let longQueue = 0.07
-  /// Seconds by which no queue changes from one packet to the next.
+  /// A change of the delay from one packet to the next that no queue can cause, so that the
+  /// receiver's clock must have been set.
   private static let clockStep = 10.0
-  /// Seconds after a report for which pictures may be left out.
+  /// The time after a report for which pictures may be skipped.
   private static let longestSilence = 0.5
-  /// Seconds that a least delay is remembered: twice this at most. Cameras keep their distance in time: whose frames come just
-  /// behind another's sees those wait always, and is not to take them for a queue that stands. That is drained more often
-  /// than this.
+  /// The time for which the lowest delay is remembered, at most twice this. Cameras stay at the
+  /// same distance in time: a flow whose frames always come right after another's sees them always
+  /// wait, and must not take that for a standing queue. Standing queues are drained more often than
+  /// this.
   private static let baseSpan = 10.0
 
   private let limits: Limits
   private var arrivals: [Arrival] = []
   private var losses: [(time: Double, lost: Int, all: Int)] = []
   private var base = (now: Double.infinity, before: Double.infinity, since: -Double.infinity)
-  /// What arrived a second when the queue grew last.
+  /// The rate in bits per second that arrived when the queue last grew; nil if unknown.
   private var capacity: Double?
   private var line = LineRate()
+  /// Whether the rate is kept low until the queue is empty.
   private var isDraining = false
-  /// The queue of the last moments.
+  /// The queueing delays of the last `window` seconds.
   private var trail: [(time: Double, delay: Double)] = []
   private var lastDecrease = -Double.infinity
   private var lastUpdate: Double?
-  /// What was sent and not told of yet.
+  /// The packets that were sent and not reported yet.
   private var underWay: [(sent: Double, bits: Int)] = []
-  /// Bits a second that the encoder may make.
+  /// The bit rate that the encoder may produce, in bits per second.
   public private(set) var targetRate: Double
-  /// Seconds that packets wait on the way, whatever frames they are of.
+  /// The queueing delay: the time that packets of any frame wait on the path.
   public private(set) var queueDelay = 0.0
 
   public init(_ limits: Limits = Limits()) {
@@ -118,22 +139,28 @@ public struct CongestionController: Sendable {
     targetRate = min(max(limits.start, limits.least), limits.most)
   }
 
-  /// Takes note of a packet that is sent.
+  /// Records a packet that is sent.
+  /// - Parameters:
+  ///   - bits: The size of the packet.
+  ///   - time: When it is sent.
   public mutating func noteSent(bits: Int, at time: Double) {
     if underWay.count >= Self.mostArrivals { underWay.removeFirst(Self.mostArrivals / 2) }
     underWay.append((time, bits))
   }
 
-  /// Whether the line has so much to carry still that a picture more would only wait: until what stands before it is gone.
+  /// Whether the queue on the path is so long that another picture would only wait in it.
   ///
-  /// Not for long after the last report: without one nothing is known of the queue, and without a picture none would come. So
-  /// a wrong clock at the other end, or a wrong report, cannot stop the pictures.
+  /// The answer is false some time after the last report: without reports nothing is known of the
+  /// queue, and without pictures none would come. So a wrong clock at the other end, or a wrong
+  /// report, cannot stop the pictures.
+  /// - Parameter time: The current time.
   public func isOverfull(at time: Double) -> Bool {
     guard isDraining, let lastUpdate, time - lastUpdate < Self.longestSilence else { return false }
     return expectedWait(at: time) > Self.longQueue
   }
 
-  /// Seconds that a packet would wait which is sent now, as far as the line still carries what it did when it grew full.
+  /// The estimated time that a packet which is sent now would wait, if the line still carries
+  /// `capacity`.
   private func expectedWait(at time: Double) -> Double {
     guard let newest = arrivals.last, let capacity else { return 0 }
     let bits = underWay.reduce(0) { $0 + ($1.sent > newest.sent ? $1.bits : 0) }
@@ -141,10 +168,11 @@ public struct CongestionController: Sendable {
     return max(newest.sent + told + Double(bits) / max(capacity, limits.least) - time, 0)
   }
 
-  /// Takes what a report of the receiver says.
+  /// Updates the target rate with a receiver's report.
   /// - Parameters:
-  ///   - results: in the order of sending.
-  ///   - roundTrip: seconds.
+  ///   - results: The outcomes of packets, in the order of sending.
+  ///   - time: The current time.
+  ///   - roundTrip: The round trip.
   public mutating func take(_ results: [PacketResult], at time: Double, roundTrip: Double) {
     guard !results.isEmpty else { return }
     note(results, at: time)
@@ -154,21 +182,25 @@ public struct CongestionController: Sendable {
         - min(base.now, base.before), 0)
     let elapsed = min(max(time - (lastUpdate ?? time), 0), 0.5)
     lastUpdate = time
-    // A packet takes its time on the line, and a large one more than the small one that the base is of.
+    // The transmission time of a large packet: it exceeds that of the small one that `base` may be
+    // of.
     let packet = Self.packetBits / targetRate
     trail.append((time, queueDelay))
     while trail.count > 2, trail[1].time <= time - Self.window { trail.removeFirst() }
     let isSteady = line.isSteady(at: newest.time)
-    // Another's frame between one's own packets makes no slow line.
+    // Another flow's frame between this flow's packets does not mean that the line is slow.
     if !isDraining, time - lastDecrease > roundTrip, isSteady != true, let carried = slowLineRate {
       fall(to: carried, at: time)
     } else if queueDelay > Self.overuse + packet {
-      // Once more if it did not help: the queue goes on growing, or does not shrink for long.
+      // Falls again if the first time did not help: the queue still grows, or does not shrink for
+      // long.
       let isGrowing = queueDelay > (trail.first?.delay ?? 0) + 0.005
       let since = time - lastDecrease
       if !isDraining || since > roundTrip + 0.05 && isGrowing || since > roundTrip + 1 {
         fall(to: arrivalRate(Self.shortSpan) ?? targetRate * Self.decrease, at: time)
-        // The last frames alone, between those of others, are a chance. With no others the line itself may be a little slower.
+        // The rate of the last frames alone depends on how they fell among other flows' packets, so
+        // the longer measurement counts. Without other flows the line itself may have become
+        // slower.
         if isSteady == true, let usual = arrivalRate(Self.longSpan),
           line.bitsPerSecond.map({ usual < Self.alone * $0 }) ?? true
         {
@@ -178,7 +210,7 @@ public struct CongestionController: Sendable {
     } else if isDraining {
       if queueDelay <= Self.idle + packet {
         isDraining = false
-        // The queue is empty: what the line carries may go again.
+        // The queue is empty: the rate returns to what the line carries.
         if let capacity { set(max(targetRate, capacity * (1 - cut))) }
       }
     } else if queueDelay <= Self.idle + packet {
@@ -187,7 +219,9 @@ public struct CongestionController: Sendable {
     fallForLosses(at: time, roundTrip: roundTrip)
   }
 
-  /// Nothing was heard from the receiver for a while: the path may be full.
+  /// Reduces the target rate because no feedback has arrived for a while: the path may be
+  /// congested.
+  /// - Parameter time: The current time.
   public mutating func noteSilence(at time: Double) {
     guard time - lastDecrease > 0.5 else { return }
     lastDecrease = time
@@ -202,7 +236,8 @@ public struct CongestionController: Sendable {
         continue
       }
       let delay = arrived - result.sent
-      // No queue: the other end's clock was set, or tells what it likes. What it told before is of another clock.
+      // No queue causes this: the receiver's clock was set, or its reports are wrong. Earlier
+      // delays cannot be compared with later ones.
       if let last = arrivals.last, abs(delay - last.delay) > Self.clockStep {
         before = nil
         arrivals.removeAll()
@@ -215,9 +250,11 @@ public struct CongestionController: Sendable {
       base.now = min(base.now, delay)
       if let before, abs(result.sent - before.sent) < LineRate.together, arrived >= before.time {
         let pause = arrived - before.time
-        // Longer than the slowest line takes: a radio, or a machine, that stood still.
+        // Pauses that exceed the transmission time on the slowest line are left out: a radio link
+        // or a machine has stalled.
         if pause < 0.05 + Double(result.bits) / limits.least {
-          // What it carried when the queue grew says nothing any more, if that was all.
+          // The line has become faster, so `capacity` no longer applies if it was all that the line
+          // carried.
           let isAlone = share.map { sharing($0) == 0 } ?? false
           if line.add(bits: result.bits, pause: pause, at: arrived), isAlone, !isDraining { capacity = nil }
         }
@@ -229,14 +266,14 @@ public struct CongestionController: Sendable {
     if let newest = results.last?.sent { underWay.removeAll { $0.sent <= newest } }
     losses.append((time, results.count { $0.arrived == nil }, results.count))
     losses.removeAll { $0.time < time - Self.lossSpan }
-    // Whatever times a receiver makes up.
+    // Bounded by number too, because a receiver's times cannot be trusted.
     if arrivals.count > Self.mostArrivals { arrivals.removeFirst(arrivals.count - Self.mostArrivals) }
     if let newest = arrivals.last {
       arrivals.removeAll { $0.time < newest.time - 2 * Self.longSpan }
     }
   }
 
-  /// Bits a second that arrived lately.
+  /// The arriving rate over a time, in bits per second; nil if there are too few packets.
   private func arrivalRate(_ span: Double) -> Double? {
     guard let newest = arrivals.last, let oldest = arrivals.first, newest.time - oldest.time > span / 2 else {
       return nil
@@ -246,9 +283,10 @@ public struct CongestionController: Sendable {
     return Double(bits) / length
   }
 
-  /// Bits a second of a line that is busy with the newest packets, where that is clearly less than the rate: it shows before
-  /// a queue stands. Packets that waited for one another come as far apart as the line takes for them. The longest pause
-  /// does not count: something else may have been the reason for it.
+  /// The rate of a busy line, measured on the newest packets, if it is clearly below the target
+  /// rate; this shows before a queue stands. Packets that have waited for each other arrive with
+  /// the spacing of their transmission times. The longest pause is left out, because it may have
+  /// another cause.
   private var slowLineRate: Double? {
     guard let newest = arrivals.last else { return nil }
     let least = min(base.now, base.before)
@@ -264,20 +302,21 @@ public struct CongestionController: Sendable {
     }
     guard count >= Self.trainLength.lowerBound, time > longest.pause else { return nil }
     let rate = Double(bits - longest.bits) / (time - longest.pause)
-    // What the newest waited is more than its own train explains.
+    // The newest packet has waited for longer than this flow's own packets explain.
     let wait = newest.delay - least - Double(bits) / targetRate
     return rate < Self.slowLine * targetRate && wait > Self.overuse ? rate : nil
   }
 
+  /// Notes the rate that the line carries, and reduces the target rate until the queue is empty.
   private mutating func fall(to carried: Double, at time: Double) {
     capacity = carried
     isDraining = true
     lastDecrease = time
-    // What stands in the queue is to be gone in half a second.
+    // Low enough to empty the queue in half a second.
     set(min(carried * max(Self.decrease - queueDelay / 0.5, 0.3), targetRate * Self.decrease))
   }
 
-  /// The share of the line that was had when the queue grew, where it is known.
+  /// This flow's share of the line's rate when the queue last grew; nil where it is unknown.
   private var share: Double? {
     guard let capacity, let line = line.bitsPerSecond, capacity > Self.leastLikelyShare * line else {
       return nil
@@ -285,17 +324,18 @@ public struct CongestionController: Sendable {
     return min(max(capacity / line, Self.leastShare), 1)
   }
 
-  /// From 0, used alone, to 1, used by others too.
+  /// How certain it is that other flows use the line: from 0 (this flow is alone) to 1.
   private func sharing(_ share: Double) -> Double {
     min(max((Self.alone - share) / (Self.alone - Self.withOthers), 0), 1)
   }
 
+  /// The fraction of `capacity` that is given up after the queue was drained.
   private var cut: Double {
     guard let share else { return Self.cut }
     return Self.cut + sharing(share) * (Self.sharedCut * share - Self.cut)
   }
 
-  /// Bits a second that a second adds near the last congestion.
+  /// The increase in bits per second each second near the last congestion.
   private var additive: Double {
     guard let capacity, let share else { return Self.additive }
     let line = capacity / share
@@ -306,15 +346,16 @@ public struct CongestionController: Sendable {
   private mutating func rise(_ elapsed: Double, at time: Double) {
     if let capacity, targetRate > capacity * 1.1 { self.capacity = nil }
     var next = targetRate
-    // Nor is it far from congestion where the rate is all that the line carries.
+    // A rate that exceeds the line's is near congestion too.
     let fills = line.bitsPerSecond.map { targetRate > $0 } ?? false
     if capacity != nil || fills {
       next += additive * elapsed
     } else {
       next *= 1 + (Self.growth - 1) * elapsed
     }
-    // No more than half above what was tried (5.5 of the draft): an encoder with nothing to say proves nothing. Encoders make
-    // less than they may: with a third, one that makes three quarters held the rate where it was. Where the line says that it
+    // At most half above the rate that arrived (5.5 of the draft): an encoder with little to encode
+    // proves nothing. Encoders produce less than they may: with a third, an encoder at three
+    // quarters of the target rate kept it from rising. Where packet spacing shows that the line
     // carries more, more is tried.
     if let carried = arrivalRate(Self.longSpan) {
       let most =
@@ -328,7 +369,7 @@ public struct CongestionController: Sendable {
     guard time - lastDecrease > roundTrip + 0.3 else { return }
     let late = lossShare(after: time - Self.lossSpan / 3)
     let share = late > Self.heavyLoss ? late : lossShare(after: time - Self.lossSpan)
-    // A burst on a radio is over before a lower rate could help.
+    // A burst of losses on a radio link ends before a lower rate could help.
     let isLong = time - (losses.first?.time ?? time) > Self.lossSpan * 0.8
     guard share > 0.125, isLong || late > Self.heavyLoss else { return }
     lastDecrease = time

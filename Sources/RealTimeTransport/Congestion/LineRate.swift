@@ -1,51 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the slowest line of a path carries, whoever else uses it: packets that are sent in one go, as those of a frame, come
-/// as far apart as that line takes for each (Dovrolis, Ramanathan, Moore, "Packet-Dispersion Techniques and a
-/// Capacity-Estimation Methodology", 2004). Sums of many are taken, since receivers tell times in 1024ths of a second.
+/// Estimates the capacity of a path's slowest line, whoever else uses it: packets that are sent
+/// back to back, as those of a frame, arrive with the spacing of their transmission times on that
+/// line (Dovrolis, Ramanathan, Moore, "Packet-Dispersion Techniques and a Capacity-Estimation
+/// Methodology", 2004). Sums over many packets are used, because receivers report times in units of
+/// 1/1024 s. Times are in seconds.
 struct LineRate: Sendable {
-  /// Seconds between packets that are sent in one go, at most.
+  /// The longest time between two packets that count as sent back to back.
   static let together = 0.001
-  /// What of the sums is left after each packet: some hundred packets count.
+  /// The factor of `sums` after each packet, so that about a hundred packets count.
   private static let memory = 0.99
-  /// Packets that the newest rate is of, at least and at most, and seconds that they are old at most.
+  /// The least and the largest number of packets in `newest`, and their highest age.
   private static let newestCount = 3...8
   private static let newestSpan = 0.12
-  /// Share of the usual rate below which the newest is that of a slower line.
+  /// The fraction of the usual rate below which the rate of the newest packets means that the line
+  /// has become slower.
   private static let slower = 0.75
-  /// A pause counts for no more than so many usual ones.
+  /// The longest pause that counts, as a multiple of the usual one.
   private static let longest = 8.0
-  /// Seconds for which a line that has become slower is not steady.
+  /// The time for which a line that has become slower is not steady.
   private static let changeSpan = 1.0
-  /// Seconds that say something, at least.
+  /// The least sum of pauses from which a rate is computed.
   private static let leastSpan = 0.01
 
-  /// What of the last packets' sums is left after each packet: some ten count; and the times that they must be faster than
-  /// all for the line to have become so.
+  /// The factor of `late` after each packet, so that about ten packets count; and the factor by
+  /// which their rate must exceed the usual one for the line to have become faster.
   private static let (lateMemory, faster) = (0.9, 1.6)
 
+  /// The decaying sums of bits and pauses over about a hundred packets.
   private var sums = (bits: 0.0, span: 0.0)
+  /// The decaying sums of bits and pauses over about ten packets.
   private var late = (bits: 0.0, span: 0.0)
+  /// The newest packets, one by one.
   private var newest: [(time: Double, bits: Double, pause: Double)] = []
-  /// When the line became slower.
+  /// When the line last became slower.
   private var slowed = -Double.infinity
 
-  /// Bits a second; nil where packets do not come together, or come at once.
+  /// The capacity in bits per second; nil if no packets are sent back to back, or they arrive
+  /// without spacing.
   var bitsPerSecond: Double? { sums.span > Self.leastSpan ? sums.bits / sums.span : nil }
 
-  /// Takes note of a packet that was sent together with the one before it.
+  /// Records a packet that was sent back to back with the one before it.
   /// - Parameters:
-  ///   - pause: seconds from the arrival of that one to its own, not negative.
-  ///   - time: when it arrived.
-  /// - Returns: whether the line has become faster.
+  ///   - bits: The size of the packet.
+  ///   - pause: The time from the arrival of the packet before it to its own, not negative.
+  ///   - time: When it arrived.
+  /// - Returns: Whether the line has become faster.
   @discardableResult mutating func add(bits: Int, pause: Double, at time: Double) -> Bool {
     newest.removeAll { $0.time < time - Self.newestSpan }
     if newest.count == Self.newestCount.upperBound { newest.removeFirst() }
     newest.append((time, Double(bits), pause))
-    // One pause in which something stood still is not to count for a hundred: a slower line shows in the newest.
+    // A single pause in which something stalled must not outweigh a hundred; a slower line shows in
+    // `newest`.
     let counted = bitsPerSecond.map { min(pause, Self.longest * Double(bits) / $0) } ?? pause
     sums = (sums.bits * Self.memory + Double(bits), sums.span * Self.memory + counted)
     late = (late.bits * Self.lateMemory + Double(bits), late.span * Self.lateMemory + counted)
-    // Of a line that has become faster only the last packets count: else it would be thought slow for seconds.
+    // On a line that has become faster only the last packets count: otherwise the estimate would be
+    // too low for seconds.
     guard late.span > Self.leastSpan, late.bits * sums.span > Self.faster * sums.bits * late.span else {
       return false
     }
@@ -53,13 +63,13 @@ struct LineRate: Sendable {
     return true
   }
 
-  /// Whether the line carries what it did during the last second; nil where the newest packets do not tell. Of one that has
-  /// become slower only the newest packets count from now on.
-  /// - Parameter time: of the newest arrival.
+  /// Whether the line's rate has not fallen during the last second; nil where the newest packets do
+  /// not tell. After a fall only the newest packets count.
+  /// - Parameter time: When the newest packet arrived.
   mutating func isSteady(at time: Double) -> Bool? {
     newest.removeAll { $0.time < time - Self.newestSpan }
     var (bits, span) = newest.reduce((0.0, 0.0)) { ($0.0 + $1.bits, $0.1 + $1.pause) }
-    // Something else may have been the reason for the longest.
+    // The longest pause is left out, because it may have another cause.
     if newest.count > Self.newestCount.lowerBound, let longest = newest.max(by: { $0.pause < $1.pause }) {
       (bits, span) = (bits - longest.bits, span - longest.pause)
     }
@@ -68,7 +78,7 @@ struct LineRate: Sendable {
       sums = (bits, span)
       slowed = time
     }
-    // Not for ever, should the other end's clock be set.
+    // By absolute value, so that this ends even if the receiver's clock is set.
     return abs(time - slowed) > Self.changeSpan
   }
 }

@@ -1,33 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A sender's note of what it sent and when, to make something of congestion control feedback.
+/// Records the packets that were sent, in order to match congestion control feedback with them.
 public struct SentPackets: Sendable {
   private struct Key: Hashable {
     var source: UInt32
     var number: UInt16
   }
 
+  /// A packet that was sent: when, its size, and its number among all packets.
   private struct Entry: Sendable {
     var time: Double
     var bits: Int
     var serial: Int
   }
 
-  /// Packets that are remembered.
+  /// The largest number of packets that are remembered.
   private static let most = 4096
   private var entries: [Key: Entry] = [:]
-  /// As they were sent; those that were told of leave their places behind for a while.
+  /// The packets in the order of sending, from index `oldest` on. Packets that were reported stay
+  /// in it for a while.
   private var order: [(key: Key, serial: Int)] = []
   private var oldest = 0
   private var serial = 0
-  /// Turns the time stamps of reports, which wrap after 18 hours, into times.
+  /// The newest time stamp of a report, and the time in seconds that it stands for: time stamps
+  /// wrap after 18 hours.
   private var lastStamp: (stamp: UInt32, time: Double)?
 
   public init() {}
 
-  /// Places that are kept, for tests.
+  /// The number of elements that are kept, for tests.
   var memory: Int { max(order.count, entries.count) }
 
-  /// Takes note of a packet of RTP as it is sent.
+  /// Records an RTP packet that is sent.
+  /// - Parameters:
+  ///   - packet: The packet's bytes.
+  ///   - time: When it is sent, in seconds.
   public mutating func add(_ packet: [UInt8], at time: Double) {
     guard packet.count >= RTPPacket.fixedHeaderSize else { return }
     let number = UInt16(packet[2]) << 8 | UInt16(packet[3])
@@ -49,7 +55,12 @@ public struct SentPackets: Sendable {
     }
   }
 
-  /// What a report says of packets that were sent, in the order of sending. Each packet is told of once.
+  /// Matches a report with the packets that were sent. Each packet is returned once, by the first
+  /// report that contains it.
+  /// - Parameters:
+  ///   - streams: The streams of the report.
+  ///   - stamp: The report's time stamp.
+  /// - Returns: The results in the order of sending.
   public mutating func results(
     _ streams: [StreamArrivals], stamp: UInt32
   ) -> [CongestionController.PacketResult] {
@@ -61,7 +72,7 @@ public struct SentPackets: Sendable {
       for (index, offset) in stream.offsets.enumerated() {
         let key = Key(source: stream.source, number: stream.first &+ UInt16(truncatingIfNeeded: index))
         guard let entry = entries.removeValue(forKey: key) else { continue }
-        // It arrived, and nobody says when.
+        // The packet arrived, but too long ago for the report to state when.
         if let offset, offset >= StreamArrivals.farPast { continue }
         results.append(
           .init(sent: entry.time, arrived: offset.map { reported - Double($0) / 1024 }, bits: entry.bits))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A UDP datagram that passed by.
+/// A captured UDP datagram.
 public struct CapturedPacket: Equatable, Sendable {
   public enum Channel: Sendable {
     /// RTP and RTCP from the sender to the receiver.
@@ -8,7 +8,7 @@ public struct CapturedPacket: Equatable, Sendable {
     case receiverControl
   }
 
-  /// Seconds.
+  /// The time of the capture, in seconds.
   public var time: Double
   public var channel: Channel
   public var payload: [UInt8]

@@ -16,7 +16,8 @@ public final class DatagramSender {
 
   private let descriptor: Int32
 
-  /// - Throws: ``Failure`` if there is no socket to be had.
+  /// Creates a sender.
+  /// - Throws: ``Failure`` if no socket can be created.
   public init() throws {
     #if canImport(Darwin)
       let kind = SOCK_DGRAM
@@ -29,7 +30,11 @@ public final class DatagramSender {
 
   deinit { close(descriptor) }
 
-  /// - Throws: ``Failure``. That nobody listens is none: datagrams get lost.
+  /// Sends a datagram.
+  /// - Parameters:
+  ///   - bytes: The datagram.
+  ///   - port: The port on the loopback interface.
+  /// - Throws: ``Failure``. That nobody listens at the port is no error: datagrams may be lost.
   public func send(_ bytes: [UInt8], toLoopbackPort port: UInt16) throws {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A capture file that Wireshark and tcpdump read: IPv4 and UDP around the packets.
+/// A capture file (pcap) for Wireshark and tcpdump, with IPv4 and UDP headers around the packets.
 public struct PacketCapture: Sendable {
-  /// 192.0.2.0/24 is for examples (RFC 5737).
+  /// Addresses of 192.0.2.0/24, which are reserved for documentation (RFC 5737).
   private static let sender: [UInt8] = [192, 0, 2, 1]
   private static let receiver: [UInt8] = [192, 0, 2, 2]
-  /// Packets that begin with an IP header.
+  /// LINKTYPE_RAW: packets begin with an IP header.
   private static let linkTypeRaw: UInt32 = 101
   private static let headerSize = 28
 
-  /// RTP's port; RTCP's is the next.
+  /// The port of RTP; RTCP's is the next one.
   public let port: UInt16
   public private(set) var bytes: [UInt8] = []
   private var identification: UInt16 = 0
@@ -40,7 +40,7 @@ public struct PacketCapture: Sendable {
     header.append16(UInt16(length))
     header.append16(identification)
     identification &+= 1
-    // Must not be fragmented; 64 hops; UDP.
+    // Don't fragment, a TTL of 64, protocol UDP.
     header += [0x40, 0, 64, 17, 0, 0] + from + to
     header.set16(Self.checksum(header), at: 10)
 
@@ -53,7 +53,7 @@ public struct PacketCapture: Sendable {
     var pseudo = from + to + [0, 17]
     pseudo.append16(UInt16(datagram.count))
     let sum = Self.checksum(pseudo + datagram)
-    // 0 would say that there is none.
+    // A checksum of 0 means that there is none.
     datagram.set16(sum == 0 ? 0xFFFF : sum, at: 6)
     bytes += header + datagram
   }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a player must know to receive the stream: a session description (RFC 8866) with H.264's parameters
-/// (RFC 6184, 8.2.1).
+/// A session description (RFC 8866) with H.264's parameters (RFC 6184, 8.2.1), with which a player
+/// can receive the stream.
 public struct SessionDescription: Sendable {
   public var address = "127.0.0.1"
   public var port: UInt16
   public var payloadType: UInt8
-  /// NAL units, without start codes.
+  /// The parameter sets, as NAL units without start codes.
   public var sequenceParameterSets: [[UInt8]]
   public var pictureParameterSets: [[UInt8]]
   public var frameRate: Double?
   public var name = "vtencode call"
-  /// What the receiver says is heard.
+  /// Whether the sender processes the receiver's feedback.
   public var hasFeedback = true
 
   public init(
@@ -43,7 +43,8 @@ public struct SessionDescription: Sendable {
     return lines.map { $0 + "\r\n" }.joined()
   }
 
-  /// Such an address comes with how far its packets go, and no other does (RFC 8866, 5.7).
+  /// Whether the address is an IPv4 multicast address, which is followed by a TTL; no other address
+  /// is (RFC 8866, 5.7).
   private var isIPv4Multicast: Bool {
     guard !address.contains(":"), let first = address.split(separator: ".").first else { return false }
     return UInt8(first).map { 224...239 ~= $0 } ?? false

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Bits a second that a link carries, in steps over time.
+/// The bandwidth of a link over time, as a step function.
 public struct BandwidthSchedule: Equatable, Sendable {
   public struct Step: Equatable, Sendable {
     public var time: Double
@@ -11,10 +11,11 @@ public struct BandwidthSchedule: Equatable, Sendable {
     }
   }
 
-  /// In order of time. Before the first its rate holds too.
+  /// The steps in order of time. The first one's rate also applies before it.
   public let steps: [Step]
 
-  /// - Parameter steps: at least one with a rate above 0, which is what those without become.
+  /// Creates a schedule; nil if there is no step, or a rate is not above 0 or a time not finite.
+  /// - Parameter steps: The steps, in any order.
   public init?(_ steps: [Step]) {
     guard !steps.isEmpty, steps.allSatisfy({ $0.bitsPerSecond > 0 && $0.time.isFinite }) else { return nil }
     self.steps = steps.sorted { $0.time < $1.time }
@@ -28,7 +29,10 @@ public struct BandwidthSchedule: Equatable, Sendable {
     (steps.last { $0.time <= time } ?? steps[0]).bitsPerSecond
   }
 
-  /// When so many bits are through that began at `start`.
+  /// Computes when the last of some bits has left the link.
+  /// - Parameters:
+  ///   - bits: The number of bits.
+  ///   - start: The time when the first one enters.
   public func finish(bits: Double, from start: Double) -> Double {
     var time = start
     var left = bits

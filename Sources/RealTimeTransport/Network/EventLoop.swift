@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A virtual clock, and what is to happen when. Time passes only from one event to the next.
+/// A discrete-event simulation: a virtual clock and planned events. The clock jumps from one event
+/// to the next.
 public final class EventLoop {
   private struct Event {
     var time: Double
-    /// Events of the same time happen in the order in which they were planned.
+    /// Events of the same time run in the order in which they were planned.
     var order: UInt64
     var action: () throws -> Void
 
     func isBefore(_ other: Event) -> Bool { time != other.time ? time < other.time : order < other.order }
   }
 
-  /// Seconds.
+  /// The virtual time, in seconds.
   public private(set) var now = 0.0
   private var nextOrder: UInt64 = 0
-  /// A binary heap, the earliest first.
+  /// The planned events, a binary heap with the earliest first.
   private var heap: [Event] = []
 
   public init() {}
 
-  /// Plans an action. A time that has passed is now.
+  /// Plans an action.
+  /// - Parameters:
+  ///   - time: When to run it; a time in the past means now.
+  ///   - action: The action.
   public func schedule(at time: Double, _ action: @escaping () throws -> Void) {
     heap.append(Event(time: max(time, now), order: nextOrder, action: action))
     nextOrder += 1
@@ -29,7 +33,8 @@ public final class EventLoop {
     }
   }
 
-  /// Lets everything happen, until nothing is left to. An error ends it.
+  /// Runs all events until none is left.
+  /// - Throws: The error of an action, which ends the loop.
   public func run() throws {
     while let event = removeFirst() {
       now = event.time

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which packets a network loses.
+/// A model of the packet losses of a network.
 public enum LossModel: Equatable, Sendable {
   case none
-  /// Each with this probability, whatever became of the others.
+  /// Each packet is lost with this probability, independently of all others.
   case random(Double)
-  /// In bursts, after Gilbert and Elliott: a good and a bad state, with a probability to change from one to the other
-  /// after each packet, and a loss rate in each.
+  /// The Gilbert-Elliott model of losses in bursts: a good and a bad state, with a probability of
+  /// changing from one to the other before each packet, and a loss rate in each.
   case gilbertElliott(goodToBad: Double, badToGood: Double, lossInGood: Double, lossInBad: Double)
 
-  /// Bursts in which everything is lost.
+  /// Makes a model of bursts in which every packet is lost.
   /// - Parameters:
-  ///   - rate: the share of all packets that is lost, below 1.
-  ///   - length: the mean number of packets in a burst, at least 1.
+  ///   - rate: The fraction of all packets that is lost, below 1.
+  ///   - length: The mean number of packets in a burst, at least 1.
   public static func bursts(rate: Double, length: Double) -> LossModel {
     let leave = 1 / max(length, 1)
     let enter = min(leave * rate / max(1 - rate, 1e-6), 1)
     return .gilbertElliott(goodToBad: enter, badToGood: leave, lossInGood: 0, lossInBad: 1)
   }
 
-  /// The share of packets that is lost in the long run.
+  /// The fraction of packets that is lost in the long run.
   public var meanRate: Double {
     switch self {
     case .none: return 0
@@ -31,7 +31,7 @@ public enum LossModel: Equatable, Sendable {
   }
 }
 
-/// A loss model at work.
+/// A random process that follows a loss model.
 public struct LossProcess: Sendable {
   private let model: LossModel
   private var generator: SeededGenerator
@@ -42,7 +42,7 @@ public struct LossProcess: Sendable {
     generator = SeededGenerator(seed: seed)
   }
 
-  /// Whether the next packet is lost.
+  /// Draws whether the next packet is lost.
   public mutating func losesNext() -> Bool {
     switch model {
     case .none: return false

@@ -7,27 +7,30 @@
   import Darwin
 #endif
 
-/// One direction of a network: a queue before a line of limited bandwidth, then a delay with jitter, then losses.
+/// A simulation of one direction of a network: a queue in front of a line of limited bandwidth,
+/// then a delay with jitter, then losses. Times are in seconds.
 public struct NetworkLink: Sendable {
   public struct Configuration: Sendable {
     public var bandwidth: BandwidthSchedule
-    /// Longest that a packet waits before the line, in seconds: what would wait longer is dropped.
+    /// The longest time that a packet waits in the queue, in seconds: a packet that would wait
+    /// longer is dropped.
     public var queueLimit = 1.0
-    /// From the end of the line to the receiver, in seconds.
+    /// The delay from the end of the line to the receiver, in seconds.
     public var delay = 0.05
-    /// Mean of the delay that is added at random (exponential), in seconds.
+    /// The mean of a random (exponentially distributed) additional delay, in seconds.
     public var jitter = 0.0
-    /// Whether jitter changes the order of packets; if not, they wait for those before them.
+    /// Whether jitter changes the order of packets; otherwise a packet arrives no earlier than
+    /// those before it.
     public var reorders = false
     public var loss = LossModel.none
 
     public init(bandwidth: BandwidthSchedule) { self.bandwidth = bandwidth }
   }
 
-  /// What becomes of a packet.
+  /// The outcome of sending a packet.
   public enum Fate: Equatable, Sendable {
     case arrives(at: Double)
-    /// It used the line and was lost behind it.
+    /// The packet was lost after it had used the line.
     case lost
     /// The queue was full.
     case dropped
@@ -36,7 +39,7 @@ public struct NetworkLink: Sendable {
   public let configuration: Configuration
   private var loss: LossProcess
   private var jitter: SeededGenerator
-  /// When the line has sent all that waits.
+  /// The time when the line will have sent all packets of the queue.
   private var freeAt = 0.0
   private var lastArrival = 0.0
   public private(set) var lostPackets = 0
@@ -48,10 +51,14 @@ public struct NetworkLink: Sendable {
     jitter = SeededGenerator(seed: seed &* 2 &+ 2)
   }
 
-  /// Seconds that a packet would wait before the line.
+  /// The time in seconds that a packet would wait in the queue.
+  /// - Parameter time: The time when it would be sent.
   public func queueingDelay(at time: Double) -> Double { max(freeAt - time, 0) }
 
-  /// Sends a packet of so many bytes, headers of all layers included.
+  /// Sends a packet.
+  /// - Parameters:
+  ///   - bytes: The packet's size, including the headers of all layers.
+  ///   - time: The time when it is sent.
   public mutating func send(bytes: Int, at time: Double) -> Fate {
     let start = max(freeAt, time)
     if start - time > configuration.queueLimit {
@@ -59,7 +66,8 @@ public struct NetworkLink: Sendable {
       return .dropped
     }
     freeAt = configuration.bandwidth.finish(bits: Double(bytes) * 8, from: start)
-    // Both are drawn for every packet, so that one setting does not change the other's sequence.
+    // Both random numbers are drawn for every packet, so that the setting of one does not change
+    // the sequence of the other.
     let extra = -configuration.jitter * log(max(1 - jitter.unit(), 1e-12))
     if loss.losesNext() {
       lostPackets += 1

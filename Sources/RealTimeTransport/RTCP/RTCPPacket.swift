@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The packets of RTCP that a call sends: reports and descriptions (RFC 3550, 6), feedback (RFC 4585, 6), what a receiver
-/// asks of the encoder (RFC 5104, 4).
+/// The RTCP packets that a call uses: reports and descriptions (RFC 3550, 6), feedback (RFC 4585,
+/// 6), and requests to the encoder (RFC 5104, 4).
 public enum RTCPPacket: Equatable, Sendable {
   case senderReport(SenderReport)
   case receiverReport(source: UInt32, blocks: [ReportBlock])
   case sourceDescription(source: UInt32, name: String)
   case bye(source: UInt32)
-  /// Generic NACK: the numbers of packets that the receiver lacks, in rising order modulo 2^16.
+  /// Generic NACK: the sequence numbers of missing packets, in ascending order modulo 2^16.
   case retransmissionRequest(sender: UInt32, media: UInt32, numbers: [UInt16])
-  /// Picture loss indication: the receiver cannot go on without a frame that depends on nothing lost.
+  /// Picture loss indication: the receiver needs a frame that does not depend on lost frames.
   case pictureLoss(sender: UInt32, media: UInt32)
-  /// Full intra request: somebody who knows nothing of the stream is to be shown it. Its number changes with each new request,
-  /// and stays where one is said again.
+  /// Full intra request: a decoder that has not seen the stream yet needs a key frame. The number
+  /// changes with each new request, and stays the same where a request is repeated.
   case fullIntraRequest(sender: UInt32, media: UInt32, number: UInt8)
   /// Temporary maximum media stream bit rate request, and the notification that answers it.
   case rateRequest(sender: UInt32, limit: RateLimit)
   case rateNotice(sender: UInt32, limit: RateLimit)
-  /// Reference picture selection indication. The bit string is the token of a long-term reference (64 bits) that
-  /// the receiver has.
+  /// Reference picture selection indication. The bit string is the token (64 bits) of a long-term
+  /// reference that the receiver has decoded.
   case referenceSelection(sender: UInt32, media: UInt32, payloadType: UInt8, token: Int64)
-  /// Application-defined, named `OVTL`: the numbers of frames that the receiver lacks.
+  /// Application-defined packet with the name `OVTL`: the numbers of frames that the receiver
+  /// lacks.
   case lostFrames(sender: UInt32, frames: [UInt16])
-  /// Congestion control feedback (RFC 8888): which packets arrived, and when; the time stamp is the middle of an NTP time.
+  /// Congestion control feedback (RFC 8888): which packets arrived, and when. The time stamp is the
+  /// middle 32 bits of an NTP time.
   case congestionFeedback(sender: UInt32, streams: [StreamArrivals], time: UInt32)
 
   /// The synchronisation source that the packet is from.
@@ -38,7 +40,7 @@ public enum RTCPPacket: Equatable, Sendable {
 
   public struct SenderReport: Equatable, Sendable {
     public var source: UInt32
-    /// Seconds since 1900, 32.32 bits.
+    /// The NTP time: seconds since 1900 as a fixed-point number of 32.32 bits.
     public var ntpTime: UInt64
     public var rtpTime: UInt32
     public var packets: UInt32
@@ -55,16 +57,16 @@ public enum RTCPPacket: Equatable, Sendable {
 
   public struct ReportBlock: Equatable, Sendable {
     public var source: UInt32
-    /// Lost since the last report, in 256ths.
+    /// The fraction of packets lost since the last report, in units of 1/256.
     public var fractionLost: UInt8
-    /// 24 bits, signed.
+    /// The number of packets lost since the beginning, a signed number of 24 bits.
     public var cumulativeLost: Int32
     public var highestSequence: UInt32
-    /// In units of the RTP time stamp.
+    /// The interarrival jitter, in units of the RTP time stamp.
     public var jitter: UInt32
-    /// The middle 32 bits of the last sender report's time, 0 if there was none.
+    /// The middle 32 bits of the last sender report's NTP time; 0 if there was none.
     public var lastReport: UInt32
-    /// Since then, in 65,536ths of a second.
+    /// The time since that report arrived, in units of 1/65,536 s.
     public var delaySinceLastReport: UInt32
 
     public init(
@@ -81,17 +83,20 @@ public enum RTCPPacket: Equatable, Sendable {
     }
   }
 
-  /// What a stream may take (RFC 5104, 4.2.1).
+  /// The maximum bit rate of a stream (RFC 5104, 4.2.1).
   public struct RateLimit: Equatable, Sendable {
-    /// The stream that it is of.
+    /// The synchronisation source of the stream.
     public var media: UInt32
-    /// 17 bits, and how often they are doubled, 0 to 63.
+    /// The bit rate as a mantissa of 17 bits times two to the power of an exponent from 0 to 63.
     public let mantissa: UInt32
     public let exponent: UInt8
-    /// Bytes of headers in a packet, those of RTP and below: 20 of IP, 8 of UDP, 12 of RTP.
+    /// The size of a packet's headers in bytes: 20 of IP, 8 of UDP, 12 of RTP.
     public var overhead: UInt16 = 40
 
-    /// - Parameter bitsPerSecond: is cut to 17 binary digits.
+    /// Creates a limit.
+    /// - Parameters:
+    ///   - media: The synchronisation source of the stream.
+    ///   - bitsPerSecond: The bit rate, which is rounded down to 17 significant bits.
     public init(media: UInt32, bitsPerSecond: UInt64) {
       self.media = media
       exponent = UInt8(max(0, 64 - bitsPerSecond.leadingZeroBitCount - 17))
@@ -106,15 +111,16 @@ public enum RTCPPacket: Equatable, Sendable {
     }
 
     var word: UInt32 { UInt32(exponent) << 26 | mantissa << 9 | UInt32(min(overhead, 0x1FF)) }
-    /// What a request may say beyond 64 bits is as good as no limit.
+    /// The bit rate. Exponents for which it would exceed 64 bits are clamped: such a rate is as
+    /// good as no limit.
     public var bitsPerSecond: UInt64 {
       UInt64(mantissa) << UInt64(min(exponent, 47))
     }
   }
 
   static let lostFramesName: [UInt8] = Array("OVTL".utf8)
-  /// What the count field of an application-defined packet leaves room for, and a packet with it.
+  /// The largest number of frames in a `lostFrames` packet.
   static let mostLostFrames = 512
-  /// Packets that one request asks for.
+  /// The largest number of packets in one request.
   static let mostRequested = 512
 }

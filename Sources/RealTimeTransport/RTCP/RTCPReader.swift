@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 extension RTCPPacket {
-  /// Takes a compound packet apart. Packets of kinds that a call does not use are passed over; nil if the whole is not
-  /// RTCP.
+  /// Parses a compound packet. Packets of types that calls do not use are left out.
+  /// - Parameter bytes: The datagram.
+  /// - Returns: Nil if it is empty or not RTCP.
   public static func parse(_ bytes: [UInt8]) -> [RTCPPacket]? {
     var reader = ByteReader(bytes[...])
     var result: [RTCPPacket] = []
@@ -65,7 +66,7 @@ extension RTCPPacket {
       numbers.removeLast(max(0, numbers.count - mostRequested))
       return .packet(.retransmissionRequest(sender: source, media: media, numbers: numbers))
     case (205, 3), (205, 4):
-      // One stream has one limit: the first entry is it.
+      // Only the first entry is read, because a call has one stream.
       guard reader.read32() != nil else { return .malformed }
       guard reader.remaining > 0 else { return .unknown }
       guard let media = reader.read32(), let word = reader.read32() else { return .malformed }
@@ -87,7 +88,7 @@ extension RTCPPacket {
       guard let media = reader.read32(), let padding = reader.read8(), let payloadType = reader.read8() else {
         return .malformed
       }
-      // Another codec's bit string is not a token.
+      // A bit string of another length is not a token of ours.
       guard reader.remaining * 8 - Int(padding) == 64, let token = reader.read64() else { return .unknown }
       return .packet(
         .referenceSelection(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 extension RTCPPacket {
-  /// A compound packet. RFC 3550 wants a report first and a source description in it.
+  /// Makes a compound packet. RFC 3550 requires a report first, and a source description.
   public static func compound(_ packets: [RTCPPacket]) -> [UInt8] { packets.flatMap(\.bytes) }
 
   public var bytes: [UInt8] {
@@ -20,7 +20,7 @@ extension RTCPPacket {
     case .sourceDescription(let source, let name):
       body.append32(source)
       let text = Array(name.utf8.prefix(255))
-      // CNAME, and a null that ends the chunk at a multiple of four bytes.
+      // The CNAME item, and null bytes that end the chunk at a multiple of four bytes.
       body += [1, UInt8(text.count)] + text + [0]
       while body.count % 4 != 0 { body.append(0) }
       return Self.framed(type: 202, count: 1, body)
@@ -30,7 +30,7 @@ extension RTCPPacket {
     case .retransmissionRequest(let sender, let media, let numbers):
       body.append32(sender)
       body.append32(media)
-      // A number, and a bit for each of the sixteen behind it.
+      // A sequence number (PID), and a bit mask of the sixteen after it (BLP).
       var rest = numbers.prefix(Self.mostRequested)
       while let first = rest.popFirst() {
         var mask: UInt16 = 0
@@ -53,7 +53,7 @@ extension RTCPPacket {
       return Self.framed(type: 206, count: 1, body)
     case .fullIntraRequest(let sender, let media, let number):
       body.append32(sender)
-      // The source of media is in the entry alone.
+      // The media's source is in the entry only (RFC 5104, 4.3.1.2).
       body.append32(0)
       body.append32(media)
       body += [number, 0, 0, 0]
@@ -68,7 +68,8 @@ extension RTCPPacket {
     case .referenceSelection(let sender, let media, let payloadType, let token):
       body.append32(sender)
       body.append32(media)
-      // 16 bits and the token's 64 end 16 bits before the next word.
+      // The first byte is the number of padding bits: 16 bits and the token's 64 end 16 bits before
+      // a multiple of 32.
       body += [16, payloadType & 0x7F]
       body.append64(UInt64(bitPattern: token))
       body += [0, 0]
@@ -76,7 +77,7 @@ extension RTCPPacket {
     case .lostFrames(let sender, let frames):
       body.append32(sender)
       body += Self.lostFramesName
-      // The newest matter most.
+      // The newest frames matter most.
       let told = frames.suffix(Self.mostLostFrames)
       body.append16(UInt16(told.count))
       for frame in told { body.append16(frame) }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a receiver's reports are made of (RFC 3550, 6.4.1 and appendix A).
+/// The reception statistics of a stream, for receiver reports (RFC 3550, 6.4.1 and appendix A).
 public struct ReceptionStatistics: Sendable {
   private let source: UInt32
   private let clockRate: Double
@@ -10,7 +10,7 @@ public struct ReceptionStatistics: Sendable {
   private var expectedBefore: Int64 = 0
   private var receivedBefore: Int64 = 0
   private var transit: Double?
-  /// In units of the RTP clock.
+  /// The interarrival jitter, in units of the RTP clock.
   private var jitter = 0.0
   private var lastReport: (middle: UInt32, arrival: Double)?
 
@@ -27,7 +27,8 @@ public struct ReceptionStatistics: Sendable {
     }
     highest = max(highest, sequence)
     received += 1
-    // Differences alone matter, so the wrapped time stamp does if they are taken modulo 2^32.
+    // Only differences matter, so that wrapped time stamps can be used if differences are taken
+    // modulo 2^32.
     let now = (time * clockRate).truncatingRemainder(dividingBy: 4_294_967_296) - Double(packet.timestamp)
     if let transit {
       var difference = abs(now - transit)
@@ -41,10 +42,11 @@ public struct ReceptionStatistics: Sendable {
     lastReport = (UInt32(truncatingIfNeeded: report.ntpTime >> 16), time)
   }
 
-  /// Packets that did not come, or not yet; less than 0 where some came twice.
+  /// The number of packets that have not arrived, or not yet; negative where some arrived twice.
   public var cumulativeLost: Int64 { first.map { highest - $0 + 1 - received } ?? 0 }
 
-  /// The block of a report at this time; nil before the first packet.
+  /// Makes a report block; nil before the first packet.
+  /// - Parameter time: The current time in seconds.
   public mutating func report(at time: Double) -> RTCPPacket.ReportBlock? {
     guard let first else { return nil }
     let expected = highest - first + 1

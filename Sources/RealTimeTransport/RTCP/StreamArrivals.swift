@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// When the packets of one source arrived: a part of congestion control feedback (RFC 8888, 3.1).
+/// The arrival times of one source's packets: a part of congestion control feedback (RFC 8888,
+/// 3.1).
 public struct StreamArrivals: Equatable, Sendable {
   public var source: UInt32
-  /// The number of the first packet that is reported.
+  /// The sequence number of the first packet in the report.
   public var first: UInt16
-  /// For each number from the first on: before the report's time stamp, in 1,024ths of a second, ``farPast`` for what was
-  /// earlier than can be said; nil for what has not arrived.
+  /// The arrival time of each packet from ``first`` on, as the time before the report's time stamp
+  /// in units of 1/1024 s; ``farPast`` for a packet that arrived earlier than that can express; nil
+  /// for one that has not arrived.
   public var offsets: [UInt16?]
 
   public static let farPast: UInt16 = 0x1FFE
-  /// Packets that one report tells of, of all sources.
+  /// The largest number of packets in one report, of all sources together.
   public static let mostPackets = 512
 
   public init(source: UInt32, first: UInt16, offsets: [UInt16?]) {
@@ -18,7 +20,8 @@ public struct StreamArrivals: Equatable, Sendable {
     self.offsets = offsets
   }
 
-  /// - Parameter body: behind the sender's source; ends with the time stamp.
+  /// Reads the streams of a report; nil if it is malformed.
+  /// - Parameter body: What follows the sender's source, including the time stamp at the end.
   static func read(_ body: ArraySlice<UInt8>) -> (streams: [StreamArrivals], time: UInt32)? {
     var reader = ByteReader(body)
     var result: [StreamArrivals] = []
@@ -34,7 +37,7 @@ public struct StreamArrivals: Equatable, Sendable {
         guard let word = reader.read16() else { return nil }
         offsets.append(word & 0x8000 != 0 ? word & 0x1FFF : nil)
       }
-      // Blocks end with a word.
+      // Blocks are padded to 32 bits.
       if count % 2 != 0, reader.read16() == nil { return nil }
       result.append(StreamArrivals(source: source, first: first, offsets: offsets))
     }

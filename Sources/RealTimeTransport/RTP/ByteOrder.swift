@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Writing and reading in network byte order.
+/// Writes integers in network byte order.
 extension [UInt8] {
   mutating func append16(_ value: UInt16) {
     append(UInt8(value >> 8))
@@ -19,7 +19,7 @@ extension [UInt8] {
   }
 }
 
-/// Reads bytes from front to back; what is not there is nil.
+/// Reads integers in network byte order from front to back; nil where there are too few bytes left.
 struct ByteReader {
   private let bytes: ArraySlice<UInt8>
   private(set) var position: Int

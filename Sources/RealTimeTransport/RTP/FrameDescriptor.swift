@@ -1,35 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a receiver must know of a frame before it decodes it: an RTP header extension (RFC 8285, one-byte
-/// form) in each of the frame's packets.
+/// What a receiver must know about a frame before it decodes it: an RTP header extension (RFC 8285,
+/// one-byte form) in each of the frame's packets.
 ///
-/// H.264 itself does not say in the first packet of a frame which frames it depends on, nor does it carry the
-/// token of a long-term reference. A frame can be decoded if it is a key frame or a refresh, or if the frame
-/// that it names as its `previous` was decoded.
+/// H.264 itself does not signal in the first packet of a frame which frames it depends on, nor does
+/// it carry the token of a long-term reference. A frame can be decoded if it is a key frame or a
+/// refresh, or if the frame that it names as its `previous` was decoded.
 ///
-///      7     6         5             4       3       2..0
-///     +-----+---------+-------------+-------+-------+-------+--------------+----------+--------------------+
-///     | key | refresh | discardable | token | first | layer |  number (16) | previous |  token (64) if any |
-///     +-----+---------+-------------+-------+-------+-------+--------------+----------+--------------------+
+///       7     6         5             4       3       2..0
+///     +-----+---------+-------------+-------+-------+-------+
+///     | key | refresh | discardable | token | first | layer |
+///     +-----+---------+-------------+-------+-------+-------+
+///     | number (16)                                         |
+///     +-----------------------------------------------------+
+///     | previous (16)                                       |
+///     +-----------------------------------------------------+
+///     | token (64), if the token bit is set                 |
+///     +-----------------------------------------------------+
 public struct FrameDescriptor: Equatable, Sendable {
-  /// Where the extension is explained, for `a=extmap` in a session description.
+  /// The URI of the extension, for `a=extmap` in a session description.
   public static let uri = "urn:openvideotoolbox:rtp-hdrext:frame-descriptor"
   public static let identifier: UInt8 = 1
   private static let oneByteProfile: UInt16 = 0xBEDE
 
-  /// Counts the frames that were sent, modulo 65,536.
+  /// The number of the frame in the order of sending, modulo 65,536.
   public var number: UInt16
   /// The newest frame that this one may refer to; its own number for a key frame.
   public var previous: UInt16
   public var isKeyFrame = false
-  /// Refers to long-term references that the receiver has acknowledged, and to nothing else.
+  /// Whether the frame refers only to long-term references that the receiver has acknowledged.
   public var isRefresh = false
-  /// No other frame refers to it.
+  /// Whether no other frame refers to this one.
   public var isDiscardable = false
-  /// This is the first of the frame's packets.
+  /// Whether this is the first packet of the frame.
   public var isFirstPacket = false
-  /// Temporal layer, 0 to 7.
+  /// The temporal layer, from 0 to 7.
   public var layer: UInt8 = 0
-  /// To be acknowledged once the frame is decoded.
+  /// The token that the receiver acknowledges when it has decoded the frame; nil if the frame is
+  /// not a long-term reference.
   public var token: Int64?
 
   public init(number: UInt16, previous: UInt16) {

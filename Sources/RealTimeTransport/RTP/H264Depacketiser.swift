@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Puts frames together again from the payloads of RTP packets (RFC 6184, packetization-mode 1).
+/// Reassembles frames from the payloads of RTP packets (RFC 6184, packetization-mode 1).
 ///
-/// Packets come in the order of their sequence numbers (see ``ReorderBuffer``); a number that is passed over is a
-/// packet that was lost.
+/// Packets must come in the order of their sequence numbers (see ``ReorderBuffer``); a number that
+/// is skipped is a lost packet.
 public struct H264Depacketiser: Sendable {
-  /// A frame that has ended, whole or not.
+  /// A frame whose last packet has arrived, or that the next frame has ended.
   public struct AccessUnit: Equatable, Sendable {
     public var timestamp: UInt32
-    /// The whole NAL units that arrived.
+    /// The NAL units that have arrived completely, without start codes.
     public var units: [[UInt8]] = []
     public var descriptor: FrameDescriptor?
-    /// No packet between its first and its last is missing, and both are there.
+    /// Whether all packets of the frame have arrived.
     public var isComplete = true
     public var packetCount = 0
     public var byteCount = 0
@@ -19,25 +19,30 @@ public struct H264Depacketiser: Sendable {
   private var current: AccessUnit?
   private var fragment: [UInt8]?
   private var lastSequence: Int64?
-  /// Payloads that are not what RFC 6184 describes, or that mode 1 does not allow.
+  /// The number of payloads that violate RFC 6184, or that packetization-mode 1 does not allow.
   public private(set) var malformedCount = 0
   public private(set) var lostPackets: Int64 = 0
-  /// Bytes that a frame may have, `unitCost` for each unit among them. What goes beyond is malformed, and the frame is not
-  /// complete.
+  /// The largest size of a frame in bytes, where each NAL unit adds `unitCost`. What exceeds it is
+  /// malformed, and the frame is not complete.
   public static let mostFrameBytes = 1 << 24
-  /// What a unit counts beside its bytes: an array of its own, however short.
+  /// What a NAL unit adds to the size of its frame, in addition to its bytes: the memory of an
+  /// array, however short.
   static let unitCost = 64
-  /// Of the current frame.
+  /// The size of the current frame, with `unitCost` for each NAL unit.
   private var cost = 0
 
   public init() {}
 
-  /// Takes a packet with its sequence number unwrapped. Gives the frames that ended with it: one that was cut off, and
-  /// the packet's own if its marker is set.
+  /// Adds a packet.
+  /// - Parameters:
+  ///   - packet: The packet.
+  ///   - sequence: Its unwrapped sequence number.
+  /// - Returns: The frames that have ended: one whose last packets are missing, and the packet's
+  ///   own if its marker bit is set.
   public mutating func add(_ packet: RTPPacket, sequence: Int64) -> [AccessUnit] {
     var result: [AccessUnit] = []
     let gap = lastSequence.map { sequence - $0 - 1 } ?? 0
-    // Old news: what came before it has been given away.
+    // The packet is too late: those after it were processed before.
     guard gap >= 0 else { return [] }
     lastSequence = sequence
     lostPackets += gap
@@ -47,7 +52,7 @@ public struct H264Depacketiser: Sendable {
     }
     if let frame = current, frame.timestamp != packet.timestamp {
       var cut = frame
-      // Its marker never came.
+      // The packet with its marker bit is missing.
       cut.isComplete = false
       result.append(cut)
       current = nil
@@ -56,7 +61,7 @@ public struct H264Depacketiser: Sendable {
       fragment = nil
       cost = 0
       current = AccessUnit(timestamp: packet.timestamp)
-      // A loss between two frames may have taken the beginning of this one; the descriptor knows.
+      // A loss between two frames may have included this one's first packet; the descriptor tells.
       let descriptor = FrameDescriptor(packet.headerExtension)
       current?.isComplete = descriptor?.isFirstPacket ?? (gap == 0)
     }
@@ -99,7 +104,7 @@ public struct H264Depacketiser: Sendable {
       let ends = payload[1] & 0x40 != 0
       if starts {
         abandonFragment()
-        // Start and end in one packet is not allowed.
+        // A fragment must not be the first and the last (5.8).
         if ends {
           malformed()
           return
@@ -112,7 +117,7 @@ public struct H264Depacketiser: Sendable {
           append(whole)
         }
       } else {
-        // Its beginning was lost.
+        // The first fragment was lost.
         current?.isComplete = false
       }
     default:
@@ -120,7 +125,8 @@ public struct H264Depacketiser: Sendable {
     }
   }
 
-  /// - Returns: false if the frame has no room for it.
+  /// Adds a NAL unit to the current frame.
+  /// - Returns: False if the frame would become too large.
   @discardableResult
   private mutating func append(_ unit: [UInt8]) -> Bool {
     cost += Self.unitCost

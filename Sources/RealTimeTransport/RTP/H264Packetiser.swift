@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Splits a frame's NAL units into the payloads of RTP packets (RFC 6184, packetization-mode 1): single NAL
-/// units, STAP-A for several small ones, FU-A for parts of a large one.
+/// Splits a frame's NAL units into the payloads of RTP packets (RFC 6184, packetization-mode 1):
+/// single NAL units, STAP-A for several small ones, FU-A for parts of a large one.
 public struct H264Packetiser: Sendable {
   static let stapA: UInt8 = 24
   static let fuA: UInt8 = 28
 
-  /// Most bytes of a payload.
+  /// The largest size of a payload, in bytes.
   public let maximumPayload: Int
 
-  /// - Parameter maximumPayload: from 16 to 65,535, as the sizes in a STAP-A are of sixteen bits.
+  /// Creates a packetiser.
+  /// - Parameter maximumPayload: The largest size of a payload, from 16 to 65,535 bytes, because
+  ///   the sizes in a STAP-A have 16 bits.
   public init(maximumPayload: Int) { self.maximumPayload = min(max(maximumPayload, 16), 0xFFFF) }
 
-  /// The payloads, in order. Empty NAL units are left out.
+  /// Splits a frame into payloads.
+  /// - Parameter units: The frame's NAL units, without start codes. Empty ones are left out.
+  /// - Returns: The payloads, in order.
   public func payloads(of units: [[UInt8]]) -> [[UInt8]] {
     var result: [[UInt8]] = []
     var group: [[UInt8]] = []
@@ -26,7 +30,7 @@ public struct H264Packetiser: Sendable {
       groupSize = 1
     }
     for unit in units where !unit.isEmpty {
-      // One NAL unit alone has no framing.
+      // A single NAL unit packet has no framing.
       let fitsAlone = unit.count <= maximumPayload
       if groupSize + 2 + unit.count > maximumPayload { flush() }
       if groupSize + 2 + unit.count <= maximumPayload {
@@ -42,7 +46,7 @@ public struct H264Packetiser: Sendable {
     return result
   }
 
-  /// STAP-A (5.7.1): F is set if it is in any of the units, NRI is the highest of them.
+  /// Makes a STAP-A (5.7.1): F is set if it is in any of the units, NRI is the highest of them.
   private func aggregate(_ units: [[UInt8]]) -> [UInt8] {
     var header: UInt8 = 0
     for unit in units {
@@ -57,7 +61,8 @@ public struct H264Packetiser: Sendable {
     return result
   }
 
-  /// FU-A (5.8): parts of about the same size, since one small rest costs a packet as well.
+  /// Makes FU-A packets (5.8): fragments of about the same size, because a small rest would cost a
+  /// packet too.
   private func fragments(of unit: [UInt8]) -> [[UInt8]] {
     let room = maximumPayload - 2
     let body = unit.dropFirst()

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A packet of RTP (RFC 3550, 5.1), without padding and contributing sources when it is written.
+/// An RTP packet (RFC 3550, 5.1). Padding is removed when it is read, and never written.
 public struct RTPPacket: Equatable, Sendable {
-  /// What follows the fixed header when the X bit is set (RFC 3550, 5.3.1).
+  /// A header extension, which follows the fixed header when the X bit is set (RFC 3550, 5.3.1).
   public struct HeaderExtension: Equatable, Sendable {
     public var profile: UInt16
-    /// A multiple of four bytes, of which the first 262,140 are written.
+    /// The content, whose size is a multiple of four bytes; only the first 262,140 are written.
     public var data: [UInt8]
 
     public init(profile: UInt16, data: [UInt8]) {
@@ -16,12 +16,12 @@ public struct RTPPacket: Equatable, Sendable {
   public static let fixedHeaderSize = 12
 
   public var marker = false
-  /// 0 to 127.
+  /// The payload type, from 0 to 127.
   public var payloadType: UInt8
   public var sequenceNumber: UInt16
   public var timestamp: UInt32
   public var source: UInt32
-  /// Up to fifteen other sources that the payload is of.
+  /// The contributing sources (CSRC), up to fifteen.
   public var contributors: [UInt32] = []
   public var headerExtension: HeaderExtension?
   public var payload: [UInt8]
@@ -36,7 +36,7 @@ public struct RTPPacket: Equatable, Sendable {
     self.payload = payload
   }
 
-  /// Reads a packet; nil if it is not one.
+  /// Parses a packet; nil if the bytes are not an RTP packet.
   public init?(_ bytes: [UInt8]) {
     var reader = ByteReader(bytes[...])
     guard let first = reader.read8(), first >> 6 == 2, let second = reader.read8(),

@@ -1,26 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Brings packets back into the order of their sequence numbers, and waits a little for those that are late.
+/// Puts packets back into the order of their sequence numbers. It waits for packets that are late,
+/// up to a time limit. Times are in seconds.
 public struct ReorderBuffer: Sendable {
   private struct Waiting: Sendable {
     var packet: RTPPacket
     var arrival: Double
   }
 
-  /// Seconds that a packet waits for one before it.
+  /// The time that a packet waits for a missing one before it.
   public var patience: Double
+  /// The time until which packets wait at least; see ``hold(until:)``.
   private var held = -Double.infinity
   private var unwrapper = SequenceUnwrapper()
-  /// The number that is to be given next; nil before the first packet.
+  /// The next sequence number to output, unwrapped; nil before the first packet.
   public private(set) var next: Int64?
   private var waiting: [Int64: Waiting] = [:]
+  /// The number of packets that arrived too late, or twice.
   public private(set) var lateOrDoubled = 0
-  /// Packets that wait at most: a sender that skips numbers on purpose must not fill the memory.
+  /// The largest number of waiting packets: a sender that skips numbers on purpose must not fill
+  /// the memory.
   public static let mostWaiting = 1024
 
   public init(patience: Double) { self.patience = patience }
 
-  /// Takes a packet; gives those that are in order now. Where nothing was given yet, it waits for what may have been sent
-  /// before it, unless nothing was (`isBeginning`).
+  /// Adds a packet.
+  /// - Parameters:
+  ///   - packet: The packet.
+  ///   - time: When it arrived.
+  ///   - isBeginning: Whether the stream begins with this packet. If it does not, and no packet was
+  ///     output yet, it waits for those that may have been sent before it.
+  /// - Returns: The packets that can be output now, with their unwrapped sequence numbers.
   public mutating func add(
     _ packet: RTPPacket, at time: Double, isBeginning: Bool = true
   ) -> [(packet: RTPPacket, sequence: Int64)] {
@@ -37,8 +46,9 @@ public struct ReorderBuffer: Sendable {
     return release(at: time)
   }
 
-  /// Has packets wait until then, twice as long as usual at most: that others are missing was found out just now, though
-  /// some of what is behind them has come.
+  /// Makes packets wait until a time, but at most twice as long as usual. This is for gaps that
+  /// were found only now, after some of the packets behind them had arrived.
+  /// - Parameter time: The time to wait for.
   public mutating func hold(until time: Double) { held = time }
 
   private func isOver(_ arrival: Double, at time: Double) -> Bool { time >= end(of: arrival) - 1e-9 }
@@ -47,12 +57,15 @@ public struct ReorderBuffer: Sendable {
     min(max(arrival + patience, held), arrival + 2 * patience)
   }
 
-  /// When ``release(at:)`` has something to give that the next packet does not bring; nil if nothing waits.
+  /// The time when ``release(at:)`` outputs packets without a further one arriving; nil if none
+  /// waits.
   public var deadline: Double? {
     waiting.min { $0.key < $1.key }.map { end(of: $0.value.arrival) }
   }
 
-  /// Packets that are in order, and those that waited long enough for one that does not come.
+  /// Removes and returns the packets that are in order, and those that have waited long enough for
+  /// a missing one.
+  /// - Parameter time: The current time.
   public mutating func release(at time: Double) -> [(packet: RTPPacket, sequence: Int64)] {
     var result: [(packet: RTPPacket, sequence: Int64)] = []
     if next == nil, let oldest = waiting.values.map(\.arrival).min(),

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Turns 16-bit numbers that wrap around into ones that do not.
+/// Converts 16-bit sequence numbers, which wrap around, to 64-bit numbers that do not.
 public struct SequenceUnwrapper: Sendable {
   private var last: Int64?
 
   public init() {}
 
-  /// The number nearest to the last one that has these lower 16 bits.
+  /// Returns the number nearest to the highest one so far that has these lower 16 bits.
+  /// - Parameter number: The lower 16 bits.
   public mutating func unwrap(_ number: UInt16) -> Int64 {
     guard let last else {
       self.last = Int64(number)
