@@ -36,7 +36,7 @@ public struct CongestionController: Sendable {
     }
   }
 
-  /// The lowest, the highest and the first value of ``targetRate``, in bits per second.
+  /// The lowest, the highest and the first value of `targetRate`, in bits per second.
   public struct Limits: Equatable, Sendable {
     public var least = 50_000.0
     public var most = 20_000_000.0

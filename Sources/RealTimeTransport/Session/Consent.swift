@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whether a receiver still wants what is sent to its address (RFC 7675): each greeting has a random number of its own, and
-/// an answer that brings it back proves that the receiver had the greeting, and when it was sent. What a receiver computes from
-/// earlier greetings, keeps, or says twice proves nothing.
+/// Whether a receiver still consents to what is sent to its address (RFC 7675). Each greeting has a
+/// random number of its own, and an answer with that number proves that the receiver got the
+/// greeting, and when it was sent. An answer that is computed from earlier greetings, kept, or
+/// repeated proves nothing. Times are in seconds.
 struct Consent: Sendable {
-  /// Seconds from a greeting to the end of what its answer allows. RFC 7675 wants 30 at most.
+  /// The time from a greeting until the consent of its answer ends. RFC 7675 requires at most 30 s.
   static let time = Greeting.longestRoundTrip
-  /// Greetings that wait for their answers at most; a sender sends five a second.
+  /// The largest number of greetings without an answer; a sender sends five a second.
   private static let mostOpen = 64
-  /// Seconds after which an exchange says nothing of the clocks any more: they drift apart.
+  /// The time after which an exchange no longer tells the offset of the clocks, which drift apart.
   private static let span = 30.0
 
+  /// The greetings without an answer yet.
   private var open: [(check: Greeting.Check, sent: Double)] = []
-  /// When the newest greeting was sent that was answered.
+  /// When the newest answered greeting was sent.
   private(set) var last = -Double.infinity
-  /// Exchanges of the last ``span`` seconds.
+  /// The answered greetings of the last `span` seconds: when, the round trip, and the clock offset.
   private var exchanges: [(time: Double, trip: Double, offset: Double)] = []
 
-  /// The number for a greeting that is sent now.
+  /// Makes the random number of a greeting that is sent now.
   mutating func newCheck(at time: Double) -> Greeting.Check {
     var random = SystemRandomNumberGenerator()
     let check = Greeting.Check.random(using: &random)
@@ -26,12 +28,12 @@ struct Consent: Sendable {
     return check
   }
 
-  /// Takes an answer.
+  /// Processes an answer.
   /// - Parameters:
-  ///   - check: the number that it brought back.
-  ///   - clock: the receiver's clock when it answered, in seconds on the scale of the sender's.
-  ///   - time: when it came.
-  /// - Returns: The round trip in seconds; nil if no greeting that still waits has this number.
+  ///   - check: The random number in the answer.
+  ///   - clock: The receiver's clock when it answered, converted to the sender's time scale.
+  ///   - time: When the answer arrived.
+  /// - Returns: The round trip; nil if no greeting without an answer has this number.
   mutating func take(_ check: Greeting.Check, clock: Double, at time: Double) -> Double? {
     guard let index = open.firstIndex(where: { $0.check == check }) else { return nil }
     let sent = open.remove(at: index).sent
@@ -46,10 +48,11 @@ struct Consent: Sendable {
 
   func isFresh(at time: Double) -> Bool { time - last <= Self.time }
 
-  /// Seconds of the shortest exchange of late; nil before the first.
+  /// The shortest and the longest recent round trip; nil before the first.
   var shortestTrip: Double? { exchanges.lazy.map(\.trip).min() }
   var longestTrip: Double? { exchanges.lazy.map(\.trip).max() }
 
-  /// Seconds that the receiver's clock is ahead. The two ways take the same time most nearly when nothing waited on either.
+  /// The time by which the receiver's clock is ahead, from the exchange with the shortest round
+  /// trip: the two directions take most nearly the same time when there is no queue in either.
   var clockOffset: Double? { exchanges.min { $0.trip < $1.trip }?.offset }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A coded frame, ready to be split into packets.
+/// A coded frame that can be split into packets.
 public struct MediaFrame: Equatable, Sendable {
-  /// When its picture was taken, in seconds.
+  /// The time in seconds when the picture was taken.
   public var time: Double
-  /// NAL units, without start codes.
+  /// The NAL units, without start codes.
   public var units: [[UInt8]]
   public var descriptor: FrameDescriptor
 
@@ -14,16 +14,16 @@ public struct MediaFrame: Equatable, Sendable {
   }
 }
 
-/// Numbers the frames of a sender, and knows which one each refers to.
+/// Numbers the frames of a sender, and tracks which frame each one refers to.
 public struct FrameSequencer: Sendable {
-  /// What an encoder says of a frame.
+  /// What an encoder reports about a frame.
   public struct CodedFrame: Equatable, Sendable {
     public var isKeyFrame: Bool
-    /// Others may refer to it.
+    /// Whether other frames may refer to it.
     public var isReference: Bool
-    /// Temporal layer.
+    /// The temporal layer.
     public var layer: Int
-    /// To be acknowledged, if it is a long-term reference.
+    /// The token to acknowledge, if the frame is a long-term reference.
     public var token: Int64?
 
     public init(isKeyFrame: Bool, isReference: Bool = true, layer: Int = 0, token: Int64? = nil) {
@@ -38,47 +38,62 @@ public struct FrameSequencer: Sendable {
   public struct Attempt: Sendable {
     var lost: Set<UInt16>
     var isRefresh: Bool
-    /// When the frames were taken that the wish says are lost.
+    /// The times in seconds when the pictures of the lost frames were taken.
     public var lostTimes: [Double]
   }
 
   private var nextNumber: UInt16 = 0
-  /// When the frame of each number was taken, for reports of losses.
+  /// The time in seconds when each frame's picture was taken, by frame number, for reports of
+  /// losses.
   private var times: [UInt16: Double] = [:]
-  /// Reference frames since the last key frame that may still be referred to, the oldest first.
+  /// The numbers of the reference frames since the last key frame or refresh that may still be
+  /// referred to, the oldest first.
   private var references: [UInt16] = []
-  /// A refresh was asked for, and the frame that should have been one was dropped.
+  /// Whether a refresh is still to be made, because the frame that should have been one was
+  /// dropped.
   private var owesRefresh = false
+  /// Whether a frame was coded or dropped.
   private var hasBegun = false
-  /// More than any encoder keeps, but for an endless group of pictures.
+  /// The largest size of `references`: more than any encoder keeps. It bounds the memory for an
+  /// endless group of pictures.
   private static let mostReferences = 4096
-  /// Reference frames that the encoder keeps, the newest.
+  /// The number of reference frames that the encoder keeps, the newest ones.
   private let keptReferences: Int
 
-  /// - Parameter keptReferences: how many frames an encoder may predict from.
+  /// Creates a sequencer.
+  /// - Parameter keptReferences: The number of frames that an encoder may predict from.
   public init(keptReferences: Int = 8) { self.keptReferences = keptReferences }
 
-  /// Whether the encoder has anything left to predict from without these frames, and what depends on them.
+  /// Whether the encoder still has a reference that is neither one of these frames nor depends on
+  /// one.
+  /// - Parameter lost: The numbers of lost frames.
   public func leavesReference(without lost: [UInt16]) -> Bool {
     guard let first = references.firstIndex(where: lost.contains) else { return true }
     return first > max(references.count - keptReferences, 0)
   }
 
+  /// Prepares the next frame.
+  /// - Parameter wish: The requirements for it.
   public func attempt(_ wish: RecoveryPolicy.Wish) -> Attempt {
     Attempt(
       lost: Set(wish.lost).intersection(references), isRefresh: wish.forcesRefresh || owesRefresh,
       lostTimes: wish.lost.compactMap { times[$0] })
   }
 
-  /// Rate control dropped the frame.
+  /// Notes that rate control has dropped the frame.
+  /// - Parameter attempt: What ``attempt(_:)`` has returned.
   public mutating func drop(_ attempt: Attempt) {
     hasBegun = true
     owesRefresh = attempt.isRefresh
     giveUp(attempt.lost)
   }
 
-  /// The frame came out of the encoder.
-  /// - Returns: What receivers must know of it, and whether it was made to get over a loss.
+  /// Numbers a frame that was coded.
+  /// - Parameters:
+  ///   - attempt: What ``attempt(_:)`` has returned.
+  ///   - coded: What the encoder reports about the frame.
+  ///   - time: The time in seconds when its picture was taken.
+  /// - Returns: The descriptor for receivers, and whether the frame recovers from a loss.
   public mutating func finish(
     _ attempt: Attempt, _ coded: CodedFrame, time: Double
   ) -> (descriptor: FrameDescriptor, isRepair: Bool) {
@@ -98,7 +113,7 @@ public struct FrameSequencer: Sendable {
       descriptor.previous = number
       references.removeAll()
     } else if attempt.isRefresh {
-      // Nothing to come refers to what was before.
+      // No later frame refers to one before the refresh.
       references.removeAll()
     }
     if coded.isReference { references.append(number) }
@@ -108,7 +123,7 @@ public struct FrameSequencer: Sendable {
     return (descriptor, isRepair)
   }
 
-  /// What depends on a lost frame is lost as well.
+  /// Removes lost references, and those after them, which depend on them.
   private mutating func giveUp(_ lost: Set<UInt16>) {
     guard let first = references.firstIndex(where: lost.contains) else { return }
     references.removeSubrange(first...)

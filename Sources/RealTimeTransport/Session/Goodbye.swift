@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The end of a session as the side that asks for it says it: until the other one answers, since a burst of losses takes
-/// all that is said at once (RFC 3550, 6.6, leaves it at one packet).
+/// The goodbye of the end that leaves first. It is repeated until the other end answers, because a
+/// burst of losses may take all packets of one moment (RFC 3550, 6.6, sends one). Times are in
+/// seconds.
 struct Goodbye {
   fileprivate static let interval = 0.04
-  /// Seconds after which the other side is not waited for any more.
+  /// The time after which the other end is no longer waited for.
   fileprivate static let patience = 1.0
-  /// How often an answer is said at most: who answers goes, and says it no more.
+  /// The largest number of answers to one goodbye: the end that answers leaves, and does not repeat
+  /// them.
   private static let answerCount = 3
 
-  /// The datagrams that answer a good-bye. They are never longer than it is, so that nobody can have this program send more
-  /// to an address than comes in its name.
+  /// Makes the datagrams that answer a goodbye. Together they are never longer than it is, so that
+  /// nobody can make this program send more to an address than was sent in its name.
   /// - Parameters:
-  ///   - size: bytes of the datagram with the good-bye, without what protects it.
-  ///   - source: of who answers.
+  ///   - size: The size of the datagram with the goodbye, in bytes, without encryption.
+  ///   - source: The synchronisation source of the end that answers.
   static func answers(toBytes size: Int, from source: UInt32) -> [[RTCPPacket]] {
     let answer: [RTCPPacket] = [.receiverReport(source: source, blocks: []), .bye(source: source)]
     return Array(repeating: answer, count: min(size / RTCPPacket.compound(answer).count, answerCount))
   }
 
+  /// When to send the next goodbye.
   private(set) var next: Double
   private let end: Double
 
@@ -36,18 +39,20 @@ struct Goodbye {
   }
 }
 
-/// The answers of a side that has gone, to the other one's good-byes: as often as that says them at most. Two that were
-/// told so in each other's name, and that have asked for nothing themselves, would answer each other's answers for ever, and
-/// three packets each time.
+/// Limits the answers of an end that has left to the other end's goodbyes: to the number of
+/// goodbyes that an end sends. Otherwise two ends that received forged goodbyes in each other's
+/// name would answer each other's answers for ever, with three packets each time.
 struct GoodbyeAnswers {
   private var next = -Double.infinity
   private var left = Int(Goodbye.patience / Goodbye.interval)
 
-  /// - Returns: Whether one may be said now, which is counted then.
+  /// Counts an answer.
+  /// - Returns: Whether it may be sent now.
   mutating func take(at time: Double) -> Bool {
     guard left > 0, time >= next else { return false }
     left -= 1
-    // Half of the time between two good-byes, since they come closer to each other than they were said.
+    // Half of the time between two goodbyes, because they may arrive closer together than they were
+    // sent.
     next = time + Goodbye.interval / 2
     return true
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How two ends meet: the sender greets with a number that cannot be guessed, the receiver sends it back with one of its
-/// own. Who answers can receive at that address; until then the sender sends nothing else there, and an answer is never
-/// longer than what it answers. A receiver begins nothing but answers before a greeting brings its own number back. The first byte tells these from RTP and RTCP on the same port, as RFC 7983 does.
+/// The greeting with which a sender begins a session. It contains a nonce, a number that cannot be
+/// guessed; the receiver's answer returns it with a nonce of its own. A receiver that answers can
+/// receive at its address: until then the sender sends nothing else there. An answer is never
+/// longer than its greeting, and a receiver only answers until a greeting returns its own nonce.
+/// The first byte distinguishes greetings from RTP and RTCP on the same port, as in RFC 7983.
 ///
 /// All fields are in network byte order:
 ///
@@ -10,20 +12,20 @@
 ///         4  version, 2                                 4  version, 2
 ///         5  1                                          5  2
 ///         6  recovery mode                              6  0
-///         7  flags: see below                         7  0
-///     8..23  sender's number                        8..23  sender's number
-///    24..31  sender's clock, NTP                   24..39  receiver's number
+///         7  flags: see below                           7  0
+///     8..23  sender's nonce                         8..23  sender's nonce
+///    24..31  sender's clock, NTP                   24..39  receiver's nonce
 ///    32..35  source of the media                   40..51  check, from the greeting
 ///    36..39  frames in 1,000 s                     52..59  receiver's clock, NTP
 ///    40..47  receiver's clock minus sender's       60..63  receiver's source
 ///    48..51  round trip in microseconds            64..95  authentication
-///    52..67  receiver's number, once known
+///    52..67  receiver's nonce, once known
 ///    68..79  check
 ///    80..95  0
 ///   96..127  authentication
 ///
-/// The check is a random number of 96 bits that each greeting has of its own (RFC 7675, 5.1): an answer proves that this
-/// greeting was received, and nothing can be known of the next one.
+/// The check is a random number of 96 bits, a new one in each greeting (RFC 7675, 5.1): an answer
+/// proves that this greeting was received, and the next one's cannot be predicted.
 ///
 /// Flags: 1 retransmission, 2 offset known, 4 forward error correction.
 public struct Greeting: Equatable, Sendable {
@@ -32,7 +34,8 @@ public struct Greeting: Equatable, Sendable {
     public static let size = 16
     public var bytes: [UInt8]
 
-    /// - Parameter bytes: 16; a number that is shorter is filled up with zeros.
+    /// Creates a nonce.
+    /// - Parameter bytes: 16 bytes; a shorter number is padded with zeros.
     public init(_ bytes: [UInt8]) {
       self.bytes =
         Array(bytes.prefix(Self.size)) + [UInt8](repeating: 0, count: max(0, Self.size - bytes.count))
@@ -43,12 +46,13 @@ public struct Greeting: Equatable, Sendable {
     }
   }
 
-  /// The random number of one greeting, which its answer brings back.
+  /// The random number of one greeting, which its answer returns.
   public struct Check: Hashable, Sendable {
     public static let size = 12
     public var bytes: [UInt8]
 
-    /// - Parameter bytes: 12; a number that is shorter is filled up with zeros.
+    /// Creates a check.
+    /// - Parameter bytes: 12 bytes; a shorter number is padded with zeros.
     public init(_ bytes: [UInt8]) {
       self.bytes =
         Array(bytes.prefix(Self.size)) + [UInt8](repeating: 0, count: max(0, Self.size - bytes.count))
@@ -61,26 +65,27 @@ public struct Greeting: Equatable, Sendable {
 
   public static let size = 128
   public static let authenticationSize = 32
-  /// Seconds of round trip that a greeting may tell of: an answer that took longer counts for nothing.
+  /// The longest round trip in seconds: an answer that took longer is ignored.
   public static let longestRoundTrip = 5.0
   static let magic: [UInt8] = Array("OVTM".utf8) + [2]
 
   public var nonce: Nonce
   public var clock: UInt64
-  /// Of the media that is to come.
+  /// The synchronisation source of the media.
   public var source: UInt32
   public var recovery = RecoveryMode.ltr
   public var retransmits = true
-  /// Repair packets may come.
+  /// Whether repair packets (forward error correction) may come.
   public var protects = false
   public var frameRate = 30.0
-  /// Seconds that the receiver's clock is ahead of the sender's, as far as the sender knows.
+  /// The time in seconds by which the receiver's clock is ahead of the sender's; nil if the sender
+  /// does not know it.
   public var clockOffset: Double?
-  /// Seconds.
+  /// The round trip in seconds.
   public var roundTrip = 0.0
-  /// The receiver's number: what greets gets answers.
+  /// The receiver's nonce from its answer; nil before the first.
   public var answered: Nonce?
-  /// Of this greeting alone.
+  /// The random number of this greeting.
   public var check = Check([])
 
   public init(nonce: Nonce, clock: UInt64, source: UInt32) {
@@ -90,9 +95,12 @@ public struct Greeting: Equatable, Sendable {
   }
 
   /// Whether a datagram is a greeting or an answer.
+  /// - Parameter bytes: The datagram.
   public static func isGreeting(_ bytes: [UInt8]) -> Bool { bytes.starts(with: magic) }
 
-  /// - Parameter authenticate: gives 32 bytes for what is before them; nil without a key.
+  /// Makes the datagram.
+  /// - Parameter authenticate: Computes the authentication code of 32 bytes; nil without a key,
+  ///   where zeros take its place.
   public func bytes(authenticate: (([UInt8]) -> [UInt8])? = nil) -> [UInt8] {
     var result = Self.magic
     result += [1, UInt8(RecoveryMode.allCases.firstIndex(of: recovery) ?? 0)]
@@ -100,7 +108,7 @@ public struct Greeting: Equatable, Sendable {
     result += nonce.bytes
     result.append64(clock)
     result.append32(source)
-    // 0 would be none, and no greeting; what is no number is not worth more.
+    // 0 would be invalid; a rate that is not a number is sent as the lowest.
     result.append32(UInt32(frameRate > 0.001 ? min(frameRate, 1e6) * 1000 : 1))
     let offset = min(max(clockOffset ?? 0, -2e9), 2e9)
     result.append64(UInt64(bitPattern: Int64(offset * 4_294_967_296)))
@@ -110,7 +118,10 @@ public struct Greeting: Equatable, Sendable {
     return Self.sealed(result, size: Self.size, authenticate)
   }
 
-  /// Reads a greeting; nil if it is none, or not authentic.
+  /// Parses a greeting; nil if the datagram is not one, or not authentic.
+  /// - Parameters:
+  ///   - bytes: The datagram.
+  ///   - authenticate: Computes the authentication code; nil without a key.
   public init?(_ bytes: [UInt8], authenticate: (([UInt8]) -> [UInt8])? = nil) {
     guard bytes.count == Self.size, bytes.starts(with: Self.magic + [1]),
       Self.isAuthentic(bytes, authenticate)
@@ -143,16 +154,16 @@ public struct Greeting: Equatable, Sendable {
     let tag = bytes.suffix(authenticationSize)
     guard let authenticate else { return tag.allSatisfy { $0 == 0 } }
     let right = authenticate(Array(bytes.dropLast(authenticationSize)))
-    // In the same time wherever they differ.
+    // In constant time, so that it does not tell where the codes differ.
     return right.count == tag.count && zip(right, tag).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  /// What a receiver says to a greeting.
+  /// The answer of a receiver to a greeting.
   public struct Answer: Equatable, Sendable {
     public static let size = 96
     public var greeted: Nonce
     public var nonce: Nonce
-    /// That of the greeting.
+    /// The random number of the greeting.
     public var check: Check
     public var clock: UInt64
     public var source: UInt32
@@ -173,7 +184,10 @@ public struct Greeting: Equatable, Sendable {
       return Greeting.sealed(result, size: Self.size, authenticate)
     }
 
-    /// Reads an answer; nil if it is none, or not authentic.
+    /// Parses an answer; nil if the datagram is not one, or not authentic.
+    /// - Parameters:
+    ///   - bytes: The datagram.
+    ///   - authenticate: Computes the authentication code; nil without a key.
     public init?(_ bytes: [UInt8], authenticate: (([UInt8]) -> [UInt8])? = nil) {
       guard bytes.count == Self.size, bytes.starts(with: Greeting.magic + [2]),
         Greeting.isAuthentic(bytes, authenticate)

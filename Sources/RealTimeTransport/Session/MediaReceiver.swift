@@ -1,116 +1,131 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The receiving end of a stream: puts packets in order, frames together, gives those to a decoder that it has all for,
-/// and says what it lacks.
+/// The receiving end of a stream. It puts packets in order, reassembles frames, passes those to a
+/// decoder of which all references were decoded, and composes the feedback about what is missing.
+/// Times are in seconds.
 public struct MediaReceiver: Sendable {
   public struct Configuration: Sendable {
     public var recovery = RecoveryMode.ltr
-    /// Lost packets are asked for.
+    /// Whether to ask for lost packets.
     public var retransmits = true
-    /// Repair packets may come.
+    /// Whether repair packets (forward error correction) may come.
     public var protects = false
     public var frameRate = 30.0
-    /// Seconds: a guess, until there is a measurement.
+    /// An estimate of the round trip in seconds, until there is a measurement.
     public var roundTrip = 0.1
-    /// Packets may come in another order than they were sent.
+    /// Whether packets may arrive in another order than they were sent.
     public var reorders = false
-    /// Longest round trip in seconds at which retransmission is tried: the picture stands still meanwhile.
+    /// The longest round trip, in seconds, at which lost packets are asked for: the picture stands
+    /// still meanwhile.
     public var longestRetransmission = 0.25
-    /// Name in reports.
+    /// The CNAME in reports.
     public var name = "receiver"
 
     public init() {}
   }
 
-  /// A frame that is whole, and of which all that it depends on was decoded.
+  /// A complete frame, all references of which were decoded.
   public struct Frame: Sendable {
-    /// The sender's number, unwrapped.
+    /// The sender's frame number, unwrapped.
     public var number: Int64
-    /// RTP's.
+    /// The RTP time stamp.
     public var timestamp: UInt32
+    /// The NAL units, without start codes.
     public var units: [[UInt8]]
     public var descriptor: FrameDescriptor
   }
 
-  /// What came, and what became of it.
+  /// The numbers of packets and frames so far, by their outcome.
   public struct Counts: Equatable, Sendable {
     public var packets = 0
     public var bytes = 0
     public var decoded = 0
-    /// Complete frames that the decoder refused although the receiver had all that they depend on.
+    /// The number of complete frames that the decoder refused although all of their references were
+    /// decoded.
     public var decodeErrors = 0
-    /// Frames that came and were of no use, since something before them was missing.
+    /// The number of complete frames that could not be decoded because a reference was missing.
     public var unusable = 0
-    /// Frames of which packets were missing.
+    /// The number of frames of which packets were missing.
     public var incomplete = 0
-    /// Requests for a frame that depends on nothing lost.
+    /// The number of requests for a frame that does not depend on lost frames.
     public var requests = 0
-    /// Packets that were asked for again, and that came then: some of them twice.
+    /// The number of packets that were asked for, and the number of retransmissions that arrived,
+    /// some of them twice.
     public var requestedPackets = 0
     public var recoveredPackets = 0
     public var recoveredBytes = 0
-    /// Repair packets, and what came back by them.
+    /// The numbers of repair packets and of their bytes, and of the packets that were recovered
+    /// with them.
     public var parityPackets = 0
     public var parityBytes = 0
     public var restoredPackets = 0
     public var acknowledgements = 0
-    /// Packets that the line lost, whether they came again or not.
+    /// The number of packets that were lost on the path, including those that were received later.
     public var lostPackets = 0
 
     public init() {}
   }
 
-  /// Takes a frame; false if it cannot be decoded.
+  /// Decodes a frame; returns false if that fails.
   public typealias Decode = (Frame) throws -> Bool
 
-  /// Seconds that a packet may come after those that were sent behind it, before that is known.
+  /// The time by which packets may be reordered, before it is measured.
   private static let reorderTime = 0.02
-  /// Seconds of round trip from which a repair packet is waited for before a packet is asked for.
+  /// The round trip from which a repair packet is waited for before a packet is asked for.
   private static let longTrip = 0.2
-  /// Seconds from one guess at what is lost in a silence to the next.
+  /// The time between two requests for packets that are guessed to be lost in a silence.
   private static let guessInterval = 0.03
-  /// Seconds after which a way that was too long for retransmissions is measured again.
+  /// The time after which a path whose round trip was too long for retransmissions is measured
+  /// again.
   private static let trialInterval = 2.0
 
   private var configuration: Configuration
   private let source: UInt32
   private let media: UInt32
   private var reorder: ReorderBuffer
-  /// nil: lost packets are not asked for.
+  /// The packets to ask for; nil if lost packets are not asked for.
   private var requests: RetransmissionRequests?
-  /// nil: there are no repair packets.
+  /// Recovers packets; nil if no repair packets come.
   private var parities: ParityReceiver?
   private var depacketiser = H264Depacketiser()
   private var statistics: ReceptionStatistics
-  /// When the frame's next packet counts as missing, though nothing came behind it.
+  /// Finds packets that are missing although none has arrived after them.
   private var tail = FrameTail()
   private var reorderDelay = ReorderDelay(start: Self.reorderTime)
   private var numbers = SequenceUnwrapper()
   private var lastNumber: Int64?
-  /// Reference frames that were decoded.
+  /// The numbers of the reference frames that were decoded.
   private var decodedReferences: Set<Int64> = []
-  /// Frames that were not decoded and that others may depend on, since the last one that was.
+  /// The numbers of the frames since the last decoded reference frame that were not decoded and
+  /// that others may refer to.
   private(set) var missing: [Int64] = []
-  /// Of those, the newest.
+  /// The largest size of `missing`, of which the newest are kept.
   static let mostMissing = 512
+  /// Whether the sender has to send a frame that does not depend on lost frames.
   private var needsRepair = false
+  /// When such a frame was last asked for.
   private var lastRequest = -Double.infinity
   private var lastTrial = 0.0
-  /// A key frame was asked for by somebody who has seen nothing yet: since when, and when it was said last.
+  /// The pending request for a key frame for a decoder that has not seen the stream: since when it
+  /// is pending, and when it was last sent; nil if there is none.
   private var intraRequest: (since: Double, said: Double)?
+  /// The sequence number of the last full intra request.
   private var intraNumber: UInt8 = 0
+  /// The tokens of long-term references to acknowledge.
   private var pendingTokens: [Int64] = []
   public private(set) var counts = Counts()
 
+  /// Creates a receiver.
   /// - Parameters:
-  ///   - source: the receiver's own number in what it sends.
-  ///   - media: the sender's, of media.
+  ///   - configuration: The configuration.
+  ///   - source: The synchronisation source of what the receiver sends.
+  ///   - media: The synchronisation source of the media.
   public init(_ configuration: Configuration, source: UInt32, media: UInt32) {
     self.configuration = configuration
     self.source = source
     self.media = media
     reorder = ReorderBuffer(patience: Self.reorderTime)
     if configuration.retransmits, configuration.recovery.usesFeedback {
-      // Without jitter that changes the order, a gap is a loss.
+      // Where packets are never reordered, a gap is a loss.
       requests = RetransmissionRequests(
         roundTrip: configuration.roundTrip + 0.02, tolerance: configuration.reorders ? Self.reorderTime : 0)
     }
@@ -118,14 +133,18 @@ public struct MediaReceiver: Sendable {
     statistics = ReceptionStatistics(source: media)
   }
 
-  /// Payloads that are not what RFC 6184 describes.
+  /// The number of payloads that violate RFC 6184.
   public var malformedCount: Int { depacketiser.malformedCount }
 
-  /// When ``release(at:decode:)`` is due if no packet comes before; nil if nothing waits.
+  /// The time to call ``release(at:decode:)`` if no packet comes before; nil if no packet waits.
   public var deadline: Double? { reorder.deadline }
 
-  /// Takes a packet of RTP. What does not belong to the stream is passed over.
-  /// - Returns: Whether it belongs to the stream.
+  /// Processes an RTP packet. Packets that do not belong to the stream are ignored.
+  /// - Parameters:
+  ///   - bytes: The packet.
+  ///   - time: When it arrived.
+  ///   - decode: Called with each frame that can be decoded now.
+  /// - Returns: Whether the packet belongs to the stream.
   @discardableResult
   public mutating func take(_ bytes: [UInt8], at time: Double, decode: Decode) throws -> Bool {
     guard var packet = RTPPacket(bytes) else { return false }
@@ -145,7 +164,7 @@ public struct MediaReceiver: Sendable {
     var restored: [[UInt8]] = []
     if packet.source == media, packet.payloadType == MediaStream.payloadType {
       statistics.add(packet, at: time)
-      // Where repair packets are waited for, they may still bring it.
+      // Where repair packets are waited for, they may still recover the missing packets.
       let isSilent = tail.isSilent(at: time) && (parities?.wait ?? 0) == 0
       let isGap = requests?.add(packet.sequenceNumber, at: time, isBehindSilence: isSilent) ?? false
       if isGap, isSilent, let requests { reorder.hold(until: time + requests.patience) }
@@ -173,13 +192,14 @@ public struct MediaReceiver: Sendable {
     return true
   }
 
-  /// Whether a stream begins with this packet, as far as it tells.
+  /// Whether the stream may begin with this packet: it is the first of a key frame, or has no
+  /// descriptor. After the first packet of the stream this is always true.
   private func isBeginning(_ packet: RTPPacket) -> Bool {
     guard reorder.next == nil, let descriptor = FrameDescriptor(packet.headerExtension) else { return true }
     return descriptor.isFirstPacket && descriptor.isKeyFrame
   }
 
-  /// Packets that repair packets brought back.
+  /// Processes the packets that were recovered with repair packets.
   private mutating func giveBack(_ restored: [[UInt8]], at time: Double, _ decode: Decode) throws {
     for bytes in restored {
       guard let packet = RTPPacket(bytes), packet.payloadType == MediaStream.payloadType else { continue }
@@ -189,11 +209,11 @@ public struct MediaReceiver: Sendable {
     }
   }
 
-  /// As long as repair may take, by what means there are.
+  /// Sets the times to wait for missing packets to what repair takes with the available means.
   private mutating func updatePatience() {
     let wait = parities.map { $0.wait > 0 ? $0.wait + 0.005 : 0 } ?? 0
     let isLate = configuration.reorders ? reorderDelay.patience : 0
-    // On a short way asking is sooner than waiting for a repair packet.
+    // With a short round trip a request is faster than waiting for a repair packet.
     let isLong = (requests?.roundTrip ?? 0) > max(1.5 * wait, Self.longTrip)
     requests?.tolerance = max(isLong ? wait : 0, isLate)
     tail.jitter = max(isLate - 0.01, 0)
@@ -201,31 +221,38 @@ public struct MediaReceiver: Sendable {
     if let requests, asksAgain { reorder.patience = requests.patience }
   }
 
-  /// Goes on without packets that were waited for long enough.
+  /// Continues without missing packets that were waited for long enough.
+  /// - Parameters:
+  ///   - time: The current time.
+  ///   - decode: Called with each frame that can be decoded now.
   public mutating func release(at time: Double, decode: Decode) throws {
     try giveOut(reorder.release(at: time), decode)
   }
 
-  /// When the next request for lost packets is due; nil if none is.
+  /// The time when the next request for lost packets is due; nil if none is.
   public var requestDeadline: Double? {
     guard asksAgain, let requests else { return nil }
     let due = min(requests.deadline ?? .infinity, tail.due)
     return due < .infinity ? due : nil
   }
 
-  /// Whether a packet that is sent again still comes in time.
+  /// Whether a retransmission arrives early enough to be of use.
   private var asksAgain: Bool {
     requests.map { $0.roundTrip <= configuration.longestRetransmission } ?? false
   }
 
-  /// Takes the sender's reports.
+  /// Processes the sender's reports.
+  /// - Parameters:
+  ///   - packets: A compound packet.
+  ///   - time: When it arrived.
   public mutating func takeControl(_ packets: [RTCPPacket], at time: Double) {
     for case .senderReport(let report) in packets where report.source == media {
       statistics.add(report, at: time)
     }
   }
 
-  /// The sender knows better.
+  /// Sets the round trip that the sender has measured, which is more exact than the receiver's.
+  /// - Parameter roundTrip: The round trip.
   public mutating func note(roundTrip: Double) {
     configuration.roundTrip = roundTrip
     requests?.note(roundTrip: roundTrip)
@@ -234,7 +261,8 @@ public struct MediaReceiver: Sendable {
 
   // MARK: - Feedback
 
-  /// What is to be said at once; empty if there is nothing.
+  /// Composes the feedback to send at once; empty if there is none.
+  /// - Parameter time: The current time.
   public mutating func feedback(at time: Double) -> [RTCPPacket] {
     var packets = pendingTokens.map { token in
       RTCPPacket.referenceSelection(
@@ -246,15 +274,15 @@ public struct MediaReceiver: Sendable {
       !lacking.isEmpty
     {
       lastTrial = time
-      // What is asked for now may still come in time.
+      // The packets that are asked for now may still arrive early enough.
       if asksAgain, let requests { reorder.hold(until: time + requests.interval) }
       counts.requestedPackets += lacking.count
       packets.append(.retransmissionRequest(sender: source, media: media, numbers: lacking))
     }
     if let request = intraRequest(at: time) { packets.append(request) }
-    // Once more if nothing came of it in time.
+    // The request is repeated if it had no effect within this time.
     let patience = configuration.roundTrip + 2 / configuration.frameRate + 0.02
-    // One that heals by itself needs help only to begin.
+    // With intra refresh, a request is needed only at the beginning.
     let asks = configuration.recovery.usesFeedback || decodedReferences.isEmpty
     if needsRepair, asks, time >= lastRequest + patience {
       lastRequest = time
@@ -269,7 +297,8 @@ public struct MediaReceiver: Sendable {
     return packets
   }
 
-  /// What was lost, and what most likely was, since nothing comes.
+  /// The packets to ask for: those that are missing, and those that are probably missing because of
+  /// a silence.
   private mutating func lackingPackets(at time: Double) -> [UInt16] {
     guard var lacking = requests?.take(at: time) else { return [] }
     if tail.due <= time {
@@ -279,16 +308,19 @@ public struct MediaReceiver: Sendable {
     return lacking
   }
 
-  /// Asks for a key frame until one comes, whatever was lost or not.
+  /// Asks for a key frame until one is decoded, regardless of losses.
+  /// - Parameter time: The current time.
   public mutating func requestKeyFrame(at time: Double) {
     guard intraRequest == nil else { return }
     intraNumber &+= 1
     intraRequest = (time, -.infinity)
   }
 
+  /// The full intra request to send now, if one is due.
   private mutating func intraRequest(at time: Double) -> RTCPPacket? {
     guard let request = intraRequest, time >= request.said + configuration.roundTrip + 0.1 else { return nil }
-    // The sender makes one a second at most. What does not come after that was lost, and is another request.
+    // The sender makes at most one key frame a second. If none came in that time it was lost, and a
+    // new request is needed.
     let isNew = request.said > -.infinity && time >= request.since + configuration.roundTrip + 1.5
     if isNew { intraNumber &+= 1 }
     intraRequest = (isNew ? time : request.since, time)
@@ -296,7 +328,9 @@ public struct MediaReceiver: Sendable {
     return .fullIntraRequest(sender: source, media: media, number: intraNumber)
   }
 
-  /// A report, and a description, as every compound packet begins.
+  /// Composes the receiver report and the source description with which every compound packet
+  /// begins.
+  /// - Parameter time: The current time.
   public mutating func report(at time: Double) -> [RTCPPacket] {
     let block = statistics.report(at: time)
     return [
@@ -322,7 +356,8 @@ public struct MediaReceiver: Sendable {
       return
     }
     let number = numbers.unwrap(descriptor.number)
-    // Frames passed over: whether they matter, a frame that depends on them tells.
+    // Frame numbers that are skipped count as missing; whether they matter is known when a frame
+    // depends on them.
     if let last = lastNumber, number > last + 1 {
       missing += max(last + 1, number - Int64(Self.mostMissing))..<number
       trimMissing()
@@ -358,7 +393,7 @@ public struct MediaReceiver: Sendable {
       }
       missing.removeAll()
       needsRepair = false
-      // The next loss is another one.
+      // The next loss is a new one, and may be reported at once.
       lastRequest = -.infinity
     }
     if let token = descriptor.token { pendingTokens.append(token) }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A sender's packets to one receiver: media, what is sent once more, reports.
+/// Makes a sender's packets to one receiver: media, retransmissions and reports.
 public struct MediaStream: Sendable {
   public struct Configuration: Sendable {
-    /// Largest RTP packet in bytes, header included.
+    /// The largest size of an RTP packet in bytes, including its header.
     public var packetSize = 1200
     public var retransmits = true
-    /// Room is left for forward error correction.
+    /// Whether packets leave room for the header of repair packets.
     public var protects = false
     public var clock = MediaClock.simulated
     public var firstSequence: UInt16 = 1000
@@ -14,12 +14,12 @@ public struct MediaStream: Sendable {
     public init() {}
   }
 
-  /// Of media.
+  /// The payload type of media.
   public static let payloadType: UInt8 = 96
-  /// Of packets that are sent once more; their source is the next number to the media's.
+  /// The payload type of retransmissions, whose synchronisation source is the media's plus 1.
   public static let retransmissionPayloadType: UInt8 = 97
 
-  /// Of repair packets; their source is the second number after the media's.
+  /// The payload type of repair packets, whose synchronisation source is the media's plus 2.
   public static let parityPayloadType: UInt8 = 98
 
   public let configuration: Configuration
@@ -39,13 +39,17 @@ public struct MediaStream: Sendable {
     self.source = source
     sequence = configuration.firstSequence
     retransmissionSequence = configuration.firstSequence
-    // Header, extension of at most 20 bytes with its own header, and the number of a packet that is sent once more.
+    // Room for the header, an extension of at most 20 bytes including its own header, and the
+    // original sequence number in retransmissions.
     packetiser = H264Packetiser(
       maximumPayload: configuration.packetSize - RTPPacket.fixedHeaderSize - 20
         - max(configuration.retransmits ? 2 : 0, configuration.protects ? Parity.mostGrowth : 0))
   }
 
-  /// The frame's packets.
+  /// Makes the packets of a frame.
+  /// - Parameters:
+  ///   - frame: The frame.
+  ///   - time: The current time in seconds.
   public mutating func packets(of frame: MediaFrame, at time: Double) -> [[UInt8]] {
     let payloads = packetiser.payloads(of: frame.units)
     return payloads.enumerated().map { index, payload in
@@ -65,12 +69,15 @@ public struct MediaStream: Sendable {
     }
   }
 
-  /// The packets that a receiver asks for, once more.
+  /// Makes the retransmissions that a receiver asks for.
   /// - Parameters:
-  ///   - interval: Seconds within which a packet is not sent again.
-  ///   - age: Seconds that it was sent ago at least.
-  ///   - budget: What may be sent again; the rest is left out.
-  ///   - rate: Bits a second of media and repair together.
+  ///   - feedback: The receiver's packets.
+  ///   - time: The current time in seconds.
+  ///   - interval: The time in seconds within which a packet is not sent again.
+  ///   - age: The least time in seconds since the packet was sent for the first time.
+  ///   - budget: Limits the retransmissions; those beyond it are left out.
+  ///   - rate: The bit rate of media and repair together, in bits per second.
+  /// - Returns: The original sequence numbers, and the packets' bytes.
   public mutating func packets(
     askedFor feedback: [RTCPPacket], at time: Double, interval: Double, age: Double = 0,
     within budget: inout RepairBudget, rate: Double
@@ -86,7 +93,13 @@ public struct MediaStream: Sendable {
     return result
   }
 
-  /// One of them yet again, without being asked for; nil if it is gone, or beyond the budget.
+  /// Makes a copy of a retransmission, without a request; nil if the packet is not kept any more,
+  /// or exceeds the budget.
+  /// - Parameters:
+  ///   - number: The original sequence number.
+  ///   - time: The current time in seconds.
+  ///   - budget: Limits the retransmissions.
+  ///   - rate: The bit rate of media and repair together, in bits per second.
   public mutating func packet(
     again number: UInt16, at time: Double, within budget: inout RepairBudget, rate: Double
   ) -> [UInt8]? {
@@ -96,7 +109,7 @@ public struct MediaStream: Sendable {
     return packets.first.map { again($0) }
   }
 
-  /// Of a packet when it is sent once more.
+  /// The size in bits of a packet's retransmission.
   private static func bits(again packet: RTPPacket) -> Int {
     let descriptor = packet.headerExtension.map { 4 + $0.data.count } ?? 0
     return (RTPPacket.fixedHeaderSize + descriptor + 2 + packet.payload.count) * 8
@@ -112,7 +125,10 @@ public struct MediaStream: Sendable {
     return bytes
   }
 
-  /// A sender's report.
+  /// Makes a sender report and a source description.
+  /// - Parameters:
+  ///   - time: The current time in seconds.
+  ///   - name: The CNAME.
   public func report(at time: Double, name: String) -> [RTCPPacket] {
     [
       .senderReport(

@@ -1,29 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Makes packets unreadable and unforgeable for others, and undoes it.
+/// Encrypts and authenticates packets.
 public protocol PacketProtection {
-  /// - Parameter isControl: RTCP, not RTP.
-  /// - Returns: nil if the packet cannot be sent.
+  /// Encrypts a packet that is sent.
+  /// - Parameters:
+  ///   - packet: The packet's bytes.
+  ///   - isControl: Whether the packet is RTCP rather than RTP.
+  /// - Returns: Nil if the packet cannot be sent.
   mutating func protect(_ packet: [UInt8], isControl: Bool) -> [UInt8]?
-  /// - Returns: nil if the packet is not authentic, or came before.
+  /// Decrypts a packet that was received.
+  /// - Parameters:
+  ///   - packet: The datagram.
+  ///   - isControl: Whether the packet is RTCP rather than RTP.
+  /// - Returns: Nil if the packet is not authentic, or is a replay.
   mutating func unprotect(_ packet: [UInt8], isControl: Bool) -> [UInt8]?
 }
 
-/// What two ends have in common.
+/// A secret that the two ends of a call share.
 public protocol SharedSecret: Sendable {
-  /// 32 bytes that nobody can make who has not the secret.
+  /// Computes a message authentication code of 32 bytes.
+  /// - Parameter message: The bytes to authenticate.
   func authenticate(_ message: [UInt8]) -> [UInt8]
-  /// For what one end of a session sends and receives.
+  /// Derives the protection of the packets that one end of a session sends and receives.
+  /// - Parameters:
+  ///   - sender: The sender's nonce.
+  ///   - receiver: The receiver's nonce.
+  ///   - isSender: Whether this is the sender's end.
   func protection(
     sender: Greeting.Nonce, receiver: Greeting.Nonce, isSender: Bool
   ) throws -> any PacketProtection
 }
 
 extension RTCPPacket {
-  /// Whether a datagram of the session is RTCP.
+  /// Whether a datagram of a session is RTCP.
+  /// - Parameter bytes: The datagram.
   public static func isControl(_ bytes: [UInt8]) -> Bool { PacketKind(bytes) == .control }
 }
 
-/// RTP and RTCP on one port (RFC 5761, 4).
+/// The kind of a datagram, as RTP and RTCP share a port (RFC 5761, 4).
 enum PacketKind {
   case media, control, other
 

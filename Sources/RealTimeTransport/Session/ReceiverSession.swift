@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The receiving end of a call: it answers a sender's greeting, gives frames to a decoder, and says what it lacks. It has
-/// no clock and no socket: times come with each call, in seconds, and datagrams go out through ``takeOutgoing()``.
+/// The receiving end of a call: it answers a sender's greeting, passes frames to a decoder, and
+/// sends feedback about what is missing. It has no clock and no socket: times come with each call,
+/// in seconds, and datagrams are returned by ``takeOutgoing()``.
 public struct ReceiverSession {
   public struct Configuration: Sendable {
     public var clock: MediaClock
     public var source: UInt32
     public var nonce: Greeting.Nonce
     public var name = "receiver"
-    /// Packets may come in another order than they were sent.
+    /// Whether packets may arrive in another order than they were sent.
     public var reorders = true
 
     public init(clock: MediaClock, source: UInt32, nonce: Greeting.Nonce) {
@@ -21,16 +22,16 @@ public struct ReceiverSession {
     /// No sender has greeted yet.
     case waiting
     case open
-    /// The sender is heard no more.
+    /// The sender has not been heard for ``SenderSession/silenceTime``.
     case silent
-    /// One of both said good-bye, and the other one has heard it or does not answer.
+    /// One end has said goodbye, and the other one has answered or does not answer.
     case closed
   }
 
   private static let reportInterval = 1.0
   private static let feedbackInterval = 0.05
-  /// Where packets come ever later, the sender is to hear of it at once: seconds more than when it heard last, and from one
-  /// such report to the next at least.
+  /// Where the delay of packets grows, feedback is sent at once: the growth since the last
+  /// feedback, in seconds, that triggers it, and the shortest time between two such reports.
   private static let delayGrowth = 0.03
   private static let quickInterval = 0.015
 
@@ -41,26 +42,31 @@ public struct ReceiverSession {
   private var arrivals = ArrivalRecorder(sources: [])
   private var nextFeedback = Double.infinity
   private var lastFeedback = -Double.infinity
-  /// Arrival less RTP's time, in seconds: of the newest packet of media, and when the sender heard last.
+  /// The arrival time minus the RTP time, in seconds: of the newest media packet, and when feedback
+  /// was last sent.
   private var delay = (newest: 0.0, told: Double.infinity)
   private var firstTimestamp: UInt32?
+  /// The newest greeting of the sender; nil before the session.
   private var greeting: Greeting?
   private var outgoing: [[UInt8]] = []
-  /// Bytes that came from the sender's address since the session began, and that went there. Without a key everybody can send
-  /// in the sender's name: what goes there is never more than what came from there.
+  /// The number of bytes that were received from the sender's address since the session began, and
+  /// sent to it. Without a key everyone can send in the sender's name, so that never more is sent
+  /// to the address than was received from it.
   private var bytes = (heard: 0, said: 0)
   private var lastHeard = -Double.infinity
   private var nextReport = Double.infinity
+  /// The sender's last report, which maps RTP time stamps to the sender's clock.
   private var mapping: RTCPPacket.SenderReport?
-  /// What the stream may take, as far as this end has a say, and whether the sender has answered.
+  /// The bit rate that this end asks for, in bits per second, and whether the sender has answered.
   private var limit: (asked: UInt64, isAnswered: Bool)?
-  /// This end's, if it was the one to say so.
+  /// The state of this end's goodbye, if it has said goodbye first.
   private var goodbye: Goodbye?
   private var goodbyeAnswers = GoodbyeAnswers()
   public private(set) var state = State.waiting
-  /// Datagrams that were not authentic, came twice, or were not packets at all.
+  /// The number of datagrams that were not authentic, came twice, or were no valid packets.
   public private(set) var refused = 0
-  /// Datagrams that were not sent, since more would have gone to the sender's address than came from there.
+  /// The number of datagrams that were not sent because more would have been sent to the sender's
+  /// address than was received from it.
   public private(set) var unsaid = 0
 
   public init(_ configuration: Configuration, secret: (any SharedSecret)? = nil) {
@@ -70,12 +76,12 @@ public struct ReceiverSession {
 
   public var counts: MediaReceiver.Counts { media?.counts ?? .init() }
   public var malformedCount: Int { media?.malformedCount ?? 0 }
-  /// What the sender says of itself.
+  /// The frame rate that the sender has announced.
   public var frameRate: Double? { greeting?.frameRate }
-  /// Seconds, as the sender measured it.
+  /// The round trip in seconds that the sender has measured; nil before that.
   public var roundTrip: Double? { greeting?.clockOffset == nil ? nil : greeting?.roundTrip }
 
-  /// When ``poll(at:decode:)`` is due.
+  /// The time when ``poll(at:decode:)`` is due.
   public var deadline: Double {
     guard state == .open else { return .infinity }
     if let goodbye { return goodbye.next }
@@ -84,30 +90,36 @@ public struct ReceiverSession {
       lastHeard + SenderSession.silenceTime)
   }
 
-  /// Datagrams to send now, in order.
+  /// Removes and returns the datagrams to send, in order.
   public mutating func takeOutgoing() -> [[UInt8]] {
     defer { outgoing.removeAll(keepingCapacity: true) }
     return outgoing
   }
 
-  /// When a picture was taken, on this end's clock; nil before that is known.
+  /// Computes when a picture was taken, on this end's clock; nil before that is known.
+  /// - Parameter timestamp: The frame's RTP time stamp.
   public func captureTime(of timestamp: UInt32) -> Double? {
     guard let mapping, let offset = greeting?.clockOffset else { return nil }
     let distance = Double(Int32(bitPattern: timestamp &- mapping.rtpTime)) / MediaClock.rtpRate
     return configuration.clock.time(ofNTP: mapping.ntpTime) + distance + offset
   }
 
-  /// Takes a datagram of whoever may greet; the answer goes back to where it came from. The first greeting of a sender
-  /// only gets that: the session begins with one that brings this end's number back.
-  /// - Returns: Whether it began the session, or belongs to it.
+  /// Processes a datagram from any address that may greet; send the answer to where it came from. A
+  /// sender's first greeting is only answered: the session begins with a greeting that returns this
+  /// end's nonce.
+  /// - Parameters:
+  ///   - bytes: The datagram.
+  ///   - time: When it arrived.
+  /// - Returns: Whether the greeting began the session, or belongs to it.
   public mutating func greet(_ bytes: [UInt8], at time: Double) -> Bool {
     guard let greeting = Greeting(bytes, authenticate: secret?.authenticate) else {
       refused += 1
       return false
     }
-    // One sender at a time.
+    // A receiver has one sender at a time.
     guard self.greeting == nil || self.greeting?.nonce == greeting.nonce else { return false }
-    // Before the session begins each greeting may be of another address, and stands for itself.
+    // Before the session each greeting may come from another address, so that bytes are counted for
+    // each separately.
     if media == nil { self.bytes = (0, 0) }
     self.bytes.heard += bytes.count
     self.bytes.said += Greeting.Answer.size
@@ -128,7 +140,7 @@ public struct ReceiverSession {
       settings.recovery = greeting.recovery
       settings.retransmits = greeting.retransmits
       settings.protects = greeting.protects
-      // A new picture takes as long to ask for.
+      // A request for a new picture would take as long.
       settings.longestRetransmission = 0.5
       settings.frameRate = greeting.frameRate
       settings.reorders = configuration.reorders
@@ -138,7 +150,7 @@ public struct ReceiverSession {
       nextReport = time + Self.reportInterval
       state = .open
     }
-    // One that was overtaken, or that somebody on the way sends again, says nothing new.
+    // A greeting that was overtaken by a newer one, or was replayed, contains nothing new.
     if let last = self.greeting, Int64(bitPattern: greeting.clock &- last.clock) <= 0 { return true }
     lastHeard = max(lastHeard, time)
     if greeting.clockOffset != nil { media?.note(roundTrip: greeting.roundTrip) }
@@ -146,9 +158,13 @@ public struct ReceiverSession {
     return true
   }
 
-  /// Takes a datagram from the address that greeted.
+  /// Processes a datagram from the address that greeted.
+  /// - Parameters:
+  ///   - bytes: The datagram.
+  ///   - time: When it arrived.
+  ///   - decode: Called with each frame that can be decoded now.
   public mutating func take(_ bytes: [UInt8], at time: Double, decode: MediaReceiver.Decode) throws {
-    // Who has gone still answers good-byes, and wants no media any more.
+    // After its end a session still answers goodbyes, but takes no media.
     guard state == .open || state == .closed else { return }
     self.bytes.heard += bytes.count
     let kind = PacketKind(bytes)
@@ -191,21 +207,25 @@ public struct ReceiverSession {
     }
   }
 
-  /// Asks for a key frame until one comes: for somebody who has not seen the stream yet. The sender makes one a second at
-  /// most. Without a sender it does nothing: a stream begins with one.
+  /// Asks for a key frame until one is decoded, for a viewer that has not seen the stream yet. The
+  /// sender makes at most one a second. Without a sender this does nothing: a stream begins with a
+  /// key frame.
+  /// - Parameter time: The current time.
   public mutating func requestKeyFrame(at time: Double) { media?.requestKeyFrame(at: time) }
 
-  /// Asks the sender to send no more, and says so every second until it answers (RFC 5104, 4.2.1).
-  /// - Parameter bitsPerSecond: of media; nil lifts a limit.
+  /// Asks the sender to limit its bit rate, and repeats that every second until it answers (RFC
+  /// 5104, 4.2.1).
+  /// - Parameter bitsPerSecond: The limit for media in bits per second; nil removes the limit.
   public mutating func limitRate(_ bitsPerSecond: Double?) {
-    // There is no word for none but the highest.
+    // The protocol has no value for "no limit" except the highest rate.
     let most = 1e12
     guard bitsPerSecond != nil || limit != nil else { return }
     limit = (UInt64(min(max(bitsPerSecond ?? most, 1), most)), false)
     nextReport = min(nextReport, lastHeard)
   }
 
-  /// Bits a second that the sender has agreed to; nil before it has, and without a limit.
+  /// The limit that the sender has agreed to, in bits per second; nil before its answer, and
+  /// without a limit.
   public private(set) var agreedRate: Double?
 
   private var rateRequest: RTCPPacket? {
@@ -219,7 +239,7 @@ public struct ReceiverSession {
     for packet in packets {
       switch packet {
       case .rateNotice(_, let notice):
-        // Senders of earlier versions named themselves in place of whoever asked.
+        // Earlier versions of the sender put their own source here in place of the requester's.
         guard let asked = limit?.asked, let greeting,
           notice.media == configuration.source || notice.media == greeting.source,
           notice.bitsPerSecond
@@ -230,7 +250,7 @@ public struct ReceiverSession {
       case .senderReport(let report): mapping = report
       case .bye:
         state = .closed
-        // Two that both ask would answer each other for ever.
+        // Two ends that both said goodbye would otherwise answer each other for ever.
         if goodbye == nil, goodbyeAnswers.take(at: time) {
           for answer in Goodbye.answers(toBytes: size, from: configuration.source) { send(answer) }
         }
@@ -240,7 +260,10 @@ public struct ReceiverSession {
     }
   }
 
-  /// Does what is due.
+  /// Does what is due: repeats, reports and feedback, and frames that waited long enough.
+  /// - Parameters:
+  ///   - time: The current time.
+  ///   - decode: Called with each frame that can be decoded now.
   public mutating func poll(at time: Double, decode: MediaReceiver.Decode) throws {
     guard state == .open else { return }
     if goodbye != nil {
@@ -262,7 +285,7 @@ public struct ReceiverSession {
       lastFeedback = time
       delay.told = delay.newest
       if let report = arrivals.report(from: configuration.source, clock: configuration.clock, at: time) {
-        // Alone, as RFC 5506 allows: it goes twenty times a second.
+        // Sent without a report, as RFC 5506 allows, because it is sent twenty times a second.
         send([report])
       }
     }
@@ -272,13 +295,15 @@ public struct ReceiverSession {
     }
   }
 
-  /// Gives out what waits for packets that will not come any more.
+  /// Processes the packets that wait for missing ones, at the end of the stream.
+  /// - Parameter decode: Called with each frame that can be decoded now.
   public mutating func finish(decode: MediaReceiver.Decode) throws {
     try media?.release(at: .infinity, decode: decode)
   }
 
-  /// Says that it listens no more, and takes no media from now on. ``poll(at:decode:)`` says it again until the sender
-  /// answers, for a second at most: then ``state`` is `closed`.
+  /// Says goodbye, and ignores media from now on. ``poll(at:decode:)`` repeats the goodbye until
+  /// the sender answers, for at most a second: then ``state`` is `closed`.
+  /// - Parameter time: The current time.
   public mutating func sayGoodbye(at time: Double) {
     guard state == .open, goodbye == nil else { return }
     goodbye = Goodbye(at: time)
@@ -289,6 +314,7 @@ public struct ReceiverSession {
     send((media?.report(at: time) ?? []) + [.bye(source: configuration.source)])
   }
 
+  /// Sends the feedback about missing packets and frames.
   private mutating func sayWhatIsLacking(at time: Double) {
     guard let packets = media?.feedback(at: time), !packets.isEmpty else { return }
     send((media?.report(at: time) ?? []) + packets)
@@ -305,11 +331,12 @@ public struct ReceiverSession {
       }
       return
     }
-    // Where there is no room for the report that goes along, feedback goes alone, as RFC 5506 allows.
+    // If the allowance is too small for the accompanying report, feedback is sent without it, as
+    // RFC 5506 allows.
     if !sendWithinAllowance(packets), !sendWithinAllowance(packets.filter { !$0.isReport }) { unsaid += 1 }
   }
 
-  /// Sends no more in all than has come.
+  /// Sends packets if the session has then sent no more bytes than it has received.
   private mutating func sendWithinAllowance(_ packets: [RTCPPacket]) -> Bool {
     let datagram = RTCPPacket.compound(packets)
     guard !datagram.isEmpty, bytes.said + datagram.count <= bytes.heard else { return false }
@@ -320,7 +347,7 @@ public struct ReceiverSession {
 }
 
 extension RTCPPacket {
-  /// Whether it says how a stream fares, or who says so: what a compound packet begins with.
+  /// Whether this is a report or a source description, with which compound packets begin.
   fileprivate var isReport: Bool {
     switch self {
     case .senderReport, .receiverReport, .sourceDescription: true

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a call gets over a loss.
+/// The way in which a call recovers from a loss.
 public enum RecoveryMode: String, CaseIterable, Sendable {
-  /// The receiver asks for a picture, and gets a key frame.
+  /// The receiver reports the loss, and the sender answers with a key frame.
   case keyframe
-  /// The receiver acknowledges long-term references; when it asks, it gets a frame predicted from one that it has.
+  /// The receiver acknowledges long-term references. When it reports a loss, the next frame is
+  /// predicted from one that it has acknowledged.
   case ltr
-  /// The receiver tells which frames it lacks; the next is predicted from older ones.
+  /// The receiver reports which frames it lacks; the next one is predicted from older frames.
   case invalidate
-  /// The receiver says nothing: intra macroblocks pass over the picture all the time.
+  /// There are no reports: intra macroblocks refresh the picture all the time.
   case intraRefresh = "intra-refresh"
 
   public var usesFeedback: Bool { self != .intraRefresh }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a sender makes of the receivers' feedback: what its next frame must answer.
+/// Decides from the receivers' feedback how a sender's next frame has to be encoded. Times are in
+/// seconds.
 public struct RecoveryPolicy: Sendable {
-  /// What is asked of the next frame.
+  /// The requirements for the next frame.
   public struct Wish: Equatable, Sendable {
-    /// Tokens of long-term references that all receivers have.
+    /// The tokens of long-term references that all receivers have acknowledged.
     public var acknowledged: [Int64] = []
     public var forcesKeyFrame = false
-    /// Predicted from acknowledged long-term references alone.
+    /// Whether the frame must be predicted from acknowledged long-term references alone.
     public var forcesRefresh = false
-    /// Numbers of frames that a receiver lacks.
+    /// The numbers of frames that a receiver lacks.
     public var lost: [UInt16] = []
 
     public init() {}
@@ -17,32 +18,43 @@ public struct RecoveryPolicy: Sendable {
   private let mode: RecoveryMode
   private let receiverCount: Int
   private let clock: MediaClock
-  /// Seconds from one key frame to the next, however often receivers ask.
+  /// The shortest time between two key frames, however often receivers ask.
   private let keyFrameInterval: Double
-  /// Round trip in seconds: what the receivers' reports say, until then a guess.
+  /// The smoothed round trip in seconds, from the receivers' reports; an estimate until there is a
+  /// measurement.
   public private(set) var roundTrip: Double
-  /// Seconds that a report may tell of: what is less, or more, counts as the nearest.
+  /// The range of round trips in seconds that reports may give; others are clamped to it.
   public var plausibleTrips = 0.0...10
+  /// The receivers that have acknowledged each token, while others have not.
   private var holders: [Int64: Set<Int>] = [:]
+  /// The tokens that all receivers have acknowledged since the last call of `takeWish`.
   private var acknowledged: [Int64] = []
-  /// Tokens of the frames since the last key frame, the oldest first: what was before it no encoder has any more.
+  /// The tokens of the frames since the last key frame, the oldest first: encoders discard those
+  /// before it.
   private var live: [Int64] = []
-  /// Whether a refresh has something to refer to.
+  /// Whether a long-term reference since the last key frame was acknowledged by all receivers.
   private var hasAcknowledged = false
+  /// Whether a receiver has reported a loss that was not answered yet.
   private var isAsked = false
-  /// Somebody is to see the stream who has seen nothing of it; stays until a key frame was made.
+  /// Whether a receiver needs a key frame because it has not seen the stream; stays true until one
+  /// was made.
   private var isIntraAsked = false
-  /// The number of each receiver's last full intra request.
+  /// The sequence number of each receiver's last full intra request.
   private var intraNumbers: [Int: UInt8] = [:]
+  /// The numbers of frames that receivers lack and that were not answered yet.
   private var lost: [UInt16] = []
   private var lastRepair = -Double.infinity
   private var lastKeyFrame = -Double.infinity
-  /// Tokens that some receivers have and others not.
+  /// The largest number of tokens in each list.
   private static let mostTokens = 256
 
+  /// Creates a policy.
   /// - Parameters:
-  ///   - roundTrip: a guess in seconds, until there is a measurement.
-  ///   - keyFrameInterval: seconds; what comes in between waits.
+  ///   - mode: The way of recovery.
+  ///   - receiverCount: The number of receivers.
+  ///   - roundTrip: An estimate of the round trip in seconds, until there is a measurement.
+  ///   - clock: The clock of the time stamps in reports.
+  ///   - keyFrameInterval: The shortest time between two key frames; requests in between wait.
   public init(
     _ mode: RecoveryMode, receiverCount: Int, roundTrip: Double, clock: MediaClock,
     keyFrameInterval: Double = 0
@@ -54,20 +66,24 @@ public struct RecoveryPolicy: Sendable {
     self.keyFrameInterval = keyFrameInterval
   }
 
-  /// Takes a compound packet of a receiver.
+  /// Processes a compound packet of a receiver.
+  /// - Parameters:
+  ///   - packets: The packets.
+  ///   - receiver: The receiver's number.
+  ///   - time: When it arrived.
   public mutating func take(_ packets: [RTCPPacket], from receiver: Int, at time: Double) {
     for packet in packets {
       switch packet {
       case .receiverReport(_, let blocks): for block in blocks { measure(block, at: time) }
       case .pictureLoss:
-        // One that was sent before the repair came says nothing new.
+        // A report that was sent before the last repair arrived is about the same loss.
         if time >= lastRepair + roundTrip { isAsked = true }
       case .fullIntraRequest(_, _, let number):
         if intraNumbers.updateValue(number, forKey: receiver) != number { isIntraAsked = true }
       case .referenceSelection(_, _, _, let token):
         guard live.contains(token) else { continue }
         holders[token, default: []].insert(receiver)
-        // A refresh must serve all.
+        // A refresh must be decodable by all receivers.
         if holders[token]?.count == receiverCount {
           acknowledged.append(token)
           hasAcknowledged = true
@@ -83,25 +99,29 @@ public struct RecoveryPolicy: Sendable {
     }
   }
 
-  /// Takes note of a round trip that was measured in another way.
+  /// Records a round trip that was measured in another way.
+  /// - Parameter trip: The round trip in seconds.
   public mutating func note(roundTrip trip: Double) { roundTrip += (trip - roundTrip) * 0.25 }
 
   private mutating func measure(_ block: RTCPPacket.ReportBlock, at time: Double) {
     guard block.lastReport != 0 else { return }
     let now = UInt32(truncatingIfNeeded: clock.ntpTime(at: time) >> 16)
     let trip = Double(now &- block.lastReport &- block.delaySinceLastReport) / 65_536
-    // What is longer is no round trip, but a wrong stamp, or one of the future.
+    // Longer values come from a wrong time stamp, or one of the future.
     if trip < 10 { note(roundTrip: min(max(trip, plausibleTrips.lowerBound), plausibleTrips.upperBound)) }
   }
 
-  /// What the next frame must answer; `leavesReference` says whether anything is left to predict from without frames.
+  /// Returns the requirements for the next frame, and clears the requests that it answers.
+  /// - Parameters:
+  ///   - time: The current time.
+  ///   - leavesReference: Whether references remain if frames with these numbers are not used.
   public mutating func takeWish(
     at time: Double, leavesReference: ([UInt16]) -> Bool = { _ in true }
   ) -> Wish {
     var wish = Wish()
     wish.acknowledged = acknowledged
     acknowledged.removeAll()
-    // A refresh that has nothing to refer to is a key frame.
+    // A refresh without an acknowledged reference is a key frame.
     let mayBeKeyFrame =
       switch mode {
       case .keyframe, .intraRefresh: true
@@ -110,13 +130,13 @@ public struct RecoveryPolicy: Sendable {
       }
     let waits = mayBeKeyFrame && time < lastKeyFrame + keyFrameInterval
     switch mode {
-    // Without feedback as a rule, a receiver asks for the key frame to begin with.
+    // Also with intra refresh, where a receiver asks for the key frame at the beginning.
     case .keyframe, .intraRefresh: wish.forcesKeyFrame = isAsked && !waits
     case .ltr: wish.forcesRefresh = isAsked && !waits
     case .invalidate: wish.lost = waits ? [] : lost
     }
     if isIntraAsked, time >= lastKeyFrame + keyFrameInterval {
-      // It repairs whatever else there is.
+      // A key frame also repairs every loss.
       (wish.forcesKeyFrame, wish.forcesRefresh, wish.lost) = (true, false, [])
     }
     if !waits {
@@ -126,7 +146,11 @@ public struct RecoveryPolicy: Sendable {
     return wish
   }
 
-  /// Takes note of a frame that was made.
+  /// Records a frame that was encoded.
+  /// - Parameters:
+  ///   - frame: The frame.
+  ///   - isRepair: Whether it recovers from a loss.
+  ///   - time: The current time.
   public mutating func note(_ frame: FrameSequencer.CodedFrame, isRepair: Bool, at time: Double) {
     if isRepair { lastRepair = time }
     if frame.isKeyFrame {

@@ -4,16 +4,20 @@ extension SenderSession {
     public var recovery = RecoveryMode.ltr
     public var stream = MediaStream.Configuration()
     public var frameRate = 30.0
-    /// Of the media; the next number is that of what is sent again.
+    /// The synchronisation source of the media. The next number is that of retransmissions, the one
+    /// after it that of repair packets.
     public var source: UInt32
     public var nonce: Greeting.Nonce
     public var name = "sender"
-    /// Seconds from one key frame to the next, however often the receiver asks.
+    /// The shortest time in seconds between two key frames, however often the receiver asks.
     public var keyFrameInterval = 1.0
-    /// The receiver is a player that knows nothing of greetings: nothing is heard of it, media goes at once and at the
-    /// highest rate, with a key frame every ``SenderSession/joinInterval`` seconds. Where that may go is the caller's care.
+    /// Whether the receiver is a player that does not know greetings: nothing is received from it,
+    /// and media is sent at once and at the highest rate, with a key frame every
+    /// ``SenderSession/joinInterval`` seconds. The caller has to make sure that media may be sent
+    /// there.
     public var isOneWay = false
-    /// Bits a second that the path may be given: what it takes is found out.
+    /// The range of bit rates, in bits per second; the rate within it that the path carries is
+    /// estimated.
     public var rates = CongestionController.Limits()
 
     public init(source: UInt32, nonce: Greeting.Nonce) {
@@ -26,9 +30,9 @@ extension SenderSession {
     /// The receiver has not answered yet.
     case greeting
     case open
-    /// It answers no more.
+    /// The receiver does not answer any more.
     case silent
-    /// One of both said good-bye, and the other one has heard it or does not answer.
+    /// One end has said goodbye, and the other one has answered or does not answer.
     case closed
   }
 
@@ -38,19 +42,19 @@ extension SenderSession {
     public var repairs = 0
     public var repairBytes = 0
     public var packets = 0
-    /// Of media, with RTP's headers, and of what was sent again.
+    /// The number of bytes of media packets, including RTP headers, and of retransmissions.
     public var mediaBytes = 0
     public var resentPackets = 0
     public var resentBytes = 0
-    /// Of forward error correction.
+    /// The numbers of repair packets and of their bytes.
     public var parityPackets = 0
     public var parityBytes = 0
     public var requests = 0
-    /// Packets that were asked for again beyond what may be repaired (``RepairBudget``).
+    /// The number of packets that were asked for beyond the ``RepairBudget``.
     public var ignoredRequests = 0
-    /// Datagrams that were not authentic, or not packets at all.
+    /// The number of datagrams that were not authentic, or no valid packets.
     public var refused = 0
-    /// Frames that came while the receiver was silent.
+    /// The number of frames that were not sent because the receiver was silent.
     public var withheld = 0
 
     public init() {}

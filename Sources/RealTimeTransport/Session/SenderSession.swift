@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The sending end of a call to one receiver: it greets, sends media as long as the receiver answers, repairs, and
-/// reports. It has no clock and no socket: times come with each call, in seconds, and datagrams go out through
-/// ``takeOutgoing()``.
+/// The sending end of a call to one receiver: it greets, sends media as long as the receiver
+/// answers, repairs losses, and reports. It has no clock and no socket: times come with each call,
+/// in seconds, and datagrams are returned by ``takeOutgoing()``.
 public struct SenderSession {
-  /// Seconds without a fresh answer to a greeting after which the session ends; after ``Consent/time`` no media is sent any
-  /// more.
+  /// The time in seconds without an answer to a recent greeting after which the session ends. No
+  /// media is sent from ``Consent/time`` on.
   public static let silenceTime = 10.0
-  /// Seconds from one key frame to the next for players that come later.
+  /// The time in seconds between two key frames for players that join later.
   public static let joinInterval = 2.0
   private static let reportInterval = 1.0
-  /// Seconds of round trip that waits follow at most, whatever the receiver says.
+  /// The largest round trip in seconds from which waiting times are computed, whatever the receiver
+  /// reports.
   private static let longestTrip = 1.0
-  /// Seconds after which the same packet is sent again, at least: no receiver asks sooner.
+  /// The shortest time in seconds between two retransmissions of a packet: no receiver asks
+  /// earlier.
   private static let leastPause = 0.005
-  /// How often a player is told that nothing more comes.
+  /// The number of goodbyes to a player, which does not answer them.
   private static let playerGoodbyes = 3
-  /// Bits a second that a receiver can bring a sender down to: less shows nothing.
+  /// The lowest limit in bits per second that a receiver can set: below it nothing can be shown.
   private static let leastLimit = 20_000.0
 
   private let configuration: Configuration
@@ -25,35 +27,38 @@ public struct SenderSession {
   private var sequencer = FrameSequencer()
   private var stream: MediaStream
   private var parity: ParitySender
-  /// Bits a second that the receiver wants at most (RFC 5104, 4.2.1); nil is no limit.
+  /// The limit that the receiver has set, in bits per second (RFC 5104, 4.2.1); nil for no limit.
   public private(set) var rateLimit: Double?
   private var repair: RepairSchedule
   private var budget = RepairBudget()
   private var lastFrame = -Double.infinity
   private var controller: CongestionController
   private var sent = SentPackets()
-  /// When the first packet was sent that no feedback came of yet.
+  /// When the first packet was sent after the last feedback; nil if there was none.
   private var unanswered: Double?
   private var outgoing: [[UInt8]] = []
   private let began: Double
   private var nextGreeting: Double
   private var nextReport = Double.infinity
-  /// Nothing but a fresh answer proves that the receiver is at its address and wants the media.
+  /// Whether the receiver still consents: only an answer to a recent greeting proves that it is at
+  /// its address and wants the media.
   private var consent = Consent()
+  /// Whether the round trip was measured.
   private var isMeasured = false
-  /// The receiver's number, to know its answers again.
+  /// The receiver's nonce, by which its answers are recognised; nil before the first.
   private var receiverNonce: Greeting.Nonce?
   private var receiverSource: UInt32?
   private var measuredTrip: Double?
   private var lastKeyFrame = -Double.infinity
-  /// This end's, if it was the one to say so.
+  /// The state of this end's goodbye, if it has said goodbye first.
   private var goodbye: Goodbye?
   private var goodbyeAnswers = GoodbyeAnswers()
   public private(set) var state = State.greeting
   public private(set) var counts = Counts()
-  /// Seconds that the receiver's clock is ahead.
+  /// The time in seconds by which the receiver's clock is ahead of the sender's.
   public private(set) var clockOffset: Double?
-  /// Share of the packets of the last two seconds or so that the receiver did not get the first time.
+  /// The fraction of the packets of about the last two seconds that the receiver did not get at the
+  /// first attempt.
   public var lossShare: Double { repair.lossShare }
 
   public init(_ configuration: Configuration, secret: (any SharedSecret)? = nil, at time: Double) {
@@ -75,39 +80,43 @@ public struct SenderSession {
     (nextGreeting, nextReport) = (.infinity, time + Self.reportInterval)
   }
 
-  /// Seconds, measured.
+  /// The round trip in seconds; nil before it was measured.
   public var roundTrip: Double? { measuredTrip ?? (isMeasured ? policy.roundTrip : nil) }
 
-  /// Bits a second that the encoder may make: what the path takes and the receiver wants, less what packets, repair packets
-  /// and those that are sent again add. These may take half of it: a call that only repairs itself shows nothing. What is
-  /// sent again is less than that over any time (``RepairBudget``).
+  /// The bit rate that the encoder may produce, in bits per second: what the path carries and the
+  /// receiver wants, minus packet headers, repair packets and retransmissions. These may take up to
+  /// half of it, because a call that only repairs itself shows nothing. In the long run
+  /// retransmissions take less than that (``RepairBudget``).
   public var targetRate: Double {
     guard !configuration.isOneWay else { return configuration.rates.most * 0.95 }
     return max(wholeRate * 0.95 - resentRate, wholeRate / 2) / (1 + parity.load)
   }
-  /// Bits a second of media and repair together: what the path takes and the receiver wants.
+  /// The bit rate of media and repair together that the path carries and the receiver wants.
   private var wholeRate: Double { min(controller.targetRate, rateLimit ?? .infinity) }
-  /// Seconds of the round trip without what waits on the way, as far as it was seen.
+  /// The shortest recent round trip in seconds, without queues.
   private var pathTrip: Double { min(consent.shortestTrip ?? policy.roundTrip, Self.longestTrip) }
-  /// Seconds of the round trip with what waits on the way.
+  /// The smoothed round trip in seconds, including queues.
   private var usualTrip: Double { min(policy.roundTrip, Self.longestTrip) }
-  /// Bits a second of what was sent again in the last seconds.
+  /// The bit rate of retransmissions over the last seconds.
   private var resentRate = 0.0
-  /// Whether a picture more would only wait on the way: it is better left out, and so are those after it until this ends.
+  /// Whether another picture would only wait in a queue: skip it, and those after it until this is
+  /// false.
+  /// - Parameter time: The current time.
   public func isOverfull(at time: Double) -> Bool {
     guard !configuration.isOneWay else { return false }
     return controller.isOverfull(at: time)
       || repair.isOverfull(at: time, rate: controller.targetRate, lastFrame: lastFrame)
   }
-  /// Seconds that packets wait on the way.
+  /// The time in seconds that packets wait in queues on the path.
   public var queueDelay: Double { controller.queueDelay }
 
-  /// Whether the receiver answered lately enough that it may be sent to.
+  /// Whether the receiver has answered recently enough that media may be sent to it.
+  /// - Parameter time: The current time.
   public func hasConsent(at time: Double) -> Bool {
     state == .open && (configuration.isOneWay || consent.isFresh(at: time))
   }
 
-  /// When ``poll(at:)`` is due.
+  /// The time when ``poll(at:)`` is due.
   public var deadline: Double {
     switch state {
     case .greeting, .open: min(nextGreeting, nextReport, repair.nextCopy, goodbye?.next ?? .infinity)
@@ -115,20 +124,21 @@ public struct SenderSession {
     }
   }
 
-  /// Datagrams to send now, in order.
+  /// Removes and returns the datagrams to send, in order.
   public mutating func takeOutgoing() -> [[UInt8]] {
     defer { outgoing.removeAll(keepingCapacity: true) }
     return outgoing
   }
 
-  /// Does what is due.
+  /// Does what is due: greetings, copies, reports and goodbyes.
+  /// - Parameter time: The current time.
   public mutating func poll(at time: Double) {
     guard state == .greeting || state == .open else { return }
     if !configuration.isOneWay, time - max(consent.last, began) > Self.silenceTime {
       state = .silent
       return
     }
-    // Media goes, and no word comes of it.
+    // Media is sent, and no feedback arrives.
     if !configuration.isOneWay, let since = unanswered, time - since > 0.5 + 2 * usualTrip {
       controller.noteSilence(at: time)
     }
@@ -141,8 +151,8 @@ public struct SenderSession {
     }
     if time >= nextGreeting {
       greet(at: time)
-      // A check that is not answered is repeated soon (RFC 7675, 5.1): on a line that loses much, one in a second is not
-      // enough to tell a peer that listens from one that has gone.
+      // A check that is not answered is repeated soon (RFC 7675, 5.1): on a path with many losses,
+      // one in a second is not enough to distinguish a peer that listens from one that has left.
       let isUrgent = state == .greeting || !configuration.isOneWay && time - consent.last > 1.5
       nextGreeting = time + (isUrgent ? 0.2 : 1)
     }
@@ -152,8 +162,10 @@ public struct SenderSession {
     }
   }
 
-  /// Says that nothing more comes; what has been sent is still repaired. ``poll(at:)`` says it again until the receiver
-  /// answers, for a second at most: then ``state`` is `closed`. Players do not answer: it is at once.
+  /// Says goodbye; what was sent is still repaired. ``poll(at:)`` repeats the goodbye until the
+  /// receiver answers, for at most a second: then ``state`` is `closed`. A player does not answer,
+  /// so that the state is `closed` at once.
+  /// - Parameter time: The current time.
   public mutating func sayGoodbye(at time: Double) {
     guard state == .open, goodbye == nil else { return }
     goodbye = Goodbye(at: time)
@@ -186,9 +198,12 @@ public struct SenderSession {
 
   // MARK: - What comes
 
-  /// Takes a datagram from the receiver's address.
+  /// Processes a datagram from the receiver's address.
+  /// - Parameters:
+  ///   - bytes: The datagram.
+  ///   - time: When it arrived.
   public mutating func take(_ bytes: [UInt8], at time: Double) {
-    // Who has gone still answers good-byes.
+    // After its end a session still answers goodbyes.
     guard state != .silent, !configuration.isOneWay else { return }
     if Greeting.isGreeting(bytes) {
       guard state != .closed else { return }
@@ -205,7 +220,7 @@ public struct SenderSession {
     let isBye = packets.contains { if case .bye = $0 { true } else { false } }
     if isBye {
       state = .closed
-      // Two that both ask would answer each other for ever.
+      // Two ends that both said goodbye would otherwise answer each other for ever.
       if goodbye == nil, goodbyeAnswers.take(at: time) {
         for answer in Goodbye.answers(toBytes: plain.count, from: configuration.source) {
           sendControl(answer)
@@ -213,7 +228,7 @@ public struct SenderSession {
       }
     }
     guard state == .open else { return }
-    // Answered once, however many a datagram holds.
+    // A datagram with several rate requests is answered once.
     var noticed: RTCPPacket.RateLimit?
     for packet in packets {
       switch packet {
@@ -230,35 +245,38 @@ public struct SenderSession {
       case .rateRequest(let asker, let limit) where limit.media == configuration.source:
         let wanted = max(Double(limit.bitsPerSecond), Self.leastLimit)
         rateLimit = wanted < configuration.rates.most ? wanted : nil
-        // The answer names whoever the limit is of (RFC 5104, 4.2.2.1).
+        // The notification names the owner of the limit (RFC 5104, 4.2.2.1).
         noticed = limit
         noticed?.media = asker
       default: break
       }
     }
     policy.take(packets, from: 0, at: time)
-    // Reports keep nothing going: who answers greetings no more is sent nothing.
+    // Reports do not count as consent: a receiver that does not answer greetings is sent nothing.
     guard hasConsent(at: time) else { return }
-    // Alone, as RFC 5506 allows: so the answer is never longer than the request, whoever sent that.
+    // Sent without a report, as RFC 5506 allows, so that the answer is never longer than the
+    // request, whoever sent that.
     if let noticed { sendControl([.rateNotice(sender: configuration.source, limit: noticed)]) }
     sendAgain(packets, at: time)
   }
 
-  /// Sends what a receiver asks for once more, as far as it may be.
+  /// Sends the packets that the receiver asks for again, within the budget.
   private mutating func sendAgain(_ requests: [RTCPPacket], at time: Double) {
-    // What was sent less than a round trip ago, for the first time or again, is not known to be lost: a guess.
+    // A packet that was sent less than a round trip ago, for the first time or again, is not known
+    // to be lost: the receiver has guessed.
     let pause = pathTrip * 0.9
     let again = stream.packets(
       askedFor: requests, at: time, interval: max(pause, Self.leastPause), age: pause, within: &budget,
       rate: wholeRate)
     counts.ignoredRequests = budget.refused
-    // Where asking takes long, repair packets do it.
+    // Where the round trip is long, repair packets take the place of copies.
     let isBurst = repair.plan(
       again.map(\.number), at: time, roundTrip: pathTrip, isProtected: parity.strength > 0)
     for (_, packet) in again { sendAgain(packet, isBurst: isBurst, at: time) }
     resentRate = repair.resentRate(at: time)
   }
 
+  /// Records a media, repair or retransmission packet that is sent.
   private mutating func note(_ packet: [UInt8], at time: Double) {
     sent.add(packet, at: time)
     repair.noteSent(packet, at: time, rate: controller.targetRate)
@@ -273,6 +291,7 @@ public struct SenderSession {
     counts.resentBytes = stream.resentBytes
   }
 
+  /// Sends the copies of retransmissions that are due.
   private mutating func sendCopies(at time: Double) {
     for number in repair.takeCopies(at: time) where hasConsent(at: time) {
       guard let packet = stream.packet(again: number, at: time, within: &budget, rate: wholeRate) else {
@@ -282,7 +301,7 @@ public struct SenderSession {
     }
   }
 
-  /// Forward error correction follows the losses of the last seconds.
+  /// Sets the strength of forward error correction from the losses of the last seconds.
   private mutating func protect() {
     guard configuration.stream.protects else { return }
     parity.strength = ParitySender.strength(
@@ -296,7 +315,7 @@ public struct SenderSession {
       counts.refused += 1
       return
     }
-    // One that was kept and sent again later, or made of earlier ones, proves nothing.
+    // An answer that is a replay, or was computed from earlier ones, proves nothing.
     let clock = configuration.stream.clock.time(ofNTP: answer.clock)
     guard let trip = consent.take(answer.check, clock: clock, at: time) else {
       counts.refused += 1
@@ -313,12 +332,12 @@ public struct SenderSession {
       receiverNonce = answer.nonce
       receiverSource = answer.source
       state = .open
-      // Before any media: the receiver begins with it.
+      // Sent before any media: the receiver's session begins with it.
       greet(at: time)
       nextReport = time + Self.reportInterval
     }
     policy.note(roundTrip: trip)
-    // What reports say of it is believed as far as greetings bear it out.
+    // Round trips from reports are accepted only as far as greetings confirm them.
     policy.plausibleTrips = (consent.shortestTrip ?? 0)...(2 * (consent.longestTrip ?? Consent.time) + 0.1)
     protect()
     measuredTrip = measuredTrip.map { $0 + (trip - $0) * 0.25 } ?? trip
@@ -332,7 +351,10 @@ public struct SenderSession {
 
   // MARK: - What goes
 
-  /// What the next frame must answer.
+  /// Returns the requirements for the next frame, before it is encoded.
+  /// - Parameter time: The current time.
+  /// - Returns: The requirements, and the attempt to pass to ``send(_:_:_:captured:at:)`` or
+  ///   ``drop(_:)``.
   public mutating func takeWish(
     at time: Double
   ) -> (wish: RecoveryPolicy.Wish, attempt: FrameSequencer.Attempt) {
@@ -341,11 +363,17 @@ public struct SenderSession {
     return (wish, sequencer.attempt(wish))
   }
 
-  /// Rate control dropped the frame.
+  /// Notes that rate control has dropped the frame.
+  /// - Parameter attempt: What ``takeWish(at:)`` has returned.
   public mutating func drop(_ attempt: FrameSequencer.Attempt) { sequencer.drop(attempt) }
 
-  /// Sends the frame that the encoder made.
-  /// - Parameter captured: when its picture was taken.
+  /// Sends a coded frame.
+  /// - Parameters:
+  ///   - units: The frame's NAL units, without start codes.
+  ///   - coded: What the encoder reports about the frame.
+  ///   - attempt: What ``takeWish(at:)`` has returned.
+  ///   - captured: When its picture was taken, in seconds.
+  ///   - time: The current time.
   public mutating func send(
     _ units: [[UInt8]], _ coded: FrameSequencer.CodedFrame, _ attempt: FrameSequencer.Attempt,
     captured: Double, at time: Double
@@ -359,7 +387,7 @@ public struct SenderSession {
       return
     }
     if counts.frames == 0 {
-      // Receivers know from this when pictures were taken.
+      // The report maps RTP time stamps to the time when pictures were taken.
       sendControl(stream.report(at: time, name: configuration.name))
     }
     let packets = stream.packets(
