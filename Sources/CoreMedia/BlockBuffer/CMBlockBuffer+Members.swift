@@ -2,14 +2,15 @@
 import CoreFoundation
 
 extension CMBlockBuffer {
-  /// Returns memory of a size in bytes, or nil if there is none.
+  /// Allocates memory of a size in bytes; returns nil if there is not enough.
   public typealias CustomBlockAllocator = (Int) -> UnsafeMutableRawPointer?
-  /// Frees memory; it is given the pointer and the size in bytes.
+  /// Frees memory of an address and a size in bytes.
   public typealias CustomBlockDeallocator = (UnsafeMutableRawPointer, Int) -> Void
 
   // MARK: - Create
 
-  /// Creates an empty block buffer; `capacity` is how many blocks and references it will probably hold.
+  /// Creates an empty block buffer; `capacity` is how many blocks and references it will probably
+  /// hold.
   public convenience init(capacity: Int = 0, flags: Flags = []) throws {
     guard capacity >= 0 else { throw Error.badLengthParameter }
     self.init(subBlockCapacity: capacity)
@@ -23,7 +24,8 @@ extension CMBlockBuffer {
     try append(buffer: buffer, allocator: allocator, flags: flags)
   }
 
-  /// Creates a block buffer over a part of existing memory; `allocator` frees the whole in the end.
+  /// Creates a block buffer over a part of existing memory; `allocator` frees all of the memory in
+  /// the end.
   public convenience init(
     buffer: Swift.Slice<UnsafeMutableRawBufferPointer>, allocator: CFAllocator? = kCFAllocatorDefault,
     flags: Flags = []
@@ -44,7 +46,8 @@ extension CMBlockBuffer {
     try append(length: length, allocator: allocator, range: range, flags: flags)
   }
 
-  /// Creates a block buffer over existing memory, without a copy; `deallocator` is called with it in the end.
+  /// Creates a block buffer over existing memory, without a copy; `deallocator` is called with it
+  /// in the end.
   public convenience init(
     buffer: UnsafeMutableRawBufferPointer, deallocator: @escaping CustomBlockDeallocator, flags: Flags = []
   ) throws {
@@ -52,7 +55,8 @@ extension CMBlockBuffer {
     try append(buffer: buffer, deallocator: deallocator, flags: flags)
   }
 
-  /// Creates a block buffer over a part of existing memory; `deallocator` is called with the whole in the end.
+  /// Creates a block buffer over a part of existing memory; `deallocator` is called with all of the
+  /// memory in the end.
   public convenience init(
     buffer: Swift.Slice<UnsafeMutableRawBufferPointer>, deallocator: @escaping CustomBlockDeallocator,
     flags: Flags = []
@@ -61,7 +65,8 @@ extension CMBlockBuffer {
     try append(buffer: buffer, deallocator: deallocator, flags: flags)
   }
 
-  /// Creates a block buffer whose memory comes from `allocator`, when it is needed, and goes to `deallocator`.
+  /// Creates a block buffer whose memory is allocated by `allocator` when it is needed, and freed
+  /// by `deallocator`.
   public convenience init(
     length: Int, allocator: @escaping CustomBlockAllocator, deallocator: @escaping CustomBlockDeallocator,
     range: Range<Int>? = nil, flags: Flags = []
@@ -92,7 +97,8 @@ extension CMBlockBuffer {
     try append(buffer[...], source: .allocator(allocator), flags: flags)
   }
 
-  /// Appends a part of existing memory without a copy; `allocator` frees the whole in the end.
+  /// Appends a part of existing memory without a copy; `allocator` frees all of the memory in the
+  /// end.
   public func append(
     buffer: Swift.Slice<UnsafeMutableRawBufferPointer>, allocator: CFAllocator? = kCFAllocatorDefault,
     flags: Flags = []
@@ -100,7 +106,7 @@ extension CMBlockBuffer {
     try append(buffer, source: .allocator(allocator), flags: flags)
   }
 
-  /// Appends memory that comes from `allocator`, when it is needed, and goes to `deallocator`.
+  /// Appends memory that is allocated by `allocator` when it is needed, and freed by `deallocator`.
   public func append(
     length: Int, allocator: @escaping CustomBlockAllocator, deallocator: @escaping CustomBlockDeallocator,
     range: Range<Int>? = nil, flags: Flags = []
@@ -117,7 +123,8 @@ extension CMBlockBuffer {
     try append(buffer[...], source: .closures(allocate: nil, deallocate: deallocator), flags: flags)
   }
 
-  /// Appends a part of existing memory without a copy; `deallocator` is called with the whole in the end.
+  /// Appends a part of existing memory without a copy; `deallocator` is called with all of the
+  /// memory in the end.
   public func append(
     buffer: Swift.Slice<UnsafeMutableRawBufferPointer>, deallocator: @escaping CustomBlockDeallocator,
     flags: Flags = []
@@ -129,7 +136,8 @@ extension CMBlockBuffer {
   public func append<T: CMBlockBufferProtocol>(bufferReference: T, flags: Flags = []) throws {
     let length = bufferReference.endIndex - bufferReference.startIndex
     if length == 0, !flags.contains(.permitEmptyReference) { throw Error.emptyBlockBuffer }
-    // A slice without bytes is not "all from here on", which a length of zero would mean.
+    // A length of zero would mean all bytes from the offset on, so an empty slice is treated
+    // separately.
     let target = length == 0 ? CMBlockBuffer(subBlockCapacity: 0) : bufferReference.owner
     try check(
       append(
@@ -167,7 +175,7 @@ extension CMBlockBuffer {
 
   // MARK: - Access
 
-  /// Calls `body` with the bytes from `offset` on that lie in one piece of memory.
+  /// Calls `body` with the contiguous bytes from `offset` on.
   public func withUnsafeMutableBytes<R>(
     atOffset offset: Int = 0, _ body: (UnsafeMutableRawBufferPointer) throws -> R
   ) throws -> R {
@@ -197,7 +205,7 @@ extension CMBlockBuffer: CMBlockBufferProtocol {
 }
 
 extension CMBlockBuffer {
-  /// A range of a block buffer, with the offsets of the whole.
+  /// A range of a block buffer. Its offsets are those of the block buffer.
   public struct Slice: CMBlockBufferProtocol, Sendable {
     /// The block buffer.
     public let owner: CMBlockBuffer

@@ -6,20 +6,20 @@ import CoreFoundation
 /// A block buffer holds memory blocks and references to ranges of other block buffers. A reference
 /// shares the memory blocks of its target: bytes written through one are seen through the other.
 public final class CMBlockBuffer: NSObject, @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards all variables.
   /// A part of a memory block at its place in the buffer.
   struct Segment {
     let block: MemoryBlock
-    /// Of the first byte, within the memory block.
+    /// The offset of the first byte in the memory block.
     let blockOffset: Int
     let length: Int
-    /// Of the first byte, within the block buffer.
+    /// The offset of the first byte in the block buffer.
     let start: Int
 
     var end: Int { start + length }
   }
 
-  /// A memory block that no one else has, kept without an object of its own.
+  /// A memory block that only this buffer uses, stored without an object of its own.
   private struct SoleBlock {
     let memory: UnsafeMutableRawPointer
     let blockLength: Int
@@ -29,10 +29,11 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   }
 
   private let lock = Lock()
-  /// The one block, as long as nothing else was appended and no other buffer refers to it; `segments` is empty then.
+  /// The only block, as long as nothing else was appended and no other buffer refers to it;
+  /// `segments` is empty then. Nil otherwise.
   private var soleBlock: SoleBlock?
   private var segments: [Segment] = []
-  /// Blocks that contribute no byte but are owned all the same.
+  /// Blocks that are owned although no byte of them is used.
   private var emptyBlocks: [MemoryBlock] = []
   /// True once a block or a reference was added, even one without bytes.
   private var hasContents = false
@@ -52,8 +53,8 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   /// The number of bytes.
   var length: Int { lock.withLock { total } }
 
-  /// Bytes of memory behind it, at most as many as it has: what is not allocated yet is a mere claim, and so
-  /// are more references to the same block.
+  /// The number of bytes of allocated memory, at most `length`: memory that is not allocated yet
+  /// does not count, and several references to one block count once.
   var memoryLength: Int {
     let (total, sole, segments) = lock.withLock { (self.total, soleBlock?.length, self.segments) }
     if let sole { return sole }
@@ -68,7 +69,8 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   /// Call under the lock.
   private var total: Int { soleBlock?.length ?? segments.last?.end ?? 0 }
 
-  /// Makes a block of its own of the only one, which can then be shared. Call under the lock.
+  /// Converts `soleBlock` to an object in `segments`, which other buffers can refer to. Call under
+  /// the lock.
   private func shareSoleBlock() {
     guard let sole = soleBlock else { return }
     soleBlock = nil
@@ -78,8 +80,8 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
 
   var hasNoContents: Bool { lock.withLock { !hasContents } }
 
-  /// Adds `dataLength` bytes at `offset` of a memory block that no one else has; its memory may come later.
-  /// Fails only if it does not take the memory over.
+  /// Appends `dataLength` bytes at `offset` of a memory block that no other buffer uses; its memory
+  /// may be allocated later. If this fails, the caller still owns the memory.
   func append(
     memory: UnsafeMutableRawPointer?, blockLength: Int, source: MemoryBlock.Source, offset: Int,
     dataLength: Int,
@@ -124,7 +126,8 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Adds a reference to a range of another block buffer; a length of zero means all from `offset` on.
+  /// Adds a reference to a range of another block buffer; a length of zero means all from `offset`
+  /// on.
   func append(
     reference target: CMBlockBuffer, offset: Int, dataLength: Int, flags: CMBlockBufferFlags
   ) -> OSStatus {
@@ -210,7 +213,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     return noErr
   }
 
-  /// The memory at `offset` and how many bytes lie there in one piece.
+  /// Finds the memory at `offset` and the number of contiguous bytes there.
   func dataPointer(
     at offset: Int, lengthAtOffset: inout Int, totalLength: inout Int, pointer: inout UnsafeMutableRawPointer?
   ) -> OSStatus {
@@ -258,7 +261,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
       if length > 0 { body(sole, length) }
       return noErr
     }
-    // Nothing is touched unless all of it can be.
+    // Nothing is accessed unless all of the range can be.
     for piece in pieces where piece.block.pointer == nil {
       guard allocating else { return kCMBlockBufferUnallocatedBlockErr }
       let status = piece.block.assureMemory()
@@ -273,7 +276,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     return noErr
   }
 
-  /// Whether a range lies in one piece of memory; a length of zero means all from `offset` on.
+  /// Whether a range is contiguous in memory; a length of zero means all from `offset` on.
   func isContiguous(at offset: Int, length: Int) -> Bool {
     lock.withLock {
       guard checkRange(offset: offset, length: length) == noErr else { return false }

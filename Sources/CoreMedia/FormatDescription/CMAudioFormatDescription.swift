@@ -6,8 +6,10 @@ import CoreFoundation
 /// Of the parameters:
 ///
 /// - `asbd`: Sample rate, format and sizes.
-/// - `layoutSize`: The size of the channel layout with all its descriptions in bytes; 0 if there is none.
-/// - `magicCookieSize`: The size of what the decoder needs besides, in bytes; 0 if there is nothing.
+/// - `layoutSize`: The size of the channel layout with all its descriptions in bytes; 0 if there is
+///   none.
+/// - `magicCookieSize`: The size of what the decoder needs besides, in bytes; 0 if there is
+///   nothing.
 @discardableResult
 public func CMAudioFormatDescriptionCreate(
   allocator: CFAllocator?, asbd: UnsafePointer<AudioStreamBasicDescription>, layoutSize: Int,
@@ -45,8 +47,8 @@ public func CMAudioFormatDescriptionGetMagicCookie(
   return UnsafeRawPointer(desc.audio?.memory.magicCookie.baseAddress)
 }
 
-/// The arrangement of the channels, valid as long as the description; nil if it is not known, or says more
-/// descriptions than it has.
+/// The arrangement of the channels, valid as long as the description; nil if it is not known, or
+/// says more descriptions than it has.
 @discardableResult
 public func CMAudioFormatDescriptionGetChannelLayout(
   _ desc: CMAudioFormatDescription, sizeOut: UnsafeMutablePointer<Int>?
@@ -60,8 +62,8 @@ public func CMAudioFormatDescriptionGetChannelLayout(
   return UnsafePointer(base.assumingMemoryBound(to: AudioChannelLayout.self))
 }
 
-/// The formats that the sound can be decoded to, the richest first, valid as long as the description; nil for other media.
-/// There is one, that of the description.
+/// The formats that the sound can be decoded to, the richest first, valid as long as the
+/// description; nil for other media. There is one, that of the description.
 @discardableResult
 public func CMAudioFormatDescriptionGetFormatList(
   _ desc: CMAudioFormatDescription, sizeOut: UnsafeMutablePointer<Int>?
@@ -70,7 +72,8 @@ public func CMAudioFormatDescriptionGetFormatList(
   return desc.audio.map { UnsafePointer($0.memory.format) }
 }
 
-/// The richest format that the sound can be decoded to, valid as long as the description; nil for other media.
+/// The richest format that the sound can be decoded to, valid as long as the description; nil for
+/// other media.
 @discardableResult
 public func CMAudioFormatDescriptionGetRichestDecodableFormat(
   _ desc: CMAudioFormatDescription
@@ -83,9 +86,9 @@ public func CMAudioFormatDescriptionGetMostCompatibleFormat(
 ) -> UnsafePointer<AudioFormatListItem>? { desc.audio.map { UnsafePointer($0.memory.format) } }
 
 extension CMFormatDescription {
-  /// Of sound: sample rate, format and sizes.
+  /// The sample rate, the format and the sizes of sound; nil for other media.
   public var audioStreamBasicDescription: AudioStreamBasicDescription? { audio?.basic }
-  /// Of sound: what the decoder needs besides.
+  /// The magic cookie: further data that a decoder of this sound needs; nil if there is none.
   public var magicCookie: Data? { audio?.magicCookie }
 
   /// Creates a description of sound.

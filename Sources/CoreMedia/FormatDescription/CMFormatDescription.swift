@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreVideo
 
-/// What samples are like: the kind of media, the codec, and what is needed to decode and show them.
+/// Describes the format of samples: the media type, the codec, and what is needed to decode and
+/// present them.
 ///
-/// A format description never changes.
+/// A format description is immutable.
 public final class CMFormatDescription: NSObject, @unchecked Sendable {
   // Sendable: immutable property-list values.
   let mediaTypeCode: CMMediaType
   let mediaSubTypeCode: FourCharCode
-  /// Of video, in pixels; zero for other media.
+  /// The dimensions of video in pixels; zero for other media.
   let videoDimensions: CMVideoDimensions
   /// Property list values by key; nil if there are none.
   let extensionDictionary: CFDictionary?
   /// Parameter sets of `avcC` or `hvcC`; nil if there are none.
   let configuration: DecoderConfiguration?
   let audio: AudioFormat?
-  /// Of time codes and counters; nil for other media.
+  /// The properties of time codes and counters; nil for other media.
   let timeCode: TimeCodeFormat?
-  /// Of video: the extensions that image buffers are compared with.
+  /// The extensions that image buffers are compared with, for video.
   let imageExtensions: ImageExtensions
 
-  /// The parameter sets one after the other, at an address that stays.
+  /// The bytes of all parameter sets, at an address that stays valid as long as the description
+  /// lives.
   private let parameterSetBytes: UnsafeMutablePointer<UInt8>?
   private let parameterSetRanges: [Range<Int>]
 
@@ -32,7 +34,7 @@ public final class CMFormatDescription: NSObject, @unchecked Sendable {
     mediaTypeCode = mediaType
     mediaSubTypeCode = mediaSubType
     videoDimensions = dimensions
-    // A mutable dictionary is the caller's own.
+    // Copied, because the caller may change a mutable dictionary.
     extensionDictionary = extensions.flatMap { $0.count == 0 ? nil : $0.copy() as? CFDictionary }
     self.audio = audio
     self.timeCode = timeCode
@@ -73,7 +75,8 @@ public final class CMFormatDescription: NSObject, @unchecked Sendable {
     return nil
   }
 
-  /// The bytes of a parameter set, which live as long as the format description; nil if there is no such set.
+  /// The bytes of a parameter set, which live as long as the format description; nil if there is no
+  /// such set.
   func parameterSet(at index: Int) -> UnsafeBufferPointer<UInt8>? {
     guard let parameterSetBytes, parameterSetRanges.indices.contains(index) else { return nil }
     let range = parameterSetRanges[index]

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// A description of metadata that has times: which keys its samples have.
+/// A description of timed metadata, with the keys that its samples may have.
 public typealias CMMetadataFormatDescription = CMFormatDescription
 
-/// How timed metadata is stored: four characters.
+/// The storage format of timed metadata, a four-character code.
 public typealias CMMetadataFormatType = FourCharCode
 public let kCMMetadataFormatType_ICY: CMMetadataFormatType = 0x69637920  // 'icy '
 public let kCMMetadataFormatType_ID3: CMMetadataFormatType = 0x69643320  // 'id3 '
@@ -16,29 +16,33 @@ public let kCMMetadataFormatType_EMSG: CMMetadataFormatType = 0x656D7367  // 'em
 nonisolated(unsafe) public let kCMFormatDescriptionExtensionKey_MetadataKeyTable: CFString =
   "MetadataKeyTable"
 
-/// Of a key: its key space, four characters as a number.
+/// In the dictionary of a key: its key space, a four-character code as a number.
 nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_Namespace: CFString = "MetadataKeyNamespace"
-/// Of a key: its bytes (data).
+/// In the dictionary of a key: its bytes (data).
 nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_Value: CFString = "MetadataKeyValue"
-/// Of a key: the number that samples name it by, not 0 nor 0xFFFFFFFF.
+/// In the dictionary of a key: the number by which samples refer to it, neither 0 nor 0xFFFFFFFF.
 nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_LocalID: CFString = "MetadataKeyLocalID"
-/// Of a key: the type of its values (data), as the data type's namespace has it.
+/// In the dictionary of a key: the type of its values (data), in the form of the data type's
+/// namespace.
 nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_DataType: CFString = "MetadataKeyDataType"
-/// Of a key: 0 if the data type is one of QuickTime's numbers, 1 if it is a name in reverse-DNS form.
+/// In the dictionary of a key: 0 if the data type is one of QuickTime's numbers, 1 if it is a name
+/// in reverse-DNS form.
 nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_DataTypeNamespace: CFString =
   "MetadataKeyDataTypeNameSpace"
-/// Of a key: the types that its own conforms to, an array of dictionaries with type and namespace.
+/// In the dictionary of a key: the types that its data type conforms to, an array of dictionaries
+/// with type and namespace.
 nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_ConformingDataTypes: CFString =
   "MetadataKeyConformingDataTypes"
-/// Of a key: the language of its values, as BCP 47 writes it.
+/// In the dictionary of a key: the language of its values, a BCP 47 tag.
 nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_LanguageTag: CFString =
   "MetadataKeyLanguageTag"
-/// Of a key: a dictionary that says what its values depend on.
+/// In the dictionary of a key: a dictionary that describes what its values depend on.
 nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_StructuralDependency: CFString =
   "MetadataKeyStructuralDependency"
-/// Of a key: data that is needed to understand its values.
+/// In the dictionary of a key: data that is needed to interpret its values.
 nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_SetupData: CFString = "MetadataKeySetupData"
-/// In a structural dependency: true if values lose their meaning when the movie's structure changes.
+/// In a structural dependency: true if values lose their meaning when the movie's structure
+/// changes.
 nonisolated(unsafe)
   public let kCMMetadataFormatDescription_StructuralDependencyKey_DependencyIsInvalidFlag: CFString =
     "StructuralDependencyIsInvalidFlag"
@@ -65,8 +69,10 @@ nonisolated(unsafe) public let kCMMetadataFormatDescriptionMetadataSpecification
 ///
 /// Of the parameters:
 ///
-/// - `keys`: Dictionaries with the keys `kCMMetadataFormatDescriptionKey_*`; local identifiers are needed.
-/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if a key cannot be used, or two have the same identifier.
+/// - `keys`: Dictionaries with the keys `kCMMetadataFormatDescriptionKey_*`; local identifiers are
+///   needed.
+/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if a key cannot be used, or two have the
+///   same identifier.
 @discardableResult
 public func CMMetadataFormatDescriptionCreateWithKeys(
   allocator: CFAllocator?, metadataType: CMMetadataFormatType, keys: CFArray?,
@@ -87,8 +93,9 @@ public func CMMetadataFormatDescriptionCreateWithKeys(
 /// Of the parameters:
 ///
 /// - `metadataType`: `kCMMetadataFormatType_Boxed`.
-/// - `metadataSpecifications`: Dictionaries with `kCMMetadataFormatDescriptionMetadataSpecificationKey_*`: identifier
-///   and data type, and what else is known. They get local identifiers in their order, from 1.
+/// - `metadataSpecifications`: Dictionaries with
+///   `kCMMetadataFormatDescriptionMetadataSpecificationKey_*`: identifier and data type, and what
+///   else is known. They get local identifiers in their order, from 1.
 /// - Returns: `kCMFormatDescriptionError_InvalidParameter` if a specification cannot be used.
 @discardableResult
 public func CMMetadataFormatDescriptionCreateWithMetadataSpecifications(
@@ -120,8 +127,10 @@ public func CMMetadataFormatDescriptionCreateWithMetadataFormatDescriptionAndMet
   return noErr
 }
 
-/// Creates a description of timed metadata that has the keys of two others. Those that both have are there once.
-/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if one of them is of other media or stored in another way.
+/// Creates a description of timed metadata that has the keys of two others. Those that both have
+/// are there once.
+/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if one of them is of other media or
+///   stored in another way.
 @discardableResult
 public func CMMetadataFormatDescriptionCreateByMergingMetadataFormatDescriptions(
   allocator: CFAllocator?, sourceDescription: CMMetadataFormatDescription,
@@ -138,7 +147,7 @@ public func CMMetadataFormatDescriptionCreateByMergingMetadataFormatDescriptions
   return noErr
 }
 
-/// What a description says of the key with a local identifier; nil if there is none.
+/// Returns a description's dictionary of the key with a local identifier; nil if there is none.
 @discardableResult
 public func CMMetadataFormatDescriptionGetKeyWithLocalID(
   _ desc: CMMetadataFormatDescription, localKeyID: OSType
@@ -146,7 +155,8 @@ public func CMMetadataFormatDescriptionGetKeyWithLocalID(
   MetadataKeyTable(desc).entries.first { $0.localID == localKeyID }?.dictionary
 }
 
-/// The identifiers of a description's keys, in the order of their local identifiers; nil if it has no keys.
+/// The identifiers of a description's keys, in the order of their local identifiers; nil if it has
+/// no keys.
 @discardableResult
 public func CMMetadataFormatDescriptionGetIdentifiers(_ desc: CMMetadataFormatDescription) -> CFArray? {
   let entries = MetadataKeyTable(desc).entries
@@ -154,7 +164,8 @@ public func CMMetadataFormatDescriptionGetIdentifiers(_ desc: CMMetadataFormatDe
 }
 
 extension CMFormatDescription {
-  /// Creates a description of timed metadata; see `CMMetadataFormatDescriptionCreateWithMetadataSpecifications`.
+  /// Creates a description of timed metadata; see
+  /// `CMMetadataFormatDescriptionCreateWithMetadataSpecifications`.
   /// - Throws: `CMFormatDescription.Error`.
   public convenience init(
     boxedMetadataSpecifications specifications: [[CFString: Any]]
@@ -167,7 +178,8 @@ extension CMFormatDescription {
       extensions: table.extensions)
   }
 
-  /// Of timed metadata: what is said of the key with a local identifier; nil if there is none.
+  /// Returns the dictionary of the key with a local identifier, for timed metadata; nil if there is
+  /// none.
   public func keyWithLocalID(_ localKeyID: OSType) -> [CFString: Any]? {
     guard let entry = CMMetadataFormatDescriptionGetKeyWithLocalID(self, localKeyID: localKeyID) else {
       return nil
@@ -177,6 +189,6 @@ extension CMFormatDescription {
     }
   }
 
-  /// Of timed metadata: the identifiers of the keys, in the order of their local identifiers.
+  /// The identifiers of the keys, in the order of their local identifiers, for timed metadata.
   public var identifiers: [String] { MetadataKeyTable(self).entries.map(\.identifier) }
 }

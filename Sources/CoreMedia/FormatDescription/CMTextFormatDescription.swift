@@ -4,7 +4,7 @@ import CoreFoundation
 /// A description of text or subtitles.
 public typealias CMTextFormatDescription = CMFormatDescription
 
-/// How text is stored: four characters.
+/// The storage format of text, a four-character code.
 public typealias CMTextFormatType = FourCharCode
 public let kCMTextFormatType_QTText: CMTextFormatType = 0x74657874  // 'text'
 public let kCMTextFormatType_3GText: CMTextFormatType = 0x74783367  // 'tx3g'
@@ -47,30 +47,31 @@ nonisolated(unsafe) public let kCMTextFormatDescriptionRect_Top: CFString = "Top
 nonisolated(unsafe) public let kCMTextFormatDescriptionRect_Left: CFString = "Left"
 nonisolated(unsafe) public let kCMTextFormatDescriptionRect_Bottom: CFString = "Bottom"
 nonisolated(unsafe) public let kCMTextFormatDescriptionRect_Right: CFString = "Right"
-/// How text looks (dictionary).
+/// The default style of text (dictionary).
 nonisolated(unsafe) public let kCMTextFormatDescriptionExtension_DefaultStyle: CFString = "DefaultStyle"
-/// Of a style: the first and the last character, a number of the font table, bits for bold (1), italic (2) and
-/// underlined (4), a colour, and the size in pixels.
+/// The keys of a style: the first and the last character, a number of the font table, bits for bold
+/// (1), italic (2) and underlined (4), a colour, and the size in pixels.
 nonisolated(unsafe) public let kCMTextFormatDescriptionStyle_StartChar: CFString = "StartChar"
 nonisolated(unsafe) public let kCMTextFormatDescriptionStyle_EndChar: CFString = "EndChar"
 nonisolated(unsafe) public let kCMTextFormatDescriptionStyle_Font: CFString = "Font"
 nonisolated(unsafe) public let kCMTextFormatDescriptionStyle_FontFace: CFString = "FontFace"
 nonisolated(unsafe) public let kCMTextFormatDescriptionStyle_ForegroundColor: CFString = "ForegroundColor"
 nonisolated(unsafe) public let kCMTextFormatDescriptionStyle_FontSize: CFString = "FontSize"
-/// Of QuickTime text's style: the height of a line and what of it is over the base line, in pixels.
+/// The keys of a style of QuickTime text: the height of a line and its ascent above the base line,
+/// in pixels.
 nonisolated(unsafe) public let kCMTextFormatDescriptionStyle_Height: CFString = "Height"
 nonisolated(unsafe) public let kCMTextFormatDescriptionStyle_Ascent: CFString = "Ascent"
-/// `kCMTextJustification_*` (number), of 3GPP text.
+/// The horizontal justification of 3GPP text: `kCMTextJustification_*` (number).
 nonisolated(unsafe) public let kCMTextFormatDescriptionExtension_HorizontalJustification: CFString =
   "HorizontalJustification"
 nonisolated(unsafe) public let kCMTextFormatDescriptionExtension_VerticalJustification: CFString =
   "VerticalJustification"
-/// `kCMTextJustification_*` (number), of QuickTime text.
+/// The justification of QuickTime text: `kCMTextJustification_*` (number).
 nonisolated(unsafe) public let kCMTextFormatDescriptionExtension_TextJustification: CFString =
   "TextJustification"
 /// The names of fonts by their numbers in decimal (dictionary).
 nonisolated(unsafe) public let kCMTextFormatDescriptionExtension_FontTable: CFString = "FontTable"
-/// Of QuickTime text: the name of the font.
+/// The name of the font, for QuickTime text.
 nonisolated(unsafe) public let kCMTextFormatDescriptionExtension_DefaultFontName: CFString = "DefaultFontName"
 
 extension CMFormatDescription {
@@ -90,14 +91,16 @@ extension CMFormatDescription {
     return dictionary
   }
 
-  /// Of text: how it is shown.
-  /// - Throws: `CMFormatDescription.Error.valueNotAvailable` if that is not said, `.invalidParameter` for other media.
+  /// Gets the display flags of text.
+  /// - Throws: `CMFormatDescription.Error.valueNotAvailable` if the description does not contain
+  ///   them, `.invalidParameter` for other media.
   public func displayFlags() throws -> CMTextDisplayFlags {
     try textNumber(kCMTextFormatDescriptionExtension_DisplayFlags).uint32Value
   }
 
-  /// Of text: where it stands in its box. QuickTime text stands at the top.
-  /// - Throws: `CMFormatDescription.Error.valueNotAvailable` if that is not said, `.invalidParameter` for other media.
+  /// Gets the justification of text in its box. QuickTime text is always at the top.
+  /// - Throws: `CMFormatDescription.Error.valueNotAvailable` if the description does not contain
+  ///   it, `.invalidParameter` for other media.
   public func justification() throws -> (
     horizontal: CMTextJustificationValue, vertical: CMTextJustificationValue
   ) {
@@ -113,12 +116,14 @@ extension CMFormatDescription {
     )
   }
 
-  /// Of text: the box that it stands in, in pixels.
+  /// Gets the box of text, in pixels.
   ///
   /// Of the parameters:
   ///
-  /// - `heightOfTextTrack`: Needed to count from the bottom left.
-  /// - Throws: `CMFormatDescription.Error.valueNotAvailable` if that is not said, `.invalidParameter` for other media.
+  /// - `heightOfTextTrack`: The height of the text track in pixels, for an origin at the bottom
+  ///   left.
+  /// - Throws: `CMFormatDescription.Error.valueNotAvailable` if the description does not contain
+  ///   it, `.invalidParameter` for other media.
   public func defaultTextBox(originIsAtTopLeft: Bool, heightOfTextTrack: CGFloat) throws -> CGRect {
     let box = try textDictionary(kCMTextFormatDescriptionExtension_DefaultTextBox)
     func side(_ key: CFString) throws -> CGFloat {
@@ -134,8 +139,10 @@ extension CMFormatDescription {
       height: bottom - top)
   }
 
-  /// Of text: how it looks. The colour's parts, red, green, blue and alpha, go from 0 to 1.
-  /// - Throws: `CMFormatDescription.Error.valueNotAvailable` if that is not said, `.invalidParameter` for other media.
+  /// Gets the default style of text. The components of the colour (red, green, blue and alpha)
+  /// range from 0 to 1.
+  /// - Throws: `CMFormatDescription.Error.valueNotAvailable` if the description does not contain
+  ///   it, `.invalidParameter` for other media.
   public func defaultStyle() throws -> (
     localFontID: UInt16, bold: Bool, italic: Bool, underline: Bool, fontSize: CGFloat,
     colorComponents: [CGFloat]
@@ -158,8 +165,9 @@ extension CMFormatDescription {
     )
   }
 
-  /// Of text: the name of a font.
-  /// - Throws: `CMFormatDescription.Error.valueNotAvailable` if there is none, `.invalidParameter` for other media.
+  /// Gets the name of a font of the text's font table.
+  /// - Throws: `CMFormatDescription.Error.valueNotAvailable` if there is none, `.invalidParameter`
+  ///   for other media.
   public func fontName(localFontID: UInt16) throws -> String {
     if mediaSubTypeCode == kCMTextFormatType_QTText {
       if let name = try textValue(kCMTextFormatDescriptionExtension_DefaultFontName) as? String {
@@ -203,7 +211,8 @@ public func CMTextFormatDescriptionGetJustification(
   }
 }
 
-/// The box that text stands in, in pixels; see `CMFormatDescription.defaultTextBox(originIsAtTopLeft:heightOfTextTrack:)`.
+/// The box that text stands in, in pixels; see
+/// `CMFormatDescription.defaultTextBox(originIsAtTopLeft:heightOfTextTrack:)`.
 @discardableResult
 public func CMTextFormatDescriptionGetDefaultTextBox(
   _ desc: CMFormatDescription, originIsAtTopLeft: Bool, heightOfTextTrack: CGFloat,
@@ -215,7 +224,8 @@ public func CMTextFormatDescriptionGetDefaultTextBox(
   }
 }
 
-/// How text looks. `colorComponentsOut` has room for four numbers: red, green, blue and alpha from 0 to 1.
+/// How text looks. `colorComponentsOut` has room for four numbers: red, green, blue and alpha from
+/// 0 to 1.
 /// - Returns: `kCMFormatDescriptionError_ValueNotAvailable` if that is not said.
 @discardableResult
 public func CMTextFormatDescriptionGetDefaultStyle(

@@ -4,7 +4,7 @@ import CoreFoundation
 /// A description of time codes or counters.
 public typealias CMTimeCodeFormatDescription = CMFormatDescription
 
-/// How time codes are stored: four characters.
+/// The storage format of time codes, a four-character code.
 public typealias CMTimeCodeFormatType = FourCharCode
 /// Samples of 32 bits that count frames.
 public let kCMTimeCodeFormatType_TimeCode32: CMTimeCodeFormatType = 0x746D6364  // 'tmcd'
@@ -15,7 +15,8 @@ public let kCMTimeCodeFormatType_Counter32: CMTimeCodeFormatType = 0x636E3332  /
 /// Counters of 64 bits.
 public let kCMTimeCodeFormatType_Counter64: CMTimeCodeFormatType = 0x636E3634  // 'cn64'
 
-/// Numbers are left out now and then, so that 29.97 frames a second keep time.
+/// Frame numbers are dropped so that time codes at 29.97 frames per second match the clock
+/// (drop-frame time code).
 public let kCMTimeCodeFlag_DropFrame: UInt32 = 1 << 0
 /// Time codes begin again after 24 hours.
 public let kCMTimeCodeFlag_24HourMax: UInt32 = 1 << 1
@@ -30,10 +31,10 @@ nonisolated(unsafe) public let kCMTimeCodeFormatDescriptionKey_Value: CFString =
 /// In the source's dictionary: the name's language, as QuickTime numbers them.
 nonisolated(unsafe) public let kCMTimeCodeFormatDescriptionKey_LangCode: CFString = "LangCode"
 
-/// What a description of time codes says.
+/// The properties of time codes in a format description.
 struct TimeCodeFormat: Equatable {
   let frameDuration: CMTime
-  /// Frames in a second, rounded up; or ticks of a counter.
+  /// The number of frames per second, rounded up; for a counter, the number of ticks.
   let frameQuanta: UInt32
   let flags: UInt32
 
@@ -50,7 +51,8 @@ struct TimeCodeFormat: Equatable {
 /// - `frameDuration`: How long a frame is; 1001/30000 s for example.
 /// - `frameQuanta`: Frames in a second, rounded up; 30 for example.
 /// - `flags`: `kCMTimeCodeFlag_*`.
-/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if the duration is not a positive number.
+/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if the duration is not a positive
+///   number.
 @discardableResult
 public func CMTimeCodeFormatDescriptionCreate(
   allocator: CFAllocator?, timeCodeFormatType: CMTimeCodeFormatType, frameDuration: CMTime,
@@ -92,7 +94,8 @@ extension CMFormatDescription {
       public let rawValue: UInt32
       public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-      /// Numbers are left out now and then, so that 29.97 frames a second keep time.
+      /// Frame numbers are dropped so that time codes at 29.97 frames per second match the clock
+      /// (drop-frame time code).
       public static let dropFrame = Flag(rawValue: kCMTimeCodeFlag_DropFrame)
       /// Time codes begin again after 24 hours.
       public static let twentyFourHourMax = Flag(rawValue: kCMTimeCodeFlag_24HourMax)
@@ -115,11 +118,11 @@ extension CMFormatDescription {
         frameDuration: frameDuration, frameQuanta: frameQuanta, flags: flags.rawValue))
   }
 
-  /// Of time codes: how long a frame is; invalid for other media.
+  /// The duration of a frame, for time codes; invalid for other media.
   public var frameDuration: CMTime { CMTimeCodeFormatDescriptionGetFrameDuration(self) }
-  /// Of time codes: frames in a second, rounded up; 0 for other media.
+  /// The number of frames per second, rounded up, for time codes; 0 for other media.
   public var frameQuanta: UInt32 { CMTimeCodeFormatDescriptionGetFrameQuanta(self) }
-  /// Of time codes: how they count.
+  /// The flags of time codes.
   public var timeCodeFlags: TimeCode.Flag {
     TimeCode.Flag(rawValue: CMTimeCodeFormatDescriptionGetTimeCodeFlags(self))
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// What a buffer queue holds: any object, as long as it is known how to find its duration.
+/// An element of a buffer queue: any object of which the queue's callbacks can tell the duration.
 public typealias CMBuffer = CFTypeRef
 
 public typealias CMBufferGetTimeCallback = @Sendable (CMBuffer, UnsafeMutableRawPointer?) -> CMTime
@@ -14,8 +14,8 @@ public typealias CMBufferCompareHandler = (CMBuffer, CMBuffer) -> CFComparisonRe
 public typealias CMBufferGetSizeCallback = @Sendable (CMBuffer, UnsafeMutableRawPointer?) -> Int
 public typealias CMBufferGetSizeHandler = (CMBuffer) -> Int
 
-/// How a queue learns about its buffers. But for `isDataReady`, the answers must not change as long as a
-/// buffer is in the queue.
+/// The functions by which a queue reads properties of its buffers. Their results, except that of
+/// `isDataReady`, must not change while a buffer is in the queue.
 public struct CMBufferCallbacks {
   /// Must be 0.
   public var version: UInt32
@@ -54,7 +54,7 @@ public struct CMBufferCallbacks {
   }
 }
 
-/// The same as `CMBufferCallbacks` with closures.
+/// The closures by which a queue reads properties of its buffers; see `CMBufferCallbacks`.
 public struct CMBufferHandlers {
   /// Must be 0.
   public var version: UInt
@@ -152,8 +152,8 @@ public func CMBufferQueueGetCallbacksForSampleBuffersSortedByOutputPTS() -> Unsa
 }
 
 extension CMBufferQueue {
-  /// How a queue learns about its buffers. But for `isDataReady`, the answers must not change as long as a
-  /// buffer is in the queue.
+  /// The closures by which a queue reads properties of its buffers. Their results, except that of
+  /// `isDataReady`, must not change while a buffer is in the queue.
   public struct Handlers {
     /// The earliest decode time in a buffer; nil if it is unknown.
     public let getDecodeTimeStamp: CMBufferGetTimeHandler?
@@ -192,14 +192,16 @@ extension CMBufferQueue {
       public mutating func getSize(_ body: @escaping CMBufferGetSizeHandler) { size = body }
     }
 
-    /// Handlers as `body` sets them; it must set `getDuration`.
+    /// Creates handlers.
+    /// - Parameter body: Sets the handlers, at least `getDuration`.
     public init(withHandlers body: (inout Builder) -> Void) {
       var builder = Builder()
       body(&builder)
       self.init(builder)
     }
 
-    /// These handlers with those changed that `body` sets.
+    /// Returns a copy of these handlers with changes.
+    /// - Parameter body: Sets the handlers to change.
     public func withHandlers(_ body: (inout Builder) -> Void) -> Handlers {
       var builder = Builder(
         decodeTime: getDecodeTimeStamp, presentationTime: getPresentationTimeStamp, duration: getDuration,
@@ -222,9 +224,9 @@ extension CMBufferQueue {
       getSize = builder.size
     }
 
-    /// For sample buffers, first in, first out.
+    /// Handlers of a queue of sample buffers, first in, first out.
     public nonisolated(unsafe) static let unsortedSampleBuffers = Handlers(unsortedCallbacks.pointee)
-    /// For sample buffers in the order of their output times.
+    /// Handlers of a queue of sample buffers in the order of their output presentation times.
     public nonisolated(unsafe) static let outputPTSSortedSampleBuffers = Handlers(sortedCallbacks.pointee)
   }
 }

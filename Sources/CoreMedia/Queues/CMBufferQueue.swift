@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// A queue of buffers with times, for any threads: first in, first out, or kept in an order.
+/// A queue of buffers with times: first in, first out, or sorted. It may be used from any thread.
 ///
-/// It knows how long all its buffers last together and can say when that, and other things, change; see
-/// `CMBufferQueueInstallTrigger`.
+/// It knows the total duration of its buffers and can call a function when that, and other
+/// properties, change; see `CMBufferQueueInstallTrigger`.
 public final class CMBufferQueue: NSObject, @unchecked Sendable {
-  // Sendable: `lock` guards what changes; recursive, because handlers of the client may ask the queue.
+  // Sendable: `lock` guards all variables; it is recursive, because handlers of the client may call
+  // the queue.
   private struct Entry {
     let buffer: CMBuffer
     let duration: CMTime
@@ -17,13 +18,13 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
 
   private let handlers: Handlers
   private let capacity: Int
-  /// Held while the handlers are asked about buffers, which may look at the queue again.
+  /// Held while handlers are called, which may call the queue again.
   private let lock = NSRecursiveLock()
-  /// The first `start` entries are gone already.
+  /// The buffers in order. The first `start` elements were removed already.
   private var entries: [Entry?] = []
   private var start = 0
   private var durations = DurationSum()
-  /// Sizes are whatever the client says: their sum may be beyond Int.
+  /// The sum of the buffers' sizes, which the client determines, so that it may exceed Int.
   private var byteCount: Int128 = 0
   private var hasEnd = false
   private var triggers: [QueueTrigger] = []
@@ -31,11 +32,14 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
   private var lastMinTime = CMTime.invalid
   private var lastMaxTime = CMTime.invalid
   private var validation: CMBufferValidationHandler?
-  /// Threads that are in a function of the client's, which must not change the queue.
+  /// The threads that are in a function of the client, which must not change the queue.
   private var callingThreads: [pthread_t] = []
   private var readyObserver: NSObjectProtocol?
 
-  /// - Parameter capacity: The largest number of buffers; 0 for any.
+  /// Creates a queue.
+  /// - Parameters:
+  ///   - capacity: The largest number of buffers; 0 for any number.
+  ///   - handlers: The closures that read properties of buffers.
   init(bufferLimit capacity: Int, handlers: Handlers) {
     self.capacity = capacity
     self.handlers = handlers
@@ -65,7 +69,8 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
     return try body()
   }
 
-  /// Changes the queue and then, with the lock let go, calls the triggers whose condition became true.
+  /// Changes the queue under the lock, and then calls, without the lock, the triggers whose
+  /// condition has become true.
   private func change<R>(resetting: Bool = false, _ body: () -> R) -> R {
     lock.lock()
     let result = body()
@@ -104,7 +109,7 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
     }
   }
 
-  /// After all entries that are not greater.
+  /// Inserts a buffer after all that are not greater.
   private func insert(_ entry: Entry) {
     guard let compare = handlers.compare else { return entries.append(entry) }
     let position = calling { () -> Int in
@@ -145,7 +150,7 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
     return calling { isDataReady(buffer) }
   }
 
-  /// The entries that are there, in order.
+  /// The entries that were not removed, in order.
   private var current: some Sequence<Entry> { entries[start...].lazy.compactMap { $0 } }
 
   private func first<R>(_ value: (Entry) -> R) -> R? {
@@ -167,7 +172,8 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
   var isMarked: Bool { lock.withLock { hasEnd } }
   var isAtEnd: Bool { lock.withLock { hasEnd && entries.count == start } }
 
-  /// Removes all buffers and the mark of the end; `body` gets each buffer first.
+  /// Removes all buffers and the mark of the end of data.
+  /// - Parameter body: Called with each buffer before that.
   func removeAll(_ body: (CMBuffer) throws -> Void = { _ in }) throws {
     if lock.withLock({ isCalling }) { throw Error.cannotModifyQueueFromTriggerCallback }
     let buffers = buffersNow
@@ -247,7 +253,7 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
     lock.withLock { triggers.first { $0.token == token }.map { holds($0.kind) } ?? false }
   }
 
-  /// Whether a condition holds. That something changes is never a state.
+  /// Whether a condition is true now. A condition that something changes is never true.
   private func holds(_ kind: QueueTrigger.Kind) -> Bool {
     switch kind {
     case .durationLess(let time): totalDuration < time
@@ -264,7 +270,7 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
     }
   }
 
-  /// The triggers whose condition has become true.
+  /// Finds the triggers whose condition has become true since the last call.
   private func evaluate(resetting: Bool) -> [QueueTrigger] {
     if triggers.isEmpty { return [] }
     var fired: [QueueTrigger] = []

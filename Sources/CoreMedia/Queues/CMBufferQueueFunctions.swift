@@ -15,11 +15,11 @@ public let kCMBufferQueueError_QueueIsFull: OSStatus = -12764
 public let kCMBufferQueueError_BadTriggerDuration: OSStatus = -12765
 /// A trigger's function must not change the queue.
 public let kCMBufferQueueError_CannotModifyQueueFromTriggerCallback: OSStatus = -12766
-/// There is no such condition, or it needs a time instead of a threshold or the other way round.
+/// The condition is unknown, or it needs a time and was given a threshold, or the reverse.
 public let kCMBufferQueueError_InvalidTriggerCondition: OSStatus = -12767
 /// The queue has no such trigger.
 public let kCMBufferQueueError_InvalidTriggerToken: OSStatus = -12768
-/// The buffer was refused by the function that checks buffers.
+/// The validation callback has refused the buffer.
 public let kCMBufferQueueError_InvalidBuffer: OSStatus = -12769
 
 // MARK: - Create
@@ -28,8 +28,8 @@ public let kCMBufferQueueError_InvalidBuffer: OSStatus = -12769
 ///
 /// Of the parameters:
 ///
-/// - `capacity`: The largest number of buffers; 0 for any.
-/// - `callbacks`: How the queue learns about its buffers; copied.
+/// - `capacity`: The largest number of buffers; 0 for any number.
+/// - `callbacks`: The functions that read properties of buffers; they are copied.
 @discardableResult
 public func CMBufferQueueCreate(
   allocator: CFAllocator?, capacity: CMItemCount, callbacks: UnsafePointer<CMBufferCallbacks>,
@@ -63,26 +63,27 @@ public func CMBufferQueueGetTypeID() -> CFTypeID { CMBufferQueue.cfTypeID }
 
 // MARK: - Buffers
 
-/// Adds a buffer: at its place if the queue has an order, otherwise at the end.
+/// Adds a buffer: at its position if the queue is sorted, otherwise at the end.
 @discardableResult
 public func CMBufferQueueEnqueue(_ queue: CMBufferQueue, buffer: CMBuffer) -> OSStatus { queue.add(buffer) }
 
-/// Takes the first buffer; nil if there is none.
+/// Removes and returns the first buffer; nil if there is none.
 @discardableResult
 public func CMBufferQueueDequeue(_ queue: CMBufferQueue) -> CMBuffer? { queue.removeFirst(ifReady: false) }
 
-/// Takes the first buffer if it is ready; nil if it is not or there is none.
+/// Removes and returns the first buffer if it is ready; nil if it is not or there is none.
 @discardableResult
 public func CMBufferQueueDequeueIfDataReady(_ queue: CMBufferQueue) -> CMBuffer? {
   queue.removeFirst(ifReady: true)
 }
 
-/// The first buffer, which stays; nil if there is none.
+/// Returns the first buffer without removing it; nil if there is none.
 @discardableResult
 public func CMBufferQueueGetHead(_ queue: CMBufferQueue) -> CMBuffer? { queue.firstBuffer }
 
-/// The first buffer, which stays; nil if there is none. Unlike `CMBufferQueueGetHead`'s, on Apple's systems, it is safe
-/// from another thread that takes it meanwhile; here both are.
+/// Returns the first buffer without removing it; nil if there is none. On Apple's systems, unlike
+/// `CMBufferQueueGetHead`, this is safe while another thread removes the buffer; here both
+/// functions are.
 @discardableResult
 public func CMBufferQueueCopyHead(_ queue: CMBufferQueue) -> CMBuffer? { queue.firstBuffer }
 
@@ -90,7 +91,7 @@ public func CMBufferQueueCopyHead(_ queue: CMBufferQueue) -> CMBuffer? { queue.f
 @discardableResult
 public func CMBufferQueueIsEmpty(_ queue: CMBufferQueue) -> Bool { queue.count == 0 }
 
-/// Says that no more buffers will come until the queue is reset.
+/// Marks the end of data: no more buffers can be added until the queue is reset.
 @discardableResult
 public func CMBufferQueueMarkEndOfData(_ queue: CMBufferQueue) -> OSStatus { queue.markEnd() }
 
@@ -98,7 +99,7 @@ public func CMBufferQueueMarkEndOfData(_ queue: CMBufferQueue) -> OSStatus { que
 @discardableResult
 public func CMBufferQueueContainsEndOfData(_ queue: CMBufferQueue) -> Bool { queue.isMarked }
 
-/// Whether the end of data was marked and all buffers were taken.
+/// Whether the end of data was marked and all buffers were removed.
 @discardableResult
 public func CMBufferQueueIsAtEndOfData(_ queue: CMBufferQueue) -> Bool { queue.isAtEnd }
 
@@ -128,10 +129,10 @@ public func CMBufferQueueCallForEachBuffer(
   return noErr
 }
 
-/// Says whether a buffer may be added: `noErr`, or the error that adding it returns.
+/// Checks whether a buffer may be added: returns `noErr`, or the error that adding it returns.
 public typealias CMBufferValidationCallback =
   @Sendable (CMBufferQueue, CMBuffer, UnsafeMutableRawPointer?) -> OSStatus
-/// Says whether a buffer may be added: `noErr`, or the error that adding it returns.
+/// Checks whether a buffer may be added: returns `noErr`, or the error that adding it returns.
 public typealias CMBufferValidationHandler = (CMBufferQueue, CMBuffer) -> OSStatus
 
 /// Sets the function that checks buffers before they are added.
@@ -188,7 +189,7 @@ public func CMBufferQueueGetMaxPresentationTimeStamp(_ queue: CMBufferQueue) -> 
   queue.maxPresentationTime
 }
 
-/// The latest end, presentation time and duration, of all buffers; invalid if there is none.
+/// The latest end (presentation time plus duration) of all buffers; invalid if there is none.
 @discardableResult
 public func CMBufferQueueGetEndPresentationTimeStamp(_ queue: CMBufferQueue) -> CMTime { queue.endTime }
 
@@ -215,7 +216,10 @@ extension CMBufferQueue {
     public static let invalidBuffer = osStatusError(kCMBufferQueueError_InvalidBuffer)
   }
 
-  /// Creates a queue; `capacity` is the largest number of buffers, 0 for any.
+  /// Creates a queue.
+  /// - Parameters:
+  ///   - capacity: The largest number of buffers; 0 for any number.
+  ///   - handlers: The closures that read properties of buffers.
   public convenience init(capacity: CMItemCount, handlers: Handlers) throws {
     guard capacity >= 0 else { throw Error.requiredParameterMissing }
     self.init(bufferLimit: capacity, handlers: handlers)
@@ -224,28 +228,28 @@ extension CMBufferQueue {
   /// The type identifier of buffer queues.
   public class var typeID: CFTypeID { cfTypeID }
 
-  /// Adds a buffer: at its place if the queue has an order, otherwise at the end.
+  /// Adds a buffer: at its position if the queue is sorted, otherwise at the end.
   public func enqueue(_ buffer: CMBuffer) throws { try check(add(buffer)) }
 
-  /// Takes the first buffer; nil if there is none.
+  /// Removes and returns the first buffer; nil if there is none.
   public func dequeue() -> CMBuffer? { removeFirst(ifReady: false) }
 
-  /// Takes the first buffer if it is ready; nil if it is not or there is none.
+  /// Removes and returns the first buffer if it is ready; nil if it is not or there is none.
   public func dequeueIfDataReady() -> CMBuffer? { removeFirst(ifReady: true) }
 
-  /// The first buffer, which stays; nil if there is none.
+  /// The first buffer, which stays in the queue; nil if there is none.
   public var head: CMBuffer? { firstBuffer }
 
   /// Whether there are no buffers.
   public var isEmpty: Bool { count == 0 }
 
-  /// Says that no more buffers will come until the queue is reset.
+  /// Marks the end of data: no more buffers can be added until the queue is reset.
   public func markEndOfData() throws { try check(markEnd()) }
 
   /// Whether the end of data was marked.
   public var containsEndOfData: Bool { isMarked }
 
-  /// Whether the end of data was marked and all buffers were taken.
+  /// Whether the end of data was marked and all buffers were removed.
   public var isAtEndOfData: Bool { isAtEnd }
 
   /// Removes all buffers and the mark of the end of data.
@@ -268,26 +272,27 @@ extension CMBufferQueue {
   public var firstPresentationTimeStamp: CMTime { firstPresentationTime }
   /// The latest presentation time; invalid if there is none.
   public var maxPresentationTimeStamp: CMTime { maxPresentationTime }
-  /// The latest end, presentation time and duration, of all buffers; invalid if there is none.
+  /// The latest end (presentation time plus duration) of all buffers; invalid if there is none.
   public var endPresentationTimeStamp: CMTime { endTime }
   /// The size of all buffers in bytes; 0 if it is unknown.
   public var totalSize: Int { sizeNow }
 
-  /// The buffers that were there when it was asked for, in order.
+  /// A snapshot of the buffers of a queue, in order.
   public struct Buffers: Sequence {
     let list: [CMBuffer]
     public func makeIterator() -> IndexingIterator<[CMBuffer]> { list.makeIterator() }
   }
 
-  /// The buffers, in order.
+  /// A snapshot of the buffers, in order.
   public var buffers: Buffers { Buffers(list: buffersNow) }
 
-  /// Sets the function that checks buffers before they are added: what it throws, `enqueue` throws.
+  /// Sets the function that checks buffers before they are added. The error that it throws is
+  /// thrown by `enqueue`.
   public func setValidationHandler(_ body: @escaping (CMBufferQueue, CMBuffer) throws -> Void) {
     setValidation { queue, buffer in queue.status { try body(queue, buffer) } }
   }
 
-  /// The status that an error stands for.
+  /// Runs a closure and returns the status code of its error, or `noErr`.
   func status(_ body: () throws -> Void) -> OSStatus {
     do {
       try body()

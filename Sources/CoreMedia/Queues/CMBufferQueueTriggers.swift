@@ -34,8 +34,9 @@ public let kCMBufferQueueTrigger_WhenReset: CMBufferQueueTriggerCondition = 9
 public let kCMBufferQueueTrigger_WhenBufferCountBecomesLessThan: CMBufferQueueTriggerCondition = 10
 /// The number of buffers becomes greater than the trigger's threshold.
 public let kCMBufferQueueTrigger_WhenBufferCountBecomesGreaterThan: CMBufferQueueTriggerCondition = 11
-/// The queue's duration becomes at least the trigger's time while the number of buffers is greater than its
-/// threshold; the one of both that the trigger is not installed with counts as zero.
+/// The queue's duration becomes at least the trigger's time while the number of buffers is greater
+/// than its threshold. A trigger is installed with only one of the two; the other one counts as
+/// zero.
 public let kCMBufferQueueTrigger_WhenDurationBecomesGreaterThanOrEqualToAndBufferCountBecomesGreaterThan:
   CMBufferQueueTriggerCondition = 12
 
@@ -59,10 +60,13 @@ struct QueueTrigger {
   let kind: Kind
   let token: CMBufferQueueTriggerToken
   let handler: CMBufferQueueTriggerHandler?
-  /// Whether the condition held when it was last looked at.
+  /// Whether the condition was true when it was last evaluated.
   var wasTrue = false
 
-  /// - Parameter time: For conditions about durations; must be numeric then.
+  /// Makes the condition of a trigger with a time.
+  /// - Parameters:
+  ///   - condition: The condition's number.
+  ///   - time: The time of conditions about durations, which must be numeric.
   static func kind(_ condition: CMBufferQueueTriggerCondition, time: CMTime) -> Result<Kind, SampleError> {
     let kind: Kind
     switch condition {
@@ -101,14 +105,16 @@ struct QueueTrigger {
 
 // MARK: - Functions
 
-/// Installs a trigger: a function that is called each time its condition becomes true, and at once if it is true.
+/// Installs a trigger: a function that is called each time its condition becomes true, and
+/// immediately if it is true.
 ///
-/// It is called on the thread that changed the queue, and must not change the queue itself.
+/// It is called on the thread that has changed the queue, and must not change the queue itself.
 ///
 /// Of the parameters:
 ///
-/// - `time`: For conditions about the duration.
-/// - `triggerTokenOut`: Nil if the trigger is to be neither tested nor removed; it needs a callback then.
+/// - `time`: The time of conditions about the duration.
+/// - `triggerTokenOut`: Receives the token to test and remove the trigger with; nil if you need
+///   none, in which case there must be a callback.
 @discardableResult
 @preconcurrency public func CMBufferQueueInstallTrigger(
   _ queue: CMBufferQueue, callback: CMBufferQueueTriggerCallback?, refcon: UnsafeMutableRawPointer?,
@@ -120,7 +126,8 @@ struct QueueTrigger {
     triggerTokenOut)
 }
 
-/// Installs a trigger with a condition about the number of buffers; see `CMBufferQueueInstallTrigger`.
+/// Installs a trigger with a condition about the number of buffers; see
+/// `CMBufferQueueInstallTrigger`.
 @discardableResult
 @preconcurrency public func CMBufferQueueInstallTriggerWithIntegerThreshold(
   _ queue: CMBufferQueue, callback: CMBufferQueueTriggerCallback?, refcon: UnsafeMutableRawPointer?,
@@ -142,7 +149,8 @@ public func CMBufferQueueInstallTriggerHandler(
   queue.install(QueueTrigger.kind(condition, time: time), handler, triggerTokenOut)
 }
 
-/// Installs a trigger with a condition about the number of buffers; see `CMBufferQueueInstallTrigger`.
+/// Installs a trigger with a condition about the number of buffers; see
+/// `CMBufferQueueInstallTrigger`.
 @discardableResult
 public func CMBufferQueueInstallTriggerHandlerWithIntegerThreshold(
   _ queue: CMBufferQueue, _ condition: CMBufferQueueTriggerCondition, _ threshold: CMItemCount,

@@ -5,19 +5,19 @@ import CoreFoundation
 public let kCMSimpleQueueError_AllocationFailed: OSStatus = -12770
 /// A parameter that is needed is missing.
 public let kCMSimpleQueueError_RequiredParameterMissing: OSStatus = -12771
-/// The capacity is negative or more than 32 bits can say.
+/// The capacity is negative or does not fit 32 bits.
 public let kCMSimpleQueueError_ParameterOutOfRange: OSStatus = -12772
 /// There is no room for another element.
 public let kCMSimpleQueueError_QueueIsFull: OSStatus = -12773
 
-/// A first-in first-out queue of pointers with a fixed capacity, for any threads.
+/// A first-in first-out queue of pointers with a fixed capacity. It may be used from any thread.
 ///
 /// It does not own what its elements point to.
 public final class CMSimpleQueue: NSObject, @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards all variables.
   private let lock = Lock()
   private let limit: Int
-  /// A ring that grows as it fills: what a client asks for it may never use.
+  /// A ring buffer, which grows up to the capacity as it fills: a client may never use all of it.
   private var elements: [UnsafeRawPointer?] = []
   private var first = 0
   private var used = 0
@@ -89,11 +89,11 @@ public func CMSimpleQueueEnqueue(_ queue: CMSimpleQueue, element: UnsafeRawPoint
   queue.add(element)
 }
 
-/// Takes the first element; nil if there is none.
+/// Removes and returns the first element; nil if there is none.
 @discardableResult
 public func CMSimpleQueueDequeue(_ queue: CMSimpleQueue) -> UnsafeRawPointer? { queue.removeFirst() }
 
-/// The first element, which stays; nil if there is none.
+/// Returns the first element without removing it; nil if there is none.
 @discardableResult
 public func CMSimpleQueueGetHead(_ queue: CMSimpleQueue) -> UnsafeRawPointer? { queue.firstElement }
 
@@ -104,7 +104,7 @@ public func CMSimpleQueueReset(_ queue: CMSimpleQueue) -> OSStatus {
   return noErr
 }
 
-/// The number of elements that there is room for.
+/// The largest number of elements.
 @discardableResult
 public func CMSimpleQueueGetCapacity(_ queue: CMSimpleQueue) -> Int32 { Int32(queue.elementLimit) }
 
@@ -135,16 +135,16 @@ extension CMSimpleQueue {
   /// Adds an element at the end.
   public func enqueue(_ element: UnsafeRawPointer) throws { try check(add(element)) }
 
-  /// Takes the first element; nil if there is none.
+  /// Removes and returns the first element; nil if there is none.
   public func dequeue() -> UnsafeRawPointer? { removeFirst() }
 
-  /// The first element, which stays; nil if there is none.
+  /// The first element, which stays in the queue; nil if there is none.
   public var head: UnsafeRawPointer? { firstElement }
 
   /// Removes all elements.
   public func reset() throws { removeAll() }
 
-  /// The number of elements that there is room for.
+  /// The largest number of elements.
   public var capacity: Int { elementLimit }
 
   /// The number of elements.

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The sum of durations that come and go, without adding them all up again for each that goes.
+/// The sum of a changing list of durations, which is updated rather than computed anew where
+/// possible.
 struct DurationSum {
-  // Those that are no numbers decide the sum whatever the others are: they are counted.
+  // The numbers of durations that are not numeric: these determine the sum whatever the others are.
   private var invalid = 0
   private var positive = 0
   private var negative = 0
   private var indefinite = 0
-  /// How many of the numbers have been rounded.
+  /// The number of numeric durations with the flag `hasBeenRounded`.
   private var rounded = 0
-  /// Of the numbers; nil if it has to be added up again.
+  /// The sum of the numeric durations; nil if it has to be computed anew.
   private var numbers: CMTime? = CMTime.zero
 
   mutating func add(_ duration: CMTime) {
@@ -19,11 +20,12 @@ struct DurationSum {
 
   mutating func remove(_ duration: CMTime) {
     guard let number = count(duration, -1) else { return }
-    // What cannot be subtracted exactly is added up again when somebody asks.
+    // Where the difference is not exact, the sum is computed anew when it is needed.
     numbers = numbers.map { $0 - number }.flatMap { $0.isNumeric && !$0.hasBeenRounded ? $0 : nil }
   }
 
-  /// The sum; `durations` are those that are there, in order.
+  /// Returns the sum.
+  /// - Parameter durations: All durations of the list, in order, for computing it anew.
   mutating func total(_ durations: some Sequence<CMTime>) -> CMTime {
     if invalid > 0 || positive > 0 && negative > 0 { return .invalid }
     if positive > 0 { return .positiveInfinity }
@@ -35,7 +37,7 @@ struct DurationSum {
     return sum
   }
 
-  /// Counts what a duration is; returns it if it is a number.
+  /// Updates the counters of durations that are not numeric; returns the duration if it is numeric.
   private mutating func count(_ duration: CMTime, _ step: Int) -> CMTime? {
     if !duration.isValid {
       invalid += step

@@ -2,17 +2,18 @@
 import CoreVideo
 import Foundation
 
-/// A block buffer that nobody writes to any more: its bytes as a collection.
+/// A block buffer that is not written to any more, as a collection of bytes.
 public struct CMReadOnlyDataBlockBuffer: RandomAccessCollection, @unchecked Sendable {
-  // Sendable: the initializers take the buffer over, and what is appended goes to a copy.
+  // Sendable: the initialisers take ownership of the buffer, and appending makes a copy if the
+  // buffer is shared.
   private var buffer: CMBlockBuffer
 
-  /// No bytes.
+  /// Creates an empty buffer.
   public init(subBlockCapacity: Int = 0) {
     buffer = CMBlockBuffer(subBlockCapacity: Swift.min(Swift.max(1, subBlockCapacity), 1024))
   }
 
-  /// A copy of bytes.
+  /// Creates a buffer with a copy of bytes.
   public init(_ data: Data) {
     self.init()
     guard !data.isEmpty, let copy = try? CMBlockBuffer(length: data.count, flags: .assureMemoryNow),
@@ -21,10 +22,10 @@ public struct CMReadOnlyDataBlockBuffer: RandomAccessCollection, @unchecked Send
     buffer = copy
   }
 
-  /// Ends the writing.
+  /// Makes a buffer read-only.
   public init(_ source: consuming CMMutableDataBlockBuffer) { buffer = source.take() }
 
-  /// Takes a buffer over, which nobody may change any more.
+  /// Takes ownership of a block buffer, which must not be changed from here on.
   public init(unsafeBlockBuffer: sending CMBlockBuffer) {
     try? unsafeBlockBuffer.assureBlockMemory()
     buffer = unsafeBlockBuffer
@@ -55,11 +56,11 @@ public struct CMReadOnlyDataBlockBuffer: RandomAccessCollection, @unchecked Send
     return try body(UnsafeRawBufferPointer(bytes))
   }
 
-  /// Appends a reference to the bytes of another buffer. With or without `optimizeDepth` the result refers to the memory
-  /// itself, and not to a buffer that refers to it: its depth is always one.
+  /// Appends a reference to the bytes of another buffer. With or without `optimizeDepth` the result
+  /// refers to the memory itself, and not to a buffer that refers to it: its depth is always one.
   public mutating func append(referenceOf other: CMReadOnlyDataBlockBuffer, optimizeDepth: Bool = false) {
     guard !other.isEmpty else { return }
-    // What others may have stays as it is.
+    // A buffer that is shared stays unchanged.
     if !isKnownUniquelyReferenced(&buffer) {
       let copy = CMBlockBuffer(subBlockCapacity: 2)
       Self.append(buffer, to: copy)
@@ -86,15 +87,15 @@ public struct CMReadOnlyDataBlockBuffer: RandomAccessCollection, @unchecked Send
   }
 }
 
-/// A block buffer that its only owner may write to.
+/// A block buffer with a single owner, who may write to it.
 public struct CMMutableDataBlockBuffer: ~Copyable, @unchecked Sendable {
-  // Sendable: nobody else has the buffer; the initializers take it over.
+  // Sendable: nothing else has a reference to the buffer; the initialisers take ownership of it.
   private let buffer: CMBlockBuffer
 
-  /// As many bytes, of no particular values.
+  /// Creates a buffer of `count` bytes, whose values are undefined.
   public init(count: Int) throws { buffer = try CMBlockBuffer(length: count, flags: .assureMemoryNow) }
 
-  /// Takes a buffer over, which nobody else may use any more.
+  /// Takes ownership of a block buffer, which must not be used otherwise from here on.
   public init(unsafeBlockBuffer: sending CMBlockBuffer) { buffer = unsafeBlockBuffer }
 
   public func withUnsafeBlockBuffer<R>(_ body: (CMBlockBuffer) throws -> sending R) rethrows -> sending R {
@@ -136,7 +137,7 @@ public struct CMMutableDataBlockBuffer: ~Copyable, @unchecked Sendable {
 
   public mutating func replaceAll(repeating byte: UInt8) { replaceSubrange(indices, repeating: byte) }
 
-  /// Replaces all bytes by as many.
+  /// Replaces all bytes by the same number of bytes.
   public mutating func replaceAll(with bytes: some DataProtocol) { replaceSubrange(indices, with: bytes) }
 
   public mutating func replaceSubrange(_ range: Range<Int>, repeating byte: UInt8) {
@@ -147,7 +148,7 @@ public struct CMMutableDataBlockBuffer: ~Copyable, @unchecked Sendable {
       dataLength: range.count)
   }
 
-  /// Replaces bytes by as many.
+  /// Replaces the bytes of a range by the same number of bytes.
   public mutating func replaceSubrange(_ range: Range<Int>, with bytes: some DataProtocol) {
     precondition(
       range.lowerBound >= 0 && range.upperBound <= count && bytes.count == range.count, "Range out of bounds")

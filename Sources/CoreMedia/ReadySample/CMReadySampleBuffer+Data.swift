@@ -3,7 +3,7 @@ import CoreVideo
 import Foundation
 
 extension CMReadySampleBuffer where Content == CMReadOnlyDataBlockBuffer {
-  /// Samples one after the other, whose sizes, times and attachments are given.
+  /// Creates a buffer of consecutive samples with the given sizes, times and attachments.
   public init(
     dataBuffer content: Content, formatDescription: CMFormatDescription,
     sampleProperties: CMSampleBuffer.SamplePropertiesCollection
@@ -54,7 +54,7 @@ extension CMReadySampleBuffer where Content == CMReadOnlyDataBlockBuffer {
     self.init(checked: made)
   }
 
-  /// Takes a sample buffer with data over, which nobody may change any more.
+  /// Takes ownership of a sample buffer with data, which must not be changed from here on.
   public init(unsafeWithDataBuffer unsafeBuffer: sending CMSampleBuffer) {
     precondition(
       unsafeBuffer.dataBuffer != nil && unsafeBuffer.formatDescription != nil
@@ -74,20 +74,21 @@ extension CMReadySampleBuffer where Content == CMReadOnlyDataBlockBuffer {
     return CMReadOnlyDataBlockBuffer(unsafeBlockBuffer: data)
   }
 
-  /// Of compressed sound.
+  /// The packet descriptions of compressed sound; nil for other media.
   public var audioStreamPacketDescriptions: [AudioStreamPacketDescription]? {
     try? buffer.audioStreamPacketDescriptions()
   }
 
   /// Copies frames of uncompressed sound.
-  /// - Throws: `CMSampleBuffer.Error.sampleIndexOutOfRange` if they are not there or the list has no room for them.
+  /// - Throws: `CMSampleBuffer.Error.sampleIndexOutOfRange` if they are not there or the list has
+  ///   no room for them.
   public func copyPCMData(fromRange range: Range<Int>, into bufferList: UnsafeMutablePointer<AudioBufferList>)
     throws
   { try buffer.copyPCMData(fromRange: range, into: bufferList) }
 }
 
 extension CMReadySampleBuffer where Content == CMSampleDataReference {
-  /// Samples whose data is elsewhere.
+  /// Creates a buffer of samples whose data is in another file.
   public init(
     sampleDataReference content: Content, formatDescription: CMFormatDescription,
     sampleProperties: CMSampleBuffer.SamplePropertiesCollection
@@ -99,7 +100,8 @@ extension CMReadySampleBuffer where Content == CMSampleDataReference {
     self.init(checked: made)
   }
 
-  /// Takes a sample buffer with a reference over, which nobody may change any more.
+  /// Takes ownership of a sample buffer with a reference to data, which must not be changed from
+  /// here on.
   public init(unsafeSampleDataReferenceBuffer unsafeBuffer: sending CMSampleBuffer) {
     precondition(
       unsafeBuffer.sampleDataReference != nil && unsafeBuffer.formatDescription != nil,

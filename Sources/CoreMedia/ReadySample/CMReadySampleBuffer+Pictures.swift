@@ -26,7 +26,7 @@ extension CMReadySampleBuffer where Content == CVReadOnlyPixelBuffer {
     self.init(checked: buffer)
   }
 
-  /// Takes a sample buffer with a picture over, which nobody may change any more.
+  /// Takes ownership of a sample buffer with a picture, which must not be changed from here on.
   public init(unsafeWithPixelBuffer unsafeBuffer: sending CMSampleBuffer) {
     precondition(
       unsafeBuffer.imageBuffer != nil && CMSampleBufferDataIsReady(unsafeBuffer),
@@ -62,12 +62,12 @@ extension CMReadySampleBuffer where Content == CVReadOnlyPixelBuffer {
 }
 
 extension CMReadySampleBuffer where Content == [CMTaggedDynamicBuffer] {
-  /// A group of tagged buffers, which is not empty.
+  /// Creates a sample buffer of a group of tagged buffers, which must not be empty.
   ///
   /// Of the parameters:
   ///
-  /// - `formatDescription`: Of the group; without it, one is made.
-  /// - `presentationTimeStamp`: Numeric.
+  /// - `formatDescription`: The format of the group; without it, one is made.
+  /// - `presentationTimeStamp`: A numeric time.
   public init(
     taggedBuffers content: Content, formatDescription: CMTaggedBufferGroupFormatDescription? = nil,
     presentationTimeStamp: CMTime, duration: CMTime = .invalid
@@ -81,7 +81,8 @@ extension CMReadySampleBuffer where Content == [CMTaggedDynamicBuffer] {
     self.init(checked: made)
   }
 
-  /// Takes a sample buffer with tagged buffers over, which nobody may change any more.
+  /// Takes ownership of a sample buffer with tagged buffers, which must not be changed from here
+  /// on.
   public init(unsafeWithTaggedBuffers unsafeBuffer: sending CMSampleBuffer) {
     precondition(unsafeBuffer.taggedBuffers != nil, "the sample buffer holds no tagged buffers")
     self.init(checked: unsafeBuffer)

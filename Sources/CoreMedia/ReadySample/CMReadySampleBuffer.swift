@@ -2,11 +2,12 @@
 import CoreVideo
 import Foundation
 
-/// A sample buffer whose data is there, and which nobody changes any more.
+/// A sample buffer whose data is ready, and which is not changed any more.
 public struct CMReadySampleBuffer<Content: CMSampleBuffer.Content>: @unchecked Sendable {
-  // Sendable: the initializers take the buffer over, and it is copied before it is changed.
+  // Sendable: the initialisers take ownership of the buffer, and it is copied before it is changed.
   var buffer: CMSampleBuffer
-  /// What was checked to be there. It stays, also when the buffer is made invalid by somebody who took it.
+  /// The content that the initialiser has found. It is kept here because another user may
+  /// invalidate the sample buffer.
   let held: Held
 
   struct Held {
@@ -28,36 +29,37 @@ public struct CMReadySampleBuffer<Content: CMSampleBuffer.Content>: @unchecked S
     held = Held(buffer)
   }
 
-  /// Gives the sample buffer to functions that take one.
+  /// Calls a closure with the sample buffer, for functions that need one.
   public func withUnsafeSampleBuffer<R>(_ body: (CMSampleBuffer) throws -> sending R) rethrows -> sending R {
     try body(buffer)
   }
 
   public var contentType: CMSampleBuffer.ContentType { buffer.contentType }
   public var formatDescription: CMFormatDescription? { buffer.formatDescription }
-  /// The earliest of all samples.
+  /// The earliest presentation time of all samples.
   public var presentationTimeStamp: CMTime { buffer.presentationTimeStamp }
-  /// The earliest of all samples; invalid if they are in presentation order.
+  /// The earliest decode time of all samples; invalid if they are in presentation order.
   public var decodeTimeStamp: CMTime { buffer.decodeTimeStamp }
-  /// Of all samples.
+  /// The duration of all samples.
   public var duration: CMTime { buffer.duration }
-  /// After trimming, divided by the speed.
+  /// The duration after trimming, divided by the speed.
   public var outputDuration: CMTime { buffer.outputDuration }
   public var outputDecodeTimeStamp: CMTime { buffer.outputDecodeTimeStamp }
 
-  /// The time that was set, or the one that follows from the presentation time and what is trimmed.
+  /// The output presentation time that was set, or the one that follows from the presentation time
+  /// and the trimmed duration.
   public var outputPresentationTimeStamp: CMTime {
     get { buffer.outputPresentationTimeStamp }
     set { change { try $0.setOutputPresentationTimeStamp(newValue) } }
   }
 
-  /// Changes a copy of the buffer, which others may have.
+  /// Changes a copy of the sample buffer, because the original may be shared.
   mutating func change(_ body: (CMSampleBuffer) throws -> Void) {
     guard let copy = try? CMSampleBuffer(copying: buffer), (try? body(copy)) != nil else { return }
     buffer = copy
   }
 
-  /// Gives the only sample other times.
+  /// Changes the times of the only sample.
   mutating func retime(_ body: (inout CMSampleTimingInfo) -> Void) {
     guard var timing = try? buffer.sampleTimingInfo(at: 0) else { return }
     body(&timing)
@@ -76,7 +78,7 @@ extension CMReadySampleBuffer where Content: CMSampleBuffer.ContentWithFormatDes
 
 extension CMReadySampleBuffer where Content: CMSampleBuffer.MultiSampleContent {
   public var sampleCount: Int { buffer.numSamples }
-  /// Bytes; 0 if unknown.
+  /// The size of all samples in bytes; 0 if unknown.
   public var totalSampleSize: Int { buffer.totalSampleSize }
 
   /// Sizes, times and attachments of each sample.
@@ -90,7 +92,8 @@ extension CMReadySampleBuffer where Content: CMSampleBuffer.MultiSampleContent {
     return timings.count == 1 ? .sequential(startingAt: first) : .distinct(timings)
   }
 
-  /// A buffer for each sample; the whole where samples cannot be told apart.
+  /// Divides the buffer into one for each sample. The result is the buffer itself where samples
+  /// cannot be separated.
   public func splitSamples() -> [CMReadySampleBuffer<Content>] {
     guard buffer.numSamples > 1, let parts = try? buffer.singleSampleBuffers() else { return [self] }
     let split = parts.map { part in
@@ -112,7 +115,8 @@ extension CMReadySampleBuffer where Content == CMSampleBuffer.DynamicContent {
     self.init(checked: other.buffer)
   }
 
-  /// Takes a sample buffer over, which nobody may change any more, and whose data is ready.
+  /// Takes ownership of a sample buffer, which must not be changed from here on, and whose data
+  /// must be ready.
   public init(unsafeBuffer: sending CMSampleBuffer) {
     precondition(CMSampleBufferDataIsReady(unsafeBuffer), "the sample buffer's data is not ready")
     self.init(checked: unsafeBuffer)
@@ -133,7 +137,8 @@ extension CMReadySampleBuffer where Content == CMSampleBuffer.DynamicContent {
 // MARK: - Markers
 
 extension CMReadySampleBuffer where Content == Never {
-  /// A marker: no samples, no format, attachments that tell something of the stream.
+  /// Creates a marker: a sample buffer without samples and format, whose attachments describe the
+  /// stream.
   public init(markerAt time: CMTime, duration: CMTime = .invalid) {
     let timing = CMSampleTimingInfo(
       duration: duration, presentationTimeStamp: time, decodeTimeStamp: .invalid)
@@ -144,7 +149,7 @@ extension CMReadySampleBuffer where Content == Never {
     try? buffer.setOutputPresentationTimeStamp(time)
   }
 
-  /// Takes a sample buffer without samples over, which nobody may change any more.
+  /// Takes ownership of a sample buffer without samples, which must not be changed from here on.
   public init(unsafeMarkerOnlySampleBuffer unsafeBuffer: sending CMSampleBuffer) {
     precondition(unsafeBuffer.contentType == .markerOnly, "the sample buffer has content")
     self.init(checked: unsafeBuffer)

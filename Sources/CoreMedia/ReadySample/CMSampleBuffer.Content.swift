@@ -3,14 +3,15 @@ import CoreVideo
 import Foundation
 
 extension CMSampleBuffer {
-  /// What a sample buffer can hold: pictures, data, tagged buffers, references, or nothing (`Never`).
+  /// What a sample buffer can hold: pictures, data, tagged buffers, references, or nothing
+  /// (`Never`).
   public protocol Content: Sendable {}
-  /// Content that a format description goes with.
+  /// Content with a format description.
   public protocol ContentWithFormatDescription: Content {}
   /// Content that may be of several samples.
   public protocol MultiSampleContent: Content {}
 
-  /// Content that only the running program knows.
+  /// Content whose kind is known only at run time.
   public enum DynamicContent: MultiSampleContent {
     case pixelBuffer(CVReadOnlyPixelBuffer)
     case dataBuffer(CMReadOnlyDataBlockBuffer)
@@ -37,7 +38,8 @@ extension CMSampleBuffer {
     return sampleDataReference == nil ? .markerOnly : .sampleReference
   }
 
-  /// Where the samples' data is, if attachments say that it is elsewhere.
+  /// The location of the samples' data, if attachments state that it is in another file; nil
+  /// otherwise.
   var sampleDataReference: CMSampleDataReference? {
     guard numSamples > 0,
       let text = CMGetAttachment(
@@ -49,7 +51,7 @@ extension CMSampleBuffer {
     return CMSampleDataReference(containerLocation: url, byteOffset: (offset as? NSNumber)?.intValue ?? 0)
   }
 
-  /// Says where the samples' data is.
+  /// Attaches the location of the samples' data.
   func attach(_ reference: CMSampleDataReference) {
     CMSetAttachment(
       self, key: kCMSampleBufferAttachmentKey_SampleReferenceURL,
@@ -69,12 +71,12 @@ extension CMReadOnlyDataBlockBuffer: CMSampleBuffer.ContentWithFormatDescription
 extension Array: CMSampleBuffer.Content where Element == CMTaggedDynamicBuffer {}
 extension Array: CMSampleBuffer.ContentWithFormatDescription where Element == CMTaggedDynamicBuffer {}
 
-/// Sample data that is elsewhere: a file, and where in it.
+/// The location of sample data that is in another file: the file, and the offset in it.
 public struct CMSampleDataReference: CMSampleBuffer.ContentWithFormatDescription,
   CMSampleBuffer.MultiSampleContent, Hashable
 {
   public var containerLocation: URL
-  /// Bytes from the beginning of the container.
+  /// The offset in bytes from the beginning of the container.
   public var byteOffset: Int
 
   public init(containerLocation: URL, byteOffset: Int) {

@@ -3,7 +3,7 @@ import CoreVideo
 import Foundation
 
 extension CMSampleBuffer {
-  /// How large each sample is, in bytes.
+  /// The size of each sample, in bytes.
   public enum SizePerSample: Equatable, Sendable, ExpressibleByArrayLiteral {
     case uniform(Int)
     case distinct([Int])
@@ -18,9 +18,9 @@ extension CMSampleBuffer {
     }
   }
 
-  /// When each sample is shown and decoded.
+  /// The times at which each sample is presented and decoded.
   public enum TimingPerSample: Sendable {
-    /// One after the other, all as long as the first.
+    /// Consecutive samples, all with the duration of the first.
     case sequential(startingAt: CMSampleTimingInfo)
     case distinct([CMSampleTimingInfo])
 
@@ -42,9 +42,9 @@ extension CMSampleBuffer {
     }
   }
 
-  /// What is known of one sample.
+  /// The size, the times and the attachments of one sample.
   public struct SampleProperties: Sendable {
-    /// Bytes; nil for pictures.
+    /// The size in bytes; nil for pictures.
     public var size: Int?
     public var timing: CMSampleTimingInfo
     public var attachments: SampleAttachments
@@ -58,7 +58,7 @@ extension CMSampleBuffer {
     }
   }
 
-  /// What is known of each sample.
+  /// The size, the times and the attachments of each sample.
   public struct SamplePropertiesCollection: RandomAccessCollection, MutableCollection, Sendable {
     private var elements: [SampleProperties]
     private var sizes: SizePerSample?
@@ -122,7 +122,8 @@ extension CMSampleBuffer {
       timings = elements.isEmpty ? nil : .distinct(elements.map(\.timing))
     }
 
-    /// Empty where a buffer claims more samples than can be listed.
+    /// Reads the properties of a sample buffer's samples; empty where it claims more samples than
+    /// can be listed.
     init(_ buffer: CMSampleBuffer) {
       let sizes = try? buffer.sampleSizes()
       self.init(
@@ -134,7 +135,7 @@ extension CMSampleBuffer {
         })
     }
 
-    /// Nil if the properties make no sense for the data.
+    /// Creates a sample buffer with these properties; nil if they do not fit the data.
     func sampleBuffer(_ data: CMBlockBuffer?, _ format: CMFormatDescription) -> CMSampleBuffer? {
       let entries = sizes?.entries ?? []
       if let data, !entries.isEmpty {
