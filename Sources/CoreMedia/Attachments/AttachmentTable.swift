@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// What is attached to one object: values by key, each to be propagated or not.
+/// The attachments of one object: values by key, each with a mode of propagation.
 struct AttachmentTable {
   struct Entry {
     var value: AnyObject
@@ -54,7 +54,7 @@ struct AttachmentTable {
 
 /// A type of this module that bears attachments.
 protocol AttachmentBearing: AnyObject {
-  /// Reads or changes the attachments under the object's lock. No value may be let go there, as its end may
-  /// call back: those that are replaced are returned.
+  /// Reads or changes the attachments under the object's lock. No value may be let go there, as its
+  /// end may call back: those that are replaced are returned.
   func withAttachmentTable<R>(_ body: (inout AttachmentTable) -> R) -> R
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// What a description of sound says.
+/// The properties of sound in a format description.
 struct AudioFormat: Equatable {
   let basic: AudioStreamBasicDescription
   /// An `AudioChannelLayout` with all its descriptions.
   let layout: Data?
   let magicCookie: Data?
-  /// The same at addresses that stay.
+  /// The same properties, at addresses that stay valid.
   let memory: AudioFormatMemory
 
   init(basic: AudioStreamBasicDescription, layout: Data? = nil, magicCookie: Data? = nil) {
@@ -22,13 +22,13 @@ struct AudioFormat: Equatable {
   }
 }
 
-/// What the C-style functions point to. Never changed after creation.
+/// The memory that the C-style functions return pointers to. It is not changed after creation.
 final class AudioFormatMemory: @unchecked Sendable {
   // Sendable: memory that is written in `init` and freed in `deinit`.
   let basic: UnsafeMutablePointer<AudioStreamBasicDescription>
   let layout: UnsafeMutableRawBufferPointer
   let magicCookie: UnsafeMutableRawBufferPointer
-  /// What the sound can be decoded to: one format, that of the description.
+  /// The formats that the sound can be decoded to: one, that of the description.
   let format: UnsafeMutablePointer<AudioFormatListItem>
 
   init(_ basic: AudioStreamBasicDescription, _ layout: Data?, _ magicCookie: Data?) {
@@ -41,7 +41,7 @@ final class AudioFormatMemory: @unchecked Sendable {
     format.initialize(to: AudioFormatListItem(mASBD: basic, mChannelLayoutTag: Self.tag(basic, layout)))
   }
 
-  /// That of the layout; without one that of mono or stereo, or of a number of channels.
+  /// The tag of the layout; without a layout, that of mono or stereo, or of a number of channels.
   private static func tag(_ basic: AudioStreamBasicDescription, _ layout: Data?) -> AudioChannelLayoutTag {
     if let layout = layout.flatMap({ ManagedAudioChannelLayout($0) }) { return layout.tag }
     switch basic.mChannelsPerFrame {
@@ -58,7 +58,7 @@ final class AudioFormatMemory: @unchecked Sendable {
     magicCookie.deallocate()
   }
 
-  /// A copy of the bytes; behind them, zeros up to a size.
+  /// Copies the bytes, and appends zeros up to a size.
   private static func copy(_ data: Data?, atLeast size: Int = 0) -> UnsafeMutableRawBufferPointer {
     guard let data, !data.isEmpty else { return UnsafeMutableRawBufferPointer(start: nil, count: 0) }
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(data.count, size), alignment: 16)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Where a packet of compressed sound is.
+/// The position of a packet of compressed sound in its data.
 public struct AudioStreamPacketDescription: Sendable, Hashable {
-  /// Of the first byte.
+  /// The offset of the first byte.
   public var mStartOffset: Int64
   /// 0 unless packets differ in duration.
   public var mVariableFramesInPacket: UInt32
@@ -47,13 +47,13 @@ public struct AudioBufferList {
     self.mBuffers = mBuffers
   }
 
-  /// The size of a list of so many buffers in bytes.
+  /// The size in bytes of a list of `maximumBuffers` buffers.
   public static func sizeInBytes(maximumBuffers: Int) -> Int {
     precondition(maximumBuffers >= 1, "An AudioBufferList has at least one buffer")
     return MemoryLayout<AudioBufferList>.size + (maximumBuffers - 1) * MemoryLayout<AudioBuffer>.stride
   }
 
-  /// Memory for a list of so many buffers, all empty; to be freed with `free`.
+  /// Allocates memory for a list of `maximumBuffers` buffers, all empty; free it with `free`.
   public static func allocate(maximumBuffers: Int) -> UnsafeMutableAudioBufferListPointer {
     let size = sizeInBytes(maximumBuffers: maximumBuffers)
     guard let memory = calloc(1, size) else { fatalError("Out of memory for an AudioBufferList") }
@@ -108,7 +108,7 @@ public struct UnsafeMutableAudioBufferListPointer: MutableCollection, RandomAcce
 public struct ManagedAudioChannelLayout: Hashable, Sendable {
   private let bytes: Data
 
-  /// The bytes of a layout; nil if they are not enough for what they say.
+  /// Parses the bytes of a layout; nil if there are fewer than its number of descriptions needs.
   init?(_ data: Data) {
     guard data.count >= Self.headerSize else { return nil }
     let count = data.withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: 8, as: UInt32.self)) }
@@ -118,17 +118,17 @@ public struct ManagedAudioChannelLayout: Hashable, Sendable {
     bytes = data
   }
 
-  /// A layout that a tag says.
+  /// Creates a layout of a tag.
   public init(tag: AudioChannelLayoutTag) {
     self.init(tag: tag, bitmap: [], descriptions: [])
   }
 
-  /// A layout of the channels of a bitmap.
+  /// Creates a layout of the channels of a bitmap.
   public init(channelBitmap: AudioChannelBitmap) {
     self.init(tag: kAudioChannelLayoutTag_UseChannelBitmap, bitmap: channelBitmap, descriptions: [])
   }
 
-  /// A layout of described channels.
+  /// Creates a layout of described channels.
   public init(channelDescriptions: [AudioChannelDescription]) {
     self.init(
       tag: kAudioChannelLayoutTag_UseChannelDescriptions, bitmap: [], descriptions: channelDescriptions)

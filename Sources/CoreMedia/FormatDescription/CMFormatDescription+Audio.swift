@@ -66,19 +66,20 @@ extension CMFormatDescription {
     return try cookie.withUnsafeBytes { try body($0) }
   }
 
-  /// Of sound: how the channels are arranged.
+  /// The arrangement of the channels, for sound.
   public var audioChannelLayout: ManagedAudioChannelLayout? {
     audio?.layout.flatMap { ManagedAudioChannelLayout($0) }
   }
 
-  /// Of sound: the formats that it can be decoded to, the richest first. There is one, that of the description.
+  /// The formats that the sound can be decoded to, the richest first. There is one, that of the
+  /// description.
   public var audioFormatList: [AudioFormatListItem] {
     audio.map { [$0.memory.format.pointee] } ?? []
   }
 
-  /// Of sound: the richest format that it can be decoded to.
+  /// The richest format that the sound can be decoded to.
   public var richestDecodableFormat: AudioFormatListItem? { audioFormatList.first }
 
-  /// Of sound: the format that most decoders understand.
+  /// The format of the sound that most decoders understand.
   public var mostCompatibleFormat: AudioFormatListItem? { audioFormatList.last }
 }

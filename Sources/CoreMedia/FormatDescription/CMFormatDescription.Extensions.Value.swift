@@ -4,12 +4,12 @@ import CoreFoundation
 extension CMFormatDescription.Extensions {
   /// The value of an extension.
   public struct Value: Equatable {
-    /// By their contents, as `CFEqual`.
+    /// Compares the contents, as `CFEqual` does.
     public static func == (a: Value, b: Value) -> Bool {
       CFEqual(a.propertyListRepresentation, b.propertyListRepresentation)
     }
 
-    /// As it stands in the dictionary.
+    /// The value as it is stored in the dictionary.
     public var propertyListRepresentation: CFPropertyList
 
     public init(_ plist: CFPropertyList) { propertyListRepresentation = plist }
@@ -34,7 +34,8 @@ extension CMFormatDescription.Extensions {
         ] as NSDictionary)
     }
 
-    /// The part of the picture that is to be shown, in fractions of pixels; the offsets are those of its centre.
+    /// The part of the picture that is to be shown, in fractions of pixels; the offsets are those
+    /// of its centre.
     public static func cleanAperture(
       width: (numerator: Int, denominator: Int), height: (numerator: Int, denominator: Int),
       horizontalOffet: (numerator: Int, denominator: Int), verticalOffset: (numerator: Int, denominator: Int)
@@ -65,7 +66,7 @@ extension CMFormatDescription.Extensions {
 }
 
 extension CMFormatDescription.Extensions.Value {
-  /// How fields are ordered.
+  /// The order of the fields.
   public struct FieldDetail: RawRepresentable, Hashable, @unchecked Sendable {
     // Sendable: immutable; a CFString is.
     public let rawValue: CFString
@@ -151,7 +152,7 @@ extension CMFormatDescription.Extensions.Value {
 }
 
 extension CMFormatDescription.Extensions.Value {
-  /// Where chroma samples lie.
+  /// The position of chroma samples relative to luma samples.
   public struct ChromaLocation: RawRepresentable, Hashable, @unchecked Sendable {
     // Sendable: immutable; a CFString is.
     public let rawValue: CFString

@@ -2,7 +2,8 @@
 import CoreFoundation
 
 extension CMFormatDescription {
-  /// What a format description says beyond its type and dimensions: property list values by key.
+  /// The extensions of a format description, beyond its type and dimensions: property list values
+  /// by key.
   public struct Extensions {
     /// The name of an extension.
     public struct Key: RawRepresentable, Hashable, @unchecked Sendable {
@@ -73,7 +74,7 @@ extension CMFormatDescription {
       }
     }
 
-    /// As the functions take them; nil if there are none.
+    /// The dictionary that the functions take; nil if there are no extensions.
     var dictionary: CFDictionary? {
       if values.isEmpty { return nil }
       let result = NSMutableDictionary()

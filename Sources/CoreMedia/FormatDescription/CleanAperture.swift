@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// The part of a picture that is to be seen (`clap`; ISO/IEC 14496-12, 12.1.4), in pixels as fractions. The
-/// offsets are those of its centre from the picture's.
+/// The part of a picture that is to be seen (`clap`; ISO/IEC 14496-12, 12.1.4), in pixels as
+/// fractions. The offsets are those of its centre from the picture's.
 package struct CleanAperture: Equatable, Sendable {
   package struct Fraction: Equatable, Sendable {
     package var numerator: Int32
     package var denominator: Int32
     package var value: Double { Double(numerator) / Double(denominator) }
 
-    /// A whole number where it is one.
+    /// The value as a whole number if it is one.
     fileprivate var number: NSNumber {
       numerator % denominator == 0
         ? NSNumber(value: Int(numerator / denominator)) : NSNumber(value: value)
@@ -21,7 +21,8 @@ package struct CleanAperture: Equatable, Sendable {
   package var horizontalOffset: Fraction
   package var verticalOffset: Fraction
 
-  /// What is left of a picture when so many pixels are taken off at its sides; nil if that is nothing.
+  /// Makes the aperture that remains when pixels are cropped from the sides of a picture; nil if
+  /// nothing remains.
   package init?(ofWidth width: Int32, height: Int32, left: Int, top: Int, right: Int, bottom: Int) {
     let limit = 0...1 << 20
     guard [left, top, right, bottom].allSatisfy({ limit.contains($0) }), Int(width) > left + right,
@@ -50,8 +51,8 @@ package struct CleanAperture: Equatable, Sendable {
     verticalOffset = Fraction(numerator: parts[6], denominator: parts[7])
   }
 
-  /// - Parameter dictionary: as a format description has it, with fractions or plain numbers. An offset that is
-  ///   missing is none.
+  /// - Parameter dictionary: as a format description has it, with fractions or plain numbers. An
+  ///   offset that is missing is none.
   /// - Returns: nil if the width or the height is missing, or a number is too large for a file.
   package init?(_ dictionary: NSDictionary) {
     func fraction(_ plain: CFString, _ rational: CFString) -> Fraction? {
@@ -98,7 +99,7 @@ package struct CleanAperture: Equatable, Sendable {
     }
   }
 
-  /// Whether it is a part of a picture of a size, and not all of it.
+  /// Whether the aperture is a part of a picture of this size, and not all of it.
   package func isPart(ofWidth width: Int32, height: Int32) -> Bool {
     func fits(_ part: Fraction, _ offset: Fraction, _ whole: Int32) -> Bool {
       part.value >= 1 && abs(offset.value) + part.value / 2 <= Double(whole) / 2
@@ -107,7 +108,7 @@ package struct CleanAperture: Equatable, Sendable {
       && (self.width.value < Double(width) || self.height.value < Double(height))
   }
 
-  /// As a format description has it (`kCMFormatDescriptionExtension_CleanAperture`).
+  /// The value of `kCMFormatDescriptionExtension_CleanAperture`.
   package var dictionary: NSDictionary {
     let result = NSMutableDictionary()
     for (plain, rational, fraction) in [

@@ -13,7 +13,8 @@ struct MetadataKeyTable {
     /// Data type and namespace of each.
     var conformingTypes: [ConformingType] = []
     var language: String?
-    /// Whether values lose their meaning when the movie's structure changes; nil if that is not said.
+    /// Whether values lose their meaning when the movie's structure changes; nil if that is
+    /// unknown.
     var dependencyIsInvalid: Bool?
     var setup: Data?
 
@@ -39,7 +40,8 @@ struct MetadataKeyTable {
       .sorted { $0.localID < $1.localID }
   }
 
-  /// With more entries, which get local identifiers of their own; those that are there already are not added.
+  /// With more entries, which get local identifiers of their own; those that are there already are
+  /// not added.
   func adding(_ more: [Entry]) -> MetadataKeyTable? {
     var all = entries
     var next = (entries.last?.localID ?? 0)
@@ -59,7 +61,7 @@ struct MetadataKeyTable {
     return MetadataKeyTable(all)
   }
 
-  /// As format descriptions have it.
+  /// The extensions of a format description with this table.
   var extensions: CFDictionary? {
     if entries.isEmpty { return nil }
     let table = NSMutableDictionary()
@@ -85,7 +87,8 @@ struct MetadataKeyTable {
 }
 
 extension MetadataKeyTable.Entry: Hashable {
-  /// All bytes count: `Data` hashes its first ones alone, which any number of entries may have in common.
+  /// All bytes count: `Data` hashes its first ones alone, which any number of entries may have in
+  /// common.
   func hash(into hasher: inout Hasher) {
     hasher.combine(localID)
     hasher.combine(namespace)
@@ -158,7 +161,8 @@ extension MetadataKeyTable.Entry {
     }
   }
 
-  /// A type by its name: QuickTime's number of a base type, else the name of one that is registered.
+  /// A type by its name: QuickTime's number of a base type, else the name of one that is
+  /// registered.
   private static func type(_ name: String) -> ConformingType? {
     if let code = MetadataDataTypes.code(name) {
       var data = Data()

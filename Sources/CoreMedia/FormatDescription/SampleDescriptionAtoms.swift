@@ -2,7 +2,8 @@
 import CoreFoundation
 import VideoBitstream
 
-/// The extension atoms of a sample description: those that extensions of a format description say, and all others.
+/// The extension atoms of a sample description: those that extensions of a format description say,
+/// and all others.
 enum SampleDescriptionAtoms {
   // MARK: - Read
 
@@ -25,7 +26,7 @@ enum SampleDescriptionAtoms {
     }
   }
 
-  /// Reads an atom that an extension says; false if there is none for it.
+  /// Reads an atom for which there is an extension; returns false if there is none.
   private static func read(_ type: String, _ payload: Data, into extensions: NSMutableDictionary) throws
     -> Bool
   {
@@ -39,7 +40,7 @@ enum SampleDescriptionAtoms {
         ] as NSDictionary
     case "clap":
       let content = [UInt8](try reader.bytes(32))
-      // A fraction that is none is as if it were not there.
+      // An atom with an invalid fraction is ignored.
       if let aperture = CleanAperture(content) {
         extensions[kCMFormatDescriptionExtension_CleanAperture] = aperture.dictionary
       }

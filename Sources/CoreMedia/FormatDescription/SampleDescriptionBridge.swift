@@ -2,7 +2,8 @@
 import CoreFoundation
 import VideoBitstream
 
-/// What the functions between format descriptions and the sample descriptions of movies have in common.
+/// Common parts of the conversions between format descriptions and the sample descriptions of
+/// movies.
 enum SampleDescriptionBridge {
   /// Reads a sample description.
   static func read(

@@ -3,7 +3,7 @@ import CoreFoundation
 
 /// Turns the byte order of sample descriptions in place.
 enum SampleDescriptionSwap {
-  /// Where a field is and how long, in bytes.
+  /// The offset and the size of a field, in bytes.
   typealias Field = (offset: Int, size: Int)
 
   /// The fields of an image description up to its atoms.
@@ -17,7 +17,7 @@ enum SampleDescriptionSwap {
     )
   }
 
-  /// The fields of a sound description up to its atoms, which its version says.
+  /// The fields of a sound description before its atoms, which depend on its version.
   static func soundFields(_ version: Int) -> (fields: [Field], size: Int) {
     let common: [Field] = [
       (0, 4), (4, 4), (8, 4), (12, 2), (14, 2), (16, 2), (18, 2), (20, 4), (24, 2), (26, 2), (28, 2), (30, 2),
@@ -40,7 +40,8 @@ enum SampleDescriptionSwap {
       return isBig
         ? part.reduce(0) { $0 << 8 | Int($1) } : part.reversed().reduce(0) { $0 << 8 | Int($1) }
     }
-    // On a big-endian machine there is nothing to turn, but the description must be a valid one all the same.
+    // On a big-endian machine there is nothing to turn, but the description must be a valid one all
+    // the same.
     let hostIsBig = 1.bigEndian == 1
     let isBig = toHost || hostIsBig
     func turn(_ field: Field) {
@@ -89,8 +90,9 @@ public struct CMSoundDescriptionFlavor: RawRepresentable, Hashable, @unchecked S
   public static let mobile3GPFamily = CMSoundDescriptionFlavor("3GPFamily" as CFString)
 }
 
-/// Whether the sample tables of a track with this sound description count frames of uncompressed sound although the
-/// sound is compressed: in QuickTime movies with a version before 2, unless the compression identifier is -2.
+/// Whether the sample tables of a track with this sound description count frames of uncompressed
+/// sound although the sound is compressed: in QuickTime movies with a version before 2, unless the
+/// compression identifier is -2.
 @discardableResult
 public func CMDoesBigEndianSoundDescriptionRequireLegacyCBRSampleTableLayout(
   _ soundDescriptionBlockBuffer: CMBlockBuffer, flavor: CMSoundDescriptionFlavor?
@@ -103,8 +105,8 @@ public func CMDoesBigEndianSoundDescriptionRequireLegacyCBRSampleTableLayout(
   return version < 2 && compression != -2
 }
 
-/// Turns the fields of a sound description, and the sizes and types of its atoms, from big-endian to this machine's
-/// order, in place. What is in the atoms stays as it is.
+/// Turns the fields of a sound description, and the sizes and types of its atoms, from big-endian
+/// to this machine's order, in place. What is in the atoms stays as it is.
 @discardableResult
 public func CMSwapBigEndianSoundDescriptionToHost(
   _ soundDescriptionData: UnsafeMutablePointer<UInt8>, _ size: Int

@@ -14,20 +14,21 @@ extension CMSampleBuffer {
     /// Let all frames out of the decoder after this buffer (boolean).
     public static let drainAfterDecoding = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_DrainAfterDecoding)
-    /// Post `kCMSampleBufferConsumerNotification_BufferConsumed` with this dictionary when the buffer was consumed.
+    /// Post `kCMSampleBufferConsumerNotification_BufferConsumed` with this dictionary when the
+    /// buffer was consumed.
     public static let postNotificationWhenConsumed = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_PostNotificationWhenConsumed)
     /// Resume output that a conduit inhibited; the value is the tag (number).
     public static let resumeOutput = AttachmentKey(rawValue: kCMSampleBufferAttachmentKey_ResumeOutput)
     /// Marks a transition from one source of buffers to the next (any object).
     public static let transitionID = AttachmentKey(rawValue: kCMSampleBufferAttachmentKey_TransitionID)
-    /// How much of the decoded media is to be dropped at its start (a time as a dictionary).
+    /// The duration to remove from the start of the decoded media (a time as a dictionary).
     public static let trimDurationAtStart = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_TrimDurationAtStart)
-    /// How much of the decoded media is to be dropped at its end (a time as a dictionary).
+    /// The duration to remove from the end of the decoded media (a time as a dictionary).
     public static let trimDurationAtEnd = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_TrimDurationAtEnd)
-    /// How much faster than its own time the media is to be shown (number).
+    /// The factor by which the media is played faster (number).
     public static let speedMultiplier = AttachmentKey(rawValue: kCMSampleBufferAttachmentKey_SpeedMultiplier)
     /// The media is to be shown backwards (boolean).
     public static let reverse = AttachmentKey(rawValue: kCMSampleBufferAttachmentKey_Reverse)
@@ -48,10 +49,11 @@ extension CMSampleBuffer {
     /// The file that the sample's data is in, for a sample that only refers to it (URL).
     public static let sampleReferenceURL = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_SampleReferenceURL)
-    /// Where in that file the data begins, in bytes (number).
+    /// The offset of the data in that file, in bytes (number).
     public static let sampleReferenceByteOffset = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_SampleReferenceByteOffset)
-    /// How many frames, with this one, have to be decoded until the picture is whole (number).
+    /// The number of frames that have to be decoded, including this one, until the picture is
+    /// complete (number).
     public static let gradualDecoderRefresh = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_GradualDecoderRefresh)
     /// Why a frame was dropped (string).
@@ -60,7 +62,7 @@ extension CMSampleBuffer {
     /// More on why a frame was dropped (string).
     public static let droppedFrameReasonInfo = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_DroppedFrameReasonInfo)
-    /// What lens stabilisation did for a still image (string).
+    /// The effect of lens stabilisation on a still image (string).
     public static let stillImageLensStabilizationInfo = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_StillImageLensStabilizationInfo)
     /// The camera's intrinsic matrix (data: a 3 by 3 matrix of floats in columns of four).
@@ -95,7 +97,8 @@ extension CMSampleBuffer.PerSampleAttachmentsDictionary {
     public static let displayImmediately = Key(rawValue: kCMSampleAttachmentKey_DisplayImmediately)
     /// Decode the sample but do not show it (boolean).
     public static let doNotDisplay = Key(rawValue: kCMSampleAttachmentKey_DoNotDisplay)
-    /// The sample's temporal level in HEVC (dictionary; see `kCMHEVCTemporalLevelInfoKey_TemporalLevel` and the like).
+    /// The sample's temporal level in HEVC (dictionary; see
+    /// `kCMHEVCTemporalLevelInfoKey_TemporalLevel` and the like).
     public static let hevcTemporalLevelInfo = Key(rawValue: kCMSampleAttachmentKey_HEVCTemporalLevelInfo)
     /// The sample is a temporal sub-layer access picture of HEVC (boolean).
     public static let hevcTemporalSubLayerAccess = Key(
@@ -106,7 +109,8 @@ extension CMSampleBuffer.PerSampleAttachmentsDictionary {
     /// The type of the sample's HEVC NAL units if it is a random access point (number).
     public static let hevcSyncSampleNALUnitType = Key(
       rawValue: kCMSampleAttachmentKey_HEVCSyncSampleNALUnitType)
-    /// How many samples have to be decoded from this one on until sound is right (number).
+    /// The number of samples that have to be decoded, from this one on, until sound is correct
+    /// (number).
     public static let audioIndependentSampleDecoderRefreshCount = Key(
       rawValue: kCMSampleAttachmentKey_AudioIndependentSampleDecoderRefreshCount)
   }
@@ -119,13 +123,13 @@ extension CMSampleBuffer {
   /// Posted by a sample buffer whose data will never be ready; see `NotificationKey.status`.
   public static let dataFailed = NSNotification.Name(kCMSampleBufferNotification_DataFailed as String)
 
-  /// Keys of what a notification says.
+  /// Keys of a notification's user info.
   public struct NotificationKey: RawRepresentable, Hashable, @unchecked Sendable {
     // Sendable: immutable; a CFString is.
     public let rawValue: CFString
     public init(rawValue: CFString) { self.rawValue = rawValue }
 
-    /// The status that says why data failed (number).
+    /// The status with which the data failed (number).
     public static let status = NotificationKey(rawValue: kCMSampleBufferNotificationParameter_OSStatus)
   }
 }

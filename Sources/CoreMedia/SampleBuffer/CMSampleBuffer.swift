@@ -7,8 +7,8 @@ import CoreVideo
 /// A sample buffer may be created before its data is there; see `CMSampleBufferMakeDataReady`.
 public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
-  /// Samples that are listed one by one, at most, where neither entries nor bytes for each of them are there: a count
-  /// alone costs nothing.
+  /// Samples that are listed one by one, at most, where neither entries nor bytes for each of them
+  /// are there: a count alone costs nothing.
   package static let maximumListed = 1 << 20
 
   // What is known at creation never changes and needs no lock.
@@ -29,7 +29,7 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   private var onInvalidate: CMSampleBufferInvalidateHandler?
   private var outputTime = CMTime.invalid
   private var sampleDictionaries: SampleDictionaries?
-  /// Of the only sample, until someone asks for its dictionary.
+  /// The attachments of the only sample, until its dictionary is asked for.
   private var attachmentValues: SampleAttachmentValues?
   private var attachmentTable = AttachmentTable()
   private var packets: PacketMemory?
@@ -38,7 +38,7 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   public enum DataReadiness: Hashable, Sendable {
     case notReady
     case ready
-    /// With the status that says why.
+    /// The data failed, with this status.
     case failed(OSStatus)
   }
 
@@ -134,7 +134,7 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
     return noErr
   }
 
-  /// Takes over the readiness of the sample buffer that this one was just copied from.
+  /// Takes the readiness of the sample buffer that this one was just copied from.
   func adoptReadiness(_ newValue: DataReadiness) {
     lock.withLock { readiness = newValue }
   }
@@ -158,7 +158,7 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
       guard let handler else { return kCMSampleBufferError_BufferNotReady }
       let status = handler(buffer)
       guard status == noErr else { return status }
-      // The handler may have said so itself.
+      // The handler may have set the readiness itself.
       return buffer.currentReadiness == .ready ? noErr : buffer.setReadiness(.ready)
     }
   }
@@ -196,8 +196,8 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Lets go of a buffer, and of those behind it that nobody else has, one after the other: a chain of them may be longer
-  /// than a stack is deep.
+  /// Releases a buffer and those that it tracks, if nothing else holds them, one after the other:
+  /// recursion along a long chain of them could overflow the stack.
   private static func release(_ next: inout CMSampleBuffer?) {
     while next != nil, isKnownUniquelyReferenced(&next) {
       let following = next?.takeTracked()
@@ -296,8 +296,8 @@ extension CMSampleBuffer: CFRuntimeObject {
 
 /// The array of the dictionaries of a sample buffer's samples.
 ///
-/// Foundation's own array would hand out the dictionaries as Swift values, which are copies; these are
-/// to be changed in place.
+/// Foundation's own array would hand out the dictionaries as Swift values, which are copies; these
+/// are to be changed in place.
 final class SampleDictionaries: NSArray {
   private(set) var dictionaries: [NSMutableDictionary] = []
 

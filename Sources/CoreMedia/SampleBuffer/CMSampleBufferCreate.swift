@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreVideo
 
-/// Makes the data of a sample buffer ready and returns `noErr`, or says why it cannot.
+/// Makes the data of a sample buffer ready; returns `noErr`, or why it cannot.
 public typealias CMSampleBufferMakeDataReadyCallback =
   @Sendable (CMSampleBuffer, UnsafeMutableRawPointer?) -> OSStatus
-/// Makes the data of a sample buffer ready and returns `noErr`, or says why it cannot.
+/// Makes the data of a sample buffer ready; returns `noErr`, or why it cannot.
 public typealias CMSampleBufferMakeDataReadyHandler = (CMSampleBuffer) -> OSStatus
 
 /// Binds the context pointer to a callback.
@@ -20,13 +20,15 @@ private func handler(
 ///
 /// Of the parameters:
 ///
-/// - `dataBuffer`: The data of all samples, one after the other; it may come later (`CMSampleBufferSetDataBuffer`).
+/// - `dataBuffer`: The data of all samples, one after the other; it may come later
+///   (`CMSampleBufferSetDataBuffer`).
 /// - `dataReady`: Whether the data can be used already.
 /// - `makeDataReadyCallback`: Called by `CMSampleBufferMakeDataReady`.
 /// - `sampleCount`: The number of samples; zero for a marker.
-/// - `sampleTimingEntryCount`: 0 (unknown), 1 (of the first sample; the others follow at the distance of its
-///   duration) or the number of samples.
-/// - `sampleSizeEntryCount`: 0 (unknown), 1 (all samples have that size in bytes) or the number of samples.
+/// - `sampleTimingEntryCount`: 0 (unknown), 1 (of the first sample; the others follow at the
+///   distance of its duration) or the number of samples.
+/// - `sampleSizeEntryCount`: 0 (unknown), 1 (all samples have that size in bytes) or the number of
+///   samples.
 /// - Returns: `kCMSampleBufferError_InvalidEntryCount` for another number of entries,
 ///   `kCMSampleBufferError_RequiredParameterMissing` for a missing array.
 @discardableResult
@@ -94,7 +96,8 @@ public func CMSampleBufferCreateReady(
 
 /// Creates a sample buffer of one image, whose pixels may be ready or not.
 ///
-/// - Returns: `kCMSampleBufferError_InvalidMediaFormat` if the format description does not describe the image.
+/// - Returns: `kCMSampleBufferError_InvalidMediaFormat` if the format description does not describe
+///   the image.
 @discardableResult
 @preconcurrency public func CMSampleBufferCreateForImageBuffer(
   allocator: CFAllocator?, imageBuffer: CVImageBuffer, dataReady: Bool,

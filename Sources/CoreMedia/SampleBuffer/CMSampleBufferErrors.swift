@@ -19,7 +19,7 @@ public let kCMSampleBufferError_BufferHasNoSampleTimingInfo: OSStatus = -12736
 public let kCMSampleBufferError_ArrayTooSmall: OSStatus = -12737
 /// The number of entries is not 0, 1 or the number of samples.
 public let kCMSampleBufferError_InvalidEntryCount: OSStatus = -12738
-/// The samples cannot be told apart.
+/// The sample buffer cannot be divided into samples.
 public let kCMSampleBufferError_CannotSubdivide: OSStatus = -12739
 /// The timing is not usable.
 public let kCMSampleBufferError_SampleTimingInfoInvalid: OSStatus = -12740

@@ -20,7 +20,8 @@ nonisolated(unsafe) public let kCMSampleAttachmentKey_EarlierDisplayTimesAllowed
 nonisolated(unsafe) public let kCMSampleAttachmentKey_DisplayImmediately: CFString = "DisplayImmediately"
 /// Decode the sample but do not show it (boolean).
 nonisolated(unsafe) public let kCMSampleAttachmentKey_DoNotDisplay: CFString = "DoNotDisplay"
-/// The sample's temporal level in HEVC (dictionary; see `kCMHEVCTemporalLevelInfoKey_TemporalLevel` and the like).
+/// The sample's temporal level in HEVC (dictionary; see `kCMHEVCTemporalLevelInfoKey_TemporalLevel`
+/// and the like).
 nonisolated(unsafe) public let kCMSampleAttachmentKey_HEVCTemporalLevelInfo: CFString =
   "HEVCTemporalLevelInfo"
 /// The sample is a temporal sub-layer access picture of HEVC (boolean).
@@ -32,7 +33,8 @@ nonisolated(unsafe) public let kCMSampleAttachmentKey_HEVCStepwiseTemporalSubLay
 /// The type of the sample's HEVC NAL units if it is a random access point (number).
 nonisolated(unsafe) public let kCMSampleAttachmentKey_HEVCSyncSampleNALUnitType: CFString =
   "HEVCSyncSampleNALUnitType"
-/// How many samples have to be decoded from this one on until sound is right (number).
+/// The number of samples that have to be decoded, from this one on, until sound is correct
+/// (number).
 nonisolated(unsafe) public let kCMSampleAttachmentKey_AudioIndependentSampleDecoderRefreshCount: CFString =
   "AudioIndependentSampleDecoderRefreshCount"
 
@@ -63,19 +65,20 @@ nonisolated(unsafe) public let kCMSampleBufferAttachmentKey_ResetDecoderBeforeDe
 /// Let all frames out of the decoder after this buffer (boolean).
 nonisolated(unsafe) public let kCMSampleBufferAttachmentKey_DrainAfterDecoding: CFString =
   "DrainAfterDecoding"
-/// Post `kCMSampleBufferConsumerNotification_BufferConsumed` with this dictionary when the buffer was consumed.
+/// Post `kCMSampleBufferConsumerNotification_BufferConsumed` with this dictionary when the buffer
+/// was consumed.
 nonisolated(unsafe) public let kCMSampleBufferAttachmentKey_PostNotificationWhenConsumed: CFString =
   "PostNotificationWhenConsumed"
 /// Resume output that a conduit inhibited; the value is the tag (number).
 nonisolated(unsafe) public let kCMSampleBufferAttachmentKey_ResumeOutput: CFString = "ResumeOutput"
 /// Marks a transition from one source of buffers to the next (any object).
 nonisolated(unsafe) public let kCMSampleBufferAttachmentKey_TransitionID: CFString = "TransitionID"
-/// How much of the decoded media is to be dropped at its start (a time as a dictionary).
+/// The duration to remove from the start of the decoded media (a time as a dictionary).
 nonisolated(unsafe) public let kCMSampleBufferAttachmentKey_TrimDurationAtStart: CFString =
   "TrimDurationAtStart"
-/// How much of the decoded media is to be dropped at its end (a time as a dictionary).
+/// The duration to remove from the end of the decoded media (a time as a dictionary).
 nonisolated(unsafe) public let kCMSampleBufferAttachmentKey_TrimDurationAtEnd: CFString = "TrimDurationAtEnd"
-/// How much faster than its own time the media is to be shown (number).
+/// The factor by which the media is played faster (number).
 nonisolated(unsafe) public let kCMSampleBufferAttachmentKey_SpeedMultiplier: CFString = "SpeedMultiplier"
 /// The media is to be shown backwards (boolean).
 nonisolated(unsafe) public let kCMSampleBufferAttachmentKey_Reverse: CFString = "Reverse"
@@ -96,10 +99,11 @@ nonisolated(unsafe) public let kCMSampleBufferAttachmentKey_EndsPreviousSampleDu
 /// The file that the sample's data is in, for a sample that only refers to it (URL).
 nonisolated(unsafe) public let kCMSampleBufferAttachmentKey_SampleReferenceURL: CFString =
   "SampleReferenceURL"
-/// Where in that file the data begins, in bytes (number).
+/// The offset of the data in that file, in bytes (number).
 nonisolated(unsafe) public let kCMSampleBufferAttachmentKey_SampleReferenceByteOffset: CFString =
   "SampleReferenceByteOffset"
-/// How many frames, with this one, have to be decoded until the picture is whole (number).
+/// The number of frames that have to be decoded, including this one, until the picture is complete
+/// (number).
 nonisolated(unsafe) public let kCMSampleBufferAttachmentKey_GradualDecoderRefresh: CFString =
   "GradualDecoderRefresh"
 /// Why a frame was dropped (string).
@@ -108,7 +112,7 @@ nonisolated(unsafe) public let kCMSampleBufferAttachmentKey_DroppedFrameReason: 
 /// More on why a frame was dropped (string).
 nonisolated(unsafe) public let kCMSampleBufferAttachmentKey_DroppedFrameReasonInfo: CFString =
   "DroppedFrameReasonInfo"
-/// What lens stabilisation did for a still image (string).
+/// The effect of lens stabilisation on a still image (string).
 nonisolated(unsafe) public let kCMSampleBufferAttachmentKey_StillImageLensStabilizationInfo: CFString =
   "StillImageLensStabilizationInfo"
 /// The camera's intrinsic matrix (data: a 3 by 3 matrix of floats in columns of four).
@@ -145,7 +149,7 @@ nonisolated(unsafe) public let kCMSampleBufferNotification_DataBecameReady: CFSt
 /// Posted by a sample buffer whose data will never be ready.
 nonisolated(unsafe) public let kCMSampleBufferNotification_DataFailed: CFString =
   "CMSampleBufferNotification_DataFailed"
-/// The status that says why data failed (number).
+/// The status with which the data failed (number).
 nonisolated(unsafe) public let kCMSampleBufferNotificationParameter_OSStatus: CFString =
   "OSStatus"
 /// Posted by a conduit: output stops until a buffer comes with the tag.
@@ -171,6 +175,7 @@ nonisolated(unsafe) public let kCMSampleBufferConduitNotificationParameter_MinUp
 /// The latest output time to come (a time as a dictionary).
 nonisolated(unsafe) public let kCMSampleBufferConduitNotificationParameter_MaxUpcomingOutputPTS: CFString =
   "MaxUpcomingOutputPTS"
-/// Posted by a consumer for a buffer with `kCMSampleBufferAttachmentKey_PostNotificationWhenConsumed`.
+/// Posted by a consumer for a buffer with
+/// `kCMSampleBufferAttachmentKey_PostNotificationWhenConsumed`.
 nonisolated(unsafe) public let kCMSampleBufferConsumerNotification_BufferConsumed: CFString =
   "CMSampleBufferConsumerNotification_BufferConsumed"

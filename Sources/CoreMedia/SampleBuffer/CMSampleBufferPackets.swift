@@ -9,8 +9,8 @@ import CoreFoundation
 ///
 /// - `sampleCount`: frames of uncompressed sound, packets of compressed sound.
 /// - `presentationTimeStamp`: of the first; the others follow at the distance that the format says.
-/// - `packetDescriptions`: one for each packet, nil if the format says how large all are. Packets follow each other
-///   without gaps.
+/// - `packetDescriptions`: one for each packet, nil if the format says how large all are. Packets
+///   follow each other without gaps.
 /// - Returns: `kCMSampleBufferError_InvalidMediaTypeForOperation` for other media,
 ///   `kCMSampleBufferError_RequiredParameterMissing` without descriptions where they are needed,
 ///   `kCMSampleBufferError_InvalidSampleData` for packets with gaps between them.
@@ -55,7 +55,8 @@ public func CMAudioSampleBufferCreateWithPacketDescriptionsAndMakeDataReadyHandl
   }
 }
 
-/// Creates a sample buffer of sound that is ready; see `CMAudioSampleBufferCreateWithPacketDescriptions`.
+/// Creates a sample buffer of sound that is ready; see
+/// `CMAudioSampleBufferCreateWithPacketDescriptions`.
 @discardableResult
 public func CMAudioSampleBufferCreateReadyWithPacketDescriptions(
   allocator: CFAllocator?, dataBuffer: CMBlockBuffer, formatDescription: CMFormatDescription,
@@ -68,7 +69,7 @@ public func CMAudioSampleBufferCreateReadyWithPacketDescriptions(
     sampleBufferOut, nil)
 }
 
-/// What descriptions of packets say of their sizes and times.
+/// Sizes and times of packets, from their descriptions.
 private enum PacketTable {
   static func sizes(_ basic: AudioStreamBasicDescription, _ packets: [AudioStreamPacketDescription]?) throws
     -> SampleSizes
@@ -126,8 +127,8 @@ private enum PacketTable {
 /// Of the parameters:
 ///
 /// - `allocatedSize`: bytes at `packetDescriptionsOut`, which may be nil to ask for the size only.
-/// - `packetDescriptionsSizeNeededOut`: receives the size of all in bytes, 0 if all packets have the size that the
-///   format says.
+/// - `packetDescriptionsSizeNeededOut`: receives the size of all in bytes, 0 if all packets have
+///   the size that the format says.
 /// - Returns: `kCMSampleBufferError_ArrayTooSmall` if there is not enough room.
 @discardableResult
 public func CMSampleBufferGetAudioStreamPacketDescriptions(
@@ -148,11 +149,13 @@ public func CMSampleBufferGetAudioStreamPacketDescriptions(
   return noErr
 }
 
-/// The descriptions of a sample buffer's packets, at an address that is valid as long as the sample buffer.
+/// The descriptions of a sample buffer's packets, at an address that is valid as long as the sample
+/// buffer.
 ///
 /// Of the parameters:
 ///
-/// - `packetDescriptionsPointerOut`: receives the address, nil if all packets have the size that the format says.
+/// - `packetDescriptionsPointerOut`: receives the address, nil if all packets have the size that
+///   the format says.
 /// - `sizeOut`: receives the size of all in bytes.
 @discardableResult
 public func CMSampleBufferGetAudioStreamPacketDescriptionsPtr(
@@ -184,8 +187,8 @@ final class PacketMemory: @unchecked Sendable {
 }
 
 extension CMSampleBuffer {
-  /// Calls a closure with the descriptions of the packets, valid in it only; none if all packets have the size that
-  /// the format says.
+  /// Calls a closure with the descriptions of the packets, valid in it only; none if all packets
+  /// have the size that the format says.
   public func withUnsafeAudioStreamPacketDescriptions<Result>(
     _ body: (UnsafeBufferPointer<AudioStreamPacketDescription>) throws -> Result
   ) throws -> Result {
@@ -193,7 +196,8 @@ extension CMSampleBuffer {
     return try withExtendedLifetime(memory) { try body(UnsafeBufferPointer(memory.packets)) }
   }
 
-  /// Creates a sample buffer of sound that is ready; see `CMAudioSampleBufferCreateWithPacketDescriptions`.
+  /// Creates a sample buffer of sound that is ready; see
+  /// `CMAudioSampleBufferCreateWithPacketDescriptions`.
   public convenience init(
     dataBuffer: CMBlockBuffer, formatDescription: CMFormatDescription, numSamples: CMItemCount,
     presentationTimeStamp: CMTime, packetDescriptions: [AudioStreamPacketDescription]

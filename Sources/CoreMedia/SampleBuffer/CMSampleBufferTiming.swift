@@ -27,7 +27,7 @@ public func CMSampleBufferGetDecodeTimeStamp(_ sbuf: CMSampleBuffer) -> CMTime {
 
 // MARK: - Output: after trimming, speed and reversal
 
-/// What the attachments of a sample buffer make of its timing.
+/// The effect of a sample buffer's attachments (trimming, speed, reversal) on its timing.
 private struct OutputTiming {
   let trimAtStart: CMTime
   let trimAtEnd: CMTime
@@ -90,7 +90,8 @@ public func CMSampleBufferSetOutputPresentationTimeStamp(
   return noErr
 }
 
-/// The output time, less what the decode time is before the presentation time at the buffer's speed.
+/// The output time, less what the decode time is before the presentation time at the buffer's
+/// speed.
 @discardableResult
 public func CMSampleBufferGetOutputDecodeTimeStamp(_ sbuf: CMSampleBuffer) -> CMTime {
   let decode = CMSampleBufferGetDecodeTimeStamp(sbuf)
@@ -106,7 +107,8 @@ public func CMSampleBufferGetOutputDecodeTimeStamp(_ sbuf: CMSampleBuffer) -> CM
 /// Of the parameters:
 ///
 /// - `timingArrayOut`: Filled; nil to learn only how many entries there are.
-/// - Returns: `kCMSampleBufferError_BufferHasNoSampleTimingInfo` or `kCMSampleBufferError_ArrayTooSmall`.
+/// - Returns: `kCMSampleBufferError_BufferHasNoSampleTimingInfo` or
+///   `kCMSampleBufferError_ArrayTooSmall`.
 @discardableResult
 public func CMSampleBufferGetSampleTimingInfoArray(
   _ sbuf: CMSampleBuffer, entryCount numSampleTimingEntries: CMItemCount,
@@ -120,7 +122,8 @@ public func CMSampleBufferGetSampleTimingInfoArray(
       ? kCMSampleBufferError_Invalidated : kCMSampleBufferError_BufferHasNoSampleTimingInfo)
 }
 
-/// The timing entries after trimming, speed and reversal; see `CMSampleBufferGetSampleTimingInfoArray`.
+/// The timing entries after trimming, speed and reversal; see
+/// `CMSampleBufferGetSampleTimingInfoArray`.
 @discardableResult
 public func CMSampleBufferGetOutputSampleTimingInfoArray(
   _ sbuf: CMSampleBuffer, entryCount timingArrayEntries: CMItemCount,
@@ -136,7 +139,7 @@ public func CMSampleBufferGetOutputSampleTimingInfoArray(
   }
   var entries = sbuf.timings.entries
   if output.isReversed, entries.count == 1, sbuf.sampleCount > 1 {
-    // Times that run backwards cannot be said with one entry.
+    // Decreasing times cannot be expressed with one entry.
     guard sbuf.canBeListed else { return kCMSampleBufferError_InvalidEntryCount }
     entries = (0..<sbuf.sampleCount).compactMap(sbuf.timings.timing(at:))
   }

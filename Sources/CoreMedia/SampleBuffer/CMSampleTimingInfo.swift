@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// When a sample is decoded and shown, and for how long.
 public struct CMSampleTimingInfo: Sendable {
-  /// How long the sample is shown.
+  /// The duration of the sample.
   public var duration: CMTime
   /// When the sample is shown.
   public var presentationTimeStamp: CMTime
@@ -38,7 +38,7 @@ public struct CMSampleTimingInfo: Sendable {
 /// The timing of the samples of one buffer: for each of them, for all of them, or unknown.
 enum SampleTimings {
   case unknown
-  /// Of the first sample; the others follow at the distance of its duration.
+  /// The times of the first sample; the others follow at the distance of its duration.
   case uniform(CMSampleTimingInfo)
   case each([CMSampleTimingInfo])
 

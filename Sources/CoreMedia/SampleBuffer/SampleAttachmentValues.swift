@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Attachments of one sample as plain values, of which a dictionary is made when someone asks for it: many programs
-/// never do, and a dictionary with its numbers is several allocations for each frame.
+/// Attachments of one sample as plain values, of which a dictionary is made when someone asks for
+/// it: many programs never do, and a dictionary with its numbers is several allocations for each
+/// frame.
 package struct SampleAttachmentValues {
   package enum Value {
     case flag(Bool)
     case integer(Int64)
     case real(Double)
-    /// Must be no one else's to change.
+    /// An object that nothing else may change.
     case object(NSObject)
   }
 
-  /// How many there can be.
+  /// The largest number of values.
   package static let capacity = 9
 
   private var entries: InlineArray<9, (key: CFString, value: Value)?> = InlineArray(repeating: nil)

@@ -19,9 +19,10 @@ public final class CMClock: @unchecked Sendable, Hashable {
     first = (reading(host), host)
   }
 
-  /// A clock other than the host's, by what it shows at a moment of host time.
+  /// Creates a clock that is not the host's.
   ///
-  /// A device that counts its own samples is one.
+  /// An example is a device that counts its own samples.
+  /// - Parameter reading: Returns the clock's time at a host time in nanoseconds.
   package convenience init(reading: @escaping @Sendable (_ hostTime: UInt64) -> CMTime) {
     self.init(isHostClock: false, reading: reading)
   }
@@ -41,7 +42,8 @@ public final class CMClock: @unchecked Sendable, Hashable {
     return (reading(now), Self.hostTime(now))
   }
 
-  /// Seconds of the clock to a second of host time, as measured since it was made; 1 until a second has passed.
+  /// Seconds of the clock to a second of host time, as measured since it was made; 1 until a second
+  /// has passed.
   var rateRelativeToHost: Double {
     if isHostClock { return 1 }
     let host = mach_absolute_time()
@@ -53,7 +55,8 @@ public final class CMClock: @unchecked Sendable, Hashable {
   public static func == (a: CMClock, b: CMClock) -> Bool { a === b }
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
-  /// Makes the clock stop functioning; only its owner should. Nobody owns the host's clock: it goes on.
+  /// Makes the clock stop functioning; only its owner should. Nobody owns the host's clock: it goes
+  /// on.
   public func invalidate() {
     guard !isHostClock else { return }
     lock.withLock { isInvalidated = true }

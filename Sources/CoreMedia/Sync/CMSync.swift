@@ -4,11 +4,12 @@ import CoreFoundation
 /// Either a `CMClock` or a `CMTimebase`.
 public typealias CMClockOrTimebase = CFTypeRef
 
-/// What clocks and timebases have in common.
+/// The common operations of clocks and timebases.
 public protocol CMSyncProtocol: Sendable {
   /// The rate against another clock or timebase.
   func rate<T: CMSyncProtocol>(relativeTo clockOrTimebase: T) -> Double
-  /// The rate against another clock or timebase, and the times of both at which it went into effect.
+  /// The rate against another clock or timebase, and the times of both at which it went into
+  /// effect.
   func rateAndAnchorTime<T: CMSyncProtocol>(relativeTo clockOrTimebase: T) throws -> (
     rate: Double, anchorTime: CMTime, referenceTime: CMTime
   )
@@ -72,8 +73,9 @@ public func CMSyncMightDrift(
 
 /// The rate of one clock or timebase against another.
 ///
-/// Two timebases with a common source are compared by their rates alone; two clocks by the drift measured between them.
-/// The rate of anything against a timebase that stands still is not a number.
+/// Two timebases with a common source are compared by their rates alone; two clocks by the drift
+/// measured between them. The rate of anything against a timebase that stands still is not a
+/// number.
 @discardableResult
 public func CMSyncGetRelativeRate(
   _ ofClockOrTimebase: CMClockOrTimebase, relativeTo relativeToClockOrTimebase: CMClockOrTimebase
@@ -89,10 +91,11 @@ public func CMSyncGetRelativeRate(
   return rate
 }
 
-/// The rate of one clock or timebase against another, and the times of both at which it went into effect.
-/// Every pointer may be nil.
-/// - Returns: `kCMSyncError_RateMustBeNonZero` if the rate is not a number, as against a timebase that stands still;
-///   `kCMSyncError_InvalidParameter` if an object is neither a clock nor a timebase.
+/// The rate of one clock or timebase against another, and the times of both at which it went into
+/// effect. Every pointer may be nil.
+/// - Returns: `kCMSyncError_RateMustBeNonZero` if the rate is not a number, as against a timebase
+///   that stands still; `kCMSyncError_InvalidParameter` if an object is neither a clock nor a
+///   timebase.
 @discardableResult
 public func CMSyncGetRelativeRateAndAnchorTime(
   _ ofClockOrTimebase: CMClockOrTimebase, relativeTo relativeToClockOrTimebase: CMClockOrTimebase,
@@ -114,7 +117,8 @@ public func CMSyncGetRelativeRateAndAnchorTime(
 
 /// The time of one clock or timebase when another's is `time`.
 ///
-/// - Returns: an invalid time if the time is not a number, or lies on a timebase that stands still at another.
+/// - Returns: an invalid time if the time is not a number, or lies on a timebase that stands still
+///   at another.
 @discardableResult
 public func CMSyncConvertTime(
   _ time: CMTime, from fromClockOrTimebase: CMClockOrTimebase, to toClockOrTimebase: CMClockOrTimebase
@@ -141,7 +145,7 @@ public func CMSyncConvertTime(
   return time
 }
 
-/// The way from a timebase over its sources to the clock at the end.
+/// The path from a timebase along its sources to the clock at the end.
 private struct SyncPath {
   struct Step {
     let timebase: CMTimebase

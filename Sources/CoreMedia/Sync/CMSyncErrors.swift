@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// Error codes of clocks, timebases and what relates them.
+// Error codes of clocks, timebases, and conversions between them.
 
 public var kCMClockError_MissingRequiredParameter: OSStatus { -12745 }
 public var kCMClockError_InvalidParameter: OSStatus { -12746 }
@@ -41,9 +41,9 @@ extension CMTimebase {
   }
 }
 
-/// The namespace of what relates clocks and timebases.
+/// The namespace of conversions between clocks and timebases.
 public struct CMSync {
-  /// What `CMSyncProtocol`'s members throw.
+  /// The errors that `CMSyncProtocol`'s members throw.
   public struct Error {
     public static let missingRequiredParameter = osStatusError(kCMSyncError_MissingRequiredParameter)
     public static let invalidParameter = osStatusError(kCMSyncError_InvalidParameter)

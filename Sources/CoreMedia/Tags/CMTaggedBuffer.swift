@@ -27,7 +27,7 @@ public struct CMTaggedBuffer: Sendable, CustomStringConvertible {
   public var description: String { "CMTaggedBuffer \(tags) \(buffer)" }
 }
 
-/// What describes a group of tagged buffers.
+/// The format description of a group of tagged buffers.
 public typealias CMTaggedBufferGroupFormatDescription = CMFormatDescription
 /// The subtype of such a description.
 public typealias CMTaggedBufferGroupFormatType = FourCharCode
@@ -81,11 +81,11 @@ extension CMSampleBuffer {
       sizes: .unknown)
   }
 
-  /// The group of buffers that this sample is; nil if it is none.
+  /// The tagged buffers of this sample; nil if it has none.
   public var taggedBuffers: [CMTaggedBuffer]? { tagged }
 }
 
-/// A buffer of media that nobody writes to any more, with tags that say what it is.
+/// A buffer of media that is not written to any more, with tags that describe it.
 public struct CMTaggedDynamicBuffer: Sendable {
   public var tags: [CMTag]
   public var content: Content
@@ -112,7 +112,8 @@ public struct CMTaggedDynamicBuffer: Sendable {
     self.init(tags: tags, content: .sampleBuffer(CMReadySampleBuffer(content)))
   }
 
-  /// Takes a buffer over, which nobody may change any more. A sample buffer's data is to be ready.
+  /// Takes ownership of a buffer, which must not be changed from here on. A sample buffer's data
+  /// must be ready.
   public init(unsafeBuffer: sending CMTaggedBuffer) {
     if case .sampleBuffer(let buffer) = unsafeBuffer.buffer {
       precondition(CMSampleBufferDataIsReady(buffer), "the sample buffer's data is not ready")
@@ -120,7 +121,8 @@ public struct CMTaggedDynamicBuffer: Sendable {
     self.init(member: unsafeBuffer)
   }
 
-  /// One of a group, whose own data is ready: a sample buffer is taken as it is, with what content there is.
+  /// One of a group, whose own data is ready: a sample buffer is taken as it is, with what content
+  /// there is.
   init(member: CMTaggedBuffer) {
     let content: Content =
       switch member.buffer {

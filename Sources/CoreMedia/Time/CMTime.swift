@@ -3,15 +3,16 @@ import CoreFoundation
 
 /// The numerator of a time.
 public typealias CMTimeValue = Int64
-/// The denominator of a time: how many units make a second.
+/// The denominator of a time: the number of units per second.
 public typealias CMTimeScale = Int32
-/// Distinguishes times that are apart although their numbers may be equal, as when a loop starts again.
+/// Distinguishes times that are apart although their numbers may be equal, as when a loop starts
+/// again.
 public typealias CMTimeEpoch = Int64
 
 /// The largest timescale that arithmetic chooses by itself.
 public var kCMTimeMaxTimescale: Int { 0x7fff_ffff }
 
-/// What kind of time it is, and whether it is exact.
+/// Flags that tell whether a time is numeric, and whether it is exact.
 public struct CMTimeFlags: OptionSet, Sendable, Hashable, BitwiseCopyable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -26,13 +27,14 @@ public struct CMTimeFlags: OptionSet, Sendable, Hashable, BitwiseCopyable {
   public static let negativeInfinity = CMTimeFlags(rawValue: 1 << 3)
   /// Not known, as the duration of a live broadcast.
   public static let indefinite = CMTimeFlags(rawValue: 1 << 4)
-  /// Any of these says that value and timescale do not count.
+  /// With any of these flags, value and timescale are ignored.
   public static let impliedValueFlagsMask: CMTimeFlags = [.positiveInfinity, .negativeInfinity, .indefinite]
 }
 
 /// A time or a duration as a rational number: `value` / `timescale` seconds.
 ///
-/// Arithmetic is exact where the result can be expressed, and says by `hasBeenRounded` where it was not.
+/// Arithmetic is exact where the result can be expressed, and says by `hasBeenRounded` where it was
+/// not.
 public struct CMTime: Sendable, BitwiseCopyable {
   public var value: CMTimeValue
   public var timescale: CMTimeScale
@@ -60,7 +62,7 @@ public struct CMTime: Sendable, BitwiseCopyable {
 extension CMTime {
   /// Not a time.
   public static let invalid = CMTime()
-  /// A time that is not known.
+  /// An unknown time.
   public static let indefinite = CMTime(value: 0, timescale: 0, flags: [.valid, .indefinite], epoch: 0)
   /// Later than every other time.
   public static let positiveInfinity = CMTime(

@@ -40,7 +40,8 @@ public func CMTimeMaximum(_ time1: CMTime, _ time2: CMTime) -> CMTime {
 }
 
 extension CMTime {
-  /// The rank of a numeric time whose timescale is not positive: it is no number, yet sorting needs an order.
+  /// The rank of a numeric time whose timescale is not positive: it has no value, but sorting needs
+  /// an order.
   fileprivate static let rankOfNoNumber = 3
 
   /// The place of the kind of time in the order of `CMTimeCompare`.

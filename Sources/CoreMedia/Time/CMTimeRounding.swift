@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// What becomes of a value that falls between two units of a timescale.
+/// How a value between two units of a timescale is rounded.
 public enum CMTimeRoundingMethod: UInt32, Sendable {
   case roundHalfAwayFromZero = 1
   case roundTowardZero = 2
   case roundAwayFromZero = 3
-  /// Toward zero into a coarser timescale, away from zero into a finer one; a negative time never becomes zero.
+  /// Toward zero into a coarser timescale, away from zero into a finer one; a negative time never
+  /// becomes zero.
   case quickTime = 4
   case roundTowardPositiveInfinity = 5
   case roundTowardNegativeInfinity = 6

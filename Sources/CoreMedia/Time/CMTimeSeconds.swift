@@ -13,12 +13,13 @@ public func CMTimeMakeWithEpoch(value: Int64, timescale: Int32, epoch: Int64) ->
   CMTime(value: value, timescale: timescale, flags: .valid, epoch: epoch)
 }
 
-/// A number of seconds as a time: as many whole units of the timescale as there are in it, towards zero.
+/// A number of seconds as a time: as many whole units of the timescale as there are in it, towards
+/// zero.
 ///
-/// The preferred timescale is halved as often as it takes for the value to fit. The flag `hasBeenRounded` is set
-/// if the time, turned back into seconds, is not the same number.
-/// - Returns: an invalid time if the timescale is not positive or the number is not one; infinity for an infinite
-///   number or one that does not fit as whole seconds.
+/// The preferred timescale is halved as often as it takes for the value to fit. The flag
+/// `hasBeenRounded` is set if the time, turned back into seconds, is not the same number.
+/// - Returns: an invalid time if the timescale is not positive or the number is not one; infinity
+///   for an infinite number or one that does not fit as whole seconds.
 @discardableResult
 public func CMTimeMakeWithSeconds(_ seconds: Float64, preferredTimescale: Int32) -> CMTime {
   .make(seconds: seconds, timescale: preferredTimescale, .towardZero)
@@ -42,8 +43,8 @@ extension CMTime {
     return .infinity(seconds < 0 ? -1 : 1)
   }
 
-  /// The time that is nearest to a number of seconds that was computed: `CMTimeMakeWithSeconds` makes a unit less of what
-  /// lies a last digit below a whole number.
+  /// The time that is nearest to a number of seconds that was computed: `CMTimeMakeWithSeconds`
+  /// makes a unit less of what lies a last digit below a whole number.
   package init(nearest seconds: Double, preferredTimescale: CMTimeScale) {
     self = .make(seconds: seconds, timescale: preferredTimescale, .toNearestOrAwayFromZero)
   }
@@ -56,7 +57,8 @@ public func CMTimeGetSeconds(_ time: CMTime) -> Float64 {
   return time.isPositiveInfinity ? .infinity : time.isNegativeInfinity ? -.infinity : .nan
 }
 
-/// The time without its sign. What is not a number stays what it is, but negative infinity becomes positive.
+/// The absolute value of a time. A time that is not numeric is returned as it is, except that
+/// negative infinity becomes positive.
 @discardableResult
 public func CMTimeAbsoluteValue(_ time: CMTime) -> CMTime {
   if time.isNegativeInfinity { return .positiveInfinity }
