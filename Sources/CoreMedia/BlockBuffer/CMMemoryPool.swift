@@ -7,14 +7,14 @@ public let kCMMemoryPoolError_AllocationFailed: OSStatus = -15490
 /// A parameter is wrong.
 public let kCMMemoryPoolError_InvalidParameter: OSStatus = -15491
 
-/// How long memory stays in the pool after it was given back, in seconds (number; 0.5 if it is not said).
+/// The time in seconds for which unused memory stays in the pool (number; 0.5 by default).
 nonisolated(unsafe) public let kCMMemoryPoolOption_AgeOutPeriod: CFString = "AgeOutPeriod"
 
-/// Keeps large blocks of memory that were given back for a while, so that the next ones of about the same size
-/// need not be asked from the system.
+/// Keeps large blocks of memory that were given back for a while, so that the next ones of about
+/// the same size need not be asked from the system.
 ///
-/// Its allocator is used as any other, with `CMBlockBufferCreateWithMemoryBlock` for one. Blocks that are out
-/// outlive the pool.
+/// Its allocator is used as any other, with `CMBlockBufferCreateWithMemoryBlock` for one. Blocks
+/// that are out outlive the pool.
 public final class CMMemoryPool: NSObject, @unchecked Sendable {
   // Sendable: immutable; the store has its own lock.
   let store: MemoryPoolStore
@@ -87,7 +87,8 @@ final class MemoryPoolStore: @unchecked Sendable {
   }
 
   func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
-    // Blocks of about the same size share a size, so that frames that differ a little find each other's.
+    // Blocks of about the same size share a size, so that frames that differ a little find each
+    // other's.
     let step = max(64, 1 << max(0, Int.bitWidth - size.leadingZeroBitCount - 4))
     guard size > 0, size <= Int.max - step - Self.headerSize else { return nil }
     let capacity = (size + step - 1) / step * step

@@ -37,6 +37,6 @@ extension CMFormatDescription {
   /// The codec, or for uncompressed video the pixel format.
   public var mediaSubType: MediaSubType { MediaSubType(rawValue: mediaSubTypeCode) }
 
-  /// What else is said, by key.
+  /// The extensions by key.
   public var extensions: Extensions { Extensions(dictionary: extensionDictionary) }
 }

@@ -188,7 +188,7 @@ extension CMFormatDescription {
 }
 
 /// How text is shown.
-/// - Returns: `kCMFormatDescriptionError_ValueNotAvailable` if that is not said.
+/// - Returns: `kCMFormatDescriptionError_ValueNotAvailable` if the description has no value.
 @discardableResult
 public func CMTextFormatDescriptionGetDisplayFlags(
   _ desc: CMFormatDescription, displayFlagsOut: UnsafeMutablePointer<CMTextDisplayFlags>
@@ -197,7 +197,7 @@ public func CMTextFormatDescriptionGetDisplayFlags(
 }
 
 /// Where text stands in its box.
-/// - Returns: `kCMFormatDescriptionError_ValueNotAvailable` if that is not said.
+/// - Returns: `kCMFormatDescriptionError_ValueNotAvailable` if the description has no value.
 @discardableResult
 public func CMTextFormatDescriptionGetJustification(
   _ desc: CMFormatDescription,
@@ -226,7 +226,7 @@ public func CMTextFormatDescriptionGetDefaultTextBox(
 
 /// How text looks. `colorComponentsOut` has room for four numbers: red, green, blue and alpha from
 /// 0 to 1.
-/// - Returns: `kCMFormatDescriptionError_ValueNotAvailable` if that is not said.
+/// - Returns: `kCMFormatDescriptionError_ValueNotAvailable` if the description has no value.
 @discardableResult
 public func CMTextFormatDescriptionGetDefaultStyle(
   _ desc: CMFormatDescription, localFontIDOut: UnsafeMutablePointer<UInt16>?,

@@ -26,15 +26,17 @@ public func CMVideoFormatDescriptionCreate(
 
 /// Creates a description of H.264 from its parameter sets.
 ///
-/// Dimensions, shape of the pixels, colour and fields are taken from the first sequence parameter set.
+/// Dimensions, shape of the pixels, colour and fields are taken from the first sequence parameter
+/// set.
 ///
 /// Of the parameters:
 ///
 /// - `parameterSetCount`: At least 2: a sequence and a picture parameter set.
 /// - `parameterSetPointers`: NAL units, with emulation prevention bytes, without start codes.
-/// - `nalUnitHeaderLength`: The size of the length before each NAL unit of the samples: 1, 2 or 4 bytes.
-/// - Returns: `kCMFormatDescriptionError_InvalidParameter`, or `kCMFormatDescriptionBridgeError_InvalidParameter`
-///   if the parameter sets cannot be read.
+/// - `nalUnitHeaderLength`: The size of the length before each NAL unit of the samples: 1, 2 or 4
+///   bytes.
+/// - Returns: `kCMFormatDescriptionError_InvalidParameter`, or
+///   `kCMFormatDescriptionBridgeError_InvalidParameter` if the parameter sets cannot be read.
 @discardableResult
 public func CMVideoFormatDescriptionCreateFromH264ParameterSets(
   allocator: CFAllocator?, parameterSetCount: Int,
@@ -130,7 +132,8 @@ extension CMFormatDescription {
 /// Of the parameters:
 ///
 /// - `parameterSetPointerOut`: The NAL unit; it lives as long as the format description.
-/// - `nalUnitHeaderLengthOut`: The size of the length before each NAL unit of the samples, in bytes.
+/// - `nalUnitHeaderLengthOut`: The size of the length before each NAL unit of the samples, in
+///   bytes.
 /// - Returns: `kCMFormatDescriptionBridgeError_InvalidParameter` if there is no such parameter set.
 @discardableResult
 public func CMVideoFormatDescriptionGetH264ParameterSetAtIndex(
@@ -210,7 +213,7 @@ public func CMVideoFormatDescriptionGetPresentationDimensions(
   return size
 }
 
-/// The part of the picture that is to be shown, in pixels; all of it if nothing is said.
+/// The part of the picture that is to be shown, in pixels; all of it if there is no clean aperture.
 ///
 /// Of the parameters:
 ///

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// The types that values of metadata have. Those that QuickTime numbers (QuickTime File Format, "Well-Known Types") are
-// base types; others conform to one of them.
+// The types that values of metadata have. Those that QuickTime numbers (QuickTime File Format,
+// "Well-Known Types") are base types; others conform to one of them.
 
 nonisolated(unsafe) public let kCMMetadataBaseDataType_RawData: CFString =
   "com.apple.metadata.datatype.raw-data"
@@ -46,7 +46,7 @@ nonisolated(unsafe) public let kCMMetadataBaseDataType_JSON: CFString = "com.app
 nonisolated(unsafe) public let kCMMetadataBaseDataType_PerspectiveTransformF64: CFString =
   "com.apple.metadata.datatype.perspective-transform-float64"
 
-/// A place as ISO 6709 writes it; conforms to UTF-8.
+/// A location in the format of ISO 6709; conforms to UTF-8.
 nonisolated(unsafe) public let kCMMetadataDataType_QuickTimeMetadataLocation_ISO6709: CFString =
   "com.apple.quicktime.datatype.location-ISO6709"
 /// A direction in degrees, as text; conforms to UTF-8.
@@ -109,7 +109,7 @@ final class MetadataDataTypes: Sendable {
 
   func isKnown(_ type: String) -> Bool { Self.code(type) != nil || entry(type) != nil }
 
-  /// The base type that a type conforms to, itself if it is one.
+  /// The base type that a type conforms to; the type itself if it is a base type.
   func base(of type: String) -> String? {
     first(from: type) { Self.code($0) != nil }
   }
@@ -119,8 +119,8 @@ final class MetadataDataTypes: Sendable {
     first(from: type) { $0 == other } != nil
   }
 
-  /// The first that satisfies a condition, of a type and those that it conforms to, in depth. Each type is
-  /// looked at once, however many ways lead to it.
+  /// Finds the first type that satisfies a condition, among a type and those that it conforms to,
+  /// by depth-first search. Each type is visited once.
   private func first(from type: String, where condition: (String) -> Bool) -> String? {
     var seen: Set<String> = []
     var rest = [type]
@@ -178,7 +178,7 @@ public func CMMetadataDataTypeRegistryDataTypeIsRegistered(_ dataType: CFString)
   MetadataDataTypes.shared.isKnown(dataType as String)
 }
 
-/// What was said of a data type when it was registered; empty for others.
+/// The description with which a data type was registered; empty for others.
 @discardableResult
 public func CMMetadataDataTypeRegistryGetDataTypeDescription(_ dataType: CFString) -> CFString {
   (MetadataDataTypes.shared.entry(dataType as String)?.description ?? "") as CFString
@@ -210,7 +210,8 @@ public func CMMetadataDataTypeRegistryDataTypeIsBaseDataType(_ dataType: CFStrin
   MetadataDataTypes.code(dataType as String) != nil
 }
 
-/// The base type that a data type conforms to; itself for a base type, raw data for one that is not known.
+/// The base type that a data type conforms to; itself for a base type, raw data for one that is not
+/// known.
 @discardableResult
 public func CMMetadataDataTypeRegistryGetBaseDataTypeForConformingDataType(_ dataType: CFString) -> CFString {
   (MetadataDataTypes.shared.base(of: dataType as String) as CFString?) ?? kCMMetadataBaseDataType_RawData

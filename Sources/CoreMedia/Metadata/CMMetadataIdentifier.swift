@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// An identifier of metadata is the four characters of its key space, a slash and its key, in which bytes that a URL's
-// path may not have are written with a per cent sign.
+// An identifier of metadata is the four characters of its key space, a slash and its key, in which
+// bytes that a URL's path may not have are written with a per cent sign.
 
 public var kCMMetadataIdentifierError_AllocationFailed: OSStatus { -16300 }
 /// A parameter is missing or empty.
 public var kCMMetadataIdentifierError_RequiredParameterMissing: OSStatus { -16301 }
 /// The key is not usable.
 public var kCMMetadataIdentifierError_BadKey: OSStatus { -16302 }
-/// The key is longer or shorter than its key space has them.
+/// The length of the key is not that of its key space.
 public var kCMMetadataIdentifierError_BadKeyLength: OSStatus { -16303 }
-/// The key is no string, number or data.
+/// The key is neither a string nor a number nor data.
 public var kCMMetadataIdentifierError_BadKeyType: OSStatus { -16304 }
 /// The number is negative or larger than 32 bits.
 public var kCMMetadataIdentifierError_BadNumberKey: OSStatus { -16305 }
-/// The key space is not of four characters.
+/// The key space does not have four characters.
 public var kCMMetadataIdentifierError_BadKeySpace: OSStatus { -16306 }
 /// The identifier has no slash after four characters, or a per cent sign without a number.
 public var kCMMetadataIdentifierError_BadIdentifier: OSStatus { -16307 }
@@ -75,7 +75,7 @@ enum MetadataIdentifier {
     return data
   }
 
-  /// An identifier's key space and the bytes of its key; nil if it is none.
+  /// Parses an identifier into its key space and the bytes of its key; nil if it is invalid.
   static func parts(_ identifier: String) -> (space: String, key: Data)? {
     guard let slash = identifier.firstIndex(of: "/") else { return nil }
     guard slash != identifier.startIndex,
@@ -85,7 +85,8 @@ enum MetadataIdentifier {
   }
 }
 
-/// Makes an identifier from a key space and a key: a string, data, or the number of a four-character code.
+/// Makes an identifier from a key space and a key: a string, data, or the number of a
+/// four-character code.
 /// - Returns: `kCMMetadataIdentifierError_*`.
 @discardableResult
 public func CMMetadataCreateIdentifierForKeyAndKeySpace(

@@ -45,7 +45,7 @@ extension CMSampleBuffer {
     try check(track(sampleBufferToTrack))
   }
 
-  /// Makes the sample buffer unusable, lets go of its data and calls the function that was set for that.
+  /// Makes the sample buffer unusable, releases its data and calls its invalidation function.
   public func invalidate() throws { try check(invalidateNow()) }
 
   /// Sets the function to call when the sample buffer is invalidated. What it throws is dropped.
@@ -73,7 +73,8 @@ extension CMSampleBuffer {
   /// The duration less what is trimmed, divided by the speed.
   public var outputDuration: CMTime { CMSampleBufferGetOutputDuration(self) }
 
-  /// The output time that was set, or the one that follows from the presentation time and what is trimmed.
+  /// The output time that was set, or the one that follows from the presentation time and what is
+  /// trimmed.
   public var outputPresentationTimeStamp: CMTime { CMSampleBufferGetOutputPresentationTimeStamp(self) }
 
   /// Sets the output time; an invalid time has it derived again.
@@ -114,7 +115,8 @@ extension CMSampleBuffer {
 
   // MARK: - Size
 
-  /// The size entries as they were given, in bytes: one that applies to all samples, or one for each.
+  /// The size entries as they were given, in bytes: one that applies to all samples, or one for
+  /// each.
   public func sampleSizes() throws -> [Int] {
     if isInvalidated { throw Error.invalidated }
     let entries = sizes.entries
@@ -150,8 +152,8 @@ extension CMSampleBuffer {
   }
 
   /// A sample buffer for each sample.
-  /// - Throws: `CMSampleBuffer.Error.invalidEntryCount` for more than 2^20 samples that have neither bytes
-  ///   nor entries of their own.
+  /// - Throws: `CMSampleBuffer.Error.invalidEntryCount` for more than 2^20 samples that have
+  ///   neither bytes nor entries of their own.
   public func singleSampleBuffers() throws -> SingleSampleBuffers {
     if isInvalidated { throw Error.invalidated }
     guard canBeListed else { throw Error.invalidEntryCount }

@@ -78,7 +78,7 @@ public typealias CMSampleBufferInvalidateCallback = @Sendable (CMSampleBuffer, U
 /// Called when a sample buffer is invalidated.
 public typealias CMSampleBufferInvalidateHandler = (CMSampleBuffer) -> Void
 
-/// Makes a sample buffer unusable, lets go of its data and calls the function that was set for that.
+/// Makes a sample buffer unusable, releases its data and calls its invalidation function.
 @discardableResult
 public func CMSampleBufferInvalidate(_ sbuf: CMSampleBuffer) -> OSStatus { sbuf.invalidateNow() }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// A timeline that a program controls: it follows a source, a clock or another timebase, at a rate of its own.
+/// A timeline that a program controls: it follows a source, a clock or another timebase, at a rate
+/// of its own.
 ///
-/// At rate 0 it stands still; at rate 2 it advances two seconds for each second of its source; at a negative rate it
-/// runs backward. It starts at time zero and rate zero.
+/// At rate 0 it stands still; at rate 2 it advances two seconds for each second of its source; at a
+/// negative rate it runs backward. It starts at time zero and rate zero.
 public final class CMTimebase: @unchecked Sendable, Hashable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards all variables.
   enum Source {
     case clock(CMClock)
     case timebase(CMTimebase)
@@ -26,7 +27,8 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     }
   }
 
-  /// Where the line lies: at the source's time `sourceTime` it was `time`, and moves on from there at `rate`.
+  /// The linear relation of the timebase's time to the source's: at the source's time `sourceTime`
+  /// it was `time`, and advances from there at `rate`.
   struct Line {
     var source: Source
     var rate = 0.0
@@ -39,18 +41,20 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
       return TimelineArithmetic.sum(time, TimelineArithmetic.product(CMTimeSubtract(t, sourceTime), rate))
     }
 
-    /// The source's time when the timebase's is `t`; invalid if the timebase stands still elsewhere.
+    /// The source's time when the timebase's is `t`; invalid if the timebase stands still
+    /// elsewhere.
     func sourceTime(at t: CMTime) -> CMTime {
       if rate == 0 { return CMTimeCompare(t, time) == 0 ? sourceTime : .invalid }
       return TimelineArithmetic.sum(sourceTime, TimelineArithmetic.product(CMTimeSubtract(t, time), 1 / rate))
     }
   }
 
-  // A timebase's lock may be held while its source's is taken, never the other way round.
+  // Lock order: a timebase's lock may be held while its source's is acquired, never the reverse.
   private let lock = Lock()
-  /// Held while it is decided who follows whom, before any other lock: two timebases must not become each other's source.
+  /// Held while a source is set, and acquired before any other lock: two timebases must not become
+  /// each other's source.
   private static let sources = Lock()
-  /// As many may follow each other, one behind the other: going through them takes the stack.
+  /// The largest number of timebases in a chain of sources: following it is recursive.
   static let mostInChain = 1000
   private var line: Line
   private var followers: [WeakTimebase] = []
@@ -61,7 +65,10 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     weak var timebase: CMTimebase?
   }
 
-  /// - Throws: `kCMTimebaseError_InvalidParameter` if more would follow each other than may.
+  /// Creates a timebase.
+  /// - Parameter source: What the timebase follows.
+  /// - Throws: `kCMTimebaseError_InvalidParameter` if the chain of sources would exceed
+  ///   `mostInChain`.
   init(source: Source) throws {
     line = Line(source: source)
     line.sourceTime = source.time
@@ -94,7 +101,7 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     }
   }
 
-  /// The rate against the ultimate clock.
+  /// The rate relative to the clock at the end of the chain.
   var rateOfAll: Double {
     let line = currentLine
     switch line.source {
@@ -109,13 +116,14 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     return false
   }
 
-  /// Timebases from this one to the one that follows a clock.
+  /// The number of timebases from this one to the one that follows a clock.
   private var depth: Int {
     if case .timebase(let next) = immediateSource { return next.depth + 1 }
     return 1
   }
 
-  /// Timebases from this one to the last that follows it. Those are kept: none may go under the lock of the caller.
+  /// The number of timebases from this one to the end of the longest chain that follows it.
+  /// - Parameter kept: Receives the followers, so that none is released under the caller's lock.
   private func height(_ kept: inout [CMTimebase]) -> Int {
     let next = lock.withLock { followers.compactMap(\.timebase) }
     kept += next
@@ -135,7 +143,7 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
 
   // MARK: - Changes
 
-  /// Changes the line, then tells timers, followers and observers.
+  /// Changes the line, and then reschedules timers and notifies followers and observers.
   private func change(jumps: Bool, _ body: (inout Line) -> Void) {
     let before = effectiveRates()
     lock.withLock { body(&line) }
@@ -160,7 +168,7 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
       if jumps { post(kCMTimebaseNotification_TimeJumped, event) }
     }
     for follower in lock.withLock({ followers.compactMap(\.timebase) }) {
-      // One that stands still does not notice a jump of its source.
+      // A jump of the source does not change the time of a timebase at rate 0.
       follower.announce(before: before, jumps: jumps && follower.snapshot.rate != 0)
     }
   }
@@ -176,8 +184,8 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     return noErr
   }
 
-  /// Sets the time that it was or will be when the source's time is `sourceTime` (now, if that is nil), and the rate
-  /// unless it is nil.
+  /// Sets the time at a time of the source (now, if `sourceTime` is nil), and the rate unless it is
+  /// nil.
   func setAnchor(_ time: CMTime, sourceTime: CMTime?, rate: Double? = nil) -> OSStatus {
     guard time.isNumeric, time.timescale > 0, rate?.isFinite ?? true else {
       return kCMTimebaseError_InvalidParameter
@@ -250,11 +258,12 @@ public nonisolated(unsafe) let kCMTimebaseNotification_EffectiveRateChanged: CFS
 /// Posted by a timebase after its time has jumped.
 public nonisolated(unsafe) let kCMTimebaseNotification_TimeJumped: CFString =
   "CMTimebaseNotification_TimeJumped"
-/// In a notification's user info: the timebase's time at the event, as `CMTimeCopyAsDictionary` writes it.
+/// In a notification's user info: the timebase's time at the event, as `CMTimeCopyAsDictionary`
+/// writes it.
 public nonisolated(unsafe) let kCMTimebaseNotificationKey_EventTime: CFString = "EventTime"
 
-/// Arithmetic on running times, which have nanoseconds: it stays in that timescale where exactness would need a
-/// timescale that is too large.
+/// Arithmetic on running times, which have nanoseconds: it stays in that timescale where exactness
+/// would need a timescale that is too large.
 enum TimelineArithmetic {
   static func sum(_ a: CMTime, _ b: CMTime) -> CMTime {
     let scale = Int64(CMClock.nanosecondTimescale)
@@ -279,10 +288,10 @@ enum TimelineArithmetic {
 
 /// Counts the notifications that are being posted, thread by thread.
 final class PostsInFlight: @unchecked Sendable {
-  // Sendable: `condition` guards what changes.
+  // Sendable: `condition` guards all variables.
   private let condition = NSCondition()
   private var threads: [pthread_t: Int] = [:]
-  /// Those of them whose observer waits here.
+  /// The threads whose observers wait in `wait()`.
   private var waiting: Set<pthread_t> = []
 
   func begin() {
@@ -297,7 +306,8 @@ final class PostsInFlight: @unchecked Sendable {
     }
   }
 
-  /// Waits until no other thread is posting. An observer may call it: observers that wait do not wait for each other.
+  /// Waits until no other thread is posting. An observer may call it: observers that wait do not
+  /// wait for each other.
   func wait() {
     condition.withLock {
       let own = pthread_self()

@@ -2,11 +2,12 @@
 import CoreFoundation
 import Dispatch
 
-// Timers that fire at a time on a timebase. They follow its jumps and changes of rate, and its sources'.
-// A timer that has been due may fire once more although it was moved meanwhile.
+// Timers that fire at a time on a timebase. They follow its jumps and changes of rate, and its
+// sources'. A timer that has been due may fire once more although it was moved meanwhile.
 
 extension CMTimebase {
-  /// The interval that a run-loop timer for a timebase repeats at: longer than anybody will wait, in seconds.
+  /// The interval that a run-loop timer for a timebase repeats at: longer than anyone will wait, in
+  /// seconds.
   public static let veryLongTimeInterval: CFTimeInterval = 256 * 365 * 24 * 60 * 60
   /// The date that a run-loop timer for a timebase is made with.
   public static let farFuture: CFAbsoluteTime = veryLongTimeInterval
@@ -18,8 +19,8 @@ extension CMTimebase {
 ///
 /// - `timer`: Repeating, with an interval of at least `CMTimebase.veryLongTimeInterval`.
 /// - `runloop`: The run loop that the timer has been added to.
-/// - Returns: `kCMTimebaseError_TimerIntervalTooShort`; `kCMTimebaseError_InvalidParameter` for a timer that has been
-///   invalidated.
+/// - Returns: `kCMTimebaseError_TimerIntervalTooShort`; `kCMTimebaseError_InvalidParameter` for a
+///   timer that has been invalidated.
 @discardableResult
 public func CMTimebaseAddTimer(_ timebase: CMTimebase, timer: CFRunLoopTimer, runloop: CFRunLoop) -> OSStatus
 {
@@ -31,7 +32,7 @@ public func CMTimebaseAddTimer(_ timebase: CMTimebase, timer: CFRunLoopTimer, ru
   return noErr
 }
 
-/// Lets go of a run-loop timer. It keeps the date that it had last.
+/// Removes a run-loop timer. It keeps its last fire date.
 /// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer.
 @discardableResult
 public func CMTimebaseRemoveTimer(_ timebase: CMTimebase, timer: CFRunLoopTimer) -> OSStatus {
@@ -43,7 +44,8 @@ public func CMTimebaseRemoveTimer(_ timebase: CMTimebase, timer: CFRunLoopTimer)
 /// Of the parameters:
 ///
 /// - `flags`: 0.
-/// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer, or a flag is set.
+/// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer, or a
+///   flag is set.
 @discardableResult
 public func CMTimebaseSetTimerNextFireTime(
   _ timebase: CMTimebase, timer: CFRunLoopTimer, fireTime: CMTime, flags: UInt32
@@ -72,7 +74,7 @@ public func CMTimebaseAddTimerDispatchSource(
   return noErr
 }
 
-/// Lets go of a dispatch timer. It keeps the deadline that it had last.
+/// Removes a dispatch timer. It keeps its last deadline.
 /// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer.
 @discardableResult
 public func CMTimebaseRemoveTimerDispatchSource(
@@ -86,7 +88,8 @@ public func CMTimebaseRemoveTimerDispatchSource(
 /// Of the parameters:
 ///
 /// - `flags`: 0.
-/// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer, or a flag is set.
+/// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer, or a
+///   flag is set.
 @discardableResult
 public func CMTimebaseSetTimerDispatchSourceNextFireTime(
   _ timebase: CMTimebase, timerSource: any DispatchSourceTimer, fireTime: CMTime, flags: UInt32

@@ -4,7 +4,7 @@ import Dispatch
 
 /// The timers of a timebase, each with the time on the timebase at which it is to fire.
 final class TimebaseTimers: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards all variables.
   enum Kind {
     case runLoop(Timer, RunLoop)
     case dispatch(any DispatchSourceTimer)
@@ -24,7 +24,8 @@ final class TimebaseTimers: @unchecked Sendable {
       }
     }
 
-    /// Makes it fire after some nanoseconds; never, if that is nil.
+    /// Schedules the timer.
+    /// - Parameter delay: The time in nanoseconds after which it fires; nil for never.
     func schedule(after delay: UInt64?) {
       switch self {
       case .runLoop(let timer, let runLoop):
@@ -41,9 +42,9 @@ final class TimebaseTimers: @unchecked Sendable {
 
   private struct Entry {
     var kind: Kind
-    /// The time to fire at, or nil if there is none.
+    /// The time on the timebase at which the timer fires; nil if none is set.
     var fireTime: CMTime?
-    /// The host time in nanoseconds that it is scheduled for.
+    /// The host time in nanoseconds for which the timer is scheduled; nil if it is not.
     var deadline: UInt64?
   }
 
@@ -58,7 +59,8 @@ final class TimebaseTimers: @unchecked Sendable {
     }
   }
 
-  /// Whether the timer was one of them.
+  /// Removes a timer.
+  /// - Returns: Whether the timebase had the timer.
   func remove(_ timer: AnyObject) -> Bool {
     lock.withLock {
       guard let index = entries.firstIndex(where: { $0.kind.object === timer }) else { return false }
@@ -67,8 +69,8 @@ final class TimebaseTimers: @unchecked Sendable {
     }
   }
 
-  /// Sets the time to fire at, none if it is not a number.
-  /// - Returns: whether the timer is one of them.
+  /// Sets the time at which a timer fires; a time that is not numeric means never.
+  /// - Returns: Whether the timebase has the timer.
   func setFireTime(_ time: CMTime, of timer: AnyObject, timebase: CMTimebase) -> Bool {
     lock.withLock {
       guard let index = entries.firstIndex(where: { $0.kind.object === timer }) else { return false }
@@ -79,8 +81,8 @@ final class TimebaseTimers: @unchecked Sendable {
     }
   }
 
-  /// Makes a timer fire now, whatever was set before.
-  /// - Returns: whether the timer is one of them.
+  /// Makes a timer fire now, whatever time was set.
+  /// - Returns: Whether the timebase has the timer.
   func fireNow(_ timer: AnyObject) -> Bool {
     lock.withLock {
       guard let index = entries.firstIndex(where: { $0.kind.object === timer }) else { return false }
@@ -91,7 +93,7 @@ final class TimebaseTimers: @unchecked Sendable {
     }
   }
 
-  /// Schedules all of them anew, after a change of time or rate.
+  /// Schedules all timers anew, after a change of time or rate.
   func arm(for timebase: CMTimebase) {
     lock.withLock {
       entries.removeAll { !$0.kind.isAlive }
@@ -102,7 +104,8 @@ final class TimebaseTimers: @unchecked Sendable {
   private func arm(_ index: Int, _ timebase: CMTimebase) {
     let now = mach_absolute_time()
     let delay = entries[index].fireTime.flatMap { timebase.nanoseconds(until: $0) }
-    // A time that has been reached fires once. It can fire again only after having been in the future again.
+    // A time that has been reached fires once. It can fire again only after having been in the
+    // future again.
     if delay == 0, let deadline = entries[index].deadline, deadline <= now { return }
     entries[index].deadline = delay.map { $0 > UInt64.max - now ? .max : now + $0 }
     entries[index].kind.schedule(after: delay)
@@ -110,7 +113,8 @@ final class TimebaseTimers: @unchecked Sendable {
 }
 
 extension CMTimebase {
-  /// How long it takes until a time is reached at the present rate: 0 if it has been, nil if it never will be.
+  /// The time in nanoseconds until the timebase reaches a time at its current rate: 0 if it is
+  /// reached already, nil if it never will be.
   fileprivate func nanoseconds(until time: CMTime) -> UInt64? {
     let clock = ultimateClock
     let rate = rateOfAll * clock.rateRelativeToHost

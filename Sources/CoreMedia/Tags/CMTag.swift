@@ -8,7 +8,7 @@ public class CMTag: @unchecked Sendable, Equatable, CustomStringConvertible {
   /// Four characters.
   public typealias RawCategory = FourCharCode
 
-  /// A tag's value, and what it is.
+  /// The value of a tag, with its type.
   public enum Value: Hashable, Sendable {
     case int64(Int64)
     case float64(Float64)
@@ -29,7 +29,7 @@ public class CMTag: @unchecked Sendable, Equatable, CustomStringConvertible {
     rawCategory == category.rawCategory ? category.value(for: rawTagValue) : nil
   }
 
-  /// Tags are the same with the same category and the same value of the same type.
+  /// Tags are equal if they have the same category and the same value of the same type.
   public static func == (a: CMTag, b: CMTag) -> Bool {
     a.rawCategory == b.rawCategory && a.rawTagValue == b.rawTagValue
   }
@@ -76,7 +76,7 @@ public final class CMTypedTag<TypedValue: Sendable>: CMTag, @unchecked Sendable 
 
     public func tagValue(for value: TypedValue) -> CMTag.Value { tagValueForValue(value) }
 
-    /// Nil for a value that makes no sense in this category.
+    /// Converts a tag's value; nil for one that is invalid in this category.
     public func value(for tagValue: CMTag.Value) -> TypedValue? { valueForTagValue(tagValue) }
   }
 }
