@@ -114,7 +114,7 @@ public struct VTDecodeInfoFlags: OptionSet, Sendable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// Decoding goes on after the call has returned.
+  /// Decoding continues after the function has returned.
   public static let asynchronous = VTDecodeInfoFlags(rawValue: 1 << 0)
   /// The frame was dropped.
   public static let frameDropped = VTDecodeInfoFlags(rawValue: 1 << 1)
@@ -131,7 +131,7 @@ public struct VTEncodeInfoFlags: OptionSet, Sendable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// Encoding goes on after the call has returned.
+  /// Encoding continues after the function has returned.
   public static let asynchronous = VTEncodeInfoFlags(rawValue: 1 << 0)
   /// The frame was dropped, to keep to the bit rate or because it could not be encoded.
   public static let frameDropped = VTEncodeInfoFlags(rawValue: 1 << 1)

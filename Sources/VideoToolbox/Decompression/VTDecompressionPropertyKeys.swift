@@ -79,7 +79,7 @@ public nonisolated(unsafe) let kVTDecompressionResolutionKey_Height: CFString = 
 /// Coefficients to decode. Not supported by these decoders.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_ReducedCoefficientDecode: CFString =
   "ReducedCoefficientDecode"
-/// The fraction of the frames to give out. Not supported by these decoders.
+/// The fraction of the frames to output. Not supported by these decoders.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_ReducedFrameDelivery: CFString =
   "ReducedFrameDelivery"
 /// Which frames to decode: one of the `kVTDecompressionProperty_OnlyTheseFrames_` constants. All
@@ -100,15 +100,16 @@ public nonisolated(unsafe) let kVTDecompressionProperty_TemporalLevelLimit: CFSt
 /// Ways to decode less, the best first. Not supported by these decoders.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_SuggestedQualityOfServiceTiers: CFString =
   "SuggestedQualityOfServiceTiers"
-/// Pixel formats that the session can give out, the most faithful first. Array of numbers,
+/// Pixel formats that images of the session can have, the most faithful first. Array of numbers,
 /// read-only.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_SupportedPixelFormatsOrderedByQuality: CFString =
   "SupportedPixelFormatsOrderedByQuality"
-/// Pixel formats that the session can give out, the fastest first. Array of numbers, read-only.
+/// Pixel formats that images of the session can have, the fastest first. Array of numbers,
+/// read-only.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_SupportedPixelFormatsOrderedByPerformance:
   CFString =
     "SupportedPixelFormatsOrderedByPerformance"
-/// Pixel formats that the session can give out at a reduced resolution. Array of numbers,
+/// Pixel formats that images of the session can have at a reduced resolution. Array of numbers,
 /// read-only.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_PixelFormatsWithReducedResolutionSupport:
   CFString =

@@ -153,7 +153,7 @@ public func VTCompressionSessionBeginPass(
   session.beginPass(beginPassFlags)
 }
 
-/// Ends a pass, after the results of all its frames were given out.
+/// Ends a pass, after the results of all its frames were delivered.
 ///
 /// Of the parameters:
 ///
