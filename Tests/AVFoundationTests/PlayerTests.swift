@@ -39,12 +39,11 @@ import TestSupport
     player.play()
     // There is nothing more to play. A seek comes after what was begun before.
     await waitUntil { player.rate == 0 }
-    let duration = item.duration
+    let (all, duration) = (shown.all, item.duration)
     #expect(await player.seek(to: duration, toleranceBefore: .zero, toleranceAfter: .zero))
     #expect(player.rate == 0)
     #expect(ends.count == 1 && player.currentTime() == item.duration)
     let theirs = try ReaderTests.frameMD5s(path, ["-pix_fmt", "yuv420p"])
-    let all = shown.all
     #expect(!all.isEmpty && zip(all, all.dropFirst()).allSatisfy { $0.time < $1.time })
     #expect(all.allSatisfy { $0.sum == theirs[Int($0.time.value * 30000 / Int64($0.time.timescale) / 1001)] })
     // Never before its time (but for a timer that is a trifle early).
