@@ -32,7 +32,8 @@ enum CommandLine {
   }
 
   /// What scripts may ask of processes, for `await` (`shellAwait`): whether one does not die of SIGTERM any more, whether it
-  /// has taken all signals that it was sent, whether one has stopped, whether files of a name have so many kilobytes.
+  /// has taken all signals that it was sent, whether one has stopped, whether files of a name are there, and have so many
+  /// kilobytes.
   private static let questions = """
     hears() {
       for mask in $(sed -n 's/^Sig[IC][a-z]*:.//p' /proc/$1/status); do
@@ -42,6 +43,7 @@ enum CommandLine {
     }
     has_taken_signals() { ! grep -q '^S[a-z]*Pnd:.*[1-9a-f]' /proc/$1/status; }
     has_stopped() { grep -q '^State:.T' /proc/$1/status; }
+    exists() { [ -n "$(find . -path "$1")" ]; }
     has_kilobytes() { [ -n "$(find . -path "$1" -type f -size +$2k)" ]; }
 
     """
