@@ -26,7 +26,7 @@ import Testing
       trap '' HUP
       '\(CommandLine.vtencode)' streaming '\(CommandLine.sample)' --dimensions 320 180 --frames 60 --out out.mp4 &
       child=$!
-      await $child exists './.vtencode-*/*'
+      await $child exists './.vtencode-*'
       kill -HUP $child
       wait $child
       """, in: folder)
@@ -64,7 +64,7 @@ import Testing
       """
       '\(CommandLine.vtencode)' streaming '\(CommandLine.sample)' --dimensions 320 180 --frames 75 --out long.264 &
       child=$!
-      await $child exists './.vtencode-*/*'
+      await $child exists './.vtencode-*'
       '\(CommandLine.vtencode)' transcoding '\(CommandLine.sample)' --dimensions 160 90 --frames 5 --out short.264 || exit 9
       wait $child
       """, in: folder)
