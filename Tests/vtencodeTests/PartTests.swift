@@ -484,7 +484,7 @@ import Testing
     let run = try CommandLine.shell(
       """
       '\(CommandLine.vtencode)' join --plan plan.json --overwrite --out out.mp4 &
-      await $! has_kilobytes './.vtencode-*' 60
+      await $! exists './.vtencode-*'
       kill -TERM $!; wait $!
       """, in: folder)
     #expect(run.status == 143 && run.complaints.contains("nothing was written"), "\(run.complaints)")
