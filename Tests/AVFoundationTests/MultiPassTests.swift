@@ -174,7 +174,6 @@ import TestSupport
       await watch.value
       #expect(session.status == .completed, "\(String(describing: session.error))")
       let steps = seen.withLock { $0 }
-      #expect(!steps.isEmpty)
       #expect(zip(steps, steps.dropFirst()).allSatisfy { $0 <= $1 + 0.0001 }, "\(steps)")
       #expect(session.progress == 1)
       let hasMore = allows && Self.hasPasses
