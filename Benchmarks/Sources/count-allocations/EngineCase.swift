@@ -81,13 +81,13 @@ struct EngineCase {
             })
           var limited = c
           limited.dataRateLimits = [.init(bytes: 50_000, seconds: 1), .init(bytes: 120_000, seconds: 3)]
-          limited.allowsFrameDropping = true
-          limited.sceneChange = .keyFrame
+          limited.lowLatency.allowsFrameDropping = true
+          limited.lowLatency.sceneChange = .keyFrame
           limited.slices = 3
           list.append(EngineCase(name: name + ", data-rate limits", configuration: limited))
           if threads == 1 {
             limited.maximumSliceBytes = 500
-            limited.intraRefreshPeriod = 15
+            limited.lowLatency.intraRefreshPeriod = 15
             limited.entropyCoding = .cavlc
             list.append(EngineCase(name: name + ", limits, small slices", configuration: limited))
           }

@@ -173,7 +173,7 @@ struct Bench {
       for cap in stride(from: 20, through: 40, by: 4) {
         var capped = configuration(clip, rate: rate)
         capped.maximumQP = cap
-        capped.allowsFrameDropping = true
+        capped.lowLatency.allowsFrameDropping = true
         let count = Int(clip.frameRate * 10)
         let stream = try Stream.encode(clip, frames: count, configuration: capped)
         trace("\(clip.name) cap \(cap)", stream, rate)
