@@ -106,7 +106,8 @@ enum CommandLine {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [program] + arguments
     process.currentDirectoryURL = folder
-    process.standardInput = FileHandle(forReadingAtPath: "/dev/null") ?? .nullDevice
+    let input = FileHandle(forReadingAtPath: "/dev/null")
+    process.standardInput = input ?? .nullDevice
     // Files, since two pipes that are read one after the other can fill up and block.
     let scratch = FileManager.default.temporaryDirectory
     let outputURL = scratch.appendingPathComponent("out-\(UUID().uuidString)")
@@ -116,8 +117,11 @@ enum CommandLine {
       try? FileManager.default.removeItem(at: outputURL)
       try? FileManager.default.removeItem(at: errorURL)
     }
-    process.standardOutput = try FileHandle(forWritingTo: outputURL)
-    process.standardError = try FileHandle(forWritingTo: errorURL)
+    let (output, errors) = (try FileHandle(forWritingTo: outputURL), try FileHandle(forWritingTo: errorURL))
+    process.standardOutput = output
+    process.standardError = errors
+    // Foundation keeps them open, and its `Process` reads beyond its buffer where some 1,350 descriptors are.
+    defer { for handle in [input, output, errors] { try? handle?.close() } }
     let end = DispatchSemaphore(value: 0)
     process.terminationHandler = { _ in end.signal() }
     try process.run()
