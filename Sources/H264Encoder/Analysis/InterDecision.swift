@@ -165,7 +165,7 @@ extension MacroblockCoder {
     let chroma = codeChroma(intra: false)
     if skip.cost < Int.max {
       k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
-      let bits = headerBits(type, whole.prediction) &+ chromaBits(chroma)
+      let bits = headerBits(type) &+ chromaBits(chroma)
       let coded =
         residual.cost &+ Int(errors[0]) &+ Int(errors[1]) &+ (lambdaSSD &* bits) >> 12
       if skip.cost &* 100 <= coded &* (100 &+ picture.tools.skip.preference) {
@@ -264,11 +264,9 @@ extension MacroblockCoder {
 
   /// Estimates the bits of mb_type, coded_block_pattern and mvd.
   ///
-  /// - Parameters:
-  ///   - type: the macroblock type.
-  ///   - prediction16: the predicted vector of 16x16; not read.
+  /// - Parameter type: the macroblock type.
   /// - Returns: sixteenths of a bit.
-  mutating func headerBits(_ type: UInt8, _ prediction16: MotionVector) -> Int {
+  mutating func headerBits(_ type: UInt8) -> Int {
     let d = picture.syntax.motionDifference + m &* 16
     @inline(__always) func bits(_ i: Int) -> Int {
       Int(stream.motionBits[Int(d[i].x)]) &+ Int(stream.motionBits[Int(d[i].y)])

@@ -148,7 +148,7 @@ extension MacroblockCoder {
   private mutating func lumaCost(_ type: UInt8, _ prediction16: MotionVector) -> Int {
     storeDifferences(type, prediction16)
     predictInter(type)
-    return codeInterLumaByCost().cost &+ (lambdaSSD &* headerBits(type, prediction16)) >> 12
+    return codeInterLumaByCost().cost &+ (lambdaSSD &* headerBits(type)) >> 12
   }
 
   /// Stores mvd_l0 of each partition (7.4.5.1), replicated over the 4x4 blocks that it covers.

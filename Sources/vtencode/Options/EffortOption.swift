@@ -5,8 +5,8 @@ import ArgumentParser
 struct EffortOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "How hard the encoder works, from 0 (fastest) to 9 (best). (default: 5 for files, otherwise as the preset and this "
-        + "machine have it)",
+      "How hard the encoder works, from 0 (fastest) to 9 (best). (default: by the preset, 5 for a file without one, 3 in "
+        + "call; in real time as this machine can)",
       valueName: "0...9"))
   var effort: Int?
 
