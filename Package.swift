@@ -26,7 +26,8 @@ var targets: [Target] = [
   ),
   .target(name: "VideoBitstream"),
   .testTarget(name: "VideoBitstreamTests", dependencies: ["VideoBitstream"]),
-  .target(name: "H264Encoder", dependencies: ["CH264Kernels", "VideoBitstream"]),
+  .target(name: "VideoEncoding", dependencies: ["CH264Kernels"]),
+  .target(name: "H264Encoder", dependencies: ["CH264Kernels", "VideoBitstream", "VideoEncoding"]),
   .testTarget(name: "CH264KernelsTests", dependencies: ["CH264Kernels"]),
   .systemLibrary(
     name: "CFFmpeg", path: "Sources/System/CFFmpeg", pkgConfig: "libavformat",
@@ -42,7 +43,7 @@ var targets: [Target] = [
     linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
   .testTarget(
     name: "H264EncoderTests",
-    dependencies: ["H264Encoder", "VideoBitstream", "CH264Kernels", "H264ReferenceDecoders"]),
+    dependencies: ["H264Encoder", "VideoEncoding", "VideoBitstream", "CH264Kernels", "H264ReferenceDecoders"]),
 ]
 
 // MARK: - Apple's modules, and what they stand on
@@ -229,7 +230,8 @@ if !isEngineAlone {
 
 if areParsersAlone {
   let names: Set = [
-    "CH264Kernels", "H264Encoder", "VideoBitstream", "CCoreFoundation", "CoreFoundation", "CoreVideoParts",
+    "CH264Kernels", "H264Encoder", "VideoEncoding", "VideoBitstream", "CCoreFoundation", "CoreFoundation",
+    "CoreVideoParts",
     "CoreVideo", "CoreMediaParts", "CoreMedia", "ElementaryStream", "CodecInterface", "CFFmpeg",
     "FFmpegMedia",
     "CSRTP", "RealTimeTransport", "RealTimeSecurity", "H264ReferenceDecoders", "ToolSupport", "TestSupport",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoEncoding
 
 /// How an `H264Encoder` turns pictures into a stream: the part of it that differs between its modes.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+@_exported import VideoEncoding
 
 /// An H.264 encoder: planes in, NAL units out.
 ///

@@ -2,6 +2,7 @@
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 @Suite struct BitModelTests {
   private func histogram(_ bins: [Int: Float]) -> ResidualHistogram {

@@ -3,6 +3,7 @@ import Testing
 import VideoBitstream
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 @Suite struct BitstreamTests {
   @Test("Bits come back as they were written")

@@ -3,6 +3,7 @@ import CH264Kernels
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// The motion that most of a picture has in common, from vectors that are made up.
 @Suite struct CameraMotionTests {
@@ -121,8 +122,8 @@ import Testing
     #expect(!see(400, 300).isKnown)
     let moved = see(412, 292)
     #expect(moved.isKnown)
-    #expect(moved.vector(6, 4) == MotionVector(48, -32))
-    #expect(moved.seen(5 * 12 + 6) == MotionVector(48, -32))
+    #expect(moved.vector(6, 4) == SIMD2(48, -32))
+    #expect(moved.seen(5 * 12 + 6) == SIMD2(48, -32))
     #expect(!see(412, 292).isKnown)
     #expect(!see(3000, 2000).isKnown)
     extendLifetime(memory)

@@ -3,6 +3,7 @@ import CH264Kernels
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// The effort follows the time that frames take; here time is what a fake clock says.
 @Suite struct EffortControlTests {
@@ -16,11 +17,7 @@ import Testing
 
   private static func control(share: Double? = 0.5, effort: Int = 3, frameRate: Double = 30) -> EffortControl
   {
-    var c = H264EncoderConfiguration(width: 64, height: 64)
-    c.frameRate = frameRate
-    c.effort = effort
-    c.encodeTimeShare = share
-    return EffortControl(c)
+    EffortControl(effort: effort, share: share, frameRate: frameRate)
   }
 
   /// Runs frames through, and returns the level and the load of each.
@@ -91,9 +88,7 @@ import Testing
   func fixed() {
     var control = Self.control(share: nil)
     #expect(run(&control, Machine.usual.times(10), frames: 200).allSatisfy { $0.effort == 3 })
-    var c = H264EncoderConfiguration(width: 64, height: 64)
-    c.effort = 5
-    control.reconfigure(c)
+    control.reconfigure(effort: 5, share: nil, frameRate: 30)
     #expect(control.effort == 5)
   }
 

@@ -3,6 +3,7 @@ import Testing
 import VideoBitstream
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// Memory for one payload and one access unit.
 private final class Buffers {

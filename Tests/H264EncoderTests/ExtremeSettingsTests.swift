@@ -2,6 +2,7 @@
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// Numbers at the ends of their types, and such as are none, in every setting of the look-ahead face: each is refused, or the
 /// encoder codes with it; `RefusalTests` has those of the other face.

@@ -2,6 +2,7 @@
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// Key frames that a program forces where a window of a hard limit is used up.
 @Suite struct ForcedKeyFrameLimitTests {

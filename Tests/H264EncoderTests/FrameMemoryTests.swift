@@ -2,6 +2,7 @@
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 @Suite("Memory of coded frames")
 struct FrameMemoryTests {

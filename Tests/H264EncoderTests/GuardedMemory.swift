@@ -6,6 +6,7 @@
 #endif
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// Bytes between two pages that nobody may touch: a read or write one byte too far ends the process.
 final class GuardedMemory {

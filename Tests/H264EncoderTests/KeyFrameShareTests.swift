@@ -8,8 +8,8 @@ import Testing
   private func run(rate: Int, frameRate: Double, bound: Double, bin: Int)
     -> LowLatencyRateControlTests.Outcome
   {
-    var c = LowLatencyRateControlTests.configuration(rate: rate, frameRate: frameRate)
-    c.lowLatency.maximumQueueDelay = bound
+    var c = LowLatencyRateControlTests.settings(rate: rate, frameRate: frameRate)
+    c.maximumQueueDelay = bound
     let pictures = (0..<30).map { n in LowLatencyRateControlTests.picture(bin: n == 0 ? bin : 15) }
     return LowLatencyRateControlTests.run(pictures, c)
   }

@@ -2,6 +2,7 @@
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// Hard limits over the times at which frames come, whatever these are, and while the limits change.
 @Suite struct LimitTimesTests {

@@ -2,6 +2,7 @@
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// What binds the rate from outside: levels, times that are not known yet, a rate that comes late.
 @Suite struct LookAheadLimitTests {

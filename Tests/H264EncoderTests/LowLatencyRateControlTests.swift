@@ -2,6 +2,7 @@
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// The controller against an encoder that is made up: what a picture takes follows from a truth that the controller's
 /// model only resembles.
@@ -34,27 +35,27 @@ import Testing
     var dropped = 0
   }
 
-  static func configuration(rate: Int, frameRate: Double = 30) -> H264EncoderConfiguration {
-    var c = H264EncoderConfiguration(width: 640, height: 368)
-    c.frameRate = frameRate
-    c.lowLatency.rateControl = .averageBitRate(rate)
-    return c
+  static func settings(rate: Int, frameRate: Double = 30) -> LowLatencySettings {
+    var settings = LowLatencySettings(width: 640, height: 368, frameRate: frameRate)
+    settings.rate = .averageBitRate(rate)
+    settings.minimumQP = 8
+    return settings
   }
 
   /// Bits of a row as the encoder under the row budget would make them: rows are alike, and a row six QP steps
   /// coarser takes half.
   static func run(
-    _ pictures: [Picture], _ configuration: H264EncoderConfiguration,
-    options: (Int) -> H264FrameOptions = { _ in H264FrameOptions() },
+    _ pictures: [Picture], _ settings: LowLatencySettings,
+    request: (Int) -> FrameRequest = { _ in FrameRequest() },
     change: (Int, inout LowLatencyRateControl) -> Double? = { _, _ in nil }
   ) -> Outcome {
     var memory = EncoderMemory()
-    var controller = LowLatencyRateControl(configuration, memory: &memory)
+    var controller = LowLatencyRateControl(settings, memory: &memory)
     defer { extendLifetime(memory) }
     var outcome = Outcome()
-    var line = Double(configuration.lowLatency.averageBitRate ?? 1)
+    var line = Double(settings.averageBitRate ?? 1)
     var wait = 0.0
-    let rows = (configuration.height + 15) / 16
+    let rows = (settings.height + 15) / 16
     var rowBits = [Int32](repeating: 0, count: rows)
     for (n, picture) in pictures.enumerated() {
       if let rate = change(n, &controller) { line = rate }
@@ -63,8 +64,8 @@ import Testing
         residual: picture.residual, isStill: picture.isStill, novelty: picture.novelty)
       if picture.isNew { facts.novelty = 1 }
       let decision = controller.plan(
-        isKeyFrame: isKey, isSceneChange: picture.isNew && !isKey, options: options(n), facts: facts)
-      wait = max(wait - 1 / configuration.frameRate, 0)
+        isKeyFrame: isKey, isSceneChange: picture.isNew && !isKey, request: request(n), facts: facts)
+      wait = max(wait - 1 / settings.frameRate, 0)
       if decision.drop {
         outcome.dropped += 1
         outcome.bits.append(0)
@@ -110,7 +111,7 @@ import Testing
       picture.novelty = 1
       return picture
     }
-    let outcome = Self.run(pictures, Self.configuration(rate: rate))
+    let outcome = Self.run(pictures, Self.settings(rate: rate))
     let share = Double(rate) / 30
     #expect(abs(Self.mean(outcome.bits[0..<150]) / share - 1) < 0.03)
     #expect(abs(Self.mean(outcome.bits[150..<300]) / share - 1) < 0.03)
@@ -136,8 +137,8 @@ import Testing
       picture.isStill = bin < 6 && next(2) == 0
       return picture
     }
-    var c = Self.configuration(rate: 500_000)
-    c.lowLatency.maximumQueueDelay = bound
+    var c = Self.settings(rate: 500_000)
+    c.maximumQueueDelay = bound
     let outcome = Self.run(pictures, c)
     #expect((outcome.waits.max() ?? 0) <= bound + 0.002)
   }
@@ -149,8 +150,8 @@ import Testing
       picture.novelty = n < 120 ? 0.1 : 0.9
       return picture
     }
-    var c = Self.configuration(rate: 800_000)
-    c.lowLatency.maximumQueueDelay = bound
+    var c = Self.settings(rate: 800_000)
+    c.maximumQueueDelay = bound
     let outcome = Self.run(pictures, c)
     for start in 0...240 {
       let bits = outcome.bits[start..<start + 60].reduce(0, +)
@@ -166,7 +167,7 @@ import Testing
       picture.novelty = 0.2
       return picture
     }
-    let outcome = Self.run(pictures, Self.configuration(rate: 700_000))
+    let outcome = Self.run(pictures, Self.settings(rate: 700_000))
     #expect(outcome.bits[120] > 3 * 700_000 / 30)
     let before = outcome.qp[80..<120].reduce(0, +) / 40
     let after = outcome.qp[140..<180].reduce(0, +) / 40
@@ -180,14 +181,14 @@ import Testing
       picture.novelty = 1
       return picture
     }
-    let c = Self.configuration(rate: 900_000)
+    let c = Self.settings(rate: 900_000)
     let outcome = Self.run(
       pictures, c,
       change: { n, controller in
         guard n == 90 || n == 180 else { return nil }
         var new = c
         let rate = n == 90 ? 900_000 / divisor : 900_000
-        new.lowLatency.rateControl = .averageBitRate(Int(rate))
+        new.rate = .averageBitRate(Int(rate))
         controller.reconfigure(new)
         return rate
       })
@@ -209,13 +210,13 @@ import Testing
         let pictures = [huge, empty, huge, empty, empty, huge, huge] + Array(repeating: empty, count: 20)
         var n = 0
         let outcome = Self.run(
-          pictures, Self.configuration(rate: rate, frameRate: frameRate),
-          options: { _ in
+          pictures, Self.settings(rate: rate, frameRate: frameRate),
+          request: { _ in
             n += 1
-            var options = H264FrameOptions()
-            options.duration = [nil, 1e-9, 1e9][n % 3]
-            options.budgetShare = [1, 0.01, 16][n % 3]
-            return options
+            var request = FrameRequest()
+            request.duration = [nil, 1e-9, 1e9][n % 3]
+            request.budgetShare = [1, 0.01, 16][n % 3]
+            return request
           })
         #expect(outcome.qp.allSatisfy { (0...51).contains($0) })
         #expect(outcome.bits.allSatisfy { $0.isFinite })

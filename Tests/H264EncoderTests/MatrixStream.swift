@@ -2,6 +2,7 @@
 import CH264Kernels
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// One stream of the randomised matrix: everything follows from the seed.
 struct MatrixStream: CustomStringConvertible {

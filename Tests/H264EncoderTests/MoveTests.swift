@@ -2,6 +2,7 @@
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// Windows that move, letters that come back.
 @Suite struct MoveTests {
@@ -59,7 +60,7 @@ import Testing
     #expect(moves.count > 0)
     // From where it came.
     if moves.count > 0 {
-      #expect(moves[0] == MotionVector(Int16(-by.x * 4), Int16(-by.y * 4)))
+      #expect(moves[0] == SIMD2(Int16(-by.x * 4), Int16(-by.y * 4)))
     }
   }
 

@@ -2,6 +2,7 @@
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// Key frames that are no IDR pictures.
 @Suite struct OpenGOPTests {

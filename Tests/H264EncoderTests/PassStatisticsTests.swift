@@ -2,6 +2,7 @@
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 @Suite struct PassStatisticsTests {
   private static func configuration(_ rate: Int) -> H264EncoderConfiguration {

@@ -12,8 +12,8 @@ import Testing
       picture.novelty = 0.2
       return picture
     }
-    var c = LowLatencyRateControlTests.configuration(rate: 700_000)
-    c.lowLatency.maximumQueueDelay = 0.5
+    var c = LowLatencyRateControlTests.settings(rate: 700_000)
+    c.maximumQueueDelay = 0.5
     let outcome = LowLatencyRateControlTests.run(pictures, c)
     #expect(LowLatencyRateControlTests.mean(outcome.waits[300...]) < 0.13)
     #expect(abs(LowLatencyRateControlTests.mean(outcome.bits[300...]) * 30 / 700_000 - 1) < 0.02)
@@ -26,8 +26,8 @@ import Testing
       picture.novelty = 0.5
       return picture
     }
-    var c = LowLatencyRateControlTests.configuration(rate: 700_000)
-    c.lowLatency.maximumQueueDelay = bound
+    var c = LowLatencyRateControlTests.settings(rate: 700_000)
+    c.maximumQueueDelay = bound
     let outcome = LowLatencyRateControlTests.run(pictures, c)
     // The scene before is easy: even at the lowest QP it does not fill the line.
     #expect(LowLatencyRateControlTests.mean(outcome.bits[30..<90]) * 30 < 0.7 * 700_000)
@@ -44,8 +44,8 @@ import Testing
       picture.isStill = n > 0
       return picture
     }
-    var c = LowLatencyRateControlTests.configuration(rate: 700_000, frameRate: 15)
-    c.lowLatency.maximumQueueDelay = 1
+    var c = LowLatencyRateControlTests.settings(rate: 700_000, frameRate: 15)
+    c.maximumQueueDelay = 1
     let outcome = LowLatencyRateControlTests.run(pictures, c)
     let (qp, waits) = (outcome.qp, outcome.waits)
     // As of the second still picture it is known that they take nothing.

@@ -2,6 +2,7 @@
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// The rate control alone, over pictures that are only described: an hour takes seconds.
 @Suite struct RateSimulationTests {
@@ -45,13 +46,10 @@ import Testing
   }
 
   private static func simulate(_ parts: [Part], rate: Int, knowsLength: Bool = true) -> Outcome {
-    var c = H264EncoderConfiguration.lookAhead(width: 640, height: 368)
-    c.frameRate = frameRate
-    c.minimumQP = 0
-    c.lookAhead.rate = .average(rate)
-    c.lookAhead.frames = lookAhead
-    c.lookAhead.expectedDuration = knowsLength ? parts.reduce(0) { $0 + $1.seconds } : nil
-    var control = LookAheadRateControl(c)
+    var settings = LookAheadSettings(width: 640, height: 368, frameRate: frameRate)
+    settings.rate = .average(rate)
+    settings.expectedDuration = knowsLength ? parts.reduce(0) { $0 + $1.seconds } : nil
+    var control = LookAheadRateControl(settings)
     // Of each picture, its part, and whether a part begins with it.
     var pictures: [(part: Int, isIntra: Bool)] = []
     for (n, part) in parts.enumerated() {

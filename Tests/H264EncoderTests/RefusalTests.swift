@@ -2,6 +2,7 @@
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// Every value out of range is refused with the right error, and the encoder is as it was.
 @Suite struct RefusalTests {

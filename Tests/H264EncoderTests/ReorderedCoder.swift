@@ -3,6 +3,7 @@ import CH264Kernels
 import VideoBitstream
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// One picture of a stream in decode order.
 struct ReorderedPicture {

@@ -3,6 +3,7 @@ import CH264Kernels
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// What the look takes for the first picture of another scene.
 @Suite struct SceneChangeTests {

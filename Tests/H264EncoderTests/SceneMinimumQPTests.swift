@@ -2,6 +2,7 @@
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// What an easy scene leaves for a difficult one, and what a window of the even rate leaves for the pictures to come.
 @Suite struct SceneMinimumQPTests {
@@ -16,7 +17,7 @@ import Testing
         return picture
       }
     }
-    let c = LowLatencyRateControlTests.configuration(rate: 400_000)
+    let c = LowLatencyRateControlTests.settings(rate: 400_000)
     let qp = LowLatencyRateControlTests.run(pictures(still: false), c).qp
     let before = Double(qp[120..<180].reduce(0, +)) / 60
     #expect(abs(Double(qp[180]) - (before - 6)) <= 1.5, "\(qp)")

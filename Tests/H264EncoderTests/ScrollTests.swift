@@ -2,6 +2,7 @@
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// A document that is scrolled further than neighbouring vectors could find.
 @Suite struct ScrollTests {
@@ -85,7 +86,7 @@ import Testing
     }
     copy(Self.page(top: 300))
     func distance(_ frame: PlanarFrame) -> Int {
-      frame.withSource(planar: false, padding: 0) { detector.distance($0, from: planes, limit: 256) }
+      frame.withSource(planar: false, padding: 0) { detector.distance($0, from: planes.luma, limit: 256) }
     }
     #expect(distance(Self.page(top: 300)) == 0)
     #expect(distance(Self.page(top: 337)) == 37)

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// What threads share beside the rows of pictures that are coded.
 @Suite struct SharedRowsTests {

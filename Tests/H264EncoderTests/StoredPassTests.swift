@@ -2,6 +2,7 @@
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// Statistics that stay in a file.
 @Suite struct StoredPassTests {

@@ -2,6 +2,7 @@
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// Threads share the work of the look-ahead encoder, and change no bit of what it writes.
 @Suite struct ThreadAgreementTests {

@@ -2,6 +2,7 @@
 import Testing
 
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// The usual time between frames, as the rate control sees it.
 @Suite struct TypicalFrameIntervalTests {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
+import VideoEncoding
 
 /// The weights of implicit weighted prediction (8.4.2.3.1; weighted_bipred_idc 2), which follow
 /// from the pictures' distances in time.

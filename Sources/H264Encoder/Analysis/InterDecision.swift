@@ -375,13 +375,13 @@ extension MacroblockCoder {
     }
     if r == 0 {
       for i in 0..<picture.moves.count {
-        starts[n] = picture.moves[i]
+        starts[n] = MotionVector(picture.moves[i])
         n &+= 1
       }
     }
     if r == 0 && picture.camera.isKnown {
-      starts[n] = picture.camera.vector(mbX, mbY)
-      starts[n &+ 1] = picture.camera.seen(m)
+      starts[n] = MotionVector(picture.camera.vector(mbX, mbY))
+      starts[n &+ 1] = MotionVector(picture.camera.seen(m))
       n &+= 2
     }
     if picture.hasTemporalMotion {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
+import VideoEncoding
 
 /// Codes macroblocks one after another up to entropy coding: mode decision, prediction, transform,
 /// quantisation and reconstruction. It leaves syntax elements and levels for the entropy coder.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoEncoding
 
 /// The scratch memory of a `MacroblockCoder`, as named regions that do not overlap.
 struct MacroblockScratch {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
+import VideoEncoding
 
 /// Tables for temporal direct prediction (8.4.1.2.3) from the colocated picture, the first of list
 /// 1. They are indexed by the reference of a colocated block as `StoredMotion.references` has it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
+import VideoEncoding
 
 /// A NAL unit of a coded frame.
 public struct NALUnit: Sendable {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoEncoding
 
 /// The configuration of an `H264Encoder`: the pictures, the stream, the effort, and the mode with
 /// its options (`latency`).
@@ -24,22 +25,8 @@ public struct H264EncoderConfiguration: Sendable, Equatable {
     case cavlc, cabac
   }
 
-  /// A hard limit: no part of the stream that is `seconds` long may have more than `bytes`.
-  public struct DataRateLimit: Sendable, Equatable {
-    /// The most bytes in the window.
-    public var bytes: Int
-    /// The duration of the window in seconds.
-    public var seconds: Double
-
-    /// Creates a limit.
-    /// - Parameters:
-    ///   - bytes: the most bytes in the window.
-    ///   - seconds: the duration of the window in seconds.
-    public init(bytes: Int, seconds: Double) {
-      self.bytes = bytes
-      self.seconds = seconds
-    }
-  }
+  /// A hard limit of the bytes in any window of time.
+  public typealias DataRateLimit = VideoEncoding.DataRateLimit
 
   /// The four bytes that precede each NAL unit.
   public enum Framing: Sendable, Hashable {

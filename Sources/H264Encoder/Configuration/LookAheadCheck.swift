@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoEncoding
 
 extension H264EncoderConfiguration {
   /// Checks the options of the mode with look-ahead.
@@ -89,36 +90,17 @@ extension H264EncoderConfiguration {
 
   /// The most frames that precede a frame in decoding order and follow it in output order
   /// (max_num_reorder_frames).
-  var reorderingDepth: Int { bidirectionalLimit == 0 ? 0 : hasPyramid ? 2 : 1 }
+  var reorderingDepth: Int { lookAheadSettings.reorderingDepth }
 
   /// Whether the stream shares its buffer with a stream before or after it.
-  var isJoined: Bool { lookAhead.buffer != nil && (lookAhead.hasFramesBefore || lookAhead.hasFramesAfter) }
+  var isJoined: Bool { lookAheadSettings.isJoined }
   /// Whether others rely on the buffer, since the stream describes it or other streams share it. No
   /// picture may then take more bits than the buffer holds.
   var hasPromisedBuffer: Bool { lookAhead.buffer != nil && (lookAhead.writesBufferTiming || isJoined) }
 
   /// Whether the bit rate is constant.
-  var isConstantRate: Bool {
-    if case .constant = lookAhead.rate { return true }
-    return false
-  }
+  var isConstantRate: Bool { lookAheadSettings.isConstantRate }
 
   /// The bit rate that the rate control aims at, in bits per second; nil with a quality or a QP.
-  var targetRate: Int? {
-    switch lookAhead.rate {
-    case .constantQP, .quality: nil
-    case .average(let bits): min(bits, lookAhead.buffer?.maximumRate ?? bits, limitedRate ?? bits)
-    case .constant(let bits): bits
-    }
-  }
-
-  /// The bit rate that the tightest data rate limit allows, in bits per second; nil without a
-  /// limit.
-  private var limitedRate: Int? {
-    // This may run before limits are validated, so a value that is not a number counts as the least
-    // rate.
-    dataRateLimits.map { Double($0.bytes) * 8 / $0.seconds }.min().map {
-      $0 > 1000 ? Int(min($0, 2e9)) : 1000
-    }
-  }
+  var targetRate: Int? { lookAheadSettings.targetRate }
 }

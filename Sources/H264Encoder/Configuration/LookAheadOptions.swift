@@ -4,44 +4,9 @@ extension H264EncoderConfiguration {
   /// The options of the mode with look-ahead.
   public struct LookAhead: Sendable, Equatable {
     /// The bit rate or quality to aim at.
-    public enum Rate: Sendable, Equatable {
-      /// The same QP, 0...51, for all macroblocks, without any offset.
-      case constantQP(Int)
-      /// A nearly constant quality, given as the QP, 0...51, of a macroblock that no later picture
-      /// refers to.
-      case quality(Double)
-      /// An average bit rate over the stream, in bits per second.
-      case average(Int)
-      /// A constant bit rate in bits per second: that of `buffer`, with filler data where pictures
-      /// take less.
-      case constant(Int)
-    }
-
-    /// The coded picture buffer of a decoder (C.1): bits arrive at `maximumRate`, and those of a
-    /// frame are removed at its decode time.
-    public struct Buffer: Sendable, Equatable {
-      /// The rate at which bits arrive, in bits per second.
-      public var maximumRate: Int
-      /// The size of the buffer in bits.
-      public var size: Int
-      /// The share of the buffer, 0...1, that is full when the first frame is removed.
-      public var initialFullness: Double
-      /// Whether the level has to allow `maximumRate` where the configuration names none. Otherwise
-      /// the level is the lowest that the target rate needs. In either case, and where a level is
-      /// named, the buffer is limited to what the level allows.
-      public var decidesLevel = true
-
-      /// Creates a buffer.
-      /// - Parameters:
-      ///   - maximumRate: the rate at which bits arrive, in bits per second.
-      ///   - size: the size in bits.
-      ///   - initialFullness: the share, 0...1, that is full when the first frame is removed.
-      public init(maximumRate: Int, size: Int, initialFullness: Double = 0.9) {
-        self.maximumRate = maximumRate
-        self.size = size
-        self.initialFullness = initialFullness
-      }
-    }
+    public typealias Rate = LookAheadRate
+    /// The coded picture buffer of a decoder (C.1).
+    public typealias Buffer = CodedPictureBuffer
 
     /// Describes that the pictures replace a part of a stream that was coded before, from one IDR
     /// picture to the next.

@@ -4,13 +4,7 @@ extension H264EncoderConfiguration {
   /// The options of the low-latency mode.
   public struct LowLatency: Sendable, Equatable {
     /// The bit rate or QP to aim at.
-    public enum RateControl: Sendable, Equatable {
-      /// A constant QP, 0...51: the QP of all frames, or their average (`cascadesQuality`).
-      case constantQP(Int)
-      /// An average bit rate in bits per second, kept over some seconds; frames are never held back
-      /// for it.
-      case averageBitRate(Int)
-    }
+    public typealias RateControl = LowLatencyRate
 
     /// What to do when a new scene begins.
     public enum SceneChangeResponse: Sendable, Hashable {

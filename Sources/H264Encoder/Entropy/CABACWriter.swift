@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 import VideoBitstream
+import VideoEncoding
 
 /// Writes slice data by CABAC (7.3.4, 9.3).
 struct CABACWriter: EntropyCoder {

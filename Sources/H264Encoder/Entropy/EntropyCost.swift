@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoEncoding
+
 /// The lengths of codes, for mode decision.
 enum EntropyCost {
   /// The length of ue(v) in bits.

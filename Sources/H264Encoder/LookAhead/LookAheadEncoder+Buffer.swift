@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoEncoding
 
 /// Keeps frames within the decoder's buffer, and adds filler data where the bit rate is constant.
 extension LookAheadEncoder {
@@ -33,15 +34,14 @@ extension LookAheadEncoder {
         let left = max(room - Double(leading.count * 8), 64)
         flight.plan.budget = RowBudget(
           target: left * 0.9, maximum: left * 0.95, limit: attempts == 4 ? left - 64 : 0,
-          cheapest: RowBudget.cheapest(
-            isKeyFrame: flight.plan.isKeyFrame, cabac: configuration.cabac),
+          cheapest: configuration.cheapestMacroblock(isKeyFrame: flight.plan.isKeyFrame),
           minQP: configuration.minimumQP, maxQP: 51, shares: UnsafePointer(evenShares))
         // Spatial direct prediction lets every macroblock be skipped with the motion of its
         // neighbours.
         if flight.plan.isBidirectional { flight.plan.header.usesSpatialDirect = true }
         flight.plan.comparesDirect = false
       }
-      setQP(&flight.plan, qp, picture, flight.qpOffsets, isExact: picture.options.qp != nil)
+      setQP(&flight.plan, qp, picture, flight.qpOffsets, isExact: picture.request.qp != nil)
       output.pointee.truncate(units: leading.units, count: leading.count)
       flight.coder.recodeAlone(
         flight.plan, source: picture.source, into: pool[flight.target], output: &output.pointee)

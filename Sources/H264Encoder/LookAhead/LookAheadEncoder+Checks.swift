@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoEncoding
 
 /// Reconfiguration, and the checks of pictures and options.
 extension LookAheadEncoder {
@@ -50,8 +51,9 @@ extension LookAheadEncoder {
     configuration = fixed
     coder.configuration = new
     for flight in flights { flight.coder.configuration = new }
-    effortControl.reconfigure(new)
-    rateControl.reconfigure(fixed)
+    effortControl.reconfigure(
+      effort: new.effort, share: new.encodeTimeShare, frameRate: new.frameRate)
+    rateControl.reconfigure(fixed.lookAheadSettings)
   }
 
   /// Checks a picture and its options before anything changes.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import VideoEncoding
 
 /// Completes coded pictures: passes their results to the rate control, and outputs their frames.
 extension LookAheadEncoder {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import VideoBitstream
+import VideoEncoding
 
 /// Plans each picture from what is known when its coding begins, and starts to code it.
 extension LookAheadEncoder {
@@ -43,7 +44,7 @@ extension LookAheadEncoder {
     let settling = DispatchTime.now().uptimeNanoseconds
     // Settling does not depend on the sizes of pictures in flight, so threads go on with those
     // meanwhile.
-    queue.settle(configuration, propagates: usesMacroblockTree)
+    queue.settle(settings, propagates: usesMacroblockTree)
     let settled = DispatchTime.now().uptimeNanoseconds
     learn(isEnding: isEnding)
     // The encoding time excludes the wait for pictures in flight.
@@ -92,8 +93,8 @@ extension LookAheadEncoder {
       if configuration.bidirectionalLimit == 0, !isIntra { cascaded = cascade.next() }
       offset += cascaded
     }
-    let qp = picture.options.qp.map(Double.init) ?? planned + offset
-    setQP(&plan, qp, picture, flight.qpOffsets, isExact: isExact || picture.options.qp != nil)
+    let qp = picture.request.qp.map(Double.init) ?? planned + offset
+    setQP(&plan, qp, picture, flight.qpOffsets, isExact: isExact || picture.request.qp != nil)
     if !isB {
       // Where there are B pictures, they refer to the key frames and P pictures around them, so all
       // of those count as pictures of raised quality.
@@ -155,12 +156,11 @@ extension LookAheadEncoder {
       else { return }
       let anchor = isPredicted ? lastAnchor : nil
       let needs = inFlight.lazy.filter { $0 === anchor || flight.pins.contains($0.target) }
-      scheduler.begin(
-        job, at: place, needs: needs.compactMap(\.place), isReference: plan.isReference,
-        scroll: first.map { (flight.scrollDetector, source, $0, limit) })
+      job.scrollSearch = first.map { (flight.scrollDetector, source, $0, limit) }
+      scheduler.begin(job, at: place, needs: needs.compactMap(\.place), isReference: plan.isReference)
       return
     }
-    if let first { plan.scroll = flight.scrollDetector.distance(source, from: first, limit: limit) }
+    if let first { plan.scroll = flight.scrollDetector.distance(source, from: first.luma, limit: limit) }
     flight.coder.code(plan, source: source, into: pool[flight.target], output: &flight.output.pointee)
     flight.results = (flight.coder.statistics, flight.coder.directCosts)
   }

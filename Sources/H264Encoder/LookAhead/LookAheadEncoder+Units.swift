@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
+import VideoEncoding
 
 /// Writes the NAL units that precede the slices.
 extension LookAheadEncoder {

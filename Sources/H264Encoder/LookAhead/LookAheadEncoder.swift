@@ -2,12 +2,17 @@
 import CH264Kernels
 import Dispatch
 import VideoBitstream
+import VideoEncoding
 
 /// The mode of `H264Encoder` with look-ahead: pictures wait in a queue, and frames come out in
 /// decoding order.
 final class LookAheadEncoder: EncodingStrategy {
   /// The configuration, with the buffer limited to what the stream's level allows.
-  var configuration: H264EncoderConfiguration
+  var configuration: H264EncoderConfiguration {
+    didSet { settings = configuration.lookAheadSettings }
+  }
+  /// The part of the configuration that the look-ahead and the rate control read.
+  private(set) var settings: LookAheadSettings
 
   /// The sequence parameter set of the stream.
   var sps: H264SequenceParameterSet
@@ -134,8 +139,10 @@ final class LookAheadEncoder: EncodingStrategy {
     }
     statistics = PassStatistics(width: configuration.width, height: configuration.height)
     self.configuration = configuration
+    settings = configuration.lookAheadSettings
     let engine = configuration
-    effortControl = EffortControl(engine)
+    effortControl = EffortControl(
+      effort: engine.effort, share: engine.encodeTimeShare, frameRate: engine.frameRate)
     let hasB = configuration.bidirectionalLimit > 0
     self.cpu = cpu
     let most = configuration.picturesInFlight
@@ -166,8 +173,8 @@ final class LookAheadEncoder: EncodingStrategy {
     let tick = timing?.tick ?? JoinedBuffer.usualTick(configuration.frameRate)
     wholeTick = timing != nil || configuration.isJoined ? tick : nil
     rateControl = LookAheadRateControl(
-      configuration, pass: pass,
-      joined: JoinedBuffer(configuration, tick: tick, macroblocks: coder.geometry.macroblockCount))
+      settings, pass: pass,
+      joined: JoinedBuffer(settings, tick: tick, macroblocks: coder.geometry.macroblockCount))
     framePool = FrameMemoryPool(capacity: max(65536, engine.width * engine.height / 2), extra: most - 1)
     pictureSets = configuration.makePictureSets(pps)
     weights =
@@ -241,7 +248,7 @@ final class LookAheadEncoder: EncodingStrategy {
       let usual = 1 / configuration.frameRate
       options.duration = BufferTiming.whole(options.duration ?? usual, usual: usual, tick: wholeTick)
     }
-    let correction = queue.append(source, options: options, configuration: configuration)
+    let correction = queue.append(source, request: options.request, settings: settings)
     if correction != 0 { rateControl.correct(seconds: correction, isInBuffer: reorderingDepth == 0) }
     let limit = flightLimit
     // With one picture in flight, the newest picture is analysed while that is coded. A short
@@ -249,11 +256,11 @@ final class LookAheadEncoder: EncodingStrategy {
     let prepares =
       limit == 1 && configuration.lookAhead.frames >= LookAheadEncoder.leastToPrepare
       && queue.count > configuration.lookAhead.frames
-    if !prepares { queue.analyse(configuration) }
+    if !prepares { queue.analyse(settings) }
     preAnalysisTime = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
     while queue.count > configuration.lookAhead.frames - (limit - 1) {
       begin(isEnding: false, output)
-      if prepares { queue.prepare(configuration, propagates: usesMacroblockTree) }
+      if prepares { queue.prepare(settings, propagates: usesMacroblockTree) }
       while inFlight.count >= limit { output(finishFirst()) }
     }
     // The configuration before may have allowed more pictures in flight.

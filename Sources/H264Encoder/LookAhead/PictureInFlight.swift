@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoEncoding
 
 /// The state and memory of a picture from its plan to the output of its frame. Objects are reused
 /// for later pictures.

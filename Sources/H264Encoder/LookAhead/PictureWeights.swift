@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
+import VideoEncoding
 
 /// Chooses the weights of reference pictures where the picture is darker or brighter than they are.
 ///

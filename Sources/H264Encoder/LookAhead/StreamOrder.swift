@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
+import VideoEncoding
 
 /// Decoding order as slice headers describe it, and the state of the decoded picture buffer:
 /// frame_num, picture order counts, reference lists and marking.

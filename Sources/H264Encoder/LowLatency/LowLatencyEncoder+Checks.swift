@@ -2,6 +2,7 @@
 import CH264Kernels
 import Dispatch
 import VideoBitstream
+import VideoEncoding
 
 /// Reconfiguration, and the checks of pictures and options.
 extension LowLatencyEncoder {
@@ -42,8 +43,9 @@ extension LowLatencyEncoder {
     try new.checkRates(against: sps.level)
     configuration = new
     coder.configuration = new
-    rateControl.reconfigure(new)
-    effortControl.reconfigure(new)
+    rateControl.reconfigure(new.lowLatencySettings)
+    effortControl.reconfigure(
+      effort: new.effort, share: new.encodeTimeShare, frameRate: new.frameRate)
   }
 
   /// Checks a picture and its options before anything changes.

@@ -2,6 +2,7 @@
 import CH264Kernels
 import Dispatch
 import VideoBitstream
+import VideoEncoding
 
 /// The low-latency mode of `H264Encoder`: each picture is coded at once into one access unit; none
 /// waits.
@@ -126,7 +127,7 @@ final class LowLatencyEncoder {
     output = AccessUnit(
       pool: FrameMemoryPool(capacity: max(65536, configuration.width * configuration.height / 2)),
       framing: configuration.framing == .lengths ? .length : .startCode)
-    rateControl = LowLatencyRateControl(configuration, memory: &memory)
+    rateControl = LowLatencyRateControl(configuration.lowLatencySettings, memory: &memory)
     activity = ActivityQuantisation(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
     preAnalysis = PreAnalysis(
       coder.geometry, kernels: UnsafePointer(coder.kernels), threads: coder.threads, memory: &memory)
@@ -135,7 +136,9 @@ final class LowLatencyEncoder {
     fadeDetector =
       pps.hasWeightedPrediction
       ? FadeDetector(coder.geometry, pictures: pool.count, memory: &memory) : nil
-    effortControl = EffortControl(configuration)
+    effortControl = EffortControl(
+      effort: configuration.effort, share: configuration.encodeTimeShare,
+      frameRate: configuration.frameRate)
     self.clock = clock
     self.memory = memory
     wanted.reserveCapacity(64)
@@ -199,7 +202,7 @@ final class LowLatencyEncoder {
     let isCut = isAnalysed && preAnalysis.isSceneChange
     if let first = wanted.first, isCut || hasScrolled || moveDetector.mayScroll(index: nextIndex) {
       plan.scroll = scrollDetector.distance(
-        source, from: pool[first.picture], limit: sps.verticalMotion - 16)
+        source, from: pool[first.picture].luma, limit: sps.verticalMotion - 16)
       hasScrolled = plan.scroll != 0
     }
     let refersToLast = wanted.first.map { $0.index + 1 == nextIndex } ?? false
@@ -218,7 +221,7 @@ final class LowLatencyEncoder {
     plan.isReference = options.isReference || plan.isIDR
 
     let decision = rateControl.plan(
-      isKeyFrame: plan.isIDR, isSceneChange: isSceneChange, options: options,
+      isKeyFrame: plan.isIDR, isSceneChange: isSceneChange, request: options.request,
       facts: isAnalysed ? preAnalysis.result(isKeyFrame: plan.isIDR) : PreAnalysisResult())
     nextIndex += 1
     if decision.drop {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoEncoding
+
 /// An encoded frame. It owns its bytes, which are valid as long as the frame or the memory taken
 /// from it exists.
 public struct H264EncodedFrame: ~Copyable, Sendable {

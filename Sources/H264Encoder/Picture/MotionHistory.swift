@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoEncoding
 
 /// The macroblocks of the last I and P pictures: the motion search of each picture takes candidates
 /// from the picture before it.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 import VideoBitstream
+import VideoEncoding
 
 /// Codes one picture at a time: macroblock rows in slices, entropy coding, deblocking, and the
 /// half-sample planes for later pictures.
-final class PictureCoder {
+final class PictureCoder: RowSharing {
   /// The size of the pictures.
   let geometry: PictureGeometry
   /// The functions that compare, predict and transform samples.

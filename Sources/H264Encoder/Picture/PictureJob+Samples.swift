@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
+import VideoEncoding
 
 /// Macroblocks that are coded as their samples (I_PCM). Whether one is must be known as soon as it
 /// has been analysed, since its neighbours are predicted from it. With several threads it is

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 import VideoBitstream
+import VideoEncoding
 
 /// A picture that is being coded: what stays the same from its first to its last row, and pointers
 /// to what changes. Threads share it; `PictureJob+Threads.swift` says which of them may access what

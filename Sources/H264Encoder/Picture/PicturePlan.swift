@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
+import VideoEncoding
 
 /// What an encoder has decided for a picture before it is coded; `PictureCoder` carries it out.
 struct PicturePlan {

@@ -1,51 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
-
-/// The size of a picture in samples and macroblocks, and the layout of its planes in memory.
-struct PictureGeometry: Equatable {
-  /// The width in luma samples.
-  let width: Int
-  /// The height in luma samples.
-  let height: Int
-  /// The number of macroblocks in a row.
-  let widthInMbs: Int
-  /// The number of macroblock rows.
-  let heightInMbs: Int
-  /// The bytes from one row to the next, the same for all planes: an NV12 row of chroma has as many
-  /// bytes as a row of luma.
-  let stride: Int
-
-  /// The luma samples of padding on each side of a plane, so that vectors may point outside the
-  /// picture (8.4.2.2.1).
-  static let padding = 32
-  /// The most luma samples by which a block may extend beyond the picture: within the padding, with
-  /// room for the taps of the interpolation filter.
-  static let reach = 24
-
-  /// The geometry of a picture of a width and a height in luma samples.
-  init(width: Int, height: Int) {
-    self.width = width
-    self.height = height
-    widthInMbs = (width + 15) / 16
-    heightInMbs = (height + 15) / 16
-    // The stride is no multiple of 1024, so that samples above each other do not fall into the same
-    // cache sets.
-    var stride = (widthInMbs * 16 + 2 * PictureGeometry.padding + 63) & ~63
-    if stride % 1024 == 0 { stride += 64 }
-    self.stride = stride
-  }
-
-  /// The number of macroblocks.
-  var macroblockCount: Int { widthInMbs * heightInMbs }
-  /// The bytes of a luma plane with padding.
-  var lumaBytes: Int { stride * (heightInMbs * 16 + 2 * PictureGeometry.padding) }
-  /// The bytes of a chroma plane with padding.
-  var chromaBytes: Int { stride * (heightInMbs * 8 + PictureGeometry.padding) }
-  /// The offset of the first luma sample, at (0, 0), in its plane.
-  var lumaOrigin: Int { PictureGeometry.padding * stride + PictureGeometry.padding }
-  /// The offset of the first chroma sample, at (0, 0), in its plane.
-  var chromaOrigin: Int { PictureGeometry.padding / 2 * stride + PictureGeometry.padding }
-}
+import VideoEncoding
 
 /// The planes of a reconstructed picture. The pointers are to the sample at (0, 0);
 /// `PictureGeometry.padding` luma samples surround it.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoEncoding
+
 /// The motion of a reference picture as B pictures need it that take it as colocated picture
 /// (8.4.1.2.1). For each 8x8 block it is that of the 4x4 block at the corner of the macroblock
 /// (direct_8x8_inference_flag).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
+import VideoEncoding
 
 /// The deblocking filter (8.7), in place, by rows of macroblocks. It runs behind the analysis: a
 /// row may be filtered once the row below has been reconstructed, as intra prediction uses samples

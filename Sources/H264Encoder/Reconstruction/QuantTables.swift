@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
+import VideoEncoding
 
 /// The multipliers of quantisation, and of scaling (8.5.9 with flat matrices), for one QP.
 ///

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoEncoding
+
 /// Keeps track of the macroblocks of reference pictures that have not changed, which are P_Skip
 /// with a zero vector, and since which picture.
 ///

@@ -53,6 +53,8 @@ struct MotionVector: Equatable {
     self.x = x
     self.y = y
   }
+  /// Creates a vector from its components in quarter samples.
+  @inline(__always) init(_ components: SIMD2<Int16>) { self.init(components.x, components.y) }
   static let zero = MotionVector(0, 0)
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
+import VideoEncoding
 
 /// The work that several threads share: a picture's macroblock rows, their progress, and each
 /// thread's coder.
-final class SharedJob: @unchecked Sendable {
+final class SharedJob: ScheduledPicture, @unchecked Sendable {
   // Sendable: what changes is written while no thread works; the rows' progress is atomic.
   /// The kind of work.
   enum Job {
@@ -68,6 +69,14 @@ final class SharedJob: @unchecked Sendable {
 
   /// The distance of the picture's scroll in luma rows (`ScrollDetector.distance`).
   private(set) var scroll = 0
+  /// The arguments of the search for a scroll, which needs the complete reference picture; nil if
+  /// there is none to be done.
+  var scrollSearch: (detector: ScrollDetector, source: SourcePicture, reference: PicturePlanes, limit: Int)?
+
+  func prepare() {
+    guard let search = scrollSearch else { return }
+    setScroll(search.detector.distance(search.source, from: search.reference.luma, limit: search.limit))
+  }
 
   /// Sets the distance of the picture's scroll; must be called before rows are coded.
   ///

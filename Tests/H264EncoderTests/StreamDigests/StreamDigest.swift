@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 @testable import H264Encoder
+@testable import VideoEncoding
 
 /// A 64-bit FNV-1a hash of the bytes of a stream.
 struct StreamDigest: CustomStringConvertible, Equatable {

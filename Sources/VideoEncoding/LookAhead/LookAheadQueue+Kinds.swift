@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Scene cuts and the placement of key frames.
+extension LookAheadQueue {
+  /// Whether a picture begins a new scene, by its costs of prediction from the picture before it.
+  package func isCut(_ picture: QueuedPicture, after before: QueuedPicture) -> Bool {
+    let (inter, intra) = (Double(picture.interCost), Double(picture.intraCost))
+    // After another cut, what inter prediction saved in the picture before is no measure.
+    if before.isCut { return inter > LookAheadQueue.cut.early * intra }
+    guard inter > LookAheadQueue.cut.late * intra else { return false }
+    // In noisy content every picture is predicted badly. A new scene is therefore also required to
+    // save much less by inter prediction than the picture before did.
+    let usual = Double(before.intraCost - before.interCost)
+    return usual <= 0 || (intra - inter) * Double(before.intraCost) < LookAheadQueue.cutSaving * usual * intra
+  }
+
+  /// Whether a picture is a flash: the picture after it is predicted much better from the picture
+  /// before it than the flash itself is.
+  /// - Parameters:
+  ///   - flash: the picture that may be a flash.
+  ///   - a: the picture before it.
+  ///   - b: the picture after it.
+  package func isFlash(_ flash: QueuedPicture, between a: QueuedPicture, and b: QueuedPicture) -> Bool {
+    let across = analysis.sample(b, from: a.half)
+    let into = analysis.sample(flash, from: a.half)
+    return across * 3 < into * 2
+  }
+
+  /// Sets the type of every picture whose order is not settled: key frames are final, all others
+  /// are `predicted` until their order is settled.
+  package func assignKinds(_ settings: LookAheadSettings) {
+    var since = sinceKey
+    var key = keyTime
+    let interval = settings.keyFrameInterval ?? LookAheadQueue.usualInterval
+    for picture in pictures {
+      var isKey = since == nil || picture.request.isKeyFrame
+      var isDue = false
+      if let since, !isKey {
+        isDue = since >= interval
+        if let seconds = settings.keyFrameDuration, picture.time - key >= seconds - 0.0005 {
+          isDue = true
+        }
+        if settings.placesKeyFramesAtCuts, picture.isCut {
+          isKey =
+            isDue || since >= LookAheadQueue.early
+            || Double(picture.interCost) > LookAheadQueue.cut.early * Double(picture.intraCost)
+        }
+      }
+      // Whether it is a B picture is decided when its order is settled.
+      picture.kind =
+        isKey || isDue && !settings.hasOpenGOP ? .idr : isDue ? .openKey : .predicted
+      since = isKey || isDue ? 1 : (since ?? 0) + 1
+      if isKey || isDue { key = picture.time }
+    }
+  }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+import CH264Kernels
+
+/// The pictures of the look-ahead, between input and coding. Each is copied and analysed when it
+/// arrives; then its type and its place in decoding order are decided.
+package final class LookAheadQueue {
+  package let geometry: PictureGeometry
+  package let memory: EncoderMemory
+  /// Copies and analyses pictures at half size.
+  package let analysis: LookAheadPreAnalysis
+  package let macroblockTree: MacroblockTree
+  /// Compensates fades between half-size pictures; nil without weighted prediction.
+  package let fades: LowResolutionFades?
+  /// The analysed pictures whose decoding order is not settled yet, in input order.
+  package var pictures: [QueuedPicture] = []
+  /// The pictures whose type and place in decoding order are final, in decoding order. All of them
+  /// are coded before those in `pictures`.
+  package var settled: [QueuedPicture] = []
+  /// Coded pictures whose memory may be reused.
+  private var spare: [QueuedPicture] = []
+  /// The last settled picture that is not a B picture: the reference picture of the next run.
+  package var anchor: QueuedPicture?
+  /// The last analysed picture, which may already be coded (`coded`).
+  package var newest: QueuedPicture?
+  /// The index of the next picture.
+  private var nextIndex: UInt64 = 0
+  /// The presentation time of the last picture, in seconds since the first.
+  package var time = 0.0
+  /// `QueuedPicture.shown` of the last picture.
+  package var shown = 0.0
+  /// The duration of each recent picture in seconds, at its index modulo 512: more pictures than
+  /// can wait.
+  private var intervals = [Double](repeating: 0, count: 512)
+  /// The number of pictures from the last settled key frame, which is counted, to the next picture
+  /// to settle, and the presentation time of that key frame. `sinceKey` is nil before the first key
+  /// frame and where a key frame has to come next.
+  package var sinceKey: Int?
+  package var keyTime = 0.0
+
+  /// The ratio of the cost of inter prediction to that of intra prediction above which a picture
+  /// may begin a new scene: `early` right after another cut or where a key frame was a few pictures
+  /// ago, `late` otherwise.
+  package static let cut = (early: 0.92, late: 0.82)
+  /// The saving of inter prediction, as a share of that in the previous picture, below which a
+  /// picture begins a new scene.
+  package static let cutSaving = 0.4
+  /// The key-frame interval in pictures where the configuration has none.
+  package static let usualInterval = 250
+  /// The ratio of the cost of inter prediction to that of intra prediction above which a picture
+  /// has too little in common with the P picture before its run to end a run of several pictures.
+  package static let farthest = 0.85
+  /// The number of pictures after a key frame within which a cut needs the higher threshold
+  /// (`cut.early`) to get another key frame.
+  package static let early = 10
+
+  /// Creates an empty queue.
+  /// - Parameters:
+  ///   - geometry: the size of the pictures.
+  ///   - analysis: copies and analyses them.
+  ///   - weighs: whether the stream has weighted prediction.
+  package init(_ geometry: PictureGeometry, analysis: LookAheadPreAnalysis, weighs: Bool) {
+    self.geometry = geometry
+    self.analysis = analysis
+    var memory = EncoderMemory()
+    fades = weighs ? LowResolutionFades(geometry, memory: &memory) : nil
+    self.memory = memory
+    macroblockTree = MacroblockTree(geometry)
+  }
+
+  /// The number of pictures in the queue, the one not analysed yet included.
+  package var count: Int { pictures.count + settled.count + (unseen == nil ? 0 : 1) }
+
+  /// Adds a picture. `analyse(_:)` copies and analyses it, and must be called before the caller's
+  /// memory goes.
+  /// - Parameters:
+  ///   - source: the caller's picture.
+  ///   - request: what the caller asks of it.
+  ///   - settings: the current settings.
+  /// - Returns: the seconds by which the previous picture lasts longer than was assumed when it was
+  ///   coded; negative where it lasts shorter, 0 where it is not coded yet.
+  package func append(
+    _ source: SourcePicture, request: FrameRequest, settings: LookAheadSettings
+  ) -> Double {
+    let usual = 1 / settings.frameRate
+    let picture = spare.popLast() ?? QueuedPicture(geometry)
+    let before = newest
+    // A frame before a long pause does not get the bits of the whole pause.
+    let passed = request.duration ?? usual
+    let paced = min(max(passed, 1e-4), max(1, 3 * usual))
+    var correction = 0.0
+    if let before {
+      if coded.contains(ObjectIdentifier(before)) { correction = paced - before.duration }
+      before.duration = paced
+      shown += paced
+      intervals[Int(before.index & 511)] = paced
+      // The key-frame duration counts real time, with pauses.
+      time += passed
+    }
+    picture.index = nextIndex
+    nextIndex += 1
+    picture.time = time
+    picture.shown = shown
+    // Until the next picture tells the real duration. It is assumed to be no longer than usual, so
+    // that the rate control does not spend bits that have not arrived.
+    picture.duration = min(paced, usual)
+    intervals[Int(picture.index & 511)] = picture.duration
+    picture.request = request
+    picture.isCut = false
+    picture.kind = .predicted
+    picture.plannedRun = 0
+    picture.isInside = nil
+    picture.hasCosts = false
+    unseen = (picture, source)
+    return correction
+  }
+
+  /// The picture that was added last, until it is analysed, and the caller's picture.
+  private var unseen: (picture: QueuedPicture, source: SourcePicture)?
+
+  /// Copies and analyses the picture that was added last, and decides whether it begins a new
+  /// scene. Does nothing if it has been analysed.
+  package func analyse(_ settings: LookAheadSettings) {
+    guard let (picture, source) = unseen else { return }
+    unseen = nil
+    let before = newest
+    analysis.analyse(picture, source, strength: settings.adaptiveQuantisation)
+    fades?.read(picture)
+    if let before {
+      analysis.estimateMotion(picture, from: reference(before, of: picture))
+    } else {
+      picture.interCost = picture.intraCost
+    }
+    picture.takeResiduals(geometry.macroblockCount, hasInter: before != nil)
+    if let before {
+      picture.isCut = isCut(picture, after: before)
+      // The previous picture was a flash: this one resembles the picture before the flash.
+      if before.isCut, let earlier = beforeNewest, isFlash(before, between: earlier, and: picture) {
+        before.isCut = false
+        picture.isCut = false
+      }
+    }
+    pictures.append(picture)
+    let old = beforeNewest
+    beforeNewest = newest
+    newest = picture
+    if let old { release(old) }
+  }
+
+  /// Does the work that may run while another picture is coded: analyses the newest picture, and
+  /// settles the next run.
+  /// - Parameters:
+  ///   - settings: the current settings.
+  ///   - propagates: whether the macroblock tree is used.
+  package func prepare(_ settings: LookAheadSettings, propagates: Bool) {
+    analyse(settings)
+    if settled.isEmpty { settle(settings, propagates: propagates) }
+  }
+
+  /// The seconds from the decode time of a frame to that of the next frame.
+  ///
+  /// The frame at place n is decoded when the picture with index n - `depth` is output. The decode
+  /// times of the first `depth` frames precede that by the durations of the first pictures.
+  package func decodeInterval(place: UInt64, depth: Int) -> (seconds: Double, isKnown: Bool) {
+    let index = place < UInt64(depth) ? place : place - UInt64(depth)
+    return (intervals[Int(index & 511)], index + 1 < nextIndex)
+  }
+
+  /// The picture before `newest`.
+  private var beforeNewest: QueuedPicture?
+  /// The pictures that are coded, but that the analysis of later pictures still reads.
+  package var coded: Set<ObjectIdentifier> = []
+
+  /// The moving average of the number of pictures from one that is not a B picture to the next.
+  package var typicalRun = 1.0
+  /// Scratch of `settle`, kept for its memory.
+  package var sequence: [QueuedPicture] = []
+
+  /// Whether a picture with this index or a lower one is in the queue.
+  package func holdsPicture(through index: UInt64) -> Bool {
+    // Between calls of the encoder every picture is analysed, so `unseen` is nil.
+    settled.contains { $0.index <= index } || pictures.first.map { $0.index <= index } ?? false
+  }
+
+  /// The number of pictures at the front of `pictures` that are in planned runs.
+  package var planned = 0
+
+  /// Removes and returns the first settled picture. Once it is coded, `recycle` takes it back.
+  package func removeFirst() -> QueuedPicture { settled.removeFirst() }
+
+  /// Takes back a picture that is coded.
+  package func recycle(_ picture: QueuedPicture) {
+    coded.insert(ObjectIdentifier(picture))
+    release(picture)
+  }
+
+  /// Makes the memory of a picture available to later ones if it is coded and the analysis of later
+  /// pictures does not read it.
+  package func release(_ picture: QueuedPicture) {
+    if picture === newest || picture === beforeNewest || picture === anchor { return }
+    if coded.remove(ObjectIdentifier(picture)) != nil { spare.append(picture) }
+  }
+
+  /// Makes the next picture to be settled a key frame.
+  package func restart() { sinceKey = nil }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The model of bits: what the pictures of the look-ahead and those after it take at a QP.
+extension LookAheadRateControl {
+  /// Bits that it takes to refine pictures that stand still, which have no residual that would
+  /// tell.
+  ///
+  /// A slightly lower QP costs nothing and changes nothing, since the errors stay within the
+  /// quantiser's dead zone. After `stepsOfRefinement` steps the whole picture is coded anew, and
+  /// that takes about as many bits as an intra picture.
+  package func refinement(to qp: Double) -> Double {
+    guard let shown, qp < shown else { return 0 }
+    let part = min((shown - qp) / LookAheadRateControl.stepsOfRefinement, 1)
+    return max(intraBits(qp) * part - near(qp), 0)
+  }
+
+  /// Bits that the next reference picture would take as an intra picture.
+  package func intraBits(_ qp: Double) -> Double {
+    kinds[0].ratio.value * BitModel.units(nextIntra, qp: qp)
+  }
+
+  /// Computes the sums over the look-ahead.
+  package mutating func measure(_ upcoming: [PictureForecast], isEnding: Bool) {
+    for i in ahead.indices { ahead[i] = ResidualHistogram() }
+    aheadSeconds = upcoming.reduce(0) { $0 + $1.duration }
+    let isEnding = isEnding || endsWithLookAhead
+    isNearEnd = isEnding
+    var numbers = [0.0, 0.0, 0.0]
+    aheadEvidence = upcoming.reduce(0) { $0 + unseen.evidence(of: $1) }
+    for i in treeOffsetShare.indices { treeOffsetShare[i] = 0 }
+    sinceIntra.known = sinceIntra.coded
+    for (n, picture) in upcoming.enumerated() {
+      let kind = picture.kind.rawValue
+      if picture.kind == .intra { sinceIntra.known = 0 }
+      sinceIntra.known += picture.duration
+      ahead[kind] += picture.residual
+      numbers[kind] += 1
+      // Near the end of the stream few pictures are left that refer to this one.
+      let after = Double(upcoming.count - 1 - n)
+      treeOffsetShare[kind] += isEnding ? 1 - exp2Approx(-after / LookAheadRateControl.treeHalfLife) : 1
+    }
+    for i in treeOffsetShare.indices { treeOffsetShare[i] /= max(numbers[i], 1) }
+    intraPictures.ahead = numbers[0]
+  }
+
+  /// The QP at which the stream meets its average or constant bit rate, as far as it may change
+  /// from that of the last picture.
+  /// - Parameters:
+  ///   - count: the number of pictures in the look-ahead.
+  ///   - isEnding: whether the stream ends with them.
+  package mutating func averageQP(_ count: Int, isEnding: Bool) -> Double {
+    let rate = Double(settings.targetRate ?? 0)
+    var horizon: Double
+    var balance: Double
+    if case .constant = settings.rate, let buffer {
+      balance = wantedFullness(buffer, isEnding: isEnding) - buffer.fullness
+      horizon = max(buffer.size / rate - aheadSeconds, 0)
+      // Pictures after the end cannot make up for a deviation.
+      if let left = secondsLeft, joined?.hasFramesAfter != true { horizon = min(horizon, left) }
+    } else {
+      balance = spent - rate * elapsed
+      if isEnding {
+        horizon = 0
+      } else if let expected = settings.expectedDuration, expected > elapsed + aheadSeconds {
+        // A deviation that shows only after the horizon leaves time to correct it.
+        horizon = min(expected - elapsed - aheadSeconds, max(LookAheadRateControl.longestHorizon, elapsed))
+      } else {
+        horizon = max(1, elapsed * 0.3)
+      }
+    }
+    let wanted = max(rate * (aheadSeconds + horizon) - balance, rate * (aheadSeconds + horizon) * 0.1)
+    var low = 0.0
+    var high = 51.0
+    for _ in 0..<14 {
+      let middle = (low + high) / 2
+      if demand(middle, horizon: horizon) > wanted { low = middle } else { high = middle }
+    }
+    var qp = (low + high) / 2
+    // The bits that a lower QP would take are kept for pictures not known yet; content that stands
+    // still would not look better.
+    if horizon > 0 || refinement(to: qp) > 0,
+      case .average = settings.rate
+    {
+      qp = max(qp, unseen.finestQP(rate: rate))
+    }
+    guard let last else { return qp }
+    return paced(qp, last: last, isFast: elapsed < 1 || isEnding, count: count)
+  }
+
+  /// Bits that the look-ahead and `horizon` seconds of the content expected behind it would take at
+  /// a QP.
+  package func demand(_ qp: Double, horizon: Double) -> Double {
+    var all = 0.0
+    let seconds = max(contentSeconds + aheadSeconds, 1e-3)
+    let intra = intraShare(horizon: horizon)
+    for kind in kinds.indices {
+      let learned = kinds[kind]
+      let own = qp + LookAheadRateControl.offsets[kind] - learned.meanTreeOffset
+      // The pictures so far may span too short a time to tell how often key frames come.
+      let time = kind == 0 ? max(seconds, secondsOfKeyFrames) : seconds
+      let units = BitModel.units(ahead[kind], qp: own) + BitModel.units(learned.residual, qp: own)
+      all += learned.ratio.value * (kind == 0 ? intra : 1) * units / time
+    }
+    // A constant rate makes up for a deviation within the time that its buffer holds.
+    if !settings.isConstantRate {
+      all = unseen.rate(observed: all, qp: qp, ahead: aheadEvidence)
+    }
+    return near(qp) + refinement(to: qp) + all * horizon
+  }
+
+  /// Bits that the pictures of the look-ahead would take at a QP.
+  package func near(_ qp: Double) -> Double {
+    kinds.indices.reduce(0) { sum, kind in
+      let learned = kinds[kind]
+      let own = qp + LookAheadRateControl.offsets[kind] - learned.meanTreeOffset * treeOffsetShare[kind]
+      return sum + learned.ratio.value * BitModel.units(ahead[kind], qp: own)
+    }
+  }
+
+  /// The share of the intra pictures so far that repeats in the rest of the stream, 0 to 1. Where
+  /// the stream ends before the next periodic key frame is due, the first one is not repeated, only
+  /// those at scene cuts.
+  package func intraShare(horizon: Double) -> Double {
+    let count = intraPictures.coded + intraPictures.ahead
+    guard let expected = settings.expectedDuration, count > 0,
+      expected <= elapsed + aheadSeconds + horizon + 1e-6, sinceIntra.known + horizon < secondsOfKeyFrames
+    else { return 1 }
+    return max(count - 1, 0) / count
+  }
+
+  /// Seconds from one key frame to the next where no scene cut or caller asks for one earlier.
+  package var secondsOfKeyFrames: Double {
+    let interval = settings.keyFrameInterval ?? LookAheadQueue.usualInterval
+    return min(
+      Double(interval) / settings.frameRate, settings.keyFrameDuration ?? .infinity)
+  }
+
+  /// Forecasts the bits of each picture of the look-ahead at a QP, with the statistics of the
+  /// previous pass where there are some.
+  package mutating func foresee(_ upcoming: [PictureForecast], qp: Double) {
+    forecast.begin()
+    for picture in upcoming { forecast.append(bits(picture, qp: qp)) }
+    if let remaining { forecast.correct(upcoming, by: remaining, qp: qp) }
+  }
+
+  /// Bits that a picture would take at a QP, by its residual alone.
+  package func bits(_ picture: PictureForecast, qp: Double) -> Double {
+    let kind = picture.kind.rawValue
+    let learned = kinds[kind]
+    return learned.ratio.value
+      * BitModel.units(picture.residual, qp: qp + LookAheadRateControl.offsets[kind] - learned.meanTreeOffset)
+  }
+}

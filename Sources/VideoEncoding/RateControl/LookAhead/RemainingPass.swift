@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The bits that the rest of a stream takes at each QP, by the statistics of a previous pass.
+///
+/// With a decoder's buffer, the next pictures are simulated one by one (`near`); of the pictures
+/// behind them only sums are kept, of their bits and of the bits that the buffer lets through at
+/// each QP.
+package struct RemainingPass {
+  /// The bits of the pictures not coded yet, by QP without the offset of their type; with a buffer,
+  /// of those behind `near`.
+  private var bits = [Double](repeating: 0, count: 52)
+  /// The part of `bits` that the buffer lets through, by QP.
+  private var carriedBits = [Double](repeating: 0, count: 52)
+  /// The duration in seconds of the pictures not coded yet.
+  package private(set) var seconds: Double
+  /// The duration in seconds of the pictures that `bits` is the sum of.
+  private var farSeconds: Double
+  /// The buffer of the pictures behind `near`, before the first of them; nil without a buffer.
+  private var carried: BufferSimulation?
+  /// The number of pictures in the pass.
+  private let count: Int
+  /// The number of pictures coded so far.
+  private var next = 0
+  /// The pictures not coded yet.
+  private var uncodedPictures: PassCursor
+  /// The pictures behind `near`.
+  private var farPictures: PassCursor
+  /// The next pictures, where there is a buffer and the pictures are coded one by one; otherwise
+  /// empty.
+  private var near = UpcomingPassPictures()
+  /// The bits of the pictures coded so far, and their bits by the previous pass: sums that decay.
+  private var taken = 1.0
+  private var expected = 1.0
+
+  /// Reads the whole pass.
+  /// - Parameters:
+  ///   - pass: the statistics of the previous pass.
+  ///   - buffer: the decoder's buffer at the start of the stream; nil without one.
+  ///   - end: the bits that have to be in the buffer at the end of the stream.
+  ///   - isFollowed: whether the pictures will be coded, and noted one by one.
+  package init(_ pass: any PassSource, buffer: BufferState? = nil, end: Double = 0, isFollowed: Bool = false)
+  {
+    count = pass.count
+    uncodedPictures = pass.cursor()
+    farPictures = uncodedPictures
+    seconds = pass.seconds
+    farSeconds = seconds
+    carried = buffer.map { BufferSimulation($0, end: end) }
+    var total = 0.0
+    var all = uncodedPictures
+    while let picture = all.next() {
+      add(picture, 1)
+      total += Double(picture.bits)
+    }
+    // A few pictures of hardly any bits say nothing about the rest.
+    taken = max(total / Double(max(count, 1)) * Self.initialWeight, 1)
+    expected = taken
+    farSeconds = seconds
+    carried?.restart()
+    guard isFollowed, carried != nil else { return }
+    while near.count < UpcomingPassPictures.capacity, let picture = farPictures.next() { approach(picture) }
+  }
+
+  /// Adds the next picture in decoding order to the sums (`sign` 1) or removes it from them (-1).
+  /// The simulated buffer moves on in both cases.
+  private mutating func add(_ picture: PassStatistics.Picture, _ sign: Double) {
+    Self.forEachQP(picture) { qp, own in
+      bits[qp] += sign * own
+      if let taken = carried?.take(own, qp: qp, seconds: picture.duration, left: farSeconds) {
+        carriedBits[qp] += sign * taken
+      }
+    }
+    farSeconds -= picture.duration
+  }
+
+  /// Moves a picture from the sums to `near`.
+  private mutating func approach(_ picture: PassStatistics.Picture) {
+    add(picture, -1)
+    var row = [Double](repeating: 0, count: 52)
+    Self.forEachQP(picture) { row[$0] = $1 }
+    near.append(.init(kind: picture.kind, seconds: picture.duration)) { row[$0] }
+  }
+
+  /// Calls `body` with every QP from 0 to 51 and the picture's bits at it. The result is that of
+  /// `bits(_:qp:)`, with less work: hours of pictures are read before the first one is coded.
+  private static func forEachQP(_ picture: PassStatistics.Picture, _ body: (Int, Double) -> Void) {
+    let offset = LookAheadRateControl.offsets[picture.kind.rawValue]
+    let then = BitModel.units(picture.residual, qp: min(max(picture.qp + offset, 0), 51))
+    let scale = Double(picture.bits) / then
+    let part = offset - offset.rounded(.down)
+    var at = Int(offset.rounded(.down))
+    var below = BitModel.units(picture.residual, at)
+    for qp in 0..<52 {
+      at += 1
+      let above = BitModel.units(picture.residual, at)
+      body(qp, scale * (below + (above - below) * part))
+      below = above
+    }
+  }
+
+  /// Bits that a picture takes at a QP without the offset of its type, scaled from what it took in
+  /// the pass.
+  package static func bits(_ picture: PassStatistics.Picture, qp: Double) -> Double {
+    let offset = LookAheadRateControl.offsets[picture.kind.rawValue]
+    let then = BitModel.units(picture.residual, qp: min(max(picture.qp + offset, 0), 51))
+    return Double(picture.bits) * BitModel.units(picture.residual, qp: min(max(qp + offset, 0), 51)) / then
+  }
+
+  /// The bits of the pictures behind `near` at a QP, as far as the buffer lets them through.
+  /// - Parameters:
+  ///   - qp: the QP, 0 to 51.
+  ///   - fullness: the bits in the buffer before these pictures. What exceeds the fullness that the
+  ///     QP would have left is let through as well. Nil: no more than that.
+  ///   - scale: the factor from the bits of the pass to those of this one.
+  private func farBits(_ qp: Int, fullness: Double?, scale: Double) -> Double {
+    guard let carried else { return bits[qp] * scale }
+    let saved = fullness.map { max($0 - carried.held[qp], 0) } ?? 0
+    return min(bits[qp] * scale, carriedBits[qp] + saved)
+  }
+
+  /// The bits of the whole stream at a QP from 0 to 51; for instances that are not followed picture
+  /// by picture.
+  package func bits(qp: Double) -> Double {
+    let low = min(max(Int(qp), 0), 51)
+    let (a, b) = (
+      farBits(low, fullness: nil, scale: 1), farBits(min(low + 1, 51), fullness: nil, scale: 1)
+    )
+    return a + (b - a) * (qp - Double(low))
+  }
+
+  /// Whether all pictures of the pass have been coded.
+  package var isOver: Bool { next >= count }
+
+  /// The QP at which the rest of the stream takes a number of bits.
+  /// - Parameters:
+  ///   - wanted: the bits.
+  ///   - buffer: the state of the buffer before the next picture; nil without a buffer.
+  /// - Returns: the QP, 0 to 51, without the offset of the picture type, and whether that takes all
+  ///   bits that the buffer lets through.
+  package func plan(bits wanted: Double, buffer: BufferState? = nil) -> (qp: Double, needsAllBufferBits: Bool)
+  {
+    guard wanted.isFinite else { return (wanted == .infinity ? 0 : 51, false) }
+    let scale = taken / expected
+    guard let carried, let buffer else {
+      // Includes `near`: the buffer may have been removed by a new configuration.
+      func free(_ qp: Int) -> Double {
+        (0..<near.count).reduce(bits[qp]) { $0 + near.bits($1, qp: Double(qp)) } * scale
+      }
+      return (Self.qp(wanted, free), false)
+    }
+    func all(_ qp: Int) -> Double {
+      var rest = BufferSimulation(buffer, held: buffer.fullness, end: carried.end)
+      var sum = 0.0
+      var left = seconds
+      for n in 0..<near.count {
+        let picture = near[n]
+        let own = near.bits(n, qp: Double(qp)) * scale
+        sum += rest.take(own, qp: 0, seconds: picture.seconds, left: left)
+        left -= picture.seconds
+      }
+      return sum + farBits(qp, fullness: rest.held[0], scale: scale)
+    }
+    // Below some QP the buffer lets nothing more through. The highest QP that takes nearly all of
+    // it is enough.
+    let most = all(0) * Self.nearlyAll
+    return (Self.qp(min(wanted, most), all), wanted >= most)
+  }
+
+  /// The QP at which the whole stream takes a number of bits.
+  package func qp(bits wanted: Double) -> Double { plan(bits: wanted).qp }
+
+  /// The bits of one of the next pictures by the previous pass, and whether it was an intra picture
+  /// there.
+  /// - Parameters:
+  ///   - n: the index of the picture, counted from the next one.
+  ///   - qp: the QP without the offset of its type.
+  /// - Returns: nil where the pass does not reach that far, or the pictures are not followed.
+  package func expected(_ n: Int, qp: Double) -> (bits: Double, isIntra: Bool)? {
+    guard n < near.count else { return nil }
+    return (near.bits(n, qp: min(max(qp, 0), 51)), near[n].kind == .intra)
+  }
+
+  /// The QP at which a function that falls with the QP takes a value, interpolated between whole
+  /// QPs.
+  private static func qp(_ wanted: Double, _ all: (Int) -> Double) -> Double {
+    var low = 0
+    var high = 51
+    if all(low) <= wanted { return 0 }
+    if all(high) >= wanted { return 51 }
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if all(middle) > wanted { low = middle } else { high = middle }
+    }
+    let part = (all(low) - wanted) / max(all(low) - all(high), 1e-9)
+    return Double(low) + min(max(part, 0), 1)
+  }
+
+  /// The share of all bits that the buffer lets through which counts as all of them.
+  private static let nearlyAll = 0.995
+  /// The initial weight of the previous pass in `taken` and `expected`, in pictures of mean size.
+  private static let initialWeight = 4.0
+
+  /// Moves on after the next picture was coded.
+  /// - Parameters:
+  ///   - bits: the bits of its access unit.
+  ///   - qp: the QP that it was coded with, without the offset of its type.
+  ///   - isIntra: whether it is an intra picture.
+  package mutating func note(bits: Double, qp: Double, isIntra: Bool) {
+    guard let picture = uncodedPictures.next() else {
+      next = count
+      return
+    }
+    next += 1
+    if carried == nil {
+      add(picture, -1)
+    } else {
+      near.removeFirst()
+      if let picture = farPictures.next() { approach(picture) }
+    }
+    seconds -= picture.duration
+    // The sums decay: recent pictures count more than the first ones.
+    let planned = max(Self.bits(picture, qp: qp), 1)
+    // The first picture of a part is an intra picture, even where it was none in the pass.
+    guard carried == nil || isIntra == (picture.kind == .intra) else { return }
+    taken = taken * 0.99 + bits
+    expected = expected * 0.99 + planned
+  }
+}

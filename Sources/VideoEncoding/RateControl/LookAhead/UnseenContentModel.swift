@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Estimates the bit rate that the content behind the look-ahead will take.
+///
+/// The pictures so far are a good estimate of those to come as far as they contain motion or
+/// detail. Black, a title or a still picture says little of what follows: a rate control that
+/// extrapolates it to the rest of the stream spends all bits that it has saved on the first
+/// pictures with motion. The estimate therefore begins with the bit rate of typical content of the
+/// same size, and follows the pictures of the stream the more, the more evidence they have given.
+/// It is never below the bit rate of the pictures so far.
+package struct UnseenContentModel {
+  /// Bits per second that typical content of this size and frame rate takes at `usualQP`.
+  private let usualRate: Double
+  /// Seconds of coded video that count as evidence, at most `mostEvidence`.
+  package private(set) var evidence = 0.0
+
+  /// The QP at which the bit rate of typical content is given.
+  private static let usualQP = 26.0
+  /// The QP steps that halve the bits of typical content.
+  private static let halvingSteps = 5.0
+  /// The weight of the initial estimate, as the seconds of evidence that count as much as it does.
+  private static let priorSeconds = 1.0
+  /// The share of its duration with which a picture without residual counts as evidence.
+  private static let leastEvidence = 0.1
+  /// The share of the bits of typical content from which on a picture counts with its full
+  /// duration.
+  private static let fullActivity = 0.1
+  /// The most seconds of evidence that are counted.
+  private static let mostEvidence = 60.0
+  /// The QP below which errors are hardly visible (about 50 dB of PSNR).
+  private static let finestQP = 14.0
+  /// The QP steps by which a stream's pictures may be finer than typical content would be at the
+  /// stream's bit rate.
+  private static let finestBelowUsual = 6.0
+
+  /// - Parameters:
+  ///   - macroblocks: the number of macroblocks in a picture.
+  ///   - frameRate: pictures per second.
+  package init(macroblocks: Int, frameRate: Double) {
+    // 1.7 Mb/s for 1280x720 at 30 pictures per second. Bits grow with the number of macroblocks and
+    // with the frame rate, but less than in proportion: in a larger picture each macroblock is
+    // smoother, and at a higher frame rate pictures are more alike.
+    let size = exp2Approx(0.75 * log2Approx(Double(max(macroblocks, 1)) / 3600))
+    usualRate = 1.7e6 * size * exp2Approx(0.6 * log2Approx(max(frameRate, 0.01) / 30))
+  }
+
+  /// Bits per second that typical content takes at a QP.
+  private func usual(_ qp: Double) -> Double {
+    usualRate * exp2Approx((Self.usualQP - qp) / Self.halvingSteps)
+  }
+
+  /// The seconds of evidence that a picture gives: its duration, or a share of it where its
+  /// residual is small.
+  package func evidence(of picture: PictureForecast) -> Double {
+    let bits = BitModel.usualRatio * BitModel.units(picture.residual, Int(Self.usualQP))
+    let activity = bits / max(usualRate * picture.duration, 1)
+    return picture.duration * min(max(activity / Self.fullActivity, Self.leastEvidence), 1)
+  }
+
+  /// Adds the evidence of a picture that was coded.
+  package mutating func note(_ picture: PictureForecast) {
+    evidence = min(evidence + evidence(of: picture), Self.mostEvidence)
+  }
+
+  /// The bit rate to expect behind the look-ahead, in bits per second.
+  /// - Parameters:
+  ///   - observed: bits per second that the pictures so far and those of the look-ahead take at
+  ///     this QP.
+  ///   - qp: the QP, 0 to 51.
+  ///   - ahead: the seconds of evidence in the look-ahead.
+  package func rate(observed: Double, qp: Double, ahead: Double) -> Double {
+    let seen = evidence + ahead
+    return max(observed, (observed * seen + usual(qp) * Self.priorSeconds) / (seen + Self.priorSeconds))
+  }
+
+  /// The lowest QP to use while the content behind the look-ahead is not known: the one at which
+  /// errors are hardly visible or, where the bit rate is high for the size of the pictures, one a
+  /// little below that of typical content. It falls to 0 as evidence grows.
+  /// - Parameter rate: the bit rate of the stream, in bits per second.
+  package func finestQP(rate: Double) -> Double {
+    let usual = Self.usualQP + Self.halvingSteps * log2Approx(usualRate / max(rate, 1))
+    // A stream that has long had little motion or detail is likely to go on so, and its rate was
+    // asked for.
+    let doubt = 1 - evidence / Self.mostEvidence
+    return max(min(Self.finestQP, usual - Self.finestBelowUsual), 0) * doubt
+  }
+}

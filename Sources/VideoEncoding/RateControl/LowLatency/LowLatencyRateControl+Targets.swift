@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The bits that a picture should have, by what is known of it before it is coded.
+extension LowLatencyRateControl {
+  /// The aim for a key frame or a scene cut: as good as the link allows at once, since later frames
+  /// refer to it.
+  package mutating func unpredictedAim(_ room: Double) -> Aim {
+    let parts = LowLatencyRateControl.parts
+    let even = line.evenRoom(keeping: LowLatencyRateControl.reserve.new)
+    let least = min(
+      frameShareBits * LowLatencyRateControl.least.shares, room * LowLatencyRateControl.least.part)
+    let bits = min(
+      max(room * parts.new, least), max(even * parts.newEven, frameShareBits),
+      frameShareBits * parts.newShares)
+    floor.restart()
+    let unpredictedQPLimit = LowLatencyRateControl.unpredictedQPLimit
+    var qp = qp(for: bits)
+    qp += max(unpredictedQPLimit.above - qp, 0) * unpredictedQPLimit.part
+    qp = max(qp, floor.qp)
+    return (qp, min(bits, self.bits(at: qp)), room * 0.95)
+  }
+
+  /// The aim for a frame that is predicted from others.
+  /// - Parameters:
+  ///   - room: the bits that the bound and hard limits leave for it.
+  ///   - rate: the target rate in bits per second.
+  ///   - novelty: `PreAnalysisResult.novelty`.
+  package mutating func interAim(_ room: Double, rate: Double, novelty: Double) -> Aim {
+    followContent()
+    let state = layers[layer]
+    let correction = LowLatencyRateControl.correction
+    let standing = line.standing - line.bound(duration: usualDuration) * rate * LowLatencyRateControl.standing
+    let part = 1 - max(state.account, standing) / (rate * LowLatencyRateControl.memory.excess)
+    let wanted = frameShareBits * min(max(part, correction.least), correction.most)
+    let most = largestUsual(room)
+    var qp: Double
+    if isStill {
+      qp = refined(state, wanted)
+    } else {
+      qp = BitModel.qp(state.usual, units: wanted / (ratio * modelError(state)))
+      if !rateChanged && framesSinceKey > 1 {
+        let pace = LowLatencyRateControl.pace
+        qp = min(max(qp, state.qp - pace.down), state.qp + pace.up)
+      }
+      if layer == 0 && hasWholeShare {
+        let (none, full) = LowLatencyRateControl.cascadeNovelty
+        let inherited = min(max((none - novelty) / (none - full), 0), 1)
+        // Just after a reduction of the rate no frame takes more bits for the sake of later ones.
+        offset = cascade.next(strength: cautiousFrames > 0 ? 0 : inherited)
+        qp += offset
+      }
+      floor.pass(duration)
+      // The QP is never below the one at which the frame fits.
+      qp = max(qp, self.qp(for: most))
+      // The refinement of a still picture takes no bits that other frames need.
+      if !isStill { qp = max(qp, floor.qp) }
+    }
+    return (qp, min(bits(at: qp), most), min(room * 0.95, max(most * 1.5, frameShareBits * 2)))
+  }
+
+  /// The ratio of the bits of recent frames to those that the model gave, 0.5 to 2. The model's
+  /// factor is a mean of logarithms, which is that of a typical frame; where every fourth frame
+  /// takes most of the bits, the mean of the bits is higher.
+  package func modelError(_ state: Layer) -> Double {
+    min(max((state.came + frameShareBits) / (state.expected + frameShareBits), 0.5), 2)
+  }
+
+  /// Takes the residual of the frame into the mean of its layer.
+  package mutating func followContent() {
+    if !layers[layer].isKnown {
+      if !layers[layer].ratio.isKnown {
+        layers[layer].qp = (layers.first { $0.ratio.isKnown }?.qp ?? layers[layer].qp) + 1
+      }
+      layers[layer].usual = residual
+      layers[layer].isKnown = true
+      return
+    }
+    layers[layer].usual.approach(
+      residual, by: Float(min(duration / LowLatencyRateControl.memory.pictures, 1)))
+  }
+
+  /// The most bits that an ordinary frame may take: beyond its share a part of what the bound and
+  /// the even rate leave, so that several large frames approach the bound but never exceed it.
+  package func largestUsual(_ room: Double) -> Double {
+    let part = LowLatencyRateControl.parts.picture
+    let even = max(
+      line.evenRoom(keeping: LowLatencyRateControl.reserve.picture),
+      frameShareBits * LowLatencyRateControl.leastRoom.even)
+    return min(
+      room * 0.9, frameShareBits + max(room - frameShareBits, 0) * part,
+      min(even, frameShareBits) + max(even - frameShareBits, 0) * part)
+  }
+
+  /// The QP of a still picture, which takes no bits until the QP falls far enough to refine it,
+  /// whatever the model says.
+  /// - Parameters:
+  ///   - state: the state of the frame's layer.
+  ///   - wanted: the bits that the frame should take.
+  package func refined(_ state: Layer, _ wanted: Double) -> Double {
+    // If macroblocks were skipped for lack of bits, the last frame says nothing about the QP. The
+    // QP rises until the bits suffice for the whole picture.
+    if state.isStarved { return min(state.qp + LowLatencyRateControl.starvedStep, 51) }
+    if state.isIdle {
+      // The queue is worked off first: it would delay the first frame with motion, and a scene cut.
+      if state.account > (settings.averageBitRate ?? 0) * LowLatencyRateControl.refinementQueue {
+        return state.qp
+      }
+      return state.qp
+        + (state.account <= 0
+          ? LowLatencyRateControl.refinement.most : LowLatencyRateControl.refinement.least)
+    }
+    let change = 6 / LowLatencyRateControl.refinementSlope * log2Approx(max(state.bits, 1) / max(wanted, 1))
+    return state.qp + max(-3, min(4, abs(change) < 0.4 ? 0 : change * 0.5))
+  }
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Chooses the QP of each frame before it is coded, and whether to drop it. It knows the present
+/// frame only: there is no look-ahead.
+///
+/// The transmission is modelled as a link with the target bit rate and a queue in which no frame
+/// may wait longer than a bound (`TransmissionQueue`). Within the bound the queue absorbs the
+/// differences between frames. The QP is the one at which recent frames and the present one would
+/// have taken the target rate (`BitModel`, from the residual that `PreAnalysis` finds), and a
+/// deviation from the rate is corrected over seconds. A frame that would take too much of the time
+/// that the bound leaves gets a higher QP at once. Key frames and scene cuts may take most of it.
+/// Every temporal layer has its own share of the rate. Hard limits bound the size of the frame.
+package struct LowLatencyRateControl {
+  /// What was decided for a frame.
+  package struct Decision {
+    /// Whether the frame is dropped.
+    package var drop = false
+    /// The QP that the frame is to begin with, 0 to 51.
+    package var qp = 26
+    /// The bits that its rows share; nil where there is neither a rate nor a hard limit.
+    package var budget: RowBudget?
+    /// The bits that hard limits and the bound leave for the frame; nil without either.
+    package var largest: Double?
+    /// The bits that hard limits leave for it; nil without any.
+    package var allowed: Double?
+  }
+
+  /// The state of a temporal layer.
+  package struct Layer {
+    /// The bits sent beyond the layer's share of the rate; below 0 where bits are left.
+    package var account = 0.0
+    /// The moving mean of the residual histograms of recent frames.
+    package var usual = ResidualHistogram()
+    /// Whether `usual` and the model's sums are those of the present scene.
+    package var isKnown = false
+    /// The ratio of bits to model units.
+    package var ratio = BitRatio()
+    /// The bits of the layer's recent frames, and the bits that the model gave for them: sums that
+    /// decay over `memory.model` seconds.
+    package var came = 0.0
+    package var expected = 0.0
+    /// The QP of the layer's last frame without the cascade's offset, and the bits of that frame.
+    package var qp = 0.0
+    package var bits = 0.0
+    /// Whether its last frame took far less than its share.
+    package var isIdle = false
+    /// Whether the bits of its last frame were not enough for all macroblocks.
+    package var isStarved = false
+  }
+
+  /// Times in seconds: of the moving mean of residuals, of the comparison of the model with the
+  /// results, of working off bits beyond the rate, and the duration of the rate that a layer may
+  /// keep unused. (A frame can take little more than its share at once but far less, so unused bits
+  /// must be kept until they can be used, the more so at few frames per second.)
+  package static let memory = (pictures: 0.15, model: 0.5, excess: 1.0, rest: 0.4)
+  /// The least and the most that a frame is meant to take, in shares, to work off bits beyond the
+  /// rate or to use bits left.
+  package static let correction = (least: 0.65, most: 1.5)
+  /// Shares of the bits that the bound and the even rate leave. `picture`: that any frame may take
+  /// beyond its own share. `new` and `newEven`: that a key frame or a scene cut may take of the
+  /// bound and of the even rate. `newShares` is the most for such a frame, as a multiple of a
+  /// frame's share.
+  package static let parts = (picture: 0.25, new: 0.5, newEven: 0.8, newShares: 8.0)
+  /// The bits that a key frame or a scene cut may take in any case, as a multiple of a frame's
+  /// share, as far as that is at most `part` of what the bound leaves. At few frames per second
+  /// half of the bound is little more than one share.
+  package static let least = (shares: 3.0, part: 0.7)
+  /// The share of the bound that the standing queue may take, so that unused bits can be used; what
+  /// stands beyond it is worked off.
+  package static let standing = 0.3
+  /// A key frame or a scene cut whose QP could be below `above` goes only `part` of the way below
+  /// it. Moving content refers to it little, and still content is refined by the frames that
+  /// follow.
+  package static let unpredictedQPLimit = (above: 28.0, part: 0.5)
+  /// The least bits that a frame has room for whatever came before, in shares: within the bound of
+  /// the link, and within the even rate.
+  package static let leastRoom = (line: 0.3, even: 0.05)
+  /// The part of their share that the frames of the next seconds shall still have, after a key
+  /// frame or a scene cut and after any other frame.
+  package static let reserve = (new: 0.6, picture: 0.5)
+  /// The QP steps per frame by which the QP of ordinary frames may fall and rise.
+  package static let pace = (down: 2.0, up: 5.0)
+  /// The novelty (`PreAnalysisResult.novelty`) above which the next frames hardly refer to a frame,
+  /// so that the cascade is off, and the novelty below which it has its full strength.
+  package static let cascadeNovelty = (none: PreAnalysisResult.mostlyNew, full: 0.3)
+  /// The weight of a frame in the learned ratio of bits to units: usually, after an error by a
+  /// factor of two or more, and in the first frames after a key frame.
+  package static let learning = (usual: 0.25, missed: 0.5, early: 0.6)
+  /// The QP steps from a still frame that took next to nothing to the next frame: where the layer
+  /// has used its share, and where bits are left.
+  package static let refinement = (least: -5.0, most: -10.0)
+  /// The QP steps from a still frame that a hard limit left too few bits for to the next one.
+  package static let starvedStep = 4.0
+  /// The seconds of the rate by which a layer may be beyond its share while a still picture is
+  /// refined.
+  package static let refinementQueue = 0.1
+  /// The exponent by which bits fall with the quantiser step where only refinement is coded.
+  package static let refinementSlope = 1.3
+  /// The bits of a frame's start codes, delimiter and slice header, and those of a key frame, which
+  /// has parameter sets in addition.
+  package static let headers = (frame: 256.0, keyFrame: 1024.0)
+  /// The largest number of typical frame intervals for which a pause gives a layer its share of the
+  /// rate.
+  package static let longestGain = 3.0
+  /// The number of frames after a reduction of the rate that together keep to the new one.
+  package static let cautiousFrameCount = 10
+
+  /// The settings of the stream.
+  package var settings: LowLatencySettings
+  /// The state of each temporal layer, by its number.
+  package var layers = [Layer](repeating: Layer(), count: 8)
+  /// The link with the target rate.
+  package var line: TransmissionQueue
+  /// The hard limits.
+  package var limits: HardLimits
+  /// The QP offsets of the frames after a key frame.
+  package var cascade = QualityCascade()
+  /// The ratio of bits to units of frames that are not predicted from others.
+  package var intraRatio = BitRatio()
+  /// The lowest QP that the present scene may have.
+  package var floor = SceneMinimumQP()
+  /// The number of frames since the last key frame or scene cut.
+  package var framesSinceKey = 0
+  /// Whether the rate has changed since the last frame.
+  package var rateChanged = false
+  /// The typical time between frames.
+  package var interval: TypicalFrameInterval
+  /// After a reduction of the rate: the number of frames that have to fit the new rate together,
+  /// and the bits left for them.
+  package var cautiousFrames = 0
+  package var cautiousBits = 0.0
+  /// The number of macroblock rows and columns.
+  package let rows: Int
+  package let columns: Int
+  /// The shares of the bits that each macroblock row took in P pictures and in key frames
+  /// (`RowBudget.shares`).
+  package let sharesP: UnsafeMutablePointer<Float>
+  package let sharesI: UnsafeMutablePointer<Float>
+
+  // The frame being coded:
+  /// The temporal layer of the frame.
+  package var layer = 0
+  /// Seconds since the frame before.
+  package var duration = 0.0
+  /// The frame's part of the bits that a frame gets on average (`FrameRequest.budgetShare`).
+  package var share = 1.0
+  /// The bits that the frame gets by its share, for a typical interval.
+  package var frameShareBits = 0.0
+  /// The bits by which the time since the last frame relieves the account of its layer.
+  package var accountCredit = 0.0
+  /// The residual of the frame by the pre-analysis.
+  package var residual = ResidualHistogram()
+  /// Whether it is a key frame or a scene cut, so that nothing predicts it.
+  package var isUnpredicted = false
+  /// Whether the caller has set its QP, so that it says nothing about other frames.
+  package var isFixed = false
+  /// Whether the caller has set its references, which are then further away than usual.
+  package var hasChosenReferences = false
+  /// Whether the picture stands still.
+  package var isStill = false
+  /// Whether hard limits leave fewer bits than the link.
+  package var isLimited = false
+  /// The bits beyond which its macroblocks were skipped.
+  package var lastLimit = Double.infinity
+
+  /// Begins a stream. The memory of the row shares is allocated from `memory`.
+  package init(_ settings: LowLatencySettings, memory: inout EncoderMemory) {
+    self.settings = settings
+    interval = TypicalFrameInterval(seconds: 1 / settings.frameRate)
+    line = TransmissionQueue(rate: settings.averageBitRate ?? 0, bound: settings.maximumQueueDelay)
+    limits = HardLimits(settings.dataRateLimits)
+    rows = (settings.height + 15) / 16
+    columns = (settings.width + 15) / 16
+    sharesP = memory.allocate(Float.self, count: rows)
+    sharesI = memory.allocate(Float.self, count: rows)
+    for y in 0..<rows {
+      sharesP[y] = 1 / Float(rows)
+      sharesI[y] = 1 / Float(rows)
+    }
+  }
+
+  /// Changes the configuration from the next frame on.
+  package mutating func reconfigure(_ new: LowLatencySettings) {
+    if let old = settings.averageBitRate, let rate = new.averageBitRate, old != rate {
+      rateChanged = true
+      // Bits saved or overspent at the old rate say little about the new one.
+      let frame = rate / new.frameRate
+      for i in layers.indices { layers[i].account = min(max(layers[i].account, 0), frame) }
+      line.change(rate: rate)
+      floor.forget()
+      cautiousFrames = 0
+      if rate < old {
+        cautiousFrames = LowLatencyRateControl.cautiousFrameCount
+        cautiousBits = 0.97 * rate * usualDuration * Double(cautiousFrames)
+      }
+    } else if let rate = new.averageBitRate {
+      line.rate = rate
+    }
+    line.bound = new.maximumQueueDelay
+    limits.change(to: new.dataRateLimits)
+    settings = new
+  }
+
+  /// Whether frames need `PreAnalysis`.
+  package var needsPreAnalysis: Bool { settings.averageBitRate != nil }
+
+  // MARK: - Before the frame
+
+  /// Decides about the next frame.
+  /// - Parameters:
+  ///   - isKeyFrame: whether it is an IDR picture.
+  ///   - isSceneChange: whether a new scene begins with it.
+  ///   - request: what the caller wants of the frame.
+  ///   - facts: what the pre-analysis found.
+  package mutating func plan(
+    isKeyFrame: Bool, isSceneChange: Bool, request: FrameRequest, facts: PreAnalysisResult
+  ) -> Decision {
+    layer = request.temporalLayer
+    // Longer or shorter durations say nothing more about bits, and could exceed the range of
+    // numbers.
+    duration = min(max(request.duration ?? 1 / settings.frameRate, 1e-4), 120)
+    hasChosenReferences = request.hasChosenReferences && !isKeyFrame
+    isUnpredicted = isKeyFrame || isSceneChange
+    isFixed = request.qp != nil
+    var decision = Decision()
+    let (minQP, maxQP) = (settings.minimumQP, settings.maximumQP)
+    interval.take(duration)
+    // The frame is sent now: the windows of the limits have moved on by as much.
+    limits.pass(seconds: duration)
+    let allowed = limits.largestFrame(duration: min(duration, usualDuration))
+    (decision.largest, decision.allowed) = (allowed, allowed)
+
+    guard let rate = settings.averageBitRate else {
+      var qp = request.qp ?? 26
+      if request.qp == nil, case .constantQP(let fixed) = settings.rate { qp = fixed }
+      decision.qp = min(max(qp, minQP), maxQP)
+      if let allowed { limit(&decision, target: allowed * 0.9, maximum: allowed, most: allowed, isKeyFrame) }
+      return decision
+    }
+
+    line.drain(duration)
+    share = request.budgetShare
+    // The bits of a frame do not follow the jitter of its time, and a frame that fills a link that
+    // a pause has emptied would arrive late.
+    frameShareBits = rate * usualDuration * share
+    accountCredit = rate * min(duration, usualDuration * LowLatencyRateControl.longestGain) * share
+    residual = facts.residual
+    isStill = facts.isStill && !isUnpredicted
+    offset = 0
+    var room = max(line.room(duration: usualDuration), frameShareBits * LowLatencyRateControl.leastRoom.line)
+    isLimited = allowed.map { $0 < room } ?? false
+    if let allowed { room = min(room, allowed) }
+
+    let aim = isUnpredicted ? unpredictedAim(room) : interAim(room, rate: rate, novelty: facts.novelty)
+    var (target, maximum) = (aim.bits, aim.most)
+    var qp = aim.qp
+    if cautiousFrames > 0 && !isKeyFrame {
+      let fair = max(cautiousBits, 0) / Double(cautiousFrames) * share
+      let most = min(fair * 0.92, rateChanged ? frameShareBits * 0.9 : .infinity)
+      if target > most {
+        target = most
+        qp = max(qp, self.qp(for: target))
+      }
+      maximum = min(maximum, max(min(fair * (rateChanged ? 1.15 : 1.5), cautiousBits), 1000))
+    }
+    if let bits = request.targetBits {
+      target = Double(bits)
+      maximum = target * 1.25
+      qp = self.qp(for: target)
+    }
+    if let allowed, target > allowed * 0.93 {
+      target = allowed * 0.93
+      qp = max(qp, self.qp(for: target))
+    }
+    if let fixed = request.qp { qp = Double(fixed) }
+    qp = qp.isFinite ? min(max(qp, Double(minQP)), Double(maxQP)) : Double(maxQP)
+    decision.qp = Int(qp.rounded())
+
+    if settings.allowsFrameDropping,
+      isKeyFrame ? mustWait(isKeyFrame: true, allowed: allowed) : mustDrop(allowed: allowed)
+    {
+      // Time passes nevertheless and drains the queue.
+      decision.drop = true
+      account(0)
+      return decision
+    }
+    if isFixed {
+      // The QP replaces the choice of the rate control for this frame alone: only hard limits bound
+      // its size.
+      if let allowed { limit(&decision, target: allowed * 0.9, maximum: allowed, most: allowed, isKeyFrame) }
+      lastLimit = allowed ?? .infinity
+      return decision
+    }
+    layers[layer].qp = qp - offset
+    limit(&decision, target: target, maximum: min(maximum, room), most: room, isKeyFrame)
+    if maxQP < 51 {
+      // With an upper limit of the QP a frame may take more than it should. Later frames are
+      // dropped for that where allowed, but no macroblock is coded as skipped.
+      decision.budget?.limit = allowed ?? .infinity
+    } else {
+      decision.largest = room
+    }
+    lastLimit = decision.budget?.limit ?? .infinity
+    return decision
+  }
+
+  /// The typical time between frames, in seconds.
+  package var usualDuration: Double { interval.seconds }
+
+  /// The aim for a frame: its QP, its bits, and the most bits that it may take.
+  package typealias Aim = (qp: Double, bits: Double, most: Double)
+
+  /// The factor from model units to bits for the present frame.
+  package var ratio: Double {
+    if isUnpredicted { return intraRatio.value }
+    let state = layers[layer]
+    // The first frame of a layer is taken to be like those of the layers below.
+    let known = state.ratio.isKnown ? state.ratio : layers.first { $0.ratio.isKnown }?.ratio ?? intraRatio
+    return known.value * (hasChosenReferences ? 2.5 : 1)
+  }
+
+  /// The QP at which the present frame takes a number of bits.
+  package func qp(for bits: Double) -> Double { BitModel.qp(residual, units: max(bits, 1) / ratio) }
+
+  /// The bits that the present frame takes at a QP.
+  package func bits(at qp: Double) -> Double { BitModel.units(residual, qp: qp) * ratio }
+
+  /// Whether the frame has its full share, as all frames of a stream without temporal layers have.
+  package var hasWholeShare: Bool { abs(share - 1) < 0.05 }
+
+  /// The QP offset of the cascade for the present frame.
+  package var offset = 0.0
+
+  /// Sets the budget of the frame's rows.
+  /// - Parameters:
+  ///   - decision: gets the budget.
+  ///   - target: the bits that the frame should take.
+  ///   - maximum: the bits beyond which the QP of its rows rises.
+  ///   - most: the bits beyond which its macroblocks are skipped.
+  ///   - isKeyFrame: whether it is an IDR picture.
+  package func limit(
+    _ decision: inout Decision, target: Double, maximum: Double, most: Double, _ isKeyFrame: Bool
+  ) {
+    decision.budget = RowBudget(
+      target: max(target, 64), maximum: max(maximum, 64), limit: max(most, 64),
+      cheapest: cheapest(isKeyFrame),
+      minQP: settings.minimumQP, maxQP: settings.maximumQP,
+      shares: isKeyFrame ? sharesI : sharesP)
+  }
+
+  /// The bits of the cheapest macroblock.
+  package func cheapest(_ isKeyFrame: Bool) -> Double {
+    isKeyFrame ? settings.cheapestBlock.keyFrame : settings.cheapestBlock.other
+  }
+
+  /// Whether hard limits leave too few bits for a frame's headers and its cheapest macroblocks now,
+  /// but will leave enough when time has passed.
+  package func mustWait(isKeyFrame: Bool, allowed: Double?) -> Bool {
+    let headers = LowLatencyRateControl.headers
+    let least =
+      (isKeyFrame ? headers.keyFrame : headers.frame) + Double(rows * columns) * cheapest(isKeyFrame)
+    guard let allowed, least > allowed else { return false }
+    return least
+      <= limits.largestFrame(duration: min(duration, usualDuration), afterPause: true) ?? .infinity
+  }
+
+  /// Whether the frame would exceed the bound of the link, or a hard limit, even at the highest QP.
+  package func mustDrop(allowed: Double?) -> Bool {
+    let least = bits(at: Double(settings.maximumQP))
+    if let allowed, least > allowed { return true }
+    if mustWait(isKeyFrame: false, allowed: allowed) { return true }
+    let room = line.room(duration: usualDuration)
+    // Frames that no other frame refers to are dropped first.
+    if layer > 0 { return least > room - line.bound(duration: usualDuration) * line.rate * 0.5 }
+    // A frame that takes longer than the bound by itself is sent as soon as the link is free.
+    return least > room && line.backlog > 0
+  }
+}

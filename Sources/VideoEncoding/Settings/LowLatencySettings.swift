@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the low-latency rate control reads of an encoder's configuration.
+package struct LowLatencySettings {
+  /// The size of the pictures in luma samples.
+  package var width: Int
+  package var height: Int
+  /// The frame rate in frames per second, where frames give no durations.
+  package var frameRate: Double
+  /// The bit rate or QP to aim at.
+  package var rate = LowLatencyRate.constantQP(28)
+  /// The most seconds from the capture of a frame to the arrival of its last bit over a link of
+  /// the average bit rate.
+  package var maximumQueueDelay = 0.3
+  /// The lowest and the highest QP of any block, 0 to 51.
+  package var minimumQP = 0
+  package var maximumQP = 51
+  /// The hard limits of the bytes in windows of time.
+  package var dataRateLimits: [DataRateLimit] = []
+  /// Whether the rate control may drop frames.
+  package var allowsFrameDropping = false
+  /// The bits of a block of 16x16 samples that is coded in the cheapest way, in a key frame and in
+  /// other frames.
+  package var cheapestBlock = (keyFrame: 8.0, other: 0.125)
+
+  /// Creates settings with defaults for everything else.
+  /// - Parameters:
+  ///   - width: the width of the pictures in luma samples.
+  ///   - height: the height of the pictures in luma samples.
+  ///   - frameRate: the frame rate in frames per second.
+  package init(width: Int, height: Int, frameRate: Double) {
+    self.width = width
+    self.height = height
+    self.frameRate = frameRate
+  }
+
+  /// The average bit rate in bits per second; nil with a constant QP.
+  package var averageBitRate: Double? {
+    if case .averageBitRate(let rate) = rate { Double(rate) } else { nil }
+  }
+
+}
