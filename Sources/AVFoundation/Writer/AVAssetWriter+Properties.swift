@@ -2,66 +2,75 @@
 import FFmpegMedia
 import Foundation
 
-// Set these before `startWriting()`; later they have no effect.
+// The setters have an effect only before `startWriting()`.
 
 extension AVAssetWriter {
-  /// The index goes to the front of the file, so that a player can begin while it loads.
+  /// Whether the index is written at the front of the file, so that a player can begin before it
+  /// has loaded the whole file.
   public var shouldOptimizeForNetworkUse: Bool {
     get { lock.withLock { properties.optimizes } }
     set { lock.withLock { properties.optimizes = newValue } }
   }
 
-  /// Units per second of the movie header; 0: one that suits the tracks.
+  /// The time scale of the movie header, in units per second. 0 stands for a scale that suits the
+  /// tracks.
   public var movieTimeScale: CMTimeScale {
     get { lock.withLock { properties.movieTimeScale } }
     set { lock.withLock { properties.movieTimeScale = max(0, newValue) } }
   }
 
-  /// What the movie tells of itself. Items may be of the common key space or of one of movie files' own; with one that
-  /// a movie cannot hold writing does not start.
+  /// The metadata of the movie. Items can use the common key space or a key space of movie files.
+  /// `startWriting()` fails if the file type cannot hold one of the items.
   public var metadata: [AVMetadataItem] {
     get { lock.withLock { properties.metadata } }
     set { lock.withLock { properties.metadata = newValue } }
   }
 
-  /// A folder for the frames and the statistics of an input that makes several passes; nil takes the system's. The movie
-  /// itself needs none: its bytes go into a nameless file where it will be, so that it need not be copied. A folder that does
-  /// not exist, or cannot be written to, is an error in any case.
+  /// The folder for the temporary files of inputs that encode in several passes, which hold encoded
+  /// frames and statistics. Nil stands for the system's temporary folder.
+  ///
+  /// The movie itself needs no temporary folder: its bytes go into an unnamed file in the output
+  /// folder, which is not copied in the end. `startWriting()` fails if the folder does not exist or
+  /// cannot be written to, even if no input needs it.
   public var directoryForTemporaryFiles: URL? {
     get { lock.withLock { properties.temporaryDirectory } }
     set { lock.withLock { properties.temporaryDirectory = newValue } }
   }
 
-  /// How long the movie will be, as far as is known: a movie in fragments says so in its header, and encoders with an
-  /// average bit rate share the bits out for so long (`kVTCompressionPropertyKey_ExpectedDuration`).
+  /// The expected duration of the movie. The header of a fragmented movie states it, and encoders
+  /// with an average bit rate distribute their bits over it
+  /// (`kVTCompressionPropertyKey_ExpectedDuration`). Invalid or zero if the duration is not known.
   public var overallDurationHint: CMTime {
     get { lock.withLock { properties.durationHint } }
     set { lock.withLock { properties.durationHint = newValue } }
   }
 
-  /// Length of a movie fragment: a movie in fragments can be played up to the last one when its writing is
-  /// interrupted. Invalid: no fragments.
+  /// The duration of a movie fragment, or an invalid time for a movie without fragments. If the
+  /// writing of a fragmented movie is interrupted, the movie can be played up to the end of its
+  /// last complete fragment.
   public var movieFragmentInterval: CMTime {
     get { lock.withLock { properties.fragmentInterval } }
     set { lock.withLock { properties.fragmentInterval = newValue } }
   }
 
-  /// Length of the first movie fragment, where there are fragments; invalid, as it is unless set: that of the others.
+  /// The duration of the first fragment of a fragmented movie. An invalid time, the default, stands
+  /// for `movieFragmentInterval`.
   public var initialMovieFragmentInterval: CMTime {
     get { lock.withLock { properties.firstFragmentInterval } }
     set { lock.withLock { properties.firstFragmentInterval = newValue } }
   }
 
-  /// Whether the fragments of a movie can be appended to those of another one that a writer with the same settings makes of
-  /// what comes before. They then carry source times, without an edit list that moves them to zero, and continue at
-  /// `initialMovieFragmentSequenceNumber`; the other movie's header serves for them. Without effect where there are no
-  /// fragments.
+  /// Whether the fragments of this movie can be appended to the fragments of another movie, which a
+  /// writer with the same settings made of the samples that come before. If true, the fragments
+  /// carry source times, the movie has no edit list that moves its start to zero, fragments are
+  /// numbered from `initialMovieFragmentSequenceNumber`, and the header of the other movie
+  /// describes them. Has no effect on a movie without fragments.
   public var producesCombinableFragments: Bool {
     get { lock.withLock { properties.makesCombinableFragments } }
     set { lock.withLock { properties.makesCombinableFragments = newValue } }
   }
 
-  /// The number of the first fragment, from 1.
+  /// The sequence number of the first fragment, at least 1.
   public var initialMovieFragmentSequenceNumber: Int {
     get { lock.withLock { properties.firstFragment } }
     set { lock.withLock { properties.firstFragment = max(1, newValue) } }
@@ -71,34 +80,38 @@ extension AVAssetWriter {
 // MARK: - Segments
 
 extension AVAssetWriter {
-  /// Length of a segment, which ends where a sync sample comes so much after its beginning, or later. Invalid, as it is
-  /// unless set: six seconds. Indefinite: each `flushSegment()` ends one.
+  /// The interval of segments. A segment ends at the first sync sample at or after the next
+  /// multiple of this interval, counted from `initialSegmentStartTime`. An invalid time, the
+  /// default, stands for six seconds. With an indefinite time, segments end only at calls of
+  /// `flushSegment()`.
   public var preferredOutputSegmentInterval: CMTime {
     get { lock.withLock { properties.segmentInterval } }
     set { lock.withLock { properties.segmentInterval = newValue } }
   }
 
-  /// The source time that segments are counted from: the first one ends where a sync sample comes one interval after it, or
-  /// the next multiple after the session's start. Invalid, as it is unless set: the session's start.
+  /// The source time from which segments are counted. The first segment ends at the first sync
+  /// sample at or after the first multiple of the segment interval, counted from this time, that
+  /// follows the session's start. An invalid time, the default, stands for the session's start.
   public var initialSegmentStartTime: CMTime {
     get { lock.withLock { properties.segmentStart } }
     set { lock.withLock { properties.segmentStart = newValue } }
   }
 
-  /// How segments are written; needed for segments.
+  /// The profile that segments conform to. A writer of segments must have one.
   public var outputFileTypeProfile: AVFileTypeProfile? {
     get { lock.withLock { properties.profile } }
     set { lock.withLock { properties.profile = newValue } }
   }
 
-  /// Receives the segments. Not retained.
+  /// The receiver of the segments. The writer does not retain it.
   public weak var delegate: (any AVAssetWriterDelegate)? {
     get { lock.withLock { properties.delegate } }
     set { lock.withLock { properties.delegate = newValue } }
   }
 
-  /// Ends the current segment with all samples that have been appended, but for those that an encoder still has. What is
-  /// appended next begins another, and should be a sync sample: nothing asks an encoder for one.
+  /// Ends the current segment with all samples that have been appended, except those that an
+  /// encoder still holds. The next sample that is appended begins a new segment and should be a
+  /// sync sample; the writer does not make an encoder produce one.
   public func flushSegment() {
     guard let assembly else { return }
     do { try assembly.cutNow() } catch { fail(AVError.writing(error)) }
@@ -133,21 +146,21 @@ extension AVAssetWriter {
   }
 }
 
-/// What a segment is.
+/// The kinds of segments.
 public enum AVAssetSegmentType: Int, Sendable {
-  /// The header, which every segment needs.
+  /// The header of the movie, which is needed to decode all other segments.
   case initialization = 1
-  /// A part that can be decoded on its own, with the header.
+  /// A part of the movie that can be decoded without other parts, given the header.
   case separable = 2
 }
 
 /// Receives the segments that a writer makes.
 public protocol AVAssetWriterDelegate: AnyObject {
-  /// A segment is complete. Called in order, on the thread that made it so.
+  /// Called for each complete segment, in order, on the thread whose call completed the segment.
   func assetWriter(
     _ writer: AVAssetWriter, didOutputSegmentData segmentData: Data, segmentType: AVAssetSegmentType,
     segmentReport: AVAssetSegmentReport?)
-  /// The same without a report, for delegates that do not want one.
+  /// Called in place of the method above for a delegate that does not implement that method.
   func assetWriter(
     _ writer: AVAssetWriter, didOutputSegmentData segmentData: Data, segmentType: AVAssetSegmentType)
 }
@@ -165,7 +178,7 @@ extension AVAssetWriterDelegate {
   ) {}
 }
 
-/// What is in a segment.
+/// The contents of a segment.
 open class AVAssetSegmentReport: NSObject, @unchecked Sendable {
   // Sendable: immutable.
   public let segmentType: AVAssetSegmentType
@@ -178,14 +191,14 @@ open class AVAssetSegmentReport: NSObject, @unchecked Sendable {
   }
 }
 
-/// What is in a segment of one track.
+/// The samples of one track in a segment.
 open class AVAssetSegmentTrackReport: NSObject, @unchecked Sendable {
   // Sendable: immutable.
   public let trackID: CMPersistentTrackID
   public let mediaType: AVMediaType
   public let earliestPresentationTimeStamp: CMTime
   public let duration: CMTime
-  /// Of video only.
+  /// Nil for media other than video.
   public let firstVideoSampleInformation: AVAssetSegmentReportSampleInformation?
 
   init(
@@ -202,11 +215,11 @@ open class AVAssetSegmentTrackReport: NSObject, @unchecked Sendable {
   }
 }
 
-/// A segment's first video sample.
+/// The first video sample of a segment.
 open class AVAssetSegmentReportSampleInformation: NSObject, @unchecked Sendable {
   // Sendable: immutable.
   public let presentationTimeStamp: CMTime
-  /// Where it lies in the segment, in bytes.
+  /// The offset of the sample from the beginning of the segment, in bytes.
   public let offset: Int
   public let length: Int
   public let isSyncSample: Bool
@@ -220,7 +233,10 @@ open class AVAssetSegmentReportSampleInformation: NSObject, @unchecked Sendable 
   }
 }
 
-/// - Throws: `AVError` if a folder for temporary files cannot be used.
+/// Checks that temporary files can be made in a folder.
+/// - Parameter url: The folder, or nil for the system's temporary folder, which is not checked.
+/// - Throws: `AVError(.incorrectlyConfigured)` if the URL is not one of an existing folder that can
+///   be written to.
 func checkTemporaryDirectory(_ url: URL?) throws {
   guard let url else { return }
   var isDirectory: ObjCBool = false

@@ -2,7 +2,8 @@
 import Foundation
 
 extension AVAssetWriterInput {
-  /// Takes samples for an input, without blocking a thread of Swift's.
+  /// Appends samples to an input from asynchronous code, without blocking a thread of Swift's
+  /// cooperative pool.
   public final class SampleBufferReceiver: @unchecked Sendable {
     // Sendable: immutable; the input has its own lock.
     private let input: AVAssetWriterInput
@@ -13,15 +14,16 @@ extension AVAssetWriterInput {
       self.writer = writer
     }
 
-    /// Waits until the input wants more, then appends the sample.
-    /// - Throws: `AVError` when the writing has failed or is not under way; `CancellationError`.
+    /// Waits until the input is ready, then appends the sample.
+    /// - Throws: `AVError` if the writing has failed or is not under way; `CancellationError` if
+    ///   the task is cancelled.
     public func append(_ sampleBuffer: CMReadySampleBuffer<CMSampleBuffer.DynamicContent>) async throws {
       while try !appendImmediately(sampleBuffer) { try await Task.sleep(for: .milliseconds(2)) }
     }
 
-    /// Appends the sample if the input wants more.
-    /// - Returns: False if it does not: the sample is not appended.
-    /// - Throws: `AVError` when the writing has failed or is not under way.
+    /// Appends the sample if the input is ready.
+    /// - Returns: False if the input is not ready; the sample is not appended then.
+    /// - Throws: `AVError` if the writing has failed or is not under way.
     public func appendImmediately(
       _ sampleBuffer: CMReadySampleBuffer<CMSampleBuffer.DynamicContent>
     ) throws -> Bool {
@@ -30,11 +32,12 @@ extension AVAssetWriterInput {
       return true
     }
 
-    /// No more samples will come.
+    /// Marks the input as finished.
     public func finish() { input.markAsFinished() }
   }
 
-  /// Takes pictures for an input, without blocking a thread of Swift's.
+  /// Appends pixel buffers to an input from asynchronous code, without blocking a thread of Swift's
+  /// cooperative pool.
   public final class PixelBufferReceiver: @unchecked Sendable {
     // Sendable: immutable; the adaptor's input has its own lock.
     private let adaptor: AVAssetWriterInputPixelBufferAdaptor
@@ -51,20 +54,21 @@ extension AVAssetWriterInput {
       pixelBufferPool = attributes.flatMap { try? CVMutablePixelBuffer.Pool(pixelBufferAttributes: $0) }
     }
 
-    /// Pixel buffers of the attributes that were given.
+    /// A pool of pixel buffers with the given attributes; nil without attributes.
     public let pixelBufferPool: CVMutablePixelBuffer.Pool?
 
-    /// Waits until the input wants more, then appends the picture.
-    /// - Throws: `AVError` when the writing has failed or is not under way; `CancellationError`.
+    /// Waits until the input is ready, then appends the picture.
+    /// - Throws: `AVError` if the writing has failed or is not under way; `CancellationError` if
+    ///   the task is cancelled.
     public func append(_ pixelBuffer: CVReadOnlyPixelBuffer, with presentationTime: CMTime) async throws {
       while try !appendImmediately(pixelBuffer, with: presentationTime) {
         try await Task.sleep(for: .milliseconds(2))
       }
     }
 
-    /// Appends the picture if the input wants more.
-    /// - Returns: False if it does not: the picture is not appended.
-    /// - Throws: `AVError` when the writing has failed or is not under way.
+    /// Appends the picture if the input is ready.
+    /// - Returns: False if the input is not ready; the picture is not appended then.
+    /// - Throws: `AVError` if the writing has failed or is not under way.
     public func appendImmediately(
       _ pixelBuffer: CVReadOnlyPixelBuffer, with presentationTime: CMTime
     ) throws -> Bool {
@@ -76,14 +80,15 @@ extension AVAssetWriterInput {
       return true
     }
 
-    /// No more pictures will come.
+    /// Marks the input as finished.
     public func finish() { adaptor.assetWriterInput.markAsFinished() }
   }
 }
 
 extension AVAssetWriter {
-  /// Adds an input, and takes its samples, in one pass: a receiver does not ask for them again. With one that cannot be
-  /// added the writer fails.
+  /// Adds an input, and returns a receiver that appends samples to it. The input encodes in one
+  /// pass, since a receiver has no means to ask for samples again. If the input cannot be added,
+  /// the writer fails.
   public func inputReceiver(
     for input: AVAssetWriterInput
   ) -> sending AVAssetWriterInput.SampleBufferReceiver {
@@ -92,8 +97,9 @@ extension AVAssetWriter {
     return AVAssetWriterInput.SampleBufferReceiver(input, of: self)
   }
 
-  /// Adds an input, and takes its pictures, in one pass: a receiver does not ask for them again. With one that cannot be
-  /// added the writer fails.
+  /// Adds an input, and returns a receiver that appends pixel buffers to it. The input encodes in
+  /// one pass, since a receiver has no means to ask for pictures again. If the input cannot be
+  /// added, the writer fails.
   public func inputPixelBufferReceiver(
     for input: AVAssetWriterInput, pixelBufferAttributes: CVPixelBufferCreationAttributes? = nil
   ) -> sending AVAssetWriterInput.PixelBufferReceiver {
@@ -107,20 +113,21 @@ extension AVAssetWriter {
     return AVAssetWriterInput.PixelBufferReceiver(adaptor, of: self, pixelBufferAttributes)
   }
 
-  /// Begins to write.
-  /// - Throws: `AVError`, as `error` has it after `startWriting()`.
+  /// Starts the writing.
+  /// - Throws: `AVError`, the one that `error` holds if `startWriting()` returns false.
   public func start() throws {
     guard startWriting() else { throw reason }
   }
 
-  /// Why something was not done.
+  /// The error to throw when a sample has not been appended.
   var reason: any Error {
     error ?? AVError(.operationNotAllowed, reason: "The writing is not under way.")
   }
 
   func wantsMore(of input: AVAssetWriterInput) throws -> Bool {
     guard status == .writing, !input.isFinished else { throw reason }
-    // To append would wait for the encoder, on a thread of Swift's.
+    // If the encoder is busy, an append would block the calling thread, which belongs to Swift's
+    // cooperative pool.
     return input.isReadyForMoreMediaData && input.encoder?.isBusy != true
   }
 }

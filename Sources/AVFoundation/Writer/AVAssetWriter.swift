@@ -5,9 +5,11 @@ import UniformTypeIdentifiers
 
 /// Writes samples into a movie file.
 ///
-/// Add inputs, call `startWriting()` and `startSession(atSourceTime:)`, append to the inputs, then `finishWriting`.
-/// The file gets its name when it is complete: until then, after a failure and after `cancelWriting()` there is none.
-/// (A movie in fragments, see `movieFragmentInterval`, is playable at any time and therefore there from the start.)
+/// Add inputs, call `startWriting()` and `startSession(atSourceTime:)`, append samples to the
+/// inputs, and call `finishWriting`. The file gets its name when it is complete. Before that, and
+/// after a failure or `cancelWriting()`, there is no file of that name. A movie in fragments (see
+/// `movieFragmentInterval`) is the exception: it can be played at any time, and has its name from
+/// the start.
 open class AVAssetWriter: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   public enum Status: Int, Sendable {
@@ -18,7 +20,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     case cancelled = 4
   }
 
-  /// Where the movie is written; for segments, nowhere.
+  /// The URL of the movie. A writer of segments has no file; its URL is `/dev/null`.
   public let outputURL: URL
   public let outputFileType: AVFileType
   let container: MuxerContainer
@@ -31,12 +33,15 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   private var session: (start: CMTime?, end: CMTime?) = (nil, nil)
   private var currentAssembly: MovieAssembly?
   private var isStarting = false
-  /// Who is told that the writing has ended; nil: nobody has called `finishWriting` yet, or it is over.
+  /// Handlers to call when the writing has ended; nil before the first call of `finishWriting` and
+  /// after the handlers have been called.
   private var finishers: [@Sendable () -> Void]?
-  /// The file is being completed and named: neither a failure nor cancelling changes what becomes of it.
+  /// Whether the file is being completed and named. Meanwhile neither a failure nor
+  /// `cancelWriting()` changes the result.
   private var isNaming = false
+  /// How far each input's samples reach, on the movie's time line.
   private var positions: [ObjectIdentifier: CMTime] = [:]
-  /// What finished inputs still do in the background.
+  /// Entered for each finished input whose encoder still has samples to put out.
   private let finishing = DispatchGroup()
   private let queue = DispatchQueue(label: "AVFoundation.writer", attributes: .concurrent)
   var properties = Properties()
@@ -45,15 +50,17 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     var optimizes = false
     var movieTimeScale: CMTimeScale = 0
     var metadata: [AVMetadataItem] = []
-    /// What of it a movie cannot hold is left out: it is another movie's, not the program's.
+    /// Whether items that the file type cannot hold are left out, rather than failing. Set where
+    /// the items come from another movie and not from the program.
     var leavesOutMetadata = false
     var fragmentInterval = CMTime.invalid
-    /// Of the first fragment; invalid: as the others.
+    /// Duration of the first fragment; invalid if it is that of the other fragments.
     var firstFragmentInterval = CMTime.invalid
     var makesCombinableFragments = false
     var firstFragment = 1
     var segmentInterval = CMTime.invalid
-    /// What HTTP live streaming's authors are told to use, where nothing is asked for.
+    /// The interval that is used: six seconds where the program sets none, as Apple's HLS authoring
+    /// specification recommends.
     var usedSegmentInterval: CMTime {
       let isUsable = segmentInterval.isNumeric ? segmentInterval > .zero : segmentInterval.isIndefinite
       return isUsable ? segmentInterval : CMTime(value: 6, timescale: 1)
@@ -68,10 +75,12 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
 
   // MARK: - Creation
 
+  /// Creates a writer of a movie file.
   /// - Parameters:
-  ///   - outputURL: A file that does not exist, in a folder that does.
+  ///   - outputURL: The URL of a file that does not exist, in an existing folder.
   ///   - outputFileType: `.mov`, `.mp4`, `.m4v`, `.m4a`, `.mobile3GPP` or `.mobile3GPP2`.
-  /// - Throws: `AVError` for another file type or for a URL that is no file.
+  /// - Throws: `AVError(.formatUnsupported)` for another file type or for a URL that is not a file
+  ///   URL.
   public init(url outputURL: URL, fileType outputFileType: AVFileType) throws {
     guard outputURL.isFileURL else {
       throw AVError(
@@ -89,8 +98,11 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     try self.init(url: outputURL, fileType: outputFileType)
   }
 
-  /// A writer of segments for the delegate: set `outputFileTypeProfile`, `preferredOutputSegmentInterval` and
-  /// `initialSegmentStartTime` as well.
+  /// Creates a writer that passes segments to its delegate. Such a writer needs an
+  /// `outputFileTypeProfile` and a `delegate`, and can have a `preferredOutputSegmentInterval` and
+  /// an `initialSegmentStartTime`.
+  /// - Parameter outputContentType: The type of the file that the segments form. With a type that
+  ///   cannot be written the status is `.failed`.
   public init(contentType outputContentType: UTType) {
     let type = AVFileType(rawValue: outputContentType.identifier)
     container = (try? Self.container(type)) ?? .mp4
@@ -123,12 +135,12 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   // MARK: - State
 
   open var status: Status { lock.withLock { currentStatus } }
-  /// Why the writing failed.
+  /// The error that made the writing fail, or nil.
   open var error: Error? { lock.withLock { currentError } }
   open var inputs: [AVAssetWriterInput] { lock.withLock { currentInputs } }
   var assembly: MovieAssembly? { lock.withLock { currentAssembly } }
 
-  /// The kinds of media that the file type holds.
+  /// The media types that the file type can hold.
   open var availableMediaTypes: [AVMediaType] {
     switch container {
     case .m4a: [.audio]
@@ -137,8 +149,14 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Whether samples can be encoded with these settings: the encoder is asked. Nil, to store them as they are, always
-  /// can. Settings for video without a size can be applied by an input whose source format hint has one.
+  /// Whether an input with these settings can be added. The encoder is asked whether it takes them.
+  /// - Parameters:
+  ///   - outputSettings: The settings of an input, or nil to store samples unchanged, which is
+  ///     always possible. Video settings without a size are accepted, since an input takes the size
+  ///     from its source format hint.
+  ///   - mediaType: The media type of the input.
+  /// - Returns: False if the file type does not hold the media type, or no encoder takes the
+  ///   settings.
   @discardableResult
   open func canApply(outputSettings: [String: Any]?, forMediaType mediaType: AVMediaType) -> Bool {
     guard availableMediaTypes.contains(mediaType) else { return false }
@@ -146,7 +164,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     guard let outputSettings, mediaType == .video, !VideoEncodingSettings.haveSize(outputSettings) else {
       return input.settingsError == nil && input.encoderError == nil
     }
-    // They are for an input whose source format hint has the size: any that encoders take stands for it.
+    // The size is to come from the input's source format hint. Test the settings with a usual size.
     let sized = outputSettings.merging([AVVideoWidthKey: 1280, AVVideoHeightKey: 720]) { $1 }
     let typical = AVAssetWriterInput(mediaType: mediaType, outputSettings: sized)
     return typical.settingsError == nil && typical.encoderError == nil
@@ -160,10 +178,11 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
       && input.settingsError == nil
   }
 
-  /// Adds an input. One that cannot be added makes the writer fail.
+  /// Adds an input. Adding an input that cannot be added makes the writer fail.
   open func add(_ input: AVAssetWriterInput) {
     guard canAdd(input) else {
-      // It belongs to no other writer: who waits for it learns that this one has failed.
+      // The input belongs to no other writer. Attaching it lets code that waits for its readiness
+      // see that this writer has failed.
       if status == .unknown, input.writer == nil { input.attach(to: self) }
       fail(
         input.settingsError
@@ -178,9 +197,9 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
 
   // MARK: - Writing
 
-  /// Begins: reserves the file and sets up the encoders.
-  /// - Returns: False, with `error` set, if the file exists, its folder does not or cannot be written to, or an encoder
-  ///   does not take its settings.
+  /// Reserves the output file and sets up the encoders.
+  /// - Returns: False, with `error` set, if the file exists, its folder does not exist or cannot be
+  ///   written to, or an encoder does not take its settings.
   @discardableResult
   open func startWriting() -> Bool {
     let starts = lock.withLock {
@@ -214,7 +233,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
         return true
       }
       guard goes else {
-        // It was cancelled while it began.
+        // `cancelWriting()` was called meanwhile.
         assembly.abandon()
         releaseEncoders()
         return false
@@ -227,7 +246,8 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     return true
   }
 
-  /// Now, in UTC, as ISO 8601 writes it. Foundation's formatters would load the tables of all languages.
+  /// The present time in UTC, in ISO 8601 format. Foundation's formatters are avoided because they
+  /// load the locale data of all languages.
   private static func presentTime() -> String {
     var now = time(nil)
     var parts = tm()
@@ -277,7 +297,8 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     return plan
   }
 
-  /// Begins the movie's time line: the source time that is shown first. Samples before it are decoded, not shown.
+  /// Starts the movie's time line. The given source time becomes the movie's zero. Samples before
+  /// it are decoded but not shown.
   open func startSession(atSourceTime startTime: CMTime) {
     let begins = lock.withLock {
       guard currentStatus == .writing, startTime.isNumeric, session.start == nil else { return false }
@@ -297,7 +318,8 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     wakeInputs()
   }
 
-  /// Ends the time line: the movie stops at this source time, whatever has been appended.
+  /// Ends the time line. The movie stops at the given source time, even if later samples have been
+  /// appended.
   open func endSession(atSourceTime endTime: CMTime) {
     let start = lock.withLock { session.start }
     guard status == .writing, let start, endTime.isNumeric, endTime >= start else {
@@ -309,7 +331,8 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     lock.withLock { session.end = endTime }
   }
 
-  /// Gives up. Nothing is left of the file, unless it was complete before: then `status` is `.completed`.
+  /// Cancels the writing and removes what has been written. If the file is being completed at the
+  /// moment, waits for that; `status` is then `.completed` if it succeeded.
   open func cancelWriting() {
     while true {
       let (wasActive, assembly) = lock.withLock { () -> (Bool, MovieAssembly?) in
@@ -324,8 +347,8 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Completes the file; `handler` is called afterwards, on any thread. See `status`. Called again meanwhile it waits for
-  /// the same end.
+  /// Completes the file, and then calls `handler` on any thread. `status` tells whether it
+  /// succeeded. If called again before the file is complete, all handlers are called when it is.
   @preconcurrency open func finishWriting(completionHandler handler: @escaping @Sendable () -> Void) {
     let (status, isFirst) = lock.withLock { () -> (Status, Bool) in
       if finishers != nil {
@@ -354,7 +377,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Completes the file. See `status`.
+  /// Completes the file. `status` tells whether it succeeded.
   open func finishWriting() async {
     await withCheckedContinuation { continuation in
       finishWriting { continuation.resume() }
@@ -367,13 +390,15 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     do {
       let ends = session.start.flatMap { start in session.end.map { $0 - start } }
       try assembly.close(ends: ends) { name in try completeFile(name) }
-      // Segments have no file.
+      // Where there is a file, `completeFile` has set the status. Segments have no file.
       lock.withLock { if currentStatus == .writing { currentStatus = .completed } }
     } catch { fail(AVError.writing(error)) }
     releaseEncoders()
   }
 
-  /// Gives the file its name and the writer its status, unless the writing has been given up: one or the other.
+  /// Names the file and sets the status in one step with respect to failures and cancelling: either
+  /// both happen, or, if the writing has failed or been cancelled, neither does.
+  /// - Throws: `AVError(.operationCancelled)` if the writing has ended before; errors of `name`.
   private func completeFile(_ name: () throws -> Void) throws {
     let goes = lock.withLock {
       isNaming = currentStatus == .writing
@@ -409,7 +434,8 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
       defer { currentAssembly = nil }
       return currentAssembly
     }
-    // The encoder's own thread may be the one that failed: it must not wait for itself.
+    // This may run on the encoder's own thread, so encoders are invalidated on another one: the
+    // thread must not wait for itself.
     assembly?.abandon(keeps: keepsFragments)
     releaseEncoders()
   }
@@ -425,7 +451,9 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     }
   }
 
-  /// The source time of the movie's beginning.
+  /// The source time at which the movie begins.
+  /// - Throws: `AVError` if samples cannot be appended now: the writer is not writing, the session
+  ///   has not started, or it has ended.
   func sessionStartForAppending(_ input: AVAssetWriterInput) throws -> CMTime {
     let (status, session, error) = lock.withLock { (currentStatus, self.session, currentError) }
     guard status == .writing else {
@@ -443,10 +471,11 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     return start
   }
 
-  /// What an input still does is waited for from here on. Takes no lock: the input has its own.
+  /// Makes `finishWriting` wait for an input that is being marked as finished, until
+  /// `inputFinished` is called. Takes no lock, since the caller holds the input's lock.
   func inputWillFinish() { finishing.enter() }
 
-  /// Does it, once `inputWillFinish` was called.
+  /// Completes the encoder and the track of an input, after `inputWillFinish` was called.
   func inputFinished(_ input: AVAssetWriterInput) {
     guard let assembly, let track = input.track, status == .writing else { return finishing.leave() }
     if let encoder = input.encoder {
@@ -464,7 +493,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     wakeInputs()
   }
 
-  /// An input has taken samples up to a time on the movie's time line.
+  /// Records that an input has taken samples up to a time on the movie's time line.
   func advance(_ input: AVAssetWriterInput, to time: CMTime) {
     lock.withLock {
       let id = ObjectIdentifier(input)
@@ -473,15 +502,16 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     wakeInputs(except: input)
   }
 
-  /// How far a track may run ahead of the others.
+  /// How far a track may run ahead of the other tracks.
   private static let lead = CMTime(value: 1, timescale: 1)
 
   func isAhead(_ input: AVAssetWriterInput) -> Bool {
-    // The positions stay under the lock: a copy would make the next change of them copy all.
+    // The dictionary is read under the lock. A copy of it would make the next change copy all
+    // elements.
     let behind = lock.withLock { () -> [AVAssetWriterInput] in
       guard let own = positions[ObjectIdentifier(input)] else { return [] }
       return currentInputs.filter { other in
-        // Text comes when there is something to be read, metadata when there is something to say: nobody waits for it.
+        // Text and metadata samples can be far apart, so other tracks do not wait for them.
         other !== input && !other.mediaType.isSparse
           && (positions[ObjectIdentifier(other)] ?? .zero) + Self.lead < own
       }
@@ -493,7 +523,8 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     for other in inputs where other !== input { other.wake() }
   }
 
-  /// Fragments are written before it is known how long a text is shown.
+  /// Fragments are written before the duration of the last text sample is known, so text is refused
+  /// in them.
   private func checkText(_ plan: MovieAssembly.Plan) throws {
     guard plan.isSegmented || plan.options.isFragmented, inputs.contains(where: { $0.mediaType.isText })
     else {
@@ -504,11 +535,13 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
       advice: "Leave movieFragmentInterval alone, or the text out.")
   }
 
-  /// Where encoders have to put key frames, so that segments can begin there.
+  /// The interval at which encoders must put key frames so that segments can begin there; invalid
+  /// if there are no segments.
   var keyFrameInterval: CMTime {
     isForSegments ? lock.withLock { properties.usedSegmentInterval } : .invalid
   }
-  /// The source time from which those are counted; invalid: the session's start.
+  /// The source time from which the key frame interval is counted; invalid stands for the session's
+  /// start.
   var segmentStart: CMTime { lock.withLock { properties.segmentStart } }
 
   var sessionStart: CMTime { lock.withLock { session.start ?? .zero } }

@@ -2,45 +2,49 @@
 import FFmpegMedia
 import Foundation
 
-// Where a track lies in the file, and what its header says. Set before `startWriting()`; later without effect.
+// The position of a track's samples in the file, and the contents of its header. The setters have
+// an effect only before `startWriting()`.
 
 extension AVAssetWriterInput {
-  /// Where in the file an input's samples lie.
+  /// Positions in the file for an input's samples.
   public struct MediaDataLocation: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// In turns with those of the other tracks.
+    /// The samples are interleaved with those of the other tracks.
     public static let interleavedWithMainMediaData = MediaDataLocation(
       rawValue: "interleavedWithMainMediaData")
-    /// Before those of the others, as is good for small tracks. The others' samples wait, in memory, until the input is
-    /// marked as finished.
+    /// The samples come before those of the other tracks, which suits small tracks. The samples of
+    /// the other tracks are kept in memory until the input is marked as finished.
     public static let beforeMainMediaDataNotInterleaved = MediaDataLocation(
       rawValue: "beforeMainMediaDataNotInterleaved")
   }
 
-  /// What the track tells of itself. See `AVAssetWriter.metadata`.
+  /// The metadata of the track. See `AVAssetWriter.metadata`.
   public var metadata: [AVMetadataItem] {
     get { lock.withLock { layout.metadata } }
     set { lock.withLock { layout.metadata = newValue } }
   }
-  /// The size of the picture in square pixels that the track's header tells; zero: that of the samples.
+  /// The size of the picture in the track's header, in square pixels. Zero stands for the size of
+  /// the samples. With a side outside of 1 to 32767 `startWriting()` fails.
   public var naturalSize: CGSize {
     get { lock.withLock { layout.naturalSize } }
     set { lock.withLock { layout.naturalSize = newValue } }
   }
-  /// How much of the track lies together before another one has its turn; invalid: a sample.
+  /// The duration of the parts in which the track is interleaved with others. An invalid time means
+  /// that tracks can alternate at each sample.
   public var preferredMediaChunkDuration: CMTime {
     get { lock.withLock { layout.chunkDuration } }
     set { lock.withLock { layout.chunkDuration = newValue } }
   }
-  /// Bytes; 0: no alignment, which alone is possible: with another writing does not start.
+  /// The alignment of chunks in bytes. Alignment is not supported: with a value other than 0
+  /// `startWriting()` fails.
   public var preferredMediaChunkAlignment: Int {
     get { lock.withLock { layout.chunkAlignment } }
     set { lock.withLock { layout.chunkAlignment = newValue } }
   }
-  /// Where the files lie that a track refers to instead of holding samples. There are no such tracks here: with a URL
-  /// writing does not start.
+  /// The base URL of the files that a track refers to in place of holding samples. Such tracks are
+  /// not supported: with a URL `startWriting()` fails.
   public var sampleReferenceBaseURL: URL? {
     get { lock.withLock { layout.referenceBase } }
     set { lock.withLock { layout.referenceBase = newValue } }
@@ -52,8 +56,9 @@ extension AVAssetWriterInput {
 
   // MARK: - Associations
 
-  /// Whether a track can refer to another's: `audioFallback` from sound to sound, `chapterList` from pictures or sound to
-  /// text, `selectionFollower` between any.
+  /// Whether this input's track can refer to the track of another input. Associations can have the
+  /// type `audioFallback` from audio to audio, `chapterList` from video or audio to text, and
+  /// `selectionFollower` between any media types.
   public func canAddTrackAssociation(
     withTrackOf input: AVAssetWriterInput, type trackAssociationType: String
   ) -> Bool {
@@ -68,7 +73,8 @@ extension AVAssetWriterInput {
     }
   }
 
-  /// Refers to another input's track. An association that cannot be added makes the writer fail.
+  /// Makes this input's track refer to the track of another input. Adding an association that
+  /// cannot be added makes the writer fail.
   public func addTrackAssociation(
     withTrackOf input: AVAssetWriterInput, type trackAssociationType: String
   ) {
@@ -98,8 +104,8 @@ extension AVAssetWriterInput {
     init(_ input: AVAssetWriterInput) { self.input = input }
   }
 
-  /// What the track of this input is to have in the movie.
-  /// - Throws: `AVError` for what a movie cannot have.
+  /// Copies the layout properties to the track.
+  /// - Throws: `AVError` for properties that a movie cannot have.
   func configureLayout(of track: TrackAssembly, in writer: AVAssetWriter) throws {
     let layout = lock.withLock { self.layout }
     guard layout.chunkAlignment == 0 else {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-// When the block of `requestMediaDataWhenReady` is called.
+// This file decides when the block of `requestMediaDataWhenReady` is called.
 
 extension AVAssetWriterInput {
-  /// The encoder has done a picture: a source that dropped some may go on.
+  /// Called when the encoder has finished a picture. Lets a real-time source that dropped pictures
+  /// go on.
   func wakeIfRealTime() { if expectsMediaDataInRealTime { wake() } }
 
-  /// Calls the block if the input is ready and nobody is at it.
+  /// Schedules the block if the input is ready and the block is not scheduled already.
   func wake() {
     guard isReadyForMoreMediaData else { return wakeLater() }
     let request: (queue: DispatchQueue, block: @Sendable () -> Void)? = lock.withLock {
@@ -19,8 +20,10 @@ extension AVAssetWriterInput {
     request.queue.async { [self] in run(request) }
   }
 
-  /// An encoder may take pictures without giving one out, so that nobody says when it has room: it is asked, again and
-  /// again, also where it has had room since it was found busy.
+  /// Schedules another look at the encoder's queue, for a real-time input whose encoder is busy.
+  /// The encoder may take pictures without putting any out, so that no callback tells when it has
+  /// room. The input is polled every 5 milliseconds, even if the encoder has become ready since it
+  /// was found busy.
   private func wakeLater() {
     guard expectsMediaDataInRealTime, writer?.status == .writing else { return }
     let queue: DispatchQueue? = lock.withLock {
@@ -37,7 +40,8 @@ extension AVAssetWriterInput {
 
   private func run(_ request: (queue: DispatchQueue, block: @Sendable () -> Void)) {
     let before = lock.withLock { state.appendCount }
-    // Looked at before the call: a block that does not know yet is called again.
+    // Read before the call. If the writer ends during the call, the block may not have seen it and
+    // is called again.
     let isOver = hasWriterEnded
     let wasRefused = lock.withLock { state.wasRefused }
     if isReadyForMoreMediaData, !(isOver && wasRefused) { request.block() }
@@ -51,21 +55,23 @@ extension AVAssetWriterInput {
     } else if appended || !isReadyForMoreMediaData {
       wake()
     } else {
-      // The source had nothing: ask again a little later, not at once.
+      // The block appended nothing although the input was ready. Call it again after 10
+      // milliseconds, so as not to spin.
       request.queue.asyncAfter(deadline: .now() + .milliseconds(10)) { [weak self] in self?.wake() }
     }
   }
 
-  /// A writer that is gone has ended as well.
+  /// Whether the writer has failed, was cancelled, or has been deallocated.
   private var hasWriterEnded: Bool {
     guard let writer else { return lock.withLock { state.isAttached } }
     let status = writer.status
     return status == .failed || status == .cancelled
   }
 
-  /// Blocks that hold the input, as most do, and that nobody will call any more.
+  /// Releases the blocks. Most of them hold the input, and they will not be called any more.
   func forgetRequests() {
-    // They go when the lock is free: what they hold may come back here.
+    // The blocks are released outside of the lock, because releasing what they hold may call this
+    // input.
     let old = lock.withLock {
       defer {
         state.request = nil
@@ -77,7 +83,8 @@ extension AVAssetWriterInput {
     withExtendedLifetime(old) {}
   }
 
-  /// The writer has failed, was cancelled or is done: whoever waits is told.
+  /// Called when the writer has failed, was cancelled or has completed: wakes code that waits for
+  /// the input.
   func writerEnded() {
     let (passRequest, isInPass) = lock.withLock {
       defer {
@@ -87,7 +94,8 @@ extension AVAssetWriterInput {
       return (state.passRequest, !state.isFinished && state.passDescription != nil)
     }
     withExtendedLifetime(passRequest) {}
-    // A writer that failed in a pass: who waits for the end of the passes is told.
+    // The writer failed during a pass. The block is called so that code that waits for the end of
+    // the passes goes on.
     if isInPass, let passRequest { passRequest.queue.async(execute: passRequest.block) }
     wake()
   }

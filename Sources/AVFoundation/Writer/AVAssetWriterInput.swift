@@ -2,15 +2,16 @@
 import FFmpegMedia
 import Foundation
 
-/// A track of the movie that a writer makes, and where its samples go in.
+/// Appends samples to one track of the movie that a writer makes.
 ///
-/// With nil as output settings samples are stored as they come (compressed video and sound, or PCM); with settings
-/// they are encoded. Set the properties before `AVAssetWriter.startWriting()`; later they have no effect.
+/// With nil as output settings samples are stored unchanged (compressed video and audio, or PCM).
+/// With settings they are encoded. The properties have an effect only if they are set before
+/// `AVAssetWriter.startWriting()`.
 open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   public let mediaType: AVMediaType
   public let outputSettings: [String: Any]?
-  /// What samples will be like, if it is known.
+  /// The format that samples will have, if it is known.
   public let sourceFormatHint: CMFormatDescription?
 
   let lock = Lock()
@@ -30,31 +31,35 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     var allowsPasses = false
   }
 
-  /// What happens while a movie is written.
+  /// The state while a movie is written.
   struct State {
     var track: TrackAssembly?
     var encoder: (any InputEncoder)?
     var isFinished = false
-    /// It has, or had, a writer.
+    /// Whether the input has been added to a writer, which may have been deallocated since.
     var isAttached = false
     var request: (queue: DispatchQueue, block: @Sendable () -> Void)?
     var isScheduled = false
-    /// A look at the busy encoder is due.
+    /// Whether another look at the busy encoder is scheduled; see `wakeLater`.
     var isWaiting = false
     var appendCount = 0
-    /// An `append` has returned false: the program knows that the writing is over.
+    /// Whether an `append` has returned false, so that the program knows that the writing is over.
     var wasRefused = false
-    /// Of an input that encodes pictures; it outlives the encoder, since programs ask for it before each picture.
+    /// The pool of an input that encodes pictures. It stays available when the encoder is gone,
+    /// because programs ask for it before each picture.
     var pixelBufferPool: CVPixelBufferPool?
     var passDescription: AVAssetWriterInputPassDescription?
     var passRequest: (queue: DispatchQueue, block: @Sendable () -> Void)?
   }
 
-  /// Of the parameters:
-  ///
-  /// - `outputSettings`: nil: samples are stored as they are. For video: `AVVideoCodecKey`, `AVVideoWidthKey`,
-  ///   `AVVideoHeightKey` and, as wanted, `AVVideoCompressionPropertiesKey` and others. For sound: `AVFormatIDKey`
-  ///   (AAC or linear PCM) and others.
+  /// Creates an input.
+  /// - Parameters:
+  ///   - mediaType: The type of media that is appended.
+  ///   - outputSettings: Nil to store samples unchanged. For video `AVVideoCodecKey`,
+  ///     `AVVideoWidthKey`, `AVVideoHeightKey` and optionally `AVVideoCompressionPropertiesKey` and
+  ///     others; for audio `AVFormatIDKey` (AAC or linear PCM) and others.
+  ///   - sourceFormatHint: The format that samples will have, if it is known. It gives the size of
+  ///     video settings without one.
   public init(mediaType: AVMediaType, outputSettings: [String: Any]?, sourceFormatHint: CMFormatDescription?)
   {
     self.mediaType = mediaType
@@ -69,39 +74,42 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
 
   // MARK: - Properties
 
-  /// The samples come at their own pace, from a camera or a network. The input is ready for them unless its encoder is
-  /// behind: then they are better dropped, as `append` would wait.
+  /// Whether samples come at a pace that the program does not control, for example from a camera or
+  /// a network. If true, the input is ready unless its encoder is behind; the program should drop
+  /// samples then, since `append` would wait for the encoder.
   open var expectsMediaDataInRealTime: Bool {
     get { lock.withLock { properties.expectsRealTime } }
     set { lock.withLock { properties.expectsRealTime = newValue } }
   }
-  /// How a player is to turn the picture.
+  /// The transform that players apply to the picture.
   open var transform: CGAffineTransform {
     get { lock.withLock { properties.transform } }
     set { lock.withLock { properties.transform = newValue } }
   }
-  /// Units per second of the track's times; 0: chosen so that the samples' times are exact, or, where their own time scale
-  /// is beyond 10,000,000 (nanoseconds), within half a unit of 90,000 or more per second.
+  /// The time scale of the track in units per second. 0 stands for a scale in which the samples'
+  /// times are exact. If the samples' time scale exceeds 10,000,000, as with nanoseconds, times are
+  /// rounded to a scale of at least 90,000 units per second.
   open var mediaTimeScale: CMTimeScale {
     get { lock.withLock { properties.timeScale } }
     set { lock.withLock { properties.timeScale = max(0, newValue) } }
   }
-  /// ISO 639-2/T.
+  /// The language of the track as an ISO 639-2/T code.
   open var languageCode: String? {
     get { lock.withLock { properties.language } }
     set { lock.withLock { properties.language = newValue } }
   }
-  /// BCP 47 ("en-US"). Without a `languageCode` the code of its language is written as well.
+  /// The language of the track as a BCP 47 tag ("en-US"). If `languageCode` is nil, the
+  /// three-letter code of the tag's language is written as well.
   open var extendedLanguageTag: String? {
     get { lock.withLock { properties.languageTag } }
     set { lock.withLock { properties.languageTag = newValue } }
   }
-  /// Whether players show or play the track unless told otherwise.
+  /// Whether players present the track unless the user chooses otherwise.
   open var marksOutputTrackAsEnabled: Bool {
     get { lock.withLock { properties.isEnabled } }
     set { lock.withLock { properties.isEnabled = newValue } }
   }
-  /// 0.0 to 1.0.
+  /// The volume at which players should play the track, from 0.0 to 1.0.
   open var preferredVolume: Float {
     get { lock.withLock { properties.volume } }
     set { lock.withLock { properties.volume = newValue } }
@@ -109,31 +117,35 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
 
   // MARK: - Samples in
 
-  /// Whether the writer wants more of this track. It does not while the track is a second ahead of another one that
-  /// has not ended; of a track whose samples come in real time, while the encoder is behind. Once the writer has failed or
-  /// was cancelled it is true until the input is finished: the next `append` returns false, and who waits for it learns so.
+  /// Whether the writer accepts more samples of this track.
+  ///
+  /// It is false while the track is more than a second ahead of another track that is not finished.
+  /// For an input with `expectsMediaDataInRealTime`, it is false while the encoder is behind. After
+  /// the writer has failed or was cancelled, it is true until the input is finished, so that a
+  /// program that waits for it calls `append`, which returns false.
   open var isReadyForMoreMediaData: Bool {
     let (isFinished, isAttached) = lock.withLock { (state.isFinished, state.isAttached) }
     guard !isFinished else { return false }
-    // A writer that is gone has ended.
+    // A writer that has been deallocated counts as failed.
     guard let writer else { return isAttached }
     let status = writer.status
     if status == .failed || status == .cancelled { return true }
     guard status == .writing else { return false }
-    // A source that cannot wait drops what the encoder has no time for.
+    // The program drops samples that the encoder has no time for.
     return expectsMediaDataInRealTime ? encoder?.isBusy != true : !writer.isAhead(self)
   }
 
-  /// Calls `block` on `queue` whenever the input becomes ready, until it is finished. The block appends while
-  /// `isReadyForMoreMediaData`, and calls `markAsFinished()` after the last sample. When the writer fails or is cancelled
-  /// the block is called once more, unless an `append` has returned false by then.
+  /// Calls `block` on `queue` whenever the input becomes ready, until it is finished. The block
+  /// should append samples while `isReadyForMoreMediaData`, and call `markAsFinished()` after the
+  /// last sample. When the writer fails or is cancelled, the block is called once more unless an
+  /// `append` has returned false by then.
   @preconcurrency open func requestMediaDataWhenReady(
     on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
   ) {
     let old = lock.withLock {
-      // Who asks now may not know what an append has answered.
+      // The new block may not know of an `append` that returned false before.
       state.wasRefused = false
-      // Nobody would call it, nor let it go.
+      // A finished input would never call the block, nor release it.
       defer { if !state.isFinished { state.request = (queue, block) } }
       return state.request
     }
@@ -141,11 +153,13 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     wake()
   }
 
-  /// Appends samples in decode order.
+  /// Appends the samples of a buffer. Samples must be appended in decode order. May wait for the
+  /// encoder.
   ///
-  /// For an input that encodes, buffers hold pictures (or PCM); otherwise they hold compressed data with its format
-  /// description and times. May wait for the encoder.
-  /// - Returns: False after a failure: see `AVAssetWriter.error`. The movie is lost then.
+  /// - Parameter sampleBuffer: For an input that encodes, pixel buffers or PCM; otherwise
+  ///   compressed data with its format description and times.
+  /// - Returns: False after a failure. `AVAssetWriter.error` tells the reason, and the movie is
+  ///   lost.
   @discardableResult
   open func append(_ sampleBuffer: CMSampleBuffer) -> Bool {
     guard let writer else {
@@ -156,7 +170,8 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
       let start = try writer.sessionStartForAppending(self)
       try append(sampleBuffer, to: writer, shiftedBy: start)
     } catch {
-      // Before the writer fails, which would call the block that this is perhaps called from.
+      // Set before the writer fails, since its failure calls the block that this call may come
+      // from.
       lock.withLock { state.wasRefused = true }
       writer.fail(AVError.writing(error))
       return false
@@ -185,14 +200,17 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     lock.withLock { state.appendCount += 1 }
   }
 
-  /// No more samples will come. What the encoder holds is written in the background.
+  /// Marks the input as finished, after which no samples can be appended. Samples that the encoder
+  /// holds are written in the background.
   open func markAsFinished() {
     let last = lock.withLock {
       defer { beforeFinish = nil }
       return beforeFinish
     }
     last?()
-    // Who finds the input finished finds its work announced: the file is not completed before that is done.
+    // Both happen under the lock: whenever `isFinished` is seen as true, the remaining work has
+    // been registered with `inputWillFinish`, so that the file is not completed before that work is
+    // done.
     let (wasFinished, writer) = lock.withLock {
       defer { state.isFinished = true }
       let writer = owner
@@ -212,7 +230,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   var track: TrackAssembly? { lock.withLock { state.track } }
   var encoder: (any InputEncoder)? { lock.withLock { state.encoder } }
 
-  /// What is wrong with the settings, if anything is.
+  /// The error in the output settings or the source format hint, or nil if there is none.
   var settingsError: AVError? {
     do {
       switch mediaType {
@@ -237,7 +255,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     } catch { return AVError.writing(error) }
   }
 
-  /// What the encoder says against the settings, if anything.
+  /// The error with which the encoder rejects the output settings, or nil if it takes them.
   var encoderError: AVError? {
     guard let outputSettings else { return nil }
     if mediaType == .video {
@@ -246,7 +264,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     return (try? SoundEncodingSettings(outputSettings))?.encoderError
   }
 
-  /// Gets ready for samples.
+  /// Creates the track and the encoder when the writing starts.
   func start(in assembly: MovieAssembly, writer: AVAssetWriter) throws {
     let properties = lock.withLock { self.properties }
     let group = writer.group(of: self)
@@ -278,7 +296,8 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
         var settings = try VideoEncodingSettings(outputSettings, hint: sourceFormatHint)
         let duration = writer.overallDurationHint
         if duration.isNumeric, duration > .zero { settings.expectedDuration = duration.seconds }
-        // Who cannot wait cannot come again; and passes are about how the bits of a rate are shared out.
+        // Several passes need a source that can be read again, which a real-time source is not, and
+        // an average bit rate, which the further passes distribute better.
         var passes: EncodingPasses?
         if let rate = settings.averageRate, properties.allowsPasses, !properties.expectsRealTime,
           !writer.isForSegments
@@ -294,7 +313,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
         encoder = SoundEncoder(try SoundEncodingSettings(outputSettings), output: output)
       }
     }
-    // All text has one format.
+    // All text tracks have the same format description.
     let hint =
       sourceFormatHint
       ?? (mediaType.isText
@@ -314,31 +333,38 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     if let pass { pass.queue.async(execute: pass.block) }
   }
 
-  /// Appends what an adaptor has kept back, once, before the input is finished. Under the lock.
+  /// Appends samples that an adaptor has kept back; called once, before the input is finished.
+  /// Guarded by `lock`.
   var beforeFinish: (@Sendable () -> Void)?
-  /// Pixel buffer attributes that an adaptor promises. Under the lock.
+  /// Pixel buffer attributes that an adaptor declares for its pictures. Guarded by `lock`.
   var sourceAttributes: NSDictionary?
 
   // MARK: - Passes
 
-  /// Whether the encoder may look at the samples more than once, which takes a source that can be read again. It does if
-  /// it is one that learns from a pass (all that are built in do), the settings have an average bit rate, and the source does not
-  /// come in real time. Set it before `AVAssetWriter.startWriting()`.
+  /// Whether the encoder may process the samples several times, which needs a source that can be
+  /// read again.
+  ///
+  /// Several passes are made if the encoder supports them (all built-in encoders do), the settings
+  /// have an average bit rate, and the source does not come in real time. Set it before
+  /// `AVAssetWriter.startWriting()`.
   open var performsMultiPassEncodingIfSupported: Bool {
     get { lock.withLock { properties.allowsPasses } }
     set { lock.withLock { properties.allowsPasses = newValue } }
   }
-  /// Whether more than one pass may follow; known from `AVAssetWriter.startWriting()` on.
+  /// Whether more than one pass may follow. Known after `AVAssetWriter.startWriting()`.
   open var canPerformMultiplePasses: Bool { (encoder as? PictureEncoder)?.makesPasses ?? false }
-  /// What is to be appended in the current pass, from `startWriting()` on; nil when no pass is under way. The first two are
-  /// over everything; the package's own encoder may ask for further ones over parts, while they bring the rate nearer. What
-  /// is appended beyond the parts changes nothing.
+  /// The time ranges to append in the current pass, from `startWriting()` on; nil when no pass is
+  /// under way.
+  ///
+  /// The first two passes cover the whole source. The package's own encoder may ask for further
+  /// passes over parts of it, as long as they bring the bit rate nearer to its target. Pictures
+  /// outside of the parts have no effect.
   open var currentPassDescription: AVAssetWriterInputPassDescription? {
     lock.withLock { state.passDescription }
   }
 
-  /// Calls `block` at the start of each pass, and once more, without a pass description, at the end. Before
-  /// `startWriting()` it is not called.
+  /// Calls `block` at the start of each pass, and once more after the last pass, when
+  /// `currentPassDescription` is nil. It is not called before `startWriting()`.
   @preconcurrency open func respondToEachPassDescription(
     on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
   ) {
@@ -350,11 +376,12 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     if isUnderWay { queue.async(execute: block) }
   }
 
-  /// Ends a pass. The block of `respondToEachPassDescription` is called again, with what to append in the next pass, or
-  /// after the last one without a description, when `markAsFinished()` is to follow. What `requestMediaDataWhenReady` was
-  /// given is not called any more.
+  /// Ends the current pass, and calls the block of `respondToEachPassDescription` again.
+  /// `currentPassDescription` then tells what to append in the next pass; if it is nil, there is
+  /// none, and `markAsFinished()` should follow. The block of `requestMediaDataWhenReady` is not
+  /// called any more.
   open func markCurrentPassAsFinished() {
-    // Ended before, or not begun.
+    // The last pass has ended already, or none has begun.
     guard lock.withLock({ state.passDescription != nil && !state.isFinished }) else { return }
     var next: AVAssetWriterInputPassDescription?
     if let writer, let encoder = encoder as? PictureEncoder, encoder.makesPasses {
@@ -363,7 +390,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
         next = try encoder.endPass().map { ranges in
           AVAssetWriterInputPassDescription(
             ranges: ranges.map { range in
-              // Decode times begin before the first picture; the source does not.
+              // Times from the encoder can begin before the first picture's presentation time.
               CMTimeRange(start: max(range.start, .zero) + start, end: range.end + start)
             })
         }
@@ -382,10 +409,10 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   }
 }
 
-/// What an encoding pass wants.
+/// Describes the samples to append in a pass.
 open class AVAssetWriterInputPassDescription: NSObject, @unchecked Sendable {
   // Sendable: immutable.
-  /// `NSValue`s of `CMTimeRange`, in order and apart.
+  /// `NSValue`s of `CMTimeRange`, in ascending order, which do not overlap.
   public let sourceTimeRanges: [NSValue]
 
   init(ranges: [CMTimeRange]) {
@@ -395,7 +422,8 @@ open class AVAssetWriterInputPassDescription: NSObject, @unchecked Sendable {
 }
 
 extension CGAffineTransform {
-  /// The nine numbers of a track header: 16.16, the last column 2.30.
+  /// The matrix of a track header (ISO/IEC 14496-12, clause 8.3.2): nine fixed-point numbers, the
+  /// last column with 30 fractional bits and the others with 16.
   var movieMatrix: [Int32] {
     func fixed(_ value: CGFloat) -> Int32 {
       Int32(max(-32768, min(32767.99, Double(value))) * 65536)

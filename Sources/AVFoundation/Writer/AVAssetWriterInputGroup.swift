@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Inputs whose tracks stand in for each other, such as the same words in several languages: players play one of them.
+/// Inputs whose tracks are alternatives, such as the same speech in several languages. Players play
+/// one of them.
 open class AVAssetWriterInputGroup: NSObject, @unchecked Sendable {
   // Sendable: immutable.
   public let inputs: [AVAssetWriterInput]
-  /// What players play unless somebody chooses: its track alone is enabled. Nil: none of them.
+  /// The input whose track players play by default; only this track of the group is enabled. If
+  /// nil, none is.
   public let defaultInput: AVAssetWriterInput?
 
-  /// Of the parameters:
-  ///
-  /// - `inputs`: Of one media type.
-  /// - `defaultInput`: One of them, or nil.
+  /// Creates a group.
+  /// - Parameters:
+  ///   - inputs: Inputs of one media type.
+  ///   - defaultInput: One of the inputs, or nil.
   public init(inputs: [AVAssetWriterInput], defaultInput: AVAssetWriterInput?) {
     self.inputs = inputs
     self.defaultInput = defaultInput
@@ -22,7 +24,8 @@ open class AVAssetWriterInputGroup: NSObject, @unchecked Sendable {
 extension AVAssetWriter {
   public var inputGroups: [AVAssetWriterInputGroup] { lock.withLock { properties.groups } }
 
-  /// Whether the writer has all inputs of a group, before `startWriting()`, and none of them in another group.
+  /// Whether a group can be added: the writer has all its inputs, none of them is in another group,
+  /// and the writing has not started.
   public func canAdd(_ inputGroup: AVAssetWriterInputGroup) -> Bool {
     let (inputs, groups) = (inputs, inputGroups)
     let types = Set(inputGroup.inputs.map(\.mediaType))
@@ -33,7 +36,8 @@ extension AVAssetWriter {
       && inputGroup.defaultInput.map { input in inputGroup.inputs.contains { $0 === input } } ?? true
   }
 
-  /// Adds a group of inputs that the writer has. One that cannot be added makes the writer fail.
+  /// Adds a group of inputs, which must have been added to the writer before. Adding a group that
+  /// cannot be added makes the writer fail.
   public func add(_ inputGroup: AVAssetWriterInputGroup) {
     guard canAdd(inputGroup) else {
       return fail(
@@ -44,11 +48,13 @@ extension AVAssetWriter {
     lock.withLock { properties.groups.append(inputGroup) }
   }
 
-  /// The number of an input's group, from 1, and whether its track is the enabled one.
+  /// The number of the group of alternatives of an input's track, and whether the track is the
+  /// enabled one of the group; nil for an input without a group.
   func group(of input: AVAssetWriterInput) -> (number: UInt16, isDefault: Bool)? {
     let groups = inputGroups
     guard let index = groups.firstIndex(where: { $0.inputs.contains { $0 === input } }) else { return nil }
-    // Beyond the numbers that libavformat gives to tracks of other groups.
+    // libavformat gives small numbers to the tracks outside of groups. Numbers from 100 avoid
+    // these.
     return (UInt16(clamping: 100 + index), groups[index].defaultInput === input)
   }
 }

@@ -3,28 +3,32 @@ import Foundation
 
 /// Appends groups of metadata items to an input for timed metadata.
 ///
-/// The samples are stored in boxes ('mebx'; QuickTime File Format, "Timed Metadata Media"). The input's source format hint says
-/// which items there will be; without one, they are those of the first group.
+/// The samples hold the items in boxes ('mebx'; QuickTime File Format, "Timed Metadata Media"). The
+/// source format hint of the input describes which items there can be. Without a hint, the first
+/// group does.
 open class AVAssetWriterInputMetadataAdaptor: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   public let assetWriterInput: AVAssetWriterInput
   private let lock = Lock()
   private var format: CMFormatDescription?
-  /// Where the group before ends; invalid: with the next one.
+  /// The end of the previous group; invalid if that lasts until the next group begins.
   private var end = CMTime.invalid
 
-  /// - Parameter input: Of media type `.metadata`, without output settings. To another one nothing can be appended.
+  /// Creates an adaptor.
+  /// - Parameter input: An input of media type `.metadata` without output settings. With another
+  ///   input, `append` fails.
   public init(assetWriterInput input: AVAssetWriterInput) {
     assetWriterInput = input
     format = input.sourceFormatHint
     super.init()
   }
 
-  /// Appends a group. It holds until the next one begins, or, if its time range has a duration, no longer than that; a group
-  /// without items ends the one before.
-  /// - Parameter timedMetadataGroup: Of a later time than the one before.
-  /// - Returns: False after a failure: see `AVAssetWriter.error`, which is `invalidSourceMedia` for items that the source format
-  ///   hint does not describe or that have values of other data types, and `operationNotAllowed` for an input of other media.
+  /// Appends a group. Its items apply until the next group begins or, if the group's time range has
+  /// a duration, until that ends. A group without items ends the previous group.
+  /// - Parameter timedMetadataGroup: A group that begins later than the previous one.
+  /// - Returns: False after a failure. `AVAssetWriter.error` is then `invalidSourceMedia` if the
+  ///   source format hint does not describe an item or its data type, and `operationNotAllowed` if
+  ///   the input is not one for metadata.
   @discardableResult
   open func append(_ timedMetadataGroup: AVTimedMetadataGroup) -> Bool {
     let group = (timedMetadataGroup.items, timedMetadataGroup.timeRange)
@@ -57,7 +61,8 @@ open class AVAssetWriterInputMetadataAdaptor: NSObject, @unchecked Sendable {
     format = description
     let bytes = try TimedMetadataCoding.sample(items, description)
     var buffers: [CMSampleBuffer] = []
-    // The file says nothing of a gap: a sample without items does.
+    // Samples in the file last until the next one. A sample without items fills a gap between
+    // groups.
     if end.isNumeric, end < range.start {
       buffers.append(
         try sample(

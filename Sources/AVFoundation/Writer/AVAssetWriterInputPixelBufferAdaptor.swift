@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Appends pixel buffers to an input that encodes.
+/// Appends pixel buffers to an input that encodes them.
 open class AVAssetWriterInputPixelBufferAdaptor: NSObject, @unchecked Sendable {
-  // Sendable: immutable; the settings are property-list values that nobody changes.
+  // Sendable: immutable; the settings are property-list values that are never changed.
   public let assetWriterInput: AVAssetWriterInput
-  /// Core Video's pixel buffer attributes: what the pool's buffers are to be like.
+  /// Core Video's pixel buffer attributes for the buffers of the pool.
   public let sourcePixelBufferAttributes: [String: Any]?
 
-  /// Of the parameters:
-  ///
-  /// - `sourcePixelBufferAttributes`: The pixel format, width and height of buffers from the pool. What is
-  ///   missing follows the encoder.
+  /// Creates an adaptor.
+  /// - Parameters:
+  ///   - input: An input of media type `.video` with output settings.
+  ///   - sourcePixelBufferAttributes: The pixel format, width and height of buffers from the pool.
+  ///     Missing attributes get values that suit the encoder.
   public init(assetWriterInput input: AVAssetWriterInput, sourcePixelBufferAttributes: [String: Any]? = nil) {
     assetWriterInput = input
     self.sourcePixelBufferAttributes = sourcePixelBufferAttributes
@@ -19,13 +20,14 @@ open class AVAssetWriterInputPixelBufferAdaptor: NSObject, @unchecked Sendable {
     input.lock.withLock { input.sourceAttributes = sourcePixelBufferAttributes.map { $0 as NSDictionary } }
   }
 
-  /// Buffers that the encoder takes without a conversion; nil before `AVAssetWriter.startWriting()`.
+  /// A pool of buffers that the encoder takes without a conversion, unless the attributes ask for
+  /// others; nil before `AVAssetWriter.startWriting()`.
   open var pixelBufferPool: CVPixelBufferPool? {
     assetWriterInput.lock.withLock { assetWriterInput.state.pixelBufferPool }
   }
 
-  /// Appends a picture. Do not change it afterwards.
-  /// - Returns: False after a failure: see `AVAssetWriter.error`.
+  /// Appends a picture. The pixel buffer must not be changed afterwards.
+  /// - Returns: False after a failure; `AVAssetWriter.error` tells the reason.
   @discardableResult
   open func append(_ pixelBuffer: CVPixelBuffer, withPresentationTime presentationTime: CMTime) -> Bool {
     var format: CMFormatDescription?

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Appends groups of pictures that belong together, such as those for two eyes, to an input that encodes them.
+/// Appends groups of pictures that belong together, such as those for two eyes, to an input that
+/// encodes them.
 ///
-/// No encoder here takes such groups (MV-HEVC): what is appended makes the writer fail with `AVError.encoderNotFound`, as it
-/// does on Apple's systems where there is none. `VTIsStereoMVHEVCEncodeSupported()` says so beforehand.
+/// There is no encoder for such groups (MV-HEVC). Appending a group makes the writer fail with
+/// `AVError.encoderNotFound`, as on Apple's systems without such an encoder.
+/// `VTIsStereoMVHEVCEncodeSupported()` tells beforehand.
 open class AVAssetWriterInputTaggedPixelBufferGroupAdaptor: NSObject, @unchecked Sendable {
-  // Sendable: immutable; the settings are property-list values that nobody changes.
+  // Sendable: immutable; the settings are property-list values that are never changed.
   public let assetWriterInput: AVAssetWriterInput
-  /// Core Video's pixel buffer attributes: what the pool's buffers are to be like.
+  /// Core Video's pixel buffer attributes for the buffers of the pool.
   public let sourcePixelBufferAttributes: [String: Any]?
 
+  /// Creates an adaptor.
   /// - Parameters:
-  ///   - input: Of media type `.video`, with output settings.
-  ///   - sourcePixelBufferAttributes: The pixel format, width and height of buffers from the pool. What is missing follows the
-  ///     encoder.
+  ///   - input: An input of media type `.video` with output settings.
+  ///   - sourcePixelBufferAttributes: The pixel format, width and height of buffers from the pool.
+  ///     Missing attributes get values that suit the encoder.
   public init(assetWriterInput input: AVAssetWriterInput, sourcePixelBufferAttributes: [String: Any]? = nil) {
     assetWriterInput = input
     self.sourcePixelBufferAttributes = sourcePixelBufferAttributes
@@ -22,13 +25,14 @@ open class AVAssetWriterInputTaggedPixelBufferGroupAdaptor: NSObject, @unchecked
     input.lock.withLock { input.sourceAttributes = sourcePixelBufferAttributes.map { $0 as NSDictionary } }
   }
 
-  /// Buffers that the encoder takes without a conversion; nil before `AVAssetWriter.startWriting()`.
+  /// A pool of buffers that the encoder takes without a conversion, unless the attributes ask for
+  /// others; nil before `AVAssetWriter.startWriting()`.
   open var pixelBufferPool: CVPixelBufferPool? {
     assetWriterInput.lock.withLock { assetWriterInput.state.pixelBufferPool }
   }
 
-  /// Appends a group of pictures.
-  /// - Returns: False: see `AVAssetWriter.error`.
+  /// Makes the writer fail, since there is no encoder for groups of pictures.
+  /// - Returns: False; `AVAssetWriter.error` is `encoderNotFound`.
   @discardableResult
   open func appendTaggedBuffers(
     _ taggedBuffers: [CMTaggedBuffer], withPresentationTime presentationTime: CMTime
@@ -45,13 +49,13 @@ open class AVAssetWriterInputTaggedPixelBufferGroupAdaptor: NSObject, @unchecked
 }
 
 extension AVAssetWriterInput {
-  /// Takes groups of pictures for an input; see `AVAssetWriterInputTaggedPixelBufferGroupAdaptor`.
+  /// Appends groups of pictures to an input; see `AVAssetWriterInputTaggedPixelBufferGroupAdaptor`.
   public final class TaggedPixelBufferGroupReceiver: @unchecked Sendable {
     // Sendable: immutable; the adaptor's input has its own lock.
     private let adaptor: AVAssetWriterInputTaggedPixelBufferGroupAdaptor
     private let writer: AVAssetWriter
     public let sourcePixelBufferAttributes: CVPixelBufferCreationAttributes?
-    /// Pixel buffers of the attributes that were given.
+    /// A pool of pixel buffers with the given attributes; nil without attributes.
     public let pixelBufferPool: CVMutablePixelBuffer.Pool?
 
     init(
@@ -65,13 +69,13 @@ extension AVAssetWriterInput {
     }
 
     /// Appends a group of pictures.
-    /// - Throws: `AVError`: the writer has failed.
+    /// - Throws: `AVError`, since the writer fails.
     public func append(
       _ taggedPixelBufferGroup: [CMTaggedDynamicBuffer], with presentationTime: CMTime
     ) async throws { _ = try appendImmediately(taggedPixelBufferGroup, with: presentationTime) }
 
-    /// Appends a group of pictures, if the input wants more.
-    /// - Throws: `AVError`: the writer has failed.
+    /// Appends a group of pictures.
+    /// - Throws: `AVError`, since the writer fails.
     public func appendImmediately(
       _ taggedPixelBufferGroup: [CMTaggedDynamicBuffer], with presentationTime: CMTime
     ) throws -> Bool {
@@ -82,11 +86,12 @@ extension AVAssetWriterInput {
       return true
     }
 
-    /// No more groups will come.
+    /// Marks the input as finished.
     public func finish() { adaptor.assetWriterInput.markAsFinished() }
   }
 
-  /// Takes groups of metadata items for an input, without blocking a thread of Swift's.
+  /// Appends groups of metadata items to an input from asynchronous code, without blocking a thread
+  /// of Swift's cooperative pool.
   public final class MetadataReceiver: @unchecked Sendable {
     // Sendable: immutable; the adaptor's input has its own lock.
     private let adaptor: AVAssetWriterInputMetadataAdaptor
@@ -97,28 +102,30 @@ extension AVAssetWriterInput {
       self.writer = writer
     }
 
-    /// Waits until the input wants more, then appends the group.
-    /// - Throws: `AVError` when the writing has failed or is not under way; `CancellationError`.
+    /// Waits until the input is ready, then appends the group.
+    /// - Throws: `AVError` if the writing has failed or is not under way; `CancellationError` if
+    ///   the task is cancelled.
     public func append(_ timedMetadataGroup: AVTimedMetadataGroup) async throws {
       while try !appendImmediately(timedMetadataGroup) { try await Task.sleep(for: .milliseconds(2)) }
     }
 
-    /// Appends the group if the input wants more.
-    /// - Returns: False if it does not: the group is not appended.
-    /// - Throws: `AVError` when the writing has failed or is not under way.
+    /// Appends the group if the input is ready.
+    /// - Returns: False if the input is not ready; the group is not appended then.
+    /// - Throws: `AVError` if the writing has failed or is not under way.
     public func appendImmediately(_ timedMetadataGroup: AVTimedMetadataGroup) throws -> Bool {
       guard try writer.wantsMore(of: adaptor.assetWriterInput) else { return false }
       guard adaptor.append(timedMetadataGroup) else { throw writer.reason }
       return true
     }
 
-    /// No more groups will come.
+    /// Marks the input as finished.
     public func finish() { adaptor.assetWriterInput.markAsFinished() }
   }
 }
 
 extension AVAssetWriter {
-  /// Adds an input, and takes its groups of pictures. With one that cannot be added the writer fails.
+  /// Adds an input, and returns a receiver that appends groups of pictures to it. If the input
+  /// cannot be added, the writer fails.
   public func inputTaggedPixelBufferGroupReceiver(
     for input: AVAssetWriterInput, pixelBufferAttributes attributes: CVPixelBufferCreationAttributes?
   ) -> sending AVAssetWriterInput.TaggedPixelBufferGroupReceiver {
@@ -130,7 +137,8 @@ extension AVAssetWriter {
     return AVAssetWriterInput.TaggedPixelBufferGroupReceiver(adaptor, of: self, attributes)
   }
 
-  /// Adds an input, and takes its groups of metadata items. With one that cannot be added the writer fails.
+  /// Adds an input, and returns a receiver that appends groups of metadata items to it. If the
+  /// input cannot be added, the writer fails.
   public func inputMetadataReceiver(
     for input: AVAssetWriterInput
   ) -> sending AVAssetWriterInput.MetadataReceiver {

@@ -1,55 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What the passes of an encoding share: what it has learnt, and the frames of the last two, all on disk.
+/// The storage that the passes of an encoding share: the encoder's statistics and the encoded
+/// frames, all in files.
 ///
-/// The first two passes are over all frames, into a silo each: the program may have enough in the middle of one, and what
-/// the pass before gave is then the movie. What follows, with an encoder that knows parts, is over some groups of pictures;
-/// their frames are in a silo of their own, and stand for those that were there if they are the better ones.
+/// The first two passes cover all frames, and each writes its frames to a silo of its own. If the
+/// program ends the input during the second pass, the frames of the first one become the movie.
+/// Further passes, which only an encoder with partial passes asks for, cover some groups of
+/// pictures. Their frames go to a separate silo and replace the earlier frames only if the result
+/// is nearer to the bit rate.
 final class EncodingPasses: @unchecked Sendable {
-  // Sendable: `lock` guards what changes, but for `finishedCount`, which ends of passes alone touch, one after the other.
+  // Sendable: `lock` guards what changes, except `finishedCount`, which is changed only at the ends
+  // of passes, and passes end one after the other.
   private struct Pass {
     var silo: LayeredSilo
     var frameCount = 0
     var bytes = 0
     var start = CMTime.positiveInfinity
     var end = CMTime.negativeInfinity
-    /// What is being encoded again.
+    /// The part that is being encoded again, in a pass that does not cover all frames.
     var part: Part?
 
-    /// Bytes beyond those of a rate.
-    /// - Parameter rate: Bits a second.
+    /// Bytes beyond those that the bit rate allows for the duration; negative if there are fewer.
+    /// - Parameter rate: Bits per second.
     func excess(_ rate: Double) -> Double { Double(bytes) - rate / 8 * (end - start).seconds }
   }
 
   private struct Part {
-    /// Decode times.
+    /// Ranges of decode times.
     let ranges: [CMTimeRange]
-    /// Presentation times of the pictures.
+    /// Presentation times of the pictures in the ranges.
     let times: Set<CMTime>
-    /// How much stood there.
+    /// Bytes of the frames that the part replaces.
     let replacedBytes: Int
-    /// What comes in its place.
+    /// The new frames.
     let silo: VTFrameSilo
     var frameCount = 0
     var bytes = 0
-    /// A frame could not be kept: what stood there stays.
+    /// Whether a frame could not be stored. The earlier frames are kept then.
     var isFailed = false
   }
 
   private let storage: VTMultiPassStorage
   private let folder: URL?
-  /// Bits a second that the movie is to have.
+  /// The average bit rate of the movie's track, in bits per second.
   private let rate: Double
   private let lock = Lock()
   private var current: Pass
   private var previous: Pass?
   private var finishedCount = 0
 
+  /// Creates the storage.
   /// - Parameters:
-  ///   - folder: For the files; nil takes the system's.
-  ///   - rate: Bits a second that the movie is to have.
-  /// - Throws: `AVError` where there can be no files.
+  ///   - folder: The folder for the files; nil stands for the system's temporary folder.
+  ///   - rate: The average bit rate, in bits per second.
+  /// - Throws: `AVError` if the files cannot be made.
   init(in folder: URL?, rate: Double) throws {
     var storage: VTMultiPassStorage?
     let status = VTMultiPassStorageCreate(
@@ -78,13 +83,13 @@ final class EncodingPasses: @unchecked Sendable {
 
   deinit { VTMultiPassStorageClose(storage) }
 
-  /// Gives a session the storage.
-  /// - Returns: False if its encoder has one pass.
+  /// Gives a session the storage for its statistics.
+  /// - Returns: False if the session's encoder does not support several passes.
   func attach(to session: VTCompressionSession) -> Bool {
     guard
       VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MultiPassStorage, value: storage) == noErr
     else { return false }
-    // Of the encoders that are built in, the package's own.
+    // Of the built-in encoders only the package's own has this property.
     VTSessionSetProperty(
       session, key: kOVTCompressionPropertyKey_AllowsPartialPasses, value: kCFBooleanTrue)
     return true
@@ -94,7 +99,8 @@ final class EncodingPasses: @unchecked Sendable {
     try Self.check(VTCompressionSessionBeginPass(session, flags: [], nil))
   }
 
-  /// Whether the pass is over this picture: a program may append more than it was asked for.
+  /// Whether the current pass encodes the picture of this time. A program may append pictures
+  /// outside of the ranges that it was asked for.
   func wants(_ time: CMTime) -> Bool { lock.withLock { current.part?.times.contains(time) ?? true } }
 
   func add(_ sample: CMSampleBuffer) -> AVError? {
@@ -104,7 +110,8 @@ final class EncodingPasses: @unchecked Sendable {
     guard !isFailed else { return nil }
     let status = VTFrameSiloAddSampleBuffer(silo, sampleBuffer: sample)
     guard status == noErr else {
-      // There is a whole movie already: a pass that was to mend it is no reason to lose it.
+      // A failure of the first passes is an error. In a partial pass there is a complete movie
+      // already, which is kept.
       return lock.withLock {
         current.part?.isFailed = true
         return current.part == nil ? Self.error(status) : nil
@@ -123,18 +130,20 @@ final class EncodingPasses: @unchecked Sendable {
   }
 
   /// Ends a pass, and begins the next one if the encoder asks for it.
-  /// - Returns: The presentation times of what to encode again, ascending and apart; nil after the last pass.
+  /// - Returns: Ranges of the presentation times to encode again, in ascending order and not
+  ///   overlapping; nil after the last pass.
+  /// - Throws: `AVError` if a pass over all frames cannot end or begin.
   func next(_ session: VTCompressionSession) throws -> [CMTimeRange]? {
     guard try end(session) else { return nil }
     var (count, list) = (0, UnsafePointer<CMTimeRange>?.none)
-    // No frame, no ranges.
+    // A movie without frames has no ranges.
     guard
       VTCompressionSessionGetTimeRangesForNextPass(
         session, timeRangeCountOut: &count, timeRangeArrayOut: &list)
         == noErr, let list
     else { return nil }
     let ranges = Array(UnsafeBufferPointer(start: list, count: count))
-    // The second pass is over everything, whatever the encoder.
+    // The second pass covers all frames, whatever the encoder.
     if finishedCount == 1 {
       let new = Pass(silo: LayeredSilo(try Self.makeSilo(in: folder)))
       lock.withLock {
@@ -144,7 +153,7 @@ final class EncodingPasses: @unchecked Sendable {
       try begin(session)
       return ranges
     }
-    // The movie is whole. Where there is no room for another pass, it stays as it is.
+    // There is a complete movie, which stays as it is if there is no room for a further pass.
     guard let shown = try? beginPart(ranges) else { return nil }
     do { try begin(session) } catch {
       _ = settlePart(isWhole: false)
@@ -153,8 +162,11 @@ final class EncodingPasses: @unchecked Sendable {
     return shown
   }
 
-  /// Ends a pass. One over parts that lack pictures is an error to the encoder; here it is one that was broken off.
-  /// - Returns: Whether the encoder asks for another one.
+  /// Ends a pass. If a partial pass lacks pictures, the encoder reports an error, and the pass is
+  /// undone.
+  /// - Returns: Whether the encoder asks for another pass. False if the frames of a partial pass
+  ///   are not kept.
+  /// - Throws: `AVError` if a pass over all frames ended with an error.
   @discardableResult
   func end(_ session: VTCompressionSession) throws -> Bool {
     var wantsMore = DarwinBoolean(false)
@@ -164,8 +176,9 @@ final class EncodingPasses: @unchecked Sendable {
     return settlePart(isWhole: status == noErr) && wantsMore.boolValue
   }
 
-  /// - Parameter ranges: Decode times.
-  /// - Returns: Presentation times.
+  /// Prepares a pass over parts of the movie.
+  /// - Parameter ranges: Ranges of decode times.
+  /// - Returns: Ranges of the presentation times of the same pictures.
   private func beginPart(_ ranges: [CMTimeRange]) throws -> [CMTimeRange] {
     let frames = lock.withLock { current.silo }
     let silo = try Self.makeSilo(in: folder)
@@ -180,7 +193,8 @@ final class EncodingPasses: @unchecked Sendable {
           let time = sample.presentationTimeStamp
           times.insert(time)
           bytes += CMSampleBufferGetTotalSampleSize(sample)
-          // Without a duration the range still has to contain the picture.
+          // A range with the shortest possible duration contains the picture even if its duration
+          // is unknown.
           let least = CMTime(value: 1, timescale: time.timescale)
           let duration = sample.duration.isNumeric ? max(sample.duration, least) : least
           let own = CMTimeRange(start: time, duration: duration)
@@ -195,7 +209,7 @@ final class EncodingPasses: @unchecked Sendable {
       }
     }
     lock.withLock {
-      // There is a whole movie: what the first pass gave is not needed any more.
+      // The second pass is complete, so the frames of the first one are not needed any more.
       previous = nil
       current.part = Part(ranges: ranges, times: times, replacedBytes: bytes, silo: silo)
       current.frameCount -= times.count
@@ -212,8 +226,10 @@ final class EncodingPasses: @unchecked Sendable {
       })
   }
 
-  /// After a pass over parts: goes back to what stood there, if that was nearer to the rate, or if pictures are missing.
-  /// - Returns: Whether what the pass gave was kept; true after another pass.
+  /// Ends a partial pass: keeps its frames if none is missing and the result is at least as near to
+  /// the bit rate as before; otherwise restores the earlier frames.
+  /// - Parameter isWhole: Whether the encoder has reported that the pass is complete.
+  /// - Returns: Whether the frames of the pass are kept; true for a pass over all frames.
   private func settlePart(isWhole: Bool) -> Bool {
     var state = lock.withLock { current }
     guard let part = state.part else { return true }
@@ -230,7 +246,8 @@ final class EncodingPasses: @unchecked Sendable {
     return isKept
   }
 
-  /// All frames, in decode order: of the last pass or, if that was broken off, of the one before.
+  /// Calls `body` with all frames in decode order. They are those of the last pass over all frames
+  /// or, if it has fewer frames because it was broken off, those of the pass before.
   func forEach(_ body: (CMSampleBuffer) -> Void) throws {
     let silo = lock.withLock {
       guard let previous, previous.frameCount > current.frameCount else { return current.silo }
@@ -247,7 +264,7 @@ final class EncodingPasses: @unchecked Sendable {
     if status != noErr { throw error(status) }
   }
 
-  /// dskFulErr is the silo's for a full disk.
+  /// The silo reports a full disk as -34, which is `dskFulErr` in Apple's headers.
   private static func error(_ status: OSStatus) -> AVError {
     AVError(
       status == -34 ? .diskFull : .encodeFailed,

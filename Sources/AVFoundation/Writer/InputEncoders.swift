@@ -2,17 +2,17 @@
 import FFmpegMedia
 import Foundation
 
-/// Turns an input's samples into compressed ones.
+/// Encodes the samples of an input.
 protocol InputEncoder: AnyObject, Sendable {
-  /// Takes a buffer; its times minus `start` are on the movie's time line.
+  /// Encodes the samples of a buffer, whose times minus `start` are times on the movie's time line.
   func append(_ buffer: CMSampleBuffer, shiftedBy start: CMTime) throws
-  /// Waits until everything has come out.
+  /// Waits until all samples have been encoded and put out.
   func complete() throws
-  /// Drops what is under way.
+  /// Drops samples that are being encoded.
   func invalidate()
-  /// Whether the next buffer would have to wait.
+  /// Whether `append` would have to wait.
   var isBusy: Bool { get }
-  /// The format of what comes out, where it is known before anything has come in.
+  /// The format of the encoded samples, if it is known before any sample has been appended.
   func provisionalFormat(_ hint: CMFormatDescription?) -> CMFormatDescription?
 }
 
@@ -21,20 +21,30 @@ extension InputEncoder {
   func provisionalFormat(_ hint: CMFormatDescription?) -> CMFormatDescription? { nil }
 }
 
-/// Pictures through a compression session.
+/// Encodes pictures with a compression session.
 final class PictureEncoder: InputEncoder, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let encoding: VideoEncoding
   private let lock = Lock()
   private let keyFrameInterval: CMTime
   private let segmentStart: CMTime
-  /// nil before the first picture, which is a key frame.
+  /// The time from which the next picture is forced to be a key frame; nil before the first
+  /// picture.
   private var nextKeyFrame: CMTime?
   private var last: CMTime?
 
+  /// Creates an encoder.
   /// - Parameters:
-  ///   - keyFrameInterval: A key frame is needed at every multiple of it; invalid: where the encoder likes.
-  ///   - segmentStart: The source time that these are counted from; invalid: the session's start.
+  ///   - settings: The settings of the encoder.
+  ///   - isRealTime: Whether the source determines the pace.
+  ///   - sourceAttributes: Core Video's attributes of the pictures that will be appended, if known.
+  ///   - keyFrameInterval: The first picture at or after each multiple of this interval is a key
+  ///     frame. If invalid, the encoder chooses the key frames.
+  ///   - segmentStart: The source time from which the multiples are counted; invalid for the
+  ///     session's start.
+  ///   - passes: The storage for several passes; nil for one pass.
+  ///   - output: Called with each encoded sample, in decode order.
+  /// - Throws: `AVError` if there is no encoder or it does not take a property.
   init(
     _ settings: VideoEncodingSettings, isRealTime: Bool, sourceAttributes: NSDictionary?,
     keyFrameInterval: CMTime, segmentStart: CMTime = .invalid, passes: EncodingPasses? = nil,
@@ -48,7 +58,8 @@ final class PictureEncoder: InputEncoder, @unchecked Sendable {
 
   var makesPasses: Bool { encoding.makesPasses }
 
-  /// - Returns: What to append again, on the movie's time line; nil after the last pass.
+  /// Ends a pass when all its pictures have been encoded.
+  /// - Returns: Ranges of times to encode again, on the movie's time line; nil after the last pass.
   func endPass() throws -> [CMTimeRange]? {
     let ranges = try encoding.endPass()
     lock.withLock {
@@ -60,7 +71,7 @@ final class PictureEncoder: InputEncoder, @unchecked Sendable {
 
   var pixelBufferPool: CVPixelBufferPool? { encoding.pixelBufferPool }
   var isBusy: Bool { encoding.isBusy }
-  /// Called when a picture is done with.
+  /// Sets an action to call when the encoder has finished a picture.
   func whenDone(_ action: @escaping @Sendable () -> Void) { encoding.onProgress = action }
 
   func append(_ buffer: CMSampleBuffer, shiftedBy start: CMTime) throws {
@@ -111,13 +122,13 @@ final class PictureEncoder: InputEncoder, @unchecked Sendable {
   func invalidate() { encoding.invalidate() }
 }
 
-/// What an input's output settings ask of sound.
+/// The encoder settings that an input's audio output settings contain.
 struct SoundEncodingSettings: Sendable {
   var request: AudioEncoder.Request
 
-  /// Sound that these settings might be applied to.
+  /// A source format that the settings can be applied to.
   var typicalSource: AudioStreamBasicDescription {
-    // More than any encoder takes, and little enough to reckon with.
+    // Bounded to 65536 channels so that the sizes below do not overflow; no encoder takes so many.
     let channels = UInt32(clamping: min(request.channels ?? 2, 1 << 16))
     return AudioStreamBasicDescription(
       mSampleRate: Double(request.sampleRate ?? 44_100), mFormatID: kAudioFormatLinearPCM,
@@ -126,7 +137,7 @@ struct SoundEncodingSettings: Sendable {
       mReserved: 0)
   }
 
-  /// What the encoder says against the settings, if anything.
+  /// The error with which the encoder rejects the settings, or nil if it takes them.
   var encoderError: AVError? {
     do {
       _ = try AudioEncoder(request, source: typicalSource)
@@ -178,12 +189,13 @@ struct SoundEncodingSettings: Sendable {
   }
 }
 
-/// PCM into AAC, or into other PCM.
+/// Encodes PCM as AAC, or converts it to another PCM format.
 final class SoundEncoder: InputEncoder, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()
   private var settings: SoundEncodingSettings
-  /// Outside of the lock: the writer asks for the format under locks of its own, which the samples wait for.
+  /// Used outside of `lock`. The writer asks for the format while it holds locks that the receiver
+  /// of the samples needs, so that calling the receiver under `lock` could deadlock.
   private let output: OrderedOutput<CMSampleBuffer>
   private var encoder: AudioEncoder?
 
@@ -225,7 +237,8 @@ final class SoundEncoder: InputEncoder, @unchecked Sendable {
     output.flush()
   }
 
-  /// What the settings leave open is as the hint says, or else 44100 Hz and two channels; it stays so.
+  /// The format of the encoded samples. A sample rate or number of channels that the settings lack
+  /// is that of the hint or, without one, 44100 Hz and two channels, and is used from then on.
   func provisionalFormat(_ hint: CMFormatDescription?) -> CMFormatDescription? {
     lock.withLock {
       if let encoder { return encoder.formatDescription }

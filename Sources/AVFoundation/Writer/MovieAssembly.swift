@@ -2,30 +2,33 @@
 import FFmpegMedia
 import Foundation
 
-/// Puts the tracks' samples together into one file, in order of time.
+/// Interleaves the tracks' samples by decode time and writes them to one file.
 ///
-/// A track's samples wait until those of all other tracks have come as far, so that the file is well interleaved; when
-/// a track lags far behind, the others go on without it. The header is written when every track has a sample, or has
-/// ended without one.
+/// Samples wait until all other tracks have reached the same time. If a track lags too far behind
+/// (see `TrackAssembly.patience`), the others go on without it. The header is written when each
+/// track has a sample or has ended without one.
 final class MovieAssembly: @unchecked Sendable {
   // Sendable: `lock` guards all.
+  /// How the movie is to be written.
   struct Plan {
     var container: MuxerContainer
     var options: Muxer.Options
-    /// Length of a fragment in a file, or of a segment; invalid for none, indefinite for cuts on demand.
+    /// The duration of a fragment in a file, or of a segment. Invalid for no cuts, indefinite for
+    /// cuts on demand only.
     var cutInterval = CMTime.invalid
-    /// Of the first fragment in a file.
+    /// The duration of the first fragment in a file.
     var firstInterval = CMTime.invalid
-    /// Fragments in a file carry source times.
+    /// Whether fragments in a file carry source times.
     var keepsSourceTimes = false
-    /// Bytes go to the receiver instead of a file.
+    /// Whether the bytes are passed to the receiver of segments, rather than written to a file.
     var isSegmented = false
     var firstSegmentStart = CMTime.invalid
-    /// Bytes that may wait for a track whose format is not known, or that goes first.
+    /// The limit of the bytes that may wait for a track of unknown format, or for one that is
+    /// written before the others.
     var mostWaiting = 1 << 30
   }
 
-  /// A segment that is complete.
+  /// A complete segment.
   struct Segment {
     var bytes: Data
     var isInitialization: Bool
@@ -44,9 +47,10 @@ final class MovieAssembly: @unchecked Sendable {
   private var hasSamplesSinceCut = false
   private var segments: [Segment] = []
   private var sourceStart = CMTime.zero
-  /// The track whose chunk is being written, and where that ends.
+  /// The track whose chunk is being written, and the decode time at which the chunk ends.
   private var chunk: (track: TrackAssembly, end: CMTime)?
-  /// Where segments go, outside the lock: a delegate may write more, and so may other threads meanwhile.
+  /// Passes segments to their receiver outside of `lock`, since the receiver may append samples,
+  /// and other threads may do so meanwhile.
   private let delivery: OrderedOutput<Segment>
 
   init(plan: Plan, file: MuxerFile?, deliver: (@Sendable (Segment) -> Void)?) {
@@ -64,13 +68,13 @@ final class MovieAssembly: @unchecked Sendable {
 
   var error: AVError? { lock.withLock { failure } }
 
-  /// The source time of the movie's beginning: segments carry source times, so that a stream that is started again goes
-  /// on where it was.
+  /// Sets the source time at which the movie begins. Segments carry source times, so that a stream
+  /// that is started again continues in time.
   func begin(at start: CMTime) { lock.withLock { sourceStart = start } }
 
   // MARK: - Samples in
 
-  /// Takes the samples of a buffer.
+  /// Appends the samples of a buffer.
   func append(_ samples: [PendingSample], _ format: CMFormatDescription?, to track: TrackAssembly) throws {
     try perform {
       guard !track.isFinished else {
@@ -81,7 +85,7 @@ final class MovieAssembly: @unchecked Sendable {
     }
   }
 
-  /// No more samples will come for a track.
+  /// Marks a track as finished, and writes the samples that waited for it.
   func finish(_ track: TrackAssembly) throws {
     try perform {
       track.isFinished = true
@@ -89,25 +93,31 @@ final class MovieAssembly: @unchecked Sendable {
     }
   }
 
-  /// Ends the current segment with all samples that have come; where none can be written yet, before the next sync sample.
+  /// Ends the current segment after all samples that have been appended. If no sample can be
+  /// written yet, the segment ends before the next sync sample.
   func cutNow() throws {
     guard plan.isSegmented else { return }
     try perform {
-      // What waits for a sample of its own track or of another's: whatever comes belongs to the next segment.
+      // Samples that wait for another sample, of their own or another track, are written as if
+      // their tracks had ended, since the samples to come belong to the next segment.
       let running = tracks.filter { !$0.isFinished }
       if muxer != nil {
         for track in running { track.isFinished = true }
         defer { for track in running { track.isFinished = false } }
         try write()
       }
-      // Nothing to end: the segment that is to come has its own length.
+      // If no sample has been appended, there is nothing to end.
       wantsCut = muxer == nil && tracks.contains { !$0.queue.isEmpty }
       if muxer != nil { try cut() }
     }
   }
 
-  /// Writes what waits and completes the file.
-  /// - Parameter decide: Given what completes and names the file, calls it or throws.
+  /// Writes the waiting samples and completes the file.
+  /// - Parameters:
+  ///   - ends: The time at which the tracks end, on the movie's time line; nil if they end with
+  ///     their samples.
+  ///   - decide: Called with a closure that completes and names the file. It calls the closure or
+  ///     throws.
   func close(ends: CMTime?, decide: (_ name: () throws -> Void) throws -> Void) throws {
     try perform {
       for track in tracks { track.isFinished = true }
@@ -134,16 +144,17 @@ final class MovieAssembly: @unchecked Sendable {
     delivery.complete()
   }
 
-  /// Returns when nobody is completing the file.
+  /// Waits for a call of `close` that is in progress.
   func waitForClosing() { lock.withLock {} }
 
-  /// Gives up. Nothing remains, but the complete fragments of a fragmented file when `keeps` is set.
+  /// Abandons the writing and removes the file.
+  /// - Parameter keeps: Whether to keep the complete fragments of a fragmented file.
   func abandon(keeps: Bool = false) {
     lock.withLock {
       isClosed = true
       if !keeps { muxer?.cancel() }
       muxer = nil
-      // With the last reference the file goes, but for its complete fragments.
+      // Releasing the last reference removes the file, except for its complete fragments.
       if !keeps { file?.discard() }
       file = nil
       for track in tracks { track.clear() }
@@ -151,7 +162,8 @@ final class MovieAssembly: @unchecked Sendable {
     if !keeps { delivery.clear() }
   }
 
-  /// Runs under the lock; the first error stays. Afterwards hands out segments.
+  /// Runs `body` under the lock, and then passes complete segments to their receiver. The first
+  /// error is kept, and later calls throw it.
   private func perform(_ body: () throws -> Void) throws {
     try lock.withLock {
       if let failure { throw failure }
@@ -178,7 +190,8 @@ final class MovieAssembly: @unchecked Sendable {
       guard !tracks.isEmpty else { return }
       let silent = tracks.filter { $0.queue.isEmpty && !$0.isFinished }
       if !silent.isEmpty {
-        // A silent microphone does not hold the movie up, if it is known what it will sound like.
+        // If the formats of all silent tracks are known, they do not delay the header longer than
+        // their patience lasts.
         let limit = silent.map(\.patience).max() ?? .zero
         guard tracks.contains(where: { $0.waitingSpan > limit }),
           silent.allSatisfy({ $0.describeAhead() })
@@ -196,7 +209,7 @@ final class MovieAssembly: @unchecked Sendable {
     }
   }
 
-  /// What waits for a track of which nothing is known, or that goes first, has a limit.
+  /// Limits the samples that wait for a track of unknown format, or for one that is written first.
   private func checkWaitingSize() throws {
     guard tracks.reduce(0, { $0 + $1.waitingSize }) > plan.mostWaiting else { return }
     throw AVError(
@@ -227,7 +240,8 @@ final class MovieAssembly: @unchecked Sendable {
     }
     let start = used.compactMap { $0.queue.first?.presentation }.min() ?? .zero
     if plan.cutInterval.isNumeric, plan.cutInterval > .zero {
-      // Segments as key frames are asked for: from a time of the source's, or the session's start.
+      // Segments end at the times at which encoders are asked for key frames: multiples of the
+      // interval from a source time or from the session's start.
       let origin =
         plan.isSegmented
         ? (plan.firstSegmentStart.isNumeric ? plan.firstSegmentStart - sourceStart : .zero) : start
@@ -236,14 +250,15 @@ final class MovieAssembly: @unchecked Sendable {
     }
   }
 
-  /// The track whose sample is to be written next; nil when samples have to wait for another track.
+  /// The track whose sample is to be written next, or nil if all samples have to wait.
   private func nextTrack() throws -> TrackAssembly? {
     if let track = tracks.first(where: { $0.goesFirst && !($0.isFinished && $0.queue.isEmpty) }) {
       let isReady = track.queue.first.map { $0.hasDuration || track.queue.count > 1 || track.isFinished }
       if isReady != true { try checkWaitingSize() }
       return isReady == true ? track : nil
     }
-    // The other tracks wait for a chunk to be complete, within limits.
+    // Other tracks wait until the chunk is complete, as long as its track does not lag too far
+    // behind.
     if let (track, end) = chunk, !(track.isFinished && track.queue.isEmpty),
       track.queue.first.map({ $0.decode < end }) ?? true
     {
@@ -257,7 +272,7 @@ final class MovieAssembly: @unchecked Sendable {
     var patience = TrackAssembly.usualPatience
     for track in tracks {
       guard let sample = track.queue.first else {
-        // Nobody knows when there will be something to read.
+        // Tracks of text or metadata can be silent for any time, so others do not wait for them.
         if !track.isFinished, track.number != nil, !track.mediaType.isSparse {
           isWaiting = true
           patience = min(patience, track.patience)
@@ -265,7 +280,8 @@ final class MovieAssembly: @unchecked Sendable {
         continue
       }
       guard track.number != nil else { continue }
-      // How long it is shown, the next one tells; texts that follow too early end the one before.
+      // The next sample determines how long a sample without a duration lasts. A text also waits
+      // for the next one, which ends it if it comes before the text's duration is over.
       if !sample.hasDuration || track.mediaType.isText, track.queue.count == 1, !track.isFinished {
         isWaiting = isWaiting || !track.mediaType.isSparse
         continue
@@ -279,7 +295,7 @@ final class MovieAssembly: @unchecked Sendable {
 
   private func put(_ sample: PendingSample, of track: TrackAssembly) throws {
     guard let muxer else { return }
-    // Only the last sample of all has no follower when it needs one.
+    // The sample's duration comes from the next sample of the track; only the last sample has none.
     let facts = track.muxerSample(sample, next: track.queue.first)
     if let format = sample.format {
       let changed = try track.makeMuxerTrack(format)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Hands things out in order, one after the other, and holds no lock meanwhile: who receives one may bring more, and who
-/// brings one while another thread hands out leaves it to that thread.
+/// Passes elements to a receiver in order, one after the other, without holding a lock during the
+/// call. The receiver may put further elements, and another thread may call `flush` meanwhile; the
+/// thread that is passing elements passes these too.
 final class OrderedOutput<Element>: @unchecked Sendable {
   // Sendable: `condition` guards what changes.
   private let condition = NSCondition()
@@ -12,10 +13,11 @@ final class OrderedOutput<Element>: @unchecked Sendable {
 
   init(_ receive: @escaping @Sendable (Element) -> Void) { self.receive = receive }
 
-  /// Puts something at the end. Called under the lock of whoever decides on the order.
+  /// Appends an element. Called under the lock that determines the order of the elements.
   func put(_ element: Element) { condition.withLock { waiting.append(element) } }
 
-  /// Hands out what waits, unless somebody is at it. Called under no lock.
+  /// Passes the waiting elements to the receiver, unless a thread is doing so already. Must be
+  /// called without the lock of `put`.
   func flush() {
     condition.lock()
     defer { condition.unlock() }
@@ -30,7 +32,8 @@ final class OrderedOutput<Element>: @unchecked Sendable {
     condition.broadcast()
   }
 
-  /// Hands out what waits, and returns when all has been received; within the receiver, at once.
+  /// Passes the waiting elements to the receiver, and returns when it has received all of them.
+  /// When called by the receiver, returns at once.
   func complete() {
     flush()
     condition.lock()
@@ -38,7 +41,7 @@ final class OrderedOutput<Element>: @unchecked Sendable {
     while let thread, thread !== Thread.current { condition.wait() }
   }
 
-  /// Forgets what waits.
+  /// Removes the waiting elements.
   func clear() {
     let left = condition.withLock {
       defer { waiting = SampleQueue() }

@@ -2,25 +2,26 @@
 import FFmpegMedia
 import Foundation
 
-/// A sample on its way into the file. Times are on the movie's time line.
+/// A sample that waits to be written. Times are on the movie's time line.
 struct PendingSample {
   let block: CMBlockBuffer
   let offset: Int
   let size: Int
   let presentation: CMTime
   let decode: CMTime
-  /// Invalid: until the next sample.
+  /// Invalid if the sample lasts until the next one.
   let duration: CMTime
   let isSync: Bool
   let isDisposable: Bool
-  /// NAL units to put before it: parameter sets that the track's description does not hold.
+  /// NAL units to write before the sample: parameter sets that the track's sample description does
+  /// not contain.
   var prefix: Data?
-  /// The format that holds from it on, if it is another one than before.
+  /// The format from this sample on, if it differs from that of the previous sample.
   var format: CMFormatDescription?
 
   var hasDuration: Bool { duration.isNumeric && duration > .zero }
 
-  /// What of a text is shown after the movie begins; nil if nothing is.
+  /// The part of a text sample that is shown after the movie begins; nil if there is none.
   var fromStart: PendingSample? {
     guard presentation < .zero else { return self }
     guard duration.isNumeric else { return shown(at: .zero, for: duration) }
@@ -36,8 +37,12 @@ struct PendingSample {
 }
 
 extension PendingSample {
-  /// The samples of a buffer, shifted to the movie's time line.
-  /// - Throws: `AVError` for a buffer without data, sizes or times.
+  /// The samples of a buffer, with times on the movie's time line.
+  /// - Parameters:
+  ///   - buffer: A buffer with data that is ready.
+  ///   - offset: The source time at which the movie begins.
+  /// - Throws: `AVError(.invalidSourceMedia)` for a buffer without data or times, or with sizes
+  ///   that do not fit the data.
   static func samples(of buffer: CMSampleBuffer, shiftedBy offset: CMTime) throws -> [PendingSample] {
     guard let block = CMSampleBufferGetDataBuffer(buffer) else {
       throw AVError(
@@ -52,7 +57,7 @@ extension PendingSample {
       CMSampleBufferGetFormatDescription(buffer).map(CMFormatDescriptionGetMediaSubType)
       == kAudioFormatLinearPCM
     if isSound, isUncompressed {
-      // All frames of the buffer make one packet.
+      // All frames of the buffer are written as one packet.
       let size = CMBlockBufferGetDataLength(block)
       guard block.canBeCopied(size) else { throw notThere }
       return [
@@ -64,7 +69,8 @@ extension PendingSample {
       ]
     }
     let attachments = CMSampleBufferGetSampleAttachmentsArray(buffer, createIfNecessary: false)
-    // Each has bytes of its own.
+    // Each of several samples has at least one byte. The check bounds the memory that a wrong
+    // number of samples reserves.
     guard count == 1 || count <= CMBlockBufferGetDataLength(block) else {
       throw AVError(.invalidSourceMedia, reason: "The sample buffer has more samples than bytes.")
     }
@@ -109,7 +115,7 @@ extension PendingSample {
     return time
   }
 
-  /// Calls `body` with the sample's bytes.
+  /// Calls `body` with the bytes to write: the prefix, if any, and the sample.
   func withBytes(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     if let prefix {
       var whole = [UInt8](prefix)
@@ -145,8 +151,9 @@ extension PendingSample {
 }
 
 extension CMBlockBuffer {
-  /// Whether so many bytes are in memory, and no more than a packet holds. A block may claim any length
-  /// before it has memory: what makes room for a copy asks first.
+  /// Whether the given number of bytes is in memory, and not more than a packet of libavcodec can
+  /// hold. A block buffer may state any length before it has memory, so callers check before they
+  /// allocate a copy.
   func canBeCopied(_ count: Int, at offset: Int = 0) -> Bool {
     guard count <= Int(Int32.max) - 64 else { return false }
     var position = offset

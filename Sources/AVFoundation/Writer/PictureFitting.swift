@@ -2,8 +2,8 @@
 import FFmpegMedia
 import Foundation
 
-/// Brings pictures of another shape to a size without changing the shape of what they show: bars are added, or edges
-/// are cut off.
+/// Scales pictures to a size of another aspect ratio without distortion, by adding bars or by
+/// cropping.
 final class PictureFitting: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let width: Int
@@ -14,18 +14,24 @@ final class PictureFitting: @unchecked Sendable {
   private var pool: CVPixelBufferPool?
   private var poolFormat: OSType = 0
 
-  /// - Parameter fills: Cut edges off rather than add bars.
+  /// Creates a fitting.
+  /// - Parameters:
+  ///   - width: The width of the result in pixels.
+  ///   - height: The height of the result in pixels.
+  ///   - fills: Whether to crop the picture, rather than add bars.
   init(width: Int, height: Int, fills: Bool) {
     self.width = width
     self.height = height
     self.fills = fills
   }
 
-  /// The picture in the size; itself if its shape fits already.
+  /// Fits a picture.
+  /// - Returns: A picture of the size, or `source` if its aspect ratio is that of the size already.
+  /// - Throws: `AVError` if there is no memory or the pixel format cannot be converted.
   func fit(_ source: CVPixelBuffer) throws -> CVPixelBuffer {
     let sourceWidth = CVPixelBufferGetWidth(source)
     let sourceHeight = CVPixelBufferGetHeight(source)
-    // Shapes are equal: the encoder scales, if there is something to scale.
+    // The aspect ratios are equal. The encoder scales the picture if needed.
     guard sourceWidth * height != sourceHeight * width else { return source }
     let target = try makeBuffer(CVPixelBufferGetPixelFormatType(source))
     let isWider = sourceWidth * height > sourceHeight * width
@@ -53,7 +59,8 @@ final class PictureFitting: @unchecked Sendable {
     return target
   }
 
-  /// Even numbers, for chroma that is stored at half size.
+  /// A rectangle in the middle of a picture. Positions and sides are even, as chroma of half the
+  /// resolution requires.
   private static func centered(width: Int, height: Int, in whole: (Int, Int)) -> PixelRect {
     let width = max(2, width & ~1)
     let height = max(2, height & ~1)
@@ -80,7 +87,8 @@ final class PictureFitting: @unchecked Sendable {
     }
   }
 
-  /// Fills a buffer with black, in any format that the converter writes: a small black picture is enlarged.
+  /// Fills a buffer with black, in any format that the converter writes, by scaling up a small
+  /// black picture.
   private static func blacken(_ target: CVPixelBuffer) {
     var dot: CVPixelBuffer?
     CVPixelBufferCreate(kCFAllocatorDefault, 16, 16, kCVPixelFormatType_32BGRA, nil, &dot)

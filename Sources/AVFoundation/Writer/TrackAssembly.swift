@@ -2,48 +2,51 @@
 import FFmpegMedia
 import Foundation
 
-/// One track of the movie that is being written: its format, its time scale, and the samples that wait. Used under
-/// the assembly's lock.
+/// One track of the movie that is being written: its format, its time scale, and the waiting
+/// samples. Used under the assembly's lock.
 final class TrackAssembly: @unchecked Sendable {
-  // Sendable: touched under the lock of its `MovieAssembly` alone.
+  // Sendable: only used under the lock of its `MovieAssembly`.
   let mediaType: AVMediaType
-  /// Units per second that the program asked for; 0: as the samples have it.
+  /// The time scale that the program has set, in units per second; 0 if it is to suit the samples.
   let preferredTimeScale: CMTimeScale
+  /// Sets those properties of the muxer's track that come from the input.
   let configure: (inout MuxerTrack) -> Void
   private(set) var format: CMFormatDescription?
   private var latestFormat: CMFormatDescription?
   private(set) var timeScale: CMTimeScale = 0
   private(set) var queue = SampleQueue<PendingSample>()
-  /// Bytes that wait.
+  /// The size of the waiting samples in bytes.
   private(set) var waitingSize = 0
   var isFinished = false
-  /// The track's number in the file; nil as long as there is no file, or when the track has no samples.
+  /// The track's number in the file; nil before the header is written, and for a track without
+  /// samples.
   var number: Int?
-  /// What is in the current segment.
+  /// The samples in the current segment.
   var segment = SegmentTally()
-  /// How much of the other tracks may wait for this one.
+  /// How much of the other tracks may wait for this one before they go on without it.
   var patience = TrackAssembly.usualPatience
   static let usualPatience = CMTime(value: 10, timescale: 1)
-  /// The format that the samples will have, where it is known before they come.
+  /// Returns the format that samples will have, if it is known before they are appended.
   var describe: (() -> CMFormatDescription?)?
-  /// The file can have a sample description for each format of a track.
+  /// Whether the file can have a sample description for each format of a track.
   var holdsSeveralFormats = false
-  /// Added to the times in the file.
+  /// Added to the decode and presentation times when they are written.
   var timeOffset = CMTime.zero
 
-  /// For the file: metadata, the group of alternatives, the size in the header, other inputs' tracks.
+  /// Properties of the track in the file: metadata, group of alternatives, size in the header, and
+  /// the inputs whose tracks it refers to.
   var items: [MovieMetadataItem] = []
   var alternateGroup: UInt16?
   var naturalSize: (width: Int, height: Int)?
   var associations: [(type: String, input: AVAssetWriterInput.WeakInput)] = []
-  /// All samples lie before those of other tracks.
+  /// Whether all samples are written before those of the other tracks.
   var goesFirst = false
-  /// How much lies together; zero: a sample.
+  /// The duration of a chunk; zero if tracks can alternate at each sample.
   var chunkDuration = CMTime.zero
 
   private var lastDecode: CMTime?
   private var lastDuration: CMTime?
-  /// The time scale was chosen here, and does not hold all times exactly.
+  /// Whether the time scale was chosen here and does not represent all times exactly.
   private var roundsTimes = false
   private var lastUnits: Int64?
 
@@ -55,7 +58,8 @@ final class TrackAssembly: @unchecked Sendable {
     self.configure = configure
   }
 
-  /// Gets a track without samples its format; false if nobody knows it.
+  /// Sets the format of a track that has no samples yet.
+  /// - Returns: False if the format is not known.
   func describeAhead() -> Bool {
     if format != nil { return true }
     guard let known = describe?() else { return false }
@@ -70,7 +74,10 @@ final class TrackAssembly: @unchecked Sendable {
     return true
   }
 
-  /// The scale, or a multiple of it in which each sample has a unit of its own.
+  /// The scale, or the smallest multiple of it in which each sample lasts about one unit or more.
+  /// - Parameters:
+  ///   - scale: Units per second.
+  ///   - seconds: The duration of a sample; 0 if it is unknown.
   private func fineEnough(_ scale: CMTimeScale, _ seconds: Double) -> CMTimeScale {
     guard seconds > 0, seconds.isFinite else { return scale }
     let factor = (0.9 / (Double(scale) * seconds)).rounded(.up)
@@ -78,26 +85,28 @@ final class TrackAssembly: @unchecked Sendable {
     return scale * CMTimeScale(factor)
   }
 
-  /// How much waits.
+  /// The difference of decode times between the last and the first waiting sample.
   var waitingSpan: CMTime {
     guard let head = queue.first, let tail = queue.last else { return .zero }
     return tail.decode - head.decode
   }
 
-  /// The next sample for the file.
+  /// Removes and returns the first waiting sample.
   func popFirst() -> PendingSample? {
     guard let sample = queue.popFirst() else { return nil }
     waitingSize -= sample.size
     return sample
   }
 
-  /// Forgets what waits.
+  /// Removes the waiting samples.
   func clear() {
     queue = SampleQueue()
     waitingSize = 0
   }
 
-  /// Takes samples of one buffer.
+  /// Appends the samples of one buffer.
+  /// - Throws: `AVError` if a decode time does not follow the previous one or is later than the
+  ///   presentation time, or if the track cannot hold the format.
   func take(_ samples: [PendingSample], _ description: CMFormatDescription?) throws {
     let samples = mediaType.isSparse ? samples.compactMap(\.fromStart) : samples
     guard var first = samples.first else { return }
@@ -142,7 +151,8 @@ final class TrackAssembly: @unchecked Sendable {
     }
   }
 
-  /// Nobody can decode `avc1` or `hvc1` whose description has no parameter sets.
+  /// Rejects a description of H.264 or HEVC without parameter sets: samples of type `avc1` or
+  /// `hvc1` cannot be decoded without them.
   private func check(_ description: CMFormatDescription) throws {
     let type = CMFormatDescriptionGetMediaSubType(description)
     guard [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC].contains(type),
@@ -154,13 +164,15 @@ final class TrackAssembly: @unchecked Sendable {
       advice: "Make it with CMVideoFormatDescriptionCreateFromH264ParameterSets or its HEVC sister.")
   }
 
-  /// A time scale that holds the first sample's times exactly, and is not too coarse for those to come. Of times in units
-  /// that a file has no room for (nanoseconds: 32 bits are two seconds of them) a fine one that is near.
+  /// A time scale in which the times of the first sample are exact, and which is fine enough for
+  /// later samples. If the exact scale exceeds `finestScale`, as with nanoseconds, whose 32-bit
+  /// durations end after 2 or 4 seconds, a fine scale in which times are rounded.
   private func chooseTimeScale(_ sample: PendingSample, _ description: CMFormatDescription) -> CMTimeScale {
     if preferredTimeScale > 0 {
       return fineEnough(preferredTimeScale, sample.hasDuration ? sample.duration.seconds : 0)
     }
-    // Nobody reads faster, and a chapter of hours has to be counted.
+    // Text and metadata do not need a finer scale. A coarse one keeps chapters of several hours
+    // within 32-bit durations.
     if mediaType.isSparse {
       let scale = sample.presentation.timescale
       return (600...10_000).contains(scale) ? scale : 1000
@@ -178,18 +190,19 @@ final class TrackAssembly: @unchecked Sendable {
       let fine = scale / greatestCommonDivisor(scale, Self.fineScale) * Self.fineScale
       if fine <= Self.finestScale { scale = fine }
       while scale < Self.fineScale { scale *= 10 }
-      // Some units for each sample.
+      // Use at least 8 units for each sample.
       let duration = sample.hasDuration && sample.duration > .zero ? sample.duration.seconds : 1
       while Double(scale) * duration < 8, scale * 10 <= Self.finestScale { scale *= 10 }
     }
-    // Multiples keep what is exact exact.
+    // Times that are exact in a scale are exact in its multiples.
     while scale < 600 { scale *= scale <= 60 ? 10 : 2 }
     return CMTimeScale(scale)
   }
 
-  /// Units per second, the most that are chosen: 32 bits are 214 s of them.
+  /// The largest time scale that is chosen, in units per second. A 32-bit signed number of these
+  /// units is 214 s.
   private static let finestScale: Int64 = 10_000_000
-  /// Units per second where times have to be rounded.
+  /// The smallest time scale for times that have to be rounded, in units per second.
   private static let fineScale: Int64 = 90_000
 
   private func greatestCommonDivisor(_ a: Int64, _ b: Int64) -> Int64 {
@@ -198,15 +211,19 @@ final class TrackAssembly: @unchecked Sendable {
     return max(1, x)
   }
 
-  /// Whether samples of another format may be in the track: with other parameters of the same codec.
+  /// Whether samples of another format can follow in the track: they have the same codec with other
+  /// parameters.
   private func canFollow(_ description: CMFormatDescription) -> Bool {
     let type = CMFormatDescriptionGetMediaSubType(description)
     return type == format.map(CMFormatDescriptionGetMediaSubType)
       && [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC, kAudioFormatMPEG4AAC].contains(type)
   }
 
-  /// The parameter sets of a description as NAL units for a sample, where the index is written before all formats are
-  /// known: such a track keeps the description it began with.
+  /// The parameter sets of a description as NAL units with 4-byte lengths, to be written before a
+  /// sample. Used where the sample descriptions are written before all formats are known, so that
+  /// the track keeps its first description.
+  /// - Throws: `AVError(.formatUnsupported)` if the codec or the length of NAL unit lengths has
+  ///   changed.
   private func parameterSets(of description: CMFormatDescription) throws -> Data {
     let type = CMFormatDescriptionGetMediaSubType(description)
     guard let format, type == CMFormatDescriptionGetMediaSubType(format),
@@ -249,7 +266,8 @@ final class TrackAssembly: @unchecked Sendable {
     return (Data(bytes: pointer, count: size), length)
   }
 
-  /// The track for the muxer.
+  /// The description of the track for the muxer.
+  /// - Parameter other: A format other than the track's first one.
   func makeMuxerTrack(_ other: CMFormatDescription? = nil) throws -> MuxerTrack {
     guard let format = other ?? format else {
       throw AVError(.noDataCaptured, reason: "The track has no format.")
@@ -268,7 +286,11 @@ final class TrackAssembly: @unchecked Sendable {
 
   func units(_ time: CMTime) -> Int64 { time.units(timeScale, .default) }
 
-  /// The sample's facts as the muxer wants them.
+  /// The times and flags of a sample for the muxer.
+  /// - Parameters:
+  ///   - sample: The sample.
+  ///   - next: The sample after it in the track, which determines the duration of a sample without
+  ///     one; nil if there is none.
   func muxerSample(_ sample: PendingSample, next: PendingSample?) -> Muxer.Sample {
     var duration = sample.duration
     if !sample.hasDuration {
@@ -277,11 +299,12 @@ final class TrackAssembly: @unchecked Sendable {
     if mediaType.isText, let next { duration = min(duration, next.decode - sample.decode) }
     lastDuration = duration
     var decode = units(sample.decode + timeOffset)
-    // What is less than a unit apart stays in order, also where the program has chosen a coarse scale.
+    // Decode times that are less than a unit apart are moved so that they keep their order, even in
+    // a coarse time scale that the program has chosen.
     if let lastUnits, decode <= lastUnits {
       let next = lastUnits.addingClamped(1)
-      // In a scale of the program's, no further than jitter moves them: else the muxer says that their times do not follow
-      // each other.
+      // In the program's time scale times are moved by at most 2 units, as jitter requires. Beyond
+      // that the muxer reports that the times are not ascending.
       if roundsTimes || preferredTimeScale > 0 && next.subtractingClamped(decode) <= 2 { decode = next }
     }
     lastUnits = decode
@@ -294,7 +317,7 @@ final class TrackAssembly: @unchecked Sendable {
   }
 }
 
-/// What a segment holds of a track.
+/// The samples of a track in the current segment: their time span and the first sample.
 struct SegmentTally {
   var first: CMTime?
   var end: CMTime?

@@ -2,29 +2,33 @@
 import FFmpegMedia
 import Foundation
 
-/// What an input's output settings ask of an encoder.
+/// The encoder settings that an input's output settings contain.
 struct VideoEncodingSettings: @unchecked Sendable {
   // Sendable: immutable property-list values.
   let codec: CMVideoCodecType
   let width: Int32
   let height: Int32
   let scalingMode: String
-  /// In the order in which they are set; property list values.
+  /// Properties and their values, which are property-list values, in the order in which they are
+  /// set.
   let properties: [(key: String, value: AnyObject)]
   let encoderSpecification: NSDictionary?
-  /// Seconds that will be encoded, as far as is known; nil: nothing is. It decides how much an encoder may keep back for
-  /// pictures to come: who does not know misses the rate of a movie of a few seconds.
+  /// The expected duration of the source in seconds, or nil if it is unknown. Encoders with an
+  /// average bit rate need it to decide how many bits to reserve for the pictures to come. Without
+  /// it they miss the rate of movies of a few seconds.
   var expectedDuration: Double?
 
-  /// Whether settings name a width or a height.
+  /// Whether the settings have a width or a height.
   static func haveSize(_ settings: [String: Any]) -> Bool {
     settings[AVVideoWidthKey] != nil || settings[AVVideoHeightKey] != nil
   }
 
+  /// Reads the settings.
   /// - Parameters:
   ///   - settings: The input's output settings.
-  ///   - hint: What the source will be like: its stored dimensions are those of settings without a size.
-  /// - Throws: `AVError(.unsupportedOutputSettings)` that names the key at fault.
+  ///   - hint: The format of the source, if known. Its dimensions are used if the settings have no
+  ///     size.
+  /// - Throws: `AVError(.unsupportedOutputSettings)`, whose reason names the key at fault.
   init(_ settings: [String: Any], hint: CMFormatDescription? = nil) throws {
     func complain(_ reason: String, _ advice: String) -> AVError {
       AVError(.unsupportedOutputSettings, reason: reason, advice: advice)
@@ -69,7 +73,7 @@ struct VideoEncodingSettings: @unchecked Sendable {
 
     let compression = settings[AVVideoCompressionPropertiesKey] as? [String: Any] ?? [:]
     var properties: [(key: String, value: AnyObject)] = []
-    // These two may stand beside the compression properties or among them.
+    // Programs may put these two among the compression properties or beside them.
     if let aspect = (settings[AVVideoPixelAspectRatioKey] ?? compression[AVVideoPixelAspectRatioKey])
       as? [String: Any]
     {
@@ -95,7 +99,7 @@ struct VideoEncodingSettings: @unchecked Sendable {
         throw complain("\(key) is no number.", "Give a number, or leave the key out.")
       }
     }
-    // The profile first: it decides what others may be.
+    // The profile is set first, because the values that other properties allow depend on it.
     let order = compression.keys.sorted().sorted {
       $0 == AVVideoProfileLevelKey && $1 != AVVideoProfileLevelKey
     }
@@ -105,13 +109,13 @@ struct VideoEncodingSettings: @unchecked Sendable {
     self.properties = properties
   }
 
-  /// What an encoder may do or leave, as it can: no encoder is wrong for them.
+  /// Properties that are hints: an encoder that does not support them is used without them.
   static let hints: Set<String> = [
     AVVideoAverageNonDroppableFrameRateKey, AVVideoExpectedSourceFrameRateKey, AVVideoAllowFrameReorderingKey,
     kVTCompressionPropertyKey_AllowOpenGOP as String, kVTCompressionPropertyKey_BaseLayerFrameRate as String,
   ]
 
-  /// A session with all properties set, which has not begun.
+  /// Creates a session and sets all its properties, without preparing it.
   /// - Throws: `AVError` if there is no encoder or it does not take a property.
   func makeSession(isRealTime: Bool, sourceAttributes: NSDictionary?) throws -> VTCompressionSession {
     var made: VTCompressionSession?
@@ -127,14 +131,15 @@ struct VideoEncodingSettings: @unchecked Sendable {
           "Choose another codec, size or encoder specification. Pictures of H.264 have 139264 macroblocks of "
           + "16x16 at most, and no more than 1055 in a row or a column (level 6.2).")
     }
-    // Not every encoder knows this one, and nobody has asked for it by name.
+    // The program has not asked for this property, so encoders that do not support it are used
+    // without it.
     _ = VTSessionSetProperty(
       made, key: kVTCompressionPropertyKey_RealTime, value: NSNumber(value: isRealTime))
-    // Nor this: movies hold them all.
+    // The same holds for this one. A movie can hold several picture parameter sets.
     _ = VTSessionSetProperty(
       made, key: kOVTCompressionPropertyKey_AllowsSeveralPictureParameterSets, value: kCFBooleanTrue)
     if let expectedDuration {
-      // Before the settings, which may say something else.
+      // Set before the properties of the settings, which may contain another duration.
       _ = VTSessionSetProperty(
         made, key: kVTCompressionPropertyKey_ExpectedDuration, value: NSNumber(value: expectedDuration))
     }
@@ -150,7 +155,8 @@ struct VideoEncodingSettings: @unchecked Sendable {
     return made
   }
 
-  /// - Throws: `AVError` if the properties contradict each other, or the picture's size.
+  /// Prepares a session.
+  /// - Throws: `AVError` if properties contradict each other or the size of the picture.
   static func prepare(_ session: VTCompressionSession) throws {
     let status = VTCompressionSessionPrepareToEncodeFrames(session)
     guard status == noErr else {
@@ -160,25 +166,25 @@ struct VideoEncodingSettings: @unchecked Sendable {
     }
   }
 
-  /// A second pass is about how bits are shared out.
-  /// - Returns: Bits a second; nil if the settings have no average bit rate.
+  /// The average bit rate in bits per second, or nil if the settings have none. Further passes are
+  /// only useful with an average bit rate, whose distribution they improve.
   var averageRate: Double? {
     properties.first { $0.key == AVVideoAverageBitRateKey }.flatMap { ($0.value as? NSNumber)?.doubleValue }
   }
 
-  /// What the encoder says against the settings, if anything.
+  /// The error with which the encoder rejects the settings, or nil if it takes them.
   var encoderError: AVError? {
     do {
       let session = try makeSession(isRealTime: false, sourceAttributes: nil)
       defer { VTCompressionSessionInvalidate(session) }
-      // What the settings come to together, the level and the size above all, is known to the encoder alone.
+      // Only the encoder knows whether the settings fit together, above all the level and the size.
       try Self.prepare(session)
       return nil
     } catch { return AVError.writing(error) }
   }
 }
 
-/// An input's compression session.
+/// The compression session of an input.
 final class VideoEncoding: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   typealias Output = @Sendable (Result<CMSampleBuffer, AVError>) -> Void
@@ -189,18 +195,23 @@ final class VideoEncoding: @unchecked Sendable {
   private let fitting: PictureFitting?
   private let lock = Lock()
   private var pendingCount = 0
-  /// Nil where one pass is all.
+  /// Nil if there is a single pass.
   private let passes: EncodingPasses?
-  /// Held while a pass ends: a program may end the input meanwhile.
+  /// Held while a pass ends, since the program may mark the input as finished at the same time.
   private let passLock = Lock()
   private var isInPass: Bool
-  /// Called on the encoder's thread when a picture is done with.
+  /// Called on the encoder's thread when the encoder has finished a picture.
   var onProgress: (@Sendable () -> Void)?
 
+  /// Creates and prepares a session.
   /// - Parameters:
-  ///   - isRealTime: Whether the source sets the pace.
-  ///   - passes: For several passes, if the encoder makes them.
-  ///   - output: Called with each encoded sample, in decode order, on the encoder's thread.
+  ///   - settings: The settings of the encoder.
+  ///   - isRealTime: Whether the source determines the pace.
+  ///   - sourceAttributes: Core Video's attributes of the pictures that will be appended, if known.
+  ///   - passes: The storage for several passes, which are made if the encoder supports them; nil
+  ///     for one pass.
+  ///   - output: Called with each encoded sample, in decode order, on the encoder's thread; after
+  ///     several passes, on the thread that ends the last one.
   /// - Throws: `AVError` if there is no encoder or it does not take a property.
   init(
     _ settings: VideoEncodingSettings, isRealTime: Bool, sourceAttributes: NSDictionary?,
@@ -231,7 +242,8 @@ final class VideoEncoding: @unchecked Sendable {
 
   deinit { VTCompressionSessionInvalidate(session) }
 
-  /// Buffers that need no conversion, or such as the program has promised to append.
+  /// A pool of buffers with the attributes that the program has declared. Attributes that it has
+  /// not declared have values that the encoder takes without a conversion.
   let pixelBufferPool: CVPixelBufferPool?
 
   private static func makePool(_ settings: VideoEncodingSettings, _ attributes: NSDictionary?)
@@ -249,7 +261,7 @@ final class VideoEncoding: @unchecked Sendable {
     return pool
   }
 
-  /// Encodes a picture. Waits while the encoder has enough to do.
+  /// Encodes a picture. May wait while the encoder's queue is full.
   func encode(_ image: CVImageBuffer, time: CMTime, duration: CMTime, forceKeyFrame: Bool) throws {
     if let passes, !passes.wants(time) { return }
     var image = image
@@ -280,14 +292,15 @@ final class VideoEncoding: @unchecked Sendable {
     }
   }
 
-  /// Whether the next picture would have to wait.
+  /// Whether encoding another picture would have to wait for the encoder.
   var isBusy: Bool { session.isQueueFull }
 
-  /// Whether the encoder looks at the pictures more than once.
+  /// Whether the encoder makes several passes.
   var makesPasses: Bool { passes != nil }
 
-  /// Ends a pass, after every picture of it has come out.
-  /// - Returns: What to encode again; nil after the last pass, when all samples have been put out.
+  /// Ends a pass when all its pictures have been encoded.
+  /// - Returns: Ranges of presentation times to encode again; nil after the last pass, when all
+  ///   samples have been passed to `output`.
   func endPass() throws -> [CMTimeRange]? {
     guard let passes else { return nil }
     return try passLock.withLock {
@@ -308,12 +321,13 @@ final class VideoEncoding: @unchecked Sendable {
     try passes.forEach { output(.success($0)) }
   }
 
-  /// Waits until every picture has come out.
+  /// Waits until all pictures have been encoded and passed to `output`.
   func complete() throws {
     if let passes {
       let isDone = try passLock.withLock {
         guard isInPass else { return false }
-        // The program has had enough: what the passes gave is what there is.
+        // The program has ended the input during a pass. The samples of the complete passes are
+        // used.
         isInPass = false
         try passes.end(session)
         try putOut(passes)
@@ -325,7 +339,7 @@ final class VideoEncoding: @unchecked Sendable {
     guard status == noErr else { throw Self.error(status) }
   }
 
-  /// Drops what is under way.
+  /// Ends the session. Pictures that are being encoded are dropped.
   func invalidate() { VTCompressionSessionInvalidate(session) }
 
   private static func error(_ status: OSStatus) -> AVError {
