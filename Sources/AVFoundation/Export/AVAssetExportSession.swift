@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Makes a new movie of an asset: another size or codec, another container, a part of it.
+/// Exports an asset to a movie file, for example with another size or codec, in another container,
+/// or only a part of it.
 ///
-/// The HEVC presets keep ten bits and a high dynamic range. The H.264 presets write eight bits, and bring the tones of a
-/// high dynamic range (PQ or HLG) into the range of ITU-R BT.709.
+/// The HEVC presets keep ten bits per sample and a high dynamic range. The H.264 presets write
+/// eight bits and tone-map a high dynamic range (PQ or HLG) to ITU-R BT.709.
 open class AVAssetExportSession: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   public enum Status: Int, Sendable {
@@ -25,7 +26,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   private var job: ExportJob?
   private var isCancelling = false
   private var settings = Settings()
-  /// As they were when the export was begun.
+  /// The settings at the time at which the export began.
   private var settingsInForce = Settings()
 
   struct Settings {
@@ -43,12 +44,16 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     var allowsPasses = false
     var toleratesDamage = false
     var filter: AVMetadataItemFilter?
-    /// nil: nobody has said.
+    /// Nil if the program has not set it.
     var trackGroups: AVAssetTrackGroupOutputHandling?
     var isParallel = true
   }
 
-  /// nil for a preset that is not known, or that there is no encoder for.
+  /// Creates a session.
+  /// - Parameters:
+  ///   - asset: The asset to export.
+  ///   - presetName: The name of a preset.
+  /// - Returns: Nil if the preset is unknown or there is no encoder for it.
   public init?(asset: AVAsset, presetName: String) {
     guard let preset = ExportPreset.named(presetName) else { return nil }
     self.asset = asset
@@ -59,17 +64,18 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
 
   // MARK: - What to make. Set before the export; later without effect.
 
-  /// Where the movie is written: a file that does not exist.
+  /// The URL of the movie. The file must not exist.
   open var outputURL: URL? {
     get { lock.withLock { settings.url } }
     set { lock.withLock { settings.url = newValue } }
   }
-  /// The type of the file. Nil: the one that the ending of `outputURL` stands for, if the preset makes it.
+  /// The type of the file. Nil stands for the type that the path extension of `outputURL` denotes,
+  /// if the preset supports it.
   open var outputFileType: AVFileType? {
     get { lock.withLock { settings.type } }
     set { lock.withLock { settings.type = newValue } }
   }
-  /// The index goes to the front of the file.
+  /// Whether the index is written at the front of the file.
   open var shouldOptimizeForNetworkUse: Bool {
     get { lock.withLock { settings.optimizes } }
     set { lock.withLock { settings.optimizes = newValue } }
@@ -79,14 +85,17 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     get { lock.withLock { settings.range } }
     set { lock.withLock { settings.range = newValue } }
   }
-  /// Bytes; 0: no limit. A lower bit rate is used, or, where nothing is encoded, the movie is cut short.
+  /// The limit of the file's size in bytes, or 0 for no limit. The export uses a lower bit rate to
+  /// meet the limit or, if samples are copied, shortens the movie.
   open var fileLengthLimit: Int64 {
     get { lock.withLock { settings.limit } }
     set { lock.withLock { settings.limit = max(0, newValue) } }
   }
-  /// Whether the export may read the asset more than once, for a better picture at the same size. It does if the encoder is
-  /// one that learns from a pass, as all are that are built in: twice, and with the package's own encoder in parts again
-  /// where its average rate is still missed. `progress` is that of all passes.
+  /// Whether the export may read the asset several times, for better quality at the same size.
+  ///
+  /// If the encoder supports several passes, as all built-in encoders do, there are two passes over
+  /// the whole source. The package's own encoder makes further passes over parts of it if the
+  /// average bit rate is still missed. `progress` covers all passes.
   open var canPerformMultiplePassesOverSourceMediaData: Bool {
     get { lock.withLock { settings.allowsPasses } }
     set { lock.withLock { settings.allowsPasses = newValue } }
@@ -96,46 +105,54 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     get { lock.withLock { settings.temporaryDirectory } }
     set { lock.withLock { settings.temporaryDirectory = newValue } }
   }
-  /// What to write instead of the asset's own metadata.
+  /// The metadata of the movie, or nil for the asset's own metadata.
   open var metadata: [AVMetadataItem]? {
     get { lock.withLock { settings.metadata } }
     set { lock.withLock { settings.metadata = newValue } }
   }
 
-  /// What of the asset's own metadata is written; nil: all. What is set as `metadata` is not filtered.
+  /// A filter for the asset's own metadata, or nil for all of it. Metadata that is set with
+  /// `metadata` is not filtered.
   open var metadataItemFilter: AVMetadataItemFilter? {
     get { lock.withLock { settings.filter } }
     set { lock.withLock { settings.filter = newValue } }
   }
 
-  /// What becomes of sound tracks that stand in for each other, such as languages (an alternate group; ISO/IEC 14496-12,
-  /// 8.3.2). `.preserveAlternateTracks`, as it is unless set, writes all of them, which Apple's session does not by default;
-  /// `.defaultPolicy` the one that is enabled. Set to the former beside an audio mix, which makes one track of all, the export
-  /// fails with `AVError.incorrectlyConfigured`.
+  /// How audio tracks that are alternatives, such as languages, are exported (an alternate group;
+  /// ISO/IEC 14496-12, clause 8.3.2).
+  ///
+  /// `.preserveAlternateTracks` is the default and writes all tracks, which differs from the
+  /// default of Apple's session. `.defaultPolicy` writes the enabled track of a group. An audio mix
+  /// makes a single track; setting `.preserveAlternateTracks` explicitly together with a mix makes
+  /// the export fail with `AVError.incorrectlyConfigured`.
   open var audioTrackGroupHandling: AVAssetTrackGroupOutputHandling {
     get { lock.withLock { settings.trackGroups ?? .preserveAlternateTracks } }
     set { lock.withLock { settings.trackGroups = newValue } }
   }
 
-  /// Whether parts of the movie may be encoded at the same time, which may change what comes out. The session encodes the movie
-  /// from its beginning to its end, with several threads for each picture, so that the same comes out with either value.
+  /// Whether parts of the movie may be encoded in parallel, which may change the result. The
+  /// session always encodes the movie from its beginning to its end, with several threads per
+  /// picture, so both values give the same result.
   open var allowsParallelizedExport: Bool {
     get { lock.withLock { settings.isParallel } }
     set { lock.withLock { settings.isParallel = newValue } }
   }
 
-  /// How the asset's sound tracks are mixed into one, which is encoded. With a preset that copies samples the export
-  /// fails.
+  /// How the asset's audio tracks are mixed into one track, which is encoded. With a preset that
+  /// copies samples the export fails.
   open var audioMix: AVAudioMix? {
     get { lock.withLock { settings.mix } }
     set { lock.withLock { settings.mix = newValue.flatMap { $0.copy() as? AVAudioMix } } }
   }
-  /// See `AVAssetReaderTrackOutput.audioTimePitchAlgorithm`; with one that is not known the export fails.
+  /// The algorithm for audio that is played at another speed; see
+  /// `AVAssetReaderTrackOutput.audioTimePitchAlgorithm`. With an unknown algorithm the export
+  /// fails.
   open var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm {
     get { lock.withLock { settings.pitch } }
     set { lock.withLock { settings.pitch = newValue } }
   }
-  /// How the asset's video tracks are made into one. With a preset that copies samples the export fails.
+  /// How the asset's video tracks are composed into one track. With a preset that copies samples
+  /// the export fails.
   open var videoComposition: AVVideoComposition? {
     get { lock.withLock { settings.composition } }
     set {
@@ -145,16 +162,19 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
         defer { (settings.composition, settings.compositor) = (copy, compositor) }
         return (settings.composition, settings.compositor)
       }
-      // A client's objects go when the lock is free: they may come back here.
+      // The program's objects are released outside of the lock, since their deinitialization may
+      // call this session.
       withExtendedLifetime(old) {}
     }
   }
-  /// The object that makes the pictures of `videoComposition`; nil where layer instructions are followed.
+  /// The custom compositor of `videoComposition`; nil if the built-in compositor follows its layer
+  /// instructions.
   open var customVideoCompositor: (any AVVideoCompositing)? { lock.withLock { settings.compositor } }
 
-  /// Whether the export goes on past pictures and sound that cannot be decoded: pictures are left out, for sound there is
-  /// silence, and pictures end where the file can be read no further. `ovtDamage` then tells of it. Of this package, not
-  /// Apple's; off unless set, and without effect on what a video composition or an audio mix is made of.
+  /// Whether the export continues past pictures and audio that cannot be decoded. Such pictures are
+  /// left out, such audio is replaced by silence, and the tracks end where the file cannot be read
+  /// any further; `ovtDamage` reports what was damaged. Has no effect on the sources of a video
+  /// composition or an audio mix. False by default. This property is an addition of this package.
   open var ovtToleratesDamage: Bool {
     get { lock.withLock { settings.toleratesDamage } }
     set { lock.withLock { settings.toleratesDamage = newValue } }
@@ -164,35 +184,40 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
 
   open var status: Status { lock.withLock { currentStatus } }
   open var error: Error? { lock.withLock { currentError } }
-  /// 0.0 to 1.0.
+  /// The progress of the export, from 0.0 to 1.0.
   open var progress: Float {
     let (status, job) = lock.withLock { (currentStatus, self.job) }
     return status == .completed ? 1 : job?.progress ?? 0
   }
 
-  /// What of the asset was damaged, as far as it has been read, of pictures and sound together. Pictures of which the
-  /// decoder has made up a part are in the movie, and packets of sound that can only be copied are left out of it if they are
-  /// found damaged; what cannot be decoded at all makes the export fail, unless `ovtToleratesDamage` is set. Of samples that
-  /// are copied the data is not decoded.
+  /// The damage in the part of the asset that has been read so far, of all its tracks together.
+  /// This property is an addition of this package.
+  ///
+  /// Pictures that the decoder has concealed in part are in the movie. Audio packets that are
+  /// copied are left out if they are found to be damaged. Data that cannot be decoded makes the
+  /// export fail, unless `ovtToleratesDamage` is set. The data of copied video samples is not
+  /// decoded, so damage in it is not found.
   open var ovtDamage: OVTReadingDamage { lock.withLock { job }?.damage ?? OVTReadingDamage() }
 
-  /// How many passes over the pictures have ended, those over parts of them too; at least 1 once the export is completed.
-  /// Of this package, not Apple's.
+  /// The number of passes over the pictures that have ended, including those over parts; at least 1
+  /// once the export is completed. This property is an addition of this package.
   open var ovtPassCount: Int {
     let (status, job) = lock.withLock { (currentStatus, self.job) }
     return max(job?.passCount ?? 0, status == .completed ? 1 : 0)
   }
 
-  /// Exports, once: of a session that has begun before nothing becomes of it. `handler` is called once, on any thread. See
-  /// `status`.
+  /// Exports the asset. A session exports only once: if the export has begun before, only `handler`
+  /// is called. `status` tells the result.
+  /// - Parameter handler: Called once on any thread, when the export has ended or cannot begin.
   @preconcurrency open func exportAsynchronously(completionHandler handler: @escaping @Sendable () -> Void) {
     begin(nil, handler)
   }
 
+  /// Begins the export, unless it has begun before.
   /// - Parameters:
-  ///   - file: Where to, if not to what is set.
-  ///   - handler: Called once the export has ended, or at once of a session that was begun before.
-  /// - Returns: whether it was not.
+  ///   - file: The URL and type of the output, or nil for those of the settings.
+  ///   - handler: Called when the export has ended, or soon if it had begun before.
+  /// - Returns: Whether this call began the export.
   @discardableResult private func begin(
     _ file: (url: URL, type: AVFileType)? = nil, _ handler: @escaping @Sendable () -> Void
   ) -> Bool {
@@ -210,16 +235,18 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     return begun
   }
 
-  /// Exports. See `status` afterwards.
+  /// Exports the asset. `status` tells the result.
   open func export() async {
     await withCheckedContinuation { continuation in
       exportAsynchronously { continuation.resume() }
     }
   }
 
-  /// Exports into a file.
-  /// - Throws: `AVError`: `operationNotAllowed` of a session that has begun before; when the task is cancelled, so is the
-  ///   export.
+  /// Exports the asset to a file. If the task is cancelled, the export is cancelled.
+  /// - Parameters:
+  ///   - url: The URL of the movie. The file must not exist.
+  ///   - fileType: The type of the file.
+  /// - Throws: `AVError`; `operationNotAllowed` if the session has begun an export before.
   open func export(to url: URL, as fileType: AVFileType) async throws {
     let call = Call()
     await withTaskCancellationHandler {
@@ -239,7 +266,8 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// What a call of `export(to:as:)` has to do with the session: one that did not begin the export does not cancel it.
+  /// The state of a call of `export(to:as:)`. Cancelling its task cancels the export only if the
+  /// call began it.
   private final class Call: @unchecked Sendable {
     // Sendable: `lock` guards both.
     private let lock = Lock()
@@ -261,7 +289,8 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
       advice: "Make a session for each export.")
   }
 
-  /// Ends the export. Nothing is left of the file, unless it was complete before: then the export is `.completed`.
+  /// Cancels the export and removes the incomplete file. If the file is complete already, the
+  /// export ends as `.completed`.
   open func cancelExport() {
     let job = lock.withLock { () -> ExportJob? in
       if currentStatus == .unknown || currentStatus == .waiting { currentStatus = .cancelled }
@@ -269,14 +298,15 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
       isCancelling = true
       return self.job
     }
-    // The writer knows which of the two came first.
+    // The writer decides whether it was cancelled or completed first.
     guard let job, job.cancel() else { return }
     lock.withLock { if currentStatus == .exporting { currentStatus = .cancelled } }
   }
 
   private func run() {
     do {
-      // Taken, so that what a program puts into them goes when it has no more use for it.
+      // Moved out of the session, so that the program's objects in them are released when the job
+      // has no more use for them.
       let settings = lock.withLock {
         defer { settingsInForce = Settings() }
         return settingsInForce
@@ -304,10 +334,10 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
 
   // MARK: - What is possible
 
-  /// The presets that can be used.
+  /// The presets that have an encoder.
   open class func allExportPresets() -> [String] { ExportPreset.available.map(\.name) }
 
-  /// Those of them that make something of an asset.
+  /// The available presets that produce a movie from an asset.
   open class func exportPresets(compatibleWith asset: AVAsset) -> [String] {
     ExportPreset.available.filter { ExportJob.serves($0, asset) }.map(\.name)
   }
@@ -352,7 +382,8 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// The longest movie that fits into `fileLengthLimit`; positive infinity without a limit.
+  /// The duration of the longest movie that fits into `fileLengthLimit`; positive infinity without
+  /// a limit.
   open var maxDuration: CMTime {
     let limit = fileLengthLimit
     guard limit > 0 else { return .positiveInfinity }
@@ -361,7 +392,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     return rate > 0 ? CMTime(nearest: Double(limit) * 8 / rate, preferredTimescale: 600) : .positiveInfinity
   }
 
-  /// Bytes, roughly.
+  /// An estimate of the movie's size in bytes.
   open var estimatedOutputFileLength: Int64 {
     let range = timeRange.intersection(CMTimeRange(start: .zero, duration: asset.duration))
     let (pictures, sound) = ExportJob.bitRate(preset, asset)

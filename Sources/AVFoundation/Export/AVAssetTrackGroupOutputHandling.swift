@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What an export does with sound tracks that stand in for each other.
+/// How an export handles audio tracks that are alternatives.
 public struct AVAssetTrackGroupOutputHandling: OptionSet, Sendable {
   public let rawValue: UInt
   public init(rawValue: UInt) { self.rawValue = rawValue }
 
-  /// All of them are written.
+  /// All alternatives are written.
   public static let preserveAlternateTracks = AVAssetTrackGroupOutputHandling(rawValue: 1 << 0)
-  /// The one that is enabled is written.
+  /// The enabled alternative is written.
   public static let defaultPolicy: AVAssetTrackGroupOutputHandling = []
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What a settings assistant aims at: a codec and the size of a picture.
+/// The codec and picture size for which a settings assistant proposes settings.
 public struct AVOutputSettingsPreset: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }
@@ -13,22 +13,22 @@ public struct AVOutputSettingsPreset: RawRepresentable, Hashable, Sendable {
   public static let preset3840x2160 = AVOutputSettingsPreset(rawValue: "AVOutputSettingsPreset3840x2160")
   public static let hevc1920x1080 = AVOutputSettingsPreset(rawValue: "AVOutputSettingsPresetHEVC1920x1080")
   public static let hevc3840x2160 = AVOutputSettingsPreset(rawValue: "AVOutputSettingsPresetHEVC3840x2160")
-  /// Known by name; there is no encoder for video with alpha.
+  /// There is no encoder for video with alpha, so an assistant cannot be created with this preset.
   public static let hevc1920x1080WithAlpha = AVOutputSettingsPreset(
     rawValue: "AVOutputSettingsPresetHEVC1920x1080WithAlpha")
-  /// Known by name; there is no encoder for video with alpha.
+  /// There is no encoder for video with alpha, so an assistant cannot be created with this preset.
   public static let hevc3840x2160WithAlpha = AVOutputSettingsPreset(
     rawValue: "AVOutputSettingsPresetHEVC3840x2160WithAlpha")
 
-  /// The export preset of the same codec, size and bits for a pixel.
+  /// The export preset with the same codec, size and bits per pixel.
   fileprivate var exportPreset: ExportPreset? {
     ExportPreset.named(
       rawValue.replacingOccurrences(of: "AVOutputSettingsPreset", with: "AVAssetExportPreset"))
   }
 }
 
-/// Proposes settings for a writer's inputs: pictures that fit into a preset's size and are never enlarged, at its bit rate
-/// for the source's frame rate, and AAC.
+/// Proposes output settings for a writer's inputs. Video fits into the size of a preset, is never
+/// enlarged, and has the preset's bit rate for the frame rate of the source. Audio is AAC.
 open class AVOutputSettingsAssistant: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let preset: ExportPreset
@@ -42,7 +42,7 @@ open class AVOutputSettingsAssistant: NSObject, @unchecked Sendable {
     var least = CMTime(value: 1, timescale: 30)
   }
 
-  /// The presets that there is an encoder for.
+  /// The presets that have an encoder.
   open class func availableOutputSettingsPresets() -> [AVOutputSettingsPreset] {
     let all: [AVOutputSettingsPreset] = [
       .preset640x480, .preset960x540, .preset1280x720, .preset1920x1080, .preset3840x2160, .hevc1920x1080,
@@ -51,7 +51,9 @@ open class AVOutputSettingsAssistant: NSObject, @unchecked Sendable {
     return all.filter { $0.exportPreset != nil }
   }
 
-  /// nil for a preset that is not known, or that there is no encoder for.
+  /// Creates an assistant.
+  /// - Parameter presetIdentifier: The preset to propose settings for.
+  /// - Returns: Nil if the preset is unknown or there is no encoder for it.
   public init?(preset presetIdentifier: AVOutputSettingsPreset) {
     guard let preset = presetIdentifier.exportPreset else { return nil }
     self.preset = preset
@@ -60,22 +62,25 @@ open class AVOutputSettingsAssistant: NSObject, @unchecked Sendable {
 
   // MARK: - What is known of the source
 
-  /// The pictures to come; nil: as large as the preset's.
+  /// The format of the source video. Nil stands for pictures of the preset's size.
   open var sourceVideoFormat: CMVideoFormatDescription? {
     get { lock.withLock { source.video } }
     set { lock.withLock { source.video = newValue } }
   }
-  /// The sound to come; nil: 44100 Hz in two channels.
+  /// The format of the source audio. Nil stands for two channels at 44100 Hz.
   open var sourceAudioFormat: CMAudioFormatDescription? {
     get { lock.withLock { source.audio } }
     set { lock.withLock { source.audio = newValue } }
   }
-  /// How long a picture is shown on the whole; a thirtieth of a second unless it is set to a number above zero.
+  /// The average duration of a source picture. The default is 1/30 second; values that are not
+  /// positive numbers are ignored.
   open var sourceVideoAverageFrameDuration: CMTime {
     get { lock.withLock { source.average } }
     set { if newValue.isNumeric, newValue > .zero { lock.withLock { source.average = newValue } } }
   }
-  /// The shortest that a picture is shown: the highest frame rate, which decides on the bit rate if it is above the average.
+  /// The shortest duration of a source picture, which corresponds to the highest frame rate. The
+  /// higher one of this rate and the average rate determines the bit rate. The default is 1/30
+  /// second; values that are not positive numbers are ignored.
   open var sourceVideoMinFrameDuration: CMTime {
     get { lock.withLock { source.least } }
     set { if newValue.isNumeric, newValue > .zero { lock.withLock { source.least = newValue } } }
@@ -85,7 +90,7 @@ open class AVOutputSettingsAssistant: NSObject, @unchecked Sendable {
 
   open var outputFileType: AVFileType { .mov }
 
-  /// For an `AVAssetWriterInput` of video.
+  /// Settings for an `AVAssetWriterInput` of video.
   open var videoSettings: [String: Any]? {
     guard case .encode(let codec, let box?, let bitsPerPixel) = preset.video else { return nil }
     let source = lock.withLock { self.source }
@@ -108,7 +113,7 @@ open class AVOutputSettingsAssistant: NSObject, @unchecked Sendable {
     ]
   }
 
-  /// For an `AVAssetWriterInput` of sound.
+  /// Settings for an `AVAssetWriterInput` of audio.
   open var audioSettings: [String: Any]? {
     let basic = lock.withLock { source.audio }?.audioStreamBasicDescription
     let rate = basic.map { min(max($0.mSampleRate, 8000), 48_000) } ?? 44_100

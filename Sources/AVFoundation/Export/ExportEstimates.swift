@@ -2,7 +2,8 @@
 import Foundation
 
 extension AVAssetExportSession {
-  /// The longest movie that fits into `fileLengthLimit`; positive infinity without a limit.
+  /// The duration of the longest movie that fits into `fileLengthLimit`; positive infinity without
+  /// a limit.
   /// - Throws: `AVError` if the asset cannot be read.
   public var estimatedMaximumDuration: CMTime {
     get async throws {
@@ -11,7 +12,7 @@ extension AVAssetExportSession {
     }
   }
 
-  /// Bytes, roughly.
+  /// An estimate of the movie's size in bytes.
   /// - Throws: `AVError` if the asset cannot be read.
   public var estimatedOutputFileLengthInBytes: Int64 {
     get async throws {

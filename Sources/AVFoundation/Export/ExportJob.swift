@@ -2,20 +2,21 @@
 import Foundation
 import Synchronization
 
-/// One run of an export: a reader, a writer and what goes between them.
+/// One export: a reader, a writer, and the copying of samples between them.
 final class ExportJob: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let reader: AVAssetReader
   private let writer: AVAssetWriter
   private var pairs: [(output: AVAssetReaderOutput, input: AVAssetWriterInput)] = []
   private let range: CMTimeRange
-  /// Nothing is cut off behind `range`.
+  /// Whether the export reads to the end of the asset, without a cut at the end of `range`.
   private let isOpenEnded: Bool
   private let lock = Lock()
   private var position = CMTime.zero
-  /// Passes that have ended, and how many there will be.
+  /// The number of passes that have ended, and the number that is expected.
   private var passes = (ended: 0, expected: 1)
-  /// What the first pass over an output found, where others follow it.
+  /// The damage that the first pass over an output found. Further passes find the same damage and
+  /// must not count it again.
   private var firstDamage: [ObjectIdentifier: OVTReadingDamage] = [:]
 
   init(asset: AVAsset, preset: ExportPreset, settings: AVAssetExportSession.Settings) throws {
@@ -47,7 +48,7 @@ final class ExportJob: @unchecked Sendable {
       throw AVError(.operationNotAllowed, reason: "The time range holds nothing of the asset.")
     }
 
-    // A limit of the size: less for each second, or fewer seconds.
+    // A size limit lowers the bit rate or, if samples are copied, the duration.
     var scale = 1.0
     if settings.limit > 0 {
       let bits = Double(settings.limit) * 8 * 0.95
@@ -58,13 +59,14 @@ final class ExportJob: @unchecked Sendable {
         let part = bits / (rate.pictures + rate.sound) / range.duration.seconds
         if part < 1 { range.duration = CMTimeMultiplyByFloat64(range.duration, multiplier: part) }
       case .encode where rate.pictures > 0:
-        // What the sound takes stays.
+        // The audio keeps its bit rate.
         scale = min(1, max(0, bits / range.duration.seconds - rate.sound) / rate.pictures)
       case .encode: break
       }
     }
     self.range = range
-    // What is not cut is read to its end.
+    // Without a cut, tracks are read to their own ends, which may be later than the asset's
+    // duration states.
     isOpenEnded =
       !settings.range.end.isNumeric && range.end == whole.end && settings.limit == 0
       && tracks.areOpenEnded
@@ -77,7 +79,8 @@ final class ExportJob: @unchecked Sendable {
           try Self.pair(track, preset, scale, toleratesDamage: settings.toleratesDamage), track)
       else { continue }
       guard writer.canAdd(pair.input), reader.canAdd(pair.output) else {
-        // Pictures and sound are worth having without words and metadata that the file cannot hold.
+        // Text and metadata that the file cannot hold are left out, since video and audio are
+        // useful without them.
         if track.mediaType.isSparse { continue }
         throw pair.input.settingsError ?? pair.output.settingsError
           ?? AVError(
@@ -121,14 +124,15 @@ final class ExportJob: @unchecked Sendable {
       case .copy: break
       case .encode(let codec, _, _):
         guard let plan = preset.videoPlan(track.facts) else { return nil }
-        // HEVC has ten bits, and carries a high dynamic range; the H.264 encoders have eight.
+        // HEVC is encoded with ten bits if the source has more than eight, and carries a high
+        // dynamic range. H.264 is encoded with eight bits.
         let isDeep = codec == .hevc && (track.facts.stream.bitsPerComponent ?? 8) > 8
         var wanted: [String: Any] = [
           kCVPixelBufferPixelFormatTypeKey as String: isDeep
             ? kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange
             : kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange,
           OVTVideoCropsToCleanApertureKey: true,
-          // The encoder needs the processors more.
+          // The decoder gets half of the processors, at most 8 threads; encoding takes more time.
           kVTDecompressionPropertyKey_ThreadCount as String:
             min(max(ProcessInfo.processInfo.activeProcessorCount / 2, 1), 8),
         ]
@@ -145,7 +149,7 @@ final class ExportJob: @unchecked Sendable {
         ]
       }
     } else if track.mediaType == .audio {
-      // What is AAC already keeps its quality, unless it is put together from parts.
+      // AAC is copied to keep its quality, unless it is composed of several parts.
       if !preset.copiesSound, !track.keepsSound {
         reading = [AVFormatIDKey: kAudioFormatLinearPCM]
         writing = [AVFormatIDKey: kAudioFormatMPEG4AAC, AVEncoderBitRateKey: ExportPreset.soundRate]
@@ -153,11 +157,11 @@ final class ExportJob: @unchecked Sendable {
     }
     let output = AVAssetReaderTrackOutput(track: track, outputSettings: reading)
     output.alwaysCopiesSampleData = false
-    // Sound that is copied, and that nobody can decode, is left out in any case, and told of.
+    // Copied audio packets that are damaged are always left out, and counted as damage.
     output.ovtToleratesDamage = toleratesDamage || track.mediaType == .audio && reading == nil
     let input = AVAssetWriterInput(
       mediaType: track.mediaType, outputSettings: writing,
-      // Words of any format are read as 3GPP timed text.
+      // Text of any format is read as 3GPP timed text.
       sourceFormatHint: writing == nil && !track.mediaType.isText ? track.facts.format : nil)
     input.transform = track.exportTransform(writing)
     input.languageCode = track.languageCode
@@ -165,7 +169,7 @@ final class ExportJob: @unchecked Sendable {
     return (output, input)
   }
 
-  /// Whether a preset makes something of an asset.
+  /// Whether a preset produces a movie from an asset.
   static func serves(_ preset: ExportPreset, _ asset: AVAsset) -> Bool {
     asset.tracks.contains { track in
       switch (track.mediaType, preset.video) {
@@ -177,7 +181,7 @@ final class ExportJob: @unchecked Sendable {
     }
   }
 
-  /// Bits per second that an export will take, roughly.
+  /// An estimate of the bit rates of an export, in bits per second.
   static func bitRate(_ preset: ExportPreset, _ asset: AVAsset) -> (pictures: Double, sound: Double) {
     asset.tracks.reduce(into: (0, 0)) { sum, track in
       switch (track.mediaType, preset.video) {
@@ -194,7 +198,8 @@ final class ExportJob: @unchecked Sendable {
 
   var passCount: Int { lock.withLock { passes.ended } }
 
-  /// Over all passes. Whether others follow the second is known when it has ended: each has half of what was left for them.
+  /// The progress over all passes, from 0 to 1. Whether further passes follow the second one is
+  /// only known when it has ended, so each further pass takes half of the remaining part.
   var progress: Float {
     let (position, passes) = lock.withLock { (self.position, self.passes) }
     let done = (position - range.start).seconds / range.duration.seconds
@@ -209,10 +214,11 @@ final class ExportJob: @unchecked Sendable {
     return Float(before + (after - before) * inPass)
   }
 
-  /// Of an export that looks at its source more than once, what its first two passes take.
+  /// The part of the progress that the first two of several passes take.
   private static let shareOfTwo = 0.95
 
-  /// What of the source was damaged. Another pass finds the same again.
+  /// The damage in the source. Further passes find the same damage, so only the first pass is
+  /// counted.
   var damage: OVTReadingDamage {
     let first = lock.withLock { firstDamage }
     return pairs.reduce(into: OVTReadingDamage()) { sum, pair in
@@ -220,13 +226,15 @@ final class ExportJob: @unchecked Sendable {
     }
   }
 
-  /// The track that tells how far the export is, and that chapters belong to.
+  /// The input that determines the progress and that chapters refer to: video or, without video,
+  /// audio.
   private var leader: AVAssetWriterInput? {
     let inputs = pairs.map(\.input)
     return inputs.first { $0.mediaType == .video } ?? inputs.first { $0.mediaType == .audio }
   }
 
-  /// Does it all; blocks.
+  /// Runs the export and blocks until it has ended.
+  /// - Throws: `AVError` if reading or writing failed or was cancelled.
   func run() throws {
     guard reader.startReading() else { throw reader.error ?? AVError(.exportFailed) }
     guard writer.startWriting() else { throw writer.error ?? AVError(.exportFailed) }
@@ -268,7 +276,7 @@ final class ExportJob: @unchecked Sendable {
           }
         }
       } else {
-        // Its reader waits for no other pass.
+        // There is a single pass, so the output can complete.
         output.markConfigurationAsFinal()
         copy(from: output, to: input, on: queue, isLeader: input === leader) {
           input.markAsFinished()
@@ -278,7 +286,7 @@ final class ExportJob: @unchecked Sendable {
     }
     let over = WakeUp()
     group.notify(queue: .global()) { over.signal() }
-    // A writer that has failed asks for no more samples.
+    // A failed writer does not call for more samples, so its status is polled every 0.1 seconds.
     while !over.wait(seconds: 0.1) {
       if writer.status != .writing || reader.status == .failed { break }
     }
@@ -313,7 +321,8 @@ final class ExportJob: @unchecked Sendable {
     }
   }
 
-  /// A sample of QuickTime text as one of 3GPP timed text, which has the same length and words.
+  /// Gives a sample of QuickTime text the format of 3GPP timed text. Both formats store the text as
+  /// a length and characters, so the data is the same.
   private static func timedText(_ sample: CMSampleBuffer) -> CMSampleBuffer {
     guard let format = sample.formatDescription, format.mediaType == .text,
       format.mediaSubType != .mobile3GPP,
@@ -326,6 +335,7 @@ final class ExportJob: @unchecked Sendable {
     return made ?? sample
   }
 
+  /// Cancels reading and writing.
   /// - Returns: False if the movie was complete before.
   func cancel() -> Bool {
     reader.cancelReading()
@@ -334,7 +344,7 @@ final class ExportJob: @unchecked Sendable {
   }
 }
 
-/// Runs something once, whoever calls.
+/// Runs an action at the first of several calls.
 private final class Once: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What an export makes of several tracks together: a mix of the sound, a composition of the pictures. The first track
-/// of each kind then stands for all.
+/// Decides which tracks an export writes, and which of them combine several tracks: a mix of the
+/// audio tracks or a composition of the video tracks. The first track of a kind then represents all
+/// of its kind.
 ///
-/// The sound tracks of a composition are one presentation, and are mixed where sound is encoded, also without an audio mix.
-/// Those of a file stay apart: they may be languages.
+/// The audio tracks of a composition are heard together, so they are mixed if audio is encoded,
+/// even without an audio mix. The audio tracks of a file stay separate, since they may be
+/// languages.
 struct ExportMixing {
   private let settings: AVAssetExportSession.Settings
   private let preset: ExportPreset
@@ -17,7 +19,10 @@ struct ExportMixing {
     self.tracks = tracks
   }
 
-  /// - Throws: `AVError` if the preset copies what is to be made anew, or the pitch algorithm is not known.
+  /// Checks that the settings fit together.
+  /// - Throws: `AVError` if the preset copies samples that would have to be encoded for a mix or a
+  ///   composition, if an audio mix is set together with `.preserveAlternateTracks`, or if the
+  ///   pitch algorithm is unknown.
   func check() throws {
     guard settings.composition == nil || !copiesVideo, settings.mix == nil || !preset.copiesSound else {
       throw AVError(
@@ -34,7 +39,8 @@ struct ExportMixing {
 
   private func all(_ type: AVMediaType) -> [AVAssetTrack] { tracks.filter { $0.mediaType == type } }
 
-  /// Whether the movie gets a track for this one.
+  /// Whether the movie gets a track for this track, alone or as the first of several that are
+  /// combined.
   func isAlone(_ track: AVAssetTrack) -> Bool {
     switch track.mediaType {
     case .video: settings.composition == nil || track === all(.video).first
@@ -45,13 +51,14 @@ struct ExportMixing {
     }
   }
 
-  /// A track that is not enabled, beside one that is, has no part in what a composition presents.
+  /// Whether a track of a composition is not heard because it is disabled while another one is
+  /// enabled.
   private func isSilenced(_ track: AVAssetTrack) -> Bool {
     !preset.copiesSound && track is AVCompositionTrack && !track.isEnabled
       && all(.audio).contains(where: \.isEnabled)
   }
 
-  /// Another track of its group of alternatives is written in its place.
+  /// Whether another track of the same alternate group is written in place of this one.
   private func isLeftOut(_ track: AVAssetTrack) -> Bool {
     guard let handling = settings.trackGroups, !handling.contains(.preserveAlternateTracks),
       case let group = track.alternateGroup, group != 0
@@ -65,18 +72,19 @@ struct ExportMixing {
     return false
   }
 
-  /// Whether there is one track of all the sound.
+  /// Whether all audio is mixed into one track.
   private var mixes: Bool {
     settings.mix != nil
       || !preset.copiesSound && mixed.count > 1 && mixed.allSatisfy { $0 is AVCompositionTrack }
   }
 
-  /// The tracks of a mix. With an audio mix all: what is not to be heard, its volumes say.
+  /// The tracks of the mix. An audio mix covers all tracks, since its volumes determine which are
+  /// heard.
   private var mixed: [AVAssetTrack] {
     all(.audio).filter { settings.mix != nil || $0.isEnabled && $0.isDecodable }
   }
 
-  /// The most channels and the highest rate of what is mixed.
+  /// Settings with the largest number of channels and the highest sample rate of the mixed tracks.
   private var mixedSettings: [String: Any] {
     var sound: [String: Any] = [AVFormatIDKey: kAudioFormatLinearPCM]
     guard settings.mix == nil else { return sound }
@@ -86,7 +94,8 @@ struct ExportMixing {
     return sound
   }
 
-  /// Reads several tracks instead of one, where that is wanted.
+  /// Replaces the reader output and the writer input of a track by those of a mix or a composition,
+  /// where one is wanted.
   func pair(
     _ pair: (output: AVAssetReaderOutput, input: AVAssetWriterInput)?, _ track: AVAssetTrack
   ) throws -> (output: AVAssetReaderOutput, input: AVAssetWriterInput)? {
@@ -98,7 +107,8 @@ struct ExportMixing {
           kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
         ])
       output.use(composition, settings.compositor)
-      // What the pictures are like is the composition's affair.
+      // The composition determines size and orientation, so the track's own transform and format
+      // are not used.
       var writing = pair.input.outputSettings
       let size = preset.fitted(composition.renderSize)
       writing?[AVVideoWidthKey] = size.width
@@ -126,21 +136,21 @@ struct ExportMixing {
 }
 
 extension AVAssetTrack {
-  /// The number of the tracks that stand in for each other; 0: the track is in no such group.
+  /// The number of the track's alternate group; 0 if the track is in no group.
   fileprivate var alternateGroup: Int { file.header?.tracks[trackID]?.alternateGroup ?? 0 }
 
-  /// Timed metadata as the writer stores it.
+  /// Whether the track has timed metadata in the format that the writer stores.
   fileprivate var isBoxedMetadata: Bool {
     mediaType == .metadata
       && facts.format.map(CMFormatDescriptionGetMediaSubType) == kCMMetadataFormatType_Boxed
       && facts.stream.metadataDescription != nil
   }
 
-  /// Encoding presets copy it.
+  /// Whether presets that encode audio copy this track.
   var keepsSound: Bool { facts.stream.codec.codecName == "aac" && isInOnePiece }
 
-  /// Its stored samples are one run as they are in a file: not parts of a composition, which begin and end between
-  /// packets, in other codecs, or are played faster.
+  /// Whether the stored samples are one run, as in a file. A composition's parts can begin and end
+  /// between packets, have other codecs, or be played at another speed.
   var isInOnePiece: Bool {
     guard let composed = self as? AVCompositionTrack else { return true }
     guard let part = composed.timeline.parts.first, composed.timeline.parts.count == 1 else { return false }

@@ -6,7 +6,7 @@ public let AVAssetExportPresetLowQuality: String = "AVAssetExportPresetLowQualit
 public let AVAssetExportPresetMediumQuality: String = "AVAssetExportPresetMediumQuality"
 public let AVAssetExportPresetHighestQuality: String = "AVAssetExportPresetHighestQuality"
 public let AVAssetExportPresetHEVCHighestQuality: String = "AVAssetExportPresetHEVCHighestQuality"
-/// Known by name; there is no encoder for video with alpha.
+/// There is no encoder for video with alpha, so a session cannot be created with this preset.
 public let AVAssetExportPresetHEVCHighestQualityWithAlpha: String =
   "AVAssetExportPresetHEVCHighestQualityWithAlpha"
 public let AVAssetExportPreset640x480: String = "AVAssetExportPreset640x480"
@@ -15,18 +15,19 @@ public let AVAssetExportPreset1280x720: String = "AVAssetExportPreset1280x720"
 public let AVAssetExportPreset1920x1080: String = "AVAssetExportPreset1920x1080"
 public let AVAssetExportPreset3840x2160: String = "AVAssetExportPreset3840x2160"
 public let AVAssetExportPresetHEVC1920x1080: String = "AVAssetExportPresetHEVC1920x1080"
-/// Known by name; there is no encoder for video with alpha.
+/// There is no encoder for video with alpha, so a session cannot be created with this preset.
 public let AVAssetExportPresetHEVC1920x1080WithAlpha: String = "AVAssetExportPresetHEVC1920x1080WithAlpha"
 public let AVAssetExportPresetHEVC3840x2160: String = "AVAssetExportPresetHEVC3840x2160"
-/// Known by name; there is no encoder for video with alpha.
+/// There is no encoder for video with alpha, so a session cannot be created with this preset.
 public let AVAssetExportPresetHEVC3840x2160WithAlpha: String = "AVAssetExportPresetHEVC3840x2160WithAlpha"
 /// HEVC that fits into 7680 by 4320.
 public let AVAssetExportPresetHEVC7680x4320: String = "AVAssetExportPresetHEVC7680x4320"
-/// Known by name; there is no encoder for video of two eyes.
+/// There is no encoder for stereo video, so a session cannot be created with this preset.
 public let AVAssetExportPresetMVHEVC960x960: String = "AVAssetExportPresetMVHEVC960x960"
-/// Known by name; there is no encoder for video of two eyes.
+/// There is no encoder for stereo video, so a session cannot be created with this preset.
 public let AVAssetExportPresetMVHEVC1440x1440: String = "AVAssetExportPresetMVHEVC1440x1440"
-/// An `.m4v` file for a small screen over a mobile network: H.264 that fits into 176 by 144, and AAC.
+/// An `.m4v` file for a small screen over a mobile network: H.264 that fits into 176 by 144, and
+/// AAC.
 public let AVAssetExportPresetAppleM4VCellular: String = "AVAssetExportPresetAppleM4VCellular"
 /// An `.m4v` file for a hand-held player: H.264 that fits into 640 by 480, and AAC.
 public let AVAssetExportPresetAppleM4ViPod: String = "AVAssetExportPresetAppleM4ViPod"
@@ -40,28 +41,29 @@ public let AVAssetExportPresetAppleM4VWiFi: String = "AVAssetExportPresetAppleM4
 public let AVAssetExportPresetAppleM4V720pHD: String = "AVAssetExportPresetAppleM4V720pHD"
 /// An `.m4v` file: H.264 that fits into 1920 by 1080, and AAC.
 public let AVAssetExportPresetAppleM4V1080pHD: String = "AVAssetExportPresetAppleM4V1080pHD"
-/// Known by name; there is no encoder for ProRes.
+/// There is no encoder for ProRes, so a session cannot be created with this preset.
 public let AVAssetExportPresetAppleProRes422LPCM: String = "AVAssetExportPresetAppleProRes422LPCM"
-/// Known by name; there is no encoder for ProRes.
+/// There is no encoder for ProRes, so a session cannot be created with this preset.
 public let AVAssetExportPresetAppleProRes4444LPCM: String = "AVAssetExportPresetAppleProRes4444LPCM"
-/// Sound only: AAC.
+/// An `.m4a` file with audio only: AAC.
 public let AVAssetExportPresetAppleM4A: String = "AVAssetExportPresetAppleM4A"
-/// Samples are stored as they are.
+/// Samples are copied without encoding.
 public let AVAssetExportPresetPassthrough: String = "AVAssetExportPresetPassthrough"
 
-/// What a preset makes of a movie.
+/// The codec, size and bit rate that a preset produces.
 struct ExportPreset: Sendable {
   enum Video: Sendable {
     case none
     case copy
-    /// Fits into the box, keeping its shape, never enlarged; nil keeps the size.
+    /// Encodes video. The picture is scaled to fit into `box` with its aspect ratio and is never
+    /// enlarged; nil keeps the size. The bit rate is `bitsPerPixel` for each pixel of each picture.
     case encode(AVVideoCodecType, box: (width: Int, height: Int)?, bitsPerPixel: Double)
   }
 
   let name: String
   let video: Video
   let copiesSound: Bool
-  /// It makes files for Apple's devices alone.
+  /// Whether the preset only writes `.m4v` files.
   var isM4V = false
 
   static let all: [ExportPreset] = [
@@ -118,7 +120,7 @@ struct ExportPreset: Sendable {
       isM4V: true)
   }
 
-  /// Those that there is an encoder for.
+  /// The presets that have an encoder.
   static var available: [ExportPreset] {
     let codecs = encodedTypes()
     return all.filter { preset in
@@ -138,10 +140,12 @@ struct ExportPreset: Sendable {
       })
   }
 
-  /// Bits per second of AAC.
+  /// The bit rate of AAC, in bits per second.
   static let soundRate = 128_000
 
-  /// - Parameter asset: sound alone may be copied into a file of sound.
+  /// The file types that the preset can write.
+  /// - Parameter asset: The asset to export. If it has no video, copied audio can be written to an
+  ///   audio file.
   func fileTypes(for asset: AVAsset) -> [AVFileType] {
     switch video {
     case .none: [.m4a]
@@ -151,16 +155,17 @@ struct ExportPreset: Sendable {
     }
   }
 
-  /// The type that the ending of a file's name stands for, if the preset makes it.
+  /// The file type that the path extension of a URL denotes; nil if the preset does not support it.
   func fileType(of url: URL, for asset: AVAsset) -> AVFileType? {
     let named = UTType(filenameExtension: url.pathExtension)?.identifier
     return fileTypes(for: asset).first { $0.rawValue == named }
   }
 
-  /// The size and bit rate of the video; nil where it is not encoded.
+  /// The size in pixels and the bit rate in bits per second of the encoded video; nil if video is
+  /// not encoded.
   func videoPlan(_ track: TrackFacts) -> (width: Int, height: Int, bitRate: Int)? {
     guard case .encode(_, _, let bitsPerPixel) = video else { return nil }
-    // As it is shown: pixels that are not square become so.
+    // The encoded pixels are square, so the size is the one in which the track is shown.
     let size = track.naturalSize
     let aspect = track.stream.sampleAspectRatio
     let isSquare = aspect.num <= 0 || aspect.den <= 0 || aspect.num == aspect.den
@@ -169,12 +174,15 @@ struct ExportPreset: Sendable {
     return (columns, rows, max(64_000, Int(clamping: Double(columns * rows) * rate * bitsPerPixel)))
   }
 
-  /// The longest side that an encoder takes: that of level 6.2 for H.264, libx265's for HEVC.
+  /// The longest side in pixels that an encoder accepts: the limit of level 6.2 for H.264, that of
+  /// libx265 for HEVC.
   private static func largestSide(_ codec: AVVideoCodecType) -> Int { codec == .hevc ? 16384 : 16880 }
 
-  /// The size of the video for pictures of a size: theirs, also where it is odd, or one within the preset's box.
-  /// - Parameter isScaled: The pictures are scaled to that size anyway: it is then in whole pairs of pixels, as is one
-  ///   within the box.
+  /// The size of the encoded video in pixels: that of the source, which may be odd, or one that
+  /// fits into the preset's box.
+  /// - Parameters:
+  ///   - size: The size in which the source is shown.
+  ///   - isScaled: Whether pictures are scaled in any case. Scaled pictures have even sides.
   func fitted(_ size: CGSize, isScaled: Bool = false) -> (width: Int, height: Int) {
     let (width, height) = (Double(size.width), Double(size.height))
     var scale = 1.0
@@ -182,7 +190,7 @@ struct ExportPreset: Sendable {
     if case .encode(let codec, let box, _) = video {
       most = Self.largestSide(codec)
       if let box {
-        // The box lies as the picture does.
+        // The box has the orientation of the picture.
         let (long, short) = (Double(box.width), Double(box.height))
         let limit = width >= height ? (long, short) : (short, long)
         scale = min(1, limit.0 / width, limit.1 / height)

@@ -2,25 +2,26 @@
 import Foundation
 
 extension AVAssetExportSession {
-  /// How far an export has come.
+  /// The state of an export that has not ended.
   public enum State: @unchecked Sendable {
     // Sendable: an error and numbers; `AVError` never changes.
-    /// It was not begun.
+    /// The export has not begun.
     case pending
     case waiting
     case exporting(progress: Progress)
   }
 
-  /// The states of an export until it ends: each new one, and while it runs its progress.
-  /// - Parameter updateInterval: Seconds between two states that differ in their progress alone; infinite, or
-  ///   no number: none but the first of them.
+  /// The states of an export until it ends: each change of the state, and the progress while it is
+  /// exporting.
+  /// - Parameter updateInterval: The time in seconds between two elements that differ only in their
+  ///   progress. If infinite or not a number, only the first such element is given.
   public func states(updateInterval: TimeInterval = .infinity) -> some AsyncSequence<State, Never> & Sendable
   {
     ExportStates(session: self, interval: updateInterval.isNaN ? .infinity : updateInterval)
   }
 }
 
-/// Looks at a session now and then: its status changes a few times in a whole export.
+/// Polls a session's status, which changes only a few times during an export.
 private struct ExportStates: AsyncSequence, Sendable {
   typealias Element = AVAssetExportSession.State
   typealias Failure = Never

@@ -2,7 +2,8 @@
 import Foundation
 
 extension AVAssetTrack {
-  /// The track's transform, for pictures of the size that a writer's settings say; nil: as they are stored.
+  /// The track's transform, adapted to the picture size of a writer's settings; unchanged if
+  /// `writing` is nil.
   func exportTransform(_ writing: [String: Any]?) -> CGAffineTransform {
     guard let width = writing?[AVVideoWidthKey] as? Int, let height = writing?[AVVideoHeightKey] as? Int
     else { return preferredTransform }
@@ -11,8 +12,9 @@ extension AVAssetTrack {
 }
 
 extension CGAffineTransform {
-  /// The same turn for pictures of another size: where they come to lie is scaled with them. A quarter turn
-  /// moves by the height of what is turned: the old translation would show the picture beside its place.
+  /// The transform for pictures of another size, whose translation is scaled with the pictures. A
+  /// rotation by 90 degrees includes a translation by the picture's height; with the old
+  /// translation the new picture would be shown in the wrong place.
   func fitted(from old: CGSize, to new: CGSize) -> CGAffineTransform {
     let before = CGRect(origin: .zero, size: old).applying(self)
     let linear = CGAffineTransform(a: a, b: b, c: c, d: d, tx: 0, ty: 0)
