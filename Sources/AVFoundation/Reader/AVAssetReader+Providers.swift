@@ -2,10 +2,11 @@
 import Foundation
 
 extension AVAssetReaderOutput {
-  /// What a provider can give.
+  /// The types of elements that a provider can give.
   public protocol SupportedPayload: Sendable {}
 
-  /// Gives the samples of an output one after the other, without blocking a thread of Swift's.
+  /// Gives the samples of an output one after the other to asynchronous code, without blocking a
+  /// thread of Swift's cooperative pool.
   public final class Provider<Payload: SupportedPayload>: @unchecked Sendable {
     // Sendable: immutable; the output has its own lock.
     private let output: AVAssetReaderOutput
@@ -22,8 +23,9 @@ extension AVAssetReaderOutput {
       self.make = make
     }
 
-    /// The next sample; nil at the end.
-    /// - Throws: `AVError` when the reading has failed, was cancelled or has not begun.
+    /// Waits for the next sample.
+    /// - Returns: The sample; nil at the end.
+    /// - Throws: `AVError` if the reading has failed, was cancelled or has not begun.
     public func next() async throws -> Payload? {
       try await withCheckedThrowingContinuation { continuation in
         queue.async { [self] in
@@ -50,7 +52,8 @@ extension CMReadySampleBuffer: AVAssetReaderOutput.SupportedPayload {}
 extension AVTimedMetadataGroup: AVAssetReaderOutput.SupportedPayload {}
 
 extension AVAssetReader {
-  /// Adds an output, and gives its samples. With one that cannot be added `start()` fails.
+  /// Adds an output, and returns a provider of its samples. If the output cannot be added,
+  /// `start()` fails.
   public func outputProvider(
     for output: AVAssetReaderOutput
   ) -> sending AVAssetReaderOutput.Provider<CMReadySampleBuffer<CMSampleBuffer.DynamicContent>> {
@@ -58,8 +61,9 @@ extension AVAssetReader {
     return AVAssetReaderOutput.Provider(output, of: self) { CMReadySampleBuffer(unsafeBuffer: $0) }
   }
 
-  /// Adds an output of timed metadata, and gives its groups. With one that cannot be added `start()` fails; a sample that is no
-  /// timed metadata in boxes is an error.
+  /// Adds an output of a timed metadata track, and returns a provider of its groups. If the output
+  /// cannot be added, `start()` fails. The provider throws `AVError(.fileFailedToParse)` for a
+  /// sample that is not a list of metadata boxes.
   public func outputMetadataProvider(
     for output: AVAssetReaderTrackOutput
   ) -> sending AVAssetReaderOutput.Provider<AVTimedMetadataGroup> {
@@ -70,33 +74,35 @@ extension AVAssetReader {
     }
   }
 
-  /// Begins to read.
-  /// - Throws: `AVError`, as `error` has it after `startReading()`.
+  /// Starts the reading.
+  /// - Throws: `AVError`, the one that `error` holds if `startReading()` returns false.
   public func start() throws {
     guard startReading() else { throw error ?? AVError(.unknown, reason: "Reading cannot begin.") }
   }
 }
 
 extension AVAssetReaderOutput {
-  /// Has a provider read other parts of its track.
+  /// Makes a provider read other time ranges of its track.
   public final class RandomAccessController: @unchecked Sendable {
     // Sendable: immutable; the output has its own lock.
     private let output: AVAssetReaderOutput
 
     init(_ output: AVAssetReaderOutput) { self.output = output }
 
-    /// After the end: reads these parts, which must be in order and apart.
+    /// Reads these time ranges next, after the provider has reached the end.
+    /// - Parameter timeRanges: Ranges in ascending order, which do not overlap.
     public func resetForReading(timeRanges: [CMTimeRange]) {
       output.reset(forReadingTimeRanges: timeRanges.map { NSValue(timeRange: $0) })
     }
 
-    /// No reset will follow: the reader may complete.
+    /// States that no further reset follows, so that the reader can complete.
     public func markConfigurationAsFinal() { output.markConfigurationAsFinal() }
   }
 }
 
 extension AVAssetReader {
-  /// Adds an output that may be reset, and gives its samples. With one that cannot be added `start()` fails.
+  /// Adds an output that can be reset, and returns a provider of its samples and the object that
+  /// resets it. If the output cannot be added, `start()` fails.
   public func outputProviderWithRandomAccess(
     for output: AVAssetReaderOutput
   )

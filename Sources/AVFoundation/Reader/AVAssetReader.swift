@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Reads an asset's samples, as they are stored or decoded.
+/// Reads the samples of an asset, either as they are stored or decoded.
 ///
-/// Add outputs, call `startReading()`, then take samples from each output until it gives nil; `status` tells whether
-/// that was the end or a failure. Each output reads the file on its own, so outputs may be drained in any order and
-/// from different threads.
+/// Add outputs, call `startReading()`, then take samples from each output until it gives nil.
+/// `status` tells whether that was the end or a failure. Each output reads the file independently
+/// of the others, so outputs can be read to their ends in any order and from different threads.
 open class AVAssetReader: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   public enum Status: Int, Sendable {
@@ -23,6 +23,8 @@ open class AVAssetReader: NSObject, @unchecked Sendable {
   private var currentOutputs: [AVAssetReaderOutput] = []
   private var range = CMTimeRange(start: .zero, duration: .positiveInfinity)
 
+  /// Creates a reader.
+  /// - Parameter asset: The asset to read.
   /// - Throws: `AVError` if the file cannot be read.
   public init(asset: AVAsset) throws {
     self.asset = asset
@@ -34,11 +36,11 @@ open class AVAssetReader: NSObject, @unchecked Sendable {
 
   open var status: Status { lock.withLock { currentStatus } }
 
-  /// Why the reading failed.
+  /// The error that made the reading fail, or nil.
   open var error: Error? { lock.withLock { currentError } }
 
-  /// What to read. Compressed samples begin with the last key frame at or before the start. Set it before
-  /// `startReading()`; later it has no effect.
+  /// The time range to read. Compressed samples begin with the last key frame at or before its
+  /// start. Setting it has an effect only before `startReading()`.
   open var timeRange: CMTimeRange {
     get { lock.withLock { range } }
     set { lock.withLock { if currentStatus == .unknown { range = newValue } } }
@@ -46,13 +48,14 @@ open class AVAssetReader: NSObject, @unchecked Sendable {
 
   open var outputs: [AVAssetReaderOutput] { lock.withLock { currentOutputs } }
 
-  /// Whether the output's track belongs to the asset, its settings can be met and reading has not begun.
+  /// Whether the output can be added: its track belongs to the asset, its settings are supported,
+  /// and the reading has not begun.
   @discardableResult
   open func canAdd(_ output: AVAssetReaderOutput) -> Bool {
     status == .unknown && output.reader == nil && output.belongs(to: asset) && output.settingsError == nil
   }
 
-  /// Adds an output. One that cannot be added makes `startReading()` fail.
+  /// Adds an output. Adding an output that cannot be added makes `startReading()` fail.
   open func add(_ output: AVAssetReaderOutput) {
     if status != .unknown || output.reader != nil || !output.belongs(to: asset) {
       fail(
@@ -65,8 +68,8 @@ open class AVAssetReader: NSObject, @unchecked Sendable {
     output.attach(to: self)
   }
 
-  /// Begins.
-  /// - Returns: False, with `error` set, if an output cannot be served.
+  /// Starts the reading.
+  /// - Returns: False, with `error` set, if the time range is invalid or an output cannot be read.
   @discardableResult
   open func startReading() -> Bool {
     guard status == .unknown else { return false }
@@ -86,12 +89,13 @@ open class AVAssetReader: NSObject, @unchecked Sendable {
       currentStatus = outputs.isEmpty ? .completed : .reading
       return true
     }
-    // Cancelled meanwhile: an output may have begun after it was told to stop.
+    // The reading was cancelled meanwhile, and an output may have started after it was told to
+    // stop.
     if !goes, status != .reading { for output in outputs { output.stop() } }
     return goes
   }
 
-  /// Stops. Outputs give nil from now on.
+  /// Stops the reading. Outputs give nil from now on.
   open func cancelReading() {
     let outputs = lock.withLock {
       if currentStatus == .unknown || currentStatus == .reading { currentStatus = .cancelled }
@@ -114,7 +118,7 @@ open class AVAssetReader: NSObject, @unchecked Sendable {
     for output in outputs { output.stop() }
   }
 
-  /// An output has come to its end: when all have, the reading is complete.
+  /// Completes the reading if all outputs have reached their ends.
   func outputEnded() {
     let all = outputs.allSatisfy { $0.hasEnded }
     lock.withLock { if all, currentStatus == .reading { currentStatus = .completed } }

@@ -2,11 +2,12 @@
 import FFmpegMedia
 import Foundation
 
-/// Where a reader's samples come out. Use `AVAssetReaderTrackOutput`.
+/// Gives the samples of a reader. This is the base class of the outputs, such as
+/// `AVAssetReaderTrackOutput`.
 open class AVAssetReaderOutput: NSObject, @unchecked Sendable {
   // Sendable: `stateLock` and `readLock` guard what changes.
   private let stateLock = Lock()
-  /// Held while a sample is read: one caller at a time.
+  /// Held while a sample is read, so that one thread at a time reads.
   private let readLock = Lock()
   private weak var owner: AVAssetReader?
   private var source: (any SampleSource)?
@@ -20,23 +21,26 @@ open class AVAssetReaderOutput: NSObject, @unchecked Sendable {
 
   open var mediaType: AVMediaType { .video }
 
-  /// Filled by the sources.
+  /// The damage that the sample sources report.
   let damage = DamageLog()
 
-  /// Whether samples may be changed by the program. If not, pictures come without a copy where that is possible;
-  /// they may then be references of later ones, and must not be written to. Set it before reading begins.
+  /// Whether the program may modify the samples. If false, pictures are not copied where that can
+  /// be avoided; the decoder may still refer to them, so that the program must not write to them.
+  /// Setting it has an effect only before the reading begins.
   open var alwaysCopiesSampleData: Bool {
     get { stateLock.withLock { copies } }
     set { stateLock.withLock { if source == nil { copies = newValue } } }
   }
 
-  /// Whether `reset(forReadingTimeRanges:)` may be called. Set it before reading begins.
+  /// Whether `reset(forReadingTimeRanges:)` may be called. Setting it has an effect only before the
+  /// reading begins.
   open var supportsRandomAccess: Bool {
     get { stateLock.withLock { randomAccess } }
     set { stateLock.withLock { if source == nil { randomAccess = newValue } } }
   }
 
-  /// The next sample, waiting for it if need be; nil at the end, after a failure or when the reader was cancelled.
+  /// Waits for the next sample and returns it; nil at the end, after a failure, or when the reader
+  /// was cancelled.
   @discardableResult
   open func copyNextSampleBuffer() -> CMSampleBuffer? {
     readLock.withLock {
@@ -63,7 +67,8 @@ open class AVAssetReaderOutput: NSObject, @unchecked Sendable {
     return nil
   }
 
-  /// Goes to the next of several ranges.
+  /// Continues with the next of several time ranges.
+  /// - Returns: False if there is none.
   private func advance(_ source: any SampleSource) throws -> Bool {
     let next = stateLock.withLock { ranges.isEmpty ? nil : ranges.removeFirst() }
     guard let next else { return false }
@@ -79,9 +84,9 @@ open class AVAssetReaderOutput: NSObject, @unchecked Sendable {
     if ended { reader.outputEnded() }
   }
 
-  /// After the end: reads other parts, `NSValue`s of `CMTimeRange`, which must be in order and apart.
-  ///
-  /// Without `supportsRandomAccess`, or with ranges that overlap or go back, the reader fails.
+  /// Reads other time ranges, after the end has been reached. The reader fails if
+  /// `supportsRandomAccess` is false, or if the ranges are not in ascending order or overlap.
+  /// - Parameter timeRanges: `NSValue`s of `CMTimeRange` in ascending order, which do not overlap.
   open func reset(forReadingTimeRanges timeRanges: [NSValue]) {
     readLock.withLock {
       guard let reader, reader.isReading else { return }
@@ -106,7 +111,7 @@ open class AVAssetReaderOutput: NSObject, @unchecked Sendable {
     }
   }
 
-  /// No reset will follow: the reader may complete.
+  /// States that no further reset follows, so that the reader can complete.
   open func markConfigurationAsFinal() {
     let ended = stateLock.withLock {
       isFinal = true
@@ -125,7 +130,8 @@ open class AVAssetReaderOutput: NSObject, @unchecked Sendable {
     throw AVError(.operationNotAllowed, reason: "This kind of output reads nothing.")
   }
 
-  /// Nothing more will be read. May be called from any thread, also while a sample is waited for.
+  /// Makes the source end its reading. May be called from any thread, even while another one waits
+  /// for a sample.
   func stop() { stateLock.withLock { source }?.stop() }
 
   var hasEnded: Bool { stateLock.withLock { atEnd && (!randomAccess || isFinal) } }
@@ -141,17 +147,18 @@ open class AVAssetReaderOutput: NSObject, @unchecked Sendable {
   }
 }
 
-/// What an output takes its samples from. One thread at a time.
+/// The source of an output's samples. It is used by one thread at a time, except for `stop()`.
 protocol SampleSource: AnyObject {
   /// The next sample of the range; nil at its end.
   func next() throws -> CMSampleBuffer?
-  /// Reads this range from now on.
+  /// Sets the range that the following calls of `next()` read.
   func seek(to range: CMTimeRange) throws
-  /// Ends what goes on, in the background or in a `next()` that waits, here and in all sources inside. From any thread.
+  /// Ends the reading, whether it is in the background or in a call of `next()` that waits, in this
+  /// source and in those that it reads from. May be called from any thread.
   func stop()
 }
 
-/// Ends what a source opens and reads while it is asked for a sample, from another thread.
+/// Lets another thread interrupt the file that a source is opening or reading.
 final class SourceInterruption: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()
@@ -161,7 +168,8 @@ final class SourceInterruption: @unchecked Sendable {
 
   var isInterrupted: Bool { lock.withLock { isPaused || isStopped } }
 
-  /// For the file that is opened next. It is over already if nothing is to be read any more.
+  /// Returns an interruption for the file that is opened next. It is in effect already if the
+  /// reading is paused or stopped.
   func begin() -> MediaInterruption {
     let new = MediaInterruption()
     let isOver = lock.withLock {
@@ -172,7 +180,7 @@ final class SourceInterruption: @unchecked Sendable {
     return new
   }
 
-  /// Ends the reading until `resume()`.
+  /// Interrupts the reading until `resume()`.
   func pause() {
     lock.withLock {
       isPaused = true
@@ -182,7 +190,7 @@ final class SourceInterruption: @unchecked Sendable {
 
   func resume() { lock.withLock { isPaused = false } }
 
-  /// Ends the reading for good.
+  /// Ends the reading permanently.
   func stop() {
     lock.withLock {
       isStopped = true

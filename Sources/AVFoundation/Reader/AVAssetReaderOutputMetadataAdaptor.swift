@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Gives the samples of a track of timed metadata as groups of items.
+/// Gives the samples of a timed metadata track as groups of metadata items.
 open class AVAssetReaderOutputMetadataAdaptor: NSObject, @unchecked Sendable {
   // Sendable: immutable; the output has its own locks.
   public let assetReaderTrackOutput: AVAssetReaderTrackOutput
 
-  /// - Parameter trackOutput: Of a track of type `.metadata`, without output settings. Take its samples from here alone.
+  /// Creates an adaptor.
+  /// - Parameter trackOutput: An output of a track of type `.metadata`, without output settings.
+  ///   Its samples must be read only through the adaptor.
   public init(assetReaderTrackOutput trackOutput: AVAssetReaderTrackOutput) {
     assetReaderTrackOutput = trackOutput
     super.init()
   }
 
-  /// The next group, waiting for it if need be; one without items says that nothing holds. nil at the end, and after a failure:
-  /// see `AVAssetReader.status`. A sample that is no list of metadata in boxes makes the reader fail with
-  /// `AVError.fileFailedToParse`.
+  /// Waits for the next group and returns it. A group without items ends the previous one.
+  /// - Returns: Nil at the end, and after a failure; `AVAssetReader.status` tells which. A sample
+  ///   that is not a list of metadata boxes makes the reader fail with `AVError.fileFailedToParse`.
   open func nextTimedMetadataGroup() -> AVTimedMetadataGroup? {
     guard let sample = assetReaderTrackOutput.copyNextSampleBuffer() else { return nil }
     if let group = AVTimedMetadataGroup(sampleBuffer: sample) { return group }

@@ -2,14 +2,14 @@
 import FFmpegMedia
 import Foundation
 
-/// Samples of one track.
+/// Gives the samples of one track.
 open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
   // Sendable: `pitchLock` guards what changes.
   public let track: AVAssetTrack
   public let outputSettings: [String: Any]?
   private let request: Result<Request, AVError>
 
-  /// Pictures that are decoded before they are asked for.
+  /// The number of pictures that are decoded ahead.
   static let readAhead = 3
 
   enum Request: Sendable {
@@ -18,12 +18,19 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
     case sound(SoundRequirements)
   }
 
-  /// Of the parameters:
+  /// Creates an output.
   ///
-  /// - `outputSettings`: nil: compressed samples, as they are stored. For video, Core Video's pixel buffer
-  ///   attributes: pixel format (a number or a list of numbers; without it, the decoder's own), width, height; and
-  ///   what Apple's reader does not look at: `kVTDecompressionPropertyKey_ThreadCount`, since fewer threads hold fewer
-  ///   pictures, and `kVTDecompressionPropertyKey_FieldMode` with `kVTDecompressionPropertyKey_DeinterlaceMode`. For sound, the keys of linear PCM: `AVFormatIDKey` and what belongs to it.
+  /// For video, the settings are Core Video's pixel buffer attributes: the pixel format (a number
+  /// or a list of numbers; the decoder's own without it), the width and the height. In addition to
+  /// those of Apple's reader, they can contain `kVTDecompressionPropertyKey_ThreadCount`, since a
+  /// decoder with fewer threads holds fewer pictures, and `kVTDecompressionPropertyKey_FieldMode`
+  /// with `kVTDecompressionPropertyKey_DeinterlaceMode`. For audio, the settings are
+  /// `AVFormatIDKey` and the keys of linear PCM.
+  ///
+  /// - Parameters:
+  ///   - track: The track to read.
+  ///   - outputSettings: The format to decode to, or nil for samples as they are stored. With
+  ///     unsupported settings the output cannot be added to a reader.
   public init(track: AVAssetTrack, outputSettings: [String: Any]?) {
     self.track = track
     self.outputSettings = outputSettings
@@ -33,25 +40,28 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
 
   open override var mediaType: AVMediaType { track.mediaType }
 
-  /// How sound keeps its pitch where a track is played at another rate than 1.0: in a composition whose parts are
-  /// scaled. `spectral`, the default, and `timeDomain` keep it, `varispeed` lets it follow the speed; elsewhere the three
-  /// give the same sound. With another one the output cannot be added to a reader. Set it before reading begins; later
-  /// it has no effect.
+  /// The algorithm for audio that is played at another rate than 1.0, in a composition with scaled
+  /// parts. `spectral`, the default, and `timeDomain` keep the pitch, and `varispeed` lets it
+  /// change with the rate; without scaled parts all three give the same samples. With an unknown
+  /// algorithm the output cannot be added to a reader. Setting it has an effect only before the
+  /// reading begins.
   open var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm {
     get { pitchLock.withLock { pitch } }
     set { if reader?.status ?? .unknown == .unknown { pitchLock.withLock { pitch = newValue } } }
   }
 
-  /// Whether reading goes on past what is damaged: pictures that cannot be decoded are left out, for sound there is
-  /// silence or, of samples as they are stored, nothing, and all end where the file can be read no further.
-  /// `ovtDamage` then tells of it, and the reader does not fail. Off unless set, when samples as they are stored come with
-  /// their damage; set it before reading begins.
+  /// Whether the reading continues past damage. Pictures that cannot be decoded are left out.
+  /// Damaged audio is replaced by silence or, if samples are read as they are stored, left out. All
+  /// tracks end where the file cannot be read any further. `ovtDamage` then reports the damage, and
+  /// the reader does not fail. If false, which is the default, samples that are read as they are
+  /// stored include damaged ones. Setting it has an effect only before the reading begins.
   open var ovtToleratesDamage: Bool {
     get { damage.isTolerated }
     set { if reader?.status ?? .unknown == .unknown { damage.isTolerated = newValue } }
   }
 
-  /// What of the track was damaged, as far as it has been read. The pictures are read a little ahead.
+  /// The damage in the part of the track that has been read so far, which includes pictures that
+  /// are decoded ahead.
   open var ovtDamage: OVTReadingDamage { damage.value }
   private let pitchLock = Lock()
   private var pitch = AVAudioTimePitchAlgorithm.spectral
@@ -98,7 +108,8 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
   }
 }
 
-/// Samples of one track without their data: where they are in the file.
+/// Gives references to the samples of one track: their formats, times and positions in the file,
+/// without their data.
 open class AVAssetReaderSampleReferenceOutput: AVAssetReaderOutput, @unchecked Sendable {
   // Sendable: immutable beside the base class, whose locks guard the rest.
   public let track: AVAssetTrack

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How sound is treated when it is played faster or slower.
+/// Algorithms for audio that is played faster or slower.
 public struct AVAudioTimePitchAlgorithm: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// The pitch stays.
+  /// The pitch is preserved.
   public static let timeDomain = AVAudioTimePitchAlgorithm(rawValue: "TimeDomain")
-  /// The pitch stays. Here it is the same algorithm as `timeDomain`.
+  /// The pitch is preserved. The algorithm is the same as that of `timeDomain`.
   public static let spectral = AVAudioTimePitchAlgorithm(rawValue: "Spectral")
-  /// The pitch follows the speed.
+  /// The pitch changes with the speed.
   public static let varispeed = AVAudioTimePitchAlgorithm(rawValue: "Varispeed")
 
   static let known: Set<AVAudioTimePitchAlgorithm> = [.timeDomain, .spectral, .varispeed]
 
-  /// What an output with this algorithm is refused with; nil if it is known.
+  /// The error for an unknown algorithm; nil if the algorithm is known.
   func error(_ code: AVError.Code) -> AVError? {
     guard !Self.known.contains(self) else { return nil }
     return AVError(

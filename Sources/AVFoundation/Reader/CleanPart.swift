@@ -2,23 +2,26 @@
 import FFmpegMedia
 import Foundation
 
-/// The part of a track's pictures that is left when they are cropped to their clean aperture: on whole chroma samples,
-/// on the inner side where the aperture's edges do not lie on those.
+/// The rectangle to which the pictures of a track are cropped to show their clean aperture. Its
+/// edges are on boundaries of chroma samples; where the aperture's edges are not, they are moved
+/// inward.
 package struct CleanPart: Sendable {
   // In parts of the picture's width and height.
   private let left: Double
   private let top: Double
   private let right: Double
   private let bottom: Double
-  /// Rows that cannot be parted.
+  /// The number of rows at whose multiples the upper and lower edges are.
   private let rows: Int
 
+  /// Computes the rectangle.
   /// - Parameters:
-  ///   - description: the format of the track. One rule goes for all of its pictures, so that they keep one size, whatever
-  ///     a single one says of its fields.
-  ///   - keepsFields: the pictures are not deinterlaced. Where the format has two fields, chroma of 4:2:0 belongs to the rows
-  ///     of luma by twos, in turns: the part lies on fours of rows then.
-  /// - Returns: nil if the aperture is the whole picture, or none.
+  ///   - description: The format of the track. The rectangle is the same for all pictures of the
+  ///     track, so that they have one size, whether or not a single picture is interlaced.
+  ///   - keepsFields: Whether the pictures are not deinterlaced. If the format has two fields,
+  ///     4:2:0 chroma rows belong alternately to the two fields, so the edges are at multiples of
+  ///     four rows.
+  /// - Returns: Nil if the format has no clean aperture, or one that is the whole picture.
   package init?(_ description: CMFormatDescription, keepsFields: Bool) {
     let size = CMVideoFormatDescriptionGetDimensions(description)
     let aperture = CMVideoFormatDescriptionGetCleanAperture(description, originIsAtTopLeft: true)
@@ -36,13 +39,14 @@ package struct CleanPart: Sendable {
     rows = keepsFields && fields?.intValue == 2 ? 4 : 2
   }
 
-  /// What is left of a picture.
+  /// The rectangle for a picture.
   /// - Parameters:
-  ///   - width: in pixels, as it was decoded.
-  ///   - height: the same.
+  ///   - width: The width of the decoded picture in pixels.
+  ///   - height: The height of the decoded picture in pixels.
   package func rect(ofWidth width: Int, height: Int) -> PixelRect {
     func range(_ first: Double, _ last: Double, _ length: Int, step: Int) -> (start: Int, length: Int) {
-      // What is a whole number is not to become the next one by a rounding error.
+      // The tolerance keeps a whole number from being rounded to the next one because of a rounding
+      // error.
       let unit = Double(length) / Double(step)
       let start = Int((first * unit - 1e-6).rounded(.up)) * step
       let end = last >= 1 ? length : Int((last * unit + 1e-6).rounded(.down)) * step

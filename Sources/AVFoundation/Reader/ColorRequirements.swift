@@ -2,13 +2,15 @@
 import FFmpegMedia
 import Foundation
 
-/// The colours that a program wants pictures in: the value of `AVVideoColorPropertiesKey`.
+/// The colour properties to which pictures are converted: the value of `AVVideoColorPropertiesKey`.
 struct ColorRequirements: Sendable {
   let primaries: String
   let transferFunction: String
   let matrix: String
 
-  /// - Throws: `AVError.unsupportedOutputSettings` unless all three properties are given, and known.
+  /// Reads the properties.
+  /// - Parameter value: The value of `AVVideoColorPropertiesKey`.
+  /// - Throws: `AVError.unsupportedOutputSettings` unless all three properties are given and known.
   init(_ value: Any) throws {
     let properties = value as? [String: Any] ?? [:]
     func name(_ key: String, _ code: (CFString?) -> Int32) throws -> String {
@@ -26,7 +28,7 @@ struct ColorRequirements: Sendable {
     matrix = try name(AVVideoYCbCrMatrixKey, CVYCbCrMatrixGetIntegerCodePointForString)
   }
 
-  /// As decompression sessions of readers take them.
+  /// The options of a decompression session that converts to these colours.
   var options: DecompressionOptions {
     var options = DecompressionOptions()
     options.primaries = primaries
@@ -35,7 +37,8 @@ struct ColorRequirements: Sendable {
     return options
   }
 
-  /// - Throws: `AVError.unsupportedOutputSettings` if a track's pictures cannot be converted to these colours.
+  /// Checks that the pictures of a track can be converted.
+  /// - Throws: `AVError.unsupportedOutputSettings` if they cannot.
   func check(against stream: MediaStream) throws {
     let source = stream.codec.pointer.pointee
     let transform = ColorTransform(

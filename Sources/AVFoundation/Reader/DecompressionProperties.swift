@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What the settings of a reader's output say about the decompression session (`AVVideoDecompressionPropertiesKey`).
+/// The properties of the decompression session in a reader output's settings
+/// (`AVVideoDecompressionPropertiesKey`).
 struct DecompressionProperties: @unchecked Sendable {
-  // Sendable: property-list values that nobody changes.
+  // Sendable: property-list values that are never changed.
   private let entries: [(key: String, value: AnyObject)]
 
   init() { entries = [] }
 
-  /// - Throws: `AVError(.unsupportedOutputSettings)` for what is no dictionary with strings as keys.
+  /// Reads the properties.
+  /// - Parameter value: The value of `AVVideoDecompressionPropertiesKey`, or nil.
+  /// - Throws: `AVError(.unsupportedOutputSettings)` unless it is a dictionary with strings as
+  ///   keys.
   init(_ value: Any?) throws {
     guard let value else {
       entries = []
       return
     }
-    // Programs write the keys as they are, which are objects, or as Swift's strings.
+    // Programs use the keys either as Core Foundation strings or as Swift strings.
     var pairs: [(key: String, value: AnyObject)] = []
     guard
       let dictionary = value as? NSDictionary ?? (value as? [AnyHashable: Any]).map({ $0 as NSDictionary })
@@ -30,21 +34,23 @@ struct DecompressionProperties: @unchecked Sendable {
     entries = pairs.sorted { $0.key < $1.key }
   }
 
-  /// What the reader does itself, as it does with keys that stand beside `AVVideoDecompressionPropertiesKey`.
+  /// Properties that the reader implements itself, wherever they are in the output settings.
   static let ofReader: [String] = [
     kVTDecompressionPropertyKey_ThreadCount, kVTDecompressionPropertyKey_FieldMode,
     kVTDecompressionPropertyKey_DeinterlaceMode,
   ].map { $0 as String }
 
-  /// Of `ofReader`, those that are there.
+  /// The properties of `ofReader` that are set.
   var forReader: [String: Any] {
     entries.reduce(into: [:]) { if Self.ofReader.contains($1.key) { $0[$1.key] = $1.value } }
   }
 
-  /// Sets the properties. Those that the decoder does not have, or that can only be read, are passed over, as Apple's
-  /// reader passes them over: a program that asks for the two layers of an MV-HEVC stream reads an ordinary one as well.
-  /// - Throws: `AVError(.unsupportedOutputSettings)` for a value that the decoder refuses, and for further layers of a
-  ///   stream that has them: the decoders here decode the base layer alone.
+  /// Sets the properties of a session. Properties that the decoder does not support, or that are
+  /// read-only, are ignored, as Apple's reader does: a program that asks for the two layers of an
+  /// MV-HEVC stream can read an ordinary stream as well.
+  /// - Throws: `AVError(.unsupportedOutputSettings)` for a value that the decoder rejects, and for
+  ///   layers other than the base layer of a stream that has several, because the decoders only
+  ///   decode the base layer.
   func apply(to session: VTDecompressionSession, _ description: CMFormatDescription) throws {
     for (key, value) in entries where !Self.ofReader.contains(key) {
       let status = VTSessionSetProperty(session, key: key as NSString, value: value)

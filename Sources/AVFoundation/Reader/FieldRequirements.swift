@@ -2,21 +2,23 @@
 import FFmpegMedia
 import Foundation
 
-/// For `kVTDecompressionPropertyKey_DeinterlaceMode` in the settings of a reader's output: as
-/// `kVTDecompressionProperty_DeinterlaceMode_Temporal`, but with a picture for each field, at the field's own time.
+/// A value for `kVTDecompressionPropertyKey_DeinterlaceMode` in a reader output's settings. It
+/// deinterlaces as `kVTDecompressionProperty_DeinterlaceMode_Temporal` does, but produces one
+/// picture per field, at the time of the field.
 public nonisolated(unsafe) let kOVTDecompressionProperty_DeinterlaceMode_TemporalFields: CFString =
   "OVTTemporalFields"
 
-/// What a program wants done with the two fields of interlaced pictures.
+/// What to do with the two fields of interlaced pictures.
 ///
-/// Temporal modes need the pictures before and after, and are the reader's; the others are the session's.
+/// Temporal modes need the neighbouring pictures, so the reader implements them. The decompression
+/// session implements the other modes.
 struct FieldRequirements: Sendable {
   var temporal: Deinterlacer.Rate?
-  /// Properties of the session.
+  /// Values of the session's properties.
   private var mode: String?
   private var deinterlaceMode: String?
 
-  /// Whether pictures become others: a way to deinterlace alone asks for nothing.
+  /// Whether pictures are modified. A deinterlace mode without a field mode has no effect.
   var changesPictures: Bool {
     temporal != nil || mode != nil && mode != kVTDecompressionProperty_FieldMode_BothFields as String
   }

@@ -1,39 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-/// Counts pictures that have vanished from a stream together with the packets that held them, so that nothing of what is
-/// left is damaged: the intervals between the others tell.
+/// Counts pictures that are missing from a stream because the packets with their data were lost, so
+/// that no remaining packet is damaged. They are found as intervals between pictures that are
+/// multiples of the usual interval.
 ///
-/// They tell it where a file says that something is missing, and of streams whose pictures come at a constant rate alone: at
-/// a variable one, and where streams of two rates or clocks are put together, a longer interval means nothing.
+/// Only intervals near a gap that the container reports are counted, and only in streams with a
+/// constant picture rate. In a stream with a variable rate, or one that was joined from streams
+/// with different rates or clocks, a longer interval does not mean that a picture is missing.
 struct MissingPictures {
-  /// Pictures before and after a gap that are looked at: more than a stream reorders (16), so that the place is
-  /// among them, and enough to tell a constant rate.
+  /// The number of pictures before and after a gap that are examined. It exceeds the depth of
+  /// reordering (16), so that the pictures beside the gap are among them, and is large enough to
+  /// recognize a constant rate.
   private static let reach = 48
-  /// Pictures after which intervals far from any gap are looked at.
+  /// The number of stored pictures at which intervals are examined even if no gap is near.
   private static let most = 128
-  /// Seconds. What is longer is another clock.
+  /// In seconds. A longer interval means that the clock has changed.
   private static let longest = 1.0
-  /// Pictures of which intervals mean something.
+  /// At least this many pictures are needed to recognize a rate.
   private static let fewest = 8
-  /// Intervals in a row in which pictures may be missing.
+  /// The most consecutive long intervals that are taken for missing pictures.
   private static let longestRun = 3
-  /// Of the intervals beside a gap, as many are alike, as a share.
+  /// The share of the intervals that must be within 10 % of the median for the rate to be constant.
   private static let alike = 0.7
 
-  /// In seconds, as they were shown, and of those that could not be decoded.
+  /// Presentation times in seconds of the pictures that were decoded or could not be decoded.
   private var times: [Double] = []
-  /// Pictures since the last gap that is not looked at yet; nil without one.
+  /// The number of pictures since the last gap that has not been examined yet; nil if there is
+  /// none.
   private var sinceGap: Int?
-  /// An interval was longer than the others where nothing was missing.
+  /// Whether the picture rate is variable: an interval was longer than usual although no gap is
+  /// near.
   private var isVariable = false
-  /// Intervals up to here have been looked at.
+  /// The end time of the last interval that has been examined, in seconds.
   private var seenUntil = -Double.infinity
 
+  /// Adds a picture that is shown, in presentation order.
   /// - Parameters:
-  ///   - time: of a picture that is shown, in order of presentation.
-  ///   - isBesideGap: packets are missing before the picture's own, or behind it.
-  /// - Returns: Pictures that are found missing, anywhere before.
+  ///   - time: The picture's presentation time.
+  ///   - isBesideGap: Whether packets are missing before or after the picture's own.
+  /// - Returns: The number of missing pictures that were found, anywhere before this picture.
   mutating func add(_ time: CMTime, isBesideGap: Bool) -> Int {
     let seconds = time.seconds
     guard seconds.isFinite else { return 0 }
@@ -58,14 +64,15 @@ struct MissingPictures {
     return found
   }
 
-  /// A picture that could not be decoded, and that is told of already.
+  /// Adds a picture that could not be decoded and has been counted as lost.
   mutating func addLost(_ time: CMTime) {
     let seconds = time.seconds
     guard seconds.isFinite, let last = times.max(), abs(seconds - last) <= Self.longest else { return }
     times.append(seconds)
   }
 
-  /// No more pictures follow, or they have another clock.
+  /// Ends the sequence, at the end of the stream or where its clock changes.
+  /// - Returns: The number of missing pictures that were found.
   mutating func finish() -> Int {
     defer { (times, sinceGap, seenUntil) = ([], nil, -.infinity) }
     return sinceGap == nil ? 0 : count()
@@ -76,7 +83,9 @@ struct MissingPictures {
     return zip(sorted, sorted.dropFirst()).map { ($1 - $0, $1) }.filter { $0.0 > 0 }
   }
 
-  /// The intervals, those that have been looked at before too, and the one of a constant rate; nil if there is none.
+  /// Measures the intervals between pictures.
+  /// - Returns: The usual interval and all intervals in seconds, with a mark for those that were
+  ///   not examined before; nil if the rate is not constant.
   private mutating func look(at times: some Collection<Double>) -> (
     usual: Double, all: [(length: Double, isNew: Bool)]
   )? {
@@ -97,7 +106,7 @@ struct MissingPictures {
         run += 1
         if interval.isNew { inRun += max(0, Int((interval.length / usual).rounded()) - 1) }
       } else {
-        // Many in a row are another rate.
+        // More consecutive long intervals mean that the rate has changed.
         if run <= Self.longestRun { found += inRun }
         (run, inRun) = (0, 0)
       }
@@ -105,7 +114,7 @@ struct MissingPictures {
     return found
   }
 
-  /// Of what no gap is near.
+  /// Examines the pictures that no gap is near, to recognize a variable rate.
   private mutating func noteRate() {
     let old = times.dropLast(Self.reach)
     guard old.count > Self.fewest else { return }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What of a track could not be read as it should.
+/// The damage that was found while a track was read.
 public struct OVTReadingDamage: Sendable {
-  /// Pictures of which the decoder has made up a part.
+  /// The number of pictures in which the decoder has concealed errors.
   public var concealedPictures = 0
-  /// Pictures that could not be decoded at all, or that vanished from where the file holds nothing that can be read.
+  /// The number of pictures that could not be decoded, or that are missing where a part of the file
+  /// cannot be read.
   public var lostPictures = 0
-  /// Packets of sound that were damaged; there is silence for them, or nothing.
+  /// The number of damaged audio packets, which were left out or replaced by silence.
   public var lostSoundPackets = 0
-  /// Why reading ended before the track did; nil if it did not.
+  /// The error that ended the reading before the end of the track; nil if there was none.
   public var failure: (any Error)?
 
   public var isEmpty: Bool {
     concealedPictures == 0 && lostPictures == 0 && lostSoundPackets == 0 && failure == nil
   }
 
-  /// Adds what was found by another reading; the first failure stays.
+  /// Adds the damage of another track. The first failure is kept.
   mutating func add(_ other: OVTReadingDamage) {
     concealedPictures += other.concealedPictures
     lostPictures += other.lostPictures
@@ -25,7 +26,7 @@ public struct OVTReadingDamage: Sendable {
   }
 }
 
-/// Filled by the thread that reads, asked by the client's.
+/// The damage of one output. The reading thread adds to it, and the program reads it.
 final class DamageLog: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()
@@ -37,8 +38,8 @@ final class DamageLog: @unchecked Sendable {
     set { lock.withLock { tolerated = newValue } }
   }
 
-  /// Whether reading may end early because of an error, with what was read before. Encryption is no damage:
-  /// the rest is there, and what would be made of it is not the movie.
+  /// Whether an error may end the reading early without a failure. Encryption is not damage: the
+  /// data is intact, and what can be read of it is not the movie.
   func tolerates(_ error: any Error) -> Bool {
     isTolerated && AVError.reading(error).code != .contentIsProtected
   }
@@ -47,7 +48,8 @@ final class DamageLog: @unchecked Sendable {
 
   func noteConcealed() { lock.withLock { seen.concealedPictures += 1 } }
   func noteLost(_ count: Int = 1) { lock.withLock { seen.lostPictures += count } }
-  /// - Throws: `AVError` if nobody has asked to go on past damage.
+  /// Counts damaged audio packets.
+  /// - Throws: `AVError` if damage is not tolerated.
   func noteLostSound(_ count: Int, in codec: String) throws {
     guard count > 0 else { return }
     let isTolerated = lock.withLock {

@@ -2,7 +2,7 @@
 import FFmpegMedia
 import Foundation
 
-/// Copies pictures that the decoder still refers to, for a client that may write to them.
+/// Copies pictures that the decoder still refers to, for a program that may write to them.
 final class PictureCopier {
   private let converter = PixelConverter()
   private var pool: CVPixelBufferPool?

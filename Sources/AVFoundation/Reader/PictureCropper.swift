@@ -2,22 +2,23 @@
 import FFmpegMedia
 import Foundation
 
-/// For the output settings of `AVAssetReaderTrackOutput`: an `NSNumber`, whether pictures are cropped to the
-/// clean aperture of the track's format (`CMVideoFormatDescriptionGetCleanAperture`), before they are scaled
-/// to a width and a height that the settings ask for. What is cut off lies on whole chroma samples, on the
-/// inner side where the aperture's edges do not. Without it, or where it is false, pictures are whole and
-/// have the aperture attached, as Apple's readers give them.
+/// A key for the output settings of `AVAssetReaderTrackOutput`, whose value is an `NSNumber` of a
+/// Boolean: whether pictures are cropped to the clean aperture of the track's format
+/// (`CMVideoFormatDescriptionGetCleanAperture`). They are cropped before they are scaled to the
+/// width and height of the settings. The edges are on boundaries of chroma samples; where the
+/// aperture's edges are not, they are moved inward. Without the key, or if it is false, pictures
+/// are complete and have the clean aperture as an attachment, as with Apple's reader.
 public let OVTVideoCropsToCleanApertureKey: String = "OVTVideoCropsToCleanApertureKey"
 
 extension PictureRequirements {
-  /// What crops pictures of a format; nil where there is nothing to crop.
+  /// The cropper for pictures of a format; nil if there is nothing to crop.
   func cropper(_ description: CMFormatDescription) -> PictureCropper? {
     guard crops, let part = CleanPart(description, keepsFields: !fields.changesPictures) else { return nil }
     return PictureCropper(part, width: width, height: height)
   }
 }
 
-/// Takes what lies outside of the clean aperture off pictures.
+/// Crops pictures to the clean aperture and scales them.
 final class PictureCropper {
   private let part: CleanPart
   private let width: Int?
@@ -26,17 +27,19 @@ final class PictureCropper {
   private var pool: CVPixelBufferPool?
   private var poolKey: [Int] = []
 
+  /// Creates a cropper.
   /// - Parameters:
-  ///   - part: what is to be seen.
-  ///   - width: to scale that to; nil leaves it.
-  ///   - height: to scale that to; nil leaves it.
+  ///   - part: The part of the picture to keep.
+  ///   - width: The width in pixels to scale to; nil for the width of the part.
+  ///   - height: The height in pixels to scale to; nil for the height of the part.
   init(_ part: CleanPart, width: Int?, height: Int?) {
     self.part = part
     self.width = width
     self.height = height
   }
 
-  /// The part of a picture that is to be seen, in the size that was asked for.
+  /// The cropped and scaled picture.
+  /// - Throws: `AVError` if there is no memory or the format cannot be converted.
   func crop(_ source: CVPixelBuffer) throws -> CVPixelBuffer {
     let part = part.rect(ofWidth: CVPixelBufferGetWidth(source), height: CVPixelBufferGetHeight(source))
     let (width, height) = (self.width ?? part.width, self.height ?? part.height)
@@ -44,7 +47,7 @@ final class PictureCropper {
     CVBufferPropagateAttachments(source, target)
     CVBufferRemoveAttachment(target, kCVImageBufferCleanApertureKey)
     if self.width != nil || self.height != nil {
-      // It was true of pixels of another shape.
+      // The scaled pixels have another aspect ratio.
       CVBufferRemoveAttachment(target, kCVImageBufferPixelAspectRatioKey)
     }
     do { try converter.convert(source, sourceRect: part, to: target) } catch {

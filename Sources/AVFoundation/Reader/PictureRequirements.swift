@@ -2,22 +2,23 @@
 import FFmpegMedia
 import Foundation
 
-/// What a program wants pictures to be like.
+/// The properties of the pictures that a program asks for in an output's settings.
 struct PictureRequirements: Sendable {
-  /// Pixel formats it takes, the best first; empty: whatever the decoder gives.
+  /// The pixel formats that the program accepts, in order of preference; empty for the decoder's
+  /// own.
   var formats: [OSType] = []
-  /// nil: as they are stored.
+  /// Nil for the size of the stored pictures.
   var width: Int?
   var height: Int?
-  /// Of the decoder; 0: as many as there are processors.
+  /// The number of the decoder's threads; 0 for as many as there are processors.
   var threads = 0
-  /// The colours that pictures are converted to; nil: their own.
+  /// The colour properties to convert to; nil for those of the stream.
   var color: ColorRequirements?
-  /// What becomes of the fields of interlaced pictures.
+  /// What to do with the fields of interlaced pictures.
   var fields = FieldRequirements()
-  /// Only what lies within the clean aperture is taken.
+  /// Whether pictures are cropped to the clean aperture.
   var crops = false
-  /// Further properties of the session.
+  /// Further properties of the decompression session.
   var decompression = DecompressionProperties()
 
   init(_ settings: [String: Any]) throws {
@@ -77,13 +78,14 @@ struct PictureRequirements: Sendable {
 }
 
 extension PictureRequirements {
-  /// A session that gives such pictures.
+  /// A session that produces such pictures.
+  /// - Throws: `AVError` if there is no decoder for the format or it does not take a property.
   func makeSession(_ description: CMFormatDescription, codecName: String) throws -> VTDecompressionSession {
     let attributes = NSMutableDictionary()
     if !formats.isEmpty {
       attributes[kCVPixelBufferPixelFormatTypeKey] = formats.map { NSNumber(value: $0) } as NSArray
     }
-    // What is cropped is scaled when that has been done.
+    // Cropped pictures are scaled after cropping, and not by the session.
     let isCropped = cropper(description) != nil
     if let width, !isCropped { attributes[kCVPixelBufferWidthKey] = NSNumber(value: width) }
     if let height, !isCropped { attributes[kCVPixelBufferHeightKey] = NSNumber(value: height) }

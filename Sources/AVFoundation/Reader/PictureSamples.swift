@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Makes sample buffers of pictures, with one format description as long as the pictures are alike.
+/// Makes sample buffers of pictures. Consecutive pictures of the same format share a format
+/// description.
 struct PictureSamples {
   private var format: CMFormatDescription?
 

@@ -3,19 +3,21 @@ import FFmpegMedia
 import Foundation
 import Synchronization
 
-/// A track's pictures, decoded by a session in the order in which they are shown.
+/// Decodes a track's pictures with a decompression session, in presentation order.
 final class PictureSource: InterruptibleSource, @unchecked Sendable {
-  // Sendable: one caller at a time, behind the lock of the output that owns it; only `isInterrupted` is touched from elsewhere.
+  // Sendable: used by one caller at a time, under the lock of the output that owns it, except for
+  // `isInterrupted`.
   private let demuxer: Demuxer
   private let track: TrackFacts
   private let requirements: PictureRequirements
   private let description: CMFormatDescription
   private let copies: Bool
-  /// Pictures for themselves: how long they are shown is not asked, and the last one is shown for ever.
+  /// Whether single pictures are read, as by an image generator: durations are not needed, and the
+  /// last picture is shown without an end.
   private let areStills: Bool
   private var session: VTDecompressionSession
   private let copier: PictureCopier
-  /// Takes off what is not to be seen; nil where that is nothing.
+  /// Crops to the clean aperture; nil if there is nothing to crop.
   private let cropper: PictureCropper?
   private var samples = PictureSamples()
   private let isInterrupted = Atomic(false)
@@ -24,39 +26,40 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   private var end = CMTime.positiveInfinity
   private var endUnits = Int64.max
   private var isDrained = false
-  /// The session has taken samples since it was made.
+  /// Whether the session has been given samples since it was made.
   private var isUsed = false
   private var times: PictureTimes
   private let outcomes = Outcomes()
-  /// The picture that is shown until the next one comes.
+  /// The last picture, whose duration is not known before the next one comes.
   private var held: Deinterlacer.Picture?
   private var ready: [CMSampleBuffer] = []
   private var readIndex = 0
   private var hasShown = false
-  /// Of any range.
+  /// Whether a picture has been decoded in any range so far.
   private var hasEverShown = false
-  /// Key frames that could not be decoded before the first picture.
+  /// The number of key frames that could not be decoded before the first picture.
   private var earlyLost = 0
   private var missing = MissingPictures()
-  /// Packets are missing before the next picture that comes.
+  /// Whether packets are missing before the next picture.
   private var isBesideGap = false
-  /// Of the last picture.
+  /// The number of the last picture's time line; see `MediaPacket.clock`.
   private var clock = 0
-  /// What was wrong with a sample before the first picture.
+  /// The error of the first sample that could not be decoded before the first picture.
   private var earlyFailure: OSStatus?
-  /// Why the file can be read no further; told when all pictures before it have been given out.
+  /// The error that ends the reading; thrown after all pictures before it have been given out.
   private var failure: (any Error)?
   private let deinterlacer: Deinterlacer?
   private let damage: DamageLog
 
-  /// What the session's handlers tell. They run during the calls of this source, on its thread.
+  /// The results of the session's output handlers, which run during the calls of this source, on
+  /// its thread.
   private final class Outcomes: @unchecked Sendable {
-    // Sendable: filled by decodes that `PictureSource` waits for before it reads.
+    // Sendable: only filled during decodes that `PictureSource` waits for before it reads.
     struct Outcome {
       let timing: CMSampleTimingInfo
       let isHidden: Bool
       let isKeyFrame: Bool
-      /// Packets are missing about here.
+      /// Whether packets are missing before or after the sample.
       let isBesideGap: Bool
       let clock: Int
       let status: OSStatus
@@ -99,7 +102,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
 
   func seek(to range: CMTimeRange) throws {
     let stream = track.stream
-    // From the beginning on nothing is left out, whatever its time.
+    // If the range starts at zero, pictures with earlier times are included as well.
     start = range.start > .zero ? range.start : .negativeInfinity
     end = range.end
     endUnits = end.isNumeric ? stream.units(end) : Int64.max
@@ -110,7 +113,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       try demuxer.rewind()
     }
     if isUsed {
-      // A fresh decoder: what the old one holds belongs to another range.
+      // A new session is made, because the old one holds pictures of another range.
       let fresh = try requirements.makeSession(description, codecName: stream.codec.codecName)
       VTDecompressionSessionInvalidate(session)
       session = fresh
@@ -132,7 +135,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     while readIndex >= ready.count {
       ready.removeAll(keepingCapacity: true)
       readIndex = 0
-      // Who is interrupted has found no end of the file.
+      // An interrupted demuxer returns no packets, which does not mean that the file has ended.
       if isInterrupted.load(ordering: .relaxed) || demuxer.isInterrupted { return nil }
       if isDrained {
         if let failure, hasEverShown, damage.tolerates(failure) {
@@ -148,9 +151,9 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     return ready[readIndex]
   }
 
-  /// Gives the session one sample, or lets it finish.
+  /// Gives the session one sample or, at the end, makes it put out the pictures that it holds.
   private func advance() throws {
-    // What the session holds is good also when the file can be read no further.
+    // If the file cannot be read any further, the pictures that the session holds are still valid.
     let packet: MediaPacket?
     do { packet = try demuxer.next() } catch {
       packet = nil
@@ -158,7 +161,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     }
     let isPastEnd = packet.map { ($0.dts ?? $0.pts ?? 0) >= endUnits } ?? true
     if let packet, !isPastEnd {
-      // An empty sample stands for a picture that is shown for longer.
+      // An empty sample extends the duration of the previous picture.
       if !packet.bytes.isEmpty { try decode(packet) }
     } else {
       isDrained = true
@@ -221,7 +224,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     var timing = outcome.timing
     guard outcome.status == noErr, let image = outcome.image else {
       times.forget(timing.presentationTimeStamp)
-      // Before the first picture there may be frames whose references lie before the start.
+      // Before the first picture there may be pictures whose references precede the start.
       if outcome.status != noErr {
         lose(timing.presentationTimeStamp, outcome.status, outcome.isKeyFrame)
       }
@@ -232,7 +235,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     let shown = times.settle(timing.presentationTimeStamp)
     timing.presentationTimeStamp = shown
     if outcome.clock != clock {
-      // What two streams are put together at is no gap, and how far apart, nobody knows.
+      // The distance between the times of two joined streams is unknown, so it is not a gap.
       damage.noteLost(missing.finish())
       (clock, isBesideGap) = (outcome.clock, false)
     }
@@ -246,8 +249,9 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     for whole in try filtering({ try deinterlacer.add(picture) }) { try show(whole) }
   }
 
-  /// The next picture in order of presentation: the one before is shown until now. Where pictures are reordered, or
-  /// come irregularly, what their samples say is the time between decodes.
+  /// Takes the next picture in presentation order, at whose time the previous one ends. The
+  /// duration in a sample is not used, because for reordered or irregular pictures it is the time
+  /// between decodes.
   private func show(_ picture: Deinterlacer.Picture) throws {
     if areStills, picture.time >= start {
       if picture.time > start { try appendHeld() }
@@ -271,17 +275,18 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     try append(picture)
   }
 
-  /// There are no more pictures.
-  /// - Parameter isCut: In this range; others follow it.
+  /// Ends the last picture of the range.
+  /// - Parameter isCut: Whether further pictures follow after the range.
   private func finish(isCut: Bool) throws {
     guard let picture = held, !areStills else { return try appendHeld() }
     let own = picture.duration.isNumeric ? picture.duration : .zero
     if failure == nil, isCut, end.isNumeric {
-      // What follows is shown after the range.
+      // The pictures that follow are shown after the range.
       held?.duration = max(own, end - picture.time)
     } else if failure == nil, demuxer.isMovie, track.stream.isTableWhole {
       let rest = track.timeRange.end - picture.time
-      // Edit lists count in the movie's time scale, which may be coarse.
+      // Edit lists use the movie's time scale, which may be coarse, so a difference of up to 2 ms
+      // is ignored.
       let isOther = CMTimeAbsoluteValue(rest - own) > CMTime(value: 2, timescale: 1000)
       if rest > .zero, isOther { held?.duration = rest }
     }
@@ -291,7 +296,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   private func append(_ picture: Deinterlacer.Picture) throws {
     let until = picture.duration.isNumeric ? picture.time + picture.duration : picture.time
     if picture.time < start, until <= start, !areStills { return }
-    // The second field of a picture that the range ends in.
+    // This can be the second field of a picture during which the range ends.
     if picture.time >= end { return }
     let timing = CMSampleTimingInfo(
       duration: picture.duration, presentationTimeStamp: picture.time, decodeTimeStamp: .invalid)
@@ -309,17 +314,19 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     }
   }
 
-  /// A sample gave no picture.
+  /// Handles a sample that produced no picture: counts it as lost, or ends the reading with an
+  /// error.
   private func lose(_ time: CMTime, _ status: OSStatus, _ isKeyFrame: Bool) {
     times.forget(time)
-    // Before the first picture there may be frames whose references lie before the start; a key frame has none.
+    // Before the first picture there may be pictures whose references precede the start, which are
+    // not damaged. A key frame has no references.
     guard hasShown else {
       earlyFailure = earlyFailure ?? status
       if isKeyFrame { earlyLost += 1 }
       return
     }
     guard damage.isTolerated else {
-      // What was decoded before is good.
+      // The pictures that were decoded before are valid and are given out first.
       (failure, isDrained) = (failure ?? damaged(time, status), true)
       return
     }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-/// The times of pictures that come in the order in which they are shown.
+/// Assigns presentation times to pictures that are decoded in presentation order.
 ///
-/// Each has its own, unless the container has them wrong (in decode order, or none): then the pictures take the times
-/// of their samples in order, so that every picture is shown.
+/// Each picture normally keeps the time of its sample. If these times do not ascend, as in
+/// containers that store decode times or none, the pictures get the times of their samples in
+/// ascending order, so that every picture is shown.
 struct PictureTimes {
-  /// For a picture without a time; invalid if it is not known.
+  /// The step for a picture without a time; 1 ms is used if it is invalid.
   let frameDuration: CMTime
   private var expected: [CMTime] = []
   private var last = CMTime.invalid
@@ -14,15 +15,17 @@ struct PictureTimes {
 
   init(frameDuration: CMTime) { self.frameDuration = frameDuration }
 
-  /// A sample with this time has been given to the decoder.
+  /// Records the time of a sample that is given to the decoder.
   mutating func expect(_ time: CMTime) { if time.isNumeric { expected.append(time) } }
 
-  /// The sample with this time gives no picture.
+  /// Removes the time of a sample that produces no picture.
   mutating func forget(_ time: CMTime) {
     if let index = expected.firstIndex(of: time) { expected.remove(at: index) }
   }
 
-  /// - Returns: When the next picture is shown, whose sample had this time; later than the one before.
+  /// Determines the time of the next picture.
+  /// - Parameter time: The presentation time of the picture's sample.
+  /// - Returns: The picture's presentation time, which is later than that of the previous picture.
   mutating func settle(_ time: CMTime) -> CMTime {
     var result = time
     if !areWrong, time.isNumeric, !last.isNumeric || time > last {

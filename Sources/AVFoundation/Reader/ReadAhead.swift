@@ -2,19 +2,24 @@
 import Foundation
 import Synchronization
 
-/// A source that can be told from another thread to give up what it is at: `next()` then gives nil, until the next
-/// `seek(to:)`.
+/// A source whose `next()` can be interrupted from another thread: it then returns nil until the
+/// next call of `seek(to:)`.
 protocol InterruptibleSource: SampleSource, Sendable {
   func interrupt()
 }
 
-/// Reads a few samples ahead on a thread of its own, so that its client rarely waits for the decoder.
+/// Reads a few samples ahead on a thread of its own, so that the program rarely waits for the
+/// decoder.
 ///
-/// The thread ends with the range, with an error and with `stop()`, at once; it never outlives this object.
+/// The thread ends at the end of the range, after an error, and at `stop()`. It does not outlive
+/// this object.
 final class ReadAhead: SampleSource {
   private let state: State
 
-  /// - Parameter depth: Samples that wait at most.
+  /// Creates a reader.
+  /// - Parameters:
+  ///   - source: The source to read.
+  ///   - depth: The largest number of samples that wait.
   init(_ source: any InterruptibleSource, depth: Int) { state = State(source, depth: depth) }
 
   deinit { state.stop() }
@@ -23,15 +28,18 @@ final class ReadAhead: SampleSource {
   func seek(to range: CMTimeRange) throws { try state.seek(to: range) }
   func stop() { state.stop() }
 
-  /// What the thread and the client share; the thread holds this, and not the `ReadAhead`.
+  /// The state that the thread and the program share. The thread refers to this object and not to
+  /// the `ReadAhead`, so that it does not keep that alive.
   private final class State: @unchecked Sendable {
     // Sendable: `condition` guards what changes.
     private let source: any InterruptibleSource
     private let depth: Int
-    /// Set before anything else is told: not under the condition, which a seek that waits for its source has.
+    /// Set before the source is stopped. It is not guarded by `condition`, which `seek` holds while
+    /// it waits for the source.
     private let stopped = Atomic(false)
     private var isStopped: Bool { stopped.load(ordering: .sequentiallyConsistent) }
-    // Guards everything below. The source is the thread's while there is one, and else the client's.
+    // `condition` guards everything below. The source belongs to the thread while that runs, and to
+    // the caller otherwise.
     private let condition = NSCondition()
     private var ready: [CMSampleBuffer] = []
     private var failure: (any Error)?

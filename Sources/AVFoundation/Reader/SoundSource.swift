@@ -2,7 +2,7 @@
 import FFmpegMedia
 import Foundation
 
-/// What a program wants sound to be like: linear PCM.
+/// The linear PCM format that a program asks for in an output's settings.
 struct SoundRequirements: Sendable {
   var format: AudioDecoder.Format
 
@@ -45,7 +45,7 @@ struct SoundRequirements: Sendable {
     format.filterSize = conversion.filterSize
   }
 
-  /// The same with another rate.
+  /// The same format with another sample rate.
   init(_ other: SoundRequirements, sampleRate: Int) {
     var format = other.format
     format.sampleRate = sampleRate
@@ -71,28 +71,29 @@ struct SoundRequirements: Sendable {
   }
 }
 
-/// A track's sound, decoded.
+/// Decodes a track's audio.
 final class SoundSource: SampleSource {
   private let demuxer: Demuxer
   private let track: TrackFacts
   private let decoder: AudioDecoder
   private let format: AudioDecoder.Format
   private let description: CMFormatDescription
-  /// In frames of the output.
+  /// The range to read, in frames of the output's sample rate.
   private var start: Int64 = .min
   private var end: Int64 = .max
-  /// The file has no more packets.
+  /// Whether all packets of the file have been read.
   private var hasEnded = false
   private var isDrained = false
   private var ready: [AudioDecoder.Chunk] = []
-  /// Why the sound goes no further; told when all before it has been given out.
+  /// The error that ends the reading; thrown after all audio before it has been given out.
   private var failure: (any Error)?
   private let damage: DamageLog
-  /// Something of the track could be read.
+  /// Whether any sample of the track has been given out.
   private var hasGiven = false
-  /// Damaged packets that have been told of.
+  /// The number of damaged packets that have been reported.
   private var knownLoss = 0
-  /// Sound of the range has come: what a decoder could not do with what lies before it, nobody misses.
+  /// Whether the decoder has reached the range. Packets before it that cannot be decoded are not
+  /// reported.
   private var isInside = false
 
   init(
@@ -117,10 +118,10 @@ final class SoundSource: SampleSource {
     }
     start = range.start > .zero ? frames(range.start) : 0
     end = range.end.isNumeric ? frames(range.end) : .max
-    // The last packet may go on beyond the end that the movie gives the track.
+    // The last packet may extend beyond the track's end in the edit list.
     if let last = track.stream.editedEnd { end = min(end, frames(track.stream.time(last))) }
     if range.start > .zero {
-      // A little before: a decoder needs the packet before the one it is asked for.
+      // Reading starts 0.1 seconds early, since the decoder needs the preceding packet.
       let lead = range.start - CMTime(value: 1, timescale: 10)
       try demuxer.seek(stream: track.stream.index, to: track.stream.units(lead))
     } else {
@@ -156,7 +157,7 @@ final class SoundSource: SampleSource {
     }
   }
 
-  /// Takes what the decoder has, or decodes one packet, or what the decoder holds at the end.
+  /// Takes a chunk from the decoder or, if that has none, gives it the next packet.
   private func advance() throws {
     if let chunk = try decoder.next() {
       if chunk.time >= end { isDrained = true } else { ready.append(chunk) }
@@ -164,7 +165,7 @@ final class SoundSource: SampleSource {
     } else if hasEnded {
       isDrained = true
     } else {
-      // What the decoder holds is good also when the file can be read no further.
+      // If the file cannot be read any further, the audio that the decoder holds is still valid.
       let packet: MediaPacket?
       do { packet = try demuxer.next() } catch {
         packet = nil
@@ -180,11 +181,12 @@ final class SoundSource: SampleSource {
     }
   }
 
-  /// The next chunk; of silence, which may be long, a second at most.
+  /// Removes and returns the next chunk. Silence can be of any length and is returned in chunks of
+  /// at most one second.
   private func takeChunk() -> AudioDecoder.Chunk {
     var chunk = ready[0]
     guard chunk.isSilence else { return ready.removeFirst() }
-    // What lies before the range is not even made.
+    // Silence before the range is skipped without allocating it.
     let skipped = max(0, min(Int64(chunk.frames), start.subtractingClamped(chunk.time)))
     chunk.time = chunk.time.addingClamped(skipped)
     chunk.frames -= Int(skipped)

@@ -2,25 +2,27 @@
 import FFmpegMedia
 import Foundation
 
-/// A track's samples as they are stored, in decode order.
+/// Reads a track's samples as they are stored, in decode order.
 final class StoredSampleSource: SampleSource {
   private let demuxer: Demuxer
   private let track: TrackFacts
-  /// Deliver only where the samples are.
+  /// If not nil, the samples have no data but references to this file.
   private let referenceURL: URL?
-  /// nil: from the very first sample on, whatever its time.
+  /// In units of the track's time base; nil to include all samples from the first one, whatever its
+  /// time.
   private var start: Int64?
   private var end: Int64 = .max
   private var atEnd = false
-  /// Samples that are shown after the end. They count only if one that is shown before it follows.
+  /// Samples that are shown after the end of the range. They are only included if a sample that is
+  /// shown before the end follows in decode order.
   private var late: [MediaPacket] = []
   private var ready = SampleQueue<MediaPacket>()
-  /// The format that holds, where it changes within the track.
+  /// The current format; it differs from the track's where the format changes within the track.
   private var format: CMFormatDescription?
   private let damage: DamageLog
-  /// Something of the track could be read.
+  /// Whether any sample of the track has been given out.
   private var hasGiven = false
-  /// Damaged packets that have been told of.
+  /// The number of damaged packets that have been reported.
   private var knownLoss = 0
 
   init(
@@ -48,7 +50,7 @@ final class StoredSampleSource: SampleSource {
     if let start {
       try demuxer.seek(stream: stream.index, to: start)
     } else if stream.isChapterText {
-      // libavformat passes over its first samples where it looks for streams.
+      // libavformat skips the first samples of chapter text when it probes for streams.
       try demuxer.seek(stream: stream.index, to: 0)
     } else {
       try demuxer.rewind()
@@ -76,7 +78,7 @@ final class StoredSampleSource: SampleSource {
       }
       let shown = packet.pts ?? packet.dts ?? 0
       if (packet.dts ?? shown) >= end {
-        // Nothing that follows can be shown before it is decoded.
+        // All samples that follow are decoded, and therefore shown, after the end.
         atEnd = true
       } else if shown >= end {
         late.append(packet)

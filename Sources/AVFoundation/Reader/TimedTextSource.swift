@@ -2,7 +2,7 @@
 import FFmpegMedia
 import Foundation
 
-/// A track's text subtitles of any codec, as samples of 3GPP timed text that follow each other.
+/// Reads a track of text subtitles in any codec as consecutive samples of 3GPP timed text.
 final class TimedTextSource: SampleSource {
   private let demuxer: Demuxer
   private let track: TrackFacts
@@ -28,7 +28,7 @@ final class TimedTextSource: SampleSource {
     timeline = TimedTextTimeline()
     ready = []
     isAtEnd = false
-    // A text may have begun long before the range: all are looked at.
+    // A text may begin long before the range, so the track is read from its beginning.
     try demuxer.rewind()
   }
 
