@@ -2,43 +2,44 @@
 import Foundation
 
 public enum AVQueuedSampleBufferRenderingStatus: Int, Sendable {
-  /// Nothing has been enqueued.
+  /// No sample has been enqueued.
   case unknown = 0
   case rendering = 1
-  /// See `error`. `flush()` makes a fresh start possible.
+  /// Rendering has failed; `error` tells the reason. `flush()` resets the status.
   case failed = 2
 }
 
-/// What takes sample buffers and presents them in time.
+/// Presents sample buffers at their times.
 public protocol AVQueuedSampleBufferRendering: AnyObject, Sendable {
-  /// The time line that samples are presented on.
+  /// The timebase for presentation times.
   var timebase: CMTimebase { get }
-  /// Takes a sample. Samples come in decode order.
+  /// Enqueues a sample. Samples must be enqueued in decode order.
   func enqueue(_ sampleBuffer: CMSampleBuffer)
-  /// Forgets what has not been presented yet.
+  /// Removes samples that have not been presented yet.
   func flush()
-  /// Whether more samples are wanted. One that comes nevertheless is kept as well.
+  /// Whether more samples are wanted. Samples that are enqueued while it is false are kept as well.
   var isReadyForMoreMediaData: Bool { get }
-  /// Calls `block` on `queue` whenever more samples are wanted, until `stopRequestingMediaData()`.
+  /// Calls `block` on `queue` whenever more samples are wanted, until `stopRequestingMediaData()`
+  /// is called.
   func requestMediaDataWhenReady(on queue: DispatchQueue, using block: @escaping @Sendable () -> Void)
   func stopRequestingMediaData()
 }
 
-/// What a synchronizer needs of its renderers.
+/// A renderer that a synchronizer can control.
 protocol SynchronizedRenderer: AVQueuedSampleBufferRendering {
-  /// Follows this timebase from now on; nil: its own again.
+  /// Sets the timebase to use; nil for the renderer's own.
   func follow(_ timebase: CMTimebase?)
 }
 
-/// How a picture is fitted into a rectangle of another shape.
+/// How a picture is fitted into a rectangle of another aspect ratio.
 public struct AVLayerVideoGravity: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Wholly visible, with bars.
+  /// The whole picture is visible, with bars beside it.
   public static let resizeAspect = AVLayerVideoGravity(rawValue: "AVLayerVideoGravityResizeAspect")
-  /// Filling the rectangle, edges cut off.
+  /// The picture fills the rectangle and is cropped.
   public static let resizeAspectFill = AVLayerVideoGravity(rawValue: "AVLayerVideoGravityResizeAspectFill")
-  /// Filling the rectangle, stretched.
+  /// The picture fills the rectangle and is distorted.
   public static let resize = AVLayerVideoGravity(rawValue: "AVLayerVideoGravityResize")
 }

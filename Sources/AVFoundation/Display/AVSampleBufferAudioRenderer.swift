@@ -2,19 +2,20 @@
 import Foundation
 
 extension NSNotification.Name {
-  /// The renderer has thrown its samples away by itself: their format changed. The user info holds the time from which
-  /// sound is wanted again.
+  /// Posted when the renderer has removed its samples because the format changed. The user info
+  /// contains the time from which audio has to be enqueued again.
   public static let AVSampleBufferAudioRendererWasFlushedAutomatically = NSNotification.Name(
     "AVSampleBufferAudioRendererWasFlushedAutomaticallyNotification")
 }
 
-/// In the user info of `AVSampleBufferAudioRendererWasFlushedAutomatically`: a `CMTime` in an `NSValue`.
+/// The key of the time in the user info of `AVSampleBufferAudioRendererWasFlushedAutomatically`: a
+/// `CMTime` in an `NSValue`.
 public let AVSampleBufferAudioRendererFlushTimeKey: String = "AVSampleBufferAudioRendererFlushTimeKey"
 
-/// Plays sound in time with other renderers: linear PCM of any kind.
+/// Plays audio in synchrony with other renderers. Samples are linear PCM in any layout.
 ///
-/// It is heard where `ovtAudioSink` sends it, and without a sink consumed in silence. Sound that is played faster than
-/// it was recorded is higher, and sound that is played backward is silent.
+/// The audio is passed to `ovtAudioSink`; without a sink it is consumed at the pace of the
+/// timebase. The pitch changes with the rate, and audio that is played backward is silent.
 open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()
@@ -23,17 +24,18 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
   private let own = CMTimebase.onHostClock()
   private var currentStatus = AVQueuedSampleBufferRenderingStatus.unknown
   private var currentError: AVError?
-  /// Whether the sink was asked to start, and has not failed since.
+  /// Whether the sink was asked to start and has not failed since.
   private var hasSink = false
   private var loudness: Float = 1
   private var isSilenced = false
   private var sink: (any OVTAudioSink)?
-  /// Sound is wanted again when some has been heard, which nobody tells of.
+  /// No event tells that audio has been played, so the request polls.
   private let request = MediaDataRequest(pause: .milliseconds(20), tellsOfRoom: false)
-  /// The sink is started and stopped here: it may take its time, and its source must not wait for it.
+  /// The sink is started and stopped on this queue. Both can take long, and the sink's source must
+  /// not wait for them.
   private let sinkWork = DispatchQueue(label: "AVFoundation.audio-sink")
 
-  /// Seconds of sound that are kept waiting, and that suffice to begin.
+  /// Seconds of audio that the renderer keeps waiting, and that are enough to begin.
   private static let wanted = 1.0
   private static let enough = 0.2
 
@@ -45,7 +47,7 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
 
   // MARK: - Sound
 
-  /// Of this package, not Apple's: where the sound is heard; nil: nowhere.
+  /// The sink that plays the audio; nil for none. This property is an addition of this package.
   open var ovtAudioSink: (any OVTAudioSink)? {
     get { lock.withLock { sink } }
     set {
@@ -59,7 +61,7 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
     }
   }
 
-  /// From 0 to 1, beside the machine's own volume.
+  /// The volume from 0 to 1, which is independent of the system's volume.
   open var volume: Float {
     get { lock.withLock { loudness } }
     set { lock.withLock { loudness = newValue.isFinite ? max(0, min(1, newValue)) : loudness } }
@@ -70,8 +72,8 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
     set { lock.withLock { isSilenced = newValue } }
   }
 
-  /// Of this package, not Apple's: seconds by which the sound that the sink asked for last is ahead of the time line;
-  /// nil while it is silent.
+  /// Seconds by which the audio that was passed to the sink last is ahead of the timebase; nil
+  /// while it is silent. This property is an addition of this package.
   open var ovtOffset: Double? { lock.withLock { sound.offset } }
 
   private func start(sampleRate: Double, channels: Int) {
@@ -97,7 +99,7 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
     let rate = CMTimebaseGetEffectiveRate(base)
     let time = rate > 0 ? CMSyncConvertTime(hostTime, from: CMClockGetHostTimeClock(), to: base) : .invalid
     lock.withLock {
-      // The device may still ask in the old format.
+      // The sink may still ask for audio in the previous format.
       guard sound.channels > 0, samples.count % sound.channels == 0 else {
         return samples.update(repeating: 0)
       }
@@ -116,14 +118,15 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
   open func enqueue(_ sampleBuffer: CMSampleBuffer) {
     do {
       let frames = try SoundFrames(sampleBuffer)
-      // What is over is not kept, heard or not; a device may be a little late.
+      // Audio that ended more than a second ago is removed, whether or not it was played; a device
+      // may be late by less than that.
       let past = CMTimebaseGetTime(timebase) - CMTime(value: 1, timescale: 1)
       let (isNew, starts, lost) = lock.withLock {
         if currentStatus == .unknown { currentStatus = .rendering }
         sound.removePast(past)
         let lost = !sound.isEmpty
         let isNew = sound.append(frames)
-        // A sink that failed is tried again after a flush.
+        // A sink that failed is started again after a flush.
         let starts = isNew || !hasSink && currentStatus == .rendering
         if starts { hasSink = true }
         return (isNew, starts, lost)
@@ -157,10 +160,10 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
     request.ask(for: self)
   }
 
-  /// Forgets the sound from a time on, so that other sound can come in its place.
+  /// Removes audio from a time on, so that other audio can be enqueued in its place.
   /// - Parameters:
-  ///   - time: The first time, of the samples, whose sound is forgotten.
-  ///   - handler: Receives whether that was done, which it is for every time that is a number.
+  ///   - time: The presentation time from which audio is removed.
+  ///   - handler: Receives whether the audio was removed, which is true for each numeric time.
   @preconcurrency open func flush(
     fromSourceTime time: CMTime, completionHandler handler: @escaping @Sendable (Bool) -> Void
   ) {
@@ -169,7 +172,7 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
     request.ask(for: self)
   }
 
-  /// Seconds of sound that have not been heard yet.
+  /// Seconds of audio that have not been played yet.
   var queuedSeconds: Double {
     let now = CMTimebaseGetTime(timebase)
     return lock.withLock { sound.queued(after: now) }
@@ -177,7 +180,7 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
 
   open var isReadyForMoreMediaData: Bool { queuedSeconds < Self.wanted }
 
-  /// Whether playing can begin without the sound breaking off at once.
+  /// Whether playback can begin without being interrupted soon.
   open var hasSufficientMediaDataForReliablePlaybackStart: Bool { queuedSeconds >= Self.enough }
 
   @preconcurrency open func requestMediaDataWhenReady(

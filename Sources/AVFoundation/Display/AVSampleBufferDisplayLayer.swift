@@ -2,34 +2,38 @@
 import Foundation
 
 extension NSNotification.Name {
-  /// A sample could not be decoded; the user info holds the error.
+  /// Posted when a sample could not be decoded. The user info contains the error.
   public static let AVSampleBufferDisplayLayerFailedToDecode = NSNotification.Name(
     "AVSampleBufferDisplayLayerFailedToDecodeNotification")
   public static let AVSampleBufferDisplayLayerRequiresFlushToResumeDecodingDidChange = NSNotification.Name(
     "AVSampleBufferDisplayLayerRequiresFlushToResumeDecodingDidChangeNotification")
 }
 
-/// In the user info of `AVSampleBufferDisplayLayerFailedToDecode`: the error.
+/// The key of the error in the user info of `AVSampleBufferDisplayLayerFailedToDecode`.
 public let AVSampleBufferDisplayLayerFailedToDecodeNotificationErrorKey: String =
   "AVSampleBufferDisplayLayerFailedToDecodeNotificationErrorKey"
 
-/// Decodes samples and presents their pictures in time.
+/// Decodes samples and presents their pictures at their times.
 ///
-/// There is no screen here: pictures are handed to `frameHandler`, a property of this package, at the moment at which
-/// they are to be seen. Without a `controlTimebase` times are those of the host clock.
+/// The layer has no screen. It passes each picture to `frameHandler`, a property that this package
+/// adds, when the picture is to be seen. Without a `controlTimebase` the times are those of the
+/// host clock.
 open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
-  /// Of this package, not Apple's: where pictures go. Called when the picture is to be seen, with its presentation
-  /// time, on a queue of the layer; nil takes the picture away.
+  /// Receives pictures when they are to be seen. Called on a queue of the layer. This type is an
+  /// addition of this package.
+  /// - Parameters:
+  ///   - pixelBuffer: The picture, or nil to show none.
+  ///   - presentationTime: The picture's presentation time.
   public typealias FrameHandler =
     @Sendable (_ pixelBuffer: CVPixelBuffer?, _ presentationTime: CMTime) -> Void
 
-  /// What is to be seen from a time on.
+  /// A picture that is shown from a time on.
   package struct Picture: Sendable {
-    /// nil takes the picture away.
+    /// Nil if nothing is shown from this time on.
     package let image: CVPixelBuffer?
     package let time: CMTime
-    /// Another one for each picture of the layer.
+    /// A number that identifies the picture among those of the layer.
     package let number: Int
   }
 
@@ -51,20 +55,22 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   private var currentError: AVError?
   private var needsFlush = false
   private var generation = 0
-  /// Pictures that are over at this time are there for the decoder alone: the time line stood here when the first
-  /// sample came after a flush. Invalid without a time line of the client's.
+  /// The time of the timebase when the first sample came after a flush. Pictures that end at or
+  /// before it are decoded only as references. Invalid if the program has set no timebase.
   private var start = CMTime.invalid
   private var isStarting = true
   private var waiting: [CMSampleBuffer] = []
   private var decoded: [Picture] = []
-  /// No picture comes any more that is to be seen before this time: none is before the time at which it is decoded.
+  /// Pictures up to this time are complete: no picture that is decoded later is shown before it,
+  /// since no picture is shown before its decode time.
   private var decodedUntil = CMTime.negativeInfinity
-  /// The last picture that was seen in its time.
+  /// The time of the last picture that was shown at its presentation time.
   private var lastTime = CMTime.invalid
   private var arrivals = 0
   private let request = MediaDataRequest(pause: .milliseconds(10), tellsOfRoom: true)
 
-  /// Decodes and presents; the session and the timer belong to it.
+  /// The queue on which pictures are decoded and presented. `session` and `timer` are used on it
+  /// only.
   private let work = DispatchQueue(label: "AVFoundation.display")
   private var session: VTDecompressionSession?
   private var sessionFormat: CMFormatDescription?
@@ -73,10 +79,11 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   private var changes: [any NSObjectProtocol] = []
   private var isWaiting = false
 
-  /// Pictures that are decoded ahead, and samples that are kept besides.
+  /// The number of pictures that are decoded ahead, and the number of samples that are kept in
+  /// addition.
   private static let decodeAhead = 8
   private static let queueLength = 16
-  /// A picture that another one may come before waits for it no longer when nothing has come for so long.
+  /// How long a picture waits for one that may precede it, if no sample arrives.
   var longestGap = DispatchTimeInterval.milliseconds(100)
 
   public override init() {
@@ -94,7 +101,8 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
 
   // MARK: - Presentation
 
-  /// Of this package, not Apple's: see `FrameHandler`.
+  /// Receives pictures when they are to be seen; see `FrameHandler`. This property is an addition
+  /// of this package.
   @preconcurrency open var frameHandler: FrameHandler? {
     get { lock.withLock { handler } }
     set {
@@ -106,7 +114,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     }
   }
 
-  /// The time line to present on; nil: the host clock's.
+  /// The timebase for presentation times; nil for the host clock.
   open var controlTimebase: CMTimebase? {
     get { lock.withLock { control } }
     set {
@@ -124,22 +132,23 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     work.async { [weak self] in self?.present() }
   }
 
-  /// How `videoRect(in:)` fits the picture.
+  /// How `videoRect(in:)` fits the picture into a rectangle.
   open var videoGravity: AVLayerVideoGravity {
     get { lock.withLock { gravity } }
     set { lock.withLock { gravity = newValue } }
   }
 
-  /// The layer's rectangle, for `videoRect`.
+  /// The layer's rectangle, which `videoRect` fits the picture into.
   open var bounds: CGRect {
     get { lock.withLock { ownBounds } }
     set { lock.withLock { ownBounds = newValue } }
   }
 
-  /// Of this package, not Apple's: where the current picture belongs in `bounds`; empty without a picture.
+  /// The rectangle of the current picture in `bounds`; empty without a picture. This property is an
+  /// addition of this package.
   open var videoRect: CGRect { videoRect(in: bounds) }
 
-  /// What takes samples for the layer: the same queue as the layer's own.
+  /// A renderer that enqueues samples in this layer.
   open var sampleBufferRenderer: AVSampleBufferVideoRenderer {
     lock.withLock {
       let renderer = renderer ?? AVSampleBufferVideoRenderer(self)
@@ -148,16 +157,17 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     }
   }
 
-  /// Calls a function when what was asked before is done.
+  /// Calls a function after the work that has been scheduled before.
   func afterWork(_ body: @escaping @Sendable () -> Void) { work.async { body() } }
 
-  /// Of this package, not Apple's: where the current picture belongs in a rectangle; empty without a picture.
+  /// The rectangle of the current picture in a rectangle; empty without a picture. This method is
+  /// an addition of this package.
   @discardableResult
   open func videoRect(in bounds: CGRect) -> CGRect {
     rect(lock.withLock { shownSize }, in: bounds)
   }
 
-  /// Where a picture belongs in a rectangle.
+  /// The rectangle of a picture in a rectangle.
   package func rect(of image: CVPixelBuffer, in bounds: CGRect) -> CGRect {
     rect(CVImageBufferGetDisplaySize(image), in: bounds)
   }
@@ -176,42 +186,46 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
 
   // MARK: - For windows
 
-  /// The picture that is seen.
+  /// The picture that is shown.
   package var shownPicture: CVPixelBuffer? { lock.withLock { shownImage } }
 
-  /// How pictures are turned before they are fitted.
+  /// The transform that is applied to pictures before they are fitted into a rectangle.
   package var transform: CGAffineTransform {
     get { lock.withLock { turn } }
     set { lock.withLock { turn = newValue } }
   }
 
-  /// Of this package, not Apple's: pictures that were shown, and that were over before they could be.
+  /// The numbers of pictures that were shown, and of those that were dropped because a later one
+  /// was due. This property is an addition of this package.
   open var ovtPictureCounts: (shown: Int, dropped: Int) { lock.withLock { (counts.shown, counts.dropped) } }
 
-  /// What shows the pictures from now on; nil: the layer's own timer tells `frameHandler`.
+  /// Sets the object that shows the pictures. With nil the layer passes them to `frameHandler`
+  /// itself.
   package func setPresenter(_ presenter: (any PicturePresenter)?) {
     lock.withLock { self.presenter = presenter }
     work.async { [weak self] in self?.present() }
   }
 
-  /// Takes a presenter away, unless another one has come in its place.
+  /// Removes a presenter, unless another one has been set since.
   package func removePresenter(_ presenter: any PicturePresenter) {
     let old = lock.withLock { () -> (any PicturePresenter)? in
       let old = self.presenter
       if old === presenter { self.presenter = nil }
       return old
     }
-    // One that is on its way out may be read as none already.
+    // A presenter that is being deallocated may be read as nil already.
     guard old == nil || old === presenter else { return }
     work.async { [weak self] in self?.present() }
   }
 
-  /// The picture that comes next, be it due or not. Those that it makes superfluous at a time are dropped.
+  /// The next picture, whether or not it is due. Drops pictures that are followed by another one
+  /// which is due at `time`.
   package func nextPicture(at time: CMTime) -> Picture? {
-    // They go when the lock is free: a client's own may come back here.
+    // The pictures are released outside of the lock, since releasing a program's picture may call
+    // this layer.
     var dropped: [Picture] = []
     let (next, hasRoom) = lock.withLock { () -> (Picture?, Bool) in
-      // What is to be seen at once gives way only to another one of its kind.
+      // A picture that is to be shown immediately is only replaced by another such picture.
       while decoded.count > 1, decoded[1].time <= time, mayBeSeen(decoded[1]),
         decoded[0].time.isNumeric || !decoded[1].time.isNumeric
       {
@@ -225,7 +239,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     return next
   }
 
-  /// The presenter has shown a picture.
+  /// Called by the presenter when it has shown a picture.
   package func presented(_ picture: Picture) {
     let isThere = lock.withLock { () -> Bool in
       guard let index = decoded.firstIndex(where: { $0.number == picture.number }) else { return false }
@@ -242,24 +256,24 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
 
   open var status: AVQueuedSampleBufferRenderingStatus { lock.withLock { currentStatus } }
   open var error: Error? { lock.withLock { currentError } }
-  /// Decoding has failed: nothing is decoded before `flush()`.
+  /// Whether decoding has failed, so that nothing is decoded before `flush()`.
   open var requiresFlushToResumeDecoding: Bool { lock.withLock { needsFlush } }
 
   open var isReadyForMoreMediaData: Bool {
     lock.withLock { waiting.count + decoded.count < Self.decodeAhead + Self.queueLength }
   }
 
-  /// Whether pictures can follow each other from the first one on.
+  /// Whether enough has been enqueued to show pictures without interruption.
   open var hasSufficientMediaDataForReliablePlaybackStart: Bool {
     lock.withLock { waiting.count + decoded.count >= Self.decodeAhead }
   }
 
-  /// Whether there is a picture to be seen.
+  /// Whether a picture is shown.
   open var isReadyForDisplay: Bool { lock.withLock { shownImage != nil } }
 
   open func enqueue(_ sampleBuffer: CMSampleBuffer) {
     lock.withLock {
-      // After a failure nothing is decoded before a flush, which would throw it away.
+      // After a failure nothing is decoded before a flush, which would remove the sample.
       guard !needsFlush else { return }
       if isStarting {
         isStarting = false
@@ -302,7 +316,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     request.ask(for: self)
   }
 
-  /// Forgets what has not been presented, and takes the current picture away.
+  /// Removes samples and pictures that have not been presented, and the current picture.
   open func flushAndRemoveImage() {
     flush()
     let (handler, old) = lock.withLock {
@@ -346,12 +360,13 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     request.ask(for: self)
   }
 
-  /// Under `lock`.
+  /// Whether no picture can precede this one any more. Called under `lock`.
   private func mayBeSeen(_ picture: Picture) -> Bool {
     !picture.time.isNumeric || picture.time <= decodedUntil || decoded.count >= Self.decodeAhead
   }
 
-  /// A picture is due, and an earlier one may still come: in a while, unless the time line stands.
+  /// Called when a picture is due that another one may still precede. Waits for `longestGap` or, if
+  /// the timebase is stopped, shows the picture at once.
   private func waitForEarlier(_ base: CMTimebase) {
     let arrivals = lock.withLock { self.arrivals }
     if CMTimebaseGetRate(base) == 0 {
@@ -426,7 +441,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     (CMGetAttachment(sample, key: key, attachmentModeOut: nil) as? NSNumber)?.boolValue ?? false
   }
 
-  /// A sample that says that there is nothing to be seen from its time on.
+  /// Whether a sample states that nothing is shown from its time on.
   private static func isEmptyMedia(_ sample: CMSampleBuffer) -> Bool {
     isSet(kCMSampleBufferAttachmentKey_EmptyMedia, sample)
       || isSet(kCMSampleBufferAttachmentKey_PermanentEmptyMedia, sample)
@@ -451,7 +466,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     let shows = lock.withLock { () -> Bool in
       guard generation == self.generation else { return false }
       if isUrgent { return true }
-      // Pictures never go back, unless the time line does.
+      // A picture that precedes the last one is dropped, unless time runs backward.
       if time.isNumeric, lastTime.isNumeric, time < lastTime, lastTime <= now, !isBackward {
         counts.dropped += 1
         return false
@@ -465,10 +480,11 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
       return false
     }
     guard shows else { return }
-    // A window has it next, whatever the time line says.
+    // The presenter shows the picture next, whatever its time.
     let (number, window) = lock.withLock { () -> (Int, (any PicturePresenter)?) in
       counts.numbered += 1
-      // The window lives on until the lock is given back: its end asks this layer for its counts.
+      // Keeps the presenter alive until the lock is released, because its deinitialization reads
+      // this layer's counts.
       let window = presenter
       if window != nil {
         let place = decoded.firstIndex { $0.time > .negativeInfinity } ?? decoded.count
@@ -506,13 +522,15 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
 
   // MARK: - Presenting (on `work`)
 
-  /// Shows the latest picture that is due, drops those before it, and waits for the next.
+  /// Shows the latest picture that is due, drops the pictures before it, and sets the timer for the
+  /// next one.
   private func present() {
     let base = timebase
     let now = CMTimebaseGetTime(base)
-    // The window lives on until the lock is given back: its end asks this layer for its counts.
+    // Variables outside of the lock keep the presenter alive until the lock is released, because
+    // its deinitialization reads this layer's counts.
     var isTooEarly = false
-    // Those that are dropped go when the lock is free, too.
+    // The dropped pictures are released outside of the lock as well.
     var dropped: [Picture] = []
     let (due, next, window): (Picture?, CMTime, (any PicturePresenter)?) = lock.withLock {
       var due: Picture?
@@ -554,7 +572,8 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     }
   }
 
-  /// A timer does not fire where the time line stands, or jumps over its time.
+  /// Calls `proceed` when the timebase's rate changes or its time jumps, since its timer does not
+  /// fire in these cases.
   private func follow(changesOf base: CMTimebase) {
     for change in changes { NotificationCenter.default.removeObserver(change) }
     changes = [kCMTimebaseNotification_EffectiveRateChanged, kCMTimebaseNotification_TimeJumped].map { name in
@@ -574,22 +593,22 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
       shownSize = picture.image.map { CVImageBufferGetDisplaySize($0) } ?? .zero
       return (self.handler, shownImage)
     }
-    // A client's picture, whose end may ask this layer for room.
+    // Released outside of the lock, since releasing a program's picture may call this layer.
     withExtendedLifetime(old) {}
     handler?(picture.image, picture.time)
   }
 }
 
-/// Shows a layer's pictures itself, at their time.
+/// Shows the pictures of a layer at their times, in place of the layer.
 package protocol PicturePresenter: AnyObject, Sendable {
-  /// The layer's next picture may be another one, or its time line has changed.
+  /// Called when the layer's next picture may have changed, or its timebase has.
   func picturesChanged()
-  /// Nothing is to be seen.
+  /// Called when no picture is to be shown.
   func pictureRemoved()
 }
 
 extension CMTimebase {
-  /// A timebase on the host clock, at time zero and rate zero.
+  /// A timebase whose source is the host clock, with time and rate zero.
   static func onHostClock() -> CMTimebase {
     do { return try CMTimebase(sourceClock: CMClockGetHostTimeClock()) } catch {
       preconditionFailure("the host clock can always be followed: \(error)")

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Presents several renderers' samples on one time line.
+/// Presents the samples of several renderers on one timebase.
 open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
-  /// The rate has changed.
+  /// Posted when the rate has been set.
   public static let rateDidChangeNotification = NSNotification.Name(
     "AVSampleBufferRenderSynchronizerRateDidChangeNotification")
 
-  /// The common time line, at rate 0 and time zero in the beginning.
+  /// The timebase of the renderers. Initially its rate and time are zero.
   public let timebase: CMTimebase
   private let lock = Lock()
   private var members: [any SynchronizedRenderer] = []
@@ -23,7 +23,7 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
 
   // MARK: - Time
 
-  /// How fast time goes; 0: it stands still.
+  /// The rate of the timebase; 0 stops it.
   open var rate: Float {
     get { Float(CMTimebaseGetRate(timebase)) }
     set {
@@ -32,7 +32,7 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Sets the rate, and the time from which it goes on.
+  /// Sets the rate, and the timebase's current time if `time` is numeric.
   open func setRate(_ rate: Float, time: CMTime) {
     if time.isNumeric {
       CMTimebaseSetTime(timebase, time: time)
@@ -41,7 +41,8 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
     rateChanged()
   }
 
-  /// Sets the rate so that `time` coincides with a time of the host clock.
+  /// Sets the rate so that the timebase has the time `time` when the host clock has the time
+  /// `hostTime`.
   open func setRate(_ rate: Float, time: CMTime, atHostTime hostTime: CMTime) {
     guard time.isNumeric, hostTime.isNumeric else { return setRate(rate, time: time) }
     CMTimebaseSetRateAndAnchorTime(
@@ -60,18 +61,19 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
 
   open var renderers: [any AVQueuedSampleBufferRendering] { lock.withLock { members } }
 
-  /// Presents a renderer's samples on this time line from now on.
+  /// Makes a renderer use this timebase.
   open func addRenderer(_ renderer: any AVQueuedSampleBufferRendering) {
     guard let renderer = renderer as? any SynchronizedRenderer else { return }
     lock.withLock { if !members.contains(where: { $0 === renderer }) { members.append(renderer) } }
     renderer.follow(timebase)
   }
 
-  /// Lets a renderer go at a time of this time line; at once if the time is not a number.
-  ///
-  /// Of the parameters:
-  ///
-  /// - `completionHandler`: Receives whether the renderer was there.
+  /// Removes a renderer when the timebase reaches a time, or at once if the time is not numeric or
+  /// has passed.
+  /// - Parameters:
+  ///   - renderer: The renderer to remove.
+  ///   - time: A time of the timebase.
+  ///   - completionHandler: Receives whether the renderer was one of the synchronizer's.
   @preconcurrency open func removeRenderer(
     _ renderer: any AVQueuedSampleBufferRendering, at time: CMTime,
     completionHandler: (@Sendable (Bool) -> Void)? = nil
@@ -96,8 +98,12 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
 
   // MARK: - Observers
 
-  /// Calls `block` at every multiple of `interval`, and when time jumps or the rate changes from or to zero.
-  /// - Returns: An object to keep, and to give to `removeTimeObserver(_:)`.
+  /// Calls `block` at every multiple of `interval`, and when time jumps or the rate changes.
+  /// - Parameters:
+  ///   - interval: The interval between calls, in the time of the timebase.
+  ///   - queue: The queue on which `block` is called; nil for the main queue.
+  ///   - block: Receives the current time.
+  /// - Returns: An object to retain, and to pass to `removeTimeObserver(_:)`.
   @discardableResult
   @preconcurrency open func addPeriodicTimeObserver(
     forInterval interval: CMTime, queue: DispatchQueue?, using block: @escaping @Sendable (CMTime) -> Void
@@ -105,12 +111,13 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
     observers.addPeriodic(interval, queue: queue, block)
   }
 
-  /// Calls `block` whenever time passes one of the times in the ordinary course of playback, again after a seek back.
-  /// A jump passes nothing.
-  ///
-  /// Of the parameters:
-  ///
-  /// - `times`: `NSValue`s of `CMTime`.
+  /// Calls `block` whenever one of the times is passed in normal playback, and again after a seek
+  /// back. Times that are skipped by a jump are not reported.
+  /// - Parameters:
+  ///   - times: `NSValue`s of `CMTime`.
+  ///   - queue: The queue on which `block` is called; nil for the main queue.
+  ///   - block: The function to call.
+  /// - Returns: An object to retain, and to pass to `removeTimeObserver(_:)`.
   @discardableResult
   @preconcurrency open func addBoundaryTimeObserver(
     forTimes times: [NSValue], queue: DispatchQueue?, using block: @escaping @Sendable () -> Void

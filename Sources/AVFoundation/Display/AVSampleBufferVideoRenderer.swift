@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Takes the samples for a display layer, without being a layer itself: a layer's `sampleBufferRenderer`, or one on its
-/// own, whose pictures `copyDisplayedPixelBuffer()` gives.
+/// Enqueues samples in a display layer: the layer whose `sampleBufferRenderer` it is, or one of its
+/// own, whose pictures `copyDisplayedPixelBuffer()` returns.
 public final class AVSampleBufferVideoRenderer: NSObject, SynchronizedRenderer, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
-  /// A sample could not be decoded; the user info holds the error.
+  /// Posted when a sample could not be decoded. The user info contains the error.
   public static let didFailToDecodeNotification = NSNotification.Name(
     "AVSampleBufferVideoRendererDidFailToDecodeNotification")
-  /// In the user info of `didFailToDecodeNotification`: the error.
+  /// The key of the error in the user info of `didFailToDecodeNotification`.
   public static let didFailToDecodeNotificationErrorKey: String =
     "AVSampleBufferVideoRendererDidFailToDecodeNotificationErrorKey"
   public static let requiresFlushToResumeDecodingDidChangeNotification = NSNotification.Name(
@@ -16,13 +16,13 @@ public final class AVSampleBufferVideoRenderer: NSObject, SynchronizedRenderer, 
 
   private let lock = Lock()
   private weak var layer: AVSampleBufferDisplayLayer?
-  /// The layer of a renderer that belongs to none.
+  /// The layer of a renderer that was created without one.
   private let ownLayer: AVSampleBufferDisplayLayer?
-  /// Stands still; for a layer that is gone.
+  /// A stopped timebase, which is used when the layer has been deallocated.
   private let idle = CMTimebase.onHostClock()
   private var observers: [any NSObjectProtocol] = []
 
-  /// A renderer that belongs to no layer.
+  /// Creates a renderer with a layer of its own.
   public override convenience init() { self.init(owning: AVSampleBufferDisplayLayer()) }
 
   private convenience init(owning layer: AVSampleBufferDisplayLayer) { self.init(layer, owned: layer) }
@@ -58,16 +58,16 @@ public final class AVSampleBufferVideoRenderer: NSObject, SynchronizedRenderer, 
 
   public var status: AVQueuedSampleBufferRenderingStatus { target?.status ?? .unknown }
   public var error: Error? { target?.error }
-  /// Decoding has failed: nothing is decoded before `flush()`.
+  /// Whether decoding has failed, so that nothing is decoded before `flush()`.
   public var requiresFlushToResumeDecoding: Bool { target?.requiresFlushToResumeDecoding ?? false }
 
   public var timebase: CMTimebase { target?.timebase ?? idle }
   public var isReadyForMoreMediaData: Bool { target?.isReadyForMoreMediaData ?? false }
-  /// Whether pictures can follow each other from the first one on.
+  /// Whether enough has been enqueued to show pictures without interruption.
   public var hasSufficientMediaDataForReliablePlaybackStart: Bool {
     target?.hasSufficientMediaDataForReliablePlaybackStart ?? false
   }
-  /// What pixel buffers are best like, for samples that hold pictures: in formats that are shown without a conversion.
+  /// Attributes of pixel buffers that are shown without a conversion.
   public var recommendedPixelBufferAttributes: CVPixelBufferAttributes {
     CVPixelBufferAttributes(
       pixelFormatTypes: [
@@ -76,17 +76,15 @@ public final class AVSampleBufferVideoRenderer: NSObject, SynchronizedRenderer, 
       ].map { CVPixelFormatType(rawValue: $0) })
   }
 
-  /// The picture that is seen; nil without one. It must not be written to.
+  /// The picture that is shown, or nil. It must not be written to.
   public func copyDisplayedPixelBuffer() -> CVPixelBuffer? { target?.shownPicture }
   public func enqueue(_ sampleBuffer: CMSampleBuffer) { target?.enqueue(sampleBuffer) }
   public func flush() { target?.flush() }
 
-  /// Forgets what has not been presented.
-  ///
-  /// Of the parameters:
-  ///
-  /// - `removesDisplayedImage`: The current picture is taken away too.
-  /// - `handler`: Is called when that is done.
+  /// Removes samples and pictures that have not been presented.
+  /// - Parameters:
+  ///   - removesDisplayedImage: Whether to remove the current picture as well.
+  ///   - handler: Called when they have been removed.
   @preconcurrency public func flush(
     removingDisplayedImage removesDisplayedImage: Bool,
     completionHandler handler: (@Sendable () -> Void)? = nil

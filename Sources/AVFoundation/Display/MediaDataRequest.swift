@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Asks a renderer's client for samples whenever the renderer has room for more.
+/// Calls the block of `requestMediaDataWhenReady` whenever the renderer wants more samples.
 final class MediaDataRequest: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()
@@ -19,10 +19,11 @@ final class MediaDataRequest: @unchecked Sendable {
   private let pause: DispatchTimeInterval
   private let tellsOfRoom: Bool
 
-  /// Of the parameters:
-  ///
-  /// - `pause`: How long a client that had nothing is left alone.
-  /// - `tellsOfRoom`: Whether the renderer calls `ask` when there is room again. If not it is looked at again and again.
+  /// Creates a request without a block.
+  /// - Parameters:
+  ///   - pause: The time before the block is called again after it has enqueued nothing.
+  ///   - tellsOfRoom: Whether the renderer calls `ask` when it wants samples again. If not, it is
+  ///     polled.
   init(pause: DispatchTimeInterval, tellsOfRoom: Bool) {
     self.pause = pause
     self.tellsOfRoom = tellsOfRoom
@@ -42,7 +43,8 @@ final class MediaDataRequest: @unchecked Sendable {
   }
 
   func stop() {
-    // What the block holds goes when the lock is free: it may come back here.
+    // The block is released outside of the lock, since releasing what it holds may call this
+    // object.
     let old = lock.withLock {
       defer { request = nil }
       return request
@@ -50,10 +52,10 @@ final class MediaDataRequest: @unchecked Sendable {
     withExtendedLifetime(old) {}
   }
 
-  /// A sample has come.
+  /// Called for each sample that has been enqueued.
   func received() { lock.withLock { arrivals &+= 1 } }
 
-  /// Asks on the client's queue, if the renderer is ready for more.
+  /// Schedules the block on its queue, if the renderer wants more samples.
   func ask(for renderer: some AVQueuedSampleBufferRendering) {
     let isReady = renderer.isReadyForMoreMediaData
     let request: Request? = lock.withLock {
@@ -64,7 +66,7 @@ final class MediaDataRequest: @unchecked Sendable {
     guard let request else { return }
     request.queue.async { [weak self, weak renderer] in
       guard let self, let renderer else { return }
-      // It may have been stopped, or replaced, since it was put in the queue.
+      // The request may have been stopped or replaced since it was scheduled.
       let (before, isCurrent) = lock.withLock { (arrivals, self.request?.number == request.number) }
       if isCurrent, renderer.isReadyForMoreMediaData { request.block() }
       let gained = lock.withLock {
@@ -79,7 +81,8 @@ final class MediaDataRequest: @unchecked Sendable {
     }
   }
 
-  /// One look at a time: every `ask` that comes in between would leave another one behind otherwise.
+  /// Schedules a call of `ask` after the pause, unless one is scheduled; otherwise each call of
+  /// `ask` in the meantime would schedule another one.
   private func askLater(for renderer: some AVQueuedSampleBufferRendering, on queue: DispatchQueue) {
     let isFirst = lock.withLock {
       defer { isPausing = true }

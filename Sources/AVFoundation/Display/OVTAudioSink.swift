@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Of this package, not Apple's: where the sound of an `AVSampleBufferAudioRenderer` or an `AVPlayer` is heard.
+/// Plays the audio of an `AVSampleBufferAudioRenderer` or an `AVPlayer`. This protocol is an
+/// addition of this package.
 ///
-/// The product `OpenVideoToolboxDisplay` has one for the machine's sound device. Without a sink sound is consumed in
-/// silence, at the pace of its time line.
+/// The product `OpenVideoToolboxDisplay` contains a sink for the system's audio device. Without a
+/// sink audio is consumed at the pace of its timebase.
 public protocol OVTAudioSink: AnyObject, Sendable {
   /// Fills a buffer with interleaved samples from -1 to 1.
   ///
-  /// Of the parameters:
-  ///
-  /// - `samples`: As many as the sink wants, a whole number of frames.
-  /// - `hostTime`: When the first of them will be heard, by the host's clock.
+  /// - Parameters:
+  ///   - samples: The buffer, whose size is a whole number of frames.
+  ///   - hostTime: The time of the host clock at which the first frame will be heard.
   typealias Source =
     @Sendable (_ samples: UnsafeMutableBufferPointer<Float>, _ hostTime: CMTime) -> Void
 
-  /// Begins to ask for sound; called again when the format changes. The source may be called from any thread, one call
-  /// at a time.
+  /// Starts to ask for audio. Called again when the format changes.
+  /// - Parameters:
+  ///   - sampleRate: Frames per second.
+  ///   - channels: The number of channels.
+  ///   - source: Provides the audio. The sink may call it from any thread, but not from several at
+  ///     once.
+  /// - Throws: An error if the device cannot be used.
   func start(sampleRate: Double, channels: Int, source: @escaping Source) throws
-  /// Asks for nothing more once this has returned.
+  /// Stops asking for audio. The source is not called after this method has returned.
   func stop()
 }

@@ -2,17 +2,19 @@
 import FFmpegMedia
 import Foundation
 
-/// Linear PCM of any kind as interleaved floats.
+/// The audio of a sample buffer of linear PCM, as interleaved floating-point samples.
 struct SoundFrames {
   let sampleRate: Double
   let channels: Int
-  /// When the first frame is to be heard.
+  /// The presentation time of the first frame.
   let time: CMTime
   let samples: [Float]
 
   var count: Int { samples.count / channels }
 
-  /// - Throws: `AVError` for what is not linear PCM, or not whole.
+  /// Converts the samples.
+  /// - Parameter sample: A sample buffer of linear PCM in any layout.
+  /// - Throws: `AVError` if the format is not linear PCM that can be played, or data is missing.
   init(_ sample: CMSampleBuffer) throws {
     func complain(_ reason: String) -> AVError {
       AVError(

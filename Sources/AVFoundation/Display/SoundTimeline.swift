@@ -1,39 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Sound that waits to be heard, on the time line of its renderer.
+/// Audio that waits to be played, positioned on the renderer's timebase.
 ///
-/// It is read at the rate of the time line, so that sound that is played faster is higher. One user at a time.
+/// It is read at the rate of the timebase, so that the pitch changes with the rate. Not
+/// thread-safe.
 struct SoundTimeline {
   private(set) var sampleRate = 0.0
   private(set) var channels = 0
   private var pieces: [(start: Int64, samples: [Float])] = []
-  /// The frame that is to be heard next; nil where that is to be found anew.
+  /// The position of the next frame; nil if it is to be computed from the time.
   private var position: Double?
-  /// Reading a little faster or slower than the time line, until both are together again.
+  /// Whether audio is read a little faster or slower than the timebase runs, to remove an offset.
   private var isCatchingUp = false
-  /// Seconds by which what was read last is ahead of the time line.
+  /// Seconds by which the audio that was read last is ahead of the timebase; nil while it is
+  /// silent.
   private(set) var offset: Double?
 
-  /// The last read, for the pace of who reads.
+  /// The position and length of the last read, from which the reader's pace is measured.
   private var last: (expected: Double, frames: Int, rate: Double)?
-  /// How much faster than the time line the reader would have to go for each of its frames: 1 with a device whose clock
-  /// is right.
+  /// Frames of the timebase per frame that the reader takes, divided by the rate: 1 for a device
+  /// whose clock is accurate.
   private var pace = 1.0
 
-  /// Beyond this the sound jumps to where it belongs; within it follows.
+  /// Seconds. With a larger offset the position jumps; with a smaller one it is adjusted gradually.
   private static let farthest = 0.015
+  /// Seconds. Offsets up to this are not corrected.
   private static let nearest = 0.002
-  /// Crystals are off by less than that. What is off by more has its pace followed all the time.
+  /// Clock oscillators deviate by less than this. If the pace deviates by more, the sample rate is
+  /// adapted to it all the time.
   private static let crystal = 0.002
-  /// Share by which a reader's pace is believed to be off.
+  /// A measured pace that deviates by more than this is not used.
   private static let strangest = 0.5
-  /// Seconds over which the pace is evened out.
+  /// The time constant in seconds over which the pace is averaged.
   private static let paceTime = 0.25
 
   var isEmpty: Bool { pieces.isEmpty }
 
-  /// Seconds that wait after a time.
+  /// Seconds of audio after a time.
   func queued(after time: CMTime) -> Double {
     guard sampleRate > 0, time.isNumeric else { return 0 }
     let now = Int64(clamping: time.seconds * sampleRate)
@@ -45,7 +49,9 @@ struct SoundTimeline {
     return Double(count) / sampleRate
   }
 
-  /// - Returns: Whether the format is another one; what waited is then gone.
+  /// Appends audio.
+  /// - Returns: Whether the format differs from the previous one; all previous audio is then
+  ///   removed.
   mutating func append(_ frames: SoundFrames) -> Bool {
     let isNew = frames.sampleRate != sampleRate || frames.channels != channels
     if isNew {
@@ -65,17 +71,22 @@ struct SoundTimeline {
     isCatchingUp = false
   }
 
-  /// A device takes more or less than it says in a second of the time line: sound is then read so much slower or faster.
+  /// Updates the pace. A device may take more or fewer frames per second than its sample rate, and
+  /// the audio is then read slower or faster accordingly.
+  /// - Parameters:
+  ///   - expected: The position at which the timebase is.
+  ///   - frames: The number of frames that are read.
+  ///   - rate: The rate of the timebase.
   private mutating func followPace(_ expected: Double, frames: Int, rate: Double) {
     defer { last = (expected, frames, rate) }
     guard let last, last.frames > 0, last.rate == rate else { return }
     let measured = (expected - last.expected) / (Double(last.frames) * rate)
-    // Else the time line has jumped, or the device stood still.
+    // A larger deviation means that the time has jumped, or that the device was stopped.
     guard abs(measured - 1) < Self.strangest else { return }
     pace += (measured - pace) * min(Double(last.frames) / sampleRate / Self.paceTime, 1)
   }
 
-  /// Forgets what lies behind a time.
+  /// Removes the audio from a time on.
   mutating func remove(from time: CMTime) {
     guard time.isNumeric, sampleRate > 0 else { return }
     let end = Int64(clamping: (time.seconds * sampleRate).rounded())
@@ -86,7 +97,7 @@ struct SoundTimeline {
     }
   }
 
-  /// Forgets what lies wholly before a time.
+  /// Removes the audio that ends at or before a time, in whole pieces.
   mutating func removePast(_ time: CMTime) {
     guard time.isNumeric, sampleRate > 0 else { return }
     removePast(Int64(clamping: time.seconds * sampleRate))
@@ -98,7 +109,12 @@ struct SoundTimeline {
     if count > 0 { pieces.removeFirst(count) }
   }
 
-  /// Fills a buffer with what is to be heard from `time` on; silence where there is nothing.
+  /// Fills a buffer with the audio from `time` on, or silence where there is none.
+  /// - Parameters:
+  ///   - out: The buffer for interleaved samples.
+  ///   - time: The time of the first frame; if not numeric, the buffer is silent.
+  ///   - rate: The rate of the timebase.
+  ///   - gain: The factor for the samples.
   mutating func read(into out: UnsafeMutableBufferPointer<Float>, time: CMTime, rate: Double, gain: Float) {
     out.update(repeating: 0)
     guard sampleRate > 0, time.isNumeric, rate > 0, rate.isFinite else {
@@ -132,17 +148,18 @@ struct SoundTimeline {
     removePast(Int64(clamping: place).subtractingClamped(4))
   }
 
-  /// One frame, between stored ones by a cubic through the four around it (Catmull and Rom's).
+  /// Computes one frame. Between stored frames it interpolates with a cubic through four of them
+  /// (Catmull-Rom spline).
   @inline(__always)
   private func hear(
     _ place: Double, into out: UnsafeMutableBufferPointer<Float>, _ index: Int, _ gain: Float
   ) {
     let whole = place.rounded(.down)
-    // Nothing lies so far away, and frames are counted from here.
+    // No audio has such a position, and the bound keeps the arithmetic below from overflowing.
     guard abs(whole) < 1e16 else { return }
     let t = Float(place - whole)
     let frame = Int64(whole)
-    // Nearly always all four are in one piece.
+    // All four frames are nearly always in one piece.
     for piece in pieces {
       let first = Int(frame - piece.start)
       let count = piece.samples.count / channels

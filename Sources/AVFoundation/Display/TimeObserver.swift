@@ -2,7 +2,8 @@
 import Foundation
 
 extension TimeObserver {
-  /// Calls `block` at every multiple of an interval, and when time jumps or the rate changes from or to zero.
+  /// Creates an observer that calls `block` at every multiple of an interval, and when time jumps
+  /// or the rate changes.
   static func periodic(
     _ timebase: CMTimebase, _ interval: CMTime, queue: DispatchQueue?,
     _ block: @escaping @Sendable (CMTime) -> Void
@@ -16,7 +17,7 @@ extension TimeObserver {
     return observer
   }
 
-  /// Calls `block` whenever time passes one of the times in the ordinary course of playback.
+  /// Creates an observer that calls `block` whenever one of the times is passed in normal playback.
   static func boundaries(
     _ timebase: CMTimebase, _ times: [CMTime], queue: DispatchQueue?, _ block: @escaping @Sendable () -> Void
   ) -> TimeObserver {
@@ -32,7 +33,7 @@ extension TimeObserver {
   }
 }
 
-/// A timer on a timebase.
+/// A timer that fires at times of a timebase.
 final class TimeObserver: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let timebase: CMTimebase
@@ -43,7 +44,11 @@ final class TimeObserver: @unchecked Sendable {
   private var isRunning = false
   private var tokens: [any NSObjectProtocol] = []
 
-  /// - Parameter target: The program's queue. It may run several things at once; of an observer it runs one.
+  /// Creates an observer, which is not started.
+  /// - Parameters:
+  ///   - timebase: The timebase to observe.
+  ///   - target: The program's queue. It may be concurrent; the observer calls its block from one
+  ///     thread at a time.
   init(_ timebase: CMTimebase, queue target: DispatchQueue) {
     self.timebase = timebase
     queue = DispatchQueue(label: "org.openvideotoolbox.observer", target: target)
@@ -54,7 +59,7 @@ final class TimeObserver: @unchecked Sendable {
 
   var isOver: Bool { lock.withLock { isStopped } }
 
-  /// Fires at a time; the action tells the next one, if there is one.
+  /// Fires at a time. The action returns the next time to fire at, or nil.
   func start(at time: CMTime, action: @escaping @Sendable (_ fired: CMTime) -> CMTime?) {
     let due = Due(time)
     timer.setEventHandler { [weak self] in
@@ -70,7 +75,9 @@ final class TimeObserver: @unchecked Sendable {
   }
 
   /// Fires at boundaries.
-  /// - Parameter after: The next boundary at a time, or beyond it if it was reached.
+  /// - Parameters:
+  ///   - after: Returns the next boundary at a time, or beyond it if it has been reached.
+  ///   - block: The function to call.
   func startBoundaries(
     after: @escaping @Sendable (_ time: CMTime, _ isReached: Bool) -> CMTime?,
     block: @escaping @Sendable () -> Void
@@ -80,11 +87,12 @@ final class TimeObserver: @unchecked Sendable {
     due.follow(timebase)
     timer.setEventHandler { [weak self] in
       guard let self, !self.isOver, due.time.isNumeric else { return }
-      // A jump over the boundary lets the timer fire before word of the jump is here, which sets it anew; again at
-      // once, should the readings only have been torn apart.
+      // If time jumps over the boundary, the timer fires before the notification of the jump
+      // arrives. Setting the timer again makes it fire at once if the time has not jumped after
+      // all.
       guard !due.hasJumped(timebase) else { return self.fire(at: due.time) }
       block()
-      // A timer may be a trifle early: the time it was set for has come all the same.
+      // The timer can fire slightly early, but the boundary counts as reached.
       let now = CMTimebaseGetTime(timebase)
       let passed = CMTimebaseGetRate(timebase) < 0 ? min(now, due.time) : max(now, due.time)
       due.time = after(passed, true) ?? .invalid
@@ -95,12 +103,12 @@ final class TimeObserver: @unchecked Sendable {
     onChange {
       due.follow(timebase)
       due.time = after(CMTimebaseGetTime(timebase), false) ?? .invalid
-      // Without a boundary ahead the timer is set far away.
+      // Without a further boundary the timer is set to a distant time.
       return due.time.isNumeric ? due.time : CMTime(value: 1 << 40, timescale: 1)
     }
   }
 
-  /// Sets the timer anew when time jumps or runs at another rate.
+  /// Sets the timer again when time jumps or the rate changes.
   private func onChange(_ next: @escaping @Sendable () -> CMTime) {
     for name in [kCMTimebaseNotification_EffectiveRateChanged, kCMTimebaseNotification_TimeJumped] {
       let token = NotificationCenter.default.addObserver(
@@ -123,7 +131,7 @@ final class TimeObserver: @unchecked Sendable {
     let due = Due(next(CMTimebaseGetTime(timebase)))
     timer.setEventHandler { [weak self] in
       guard let self, !self.isOver else { return }
-      // A timer may be a trifle early: the time it was set for has come all the same.
+      // The timer can fire slightly early, but the time it was set for counts as reached.
       let (time, rate) = (CMTimebaseGetTime(timebase), CMTimebaseGetRate(timebase))
       let now = rate > 0 ? max(time, due.time) : rate < 0 ? min(time, due.time) : time
       block(now)
@@ -160,16 +168,16 @@ final class TimeObserver: @unchecked Sendable {
     guard let tokens else { return }
     for token in tokens { NotificationCenter.default.removeObserver(token) }
     CMTimebaseRemoveTimerDispatchSource(timebase, timerSource: timer)
-    // A suspended source must not be released.
+    // A suspended dispatch source must be resumed before it is released.
     if !wasRunning { timer.resume() }
     timer.cancel()
   }
 
-  /// The time that the timer is set for; used on the timer's queue.
+  /// The time that the timer is set for. Used on the timer's queue only.
   private final class Due: @unchecked Sendable {
     // Sendable: touched on the queue of its observer alone.
     var time: CMTime
-    /// Where the timebase stood at a time of its clock, and its rate since.
+    /// A reading of the timebase and its clock, and the rate since then.
     private var line = (time: CMTime.zero, clock: CMTime.zero, rate: 0.0)
 
     init(_ time: CMTime) { self.time = time }
@@ -181,7 +189,8 @@ final class TimeObserver: @unchecked Sendable {
       )
     }
 
-    /// Whether the timebase is elsewhere than its line leads, by more than the two readings can differ.
+    /// Whether the timebase's time differs from the one computed from the last reading by more than
+    /// 0.05 seconds, which is more than the readings' inaccuracy.
     func hasJumped(_ timebase: CMTimebase) -> Bool {
       let clock = CMClockGetTime(CMTimebaseCopyUltimateSourceClock(timebase))
       let expected = line.time.seconds + (clock - line.clock).seconds * line.rate

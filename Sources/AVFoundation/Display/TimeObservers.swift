@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The observers of a timebase, for what hands them out to its clients.
+/// The time observers of a player or a synchronizer.
 final class TimeObservers: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let timebase: CMTimebase
@@ -35,7 +35,7 @@ final class TimeObservers: @unchecked Sendable {
     return observer
   }
 
-  /// Stops what one of the other functions returned; anything else is let be.
+  /// Stops an observer and removes it. Objects of other types are ignored.
   func remove(_ observer: Any) {
     guard let observer = observer as? TimeObserver else { return }
     observer.stop()

@@ -65,8 +65,8 @@ final class ExportJob: @unchecked Sendable {
       }
     }
     self.range = range
-    // If nothing is cut off and the end that the tracks state is not reliable, they are read until the
-    // file ends.
+    // If nothing is cut off and the end that the tracks state is not reliable, they are read until
+    // the file ends.
     isOpenEnded =
       !settings.range.end.isNumeric && range.end == whole.end && settings.limit == 0
       && tracks.areOpenEnded
