@@ -2,39 +2,43 @@
 import CoreAudioTypes
 import Foundation
 
-/// An argument of a tap is missing or impossible.
+/// An argument of a tap function is missing or invalid.
 public let kMTAudioProcessingTapInvalidArgumentErr: OSStatus = -12780
 
-/// Where a tap's callbacks are in the mix.
+/// Where a tap is in the audio mix.
 public typealias MTAudioProcessingTapCreationFlags = UInt32
-/// Before the track's volume.
+/// The tap processes audio before the track's volume is applied.
 public let kMTAudioProcessingTapCreationFlag_PreEffects: MTAudioProcessingTapCreationFlags = 1 << 0
-/// Behind the track's volume.
+/// The tap processes audio after the track's volume has been applied.
 public let kMTAudioProcessingTapCreationFlag_PostEffects: MTAudioProcessingTapCreationFlags = 1 << 1
 
-/// What there is to say of some frames.
+/// Properties of the frames that a tap gets or returns.
 public typealias MTAudioProcessingTapFlags = UInt32
-/// They are the first, at the beginning or after a jump.
+/// The frames are the first ones, at the beginning or after a seek.
 public let kMTAudioProcessingTapFlag_StartOfStream: MTAudioProcessingTapFlags = 1 << 8
-/// Nothing follows them.
+/// No frames follow these.
 public let kMTAudioProcessingTapFlag_EndOfStream: MTAudioProcessingTapFlags = 1 << 9
 
-// A C function pointer cannot take a Swift class on Linux: these are closures.
+// Swift cannot import C function pointers with class parameters on Linux, so the callbacks are
+// closures.
 
-/// Called when a tap is created: its client information, and where its storage goes.
+/// Called when a tap is created, with the client information and a pointer to the tap's storage,
+/// which the callback may set.
 public typealias MTAudioProcessingTapInitCallback = (
   MTAudioProcessingTap, UnsafeMutableRawPointer?, UnsafeMutablePointer<UnsafeMutableRawPointer?>
 ) -> Void
-/// Called when a tap goes away. It must not be kept.
+/// Called when a tap is deallocated. The callback must not retain the tap.
 public typealias MTAudioProcessingTapFinalizeCallback = (MTAudioProcessingTap) -> Void
-/// Called before sound comes: the most frames at once, and their format.
+/// Called before audio is processed, with the largest number of frames of one call and their
+/// format.
 public typealias MTAudioProcessingTapPrepareCallback = (
   MTAudioProcessingTap, CMItemCount, UnsafePointer<AudioStreamBasicDescription>
 ) -> Void
-/// Called when no more sound comes.
+/// Called when no more audio follows.
 public typealias MTAudioProcessingTapUnprepareCallback = (MTAudioProcessingTap) -> Void
-/// Called for some frames: how many, and what is said of them; then where the sound goes, how many frames it is and what is
-/// to be said of them. The source's come from `MTAudioProcessingTapGetSourceAudio`.
+/// Called to process frames. The parameters are the tap, the number of frames, their flags, the
+/// buffers for the result, and pointers to the number of frames and the flags of the result. The
+/// callback gets the source's frames with `MTAudioProcessingTapGetSourceAudio`.
 public typealias MTAudioProcessingTapProcessCallback = (
   MTAudioProcessingTap, CMItemCount, MTAudioProcessingTapFlags, UnsafeMutablePointer<AudioBufferList>,
   UnsafeMutablePointer<CMItemCount>, UnsafeMutablePointer<MTAudioProcessingTapFlags>
@@ -43,11 +47,11 @@ public typealias MTAudioProcessingTapProcessCallback = (
 /// The version of `MTAudioProcessingTapCallbacks`.
 public let kMTAudioProcessingTapCallbacksVersion_0: Int32 = 0
 
-/// What a tap calls.
+/// The callbacks of a tap.
 public struct MTAudioProcessingTapCallbacks {
-  /// `kMTAudioProcessingTapCallbacksVersion_0`.
+  /// The version of the structure: `kMTAudioProcessingTapCallbacksVersion_0`.
   public var version: Int32
-  /// For `init`.
+  /// A pointer that is passed to the `init` callback.
   public var clientInfo: UnsafeMutableRawPointer?
   public var `init`: MTAudioProcessingTapInitCallback?
   public var finalize: MTAudioProcessingTapFinalizeCallback?
@@ -70,21 +74,21 @@ public struct MTAudioProcessingTapCallbacks {
   }
 }
 
-/// Lets a program read and change the sound of a track on its way into a mix.
+/// Lets a program read and modify the audio of a track before it is mixed.
 public final class MTAudioProcessingTap: @unchecked Sendable {
-  // Sendable: `running` is held by whoever calls the callbacks, one at a time.
+  // Sendable: `running` is held while a callback is called, so that one is called at a time.
   let callbacks: MTAudioProcessingTapCallbacks
   fileprivate(set) var storage: UnsafeMutableRawPointer?
-  /// Whether the callbacks come behind the track's volume.
+  /// Whether the callbacks process audio after the track's volume has been applied.
   package let isPostEffects: Bool
   private let running = NSLock()
-  /// While `process` runs, what gives it the source's sound.
+  /// The source of the audio while `process` runs; nil otherwise.
   private(set) var source: TapSource?
 
   fileprivate init(_ callbacks: MTAudioProcessingTapCallbacks, isPostEffects: Bool) {
     self.callbacks = callbacks
     self.isPostEffects = isPostEffects
-    // Not in place: the callback may ask for the storage.
+    // A local variable is used because the callback may ask for the storage.
     var made: UnsafeMutableRawPointer?
     callbacks.`init`?(self, callbacks.clientInfo, &made)
     storage = made
@@ -92,21 +96,24 @@ public final class MTAudioProcessingTap: @unchecked Sendable {
 
   deinit { callbacks.finalize?(self) }
 
-  /// Says that sound will come.
+  /// Calls the tap's `prepare` callback.
+  /// - Parameters:
+  ///   - frames: The largest number of frames of one call.
+  ///   - format: The format of the audio.
   package func prepare(frames: Int, _ format: AudioStreamBasicDescription) {
     running.withLock { withUnsafePointer(to: format) { callbacks.prepare?(self, frames, $0) } }
   }
 
-  /// Says that no more sound will come.
+  /// Calls the tap's `unprepare` callback.
   package func unprepare() { running.withLock { callbacks.unprepare?(self) } }
 
-  /// Has some frames processed.
+  /// Calls the tap's `process` callback.
   /// - Parameters:
-  ///   - frames: That are wanted.
-  ///   - flags: Of them.
-  ///   - list: Where they go, with memory for so many.
-  ///   - source: Gives the frames before they are processed.
-  /// - Returns: How many frames there were, and what the tap says of them.
+  ///   - frames: The number of frames to process.
+  ///   - flags: The flags of the frames.
+  ///   - list: The buffers for the result, with memory for `frames` frames.
+  ///   - source: Provides the frames to process.
+  /// - Returns: The number of frames in the result, and the flags that the tap has set.
   package func process(
     frames: Int, flags: MTAudioProcessingTapFlags, into list: UnsafeMutablePointer<AudioBufferList>,
     from source: TapSource
@@ -131,16 +138,18 @@ extension MTAudioProcessingTap: CFRuntimeObject {
   package static let cfTypeID = CFRuntimeRegister("MTAudioProcessingTap")
 }
 
-/// Identifies the type of taps.
+/// The type identifier of taps.
 public func MTAudioProcessingTapGetTypeID() -> CFTypeID { MTAudioProcessingTap.cfTypeID }
 
 /// Creates a tap.
 /// - Parameters:
 ///   - allocator: Not used.
-///   - callbacks: Copied.
-///   - flags: `kMTAudioProcessingTapCreationFlag_PreEffects` or `kMTAudioProcessingTapCreationFlag_PostEffects`.
+///   - callbacks: The callbacks, which are copied.
+///   - flags: `kMTAudioProcessingTapCreationFlag_PreEffects` or
+///     `kMTAudioProcessingTapCreationFlag_PostEffects`.
 ///   - tapOut: The tap; nil on failure.
-/// - Returns: `kMTAudioProcessingTapInvalidArgumentErr` for another version, and for both flags or none.
+/// - Returns: `noErr`, or `kMTAudioProcessingTapInvalidArgumentErr` for another version of the
+///   callbacks, or unless `flags` is one of the two flags.
 @discardableResult
 public func MTAudioProcessingTapCreate(
   _ allocator: CFAllocator?, _ callbacks: UnsafePointer<MTAudioProcessingTapCallbacks>,
@@ -156,7 +165,8 @@ public func MTAudioProcessingTapCreate(
   return noErr
 }
 
-/// Creates a tap, to be taken with `takeRetainedValue()`, as programs for earlier systems are written.
+/// Creates a tap. This variant is for programs that get the tap with `takeRetainedValue()`, as with
+/// earlier SDKs.
 @discardableResult
 public func MTAudioProcessingTapCreate(
   _ allocator: CFAllocator?, _ callbacks: UnsafePointer<MTAudioProcessingTapCallbacks>,
@@ -168,25 +178,28 @@ public func MTAudioProcessingTapCreate(
   return status
 }
 
-/// What the tap's `init` has stored. Nothing may be read from it if it has stored nothing.
+/// The storage that the tap's `init` callback has set. If it has set none, the memory must not be
+/// used.
 public func MTAudioProcessingTapGetStorage(_ tap: MTAudioProcessingTap) -> UnsafeMutableRawPointer {
-  // Apple's function returns no optional: memory that nobody uses stands for nothing.
+  // The function's type is not optional, as in Apple's header, so a tap without storage gets a
+  // placeholder.
   tap.storage ?? noStorage
 }
 
-/// What a tap gets that has stored nothing; never freed.
+/// The placeholder for taps without storage. It is never freed.
 private nonisolated(unsafe) let noStorage = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 16)
 
-/// Gets the source's frames, within the `process` callback.
+/// Gets frames of the source. To be called within the `process` callback only.
 /// - Parameters:
-///   - tap: That of the callback.
-///   - numberFrames: As many as are wanted.
-///   - bufferListInOut: As many buffers as the format has. Without memory they are given some, which holds during the
-///     callback; otherwise the frames are copied, as many as there is room for.
-///   - flagsOut: What is said of the frames.
-///   - timeRangeOut: When they sound, on the asset's time line.
-///   - numberFramesOut: How many there are.
-/// - Returns: `kMTAudioProcessingTapInvalidArgumentErr` outside of the callback, and for a list of other buffers.
+///   - tap: The tap of the callback.
+///   - numberFrames: The number of frames to get.
+///   - bufferListInOut: As many buffers as the format has. Buffers without memory are set to memory
+///     that is valid during the callback. Into other buffers the frames are copied, as many as fit.
+///   - flagsOut: Receives the flags of the frames.
+///   - timeRangeOut: Receives the time range of the frames on the asset's time line.
+///   - numberFramesOut: Receives the number of frames.
+/// - Returns: `noErr`, or `kMTAudioProcessingTapInvalidArgumentErr` outside of the callback or for
+///   another number of buffers.
 @discardableResult
 public func MTAudioProcessingTapGetSourceAudio(
   _ tap: MTAudioProcessingTap, _ numberFrames: CMItemCount,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreAudioTypes
 
-/// Gives a tap the sound that it is to process: floating-point samples, each channel on its own.
+/// Provides the audio that a tap processes: floating-point samples, with a separate buffer for each
+/// channel.
 package final class TapSource {
   package struct Part {
-    /// The first sample of each channel, valid until the next call.
+    /// Pointers to the first sample of each channel, which are valid until the next call.
     package var planes: [UnsafeMutablePointer<Float>]
     package var frames: Int
     package var flags: MTAudioProcessingTapFlags
@@ -21,7 +22,7 @@ package final class TapSource {
   }
 
   package let channels: Int
-  /// Gives as many frames as are asked for, or those that are left.
+  /// Returns the given number of frames, or fewer if fewer are left.
   let take: (Int) -> Part
 
   package init(channels: Int, take: @escaping (Int) -> Part) {
