@@ -4,22 +4,25 @@ import Foundation
 extension AVPlayer {
   // MARK: - Time
 
-  /// The current item's time; zero without one.
+  /// The current time of the current item; zero without an item.
   @discardableResult
   public func currentTime() -> CMTime { currentItem?.currentTime() ?? .zero }
 
-  /// Goes to a time of the current item, or to the key frame before it, whichever is faster.
+  /// Seeks to a time of the current item, or to the key frame before it, which is faster.
   public func seek(to time: CMTime) { currentItem?.seek(to: time, completionHandler: nil) }
 
-  /// Goes to a time of the current item, or as far from it as is tolerated. With no tolerance it is reached exactly.
+  /// Seeks to a time of the current item within a tolerance. With a tolerance of zero the time is
+  /// reached exactly.
   public func seek(to time: CMTime, toleranceBefore: CMTime, toleranceAfter: CMTime) {
     currentItem?.seek(
       to: time, toleranceBefore: toleranceBefore, toleranceAfter: toleranceAfter, completionHandler: nil)
   }
 
-  /// Of the parameters:
-  ///
-  /// - `completionHandler`: Receives false if another seek came first, or there is nothing to be played.
+  /// Seeks to a time of the current item, or to the key frame before it, which is faster.
+  /// - Parameters:
+  ///   - time: The time to seek to.
+  ///   - completionHandler: Receives false if another seek replaced this one, there is no item, or
+  ///     it cannot be played.
   @preconcurrency public func seek(to time: CMTime, completionHandler: @escaping @Sendable (Bool) -> Void) {
     seek(
       to: time, toleranceBefore: .positiveInfinity, toleranceAfter: .positiveInfinity,
@@ -50,12 +53,12 @@ extension AVPlayer {
 
   // MARK: - Observers
 
-  /// Calls `block` at every multiple of `interval`, and when time jumps, starts or stops.
-  ///
-  /// Of the parameters:
-  ///
-  /// - `queue`: Where it is called, which must be serial; nil: on the main queue.
-  /// - Returns: An object to give to `removeTimeObserver(_:)`.
+  /// Calls `block` at every multiple of `interval`, and when time jumps or the rate changes.
+  /// - Parameters:
+  ///   - interval: The interval between calls, in the time of the current item.
+  ///   - queue: A serial queue on which `block` is called; nil for the main queue.
+  ///   - block: Receives the current time.
+  /// - Returns: An object to retain, and to pass to `removeTimeObserver(_:)`.
   @discardableResult
   @preconcurrency public func addPeriodicTimeObserver(
     forInterval interval: CMTime, queue: DispatchQueue?, using block: @escaping @Sendable (CMTime) -> Void
@@ -63,11 +66,12 @@ extension AVPlayer {
     observers.addPeriodic(interval, queue: queue, block)
   }
 
-  /// Calls `block` whenever one of the times is passed in the ordinary course of playing.
-  ///
-  /// Of the parameters:
-  ///
-  /// - `times`: `NSValue`s of `CMTime`.
+  /// Calls `block` whenever one of the times is passed in normal playback.
+  /// - Parameters:
+  ///   - times: `NSValue`s of `CMTime`.
+  ///   - queue: A serial queue on which `block` is called; nil for the main queue.
+  ///   - block: The function to call.
+  /// - Returns: An object to retain, and to pass to `removeTimeObserver(_:)`.
   @discardableResult
   @preconcurrency public func addBoundaryTimeObserver(
     forTimes times: [NSValue], queue: DispatchQueue?, using block: @escaping @Sendable () -> Void

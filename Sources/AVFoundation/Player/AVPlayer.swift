@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Plays an item: its pictures in layers and outputs, its sound where `ovtAudioSink` sends it.
+/// Plays an item. Its pictures are shown in layers and passed to outputs; its audio is passed to
+/// `ovtAudioSink`.
 open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
-  /// Whether the player can play.
+  /// Whether the player can play its current item.
   public enum Status: Int, Sendable {
     case unknown = 0
     case readyToPlay = 1
     case failed = 2
   }
 
-  /// Whether time goes on.
+  /// Whether time advances.
   public enum TimeControlStatus: Int, Sendable {
     case paused = 0
-    /// The rate is set, and time will go on as soon as there is something to play.
+    /// The rate is not zero, and time will advance as soon as there is something to play.
     case waitingToPlayAtSpecifiedRate = 1
     case playing = 2
   }
 
-  /// What happens at the end of an item.
+  /// What the player does at the end of an item.
   public enum ActionAtItemEnd: Int, Sendable {
-    /// As `pause`: a player of its own has no next item.
+    /// The player pauses, since it has no next item.
     case advance = 0
     case pause = 1
-    /// The rate stays, so that a seek goes on playing.
+    /// The rate is kept, so that playback continues after a seek.
     case none = 2
   }
 
-  /// Why time does not go on although the rate is set.
+  /// The reasons why time does not advance although the rate is not zero.
   public struct WaitingReason: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -46,7 +47,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
   private var waits = true
   private var endAction = ActionAtItemEnd.pause
   private var layers = PictureConsumers()
-  /// Follows the item's time line, whichever the item is; what observers look at.
+  /// Follows the timebase of the current item. The time observers use it.
   let timebase: CMTimebase
   let observers: TimeObservers
   let renderer = AVSampleBufferAudioRenderer()
@@ -73,7 +74,8 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
 
   open var currentItem: AVPlayerItem? { lock.withLock { item } }
 
-  /// Plays another item from now on, at the rate of the old one; nil: none.
+  /// Replaces the current item. The new item is played at the current rate; nil leaves the player
+  /// without an item.
   open func replaceCurrentItem(with item: AVPlayerItem?) {
     let (old, rate, waits, action, layers) = lock.withLock {
       defer { self.item = item }
@@ -132,7 +134,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
 
   // MARK: - State
 
-  /// Ready unless the current item has failed; unknown without one.
+  /// Ready unless the current item has failed; unknown before it is ready and without an item.
   open var status: Status {
     switch currentItem?.status {
     case .failed: .failed
@@ -141,7 +143,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
     }
   }
 
-  /// Why the current item cannot be played.
+  /// The error of the current item, if that cannot be played.
   open var error: Error? { currentItem?.error }
 
   open var timeControlStatus: TimeControlStatus {
@@ -160,13 +162,14 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
 
   // MARK: - Rate
 
-  /// How fast time goes on; 0: it stands still. What is below zero is taken for zero: see `AVPlayerItem.canPlayReverse`.
+  /// The rate of playback; 0 stops it. Negative values are taken as 0; see
+  /// `AVPlayerItem.canPlayReverse`.
   open var rate: Float {
     get { lock.withLock { currentRate } }
     set { setRate(newValue) }
   }
 
-  /// The rate of `play()`.
+  /// The rate that `play()` sets.
   open var defaultRate: Float {
     get { lock.withLock { usualRate } }
     set { lock.withLock { usualRate = newValue.isFinite ? max(0, newValue) : usualRate } }
@@ -175,7 +178,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
   open func play() { setRate(defaultRate) }
   open func pause() { setRate(0) }
 
-  /// Plays without waiting until enough has been read.
+  /// Plays without waiting until enough media has been read.
   open func playImmediately(atRate rate: Float) {
     if let playback = currentItem?.playback { playback.lock.withLock { playback.shared.waits = false } }
     setRate(rate)
@@ -183,7 +186,8 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
     playback.control.async { self.settleWaiting(playback) }
   }
 
-  /// What was set meanwhile holds.
+  /// Restores the value of `automaticallyWaitsToMinimizeStalling`, which may have been set in the
+  /// meantime.
   private func settleWaiting(_ playback: Playback) {
     lock.withLock { playback.lock.withLock { playback.shared.waits = waits } }
   }
@@ -207,18 +211,18 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
     }
   }
 
-  /// Whether time waits until enough has been read.
+  /// Whether playback waits until enough media has been read.
   open var automaticallyWaitsToMinimizeStalling: Bool {
     get { lock.withLock { waits } }
     set {
       let playback = lock.withLock { () -> Playback? in
         waits = newValue
         guard let playback = self.item?.playback else { return nil }
-        // Both at a time: `playImmediately` puts back what is set.
+        // Both values are set under the lock, since `settleWaiting` copies one to the other.
         playback.lock.withLock { playback.shared.waits = newValue }
         return playback
       }
-      // What it was waiting for is no longer waited for.
+      // Playback that was waiting starts now.
       if let playback, !newValue { playback.control.async { playback.applyRate() } }
     }
   }
@@ -248,7 +252,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
 
   // MARK: - Sound
 
-  /// From 0 to 1, beside the machine's own volume.
+  /// The volume from 0 to 1, which is independent of the system's volume.
   open var volume: Float {
     get { renderer.volume }
     set { renderer.volume = newValue }
@@ -259,12 +263,13 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
     set { renderer.isMuted = newValue }
   }
 
-  /// Of this package, not Apple's: where the sound is heard; nil: nowhere.
+  /// The sink that plays the audio; nil for none. This property is an addition of this package.
   open var ovtAudioSink: (any OVTAudioSink)? {
     get { renderer.ovtAudioSink }
     set { renderer.ovtAudioSink = newValue }
   }
 
-  /// Of this package, not Apple's: seconds by which the sound that is heard is ahead of the time line; nil while none is.
+  /// Seconds by which the audio that was passed to the sink last is ahead of the item's timebase;
+  /// nil while it is silent. This property is an addition of this package.
   open var ovtSoundOffset: Double? { renderer.ovtOffset }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A track of what is played.
+/// A track of an item.
 open class AVPlayerItemTrack: NSObject, @unchecked Sendable {
   // Sendable: immutable.
-  /// The asset's track.
+  /// The track of the asset.
   public let assetTrack: AVAssetTrack?
-  /// Whether the track is the one of its kind that is played.
+  /// Whether the track is played: it is the one that was chosen of its media type.
   public let isEnabled: Bool
 
   init(_ track: AVAssetTrack, isEnabled: Bool) {
@@ -17,7 +17,7 @@ open class AVPlayerItemTrack: NSObject, @unchecked Sendable {
 }
 
 extension AVPlayerItem {
-  /// The asset's tracks; none before the item is ready to play.
+  /// The tracks of the asset; empty before the item is ready to play.
   public var tracks: [AVPlayerItemTrack] {
     guard status == .readyToPlay else { return [] }
     let all = asset.tracks
@@ -25,15 +25,17 @@ extension AVPlayerItem {
     return all.map { track in AVPlayerItemTrack(track, isEnabled: played.contains { $0 === track }) }
   }
 
-  /// `NSValue`s of `CMTimeRange`: what is there to be read at once. All of a file, once the item is ready to play;
-  /// of what a server sends, and of compositions, nothing is known.
+  /// The time ranges that can be played without waiting, as `NSValue`s of `CMTimeRange`. For a file
+  /// it is the whole item once that is ready to play. For an item from a server and for a
+  /// composition it is empty, since the ranges are not known.
   public var loadedTimeRanges: [NSValue] {
     (asset as? AVURLAsset)?.url.isFileURL == true ? seekableTimeRanges : []
   }
 }
 
 extension AVAsset {
-  /// Tracks that stand in for each other, as a local movie file says: of each group one is played.
+  /// The groups of alternative tracks in a local movie file, of which one track each is to be
+  /// played.
   public var trackGroups: [AVAssetTrackGroup] {
     guard let header = file.header else { return [] }
     var groups: [(number: Int, ids: [CMPersistentTrackID])] = []
@@ -48,7 +50,7 @@ extension AVAsset {
     return groups.filter { $0.ids.count > 1 }.map { AVAssetTrackGroup($0.ids) }
   }
 
-  /// A number that none of the tracks has.
+  /// A track identifier that no track of the asset has.
   public func unusedTrackID() -> CMPersistentTrackID {
     let used = Set(tracks.map(\.trackID))
     var free: CMPersistentTrackID = 1
@@ -56,14 +58,16 @@ extension AVAsset {
     return free
   }
 
-  /// A number that none of the tracks has.
+  /// A track identifier that no track of the asset has.
   /// - Throws: `AVError` if the asset cannot be read.
   public func findUnusedTrackID() async throws -> CMPersistentTrackID {
     _ = try await load(.tracks)
     return unusedTrackID()
   }
 
-  /// Calls the handler with a number that none of the tracks has, or with the error.
+  /// Finds a track identifier that no track of the asset has.
+  /// - Parameter completionHandler: Receives the identifier or, if the asset cannot be read,
+  ///   `kCMPersistentTrackID_Invalid` and an error.
   @preconcurrency public func findUnusedTrackID(
     completionHandler: @escaping @Sendable (CMPersistentTrackID, (any Error)?) -> Void
   ) {
@@ -76,7 +80,7 @@ extension AVAsset {
   }
 }
 
-/// Tracks of which one is to be played.
+/// A group of alternative tracks, of which one is to be played.
 open class AVAssetTrackGroup: NSObject, @unchecked Sendable {
   // Sendable: immutable.
   private let ids: [CMPersistentTrackID]
@@ -86,6 +90,6 @@ open class AVAssetTrackGroup: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// The tracks' numbers.
+  /// The identifiers of the tracks.
   open var trackIDs: [NSNumber] { ids.map { NSNumber(value: $0) } }
 }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What a player plays: an asset, with a time line and a state of its own.
+/// An asset that a player plays, with its timebase and playback state.
 ///
-/// Its file is opened when a player takes it. It is played in one player at a time.
+/// The asset is opened when the item becomes the current item of a player. An item can be played in
+/// one player at a time.
 open class AVPlayerItem: NSObject, @unchecked Sendable {
   // Sendable: `playback` and `lock` guard what changes.
   /// Whether the item can be played.
   public enum Status: Int, Sendable {
-    /// No player has taken it yet, or its file is being opened.
+    /// The item has not been given to a player, or its asset is being opened.
     case unknown = 0
     case readyToPlay = 1
-    /// See `error`.
+    /// The item cannot be played; `error` tells the reason.
     case failed = 2
   }
 
   public let asset: AVAsset
-  /// The asset's keys that were given when the item was made; here all are loaded.
+  /// The keys with which the item was created. All keys of the asset are loaded in any case.
   public let automaticallyLoadedAssetKeys: [String]
   let playback: Playback
   private let lock = Lock()
@@ -43,19 +44,23 @@ open class AVPlayerItem: NSObject, @unchecked Sendable {
   // MARK: - State
 
   open var status: Status { playback.lock.withLock { playback.shared.status } }
-  /// Why the item cannot be played.
+  /// The error that prevents the item from being played.
   open var error: Error? { playback.lock.withLock { playback.shared.error } }
-  /// What of the item was damaged, as far as it has been read; tracks are read a little ahead, and what is read again after
-  /// a seek counts again. Damaged pictures and packets do not end it. Where a track breaks off, `failure` says why: the item
-  /// is played as far as it goes, stays ready, and ends with `AVPlayerItemFailedToPlayToEndTime`.
+  /// The damage in the part of the item that has been read so far, which is a little ahead of the
+  /// current time. Damage that is read again after a seek is counted again. This property is an
+  /// addition of this package.
+  ///
+  /// Damaged pictures and packets do not end the playback. If a track cannot be read to its end,
+  /// `failure` is the error. The item is then played as far as it can be read, stays ready, and
+  /// posts `AVPlayerItemFailedToPlayToEndTime` at the end.
   open var ovtDamage: OVTReadingDamage { playback.damage }
-  /// Indefinite until the file has been opened.
+  /// The duration of the item; indefinite until the asset has been opened.
   open var duration: CMTime {
     let (status, duration) = playback.lock.withLock { (playback.shared.status, playback.shared.duration) }
     return status == .readyToPlay && duration.isNumeric ? duration : .indefinite
   }
-  /// The size that the pictures are to be seen at, upright and in square pixels: that of the video composition, if there
-  /// is one. Zero without pictures.
+  /// The size in which the pictures are to be shown, after rotation and with square pixels, or the
+  /// render size of the video composition if there is one. Zero if there is no video.
   open var presentationSize: CGSize {
     let (size, turn, composition) = playback.lock.withLock {
       (playback.shared.naturalSize, playback.shared.transform, playback.shared.mixing.composition)
@@ -65,13 +70,14 @@ open class AVPlayerItem: NSObject, @unchecked Sendable {
       width: abs(turn.a) * size.width + abs(turn.c) * size.height,
       height: abs(turn.b) * size.width + abs(turn.d) * size.height)
   }
-  /// The item's time line. It may be followed, and is the player's to change.
+  /// The timebase of the item. Programs may read it and use it as a source, but must not set its
+  /// time or rate.
   open var timebase: CMTimebase? { playback.timebase }
 
   @discardableResult
   open func currentTime() -> CMTime { CMTimebaseGetTime(playback.timebase) }
 
-  /// Where playing ends before the end of the asset; invalid: at the end.
+  /// The time at which playback ends before the end of the asset; invalid to play to the end.
   open var forwardPlaybackEndTime: CMTime {
     get { playback.lock.withLock { playback.shared.forwardEnd } }
     set {
@@ -83,7 +89,7 @@ open class AVPlayerItem: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Rates above one are played; pictures that come too late are left out.
+  /// Whether rates above 1 are possible. Pictures that would be shown too late are skipped.
   open var canPlayFastForward: Bool { status == .readyToPlay }
   open var canPlaySlowForward: Bool { status == .readyToPlay }
   open var canPlayReverse: Bool { false }
@@ -92,30 +98,37 @@ open class AVPlayerItem: NSObject, @unchecked Sendable {
   open var canStepForward: Bool { presentationSize != .zero }
   open var canStepBackward: Bool { presentationSize != .zero }
 
-  /// `NSValue`s of `CMTimeRange`: where one can go.
+  /// The time ranges that can be sought to, as `NSValue`s of `CMTimeRange`.
   open var seekableTimeRanges: [NSValue] {
     let duration = duration
     guard duration.isNumeric, duration > .zero else { return [] }
     return [NSValue(timeRange: CMTimeRange(start: .zero, duration: duration))]
   }
 
-  /// Goes on or, with a number below zero, back by as many pictures.
+  /// Moves forward or, for a negative number, backward by a number of pictures.
   open func step(byCount stepCount: Int) { playback.step(by: stepCount) }
 
   // MARK: - Seeking
 
-  /// Goes to a time, or to the key frame before it, whichever is faster.
-  ///
-  /// Of the parameters:
-  ///
-  /// - `completionHandler`: Receives false if another seek came first or the item cannot be played.
+  /// Seeks to a time, or to the key frame before it, which is faster.
+  /// - Parameters:
+  ///   - time: The time to seek to.
+  ///   - completionHandler: Receives false if another seek replaced this one or the item cannot be
+  ///     played.
   @preconcurrency open func seek(to time: CMTime, completionHandler: (@Sendable (Bool) -> Void)?) {
     seek(
       to: time, toleranceBefore: .positiveInfinity, toleranceAfter: .positiveInfinity,
       completionHandler: completionHandler)
   }
 
-  /// Goes to a time, or as far from it as is tolerated. With no tolerance it is reached exactly.
+  /// Seeks to a time within a tolerance. With a tolerance of zero the time is reached exactly.
+  /// - Parameters:
+  ///   - time: The time to seek to.
+  ///   - toleranceBefore: How far the result may be before the time.
+  ///   - toleranceAfter: How far the result may be after the time. The result is never after the
+  ///     time.
+  ///   - completionHandler: Receives false if another seek replaced this one or the item cannot be
+  ///     played.
   @preconcurrency open func seek(
     to time: CMTime, toleranceBefore: CMTime, toleranceAfter: CMTime,
     completionHandler: (@Sendable (Bool) -> Void)?
@@ -137,14 +150,15 @@ open class AVPlayerItem: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Gives up a seek that has not come to its end: its handler receives false.
+  /// Cancels a seek that has not been completed. Its handler receives false.
   open func cancelPendingSeeks() { playback.cancelPendingSeeks() }
 
   // MARK: - Outputs
 
   open var outputs: [AVPlayerItemOutput] { lock.withLock { ownOutputs } }
 
-  /// Gives the item's pictures to an output too. One that belongs to another item stays there.
+  /// Adds an output, which receives the item's pictures. Has no effect on an output that belongs to
+  /// another item.
   open func add(_ output: AVPlayerItemOutput) {
     guard output.attach(to: self) else { return }
     lock.withLock { ownOutputs.append(output) }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Takes what an item plays out of it. Use `AVPlayerItemVideoOutput`.
+/// Gives a program the media of an item that is played. This is the base class of
+/// `AVPlayerItemVideoOutput`.
 open class AVPlayerItemOutput: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()
@@ -21,14 +22,14 @@ open class AVPlayerItemOutput: NSObject, @unchecked Sendable {
 
   func detach() { lock.withLock { owner = nil } }
 
-  /// The item's time at a moment of the host's clock, in seconds.
+  /// The item's time at a time of the host clock in seconds.
   @discardableResult
   open func itemTime(forHostTime hostTimeInSeconds: CFTimeInterval) -> CMTime {
     guard hostTimeInSeconds.isFinite else { return .invalid }
     return itemTime(at: CMTime(nearest: hostTimeInSeconds, preferredTimescale: 1_000_000_000))
   }
 
-  /// The item's time at a moment of `mach_absolute_time()`.
+  /// The item's time at a value of `mach_absolute_time()`, which is in nanoseconds.
   @discardableResult
   open func itemTime(forMachAbsoluteTime machAbsoluteTime: Int64) -> CMTime {
     itemTime(at: CMTime(value: machAbsoluteTime, timescale: 1_000_000_000))
@@ -41,11 +42,12 @@ open class AVPlayerItemOutput: NSObject, @unchecked Sendable {
   }
 }
 
-/// Hears of an output's pictures.
+/// Receives events of an output.
 public protocol AVPlayerItemOutputPullDelegate: AnyObject {
-  /// Pictures are there, or will be soon, after `requestNotificationOfMediaDataChange(withAdvanceInterval:)`.
+  /// Called once after `requestNotificationOfMediaDataChange(withAdvanceInterval:)`, when the next
+  /// picture has been decoded.
   func outputMediaDataWillChange(_ sender: AVPlayerItemOutput)
-  /// What was there is gone: the item was told to go elsewhere.
+  /// Called after a seek, when the output has removed its pictures.
   func outputSequenceWasFlushed(_ output: AVPlayerItemOutput)
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// An item's pictures, for a program that shows or works on them itself.
+/// Gives a program the pictures of an item that is played, to show or to process them.
 open class AVPlayerItemVideoOutput: AVPlayerItemOutput, PictureConsumer, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private struct Picture {
@@ -22,18 +22,17 @@ open class AVPlayerItemVideoOutput: AVPlayerItemOutput, PictureConsumer, @unchec
   private var pool: CVPixelBufferPool?
   private var poolKey: [Int] = []
 
-  /// Of the parameters:
-  ///
-  /// - `pixelBufferAttributes`: Core Video's: the pixel format (a number, or a list of them, the best first), width and
-  ///   height. Without a format pictures are as they are decoded.
+  /// Creates an output.
+  /// - Parameter pixelBufferAttributes: Core Video's pixel buffer attributes: the pixel format (a
+  ///   number, or a list of numbers in order of preference), the width and the height. Without a
+  ///   format pictures have the decoder's format.
   public init(pixelBufferAttributes: [String: Any]? = nil) {
     attributes = pixelBufferAttributes.map { $0 as NSDictionary }
     super.init()
   }
 
-  /// Of the parameters:
-  ///
-  /// - `outputSettings`: As `pixelBufferAttributes`.
+  /// Creates an output.
+  /// - Parameter outputSettings: Pixel buffer attributes, as in `init(pixelBufferAttributes:)`.
   public convenience init(outputSettings: [String: Any]?) {
     self.init(pixelBufferAttributes: outputSettings)
   }
@@ -42,7 +41,7 @@ open class AVPlayerItemVideoOutput: AVPlayerItemOutput, PictureConsumer, @unchec
 
   // MARK: - Pictures
 
-  /// Whether another picture than the one that was copied last is to be seen at a time.
+  /// Whether the picture that is to be seen at a time differs from the one that was copied last.
   @discardableResult
   open func hasNewPixelBuffer(forItemTime itemTime: CMTime) -> Bool {
     lock.withLock {
@@ -51,11 +50,11 @@ open class AVPlayerItemVideoOutput: AVPlayerItemOutput, PictureConsumer, @unchec
     }
   }
 
-  /// The picture that is to be seen at a time; nil if there is none. Those before it are forgotten.
-  ///
-  /// Of the parameters:
-  ///
-  /// - `outItemTimeForDisplay`: Receives the picture's own time.
+  /// The picture that is to be seen at a time; nil if there is none. Earlier pictures are removed.
+  /// - Parameters:
+  ///   - itemTime: A time of the item.
+  ///   - outItemTimeForDisplay: Receives the picture's presentation time; invalid without a
+  ///     picture.
   @discardableResult
   open func copyPixelBuffer(
     forItemTime itemTime: CMTime, itemTimeForDisplay outItemTimeForDisplay: UnsafeMutablePointer<CMTime>?
@@ -79,7 +78,7 @@ open class AVPlayerItemVideoOutput: AVPlayerItemOutput, PictureConsumer, @unchec
     guard let image = CMSampleBufferGetImageBuffer(sample) else { return }
     let now = item?.currentTime() ?? .invalid
     let told = lock.withLock { () -> (any AVPlayerItemOutputPullDelegate, DispatchQueue)? in
-      // What is over, nobody has come for.
+      // Pictures before the current one are removed, as the program has not asked for them in time.
       if let picture = current(now) { pictures.removeAll { $0.time < picture.time } }
       pictures.append(Picture(image: image, time: CMSampleBufferGetPresentationTimeStamp(sample)))
       guard isWanted, let listener else { return nil }
@@ -102,14 +101,15 @@ open class AVPlayerItemVideoOutput: AVPlayerItemOutput, PictureConsumer, @unchec
     told.1.async { [weak self] in if let self { call.delegate.outputSequenceWasFlushed(self) } }
   }
 
-  // Sendable: used on the delegate's own queue alone.
+  // Sendable: only used on the delegate's queue.
   private struct Call: @unchecked Sendable { let delegate: any AVPlayerItemOutputPullDelegate }
 
   // MARK: - Delegate
 
-  /// Of the parameters:
-  ///
-  /// - `delegateQueue`: Where it is called; nil: on the main queue.
+  /// Sets the delegate.
+  /// - Parameters:
+  ///   - delegate: Receives events of the output. The output does not retain it.
+  ///   - delegateQueue: The queue on which its methods are called; nil for the main queue.
   open func setDelegate(
     _ delegate: (any AVPlayerItemOutputPullDelegate)?, queue delegateQueue: DispatchQueue?
   ) {
@@ -119,11 +119,9 @@ open class AVPlayerItemVideoOutput: AVPlayerItemOutput, PictureConsumer, @unchec
   open var delegate: (any AVPlayerItemOutputPullDelegate)? { lock.withLock { listener } }
   open var delegateQueue: DispatchQueue? { lock.withLock { listenerQueue } }
 
-  /// Calls the delegate's `outputMediaDataWillChange` once, when the next picture is there.
-  ///
-  /// Of the parameters:
-  ///
-  /// - `interval`: How long before its time, at most, in seconds; pictures are read a few ahead.
+  /// Calls the delegate's `outputMediaDataWillChange` once, when the next picture has been decoded.
+  /// - Parameter interval: The time in seconds by which the call should precede the picture. It is
+  ///   not used, since pictures are always decoded a few ahead.
   open func requestNotificationOfMediaDataChange(withAdvanceInterval interval: TimeInterval) {
     lock.withLock { isWanted = true }
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Presents a player's pictures.
+/// Shows the pictures of a player.
 ///
-/// There is no screen here: a window of `OpenVideoToolboxDisplay`, or `frameHandler`, a property of this package, has
-/// them at the moment at which they are to be seen.
+/// The layer has no screen. Its pictures are shown by a window of `OpenVideoToolboxDisplay`, or
+/// passed to `frameHandler`, a property that this package adds, when they are to be seen.
 open class AVPlayerLayer: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   package let content = AVSampleBufferDisplayLayer()
@@ -44,20 +44,22 @@ open class AVPlayerLayer: NSObject, @unchecked Sendable {
     set { content.bounds = newValue }
   }
 
-  /// Where the picture is in `bounds`; empty without one.
+  /// The rectangle of the picture in `bounds`; empty without a picture.
   open var videoRect: CGRect { content.videoRect }
 
-  /// Whether a picture of the current item is there to be seen.
+  /// Whether a picture of the current item is shown.
   open var isReadyForDisplay: Bool { content.shownPicture != nil }
 
-  /// The picture that is seen; nil if there is none.
+  /// The picture that is shown, or nil.
   @discardableResult
   open func copyDisplayedPixelBuffer() -> CVPixelBuffer? { content.shownPicture }
 
-  /// Of this package, not Apple's: pictures that were shown, and that were over before they could be.
+  /// The numbers of pictures that were shown, and of those that were dropped because a later one
+  /// was due. This property is an addition of this package.
   open var ovtPictureCounts: (shown: Int, dropped: Int) { content.ovtPictureCounts }
 
-  /// Of this package, not Apple's: see `AVSampleBufferDisplayLayer.FrameHandler`.
+  /// Receives pictures when they are to be seen; see `AVSampleBufferDisplayLayer.FrameHandler`.
+  /// This property is an addition of this package.
   @preconcurrency open var frameHandler: AVSampleBufferDisplayLayer.FrameHandler? {
     get { content.frameHandler }
     set { content.frameHandler = newValue }

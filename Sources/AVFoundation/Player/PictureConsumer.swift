@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What takes the decoded pictures of an item that is played: a layer or an output.
+/// Receives the decoded pictures of an item that is played. Layers and outputs are consumers.
 protocol PictureConsumer: AnyObject, Sendable {
-  /// The next picture in presentation order.
+  /// Adds the next picture in presentation order.
   func take(_ sample: CMSampleBuffer)
-  /// What comes next is from elsewhere.
+  /// Removes the pictures; the next picture does not follow them.
   func forget()
 }
 
@@ -14,7 +14,7 @@ extension AVSampleBufferDisplayLayer: PictureConsumer {
   func forget() { flush() }
 }
 
-/// The consumers of one item; layers are not kept alive by it.
+/// The consumers of one item, which it does not retain.
 struct PictureConsumers {
   private final class Entry {
     weak var consumer: (any PictureConsumer)?

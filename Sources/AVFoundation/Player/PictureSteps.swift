@@ -3,18 +3,23 @@ import FFmpegMedia
 import Foundation
 
 extension AVAssetTrack {
-  /// Pictures that are gone over at most.
+  /// The largest number of pictures to step over.
   private static let mostSteps = 1000
 
-  /// When the picture is shown that comes a number of pictures after, or before, one that begins at a time; where there are
-  /// fewer, the last or the first. What lies between is read once.
+  /// The presentation time of a picture at a distance from another one. Samples between the two are
+  /// read once.
+  /// - Parameters:
+  ///   - count: The number of pictures to move forward or, if negative, backward.
+  ///   - time: The presentation time of the picture to start from.
+  /// - Returns: The time of the picture; that of the last or the first picture if there are fewer.
   func pictureTime(_ count: Int, from time: CMTime) -> CMTime {
     let placed = placedSources
     var rest = Int(min(count.magnitude, UInt(Self.mostSteps)))
     var result = time
-    /// False when it is found.
+    /// Counts a picture, and returns whether further pictures are needed.
     func take(_ next: CMTime) -> Bool {
-      // Times of parts that are scaled are rounded: the picture itself may be among those that were found.
+      // Times in scaled parts are rounded, so a picture can be found again. Only a later time, or
+      // an earlier one when moving backward, is counted.
       guard rest > 0, next.isNumeric, count > 0 ? next > result : next < result else { return rest > 0 }
       result = next
       rest -= 1
@@ -24,7 +29,8 @@ extension AVAssetTrack {
       let isInside = target.start <= time && time < target.end
       if count > 0 {
         guard target.end > time else { continue }
-        // What a part begins with is a picture of its own.
+        // The picture at the beginning of a part is counted, even if the part begins between two
+        // pictures of its source.
         guard isInside || take(target.start) else { break }
       } else if target.start >= time {
         continue
@@ -40,7 +46,8 @@ extension AVAssetTrack {
     return result
   }
 
-  /// What the track is made of, and where it stands.
+  /// The parts of the track with their source tracks: `range` is the range in the source, and
+  /// `target` the range in this track.
   private var placedSources: [(source: AVAssetTrack, range: CMTimeRange, target: CMTimeRange)] {
     guard let composed = self as? AVCompositionTrack else { return [(self, timeRange, timeRange)] }
     return composed.timeline.placed.compactMap { part, target in
@@ -54,7 +61,8 @@ extension AVAssetTrack {
 
   // MARK: - In a file
 
-  /// The first pictures of a file's track that are shown after a time.
+  /// The times of the first pictures of a file's track that are shown after a time, in ascending
+  /// order.
   private func pictures(after time: CMTime, before end: CMTime, _ count: Int) -> [CMTime] {
     guard let samples = SampleTimes(self) else { return [] }
     let stream = facts.stream
@@ -68,15 +76,15 @@ extension AVAssetTrack {
         if place == 0 || found[place - 1] != shown { found.insert(shown, at: place) }
         if found.count > count { found.removeLast() }
       }
-      // Nothing is shown before it is decoded.
+      // No later sample is shown before its decode time, so the search is complete.
       let decoded = sample.decoded
       if decoded >= limit || found.count == count && found[count - 1] <= decoded { break }
     }
     return found.map { stream.time($0) }
   }
 
-  /// The last pictures of a file's track that are shown before a time, the last one first; the one that is shown at `start`
-  /// begins there.
+  /// The times of the last pictures of a file's track that are shown before a time, in descending
+  /// order. A picture that is shown at `start` counts as one that begins there.
   private func pictures(before time: CMTime, from start: CMTime, _ count: Int) -> [CMTime] {
     guard let samples = SampleTimes(self) else { return [] }
     let stream = facts.stream
@@ -85,7 +93,7 @@ extension AVAssetTrack {
     var found: [Int64] = []
     var isShownAtStart = false
     var budget = SampleTimes.most
-    // A group of pictures after the other, towards the beginning.
+    // Reads one group of pictures after the other, towards the beginning.
     while found.count < count, limit > first, budget > 0 {
       guard samples.seek(to: limit - 1) else { break }
       var group: Set<Int64> = []
@@ -99,12 +107,12 @@ extension AVAssetTrack {
         if sample.decoded >= limit { break }
       }
       guard let key else { break }
-      // No key frame is shown before the limit: this is the beginning, and nothing is stored before it.
+      // If no key frame is shown before the limit, this is the first group of the file.
       guard key < limit else {
         found += group.sorted(by: >)
         break
       }
-      // What is shown before the key frame belongs to the group before.
+      // Pictures that are shown before the key frame belong to the previous group.
       found += group.filter { $0 >= key }.sorted(by: >)
       limit = key
     }
@@ -112,21 +120,23 @@ extension AVAssetTrack {
     return times.count < count && isShownAtStart ? times + [start] : times
   }
 
-  /// The first unit that is not before a time.
+  /// The time in units of the track, rounded up.
   private func upper(_ time: CMTime) -> Int64 {
     let units = facts.stream.units(time)
     return time.isNumeric && facts.stream.time(units) < time ? units.addingClamped(1) : units
   }
 }
 
-/// The times of a track's samples in its file, in the stream's units and in the file's order, from a key frame on.
+/// Reads the times of a track's samples in its file, in the file's order from a key frame on. Times
+/// are in units of the track's time base.
 final class SampleTimes {
   struct Sample {
-    /// When it is shown; nil if an edit list cuts it away, or nobody knows.
+    /// The presentation time; nil if an edit list removes the sample or the time is unknown.
     let shown: Int64?
-    /// The same; nil also for an empty sample, which stands for a picture that is shown for longer.
+    /// The same; also nil for an empty sample, which extends the duration of the previous picture.
     let picture: Int64?
-    /// When it is shown or else decoded, whatever becomes of it.
+    /// The presentation time or, if unknown, the decode time, whether or not an edit list removes
+    /// the sample.
     let time: Int64?
     let decoded: Int64
 
@@ -138,7 +148,7 @@ final class SampleTimes {
     }
   }
 
-  /// Samples that are read at most: an hour's at 60 a second, where nothing else ends the search.
+  /// The largest number of samples to read in one search: more than an hour's at 60 per second.
   static let most = 1 << 18
 
   private let demuxer: Demuxer
@@ -155,7 +165,8 @@ final class SampleTimes {
 
   func next() -> Sample? { (try? demuxer.next()).map { Sample($0) } }
 
-  /// Goes to a key frame that is shown at or before a time; to the beginning if there is none.
-  /// - Returns: false if the file cannot be read.
+  /// Seeks to the last key frame that is shown at or before a time, or to the beginning if there is
+  /// none.
+  /// - Returns: False if the file cannot be read.
   func seek(to wanted: Int64) -> Bool { (try? demuxer.seek(stream: index, to: wanted)) != nil }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The end of the item, by its length or by a failure.
+/// Handles the end of an item, which is the end of its media or a failure.
 extension Playback {
   func armEnd() {
     if endTimer == nil {
@@ -15,20 +15,20 @@ extension Playback {
     CMTimebaseSetTimerDispatchSourceNextFireTime(timebase, timerSource: endTimer, fireTime: end, flags: 0)
   }
 
-  /// Where the program wants the end; not a number: where the asset ends.
+  /// The end time that the program has set; invalid if playback ends where the asset ends.
   var forwardEnd: CMTime {
     let end = lock.withLock { shared.forwardEnd }
     return end.isPlayable ? end : .invalid
   }
 
-  /// Where playing ends; not a number where that is not known yet.
+  /// The time at which playback ends; not numeric while it is unknown.
   var end: CMTime {
     let (duration, isOpenEnded) = lock.withLock { (shared.duration, shared.isOpenEnded) }
     let forwardEnd = forwardEnd
     var end = duration.isNumeric && duration > .zero && !isOpenEnded ? duration : .positiveInfinity
     let pumps = [picturePump, soundPump].compactMap { $0 }
     let ends = pumps.compactMap(\.endOfMedia)
-    // A header may promise more than there is.
+    // The media can end before the duration that the file's header states.
     if ends.count == pumps.count, let last = ends.max() { end = min(end, last) }
     if forwardEnd.isNumeric { end = min(end, forwardEnd) }
     return end
@@ -38,9 +38,9 @@ extension Playback {
     let end = end
     let now = CMTimebaseGetTime(timebase)
     let rate = CMTimebaseGetRate(timebase)
-    // What begins anew sets the timer anew.
+    // While a new run starts, the timer is set again by that.
     guard end.isNumeric, isPrimed, rate > 0 else { return }
-    // A timer may be a trifle early.
+    // The timer can fire slightly early.
     guard (end - now).seconds < 0.002 * max(1, rate) else { return armEnd() }
     let action = lock.withLock { () -> AVPlayer.ActionAtItemEnd? in
       guard !shared.hasEnded, shared.seek == nil else { return nil }
@@ -59,7 +59,8 @@ extension Playback {
     }
   }
 
-  /// Why a track breaks off at or before a time, if one does. The item stays ready: what is there can be played again.
+  /// The error with which a track ended at or before a time, or nil. The item stays ready, since
+  /// what can be read of it can be played again.
   private func failure(at end: CMTime) -> AVError? {
     for pump in [picturePump, soundPump] {
       if let pump, let failure = pump.failure, let last = pump.endOfMedia, last <= end { return failure }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is read ahead, and who gets it.
+/// Reads the tracks ahead and delivers the samples.
 extension Playback {
   func makePumps() {
     let tracks = (try? asset.loadedTracks()) ?? []
@@ -32,7 +32,7 @@ extension Playback {
     lock.withLock { shared.pumps = pumps }
   }
 
-  /// What of the asset was damaged, as far as it has been read.
+  /// The damage in the part of the asset that has been read so far.
   var damage: OVTReadingDamage {
     lock.withLock {
       var sum = shared.pastDamage
@@ -58,7 +58,7 @@ extension Playback {
     flush: @escaping @Sendable (Playback) -> Void,
     deliver: @escaping @Sendable (Playback, CMSampleBuffer) -> Void
   ) -> TrackPump.Handlers {
-    // One object for each pump, by which its word is known.
+    // Identifies the pump in `primedPumps`.
     let token = Token()
     return TrackPump.Handlers(
       limit: { [weak self] in self?.forwardEnd ?? .invalid },
@@ -85,13 +85,13 @@ extension Playback {
     settle()
   }
 
-  /// The pumps that read: that of the pictures only while somebody looks.
+  /// The pumps that read. Pictures are only read while there is a consumer.
   var activePumps: [TrackPump] {
     let isSeen = lock.withLock { !shared.consumers.all.isEmpty }
     return [isSeen ? picturePump : nil, soundPump].compactMap { $0 }
   }
 
-  /// Goes on when all pumps have enough.
+  /// Completes a seek and sets the rate when all active pumps have read enough.
   func settle() {
     guard !isPrimed, primedPumps.values.count(where: { $0 == run }) >= activePumps.count else { return }
     isPrimed = true
@@ -104,7 +104,7 @@ extension Playback {
     applyRate()
   }
 
-  /// Somebody looks, or does so no longer.
+  /// Starts to read pictures when a consumer has been added.
   func consumersChanged() {
     control.async { [weak self] in
       guard let self, let picturePump, lock.withLock({ !shared.consumers.all.isEmpty }) else { return }

@@ -2,13 +2,14 @@
 import Foundation
 
 extension Playback {
-  /// Goes to a time; a seek that has not come to its end is given up for it.
-  ///
-  /// Of the parameters:
-  ///
-  /// - `before`, `after`: How far from it the result may be. A key frame within `before` is found faster.
-  /// - `completion`: Receives, on a queue of the package's, whether the time was reached.
-  /// - `isStep`: From the picture that is seen, not a client's.
+  /// Seeks to a time. A previous seek that has not been completed is cancelled.
+  /// - Parameters:
+  ///   - time: The time to seek to.
+  ///   - before: How far the result may be before the time. With a tolerance the result is the last
+  ///     key frame in that range, which is found faster.
+  ///   - after: Not used, since the result is never after the time.
+  ///   - isStep: Whether the seek is part of a step, and not one that the program has asked for.
+  ///   - completion: Called on `callbacks` with whether the time was reached.
   func seek(
     to time: CMTime, before: CMTime, after: CMTime, isStep: Bool = false,
     completion: (@Sendable (Bool) -> Void)?
@@ -41,21 +42,21 @@ extension Playback {
     }
     guard let old else { return }
     finish(old, false)
-    // The end may have come while the seek was awaited.
+    // The end may have been reached while the seek was pending.
     control.async { [weak self] in self?.armEnd() }
   }
 
-  /// On `control`.
-  /// - Returns: Whether a seek was begun, or is over.
+  /// Starts the pending seek. Must be called on `control`.
+  /// - Returns: Whether a seek was started or completed.
   @discardableResult
   func performSeek() -> Bool {
     let (seek, isReady, isAttached) = lock.withLock {
       (shared.seek, shared.status == .readyToPlay, shared.isAttached)
     }
-    // One that is overtaken by another is never begun.
+    // A seek that another one has replaced is never started.
     guard let seek, seek.id != performedSeek else { return false }
     guard isReady, isAttached else {
-      // What plays nowhere is only told where it is to begin.
+      // An item without a player only records where to start.
       if !isAttached {
         performedSeek = seek.id
         CMTimebaseSetTime(timebase, time: max(.zero, seek.time))
@@ -76,7 +77,8 @@ extension Playback {
     return true
   }
 
-  /// The nearest time of the asset; while its duration is not known, any from zero on.
+  /// The time of the asset that is nearest to a time. If the duration is not known, times from zero
+  /// on are unchanged.
   func clampedToAsset(_ time: CMTime) -> CMTime {
     let duration = lock.withLock { shared.duration }
     let isKnown = duration.isNumeric && duration > .zero
@@ -86,7 +88,8 @@ extension Playback {
 
   // MARK: - Steps
 
-  /// Goes on or back by a number of pictures, from the one that is seen, or will be after the seek or the step before.
+  /// Moves by a number of pictures, from the current one or the one that a pending seek or step
+  /// leads to.
   func step(by count: Int) {
     let seeks = lock.withLock { shared.givenSeeks }
     control.async { [weak self] in self?.performStep(count, after: seeks) }
@@ -106,11 +109,11 @@ extension Playback {
 }
 
 extension CMTime {
-  /// Whether this can be a time of an asset's, all of which are of epoch 0.
+  /// Whether this can be a time of an asset: numeric and of epoch 0.
   var isPlayable: Bool { isNumeric && timescale > 0 && epoch == 0 }
 }
 
 extension CMTimeRange {
-  /// Whether this can be a part of an asset's time line, with or without an end.
+  /// Whether this can be a part of an asset's time line. The duration may be indefinite.
   var isPlayable: Bool { isValid && start.isPlayable && (duration.isPlayable || !duration.isNumeric) }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How fast time goes, and where it is.
+/// Controls the rate and the time.
 extension Playback {
-  /// Sets the rate that is wanted; 0 takes effect before this returns.
+  /// Sets the rate that the player wants. A rate of 0 takes effect before this method returns,
+  /// other rates as soon as possible.
   func setRate(_ rate: Double) {
     lock.withLock { shared.rate = rate }
     if rate == 0 { CMTimebaseSetRate(timebase, rate: 0) }
@@ -18,15 +19,16 @@ extension Playback {
       let rate = isAble && (isPrimed || !lock.withLock { shared.waits }) ? wanted : 0
       if CMTimebaseGetRate(timebase) != rate {
         CMTimebaseSetRate(timebase, rate: rate)
-        // The timer may have come while time stood still.
+        // The end's timer may have fired while the timebase was stopped.
         if rate > 0 { armEnd() }
       }
-      // The program may have stopped it meanwhile.
+      // The rate may have been set to another value meanwhile.
       if lock.withLock({ shared.rate }) == wanted { return }
     }
   }
 
-  /// Behind the end nothing is played before a seek, and nothing ever of what has failed: the rate does not wait.
+  /// Sets the rate to zero after the end, where playback needs a seek to continue, and after a
+  /// failure.
   private func giveUpRate() {
     let (isOver, isFailed) = lock.withLock { () -> (Bool, Bool) in
       let isFailed = shared.status == .failed
@@ -40,7 +42,8 @@ extension Playback {
     if isFailed { owner?.playbackFailed(self) } else { owner?.playbackPaused(self) }
   }
 
-  /// What has been read may lie behind the new end, or is not what the new mix or composition makes.
+  /// Reads the tracks again from the current time, since samples that have been read may be after
+  /// the new end, or come from the previous mix or composition.
   func readAnew() {
     control.async { [weak self] in
       guard let self, picturePump != nil || soundPump != nil else { return }
@@ -49,8 +52,9 @@ extension Playback {
     }
   }
 
-  /// - Parameter wanted: What lies outside the asset, as the time line does after playing at an endless rate, is
-  ///   taken for its end or its beginning.
+  /// Stops the timebase and reads the tracks from a time on.
+  /// - Parameter wanted: The new time. A time outside of the asset, such as after playing at an
+  ///   infinite rate, is replaced by the asset's beginning or end.
   func reposition(to wanted: CMTime) {
     let time = clampedToAsset(wanted)
     run += 1

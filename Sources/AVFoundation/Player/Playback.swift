@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The player that an item plays in, as the item sees it.
+/// The player of an item, as the item uses it.
 protocol PlaybackOwner: AnyObject, Sendable {
-  /// The item has come to its end: the player's rate is zero from now on.
+  /// Called when the item has reached its end and the rate has become zero.
   func playbackPaused(_ playback: Playback)
   func playbackFailed(_ playback: Playback)
 }
 
-/// Plays one asset on a time line of its own: reads its tracks ahead, starts and stops time, seeks, and knows the end.
+/// Plays one asset on a timebase of its own: reads its tracks ahead, controls the rate, seeks, and
+/// handles the end.
 ///
-/// What changes its course happens on `control`, one thing after the other; reading happens on the queues of the pumps.
+/// State changes happen on the queue `control`; the pumps read on queues of their own.
 final class Playback: @unchecked Sendable {
-  // Sendable: `lock` guards what changes, but for what belongs to `control`.
+  // Sendable: `lock` guards what changes, except for properties that are used on `control` only.
   let asset: AVAsset
   let timebase = CMTimebase.onHostClock()
   let control = DispatchQueue(label: "AVFoundation.player.control")
-  /// Handlers of the program's are called here, and notifications posted.
+  /// The queue on which the program's handlers are called and notifications are posted.
   static let callbacks = DispatchQueue(label: "AVFoundation.player.callbacks")
 
-  /// What a program reads and sets, from any thread.
+  /// The state that can be read and set from any thread. Guarded by `lock`.
   struct Shared {
     var status = AVPlayerItem.Status.unknown
     var error: AVError?
@@ -31,21 +32,22 @@ final class Playback: @unchecked Sendable {
     var endAction = AVPlayer.ActionAtItemEnd.pause
     var seek: Seek?
     var seekCount = 0
-    /// Those that clients asked for by a time.
+    /// The number of seeks that the program has asked for, without those of steps.
     var givenSeeks = 0
     var consumers = PictureConsumers()
     var duration = CMTime.invalid
-    /// The duration is a guess.
+    /// Whether the duration is an estimate.
     var isOpenEnded = false
     var naturalSize = CGSize.zero
     var transform = CGAffineTransform.identity
     var rateToken = 0
     var mixing = PlaybackMixing()
-    /// What reads now, and what was found damaged before.
+    /// The current pumps, and the damage that earlier ones found.
     var pumps: [TrackPump] = []
     var pastDamage = OVTReadingDamage()
 
-    /// How pictures are turned when they are shown: a composition turns its sources itself.
+    /// The transform of pictures when they are shown. A video composition applies the transforms of
+    /// its sources itself.
     var shownTransform: CGAffineTransform { mixing.composition == nil ? transform : .identity }
   }
 
@@ -62,7 +64,7 @@ final class Playback: @unchecked Sendable {
   weak var ownerItem: AVPlayerItem?
   var renderer: AVSampleBufferAudioRenderer?
 
-  // On `control`.
+  // The following properties are used on `control`.
   var pictureTrack: AVAssetTrack?
   var picturePump: TrackPump?
   var soundPump: TrackPump?
@@ -70,10 +72,10 @@ final class Playback: @unchecked Sendable {
   var run = 0
   var isPrimed = false
   private var isLoading = false
-  /// The run that each pump has read enough for.
+  /// For each pump, the last run for which it has read enough.
   var primedPumps: [ObjectIdentifier: Int] = [:]
 
-  /// The seek that the pumps work for.
+  /// The identifier of the last seek that was started.
   var performedSeek = 0
 
   init(_ asset: AVAsset) { self.asset = asset }
@@ -101,9 +103,9 @@ final class Playback: @unchecked Sendable {
     control.async { [weak self] in self?.load() }
   }
 
-  /// Stops at once, and lets go of files and threads. The time stays.
-  /// - Parameter renderer: That of the player which lets go of it; one that it no longer plays in has no say. nil: the
-  ///   item's own end.
+  /// Stops playback and releases files and threads. The current time is kept.
+  /// - Parameter renderer: The renderer of the player that releases the item. Has no effect if the
+  ///   item is played in another player by now. Nil when the item is deallocated.
   func detach(_ renderer: AVSampleBufferAudioRenderer?) {
     let (isOurs, seek) = lock.withLock { () -> (Bool, Seek?) in
       guard renderer == nil || self.renderer === renderer else { return (false, nil) }
@@ -177,7 +179,7 @@ final class Playback: @unchecked Sendable {
     guard lock.withLock({ shared.isAttached }), picturePump == nil, soundPump == nil else { return }
     makePumps()
     armEnd()
-    // The seek may have been given up meanwhile.
+    // The seek may have been cancelled meanwhile.
     if lock.withLock({ shared.seek != nil }), performSeek() { return }
     reposition(to: CMTimebaseGetTime(timebase))
   }

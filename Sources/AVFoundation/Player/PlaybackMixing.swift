@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What an item makes of its asset's tracks when it is played.
+/// The video composition and the audio mix with which an item is played.
 struct PlaybackMixing: @unchecked Sendable {
-  // Sendable: the composition and the mix are copies of the item's own; a compositor takes requests from any thread.
+  // Sendable: the composition and the mix are copies of the item's own; a compositor takes requests
+  // from any thread.
   var composition: AVVideoComposition?
-  /// Makes the composition's pictures; nil where layer instructions are followed.
+  /// The compositor of the composition; nil if the built-in compositor follows its layer
+  /// instructions.
   var compositor: (any AVVideoCompositing)?
   var mix: AVAudioMix?
 
-  /// What pictures are read from: the track, or what the composition makes of all that can be decoded.
+  /// The output to read pictures from: one for the track or, with a composition, for all decodable
+  /// video tracks.
   func pictures(of track: AVAssetTrack, in asset: AVAsset) throws -> AVAssetReaderOutput {
     let settings = PlaybackSettings.pictures(of: track)
     guard let composition else {
@@ -17,7 +20,7 @@ struct PlaybackMixing: @unchecked Sendable {
       output.ovtToleratesDamage = true
       return output
     }
-    // Which colours they have, the composition says.
+    // The composition determines the colours.
     let formats = settings.filter { $0.key == kCVPixelBufferPixelFormatTypeKey as String }
     let output = AVAssetReaderVideoCompositionOutput(
       videoTracks: try asset.loadedTracks().filter { $0.mediaType == .video && $0.isDecodable },
@@ -26,7 +29,7 @@ struct PlaybackMixing: @unchecked Sendable {
     return output
   }
 
-  /// What sound is read from: the track, or all enabled ones as the mix says.
+  /// The output to read audio from: one for the track or, with a mix, for all enabled audio tracks.
   func sound(of track: AVAssetTrack, in asset: AVAsset) throws -> AVAssetReaderOutput {
     let settings = PlaybackSettings.sound(of: track)
     guard let mix else {
@@ -43,8 +46,8 @@ struct PlaybackMixing: @unchecked Sendable {
 }
 
 extension AVPlayerItem {
-  /// How loud each sound track is; nil: one track is played, at its own volume. With a mix all enabled tracks are played.
-  /// A change is heard at once, also while the item is played.
+  /// The volumes of the audio tracks. If nil, one track is played at its own volume; with a mix all
+  /// enabled tracks are played. A change takes effect at once, even during playback.
   public var audioMix: AVAudioMix? {
     get { playback.lock.withLock { playback.shared.mixing.mix } }
     set {
@@ -54,8 +57,9 @@ extension AVPlayerItem {
     }
   }
 
-  /// How the pictures of several tracks are made into one; nil: one track is shown. A change is seen at once, also while
-  /// the item is played. A composition that no reader takes (`AVVideoComposition.isValid`) makes the item fail.
+  /// How the pictures of several tracks are composed. If nil, one track is shown. A change takes
+  /// effect at once, even during playback. An invalid composition (see
+  /// `AVVideoComposition.isValid`) makes the item fail.
   public var videoComposition: AVVideoComposition? {
     get { playback.lock.withLock { playback.shared.mixing.composition } }
     set {
@@ -65,13 +69,15 @@ extension AVPlayerItem {
         defer { (playback.shared.mixing.composition, playback.shared.mixing.compositor) = (copy, compositor) }
         return (playback.shared.mixing.composition, playback.shared.mixing.compositor)
       }
-      // A client's objects go when the lock is free: they may come back here.
+      // The program's objects are released outside of the lock, since their deinitialization may
+      // call this item.
       withExtendedLifetime(old) {}
       playback.readAnew()
     }
   }
 
-  /// The object that makes the composition's pictures; nil where layer instructions are followed.
+  /// The custom compositor of the video composition; nil if the built-in compositor follows its
+  /// layer instructions.
   public var customVideoCompositor: (any AVVideoCompositing)? {
     playback.lock.withLock { playback.shared.mixing.compositor }
   }

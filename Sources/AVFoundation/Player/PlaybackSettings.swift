@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// How tracks are decoded for playing.
+/// The output settings with which tracks are decoded for playback.
 enum PlaybackSettings {
-  /// As the decoder gives them where that is 4:2:0 with 8 bits, which windows take without a conversion.
+  /// 8-bit 4:2:0 formats, which windows show without a conversion.
   static func pictures(of track: AVAssetTrack) -> [String: Any] {
     let formats = [
       kCVPixelFormatType_420YpCbCr8Planar, kCVPixelFormatType_420YpCbCr8PlanarFullRange,
@@ -14,7 +14,7 @@ enum PlaybackSettings {
       OVTVideoCropsToCleanApertureKey: true,
     ]
     if track.facts.stream.codec.isHDR {
-      // A screen of this kind shows no more than this.
+      // A high dynamic range is tone-mapped, since windows show ITU-R BT.709.
       settings[AVVideoColorPropertiesKey] = [
         AVVideoColorPrimariesKey: AVVideoColorPrimaries_ITU_R_709_2,
         AVVideoTransferFunctionKey: AVVideoTransferFunction_ITU_R_709_2,
@@ -24,7 +24,7 @@ enum PlaybackSettings {
     return settings
   }
 
-  /// Floats, in two channels at most.
+  /// Interleaved floating-point samples in at most two channels.
   static func sound(of track: AVAssetTrack) -> [String: Any] {
     let basic = track.facts.stream.audioLayout
     return [

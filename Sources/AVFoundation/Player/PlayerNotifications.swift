@@ -2,21 +2,22 @@
 import Foundation
 
 extension NSNotification.Name {
-  /// An item has been played to its end; the object is the item. Posted once for each arrival.
+  /// Posted each time an item has been played to its end. The object is the item.
   public static let AVPlayerItemDidPlayToEndTime = NSNotification.Name(
     "AVPlayerItemDidPlayToEndTimeNotification")
-  /// An item cannot be played to its end, or has been played as far as its file goes, which breaks off; the user info holds
-  /// the error.
+  /// Posted when an item cannot be played to its end, because it has failed or because its file
+  /// cannot be read any further. The user info contains the error.
   public static let AVPlayerItemFailedToPlayToEndTime = NSNotification.Name(
     "AVPlayerItemFailedToPlayToEndTimeNotification")
-  /// Media has not come in time. Never posted: time goes on here, and what comes too late is left out.
+  /// Apple posts this notification when media has not arrived in time. It is never posted here,
+  /// because time goes on and late pictures and audio are skipped.
   public static let AVPlayerItemPlaybackStalled = NSNotification.Name(
     "AVPlayerItemPlaybackStalledNotification")
-  /// An item's time has jumped, by a seek or a step.
+  /// Posted when an item's time has jumped because of a seek or a step.
   public static let AVPlayerItemTimeJumped = NSNotification.Name("AVPlayerItemTimeJumpedNotification")
 }
 
-/// In the user info of `AVPlayerItemFailedToPlayToEndTime`: the error.
+/// The key of the error in the user info of `AVPlayerItemFailedToPlayToEndTime`.
 public let AVPlayerItemFailedToPlayToEndTimeErrorKey: String = "AVPlayerItemFailedToPlayToEndTimeErrorKey"
 
 extension AVPlayerItem {
@@ -27,17 +28,19 @@ extension AVPlayerItem {
 }
 
 extension AVPlayer {
-  /// The rate has been set, by the program or because the item has ended; the user info says why.
+  /// Posted when the rate has been changed, by the program or at the end of the item. The user info
+  /// contains the reason.
   public static let rateDidChangeNotification = NSNotification.Name("AVPlayerRateDidChangeNotification")
-  /// In the user info of `rateDidChangeNotification`: a `RateDidChangeReason`.
+  /// The key in the user info of `rateDidChangeNotification`. The value is the raw value of a
+  /// `RateDidChangeReason`.
   public static let rateDidChangeReasonKey: String = "AVPlayerRateDidChangeReasonKey"
 
-  /// Why the rate has changed.
+  /// The reasons for a change of the rate.
   public struct RateDidChangeReason: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The program has set it.
+    /// The program has set the rate.
     public static let setRateCalled = RateDidChangeReason(
       rawValue: "AVPlayerRateDidChangeReasonSetRateCalled")
     /// The item has failed.

@@ -2,7 +2,7 @@
 import Foundation
 
 extension AVAssetTrack {
-  /// The time of the last key frame at or before a time; invalid if that is not known.
+  /// The presentation time of the last key frame at or before a time; invalid if it is unknown.
   func syncSampleTime(before time: CMTime) -> CMTime {
     guard let asset, let reader = try? AVAssetReader(asset: asset) else { return .invalid }
     let output = AVAssetReaderTrackOutput(track: self, outputSettings: nil)

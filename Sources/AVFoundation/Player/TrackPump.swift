@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Reads one track of what is played, a little ahead of the time line, on a queue of its own.
+/// Reads one track of an item, a little ahead of the timebase, on a queue of its own.
 ///
-/// It never polls: a timer of the time line wakes it when there is room again, and nothing while time stands still.
+/// It does not poll. A timer on the timebase wakes it when there is room again; it stays idle while
+/// the timebase is stopped.
 final class TrackPump: @unchecked Sendable {
-  // Sendable: `lock` guards what changes, but for what belongs to `work`.
+  // Sendable: `lock` guards what changes, except for properties that are used on `work` only.
   struct Handlers: Sendable {
-    /// What begins at this time or later is not wanted; not a number: all is.
+    /// Returns the time at which the reading ends; not numeric if the track is read to its end.
     let limit: @Sendable () -> CMTime
-    /// Forget what was delivered.
+    /// Removes the samples that have been delivered.
     let flush: @Sendable () -> Void
     let deliver: @Sendable (CMSampleBuffer) -> Void
-    /// Enough is there to begin from where this run started, or there is no more.
+    /// Called when enough has been read to start playback in a run, or when there is nothing more
+    /// to read.
     let primed: @Sendable (_ run: Int) -> Void
-    /// There is no more.
+    /// Called when the track has been read to its end.
     let ended: @Sendable () -> Void
     let failed: @Sendable (AVError) -> Void
   }
@@ -32,14 +34,14 @@ final class TrackPump: @unchecked Sendable {
   private var reader: AVAssetReader?
   private var knownEnd: CMTime?
   private var brokenBy: AVError?
-  /// Of what was read from before, and what is read from now.
+  /// The damage that earlier outputs found, and the current output.
   private var pastDamage = OVTReadingDamage()
   private var source: AVAssetReaderTrackOutput?
-  /// Held while something is delivered, so that nothing is once `stop()` has returned. Recursive, since observers may
-  /// call anything.
+  /// Held while a sample is delivered, so that none is delivered after `stop()` has returned. It is
+  /// recursive because handlers may call any method.
   private let delivery = NSRecursiveLock()
 
-  // On `work`.
+  // The following properties are used on `work`.
   private let work: DispatchQueue
   private let timer: any DispatchSourceTimer
   private var output: AVAssetReaderOutput?
@@ -49,15 +51,22 @@ final class TrackPump: @unchecked Sendable {
   private var isEnded = true
   private var hasEverDelivered = false
   private var hasGoneBack = false
-  /// When the pictures that were delivered and not shown yet are due.
+  /// Presentation times of the pictures that have been delivered and are not over yet.
   private var ahead: [CMTime] = []
   private var end = CMTime.zero
 
-  /// Pictures and seconds of sound that are read ahead, and that suffice to begin.
+  /// The number of pictures and the seconds of audio that are read ahead at most, and that are
+  /// enough to start playback.
   private static let pictures = (most: 6, enough: 3)
   private static let seconds = (most: 1.0, enough: 0.25)
 
-  /// - Parameter makeOutput: What is read from, made anew each time that reading begins.
+  /// Creates a pump, which starts to read at the first call of `restart`.
+  /// - Parameters:
+  ///   - track: The track that is read.
+  ///   - asset: The asset of the track.
+  ///   - timebase: The timebase of the item.
+  ///   - handlers: The functions that the pump calls.
+  ///   - makeOutput: Makes the output to read from. Called each time that reading starts.
   init(
     _ track: AVAssetTrack, of asset: AVAsset, timebase: CMTimebase, handlers: Handlers,
     makeOutput: @escaping @Sendable () throws -> AVAssetReaderOutput
@@ -78,13 +87,14 @@ final class TrackPump: @unchecked Sendable {
     reader?.cancelReading()
   }
 
-  /// Where what has been delivered ends; nil while there is more to come.
+  /// The time at which the delivered samples end; nil while there is more to read.
   var endOfMedia: CMTime? { lock.withLock { knownEnd } }
 
-  /// Why there is no more, where reading ended before the track did.
+  /// The error that ended the reading before the end of the track, or nil.
   var failure: AVError? { lock.withLock { brokenBy } }
 
-  /// What of the track was damaged, as far as it has been read; what was read twice counts twice.
+  /// The damage in the part of the track that has been read so far. Damage that is read again is
+  /// counted again.
   var damage: OVTReadingDamage {
     lock.withLock {
       var sum = pastDamage
@@ -94,7 +104,7 @@ final class TrackPump: @unchecked Sendable {
     }
   }
 
-  /// Begins anew. What goes on is given up at once.
+  /// Starts a new run, which reads from another time. The current run ends at once.
   func restart(at time: CMTime, run: Int) {
     let old: AVAssetReader? = lock.withLock {
       guard !isStopped else { return nil }
@@ -107,7 +117,7 @@ final class TrackPump: @unchecked Sendable {
     work.async { [weak self] in self?.step() }
   }
 
-  /// Ends. Nothing is delivered after this.
+  /// Ends the reading permanently. Nothing is delivered after this method has returned.
   func stop() {
     let old: AVAssetReader? = lock.withLock {
       isStopped = true
@@ -174,7 +184,8 @@ final class TrackPump: @unchecked Sendable {
     }
   }
 
-  /// Whether more is wanted now; else the timer is set for the moment when it will be.
+  /// Whether more is to be read now. If not, sets the timer for the time at which there will be
+  /// room.
   private func hasRoom() -> Bool {
     let now = CMTimebaseGetTime(timebase)
     var wakeUp: CMTime
@@ -209,7 +220,8 @@ final class TrackPump: @unchecked Sendable {
     if isEnough { prime() }
   }
 
-  /// A picture without an end: a layer leaves out what is over where it begins.
+  /// A copy of a picture's sample without a duration. A layer drops pictures that end before its
+  /// start time.
   private static func lasting(_ sample: CMSampleBuffer) -> CMSampleBuffer {
     var timing = CMSampleTimingInfo(
       duration: .invalid, presentationTimeStamp: CMSampleBufferGetPresentationTimeStamp(sample),
@@ -227,14 +239,15 @@ final class TrackPump: @unchecked Sendable {
     handlers.primed(run)
   }
 
-  /// The reader has nothing more.
+  /// Handles the end of the reading.
   private func finish() {
     let (reader, readFrom) = lock.withLock { (self.reader, source) }
     let failed = reader.flatMap { $0.status == .failed ? $0.error : nil }
-    // What cannot be read after what could is an end, of which the item tells.
+    // An error after samples have been delivered ends the track, and the item reports it when the
+    // end is reached.
     if let failed, !hasEverDelivered { return fail(AVError.reading(failed)) }
     if !isSound, ahead.isEmpty, !hasGoneBack, start > .zero {
-      // At the end, or behind it, the last picture is seen.
+      // If playback starts at or after the end of the pictures, the last picture is shown.
       hasGoneBack = true
       let last = track.samplePresentationTime(
         forTrackTime: track.timeRange.end - CMTime(value: 1, timescale: 10_000))
