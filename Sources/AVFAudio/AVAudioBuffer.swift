@@ -2,18 +2,24 @@
 import AudioToolbox
 import Foundation
 
-/// Memory for sound, of one format. Its kinds are `AVAudioPCMBuffer` and `AVAudioCompressedBuffer`.
+/// A buffer for audio of one format. Its subclasses are `AVAudioPCMBuffer` and
+/// `AVAudioCompressedBuffer`.
 open class AVAudioBuffer: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable {
-  // Sendable: as with a pixel buffer, who writes into the memory keeps others from it.
+  // Sendable: as with a pixel buffer, a program that writes into the memory must not let others use
+  // it meanwhile.
   public let format: AVAudioFormat
-  /// Sizes are of what is in use.
+  /// The buffers with the sizes of their contents.
   let used: UnsafeMutableAudioBufferListPointer
-  /// Sizes are of what there is room for.
+  /// The buffers with the sizes of their memory.
   let whole: UnsafeMutableAudioBufferListPointer
-  /// Frees what the lists point to.
+  /// Frees the memory of the buffers.
   private let release: () -> Void
 
-  /// - Parameter buffers: Each with all of its memory, which `release` frees.
+  /// Creates an empty buffer.
+  /// - Parameters:
+  ///   - format: The format of the audio.
+  ///   - buffers: The buffers, each with the size of its whole memory.
+  ///   - release: Frees the memory.
   init(_ format: AVAudioFormat, _ buffers: [AudioBuffer], release: @escaping () -> Void) {
     self.format = format
     self.release = release
@@ -33,17 +39,18 @@ open class AVAudioBuffer: NSObject, NSCopying, NSMutableCopying, @unchecked Send
     free(whole.unsafeMutablePointer)
   }
 
-  /// The buffers, with the sizes of what they hold; not to be changed. Valid as long as this object.
+  /// The buffers, with the sizes of their contents. They must not be changed. Valid as long as this
+  /// object exists.
   open var audioBufferList: UnsafePointer<AudioBufferList> { used.unsafePointer }
 
-  /// The buffers, with the sizes of what they have room for. Who writes into them sets `frameLength` afterwards, or
-  /// `byteLength`. Valid as long as this object.
+  /// The buffers, with the sizes of their memory. A program that writes into them sets
+  /// `frameLength` or `byteLength` afterwards. Valid as long as this object exists.
   open var mutableAudioBufferList: UnsafeMutablePointer<AudioBufferList> { whole.unsafeMutablePointer }
 
-  /// Another buffer with the same content.
+  /// Returns a buffer with a copy of the contents.
   open func copy(with zone: NSZone? = nil) -> Any { self }
   open func mutableCopy(with zone: NSZone? = nil) -> Any { copy(with: zone) }
 
-  /// Memory that is all zero; nil if there is not so much.
+  /// Allocates memory that is set to zero; nil if there is not enough.
   static func memory(_ size: Int) -> UnsafeMutableRawPointer? { calloc(1, max(1, size)) }
 }

@@ -2,20 +2,21 @@
 import AudioToolbox
 import Foundation
 
-/// How the channels of sound are arranged. Never changes.
+/// The arrangement of the channels of audio. Immutable.
 open class AVAudioChannelLayout: NSObject, @unchecked Sendable {
   // Sendable: memory that is written in `init` and freed in `deinit`.
   let managed: ManagedAudioChannelLayout
   private let memory: UnsafeMutableRawBufferPointer
 
-  /// Whole, with all its descriptions; valid as long as this object.
+  /// The layout with all its channel descriptions. Valid as long as this object exists.
   open var layout: UnsafePointer<AudioChannelLayout> {
     guard let base = memory.baseAddress else { preconditionFailure("Allocated memory has an address") }
     return UnsafePointer(base.assumingMemoryBound(to: AudioChannelLayout.self))
   }
 
-  /// A layout that a tag says.
-  /// - Parameter layoutTag: nil is returned for one that does not say the number of its channels, such as
+  /// Creates a layout of a tag.
+  /// - Parameter layoutTag: The tag.
+  /// - Returns: Nil for a tag that does not imply a number of channels, such as
   ///   `kAudioChannelLayoutTag_UseChannelDescriptions`.
   public convenience init?(layoutTag: AudioChannelLayoutTag) {
     guard AudioChannelLayoutTag_GetNumberOfChannels(layoutTag) > 0 else { return nil }
@@ -23,7 +24,8 @@ open class AVAudioChannelLayout: NSObject, @unchecked Sendable {
   }
 
   /// Copies a layout.
-  /// - Parameter layout: Followed in memory by as many descriptions as it says.
+  /// - Parameter layout: A layout that is followed in memory by as many channel descriptions as it
+  ///   states.
   public convenience init(layout: UnsafePointer<AudioChannelLayout>) {
     let fields = layout.pointee
     switch fields.mChannelLayoutTag {
@@ -40,7 +42,7 @@ open class AVAudioChannelLayout: NSObject, @unchecked Sendable {
     }
   }
 
-  /// More than there are channels anywhere.
+  /// The largest number of channel descriptions that are copied.
   private static let mostDescriptions: UInt32 = 1 << 16
 
   init(_ managed: ManagedAudioChannelLayout) {

@@ -2,33 +2,35 @@
 import AudioToolbox
 import Foundation
 
-/// Packets of compressed sound.
+/// A buffer for packets of compressed audio.
 open class AVAudioCompressedBuffer: AVAudioBuffer, @unchecked Sendable {
   // Sendable: as the base class.
-  /// Packets that there is room for.
+  /// The largest number of packets that the buffer can hold.
   public let packetCapacity: AVAudioPacketCount
-  /// In bytes.
+  /// The largest size of a packet, in bytes.
   public let maximumPacketSize: Int
-  /// The packets' bytes. Valid as long as this object.
+  /// The memory for the packets. Valid as long as this object exists.
   public let data: UnsafeMutableRawPointer
-  /// Bytes that there is room for.
+  /// The size of the memory in bytes.
   public let byteCapacity: UInt32
-  /// Where each packet is; nil where all have the same size and duration. Valid as long as this object.
+  /// The position and size of each packet; nil if all packets have the same size and duration.
+  /// Valid as long as this object exists.
   public let packetDescriptions: UnsafeMutablePointer<AudioStreamPacketDescription>?
   private var packets: AVAudioPacketCount = 0
   private var bytes: UInt32 = 0
 
-  /// A buffer for packets.
+  /// Creates an empty buffer.
   /// - Parameters:
-  ///   - format: Of compressed sound.
-  ///   - packetCapacity: Packets that there is room for.
-  ///   - maximumPacketSize: Of one of them, in bytes. Where 4 GiB, or the memory, are not enough, there is room for none.
+  ///   - format: A format of compressed audio.
+  ///   - packetCapacity: The largest number of packets that the buffer can hold.
+  ///   - maximumPacketSize: The largest size of a packet, in bytes. If the buffer would need more
+  ///     than 4 GiB, or more than the available memory, its capacity is 0.
   public init(format: AVAudioFormat, packetCapacity: AVAudioPacketCount, maximumPacketSize: Int) {
     let (size, overflow) = max(0, maximumPacketSize).multipliedReportingOverflow(by: Int(packetCapacity))
     let wanted = overflow ? nil : UInt32(exactly: size)
     let hasDescriptions = format.basic.mBytesPerPacket == 0 || format.basic.mFramesPerPacket == 0
     let table = hasDescriptions ? MemoryLayout<AudioStreamPacketDescription>.stride * Int(packetCapacity) : 0
-    // A single piece: the bytes, and then the table.
+    // One block of memory, which contains the packets and then their descriptions.
     let place = (Int(wanted ?? 0) + 63) & ~63
     let whole = wanted.flatMap { _ in Self.memory(place + table) }
     guard let memory = whole ?? Self.memory(1) else { preconditionFailure("No memory for a byte") }
@@ -47,19 +49,23 @@ open class AVAudioCompressedBuffer: AVAudioBuffer, @unchecked Sendable {
       release: { free(memory) })
   }
 
-  /// A buffer for packets of the size that the format says. Of formats whose packets differ there is room for none.
+  /// Creates an empty buffer for packets of the format's constant size. For a format without a
+  /// constant packet size, the byte capacity is 0.
+  /// - Parameters:
+  ///   - format: A format of compressed audio.
+  ///   - packetCapacity: The largest number of packets that the buffer can hold.
   public convenience init(format: AVAudioFormat, packetCapacity: AVAudioPacketCount) {
     self.init(
       format: format, packetCapacity: packetCapacity, maximumPacketSize: Int(format.basic.mBytesPerPacket))
   }
 
-  /// Packets in use. More than there is room for are taken for as many as that.
+  /// The number of packets in the buffer. Larger values are limited to `packetCapacity`.
   open var packetCount: AVAudioPacketCount {
     get { packets }
     set { packets = min(newValue, packetCapacity) }
   }
 
-  /// Bytes in use. More than there is room for are taken for as many as that.
+  /// The size of the packets in the buffer, in bytes. Larger values are limited to `byteCapacity`.
   open var byteLength: UInt32 {
     get { bytes }
     set {
@@ -68,7 +74,7 @@ open class AVAudioCompressedBuffer: AVAudioBuffer, @unchecked Sendable {
     }
   }
 
-  /// The bytes of each packet in use; nil if descriptions are beyond the bytes.
+  /// The bytes of each packet; nil if a packet description exceeds the buffer's contents.
   var packetBytes: [UnsafeRawBufferPointer]? {
     let size = Int64(format.basic.mBytesPerPacket)
     var found: [UnsafeRawBufferPointer] = []
@@ -84,7 +90,11 @@ open class AVAudioCompressedBuffer: AVAudioBuffer, @unchecked Sendable {
     return found
   }
 
-  /// Adds a packet; false if there is no room for it.
+  /// Appends a packet.
+  /// - Parameters:
+  ///   - packet: The bytes of the packet.
+  ///   - frames: The number of frames, or 0 if it is the format's.
+  /// - Returns: False if the packet does not fit into the buffer.
   func append(_ packet: [UInt8], frames: UInt32) -> Bool {
     guard packetCount < packetCapacity, packet.count <= Int(byteCapacity - byteLength) else { return false }
     packet.withUnsafeBytes { bytes in
@@ -99,7 +109,7 @@ open class AVAudioCompressedBuffer: AVAudioBuffer, @unchecked Sendable {
     return true
   }
 
-  /// Another buffer with the same content.
+  /// Returns a buffer with a copy of the packets.
   open override func copy(with zone: NSZone? = nil) -> Any {
     let copy = AVAudioCompressedBuffer(
       format: format, packetCapacity: packetCapacity, maximumPacketSize: maximumPacketSize)

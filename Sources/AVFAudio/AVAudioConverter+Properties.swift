@@ -4,8 +4,8 @@ import FFmpegMedia
 import Foundation
 
 extension AVAudioConverter {
-  /// For each channel of the output the channel of the input that it is, from 0; below 0: silence. A list of another
-  /// length than the output has channels is not taken.
+  /// The index of an input channel for each channel of the output, starting at 0; a negative number
+  /// produces silence. Arrays whose length is not the number of output channels are ignored.
   public var channelMap: [NSNumber] {
     get { (setup.channelMap ?? setup.impliedMap).map { NSNumber(value: $0) } }
     set {
@@ -14,27 +14,30 @@ extension AVAudioConverter {
     }
   }
 
-  /// Where the numbers of channels differ: whether channels are mixed, instead of being left out or silent. false at
-  /// first. A channel map that was set goes before.
+  /// Whether channels are mixed if the input and the output have different numbers of channels. If
+  /// false, which is the default, channels are dropped or added as silence. A channel map takes
+  /// precedence.
   public var downmix: Bool {
     get { setup.mixes }
     set { change { $0.mixes = newValue } }
   }
 
-  /// Whether noise is added before samples become integers of fewer bits, so that rounding is not heard as a tone.
+  /// Whether noise is added before samples are rounded to integers with fewer bits, so that the
+  /// rounding errors do not correlate with the signal.
   public var dither: Bool {
     get { setup.isDithered }
     set { change { $0.isDithered = newValue } }
   }
 
-  /// An `AVAudioQuality`: the higher, the longer the filter for another sample rate. 0 to 127; others are not taken.
+  /// The quality of the sample rate conversion, an `AVAudioQuality` from 0 to 127. Higher qualities
+  /// use a longer filter. Other values are ignored.
   public var sampleRateConverterQuality: Int {
     get { setup.quality }
     set { if (0...127).contains(newValue) { change { $0.quality = newValue } } }
   }
 
-  /// `AVSampleRateConverterAlgorithm_Normal` or `AVSampleRateConverterAlgorithm_Mastering`, which has the longest filter.
-  /// Others, which there are not, are not taken.
+  /// `AVSampleRateConverterAlgorithm_Normal` or `AVSampleRateConverterAlgorithm_Mastering`, which
+  /// uses the longest filter. Other values are ignored.
   public var sampleRateConverterAlgorithm: String? {
     get { setup.algorithm ?? AVSampleRateConverterAlgorithm_Normal }
     set {
@@ -43,14 +46,18 @@ extension AVAudioConverter {
     }
   }
 
-  /// What comes before and after where the sample rate of linear PCM changes. `normal` at first.
+  /// How the beginning and the end of the input are handled if the sample rate of linear PCM
+  /// changes. The default is `normal`.
   public var primeMethod: AVAudioConverterPrimeMethod {
     get { setup.primeMethod }
     set { change { $0.primeMethod = newValue } }
   }
 
-  /// Frames that the filter, or an encoder, needs beside those that are wanted: of the input where the rate changes, and
-  /// what a decoder makes of the packets too much where they are encoded. Set, it says what the method `pre` takes.
+  /// The number of frames that a conversion needs in addition to those of the output. For a sample
+  /// rate conversion these are input frames before and after an output frame that the filter
+  /// depends on. For an encoder they are the leading frames that the decoder produces and that have
+  /// to be discarded. A value that is set determines how many leading frames the prime method `pre`
+  /// discards.
   public var primeInfo: AVAudioConverterPrimeInfo {
     get {
       if let set = setup.primeInfo { return set }
@@ -67,7 +74,8 @@ extension AVAudioConverter {
     set { change { $0.primeInfo = newValue } }
   }
 
-  /// What a decoder of the output needs, or what the decoder of the input is given; nil if there is nothing.
+  /// The decoder configuration of the encoded output or, if the input is decoded, the configuration
+  /// that its decoder gets; nil if there is none.
   public var magicCookie: Data? {
     get {
       outputFormat.isPCM
@@ -81,7 +89,8 @@ extension AVAudioConverter {
 
   private var codec: SoundCodec? { outputFormat.isPCM ? nil : SoundCodec(outputFormat.basic.mFormatID) }
 
-  /// Bits per second of AAC and Opus, of all channels; 0 for what has none. Those below 1 are not taken.
+  /// The bit rate of AAC and Opus, for all channels, in bits per second; 0 for other formats.
+  /// Values below 1 are ignored.
   public var bitRate: Int {
     get {
       guard let codec, !codec.isLossless else { return 0 }
@@ -95,8 +104,9 @@ extension AVAudioConverter {
     }
   }
 
-  /// Of AAC: `AVAudioBitRateStrategy_Variable`, where a medium quality decides on the size of packets, or another, where
-  /// `bitRate` does. nil for what has none.
+  /// For AAC, the bit rate strategy. With `AVAudioBitRateStrategy_Variable` a medium quality
+  /// determines the sizes of the packets; with other strategies `bitRate` does. Nil for other
+  /// formats.
   public var bitRateStrategy: String? {
     get { codec == .aac ? setup.strategy ?? AVAudioBitRateStrategy_LongTermAverage : nil }
     set {
@@ -109,15 +119,15 @@ extension AVAudioConverter {
     }
   }
 
-  /// The most bytes of a packet, or of a frame of linear PCM.
+  /// The largest size in bytes of a packet, or of a frame of linear PCM.
   public var maximumOutputPacketSize: Int {
     let basic = outputFormat.basic
     let channels = Int(basic.mChannelsPerFrame)
     guard let codec else { return Int(basic.mBytesPerFrame) }
     switch codec {
-    // 6144 bits of each channel (ISO/IEC 14496-3, 4.5.3.1), and a header's room.
+    // 6144 bits for each channel (ISO/IEC 14496-3, clause 4.5.3.1), and room for a header.
     case .aac: return 768 * channels + 64
-    // As much as libopus asks for.
+    // The buffer size that the documentation of libopus recommends.
     case .opus: return 4000
     case .appleLossless, .flac:
       let description = (try? current() as? EncodingConversion)?.description
@@ -133,33 +143,36 @@ extension AVAudioConverter {
     512_000,
   ]
 
-  /// Bits per second that the encoder takes; nil where nothing is encoded, or without loss.
+  /// The bit rates that the encoder supports, in bits per second; nil if the output is not encoded,
+  /// or losslessly.
   public var availableEncodeBitRates: [NSNumber]? {
     guard let codec, !codec.isLossless else { return nil }
     return Self.bitRates.map { NSNumber(value: $0) }
   }
 
-  /// Those that the output's rate and channels have room for.
+  /// The bit rates of `availableEncodeBitRates` that are possible with the output's sample rate and
+  /// channels.
   public var applicableEncodeBitRates: [NSNumber]? {
     guard let codec, !codec.isLossless else { return nil }
-    // At most 6144 bits for 1024 frames of a channel.
+    // AAC has at most 6144 bits per channel for 1024 frames.
     let most = codec == .aac ? Int(outputFormat.sampleRate) * 6 * Int(outputFormat.channelCount) : 510_000
     return Self.bitRates.filter { $0 <= most }.map { NSNumber(value: $0) }
   }
 
-  /// Sample rates that the encoder takes; nil where nothing is encoded, or any is taken.
+  /// The sample rates that the encoder supports; nil if the output is not encoded, or if any sample
+  /// rate is supported.
   public var availableEncodeSampleRates: [NSNumber]? {
     codec?.sampleRates.map { $0.map { NSNumber(value: $0) } }
   }
 
-  /// Sample rates that the encoder takes at the bit rate that was set.
+  /// The sample rates that the encoder supports at the bit rate that has been set.
   public var applicableEncodeSampleRates: [NSNumber]? {
     guard let rates = codec?.sampleRates else { return nil }
     guard codec == .aac, let bitRate = setup.bitRate else { return rates.map { NSNumber(value: $0) } }
     return rates.filter { $0 * 6 * Int(outputFormat.channelCount) >= bitRate }.map { NSNumber(value: $0) }
   }
 
-  /// Arrangements of channels that the encoder takes; nil where nothing is encoded.
+  /// The channel layouts that the encoder supports; nil if the output is not encoded.
   public var availableEncodeChannelLayoutTags: [NSNumber]? {
     let few = [kAudioChannelLayoutTag_Mono, kAudioChannelLayoutTag_Stereo]
     let more = [

@@ -3,18 +3,19 @@ import AudioToolbox
 import FFmpegMedia
 import Foundation
 
-/// What comes before the first frame and after the last where the sample rate changes.
+/// How a sample rate conversion handles the beginning and the end of the input.
 public enum AVAudioConverterPrimeMethod: Int, Sendable {
-  /// The input begins with frames that only prime the filter, and ends with such: `primeInfo` says how many.
+  /// The input begins with frames that only prime the filter and ends with frames that only flush
+  /// it. `primeInfo` tells how many.
   case pre = 0
-  /// The sound before the input is taken for silence, and the input's end is followed by silence: the output has as
-  /// many frames as the input is long.
+  /// The input is preceded and followed by silence. The output has the duration of the input.
   case normal = 1
-  /// Nothing follows the input: the output is late by the length of half the filter, and its end is not given out.
+  /// The input is not followed by silence. The output is delayed by half the length of the filter,
+  /// and its end is not produced.
   case none = 2
 }
 
-/// Frames beside those that are wanted.
+/// The number of additional frames that a conversion needs.
 public struct AVAudioConverterPrimeInfo: Sendable, Hashable {
   public var leadingFrames: AVAudioFrameCount
   public var trailingFrames: AVAudioFrameCount
@@ -27,52 +28,64 @@ public struct AVAudioConverterPrimeInfo: Sendable, Hashable {
   }
 }
 
-/// What an input block says.
+/// The result of an input block.
 public enum AVAudioConverterInputStatus: Int, Sendable {
-  /// The buffer that it returns has sound.
+  /// The returned buffer contains audio.
   case haveData = 0
-  /// There is none now.
+  /// There is no audio at the moment.
   case noDataNow = 1
-  /// There will be none.
+  /// There is no further audio.
   case endOfStream = 2
 }
 
-/// How a conversion ended.
+/// The result of a conversion.
 public enum AVAudioConverterOutputStatus: Int, Sendable {
-  /// All that was asked for, or all that was left at the end, is there.
+  /// The output buffer is full, or contains the rest of the output.
   case haveData = 0
-  /// The input block had not enough; what there was is in the buffer.
+  /// The input block had not enough audio. The output buffer contains what could be converted.
   case inputRanDry = 1
-  /// There was nothing left.
+  /// There is no further output.
   case endOfStream = 2
-  /// See the error. What was made before is in the buffer.
+  /// An error occurred. The output buffer contains what was converted before.
   case error = 3
 }
 
-/// Gives a converter its input: a buffer and `haveData`, or another status. It is told how many frames, or packets, would
-/// do; another number is as good. All of the buffer, which has the input's format, is used.
+/// Provides the input of a conversion.
+///
+/// The block returns a buffer of the input format and sets the status to `haveData`, or sets
+/// another status. All audio in the buffer is used.
+/// - Parameters:
+///   - inNumberOfPackets: The number of frames or packets that are needed. Another number is
+///     allowed.
+///   - outStatus: Receives the status.
 public typealias AVAudioConverterInputBlock = (
   _ inNumberOfPackets: AVAudioPacketCount, _ outStatus: UnsafeMutablePointer<AVAudioConverterInputStatus>
 ) -> AVAudioBuffer?
 
-/// Converts sound: linear PCM to linear PCM of any rate, layout and number of channels, to AAC, Apple Lossless, FLAC and
-/// Opus, and what libavcodec can decode to linear PCM.
+/// Converts audio between formats.
 ///
-/// Properties are set before the first conversion, or before one after `reset()`; of AAC, `bitRate` may change at any time.
+/// Linear PCM is converted to linear PCM of any sample rate, layout and number of channels, or
+/// encoded as AAC, Apple Lossless, FLAC or Opus. Formats that libavcodec can decode are converted
+/// to linear PCM.
+///
+/// Properties must be set before the first conversion, or before the first one after `reset()`. The
+/// `bitRate` of AAC can be changed at any time.
 open class AVAudioConverter: NSObject {
   public let inputFormat: AVAudioFormat
   public let outputFormat: AVAudioFormat
   var setup: ConverterSetup
   private var conversion: (any SoundConversion)?
-  /// Something was asked for.
+  /// Whether a conversion has begun.
   private var hasBegun = false
-  /// The input has said that it is over.
+  /// Whether the input block has returned `endOfStream`.
   private var hasEnded = false
 
+  /// Creates a converter.
   /// - Parameters:
-  ///   - fromFormat: Of the input.
-  ///   - toFormat: Of the output. nil is returned where this conversion is not possible; packets cannot become packets of
-  ///     another format.
+  ///   - fromFormat: The format of the input.
+  ///   - toFormat: The format of the output.
+  /// - Returns: Nil if the conversion is not possible. Compressed audio cannot be converted
+  ///   directly to another compressed format.
   public init?(from fromFormat: AVAudioFormat, to toFormat: AVAudioFormat) {
     inputFormat = fromFormat
     outputFormat = toFormat
@@ -82,7 +95,7 @@ open class AVAudioConverter: NSObject {
     conversion = made
   }
 
-  /// Forgets all input, and what the converter has made of it.
+  /// Discards the input so far and what has been converted of it.
   open func reset() {
     conversion = nil
     hasEnded = false
@@ -96,19 +109,19 @@ open class AVAudioConverter: NSObject {
     return made
   }
 
-  /// A changed setting holds for what is converted next, if nothing has been.
+  /// Changes a setting. The change has an effect if no conversion has begun.
   func change(_ body: (inout ConverterSetup) -> Void) {
     body(&setup)
     if !hasBegun { conversion = nil }
   }
 
-  /// Converts linear PCM to linear PCM of the same sample rate, all at once.
+  /// Converts a buffer of linear PCM to another format of linear PCM with the same sample rate.
   /// - Parameters:
-  ///   - outputBuffer: With room for as many frames as the input has.
-  ///   - inputBuffer: In the input's format.
-  /// - Throws: `kAudioConverterErr_OperationNotSupported` for compressed sound and another sample rate,
-  ///   `kAudioConverterErr_InvalidOutputSize` where there is no room, `kAudioConverterErr_FormatNotSupported` for buffers
-  ///   of other formats than the converter's.
+  ///   - outputBuffer: A buffer with room for the frames of the input.
+  ///   - inputBuffer: A buffer in the input format.
+  /// - Throws: `kAudioConverterErr_OperationNotSupported` for compressed audio or another sample
+  ///   rate, `kAudioConverterErr_InvalidOutputSize` if there is not enough room,
+  ///   `kAudioConverterErr_FormatNotSupported` for buffers in other formats than the converter's.
   open func convert(to outputBuffer: AVAudioPCMBuffer, from inputBuffer: AVAudioPCMBuffer) throws {
     guard inputFormat.isPCM, outputFormat.isPCM, inputFormat.sampleRate == outputFormat.sampleRate else {
       throw AudioError.make(
@@ -131,11 +144,13 @@ open class AVAudioConverter: NSObject {
     } catch { throw AudioError.conversion(error) }
   }
 
-  /// Converts as much as a buffer has room for, and asks for input as it is needed.
+  /// Fills a buffer with converted audio, and calls the input block when it needs input.
   /// - Parameters:
-  ///   - outputBuffer: In the output's format; what it held is replaced.
-  ///   - outError: Where the error goes if the result is `.error`.
-  ///   - inputBlock: Called for more input, and no more once it has said `endOfStream`, up to `reset()`.
+  ///   - outputBuffer: A buffer in the output format. Its contents are replaced.
+  ///   - outError: Receives the error if the result is `.error`.
+  ///   - inputBlock: Provides the input. After it has returned `endOfStream` it is not called until
+  ///     `reset()`.
+  /// - Returns: The result of the conversion.
   open func convert(
     to outputBuffer: AVAudioBuffer, error outError: NSErrorPointer,
     withInputFrom inputBlock: AVAudioConverterInputBlock
@@ -158,7 +173,7 @@ open class AVAudioConverter: NSObject {
           hasEnded = true
           try conversion.finish()
         case .haveData:
-          // Nothing, said to be something, would be asked for without end.
+          // An empty buffer is treated as `noDataNow`; otherwise the loop might not end.
           guard let input, holdsSound(input) else { return .inputRanDry }
           try check(input, inputFormat)
           try conversion.feed(input)

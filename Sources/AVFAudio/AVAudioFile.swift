@@ -3,36 +3,39 @@ import AudioToolbox
 import FFmpegMedia
 import Foundation
 
-/// A file of sound, read or written as linear PCM.
+/// An audio file, whose contents are read or written as linear PCM.
 ///
-/// Reads what libavformat and libavcodec read. Writes WAVE, Core Audio and AIFF files of linear PCM, and MPEG-4 files of AAC
-/// and Apple Lossless.
+/// The formats that libavformat and libavcodec support can be read. WAVE, Core Audio and AIFF files
+/// with linear PCM, and MPEG-4 files with AAC or Apple Lossless can be written.
 open class AVAudioFile: NSObject {
   public let url: URL
-  /// The format of what is in the file.
+  /// The format of the audio in the file.
   public let fileFormat: AVAudioFormat
-  /// The format of the buffers that are read or written.
+  /// The format of the buffers for reading and writing.
   public let processingFormat: AVAudioFormat
   private var reader: AudioFileReader?
   private var writer: AudioFileWriter?
   private let isReading: Bool
-  /// Of a file that is closed.
+  /// The length of a file that has been closed.
   private var finalLength: AVAudioFramePosition = 0
 
-  /// Opens a file to read it as floating-point samples, each channel on its own.
-  /// - Parameter fileURL: Of a regular file.
-  /// - Throws: An error of the domain "com.apple.coreaudio.avfaudio": `kAudioFileUnsupportedFileTypeError` for what is no
-  ///   sound, `kAudioFileInvalidFileError` for what is damaged, `kAudioFileUnspecifiedError` for what is not there.
+  /// Opens a file for reading as 32-bit floating-point samples with a buffer for each channel.
+  /// - Parameter fileURL: The URL of a regular file.
+  /// - Throws: An error of the domain "com.apple.coreaudio.avfaudio":
+  ///   `kAudioFileUnsupportedFileTypeError` if the file contains no audio,
+  ///   `kAudioFileInvalidFileError` if it is damaged, `kAudioFileUnspecifiedError` if it does not
+  ///   exist.
   public convenience init(forReading fileURL: URL) throws {
     try self.init(forReading: fileURL, commonFormat: .pcmFormatFloat32, interleaved: false)
   }
 
-  /// Opens a file to read it.
+  /// Opens a file for reading.
   /// - Parameters:
-  ///   - fileURL: Of a regular file.
-  ///   - format: Of the samples that are read.
-  ///   - interleaved: Whether the channels' samples alternate.
-  /// - Throws: As `init(forReading:)`; `kAudioFileUnsupportedDataFormatError` for `otherFormat`.
+  ///   - fileURL: The URL of a regular file.
+  ///   - format: The format of the samples that are read.
+  ///   - interleaved: Whether the samples of the channels are interleaved in one buffer.
+  /// - Throws: The errors of `init(forReading:)`, and `kAudioFileUnsupportedDataFormatError` for
+  ///   `otherFormat`.
   public init(forReading fileURL: URL, commonFormat format: AVAudioCommonFormat, interleaved: Bool) throws {
     do {
       let reader = try AudioFileReader(fileURL, format, isInterleaved: interleaved)
@@ -45,26 +48,28 @@ open class AVAudioFile: NSObject {
     super.init()
   }
 
-  /// Creates a file to write floating-point samples, each channel on its own.
+  /// Creates a file for writing 32-bit floating-point samples with a buffer for each channel.
   /// - Parameters:
-  ///   - fileURL: Where the file is to be, once it is closed. Its name extension says the type (wav, caf, aif, aiff, aifc,
-  ///     m4a, mp4), unless `AVAudioFileTypeKey` does. A regular file that is there is replaced then, and stays as it is
-  ///     until then.
-  ///   - settings: The keys of `AVFormatIDKey` and what belongs to it.
-  /// - Throws: `kAudioFileUnsupportedFileTypeError` for other types, `kAudioFileUnsupportedDataFormatError` for what the
-  ///   type cannot hold, `kAudioFilePermissionsError` and `kAudioFileUnspecifiedError` where nothing can be written.
+  ///   - fileURL: The URL that the file gets when it is closed. Its path extension determines the
+  ///     type (wav, caf, aif, aiff, aifc, m4a, mp4), unless `AVAudioFileTypeKey` does. An existing
+  ///     regular file is replaced when the new file is closed, and is not changed before.
+  ///   - settings: `AVFormatIDKey` and the keys for that format.
+  /// - Throws: `kAudioFileUnsupportedFileTypeError` for other types,
+  ///   `kAudioFileUnsupportedDataFormatError` for formats that the type cannot hold,
+  ///   `kAudioFilePermissionsError` or `kAudioFileUnspecifiedError` if the file cannot be written.
   public convenience init(forWriting fileURL: URL, settings: [String: Any]) throws {
     try self.init(
       forWriting: fileURL, settings: settings, commonFormat: .pcmFormatFloat32, interleaved: false)
   }
 
-  /// Creates a file to write.
+  /// Creates a file for writing.
   /// - Parameters:
-  ///   - fileURL: As `init(forWriting:settings:)`.
-  ///   - settings: As `init(forWriting:settings:)`.
-  ///   - format: Of the samples that are written.
-  ///   - interleaved: Whether the channels' samples alternate.
-  /// - Throws: As `init(forWriting:settings:)`.
+  ///   - fileURL: As in `init(forWriting:settings:)`.
+  ///   - settings: As in `init(forWriting:settings:)`.
+  ///   - format: The format of the samples that are written.
+  ///   - interleaved: Whether the samples of the channels are interleaved in one buffer.
+  /// - Throws: The errors of `init(forWriting:settings:)`, and
+  ///   `kAudioFileUnsupportedDataFormatError` for `otherFormat`.
   public init(
     forWriting fileURL: URL, settings: [String: Any], commonFormat format: AVAudioCommonFormat,
     interleaved: Bool
@@ -82,8 +87,9 @@ open class AVAudioFile: NSObject {
 
   deinit { close() }
 
-  /// Ends reading or writing. A file that was written is complete, and has its name, from here on; where that fails, there
-  /// is none, and a file that was to be replaced is as it was. Called when the object goes away.
+  /// Ends the reading or writing. A file that was written is completed and gets its name. If that
+  /// fails, the file is removed, and a file that was to be replaced is not changed. Called when the
+  /// object is deallocated.
   open func close() {
     finalLength = length
     reader = nil
@@ -91,35 +97,37 @@ open class AVAudioFile: NSObject {
     writer = nil
   }
 
-  /// Whether `close()` has not been called.
+  /// Whether the file has not been closed.
   open var isOpen: Bool { reader != nil || writer != nil }
 
-  /// Frames in the file, at the sample rate of `processingFormat`.
+  /// The number of frames in the file, at the sample rate of `processingFormat`.
   open var length: AVAudioFramePosition { reader?.length ?? writer?.frames ?? finalLength }
 
-  /// The frame that is read next, or written. Set, it is where reading goes on; of a file that is written it cannot be
-  /// set. Below 0 is taken for 0, and beyond the end for the end.
+  /// The index of the next frame to be read or written. Setting it makes reading continue there;
+  /// values outside of the file are limited to its beginning and end. It cannot be set for a file
+  /// that is written.
   open var framePosition: AVAudioFramePosition {
     get { reader?.position ?? writer?.frames ?? finalLength }
     set { reader?.position = min(max(0, newValue), reader?.length ?? 0) }
   }
 
-  /// Reads as many frames as a buffer has room for.
-  /// - Parameter buffer: In `processingFormat`. Its `frameLength` says how many there were: at the end of the file fewer,
-  ///   and then none.
-  /// - Throws: As `read(into:frameCount:)`.
+  /// Reads as many frames as fit into a buffer.
+  /// - Parameter buffer: A buffer in `processingFormat`. Its `frameLength` is set to the number of
+  ///   frames that were read, which is smaller at the end of the file and then 0.
+  /// - Throws: The errors of `read(into:frameCount:)`.
   open func read(into buffer: AVAudioPCMBuffer) throws {
     try read(into: buffer, frameCount: buffer.frameCapacity)
   }
 
   /// Reads frames.
   /// - Parameters:
-  ///   - buffer: In `processingFormat`. Its `frameLength` says how many there were: at the end of the file fewer, and then
-  ///     none.
-  ///   - frames: As many as the buffer has room for, at most.
-  /// - Throws: `kAudioFileNotOpenError` after `close()`, `kAudioFilePermissionsError` for a file that is written,
-  ///   `kAudioFileUnsupportedDataFormatError` for a buffer of another format, `kAudioFileInvalidFileError` where the file
-  ///   is damaged; what comes before the damage was read then.
+  ///   - buffer: A buffer in `processingFormat`. Its `frameLength` is set to the number of frames
+  ///     that were read, which is smaller at the end of the file and then 0.
+  ///   - frames: The largest number of frames to read, which is limited to the buffer's capacity.
+  /// - Throws: `kAudioFileNotOpenError` after `close()`, `kAudioFilePermissionsError` for a file
+  ///   that is written, `kAudioFileUnsupportedDataFormatError` for a buffer in another format,
+  ///   `kAudioFileInvalidFileError` if the file is damaged at this position; frames before the
+  ///   damage are read first.
   open func read(into buffer: AVAudioPCMBuffer, frameCount frames: AVAudioFrameCount) throws {
     buffer.frameLength = 0
     guard isReading else {
@@ -132,12 +140,12 @@ open class AVAudioFile: NSObject {
     }
   }
 
-  /// Writes a buffer's frames at the end of the file.
-  /// - Parameter buffer: In `processingFormat`.
-  /// - Throws: `kAudioFileNotOpenError` after `close()`, `kAudioFilePermissionsError` for a file that is read,
-  ///   `kAudioFileUnsupportedDataFormatError` for a buffer of another format,
-  ///   `kAudioFileDoesNotAllow64BitDataSizeError` for more than 4 GiB in an AIFF file, `kAudioFileUnspecifiedError` where
-  ///   the disk is full.
+  /// Appends the frames of a buffer to the file.
+  /// - Parameter buffer: A buffer in `processingFormat`.
+  /// - Throws: `kAudioFileNotOpenError` after `close()`, `kAudioFilePermissionsError` for a file
+  ///   that is read, `kAudioFileUnsupportedDataFormatError` for a buffer in another format,
+  ///   `kAudioFileDoesNotAllow64BitDataSizeError` if an AIFF file would exceed 4 GiB,
+  ///   `kAudioFileUnspecifiedError` if the disk is full.
   open func write(from buffer: AVAudioPCMBuffer) throws {
     guard !isReading else {
       throw AudioError.make(kAudioFilePermissionsError, "The file was opened to be read.")

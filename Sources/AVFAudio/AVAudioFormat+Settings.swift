@@ -3,9 +3,10 @@ import AudioToolbox
 import Foundation
 
 extension AVAudioFormat {
-  /// What settings say: the keys of `AVFormatIDKey` and what belongs to it.
-  /// - Parameter settings: nil is returned where there is no format, rate or number of channels, or for an impossible
-  ///   one; and for more than two channels without `AVChannelLayoutKey`.
+  /// Creates a format of settings.
+  /// - Parameter settings: `AVFormatIDKey` and the keys for that format.
+  /// - Returns: Nil if the format, the sample rate or the number of channels is missing or invalid,
+  ///   or if there are more than two channels without `AVChannelLayoutKey`.
   public convenience init?(settings: [String: Any]) {
     func number(_ key: String) -> Double? { (settings[key] as? NSNumber)?.doubleValue }
     let layout = (settings[AVChannelLayoutKey] as? Data).flatMap { AVAudioChannelLayout(data: $0) }
@@ -58,7 +59,9 @@ extension AVAudioFormat {
 }
 
 extension AVAudioChannelLayout {
-  /// The bytes of an `AudioChannelLayout`; nil if they are fewer than it says.
+  /// Creates a layout of the bytes of an `AudioChannelLayout`.
+  /// - Returns: Nil if there are fewer bytes than the layout states, or its tag does not imply a
+  ///   number of channels.
   convenience init?(data: Data) {
     let header = 12
     guard data.count >= header else { return nil }

@@ -2,9 +2,9 @@
 import AudioToolbox
 import Foundation
 
-/// Layouts of linear PCM that most programs use: of this machine's byte order, without room between samples.
+/// Common formats of linear PCM samples, in native byte order and without padding.
 public enum AVAudioCommonFormat: UInt, Sendable {
-  /// None of these.
+  /// None of the common formats.
   case otherFormat = 0
   case pcmFormatFloat32 = 1
   case pcmFormatFloat64 = 2
@@ -12,14 +12,14 @@ public enum AVAudioCommonFormat: UInt, Sendable {
   case pcmFormatInt32 = 4
 }
 
-/// The format of sound. Never changes, but for the magic cookie.
+/// The format of audio. Immutable, except for the magic cookie.
 open class AVAudioFormat: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards the cookie; the rest is constant.
   private let lock = Lock()
   private let description_: CMAudioFormatDescription
   private var cookie: Data?
 
-  /// How the channels are arranged; nil where the format says their number only.
+  /// The arrangement of the channels; nil if only their number is known.
   public let channelLayout: AVAudioChannelLayout?
   let basic: AudioStreamBasicDescription
 
@@ -40,16 +40,17 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
     } catch { preconditionFailure("A description of any numbers can be made: \(error)") }
   }
 
-  /// Floating-point samples of 32 bits, each channel on its own.
+  /// Creates a format of 32-bit floating-point samples with a buffer for each channel.
   /// - Parameters:
-  ///   - sampleRate: In hertz; above 0.
-  ///   - channels: 1 or 2; nil is returned for more, whose arrangement has to be said.
+  ///   - sampleRate: The sample rate in hertz, above 0.
+  ///   - channels: The number of channels, 1 or 2.
+  /// - Returns: Nil for invalid values. More channels need a channel layout.
   public convenience init?(standardFormatWithSampleRate sampleRate: Double, channels: AVAudioChannelCount) {
     self.init(
       commonFormat: .pcmFormatFloat32, sampleRate: sampleRate, channels: channels, interleaved: false)
   }
 
-  /// Floating-point samples of 32 bits, each channel on its own.
+  /// Creates a format of 32-bit floating-point samples with a buffer for each channel.
   public convenience init(
     standardFormatWithSampleRate sampleRate: Double, channelLayout layout: AVAudioChannelLayout
   ) {
@@ -57,12 +58,14 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
       commonFormat: .pcmFormatFloat32, sampleRate: sampleRate, interleaved: false, channelLayout: layout)
   }
 
-  /// One of the common layouts of samples.
+  /// Creates a format of one of the common sample formats.
   /// - Parameters:
-  ///   - format: nil is returned for `otherFormat`.
-  ///   - sampleRate: In hertz; above 0.
-  ///   - channels: 1 or 2; nil is returned for more, whose arrangement has to be said.
-  ///   - interleaved: The channels' samples alternate; otherwise each channel has a buffer of its own.
+  ///   - format: The format of the samples.
+  ///   - sampleRate: The sample rate in hertz, above 0.
+  ///   - channels: The number of channels, 1 or 2.
+  ///   - interleaved: Whether the samples of the channels are interleaved in one buffer; otherwise
+  ///     each channel has a buffer.
+  /// - Returns: Nil for `otherFormat` and for invalid values. More channels need a channel layout.
   public convenience init?(
     commonFormat format: AVAudioCommonFormat, sampleRate: Double, channels: AVAudioChannelCount,
     interleaved: Bool
@@ -73,7 +76,8 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
     self.init(basic, nil)
   }
 
-  /// One of the common layouts of samples; `otherFormat` is taken for floats of 32 bits.
+  /// Creates a format of one of the common sample formats. `otherFormat` is taken as
+  /// `pcmFormatFloat32`.
   public convenience init(
     commonFormat format: AVAudioCommonFormat, sampleRate: Double, interleaved: Bool,
     channelLayout layout: AVAudioChannelLayout
@@ -84,17 +88,19 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
       layout)
   }
 
-  /// What a description says.
-  /// - Parameter asbd: nil is returned for one of more than two channels, whose arrangement has to be said, and for
-  ///   impossible numbers.
+  /// Creates a format of a stream description.
+  /// - Parameter asbd: The stream description.
+  /// - Returns: Nil for invalid values, and for more than two channels, which need a channel
+  ///   layout.
   public convenience init?(streamDescription asbd: UnsafePointer<AudioStreamBasicDescription>) {
     self.init(streamDescription: asbd, channelLayout: nil)
   }
 
-  /// What a description says.
+  /// Creates a format of a stream description and a channel layout.
   /// - Parameters:
-  ///   - asbd: nil is returned for impossible numbers.
-  ///   - layout: Has as many channels. It may be nil for one or two.
+  ///   - asbd: The stream description.
+  ///   - layout: A layout with the same number of channels. It can be nil for one or two channels.
+  /// - Returns: Nil for invalid values.
   public convenience init?(
     streamDescription asbd: UnsafePointer<AudioStreamBasicDescription>,
     channelLayout layout: AVAudioChannelLayout?
@@ -107,7 +113,7 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
     self.init(basic, layout)
   }
 
-  /// What a format description of Core Media says.
+  /// Creates a format of a Core Media format description.
   public convenience init(cmAudioFormatDescription formatDescription: CMAudioFormatDescription) {
     self.init(
       formatDescription.audioStreamBasicDescription ?? AudioStreamBasicDescription(),
@@ -115,7 +121,7 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
       cookie: formatDescription.magicCookie)
   }
 
-  /// More channels than anybody has.
+  /// The numbers of channels that formats can have.
   private static let channels = 1...UInt32(1024)
 
   private static func isPossible(_ basic: AudioStreamBasicDescription) -> Bool {
@@ -158,7 +164,7 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
 
   // MARK: - What it says
 
-  /// Which of the common layouts it is.
+  /// The common format of the samples, or `otherFormat`.
   open var commonFormat: AVAudioCommonFormat {
     guard isPCM, basic.mFormatFlags & kAudioFormatFlagIsBigEndian == kAudioFormatFlagsNativeEndian,
       basic.mBytesPerFrame == basic.mBitsPerChannel / 8 * (isInterleaved ? basic.mChannelsPerFrame : 1)
@@ -176,17 +182,18 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
 
   var isPCM: Bool { basic.mFormatID == kAudioFormatLinearPCM }
 
-  /// Whether it is one of floating-point samples of 32 bits, each channel on its own.
+  /// Whether the samples are 32-bit floating-point numbers with a buffer for each channel.
   open var isStandard: Bool { commonFormat == .pcmFormatFloat32 && !isInterleaved }
   open var channelCount: AVAudioChannelCount { basic.mChannelsPerFrame }
-  /// In hertz.
+  /// The sample rate in hertz.
   open var sampleRate: Double { basic.mSampleRate }
 
-  /// Whether the channels' samples alternate in one buffer. True for compressed sound.
+  /// Whether the samples of the channels are interleaved in one buffer. True for compressed audio.
   open var isInterleaved: Bool { basic.mFormatFlags & kAudioFormatFlagIsNonInterleaved == 0 || !isPCM }
 
-  /// Valid as long as this object, and longer while no program has thousands of formats: it is often read of an object that
-  /// nobody keeps.
+  /// The stream description. The pointer is valid as long as this object exists, and for the first
+  /// 4096 different descriptions of the process forever, since programs often read it from a
+  /// temporary object.
   open var streamDescription: UnsafePointer<AudioStreamBasicDescription> {
     if let shared = SharedDescriptions.pointer(to: basic) { return shared }
     guard let pointer = CMAudioFormatDescriptionGetStreamBasicDescription(description_) else {
@@ -195,20 +202,20 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
     return pointer
   }
 
-  /// What a decoder of compressed sound needs besides.
+  /// The decoder configuration of compressed audio.
   open var magicCookie: Data? {
     get { lock.withLock { cookie } }
     set { lock.withLock { cookie = newValue } }
   }
 
-  /// The same for Core Media, with the magic cookie.
+  /// The Core Media format description, which includes the magic cookie.
   open var formatDescription: CMAudioFormatDescription {
     Self.describe(basic, channelLayout, magicCookie)
   }
 
   // MARK: - Comparison
 
-  /// Whether two formats are of the same sound. A layout that is not said is that of mono or stereo.
+  /// Whether two formats are equal. A missing channel layout is taken as that of mono or stereo.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? AVAudioFormat else { return false }
     return basic == other.basic && impliedLayout == other.impliedLayout && magicCookie == other.magicCookie
@@ -225,7 +232,7 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
     }
   }
 
-  /// "2 ch, 44100 Hz, Float32, deinterleaved".
+  /// A description such as "2 ch, 44100 Hz, Float32, deinterleaved".
   open override var description: String {
     let name: String
     switch commonFormat {
@@ -242,12 +249,13 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
   }
 }
 
-/// Descriptions at addresses that stay.
+/// Stream descriptions at addresses that stay valid for the lifetime of the process.
 private enum SharedDescriptions {
-  /// As many as are kept, so that files of strangers take no memory without end.
+  /// The largest number of descriptions, which bounds the memory that files with many formats can
+  /// use.
   private static let most = 4096
   private static let lock = Lock()
-  // Guarded by `lock`; what the pointers point to is written once.
+  // Guarded by `lock`. The descriptions that the pointers refer to are written once.
   nonisolated(unsafe) private static var known:
     [AudioStreamBasicDescription: UnsafePointer<AudioStreamBasicDescription>] = [:]
 
@@ -256,7 +264,8 @@ private enum SharedDescriptions {
   ) -> UnsafePointer<AudioStreamBasicDescription>? {
     lock.withLock {
       if let pointer = known[basic] { return pointer }
-      // Without a rate that is equal to itself it would never be found again.
+      // A description with a NaN sample rate is not equal to itself and would be added at each
+      // call.
       guard known.count < most, basic == basic else { return nil }
       let memory = UnsafeMutablePointer<AudioStreamBasicDescription>.allocate(capacity: 1)
       memory.initialize(to: basic)
@@ -267,6 +276,6 @@ private enum SharedDescriptions {
 }
 
 extension Double {
-  /// Without ".0".
+  /// The number, without ".0" if it is an integer.
   fileprivate var formatted: String { self == rounded() && magnitude < 1e15 ? "\(Int64(self))" : "\(self)" }
 }

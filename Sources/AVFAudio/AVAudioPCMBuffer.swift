@@ -2,22 +2,23 @@
 import AudioToolbox
 import Foundation
 
-/// Frames of linear PCM.
+/// A buffer for frames of linear PCM.
 open class AVAudioPCMBuffer: AVAudioBuffer, @unchecked Sendable {
   // Sendable: as the base class.
-  /// Frames that there is room for.
+  /// The largest number of frames that the buffer can hold.
   public let frameCapacity: AVAudioFrameCount
-  /// In bytes, in each of the buffers.
+  /// The size of a frame in each of the buffers, in bytes.
   let frameSize: Int
   private let channels: [UnsafeMutableRawPointer]
   private var length: AVAudioFrameCount = 0
   private let pointers: UnsafeMutablePointer<UnsafeMutableRawPointer>
 
-  /// A buffer of silence.
+  /// Creates an empty buffer, whose memory is zero.
   /// - Parameters:
-  ///   - format: Linear PCM; nil is returned for others.
-  ///   - frameCapacity: Frames that there is room for; nil is returned where there is no memory, or more than 4 GiB
-  ///     would have to be in one buffer.
+  ///   - format: A format of linear PCM.
+  ///   - frameCapacity: The largest number of frames that the buffer can hold.
+  /// - Returns: Nil for another format, if there is not enough memory, or if one of the buffers
+  ///   would exceed 4 GiB.
   public convenience init?(pcmFormat format: AVAudioFormat, frameCapacity: AVAudioFrameCount) {
     let frameSize = Int(format.basic.mBytesPerFrame)
     let count = format.isInterleaved ? 1 : Int(format.channelCount)
@@ -27,7 +28,7 @@ open class AVAudioPCMBuffer: AVAudioBuffer, @unchecked Sendable {
     else {
       return nil
     }
-    // Each channel begins where vector instructions like to.
+    // Channels begin at multiples of 64 bytes, as vector instructions prefer.
     let room = (size + 63) & ~63
     guard let memory = Self.memory(room * count) else { return nil }
     let buffers = (0..<count).map {
@@ -38,12 +39,14 @@ open class AVAudioPCMBuffer: AVAudioBuffer, @unchecked Sendable {
     self.init(format, buffers, frameCapacity) { free(memory) }
   }
 
-  /// A buffer of memory that somebody else has; all of it holds frames.
+  /// Creates a buffer that uses existing memory, all of which contains frames.
   /// - Parameters:
-  ///   - format: Linear PCM; nil is returned for others.
-  ///   - bufferList: One buffer of interleaved sound, or one for each channel, of the same size; nil is returned for
-  ///     other lists.
-  ///   - deallocator: Called when the memory is no longer needed. nil: the memory stays longer than this object.
+  ///   - format: A format of linear PCM.
+  ///   - bufferList: One buffer of interleaved audio, or one buffer for each channel, all of the
+  ///     same size.
+  ///   - deallocator: Called when the memory is no longer needed. If nil, the memory must stay
+  ///     valid as long as this object exists.
+  /// - Returns: Nil for another format or another buffer list.
   public convenience init?(
     pcmFormat format: AVAudioFormat, bufferListNoCopy bufferList: UnsafePointer<AudioBufferList>,
     deallocator: ((UnsafePointer<AudioBufferList>) -> Void)? = nil
@@ -78,7 +81,7 @@ open class AVAudioPCMBuffer: AVAudioBuffer, @unchecked Sendable {
 
   deinit { pointers.deallocate() }
 
-  /// Frames in use. More than there is room for are taken for as many as that.
+  /// The number of frames in the buffer. Larger values are limited to `frameCapacity`.
   open var frameLength: AVAudioFrameCount {
     get { length }
     set {
@@ -87,35 +90,38 @@ open class AVAudioPCMBuffer: AVAudioBuffer, @unchecked Sendable {
     }
   }
 
-  /// The distance between two samples of a channel: 1, or the number of channels where they are interleaved.
+  /// The distance between consecutive samples of a channel: the number of channels if they are
+  /// interleaved, otherwise 1.
   open var stride: Int { format.isInterleaved ? Int(format.channelCount) : 1 }
 
-  /// The first sample of each channel; nil unless samples are floating-point numbers of 32 bits.
+  /// Pointers to the first sample of each channel; nil unless the samples are 32-bit floating-point
+  /// numbers.
   open var floatChannelData: UnsafePointer<UnsafeMutablePointer<Float>>? {
     format.commonFormat == .pcmFormatFloat32 ? samples() : nil
   }
 
-  /// The first sample of each channel; nil unless samples are integers of 16 bits.
+  /// Pointers to the first sample of each channel; nil unless the samples are 16-bit integers.
   open var int16ChannelData: UnsafePointer<UnsafeMutablePointer<Int16>>? {
     format.commonFormat == .pcmFormatInt16 ? samples() : nil
   }
 
-  /// The first sample of each channel; nil unless samples are integers of 32 bits.
+  /// Pointers to the first sample of each channel; nil unless the samples are 32-bit integers.
   open var int32ChannelData: UnsafePointer<UnsafeMutablePointer<Int32>>? {
     format.commonFormat == .pcmFormatInt32 ? samples() : nil
   }
 
   private func samples<T>() -> UnsafePointer<UnsafeMutablePointer<T>> {
-    // A pointer is a pointer, whatever it points to.
+    // All pointers have the same representation.
     UnsafePointer(UnsafeMutableRawPointer(pointers).assumingMemoryBound(to: UnsafeMutablePointer<T>.self))
   }
 
-  /// The frames in use, one plane of interleaved samples or one for each channel.
+  /// The bytes of the frames in the buffer, in one plane of interleaved samples or one for each
+  /// channel.
   var planes: [UnsafeRawBufferPointer] {
     used.map { UnsafeRawBufferPointer(start: $0.mData, count: Int($0.mDataByteSize)) }
   }
 
-  /// Another buffer of as many frames, with the same content.
+  /// Returns a buffer of the same capacity with a copy of the frames.
   open override func copy(with zone: NSZone? = nil) -> Any {
     guard let copy = AVAudioPCMBuffer(pcmFormat: format, frameCapacity: frameCapacity) else {
       preconditionFailure("No memory for a copy of \(frameCapacity) frames")

@@ -1,61 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The format of sound: an `AudioFormatID`.
+/// The audio format, an `AudioFormatID`.
 public let AVFormatIDKey: String = "AVFormatIDKey"
-/// Hertz.
+/// The sample rate in hertz.
 public let AVSampleRateKey: String = "AVSampleRateKey"
 public let AVNumberOfChannelsKey: String = "AVNumberOfChannelsKey"
-/// An `AudioChannelLayout` in `Data`.
+/// The arrangement of the channels, an `AudioChannelLayout` in a `Data`.
 public let AVChannelLayoutKey: String = "AVChannelLayoutKey"
 
-/// Of a recorder's file: an `AudioFileTypeID`. A writer's file type is said when it is made: a number is passed over.
+/// The type of an `AVAudioFile` or a recorder's file, an `AudioFileTypeID`. Writers of AVFoundation
+/// get the file type when they are created and ignore a number.
 public let AVAudioFileTypeKey: String = "AVAudioFileTypeKey"
 
 // MARK: - Linear PCM
 
-/// 8, 16, 24 or 32 bits of a sample.
+/// The number of bits of a sample: 8, 16, 24 or 32.
 public let AVLinearPCMBitDepthKey: String = "AVLinearPCMBitDepthKey"
 public let AVLinearPCMIsBigEndianKey: String = "AVLinearPCMIsBigEndianKey"
 public let AVLinearPCMIsFloatKey: String = "AVLinearPCMIsFloatKey"
-/// Each channel on its own.
+/// Whether each channel has a buffer of its own.
 public let AVLinearPCMIsNonInterleaved: String = "AVLinearPCMIsNonInterleaved"
 
 // MARK: - Compression
 
-/// Bits per second, of all channels.
+/// The bit rate for all channels, in bits per second.
 public let AVEncoderBitRateKey: String = "AVEncoderBitRateKey"
-/// Bits per second of each channel, where `AVEncoderBitRateKey` is not given.
+/// The bit rate for each channel, in bits per second. It is used if `AVEncoderBitRateKey` is
+/// missing.
 public let AVEncoderBitRatePerChannelKey: String = "AVEncoderBitRatePerChannelKey"
-/// How much time the encoder takes, an `AVAudioQuality`: up to `low` it searches less.
+/// The time that the encoder spends, an `AVAudioQuality`. With qualities up to `low` it uses a
+/// faster search.
 public let AVEncoderAudioQualityKey: String = "AVEncoderQualityKey"
-/// An `AVAudioQuality`: with `AVAudioBitRateStrategy_Variable` the sound's quality decides on the bit rate.
+/// The quality that determines the bit rate with `AVAudioBitRateStrategy_Variable`, an
+/// `AVAudioQuality`.
 public let AVEncoderAudioQualityForVBRKey: String = "AVEncoderQualityForVBRKey"
-/// What the bit rate means: one of the values below.
+/// The meaning of the bit rate: one of the strategies below.
 public let AVEncoderBitRateStrategyKey: String = "AVEncoderBitRateStrategyKey"
-/// 8 to 32. A hint for encoders without loss, of which there is none: a number is passed over.
+/// The bit depth of lossless encoders, from 8 to 32. It is a hint, and a number in this range is
+/// ignored.
 public let AVEncoderBitDepthHintKey: String = "AVEncoderBitDepthHintKey"
 
-/// The encoder keeps to the rate as it does to an average, by way of the bits that AAC may save up.
+/// The encoder keeps the average bit rate, with variations that the bit reservoir of AAC allows.
 public let AVAudioBitRateStrategy_Constant: String = "AVAudioBitRateStrategy_Constant"
 public let AVAudioBitRateStrategy_LongTermAverage: String = "AVAudioBitRateStrategy_LongTermAverage"
-/// As the average.
+/// The same as `AVAudioBitRateStrategy_LongTermAverage`.
 public let AVAudioBitRateStrategy_VariableConstrained: String = "AVAudioBitRateStrategy_VariableConstrained"
-/// By quality: see `AVEncoderAudioQualityForVBRKey`.
+/// The quality determines the bit rate; see `AVEncoderAudioQualityForVBRKey`.
 public let AVAudioBitRateStrategy_Variable: String = "AVAudioBitRateStrategy_Variable"
 
 // MARK: - Another sample rate
 
-/// One of the values below.
+/// The sample rate conversion's algorithm: one of the values below.
 public let AVSampleRateConverterAlgorithmKey: String = "AVSampleRateConverterAlgorithmKey"
-/// An `AVAudioQuality`: the better, the longer the filter.
+/// The quality of the sample rate conversion, an `AVAudioQuality`. Higher qualities use a longer
+/// filter.
 public let AVSampleRateConverterAudioQualityKey: String = "AVSampleRateConverterQualityKey"
 
 public let AVSampleRateConverterAlgorithm_Normal: String = "AVSampleRateConverterAlgorithm_Normal"
-/// The longest filter, unless the quality says otherwise.
+/// Uses the longest filter, unless `AVSampleRateConverterAudioQualityKey` determines another one.
 public let AVSampleRateConverterAlgorithm_Mastering: String = "AVSampleRateConverterAlgorithm_Mastering"
-/// There is no such filter: settings with it are refused.
+/// Not supported: settings with this value are rejected.
 public let AVSampleRateConverterAlgorithm_MinimumPhase: String = "AVSampleRateConverterAlgorithm_MinimumPhase"
 
-/// Qualities of encoders and of sample rate conversion.
+/// The qualities of encoders and of sample rate conversion.
 public enum AVAudioQuality: Int, Sendable {
   case min = 0
   case low = 0x20

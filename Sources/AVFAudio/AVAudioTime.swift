@@ -2,23 +2,23 @@
 import AudioToolbox
 import Foundation
 
-/// A moment, as host time, as a number of frames at a sample rate, or as both. Never changes.
+/// A time, as a host time, as a number of frames at a sample rate, or as both. Immutable.
 open class AVAudioTime: NSObject, @unchecked Sendable {
   // Sendable: constant.
   private let stamp: AudioTimeStamp
   private let rate: Double
 
-  /// A moment that a time stamp tells.
+  /// Creates the time of a time stamp.
   /// - Parameters:
-  ///   - ts: Its flags say which of host time and sample time it has.
-  ///   - sampleRate: Of the sample time, in hertz.
+  ///   - ts: The time stamp, whose flags tell whether host time and sample time are valid.
+  ///   - sampleRate: The sample rate of the sample time, in hertz.
   public init(audioTimeStamp ts: UnsafePointer<AudioTimeStamp>, sampleRate: Double) {
     stamp = ts.pointee
     rate = sampleRate
     super.init()
   }
 
-  /// A host time, in units of `mach_absolute_time()`.
+  /// Creates a time of a host time, in units of `mach_absolute_time()`.
   public init(hostTime: UInt64) {
     var stamp = AudioTimeStamp()
     stamp.mHostTime = hostTime
@@ -28,7 +28,7 @@ open class AVAudioTime: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// A number of frames, at a sample rate in hertz.
+  /// Creates a time of a number of frames, at a sample rate in hertz.
   public init(sampleTime: AVAudioFramePosition, atRate sampleRate: Double) {
     var stamp = AudioTimeStamp()
     stamp.mSampleTime = Double(sampleTime)
@@ -38,7 +38,8 @@ open class AVAudioTime: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// A host time and the number of frames at that moment, at a sample rate in hertz.
+  /// Creates a time of a host time and the number of frames at that time, at a sample rate in
+  /// hertz.
   public init(hostTime: UInt64, sampleTime: AVAudioFramePosition, atRate sampleRate: Double) {
     var stamp = AudioTimeStamp()
     stamp.mHostTime = hostTime
@@ -49,20 +50,22 @@ open class AVAudioTime: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Units of host time in so many seconds: nanoseconds. 0 for less than none.
+  /// Converts seconds to units of host time, which are nanoseconds. The result is 0 for negative
+  /// values.
   open class func hostTime(forSeconds seconds: TimeInterval) -> UInt64 {
     let units = (seconds * 1e9).rounded()
     return units > 0 ? UInt64(exactly: units) ?? .max : 0
   }
 
-  /// Seconds of so many units of host time.
+  /// Converts units of host time, which are nanoseconds, to seconds.
   open class func seconds(forHostTime hostTime: UInt64) -> TimeInterval { Double(hostTime) / 1e9 }
 
-  /// The same moment with both times, by a moment that has both.
+  /// Adds the missing host time or sample time, with the help of a time that has both.
   ///
-  /// - Parameter anchorTime: A moment with host time and sample time.
-  /// - Returns: This moment with the time that it has, and the other reckoned at the anchor's sample rate; itself where
-  ///   it has both; nil if the anchor has not both, this has neither, or a sample rate is missing or of another sound.
+  /// - Parameter anchorTime: A time with a host time and a sample time.
+  /// - Returns: This time if it has both; otherwise this time with the missing value, computed with
+  ///   the anchor's sample rate. Nil if the anchor does not have both, if this time has neither, or
+  ///   if the sample rates differ or are invalid.
   open func extrapolateTime(fromAnchor anchorTime: AVAudioTime) -> AVAudioTime? {
     if isHostTimeValid, isSampleTimeValid { return self }
     let rate = anchorTime.sampleRate
@@ -90,16 +93,16 @@ open class AVAudioTime: NSObject, @unchecked Sendable {
 
   open var isHostTimeValid: Bool { stamp.mFlags.contains(.hostTimeValid) }
   open var isSampleTimeValid: Bool { stamp.mFlags.contains(.sampleTimeValid) }
-  /// 0 unless it is valid.
+  /// The host time; 0 if it is not valid.
   open var hostTime: UInt64 { isHostTimeValid ? stamp.mHostTime : 0 }
 
-  /// In frames; 0 unless it is valid.
+  /// The sample time in frames; 0 if it is not valid.
   open var sampleTime: AVAudioFramePosition {
     guard isSampleTimeValid else { return 0 }
     return AVAudioFramePosition(exactly: stamp.mSampleTime.rounded(.down)) ?? 0
   }
 
-  /// In hertz; 0 for a host time alone.
+  /// The sample rate in hertz; 0 for a time that only has a host time.
   open var sampleRate: Double { rate }
   open var audioTimeStamp: AudioTimeStamp { stamp }
 

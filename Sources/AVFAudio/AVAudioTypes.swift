@@ -3,7 +3,7 @@ import AudioToolbox
 import FFmpegMedia
 import Foundation
 
-/// A place in sound, in frames.
+/// A position in audio, in frames.
 public typealias AVAudioFramePosition = Int64
 /// A number of frames.
 public typealias AVAudioFrameCount = UInt32
@@ -12,12 +12,12 @@ public typealias AVAudioPacketCount = UInt32
 /// A number of channels.
 public typealias AVAudioChannelCount = UInt32
 
-/// Where a function puts its error: `&error`, with `var error: NSError?`.
+/// A pointer to an error that a function sets: `&error`, with `var error: NSError?`.
 public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 
-/// Errors of this module have the codes of Core Audio.
+/// The errors of this module, which have the codes of Core Audio.
 enum AudioError {
-  /// The domain of Apple's errors.
+  /// The error domain of Apple's AVFAudio.
   static let domain = "com.apple.coreaudio.avfaudio"
 
   static func make(_ status: OSStatus, _ reason: String) -> NSError {
@@ -26,7 +26,7 @@ enum AudioError {
       userInfo: [NSLocalizedDescriptionKey: reason, NSLocalizedFailureReasonErrorKey: reason])
   }
 
-  /// What went wrong with a file, in Core Audio's terms.
+  /// Converts an error of a file to one with Core Audio's code.
   static func file(_ error: any Error) -> NSError {
     guard let error = error as? MediaFileError else { return error as NSError }
     let status =
@@ -41,7 +41,7 @@ enum AudioError {
     return make(status, error.detail)
   }
 
-  /// What went wrong with a conversion, in Core Audio's terms.
+  /// Converts an error of a conversion to one with Core Audio's code.
   static func conversion(_ error: any Error) -> NSError {
     guard let error = error as? MediaFileError else { return error as NSError }
     let status =

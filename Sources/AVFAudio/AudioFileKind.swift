@@ -3,11 +3,12 @@ import AudioToolbox
 import FFmpegMedia
 import Foundation
 
-/// A type of file that sound can be written to, and what it can hold.
+/// A type of audio file that can be written, and the formats that it can hold.
 enum AudioFileKind {
   case wave, coreAudio, aiff, aifc, mpeg4
 
-  /// - Throws: `kAudioFileUnsupportedFileTypeError` for others.
+  /// Determines the type from `AVAudioFileTypeKey` or the URL's path extension.
+  /// - Throws: `kAudioFileUnsupportedFileTypeError` for other types.
   init(_ url: URL, _ settings: [String: Any]) throws {
     if let type = (settings[AVAudioFileTypeKey] as? NSNumber)?.uint32Value {
       switch type {
@@ -43,8 +44,8 @@ enum AudioFileKind {
     }
   }
 
-  /// What settings ask for, as the file holds it.
-  /// - Throws: `kAudioFileUnsupportedDataFormatError` for what it cannot hold.
+  /// The format of the file for settings.
+  /// - Throws: `kAudioFileUnsupportedDataFormatError` if the file type cannot hold the format.
   func format(_ settings: [String: Any]) throws -> AVAudioFormat {
     guard var format = AVAudioFormat(settings: settings) else {
       throw refusal("The settings are of no format of sound.")
@@ -62,7 +63,7 @@ enum AudioFileKind {
     var basic = format.basic
     let isFloat = basic.mFormatFlags & kAudioFormatFlagIsFloat != 0
     let bits = basic.mBitsPerChannel
-    // Where nothing is said, the order is the file's.
+    // Without a setting the byte order is that of the file type.
     let said = (settings[AVLinearPCMIsBigEndianKey] as? NSNumber)?.boolValue
     let isBigEndian: Bool
     switch self {
@@ -75,7 +76,7 @@ enum AudioFileKind {
     let isPossible: Bool =
       switch self {
       case .aiff: !isFloat
-      // Of the other order there are samples of 16 bits only.
+      // In little-endian order AIFF-C has only 16-bit samples.
       case .aifc: isBigEndian ? bits <= 32 : bits == 16 && !isFloat
       default: true
       }
@@ -85,14 +86,14 @@ enum AudioFileKind {
     basic = AVAudioFormat.basic(
       bits: bits, isFloat: isFloat, isBigEndian: isBigEndian && bits > 8, format.sampleRate,
       format.channelCount, true)
-    // WAVE files have 8 bits without a sign.
+    // 8-bit samples in WAVE files are unsigned.
     if self == .wave, bits == 8 { basic.mFormatFlags &= ~kAudioFormatFlagIsSignedInteger }
     format = AVAudioFormat(basic, format.channelLayout)
     return format
   }
 
-  /// What settings ask of an encoder.
-  /// - Throws: `kAudioFileUnsupportedDataFormatError` for impossible values.
+  /// The encoder settings for a compressed format.
+  /// - Throws: `kAudioFileUnsupportedDataFormatError` for invalid values.
   func request(_ settings: [String: Any], _ format: AVAudioFormat) throws -> AudioEncoder.Request {
     guard let codec = SoundCodec(format.basic.mFormatID) else { throw refusal("There is no such encoder.") }
     var request = AudioEncoder.Request()

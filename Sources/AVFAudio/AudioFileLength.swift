@@ -3,18 +3,21 @@ import AudioToolbox
 import FFmpegMedia
 import Foundation
 
-/// Where the sound of a file ends.
+/// Finds where the audio of a file ends.
 struct AudioFileLength {
-  /// In frames, on the time line of the packets; nil if there is no packet.
+  /// The end in frames, in the time of the packets; nil if there is no packet.
   let end: Int64?
-  /// Where the last packet begins, if only decoding can tell how much of it is sound; then `end` may be too late.
+  /// The start of the last packet, if only decoding can tell how much of it is audio; `end` may
+  /// then be too late.
   let uncertainPacket: Int64?
 
-  /// Seconds. Where more is said to be silent, or to be a packet's, a small file would be days of silence: the sound ends.
+  /// Seconds. If the file states a longer gap or packet, its audio ends there; otherwise a small
+  /// file could produce days of silence.
   private static let longestGap: Int64 = 60
 
-  /// Reads the file through, unless it is uncompressed: how long the packets are that a header counts, and what is to be
-  /// left out at the end, is known of the packets alone.
+  /// Finds the end. For uncompressed audio it is computed from the header and the file's size.
+  /// Otherwise all packets are read, because only they tell their durations and how much is to be
+  /// removed at the end.
   init(_ demuxer: Demuxer, _ stream: MediaStream, sampleRate: Int, fileSize: Int64) throws {
     let scale = CMTimeScale(clamping: sampleRate)
     func frames(_ time: Int64) -> Int64 {
@@ -22,7 +25,7 @@ struct AudioFileLength {
     }
     let layout = stream.audioLayout
     if layout.mFormatID == kAudioFormatLinearPCM, layout.mBytesPerFrame > 0, stream.duration > 0 {
-      // A header may say anything; the file has what it has.
+      // The duration in the header may be wrong, so it is limited by the size of the file.
       end = min(frames(stream.duration), fileSize / Int64(layout.mBytesPerFrame))
       uncertainPacket = nil
       return
@@ -30,13 +33,14 @@ struct AudioFileLength {
     var last: Int64?
     var uncertain: Int64?
     let most = Self.longestGap.multipliedClamped(by: Int64(sampleRate))
-    // What can be read is the file; damage is told where it is met.
+    // Reading errors end the audio here. They are reported when the file is read.
     while let packet = try? demuxer.next() {
       guard let time = packet.pts ?? packet.dts else { continue }
       let start = frames(time)
       if let last, start.subtractingClamped(last) > most { break }
       let said = frames(time.addingClamped(packet.duration)).subtractingClamped(start)
-      // Some files do not say it, some take what is to be left out off it. Without a word a second is more than enough.
+      // Some files have no durations, and in some the part to be removed is subtracted already. A
+      // second is longer than any packet.
       let length = min(most, said > 0 ? said : Int64(sampleRate))
       uncertain = said <= 0 || packet.skippedAudio.end > 0 ? start : nil
       last = max(last ?? start, start.addingClamped(length))

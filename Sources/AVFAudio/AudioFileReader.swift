@@ -3,13 +3,13 @@ import AudioToolbox
 import FFmpegMedia
 import Foundation
 
-/// The sound of a file, by the frame.
+/// Reads the audio of a file with frame accuracy.
 final class AudioFileReader {
   let fileFormat: AVAudioFormat
   let processingFormat: AVAudioFormat
-  /// In frames. Where the sound ends before its packets said, it becomes less when that is found.
+  /// The length in frames. It is reduced when the audio turns out to end before its packets state.
   private(set) var length: Int64
-  /// Of the next frame that is read.
+  /// The index of the next frame to be read.
   var position: Int64 = 0
   private let demuxer: Demuxer
   private let stream: MediaStream
@@ -17,12 +17,12 @@ final class AudioFileReader {
   private let format: AudioDecoder.Format
   /// The time of the first frame, in frames.
   private let origin: Int64
-  /// What was decoded last.
+  /// The current chunk of decoded audio.
   private var chunk: AudioDecoder.Chunk?
   private var hasEnded = false
-  /// Nothing more can be decoded from here on.
+  /// Whether nothing more can be decoded.
   private var isDrained = false
-  /// Told when all before it has been read.
+  /// The error that ended the decoding; thrown when all frames before it have been read.
   private var failure: (any Error)?
 
   init(_ url: URL, _ common: AVAudioCommonFormat, isInterleaved: Bool) throws {
@@ -61,7 +61,7 @@ final class AudioFileReader {
     let end = found.end
     try demuxer.rewind()
     var first: AudioDecoder.Chunk?
-    // Where nothing can be decoded, the file has no frames.
+    // If nothing can be decoded although there are packets, the file is damaged.
     while first == nil {
       if let made = try decoder.next() { first = made; break }
       guard !hasEnded else { break }
@@ -78,7 +78,7 @@ final class AudioFileReader {
     if let packet = found.uncertainPacket { measureEnd(from: packet) }
   }
 
-  /// Decodes the end of the file, to see where it is.
+  /// Decodes the last packet to find the end of the file.
   private func measureEnd(from packet: Int64) {
     var last: Int64?
     do {
@@ -89,11 +89,12 @@ final class AudioFileReader {
       }
     } catch { last = nil }
     if let last { length = max(0, min(length, last.subtractingClamped(origin))) }
-    // What is read first is looked for anew.
+    // The next read seeks again.
     (chunk, isDrained, failure) = (nil, true, nil)
   }
 
-  /// More than two channels need an arrangement: in no known order, if the file says none.
+  /// The channel layout, which a format with more than two channels needs. If the file has none,
+  /// the channels have no defined purpose.
   private static func layout(_ format: AVAudioFormat, of channels: AVAudioChannelCount)
     -> AVAudioChannelLayout?
   {
@@ -143,7 +144,7 @@ final class AudioFileReader {
     }
   }
 
-  /// What holds the frame at a time; nil if there is none any more.
+  /// The chunk that contains the frame at a time; nil after the end.
   private func chunk(at time: Int64) throws -> AudioDecoder.Chunk? {
     if !isNear(time) { try seek(to: time) }
     while true {
@@ -159,7 +160,7 @@ final class AudioFileReader {
     }
   }
 
-  /// In front of what comes next: the file has left it out.
+  /// A chunk of silence up to the next chunk, for a gap in the file.
   private func silence(from time: Int64, to next: AudioDecoder.Chunk) -> AudioDecoder.Chunk {
     var chunk = next
     chunk.data = Data()
@@ -168,9 +169,9 @@ final class AudioFileReader {
     return chunk
   }
 
-  /// Seconds that are decoded rather than passed over.
+  /// Seconds that are decoded and discarded, rather than skipped by seeking.
   private static let stretch: Int64 = 2
-  /// Seconds that a decoder needs before what it is to give, at most.
+  /// Seconds before the target from which decoding starts, so that the decoder has settled.
   private static let lead = CMTime(value: 1, timescale: 2)
 
   private func isNear(_ time: Int64) -> Bool {
@@ -187,7 +188,7 @@ final class AudioFileReader {
     try demuxer.seek(stream: stream.index, to: stream.units(target))
     chunk = try next()
     guard chunk.map({ $0.time > time }) ?? true else { return }
-    // Too far, or nowhere: from the beginning.
+    // The seek went too far or failed, so the file is decoded from its beginning.
     decoder.reset()
     (chunk, hasEnded, isDrained) = (nil, false, false)
     try demuxer.rewind()
@@ -202,7 +203,7 @@ final class AudioFileReader {
       }
       let packet: MediaPacket?
       do { packet = try demuxer.next() } catch {
-        // What the decoder holds is good.
+        // The audio that the decoder holds is still valid.
         failure = error
         packet = nil
       }

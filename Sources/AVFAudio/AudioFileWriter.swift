@@ -3,14 +3,14 @@ import AudioToolbox
 import FFmpegMedia
 import Foundation
 
-/// A file of sound that comes into being.
+/// Writes an audio file.
 final class AudioFileWriter {
   let fileFormat: AVAudioFormat
   let processingFormat: AVAudioFormat
-  /// That have been written.
+  /// The number of frames that have been written.
   private(set) var frames: Int64 = 0
   private let kind: AudioFileKind
-  /// Of a file of linear PCM, and of one that is compressed.
+  /// The converter of a file with linear PCM, or the encoder of a compressed file.
   private let converter: PCMConverter?
   private let encoder: AudioEncoder?
   private let muxer: Muxer
@@ -66,7 +66,7 @@ final class AudioFileWriter {
     frames += Int64(count)
   }
 
-  /// Frames in a packet of linear PCM.
+  /// The largest number of frames in a packet of linear PCM.
   private static let packet = 1 << 16
 
   private func write(_ piece: PCMConverter.Piece) throws {

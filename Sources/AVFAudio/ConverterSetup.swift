@@ -3,11 +3,11 @@ import AudioToolbox
 import FFmpegMedia
 import Foundation
 
-/// What is said of a conversion before it begins.
+/// The settings of a conversion.
 struct ConverterSetup {
   let source: AVAudioFormat
   let target: AVAudioFormat
-  /// nil: by the layouts of channels.
+  /// Nil if the map is determined by the channel layouts.
   var channelMap: [Int]?
   var mixes = false
   var isDithered = false
@@ -17,20 +17,21 @@ struct ConverterSetup {
   var primeInfo: AVAudioConverterPrimeInfo?
   var bitRate: Int?
   var strategy: String?
-  /// Of a decoder.
+  /// The configuration for a decoder.
   var cookie: Data?
 
   init(_ source: AVAudioFormat, _ target: AVAudioFormat) { (self.source, self.target) = (source, target) }
 
-  /// Half the length of the filter for another sample rate.
+  /// The number of taps of the filter for the sample rate conversion.
   private var filterSize: Int {
     algorithm == AVSampleRateConverterAlgorithm_Mastering
       ? AudioEncoder.Request.filterSize(AVAudioQuality.max.rawValue)
       : AudioEncoder.Request.filterSize(quality)
   }
 
-  /// For each channel of the output one of the input, where no map was set: the one of the same purpose, if both formats
-  /// say what their channels are for, otherwise the one of the same number; and of mono the only one.
+  /// The input channel for each output channel if no map has been set, or -1 for silence. If both
+  /// formats have a channel layout, it is the channel with the same label, otherwise the channel
+  /// with the same index. A mono input is used for all channels.
   var impliedMap: [Int] {
     let (inputs, outputs) = (Int(source.channelCount), Int(target.channelCount))
     if inputs == 1 { return Array(repeating: 0, count: outputs) }
@@ -42,7 +43,7 @@ struct ConverterSetup {
   }
 
   private func labels(of format: AVAudioFormat) -> [AudioChannelLabel]? {
-    // Whatever the order in a packet: decoders give, and encoders take, one of their own.
+    // Decoders and encoders have a channel order of their own, whatever the order in the packets.
     guard format.isPCM else { return nativeChannelLabels(Int(format.channelCount)) }
     guard let layout = format.channelLayout else {
       return format.channelCount == 2 ? nativeChannelLabels(2) : nil
@@ -50,7 +51,8 @@ struct ConverterSetup {
     return layout.managed.channelLabels
   }
 
-  /// For each channel of a file the one of the sound that is written into it.
+  /// The input channel for each channel of a file, whose order is FFmpeg's; nil if the format's
+  /// layout does not contain the same channels.
   static func map(_ format: AVAudioFormat) -> [Int]? {
     guard let labels = format.channelLayout?.managed.channelLabels, labels.count == Int(format.channelCount),
       let native = nativeChannelLabels(labels.count)
@@ -59,7 +61,7 @@ struct ConverterSetup {
     return found.contains(-1) ? nil : found
   }
 
-  /// nil where channels are mixed.
+  /// Nil if channels are mixed.
   private var map: [Int]? { channelMap ?? (mixes ? nil : impliedMap) }
 
   func make() throws -> any SoundConversion {
@@ -95,7 +97,7 @@ struct ConverterSetup {
     request.isNormalized = true
     request.bitRate = bitRate
     if codec == .opus, target.basic.mFramesPerPacket > 0 {
-      // Said in frames at the stream's rate.
+      // The request has the number of frames at the stream's rate of 48000 Hz.
       request.framesPerPacket = Int(Double(target.basic.mFramesPerPacket) * 48_000 / target.sampleRate)
     }
     if codec == .aac, strategy == AVAudioBitRateStrategy_Variable {

@@ -3,28 +3,29 @@ import AudioToolbox
 import FFmpegMedia
 import Foundation
 
-/// What an audio converter does with the sound that it is given.
+/// Converts the audio that an audio converter gets.
 protocol SoundConversion: AnyObject {
-  /// Takes all of a buffer in the input's format.
+  /// Converts all audio in a buffer of the input format.
   func feed(_ buffer: AVAudioBuffer) throws
-  /// There is no more input.
+  /// Ends the input.
   func finish() throws
-  /// Moves what is ready into a buffer of the output's format, behind what it holds.
+  /// Appends converted audio to a buffer of the output format.
   /// - Returns: Whether the buffer is full.
   func fill(_ buffer: AVAudioBuffer) throws -> Bool
-  /// How many frames, or packets, of the input make the rest of a buffer full, about.
+  /// The approximate number of frames or packets of the input that fill the rest of a buffer.
   func need(for buffer: AVAudioBuffer) -> AVAudioPacketCount
 }
 
-/// Frames that wait to be taken.
+/// A queue of frames.
 struct FrameQueue {
   private var pieces: [PCMConverter.Piece] = []
-  /// Of the first piece: frames that have been taken.
+  /// The number of frames of the first piece that have been removed.
   private var taken = 0
 
   mutating func append(_ piece: PCMConverter.Piece) { if piece.frames > 0 { pieces.append(piece) } }
 
-  /// Moves frames into a buffer's free room; true if there is none left.
+  /// Moves frames to the free space of a buffer.
+  /// - Returns: Whether the buffer is full.
   mutating func fill(_ buffer: AVAudioPCMBuffer) -> Bool {
     let size = buffer.frameSize
     while let piece = pieces.first, buffer.frameLength < buffer.frameCapacity {
@@ -46,7 +47,8 @@ struct FrameQueue {
     return buffer.frameLength == buffer.frameCapacity
   }
 
-  /// Leaves out frames that have not been taken; returns how many there were fewer.
+  /// Removes frames.
+  /// - Returns: The number of frames that could not be removed because the queue is empty.
   mutating func drop(_ count: Int) -> Int {
     var rest = count
     while rest > 0, let piece = pieces.first {
@@ -62,18 +64,25 @@ struct FrameQueue {
   }
 }
 
-/// Linear PCM to linear PCM.
+/// Converts linear PCM to linear PCM.
 final class PCMConversion: SoundConversion {
   private let converter: PCMConverter
   private let source: AudioStreamBasicDescription
   private let target: AudioStreamBasicDescription
   private let method: AVAudioConverterPrimeMethod
   private var queue = FrameQueue()
-  /// Frames of the output that only prime.
+  /// The number of output frames that are still to be discarded, as they only prime the filter.
   private var leading = 0
   private var hasBegun = false
 
-  /// - Parameter leadingFrames: Of the input, that prime with the method `pre`.
+  /// Creates a conversion.
+  /// - Parameters:
+  ///   - source: The input format.
+  ///   - target: The output format.
+  ///   - options: The options of the converter.
+  ///   - method: How the beginning and the end of the input are handled.
+  ///   - leadingFrames: The number of input frames that prime the filter with the method `pre`; nil
+  ///     for the filter's latency.
   init(
     _ source: AudioStreamBasicDescription, _ target: AudioStreamBasicDescription,
     _ options: PCMConverter.Options, _ method: AVAudioConverterPrimeMethod, leadingFrames: AVAudioFrameCount?
@@ -86,7 +95,7 @@ final class PCMConversion: SoundConversion {
     }
   }
 
-  /// Frames of the input after a frame that it depends upon.
+  /// The number of input frames after a frame that the filter needs to compute it.
   var latency: Int { converter.latency }
 
   func feed(_ buffer: AVAudioBuffer) throws {
@@ -98,7 +107,8 @@ final class PCMConversion: SoundConversion {
 
   func feed(_ planes: [UnsafeRawBufferPointer], frames: Int) throws {
     if !hasBegun, method == .none, latency > 0 {
-      // As with a device that gives out as much as it takes in, from the first moment on.
+      // Prepending silence delays the output by the latency, so that it has as many frames as the
+      // input from the start.
       let silence = [UInt8](repeating: 0, count: latency * Int(source.mBytesPerFrame))
       try silence.withUnsafeBytes { bytes in
         queue.append(try converter.convert(planes.map { _ in bytes }, frames: latency))
@@ -110,7 +120,7 @@ final class PCMConversion: SoundConversion {
   }
 
   func finish() throws {
-    // Otherwise what is held only primes, or was never to come.
+    // With the other methods the frames that the filter still holds are not part of the output.
     if method == .normal { queue.append(try converter.finish()) }
     leading = queue.drop(leading)
   }
@@ -130,7 +140,7 @@ final class PCMConversion: SoundConversion {
   }
 }
 
-/// Packets to linear PCM.
+/// Decodes packets to linear PCM.
 final class DecodingConversion: SoundConversion {
   private let decoder: AudioDecoder
   private let conversion: PCMConversion
@@ -146,7 +156,7 @@ final class DecodingConversion: SoundConversion {
     guard (1...384_000).contains(rate), (1...64).contains(source.channelCount) else {
       throw MediaFileError(.unsupportedFormat, "the sound has no valid sample rate or channels")
     }
-    // What is coded without loss has integers; others are computed as floating-point numbers.
+    // Lossless formats are decoded to integers, other formats to floating-point numbers.
     let isLossless = SoundCodec(source.basic.mFormatID)?.isLossless ?? false
     format = AudioDecoder.Format(
       bits: 32, isFloat: !isLossless, isBigEndian: false, isInterleaved: true, sampleRate: Int(rate),
@@ -192,7 +202,7 @@ final class DecodingConversion: SoundConversion {
   }
 }
 
-/// Linear PCM to packets.
+/// Encodes linear PCM as packets.
 final class EncodingConversion: SoundConversion {
   private let encoder: AudioEncoder
   private let source: AudioStreamBasicDescription
@@ -226,7 +236,7 @@ final class EncodingConversion: SoundConversion {
   private func add(_ sample: CMSampleBuffer) throws {
     guard let block = CMSampleBufferGetDataBuffer(sample) else { return }
     let duration = CMSampleBufferGetDuration(sample)
-    // Said only of packets that are not as long as the others.
+    // Packets of the format's usual duration have 0 here.
     let frames = duration.isNumeric ? UInt32(clamping: duration.value) : framesPerPacket
     packets.append(([UInt8](try block.dataBytes()), frames == framesPerPacket ? 0 : frames))
   }

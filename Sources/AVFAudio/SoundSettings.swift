@@ -2,14 +2,14 @@
 import FFmpegMedia
 import Foundation
 
-/// A key of settings whose value is none of the key's.
+/// A key of the settings with an invalid value.
 package struct SoundSettingRefusal: Error {
   package let key: String
 }
 
 extension AudioEncoder.Request {
-  /// What settings say of how sound is encoded, beside its bit rate.
-  /// - Throws: `SoundSettingRefusal` for what is none of a key's values.
+  /// Reads the encoder settings, except for the bit rate of all channels.
+  /// - Throws: `SoundSettingRefusal` for an invalid value.
   package mutating func take(encoding settings: [String: Any]) throws {
     if let value = settings[AVEncoderBitRatePerChannelKey] {
       guard let rate = (value as? NSNumber)?.doubleValue, (4000...500_000).contains(rate) else {
@@ -32,8 +32,8 @@ extension AudioEncoder.Request {
     try Self.number(settings, AVEncoderBitDepthHintKey, in: 8...32)
   }
 
-  /// What settings say of the conversion to another sample rate.
-  /// - Throws: `SoundSettingRefusal` for what is none of a key's values.
+  /// Reads the settings of the sample rate conversion.
+  /// - Throws: `SoundSettingRefusal` for an invalid value.
   package mutating func take(conversion settings: [String: Any]) throws {
     switch settings[AVSampleRateConverterAlgorithmKey].map({ $0 as? String ?? "" }) {
     case nil, AVSampleRateConverterAlgorithm_Normal: break
@@ -46,7 +46,8 @@ extension AudioEncoder.Request {
     try Self.number(settings, AVAudioFileTypeKey, in: 0...Double(UInt32.max))
   }
 
-  /// Half the length of the filter for a quality of sample rate conversion, 0 to 127.
+  /// The number of taps of the resampling filter (the option `filter_size` of libswresample) for a
+  /// quality of sample rate conversion from 0 to 127.
   package static func filterSize(_ quality: Int) -> Int {
     switch quality {
     case ..<AVAudioQuality.low.rawValue: 8
