@@ -3,14 +3,16 @@
   import CSDL2
   import Foundation
 
-  /// A bar along the lower edge: how far it is, and the time in digits.
+  /// A progress bar along the lower edge of a window, with a time in digits.
   struct ClockOverlay {
-    /// From 0 to 1; nil: not known.
+    /// Returns the filled part of the bar, from 0 to 1, or nil if it is unknown.
     let fraction: @Sendable () -> Double?
-    /// Digits, `:`, `.`, `/` and spaces; others are left blank.
+    /// Returns the text. Digits, `:`, `.`, `/` and spaces are drawn; other characters are left
+    /// blank.
     let text: @Sendable () -> String
 
-    /// Three columns and five rows for each, the top row's left bit highest.
+    /// The glyphs: five rows from top to bottom, each with three bits, of which the highest is the
+    /// left column.
     private static let glyphs: [Character: [UInt8]] = [
       "0": [7, 5, 5, 5, 7], "1": [2, 6, 2, 2, 7], "2": [7, 1, 7, 4, 7], "3": [7, 1, 7, 1, 7],
       "4": [5, 5, 7, 1, 1], "5": [7, 4, 7, 1, 7], "6": [7, 4, 7, 5, 7], "7": [7, 1, 1, 2, 2],
@@ -19,7 +21,7 @@
     ]
 
     func draw(_ library: ovt_sdl, _ renderer: OpaquePointer, width: Int, height: Int) {
-      // A dot of a digit, in pixels of the window.
+      // The size of a glyph's dot, in pixels of the window.
       let dot = max(1, min(height / 180, 6))
       let margin = dot * 3
       let strip = dot * 11
@@ -33,7 +35,7 @@
       _ = library.SDL_SetRenderDrawBlendMode(renderer, SDL_BLENDMODE_BLEND)
       let top = height - strip
       fill(0, top, width, strip, (0, 0, 0, 175))
-      // What has no room is nothing to draw.
+      // The text is cut to a length that can fit, since its length is not bounded.
       let words = text().prefix(width)
       let textWidth = words.count * dot * 4
       var x = width - margin - textWidth

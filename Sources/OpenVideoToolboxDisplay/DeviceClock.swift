@@ -1,51 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a sound device will be heard, from the moments at which it asks for buffers.
+/// Estimates when the audio that a device requests will be heard, from the times of its requests.
 ///
-/// A device asks as its clock has it, but its thread comes late now and then, and a device that is none (a recorder's, one
-/// that only waits between buffers) may be off by some per cent. So its clock is followed by a loop of the second order: the
-/// time of the next buffer and the duration of one are both corrected by a part of what each request is off, by a larger
-/// part in the beginning, when nothing is known. Where several requests in a row are all off to one side, the device has run
-/// dry and goes on later, and the clock does so at once. One user at a time.
+/// A device requests buffers at the pace of its clock, but with jitter, since its thread is
+/// sometimes late. Virtual devices, such as those of a recorder, can deviate from their sample rate
+/// by some per cent. The clock is therefore tracked by a second-order delay-locked loop (F.
+/// Adriaensen, "Using a DLL to filter time", 2005): the error of each request corrects the time of
+/// the next buffer and the duration of a frame. The loop's bandwidth is larger at the beginning,
+/// while little is known. If several consecutive requests have errors of the same sign, the device
+/// has had an interruption and continues later, and the clock is shifted at once. Not thread-safe.
 struct DeviceClock {
-  /// Seconds of the host's clock at which the next buffer would be asked for.
+  /// The expected time of the next request, in seconds of the host clock.
   private var next: Double?
-  /// Seconds of the host's clock that a frame takes.
+  /// The estimated duration of a frame, in seconds of the host clock.
   private var period: Double
   private let nominal: Double
-  /// Requests before this one, for the loop's bandwidth.
+  /// The number of previous requests, which determines the loop's bandwidth.
   private var requests = 0
-  /// By how much the last requests were off, in seconds.
+  /// The errors of the last requests, in seconds.
   private var errors: [Double] = []
 
-  /// As many requests do not come late by chance, by so many seconds.
+  /// The clock is shifted if this number of consecutive requests are all early or all late by more
+  /// than `shift`, in seconds.
   private static let several = 8
   private static let shift = 0.008
 
-  /// Seconds by which a request may be off; beyond that the device has stood still, or begun anew.
+  /// Seconds. A larger error means that the device was stopped or started again.
   private static let farthest = 0.08
-  /// Hertz of the loop's bandwidth, first and later.
+  /// The loop's bandwidth in hertz, at the beginning and at least.
   private static let bandwidth = (first: 1.0, least: 0.1)
-  /// How far a device's clock may be from what it says.
+  /// The range of the ratio between the estimated and the nominal duration of a frame.
   private static let range = 0.5...2.0
 
-  /// - Parameter sampleRate: Frames a second, as the device says; above zero.
+  /// Creates a clock.
+  /// - Parameter sampleRate: The nominal sample rate of the device in frames per second, above 0.
   init(sampleRate: Double) {
     nominal = 1 / sampleRate
     period = nominal
   }
 
-  /// Takes note of a request.
+  /// Records a request.
   ///
-  /// Of the parameters:
-  ///
-  /// - `time`: When it came, in seconds of the host's clock.
-  /// - `frames`: How much it wants.
-  /// - Returns: When it would have come without the jitter.
+  /// - Parameters:
+  ///   - time: The time of the request, in seconds of the host clock.
+  ///   - frames: The number of requested frames.
+  /// - Returns: The estimated time of the request without jitter, in seconds of the host clock.
   mutating func request(at time: Double, frames: Int) -> Double {
     let duration = Double(frames) * period
     guard let expected = next, abs(time - expected) <= Self.farthest else {
-      // What has been found out about the device's pace stays.
+      // The estimated duration of a frame is kept.
       next = time + duration
       requests = min(requests, 1)
       errors.removeAll(keepingCapacity: true)
@@ -58,7 +61,7 @@ struct DeviceClock {
     }
     let error = time - expected
     requests += 1
-    // As wide as what has been seen allows, down to the least.
+    // The bandwidth decreases with the observed time, down to the least one.
     let seen = Double(requests) * Double(frames) * nominal
     let hertz = max(min(Self.bandwidth.first, 1 / seen), Self.bandwidth.least)
     let omega = min(2 * Double.pi * hertz * duration, 0.5)
@@ -70,7 +73,8 @@ struct DeviceClock {
     return expected
   }
 
-  /// What all of the last requests were off at least, to one side; nil if that is little.
+  /// The smallest error of the last requests if all of them have the same sign and exceed `shift`;
+  /// otherwise nil.
   private mutating func shifted(by error: Double) -> Double? {
     if errors.count == Self.several { errors.removeFirst() }
     errors.append(error)

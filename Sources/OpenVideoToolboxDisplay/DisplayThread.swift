@@ -5,11 +5,13 @@
   import Foundation
   import Synchronization
 
-  /// The one thread that SDL's windows live on: it was started there, and wants to be used there alone.
+  /// The thread on which SDL's windows are used. SDL must be used on the thread on which its video
+  /// was initialized.
   final class DisplayThread: @unchecked Sendable {
-    // Sendable: `condition` guards what changes, but for what belongs to the thread.
+    // Sendable: `condition` guards what changes, except for properties that are used on the thread
+    // only.
     static let shared = DisplayThread()
-    /// Seconds that the thread may be busy with something else when it is to end what it does.
+    /// Seconds to wait for the thread to finish its current work when a window or the process ends.
     private static let patience = 2.0
 
     private let condition = NSCondition()
@@ -17,17 +19,17 @@
     private var thread: Thread?
     private var isWoken = false
     private var isOver = false
-    /// SDL can be told of an event.
+    /// Whether SDL's event queue can be used to wake the thread.
     private let hasEvents = Atomic(false)
     private var wakeEvent: UInt32 = 0
 
-    // On the thread.
+    // The following properties are used on the thread.
     private var renderers: [WindowRenderer] = []
     private var isVideoOn = false
     private var wasToldToClose = false
     private var rounds = 0
 
-    /// Runs something on the thread, and waits for it. The thread itself may call it.
+    /// Runs a function on the thread and waits for its result. May be called on the thread itself.
     func perform<T>(_ body: @escaping (DisplayThread) throws -> T) throws -> T {
       if condition.withLock({ thread === Thread.current }) { return try body(self) }
       let done = DispatchSemaphore(value: 0)
@@ -41,7 +43,7 @@
       return try result.get()
     }
 
-    /// Runs something on the thread.
+    /// Schedules a function on the thread.
     func post(_ body: @escaping () -> Void) {
       condition.withLock {
         jobs.append(body)
@@ -55,7 +57,7 @@
       wake()
     }
 
-    /// Lets the thread look at what has changed.
+    /// Wakes the thread, so that it checks for new pictures and functions.
     func wake() {
       let isFirst = condition.withLock {
         defer { isWoken = true }
@@ -70,7 +72,8 @@
       _ = library.SDL_PushEvent(&event)
     }
 
-    /// Takes a window away, and returns when it has gone: a process that ends while something is drawn crashes.
+    /// Removes a window, and returns when it has been closed. If a process ended while its window
+    /// is drawn, it could crash.
     func remove(_ renderer: WindowRenderer) {
       let isHere = condition.withLock { thread === Thread.current }
       let work = { [self] in
@@ -83,13 +86,14 @@
         work()
         done.signal()
       }
-      // The thread may be with a handler of the program, which waits for who waits here.
+      // The wait is limited because the thread may be in an event handler of the program that waits
+      // for the caller.
       done.wait(seconds: Self.patience)
     }
 
     // MARK: - On the thread
 
-    /// Turns the screen on with the first window.
+    /// Opens a window. The first one initializes SDL's video.
     func add(_ renderer: WindowRenderer, _ library: ovt_sdl) throws {
       if !isVideoOn {
         guard library.SDL_InitSubSystem(SDL_INIT_VIDEO) == 0 else {
@@ -104,11 +108,13 @@
       hasEvents.store(true, ordering: .releasing)
     }
 
-    /// What draws (an OpenGL that compiles its shaders with LLVM, say) goes as the process ends, while other threads still
-    /// run. Nobody may be drawing then: what is registered last is run first. (A window that was closed is safe anyway.)
+    /// Stops the drawing when the process ends. Graphics drivers, such as an OpenGL that compiles
+    /// shaders with LLVM, register exit handlers that release their data while other threads still
+    /// run. Handlers are run in the reverse order of registration, so this handler has to be
+    /// registered after theirs.
     private static func endWithProcess() { atexit { DisplayThread.shared.end() } }
 
-    /// Stops: nothing is drawn any more.
+    /// Stops the thread, so that nothing is drawn any more.
     private func end() {
       let isAlive = condition.withLock {
         defer { isOver = true }
@@ -120,7 +126,8 @@
         done.signal()
         while true { sleep(1000) }
       }
-      // The thread may be with a handler of the program, which waits for what has ended already.
+      // The wait is limited because the thread may be in an event handler of the program that waits
+      // for the exiting thread.
       done.wait(seconds: Self.patience)
     }
 
@@ -138,7 +145,9 @@
         }
         var deadline = Int64.max
         for renderer in renderers { deadline = min(deadline, renderer.tick()) }
-        // What draws registers what it ends with when it first needs it, which takes some pictures.
+        // Drivers register their exit handlers when they first need them, which can be after some
+        // pictures. Registering this one again after each of the first 32 rounds keeps it after
+        // theirs.
         if rounds < 32 {
           rounds += 1
           Self.endWithProcess()
@@ -147,12 +156,12 @@
       }
     }
 
-    /// Waits for an event, or until a moment of the host's clock.
+    /// Waits for an event, at most until a time of the host clock in nanoseconds.
     private func wait(until deadline: Int64, _ library: ovt_sdl) {
       let rest = deadline == .max ? Int64.max : deadline.subtractingClamped(hostNanoseconds())
       var event = SDL_Event()
       if rest > 2_000_000 {
-        // SDL counts milliseconds; the last one is slept through exactly.
+        // SDL's timeout is in milliseconds, so the last part is waited for with `nanosleep`.
         let milliseconds = Int32(clamping: min(rest / 1_000_000 - 1, 1000))
         if library.SDL_WaitEventTimeout(&event, milliseconds) != 0 { handle(event) }
       } else if rest > 0 {
@@ -165,7 +174,8 @@
     private func handle(_ event: SDL_Event) {
       switch SDL_EventType(event.type) {
       case SDL_QUIT:
-        // A single window has been told by its own event, after which SDL sends this one of itself.
+        // When the only window is closed, SDL sends this event after the window's own event, which
+        // has been reported.
         let isTold = wasToldToClose
         wasToldToClose = false
         if !isTold { for renderer in renderers { renderer.tell(.closeRequest) } }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Why there is no window, or no sound.
+/// An error of a window or a sound device.
 public struct OVTDisplayError: LocalizedError, Sendable {
   public enum Code: Sendable {
-    /// The package was built without its trait `Display`.
+    /// The package was built without the trait `Display`.
     case notBuilt
-    /// SDL 2 is not installed on this machine.
+    /// SDL 2 is not installed.
     case libraryMissing
     /// There is no screen, or none that SDL can use.
     case noScreen
@@ -16,7 +16,7 @@ public struct OVTDisplayError: LocalizedError, Sendable {
   }
 
   public let code: Code
-  /// What happened, in one line.
+  /// A description of the error in one line.
   public let reason: String
 
   init(_ code: Code, _ reason: String) { (self.code, self.reason) = (code, reason) }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What a person does at a window.
+/// User input in a window.
 public enum OVTDisplayEvent: Sendable, Equatable {
   public enum Key: Sendable, Equatable {
     case left, right, up, down, escape, space, enter
-    /// A letter, digit or sign, in lower case.
+    /// The character of a key without modifiers, which is a lower-case letter, a digit or a symbol.
     case character(Character)
   }
   case key(Key)
-  /// The pointer was pressed at a place, from 0 to 1 from the left and from the top.
+  /// A mouse button was pressed at a position, which is from 0 to 1 from the left and from the top
+  /// edge.
   case click(x: Double, y: Double)
-  /// The window is to be closed; it stays until `close()`.
+  /// The user wants to close the window. It stays open until `close()` is called.
   case closeRequest
 }

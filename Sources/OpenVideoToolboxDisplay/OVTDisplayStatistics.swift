@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// How pictures came to the screen.
+/// Statistics of the pictures that a window has shown.
 public struct OVTDisplayStatistics: Sendable {
-  /// Pictures that were shown.
+  /// The number of pictures that were shown.
   public var shown = 0
-  /// Pictures that were over before they could be shown.
+  /// The number of pictures that were dropped because a later one was due.
   public var dropped = 0
-  /// Seconds from the moment at which a picture was due until it had been handed to the screen, in the order of
-  /// showing, while time went on; below zero: it was early. The last 65,536 of them.
+  /// For each picture that was shown while time advanced, the time in seconds from its due time
+  /// until it was handed to the screen; negative if it was early. In the order of presentation. At
+  /// least the last 65,536 and fewer than 131,073 pictures are kept.
   public var errors: [Double] = []
-  /// Refreshes of the screen in a second; 0 if it does not say.
+  /// The refresh rate of the screen in hertz; 0 if it is unknown.
   public var refreshRate = 0.0
-  /// What draws: `opengl`, `software`, ...
+  /// SDL's name of the renderer: `opengl`, `software`, ...
   public var renderer = ""
-  /// What shows: `x11`, `wayland`, `dummy`, ...
+  /// SDL's name of the video driver: `x11`, `wayland`, `dummy`, ...
   public var driver = ""
 
-  /// A value that a share of numbers does not exceed, by rank; nil without numbers.
+  /// A percentile of values, by the nearest-rank method.
   ///
-  /// Of the parameters:
-  ///
-  /// - `share`: From 0 to 1; 0.95 is the 95th percentile.
+  /// - Parameters:
+  ///   - share: From 0 to 1; for example 0.95 for the 95th percentile.
+  ///   - values: The values, in any order.
+  /// - Returns: The percentile; nil without values.
   public static func percentile(_ share: Double, of values: [Double]) -> Double? {
     guard !values.isEmpty, share.isFinite else { return nil }
     let rank = Int((Double(values.count) * min(max(share, 0), 1)).rounded(.up))

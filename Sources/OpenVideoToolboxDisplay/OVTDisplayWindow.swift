@@ -4,23 +4,25 @@
 #endif
 import Foundation
 
-/// A window on the screen that shows a layer's pictures, each at its time on the layer's time line.
+/// A window on the screen that shows a layer's pictures at their times on the layer's timebase.
 ///
-/// Pictures are brought to the screen's memory before they are due, as they are where SDL can convert them (8 bits,
-/// 4:2:0, BT.601 or video-range BT.709), and what comes too late is left out. Functions may be called from any thread.
+/// Pictures are uploaded to the memory of the graphics card before they are due, without a
+/// conversion if SDL can convert them (8-bit 4:2:0 in BT.601 or video-range BT.709). Pictures that
+/// are too late are dropped. All functions can be called from any thread.
 public final class OVTDisplayWindow: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   public typealias EventHandler = @Sendable (OVTDisplayEvent) -> Void
 
   private let lock = NSLock()
   private var attached: AVSampleBufferDisplayLayer?
-  /// Whose content that is.
+  /// The player layer that `attached` belongs to, if there is one. It is retained while it is
+  /// attached.
   private var holder: AVPlayerLayer?
   private var handler: EventHandler?
   private var figures = OVTDisplayStatistics()
   private var isFull = false
   private var isClosed = false
-  /// What the layer had counted when it was attached.
+  /// The layer's picture counts when it was attached.
   private var before = (shown: 0, dropped: 0)
   #if Display
     private var renderer: WindowRenderer?
@@ -28,10 +30,11 @@ public final class OVTDisplayWindow: @unchecked Sendable {
 
   /// Opens a window.
   ///
-  /// Of the parameters:
-  ///
-  /// - `width`, `height`: In the screen's points, from 1 to 16384.
-  /// - Throws: `OVTDisplayError`, if there is no screen or no SDL.
+  /// - Parameters:
+  ///   - title: The title of the window.
+  ///   - width: The width in points of the screen, which is limited to 1 to 16384.
+  ///   - height: The height in points of the screen, which is limited to 1 to 16384.
+  /// - Throws: `OVTDisplayError` if there is no screen or SDL is not available.
   public init(title: String, width: Int, height: Int) throws {
     #if Display
       let library = try SDLLibrary.load()
@@ -51,10 +54,10 @@ public final class OVTDisplayWindow: @unchecked Sendable {
 
   // MARK: - What is shown
 
-  /// Shows a layer's pictures in place of what was shown before.
+  /// Shows a layer's pictures, in place of those of the previous layer.
   public func attach(_ layer: AVSampleBufferDisplayLayer) { attach(layer, of: nil) }
 
-  /// Shows a player's pictures in place of what was shown before.
+  /// Shows a player's pictures, in place of those of the previous layer.
   public func attach(_ layer: AVPlayerLayer) { attach(layer.content, of: layer) }
 
   private func attach(_ layer: AVSampleBufferDisplayLayer, of player: AVPlayerLayer?) {
@@ -69,12 +72,12 @@ public final class OVTDisplayWindow: @unchecked Sendable {
 
   var layer: AVSampleBufferDisplayLayer? { lock.withLock { attached } }
 
-  /// A bar along the lower edge, with a time in digits.
+  /// Shows a progress bar along the lower edge, with a time in digits. Both functions are called on
+  /// the display's thread whenever the window is drawn.
   ///
-  /// Of the parameters:
-  ///
-  /// - `fraction`: How far the bar is filled, from 0 to 1; nil: not at all.
-  /// - `text`: Digits, `:`, `.`, `/` and spaces. Both are asked whenever the window is drawn, on a thread of its own.
+  /// - Parameters:
+  ///   - fraction: Returns the filled part of the bar, from 0 to 1, or nil to leave it empty.
+  ///   - text: Returns the text, which consists of digits, `:`, `.`, `/` and spaces.
   public func setProgressBar(
     fraction: @escaping @Sendable () -> Double?, text: @escaping @Sendable () -> String
   ) {
@@ -89,7 +92,7 @@ public final class OVTDisplayWindow: @unchecked Sendable {
     #endif
   }
 
-  /// Draws the window anew, as after a change of what the progress bar shows.
+  /// Draws the window again, for example because the contents of the progress bar have changed.
   public func setNeedsDisplay() {
     #if Display
       onRenderer { $0.redraw() }
@@ -112,7 +115,8 @@ public final class OVTDisplayWindow: @unchecked Sendable {
     #endif
   }
 
-  /// What the window shows now, as 32BGRA in the pixels of the screen.
+  /// Returns the contents of the window as 32BGRA in pixels of the screen.
+  /// - Throws: `OVTDisplayError` if the window is closed or cannot be read.
   public func snapshot() throws -> CVPixelBuffer {
     #if Display
       if let renderer = lock.withLock({ isClosed ? nil : renderer }) {
@@ -122,10 +126,11 @@ public final class OVTDisplayWindow: @unchecked Sendable {
     throw OVTDisplayError(.windowClosed, "the window is closed")
   }
 
-  /// Takes the window away, and returns when it has gone (or after two seconds, if a handler of the program's is at work
-  /// all that time). The layer is let go. A window is best closed before the process ends.
+  /// Closes the window and releases the layer. Returns when the window has been closed, or after
+  /// two seconds if an event handler of the program runs all that time. A window should be closed
+  /// before the process ends.
   public func close() {
-    // Nothing is let go under the lock.
+    // Objects are released outside of the lock.
     let (old, _) = lock.withLock { () -> (AVSampleBufferDisplayLayer?, AVPlayerLayer?) in
       defer { (attached, holder, isClosed) = (nil, nil, true) }
       figures = counted()
@@ -143,7 +148,8 @@ public final class OVTDisplayWindow: @unchecked Sendable {
 
   // MARK: - What happens
 
-  /// Hears of keys, clicks and the wish to close the window, on the display's thread: what takes long belongs elsewhere.
+  /// Receives key presses, clicks and requests to close the window. It is called on the display's
+  /// thread and must not block.
   @preconcurrency public var eventHandler: EventHandler? {
     get { lock.withLock { handler } }
     set { lock.withLock { handler = newValue } }
@@ -151,7 +157,7 @@ public final class OVTDisplayWindow: @unchecked Sendable {
 
   func tell(_ event: OVTDisplayEvent) { eventHandler?(event) }
 
-  /// How pictures have come to the screen so far.
+  /// The statistics of the pictures that have been shown so far.
   public var statistics: OVTDisplayStatistics { lock.withLock { counted() } }
 
   private func counted() -> OVTDisplayStatistics {

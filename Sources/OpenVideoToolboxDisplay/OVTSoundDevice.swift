@@ -4,17 +4,20 @@
 #endif
 import Foundation
 
-/// The machine's sound device, for `AVSampleBufferAudioRenderer.ovtAudioSink` and `AVPlayer.ovtAudioSink`.
+/// The system's default sound device, for `AVSampleBufferAudioRenderer.ovtAudioSink` and
+/// `AVPlayer.ovtAudioSink`.
 public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = NSLock()
   #if Display
     private var device: SDL_AudioDeviceID = 0
     private var feed: SoundFeed?
-    /// Held from the end of one device to the beginning of the next, as some drivers have but one. What plays may stop
-    /// it, and does not wait: there is none then.
+    /// Held while one device is closed and the next one opened, since some drivers support only one
+    /// device at a time. `stop()` is often called while there is no device, and then does not wait
+    /// for it.
     private let changing = NSLock()
-    /// SDL gives two devices that are opened at once one number.
+    /// Held while a device is opened. SDL can give the same identifier to two devices that are
+    /// opened concurrently.
     private static let opening = NSLock()
   #endif
 
@@ -22,22 +25,22 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
 
   deinit { stop() }
 
-  /// Opens the device.
+  /// Opens the device and starts to play.
   ///
-  /// Of the parameters:
-  ///
-  /// - `sampleRate`: From 1 to 768,000 frames a second.
-  /// - `channels`: From 1 to 8.
-  /// - Throws: `OVTDisplayError`, if there is no device, or none that plays such sound.
+  /// - Parameters:
+  ///   - sampleRate: Frames per second, from 1 to 768,000.
+  ///   - channels: The number of channels, from 1 to 8.
+  ///   - source: Provides the audio.
+  /// - Throws: `OVTDisplayError` if there is no device, or it does not support the format.
   public func start(sampleRate: Double, channels: Int, source: @escaping Source) throws {
     #if Display
-      // SDL takes 0 for what it likes best, and what a device asks for is divided by both.
+      // SDL replaces 0 by defaults, and computations below divide by both values.
       guard (1...768_000).contains(sampleRate), (1...8).contains(channels) else {
         throw OVTDisplayError(
           .noSoundDevice, "no sound device plays \(channels) channels at \(sampleRate) Hz")
       }
       let library = try SDLLibrary.load()
-      // Before the first sound, as before the first window, on the one thread.
+      // SDL must be initialized on the display's thread, for audio as for video.
       try DisplayThread.shared.perform { _ in
         guard library.SDL_InitSubSystem(SDL_INIT_AUDIO) == 0 else {
           throw OVTDisplayError(.noSoundDevice, "there is no sound device (\(SDLLibrary.complaint(library)))")
@@ -48,7 +51,7 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
       wanted.freq = Int32(sampleRate)
       wanted.format = SDL_AudioFormat(AUDIO_F32LSB)
       wanted.channels = UInt8(clamping: channels)
-      // Some 10 ms at a time.
+      // Buffers of about 10 ms at the usual sample rates.
       wanted.samples = sampleRate > 64000 ? 1024 : 512
       wanted.userdata = Unmanaged.passUnretained(made).toOpaque()
       wanted.callback = { feed, bytes, length in
@@ -59,7 +62,7 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
       defer { withExtendedLifetime(old) {} }
       try changing.withLock {
         old = closeDevice()
-        // No changes allowed: SDL converts to what the device takes.
+        // Without allowed changes SDL converts to the format of the device.
         let opened = Self.opening.withLock { library.SDL_OpenAudioDevice(nil, 0, &wanted, nil, 0) }
         guard opened != 0 else {
           throw OVTDisplayError(
@@ -76,7 +79,8 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
 
   public func stop() {
     #if Display
-      // What the source holds goes when the lock is free: it may come back here.
+      // The source is released outside of the locks, since releasing what it holds may call this
+      // device.
       guard lock.withLock({ device != 0 }) else { return }
       let old = changing.withLock { closeDevice() }
       withExtendedLifetime(old) {}
@@ -84,14 +88,14 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
   }
 
   #if Display
-    /// Call under `changing`.
-    /// - Returns: what the device asked.
+    /// Closes the device. Must be called under `changing`.
+    /// - Returns: The feed of the closed device, which the caller releases.
     private func closeDevice() -> SoundFeed? {
       let (old, kept) = lock.withLock {
         defer { (device, feed) = (0, nil) }
         return (device, feed)
       }
-      // Waits for the callback.
+      // Waits until the device's callback has returned.
       if old != 0, let library = try? SDLLibrary.load() { library.SDL_CloseAudioDevice(old) }
       return kept
     }
@@ -99,9 +103,9 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
 }
 
 #if Display
-  /// What the device's thread asks, and when what it gets will be heard.
+  /// Provides a device with audio, and estimates when it will be heard.
   private final class SoundFeed: @unchecked Sendable {
-    // Sendable: used on the device's thread alone.
+    // Sendable: only used on the device's thread.
     private let source: OVTAudioSink.Source
     private let sampleRate: Double
     private let channels: Int
@@ -115,7 +119,7 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
     func fill(_ bytes: UnsafeMutablePointer<UInt8>, _ length: Int) {
       let count = length / MemoryLayout<Float>.size
       let frames = count / channels
-      // SDL keeps two buffers: this one is heard when the one that plays now is over.
+      // SDL has two buffers, so this one is heard after the one that is being played.
       let asked = clock.request(at: Double(hostNanoseconds()) * 1e-9, frames: frames)
       let time = asked + Double(frames) / sampleRate
       bytes.withMemoryRebound(to: Float.self, capacity: count) { samples in

@@ -3,7 +3,7 @@
   import CSDL2
   import Foundation
 
-  /// A picture in the memory of what draws. Used on the display's thread.
+  /// A picture in a texture of an SDL renderer. Used on the display's thread.
   final class PictureTexture {
     let library: ovt_sdl
     private let renderer: OpaquePointer
@@ -13,8 +13,8 @@
     private var mode = SDL_YUV_CONVERSION_BT601
     private var converter: VTPixelTransferSession?
     private var converted: CVPixelBuffer?
-    /// Pictures are converted to RGB before, not by SDL: its own renderer would convert them by the processor too, into a
-    /// format that it has to convert once more.
+    /// Whether pictures are converted to RGB by Video Toolbox and not by SDL. SDL's software
+    /// renderer would convert them to a format that it has to convert once more.
     private let takesRGB: Bool
 
     init(_ library: ovt_sdl, _ renderer: OpaquePointer, takesRGB: Bool) {
@@ -27,13 +27,15 @@
       if let converter { VTPixelTransferSessionInvalidate(converter) }
     }
 
-    /// Sets the conversion to RGB that is right for the picture, and tells its texture.
+    /// Sets SDL's conversion to RGB for the picture, and returns its texture; nil without a
+    /// picture.
     func prepare() -> OpaquePointer? {
       library.SDL_SetYUVConversionMode(mode)
       return picture?.image == nil ? nil : texture
     }
 
-    /// What SDL converts itself: 4:2:0 with 8 bits, of BT.601 (both ranges) or BT.709 (video range). nil: something else.
+    /// SDL's conversion for a picture: 8-bit 4:2:0 in BT.601 (both ranges) or BT.709 (video range).
+    /// Nil if SDL cannot convert it.
     static func mode(of image: CVPixelBuffer) -> SDL_YUV_CONVERSION_MODE? {
       let isFull: Bool
       switch CVPixelBufferGetPixelFormatType(image) {
@@ -50,7 +52,8 @@
       case .some(kCVImageBufferYCbCrMatrix_ITU_R_709_2):
         return isFull ? nil : SDL_YUV_CONVERSION_BT709
       case nil:
-        // Nothing is said: by custom 601 for small pictures, 709 for large ones.
+        // Without an attachment BT.601 is assumed for pictures of less than 720 rows, and BT.709
+        // for others, as is usual.
         if CVPixelBufferGetHeight(image) < 720 {
           return isFull ? SDL_YUV_CONVERSION_JPEG : SDL_YUV_CONVERSION_BT601
         }
@@ -59,7 +62,7 @@
       }
     }
 
-    /// Takes a picture over.
+    /// Copies a picture to the texture.
     func load(_ picture: AVSampleBufferDisplayLayer.Picture) {
       self.picture = picture
       guard var image = picture.image else { return }
@@ -73,7 +76,7 @@
       let (width, height) = (CVPixelBufferGetWidth(image), CVPixelBufferGetHeight(image))
       let kind: UInt32 =
         switch format {
-        // The screen's own format as a rule: nothing is left to convert.
+        // Usually this is the format of the screen, so that no conversion is needed.
         case kCVPixelFormatType_32BGRA:
           UInt32((takesRGB ? SDL_PIXELFORMAT_RGB888 : SDL_PIXELFORMAT_ARGB8888).rawValue)
         case kCVPixelFormatType_420YpCbCr8Planar, kCVPixelFormatType_420YpCbCr8PlanarFullRange:
@@ -111,7 +114,7 @@
       }
     }
 
-    /// To RGB by Video Toolbox, for what SDL cannot convert or would convert wrongly.
+    /// Converts a picture to RGB with Video Toolbox, where SDL cannot convert it correctly.
     private func convert(_ image: CVPixelBuffer) -> CVPixelBuffer? {
       if CVPixelBufferGetPixelFormatType(image) == kCVPixelFormatType_32BGRA { return image }
       if converter == nil {

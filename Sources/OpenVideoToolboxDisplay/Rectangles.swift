@@ -12,7 +12,7 @@
   }
 
   extension CGRect {
-    /// To whole pixels.
+    /// Rounds the edges to whole pixels.
     func rounded() -> CGRect {
       let (left, top) = (minX.rounded(), minY.rounded())
       return CGRect(x: left, y: top, width: maxX.rounded() - left, height: maxY.rounded() - top)

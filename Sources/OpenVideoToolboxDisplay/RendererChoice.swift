@@ -3,15 +3,17 @@
   import CSDL2
   import Foundation
 
-  /// What draws in a window.
+  /// Chooses the SDL renderer of a window.
   enum RendererChoice {
-    /// Makes one for a window, the one of the graphics card if there is any.
+    /// Creates the renderer of a window, which uses the graphics card if there is one.
     ///
-    /// Without a card OpenGL draws by the processor, several times as slowly as SDL's own renderer, and that one would bring
-    /// what it has drawn to the screen through OpenGL again. So such a machine gets SDL's own, and X's shared memory. What
-    /// the environment says (`SDL_RENDER_DRIVER`, `SDL_FRAMEBUFFER_ACCELERATION`) goes before.
+    /// Without a card OpenGL is emulated by the processor, which is several times slower than SDL's
+    /// software renderer, and SDL by default also brings the software renderer's pictures to the
+    /// screen through OpenGL. On such a machine SDL's software renderer is used with X11's shared
+    /// memory. The environment variables `SDL_RENDER_DRIVER` and `SDL_FRAMEBUFFER_ACCELERATION`
+    /// take precedence.
     static func make(_ library: ovt_sdl, _ window: OpaquePointer) -> OpaquePointer? {
-      // Wayland has no other way to the screen than OpenGL.
+      // On Wayland there is no alternative to OpenGL.
       let isX11 = library.SDL_GetCurrentVideoDriver().map { String(cString: $0) } == "x11"
       if isX11 { _ = library.SDL_SetHint("SDL_FRAMEBUFFER_ACCELERATION", "0") }
       let fast = SDL_RENDERER_ACCELERATED.rawValue | SDL_RENDERER_PRESENTVSYNC.rawValue
@@ -31,13 +33,14 @@
       return info.name.map { String(cString: $0) } ?? ""
     }
 
-    /// Whether it is an OpenGL that no card draws for; its context is the current one.
+    /// Whether the renderer uses an OpenGL that is emulated by the processor. Its OpenGL context
+    /// must be the current one.
     private static func isOpenGLByProcessor(_ library: ovt_sdl, _ renderer: OpaquePointer) -> Bool {
       guard name(library, renderer).hasPrefix("opengl"),
         let function = library.SDL_GL_GetProcAddress("glGetString")
       else { return false }
       let getString = unsafeBitCast(function, to: (@convention(c) (UInt32) -> UnsafePointer<CChar>?).self)
-      // GL_RENDERER.
+      // 0x1F01 is `GL_RENDERER`.
       guard let text = getString(0x1F01).map({ String(cString: $0).lowercased() }) else { return false }
       return ["llvmpipe", "softpipe", "software rasterizer", "swr"].contains { text.hasPrefix($0) }
     }

@@ -3,7 +3,7 @@
   import CSDL2
   import Foundation
 
-  /// SDL's functions, loaded once.
+  /// The functions of SDL, which are loaded once.
   enum SDLLibrary {
     private static let loaded: Result<ovt_sdl, OVTDisplayError> = {
       var library = ovt_sdl()
@@ -15,7 +15,7 @@
           ))
       }
       library.SDL_SetMainReady()
-      // Interrupts belong to the program.
+      // SDL must not handle signals, which belong to the program.
       _ = library.SDL_SetHint("SDL_NO_SIGNAL_HANDLERS", "1")
       _ = library.SDL_SetHint("SDL_RENDER_SCALE_QUALITY", "linear")
       return .success(library)
@@ -28,7 +28,7 @@
     }
   }
 
-  /// Nanoseconds of the host's clock.
+  /// The time of the host clock in nanoseconds.
   func hostNanoseconds() -> Int64 {
     CMClockGetTime(CMClockGetHostTimeClock()).units(1_000_000_000, .default)
   }

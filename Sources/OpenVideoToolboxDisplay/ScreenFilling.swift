@@ -3,12 +3,13 @@
   import CSDL2
   import Foundation
 
-  /// A window that fills the screen, and goes back to where it was.
+  /// Switches a window to full screen and back.
   ///
-  /// SDL has the window manager do it. On an X server without one (Xvfb, or a screen that shows one program alone) nobody would,
-  /// and SDL would not notice: there the window is laid over the screen, which nothing frames.
+  /// SDL asks the window manager to do so. On an X server without a window manager (Xvfb, or a
+  /// screen for a single program) the request has no effect, which SDL does not notice. There the
+  /// window is moved and resized to cover the screen.
   struct ScreenFilling {
-    /// Where the window was before it was laid over the screen.
+    /// The position and size of the window before it was resized to cover the screen.
     private var before: SDL_Rect?
 
     mutating func set(_ isFull: Bool, _ library: ovt_sdl, _ window: OpaquePointer) {

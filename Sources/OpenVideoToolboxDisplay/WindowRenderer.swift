@@ -3,9 +3,9 @@
   import CSDL2
   import Foundation
 
-  /// A window as SDL has it. Everything here happens on the display's thread.
+  /// An SDL window and its renderer. Everything happens on the display's thread.
   final class WindowRenderer: @unchecked Sendable {
-    // Sendable: used on the display's thread alone; the window holds it.
+    // Sendable: only used on the display's thread; the window retains it.
     private let library: ovt_sdl
     private weak var owner: OVTDisplayWindow?
     private let title: String
@@ -16,17 +16,18 @@
     private var front: PictureTexture?
     private var back: PictureTexture?
     private var needsDrawing = true
-    /// Nanoseconds by which a picture is handed over early, since the screen takes it with its next refresh; without one to
-    /// wait for, as long as drawing takes.
+    /// Nanoseconds by which a picture is handed over before it is due. This is half a refresh
+    /// interval if the renderer waits for the refresh, as the picture is seen at the next refresh;
+    /// otherwise it is the average time of drawing.
     private var lead: Int64 = 0
     private var waitsForRefresh = false
-    /// The processor draws, pixel by pixel.
+    /// Whether SDL's software renderer is used.
     private var isSoftware = false
-    /// More than that is no drawing but a machine that is busy.
+    /// The limit of `lead`, in nanoseconds. Drawing takes longer only when the machine is busy.
     private static let mostLead: Int64 = 20_000_000
     private var overlay: ClockOverlay?
     private var screenFilling = ScreenFilling()
-    /// When a picture was drawn last, by the host's clock.
+    /// The time at which a picture was drawn last, in nanoseconds of the host clock.
     private var lastDrawn: Int64 = .min / 2
 
     init(_ library: ovt_sdl, owner: OVTDisplayWindow, title: String, width: Int, height: Int) {
@@ -38,7 +39,7 @@
 
     func open() throws {
       let flags = SDL_WINDOW_RESIZABLE.rawValue | SDL_WINDOW_ALLOW_HIGHDPI.rawValue
-      // Anywhere, as SDL_WINDOWPOS_CENTERED says.
+      // The value of the macro `SDL_WINDOWPOS_CENTERED`, which Swift cannot import.
       let centred: Int32 = 0x2FFF_0000
       window = library.SDL_CreateWindow(
         title, centred, centred, Int32(clamping: size.width), Int32(clamping: size.height), flags)
@@ -110,7 +111,7 @@
       tell(.click(x: Double(x) / Double(width), y: Double(y) / Double(height)))
     }
 
-    /// What was in the memory of the drawing device is gone.
+    /// Restores the textures after the device's memory has been lost.
     func lost() {
       guard let renderer else { return }
       let shown = front?.picture
@@ -142,11 +143,13 @@
 
     // MARK: - Pictures
 
-    /// Shows what is due.
-    /// - Returns: When something will be due next, by the host's clock; `Int64.max`: nobody knows.
+    /// Shows the pictures that are due.
+    /// - Returns: The time at which the next picture will be due, in nanoseconds of the host clock;
+    ///   `Int64.max` if it is unknown.
     func tick() -> Int64 {
       var next = Int64.max
-      // Were this the last reference, and gone while something is drawn, its end would take the renderer away.
+      // Retains the window until the end of this method. If the last reference were released while
+      // something is drawn, deallocating the window would remove the renderer.
       let owner = owner
       defer { withExtendedLifetime(owner) {} }
       if let layer = owner?.layer {
@@ -159,11 +162,11 @@
           let reached = rate > 0 ? now + early : now
           guard let picture = layer.nextPicture(at: reached) else { break }
           if rate > 0, isTooLate(dueTime(of: picture, on: base)) {
-            // Another one may take its place until then; the last one is seen in any case.
+            // Another picture may replace this one until then. If none does, it is shown after all.
             next = lastDrawn + Self.longestPause
             break
           }
-          // It is brought over before it is due.
+          // The picture is uploaded before it is due.
           if back?.picture?.number != picture.number { back?.load(picture) }
           let isDue = !picture.time.isNumeric || picture.time <= reached
           if !isDue {
@@ -192,15 +195,18 @@
       return next
     }
 
-    /// A picture that comes as late as that only makes the next ones later; but something moves now and then.
+    /// Whether a picture is so late that showing it would only delay the next ones. A picture is
+    /// shown at least every 0.25 seconds nevertheless.
     private func isTooLate(_ due: Int64) -> Bool {
       guard due != .max else { return false }
       let now = hostNanoseconds()
-      // What is later than all lateness has its time from elsewhere: zero on the host's clock, say.
+      // A picture that is later than `farthest` has times of another clock, such as zero on the
+      // host clock, and is shown.
       let late = now.subtractingClamped(due)
       return late > Self.latest && late < Self.farthest && now - lastDrawn < Self.longestPause
     }
 
+    // In nanoseconds.
     private static let latest: Int64 = 100_000_000
     private static let farthest: Int64 = 10_000_000_000
     private static let longestPause: Int64 = 250_000_000
@@ -214,7 +220,7 @@
 
     private func note(_ error: Double) {
       owner?.note { statistics in
-        // The last ones, without moving them all each time.
+        // Removes the oldest half at once, so that the array is not moved for each picture.
         if statistics.errors.count >= 131_072 { statistics.errors.removeFirst(65_536) }
         statistics.errors.append(error)
       }
@@ -237,7 +243,8 @@
       let image = front?.picture?.image
       let place = image.flatMap { owner?.layer?.rect(of: $0, in: whole) }
       let texture = front?.prepare()
-      // What is covered need not be cleared, which for the processor is a share of all its work.
+      // The background is not cleared if the picture covers it, because clearing takes the
+      // processor much time.
       let isCovered = texture != nil && place?.rounded().contains(whole) ?? false
       if !isSoftware || !isCovered {
         _ = library.SDL_SetRenderDrawColor(renderer, 0, 0, 0, 255)
@@ -248,7 +255,7 @@
         let quarters = Self.quarters(turn)
         var target = SDL_Rect(place.rounded())
         if quarters % 2 != 0 {
-          // SDL turns about the middle of the picture as it lies.
+          // SDL rotates about the centre of the unrotated rectangle.
           target = SDL_Rect(
             CGRect(
               x: place.midX - place.height / 2, y: place.midY - place.width / 2, width: place.height,
@@ -269,7 +276,8 @@
       overlay?.draw(library, renderer, width: Int(width), height: Int(height))
     }
 
-    /// Quarter turns to the right; none where the transform is not of numbers.
+    /// The number of clockwise rotations by 90 degrees. It is 0 if the transform contains values
+    /// that are not numbers.
     private static func quarters(_ transform: CGAffineTransform) -> Int {
       let isMirrored = transform.a * transform.d - transform.b * transform.c < 0
       let (a, b) = isMirrored ? (-transform.a, -transform.b) : (transform.a, transform.b)
@@ -277,7 +285,8 @@
       return (Int(clamping: angle.rounded()) + 4) % 4
     }
 
-    /// What the window shows, in pixels of 32BGRA.
+    /// The contents of the window as 32BGRA.
+    /// - Throws: `OVTDisplayError` if the window is closed or cannot be read.
     func snapshot() throws -> CVPixelBuffer {
       guard let renderer else { throw OVTDisplayError(.windowClosed, "the window is closed") }
       compose()
