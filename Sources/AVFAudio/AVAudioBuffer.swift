@@ -47,7 +47,7 @@ open class AVAudioBuffer: NSObject, NSCopying, NSMutableCopying, @unchecked Send
   /// `frameLength` or `byteLength` afterwards. Valid as long as this object exists.
   open var mutableAudioBufferList: UnsafeMutablePointer<AudioBufferList> { whole.unsafeMutablePointer }
 
-  /// Returns a buffer with a copy of the contents.
+  /// Returns a buffer with a copy of the contents. The subclasses override it.
   open func copy(with zone: NSZone? = nil) -> Any { self }
   open func mutableCopy(with zone: NSZone? = nil) -> Any { copy(with: zone) }
 

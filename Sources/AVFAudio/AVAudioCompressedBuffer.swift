@@ -4,7 +4,7 @@ import Foundation
 
 /// A buffer for packets of compressed audio.
 open class AVAudioCompressedBuffer: AVAudioBuffer, @unchecked Sendable {
-  // Sendable: as the base class.
+  // Sendable: for the same reason as the base class.
   /// The largest number of packets that the buffer can hold.
   public let packetCapacity: AVAudioPacketCount
   /// The largest size of a packet, in bytes.

@@ -162,7 +162,7 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
       mReserved: 0)
   }
 
-  // MARK: - What it says
+  // MARK: - Properties
 
   /// The common format of the samples, or `otherFormat`.
   open var commonFormat: AVAudioCommonFormat {

@@ -4,7 +4,7 @@ import Foundation
 
 /// A buffer for frames of linear PCM.
 open class AVAudioPCMBuffer: AVAudioBuffer, @unchecked Sendable {
-  // Sendable: as the base class.
+  // Sendable: for the same reason as the base class.
   /// The largest number of frames that the buffer can hold.
   public let frameCapacity: AVAudioFrameCount
   /// The size of a frame in each of the buffers, in bytes.

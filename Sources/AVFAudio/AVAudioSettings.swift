@@ -47,7 +47,7 @@ public let AVAudioBitRateStrategy_VariableConstrained: String = "AVAudioBitRateS
 /// The quality determines the bit rate; see `AVEncoderAudioQualityForVBRKey`.
 public let AVAudioBitRateStrategy_Variable: String = "AVAudioBitRateStrategy_Variable"
 
-// MARK: - Another sample rate
+// MARK: - Sample rate conversion
 
 /// The sample rate conversion's algorithm: one of the values below.
 public let AVSampleRateConverterAlgorithmKey: String = "AVSampleRateConverterAlgorithmKey"

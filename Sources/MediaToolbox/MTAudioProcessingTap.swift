@@ -19,7 +19,7 @@ public let kMTAudioProcessingTapFlag_StartOfStream: MTAudioProcessingTapFlags = 
 /// No frames follow these.
 public let kMTAudioProcessingTapFlag_EndOfStream: MTAudioProcessingTapFlags = 1 << 9
 
-// Swift cannot import C function pointers with class parameters on Linux, so the callbacks are
+// On Linux a C function pointer cannot have a parameter of a Swift class, so the callbacks are
 // closures.
 
 /// Called when a tap is created, with the client information and a pointer to the tap's storage,

@@ -52,7 +52,7 @@ public final class OVTDisplayWindow: @unchecked Sendable {
 
   deinit { close() }
 
-  // MARK: - What is shown
+  // MARK: - Contents
 
   /// Shows a layer's pictures, in place of those of the previous layer.
   public func attach(_ layer: AVSampleBufferDisplayLayer) { attach(layer, of: nil) }
@@ -146,7 +146,7 @@ public final class OVTDisplayWindow: @unchecked Sendable {
     #endif
   }
 
-  // MARK: - What happens
+  // MARK: - Events and statistics
 
   /// Receives key presses, clicks and requests to close the window. It is called on the display's
   /// thread and must not block.

@@ -13,8 +13,8 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
     private var device: SDL_AudioDeviceID = 0
     private var feed: SoundFeed?
     /// Held while one device is closed and the next one opened, since some drivers support only one
-    /// device at a time. `stop()` is often called while there is no device, and then does not wait
-    /// for it.
+    /// device at a time. The source may call `stop()` meanwhile, which returns without taking this
+    /// lock because there is no device.
     private let changing = NSLock()
     /// Held while a device is opened. SDL can give the same identifier to two devices that are
     /// opened concurrently.

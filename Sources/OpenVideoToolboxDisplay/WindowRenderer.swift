@@ -35,7 +35,7 @@
       size = (width, height)
     }
 
-    // MARK: - Life
+    // MARK: - Lifetime
 
     func open() throws {
       let flags = SDL_WINDOW_RESIZABLE.rawValue | SDL_WINDOW_ALLOW_HIGHDPI.rawValue

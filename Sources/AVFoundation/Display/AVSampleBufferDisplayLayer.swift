@@ -360,7 +360,8 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     request.ask(for: self)
   }
 
-  /// Whether no picture can precede this one any more. Called under `lock`.
+  /// Whether a picture can be shown: either no picture can precede it any more, or the queue of
+  /// decoded pictures is full. Called under `lock`.
   private func mayBeSeen(_ picture: Picture) -> Bool {
     !picture.time.isNumeric || picture.time <= decodedUntil || decoded.count >= Self.decodeAhead
   }

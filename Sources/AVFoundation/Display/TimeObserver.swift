@@ -175,7 +175,7 @@ final class TimeObserver: @unchecked Sendable {
 
   /// The time that the timer is set for. Used on the timer's queue only.
   private final class Due: @unchecked Sendable {
-    // Sendable: touched on the queue of its observer alone.
+    // Sendable: used on the queue of its observer only.
     var time: CMTime
     /// A reading of the timebase and its clock, and the rate since then.
     private var line = (time: CMTime.zero, clock: CMTime.zero, rate: 0.0)

@@ -62,7 +62,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  // MARK: - What to make. Set before the export; later without effect.
+  // MARK: - Settings, which have an effect only before the export
 
   /// The URL of the movie. The file must not exist.
   open var outputURL: URL? {
@@ -180,7 +180,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     set { lock.withLock { settings.toleratesDamage = newValue } }
   }
 
-  // MARK: - How it goes
+  // MARK: - Progress
 
   open var status: Status { lock.withLock { currentStatus } }
   open var error: Error? { lock.withLock { currentError } }
@@ -332,7 +332,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     }
   }
 
-  // MARK: - What is possible
+  // MARK: - Capabilities
 
   /// The presets that have an encoder.
   open class func allExportPresets() -> [String] { ExportPreset.available.map(\.name) }

@@ -60,7 +60,7 @@ open class AVOutputSettingsAssistant: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  // MARK: - What is known of the source
+  // MARK: - Source
 
   /// The format of the source video. Nil stands for pictures of the preset's size.
   open var sourceVideoFormat: CMVideoFormatDescription? {
@@ -86,7 +86,7 @@ open class AVOutputSettingsAssistant: NSObject, @unchecked Sendable {
     set { if newValue.isNumeric, newValue > .zero { lock.withLock { source.least = newValue } } }
   }
 
-  // MARK: - What is proposed
+  // MARK: - Proposed settings
 
   open var outputFileType: AVFileType { .mov }
 

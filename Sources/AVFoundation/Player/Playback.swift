@@ -92,7 +92,7 @@ final class Playback: @unchecked Sendable {
 
   func bind(_ item: AVPlayerItem) { lock.withLock { ownerItem = item } }
 
-  // MARK: - In and out of a player
+  // MARK: - Attaching to a player
 
   func attach(_ owner: any PlaybackOwner, renderer: AVSampleBufferAudioRenderer) {
     lock.withLock {

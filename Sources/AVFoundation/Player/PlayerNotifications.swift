@@ -28,8 +28,8 @@ extension AVPlayerItem {
 }
 
 extension AVPlayer {
-  /// Posted when the rate has been changed, by the program or at the end of the item. The user info
-  /// contains the reason.
+  /// Posted when the rate has been changed by the program, at the end of the item, or because the
+  /// item has failed. The user info contains the reason, except at the end of an item.
   public static let rateDidChangeNotification = NSNotification.Name("AVPlayerRateDidChangeNotification")
   /// The key in the user info of `rateDidChangeNotification`. The value is the raw value of a
   /// `RateDidChangeReason`.

@@ -111,7 +111,7 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
 /// Gives references to the samples of one track: their formats, times and positions in the file,
 /// without their data.
 open class AVAssetReaderSampleReferenceOutput: AVAssetReaderOutput, @unchecked Sendable {
-  // Sendable: immutable beside the base class, whose locks guard the rest.
+  // Sendable: immutable, except for the base class, whose locks guard the rest.
   public let track: AVAssetTrack
 
   public init(track: AVAssetTrack) {

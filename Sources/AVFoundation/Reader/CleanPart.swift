@@ -6,7 +6,7 @@ import Foundation
 /// edges are on boundaries of chroma samples; where the aperture's edges are not, they are moved
 /// inward.
 package struct CleanPart: Sendable {
-  // In parts of the picture's width and height.
+  // Edges as fractions of the picture's width and height.
   private let left: Double
   private let top: Double
   private let right: Double

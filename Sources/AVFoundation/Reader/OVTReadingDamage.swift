@@ -17,7 +17,7 @@ public struct OVTReadingDamage: Sendable {
     concealedPictures == 0 && lostPictures == 0 && lostSoundPackets == 0 && failure == nil
   }
 
-  /// Adds the damage of another track. The first failure is kept.
+  /// Adds the damage that another reading found. The first failure is kept.
   mutating func add(_ other: OVTReadingDamage) {
     concealedPictures += other.concealedPictures
     lostPictures += other.lostPictures

@@ -29,9 +29,9 @@ extension AVAssetWriter {
   /// The folder for the temporary files of inputs that encode in several passes, which hold encoded
   /// frames and statistics. Nil stands for the system's temporary folder.
   ///
-  /// The movie itself needs no temporary folder: its bytes go into an unnamed file in the output
-  /// folder, which is not copied in the end. `startWriting()` fails if the folder does not exist or
-  /// cannot be written to, even if no input needs it.
+  /// The movie itself needs no temporary folder: its bytes are written to an unnamed file in the
+  /// output folder, which gets its name in the end. `startWriting()` fails if the folder does not
+  /// exist or cannot be written to, even if no input needs it.
   public var directoryForTemporaryFiles: URL? {
     get { lock.withLock { properties.temporaryDirectory } }
     set { lock.withLock { properties.temporaryDirectory = newValue } }

@@ -41,7 +41,8 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   private var isNaming = false
   /// How far each input's samples reach, on the movie's time line.
   private var positions: [ObjectIdentifier: CMTime] = [:]
-  /// Entered for each finished input whose encoder still has samples to put out.
+  /// Entered for each input that is marked as finished, until its encoder and its track are
+  /// complete.
   private let finishing = DispatchGroup()
   private let queue = DispatchQueue(label: "AVFoundation.writer", attributes: .concurrent)
   var properties = Properties()

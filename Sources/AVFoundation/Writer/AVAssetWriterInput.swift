@@ -115,7 +115,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     set { lock.withLock { properties.volume = newValue } }
   }
 
-  // MARK: - Samples in
+  // MARK: - Appending samples
 
   /// Whether the writer accepts more samples of this track.
   ///

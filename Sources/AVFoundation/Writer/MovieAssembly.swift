@@ -72,7 +72,7 @@ final class MovieAssembly: @unchecked Sendable {
   /// that is started again continues in time.
   func begin(at start: CMTime) { lock.withLock { sourceStart = start } }
 
-  // MARK: - Samples in
+  // MARK: - Appending samples
 
   /// Appends the samples of a buffer.
   func append(_ samples: [PendingSample], _ format: CMFormatDescription?, to track: TrackAssembly) throws {

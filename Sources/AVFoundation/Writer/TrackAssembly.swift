@@ -165,8 +165,8 @@ final class TrackAssembly: @unchecked Sendable {
   }
 
   /// A time scale in which the times of the first sample are exact, and which is fine enough for
-  /// later samples. If the exact scale exceeds `finestScale`, as with nanoseconds, whose 32-bit
-  /// durations end after 2 or 4 seconds, a fine scale in which times are rounded.
+  /// later samples. If the exact scale exceeds `finestScale`, a fine scale in which times are
+  /// rounded; nanoseconds, for example, do not fit, since 32 bits hold only 2 or 4 seconds of them.
   private func chooseTimeScale(_ sample: PendingSample, _ description: CMFormatDescription) -> CMTimeScale {
     if preferredTimeScale > 0 {
       return fineEnough(preferredTimeScale, sample.hasDuration ? sample.duration.seconds : 0)

@@ -208,7 +208,7 @@ final class VideoEncoding: @unchecked Sendable {
   ///   - settings: The settings of the encoder.
   ///   - isRealTime: Whether the source determines the pace.
   ///   - sourceAttributes: Core Video's attributes of the pictures that will be appended, if known.
-  ///   - passes: The storage for several passes, which are made if the encoder supports them; nil
+  ///   - wanted: The storage for several passes, which are made if the encoder supports them; nil
   ///     for one pass.
   ///   - output: Called with each encoded sample, in decode order, on the encoder's thread; after
   ///     several passes, on the thread that ends the last one.
