@@ -67,7 +67,8 @@ func splitAnnexB(_ stream: Data) -> [Data] {
 /// The folder of shared streams beside the package; nil where it is absent.
 let conformanceFolder: URL? = {
   let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent(
       "shared/media/conformance")
   return FileManager.default.fileExists(atPath: url.path) ? url : nil
 }()

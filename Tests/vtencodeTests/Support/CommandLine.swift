@@ -19,7 +19,7 @@ struct Finished: Sendable {
 enum CommandLine {
   /// The folder of the repository.
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
   static let sample = root.appendingPathComponent("Assets/video.m4v").path
   /// Built beside the tests.
   static let vtencode: String = {
