@@ -2,14 +2,15 @@
 import FFmpegMedia
 import Foundation
 
-/// An asset made of parts of other assets. Nothing is copied: a reader, an exporter or an image generator reads the
-/// others' files.
+/// An asset that is assembled from parts of other assets. No media is copied: readers, export
+/// sessions and image generators read the files of those assets.
 open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Sendable {
   // Sendable: `compositionLock` guards what changes.
   let compositionLock = Lock()
   var storedTracks: [AVMutableCompositionTrack] = []
   var storedNaturalSize: CGSize?
-  /// With what the assets of segments that name files are made, as `AVURLAsset.init(url:options:)` takes it.
+  /// The options with which assets are created for segments that name a file by URL; see
+  /// `AVURLAsset.init(url:options:)`.
   public let urlAssetInitializationOptions: [String: Any]
 
   init(options: [String: Any] = [:]) {
@@ -34,7 +35,7 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
     assetLoadingQueue.async { handler?() }
   }
 
-  /// The end of the longest track.
+  /// The latest end of any track; zero without tracks.
   override open var duration: CMTime { compositionTracks.map(\.timeRange.end).max() ?? .zero }
   override open var providesPreciseDurationAndTiming: Bool { true }
   override open var hasProtectedContent: Bool {
@@ -42,7 +43,8 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
       track.timeline.parts.contains { $0.source?.track.facts.stream.isProtected == true }
     }
   }
-  /// The size of the first video track, unless one is set.
+  /// The size that was set, or else the natural size of the first video track; zero if there is
+  /// none.
   open var naturalSize: CGSize {
     compositionLock.withLock { storedNaturalSize }
       ?? compositionTracks.first { $0.mediaType == .video }?.naturalSize ?? .zero
@@ -50,12 +52,13 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
 
   // MARK: - Copies
 
-  /// A composition that does not change with this one.
+  /// Returns an `AVComposition` with the same tracks, which later changes of this composition do
+  /// not affect.
   open func copy(with zone: NSZone? = nil) -> Any {
     copied(to: AVComposition(options: urlAssetInitializationOptions))
   }
 
-  /// A composition that can be changed on its own.
+  /// Returns an `AVMutableComposition` with the same tracks, which can be changed independently.
   open func mutableCopy(with zone: NSZone? = nil) -> Any {
     copied(to: AVMutableComposition(urlAssetInitializationOptions: urlAssetInitializationOptions))
   }
@@ -80,7 +83,12 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
     return composition
   }
 
-  /// Adds an empty track; nil for media that compositions do not have, or an identifier that is taken.
+  /// Adds an empty track.
+  /// - Parameters:
+  ///   - mediaType: `.video` or `.audio`.
+  ///   - preferredTrackID: The identifier, or `kCMPersistentTrackID_Invalid` for the largest
+  ///     identifier in use plus 1.
+  /// - Returns: Nil for other media types, and if the identifier is negative or already in use.
   func makeTrack(
     _ mediaType: AVMediaType, preferredTrackID: CMPersistentTrackID
   ) -> AVMutableCompositionTrack? {
@@ -104,14 +112,15 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
   }
 }
 
-/// An asset that a program makes of parts of other assets.
+/// A composition whose tracks can be added, removed and edited.
 open class AVMutableComposition: AVComposition, @unchecked Sendable {
   // Sendable: the base class's lock guards all.
   public init() { super.init() }
 
-  /// A composition.
-  /// - Parameter URLAssetInitializationOptions: With what the files are opened that segments name by URL when they are put into
-  ///   a track; see `AVURLAsset.init(url:options:)`. Tracks of assets that are there are read as those assets are.
+  /// Creates an empty composition.
+  /// - Parameter URLAssetInitializationOptions: The options with which assets are created when
+  ///   segments that name a file by URL are put into a track; see `AVURLAsset.init(url:options:)`.
+  ///   They do not affect tracks of assets that exist already.
   public init(urlAssetInitializationOptions URLAssetInitializationOptions: [String: Any]? = nil) {
     super.init(options: URLAssetInitializationOptions ?? [:])
   }
@@ -122,7 +131,10 @@ open class AVMutableComposition: AVComposition, @unchecked Sendable {
   }
 
   /// Adds an empty track.
-  /// - Returns: Nil if there is a track with this identifier already, or for other media than video and sound.
+  /// - Parameters:
+  ///   - mediaType: `.video` or `.audio`.
+  ///   - preferredTrackID: The identifier, or `kCMPersistentTrackID_Invalid` to have it chosen.
+  /// - Returns: Nil for other media types, and if the identifier is already in use.
   open func addMutableTrack(
     withMediaType mediaType: AVMediaType, preferredTrackID: CMPersistentTrackID
   ) -> AVMutableCompositionTrack? {
@@ -141,17 +153,23 @@ open class AVMutableComposition: AVComposition, @unchecked Sendable {
     compositionTracks.filter { $0.mediaType == mediaType }
   }
 
-  /// A track that another one can be put into: of the same media.
+  /// Returns the first track that has the same media type as `track`, so that parts of `track` can
+  /// be inserted into it; nil if there is none.
   open func mutableTrack(compatibleWith track: AVAssetTrack) -> AVMutableCompositionTrack? {
     compositionTracks.first { $0.mediaType == track.mediaType }
   }
 
-  /// Puts a part of all tracks of an asset in, adding tracks where there are none of their kind.
+  /// Inserts a time range of all video and audio tracks of an asset. Each goes into a track of the
+  /// same media type, which is added if the composition has none left.
   ///
-  /// Of the parameters:
-  ///
-  /// - `startTime`: What follows, in all tracks, comes later. Invalid: at the end.
-  /// - Throws: `AVError` if the asset cannot be read or the range holds nothing of it.
+  /// Media at and after `startTime` moves later in all tracks, by the duration of the range, so
+  /// that the tracks remain synchronized.
+  /// - Parameters:
+  ///   - timeRange: The range on the asset's timeline.
+  ///   - asset: The asset, which may be a composition.
+  ///   - startTime: The place in the composition. If it is invalid, the range is appended.
+  /// - Throws: `AVError` if the asset cannot be read, a time is invalid, or no track of the asset
+  ///   has media in the range.
   open func insertTimeRange(_ timeRange: CMTimeRange, of asset: AVAsset, at startTime: CMTime) throws {
     let start = startTime.isValid ? startTime : duration
     let sources = try asset.loadedTracks().filter { [.video, .audio].contains($0.mediaType) }
@@ -175,13 +193,14 @@ open class AVMutableComposition: AVComposition, @unchecked Sendable {
         pairs.append((source, track))
       }
     }
-    // What tracks lack up to the start, though others only claim to reach it.
+    // How much of the gap before `start` is missing media: time to which another track extends by
+    // its declared duration alone.
     let claimed = min(start, duration)
     let lacks = pairs.map { _, target -> CMTime in
       let end = target.timeRange.end
       return end < claimed ? KnownTimes.lack(in: CMTimeRange(start: end, end: claimed), of: old) : .zero
     }
-    // All tracks make room, so that they stay together.
+    // All tracks are moved, so that they remain synchronized.
     for track in old { track.insertEmptyTimeRange(CMTimeRange(start: start, duration: span)) }
     for ((source, target), lack) in zip(pairs, lacks) {
       target.removeTimeRange(CMTimeRange(start: start, duration: span))
@@ -196,17 +215,17 @@ open class AVMutableComposition: AVComposition, @unchecked Sendable {
     }
   }
 
-  /// Puts a gap into all tracks.
+  /// Inserts a gap into all tracks; media at and after its start moves later.
   open func insertEmptyTimeRange(_ timeRange: CMTimeRange) {
     for track in compositionTracks { track.insertEmptyTimeRange(timeRange) }
   }
 
-  /// Takes a range out of all tracks.
+  /// Removes a time range from all tracks; media after it moves earlier.
   open func removeTimeRange(_ timeRange: CMTimeRange) {
     for track in compositionTracks { track.removeTimeRange(timeRange) }
   }
 
-  /// Presents a range of all tracks in another time.
+  /// Changes the duration of a time range of all tracks, and with it the speed of its media.
   open func scaleTimeRange(_ timeRange: CMTimeRange, toDuration duration: CMTime) {
     for track in compositionTracks { track.scaleTimeRange(timeRange, toDuration: duration) }
   }

@@ -3,7 +3,14 @@ import FFmpegMedia
 import Foundation
 
 extension AVCompositionTrack {
-  /// What a reader's output takes its samples from.
+  /// Creates the source from which a reader's output takes its samples.
+  /// - Parameters:
+  ///   - request: Stored samples, pictures or PCM, and their format.
+  ///   - pitch: How sound is converted whose speed changes.
+  ///   - copies: Whether each picture gets a pixel buffer of its own.
+  ///   - damage: Records damaged samples that are left out.
+  /// - Throws: `AVError` if a source file cannot be read or the track cannot be read in the
+  ///   requested form.
   func makeSource(
     _ request: AVAssetReaderTrackOutput.Request, pitch: AVAudioTimePitchAlgorithm = .spectral, copies: Bool,
     damage: DamageLog = DamageLog()
@@ -36,7 +43,9 @@ extension AVCompositionTrack {
 }
 
 extension AVAsset {
-  /// Where the picture at a time comes from: a file's track, the time in it, and the way back.
+  /// Returns the track of a file that has the picture shown at `time`, the time of that picture in
+  /// the track, and a function that converts times of the track to times of this asset. Nil without
+  /// a video track or without media in it.
   func pictureOrigin(
     at time: CMTime
   ) throws -> (track: AVAssetTrack, time: CMTime, back: @Sendable (CMTime) -> CMTime)? {
@@ -45,11 +54,11 @@ extension AVAsset {
       return tracks.first.map { ($0, time, { $0 }) }
     }
     let placed = composed.timeline.placed.filter { $0.part.source != nil }
-    // At the end, and in gaps, the picture before.
+    // In a gap, and at or after the end, the last picture before `time` is used.
     guard let (part, target) = placed.last(where: { $0.target.start <= time }) ?? placed.first,
       let track = part.source?.track
     else { return nil }
-    // The last picture of a part begins before its end.
+    // The last picture of a part begins before the part's end.
     let within = min(max(time, target.start), target.end)
     let mapped = CMTimeMapTimeFromRangeToRange(within, fromRange: target, toRange: part.range)
     let range = part.range

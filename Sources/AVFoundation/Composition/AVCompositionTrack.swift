@@ -2,7 +2,7 @@
 import FFmpegMedia
 import Foundation
 
-/// A track of a composition: parts of other tracks, one after the other.
+/// A track of a composition: parts of other tracks, in order and without overlap.
 open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
   // Sendable: `timelineLock` guards what changes.
   let timelineLock = Lock()
@@ -21,7 +21,7 @@ open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
     super.init(asset: composition, facts: facts)
   }
 
-  /// What is presented when. A composition may be changed by one thread while another reads a copy of this.
+  /// A copy of the current edits. One thread may edit the composition while another reads the copy.
   var timeline: CompositionTimeline { timelineLock.withLock { storedTimeline } }
 
   private var firstSource: AVAssetTrack? {
@@ -44,7 +44,7 @@ open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
     return !sources.isEmpty && sources.allSatisfy(\.isDecodable)
   }
   override open var isEnabled: Bool { timelineLock.withLock { storedIsEnabled } }
-  /// The samples lie in other files.
+  /// Always false: the samples are in other files.
   override open var isSelfContained: Bool { false }
   override open var totalSampleDataLength: Int64 {
     Int64(clamping: Double(estimatedDataRate) / 8 * timeRange.duration.seconds)
@@ -58,7 +58,7 @@ open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
   override open var languageCode: String? { timelineLock.withLock { storedLanguageCode } }
   override open var extendedLanguageTag: String? { timelineLock.withLock { storedLanguageTag } }
   override open var naturalSize: CGSize { firstSource?.naturalSize ?? .zero }
-  /// Identity, whatever the sources' are, unless one is set.
+  /// The transform that was set; identity by default, whatever the sources' transforms are.
   override open var preferredTransform: CGAffineTransform {
     timelineLock.withLock { storedTransform } ?? .identity
   }
@@ -78,7 +78,7 @@ open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
     return .invalid
   }
 
-  /// `AVCompositionTrackSegment`s.
+  /// The edits of the track, as `AVCompositionTrackSegment` objects.
   override open var segments: [AVAssetTrackSegment] { compositionSegments }
 
   var compositionSegments: [AVCompositionTrackSegment] {
@@ -90,18 +90,20 @@ open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
   }
 }
 
-/// A part of a composition's track.
+/// A part of a track of a composition: a time range of a source track, or a gap.
 open class AVCompositionTrackSegment: AVAssetTrackSegment, @unchecked Sendable {
   // Sendable: immutable.
   /// The file that the media is taken from; nil for an empty segment.
   public let sourceURL: URL?
-  /// The track in that file.
+  /// The track's identifier in the source file; `kCMPersistentTrackID_Invalid` for an empty
+  /// segment.
   public let sourceTrackID: CMPersistentTrackID
   let source: CompositionSource?
-  /// The file was named, and not taken from a track.
+  /// Whether the segment was created with a URL, rather than from a part of a composition's track.
   let isNamed: Bool
 
-  /// A part of a file's track.
+  /// Creates a segment that presents a time range of a file's track in a time range of the
+  /// composition's track.
   public init(
     url URL: URL, trackID: CMPersistentTrackID, sourceTimeRange: CMTimeRange, targetTimeRange: CMTimeRange
   ) {
@@ -112,7 +114,7 @@ open class AVCompositionTrackSegment: AVAssetTrackSegment, @unchecked Sendable {
     super.init(timeMapping: CMTimeMapping(source: sourceTimeRange, target: targetTimeRange))
   }
 
-  /// Nothing, for some time.
+  /// Creates an empty segment, during which the track presents nothing.
   public init(timeRange: CMTimeRange) {
     sourceURL = nil
     sourceTrackID = kCMPersistentTrackID_Invalid
@@ -121,7 +123,8 @@ open class AVCompositionTrackSegment: AVAssetTrackSegment, @unchecked Sendable {
     super.init(timeMapping: CMTimeMapping(source: .invalid, target: timeRange))
   }
 
-  /// The file's track, of an asset that is made with options.
+  /// Returns the source track. If the segment names a file and there are options, the track belongs
+  /// to a new asset that is created with those options.
   func source(with options: [String: Any]) -> CompositionSource? {
     guard isNamed, !options.isEmpty, let sourceURL else { return source }
     return AVURLAsset(url: sourceURL, options: options).track(withTrackID: sourceTrackID)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A track of a composition that a program fills.
+/// A track of a composition that can be edited.
 open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
   // Sendable: the base class's lock guards all.
   override open var isEnabled: Bool {
@@ -16,12 +16,12 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
     get { super.preferredVolume }
     set { timelineLock.withLock { storedVolume = newValue } }
   }
-  /// ISO 639-2/T.
+  /// The language as an ISO 639-2/T code.
   override open var languageCode: String? {
     get { super.languageCode }
     set { timelineLock.withLock { storedLanguageCode = newValue } }
   }
-  /// BCP 47.
+  /// The language as a BCP 47 tag.
   override open var extendedLanguageTag: String? {
     get { super.extendedLanguageTag }
     set { timelineLock.withLock { storedLanguageTag = newValue } }
@@ -31,8 +31,8 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
     set { timelineLock.withLock { storedTimeScale = newValue > 0 ? newValue : nil } }
   }
 
-  /// What is presented when: `AVCompositionTrackSegment`s without gaps, from zero on. Setting others than
-  /// `validateSegments(_:)` accepts does nothing.
+  /// The edits of the track, as `AVCompositionTrackSegment` objects that begin at zero and follow
+  /// each other without gaps. Setting segments that `validateSegments(_:)` rejects has no effect.
   override open var segments: [AVAssetTrackSegment] {
     get { super.segments }
     set {
@@ -48,13 +48,15 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
     }
   }
 
-  /// Has samples of one format read as if they were of another one, of the same media and codec: with other colours, another
-  /// clean aperture or another shape of the pixels, for instance. The next call with the same format replaces this one.
-  ///
-  /// A reader's stored samples carry the other format, and pictures are decoded by it.
+  /// Replaces a format description of the source tracks when the track is read, for instance by one
+  /// with other colours, clean aperture or pixel aspect ratio. Stored samples carry the
+  /// replacement, and pictures are decoded according to it. A second call with the same original
+  /// replaces the first.
   /// - Parameters:
-  ///   - originalFormatDescription: One of `formatDescriptions`, as the sources have it. For another one nothing changes.
-  ///   - replacementFormatDescription: The other one; nil: none any more.
+  ///   - originalFormatDescription: A format description of a source track. A description that no
+  ///     source has is never applied.
+  ///   - replacementFormatDescription: A description of the same media type and subtype; nil
+  ///     removes the replacement. A description of another type has the effect of nil.
   open func replaceFormatDescription(
     _ originalFormatDescription: CMFormatDescription, with replacementFormatDescription: CMFormatDescription?
   ) {
@@ -65,19 +67,20 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
 
   // MARK: - Changes
 
-  /// Puts a part of another track in.
-  ///
-  /// Of the parameters:
-  ///
-  /// - `timeRange`: On the other track's time line. Before the track's beginning there is nothing; what lies beyond
-  ///   its end is left out.
-  /// - `startTime`: What follows comes later. Invalid: at the end.
-  /// - Throws: `AVError` if the range is no range or holds nothing of the track, or the track is of other media.
+  /// Inserts a time range of another track; media at and after `startTime` moves later.
+  /// - Parameters:
+  ///   - timeRange: The range on the other track's timeline. The part before that track's beginning
+  ///     becomes a gap; the part after its end is left out.
+  ///   - track: The source, which may be a track of a composition.
+  ///   - startTime: The place in this track. If it is invalid, the range is appended.
+  /// - Throws: `AVError` if a time is invalid, the track has no media in the range, or its media
+  ///   type differs.
   open func insertTimeRange(_ timeRange: CMTimeRange, of track: AVAssetTrack, at startTime: CMTime) throws {
     try insertTimeRange(timeRange, of: track, at: startTime, lack: .zero)
   }
 
-  /// - Parameter lack: So much of a gap before it is there because files only say that other tracks reach so far.
+  /// - Parameter lack: The part of the gap between the end of this track and `startTime` that is
+  ///   missing media; see `CompositionTimeline.Part.lack`.
   func insertTimeRange(
     _ timeRange: CMTimeRange, of track: AVAssetTrack, at startTime: CMTime, lack: CMTime
   ) throws {
@@ -120,9 +123,13 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
     }
   }
 
-  /// Puts parts of several tracks in, one after the other. A null object instead of a track stands for nothing, of the
-  /// range's duration.
-  /// - Throws: As `insertTimeRange(_:of:at:)`; then nothing has been put in.
+  /// Inserts time ranges of several tracks, one after the other.
+  /// - Parameters:
+  ///   - timeRanges: One `CMTimeRange` for each track.
+  ///   - tracks: The sources.
+  ///   - startTime: The place of the first range. If it is invalid, the ranges are appended.
+  /// - Throws: `AVError` as `insertTimeRange(_:of:at:)`, and if the lists differ in length. The
+  ///   track is then unchanged.
   open func insertTimeRanges(
     _ timeRanges: [NSValue], of tracks: [AVAssetTrack], at startTime: CMTime
   ) throws {
@@ -143,12 +150,14 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
     }
   }
 
-  /// Puts a gap in. At the end it has no effect: a track does not end with nothing.
+  /// Inserts a gap; media at and after its start moves later. At the end of the track this has no
+  /// effect, since a track does not end with a gap.
   open func insertEmptyTimeRange(_ timeRange: CMTimeRange) {
     insertEmptyTimeRange(timeRange, lack: .zero)
   }
 
-  /// - Parameter lack: So much of it is there because a file has nothing.
+  /// - Parameter lack: The part of the gap that is missing media; see
+  ///   `CompositionTimeline.Part.lack`.
   func insertEmptyTimeRange(_ timeRange: CMTimeRange, lack: CMTime) {
     guard timeRange.isPlayable, timeRange.duration.isNumeric else { return }
     timelineLock.withLock {
@@ -159,13 +168,14 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
     }
   }
 
-  /// Takes a range out; what follows comes earlier.
+  /// Removes a time range; media after it moves earlier.
   open func removeTimeRange(_ timeRange: CMTimeRange) {
     guard timeRange.isPlayable else { return }
     timelineLock.withLock { storedTimeline.remove(timeRange) }
   }
 
-  /// Presents a range in another time: pictures last longer or shorter, sound is played slower or faster.
+  /// Changes the duration of a time range: its pictures are shown for longer or shorter, and its
+  /// sound is played slower or faster.
   open func scaleTimeRange(_ timeRange: CMTimeRange, toDuration duration: CMTime) {
     guard timeRange.isPlayable, timeRange.duration.isNumeric, timeRange.duration > .zero,
       duration.isPlayable, duration > .zero
@@ -173,8 +183,9 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
     timelineLock.withLock { storedTimeline.scale(timeRange, to: duration) }
   }
 
-  /// Whether segments can be a track.
-  /// - Throws: `AVError`: there are gaps or overlaps, a segment's ranges are no ranges, or it is of other media.
+  /// Checks that segments can be assigned to `segments`.
+  /// - Throws: `AVError` if there are gaps or overlaps between target ranges, a time range is
+  ///   invalid or outside its source track, or the media type of a source differs.
   open func validateSegments(_ trackSegments: [AVCompositionTrackSegment]) throws {
     var end = CMTime.zero
     for segment in trackSegments {

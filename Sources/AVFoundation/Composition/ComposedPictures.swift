@@ -2,24 +2,26 @@
 import FFmpegMedia
 import Foundation
 
-/// The pictures of a composition's track, or its samples as they are stored: those of each part, at the part's place.
+/// Reads the pictures of a composition's track, or its stored samples: the samples of each part in
+/// order, with their times converted to the composition's timeline.
 final class ComposedPictures: InterruptibleSource, @unchecked Sendable {
   // Sendable: one caller at a time, behind the lock of the output that owns it.
-  /// Makes the source of a part.
+  /// Creates the source that reads a part's track.
   typealias Make = (AVAssetTrack, MediaInterruption) throws -> any SampleSource
 
   private let parts: [(part: CompositionTimeline.Part, target: CMTimeRange)]
   private let make: Make
-  /// Samples as they are stored can be cut at key frames only.
+  /// Whether samples are delivered as they are stored. Pictures can then be cut only at key frames.
   private let isStored: Bool
   private let interruption = SourceInterruption()
   private var waiting: ArraySlice<(part: CompositionTimeline.Part, target: CMTimeRange)> = []
   private var range = CMTimeRange.invalid
   private var current: (source: any SampleSource, part: CompositionTimeline.Part, target: CMTimeRange)?
   private var isFirst = true
-  /// Of what was given out as it is stored: where the sound ends, and the last decode time.
+  /// The presentation end time of the last stored packet of sound, and the last decode time stamp.
   private var stored: (end: CMTime, decode: CMTime) = (.negativeInfinity, .negativeInfinity)
-  /// By how much later the sound of the current part comes, once its first packet has found its place.
+  /// How much later than its mapped time the sound of the current part is placed; nil until the
+  /// first packet of the part has been placed.
   private var delay: CMTime?
 
   init(_ timeline: CompositionTimeline, isStored: Bool, make: @escaping Make) {
@@ -44,7 +46,7 @@ final class ComposedPictures: InterruptibleSource, @unchecked Sendable {
       guard let (source, part, target) = current else {
         guard let next = waiting.popFirst(), let track = next.part.source?.track else { return nil }
         let source = try make(track, interruption.begin())
-        // The piece of the part that is asked for.
+        // The requested range, limited to the part.
         let wanted = CMTimeRange(
           start: max(range.start, next.target.start), end: min(range.end, next.target.end))
         try source.seek(
@@ -67,12 +69,18 @@ final class ComposedPictures: InterruptibleSource, @unchecked Sendable {
     return nil
   }
 
-  /// Packets of sound come whole, and one before a cut for the decoder: the first ones of a part overlap what is there. The
-  /// nearest one comes right behind it, at most half a packet late, and those before it are left out. Pictures of streams
-  /// that reorder differently are decoded in turn.
+  /// Adjusts the times of a stored sample so that it follows the previous part.
+  ///
+  /// Packets of sound are not divided, and a source delivers an additional packet before a cut for
+  /// the decoder, so the first packets of a part may overlap the part before. The first packet that
+  /// would be late by half its duration or less is placed at the end of the previous part, and the
+  /// packets before it are left out. For pictures, decode time stamps are kept increasing across
+  /// parts whose streams reorder differently.
+  /// - Returns: False if the sample is to be left out.
   private func follow(_ timing: inout CMSampleTimingInfo, isSound: Bool) -> Bool {
     if isSound, timing.duration.isNumeric {
-      // Within a part, times and durations that a file has rounded are not a packet's affair.
+      // Within a part the delay is kept, so that rounded times and durations in a file do not move
+      // packets.
       let late =
         delay ?? (stored.end.isNumeric ? max(.zero, stored.end - timing.presentationTimeStamp) : .zero)
       guard delay != nil || late + late <= timing.duration else { return false }
@@ -91,7 +99,7 @@ final class ComposedPictures: InterruptibleSource, @unchecked Sendable {
   private static let tick = CMTime(value: 1, timescale: 90_000)
 
   private static func map(_ time: CMTime, _ from: CMTimeRange, _ to: CMTimeRange) -> CMTime {
-    // Exact where nothing is scaled.
+    // Without scaling the result is exact.
     from.duration == to.duration
       ? time - from.start + to.start : CMTimeMapTimeFromRangeToRange(time, fromRange: from, toRange: to)
   }
@@ -108,7 +116,8 @@ final class ComposedPictures: InterruptibleSource, @unchecked Sendable {
       advice: "Read decoded pictures, or cut at key frames.")
   }
 
-  /// A sample with its times on the composition's time line; nil if nothing of it is in the part.
+  /// Returns a copy of a sample with times on the composition's timeline; nil if no part of it is
+  /// presented.
   private func place(
     _ sample: CMSampleBuffer, _ part: CompositionTimeline.Part, _ target: CMTimeRange
   ) throws -> CMSampleBuffer? {
@@ -127,7 +136,8 @@ final class ComposedPictures: InterruptibleSource, @unchecked Sendable {
     if isStored {
       guard follow(&timing, isSound: part.source?.track.mediaType == .audio) else { return nil }
     } else {
-      // What is shown at a cut is shown from the cut on, and up to the next.
+      // A picture that is shown across a cut begins at the cut, and ends at the next cut at the
+      // latest.
       let end = min(timing.duration.isNumeric ? start + timing.duration : target.end, target.end)
       timing.presentationTimeStamp = max(start, target.start)
       if timing.presentationTimeStamp >= target.end { return nil }

@@ -2,15 +2,17 @@
 import FFmpegMedia
 import Foundation
 
-/// The sound of a composition's track, decoded: that of each part at its place, to the frame, with silence between.
+/// Reads the sound of a composition's track, decoded: the frames of each part at their place, and
+/// silence in gaps.
 ///
-/// A part that lasts longer or shorter than what it is of is played slower or faster: at its own pitch, or with
-/// `varispeed`, pitch and all.
+/// A part whose duration differs from its source range is played slower or faster, with its pitch
+/// preserved or, with `.varispeed`, with its pitch changed in proportion.
 final class ComposedSound: SampleSource {
   private typealias Place = (part: CompositionTimeline.Part, target: CMTimeRange)
 
   private let parts: [Place]
-  /// Of the time before a part, by the part's beginning: what is silent only because a file has nothing there.
+  /// By the start of a part: the duration of the gap before it that is missing media; see
+  /// `CompositionTimeline.Part.lack`.
   private let lacks: [CMTime: CMTime]
   private let requirements: SoundRequirements
   private let pitch: AVAudioTimePitchAlgorithm
@@ -18,16 +20,18 @@ final class ComposedSound: SampleSource {
   private let description: CMFormatDescription
   private let end: CMTime
   private var waiting: ArraySlice<Place> = []
-  /// The source of the part that is played, and the frame of the composition that the source's first one is.
+  /// The source of the current part, the frame number in the composition of the source's frame 0,
+  /// and the frame number at which the part ends.
   private var current: (source: any SampleSource, offset: Int64, end: Int64)?
   private var position: Int64 = 0
   private var last: Int64 = 0
   private var pending: CMSampleBuffer?
-  /// Where the part ends whose file has come to its end before.
+  /// The frame number at which the current part ends, if its file ended before; otherwise nil.
   private var missing: Int64?
-  /// Frames of silence that were put in, since its last sound, for what the part's file lacks.
+  /// The number of frames of silence inserted since the last sound in place of missing media.
   private var filled: Int64 = 0
-  /// The file that is played unscaled: the frame of the composition that its first one is, and its frames per second.
+  /// For a part that is played without pitch-preserving scaling: a reader of the file's pictures,
+  /// the frame number in the composition of the source's frame 0, and the format that is read.
   private var origin: (witness: PictureWitness, offset: Int64, requirements: SoundRequirements)?
   private let interruption = SourceInterruption()
   private let witnessInterruption = SourceInterruption()
@@ -107,7 +111,7 @@ final class ComposedSound: SampleSource {
     let witness = PictureWitness(track.file, interruption: witnessInterruption)
     origin = nil
     if part.isScaled, pitch != .varispeed {
-      // From where reading begins, at the source's time for it.
+      // The filter starts at the source time that corresponds to the current position.
       let tempo = part.range.duration.seconds / target.duration.seconds
       guard tempo.isFinite, tempo > 0 else { return }
       var range = part.range
@@ -124,7 +128,8 @@ final class ComposedSound: SampleSource {
       return
     }
     if part.isScaled {
-      // As many frames as the part has are made of as many seconds as the source has.
+      // The source is read at the sample rate at which its duration gives as many frames as the
+      // part has.
       let rate =
         Double(requirements.format.sampleRate) * target.duration.seconds / part.range.duration.seconds
       guard rate.isFinite, (1...384_000).contains(rate.rounded()) else {
@@ -144,14 +149,15 @@ final class ComposedSound: SampleSource {
     origin = (witness, offset, own)
   }
 
-  /// What of a sample belongs into the part, at its place; before it, silence.
+  /// Returns the frames of a sample that belong to the part, at their place, or silence if the
+  /// sample begins later than the current position. Nil if the sample has none.
   private func place(_ sample: CMSampleBuffer, _ offset: Int64, _ end: Int64) throws -> CMSampleBuffer? {
     let count = CMSampleBufferGetNumSamples(sample)
-    // In frames, whatever rate the source believes in.
+    // The time stamp's value is a number of frames, whatever its timescale is.
     let first = CMSampleBufferGetPresentationTimeStamp(sample).value.addingClamped(offset)
     if first > position, position < end {
       pending = sample
-      // Sound that is scaled leaves a gap only where it has made as much silence as there may be.
+      // A scaled source leaves a gap only after it has inserted the longest permitted silence.
       if current?.source is StretchedSound {
         position = min(first, end)
         return nil
@@ -176,16 +182,18 @@ final class ComposedSound: SampleSource {
     return made
   }
 
-  /// Frames before a part that are not even silent: the file that lacks them says so too much.
+  /// The number of frames before a part that are skipped, without silence, because missing media
+  /// exceeds the longest silence.
   private func excess(before target: CMTimeRange) -> Int64 {
     guard let lack = lacks[target.start] else { return 0 }
     return max(0, requirements.frames(lack).subtractingClamped(requirements.longestFill))
   }
 
-  /// Silence for what a file lacks. Nil at the end, and where there was enough of it: then it goes on at the end.
+  /// Returns silence in place of missing media, up to `end`. Nil at `end`, and when the longest
+  /// permitted silence has been inserted; the position then moves to `end`.
   private func fill(until end: Int64) throws -> CMSampleBuffer? {
     if position < end, filled >= requirements.longestFill, let origin {
-      // Where the file's pictures go on, its time is more than a claim.
+      // Pictures of the file show that its timeline does extend so far, so that silence may go on.
       let (witness, offset, own) = origin
       let known = CMTime(
         value: (position - filled).subtractingClamped(offset), timescale: CMTimeScale(own.format.sampleRate))
@@ -204,7 +212,7 @@ final class ComposedSound: SampleSource {
     return try silence(until: min(end, position.addingClamped(rest)))
   }
 
-  /// Silence up to a frame, a second at most.
+  /// Returns silence up to a frame number, at most one second; nil if there is none left.
   private func silence(until end: Int64) throws -> CMSampleBuffer? {
     let count = min(end - position, Int64(requirements.format.sampleRate))
     guard count > 0 else { return nil }

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What is shown of another track, and for how long: the parts of a composition's track, one after the other.
+/// The edits of a composition's track: parts of other tracks and gaps, in order.
 struct CompositionTimeline: Sendable {
-  /// A part; without a source nothing is presented.
+  /// A part of a source track, or a gap if `source` is nil.
   struct Part: @unchecked Sendable {
     // Sendable: immutable once made.
     let source: CompositionSource?
-    /// On the source's asset's time line. Of no meaning without a source.
+    /// The time range on the source asset's timeline; without meaning for a gap.
     var range: CMTimeRange
-    /// On the composition's.
+    /// The duration on the composition's timeline.
     var duration: CMTime
-    /// So much of nothing is there because a file says that its track begins later than others, or ends sooner; the rest
-    /// is what the program wants.
+    /// The part of a gap's duration that is missing media: the gap is there only because a file
+    /// declares that its track begins later or ends earlier than its other tracks. The rest of the
+    /// gap was requested by the program. Silence for missing media is limited to
+    /// `SoundRequirements.longestFill`, since the declared times may be wrong.
     var lack = CMTime.zero
 
     var isScaled: Bool { source != nil && range.duration != duration }
@@ -38,8 +40,9 @@ struct CompositionTimeline: Sendable {
 
   // MARK: - Changes
 
-  /// Puts parts in at a time; what follows comes later by their duration.
-  /// - Parameter lack: So much of a gap before them no program wants.
+  /// Inserts parts at a time; the parts after it move later. If `time` is after the end, a gap is
+  /// inserted first.
+  /// - Parameter lack: The part of that gap that is missing media.
   mutating func insert(_ new: [Part], at time: CMTime, lack: CMTime = .zero) {
     let end = duration
     if time > end {
@@ -49,7 +52,7 @@ struct CompositionTimeline: Sendable {
     trim()
   }
 
-  /// Takes a range out; what follows comes earlier.
+  /// Removes a time range; the parts after it move earlier.
   mutating func remove(_ range: CMTimeRange) {
     let first = split(at: range.start)
     let last = split(at: range.end)
@@ -57,12 +60,12 @@ struct CompositionTimeline: Sendable {
     trim()
   }
 
-  /// Presents a range in another time; what follows comes later or earlier.
+  /// Changes the duration of a time range; the parts after it move later or earlier.
   mutating func scale(_ range: CMTimeRange, to duration: CMTime) {
     let first = split(at: range.start)
     let last = split(at: range.end)
     guard first < last else { return }
-    // Proportionally, from the ends of the parts, so that rounding does not add up.
+    // Ends of parts are scaled rather than durations, so that rounding errors do not accumulate.
     let old = CMTimeRange(
       start: .zero, duration: parts[first..<last].reduce(CMTime.zero) { $0 + $1.duration })
     let target = CMTimeRange(
@@ -87,7 +90,7 @@ struct CompositionTimeline: Sendable {
     trim()
   }
 
-  /// The parts of a range, for another time line.
+  /// Returns the parts of a time range, cut at its ends.
   func parts(in range: CMTimeRange) -> [Part] {
     var copy = self
     let first = copy.split(at: range.start)
@@ -95,8 +98,9 @@ struct CompositionTimeline: Sendable {
     return first < last ? Array(copy.parts[first..<last]) : []
   }
 
-  /// Makes a part begin at a time.
-  /// - Returns: The index of the part that begins there; of the end, if the time is beyond it.
+  /// Divides the part that spans a time.
+  /// - Returns: The index of the part that begins at the time; the number of parts if the time is
+  ///   at or after the end.
   private mutating func split(at time: CMTime) -> Int {
     for (index, (part, target)) in placed.enumerated() {
       if time <= target.start { return index }
@@ -120,7 +124,7 @@ struct CompositionTimeline: Sendable {
     return parts.count
   }
 
-  /// A track does not end with nothing; two parts of nothing are one.
+  /// Removes gaps at the end and joins consecutive gaps.
   private mutating func trim() {
     while let last = parts.last, last.source == nil { parts.removeLast() }
     var joined: [Part] = []
@@ -139,7 +143,7 @@ struct CompositionTimeline: Sendable {
 /// The track that a part of a composition is taken from.
 final class CompositionSource: Sendable {
   let track: AVAssetTrack
-  /// Holds the asset, of which a track knows weakly.
+  /// Keeps the asset alive: a track refers to it weakly.
   let asset: AVAsset?
 
   init(_ track: AVAssetTrack) {
@@ -147,7 +151,7 @@ final class CompositionSource: Sendable {
     asset = track.asset
   }
 
-  /// All that it is said to have is in a table.
+  /// Whether the file's sample table confirms the track's duration; see `AVAssetTrack.isAssured`.
   var isAssured: Bool { track.isAssured }
 
   var url: URL? { (asset as? AVURLAsset)?.url ?? track.file.url }

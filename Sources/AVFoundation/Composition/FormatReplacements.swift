@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A format that is read in place of another one; see `AVMutableCompositionTrack.replaceFormatDescription(_:with:)`.
+/// A format description and the one that replaces it; see
+/// `AVMutableCompositionTrack.replaceFormatDescription(_:with:)`.
 open class AVCompositionTrackFormatDescriptionReplacement: NSObject, @unchecked Sendable {
   // Sendable: immutable.
-  /// What the source has.
+  /// The format description of the source track.
   public let originalFormatDescription: CMFormatDescription
-  /// What takes its place.
+  /// The format description with which the samples are read.
   public let replacementFormatDescription: CMFormatDescription
 
   init(_ original: CMFormatDescription, _ replacement: CMFormatDescription) {
@@ -17,13 +18,13 @@ open class AVCompositionTrackFormatDescriptionReplacement: NSObject, @unchecked 
 }
 
 extension AVCompositionTrack {
-  /// The formats that are read in place of others.
+  /// The replacements of format descriptions in effect.
   public var formatDescriptionReplacements: [AVCompositionTrackFormatDescriptionReplacement] {
     timelineLock.withLock { storedReplacements.list }
   }
 }
 
-/// The formats of a track that others take the place of.
+/// The replacements of format descriptions of a track.
 struct FormatReplacements: Sendable {
   private(set) var list: [AVCompositionTrackFormatDescriptionReplacement] = []
 
@@ -40,6 +41,6 @@ struct FormatReplacements: Sendable {
     list.first { $0.originalFormatDescription == format }?.replacementFormatDescription ?? format
   }
 
-  /// A file's track, as it is read with them.
+  /// Returns the description of a file's track with the replacements applied.
   func apply(to facts: TrackFacts) -> TrackFacts { list.isEmpty ? facts : TrackFacts(facts, self) }
 }

@@ -2,16 +2,18 @@
 import FFmpegMedia
 import Foundation
 
-/// Looks for pictures where a file has no sound. A file may claim any duration; a picture is there or not.
+/// Looks for pictures in a file at times where its sound track has no samples. A file may declare
+/// any duration, but its pictures show that it does extend to their times.
 final class PictureWitness {
-  /// How far apart pictures may be that show that a file goes on.
+  /// The longest interval after a time in which a picture is looked for.
   static let longestGap = CMTime(value: 120, timescale: 1)
-  /// Packets that are read for an answer at most: what lies between key frames of a long group of pictures.
+  /// The most packets that are read for each answer: enough for the distance between key frames of
+  /// a long group of pictures.
   private static let mostPackets = 4096
 
   private let file: AssetFile
   private let interruption: SourceInterruption
-  /// Opened when it is needed, which it seldom is.
+  /// Opened on first use, since most files do not need it.
   private lazy var opened = open()
 
   init(_ file: AssetFile, interruption: SourceInterruption = SourceInterruption()) {
@@ -28,7 +30,8 @@ final class PictureWitness {
     return (demuxer, stream)
   }
 
-  /// The time of the last picture within the longest gap after a time; nil if there is none.
+  /// Returns the time of the last picture that is after `time` by at most `longestGap`; nil if
+  /// there is none.
   func picture(after time: CMTime) -> CMTime? {
     guard let (demuxer, stream) = opened else { return nil }
     let (low, high) = (stream.units(time), stream.units(time + Self.longestGap))
@@ -46,10 +49,12 @@ final class PictureWitness {
 }
 
 extension AVAssetTrack {
-  /// Seconds that a sample of a table stands for at most. A table may give each any duration.
+  /// The longest plausible average duration of a sample, in seconds. A sample table may declare any
+  /// duration for a sample.
   private static let longestSample = 3600.0
 
-  /// Whether a file's table has all samples of the track, and as many as its duration needs.
+  /// Whether the file's sample table lists all samples of the track, and enough samples for its
+  /// duration.
   var isAssured: Bool {
     let stream = facts.stream
     return stream.isTableWhole
@@ -58,18 +63,20 @@ extension AVAssetTrack {
 }
 
 extension Sequence<AVAssetTrack> {
-  /// No track knows where it ends: a clock that jumps makes a stream without a table longer than it seems.
+  /// Whether no track has a duration that its sample table confirms. In streams without a table, a
+  /// discontinuity of the clock makes the duration appear longer than it is.
   var areOpenEnded: Bool { !contains { $0 is AVCompositionTrack || $0.isAssured } }
 }
 
-/// Where files have something, and do not only say so.
+/// Finds out in which time ranges tracks have media, as opposed to a declared duration.
 enum KnownTimes {
-  /// How long the shortest stretch is for which pictures are looked for: below it, silence is made anyway.
+  /// The shortest time range in which pictures are looked for. In shorter ones silence is inserted
+  /// anyway.
   private static let shortest = CMTime(value: 60, timescale: 1)
-  /// Looks into a file at most: enough for two hours.
+  /// The most positions of a file that are examined for a range: enough for two hours.
   private static let mostLooks = 64
 
-  /// How much there is of a range in which no track is known to have anything.
+  /// Returns how much of a time range no track is known to have media in.
   static func lack(in range: CMTimeRange, of tracks: [AVAssetTrack]) -> CMTime {
     guard range.duration > .zero else { return .zero }
     let media = tracks.filter { [.video, .audio].contains($0.mediaType) }
@@ -88,7 +95,7 @@ enum KnownTimes {
       let common = target.intersection(range)
       guard common.duration > .zero else { return [] }
       guard let source = part.source?.track else {
-        // What is not lacking is what the program wants.
+        // The part of a gap that is not missing media was requested by the program.
         let wanted = CMTimeRange(start: target.start, duration: target.duration - part.lack)
         return [wanted.intersection(range)].filter { $0.duration > .zero }
       }

@@ -3,10 +3,17 @@ import FFmpegMedia
 import Foundation
 
 extension SoundRequirements {
-  /// Bytes of a frame, all channels together.
+  /// The size in bytes of a frame of all channels.
   var frameBytes: Int { format.bits / 8 * format.channels }
 
-  /// A sample buffer of sound in this format, interleaved or one channel after the other.
+  /// Creates a sample buffer of PCM in this format.
+  /// - Parameters:
+  ///   - data: The frames, interleaved or with the channels one after the other, as the format
+  ///     says.
+  ///   - frames: The number of frames.
+  ///   - time: The frame number of the first frame.
+  ///   - description: The format description of the sample buffer.
+  /// - Throws: `AVError.Code.outOfMemory`.
   func makeSample(
     _ data: Data, frames: Int, at time: Int64, _ description: CMFormatDescription
   ) throws -> CMSampleBuffer {
@@ -32,11 +39,12 @@ extension SoundRequirements {
     return made
   }
 
-  /// Frames of silence that stand for what a file lacks, though it says that there is something: a minute, as the decoder
-  /// and the encoder of sound have it. Beyond that, time goes on without, unless pictures of the file go on.
+  /// The most frames of silence that are inserted in place of missing media: one minute, which is
+  /// also the limit of the decoder and the encoder of sound. After that the time is skipped, unless
+  /// the file has pictures in it.
   var longestFill: Int64 { 60 * Int64(format.sampleRate) }
 
-  /// A time in frames.
+  /// Returns a time as a number of frames, rounded to the nearest.
   func frames(_ time: CMTime) -> Int64 {
     time.units(CMTimeScale(format.sampleRate), .roundHalfAwayFromZero)
   }

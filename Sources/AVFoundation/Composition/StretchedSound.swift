@@ -2,41 +2,48 @@
 import FFmpegMedia
 import Foundation
 
-/// A range of a track's sound in more or less time, at its own pitch. Its frames are numbered from 0 on.
+/// Reads a time range of a track's sound at another speed with its pitch preserved. The frames that
+/// it delivers are numbered from 0.
 final class StretchedSound: SampleSource {
   private let source: SoundSource
   private let filter: TempoFilter
-  /// Of the source, which is read as the filter takes it.
+  /// The format in which the source is read for the filter.
   private let working: SoundRequirements
   private let requirements: SoundRequirements
   private let description: CMFormatDescription
-  /// The source's first frame, the one that comes next, and the one after the last.
+  /// The source's first frame of the range, its next frame to be read, and the frame after the
+  /// last.
   private let start: Int64
   private var read: Int64
   private var end: Int64
-  /// Frames that were given out, and how many there are to be.
+  /// The number of frames delivered so far, and the number to be delivered in total.
   private var made: Int64 = 0
   private var count: Int64
   private let tempo: Double
-  /// Why there are fewer; told when all have been given out.
+  /// The error that ended the source early; thrown after all frames before it have been delivered.
   private var failure: (any Error)?
-  /// The source's frames of the silence that was put in since its last sound, or picture.
+  /// The number of source frames of silence inserted since the last sound or picture of the file.
   private var silence: Int64 = 0
   private let witness: PictureWitness
-  /// The source's last frames, and how often they were used again.
+  /// The last tenth of a second of the source, and how often it was fed to the filter again.
   private var tail: [Float] = []
   private var tailUses = 0
-  /// The source's sample that comes after a gap.
+  /// A sample of the source that comes after a gap, until the gap has been filled.
   private var pending: CMSampleBuffer?
 
   private var channels: Int { requirements.format.channels }
 
-  /// Of the parameters:
-  ///
-  /// - `tempo`: Seconds of the source for a second of the output.
-  /// - `count`: How many frames are wanted.
-  /// - `witness`: Of the track's file.
-  /// - `interruption`: Ends the opening of the file, and all that follows.
+  /// Opens the track's file.
+  /// - Parameters:
+  ///   - track: The source.
+  ///   - range: The time range of the source.
+  ///   - tempo: The duration of the source in relation to that of the output.
+  ///   - count: The number of frames to deliver.
+  ///   - requirements: The format of the output.
+  ///   - damage: Records damaged samples that are left out.
+  ///   - witness: The reader of the pictures of the track's file.
+  ///   - interruption: Ends opening and reading of the file.
+  /// - Throws: `AVError` if the file cannot be read, or if the tempo is outside 1/64 ... 64.
   init(
     _ track: AVAssetTrack, range: CMTimeRange, tempo: Double, count: Int64, _ requirements: SoundRequirements,
     damage: DamageLog, witness: PictureWitness, interruption: MediaInterruption
@@ -84,14 +91,15 @@ final class StretchedSound: SampleSource {
     return nil
   }
 
-  /// What comes out of the filter for the source's next sample; nil when nothing more can come.
+  /// Feeds the source's next sample to the filter and returns the filter's output; nil when no more
+  /// output can come.
   private func step() throws -> [Float]? {
     guard read < end else { return try repeatTail() }
-    // What the file lacks at the end is silent.
+    // Media missing at the end of the range is replaced by silence.
     var next = pending
     if next == nil {
       do { next = try source.next() } catch {
-        // What the filter has taken is good.
+        // The output for the samples before the error is still delivered.
         failure = error
         count = min(count, Int64(clamping: Double(read - start) / tempo))
         end = read
@@ -120,10 +128,10 @@ final class StretchedSound: SampleSource {
     return try feed(frames)
   }
 
-  /// Frames of silence at the end of what was given out.
+  /// The number of output frames of silence at the end of the frames delivered so far.
   var filled: Int64 { Int64(clamping: Double(silence) / tempo) }
 
-  /// Whether there may be more silence. It is counted as it is heard.
+  /// Whether more silence may be inserted. The limit applies to the duration of the output.
   private func mayBeSilent() -> Bool {
     let longest = Int64(clamping: Double(requirements.longestFill) * tempo)
     if silence >= longest {
@@ -133,7 +141,8 @@ final class StretchedSound: SampleSource {
     return silence < longest
   }
 
-  /// A gap in the source; a second at most at a time. When there was enough silence, time goes on without.
+  /// Feeds silence for a gap in the source to the filter, at most one second. After the longest
+  /// permitted silence, the rest of the gap is skipped without output.
   private func feedSilence(until frame: Int64) throws -> [Float] {
     let missing = frame.subtractingClamped(read)
     guard mayBeSilent() else {
@@ -153,10 +162,11 @@ final class StretchedSound: SampleSource {
     return try filter.convert(samples)
   }
 
-  /// The filter looks ahead and swallows the last hundredths of a second: they are given to it once more, backwards so
-  /// that the wave goes on. What lies behind the range in the file does not sound.
+  /// The filter looks ahead, so it retains the last hundredths of a second of its input. To obtain
+  /// them, the end of the input is fed once more, in reverse so that the waveform is continuous.
+  /// Sound of the file after the range is not used.
   private func repeatTail() throws -> [Float]? {
-    // The more steps the filter has, the more it holds.
+    // A filter chain of more steps, as for a tempo farther from 1, retains more input.
     guard tailUses < 100, !tail.isEmpty else { return nil }
     tailUses += 1
     var backwards: [Float] = []
