@@ -2,7 +2,7 @@
 import FFmpegMedia
 import Foundation
 
-/// The pictures of several tracks, made into one by a video composition.
+/// Delivers the pictures that a video composition makes from several tracks.
 open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked Sendable {
   // Sendable: `compositionLock` guards what changes.
   public let videoTracks: [AVAssetTrack]
@@ -12,11 +12,11 @@ open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked 
   private var composition: AVVideoComposition?
   private var compositor: (any AVVideoCompositing)?
 
-  /// Of the parameters:
-  ///
-  /// - `videoTracks`: Tracks of one asset.
-  /// - `videoSettings`: What pictures are to be like, as for `AVAssetReaderTrackOutput`; nil: as the compositor makes
-  ///   them.
+  /// Creates an output. Wrong arguments are reported when the reader starts.
+  /// - Parameters:
+  ///   - videoTracks: Video tracks of one asset.
+  ///   - videoSettings: The format of the pictures, as for `AVAssetReaderTrackOutput`; nil for the
+  ///     compositor's format.
   public init(videoTracks: [AVAssetTrack], videoSettings: [String: Any]?) {
     self.videoTracks = videoTracks
     self.videoSettings = videoSettings
@@ -40,7 +40,8 @@ open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked 
     super.init()
   }
 
-  /// What is made of the tracks. Set it before reading begins: without one the reader fails.
+  /// The video composition, which is copied. It must be set before reading begins, or the reader
+  /// fails; later changes have no effect.
   open var videoComposition: AVVideoComposition? {
     get { compositionLock.withLock { composition } }
     set {
@@ -50,17 +51,17 @@ open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked 
     }
   }
 
-  /// Takes a composition with the object that makes its pictures.
+  /// Sets a composition and the object that makes its pictures.
   func use(_ composition: AVVideoComposition?, _ compositor: (any AVVideoCompositing)?) {
     let old = compositionLock.withLock {
       defer { (self.composition, self.compositor) = (composition, compositor) }
       return (self.composition, self.compositor)
     }
-    // A client's objects go when the lock is free: they may come back here.
+    // The previous objects are released after the lock: their deinitializers may call this output.
     withExtendedLifetime(old) {}
   }
 
-  /// The object that makes the pictures; nil where layer instructions are followed.
+  /// The object that makes the pictures; nil if the layer instructions determine them.
   open var customVideoCompositor: (any AVVideoCompositing)? { compositionLock.withLock { compositor } }
 
   override var settingsError: AVError? {

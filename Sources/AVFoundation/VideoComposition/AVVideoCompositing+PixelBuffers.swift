@@ -2,7 +2,8 @@
 import Foundation
 
 extension AVVideoCompositionRenderContext {
-  /// A picture to fill.
+  /// Returns a pixel buffer to render into.
+  /// - Throws: `AVError.Code.outOfMemory`.
   /// - Throws: `AVError` if there is no memory.
   public func makeMutablePixelBuffer() throws -> CVMutablePixelBuffer {
     guard let made = newPixelBuffer() else {
@@ -13,17 +14,17 @@ extension AVVideoCompositionRenderContext {
 }
 
 extension AVAsynchronousVideoCompositionRequest {
-  /// A track's picture; nil if it shows none at this time.
+  /// Returns a track's picture; nil if the track presents none at this time.
   public func sourceReadOnlyPixelBuffer(byTrackID trackID: CMPersistentTrackID) -> CVReadOnlyPixelBuffer? {
     sourceFrame(byTrackID: trackID).map { CVReadOnlyPixelBuffer(unsafeBuffer: $0) }
   }
 
-  /// A track's picture with its times.
+  /// Returns a track's picture with its times; nil if the track presents none at this time.
   public func sourceReadySampleBuffer(byTrackID trackID: CMPersistentTrackID)
     -> CMReadySampleBuffer<CMSampleBuffer.DynamicContent>?
   { sourceSampleBuffer(byTrackID: trackID).map { CMReadySampleBuffer(unsafeBuffer: $0) } }
 
-  /// Here is the picture. Only the first answer to a request counts.
+  /// Completes the request with a picture. Only the first completion of a request has an effect.
   public func finish(withComposedPixelBuffer readOnlyPixelBuffer: CVReadOnlyPixelBuffer) {
     finish(withComposedVideoFrame: readOnlyPixelBuffer.withUnsafeBuffer { $0 })
   }

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Makes a composition's pictures. A class of this kind inherits from `NSObject`, and objects are made of it with `init()`.
+/// Makes the pictures of a video composition. A class that conforms to it must inherit from
+/// `NSObject`; instances are created with `init()`.
 public protocol AVVideoCompositing: NSObjectProtocol {
-  /// What source pictures are to be like: Core Video's pixel buffer attributes. Nil: as they are decoded.
+  /// The required format of source pictures, as Core Video's pixel buffer attributes; nil for
+  /// pictures as they are decoded.
   @preconcurrency var sourcePixelBufferAttributes: [String: any Sendable]? { get }
-  /// What pictures of the render context are to be like: Core Video's pixel buffer attributes.
+  /// The format of the pictures of the render context, as Core Video's pixel buffer attributes.
   @preconcurrency var requiredPixelBufferAttributesForRenderContext: [String: any Sendable] { get }
-  /// Called before the first request, and when size or format of the pictures change.
+  /// Called before the first request, and when the size or format of the pictures changes.
   func renderContextChanged(_ newRenderContext: AVVideoCompositionRenderContext)
-  /// Asks for a picture. The request is finished in the call or later, from any thread.
+  /// Requests a picture. The compositor completes the request during the call or later, from any
+  /// thread.
   func startRequest(_ asyncVideoCompositionRequest: AVAsynchronousVideoCompositionRequest)
   func cancelAllPendingVideoCompositionRequests()
   var supportsWideColorSourceFrames: Bool { get }
@@ -18,17 +21,17 @@ public protocol AVVideoCompositing: NSObjectProtocol {
 }
 
 extension AVVideoCompositing {
-  /// Nothing to be done for requests that are finished in `startRequest(_:)`.
+  /// Does nothing, which is sufficient if requests are completed in `startRequest(_:)`.
   public func cancelAllPendingVideoCompositionRequests() {}
   public var supportsWideColorSourceFrames: Bool { false }
   public var supportsHDRSourceFrames: Bool { false }
   public var canConformColorOfSourceFrames: Bool { false }
 }
 
-/// What pictures a compositor makes: their size, and where to get them.
+/// The size of the pictures that a compositor makes, and the pool of their pixel buffers.
 open class AVVideoCompositionRenderContext: NSObject, @unchecked Sendable {
   // Sendable: immutable; the pool has its own lock.
-  /// In pixels.
+  /// The size of the pictures in pixels.
   public let size: CGSize
   public let videoComposition: AVVideoComposition
   private let pool: CVPixelBufferPool
@@ -39,7 +42,7 @@ open class AVVideoCompositionRenderContext: NSObject, @unchecked Sendable {
     var all = attributes
     all[kCVPixelBufferWidthKey as String] = Int(clamping: Double(size.width))
     all[kCVPixelBufferHeightKey as String] = Int(clamping: Double(size.height))
-    // Of several formats the first that there are buffers of.
+    // If there are several formats, the first is used.
     if let list = all[kCVPixelBufferPixelFormatTypeKey as String] as? [Any] {
       all[kCVPixelBufferPixelFormatTypeKey as String] = list.first
     }
@@ -59,17 +62,18 @@ open class AVVideoCompositionRenderContext: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// From the composition's coordinates to pixels: identity, as the render scale is 1.
+  /// Converts coordinates of the composition to pixels: always the identity, since the render scale
+  /// is 1.
   open var renderTransform: CGAffineTransform { .identity }
   open var renderScale: Float { 1 }
   open var pixelAspectRatio: AVPixelAspectRatio {
     AVPixelAspectRatio(horizontalSpacing: 1, verticalSpacing: 1)
   }
   open var edgeWidths: AVEdgeWidths { AVEdgeWidths(left: 0, top: 0, right: 0, bottom: 0) }
-  /// Reading is not done for a preview.
+  /// Always true: pictures that are read are not previews.
   open var highQualityRendering: Bool { true }
 
-  /// A picture to fill; nil if there is no memory.
+  /// Returns a pixel buffer to render into; nil if there is not enough memory.
   open func newPixelBuffer() -> CVPixelBuffer? {
     var made: CVPixelBuffer?
     CVPixelBufferPoolCreatePixelBuffer(kCFAllocatorDefault, pool, &made)
@@ -77,7 +81,7 @@ open class AVVideoCompositionRenderContext: NSObject, @unchecked Sendable {
   }
 }
 
-/// The shape of a pixel.
+/// The aspect ratio of a pixel.
 public struct AVPixelAspectRatio: Hashable, Sendable {
   public var horizontalSpacing: Int
   public var verticalSpacing: Int
@@ -87,7 +91,7 @@ public struct AVPixelAspectRatio: Hashable, Sendable {
   }
 }
 
-/// What lies around a picture on each side, in pixels.
+/// The widths of the borders around a picture, in pixels.
 public struct AVEdgeWidths: Hashable, Sendable {
   public var left: CGFloat
   public var top: CGFloat
@@ -101,15 +105,16 @@ public struct AVEdgeWidths: Hashable, Sendable {
   }
 }
 
-/// A picture that a compositor is asked for.
+/// A request for a picture of a video composition.
 open class AVAsynchronousVideoCompositionRequest: NSObject, @unchecked Sendable {
   // Sendable: `condition` guards what changes.
   public let renderContext: AVVideoCompositionRenderContext
-  /// When the picture is shown.
+  /// The presentation time of the picture.
   public let compositionTime: CMTime
   public let videoCompositionInstruction: any AVVideoCompositionInstructionProtocol
   private let frames: [CMPersistentTrackID: CMSampleBuffer]
-  /// The tracks whose pictures may let through what lies below. Their colours are not multiplied by alpha.
+  /// The tracks whose codec has an alpha channel. Their pictures have straight alpha: colours are
+  /// not premultiplied.
   let tracksWithAlpha: Set<CMPersistentTrackID>
   private let condition = NSCondition()
   private var outcome: Result<CVPixelBuffer, AVError>?
@@ -127,30 +132,31 @@ open class AVAsynchronousVideoCompositionRequest: NSObject, @unchecked Sendable 
     super.init()
   }
 
-  /// The tracks that there are pictures of at this time, as numbers.
+  /// The identifiers of the tracks that have a picture at this time, as numbers.
   open var sourceTrackIDs: [NSNumber] { frames.keys.sorted().map { NSNumber(value: $0) } }
 
-  /// A track's picture; nil if it shows none at this time. It must not be written to.
+  /// Returns a track's picture, which must not be modified; nil if the track presents none at this
+  /// time.
   open func sourceFrame(byTrackID trackID: CMPersistentTrackID) -> CVPixelBuffer? {
     frames[trackID].flatMap { CMSampleBufferGetImageBuffer($0) }
   }
-  /// A track's picture with its times.
+  /// Returns a track's picture with its times; nil if the track presents none at this time.
   open func sourceSampleBuffer(byTrackID trackID: CMPersistentTrackID) -> CMSampleBuffer? {
     frames[trackID]
   }
 
-  /// Here is the picture. Only the first answer to a request counts.
+  /// Completes the request with a picture. Only the first completion of a request has an effect.
   open func finish(withComposedVideoFrame composedVideoFrame: CVPixelBuffer) {
     finish(.success(composedVideoFrame))
   }
-  /// There is no picture, and reading ends with this error.
+  /// Completes the request with an error, with which reading fails.
   open func finish(with error: any Error) {
     finish(
       .failure(
         AVError(
           .invalidVideoComposition, reason: "The compositor made no picture: \(error).", underlying: error)))
   }
-  /// The request has been given up.
+  /// Completes the request without a picture, because it was cancelled.
   open func finishCancelledRequest() { finish(.failure(AVError(.operationCancelled))) }
 
   private func finish(_ result: Result<CVPixelBuffer, AVError>) {
@@ -160,7 +166,8 @@ open class AVAsynchronousVideoCompositionRequest: NSObject, @unchecked Sendable 
     condition.unlock()
   }
 
-  /// Waits for the answer.
+  /// Waits until the request is completed.
+  /// - Throws: The error with which it was completed.
   func wait() throws -> CVPixelBuffer {
     condition.lock()
     defer { condition.unlock() }
@@ -170,6 +177,6 @@ open class AVAsynchronousVideoCompositionRequest: NSObject, @unchecked Sendable 
     }
   }
 
-  /// Gives the request up: whoever waits for it gets no picture.
+  /// Cancels the request, so that `wait()` throws `AVError.Code.operationCancelled`.
   func cancel() { finish(.failure(AVError(.operationCancelled))) }
 }

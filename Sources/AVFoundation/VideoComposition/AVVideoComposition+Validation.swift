@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Hears of each fault of a composition, and says whether to look for more.
+/// Is told of each fault that validation of a composition finds, and decides whether validation
+/// continues.
 public protocol AVVideoCompositionValidationHandling: NSObjectProtocol {
-  /// A property has a value that is not possible: `renderSize`, `frameDuration`, ...
+  /// The value of a property is invalid: `renderSize`, `frameDuration` and others.
   func videoComposition(
     _ videoComposition: AVVideoComposition, shouldContinueValidatingAfterFindingInvalidValueForKey key: String
   ) -> Bool
-  /// There is no instruction for some time.
+  /// No instruction covers a time range.
   func videoComposition(
     _ videoComposition: AVVideoComposition,
     shouldContinueValidatingAfterFindingEmptyTimeRange timeRange: CMTimeRange
   ) -> Bool
-  /// An instruction's time range is no range, or begins before the one before it ends.
+  /// The time range of an instruction is empty or invalid, or begins before the previous
+  /// instruction ends.
   func videoComposition(
     _ videoComposition: AVVideoComposition,
     shouldContinueValidatingAfterFindingInvalidTimeRangeIn videoCompositionInstruction:
       any AVVideoCompositionInstructionProtocol
   ) -> Bool
-  /// A layer is of a track that the asset has not.
+  /// A layer instruction names a track that the asset does not have.
   func videoComposition(
     _ videoComposition: AVVideoComposition,
     shouldContinueValidatingAfterFindingInvalidTrackIDIn videoCompositionInstruction:
@@ -49,12 +51,14 @@ extension AVVideoCompositionValidationHandling {
 }
 
 extension AVVideoComposition {
-  /// Whether a reader would take the composition.
-  ///
-  /// Of the parameters:
-  ///
-  /// - `asset`: Whose tracks the layers are of, and whose duration instructions cover; nil: neither is looked at.
-  /// - `timeRange`: What instructions have to cover; one that is not valid: nothing.
+  /// Checks whether a reader would accept the composition.
+  /// - Parameters:
+  ///   - asset: The asset whose tracks the layer instructions must name, and after whose end no
+  ///     instructions are required; nil to check neither.
+  ///   - timeRange: The range that the instructions must cover; an invalid range checks no
+  ///     coverage.
+  ///   - validationDelegate: Is told of each fault; without it validation stops at the first.
+  /// - Returns: False if a fault was found.
   public func isValid(
     for asset: AVAsset?, timeRange: CMTimeRange,
     validationDelegate: (any AVVideoCompositionValidationHandling)?
@@ -62,7 +66,8 @@ extension AVVideoComposition {
     validate(asset?.tracks, asset, asset?.duration ?? .invalid, timeRange, validationDelegate)
   }
 
-  /// Whether a reader would take the composition, once the asset has been loaded.
+  /// Checks whether a reader would accept the composition, after the asset has been loaded. See the
+  /// synchronous method for the parameters.
   /// - Throws: `AVError` if the asset cannot be read.
   public func isValid(
     for asset: AVAsset?, timeRange: CMTimeRange,
@@ -72,12 +77,14 @@ extension AVVideoComposition {
     return validate(asset?.tracks, asset, asset?.duration ?? .invalid, timeRange, validationDelegate)
   }
 
-  /// Whether a reader would take the composition.
-  ///
-  /// Of the parameters:
-  ///
-  /// - `tracks`: Of one asset: what layers may be of.
-  /// - `assetDuration`: What instructions have to cover at most; invalid: no limit.
+  /// Checks whether a reader would accept the composition.
+  /// - Parameters:
+  ///   - tracks: Tracks of one asset, which the layer instructions must name.
+  ///   - duration: The time after which no instructions are required; invalid for no limit.
+  ///   - timeRange: The range that the instructions must cover; an invalid range checks no
+  ///     coverage.
+  ///   - validationDelegate: Is told of each fault; without it validation stops at the first.
+  /// - Returns: False if a fault was found.
   public func isValid(
     for tracks: [AVAssetTrack], assetDuration duration: CMTime, timeRange: CMTimeRange,
     validationDelegate: (any AVVideoCompositionValidationHandling)?
@@ -88,7 +95,8 @@ extension AVVideoComposition {
     _ delegate: (any AVVideoCompositionValidationHandling)?
   ) -> Bool {
     var isValid = true
-    /// - Returns: Whether to stop.
+    /// Records a fault.
+    /// - Returns: Whether validation stops.
     func report(_ goesOn: (any AVVideoCompositionValidationHandling) -> Bool) -> Bool {
       isValid = false
       return delegate.map { !goesOn($0) } ?? true
@@ -104,7 +112,7 @@ extension AVVideoComposition {
       return report { $0.videoComposition(self, shouldContinueValidatingAfterFindingEmptyTimeRange: gap) }
     }
     let covers = timeRange.isValid && timeRange.start.isNumeric
-    // Where instructions have come to.
+    // The start of the range to be covered; after the loop, the end of the covered range.
     var end: CMTime? = covers ? max(.zero, timeRange.start) : nil
     var last: CMTime?
     for instruction in instructions {
@@ -125,7 +133,7 @@ extension AVVideoComposition {
     if covers {
       end = max(last ?? .zero, end ?? .zero)
       let limit = duration.isNumeric ? min(timeRange.end, duration) : timeRange.end
-      // A picture less at the end is none missing.
+      // Up to one frame duration may remain uncovered at the end.
       let tolerance = frameDuration.isPlayable && frameDuration > .zero ? frameDuration : .zero
       if limit.isNumeric, let end, end + tolerance < limit, isStopped(byGap: end, limit) { return false }
     }
@@ -150,7 +158,7 @@ extension AVVideoComposition {
     return false
   }
 
-  /// Properties whose values no reader takes.
+  /// The keys of the properties whose values no reader accepts.
   private var invalidKeys: [String] {
     var keys: [String] = []
     if !(frameDuration.isPlayable && frameDuration > .zero) { keys.append("frameDuration") }

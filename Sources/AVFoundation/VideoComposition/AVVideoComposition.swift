@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// How the pictures of several tracks are made into one, over time.
+/// Describes how pictures are made from the pictures of several tracks, over time.
 open class AVVideoComposition: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   struct Values {
@@ -21,21 +21,22 @@ open class AVVideoComposition: NSObject, NSCopying, NSMutableCopying, @unchecked
 
   public override init() { super.init() }
 
-  /// A composition that shows an asset's enabled video tracks as they lie, turned as each track says, the first
-  /// above the others: in a size that holds them all, at the greatest of their frame rates. A single track keeps
-  /// its pictures' times.
+  /// Creates a composition that presents the enabled video tracks of an asset with their preferred
+  /// transforms, the first track on top. The render size contains all of them, and the frame
+  /// duration follows the highest frame rate. With a single track, its pictures keep their times.
   public convenience init(propertiesOf asset: AVAsset) {
     self.init()
     fill(propertiesOf: asset)
   }
 
-  /// A composition that shows an asset's video tracks; see `init(propertiesOf:)`. Throws where the asset cannot be read.
+  /// Returns a composition that presents an asset's video tracks; see `init(propertiesOf:)`.
+  /// - Throws: `AVError` if the asset cannot be read.
   open class func videoComposition(withPropertiesOf asset: AVAsset) async throws -> AVVideoComposition {
     _ = try await asset.load(.duration)
     return AVVideoComposition(propertiesOf: asset)
   }
 
-  /// The same for a completion handler, which is called on any queue.
+  /// As `videoComposition(withPropertiesOf:)`; the completion handler is called on any queue.
   @preconcurrency open class func videoComposition(
     withPropertiesOf asset: AVAsset,
     completionHandler: @escaping @Sendable (AVVideoComposition?, (any Error)?) -> Void
@@ -60,28 +61,29 @@ open class AVVideoComposition: NSObject, NSCopying, NSMutableCopying, @unchecked
     }
   }
 
-  /// The distance of the pictures that are made. `init(propertiesOf:)` takes it from the tracks' nominal frame
-  /// rates, up to 240 a second.
+  /// The interval between pictures. `init(propertiesOf:)` derives it from the tracks' nominal frame
+  /// rates, up to 240 pictures per second.
   open var frameDuration: CMTime { lock.withLock { values.frameDuration } }
-  /// Their size in pixels.
+  /// The size of the pictures in pixels.
   open var renderSize: CGSize { lock.withLock { values.renderSize } }
-  /// What the pictures are scaled by for a preview: only 1.0 is possible.
+  /// The scale of pictures for a preview: only 1.0 is supported.
   open var renderScale: Float { lock.withLock { values.renderScale } }
-  /// What is made when: one after the other, without gaps, up to the end of what is read.
+  /// The instructions, in order and without gaps. They must cover the time range that is read.
   open var instructions: [any AVVideoCompositionInstructionProtocol] {
     lock.withLock { values.instructions }
   }
-  /// Makes the pictures; nil: layer instructions are followed.
+  /// The class that makes the pictures; nil to follow the layer instructions.
   open var customVideoCompositorClass: (any AVVideoCompositing.Type)? {
     lock.withLock { values.compositor }
   }
-  /// The track whose pictures' times are those of the pictures that are made, instead of a regular distance.
-  /// Where it has nothing for a while, pictures come at `frameDuration`.
+  /// The track whose pictures determine the times of the composition's pictures, in place of a
+  /// regular interval. Where the track has a gap, pictures are `frameDuration` apart.
   open var sourceTrackIDForFrameTiming: CMPersistentTrackID { lock.withLock { values.sourceTrackID } }
 
-  /// The colours of the pictures that are made, each a value of `AVVideoSettings`: sources are converted to
-  /// them, and the pictures say so. All three, or, for the first source's own colours, none: those of BT.709
-  /// then, if a source has a high dynamic range that the compositor does not take.
+  /// The colours of the pictures, each a value of `AVVideoSettings`. Sources are converted to them,
+  /// and the pictures are tagged with them. Either all three are set or none. If none is set, the
+  /// colours are those of the first source, or of BT.709 if a source has a high dynamic range that
+  /// the compositor does not support.
   open var colorPrimaries: String? { lock.withLock { values.colorPrimaries } }
   open var colorTransferFunction: String? { lock.withLock { values.colorTransferFunction } }
   open var colorYCbCrMatrix: String? { lock.withLock { values.colorYCbCrMatrix } }
@@ -96,22 +98,25 @@ open class AVVideoComposition: NSObject, NSCopying, NSMutableCopying, @unchecked
 }
 
 extension AVAssetTrack {
-  /// The distance of pictures at the track's frame rate. The shortest sample says nothing of a movie that is not regular.
+  /// The frame duration of the track's frame rate. The shortest sample duration alone does not tell
+  /// it: in a track without a regular rate that duration is not typical.
   fileprivate var regularFrameDuration: CMTime {
     let (rate, shortest) = (Double(nominalFrameRate), minFrameDuration)
     guard rate.isFinite, rate > 0 else { return CMTime(value: 1, timescale: 30) }
     guard rate < 240 else { return CMTime(value: 1, timescale: 240) }
-    /// The shortest sample's rate, beside the average; 0 if it is not known.
+    /// The rate of the shortest sample divided by the average rate; 0 if it is not known.
     let ratio = shortest.isNumeric && shortest > .zero ? 1 / (shortest.seconds * rate) : 0
     if abs(ratio - 1) < 1e-5 { return shortest }
-    // All but regular, with a picture that is missing or shown for longer; or regular, in rounded times.
+    // The track is nearly regular, with pictures that are missing or shown for longer; or it is
+    // regular with rounded times.
     let isNear = (1...1.1).contains(ratio)
     if isNear, Self.usualFrameDuration(rate * ratio) != nil { return shortest }
     if let usual = Self.usualFrameDuration(rate) { return usual }
     return isNear ? shortest : CMTime(nearest: 1 / max(rate, 0.001), preferredTimescale: 90_000)
   }
 
-  /// Of a whole number of pictures a second, or of a rate of NTSC's; nil for other rates.
+  /// The frame duration of an integral rate, or of such a rate divided by 1.001; nil for other
+  /// rates.
   private static func usualFrameDuration(_ rate: Double) -> CMTime? {
     let (whole, slowed) = (rate.rounded(), (rate * 1.001).rounded())
     if whole >= 1, abs(rate / whole - 1) < 1e-4 {
@@ -124,7 +129,7 @@ extension AVAssetTrack {
   }
 }
 
-/// A composition that a program makes.
+/// A video composition that can be modified.
 open class AVMutableVideoComposition: AVVideoComposition, @unchecked Sendable {
   // Sendable: the base class's lock guards all.
   override open var frameDuration: CMTime {
@@ -165,7 +170,8 @@ open class AVMutableVideoComposition: AVVideoComposition, @unchecked Sendable {
     set { lock.withLock { values.colorYCbCrMatrix = newValue } }
   }
 
-  /// A composition that shows an asset's video tracks; see `init(propertiesOf:)`.
+  /// Returns a composition that presents an asset's video tracks; see `init(propertiesOf:)`.
+  /// - Throws: `AVError` if the asset cannot be read.
   override open class func videoComposition(withPropertiesOf asset: AVAsset) async throws
     -> AVMutableVideoComposition
   {

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What is made of which tracks for some time. Programs with a compositor of their own have classes of their own too.
+/// Describes how pictures are made from tracks during a time range. Programs with their own
+/// compositor may also define their own classes of instructions.
 public protocol AVVideoCompositionInstructionProtocol: NSObjectProtocol {
   var timeRange: CMTimeRange { get }
-  /// Whether overlays are drawn on the pictures. There are none here.
+  /// Whether overlays may be drawn on the pictures. Nothing is drawn here.
   var enablePostProcessing: Bool { get }
-  /// Whether pictures differ though sources stay the same.
+  /// Whether pictures differ while the source pictures remain the same.
   var containsTweening: Bool { get }
-  /// The tracks whose pictures are needed, as numbers; nil: all tracks.
+  /// The identifiers of the tracks whose pictures are needed, as numbers; nil for all tracks.
   var requiredSourceTrackIDs: [NSValue]? { get }
-  /// A track whose pictures are taken as they are, without asking the compositor; invalid: none.
+  /// The track whose pictures are used unchanged, without a request to the compositor; invalid for
+  /// none.
   var passthroughTrackID: CMPersistentTrackID { get }
 }
 
-/// What is made for some time, by layers.
+/// Describes how pictures are made from layers during a time range.
 open class AVVideoCompositionInstruction: NSObject, AVVideoCompositionInstructionProtocol, @unchecked Sendable
 {
   // Sendable: `lock` guards what changes.
@@ -27,10 +29,10 @@ open class AVVideoCompositionInstruction: NSObject, AVVideoCompositionInstructio
   public override init() { super.init() }
 
   open var timeRange: CMTimeRange { lock.withLock { storedRange } }
-  /// From the uppermost layer to the lowest.
+  /// The layers, the topmost first.
   open var layerInstructions: [AVVideoCompositionLayerInstruction] { lock.withLock { storedLayers } }
   open var enablePostProcessing: Bool { lock.withLock { storedProcessing } }
-  /// What is seen where no layer is; nil: black. Where it lets through, black is behind it.
+  /// The colour where there is no layer; nil for black. A translucent colour is blended with black.
   open var backgroundColor: CGColor? { lock.withLock { storedBackground } }
   open var containsTweening: Bool { true }
   open var requiredSourceTrackIDs: [NSValue]? {
@@ -39,7 +41,7 @@ open class AVVideoCompositionInstruction: NSObject, AVVideoCompositionInstructio
   open var passthroughTrackID: CMPersistentTrackID { kCMPersistentTrackID_Invalid }
 }
 
-/// What a program has made for some time, by layers. Where no layer is, the background is seen.
+/// An instruction that can be modified. Where there is no layer, the background colour is visible.
 open class AVMutableVideoCompositionInstruction: AVVideoCompositionInstruction, @unchecked Sendable {
   // Sendable: the base class's lock guards all.
   override open var timeRange: CMTimeRange {
@@ -60,7 +62,7 @@ open class AVMutableVideoCompositionInstruction: AVVideoCompositionInstruction, 
   }
 }
 
-/// A value over time: what was set last, or on its way from one to another.
+/// A value over time: constant, or interpolated between two values during a time range.
 struct ValueRamps<Value: Sendable>: Sendable {
   struct Ramp: Sendable {
     let range: CMTimeRange
@@ -79,8 +81,9 @@ struct ValueRamps<Value: Sendable>: Sendable {
     ramps.sort { $0.range.start < $1.range.start }
   }
 
-  /// The ramp that holds a time, or else the first after it; nil if there is neither. A value that stays is a
-  /// flat ramp up to the next that is set.
+  /// Returns the ramp that contains `time`, or else the first ramp after it; nil if there is
+  /// neither. A constant value is a ramp with equal ends that extends to the start of the next
+  /// ramp.
   func ramp(at time: CMTime) -> Ramp? {
     guard time.isNumeric else { return nil }
     let index = ramps.lastIndex { $0.range.start <= time } ?? 0
@@ -100,7 +103,7 @@ struct ValueRamps<Value: Sendable>: Sendable {
   }
 }
 
-/// How the pictures of one track lie in those that are made.
+/// Describes how the pictures of a track are placed in the pictures of a composition.
 open class AVVideoCompositionLayerInstruction: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   let lock = Lock()
@@ -113,23 +116,28 @@ open class AVVideoCompositionLayerInstruction: NSObject, @unchecked Sendable {
 
   open var trackID: CMPersistentTrackID { lock.withLock { storedTrackID } }
 
-  /// The ramp of the transform at a time, or the first after it; false if there is neither. What was set at a
-  /// time is a flat ramp up to the next that is set, and so is what a ramp ended with.
+  /// Gets the transform ramp that contains a time, or else the first ramp after it. A transform set
+  /// at a time, and the end of a ramp, count as a constant ramp that extends to the start of the
+  /// next ramp.
+  /// - Returns: False if there is no such ramp; nothing is then written.
   open func getTransformRamp(
     for time: CMTime, start startTransform: UnsafeMutablePointer<CGAffineTransform>?,
     end endTransform: UnsafeMutablePointer<CGAffineTransform>?,
     timeRange: UnsafeMutablePointer<CMTimeRange>?
   ) -> Bool { Self.get(lock.withLock { transforms }, time, startTransform, endTransform, timeRange) }
 
-  /// The ramp of the opacity at a time, or the first after it, as for transforms; false if there is neither.
+  /// Gets the opacity ramp that contains a time, or else the first ramp after it; see
+  /// `getTransformRamp(for:start:end:timeRange:)`.
+  /// - Returns: False if there is no such ramp; nothing is then written.
   open func getOpacityRamp(
     for time: CMTime, startOpacity: UnsafeMutablePointer<Float>?,
     endOpacity: UnsafeMutablePointer<Float>?,
     timeRange: UnsafeMutablePointer<CMTimeRange>?
   ) -> Bool { Self.get(lock.withLock { opacities }, time, startOpacity, endOpacity, timeRange) }
 
-  /// The ramp of the part that is shown at a time, or the first after it, as for transforms; false if there is
-  /// neither.
+  /// Gets the ramp of the crop rectangle that contains a time, or else the first ramp after it; see
+  /// `getTransformRamp(for:start:end:timeRange:)`.
+  /// - Returns: False if there is no such ramp; nothing is then written.
   open func getCropRectangleRamp(
     for time: CMTime, startCropRectangle: UnsafeMutablePointer<CGRect>?,
     endCropRectangle: UnsafeMutablePointer<CGRect>?, timeRange: UnsafeMutablePointer<CMTimeRange>?
@@ -159,7 +167,8 @@ open class AVVideoCompositionLayerInstruction: NSObject, @unchecked Sendable {
         ty: mid(a.ty, b.ty))
     }
   }
-  /// In pixels of the source, from its top left; nil: all of it.
+  /// Returns the crop rectangle in pixels of the source, with the origin at its top left; nil for
+  /// the whole picture.
   func crop(at time: CMTime) -> CGRect? {
     let ramps = lock.withLock { crops }
     guard let first = ramps.ramps.first, first.range.start <= time else { return nil }
@@ -172,13 +181,14 @@ open class AVVideoCompositionLayerInstruction: NSObject, @unchecked Sendable {
   }
 }
 
-/// How a program has the pictures of one track lie in those that are made.
+/// A layer instruction that can be modified.
 open class AVMutableVideoCompositionLayerInstruction: AVVideoCompositionLayerInstruction, @unchecked Sendable
 {
   // Sendable: the base class's lock guards all.
   public override init() { super.init() }
 
-  /// For a track: its pictures as they are, at the top left.
+  /// Creates an instruction for a track, with the identity transform, so that its pictures are
+  /// placed at the top left.
   public convenience init(assetTrack track: AVAssetTrack) {
     self.init()
     storedTrackID = track.trackID
@@ -189,7 +199,8 @@ open class AVMutableVideoCompositionLayerInstruction: AVVideoCompositionLayerIns
     set { lock.withLock { storedTrackID = newValue } }
   }
 
-  /// Where the source's pixels come to lie: x goes to the right, y down.
+  /// Sets the transform from pixels of the source to pixels of the composition from a time on. The
+  /// x axis points right and the y axis down.
   open func setTransform(_ transform: CGAffineTransform, at time: CMTime) {
     lock.withLock { transforms.add(CMTimeRange(start: time, duration: .zero), transform, transform) }
   }
@@ -197,14 +208,14 @@ open class AVMutableVideoCompositionLayerInstruction: AVVideoCompositionLayerIns
     fromStart startTransform: CGAffineTransform, toEnd endTransform: CGAffineTransform,
     timeRange: CMTimeRange
   ) { lock.withLock { transforms.add(timeRange, startTransform, endTransform) } }
-  /// 0.0: not to be seen, to 1.0: hides what is below.
+  /// Sets the opacity from a time on, from 0.0 (invisible) to 1.0 (opaque).
   open func setOpacity(_ opacity: Float, at time: CMTime) {
     lock.withLock { opacities.add(CMTimeRange(start: time, duration: .zero), opacity, opacity) }
   }
   open func setOpacityRamp(
     fromStartOpacity startOpacity: Float, toEndOpacity endOpacity: Float, timeRange: CMTimeRange
   ) { lock.withLock { opacities.add(timeRange, startOpacity, endOpacity) } }
-  /// The part of the source that is shown.
+  /// Sets the part of the source that is visible from a time on, in pixels of the source.
   open func setCropRectangle(_ cropRectangle: CGRect, at time: CMTime) {
     lock.withLock { crops.add(CMTimeRange(start: time, duration: .zero), cropRectangle, cropRectangle) }
   }

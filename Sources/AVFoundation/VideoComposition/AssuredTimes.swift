@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The times at which an asset has something, or nothing because the program wants it so.
+/// The time ranges in which an asset is known to have media, or to have a gap that the program
+/// requested.
 ///
-/// A file may claim any duration. Where its samples are in a table, that tells the truth; elsewhere, only reading does.
+/// A file may declare any duration. A complete sample table confirms it; without one, only reading
+/// does.
 struct AssuredTimes {
   private let ranges: [CMTimeRange]
 
-  /// How long pictures are made for what a file only claims.
+  /// The longest time for which pictures are made where a file only declares to have media.
   static let longestFill = CMTime(value: 60, timescale: 1)
 
   init(_ asset: AVAsset) {
@@ -25,6 +27,6 @@ struct AssuredTimes {
 
   func contains(_ time: CMTime) -> Bool { ranges.contains { $0.containsTime(time) } }
 
-  /// When the next of them begins; nil if none does.
+  /// Returns the start of the next such range after `time`; nil if there is none.
   func start(after time: CMTime) -> CMTime? { ranges.map(\.start).filter { $0 > time }.min() }
 }

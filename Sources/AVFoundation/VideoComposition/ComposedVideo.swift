@@ -2,14 +2,15 @@
 import FFmpegMedia
 import Foundation
 
-/// The pictures that a compositor makes.
+/// Reads the pictures of a video composition from its compositor.
 final class ComposedVideo: SampleSource, @unchecked Sendable {
-  // Sendable: `lock` guards what other threads change, the rest is the reading thread's.
-  /// A track's pictures, one of which is shown at a time.
+  // Sendable: `lock` guards the state that other threads change; only the reading thread uses the
+  // rest.
+  /// The position in a track's pictures: the picture presented at the current time, and the next.
   private struct Cursor {
     let trackID: CMPersistentTrackID
     let source: any SampleSource
-    /// A composition's track: between its parts there may be nothing.
+    /// Whether the track belongs to a composition, so that there may be gaps between its parts.
     let hasGaps: Bool
     let hasAlpha: Bool
     var shown: CMSampleBuffer?
@@ -22,10 +23,11 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       }
     }
 
-    /// A picture may stand for so long; files claim centuries.
+    /// The longest plausible duration of a picture, in seconds. A file may declare centuries.
     private static let longestShown = 86_400.0
 
-    /// Whether a picture is said to be shown at a time, and has not been for too long.
+    /// Whether a picture is declared to be presented at `time` and began no more than
+    /// `longestShown` earlier.
     func holds(_ time: CMTime) -> Bool {
       guard let shown else { return false }
       let begin = CMSampleBufferGetPresentationTimeStamp(shown)
@@ -35,9 +37,10 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       return duration.isNumeric && time < begin + duration
     }
 
-    /// When the picture that is shown is over, and nothing follows at once; nil if that does not happen, or is
-    /// not known.
-    /// - Parameter start: Before the first picture there is nothing from here on.
+    /// Returns the time at which the presented picture ends if the next one does not follow at
+    /// once; nil if there is no such time or it is not known.
+    /// - Parameter start: The result if no picture is presented yet, and otherwise the earliest
+    ///   result.
     func gapStart(_ start: CMTime) -> CMTime? {
       guard let shown else { return start }
       let duration = CMSampleBufferGetDuration(shown)
@@ -45,8 +48,8 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       return max(start, CMSampleBufferGetPresentationTimeStamp(shown) + duration)
     }
 
-    /// The picture at a time; nil if it is over, give or take half a picture of those that are made. A file's picture is
-    /// over when the next one begins.
+    /// Returns the picture presented at `time`; nil if it ended more than `tolerance`, half a frame
+    /// duration of the composition, before. A picture of a file ends when the next one begins.
     func picture(at time: CMTime, tolerance: CMTime) -> CMSampleBuffer? {
       guard let shown else { return nil }
       if next != nil, !hasGaps { return shown }
@@ -64,23 +67,23 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
   private let requirements: PictureRequirements
   private let assetEnd: CMTime
   private let assured: AssuredTimes
-  /// The last time that something was known to be at.
+  /// The last time at which media is known to exist.
   private var lastAssured = CMTime.zero
   private let color: CompositionColor?
-  /// The reading thread's alone.
+  /// Used by the reading thread only.
   private var cursors: [Cursor]
-  /// Those of the cursors, for `stop()`.
+  /// The sources of the cursors, for `stop()`, which other threads call.
   private let sources: [any SampleSource]
   private let tracksWithAlpha: Set<CMPersistentTrackID>
   private var start = CMTime.zero
   private var end = CMTime.zero
-  /// Pictures at a regular distance are counted from here.
+  /// The time from which pictures at a regular interval are counted.
   private var gridStart = CMTime.zero
   private var count: Int64 = 0
   private var samples = PictureSamples()
   private let converter = PixelConverter()
   private var pool: CVPixelBufferPool?
-  /// Whether clients may write to the pictures.
+  /// Whether the client may modify the pictures, so that shared ones are copied.
   private let copies: Bool
   private let copier = PictureCopier()
   private var colorTransfer: VTPixelTransferSession?
@@ -89,7 +92,16 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
   private var pending: AVAsynchronousVideoCompositionRequest?
   private var isStopped = false
 
-  /// - Parameter custom: An object of the composition's own class; nil where it has none.
+  /// Creates the source.
+  /// - Parameters:
+  ///   - composition: The video composition.
+  ///   - custom: An object of the composition's compositor class; nil if the composition has none.
+  ///   - tracks: The source tracks.
+  ///   - requirements: The format of the delivered pictures.
+  ///   - asset: The asset of the tracks.
+  ///   - copies: Whether the client may modify the pictures.
+  ///   - damage: Records damaged samples that are left out.
+  /// - Throws: `AVError` if the composition is invalid or a track cannot be read.
   init(
     _ composition: AVVideoComposition, _ custom: (any AVVideoCompositing)?, _ tracks: [AVAssetTrack],
     _ requirements: PictureRequirements, asset: AVAsset, copies: Bool = false, damage: DamageLog = DamageLog()
@@ -116,13 +128,13 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     var settings: [String: Any] = compositor.sourcePixelBufferAttributes ?? [:]
     settings[kVTDecompressionPropertyKey_ThreadCount as String] = requirements.threads
     let cursors = try tracks.map { track in
-      // Pixels that are not square are made so.
+      // Pictures are scaled to square pixels.
       if compositor is LayerCompositor {
         settings[OVTVideoCropsToCleanApertureKey] = true
         settings[kCVPixelBufferWidthKey as String] = Int(clamping: Double(track.naturalSize.width))
         settings[kCVPixelBufferHeightKey as String] = Int(clamping: Double(track.naturalSize.height))
       }
-      // A compositor may do this itself.
+      // A compositor may convert colours itself.
       if let color, let properties = color.properties, !compositor.canConformColorOfSourceFrames {
         try color.check(track)
         settings[AVVideoColorPropertiesKey] = properties
@@ -149,7 +161,8 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     compositor.renderContextChanged(context)
   }
 
-  /// - Throws: `AVError.invalidVideoComposition`.
+  /// Checks the composition.
+  /// - Throws: `AVError.Code.invalidVideoComposition`.
   private static func check(_ composition: AVVideoComposition) throws {
     func complain(_ reason: String) -> AVError { AVError(.invalidVideoComposition, reason: reason) }
     guard composition.frameDuration.isPlayable, composition.frameDuration > .zero else {
@@ -188,14 +201,15 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     }
     end = min(end, last.timeRange.end)
     for index in cursors.indices {
-      // With what is shown at the start already.
+      // The range includes the picture that is already presented at its start.
       try cursors[index].source.seek(to: range)
       cursors[index].shown = nil
       cursors[index].next = try cursors[index].source.next()
     }
   }
 
-  /// When the next picture is shown; nil at the end.
+  /// Returns the presentation time of the next picture, which may be at or after `end`; nil after
+  /// the last picture of the timing track.
   private func nextTime() throws -> CMTime? {
     guard let cursor = timingCursor else {
       return gridStart + TimeGrid.multiple(composition.frameDuration, count)
@@ -205,7 +219,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     guard let gap = cursor.gapStart(start),
       isEmpty || (following ?? end) - gap >= composition.frameDuration
     else { return following }
-    // The track has nothing for a while: the background and other layers are shown.
+    // The timing track has a gap: the background and the other layers are shown.
     if gap > gridStart { (gridStart, count) = (gap, 0) }
     let filling = gridStart + TimeGrid.multiple(composition.frameDuration, count)
     return following.map { min($0, filling) } ?? filling
@@ -216,15 +230,18 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     return cursors.first { $0.trackID == timing }
   }
 
-  /// How long the picture is shown that is made for a time, up to which the cursors have come.
+  /// Returns the duration of the composed picture at `time`, to which the cursors have been
+  /// advanced.
   private func duration(at time: CMTime) throws -> CMTime {
     guard let cursor = timingCursor else { return min(composition.frameDuration, end - time) }
     if let following = try nextTime(), following > time { return min(following, end) - time }
-    // The last one: what is left is less than a picture, unless its duration is not known.
+    // For the last picture, the remaining time is less than a frame duration, unless the picture's
+    // duration is unknown.
     return cursor.gapStart(start) == nil ? min(composition.frameDuration, end - time) : end - time
   }
 
-  /// The next picture's time, with the tracks' pictures at it. What files claim, and do not have, is passed over.
+  /// Returns the time of the next picture and advances the cursors to it; nil at the end. Time for
+  /// which files declare media that they do not have is skipped after `AssuredTimes.longestFill`.
   private func nextAssuredTime() throws -> CMTime? {
     while let time = try nextTime(), time < end {
       for index in cursors.indices { try cursors[index].advance(to: time) }
@@ -238,7 +255,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       if steps < Double(Int32.max) {
         count = max(count.addingClamped(1), Int64(clamping: steps))
       } else {
-        // Too many to count exactly, or at all: the grid begins anew.
+        // The number of steps is too large to count exactly, so the grid begins anew.
         (gridStart, count) = (next, 0)
       }
       lastAssured = next
@@ -280,7 +297,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     }
     color?.tag(image)
     var picture = try converted(image)
-    // Others show it too: the decoder, or the next picture of the composition.
+    // The decoder or the next picture of the composition may use the same pixel buffer.
     if copies, frames.values.contains(where: { CMSampleBufferGetImageBuffer($0) === picture }) {
       picture = try copier.copy(picture)
     }
@@ -300,7 +317,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     request?.cancel()
   }
 
-  /// The picture as the output's settings want it.
+  /// Returns the picture in the size, pixel format and colours of the output's settings.
   private func converted(_ image: CVPixelBuffer) throws -> CVPixelBuffer {
     let own = CVPixelBufferGetPixelFormatType(image)
     let format =

@@ -2,23 +2,28 @@
 import FFmpegMedia
 import Foundation
 
-/// The colours that a video composition has what is made in: those that it names, or those of its sources.
+/// The colours in which a video composition makes its pictures: those that it names, or else those
+/// of its sources.
 struct CompositionColor {
-  /// BT.709: what a high dynamic range is made into where nobody takes it.
+  /// The colours of BT.709, to which sources of high dynamic range are converted if the compositor
+  /// does not support them.
   static let standardRange: [String: any Sendable] = [
     AVVideoColorPrimariesKey: AVVideoColorPrimaries_ITU_R_709_2,
     AVVideoTransferFunctionKey: AVVideoTransferFunction_ITU_R_709_2,
     AVVideoYCbCrMatrixKey: AVVideoYCbCrMatrix_ITU_R_709_2,
   ]
 
-  /// The value of `AVVideoColorPropertiesKey` for the sources; nil: they are not converted.
+  /// The value of `AVVideoColorPropertiesKey` for reading the sources; nil if they are not
+  /// converted.
   let properties: [String: any Sendable]?
   private let requirements: ColorRequirements?
-  /// What pictures say of themselves.
+  /// The attachments with which pictures are tagged.
   private let tags: [(key: CFString, name: String)]
 
-  /// - Returns: nil if the composition names none.
-  /// - Throws: `AVError.invalidVideoComposition` if it names some and not all, or such as are not known.
+  /// Creates the colours that a composition names.
+  /// - Returns: Nil if it names none.
+  /// - Throws: `AVError.Code.invalidVideoComposition` if it names only some of the three, or an
+  ///   unknown value.
   init?(_ composition: AVVideoComposition) throws {
     let named = [
       AVVideoColorPrimariesKey: composition.colorPrimaries,
@@ -41,9 +46,9 @@ struct CompositionColor {
     ]
   }
 
-  /// For a composition that names no colours: the first source's, or BT.709 where one of them has a high dynamic
-  /// range that the compositor does not take.
-  /// - Returns: nil if the sources do not say.
+  /// Creates the colours of a composition that names none: those of the first source, or of BT.709
+  /// if a source has a high dynamic range that the compositor does not support.
+  /// - Returns: Nil if no source declares its colours.
   init?(of tracks: [AVAssetTrack], for compositor: any AVVideoCompositing) {
     let sources = tracks.flatMap(Self.sources)
     if !compositor.supportsHDRSourceFrames, sources.contains(where: { $0.stream.codec.isHDR }),
@@ -54,7 +59,8 @@ struct CompositionColor {
       return
     }
     var first: [(key: CFString, name: String)] = []
-    // A picture with alpha that lies above others often has no YCbCr matrix: who names all is preferred.
+    // A source with alpha often has no YCbCr matrix, so a source that declares all three is
+    // preferred.
     for source in sources where first.count < 3 {
       let own = Self.tags(of: source)
       if first.isEmpty || own.count == 3 { first = own }
@@ -78,22 +84,23 @@ struct CompositionColor {
     }
   }
 
-  /// - Throws: `AVError.invalidVideoComposition` if a track's pictures cannot be converted to these colours.
+  /// Checks that a track's pictures can be converted to these colours.
+  /// - Throws: `AVError.Code.invalidVideoComposition`.
   func check(_ track: AVAssetTrack) throws {
     for source in Self.sources(of: track) {
       do { try requirements?.check(against: source.stream) } catch { throw Self.refusal(error) }
     }
   }
 
-  /// Says in a picture that it has these colours. What the sources have does not replace what the picture says
-  /// itself.
+  /// Tags a picture with these colours. Colours that come from the sources do not replace the
+  /// picture's own tags.
   func tag(_ image: CVPixelBuffer) {
     for (key, name) in tags where properties != nil || CVBufferCopyAttachment(image, key, nil) == nil {
       CVBufferSetAttachment(image, key, name as NSString, .shouldPropagate)
     }
   }
 
-  /// Says in a picture that is made of another that it has its colours, and its alpha.
+  /// Copies the tags for colours and alpha from a picture to one that is made from it.
   static func copyTags(from image: CVPixelBuffer, to target: CVPixelBuffer) {
     for key in [
       kCVImageBufferColorPrimariesKey, kCVImageBufferTransferFunctionKey, kCVImageBufferYCbCrMatrixKey,
@@ -104,8 +111,8 @@ struct CompositionColor {
     PixelConverter.settleAlphaMode(of: target, after: image)
   }
 
-  /// What pictures of a high dynamic range are asked to be where an ordinary one is wanted; nil: they have that already, or
-  /// cannot be converted.
+  /// Returns BT.709 for a source of high dynamic range; nil if the source has a standard dynamic
+  /// range or cannot be converted.
   static func standardRange(for source: MediaStream) -> [String: any Sendable]? {
     guard source.codec.isHDR, (try? ColorRequirements(standardRange).check(against: source)) != nil else {
       return nil

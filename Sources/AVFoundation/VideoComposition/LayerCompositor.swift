@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Follows layer instructions: turns, crops and blends pictures of 32-bit BGRA over a background.
+/// Follows layer instructions: transforms, crops and blends 32-bit BGRA pictures over a background.
 final class LayerCompositor: NSObject, AVVideoCompositing, @unchecked Sendable {
   // Sendable: has no state.
   override init() { super.init() }
@@ -64,7 +64,7 @@ private struct Pixels {
     bytesPerRow = CVPixelBufferGetBytesPerRow(buffer)
   }
 
-  /// A colour over black.
+  /// The colour blended with black, as 0xAARRGGBB with alpha 0xFF.
   static func value(of color: CGColor?) -> UInt32 {
     guard let color, let parts = color.components, let alpha = parts.last else { return 0xFF00_0000 }
     func byte(_ part: CGFloat) -> UInt32 {
@@ -83,7 +83,13 @@ private struct Pixels {
     }
   }
 
-  /// Draws another picture where a transform puts it.
+  /// Draws another picture with a transform, with bilinear interpolation.
+  /// - Parameters:
+  ///   - source: The picture.
+  ///   - transform: From pixels of the source to pixels of this picture.
+  ///   - crop: The visible part of the source, in its pixels; nil for all of it.
+  ///   - opacity: From 0 to 1.
+  ///   - hasAlpha: Whether the source has straight alpha; otherwise it is opaque.
   func draw(
     _ source: Pixels, _ transform: CGAffineTransform, crop: CGRect?, opacity: Float, hasAlpha: Bool
   ) {
@@ -129,7 +135,8 @@ private struct Pixels {
 
   private typealias Pixel = UnsafeMutablePointer<UInt8>
 
-  /// The four pixels around a place, upper row first, and how far it lies to the right and below, of 256.
+  /// Returns the four pixels around a position, upper row first, and the position's horizontal and
+  /// vertical distance from the first one, in 1/256 pixel.
   @inline(__always)
   private func neighbours(atX x: Double, y: Double) -> (
     pixels: (Pixel, Pixel, Pixel, Pixel), right: Int, below: Int
@@ -147,7 +154,7 @@ private struct Pixels {
     )
   }
 
-  /// Mixes the colour at a place, between four pixels, into a pixel. The weight is of 256.
+  /// Blends the interpolated colour at a position into a pixel. The weight is in units of 1/256.
   @inline(__always)
   private func blend(atX x: Double, y: Double, over target: Pixel, _ weight: Int) {
     let (pixels, right, below) = neighbours(atX: x, y: y)
@@ -161,12 +168,12 @@ private struct Pixels {
     target[3] = 255
   }
 
-  /// The same where the source has alpha, with which its colours are not multiplied. Each of the four pixels
-  /// counts as much as it is to be seen.
+  /// As `blend(atX:y:over:_:)` for a source with straight alpha. Each of the four pixels
+  /// contributes in proportion to its alpha.
   @inline(never)
   private func blendStraight(atX x: Double, y: Double, over target: Pixel, _ weight: Int) {
     let (pixels, right, below) = neighbours(atX: x, y: y)
-    // Of 256 * 256 * 255.
+    // The contributions are in units of 1 / (256 * 256 * 255).
     let shares = (
       (256 - right) * (256 - below) * Int(pixels.0[3]), right * (256 - below) * Int(pixels.1[3]),
       (256 - right) * below * Int(pixels.2[3]), right * below * Int(pixels.3[3])

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What a video composition is like that shows an asset's video tracks as they are.
+/// The properties of a video composition that presents an asset's video tracks unchanged.
 struct PropertiesOfTracks {
-  /// Those that are enabled; the first, if none is.
+  /// The enabled video tracks, or the first video track if none is enabled.
   private let tracks: [AVAssetTrack]
   private let duration: CMTime
-  /// What holds the pictures of all tracks, as their transforms place them.
+  /// The smallest rectangle that contains the pictures of all tracks after their preferred
+  /// transforms.
   let box: CGRect
 
   init(_ asset: AVAsset) {
@@ -18,21 +19,23 @@ struct PropertiesOfTracks {
     box = boxes.dropFirst().reduce(boxes.first ?? .zero) { $0.union($1) }
   }
 
-  /// The track of the greatest frame rate; nil if there is no track.
+  /// The track with the highest nominal frame rate; nil if there are no tracks.
   var fastest: AVAssetTrack? {
     tracks.dropFirst().reduce(tracks.first) { best, track in
       track.nominalFrameRate > best?.nominalFrameRate ?? 0 ? track : best
     }
   }
 
-  /// The track that gives pictures their times: the only one.
+  /// The track that determines the times of pictures, if there is only one; otherwise invalid.
   var timing: CMPersistentTrackID {
     tracks.count == 1 ? tracks[0].trackID : kCMPersistentTrackID_Invalid
   }
 
-  /// One for each time in which the same parts of tracks are shown, from zero to the asset's end.
-  /// - Parameter frameDuration: A shorter time at which no track has anything is left to what comes before it, or
-  ///   after it at the beginning: tracks of a movie are seldom equally long, and no black picture is wanted there.
+  /// Returns an instruction for each time range in which the same tracks present media, from zero
+  /// to the end of the asset.
+  /// - Parameter frameDuration: A gap in all tracks that is shorter joins the instruction before
+  ///   it, or, at the beginning, the one after it. Tracks of a movie are seldom equally long, and
+  ///   such gaps should not show the background.
   func instructions(_ frameDuration: CMTime) -> [AVVideoCompositionInstruction] {
     guard duration.isNumeric, duration > .zero else {
       return [instruction(CMTimeRange(start: .zero, duration: duration), tracks)]
@@ -42,7 +45,7 @@ struct PropertiesOfTracks {
         .filter { $0.isValid && $0.duration > .zero }
     }
     let edges = (ranges.joined().flatMap { [$0.start, $0.end] } + [duration]).sorted()
-    // The first range of each track that is not over.
+    // For each track, the index of the first range that has not ended.
     var places = tracks.map { _ in 0 }
     var slices: [(range: CMTimeRange, shown: [AVAssetTrack])] = []
     var position = CMTime.zero
@@ -67,7 +70,7 @@ struct PropertiesOfTracks {
     return slices.map { instruction($0.range, $0.shown) }
   }
 
-  /// When a track has something to show, in order of time.
+  /// Returns the time ranges in which a track presents media, in order.
   private static func ranges(of track: AVAssetTrack) -> [CMTimeRange] {
     guard let composed = track as? AVCompositionTrack else { return [track.timeRange] }
     return composed.segments.filter { !$0.isEmpty }.map(\.timeMapping.target)
