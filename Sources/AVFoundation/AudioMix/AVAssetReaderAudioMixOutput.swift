@@ -2,7 +2,7 @@
 import FFmpegMedia
 import Foundation
 
-/// The sound of several tracks, mixed.
+/// Delivers the mixed sound of several tracks.
 open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable {
   // Sendable: `mixLock` guards what changes.
   public let audioTracks: [AVAssetTrack]
@@ -12,11 +12,11 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
   private var mix: AVAudioMix?
   private var pitch = AVAudioTimePitchAlgorithm.spectral
 
-  /// Of the parameters:
-  ///
-  /// - `audioTracks`: Tracks of one asset.
-  /// - `audioSettings`: The keys of linear PCM: `AVFormatIDKey` and what belongs to it. What is not said, and all of
-  ///   it for nil, is the first track's.
+  /// Creates an output. Wrong arguments are reported when the reader starts.
+  /// - Parameters:
+  ///   - audioTracks: Audio tracks of one asset.
+  ///   - audioSettings: Settings for linear PCM. Values that are not given, or all of them if it is
+  ///     nil, are those of the first track.
   public init(audioTracks: [AVAssetTrack], audioSettings: [String: Any]?) {
     self.audioTracks = audioTracks
     self.audioSettings = audioSettings
@@ -31,7 +31,8 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
 
   open override var mediaType: AVMediaType { .audio }
 
-  /// How loud each track is; nil: all at their own volume. Set it before reading begins.
+  /// The volumes of the tracks; nil for 1.0. It is copied, and must be set before reading begins;
+  /// later changes have no effect.
   open var audioMix: AVAudioMix? {
     get { mixLock.withLock { mix } }
     set {
@@ -41,7 +42,8 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
     }
   }
 
-  /// See `AVAssetReaderTrackOutput.audioTimePitchAlgorithm`.
+  /// How sound is converted whose speed changes; see
+  /// `AVAssetReaderTrackOutput.audioTimePitchAlgorithm`. It must be set before reading begins.
   open var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm {
     get { mixLock.withLock { pitch } }
     set { if reader?.status ?? .unknown == .unknown { mixLock.withLock { pitch = newValue } } }

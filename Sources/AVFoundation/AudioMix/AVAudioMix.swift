@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// How loud each track is when tracks are mixed.
+/// The volumes with which tracks are mixed, over time.
 open class AVAudioMix: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   let lock = Lock()
@@ -9,7 +9,7 @@ open class AVAudioMix: NSObject, NSCopying, NSMutableCopying, @unchecked Sendabl
 
   public override init() { super.init() }
 
-  /// For each track that is not played at its own volume all the time.
+  /// The parameters of each track whose sound is not mixed unchanged.
   open var inputParameters: [AVAudioMixInputParameters] { lock.withLock { storedParameters } }
 
   open func copy(with zone: NSZone? = nil) -> Any { copied(to: AVAudioMix()) }
@@ -25,7 +25,7 @@ open class AVAudioMix: NSObject, NSCopying, NSMutableCopying, @unchecked Sendabl
   }
 }
 
-/// A mix that a program makes.
+/// An audio mix that can be modified.
 open class AVMutableAudioMix: AVAudioMix, @unchecked Sendable {
   // Sendable: the base class's lock guards all.
   override open var inputParameters: [AVAudioMixInputParameters] {
@@ -34,11 +34,11 @@ open class AVMutableAudioMix: AVAudioMix, @unchecked Sendable {
   }
 }
 
-/// How loud a track is over time: 1.0 before the first time that says something else, then what was said last.
+/// The volume of a track over time. It is 1.0 before the first volume that is set.
 open class AVAudioMixInputParameters: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   struct Ramp: Sendable {
-    /// Without a duration: from here on.
+    /// If the duration is zero, the volume applies from the start on.
     let range: CMTimeRange
     let start: Float
     let end: Float
@@ -52,21 +52,27 @@ open class AVAudioMixInputParameters: NSObject, @unchecked Sendable {
 
   override init() { super.init() }
 
-  /// The track, by its number.
+  /// The identifier of the track.
   open var trackID: CMPersistentTrackID { lock.withLock { storedTrackID } }
 
-  /// How the track's sound is treated where it is played faster or slower; nil: as the reader's output or the export
-  /// session says.
+  /// How the track's sound is converted where its speed changes; nil for the setting of the
+  /// reader's output or the export session.
   open var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm? { lock.withLock { storedPitch } }
 
-  /// Reads and changes the track's sound on its way into the mix; nil: nobody does.
+  /// Reads and changes the track's sound before it is mixed; nil for none.
   open var audioTapProcessor: MTAudioProcessingTap? { lock.withLock { storedTap } }
 
-  /// In the order of time.
+  /// The ramps, ordered by time.
   var ramps: [Ramp] { lock.withLock { storedRamps } }
 
-  /// The ramp that holds a time.
-  /// - Returns: False if the volume is constant there and nothing was said before.
+  /// Gets the volume ramp at a time. After a ramp or a volume set at a time, it is a constant ramp
+  /// up to the start of the next.
+  /// - Parameters:
+  ///   - time: The time.
+  ///   - startVolume: Receives the volume at the start of the ramp.
+  ///   - endVolume: Receives the volume at its end.
+  ///   - timeRange: Receives the time range of the ramp.
+  /// - Returns: False if no volume was set at or before the time; nothing is then written.
   @discardableResult
   open func getVolumeRamp(
     for time: CMTime, startVolume: UnsafeMutablePointer<Float>?, endVolume: UnsafeMutablePointer<Float>?,
@@ -91,12 +97,12 @@ open class AVAudioMixInputParameters: NSObject, @unchecked Sendable {
   }
 }
 
-/// Volumes that a program sets.
+/// Parameters of a track that can be modified.
 open class AVMutableAudioMixInputParameters: AVAudioMixInputParameters, @unchecked Sendable {
   // Sendable: the base class's lock guards all.
   public override init() { super.init() }
 
-  /// Volumes of a track.
+  /// Creates parameters for a track, with a constant volume of 1.0.
   public convenience init(track: AVAssetTrack?) {
     self.init()
     storedTrackID = track?.trackID ?? kCMPersistentTrackID_Invalid
@@ -117,13 +123,15 @@ open class AVMutableAudioMixInputParameters: AVAudioMixInputParameters, @uncheck
     set { lock.withLock { storedTap = newValue } }
   }
 
-  /// Sets the volume from a time on, up to the next that is set.
+  /// Sets the volume from a time on, until the next one that is set. A time that is not numeric has
+  /// no effect.
   open func setVolume(_ volume: Float, at time: CMTime) {
     guard time.isNumeric else { return }
     add(Ramp(range: CMTimeRange(start: time, duration: .zero), start: volume, end: volume))
   }
 
-  /// Lets the volume go evenly from one value to another. Ramps that overlap it are replaced.
+  /// Changes the volume linearly during a time range. Ramps that overlap the range are replaced. A
+  /// time range that is not numeric has no effect.
   open func setVolumeRamp(
     fromStartVolume startVolume: Float, toEndVolume endVolume: Float, timeRange: CMTimeRange
   ) {

@@ -3,7 +3,7 @@ import FFmpegMedia
 import Foundation
 
 extension SoundRequirements {
-  /// In which a mix for an output is computed: 32-bit floating point, interleaved.
+  /// The format in which a mix for an output is computed: interleaved 32-bit floating point.
   init(mixing other: SoundRequirements) {
     format = AudioDecoder.Format(
       bits: 32, isFloat: true, isBigEndian: false, isInterleaved: true,
@@ -12,7 +12,7 @@ extension SoundRequirements {
   }
 }
 
-/// A track's volume at each frame.
+/// The volume of a track at each frame.
 struct VolumeCurve {
   private let ramps: [(start: Double, end: Double, from: Float, to: Float)]
 
@@ -33,38 +33,40 @@ struct VolumeCurve {
   }
 }
 
-/// The sum of several sources' sound.
+/// Mixes the sound of several sources.
 final class MixedSound: SampleSource {
   private struct Input {
     let source: any SampleSource
     let curve: VolumeCurve
-    /// Frames that are read and not used: interleaved, from `start` on.
+    /// Interleaved samples that have been read but not mixed yet. The first frame has the number
+    /// `start`.
     var waiting: [Float] = []
     var start: Int64 = 0
     var hasEnded = false
-    /// What comes after a gap, in which nothing sounds.
+    /// The sample that follows a gap, until the gap has been filled with silence.
     var pending: CMSampleBuffer?
 
-    /// The frame after those that wait. Times are a file's: they may be as large as a number gets.
+    /// The number of the frame after the waiting ones. The time stamps come from a file and may be
+    /// as large as an integer gets, so the sum is clamped.
     func end(_ channels: Int) -> Int64 { start.addingClamped(Int64(waiting.count / channels)) }
 
-    /// The first frame that is known to sound; nil if there is none.
+    /// The number of the next frame that the source has delivered; nil if there is none.
     var first: Int64? {
       waiting.isEmpty ? pending.map { CMSampleBufferGetPresentationTimeStamp($0).value } : start
     }
   }
 
   private var inputs: [Input]
-  /// Those of the inputs, for `stop()`.
+  /// The sources of the inputs, for `stop()`, which other threads call.
   private let sources: [any SampleSource]
   private let requirements: SoundRequirements
   private let description: CMFormatDescription
   private let channels: Int
   private var position: Int64 = 0
   private var end: Int64 = .max
-  /// Why the sound goes no further than `end`.
+  /// The error because of which the sound ends at `end`.
   private var failure: (any Error)?
-  /// Frames since the last one that came from an input, or was a picture's.
+  /// The number of frames since the last frame of an input or the last picture of the file.
   private var silence: Int64 = 0
   private let longestFill: Int64
   private let witness: PictureWitness?
@@ -72,10 +74,16 @@ final class MixedSound: SampleSource {
 
   private static let blockLength = 4096
 
-  /// Of the parameters:
-  ///
-  /// - `file`: What the sources read, if they read one.
-  /// - `fillsGaps`: False if the sources have made the silence that there may be: what they leave out is left out.
+  /// Creates a mix.
+  /// - Parameters:
+  ///   - sources: The sources, whose format is that of `SoundRequirements(mixing: requirements)`,
+  ///     and their volumes.
+  ///   - requirements: The format of the output.
+  ///   - file: The file that the sources read, if they all read the same one.
+  ///   - fillsGaps: Whether gaps are filled with silence, up to `SoundRequirements.longestFill`.
+  ///     False if the sources have inserted the permitted silence, so that a remaining gap is
+  ///     skipped.
+  /// - Throws: `AVError` if the format is not possible.
   init(
     _ sources: [(source: any SampleSource, curve: VolumeCurve)], _ requirements: SoundRequirements,
     of file: AssetFile? = nil, fillsGaps: Bool = true
@@ -117,7 +125,7 @@ final class MixedSound: SampleSource {
       if failure == nil, position < end {
         for index in inputs.indices {
           do { try fill(&inputs[index], to: block) } catch {
-            // What all inputs have is good.
+            // The frames before the error, which all inputs have, are still delivered.
             failure = failure ?? error
             end = min(end, inputs[index].end(channels))
           }
@@ -131,14 +139,15 @@ final class MixedSound: SampleSource {
       let first = inputs.compactMap(\.first).min()
       silence = first.map { $0 < wanted } ?? true ? 0 : silence.addingClamped(wanted - position)
       if silence > longestFill, let witness {
-        // Where the file's pictures go on, its time is more than a claim.
+        // Pictures of the file show that its timeline does extend so far, so that silence may go
+        // on.
         let known = CMTime(
           value: wanted.subtractingClamped(silence), timescale: CMTimeScale(requirements.format.sampleRate))
         if let next = witness.picture(after: known) {
           silence = wanted.subtractingClamped(requirements.frames(next))
         }
       }
-      // What files leave out for longer is not made up: time goes on without.
+      // A gap longer than the permitted silence is skipped.
       guard let first, silence > longestFill else { break }
       position = first
       silence = 0
@@ -156,7 +165,7 @@ final class MixedSound: SampleSource {
       requirements.data(sum, frames: count), frames: count, at: position, description)
   }
 
-  /// Reads until an input has all frames before one, or no more.
+  /// Reads until an input has all frames before the frame `end`, or has ended.
   private func fill(_ input: inout Input, to end: Int64) throws {
     while !input.hasEnded, input.end(channels) < end || input.waiting.isEmpty {
       if input.end(channels) <= position { input.waiting = [] }
@@ -169,7 +178,7 @@ final class MixedSound: SampleSource {
       let first = CMSampleBufferGetPresentationTimeStamp(sample).value
       let next = input.end(channels)
       if !input.waiting.isEmpty, first > next {
-        // What comes behind a gap waits until the gap is over.
+        // The sample waits until the gap has been filled.
         input.pending = sample
         guard first < end else { return }
         input.waiting += [Float](repeating: 0, count: Int(first - next) * channels)
@@ -179,7 +188,7 @@ final class MixedSound: SampleSource {
       if input.waiting.isEmpty {
         input.start = first
       } else if first < next {
-        // What would sound twice is left out.
+        // Frames that overlap the previous sample are left out.
         let twice = Int(next.subtractingClamped(first))
         frames.removeFirst(min(frames.count, twice.multipliedClamped(by: channels)))
       }
@@ -187,7 +196,7 @@ final class MixedSound: SampleSource {
     }
   }
 
-  /// Adds the next frames of an input, at its volume.
+  /// Adds the next frames of an input to a sum, with the input's volume.
   private func take(_ input: inout Input, _ count: Int, into sum: inout [Float]) {
     let from = max(position, input.start)
     let to = min(position + Int64(count), input.end(channels))
@@ -208,7 +217,8 @@ final class MixedSound: SampleSource {
 }
 
 extension SoundRequirements {
-  /// Interleaved floating-point frames in this format. What is louder than full scale is cut off in integer formats.
+  /// Converts interleaved floating-point samples to this format. Integer formats are limited to
+  /// full scale.
   func data(_ samples: [Float], frames: Int) -> Data {
     var data = Data(capacity: frames * frameBytes)
     func add<T: FixedWidthInteger>(_ value: T) {

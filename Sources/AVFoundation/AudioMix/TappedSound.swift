@@ -3,37 +3,41 @@ import FFmpegMedia
 import Foundation
 import MediaToolbox
 
-/// A track's sound as an audio tap changes it.
+/// Delivers a track's sound after processing by an audio tap.
 final class TappedSound: SampleSource {
   private let inner: MixedSound
   private let tap: MTAudioProcessingTap
   private let requirements: SoundRequirements
   private let description: CMFormatDescription
   private let channels: Int
-  /// Interleaved frames of the source that nobody has taken, from `position` on, without a gap.
+  /// Interleaved samples that have been read but not taken by the tap, without a gap. The first
+  /// frame has the number `position`.
   private var waiting: [Float] = []
   private var position: Int64 = 0
-  /// What comes after a gap.
+  /// The sample that follows a gap.
   private var pending: CMSampleBuffer?
   private var hasEnded = false
-  /// Why the sound goes no further; told when all before it has been given out.
+  /// The error that ended the sound; thrown after all frames before it have been delivered.
   private var failure: (any Error)?
   private var isPrepared = false
-  /// The next frames are the first, at the beginning or after a jump.
+  /// Whether the next frames are the first at the beginning or after a discontinuity.
   private var isStart = true
-  /// Frames that the tap has taken since the last call.
+  /// The number of frames that the tap has taken during the current call.
   private var taken = 0
-  /// For each channel a block that the tap gets, and one that it gives.
+  /// Blocks of `blockLength` samples for each channel: the tap's input and its output.
   private let input: UnsafeMutablePointer<Float>
   private let output: UnsafeMutablePointer<Float>
   private let list: UnsafeMutableAudioBufferListPointer
 
-  /// Frames that a tap is asked for at once, at most.
+  /// The most frames that the tap is asked for at a time.
   private static let blockLength = 4096
 
+  /// Creates the source.
   /// - Parameters:
-  ///   - inner: The track's sound, in floating-point samples, interleaved.
-  ///   - requirements: Its format.
+  ///   - inner: The track's sound, as interleaved floating-point samples.
+  ///   - tap: The tap.
+  ///   - requirements: The format of `inner`, which is also the format of the result.
+  /// - Throws: `AVError` if the format is not possible.
   init(_ inner: MixedSound, _ tap: MTAudioProcessingTap, _ requirements: SoundRequirements) throws {
     self.inner = inner
     self.tap = tap
@@ -72,13 +76,13 @@ final class TappedSound: SampleSource {
       }
       let time = position
       var made = process(count)
-      // The tap may have put other memory into the list, and may say that there is more than it holds.
+      // The tap may replace the memory in the list, and may report more frames than the list holds.
       for channel in 0..<channels {
         made = min(made, Int(list[channel].mDataByteSize) / MemoryLayout<Float>.size)
       }
-      // What the tap has not asked for is over all the same.
+      // Frames that the tap did not take are discarded.
       if taken < count { drop(count - taken) }
-      // A tap that gives nothing leaves silence.
+      // If the tap returns no frames, the time is a gap.
       guard made > 0 else { continue }
       var frames = [Float](repeating: 0, count: made * channels)
       for channel in 0..<channels {
@@ -116,7 +120,7 @@ final class TappedSound: SampleSource {
       ? kMTAudioProcessingTapFlag_EndOfStream : 0
   }
 
-  /// Gives the tap frames, and fewer in front of a gap and at the end.
+  /// Gives frames to the tap: fewer than requested before a gap and at the end.
   private func take(_ count: Int) -> TapSource.Part {
     let wanted = min(max(0, count), Self.blockLength)
     read(wanted)
@@ -144,7 +148,7 @@ final class TappedSound: SampleSource {
     if frames > 0 { isStart = false }
   }
 
-  /// Reads until more frames wait than so many, up to a gap.
+  /// Reads until more than `count` frames are waiting, up to the next gap.
   private func read(_ count: Int) {
     while waiting.count <= count * channels, !hasEnded || pending != nil {
       let sample: CMSampleBuffer?
