@@ -3,29 +3,31 @@ import FFmpegMedia
 import Foundation
 
 #if canImport(FoundationNetworking)
-  // `URLRequest` and its kind, which Foundation itself has on Apple's systems.
+  // `URLRequest` and related types, which Foundation contains on Apple's systems.
   @_exported import FoundationNetworking
 #endif
 
-/// Asks the program for the bytes of an asset whose URL has a scheme of the program's own.
+/// Loads the data of an asset through a delegate of the program, for URLs with a scheme that the
+/// package does not know.
 ///
-/// The delegate first gets a request for the content's length and whether parts of it can be had
-/// (`contentInformationRequest`), then requests for parts, one at a time for each reader of the asset.
+/// The delegate first receives a request for the length of the content and for whether byte ranges
+/// of it can be requested (`contentInformationRequest`). Then it receives requests for data, one at
+/// a time for each reader of the asset.
 open class AVAssetResourceLoader: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()
   private weak var currentDelegate: (any AVAssetResourceLoaderDelegate)?
   private var currentQueue: DispatchQueue?
-  /// Where the delegate is called if the program names no queue.
+  /// The queue on which the delegate is called if the program names none.
   private let ownQueue = DispatchQueue(label: "AVFoundation.resource-loader")
 
   override init() { super.init() }
 
-  /// Sets who loads the asset. It is not retained. Set it before a property of the asset is asked for.
-  ///
-  /// Of the parameters:
-  ///
-  /// - `delegateQueue`: Where the delegate's methods are called.
+  /// Sets the delegate that loads the asset. It must be set before a property of the asset is
+  /// requested.
+  /// - Parameters:
+  ///   - delegate: The delegate, which is not retained; nil for none.
+  ///   - delegateQueue: The queue on which its methods are called; nil for a queue of the loader.
   open func setDelegate(
     _ delegate: (any AVAssetResourceLoaderDelegate)?, queue delegateQueue: DispatchQueue?
   ) {
@@ -38,7 +40,7 @@ open class AVAssetResourceLoader: NSObject, @unchecked Sendable {
   open var delegate: (any AVAssetResourceLoaderDelegate)? { lock.withLock { currentDelegate } }
   open var delegateQueue: DispatchQueue? { lock.withLock { currentQueue } }
 
-  /// Calls the delegate on its queue, or something else if there is none any more.
+  /// Calls `body` with the delegate on its queue, or `orElse` if there is no delegate any more.
   private func tell(
     _ body: @escaping @Sendable (any AVAssetResourceLoaderDelegate) -> Void,
     orElse: @escaping @Sendable () -> Void = {}
@@ -46,30 +48,31 @@ open class AVAssetResourceLoader: NSObject, @unchecked Sendable {
     let (isThere, queue) = lock.withLock { (currentDelegate != nil, currentQueue ?? ownQueue) }
     guard isThere else { return orElse() }
     queue.async { [self] in
-      // It may have gone before its queue came to this.
+      // The delegate may have been released before the queue ran this block.
       if let delegate { body(delegate) } else { orElse() }
     }
   }
 
   // MARK: - For the asset
 
-  /// Schemes that are never the program's.
+  /// Schemes that are never loaded through a delegate.
   private static let knownSchemes: Set = ["file", "http", "https", "data"]
 
-  /// Whether the program loads this URL.
+  /// Whether the URL is loaded through the delegate.
   func isFor(_ url: URL) -> Bool {
     guard let scheme = url.scheme?.lowercased(), !Self.knownSchemes.contains(scheme) else { return false }
     return delegate != nil
   }
 
-  /// Where an asset's bytes are.
+  /// Where the data of an asset is.
   enum Opening {
     case bytes(ResourceBytes)
-    /// The delegate has sent us elsewhere.
+    /// The delegate has redirected the request to another URL.
     case elsewhere(URL)
   }
 
-  /// Asks for the content's information, and waits for it.
+  /// Requests the content information from the delegate and waits for it.
+  /// - Throws: `AVError` if the delegate cannot load the URL, or if the request is cancelled.
   func open(_ url: URL, _ interruption: MediaInterruption) throws -> Opening {
     let information = AVAssetResourceLoadingContentInformationRequest()
     let request = AVAssetResourceLoadingRequest(
@@ -98,28 +101,28 @@ open class AVAssetResourceLoader: NSObject, @unchecked Sendable {
   }
 
   func cancel(_ request: AVAssetResourceLoadingRequest) {
-    // What the delegate has never seen it cannot have begun.
+    // If the delegate has not received the request, it is not told of the cancellation.
     guard request.markAsCancelled() else { return }
     tell { if request.wasSeen { $0.resourceLoader(self, didCancel: request) } }
   }
 }
 
-/// Loads assets for a resource loader. Every method has a default: nothing is loaded.
+/// Loads assets for a resource loader. The default implementations load nothing.
 public protocol AVAssetResourceLoaderDelegate: NSObjectProtocol {
-  /// Whether the delegate loads what is asked for, now or later: then it is to call
-  /// `finishLoading()` or `finishLoading(with:)` on the request.
+  /// Asks whether the delegate loads the requested resource, now or later. If it returns true, it
+  /// must call `finishLoading()` or `finishLoading(with:)` on the request.
   func resourceLoader(
     _ resourceLoader: AVAssetResourceLoader,
     shouldWaitForLoadingOfRequestedResource loadingRequest: AVAssetResourceLoadingRequest
   ) -> Bool
 
-  /// Whether the delegate renews what it has given. Nothing asks for a renewal: it is never called.
+  /// Asks whether the delegate renews a resource. It is never called, since nothing is renewed.
   func resourceLoader(
     _ resourceLoader: AVAssetResourceLoader,
     shouldWaitForRenewalOfRequestedResource renewalRequest: AVAssetResourceRenewalRequest
   ) -> Bool
 
-  /// Nobody waits for the request any more.
+  /// Tells the delegate that a request has been cancelled, so that its result is not needed.
   func resourceLoader(
     _ resourceLoader: AVAssetResourceLoader, didCancel loadingRequest: AVAssetResourceLoadingRequest)
 }

@@ -5,14 +5,14 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// What a resource loader's delegate is to load.
+/// A request to a resource loader's delegate.
 open class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
   // Sendable: `condition` guards what changes.
-  /// For the asset's URL.
+  /// The URL request for the asset's URL.
   public let request: URLRequest
-  /// What is to be said of the content; nil where that is known.
+  /// The content information to be provided; nil if it is known already.
   public let contentInformationRequest: AVAssetResourceLoadingContentInformationRequest?
-  /// The bytes that are wanted.
+  /// The requested data.
   public let dataRequest: AVAssetResourceLoadingDataRequest?
   public let requestor = AVAssetResourceLoadingRequestor()
 
@@ -39,27 +39,28 @@ open class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
     data.owner = self
   }
 
-  /// The delegate has finished, well or not.
+  /// Whether the delegate has finished the request, with or without success.
   open var isFinished: Bool { condition.withLock { finished } }
-  /// Nobody waits any more.
+  /// Whether the request has been cancelled.
   open var isCancelled: Bool { condition.withLock { cancelled } }
 
-  /// What a server has answered, if the delegate has it from one.
+  /// The response of a server, if the delegate loads the content from one.
   open var response: URLResponse? {
     get { condition.withLock { storedResponse } }
     set { condition.withLock { storedResponse = newValue } }
   }
 
-  /// Where the content is instead: a file, or a URL that needs no delegate. Set it before `finishLoading()`.
+  /// A request for the URL that has the content instead: a file, or a URL that needs no delegate.
+  /// It must be set before `finishLoading()`.
   open var redirect: URLRequest? {
     get { condition.withLock { storedRedirect } }
     set { condition.withLock { storedRedirect = newValue } }
   }
 
-  /// All has been answered.
+  /// Ends the request after all requested data has been provided.
   open func finishLoading() { end(nil) }
 
-  /// The request cannot be answered.
+  /// Ends the request with an error.
   open func finishLoading(with error: (any Error)?) { end(error ?? URLError(.unknown)) }
 
   private func end(_ error: (any Error)?) {
@@ -75,8 +76,8 @@ open class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
 
   // MARK: - For the loader
 
-  /// Before the delegate gets it.
-  /// - Returns: Whether it is still wanted.
+  /// Marks the request as received by the delegate, unless it has been cancelled.
+  /// - Returns: False if it has been cancelled.
   func markAsSeen() -> Bool {
     condition.withLock {
       if !cancelled { seen = true }
@@ -86,7 +87,8 @@ open class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
 
   var wasSeen: Bool { condition.withLock { seen } }
 
-  /// - Returns: Whether it was under way.
+  /// Marks the request as cancelled, unless it has ended.
+  /// - Returns: Whether it had not ended.
   func markAsCancelled() -> Bool {
     let isNew = condition.withLock { () -> Bool in
       guard !finished, !cancelled else { return false }
@@ -102,7 +104,7 @@ open class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
 
   var isUnderWay: Bool { condition.withLock { !finished && !cancelled } }
 
-  /// How it ended; nil while it has not.
+  /// The result of the request; nil while it has not ended.
   var outcome: Result<Void, AVError>? {
     condition.withLock {
       if cancelled { return .failure(AVError(.operationCancelled, reason: "The loading was cancelled.")) }
@@ -114,7 +116,8 @@ open class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Waits for the end.
+  /// Waits until the request ends.
+  /// - Throws: `AVError` if it was cancelled or the delegate reported an error.
   func wait() throws {
     condition.lock()
     while !finished, !cancelled { condition.wait() }
@@ -123,20 +126,20 @@ open class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
   }
 }
 
-/// What is wanted of a request that renews another one. Nothing is renewed.
+/// A request to renew an earlier request. None is ever made.
 open class AVAssetResourceRenewalRequest: AVAssetResourceLoadingRequest, @unchecked Sendable {
   // Sendable: no state of its own.
 }
 
-/// Who has made a request.
+/// The originator of a loading request.
 open class AVAssetResourceLoadingRequestor: NSObject, @unchecked Sendable {
   // Sendable: without state.
   override init() { super.init() }
-  /// Whether reports of expired sessions follow: no.
+  /// Whether the originator reports expired sessions: always false.
   open var providesExpiredSessionReports: Bool { false }
 }
 
-/// What a delegate is to say of the content, before it finishes the request.
+/// The information about the content that the delegate provides before it finishes the request.
 open class AVAssetResourceLoadingContentInformationRequest: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()
@@ -152,57 +155,67 @@ open class AVAssetResourceLoadingContentInformationRequest: NSObject, @unchecked
 
   override init() { super.init() }
 
-  /// A uniform type identifier ("public.mpeg-4"). What the content is, its bytes say.
+  /// A uniform type identifier, such as "public.mpeg-4". It is not used: the format is recognised
+  /// from the data.
   open var contentType: String? {
     get { lock.withLock { values.type } }
     set { lock.withLock { values.type = newValue } }
   }
-  /// The types that would do; nil: any.
+  /// The acceptable types; always nil, for any type.
   open var allowedContentTypes: [String]? { nil }
-  /// Bytes; 0: not known. Movies whose index is at the end need it.
+  /// The length in bytes; 0 if it is not known. Movies whose index is at the end of the file need
+  /// it.
   open var contentLength: Int64 {
     get { lock.withLock { values.length } }
     set { lock.withLock { values.length = max(0, newValue) } }
   }
-  /// Whether parts can be asked for. If not, all is asked for at once, and kept in memory.
+  /// Whether byte ranges can be requested. If not, all data is requested at once and kept in
+  /// memory.
   open var isByteRangeAccessSupported: Bool {
     get { lock.withLock { values.hasParts } }
     set { lock.withLock { values.hasParts = newValue } }
   }
-  /// Whether no part is slow to come. Nothing depends on it here.
+  /// Whether all data is available without delay. It has no effect.
   open var isEntireLengthAvailableOnDemand: Bool {
     get { lock.withLock { values.isWhole } }
     set { lock.withLock { values.isWhole = newValue } }
   }
-  /// Until when what was given holds. A file's bytes are asked for when they are read, and none is asked for again because
-  /// of its date: there are no keys here, which alone expire.
+  /// The date until which the provided data is valid. It has no effect: data is requested when it
+  /// is read, and is not requested again when the date has passed, since only content keys expire,
+  /// which are not supported.
   open var renewalDate: Date? {
     get { lock.withLock { values.renewal } }
     set { lock.withLock { values.renewal = newValue } }
   }
 }
 
-/// The bytes that a delegate is to give.
+/// The data that a delegate provides.
 open class AVAssetResourceLoadingDataRequest: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
-  /// Bytes from the beginning of the content.
+  /// The offset in bytes from the beginning of the content.
   public let requestedOffset: Int64
-  /// Bytes.
+  /// The length in bytes.
   public let requestedLength: Int
-  /// All bytes from the offset on are wanted, whatever the length says.
+  /// Whether all data from the offset to the end of the content is requested, whatever
+  /// `requestedLength` is.
   public let requestsAllDataToEndOfResource: Bool
 
   private let lock = Lock()
   private var offset: Int64
   weak var owner: AVAssetResourceLoadingRequest?
-  /// Takes the bytes, on the delegate's thread.
+  /// Receives the data, on the delegate's thread.
   var onData: (@Sendable (Data) -> Void)?
-  /// Called when a request for all brings more than there can be.
+  /// Called when a request for all data receives more than `most` bytes.
   var onExcess: (@Sendable () -> Void)?
-  /// Bytes that are taken.
+  /// The most bytes that are accepted.
   private let most: Int
 
-  /// - Parameter most: Bytes that are taken at most; nil: as many as are asked for.
+  /// Creates a data request.
+  /// - Parameters:
+  ///   - offset: The offset in bytes.
+  ///   - length: The length in bytes.
+  ///   - isToEnd: Whether all data to the end of the content is requested.
+  ///   - most: The most bytes that are accepted; nil for `length`.
   init(offset: Int64, length: Int, isToEnd: Bool, most: Int? = nil) {
     self.most = min(length, most ?? length)
     requestedOffset = offset
@@ -212,11 +225,11 @@ open class AVAssetResourceLoadingDataRequest: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Where the next bytes belong.
+  /// The offset of the next data to be provided.
   open var currentOffset: Int64 { lock.withLock { offset } }
 
-  /// Gives the next bytes, as often as need be. What is more than was asked for is not used, nor what comes after the
-  /// end of the request.
+  /// Provides the next data, and may be called several times. Data beyond the requested length, or
+  /// after the end of the request, is ignored.
   open func respond(with data: Data) {
     let (wanted, isMore) = lock.withLock { () -> (Data, Bool) in
       let part = data.prefix(max(0, most - Int(offset - requestedOffset)))

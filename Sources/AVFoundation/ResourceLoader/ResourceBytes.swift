@@ -2,16 +2,16 @@
 import FFmpegMedia
 import Foundation
 
-/// An asset's bytes, which a delegate loads.
+/// The data of an asset that a delegate loads.
 final class ResourceBytes: MediaByteSource {
   let url: URL
   let loader: AVAssetResourceLoader
-  /// nil: the delegate has not said it.
+  /// The length in bytes; nil if the delegate has not provided it.
   let length: Int64?
-  /// Whether parts can be asked for.
+  /// Whether byte ranges can be requested.
   let hasParts: Bool
 
-  /// Bytes that are kept of content whose length nobody says, and of which parts cannot be had.
+  /// The most bytes that are kept of content of unknown length without access to byte ranges.
   let limit: Int
 
   init(
@@ -27,20 +27,20 @@ final class ResourceBytes: MediaByteSource {
   func makeReader() -> any MediaByteReader { ResourceReader(self) }
 }
 
-/// Reads through requests to the delegate, one at a time.
+/// Reads data through requests to the delegate, one at a time.
 final class ResourceReader: MediaByteReader, @unchecked Sendable {
   // Sendable: `condition` guards what changes.
   private let bytes: ResourceBytes?
   private let condition = NSCondition()
   private var request: AVAssetResourceLoadingRequest?
-  /// What the request has brought, from `start` on.
+  /// The data received for the current request, from offset `start` on.
   private var received = Data()
   private var start: Int64 = 0
   private var isCancelled = false
-  /// The delegate gives more than is kept.
+  /// Whether the delegate provides more data than is kept.
   private var isTooLong = false
 
-  /// Bytes of one request.
+  /// The largest number of bytes that one request asks for, if byte ranges can be requested.
   private static let part = 1 << 19
 
   init(_ bytes: ResourceBytes) { self.bytes = bytes }
@@ -50,7 +50,7 @@ final class ResourceReader: MediaByteReader, @unchecked Sendable {
     self.request = request
   }
 
-  /// Reads nothing, but cancels a request when it is cancelled.
+  /// Returns a reader that reads nothing, and cancels a request when it is cancelled itself.
   static func waiting(for request: AVAssetResourceLoadingRequest) -> ResourceReader {
     ResourceReader(waitingFor: request)
   }
@@ -69,7 +69,7 @@ final class ResourceReader: MediaByteReader, @unchecked Sendable {
   }
 
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-    // An index may point anywhere.
+    // An index in the file may contain any offset.
     guard offset >= 0, offset < min(length ?? .max, .max - Int64(Self.part)) else { return 0 }
     while true {
       switch try step(offset, buffer) {
@@ -84,12 +84,15 @@ final class ResourceReader: MediaByteReader, @unchecked Sendable {
 
   private enum Step {
     case read(Int)
-    /// A new request is to be made, instead of another one.
+    /// A new request is to be started in place of an earlier one.
     case ask(AVAssetResourceLoadingRequest, instead: AVAssetResourceLoadingRequest?)
     case wait
   }
 
-  /// Waits for what the request brings next, if it is what is wanted.
+  /// Copies data that has been received, waits for more if the current request will provide it, or
+  /// makes a new request.
+  /// - Throws: `AVError` if the request failed or was cancelled, or provided too much or too little
+  ///   data.
   private func step(_ offset: Int64, _ buffer: UnsafeMutableRawBufferPointer) throws -> Step {
     condition.lock()
     defer { condition.unlock() }
@@ -116,7 +119,8 @@ final class ResourceReader: MediaByteReader, @unchecked Sendable {
             reason: "The resource loader's delegate redirects a request for a part.",
             advice: "Redirect the request that asks for the content's information.")
         }
-        // It brought less than was asked for: the next one may bring more, one that brings nothing is the end.
+        // The request provided less data than requested. Another request may provide more; no data
+        // means the end.
         if offset == end, received.isEmpty || wanted.requestsAllDataToEndOfResource {
           guard let length else { return .read(0) }
           throw AVError(
@@ -128,7 +132,7 @@ final class ResourceReader: MediaByteReader, @unchecked Sendable {
         let last =
           wanted.requestsAllDataToEndOfResource
           ? Int64.max : wanted.requestedOffset + Int64(wanted.requestedLength)
-        // What is close is waited for.
+        // The offset is within the range of the current request, so the request is awaited.
         if offset >= start, offset < last {
           condition.wait()
           return .wait
@@ -138,7 +142,7 @@ final class ResourceReader: MediaByteReader, @unchecked Sendable {
     return ask(offset)
   }
 
-  /// Under the lock.
+  /// Makes a request for an offset. The caller holds the lock.
   private func ask(_ offset: Int64) -> Step {
     guard let bytes else { return .read(0) }
     let old = request
@@ -172,7 +176,7 @@ final class ResourceReader: MediaByteReader, @unchecked Sendable {
         if isUnbounded { self.isTooLong = true }
         self.condition.broadcast()
       }
-      // Whoever gives without end is told to stop.
+      // The delegate is told to stop, since it might otherwise provide data forever.
       new.cancel()
     }
     new.onEnd = { [weak self] in
