@@ -4,7 +4,7 @@ import Foundation
 import FFmpegMedia
 
 extension AVError {
-  /// The error that a reader or an asset reports for what libavformat found.
+  /// Converts an error of FFmpegMedia to the one that a reader or an asset reports.
   init(reading error: MediaFileError) {
     let (code, advice): (Code, String) =
       switch error.kind {
@@ -23,7 +23,7 @@ extension AVError {
     self.init(code, reason: error.detail, advice: advice, underlying: AVError.posix(error))
   }
 
-  /// The error that a writer reports.
+  /// Converts an error of FFmpegMedia to the one that a writer reports.
   init(writing error: MediaFileError) {
     let (code, advice): (Code, String) =
       switch error.kind {
@@ -45,14 +45,14 @@ extension AVError {
     error.posixCode.map { NSError(domain: NSPOSIXErrorDomain, code: Int($0)) }
   }
 
-  /// Whatever was thrown while reading, as an `AVError`.
+  /// Converts any error thrown while reading.
   static func reading(_ error: Error) -> AVError {
     if let error = error as? AVError { return error }
     if let error = error as? MediaFileError { return AVError(reading: error) }
     return AVError(.unknown, reason: error.localizedDescription, underlying: error)
   }
 
-  /// Whatever was thrown while writing, as an `AVError`.
+  /// Converts any error thrown while writing.
   static func writing(_ error: Error) -> AVError {
     if let error = error as? AVError { return error }
     if let error = error as? MediaFileError { return AVError(writing: error) }

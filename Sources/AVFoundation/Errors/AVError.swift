@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The domain of all errors of this module.
+/// The domain of all errors of AVFoundation.
 public let AVFoundationErrorDomain: String = "AVFoundationErrorDomain"
 
 public let AVErrorDeviceKey: String = "AVErrorDeviceKey"
-/// A `CMTime` in an `NSValue`: when it happened.
+/// An `NSValue` with a `CMTime`: the time at which the error occurred.
 public let AVErrorTimeKey: String = "AVErrorTimeKey"
-/// Bytes, an `NSNumber`: the size limit that was reached.
+/// An `NSNumber`: the file size limit that was reached, in bytes.
 public let AVErrorFileSizeKey: String = "AVErrorFileSizeKey"
 public let AVErrorPIDKey: String = "AVErrorPIDKey"
 public let AVErrorRecordingSuccessfullyFinishedKey: String = "AVErrorRecordingSuccessfullyFinishedKey"
-/// An `AVMediaType`'s raw value.
+/// The raw value of an `AVMediaType`.
 public let AVErrorMediaTypeKey: String = "AVErrorMediaTypeKey"
-/// An array of four-character codes, as `NSNumber`s.
+/// An array of `NSNumber` with four-character codes.
 public let AVErrorMediaSubTypeKey: String = "AVErrorMediaSubTypeKey"
-/// A `CMTime` in an `NSValue`: the sample that was at fault.
+/// An `NSValue` with a `CMTime`: the presentation time of the sample that caused the error.
 public let AVErrorPresentationTimeStampKey: String = "AVErrorPresentationTimeStampKey"
-/// An `NSNumber`: the track that was at fault.
+/// An `NSNumber`: the identifier of the track that caused the error.
 public let AVErrorPersistentTrackIDKey: String = "AVErrorPersistentTrackIDKey"
-/// An `AVFileType`'s raw value.
+/// The raw value of an `AVFileType`.
 public let AVErrorFileTypeKey: String = "AVErrorFileTypeKey"
 
-/// An error of this module. `localizedDescription` says what happened and why in one line;
-/// `NSLocalizedRecoverySuggestionErrorKey` in its user info, where there is advice, what to do.
+/// An error of AVFoundation. `localizedDescription` says in one line what happened and why.
+/// `NSLocalizedRecoverySuggestionErrorKey` in the user info says, where there is advice, what to
+/// do.
 public struct AVError: _BridgedStoredNSError, Sendable {
   public let _nsError: NSError
 
@@ -33,8 +34,9 @@ public struct AVError: _BridgedStoredNSError, Sendable {
   public static var errorDomain: String { AVFoundationErrorDomain }
 }
 
-// With this `catch let error as NSError` and `error as? NSError` take an `AVError`, and `as? AVError` an `NSError` of
-// the domain, as they do on Apple's systems.
+// With this conformance an `AVError` converts to `NSError` in `catch let error as NSError` and
+// `error as? NSError`, and an `NSError` of the domain to `AVError` with `as?`, as on Apple's
+// systems.
 extension AVError: _ObjectiveCBridgeable {
   public func _bridgeToObjectiveC() -> NSError { _nsError }
 
@@ -53,16 +55,16 @@ extension AVError: _ObjectiveCBridgeable {
 }
 
 extension AVError {
-  /// When it happened.
+  /// The time at which the error occurred.
   public var time: CMTime? { (userInfo[AVErrorTimeKey] as? NSValue)?.timeValue }
-  /// The limit that was reached, in bytes.
+  /// The file size limit that was reached, in bytes.
   public var fileSize: Int64? { (userInfo[AVErrorFileSizeKey] as? NSNumber)?.int64Value }
   public var mediaType: AVMediaType? { (userInfo[AVErrorMediaTypeKey] as? String).map { AVMediaType($0) } }
-  /// Four-character codes.
+  /// The media subtypes, as four-character codes.
   public var mediaSubtypes: [Int]? {
     (userInfo[AVErrorMediaSubTypeKey] as? [NSNumber])?.map(\.intValue)
   }
-  /// The presentation time of the sample at fault.
+  /// The presentation time of the sample that caused the error.
   public var presentationTimeStamp: CMTime? {
     (userInfo[AVErrorPresentationTimeStampKey] as? NSValue)?.timeValue
   }
@@ -71,9 +73,9 @@ extension AVError {
   }
   public var fileType: AVFileType? { (userInfo[AVErrorFileTypeKey] as? String).map { AVFileType($0) } }
 
-  /// The process that was at fault.
+  /// The identifier of the process that caused the error.
   public var processID: Int? { (userInfo[AVErrorPIDKey] as? NSNumber)?.intValue }
-  /// Whether what was recorded is complete in spite of the error.
+  /// Whether the recording is complete in spite of the error.
   public var recordingSuccessfullyFinished: Bool? {
     (userInfo[AVErrorRecordingSuccessfullyFinishedKey] as? NSNumber)?.boolValue
   }
@@ -82,10 +84,13 @@ extension AVError {
 }
 
 extension AVError {
-  /// An error with words of our own.
+  /// Creates an error with a description.
   /// - Parameters:
-  ///   - reason: Why, one sentence.
-  ///   - advice: What the program or the person can do.
+  ///   - code: The code, whose summary begins the description.
+  ///   - reason: The cause of the error, as one sentence.
+  ///   - advice: What the program or its user can do.
+  ///   - underlying: The error that caused this one.
+  ///   - info: Further values of the user info.
   init(
     _ code: Code, reason: String, advice: String? = nil, underlying: Error? = nil, info: [String: Any] = [:]
   ) {

@@ -2,7 +2,7 @@
 import Foundation
 
 extension AVError {
-  /// What went wrong. The numbers are Apple's.
+  /// The codes of errors, with Apple's values.
   public enum Code: Int, Sendable, _ErrorCodeProtocol {
     public typealias _ErrorType = AVError
 
@@ -174,7 +174,7 @@ extension AVError {
 }
 
 extension AVError.Code {
-  /// One sentence for a person.
+  /// A description of the error in one sentence, for users.
   var summary: String {
     switch self {
     case .unknown: "The operation could not be completed."

@@ -28,7 +28,7 @@ extension AVFileType {
   public static let avci = AVFileType(rawValue: "public.avci")
   public static let heif = AVFileType(rawValue: "public.heif")
   public static let tif = AVFileType(rawValue: "public.tiff")
-  /// Closed captions of CEA-608 with times, as text.
+  /// Closed captions of CEA-608 with times, as text (Scenarist).
   public static let SCC = AVFileType(rawValue: "com.scenarist.closed-caption")
   /// iTunes Timed Text.
   public static let appleiTT = AVFileType(rawValue: "com.apple.itunes-timed-text")
@@ -45,8 +45,8 @@ public struct AVFileTypeProfile: RawRepresentable, Hashable, Sendable {
 }
 
 extension AVFileTypeProfile {
-  /// Fragmented MPEG-4 as HTTP Live Streaming takes it.
+  /// Fragmented MPEG-4 for HTTP Live Streaming.
   public static let mpeg4AppleHLS = AVFileTypeProfile(rawValue: "MPEG4AppleHLS")
-  /// Fragmented MPEG-4 after the Common Media Application Format.
+  /// Fragmented MPEG-4 according to the Common Media Application Format (ISO/IEC 23000-19).
   public static let mpeg4CMAFCompliant = AVFileTypeProfile(rawValue: "MPEG4CMAFCompliant")
 }

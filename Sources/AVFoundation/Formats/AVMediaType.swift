@@ -23,7 +23,7 @@ extension AVMediaType {
   public static let auxiliaryPicture = AVMediaType(rawValue: "auxv")
 }
 
-/// A property of a track's content that a program may choose by.
+/// A characteristic of a track's content, by which a program may select it.
 public struct AVMediaCharacteristic: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }
@@ -31,11 +31,11 @@ public struct AVMediaCharacteristic: RawRepresentable, Hashable, Sendable {
 }
 
 extension AVMediaCharacteristic {
-  /// The track shows something: video, subtitles, closed captions.
+  /// The track has visible content: video, subtitles or closed captions.
   public static let visual = AVMediaCharacteristic(rawValue: "AVMediaCharacteristicVisual")
   public static let audible = AVMediaCharacteristic(rawValue: "AVMediaCharacteristicAudible")
   public static let legible = AVMediaCharacteristic(rawValue: "AVMediaCharacteristicLegible")
-  /// The media consists of single pictures.
+  /// The media consists of individual frames.
   public static let frameBased = AVMediaCharacteristic(rawValue: "AVMediaCharacteristicFrameBased")
   public static let usesWideGamutColorSpace = AVMediaCharacteristic(
     rawValue: "AVMediaCharacteristicUsesWideGamutColorSpace")
@@ -61,10 +61,11 @@ extension AVMediaCharacteristic {
   public static let enhancesSpeechIntelligibility = AVMediaCharacteristic(
     rawValue: "public.accessibility.enhances-speech-intelligibility")
   public static let tactileMinimal = AVMediaCharacteristic(rawValue: "public.haptics.minimal")
-  /// Views for both eyes in one stream (MV-HEVC).
+  /// One stream contains the views for both eyes (MV-HEVC).
   public static let containsStereoMultiviewVideo = AVMediaCharacteristic(
     rawValue: "public.contains-stereo-multiview-video")
-  /// The track says how its views are to be seen, as the distance between the lenses.
+  /// The track describes the presentation of its views, for example the distance between the
+  /// lenses.
   public static let carriesVideoStereoMetadata = AVMediaCharacteristic(
     rawValue: "com.apple.quicktime.video.stereo-metadata")
   public static let indicatesHorizontalFieldOfView = AVMediaCharacteristic(
@@ -76,10 +77,11 @@ extension AVMediaCharacteristic {
 extension AVMediaType {
   var isText: Bool { self == .text || self == .subtitle }
 
-  /// Samples come when there is something to say: nobody waits for the next one.
+  /// Whether samples may be far apart, so that a writer does not wait for the next one before it
+  /// writes other tracks.
   var isSparse: Bool { isText || self == .metadata }
 
-  /// The four characters as Core Media has them; 0 for a name that has not four.
+  /// The four-character code of Core Media; 0 if the raw value does not have four bytes.
   var code: CMMediaType {
     let bytes = Array(rawValue.utf8)
     return bytes.count == 4 ? bytes.reduce(0) { $0 << 8 | CMMediaType($1) } : 0

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The largest rectangle of a shape that lies within another rectangle, in its middle.
-///
-/// Of the parameters:
-///
-/// - `aspectRatio`: Width and height of the shape. If one is not above zero, the result is empty.
+/// Returns the largest rectangle with an aspect ratio that fits into another rectangle, centred in
+/// it.
+/// - Parameters:
+///   - aspectRatio: The width and height of the aspect ratio. If one of them is not positive, the
+///     result is empty.
+///   - boundingRect: The rectangle to fit into.
 public func AVMakeRect(aspectRatio: CGSize, insideRect boundingRect: CGRect) -> CGRect {
   let box = boundingRect.standardized
   let scale =

@@ -18,7 +18,7 @@ extension AVVideoCodecType {
   public static let hevcWithAlpha = AVVideoCodecType(rawValue: "muxa")
 }
 
-/// Which part of the coded picture counts.
+/// The part of the coded picture that is presented.
 public struct AVVideoApertureMode: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }

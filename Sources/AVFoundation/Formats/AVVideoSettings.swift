@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // MARK: - The picture
 
-/// An `AVVideoCodecType` or its four characters.
+/// An `AVVideoCodecType`, or its raw value of four characters.
 public let AVVideoCodecKey: String = "AVVideoCodecKey"
 public let AVVideoCodecHEVC: String = "hvc1"
 public let AVVideoCodecH264: String = "avc1"
 public let AVVideoCodecJPEG: String = "jpeg"
-/// Pixels: a number.
+/// The width in pixels, as a number.
 public let AVVideoWidthKey: String = "AVVideoWidthKey"
-/// Pixels: a number.
+/// The height in pixels, as a number.
 public let AVVideoHeightKey: String = "AVVideoHeightKey"
-/// A dictionary with the two spacings, whole numbers.
+/// A dictionary with the horizontal and vertical spacing, as integers.
 public let AVVideoPixelAspectRatioKey: String = "AVVideoPixelAspectRatioKey"
 public let AVVideoPixelAspectRatioHorizontalSpacingKey: String = "HorizontalSpacing"
 public let AVVideoPixelAspectRatioVerticalSpacingKey: String = "VerticalSpacing"
-/// A dictionary with width, height and offsets from the centre, in pixels.
+/// A dictionary with the width, the height and the offsets of the centre, in pixels.
 public let AVVideoCleanApertureKey: String = "AVVideoCleanApertureKey"
 public let AVVideoCleanApertureWidthKey: String = "Width"
 public let AVVideoCleanApertureHeightKey: String = "Height"
 public let AVVideoCleanApertureHorizontalOffsetKey: String = "HorizontalOffset"
 public let AVVideoCleanApertureVerticalOffsetKey: String = "VerticalOffset"
-/// How a source of another size is fitted.
+/// How a source of another size is scaled.
 public let AVVideoScalingModeKey: String = "AVVideoScalingModeKey"
 public let AVVideoScalingModeFit: String = "AVVideoScalingModeFit"
 public let AVVideoScalingModeResize: String = "AVVideoScalingModeResize"
@@ -29,11 +29,11 @@ public let AVVideoScalingModeResizeAspectFill: String = "AVVideoScalingModeResiz
 
 // MARK: - Colour
 
-/// Whether pictures may have a wide gamut. They keep their own colours here, whatever it says, unless
-/// `AVVideoColorPropertiesKey` names others. A number.
+/// A number: whether pictures may have a wide gamut. It has no effect here: pictures keep the
+/// colours of their source unless `AVVideoColorPropertiesKey` names others.
 public let AVVideoAllowWideColorKey: String = "AVVideoAllowWideColorKey"
 
-/// A dictionary with primaries, transfer function and matrix.
+/// A dictionary with the colour primaries, transfer function and YCbCr matrix.
 public let AVVideoColorPropertiesKey: String = "AVVideoColorPropertiesKey"
 public let AVVideoColorPrimariesKey: String = "ColorPrimaries"
 public let AVVideoColorPrimaries_ITU_R_709_2: String = "ITU_R_709_2"
@@ -51,20 +51,20 @@ public let AVVideoYCbCrMatrix_ITU_R_2020: String = "ITU_R_2020"
 
 // MARK: - Compression
 
-/// A dictionary of the keys below, or of any property of `VTCompressionSession`.
+/// A dictionary of the keys below, or of properties of `VTCompressionSession`.
 public let AVVideoCompressionPropertiesKey: String = "AVVideoCompressionPropertiesKey"
-/// In the settings of a reader's output for decoded video: a dictionary of properties of `VTDecompressionSession`. What the
-/// decoder does not have is passed over.
+/// A dictionary of properties of `VTDecompressionSession`, in the settings of a reader's output for
+/// decoded video. Properties that the decoder does not support are ignored.
 public let AVVideoDecompressionPropertiesKey: String = "AVVideoDecompressionPropertiesKey"
 /// The encoder specification for `VTCompressionSessionCreate`.
 public let AVVideoEncoderSpecificationKey: String = "AVVideoEncoderSpecificationKey"
-/// Bits per second.
+/// The average bit rate in bits per second.
 public let AVVideoAverageBitRateKey: String = "AverageBitRate"
-/// 0.0 to 1.0.
+/// The quality, from 0.0 to 1.0.
 public let AVVideoQualityKey: String = "Quality"
-/// Frames; 1 means key frames only.
+/// The largest number of frames from one key frame to the next; 1 for key frames only.
 public let AVVideoMaxKeyFrameIntervalKey: String = "MaxKeyFrameInterval"
-/// Seconds; 0.0 means no limit.
+/// The longest time from one key frame to the next in seconds; 0.0 for no limit.
 public let AVVideoMaxKeyFrameIntervalDurationKey: String = "MaxKeyFrameIntervalDuration"
 public let AVVideoAllowFrameReorderingKey: String = "AllowFrameReordering"
 public let AVVideoProfileLevelKey: String = "ProfileLevel"
@@ -83,7 +83,7 @@ public let AVVideoProfileLevelH264HighAutoLevel: String = "H264_High_AutoLevel"
 public let AVVideoH264EntropyModeKey: String = "H264EntropyMode"
 public let AVVideoH264EntropyModeCAVLC: String = "CAVLC"
 public let AVVideoH264EntropyModeCABAC: String = "CABAC"
-/// Frames per second.
+/// The frame rate of the source in frames per second.
 public let AVVideoExpectedSourceFrameRateKey: String = "ExpectedFrameRate"
-/// Frames per second of the base layer.
+/// The frame rate of the base layer in frames per second.
 public let AVVideoAverageNonDroppableFrameRateKey: String = "AverageNonDroppableFrameRate"

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The channels that `AVChannelLayoutKey` asks for: an `AudioChannelLayout` in `Data`.
+/// The channel layout in the value of `AVChannelLayoutKey`: an `AudioChannelLayout` in `Data`.
 struct ChannelLayoutSetting {
   let channels: Int
 
-  /// Orders in which the codecs here take and give more than two channels.
+  /// The layout tags with more than two channels whose channel order is that of the codecs.
   private static let orders: Set<UInt32> = [
-    117 << 16 | 5, 121 << 16 | 6,  // MPEG 5.0 A and 5.1 A: L R C (LFE) Ls Rs, as WAVE files have it
+    // MPEG 5.0 A and 5.1 A: L R C (LFE) Ls Rs, the order of WAVE files
+    117 << 16 | 5, 121 << 16 | 6,
   ]
-  /// In AAC a number of channels has one order only, that of the standard (ISO/IEC 14496-3, table 1.19).
+  /// In AAC each number of channels has a single order, that of ISO/IEC 14496-3, table 1.19.
   private static let coded: Set<UInt32> = [
     116 << 16 | 4, 120 << 16 | 5, 124 << 16 | 6,  // MPEG 4.0 B, 5.0 D, 5.1 D: C first
   ]
 
+  /// Parses the value.
   /// - Parameters:
-  ///   - isCoded: The sound is AAC.
-  ///   - number: What `AVNumberOfChannelsKey` says.
-  /// - Throws: `AVError.unsupportedOutputSettings` for another value than a layout, one that contradicts the number, or
-  ///   one that sound cannot be brought into here.
+  ///   - value: The value of `AVChannelLayoutKey`.
+  ///   - isCoded: Whether the sound is AAC.
+  ///   - number: The value of `AVNumberOfChannelsKey`, if it is given.
+  /// - Throws: `AVError.Code.unsupportedOutputSettings` if the value is not a layout, contradicts
+  ///   `number`, or names a layout that is not supported.
   init(_ value: Any, isCoded: Bool, number: Int?) throws {
     func complain(_ reason: String) -> AVError {
       AVError(
@@ -37,7 +40,7 @@ struct ChannelLayoutSetting {
     }
     switch tag {
     case kAudioChannelLayoutTag_UseChannelBitmap:
-      // Left and right, the centre alone, 5.0 and 5.1.
+      // L and R; C alone; 5.0 and 5.1.
       guard let count = [0x3: 2, 0x4: 1, 0x37: 5, 0x3F: 6][bitmap] else {
         throw complain("The channels of the layout are not possible.")
       }
@@ -47,13 +50,14 @@ struct ChannelLayoutSetting {
         guard data.count >= 12 + 20 * (index + 1) else { throw complain("The channel layout is cut short.") }
         return data.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 12 + 20 * index, as: UInt32.self) }
       }
-      // Mono or the centre; left and right.
+      // The labels are L and R; C; or mono.
       guard labels == [1, 2] || labels == [3] || labels == [42] else {
         throw complain("The channels of the layout are not possible.")
       }
       channels = labels.count
     default:
-      // The lower half of a tag is the number of channels. 0xFFFF, 147: any order.
+      // The lower 16 bits of a tag are the number of channels. The upper ones are 0xFFFF or 147 if
+      // the channels may have any order.
       let count = Int(tag & 0xFFFF)
       let isAny = tag >> 16 == 0xFFFF || tag >> 16 == 147
       let isUsual = tag == kAudioChannelLayoutTag_Mono || (101...106).contains(tag >> 16) && count == 2

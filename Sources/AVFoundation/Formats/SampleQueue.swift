@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What waits, taken from the front. What is taken is let go at once, and however many wait, taking one is cheap.
+/// A queue. An element is released as soon as it is removed, and removal takes constant amortised
+/// time.
 struct SampleQueue<Element> {
   private var samples: [Element?] = []
-  /// The place of the first.
+  /// The index of the first element.
   private var head = 0
 
   var isEmpty: Bool { head == samples.count }

@@ -4,14 +4,14 @@ import FFmpegMedia
 import Foundation
 
 extension AudioEncoder.Request {
-  /// What settings say of how AAC is encoded, beside its bit rate.
-  /// - Throws: `AVError.unsupportedOutputSettings` for what is none of a key's values.
+  /// Takes over the settings for AAC encoding, apart from the bit rate.
+  /// - Throws: `AVError.Code.unsupportedOutputSettings` if a key has an invalid value.
   mutating func adopt(encoding settings: [String: Any]) throws {
     do { try take(encoding: settings) } catch { throw Self.refusal(error) }
   }
 
-  /// What settings say of the conversion to another sample rate.
-  /// - Throws: `AVError.unsupportedOutputSettings` for what is none of a key's values.
+  /// Takes over the settings for sample rate conversion.
+  /// - Throws: `AVError.Code.unsupportedOutputSettings` if a key has an invalid value.
   mutating func adopt(conversion settings: [String: Any]) throws {
     do { try take(conversion: settings) } catch { throw Self.refusal(error) }
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A structure around a string that is the string for `as NSString`, `as CFString` and `as NSCopying`, as Swift has it for
-/// such names on Apple's systems.
+/// A structure with a string as its raw value that can be cast to `NSString`, `CFString` and
+/// `NSCopying`, as Swift allows for imported string types on Apple's systems.
 public protocol OVTStringNewtype: _ObjectiveCBridgeable, RawRepresentable
 where RawValue == String, _ObjectiveCType == NSString {
   init(rawValue: String)
