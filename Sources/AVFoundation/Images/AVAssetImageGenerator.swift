@@ -2,10 +2,10 @@
 import FFmpegMedia
 import Foundation
 
-/// Makes still pictures of a movie.
+/// Creates still images of a movie.
 open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
-  /// How a request ended.
+  /// The result of a request.
   public enum Result: Int, Sendable {
     case succeeded = 0
     case failed = 1
@@ -14,15 +14,16 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
 
   public typealias ApertureMode = AVVideoApertureMode
 
-  /// What becomes of a high dynamic range.
+  /// How pictures of high dynamic range are converted.
   public struct DynamicRangePolicy: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Tones are mapped: all pictures are of sRGB.
+    /// Pictures are tone-mapped to sRGB.
     public static let forceSDR = DynamicRangePolicy(
       rawValue: "AVAssetImageGeneratorDynamicRangePolicyForceSDR")
-    /// Pictures have the colours of the movie, and a colour space that says so, in eight bits.
+    /// Pictures keep the colours of the movie, with 8 bits per component and a colour space that
+    /// describes them.
     public static let matchSource = DynamicRangePolicy(
       rawValue: "AVAssetImageGeneratorDynamicRangePolicyMatchSource")
   }
@@ -45,30 +46,35 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Turn, scale and shear pictures as the track's transform says. What it leaves uncovered is transparent. A
-  /// transform that would make nothing, or a picture of more than 16384 pixels a side, is left out.
+  /// Whether images are transformed by the track's preferred transform. Areas that the picture does
+  /// not cover are transparent. A transform that cannot be inverted, or whose result has no pixels
+  /// or more than 16384 in a direction, is ignored.
   open var appliesPreferredTrackTransform: Bool {
     get { lock.withLock { turns } }
     set { lock.withLock { turns = newValue } }
   }
-  /// Pictures are made to fit into this, keeping their shape; zero: the movie's own size. A side of zero sets no limit.
+  /// The size into which images are scaled, with their aspect ratio; zero for the movie's own size.
+  /// A width or height of zero sets no limit.
   open var maximumSize: CGSize {
     get { lock.withLock { largest } }
     set { lock.withLock { largest = newValue } }
   }
-  /// Which pixels pictures have. Encoded pixels: all, in the shape that they are stored in. Production aperture: all, made
-  /// square. Clean aperture, which nil means as well: those of the movie's clean aperture, if it has one, made square.
+  /// The part of the picture that images have. Encoded pixels: all, in their stored aspect ratio.
+  /// Production aperture: all, scaled to square pixels. Clean aperture or nil: the movie's clean
+  /// aperture, if it has one, scaled to square pixels.
   open var apertureMode: ApertureMode? {
     get { lock.withLock { aperture } }
     set { lock.withLock { aperture = newValue } }
   }
-  /// What becomes of a high dynamic range. Of a composition's pictures the composition says it.
+  /// How pictures of high dynamic range are converted. If there is a video composition, it
+  /// determines the colours instead.
   open var dynamicRangePolicy: DynamicRangePolicy {
     get { lock.withLock { range } }
     set { lock.withLock { range = newValue } }
   }
-  /// How the asset's video tracks are made into one picture: it is made for the time that is asked for, whatever the
-  /// tolerances, and neither turned nor cut by what a track says.
+  /// The composition that makes one picture from the asset's video tracks; it is copied. The
+  /// picture is made for exactly the requested time, whatever the tolerances are, and the preferred
+  /// transform and aperture of the tracks are not applied to it.
   open var videoComposition: AVVideoComposition? {
     get { lock.withLock { composition } }
     set {
@@ -78,18 +84,21 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
         defer { (composition, self.compositor) = (copy, compositor) }
         return (composition, self.compositor)
       }
-      // A client's objects go when the lock is free: they may come back here.
+      // The previous objects are released after the lock: their deinitializers may call this
+      // generator.
       withExtendedLifetime(old) {}
     }
   }
-  /// The object that makes the pictures of `videoComposition`; nil where layer instructions are followed.
+  /// The object that makes the pictures of `videoComposition`; nil if the layer instructions
+  /// determine them.
   open var customVideoCompositor: (any AVVideoCompositing)? { lock.withLock { compositor } }
-  /// How much earlier than asked a picture may be. Infinite: the key frame before will do, which is fastest.
+  /// How much earlier than requested an image may be. If it is infinite, the preceding key frame is
+  /// used, which is fastest.
   open var requestedTimeToleranceBefore: CMTime {
     get { lock.withLock { before } }
     set { lock.withLock { before = newValue } }
   }
-  /// How much later than asked a picture may be.
+  /// How much later than requested an image may be.
   open var requestedTimeToleranceAfter: CMTime {
     get { lock.withLock { after } }
     set { lock.withLock { after = newValue } }
@@ -97,11 +106,11 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
 
   // MARK: - One picture
 
-  /// The picture at a time, within the tolerances. Blocks.
-  ///
-  /// Of the parameters:
-  ///
-  /// - `actualTime`: Receives the picture's own time.
+  /// Returns the image at a time, within the tolerances. It blocks the calling thread.
+  /// - Parameters:
+  ///   - requestedTime: The time.
+  ///   - actualTime: Receives the presentation time of the image.
+  /// - Throws: `AVError` if there is no image within the tolerances, or the asset cannot be read.
   @discardableResult
   open func copyCGImage(at requestedTime: CMTime, actualTime: UnsafeMutablePointer<CMTime>?) throws -> CGImage
   {
@@ -110,7 +119,8 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     return made.image
   }
 
-  /// The picture at a time, within the tolerances.
+  /// Returns the image at a time, within the tolerances, and its presentation time.
+  /// - Throws: `AVError` if there is no image within the tolerances, or the asset cannot be read.
   open func image(at time: CMTime) async throws -> (image: CGImage, actualTime: CMTime) {
     try await withCheckedThrowingContinuation { continuation in
       queue.async {
@@ -128,11 +138,10 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
       _ error: (any Error)?
     ) -> Void
 
-  /// Makes the pictures one after the other; the handler is called for each, on a thread of the generator.
-  ///
-  /// Of the parameters:
-  ///
-  /// - `requestedTimes`: `NSValue`s of `CMTime`.
+  /// Creates images one after the other and calls a handler for each, on a queue of the generator.
+  /// - Parameters:
+  ///   - requestedTimes: The times, as `NSValue` objects with `CMTime` values.
+  ///   - handler: Called once for each time.
   @preconcurrency open func generateCGImagesAsynchronously(
     forTimes requestedTimes: [NSValue], completionHandler handler: @escaping CompletionHandler
   ) {
@@ -152,10 +161,11 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Requests that have not been begun end as cancelled.
+  /// Cancels the requests whose processing has not begun; their handlers are called with
+  /// `.cancelled`.
   open func cancelAllCGImageGeneration() { lock.withLock { cancelCount += 1 } }
 
-  /// How often the generation was cancelled.
+  /// The number of calls of `cancelAllCGImageGeneration()`.
   var cancellations: Int { lock.withLock { cancelCount } }
 
   // MARK: - The work
@@ -179,15 +189,16 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     var settings: [String: Any] = [kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_32BGRA]
     settings[kCVPixelBufferWidthKey as String] = aperture.decodedWidth(size)
     settings[kCVPixelBufferHeightKey as String] = aperture.decodedHeight(size)
-    // The image is said to be of sRGB.
+    // The created image is tagged as sRGB.
     let matches = dynamicRangePolicy == .matchSource
     if !matches { settings[AVVideoColorPropertiesKey] = CompositionColor.standardRange(for: track.stream) }
     let source = try PictureSource(
       Demuxer(again: facts.demuxer), track, PictureRequirements(settings), copies: false,
       areStills: true)
     let wanted = max(asked, track.timeRange.start)
-    // With a key frame in reach there is no need to decode up to the time. The first one of all may be shown later than
-    // pictures that need it, as nothing else is stored before them.
+    // If a key frame is within the tolerance, decoding up to the requested time is not needed. The
+    // first key frame of the track may be presented after pictures that depend on it, since no
+    // picture is stored before it.
     let key = try keyFrame(before: wanted, facts, track)
     let start = key <= wanted && wanted - key <= before ? key : wanted
     let last = track.timeRange.end
@@ -202,7 +213,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     return (try Self.image(of: image, transform, aperture, space), origin.back(actual))
   }
 
-  /// The picture that a composition makes for a time.
+  /// Returns the picture that a composition makes for a time.
   private func make(
     _ time: CMTime, _ composition: AVVideoComposition, _ compositor: (any AVVideoCompositing)?
   ) throws -> (image: CGImage, time: CMTime) {
@@ -242,8 +253,13 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
       info: [AVErrorTimeKey: NSValue(time: time)])
   }
 
-  /// A BGRA buffer's picture, transformed.
-  /// - Parameter space: nil: sRGB.
+  /// Creates a transformed image from a 32-bit BGRA pixel buffer.
+  /// - Parameters:
+  ///   - buffer: The pixel buffer.
+  ///   - transform: The transform.
+  ///   - aperture: The part of the pixel buffer that the image has.
+  ///   - space: The colour space of the image; nil for sRGB.
+  /// - Throws: `AVError` if there is not enough memory.
   private static func image(
     of buffer: CVPixelBuffer, _ transform: PictureTransform, _ aperture: PictureAperture,
     _ space: CGColorSpace? = nil

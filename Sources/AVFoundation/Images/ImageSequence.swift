@@ -2,9 +2,9 @@
 import Foundation
 
 extension AVAssetImageGenerator {
-  /// Pictures at many times, one after the other; each is made when it is asked for.
+  /// Images at several times, in order; each is created when it is requested.
   public struct Images: AsyncSequence, Sendable {
-    /// A picture, or why there is none.
+    /// An image, or the error because of which there is none.
     public enum Element: Sendable {
       case success(requestedTime: CMTime, image: CGImage, actualTime: CMTime)
       case failure(requestedTime: CMTime, error: any Error)
@@ -37,7 +37,8 @@ extension AVAssetImageGenerator {
       fileprivate let cancelCount: Int
       fileprivate var times: ArraySlice<CMTime>
 
-      /// The next picture. Once the task or the generation is cancelled, what is left fails as cancelled.
+      /// Returns the next image. After cancellation of the task or the generation, the remaining
+      /// elements are failures with `AVError.Code.operationCancelled`.
       public mutating func next() async -> Element? {
         guard let time = times.popFirst() else { return nil }
         guard !Task.isCancelled, generator.cancellations == cancelCount else {
@@ -60,11 +61,11 @@ extension AVAssetImageGenerator {
     }
   }
 
-  /// Makes the pictures one after the other, as they are asked for.
+  /// Returns a sequence that creates the images one after the other, when they are requested.
   public func images(for times: [CMTime]) -> Images { Images(generator: self, times: times) }
 
-  /// Makes one picture; the handler is called with it and its own time, or with the error, on a thread of the
-  /// generator.
+  /// Creates one image and calls a handler with the image and its presentation time, or with an
+  /// error, on a queue of the generator.
   @preconcurrency public func generateCGImageAsynchronously(
     for requestedTime: CMTime,
     completionHandler handler: @escaping @Sendable (CGImage?, CMTime, (any Error)?) -> Void

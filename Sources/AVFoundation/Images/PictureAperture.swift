@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Which of a track's pixels a picture has, and their shape.
+/// The part of a track's picture that an image has, and its size.
 struct PictureAperture {
-  /// The picture's size in pixels as they are shown.
+  /// The size of the image in pixels.
   let size: CGSize
-  /// Of the whole picture, the part that is shown: 0 to 1 in each direction.
+  /// The presented part in relation to the whole picture: 0 to 1 in each direction.
   private let shown: CGRect
 
-  /// All of a picture of a size.
+  /// The whole of a picture of a given size.
   init(whole size: CGSize) {
     self.size = size
     shown = CGRect(x: 0, y: 0, width: 1, height: 1)
@@ -37,13 +37,14 @@ struct PictureAperture {
     size = CGSize(width: natural.width * part.width, height: natural.height * part.height)
   }
 
-  /// The width to decode at, so that the part has a size.
+  /// The width at which the whole picture is decoded so that the presented part has the size
+  /// `size`.
   func decodedWidth(_ size: CGSize) -> Int { Int(clamping: Double((size.width / shown.width).rounded())) }
   func decodedHeight(_ size: CGSize) -> Int {
     Int(clamping: Double((size.height / shown.height).rounded()))
   }
 
-  /// The part that is shown of a picture that was decoded.
+  /// Returns the presented part of a decoded picture, in pixels.
   func part(ofWidth width: Int, height: Int) -> (left: Int, top: Int, width: Int, height: Int) {
     func clamp(_ value: CGFloat, _ limit: Int) -> Int {
       max(0, min(Int(clamping: Double(value.rounded())), limit))

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What a track's transform makes of a picture: the linear part of it, the result moved to the origin.
+/// Applies the linear part of a track's preferred transform to a picture, and moves the result to
+/// the origin.
 struct PictureTransform {
-  /// Pixels that a picture may have in each direction, and in all unless the movie's own has more.
+  /// The most pixels of a result in each direction, and in total unless the source has more.
   private static let longestSide = 16384.0
   static let largestArea = Double(1 << 26)
 
@@ -13,11 +14,12 @@ struct PictureTransform {
   private let d: Double
   private let naturalSize: CGSize
 
-  /// A transform that cannot be inverted or makes a picture of no sensible size becomes the identity.
+  /// Creates the transform. If it cannot be inverted, or its result has no pixels or too many, it
+  /// is replaced by the identity.
   init(_ transform: CGAffineTransform, of naturalSize: CGSize) {
     self.naturalSize = naturalSize
     var parts = [transform.a, transform.b, transform.c, transform.d].map { Double($0) }
-    // Fixed-point quarter turns are not always exact.
+    // Quarter turns in fixed-point numbers may be inexact.
     let whole = parts.map { $0.rounded() }
     if zip(parts, whole).allSatisfy({ abs($0 - $1) < 0.001 }) { parts = whole }
     let box = Self.box(parts[0], parts[1], parts[2], parts[3], naturalSize)
@@ -31,7 +33,7 @@ struct PictureTransform {
     (a, b, c, d) = (parts[0], parts[1], parts[2], parts[3])
   }
 
-  /// The size of what becomes of a rectangle.
+  /// The size of the bounding box of a transformed rectangle.
   private static func box(_ a: Double, _ b: Double, _ c: Double, _ d: Double, _ size: CGSize)
     -> (width: Double, height: Double)
   {
@@ -39,7 +41,8 @@ struct PictureTransform {
     return (abs(a) * w + abs(c) * h, abs(b) * w + abs(d) * h)
   }
 
-  /// The size to decode at, so that the result fits into a limit; a side of zero sets none.
+  /// The size at which the source is decoded so that the result fits into `limit`. A width or
+  /// height of zero sets no limit.
   func sourceSize(fitting limit: CGSize) -> CGSize {
     let box = Self.box(a, b, c, d, naturalSize)
     var scale = 1.0
@@ -52,9 +55,14 @@ struct PictureTransform {
     return CGSize(width: side(naturalSize.width), height: side(naturalSize.height))
   }
 
-  /// Transforms a picture of 32-bit pixels, alpha last.
-  /// - Parameter isStraight: the colours are not multiplied with alpha yet; those of the result are.
-  /// - Returns: Rows of pixels without padding, transparent where the picture does not reach.
+  /// Transforms a picture of 32-bit pixels whose fourth byte is alpha.
+  /// - Parameters:
+  ///   - base: The first pixel.
+  ///   - width: The width in pixels.
+  ///   - height: The height in pixels.
+  ///   - bytesPerRow: The distance between rows in bytes.
+  ///   - isStraight: Whether the source has straight alpha. The result has premultiplied alpha.
+  /// - Returns: Rows of pixels without padding, transparent where the source does not reach.
   func apply(
     to base: UnsafeRawPointer, width: Int, height: Int, bytesPerRow: Int, isStraight: Bool = false
   ) -> (pixels: Data, width: Int, height: Int) {
@@ -66,7 +74,7 @@ struct PictureTransform {
       base: base, width: width, height: height, bytesPerRow: bytesPerRow, isStraight: isStraight)
     pixels.withUnsafeMutableBytes { (out: UnsafeMutableRawBufferPointer) in
       guard let target = out.baseAddress else { return }
-      // From the middle of a target pixel back to the source, both pictures centred at the origin.
+      // Centres of result pixels are mapped to the source; both pictures are centred at the origin.
       let determinant = a * d - b * c
       let isQuarterTurn =
         [a, b, c, d].allSatisfy { abs($0) == 1 || $0 == 0 } && abs(determinant) == 1
@@ -87,7 +95,7 @@ struct PictureTransform {
     return (pixels, outWidth, outHeight)
   }
 
-  /// The picture that is read. Outside of it all is transparent.
+  /// The source picture, which is transparent outside its bounds.
   private struct Source {
     let base: UnsafeRawPointer
     let width: Int
@@ -101,7 +109,7 @@ struct PictureTransform {
       return isStraight ? Self.multiplied(pixel) : pixel
     }
 
-    /// A pixel's colours times its alpha, which is in the uppermost byte.
+    /// Multiplies the colours of a pixel by its alpha, which is in the most significant byte.
     @inline(__always) static func multiplied(_ pixel: UInt32) -> UInt32 {
       let alpha = pixel >> 24
       if alpha == 255 { return pixel }
@@ -117,7 +125,7 @@ struct PictureTransform {
       return stored(Int(x.rounded(.down)), Int(y.rounded(.down)))
     }
 
-    /// The mean of the four nearest pixels.
+    /// The bilinear interpolation of the four nearest pixels.
     @inline(__always) func blend(atX x: Double, y: Double) -> UInt32 {
       guard x >= 0, y >= 0, x < Double(width), y < Double(height) else { return 0 }
       let left = (x - 0.5).rounded(.down)
