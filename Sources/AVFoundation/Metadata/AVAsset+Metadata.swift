@@ -3,13 +3,14 @@ import FFmpegMedia
 import Foundation
 
 extension AVAsset {
-  /// All that the file tells of itself: for movies, the items of their key spaces; for others, and for what is no item
-  /// (when a movie was made), the common facts.
+  /// All metadata of the file. For movies these are the items of their key spaces, and the items of
+  /// the common key space for facts that no such item states, such as the creation time of the
+  /// movie. For other files these are items of the common key space.
   public var metadata: [AVMetadataItem] {
     let stored = (file.header?.items ?? []).map(MetadataCoding.item)
     let known = Set(stored.compactMap(\.commonKey))
     let common = MetadataNames.items(file.factsIfReadable?.metadata ?? [:])
-    // libavformat gives the movie's comment as its description.
+    // libavformat reports the comment of a movie as its description.
     let hasComment = stored.contains {
       $0.identifier == .iTunesMetadataUserComment || $0.identifier == .quickTimeUserDataComment
     }
@@ -21,19 +22,20 @@ extension AVAsset {
     }
     return stored
       + common.filter { item in
-        // The moment of the movie's making is another fact than a year among its items.
+        // The creation time of the movie is kept beside an item that states a year.
         if isMoment(item) { return !stored.contains(where: isMoment) }
         guard let key = item.commonKey, !known.contains(key) else { return false }
         return !(hasComment && key == .commonKeyDescription) && !(hasComposer && key == .commonKeyAuthor)
       }
   }
 
-  /// The common facts that the file tells: title, author, creation date ...
+  /// The metadata under identifiers of the common key space: title, author, creation date and
+  /// others.
   public var commonMetadata: [AVMetadataItem] {
     MetadataNames.common(of: metadata, MetadataNames.items(file.factsIfReadable?.metadata ?? [:]))
   }
 
-  /// The formats of the file's metadata.
+  /// The formats of the items in `metadata`.
   public var availableMetadataFormats: [AVMetadataFormat] { MetadataNames.formats(of: metadata) }
 
   public func metadata(forFormat format: AVMetadataFormat) -> [AVMetadataItem] {
@@ -43,16 +45,16 @@ extension AVAsset {
     try await load(.metadata).filter { AVMetadataFormat.of($0.keySpace) == format }
   }
 
-  /// When the movie was made, if the file says.
+  /// The creation date of the movie; nil if the file has none.
   public var creationDate: AVMetadataItem? {
     commonMetadata.first { $0.commonKey == .commonKeyCreationDate }
   }
-  /// The words of a song, if the file holds them.
+  /// The lyrics of a song; nil if the file has none.
   public var lyrics: String? { file.factsIfReadable?.metadata["lyrics"] }
 }
 
 extension AVAssetTrack {
-  /// What a local movie file tells of the track.
+  /// The metadata of the track in a local movie file.
   public var metadata: [AVMetadataItem] {
     (file.header?.tracks[trackID]?.items ?? []).map(MetadataCoding.item)
   }
@@ -68,7 +70,8 @@ extension AVAssetTrack {
 }
 
 extension MetadataNames {
-  /// Items of which the common key space knows, under its identifiers; `others` where an item has none of them.
+  /// Returns the items that have a common key, with identifiers of the common key space, and those
+  /// of `others` whose common keys none of the items has.
   static func common(of items: [AVMetadataItem], _ others: [AVMetadataItem]) -> [AVMetadataItem] {
     let found = items.filter { $0.commonKey != nil }.map { item -> AVMetadataItem in
       guard item.keySpace != .common, let key = item.commonKey else { return item }

@@ -1,33 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Items of metadata that belong together.
+/// A group of metadata items.
 open class AVMetadataGroup: NSObject, @unchecked Sendable {
   // Sendable: subclasses guard what changes.
   open var items: [AVMetadataItem] { [] }
-  /// What kind of group it is; nil: nothing is said of it.
+  /// A label that classifies the group; nil for none.
   open var classifyingLabel: String? { nil }
-  /// A name of its own in the movie; nil: it has none.
+  /// A name of the group that is unique in the movie; nil for none.
   open var uniqueID: String? { nil }
 }
 
-/// Items that hold for a range of a movie's time, such as the title of a chapter.
+/// Metadata items that apply to a time range of a movie, such as the title of a chapter.
 open class AVTimedMetadataGroup: AVMetadataGroup, NSCopying, NSMutableCopying, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   fileprivate let lock = Lock()
   fileprivate var stored: (items: [AVMetadataItem], range: CMTimeRange)
 
+  /// Creates a group.
   /// - Parameters:
-  ///   - items: What holds.
-  ///   - timeRange: When. An invalid or indefinite duration: until the next group.
+  ///   - items: The items.
+  ///   - timeRange: The range to which they apply. An invalid or indefinite duration extends it to
+  ///     the next group.
   public init(items: [AVMetadataItem], timeRange: CMTimeRange) {
     stored = (items, timeRange)
     super.init()
   }
 
-  /// The items of a sample of timed metadata in boxes ('mebx'), as `AVAssetReaderTrackOutput` gives it, each with the sample's
-  /// times.
-  /// - Returns: nil for another sample buffer, for one whose data is not ready, and for damaged boxes.
+  /// Creates a group from a sample of boxed timed metadata ('mebx'), as `AVAssetReaderTrackOutput`
+  /// delivers it. Each item gets the sample's times.
+  /// - Parameter sampleBuffer: A sample buffer with one sample.
+  /// - Returns: Nil for other sample buffers, for those whose data is not ready, and for malformed
+  ///   boxes.
   public init?(sampleBuffer: CMSampleBuffer) {
     guard let read = TimedMetadataCoding.group(of: sampleBuffer) else { return nil }
     stored = read
@@ -37,26 +41,26 @@ open class AVTimedMetadataGroup: AVMetadataGroup, NSCopying, NSMutableCopying, @
   open override var items: [AVMetadataItem] { lock.withLock { stored.items } }
   open var timeRange: CMTimeRange { lock.withLock { stored.range } }
 
-  /// A description of samples that hold such items: their identifiers, data types and languages. nil if the group has no items,
-  /// or one without an identifier or a data type that is known.
+  /// Returns a format description for samples with these items: their identifiers, data types and
+  /// languages. Nil if the group is empty, or an item has no identifier or no known data type.
   open func copyFormatDescription() -> CMMetadataFormatDescription? {
     TimedMetadataCoding.description(of: items)
   }
 
-  /// A group that does not change with this one.
+  /// Returns an `AVTimedMetadataGroup` that later changes of this group do not affect.
   open func copy(with zone: NSZone? = nil) -> Any {
     let (items, range) = lock.withLock { stored }
     return AVTimedMetadataGroup(items: items, timeRange: range)
   }
 
-  /// A group that can be changed on its own.
+  /// Returns an `AVMutableTimedMetadataGroup` that can be changed independently.
   open func mutableCopy(with zone: NSZone? = nil) -> Any {
     let (items, range) = lock.withLock { stored }
     return AVMutableTimedMetadataGroup(items: items, timeRange: range)
   }
 }
 
-/// A group that a program makes step by step.
+/// A group that can be modified.
 open class AVMutableTimedMetadataGroup: AVTimedMetadataGroup, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   open override var items: [AVMetadataItem] {
@@ -69,16 +73,17 @@ open class AVMutableTimedMetadataGroup: AVTimedMetadataGroup, @unchecked Sendabl
   }
 }
 
-/// Items that hold for a range of dates.
+/// Metadata items that apply to a range of dates.
 open class AVDateRangeMetadataGroup: AVMetadataGroup, NSCopying, NSMutableCopying, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   fileprivate let lock = Lock()
   fileprivate var stored: (items: [AVMetadataItem], start: Date, end: Date?)
 
+  /// Creates a group.
   /// - Parameters:
-  ///   - items: What holds.
-  ///   - startDate: From when.
-  ///   - endDate: Until when; nil: nobody knows.
+  ///   - items: The items.
+  ///   - startDate: The date from which they apply.
+  ///   - endDate: The date until which they apply; nil if it is unknown.
   public init(items: [AVMetadataItem], start startDate: Date, end endDate: Date?) {
     stored = (items, startDate, endDate)
     super.init()
@@ -88,20 +93,20 @@ open class AVDateRangeMetadataGroup: AVMetadataGroup, NSCopying, NSMutableCopyin
   open var startDate: Date { lock.withLock { stored.start } }
   open var endDate: Date? { lock.withLock { stored.end } }
 
-  /// A group that does not change with this one.
+  /// Returns an `AVDateRangeMetadataGroup` that later changes of this group do not affect.
   open func copy(with zone: NSZone? = nil) -> Any {
     let (items, start, end) = lock.withLock { stored }
     return AVDateRangeMetadataGroup(items: items, start: start, end: end)
   }
 
-  /// A group that can be changed on its own.
+  /// Returns an `AVMutableDateRangeMetadataGroup` that can be changed independently.
   open func mutableCopy(with zone: NSZone? = nil) -> Any {
     let (items, start, end) = lock.withLock { stored }
     return AVMutableDateRangeMetadataGroup(items: items, start: start, end: end)
   }
 }
 
-/// A group that a program makes step by step.
+/// A group that can be modified.
 open class AVMutableDateRangeMetadataGroup: AVDateRangeMetadataGroup, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   open override var items: [AVMetadataItem] {

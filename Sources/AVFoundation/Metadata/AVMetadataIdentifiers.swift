@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What a metadata item is about, within its key space.
+/// A metadata key, which names the subject of an item within a key space.
 public struct AVMetadataKey: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }
   public init(_ rawValue: String) { self.rawValue = rawValue }
 }
 
-/// Where a metadata key is defined.
+/// A key space, in which metadata keys are defined.
 public struct AVMetadataKeySpace: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }
@@ -23,7 +23,7 @@ public struct AVMetadataKeySpace: RawRepresentable, Hashable, Sendable {
   public static let icy = AVMetadataKeySpace(rawValue: "icy")
 }
 
-/// How metadata is stored.
+/// A format in which metadata is stored.
 public struct AVMetadataFormat: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }
@@ -37,7 +37,8 @@ public struct AVMetadataFormat: RawRepresentable, Hashable, Sendable {
   public static let hlsMetadata = AVMetadataFormat(rawValue: "com.apple.quicktime.HLS")
   public static let unknown = AVMetadataFormat(rawValue: "????")
 
-  /// The format of items of a key space; nil for the common one, which no file has.
+  /// Returns the format of the items of a key space; nil for the common key space, which has no
+  /// storage format, and for unknown ones.
   static func of(_ space: AVMetadataKeySpace?) -> AVMetadataFormat? {
     switch space?.rawValue {
     case "mdta": .quickTimeMetadata
@@ -49,13 +50,14 @@ public struct AVMetadataFormat: RawRepresentable, Hashable, Sendable {
   }
 }
 
-/// A key space and a key in one.
+/// The identifier of a metadata item: its key space, a slash and its key.
 public struct AVMetadataIdentifier: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }
   public init(_ rawValue: String) { self.rawValue = rawValue }
 
-  /// Characters of ISO 8859-1 beyond ASCII, and what would end the key space, are written as `%A9`.
+  /// Creates an identifier. Control characters, spaces, "%", "/" and the characters of ISO 8859-1
+  /// beyond ASCII are percent-encoded in the key, such as `%A9`.
   init(space: String, key: String) {
     var text = ""
     for scalar in key.unicodeScalars {
@@ -70,12 +72,13 @@ public struct AVMetadataIdentifier: RawRepresentable, Hashable, Sendable {
     rawValue = space + "/" + text
   }
 
-  /// The slash between key space and key. No character of its own where a key begins with what combines.
+  /// The index of the slash between key space and key. Unicode scalars are searched because the
+  /// slash forms one character with a combining character after it.
   private var slash: String.Index? { rawValue.unicodeScalars.firstIndex(of: "/") }
 
   var space: String? { slash.map { String(rawValue.unicodeScalars[..<$0]) } }
 
-  /// Without the `%` codes.
+  /// The key without percent-encoding; nil if there is no slash.
   var plainKey: String? {
     guard let slash else { return nil }
     var scalars = String.UnicodeScalarView()
@@ -93,15 +96,15 @@ public struct AVMetadataIdentifier: RawRepresentable, Hashable, Sendable {
     return String(scalars)
   }
 
-  /// What the common key space calls it.
+  /// The corresponding key of the common key space; nil if there is none.
   var commonKey: AVMetadataKey? {
     space == "comn" ? plainKey.map { AVMetadataKey($0) } : MetadataNames.common[self]
   }
 }
 
-/// Names of the common keys elsewhere.
+/// The names of common keys in other key spaces and in libavformat.
 enum MetadataNames {
-  /// libavformat's, for reading and for writing.
+  /// The names of libavformat, for reading and writing.
   static let pairs: [(AVMetadataIdentifier, String)] = [
     (.commonIdentifierTitle, "title"), (.commonIdentifierArtist, "artist"),
     (.commonIdentifierAuthor, "composer"), (.commonIdentifierDescription, "comment"),
@@ -109,7 +112,7 @@ enum MetadataNames {
     (.commonIdentifierSoftware, "encoder"), (.commonIdentifierAlbumName, "album"),
   ]
 
-  /// What identifiers of movies' key spaces mean.
+  /// The common keys of the identifiers in the key spaces of movies.
   static let common: [AVMetadataIdentifier: AVMetadataKey] = [
     .quickTimeMetadataTitle: .commonKeyTitle, .quickTimeUserDataFullName: .commonKeyTitle,
     .iTunesMetadataSongName: .commonKeyTitle, .identifier3GPUserDataTitle: .commonKeyTitle,
@@ -139,7 +142,8 @@ enum MetadataNames {
     .quickTimeMetadataContentIdentifier: .commonKeyIdentifier,
   ]
 
-  /// Where common keys go that libavformat does not write, or not as data.
+  /// Returns the identifier under which a common key is written if libavformat does not write it,
+  /// or does not write it as data.
   static func identifier(for key: AVMetadataKey, inQuickTime isQuickTime: Bool) -> AVMetadataIdentifier? {
     switch key {
     case .commonKeyTitle: .quickTimeMetadataTitle
@@ -160,14 +164,15 @@ enum MetadataNames {
     }
   }
 
-  /// For reading alone: they are written under identifiers of movies.
+  /// Further names of libavformat, for reading only: these keys are written under identifiers of
+  /// movies.
   private static let furtherPairs: [(AVMetadataIdentifier, String)] = [
     (.commonIdentifierLocation, "location"), (.commonIdentifierMake, "make"),
     (.commonIdentifierModel, "model"), (.commonIdentifierPublisher, "publisher"),
   ]
 
   static func items(_ given: [String: String]) -> [AVMetadataItem] {
-    // Matroska's names are in capitals.
+    // Names are in capitals in Matroska.
     var entries = Dictionary(given.map { ($0.key.lowercased(), $0.value) }) { first, _ in first }
     if entries["creation_time"] == nil { entries["creation_time"] = entries["date"] }
     return (pairs + furtherPairs).compactMap { identifier, name in

@@ -2,7 +2,8 @@
 import Foundation
 
 extension AVMetadataItem {
-  /// The type that a value of a class has where none is said.
+  /// Returns the data type of a value whose data type is not given, by its class; nil for other
+  /// classes.
   static func dataType(of value: Any?) -> String? {
     switch value {
     case is NSString, is NSDate: kCMMetadataBaseDataType_UTF8 as String
@@ -22,7 +23,7 @@ extension AVMetadataItem {
     return kCMMetadataBaseDataType_RawData
   }
 
-  /// The text that bytes of a data type are; nil for types that are no text.
+  /// Returns the text in data of a data type; nil for types other than UTF-8, UTF-16 and JSON.
   static func text(_ data: Data, _ dataType: String?) -> String? {
     guard let dataType else { return nil }
     func conforms(to type: CFString) -> Bool {
@@ -31,7 +32,7 @@ extension AVMetadataItem {
     if conforms(to: kCMMetadataBaseDataType_UTF8) || conforms(to: kCMMetadataBaseDataType_JSON) {
       return String(data: data, encoding: .utf8)
     }
-    // Big-endian, as movies have it.
+    // UTF-16 is big-endian in movies.
     if conforms(to: kCMMetadataBaseDataType_UTF16) { return String(data: data, encoding: .utf16BigEndian) }
     return nil
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A fact about a movie: its title, its author, when it was made.
+/// A metadata item: for example the title, the author or the creation date of a movie.
 open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, ValuePreparing, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   fileprivate let lock = Lock()
   fileprivate var storedIdentifier: AVMetadataIdentifier?
-  /// Of a value that a program gives when it is asked.
+  /// The loading of the value, if a handler of the program provides it.
   fileprivate var loading: ValueLoading?
   fileprivate var storedValue: (any NSCopying & NSObjectProtocol)?
   fileprivate var storedLanguage: String?
@@ -15,19 +15,20 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, ValuePrepari
   fileprivate var storedDuration = CMTime.invalid
   fileprivate var storedStartDate: Date?
   fileprivate var storedExtraAttributes: [AVMetadataExtraAttributeKey: Any]?
-  /// The parts of an identifier that is not complete.
+  /// The key space and key while only one of them is set, so that there is no identifier yet.
   fileprivate var storedKeySpace: String?
   fileprivate var storedKey: String?
 
-  /// An item without anything, or, of a mutable one, to be filled in.
+  /// Creates an item without properties.
   override init() { super.init() }
 
-  /// An item whose value is asked for when somebody wants it.
+  /// Creates an item whose value is requested from the program when it is first needed.
   ///
+  /// Reading `value` blocks until the request is answered; `load(_:)` does not block.
   /// - Parameters:
-  ///   - metadataItem: What the item has otherwise.
-  ///   - handler: Called at most once, on any thread, with a request that has to be answered; it may be kept, and answered
-  ///     later. Who reads the value waits meanwhile; `load(_:)` does not block.
+  ///   - metadataItem: The item from which all other properties are copied.
+  ///   - handler: Called at most once, on any thread, with a request that must be answered. The
+  ///     request may be kept and answered later.
   @preconcurrency public convenience init(
     propertiesOf metadataItem: AVMetadataItem,
     valueLoadingHandler handler: @escaping @Sendable (AVMetadataItemValueRequest) -> Void
@@ -37,7 +38,7 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, ValuePrepari
     lock.withLock { loading = ValueLoading(handler) }
   }
 
-  /// Takes all but the value over from another item.
+  /// Copies all properties except the value from another item.
   private func copyProperties(of other: AVMetadataItem) {
     let (identifier, language, type) = (other.identifier, other.extendedLanguageTag, other.saidDataType)
     let (time, duration, date) = (other.time, other.duration, other.startDate)
@@ -49,38 +50,41 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, ValuePrepari
     }
   }
 
-  /// The value.
-  /// - Throws: Why a program that is asked for it has none.
+  /// Returns the value, after requesting it from the program if necessary.
+  /// - Throws: The error with which the program answered the request.
   func loadedValue() throws -> (any NSCopying & NSObjectProtocol)? {
     let (loading, stored) = lock.withLock { (self.loading, storedValue) }
     return try loading.map { try $0.value(for: self) } ?? stored
   }
 
   open var identifier: AVMetadataIdentifier? { lock.withLock { storedIdentifier } }
-  /// Where a program gives it when it is asked: waits for that; nil if it has none.
+  /// The value. If the program provides it, reading blocks until the request is answered; nil if it
+  /// fails.
   open var value: (any NSCopying & NSObjectProtocol)? { try? loadedValue() }
   open var extendedLanguageTag: String? { lock.withLock { storedLanguage } }
-  /// The type of the value, `kCMMetadataBaseDataType_*` or one that conforms to it; what was not said, its class tells.
+  /// The data type of the value: one of `kCMMetadataBaseDataType_*`, or a type that conforms to
+  /// one. If none was set, it follows from the class of the value.
   open var dataType: String? { lock.withLock { storedDataType } ?? Self.dataType(of: value) }
 
-  /// What was said of the type.
+  /// The data type that was set; nil if none was.
   var saidDataType: String? { lock.withLock { storedDataType } }
 
   open var keySpace: AVMetadataKeySpace? { identifier?.space.map { AVMetadataKeySpace($0) } }
-  /// A string; of four characters where files have four-character codes.
+  /// The key as a string. Four-character codes are strings of four characters.
   open var key: (any NSCopying & NSObjectProtocol)? {
     identifier?.plainKey.map { NSString(string: $0) }
   }
-  /// The key in the common key space, if it has a place there.
+  /// The corresponding key of the common key space; nil if there is none.
   open var commonKey: AVMetadataKey? { identifier?.commonKey }
-  /// The language and region that the item is meant for; nil: any.
+  /// The language and region that the item is intended for; nil for any.
   open var locale: Locale? { extendedLanguageTag.map { Locale(identifier: $0) } }
-  /// When the item holds within the movie: items of a file hold always.
+  /// The time at which the item begins to apply; invalid for items of files, which apply to the
+  /// whole movie.
   open var time: CMTime { lock.withLock { storedTime } }
-  /// See `time`.
+  /// The duration for which the item applies; see `time`.
   open var duration: CMTime { lock.withLock { storedDuration } }
   open var startDate: Date? { lock.withLock { storedStartDate } }
-  /// What an item has besides: items of movie files have nothing.
+  /// Further attributes of the item; nil for items of movie files.
   open var extraAttributes: [AVMetadataExtraAttributeKey: Any]? { lock.withLock { storedExtraAttributes } }
 
   open var stringValue: String? {
@@ -127,7 +131,8 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, ValuePrepari
     loading.ask(for: self, then: completion)
   }
 
-  /// Those of the items that have an identifier; a common one finds all that mean the same.
+  /// Returns the items with an identifier. An identifier of the common key space also selects the
+  /// items of other key spaces that correspond to it.
   open class func metadataItems(
     from metadataItems: [AVMetadataItem], filteredByIdentifier identifier: AVMetadataIdentifier
   ) -> [AVMetadataItem] {
@@ -137,7 +142,7 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, ValuePrepari
     }
   }
 
-  /// Those of the items that have a key and a key space, of which each may be nil: any.
+  /// Returns the items with a key and a key space. Nil for either matches any.
   open class func metadataItems(
     from metadataItems: [AVMetadataItem], withKey key: Any?, keySpace: AVMetadataKeySpace?
   ) -> [AVMetadataItem] {
@@ -150,7 +155,8 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, ValuePrepari
     }
   }
 
-  /// Items in the first of the languages that there are any in, then those in the next; without a language, at the end.
+  /// Returns the items in the preferred languages, in the order of the languages, followed by the
+  /// items without a language.
   open class func metadataItems(
     from metadataItems: [AVMetadataItem],
     filteredAndSortedAccordingToPreferredLanguages preferredLanguages: [String]
@@ -173,7 +179,8 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, ValuePrepari
     metadataItems.filter { $0.locale?.identifier(.bcp47) == locale.identifier(.bcp47) }
   }
 
-  /// The identifier of a key in a key space; nil if the key is neither text nor a four-character code.
+  /// Returns the identifier of a key in a key space; nil if the key is neither a string nor a
+  /// four-character code in an `NSNumber`.
   open class func identifier(forKey key: Any, keySpace: AVMetadataKeySpace) -> AVMetadataIdentifier? {
     if let key = key as? AVMetadataKey {
       return AVMetadataIdentifier(space: keySpace.rawValue, key: key.rawValue)
@@ -190,7 +197,7 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, ValuePrepari
   open class func key(forIdentifier identifier: AVMetadataIdentifier) -> Any? { identifier.plainKey }
 }
 
-/// What belongs to a metadata item besides its value.
+/// The keys of further attributes of a metadata item.
 public struct AVMetadataExtraAttributeKey: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }
@@ -200,7 +207,7 @@ public struct AVMetadataExtraAttributeKey: RawRepresentable, Hashable, Sendable 
   public static let info = AVMetadataExtraAttributeKey(rawValue: "AVMetadataExtraAttributeInfoKey")
 }
 
-/// A metadata item that a program fills in itself.
+/// A metadata item that can be modified.
 open class AVMutableMetadataItem: AVMetadataItem, @unchecked Sendable {
   // Sendable: the base class's lock guards all.
   public override init() { super.init() }
@@ -209,12 +216,12 @@ open class AVMutableMetadataItem: AVMetadataItem, @unchecked Sendable {
     get { super.identifier }
     set { lock.withLock { storedIdentifier = newValue } }
   }
-  /// Together with a `key`, the identifier.
+  /// The key space. The identifier is set as soon as a key is set as well.
   open override var keySpace: AVMetadataKeySpace? {
     get { super.keySpace ?? lock.withLock { storedKeySpace }.map { AVMetadataKeySpace($0) } }
     set { complete { storedKeySpace = newValue?.rawValue } }
   }
-  /// Text, or the number of a four-character code.
+  /// The key as a string, or as an `NSNumber` with a four-character code.
   open override var key: (any NSCopying & NSObjectProtocol)? {
     get { super.key ?? lock.withLock { storedKey }.map { NSString(string: $0) } }
     set {
@@ -254,7 +261,8 @@ open class AVMutableMetadataItem: AVMetadataItem, @unchecked Sendable {
     get { super.value }
     set { lock.withLock { (storedValue, loading) = (newValue, nil) } }
   }
-  /// Tells how bytes of a value are to be understood: those of UTF-8 and UTF-16 are text, also where it is written.
+  /// The data type, which determines how a value in `Data` is interpreted: for UTF-8 and UTF-16 it
+  /// is text, also when the item is written.
   open override var dataType: String? {
     get { super.dataType }
     set { lock.withLock { storedDataType = newValue } }
@@ -266,7 +274,8 @@ open class AVMutableMetadataItem: AVMetadataItem, @unchecked Sendable {
 }
 
 extension AVPartialAsyncProperty where Root: AVMetadataItem {
-  /// Throws what a program that is asked for the value says.
+  /// Creates a property whose loading throws the error with which the program answered the request
+  /// for the value.
   private static func property<T>(_ key: String, _ read: @escaping @Sendable (Root) -> T) -> AVAsyncProperty<
     Root, T
   > {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Chooses among metadata items.
+/// Selects metadata items.
 open class AVMetadataItemFilter: NSObject, @unchecked Sendable {
   // Sendable: immutable.
   private override init() { super.init() }
 
   private static let sharing = AVMetadataItemFilter()
 
-  /// A filter for movies that are given away: items that are about the work, such as title, artist, album and copyright, stay;
-  /// what may tell of a person goes, such as places, times, devices, programs and comments, and all that is not known.
+  /// Returns a filter for movies that are shared. Items about the work remain, such as title,
+  /// artist, album and copyright. Items that may identify a person are removed, such as locations,
+  /// dates, devices, software and comments, and so are all unknown items.
   open class func forSharing() -> AVMetadataItemFilter { sharing }
 
   private static let commonKeys: Set<AVMetadataKey> = [
@@ -17,7 +18,7 @@ open class AVMetadataItemFilter: NSObject, @unchecked Sendable {
     .commonKeyLanguage, .commonKeyType, .commonKeyFormat, .commonKeyArtwork,
   ]
 
-  /// Items that the common key space does not know.
+  /// The permitted identifiers without a common key.
   private static let identifiers: Set<AVMetadataIdentifier> = [
     .iTunesMetadataPredefinedGenre, .iTunesMetadataUserGenre, .iTunesMetadataGenreID,
     .iTunesMetadataTrackNumber, .iTunesMetadataDiscNumber, .iTunesMetadataDiscCompilation,
@@ -34,7 +35,7 @@ open class AVMetadataItemFilter: NSObject, @unchecked Sendable {
 }
 
 extension AVMetadataItem {
-  /// Those of the items that a filter lets through.
+  /// Returns the items that a filter permits.
   public class func metadataItems(
     from metadataItems: [AVMetadataItem], filteredBy metadataItemFilter: AVMetadataItemFilter
   ) -> [AVMetadataItem] { metadataItems.filter { metadataItemFilter.lets($0) } }

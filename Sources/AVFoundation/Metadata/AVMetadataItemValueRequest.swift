@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Asks a program for the value of a metadata item; see `AVMetadataItem.init(propertiesOf:valueLoadingHandler:)`.
+/// A request for the value of a metadata item; see
+/// `AVMetadataItem.init(propertiesOf:valueLoadingHandler:)`.
 open class AVMetadataItemValueRequest: NSObject, @unchecked Sendable {
   // Sendable: immutable; the loading has its own lock.
-  /// The item whose value is wanted, while somebody holds it.
+  /// The item whose value is requested; nil after it has been released.
   open private(set) weak var metadataItem: AVMetadataItem?
   private let loading: ValueLoading
 
@@ -14,20 +15,20 @@ open class AVMetadataItemValueRequest: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Nobody can answer any more.
+  /// Fails the request, if it has not been answered: no answer is possible any more.
   deinit {
     loading.finish(
       .failure(AVError(.failedToLoadMediaData, reason: "The program gave the metadata item no value.")))
   }
 
-  /// Gives the value, once: what follows has no effect.
+  /// Answers the request with a value. Only the first answer has an effect.
   open func respond(value: any NSCopying & NSObjectProtocol) { loading.finish(.success(value)) }
 
-  /// Says why there is none, once: what follows has no effect.
+  /// Answers the request with an error. Only the first answer has an effect.
   open func respond(error: any Error) { loading.finish(.failure(error)) }
 }
 
-/// The value of a metadata item that a program gives when it is asked.
+/// Loads the value of a metadata item from the program's handler.
 final class ValueLoading: @unchecked Sendable {
   // Sendable: `condition` guards what changes.
   typealias Value = any NSCopying & NSObjectProtocol
@@ -37,9 +38,9 @@ final class ValueLoading: @unchecked Sendable {
   private var handler: Handler?
   private var isAsking = false
   private var outcome: Result<Value, any Error>?
-  /// The thread that the handler runs on.
+  /// The thread on which the handler runs.
   private var asking: Thread?
-  /// What is to be called when the outcome is there.
+  /// The closures to be called when the request has been answered.
   private var waiting: [@Sendable () -> Void] = []
 
   init(_ handler: @escaping Handler) { self.handler = handler }
@@ -65,7 +66,7 @@ final class ValueLoading: @unchecked Sendable {
     for completion in told { completion() }
   }
 
-  /// What of an item waits for the answer.
+  /// The properties of an item that depend on the value.
   static let keys: Set<String> = ["value", "stringValue", "numberValue", "dateValue", "dataValue"]
 
   private func takeHandler() -> Handler? {
@@ -75,15 +76,19 @@ final class ValueLoading: @unchecked Sendable {
     }
   }
 
-  /// Not under the lock: the program may answer at once, and may look at the item.
+  /// Calls the handler. The lock must not be held, since the handler may answer at once or read
+  /// properties of the item.
   private func ask(_ handler: Handler, for item: AVMetadataItem) {
     condition.withLock { asking = Thread.current }
     handler(AVMetadataItemValueRequest(item, self))
     condition.withLock { asking = nil }
   }
 
-  /// Asks, without waiting for the answer.
-  /// - Parameter completion: Called once, on any thread, when the answer is there. It must not block.
+  /// Requests the value without waiting for the answer.
+  /// - Parameters:
+  ///   - item: The item.
+  ///   - completion: Called once, on any thread, when the request has been answered. It must not
+  ///     block.
   func ask(for item: AVMetadataItem, then completion: @escaping @Sendable () -> Void) {
     let isOver = condition.withLock {
       if outcome == nil { waiting.append(completion) }
@@ -91,17 +96,20 @@ final class ValueLoading: @unchecked Sendable {
     }
     if isOver { return completion() }
     guard let handler = takeHandler() else { return }
-    // A thread of its own: a program may take its time, or need what a queue's threads are there for.
+    // A separate thread is used, since the handler may take long, or depend on a queue whose
+    // threads are limited.
     Thread { self.ask(handler, for: item) }.start()
   }
 
-  /// Asks, and waits for the answer.
+  /// Requests the value and waits for the answer.
+  /// - Throws: The error with which the program answered, or `AVError.Code.operationNotAllowed` if
+  ///   the handler itself reads the value.
   func value(for item: AVMetadataItem) throws -> Value {
     if let handler = takeHandler() { ask(handler, for: item) }
     return try condition.withLock {
       while true {
         if let outcome { return try outcome.get() }
-        // The handler itself looks at the value that it is asked for.
+        // The handler reads the value that it has been asked for.
         if asking === Thread.current {
           throw AVError(.operationNotAllowed, reason: "The value is what the handler is asked for.")
         }

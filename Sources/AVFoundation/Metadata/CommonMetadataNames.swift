@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The common key space, to which the others' keys are mapped where they mean the same.
+// The common key space. Keys of other key spaces with the same meaning correspond to its keys.
 
 extension AVMetadataKey {
   public static let commonKeyTitle = AVMetadataKey(rawValue: "title")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// User data of ISO files (3GPP TS 26.244, clause 8).
+// The user data of ISO base media files (3GPP TS 26.244, clause 8).
 
 extension AVMetadataKey {
   public static let isoUserDataKeyCopyright = AVMetadataKey(rawValue: "cprt")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// iTunes' list: four-character codes.
+// The metadata list of iTunes, whose keys are four-character codes.
 
 extension AVMetadataKey {
   public static let iTunesMetadataKeyAlbum = AVMetadataKey(rawValue: "©alb")

@@ -2,7 +2,7 @@
 import FFmpegMedia
 import Foundation
 
-/// Between metadata items and what movie files store.
+/// Converts between metadata items and their stored form in movie files.
 enum MetadataCoding {
   /// The well-known types of the QuickTime File Format.
   private static let types: [(code: Int, type: String)] = [
@@ -22,7 +22,7 @@ enum MetadataCoding {
   private static let signed = [1: 65, 2: 66, 3: 67, 4: 67, 8: 74]
   private static let unsigned = [1: 75, 2: 76, 3: 77, 4: 77, 8: 78]
 
-  /// Bytes and items of a movie, or of a track.
+  /// The most bytes and items of the metadata of a movie or of a track.
   private static let mostBytes = 1 << 26 - 1 << 16
   private static let mostItems = 4096
 
@@ -31,7 +31,8 @@ enum MetadataCoding {
   static func item(_ stored: MovieMetadataItem) -> AVMetadataItem {
     let item = AVMutableMetadataItem()
     item.identifier = AVMetadataIdentifier(space: stored.keySpace.rawValue, key: stored.key)
-    // Integers of any width have one type, and their width says which.
+    // The types 21 and 22 are used for integers of several widths; the number of bytes determines
+    // the width.
     var code = stored.type
     if code == 21 { code = signed[stored.bytes.count] ?? 0 }
     if code == 22 { code = unsigned[stored.bytes.count] ?? 0 }
@@ -59,8 +60,13 @@ enum MetadataCoding {
     return NSData(data: Data(bytes))
   }
 
-  /// An item of a value in bytes.
-  /// - Parameter type: The data type; one that is not known, or that conforms to none that is, makes the value data.
+  /// Creates an item from the bytes of its value.
+  /// - Parameters:
+  ///   - identifier: The identifier.
+  ///   - type: The data type. If neither it nor a type that it conforms to is known, the value is
+  ///     `NSData`.
+  ///   - bytes: The bytes, in big-endian order.
+  ///   - language: The BCP 47 language tag.
   static func item(
     _ identifier: AVMetadataIdentifier, _ type: String?, _ bytes: [UInt8], language: String?
   ) -> AVMutableMetadataItem {
@@ -72,11 +78,13 @@ enum MetadataCoding {
     return item
   }
 
-  /// The bytes of an item's value.
-  /// - Parameter type: The data type that they are to have.
-  /// - Returns: nil for a value that cannot be of the type.
+  /// Returns the bytes of an item's value.
+  /// - Parameters:
+  ///   - item: The item.
+  ///   - type: The data type of the bytes.
+  /// - Returns: Nil if the value cannot be converted to the type.
   static func bytes(of item: AVMetadataItem, as type: String) -> [UInt8]? {
-    // Types of several numbers come as they are stored.
+    // Values of types with several numbers are in their stored form already.
     if let data = item.value as? NSData { return [UInt8](Data(referencing: data)) }
     let typed = AVMutableMetadataItem()
     typed.value = item.value
@@ -84,10 +92,10 @@ enum MetadataCoding {
     return encoded(typed, .quickTimeMetadata, "")?.bytes
   }
 
-  /// The data type of a number.
+  /// Returns the data type with a number of the QuickTime File Format; nil if there is none.
   static func dataType(_ code: Int) -> String? { types.first { $0.code == code }?.type }
 
-  /// The number of a data type, or of the one that it conforms to.
+  /// Returns the number of a data type, or of a type that it conforms to; nil if there is none.
   private static func code(of type: String) -> Int? {
     types.first { $0.type == type }?.code
       ?? types.first { pair in
@@ -104,19 +112,26 @@ enum MetadataCoding {
 
   // MARK: - Writing
 
-  /// What is to be written of some items: libavformat's entries, and the others.
-  /// - Parameter leavesOut: What a movie cannot hold is left out.
-  /// - Throws: `AVError.formatUnsupported` with the first item that a movie cannot hold and that stays.
+  /// Returns the stored form of items: entries that libavformat writes, and further items.
+  /// - Parameters:
+  ///   - items: The items.
+  ///   - isQuickTime: Whether the file is a QuickTime movie.
+  ///   - ofMovie: Whether the items belong to the movie rather than to a track. Only then are there
+  ///     entries.
+  ///   - leavesOut: Whether items that a movie cannot store are left out.
+  /// - Throws: `AVError.Code.formatUnsupported` for the first item that a movie cannot store,
+  ///   unless `leavesOut` is true.
   static func stored(
     _ items: [AVMetadataItem], inQuickTime isQuickTime: Bool, ofMovie: Bool = true, leavesOut: Bool = false
   ) throws -> (entries: [String: String], items: [MovieMetadataItem]) {
     var entries: [String: String] = [:]
     var stored: [MovieMetadataItem] = []
-    // What would be too large together is not read back.
+    // A reader rejects metadata above this size, so the total is limited.
     var size = 0
     for item in items {
       let name = MetadataNames.pairs.first { $0.0 == item.identifier }?.1
-      // A movie's header has the moment of its making; a year alone stands beside.
+      // The header of a movie has a creation time; a date without a time of day is stored as a
+      // further item.
       let isMoment = name != "creation_time" || item.stringValue?.contains("T") == true
       if ofMovie, let name, item.extendedLanguageTag == nil, entries[name] == nil, isMoment,
         let text = item.stringValue
@@ -189,7 +204,7 @@ enum MetadataCoding {
     return Locale.Language(identifier: tag).region.map(\.identifier).flatMap { $0.utf8.count == 2 ? $0 : nil }
   }
 
-  /// Widths of the integers that iTunes writes under its keys; of others four bytes.
+  /// The number of bytes of the integers that iTunes writes under these keys; others have four.
   private static let widths = ["cpil": 1, "pgap": 1, "pcst": 1, "rtng": 1, "stik": 1, "akID": 1, "tmpo": 2]
 
   private static func encoded(
@@ -212,13 +227,14 @@ enum MetadataCoding {
     }
   }
 
-  /// Integers of up to 32 bits have the type of all widths, which every reader knows.
+  /// Encodes a number. Integers of up to 32 bits get the types 21 and 22, which all readers
+  /// support.
   private static func number(_ number: NSNumber, _ code: Int?, _ width: Int?) -> (Int, [UInt8])? {
     func bytes(_ bits: UInt64, _ count: Int) -> [UInt8] {
       (0..<count).map { UInt8(truncatingIfNeeded: bits >> (8 * UInt64(count - 1 - $0))) }
     }
     let isFloat = CFNumberIsFloatType(number)
-    // What one kind of integer cannot hold, NSNumber gives as another number.
+    // NSNumber converts a value that does not fit into the integer type to another value.
     let signedValue: Int64? =
       isFloat
       ? Int64(exactly: number.doubleValue)

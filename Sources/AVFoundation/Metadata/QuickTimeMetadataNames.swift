@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// QuickTime metadata: keys with names (QuickTime File Format, "QuickTime metadata keys").
+// QuickTime metadata, whose keys are names (QuickTime File Format, "QuickTime metadata keys").
 
 extension AVMetadataKey {
   public static let quickTimeMetadataKeyAuthor = AVMetadataKey(rawValue: "com.apple.quicktime.author")

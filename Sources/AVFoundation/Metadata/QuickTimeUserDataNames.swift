@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// QuickTime user data: four-character codes (QuickTime File Format, "User data list entry types").
+// QuickTime user data, whose keys are four-character codes (QuickTime File Format, "User data list
+// entry types").
 
 extension AVMetadataKey {
   public static let quickTimeUserDataKeyAlbum = AVMetadataKey(rawValue: "©alb")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Between groups of metadata items and samples of timed metadata in boxes (QuickTime File Format, "Timed Metadata Media"): a
-/// sample is a list of boxes, each named by the number that the track's key table gives to an identifier, a data type and a
-/// language.
+/// Converts between groups of metadata items and samples of boxed timed metadata (QuickTime File
+/// Format, "Timed Metadata Media"). A sample is a list of boxes. The type of each box is a number
+/// that the track's key table assigns to an identifier, a data type and a language.
 enum TimedMetadataCoding {
-  /// A key of a description's table.
+  /// An entry of the key table of a format description.
   struct Key {
     var number: UInt32
     var identifier: AVMetadataIdentifier
@@ -13,11 +13,11 @@ enum TimedMetadataCoding {
     var language: String?
   }
 
-  /// Bytes of a sample, and items in it.
+  /// The most bytes of a sample, and the most items in it.
   private static let mostBytes = 1 << 24
   private static let mostItems = 4096
 
-  /// A sample in which nothing holds: a box whose number is 0 says nothing.
+  /// A sample without items: a box with the number 0 has no meaning.
   static let nothing: [UInt8] = [0, 0, 0, 8, 0, 0, 0, 0]
 
   // MARK: - Descriptions
@@ -46,7 +46,7 @@ enum TimedMetadataCoding {
     return made
   }
 
-  /// The keys of a description.
+  /// Returns the key table of a format description.
   static func keys(of description: CMFormatDescription) -> [Key] {
     guard CMFormatDescriptionGetMediaType(description) == kCMMediaType_Metadata,
       CMFormatDescriptionGetMediaSubType(description) == kCMMetadataFormatType_Boxed,
@@ -75,8 +75,12 @@ enum TimedMetadataCoding {
 
   // MARK: - Samples
 
-  /// The sample of some items.
-  /// - Throws: `AVError.invalidSourceMedia` for an item that the description has no key for, or whose value is of another type.
+  /// Encodes items as a sample.
+  /// - Parameters:
+  ///   - items: The items.
+  ///   - description: The format description, whose key table is used.
+  /// - Throws: `AVError.Code.invalidSourceMedia` if the key table has no key for an item, or the
+  ///   value cannot be converted to the key's data type.
   static func sample(_ items: [AVMetadataItem], _ description: CMFormatDescription) throws -> [UInt8] {
     let keys = keys(of: description)
     var bytes: [UInt8] = []
@@ -90,7 +94,8 @@ enum TimedMetadataCoding {
       let fitting = keys.filter {
         $0.identifier == item.identifier && $0.language == item.extendedLanguageTag
       }
-      // What was not said of the type, its class tells: then any type does that can hold the value.
+      // If no data type was set, any key's type is acceptable that can represent the value; the
+      // type of the value's class is preferred.
       let said = item.saidDataType
       guard
         let key = fitting.first(where: { said == nil ? $0.dataType == item.dataType : $0.dataType == said })
@@ -109,7 +114,8 @@ enum TimedMetadataCoding {
     (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * UInt32($0))) }
   }
 
-  /// The items of a sample buffer's only sample, and when they hold.
+  /// Returns the items and the time range of a sample buffer with a single sample; nil for other
+  /// sample buffers and malformed boxes.
   static func group(of buffer: CMSampleBuffer) -> (items: [AVMetadataItem], range: CMTimeRange)? {
     guard CMSampleBufferDataIsReady(buffer), CMSampleBufferGetNumSamples(buffer) == 1,
       let description = CMSampleBufferGetFormatDescription(buffer),
