@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-// `NSValue` outside Apple's systems knows no structures but its own: times are stored as arrays of 64-bit words, with
-// the structures' sizes as their types.
+// `NSValue` of swift-corelibs-foundation supports few structures. The times are stored as arrays of
+// 64-bit integers with the size of the structure; the encodings distinguish them.
 private let timeEncoding = "[3q]"
 private let timeRangeEncoding = "[6q]"
 private let timeMappingEncoding = "[12q]"
@@ -23,11 +23,11 @@ extension NSValue {
     self.init(bytes: &mapping, objCType: timeMappingEncoding)
   }
 
-  /// The time in this value; invalid if it holds something else.
+  /// The `CMTime` in this value; invalid if it contains something else.
   public var timeValue: CMTime { stored(timeEncoding, default: .invalid) }
-  /// The time range in this value; invalid if it holds something else.
+  /// The `CMTimeRange` in this value; invalid if it contains something else.
   public var timeRangeValue: CMTimeRange { stored(timeRangeEncoding, default: .invalid) }
-  /// The time mapping in this value; invalid if it holds something else.
+  /// The `CMTimeMapping` in this value; invalid if it contains something else.
   public var timeMappingValue: CMTimeMapping {
     stored(timeMappingEncoding, default: CMTimeMapping(source: .invalid, target: .invalid))
   }
@@ -47,7 +47,7 @@ extension CMTimeRange: OVTValueType { public static var ovtValueEncoding: String
 extension CMTimeMapping: OVTValueType { public static var ovtValueEncoding: String { timeMappingEncoding } }
 
 extension NSCoder {
-  /// Encodes a time for a keyed archive.
+  /// Encodes a time under a key of a keyed archive.
   public func encode(_ time: CMTime, forKey key: String) {
     encode(time.value, forKey: key + ".value")
     encode(time.timescale, forKey: key + ".timescale")
@@ -55,7 +55,7 @@ extension NSCoder {
     encode(time.epoch, forKey: key + ".epoch")
   }
 
-  /// The time stored for a key; invalid if there is none.
+  /// Returns the time stored under a key; invalid if there is none.
   @discardableResult
   public func decodeTime(forKey key: String) -> CMTime {
     guard containsValue(forKey: key + ".flags") else { return .invalid }
@@ -65,25 +65,25 @@ extension NSCoder {
       epoch: decodeInt64(forKey: key + ".epoch"))
   }
 
-  /// Encodes a time range for a keyed archive.
+  /// Encodes a time range under a key of a keyed archive.
   public func encode(_ timeRange: CMTimeRange, forKey key: String) {
     encode(timeRange.start, forKey: key + ".start")
     encode(timeRange.duration, forKey: key + ".duration")
   }
 
-  /// The time range stored for a key; invalid if there is none.
+  /// Returns the time range stored under a key; invalid if there is none.
   @discardableResult
   public func decodeTimeRange(forKey key: String) -> CMTimeRange {
     CMTimeRange(start: decodeTime(forKey: key + ".start"), duration: decodeTime(forKey: key + ".duration"))
   }
 
-  /// Encodes a time mapping for a keyed archive.
+  /// Encodes a time mapping under a key of a keyed archive.
   public func encode(_ timeMapping: CMTimeMapping, forKey key: String) {
     encode(timeMapping.source, forKey: key + ".source")
     encode(timeMapping.target, forKey: key + ".target")
   }
 
-  /// The time mapping stored for a key; invalid if there is none.
+  /// Returns the time mapping stored under a key; invalid if there is none.
   @discardableResult
   public func decodeTimeMapping(forKey key: String) -> CMTimeMapping {
     CMTimeMapping(
@@ -91,7 +91,8 @@ extension NSCoder {
   }
 }
 
-/// The time of the host clock in seconds, which does not go back or stop with the clock on the wall.
+/// Returns the time of the host clock in seconds. It is monotonic and independent of changes of the
+/// wall clock.
 public func CACurrentMediaTime() -> TimeInterval {
   CMTimeGetSeconds(CMClockGetTime(CMClockGetHostTimeClock()))
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Times at a regular distance.
+/// Arithmetic on times at regular intervals.
 enum TimeGrid {
-  /// The first of `start`, `start + step`, `start + 2 step`, ... that is later than `time`, without walking there.
-  /// Where there are too many steps to count exactly, the grid begins anew one step after `time`.
+  /// Returns the first of `start`, `start + step`, `start + 2 step`, ... that is later than `time`,
+  /// in constant time. If the number of steps is too large to count exactly, the result is `time +
+  /// step`.
   static func first(after time: CMTime, from start: CMTime, every step: CMTime) -> CMTime {
     guard start <= time, step > .zero else { return start }
     let count = ((time - start).seconds / step.seconds).rounded(.down)
     guard count < Double(Int32.max) else { return time + step }
     var next = start + CMTimeMultiply(step, multiplier: Int32(clamping: count))
-    // The quotient is rounded: at most a step is missing, or two.
+    // The quotient is rounded, so that up to two steps may be missing.
     var attempts = 0
     while next <= time, attempts < 4 {
       next = next + step
@@ -19,7 +20,8 @@ enum TimeGrid {
     return next > time ? next : time + step
   }
 
-  /// A time so and so often; without bound to the factor, but rounded where the product is too large to be exact.
+  /// Returns `step` multiplied by `count`. The result is rounded if the product is too large to be
+  /// exact.
   static func multiple(_ step: CMTime, _ count: Int64) -> CMTime {
     if let factor = Int32(exactly: count) { return CMTimeMultiply(step, multiplier: factor) }
     let (value, overflow) = step.value.multipliedReportingOverflow(by: count)
@@ -27,8 +29,9 @@ enum TimeGrid {
     return CMTime(value: value, timescale: step.timescale)
   }
 
-  /// The next multiple of `step` after `time`, or before it if time runs backward. Never `time` itself, nor one behind:
-  /// where multiples are too large to be told apart, the one a step further on.
+  /// Returns the next multiple of `step` after `time`, or before it if `isBackward`. If multiples
+  /// are too large to be distinguished, the result is one step from `time`, so that it always lies
+  /// beyond it.
   static func multiple(of step: CMTime, beyond time: CMTime, isBackward: Bool) -> CMTime {
     let quotient = time.seconds / step.seconds
     if isBackward {
