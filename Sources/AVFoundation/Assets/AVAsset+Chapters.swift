@@ -3,15 +3,19 @@ import FFmpegMedia
 import Foundation
 
 extension AVAsset {
-  /// The languages of the chapters' titles: one at most, undetermined (`und`) where the file does not say it.
+  /// The languages of the chapters' titles: at most one, which is undetermined (`und`) if the file
+  /// does not state it.
   public var availableChapterLocales: [Locale] {
     guard let facts = file.factsIfReadable, !facts.chapters.isEmpty else { return [] }
     let language = facts.tracks.first { $0.stream.isChapterText }?.stream.language ?? "und"
     return [Locale(identifier: Locale.Language(identifier: language).minimalIdentifier)]
   }
 
-  /// The chapters, each with its title. Empty if the titles are in another language. There are no pictures of chapters:
-  /// keys but the title find nothing.
+  /// Returns the chapters, each with its title.
+  /// - Parameters:
+  ///   - locale: The language of the titles. If the titles are in another language, the result is
+  ///     empty.
+  ///   - commonKeys: It has no effect, since chapters have titles only.
   public func chapterMetadataGroups(
     withTitleLocale locale: Locale, containingItemsWithCommonKeys commonKeys: [AVMetadataKey]? = nil
   ) -> [AVTimedMetadataGroup] {
@@ -20,7 +24,8 @@ extension AVAsset {
     return chapterGroups(own)
   }
 
-  /// The chapters. A file has titles in one language here, so that the preferred ones choose nothing.
+  /// Returns the chapters. A file has titles in one language only, so `preferredLanguages` has no
+  /// effect.
   public func chapterMetadataGroups(bestMatchingPreferredLanguages preferredLanguages: [String])
     -> [AVTimedMetadataGroup]
   { availableChapterLocales.first.map(chapterGroups) ?? [] }
@@ -39,7 +44,8 @@ extension AVAsset {
     return chapterMetadataGroups(bestMatchingPreferredLanguages: preferredLanguages)
   }
 
-  /// A chapter lasts until the next one begins, as a movie stores them, and the last one to its end.
+  /// Returns the chapters. Each ends at the latest where the next begins. One without an end of its
+  /// own ends there, and the last at the end of the movie.
   private func chapterGroups(_ locale: Locale) -> [AVTimedMetadataGroup] {
     guard let facts = file.factsIfReadable else { return [] }
     let whole = Int64(clamping: (facts.duration.seconds * 1_000_000).rounded())

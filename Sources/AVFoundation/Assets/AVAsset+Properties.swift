@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-// The properties for `load(_:)`. Reading any of them opens the file, and throws when it cannot be read.
+// The properties for `load(_:)`. Loading any of them opens the file, and throws an error if the
+// file cannot be read.
 
 extension AVPartialAsyncProperty where Root: AVAsset {
   private static func property<T>(

@@ -2,17 +2,18 @@
 import FFmpegMedia
 import Foundation
 
-/// A movie: its tracks and what holds for all of them.
+/// A movie: its tracks and the properties of the whole.
 ///
-/// The file is opened when a property is first asked for. The plain properties block meanwhile and give empty values
-/// for a file that cannot be read; `load(_:)` does not block, and throws the reason.
+/// The file is opened when a property is first read. The synchronous properties block until then,
+/// and have empty values if the file cannot be read. `load(_:)` does not block, and throws the
+/// error.
 open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, ValuePreparing, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   let file: AssetFile
   private let lock = Lock()
   private var cachedTracks: [AVAssetTrack]?
 
-  /// An asset for a file.
+  /// Creates an asset for a file.
   public convenience init(url: URL) {
     self.init(file: AssetFile(url: url, frameRate: nil, restrictions: .forbidAll))
   }
@@ -45,9 +46,9 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, ValuePreparing, @un
 
   func prepare(_ key: String, _ completion: @escaping @Sendable () -> Void) { file.whenOpened(completion) }
 
-  /// Cancels the loading that is under way: it ends with `AVError.operationCancelled`, and stays so. Who waits is told
-  /// at once, whatever the file, the server or a resource loader's delegate does. Without effect where nothing is being
-  /// loaded.
+  /// Cancels loading in progress, which ends with `AVError.Code.operationCancelled`; the asset
+  /// remains in that state. Waiting callers are told at once, even if the file system, a server or
+  /// a resource loader's delegate does not respond. It has no effect if nothing is being loaded.
   open func cancelLoading() { file.cancel() }
 
   // MARK: Tracks
@@ -64,7 +65,7 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, ValuePreparing, @un
     }
   }
 
-  /// The tracks in the file's order; none if it cannot be read.
+  /// The tracks in the order of the file; empty if it cannot be read.
   open var tracks: [AVAssetTrack] { (try? loadedTracks()) ?? [] }
 
   @discardableResult
@@ -72,7 +73,8 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, ValuePreparing, @un
     tracks.first { $0.trackID == trackID }
   }
 
-  // A mutable composition's, by the same name, gives tracks of its own class.
+  // The method of the same name of `AVMutableComposition` returns tracks of its own class, and is
+  // preferred.
   @_disfavoredOverload
   @discardableResult
   open func tracks(withMediaType mediaType: AVMediaType) -> [AVAssetTrack] {
@@ -138,23 +140,25 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, ValuePreparing, @un
 
   // MARK: The whole
 
-  /// The end of the longest track.
+  /// The latest end of any video or audio track.
   open var duration: CMTime { file.factsIfReadable?.duration ?? .zero }
-  /// The rate to play at, as a local movie file says.
+  /// The preferred rate of playback according to the header of a local movie file; 1.0 for others.
   open var preferredRate: Float { file.header?.rate ?? 1 }
-  /// 0.0 to 1.0, as a local movie file says.
+  /// The preferred volume, from 0.0 to 1.0, according to the header of a local movie file; 1.0 for
+  /// others.
   open var preferredVolume: Float { file.header?.volume ?? 1 }
-  /// How to turn the movie as a whole, as a local movie file says. Its tracks may be turned as well.
+  /// The transform of the movie as a whole, according to the header of a local movie file. Tracks
+  /// may have transforms of their own in addition.
   open var preferredTransform: CGAffineTransform {
     file.header.flatMap { CGAffineTransform(movieMatrix: $0.matrix) } ?? .identity
   }
-  /// A file is not live.
+  /// Always invalid, since a file is not a live stream.
   open var minimumTimeOffsetFromLive: CMTime { .invalid }
-  /// Whether times are known without a guess: they are where the container has a table of samples.
+  /// Whether times are exact: true if the container has a sample table.
   open var providesPreciseDurationAndTiming: Bool {
     file.factsIfReadable?.tracks.contains { $0.stream.sampleCount != nil } ?? false
   }
-  /// Which references to other files are not followed. See `AVURLAssetReferenceRestrictionsKey`.
+  /// The references to other files that are not followed; see `AVURLAssetReferenceRestrictionsKey`.
   open var referenceRestrictions: AVAssetReferenceRestrictions { file.restrictions }
 
   open var isReadable: Bool { tracks.contains { $0.isDecodable } && !hasProtectedContent }
@@ -165,15 +169,15 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, ValuePreparing, @un
   open var hasProtectedContent: Bool {
     file.factsIfReadable?.tracks.contains { $0.stream.isProtected } ?? false
   }
-  /// Whether a photo library would take the movie: H.264 or HEVC.
+  /// Whether a photo library would accept the movie: true for H.264 and HEVC.
   open var isCompatibleWithSavedPhotosAlbum: Bool {
     tracks(withMediaType: .video).contains { ["h264", "hevc"].contains($0.facts.stream.codec.codecName) }
   }
-  /// The duration that the file's header tells.
+  /// The duration according to the header of the file.
   open var overallDurationHint: CMTime { duration }
 }
 
-/// Which references between files an asset must not follow.
+/// The kinds of references between files that an asset must not follow.
 public struct AVAssetReferenceRestrictions: OptionSet, Sendable {
   public let rawValue: UInt
   public init(rawValue: UInt) { self.rawValue = rawValue }

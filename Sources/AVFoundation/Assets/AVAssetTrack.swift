@@ -5,7 +5,7 @@ import Foundation
 /// A track of an asset.
 open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
-  /// What a track is to another one.
+  /// The relation of a track to another track.
   public struct AssociationType: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -18,13 +18,14 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
     public static let metadataReferent = AssociationType(rawValue: "cdsc")
   }
 
-  /// What the file tells of the track; a composition's track gives those of its first part.
+  /// The description of the track in the file. For a track of a composition it is that of the first
+  /// part.
   var facts: TrackFacts { ownFacts }
   private let ownFacts: TrackFacts
   let file: AssetFile
   private let lock = Lock()
   private weak var owner: AVAsset?
-  /// Of the samples, for cursors; the inner nil: there can be none.
+  /// The sample index for cursors. The inner optional is nil if no index can be made.
   private var knownIndex: SampleIndex??
 
   init(asset: AVAsset, facts: TrackFacts) {
@@ -34,7 +35,7 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
     super.init()
   }
 
-  /// The asset, while somebody holds it.
+  /// The asset; nil after it has been released.
   open var asset: AVAsset? { lock.withLock { owner } }
 
   // MARK: Loading (a track exists only when its file has been read)
@@ -52,51 +53,54 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
 
   // MARK: Facts
 
-  /// The number by which the file knows the track.
+  /// The identifier of the track in the file.
   open var trackID: CMPersistentTrackID { facts.stream.trackID }
   open var mediaType: AVMediaType { facts.mediaType }
-  /// `CMFormatDescription`s: one, as libavformat tells it.
+  /// The format descriptions, as `CMFormatDescription` objects: at most one, made from
+  /// libavformat's description.
   open var formatDescriptions: [Any] { facts.format.map { [$0] } ?? [] }
   open var isPlayable: Bool { isDecodable }
-  /// Whether a decoder is at hand.
+  /// Whether the track can be decoded: a decoder is available and the track is not encrypted.
   open var isDecodable: Bool { facts.stream.codec.hasDecoder && !facts.stream.isProtected }
   open var isEnabled: Bool { facts.stream.isDefault }
-  /// No sample lies in another file.
+  /// Always true: no sample is in another file.
   open var isSelfContained: Bool { true }
-  /// The sum of all samples' sizes in bytes. Where the container does not tell, the file is read through.
+  /// The total size of all samples in bytes. If the container does not state it, the whole file is
+  /// read.
   open var totalSampleDataLength: Int64 {
     guard let file = file.factsIfReadable, let totals = try? facts.totals(in: file) else { return 0 }
     return totals.bytes
   }
   func loadedDataLength() throws -> Int64 { try facts.totals(in: file.facts()).bytes }
-  /// Where the track lies on the asset's time line.
+  /// The time range of the track on the asset's timeline.
   open var timeRange: CMTimeRange { facts.timeRange }
-  /// Units per second of the track's times.
+  /// The time scale of the track, in units per second.
   open var naturalTimeScale: CMTimeScale { facts.stream.timeBase.den }
-  /// Bits per second.
+  /// The data rate in bits per second.
   open var estimatedDataRate: Float {
     guard let file = file.factsIfReadable else { return 0 }
     return facts.dataRate(in: file)
   }
-  /// ISO 639-2/T; nil if the file does not say.
+  /// The language as an ISO 639-2/T code; nil if the file does not state it.
   open var languageCode: String? { facts.stream.language }
-  /// BCP 47, as a local movie file says; nil if it does not.
+  /// The language as a BCP 47 tag, according to a local movie file; nil if it does not state it.
   open var extendedLanguageTag: String? { file.header?.tracks[trackID]?.languageTag }
-  /// The picture's size in square pixels, before `preferredTransform`.
+  /// The size of the picture in square pixels, before `preferredTransform`.
   open var naturalSize: CGSize { facts.naturalSize }
-  /// How to turn the picture for display.
+  /// The transform of the picture for display.
   open var preferredTransform: CGAffineTransform { facts.transform }
-  /// 0.0 to 1.0, as a local movie file says.
+  /// The preferred volume, from 0.0 to 1.0, according to a local movie file; 1.0 for others.
   open var preferredVolume: Float {
     mediaType == .audio ? file.header?.tracks[trackID]?.volume ?? 1 : 1
   }
-  /// Frames per second on average; 0 for sound.
+  /// The average frame rate in frames per second; 0 for other media than video.
   open var nominalFrameRate: Float { facts.frameRate }
-  /// The shortest frame's duration; invalid for sound.
+  /// The duration of the shortest frame; invalid for other media than video.
   open var minFrameDuration: CMTime { facts.minFrameDuration }
-  /// Whether decode order differs from presentation order.
+  /// Whether the decode order differs from the presentation order.
   open var requiresFrameReordering: Bool { facts.stream.kind == .video && facts.stream.reorderDepth > 0 }
-  /// Whether audio samples need others to be decoded. None of the codecs that libavcodec reads from movies do.
+  /// Whether audio samples depend on other samples: always false, since this holds for the codecs
+  /// of movies that libavcodec decodes.
   open var hasAudioSampleDependencies: Bool { false }
 
   @discardableResult
@@ -132,7 +136,8 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
 
   // MARK: Segments
 
-  /// How the track's media maps to the asset's time line: a gap before it, if it starts late, and the media.
+  /// The mapping of the track's media to the asset's timeline: a gap if the track begins late, and
+  /// the media.
   open var segments: [AVAssetTrackSegment] {
     var segments: [AVAssetTrackSegment] = []
     let range = timeRange
@@ -145,7 +150,7 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
     return segments
   }
 
-  /// The segment at a time; nil outside the track.
+  /// Returns the segment at a time; nil outside the track.
   @discardableResult
   open func segment(forTrackTime trackTime: CMTime) -> AVAssetTrackSegment? {
     segments.first { $0.timeMapping.target.containsTime(trackTime) }
@@ -155,7 +160,8 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
     segment(forTrackTime: trackTime)
   }
 
-  /// The presentation time of the sample that is shown at a time; invalid outside the track.
+  /// Returns the presentation time of the sample that is presented at `trackTime`; invalid outside
+  /// the track.
   @discardableResult
   open func samplePresentationTime(forTrackTime trackTime: CMTime) -> CMTime {
     guard trackTime.isNumeric, timeRange.containsTime(trackTime), let times = SampleTimes(self) else {
@@ -165,7 +171,8 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
     let wanted = stream.units(trackTime)
     guard times.seek(to: wanted) else { return .invalid }
     var best: Int64?
-    // Decode times never pass presentation times: beyond the wanted one nothing earlier can follow.
+    // Decode times are not later than presentation times: after a decode time beyond the wanted
+    // time, no sample is presented earlier.
     while let sample = times.next() {
       if let shown = sample.shown, shown <= wanted { best = max(best ?? shown, shown) }
       if sample.decoded > wanted { break }
@@ -181,10 +188,10 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
     }
   }
 
-  /// The file has changed: cursors that are made from now on look at it anew.
+  /// Discards the sample index after the file has changed, so that new cursors read it again.
   func forgetSamples() { lock.withLock { knownIndex = nil } }
 
-  /// The samples by their numbers; nil for a track that is none of a file's, or whose file cannot be read.
+  /// The sample index; nil for a track of a composition, or if the file cannot be read.
   var sampleIndex: SampleIndex? {
     if self is AVCompositionTrack { return nil }
     return lock.withLock {
@@ -197,7 +204,7 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
 
   // MARK: Associations
 
-  /// The kinds of associations with other tracks, as a local movie file says.
+  /// The types of associations with other tracks, according to a local movie file.
   open var availableTrackAssociationTypes: [String] {
     (file.header?.tracks[trackID]?.references.keys).map { $0.sorted() } ?? []
   }
@@ -211,12 +218,12 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
   ) async throws -> [AVAssetTrack] { associatedTracks(ofType: trackAssociationType) }
 }
 
-/// A part of a track: media, or a gap.
+/// A segment of a track: media, or a gap.
 open class AVAssetTrackSegment: NSObject, @unchecked Sendable {
   // Sendable: immutable; subclasses answer for themselves.
-  /// Source: the media's own time line. Target: the track's.
+  /// The source is the time range in the media, and the target the time range in the track.
   public let timeMapping: CMTimeMapping
-  /// Nothing is presented in this part.
+  /// Whether nothing is presented in this segment.
   open var isEmpty: Bool { !timeMapping.source.isValid }
 
   init(timeMapping: CMTimeMapping) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A property that can be loaded without blocking, whatever the type of its value.
+/// A property that can be loaded without blocking, without the type of its value.
 open class AVPartialAsyncProperty<Root: AVAsynchronousKeyValueLoading>: @unchecked Sendable, Hashable {
   // Sendable: immutable; a key path to a class, whose readers are `@Sendable`.
-  /// The property's name, as the key-based functions take it.
+  /// The name of the property in the key-based functions.
   let key: String
 
   init(key: String) { self.key = key }
@@ -18,7 +18,7 @@ public final class AVAsyncProperty<Root: AVAsynchronousKeyValueLoading, Value>: 
   @unchecked Sendable
 {
   // Sendable: immutable.
-  /// How far the loading of a property has come.
+  /// The state of the loading of a property.
   public enum Status {
     case notYetLoaded
     case loading
@@ -26,7 +26,7 @@ public final class AVAsyncProperty<Root: AVAsynchronousKeyValueLoading, Value>: 
     case failed(NSError)
   }
 
-  /// Reads the value; may block, and fails as the file does.
+  /// Reads the value. It may block, and throws an error if the file cannot be read.
   let read: @Sendable (Root) throws -> Value
 
   init(key: String, read: @escaping @Sendable (Root) throws -> Value) {
@@ -35,7 +35,7 @@ public final class AVAsyncProperty<Root: AVAsynchronousKeyValueLoading, Value>: 
   }
 }
 
-/// How far the loading of a key's value has come.
+/// The state of the loading of a value.
 public enum AVKeyValueStatus: Int, Sendable {
   case unknown = 0
   case loading = 1
@@ -44,16 +44,17 @@ public enum AVKeyValueStatus: Int, Sendable {
   case cancelled = 4
 }
 
-/// What has properties that may need to be read from a file first.
+/// An object with properties that may have to be loaded from a file.
 public protocol AVAsynchronousKeyValueLoading: AnyObject, Sendable {
-  /// Whether a key's value can be read without blocking. On failure `outError` holds the reason.
+  /// Returns the state of a key's value. If it is `.failed`, `outError` receives the error.
   func statusOfValue(forKey key: String, error outError: NSErrorPointer) -> AVKeyValueStatus
   /// Loads the values in the background. The handler is called once, on any thread.
   func loadValuesAsynchronously(forKeys keys: [String], completionHandler handler: (@Sendable () -> Void)?)
 }
 
 extension AVAsynchronousKeyValueLoading {
-  /// Loads the values of keys without blocking. Ask `statusOfValue(forKey:error:)` afterwards what became of each.
+  /// Loads the values of keys without blocking. Afterwards `statusOfValue(forKey:error:)` returns
+  /// the result for each.
   public func loadValues(forKeys keys: [String]) async {
     await withCheckedContinuation { continuation in
       loadValuesAsynchronously(forKeys: keys) { continuation.resume() }
@@ -61,6 +62,7 @@ extension AVAsynchronousKeyValueLoading {
   }
 
   /// Loads a property without blocking.
+  /// - Throws: The error because of which it cannot be loaded.
   public func load<T>(_ property: AVAsyncProperty<Self, T>) async throws -> T {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Loaded<T>, Error>) in
       prepared(property.key) {
@@ -69,14 +71,17 @@ extension AVAsynchronousKeyValueLoading {
     }.value
   }
 
-  /// Does something on the loading queue, once what it needs is there.
-  /// - Parameter key: The property that it is about.
+  /// Calls a closure on the loading queue after a property has been prepared.
+  /// - Parameters:
+  ///   - key: The name of the property.
+  ///   - body: The closure.
   func prepared(_ key: String, _ body: @escaping @Sendable () -> Void) {
     guard let self = self as? any ValuePreparing else { return assetLoadingQueue.async(execute: body) }
     self.prepare(key) { assetLoadingQueue.async(execute: body) }
   }
 
   /// Loads several properties without blocking.
+  /// - Throws: The error of the first property that cannot be loaded.
   public func load<A, B, each Rest>(
     _ propertyA: AVAsyncProperty<Self, A>, _ propertyB: AVAsyncProperty<Self, B>,
     _ rest: repeat AVAsyncProperty<Self, each Rest>
@@ -84,7 +89,7 @@ extension AVAsynchronousKeyValueLoading {
     (try await load(propertyA), try await load(propertyB), repeat try await load(each rest))
   }
 
-  /// Whether a property has been loaded, with its value or its error.
+  /// Returns the state of a property, with its value or its error.
   public func status<T>(of property: AVAsyncProperty<Self, T>) -> AVAsyncProperty<Self, T>.Status {
     var error: NSError?
     switch statusOfValue(forKey: property.key, error: &error) {
@@ -100,20 +105,22 @@ extension AVAsynchronousKeyValueLoading {
   }
 }
 
-/// Carries a value out of the loading queue, whose only owner hands it over.
-// Sendable: carries a value out of the task that loaded it, which keeps nothing.
+/// Carries a value out of the loading queue.
+// Sendable: the task that loaded the value does not keep it.
 private struct Loaded<T>: @unchecked Sendable { let value: T }
 
-/// What has properties that may depend on a server, on a disk or on a program's answer.
+/// An object whose properties may depend on a server, a disk or an answer of the program.
 protocol ValuePreparing: AnyObject {
-  /// Sees to it that reading a property will not wait for anybody.
+  /// Prepares a property so that reading it does not block.
   /// - Parameters:
-  ///   - key: The property's name.
-  ///   - completion: Called once, on any thread, when the property has come or cannot come. It must not block.
+  ///   - key: The name of the property.
+  ///   - completion: Called once, on any thread, when the property is available or has failed. It
+  ///     must not block.
   func prepare(_ key: String, _ completion: @escaping @Sendable () -> Void)
 }
 
-/// Where properties are read for the asynchronous functions, whose number of threads is limited. Nothing waits here for an
-/// answer of a program, or for a file to be opened: that is what `ValuePreparing` is for.
+/// The queue on which properties are read for the asynchronous functions. The number of its threads
+/// is limited, so nothing on it waits for an answer of the program or for a file to be opened; see
+/// `ValuePreparing`.
 let assetLoadingQueue = DispatchQueue(
   label: "AVFoundation.loading", qos: .userInitiated, attributes: .concurrent)

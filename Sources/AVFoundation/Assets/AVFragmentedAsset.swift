@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// An asset whose file may go on in fragments while it is open.
+/// An asset whose file may be extended by fragments while it is open.
 public protocol AVFragmentMinding {
-  /// Whether an `AVFragmentedAssetMinder` looks after the asset.
+  /// Whether an `AVFragmentedAssetMinder` monitors the asset.
   var isAssociatedWithFragmentMinder: Bool { get }
 }
 
-/// A movie in a file that may still be written, in fragments. What is known of it changes while an `AVFragmentedAssetMinder`
-/// looks after it; see the notifications `AVAssetDurationDidChange`, `AVAssetContainsFragmentsDidChange`,
-/// `AVAssetWasDefragmented`, and of its tracks `AVAssetTrackTimeRangeDidChange` and `AVAssetTrackSegmentsDidChange`.
+/// A movie in a file that may still be written in fragments. Its properties change while an
+/// `AVFragmentedAssetMinder` monitors it. The asset then posts `AVAssetDurationDidChange`,
+/// `AVAssetContainsFragmentsDidChange` and `AVAssetWasDefragmented`, and its tracks post
+/// `AVAssetTrackTimeRangeDidChange` and `AVAssetTrackSegmentsDidChange`.
 open class AVFragmentedAsset: AVURLAsset, AVFragmentMinding, @unchecked Sendable {
   // Sendable: `mindingLock` guards what changes.
   private let mindingLock = Lock()
   private var minders = 0
 
-  /// Makes an asset; see `AVURLAsset.init(url:options:)`.
+  /// Creates an asset; see `AVURLAsset.init(url:options:)`.
   public override init(url URL: URL, options: [String: Any]? = nil) { super.init(url: URL, options: options) }
 
   open var isAssociatedWithFragmentMinder: Bool { mindingLock.withLock { minders > 0 } }
@@ -30,7 +31,7 @@ open class AVFragmentedAsset: AVURLAsset, AVFragmentMinding, @unchecked Sendable
     tracks.lazy.compactMap { $0 as? AVFragmentedAssetTrack }.first { $0.trackID == trackID }
   }
 
-  /// Looks at the file again, and tells what has changed.
+  /// Reads the file again, and posts notifications of what has changed.
   fileprivate func mind() {
     let wasFragmented = containsFragments
     guard let (old, new) = file.refresh() else { return }
@@ -52,7 +53,7 @@ open class AVFragmentedAsset: AVURLAsset, AVFragmentMinding, @unchecked Sendable
   }
 }
 
-/// A track of an asset whose file may still be written.
+/// A track of a fragmented asset.
 open class AVFragmentedAssetTrack: AVAssetTrack, @unchecked Sendable {
   // Sendable: the base class's lock guards what changes.
   private let number: CMPersistentTrackID
@@ -62,13 +63,14 @@ open class AVFragmentedAssetTrack: AVAssetTrack, @unchecked Sendable {
     super.init(asset: asset, facts: facts)
   }
 
-  /// As the file is now; a track that is there no more is what it was.
+  /// The description of the track in the current state of the file. If the track is no longer
+  /// there, it is the original one.
   override var facts: TrackFacts {
     file.factsIfReadable?.tracks.first { $0.stream.trackID == number } ?? super.facts
   }
 }
 
-/// Looks at the files of assets again and again, for fragments that have been written meanwhile.
+/// Monitors the files of assets at regular intervals for new fragments.
 open class AVFragmentedAssetMinder: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()
@@ -79,9 +81,11 @@ open class AVFragmentedAssetMinder: NSObject, @unchecked Sendable {
   /// The shortest and the longest interval, in seconds.
   private static let intervals = 0.001...86_400
 
+  /// Creates a minder with one asset.
   /// - Parameters:
-  ///   - asset: What to look after first; see `addFragmentedAsset(_:)`.
-  ///   - mindingInterval: Seconds between two looks; from a millisecond to a day.
+  ///   - asset: The asset; see `addFragmentedAsset(_:)`.
+  ///   - mindingInterval: The interval in seconds; it is limited to the range from a millisecond to
+  ///     a day.
   public init(asset: any AVAsset & AVFragmentMinding, mindingInterval: TimeInterval) {
     interval = Self.usable(mindingInterval)
     timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "AVFoundation.minder"))
@@ -106,7 +110,8 @@ open class AVFragmentedAssetMinder: NSObject, @unchecked Sendable {
     timer.schedule(deadline: .now() + interval, repeating: interval)
   }
 
-  /// Seconds between two looks.
+  /// The interval between two examinations of the files, in seconds; it is limited to the range
+  /// from a millisecond to a day.
   open var mindingInterval: TimeInterval {
     get { lock.withLock { interval } }
     set {
@@ -115,10 +120,10 @@ open class AVFragmentedAssetMinder: NSObject, @unchecked Sendable {
     }
   }
 
-  /// What is looked after.
+  /// The monitored assets.
   open var assets: [any AVAsset & AVFragmentMinding] { lock.withLock { minded } }
 
-  /// Looks after an asset, which is held: an `AVFragmentedAsset`; of others nothing changes.
+  /// Adds an asset, which is retained. Only an `AVFragmentedAsset` is monitored.
   open func addFragmentedAsset(_ asset: any AVAsset & AVFragmentMinding) {
     let isNew = lock.withLock {
       guard !minded.contains(where: { $0 === asset }) else { return false }
@@ -128,7 +133,7 @@ open class AVFragmentedAssetMinder: NSObject, @unchecked Sendable {
     if isNew { (asset as? AVFragmentedAsset)?.changeMinders(by: 1) }
   }
 
-  /// Looks after an asset no more.
+  /// Removes an asset.
   open func removeFragmentedAsset(_ asset: any AVAsset & AVFragmentMinding) {
     let wasThere = lock.withLock {
       let count = minded.count

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What is chosen in each of an asset's groups of alternatives.
+/// The selected options in an asset's media selection groups.
 open class AVMediaSelection: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   fileprivate let lock = Lock()
-  /// By the tracks of a group, the one that is chosen; 0: none.
+  /// The identifier of the selected track by the identifiers of the tracks of its group; 0 if no
+  /// option is selected.
   fileprivate var chosen: [[CMPersistentTrackID]: CMPersistentTrackID]
-  /// The asset, while somebody holds it.
+  /// The asset; nil after it has been released.
   open private(set) weak var asset: AVAsset?
 
   init(_ asset: AVAsset?, _ chosen: [[CMPersistentTrackID]: CMPersistentTrackID] = [:]) {
@@ -16,7 +17,8 @@ open class AVMediaSelection: NSObject, NSCopying, NSMutableCopying, @unchecked S
     super.init()
   }
 
-  /// The option that is chosen in a group; nil: none.
+  /// Returns the selected option of a group, or its default option if none was selected explicitly;
+  /// nil if no option is selected.
   open func selectedMediaOption(in mediaSelectionGroup: AVMediaSelectionGroup) -> AVMediaSelectionOption? {
     guard let number = lock.withLock({ chosen[mediaSelectionGroup.key] }) else {
       return mediaSelectionGroup.defaultOption
@@ -24,29 +26,31 @@ open class AVMediaSelection: NSObject, NSCopying, NSMutableCopying, @unchecked S
     return mediaSelectionGroup.options.first { $0.track.trackID == number }
   }
 
-  /// Whether a player may choose in a group by its own criteria: nobody has chosen there.
+  /// Returns whether a player may select an option by its own criteria: true if none was selected
+  /// explicitly.
   open func mediaSelectionCriteriaCanBeAppliedAutomatically(
     to mediaSelectionGroup: AVMediaSelectionGroup
   ) -> Bool { lock.withLock { chosen[mediaSelectionGroup.key] } == nil }
 
-  /// A selection that does not change with this one.
+  /// Returns an `AVMediaSelection` that later changes of this one do not affect.
   open func copy(with zone: NSZone? = nil) -> Any {
     AVMediaSelection(asset, lock.withLock { chosen })
   }
 
-  /// A selection that can be changed on its own.
+  /// Returns an `AVMutableMediaSelection` that can be changed independently.
   open func mutableCopy(with zone: NSZone? = nil) -> Any {
     AVMutableMediaSelection(asset, lock.withLock { chosen })
   }
 }
 
-/// A selection that a program changes.
+/// A media selection that can be modified.
 open class AVMutableMediaSelection: AVMediaSelection, @unchecked Sendable {
   // Sendable: the base class's lock guards all.
-  /// Chooses in a group.
+  /// Selects an option of a group.
   /// - Parameters:
-  ///   - mediaSelectionOption: One of the group's; another one changes nothing. nil: none, where the group allows that.
-  ///   - mediaSelectionGroup: One of the asset's.
+  ///   - mediaSelectionOption: An option of the group; another one has no effect. Nil selects none,
+  ///     and has no effect if the group does not allow that.
+  ///   - mediaSelectionGroup: A group of the asset.
   open func select(
     _ mediaSelectionOption: AVMediaSelectionOption?, in mediaSelectionGroup: AVMediaSelectionGroup
   ) {
@@ -65,13 +69,13 @@ extension AVMediaSelectionGroup {
 }
 
 extension AVAsset {
-  /// Combinations that are made at most: files have a few languages.
+  /// The most combinations that are returned. Files usually have a few languages.
   private static let mostSelections = 4096
 
-  /// What is played unless somebody chooses.
+  /// The selection of the default options.
   public var preferredMediaSelection: AVMediaSelection { AVMediaSelection(self) }
 
-  /// All that can be chosen: each option of each group, with each of the others; none where there is nothing to choose.
+  /// All combinations of the options of the groups; empty if there are no groups.
   public var allMediaSelections: [AVMediaSelection] {
     let groups = availableMediaCharacteristicsWithMediaSelectionOptions.compactMap {
       mediaSelectionGroup(forMediaCharacteristic: $0)
@@ -89,12 +93,13 @@ extension AVAsset {
     return choices.map { AVMediaSelection(self, $0) }
   }
 
-  /// Whether the file is of a kind that can go on in fragments: a QuickTime movie or an ISO media file.
+  /// Whether the format of the file allows fragments: true for QuickTime movies and ISO base media
+  /// files.
   public var canContainFragments: Bool { file.factsIfReadable?.demuxer.isMovie ?? false }
-  /// Whether the local movie file goes on in fragments.
+  /// Whether the local movie file has fragments.
   public var containsFragments: Bool { file.header?.isFragmented ?? false }
-  /// Whether a receiver of AirPlay would play the video: H.264 or HEVC in a movie file, with AAC or without sound. Nothing here
-  /// sends it to one.
+  /// Whether the video could be played by AirPlay: H.264 or HEVC in a movie file, with AAC, ALAC,
+  /// AC-3, E-AC-3 or MP3 or without sound. AirPlay itself is not supported.
   public var isCompatibleWithAirPlayVideo: Bool {
     let video = tracks(withMediaType: .video)
     let sound = tracks(withMediaType: .audio)

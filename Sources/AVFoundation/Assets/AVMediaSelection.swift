@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Tracks of which one is to be played: languages of the sound, subtitles. They are the tracks of one alternate group of
-/// a local movie file (ISO/IEC 14496-12, 8.3.2).
+/// A group of tracks of which one is played, for example languages of sound or of subtitles. The
+/// tracks have the same alternate group in a local movie file (ISO/IEC 14496-12, 8.3.2).
 open class AVMediaSelectionGroup: NSObject, @unchecked Sendable {
   // Sendable: immutable.
   public let options: [AVMediaSelectionOption]
-  /// What is played unless somebody chooses: the first track that the file enables.
+  /// The option that is played by default: the first enabled track.
   public let defaultOption: AVMediaSelectionOption?
-  /// Whether none of them need be played: subtitles need not, sound and pictures do.
+  /// Whether none of the options need be selected: true for legible media, such as subtitles.
   public let allowsEmptySelection: Bool
 
   init(_ tracks: [AVAssetTrack], isLegible: Bool) {
@@ -18,7 +18,7 @@ open class AVMediaSelectionGroup: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// The option with a property list of its own; nil if there is none any more.
+  /// Returns the option with the given property list; nil if there is none.
   open func mediaSelectionOption(withPropertyList plist: Any) -> AVMediaSelectionOption? {
     guard let list = plist as? [String: Any], let number = list[AVMediaSelectionOption.trackKey] as? NSNumber
     else { return nil }
@@ -35,7 +35,7 @@ open class AVMediaSelectionGroup: NSObject, @unchecked Sendable {
     mediaSelectionOptions.filter { $0.locale?.identifier(.bcp47) == locale.identifier(.bcp47) }
   }
 
-  /// Those in the first of the languages, then those in the next.
+  /// Returns the options in the preferred languages, in the order of the languages.
   open class func mediaSelectionOptions(
     from mediaSelectionOptions: [AVMediaSelectionOption],
     filteredAndSortedAccordingToPreferredLanguages preferredLanguages: [String]
@@ -68,11 +68,11 @@ open class AVMediaSelectionGroup: NSObject, @unchecked Sendable {
   }
 }
 
-/// One of several tracks to choose from.
+/// An option of a media selection group, which is a track.
 open class AVMediaSelectionOption: NSObject, @unchecked Sendable {
   // Sendable: immutable.
   let track: AVAssetTrack
-  /// Holds the asset, of which a track knows weakly.
+  /// Keeps the asset alive: a track refers to it weakly.
   private let asset: AVAsset?
   static let trackKey = "MediaSelectionOptionsPersistentID"
 
@@ -83,7 +83,7 @@ open class AVMediaSelectionOption: NSObject, @unchecked Sendable {
   }
 
   open var mediaType: AVMediaType { track.mediaType }
-  /// `NSNumber`s of four-character codes.
+  /// The media subtypes: four-character codes as `NSNumber` objects.
   open var mediaSubTypes: [NSNumber] {
     (track.formatDescriptions as? [CMFormatDescription] ?? []).map {
       NSNumber(value: CMFormatDescriptionGetMediaSubType($0))
@@ -100,7 +100,8 @@ open class AVMediaSelectionOption: NSObject, @unchecked Sendable {
   open func metadata(forFormat format: AVMetadataFormat) -> [AVMetadataItem] {
     track.metadata(forFormat: format)
   }
-  /// The option of another group that goes with this one: the track that follows it, or is followed by it.
+  /// Returns the option of another group that is associated with this one: its track follows this
+  /// one's, or is followed by it.
   open func associatedMediaSelectionOption(
     in mediaSelectionGroup: AVMediaSelectionGroup
   ) -> AVMediaSelectionOption? {
@@ -109,12 +110,12 @@ open class AVMediaSelectionOption: NSObject, @unchecked Sendable {
         || option.track.associatedTracks(ofType: .selectionFollower).contains { $0.trackID == track.trackID }
     }
   }
-  /// For `AVMediaSelectionGroup.mediaSelectionOption(withPropertyList:)`.
+  /// Returns a property list for `AVMediaSelectionGroup.mediaSelectionOption(withPropertyList:)`.
   open func propertyList() -> Any {
     [Self.trackKey: NSNumber(value: track.trackID), "MediaSelectionOptionsMediaType": mediaType.rawValue]
       as [String: Any]
   }
-  /// The track's title, or the language in the user's words.
+  /// The title of the track, or the name of its language in the current locale.
   open var displayName: String { displayName(with: Locale.current) }
   open func displayName(with locale: Locale) -> String {
     let titles = AVMetadataItem.metadataItems(
@@ -127,13 +128,14 @@ open class AVMediaSelectionOption: NSObject, @unchecked Sendable {
 }
 
 extension AVAsset {
-  /// Characteristics of which there is something to choose.
+  /// The characteristics that have a media selection group.
   public var availableMediaCharacteristicsWithMediaSelectionOptions: [AVMediaCharacteristic] {
     [.audible, .visual, .legible].filter { mediaSelectionGroup(forMediaCharacteristic: $0) != nil }
   }
 
-  /// The tracks of a characteristic among which one is to be chosen: `.audible`, `.visual` or `.legible`. Nil if no
-  /// local movie file says that they stand in for each other.
+  /// Returns the group of alternative tracks with a characteristic: `.audible`, `.visual` or
+  /// `.legible`. Nil for other characteristics, and if the file is not a local movie file with
+  /// alternate groups.
   public func mediaSelectionGroup(
     forMediaCharacteristic mediaCharacteristic: AVMediaCharacteristic
   ) -> AVMediaSelectionGroup? {

@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A Boolean `NSNumber`: take the time that exact durations need. Durations are as exact as the container, always.
+/// A Boolean `NSNumber`: whether loading may take longer to obtain exact durations. It has no
+/// effect: durations are always as exact as the container.
 public let AVURLAssetPreferPreciseDurationAndTimingKey: String = "AVURLAssetPreferPreciseDurationAndTimingKey"
-/// An `NSNumber` of `AVAssetReferenceRestrictions`: which references to other files are not followed. Without it, none
-/// is: playlists, lists of files and movies whose samples lie elsewhere then cannot be read.
+/// An `NSNumber` with `AVAssetReferenceRestrictions`: the references to other files that are not
+/// followed. Without it none are followed, so playlists, lists of files and movies with samples in
+/// other files cannot be read.
 public let AVURLAssetReferenceRestrictionsKey: String = "AVURLAssetReferenceRestrictionsKey"
 
-/// Of this package, not Apple's: frames per second (`NSNumber`) of an H.264 or HEVC elementary stream, which has no
-/// times. Without it the stream's own rate holds, or else 30.
+/// An `NSNumber`: the frame rate in frames per second of an H.264 or HEVC elementary stream, which
+/// has no time stamps. Without it the frame rate of the stream's parameter sets applies, or else
+/// 30. This key is an addition of this package to Apple's API.
 public let OVTURLAssetElementaryStreamFrameRateKey: String = "OVTURLAssetElementaryStreamFrameRateKey"
 
 /// An asset in a file or at a URL.
 open class AVURLAsset: AVAsset, @unchecked Sendable {
   // Sendable: immutable beside the base class, whose lock guards the rest.
   public let url: URL
-  /// Where the program can say that it loads the asset itself, if the URL's scheme is one of its own.
+  /// The object through which the program can load the asset itself, if the scheme of the URL is
+  /// not a known one.
   public let resourceLoader = AVAssetResourceLoader()
 
-  /// Makes an asset. The file is not touched before a property is asked for.
-  ///
-  /// Of the parameters:
-  ///
-  /// - `options`: `OVTURLAssetElementaryStreamFrameRateKey` and others.
+  /// Creates an asset. The file is not opened before a property is read.
+  /// - Parameters:
+  ///   - URL: The URL of the file.
+  ///   - options: Options such as `AVURLAssetReferenceRestrictionsKey` and
+  ///     `OVTURLAssetElementaryStreamFrameRateKey`.
   public init(url URL: URL, options: [String: Any]? = nil) {
     url = URL
     var rate: AssetFile.FrameRate?
@@ -38,7 +42,8 @@ open class AVURLAsset: AVAsset, @unchecked Sendable {
           url: URL, frameRate: rate, restrictions: restrictions ?? .forbidAll, loader: resourceLoader))
   }
 
-  /// 29.97 means 30000/1001, and so on.
+  /// Converts a frame rate to a fraction. Rates close to an NTSC rate become that rate: 29.97
+  /// becomes 30000/1001.
   private static func frameRate(_ rate: Double) -> AssetFile.FrameRate {
     for base in [24.0, 30, 48, 60, 120] where abs(rate - base / 1.001) < 0.005 {
       return .init(numerator: Int32(base) * 1000, denominator: 1001)
@@ -57,7 +62,7 @@ open class AVURLAsset: AVAsset, @unchecked Sendable {
     ]
   }
 
-  /// Their MIME types, and those of other containers that libavformat reads.
+  /// The MIME types of these file types, and of other containers that libavformat reads.
   open class func audiovisualMIMETypes() -> [String] {
     [
       "video/quicktime", "video/mp4", "video/x-m4v", "audio/mp4", "audio/x-m4a", "video/3gpp", "audio/3gpp",
@@ -67,7 +72,8 @@ open class AVURLAsset: AVAsset, @unchecked Sendable {
     ]
   }
 
-  /// Whether media of a MIME type with codecs ("video/mp4; codecs=\"avc1.42E01E, mp4a.40.2\"") can be read.
+  /// Returns whether media of a MIME type can be read. The type may have a parameter for codecs, as
+  /// in "video/mp4; codecs=\"avc1.42E01E, mp4a.40.2\"".
   open class func isPlayableExtendedMIMEType(_ extendedMIMEType: String) -> Bool {
     let parts = extendedMIMEType.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
     guard let type = parts.first?.lowercased(), audiovisualMIMETypes().contains(type) else { return false }
@@ -86,7 +92,7 @@ open class AVURLAsset: AVAsset, @unchecked Sendable {
     return true
   }
 
-  /// A track that can stand in for a track of another asset: one of the same kind.
+  /// Returns the first track of the same media type as a composition's track; nil if there is none.
   @discardableResult
   open func compatibleTrack(for compositionTrack: AVAssetTrack) -> AVAssetTrack? {
     tracks(withMediaType: compositionTrack.mediaType).first

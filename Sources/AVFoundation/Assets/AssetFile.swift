@@ -2,13 +2,13 @@
 import FFmpegMedia
 import Foundation
 
-/// The file behind an asset: opened when somebody first asks, looked at once, shared by the asset, its tracks and
-/// their readers.
+/// The file of an asset. It is opened on first use and examined once. The asset, its tracks and
+/// their readers share it.
 final class AssetFile: @unchecked Sendable {
   // Sendable: `condition` and `lock` guard what changes.
   enum State { case untouched, loading, loaded, cancelled, failed(AVError) }
 
-  /// Frames per second, exactly.
+  /// A frame rate as a fraction, in frames per second.
   struct FrameRate: Sendable {
     var numerator: Int32
     var denominator: Int32
@@ -17,16 +17,16 @@ final class AssetFile: @unchecked Sendable {
   let url: URL
   private let frameRate: FrameRate?
   let restrictions: AVAssetReferenceRestrictions
-  /// Asks the program for the bytes of a URL that is not one of libavformat's.
+  /// Loads the data of URLs that libavformat does not support.
   private let loader: AVAssetResourceLoader?
-  /// Of the opening that is under way.
+  /// Interrupts the opening in progress.
   private let interruption = MediaInterruption()
   private let lock = Lock()
-  /// Guards the outcome of the opening, for which many may wait.
+  /// Guards the result of opening the file, for which several threads may wait.
   private let condition = NSCondition()
   private var outcome: Result<AssetFacts, AVError>?
   private var isOpening = false
-  /// What is to be called when the outcome is there; under the condition.
+  /// The closures to be called when the result is available; guarded by `condition`.
   private var waiting: [@Sendable () -> Void] = []
 
   init(
@@ -39,7 +39,7 @@ final class AssetFile: @unchecked Sendable {
     self.restrictions = restrictions
   }
 
-  /// No file: what is asked of it fails.
+  /// Creates an object without a file; every use of it fails.
   init(failure: AVError) {
     url = URL(fileURLWithPath: "/")
     loader = nil
@@ -48,13 +48,14 @@ final class AssetFile: @unchecked Sendable {
     outcome = .failure(failure)
   }
 
-  /// What the file may refer to.
+  /// The references to other files that are permitted.
   private var access: MediaAccess {
     var access = MediaAccess()
     access.localToLocal = !restrictions.contains(.forbidLocalReferenceToLocal)
     access.localToRemote = !restrictions.contains(.forbidLocalReferenceToRemote)
     access.remoteToLocal = !restrictions.contains(.forbidRemoteReferenceToLocal)
-    // Sites cannot be told apart: only who allows all of them allows another file of the same.
+    // Sites cannot be distinguished, so references between remote files need permission for
+    // cross-site references, even on the same site.
     access.remoteToRemote = !restrictions.contains(.forbidCrossSiteReference)
     return access
   }
@@ -69,10 +70,11 @@ final class AssetFile: @unchecked Sendable {
     }
   }
 
-  /// The facts; opens the file if need be.
+  /// Returns the facts, and opens the file if necessary.
   ///
-  /// A thread of its own opens it, so that who waits can go on when the loading is cancelled, even if the system does
-  /// not give the file back.
+  /// A separate thread opens it, so that callers can continue after cancellation even if a system
+  /// call does not return.
+  /// - Throws: `AVError` if the file cannot be read or loading was cancelled.
   func facts() throws -> AssetFacts {
     condition.lock()
     defer { condition.unlock() }
@@ -83,8 +85,9 @@ final class AssetFile: @unchecked Sendable {
     }
   }
 
-  /// Opens the file if need be, without waiting for it.
-  /// - Parameter completion: Called once, on any thread, when `facts()` will not wait. It must not block.
+  /// Opens the file if necessary, without waiting.
+  /// - Parameter completion: Called once, on any thread, when `facts()` does not block any more. It
+  ///   must not block.
   func whenOpened(_ completion: @escaping @Sendable () -> Void) {
     let isOver = condition.withLock {
       beginOpening()
@@ -94,7 +97,7 @@ final class AssetFile: @unchecked Sendable {
     if isOver { completion() }
   }
 
-  /// Under the condition.
+  /// Starts opening the file. The caller holds `condition`.
   private func beginOpening() {
     guard outcome == nil, !isOpening else { return }
     isOpening = true
@@ -107,8 +110,11 @@ final class AssetFile: @unchecked Sendable {
     thread.start()
   }
 
-  /// The outcome, unless there is one: somebody may have cancelled meanwhile.
-  /// - Parameter isEnd: The opening is over.
+  /// Sets the result, unless there is one already, for example because of cancellation, and calls
+  /// the waiting closures.
+  /// - Parameters:
+  ///   - result: The result.
+  ///   - isEnd: Whether the opening thread has finished.
   private func settle(_ result: Result<AssetFacts, AVError>, isEnd: Bool) {
     let told = condition.withLock {
       if isEnd { isOpening = false }
@@ -138,8 +144,9 @@ final class AssetFile: @unchecked Sendable {
       interruption: interruption)
   }
 
-  /// Looks at a file that is open again.
-  /// - Returns: What it was and what it is; nil if that is the same, or it cannot be read now.
+  /// Reads an open file again.
+  /// - Returns: The previous and the new facts; nil if they are equal or the file cannot be read
+  ///   now.
   func refresh() -> (old: AssetFacts, new: AssetFacts)? {
     guard case .success(let old)? = condition.withLock({ outcome }), let demuxer = try? open() else {
       return nil
@@ -156,15 +163,16 @@ final class AssetFile: @unchecked Sendable {
     return (old, new)
   }
 
-  /// Who waits for the file to be opened gets an error, at once; a file that is open stays so.
+  /// Cancels opening in progress: waiting callers get an error at once. A file that is open is not
+  /// affected.
   func cancel() {
     guard condition.withLock({ isOpening && outcome == nil }) else { return }
     settle(.failure(AVError(.operationCancelled, reason: "The loading was cancelled.")), isEnd: false)
-    // What has been opened just before stays open.
+    // The file may have been opened in the meantime; then it stays open.
     if case .cancelled = state { interruption.interrupt() }
   }
 
-  /// What the headers of a local movie say besides; nil for other files.
+  /// The further contents of the header of a local movie file; nil for other files.
   var header: MovieHeader? {
     lock.withLock {
       if let knownHeader { return knownHeader }
@@ -173,17 +181,18 @@ final class AssetFile: @unchecked Sendable {
       return made
     }
   }
-  /// Under the lock.
+  /// The cached header, guarded by `lock`. The inner optional is nil if there is no header.
   private var knownHeader: MovieHeader??
 
-  /// The facts, or nothing when the file cannot be read. For the synchronous properties, which cannot fail.
+  /// The facts; nil if the file cannot be read. It serves the synchronous properties, which cannot
+  /// throw.
   var factsIfReadable: AssetFacts? { try? facts() }
 }
 
-/// What is known of a file after it has been opened.
+/// The description of a file after it has been opened.
 final class AssetFacts: @unchecked Sendable {
   // Sendable: immutable once opened; the demuxer has its own lock.
-  /// Let go of the file; a reader opens it again.
+  /// The demuxer, which has closed the file; a reader opens it again.
   let demuxer: Demuxer
   let tracks: [TrackFacts]
   let duration: CMTime

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-// Posted by an `AVFragmentedAsset` and its tracks, whose file grows while an `AVFragmentedAssetMinder` follows it. Another
-// asset is what its file was when it was opened. Chapters, groups of alternatives and associations are told in the header,
-// which does not change: their notifications are never posted.
+// Notifications of an `AVFragmentedAsset` and its tracks, posted when the file has grown while an
+// `AVFragmentedAssetMinder` monitors it. Other assets do not change after the file has been opened.
+// Notifications of chapters, media selection groups and track associations are never posted, since
+// these are in the header, which does not change.
 
 extension NSNotification.Name {
   public static let AVAssetDurationDidChange = NSNotification.Name("AVAssetDurationDidChangeNotification")

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// An array of `HTTPCookie`. Nothing here sends cookies: an asset at an HTTP URL that is to have some cannot be loaded.
+/// An array of `HTTPCookie`. Cookies cannot be sent: with this option, an asset at an HTTP URL
+/// cannot be loaded.
 public let AVURLAssetHTTPCookiesKey: String = "AVURLAssetHTTPCookiesKey"
-/// A Boolean `NSNumber`: whether a mobile network may be used. Linux does not tell which one is in use: with false, an
-/// asset on the network cannot be loaded.
+/// A Boolean `NSNumber`: whether a cellular network may be used. Linux does not report the kind of
+/// network: if the value is false, an asset on the network cannot be loaded.
 public let AVURLAssetAllowsCellularAccessKey: String = "AVURLAssetAllowsCellularAccessKey"
-/// A Boolean `NSNumber`: whether a network that costs may be used. See `AVURLAssetAllowsCellularAccessKey`.
+/// A Boolean `NSNumber`: whether an expensive network may be used; see
+/// `AVURLAssetAllowsCellularAccessKey`.
 public let AVURLAssetAllowsExpensiveNetworkAccessKey: String = "AVURLAssetAllowsExpensiveNetworkAccessKey"
-/// A Boolean `NSNumber`: whether a network in low data mode may be used. See `AVURLAssetAllowsCellularAccessKey`.
+/// A Boolean `NSNumber`: whether a network in low data mode may be used; see
+/// `AVURLAssetAllowsCellularAccessKey`.
 public let AVURLAssetAllowsConstrainedNetworkAccessKey: String = "AVURLAssetAllowsConstrainedNetworkAccessKey"
 
-/// Why an asset on the network must not be loaded with some options, if it must not.
+/// Returns the error because of which an asset on the network cannot be loaded with its options;
+/// nil if it can.
 func networkError(_ url: URL, _ options: [String: Any]?) -> AVError? {
   guard !url.isFileURL, let options else { return nil }
   if let cookies = options[AVURLAssetHTTPCookiesKey] as? [Any], !cookies.isEmpty {
@@ -29,15 +33,15 @@ func networkError(_ url: URL, _ options: [String: Any]?) -> AVError? {
     advice: "Allow every network.")
 }
 
-/// What a downloaded asset can do without a network.
+/// The state of a downloaded asset.
 open class AVAssetCache: NSObject, @unchecked Sendable {
   // Sendable: without state.
   override init() { super.init() }
-  /// Whether the whole asset is there.
+  /// Whether the whole asset has been downloaded: always false.
   open var isPlayableOffline: Bool { false }
 }
 
 extension AVURLAsset {
-  /// The store of an asset that is downloaded for later: nil, as for every asset that is not.
+  /// The cache of a downloaded asset: always nil, since downloads are not supported.
   public var assetCache: AVAssetCache? { nil }
 }

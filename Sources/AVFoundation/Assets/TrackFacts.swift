@@ -2,7 +2,7 @@
 import FFmpegMedia
 import Foundation
 
-/// What is known of a track.
+/// The description of a track of a file.
 final class TrackFacts: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   let stream: MediaStream
@@ -13,7 +13,7 @@ final class TrackFacts: @unchecked Sendable {
   private let replacements: FormatReplacements
   private var counted: (samples: Int, bytes: Int64)?
 
-  /// The same track, with formats in place of others.
+  /// Creates a description of the same track with replaced format descriptions.
   convenience init(_ other: TrackFacts, _ replacements: FormatReplacements) {
     self.init(other.stream, replacements)
   }
@@ -33,7 +33,7 @@ final class TrackFacts: @unchecked Sendable {
       start: stream.time(max(0, stream.startTime)), duration: stream.time(stream.duration))
   }
 
-  /// The format of the track's samples; nil where nothing can be said.
+  /// The format description of the track's samples; nil if none can be made.
   var format: CMFormatDescription? {
     lock.withLock {
       if let description { return description }
@@ -43,16 +43,16 @@ final class TrackFacts: @unchecked Sendable {
     }
   }
 
-  /// What a format is read as.
+  /// Returns the format description that replaces `format`, or `format` itself.
   func replaced(_ format: CMFormatDescription) -> CMFormatDescription { replacements.apply(to: format) }
 
-  /// Whether the format of video has one of these extensions.
+  /// Whether the format description of a video track has one of these extensions.
   func describes(_ extensions: [CFString]) -> Bool {
     guard mediaType == .video, let format else { return false }
     return extensions.contains { CMFormatDescriptionGetExtension(format, extensionKey: $0) != nil }
   }
 
-  /// Whether the picture covers a sphere around the viewer, or part of one.
+  /// Whether the picture is projected onto a sphere around the viewer, or onto a part of it.
   var isProjected: Bool {
     guard mediaType == .video, let format,
       let kind = CMFormatDescriptionGetExtension(
@@ -61,7 +61,9 @@ final class TrackFacts: @unchecked Sendable {
     return kind != kCMFormatDescriptionProjectionKind_Rectilinear
   }
 
-  /// Samples and bytes; reads the file through if its container does not tell.
+  /// Returns the number of samples and their total size in bytes. If the container does not state
+  /// them, the whole file is read.
+  /// - Throws: `MediaFileError` if it cannot be read.
   func totals(in file: AssetFacts) throws -> (samples: Int, bytes: Int64) {
     if let samples = stream.sampleCount, let bytes = stream.sampleBytes { return (samples, bytes) }
     if let counted = lock.withLock({ counted }) { return counted }
@@ -82,7 +84,7 @@ final class TrackFacts: @unchecked Sendable {
     return Float(Double(rate.num) / Double(rate.den))
   }
 
-  /// Bits per second.
+  /// The data rate in bits per second.
   func dataRate(in file: AssetFacts) -> Float {
     let seconds = timeRange.duration.seconds
     if seconds > 0, let totals = try? totals(in: file) { return Float(Double(totals.bytes) * 8 / seconds) }
@@ -96,7 +98,8 @@ final class TrackFacts: @unchecked Sendable {
     return rate.num > 0 && rate.den > 0 ? CMTime(value: Int64(rate.den), timescale: rate.num) : .invalid
   }
 
-  /// The size that the picture is shown at, before the transform: that of its clean aperture.
+  /// The size at which the picture is presented before the transform: that of the clean aperture in
+  /// square pixels.
   var naturalSize: CGSize {
     guard stream.kind == .video, let format else { return productionSize }
     let clean = CMVideoFormatDescriptionGetCleanAperture(format, originIsAtTopLeft: true).size
@@ -110,8 +113,8 @@ final class TrackFacts: @unchecked Sendable {
     return squared(CGSize(width: Double(parameters.width), height: Double(parameters.height)))
   }
 
-  /// Pixels whose shape would make a giant of the picture are taken as square: a file of some bytes must not take
-  /// gigabytes.
+  /// Scales a size to square pixels. If the pixel aspect ratio would make the picture too large,
+  /// pixels are regarded as square: a small file must not cause the allocation of gigabytes.
   private func squared(_ size: CGSize) -> CGSize {
     let (coded, height) = (Double(size.width), Double(size.height))
     var width = coded
@@ -127,7 +130,8 @@ final class TrackFacts: @unchecked Sendable {
 }
 
 extension CGAffineTransform {
-  /// From the nine numbers of a header: 16.16, the last column 2.30. nil for another count, or all zeros.
+  /// Creates a transform from the matrix of a movie header: nine numbers in 16.16 fixed point,
+  /// those of the last column in 2.30. Nil for another count, or if all are zero.
   init?(movieMatrix matrix: [Int32]) {
     guard matrix.count == 9, matrix.contains(where: { $0 != 0 }) else { return nil }
     func fixed(_ value: Int32) -> CGFloat { CGFloat(value) / 65536 }
