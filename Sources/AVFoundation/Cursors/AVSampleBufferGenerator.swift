@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Makes sample buffers of the stored samples at an `AVSampleCursor`.
+/// Creates sample buffers with the stored samples at the positions of `AVSampleCursor` objects.
 open class AVSampleBufferGenerator: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let asset: AVAsset
   private let timebase: CMTimebase?
   private let lock = Lock()
-  /// By the numbers of the tracks.
+  /// The loaders by the identifiers of their tracks.
   private var loaders: [CMPersistentTrackID: StoredSampleLoader] = [:]
   private let queue = DispatchQueue(label: "AVFoundation.samples")
 
+  /// Creates a generator.
   /// - Parameters:
-  ///   - asset: The asset whose tracks have made the cursors.
-  ///   - timebase: Of the times of scheduled requests; nil: these are done at once.
+  ///   - asset: The asset whose tracks created the cursors.
+  ///   - timebase: The timebase for the times of scheduled requests; without it, they are processed
+  ///     at once.
   public init(asset: AVAsset, timebase: CMTimebase?) {
     self.asset = asset
     self.timebase = timebase
     super.init()
   }
 
-  /// Makes a sample buffer. Its data is read before the method returns, or, as the request's mode says, in the background; see
-  /// `notifyOfDataReady(for:completionHandler:)`.
-  /// - Throws: `AVError`: `invalidSampleCursor` for a cursor of another asset, or why the file cannot be read.
+  /// Creates a sample buffer. Its data is read before the method returns or in the background,
+  /// according to the mode of the request; see `notifyOfDataReady(for:completionHandler:)`.
+  /// - Throws: `AVError.Code.invalidSampleCursor` for a cursor of another asset, or another
+  ///   `AVError` if the file cannot be read.
   open func makeSampleBuffer(for request: AVSampleBufferRequest) throws -> CMSampleBuffer {
     let (pending, buffer) = try prepare(request)
     let isImmediate =
@@ -39,17 +42,19 @@ open class AVSampleBufferGenerator: NSObject, @unchecked Sendable {
     return buffer
   }
 
-  /// The same; nil where it throws.
+  /// As `makeSampleBuffer(for:)`, but returns nil on failure.
   open func createSampleBuffer(for request: AVSampleBufferRequest) -> CMSampleBuffer? {
     try? makeSampleBuffer(for: request)
   }
 
-  /// Something that reads the data of several sample buffers together.
+  /// Creates a batch, with which the data of several sample buffers is read together.
   open func makeBatch() -> AVSampleBufferGeneratorBatch { AVSampleBufferGeneratorBatch(self) }
 
-  /// Makes a sample buffer whose data is read with a batch. The request's mode has no effect.
-  /// - Throws: `AVError`: `invalidSampleCursor` for a cursor of another asset, `operationNotAllowed` for a batch of another
-  ///   generator, or one whose data is being read.
+  /// Creates a sample buffer whose data is read with a batch. The mode of the request has no
+  /// effect.
+  /// - Throws: `AVError.Code.invalidSampleCursor` for a cursor of another asset;
+  ///   `AVError.Code.operationNotAllowed` for a batch of another generator, or for one whose data
+  ///   is being read or that was cancelled.
   open func makeSampleBuffer(
     for request: AVSampleBufferRequest, addTo batch: AVSampleBufferGeneratorBatch
   ) throws -> CMSampleBuffer {
@@ -78,7 +83,7 @@ open class AVSampleBufferGenerator: NSObject, @unchecked Sendable {
     return (pending, buffer)
   }
 
-  /// For a batch: reads in the background.
+  /// Reads the data of a batch in the background. The handler receives the first error, or nil.
   func load(_ buffers: [(PendingSamples, CMSampleBuffer)], _ handler: @escaping @Sendable (AVError?) -> Void)
   {
     queue.async {
@@ -90,12 +95,13 @@ open class AVSampleBufferGenerator: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Calls a handler once the data of a generator's sample buffer is there, or will not come.
+  /// Calls a handler when the data of a sample buffer that a generator created is ready or has
+  /// failed.
   ///
   /// - Parameters:
   ///   - sbuf: The sample buffer.
-  ///   - handler: Called once, on any thread, at once where it is known: with true, or with false and the reason. With true the
-  ///     error has no meaning.
+  ///   - handler: Called once, on any thread, or at once if the result is known. Its first argument
+  ///     is true if the data is ready; the second, the error, is then meaningless.
   open class func notifyOfDataReady(
     for sbuf: CMSampleBuffer, completionHandler handler: @escaping @Sendable (Bool, any Error) -> Void
   ) {
@@ -109,7 +115,7 @@ open class AVSampleBufferGenerator: NSObject, @unchecked Sendable {
       AVError(.operationNotAllowed, reason: "The sample buffer was not made by a sample buffer generator."))
   }
 
-  /// Waits until the data of a generator's sample buffer is there, or will not come; see
+  /// Waits until the data of a sample buffer that a generator created is ready or has failed; see
   /// `notifyOfDataReady(for:completionHandler:)`.
   open class func notifyOfDataReady(for sbuf: CMSampleBuffer) async -> (Bool, any Error) {
     await withCheckedContinuation { continuation in
@@ -118,7 +124,7 @@ open class AVSampleBufferGenerator: NSObject, @unchecked Sendable {
   }
 }
 
-/// Sample buffers whose data is read together.
+/// A batch of sample buffers whose data is read together.
 open class AVSampleBufferGeneratorBatch: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let generator: AVSampleBufferGenerator
@@ -146,9 +152,10 @@ open class AVSampleBufferGeneratorBatch: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Reads the data of all sample buffers of the batch, once.
-  /// - Parameter handler: Called once, on any thread, when all have their data: with nil, or with an `AVError` that says why one
-  ///   has none: `operationCancelled` after `cancel()`, `operationNotAllowed` where the data is being read already.
+  /// Reads the data of all sample buffers of the batch. It can be called once.
+  /// - Parameter handler: Called once, on any thread, when all data is ready or has failed. Its
+  ///   argument is nil or an `AVError`: `operationCancelled` after `cancel()`,
+  ///   `operationNotAllowed` if the method was called before.
   open func makeDataReady(completionHandler handler: @escaping @Sendable ((any Error)?) -> Void) {
     let taken = lock.withLock { () -> [(PendingSamples, CMSampleBuffer)]? in
       guard !isLoading else { return nil }
@@ -164,8 +171,8 @@ open class AVSampleBufferGeneratorBatch: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Reads the data of all sample buffers of the batch, once.
-  /// - Throws: What `makeDataReady(completionHandler:)` gives.
+  /// Reads the data of all sample buffers of the batch. It can be called once.
+  /// - Throws: The error that `makeDataReady(completionHandler:)` reports.
   open func makeDataReady() async throws {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       makeDataReady { error in
@@ -174,14 +181,14 @@ open class AVSampleBufferGeneratorBatch: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Gives up: what has not been read yet gets no data.
+  /// Cancels the batch. Sample buffers whose data has not been read yet get no data.
   open func cancel() {
     let waiting = lock.withLock {
       isCancelled = true
       return buffers
     }
     for (pending, _) in waiting { pending.giveUp() }
-    // Who waits for data that nobody will ask for any more is told so.
+    // Handlers that wait for this data are told that it was cancelled.
     for (pending, buffer) in waiting { pending.load(buffer) }
   }
 }

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Which samples an `AVSampleBufferGenerator` is to put into a sample buffer, and when it is to read them.
+/// Describes the samples that an `AVSampleBufferGenerator` puts into a sample buffer, and when
+/// their data is read.
 open class AVSampleBufferRequest: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
-  /// Which samples beside the one at the start cursor.
+  /// The direction in which samples follow the one at the start cursor.
   public enum Direction: Int, Sendable {
-    /// Samples that follow it in decode order.
+    /// Samples after it in decode order are included.
     case forward = 1
-    /// No other.
+    /// No other samples are included.
     case none = 0
-    /// Samples that precede it in decode order.
+    /// Samples before it in decode order are included.
     case reverse = -1
   }
 
-  /// When the data is read.
+  /// The time at which the data is read.
   public enum Mode: Int, Sendable {
-    /// Before the sample buffer is given out.
+    /// The data is read before the sample buffer is returned.
     case immediate = 0
-    /// In the background, before its time comes on the generator's timebase; without one, as `.immediate`.
+    /// The data is read in the background, before its time on the generator's timebase. Without a
+    /// timebase this mode is the same as `.immediate`.
     case scheduled = 1
-    /// In the background, when there is time for it.
+    /// The data is read in the background, when resources are available.
     case opportunistic = 2
   }
 
-  /// The sample that the sample buffer has to contain.
+  /// The cursor at the sample that the sample buffer must contain.
   public let startCursor: AVSampleCursor
 
   private let lock = Lock()
@@ -44,23 +46,24 @@ open class AVSampleBufferRequest: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// With `.none`, as it is unless set, `limitCursor`, `preferredMinSampleCount` and `maxSampleCount` have no effect.
+  /// The direction; `.none` by default, in which case `limitCursor`, `preferredMinSampleCount` and
+  /// `maxSampleCount` have no effect.
   open var direction: Direction {
     get { lock.withLock { state.direction } }
     set { lock.withLock { state.direction = newValue } }
   }
-  /// The last sample that may be in the sample buffer, in the request's direction; nil: any may be. One that lies in the other
-  /// direction leaves the start cursor's sample alone.
+  /// The last sample that may be included, in the direction of the request; nil for no limit. If it
+  /// is in the opposite direction, only the sample at the start cursor is included.
   open var limitCursor: AVSampleCursor? {
     get { lock.withLock { state.limit } }
     set { lock.withLock { state.limit = newValue } }
   }
-  /// How many samples are wanted; 0: nobody says. They are fewer where the format changes.
+  /// The desired number of samples; 0 for none. There are fewer if the format description changes.
   open var preferredMinSampleCount: Int {
     get { lock.withLock { state.preferred } }
     set { lock.withLock { state.preferred = max(0, newValue) } }
   }
-  /// How many samples there may be; 0: nobody says.
+  /// The largest number of samples; 0 for no limit.
   open var maxSampleCount: Int {
     get { lock.withLock { state.most } }
     set { lock.withLock { state.most = max(0, newValue) } }
@@ -69,24 +72,26 @@ open class AVSampleBufferRequest: NSObject, @unchecked Sendable {
     get { lock.withLock { state.mode } }
     set { lock.withLock { state.mode = newValue } }
   }
-  /// The output presentation time of the sample buffer, by which a scheduled one's data is there; invalid, as it is unless
-  /// set: what follows from the samples.
+  /// The output presentation time of the sample buffer, which is also the time by which the data of
+  /// a scheduled request is ready. If it is invalid, as by default, it follows from the samples.
   open var overrideTime: CMTime {
     get { lock.withLock { state.time } }
     set { lock.withLock { state.time = newValue } }
   }
 
-  /// Samples, and bytes, that one sample buffer holds at most.
+  /// The most samples and bytes in a sample buffer.
   private static let mostSamples = 1 << 14
   private static let mostBytes: Int64 = 1 << 28
 
-  /// The numbers of the samples: of one format, and no more than a sample buffer should hold.
+  /// Returns the numbers of the samples. They have the same format description and do not exceed
+  /// the limits of a sample buffer.
   func samples() -> Range<Int> {
     let state = lock.withLock { self.state }
     let (index, start) = (startCursor.index, startCursor.number)
     guard state.direction != .none, let first = index.sample(start) else { return start..<start + 1 }
     let step = state.direction.rawValue
-    // Up to a limit all samples are wanted; without one, a single sample where nobody says how many.
+    // Up to a limit cursor all samples are included. Without a limit and a count only one sample
+    // is.
     var count = state.preferred > 0 ? state.preferred : state.limit == nil ? 1 : Self.mostSamples
     if state.most > 0 { count = state.preferred > 0 ? min(count, state.most) : state.most }
     count = min(count, Self.mostSamples)

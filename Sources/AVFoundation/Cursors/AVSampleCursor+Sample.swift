@@ -2,13 +2,15 @@
 import FFmpegMedia
 import Foundation
 
-/// Where a decoder can begin, and what it can leave out.
+/// Describes whether decoding can begin at a sample, and whether the sample can be omitted.
 public struct AVSampleCursorSyncInfo: Sendable {
-  /// The sample, and all that follow it in presentation order, can be decoded without those before it.
+  /// Whether the sample, and all that follow it in presentation order, can be decoded without
+  /// earlier samples.
   public var sampleIsFullSync: ObjCBool
-  /// Decoding can begin at the sample, but samples that are shown before it need others.
+  /// Whether decoding can begin at the sample although samples presented before it depend on
+  /// earlier ones.
   public var sampleIsPartialSync: ObjCBool
-  /// No other sample needs the sample.
+  /// Whether no other sample depends on this one.
   public var sampleIsDroppable: ObjCBool
 
   public init() { self.init(sampleIsFullSync: false, sampleIsPartialSync: false, sampleIsDroppable: false) }
@@ -20,19 +22,19 @@ public struct AVSampleCursorSyncInfo: Sendable {
   }
 }
 
-/// What a sample has to do with others, as far as the file says.
+/// Describes the dependencies between a sample and others, as far as the file states them.
 public struct AVSampleCursorDependencyInfo: Sendable {
-  /// `sampleHasDependentSamples` is known.
+  /// Whether `sampleHasDependentSamples` is known.
   public var sampleIndicatesWhetherItHasDependentSamples: ObjCBool
-  /// Other samples need the sample.
+  /// Whether other samples depend on this one.
   public var sampleHasDependentSamples: ObjCBool
-  /// `sampleDependsOnOthers` is known.
+  /// Whether `sampleDependsOnOthers` is known.
   public var sampleIndicatesWhetherItDependsOnOthers: ObjCBool
-  /// The sample needs others.
+  /// Whether this sample depends on others.
   public var sampleDependsOnOthers: ObjCBool
-  /// `sampleHasRedundantCoding` is known.
+  /// Whether `sampleHasRedundantCoding` is known.
   public var sampleIndicatesWhetherItHasRedundantCoding: ObjCBool
-  /// Parts of the sample are coded twice.
+  /// Whether parts of the sample are coded redundantly.
   public var sampleHasRedundantCoding: ObjCBool
 
   public init() {
@@ -56,11 +58,11 @@ public struct AVSampleCursorDependencyInfo: Sendable {
   }
 }
 
-/// Whether a decoder of sound can begin at a sample.
+/// Describes whether decoding of sound can begin at a sample.
 public struct AVSampleCursorAudioDependencyInfo: Sendable {
-  /// The sample can be decoded without those before it.
+  /// Whether the sample can be decoded without earlier samples.
   public var audioSampleIsIndependentlyDecodable: ObjCBool
-  /// Samples from here on that are decoded before what comes out is complete.
+  /// The number of samples from this one on that must be decoded before the output is correct.
   public var audioSamplePacketRefreshCount: Int
 
   public init() {
@@ -73,11 +75,12 @@ public struct AVSampleCursorAudioDependencyInfo: Sendable {
   }
 }
 
-/// Bytes of a file.
+/// A range of bytes in a file.
 public struct AVSampleCursorStorageRange: Sendable {
-  /// From the file's beginning; -1: the bytes do not lie in one piece, or nobody knows where.
+  /// The offset from the beginning of the file in bytes; -1 if the data is not contiguous or its
+  /// place is not known.
   public var offset: Int64
-  /// 0 where `offset` is -1.
+  /// The length in bytes; 0 if `offset` is -1.
   public var length: Int64
 
   public init() { self.init(offset: 0, length: 0) }
@@ -88,7 +91,7 @@ public struct AVSampleCursorStorageRange: Sendable {
   }
 }
 
-/// Samples that follow each other in a file.
+/// Describes a chunk: samples that are contiguous in a file.
 public struct AVSampleCursorChunkInfo: Sendable {
   public var chunkSampleCount: Int64
   public var chunkHasUniformSampleSizes: ObjCBool
@@ -117,8 +120,8 @@ extension AVSampleCursor {
 
   private var isVideo: Bool { index.stream.kind == .video }
 
-  /// Whether a decoder can begin at the sample, and whether it can leave the sample out. Each sample of sound and of text is a
-  /// full sync sample.
+  /// Whether decoding can begin at the sample, and whether the sample can be omitted. Every sample
+  /// of sound or text is a full sync sample.
   public var currentSampleSyncInfo: AVSampleCursorSyncInfo {
     let flags = sample.flags
     return AVSampleCursorSyncInfo(
@@ -126,21 +129,22 @@ extension AVSampleCursor {
       sampleIsDroppable: ObjCBool(flags.contains(.disposable)))
   }
 
-  /// What the sample has to do with others. Which sync samples there are each file says; that no other sample needs one, movie
-  /// files may say (`sdtp`; ISO/IEC 14496-12, 8.6.4), which libavformat does not tell of codecs that it parses, such as H.264.
+  /// The dependencies of the sample. Every file states its sync samples. Movie files can also state
+  /// that no other sample depends on one (`sdtp`; ISO/IEC 14496-12, 8.6.4); libavformat does not
+  /// report this for codecs that it parses, such as H.264.
   public var currentSampleDependencyInfo: AVSampleCursorDependencyInfo {
     let flags = sample.flags
     var info = AVSampleCursorDependencyInfo()
     guard isVideo else { return info }
     info.sampleIndicatesWhetherItDependsOnOthers = true
     info.sampleDependsOnOthers = ObjCBool(!flags.contains(.sync))
-    // That others do need it is said of none.
+    // The information is known only if no other sample depends on this one.
     info.sampleIndicatesWhetherItHasDependentSamples = ObjCBool(flags.contains(.disposable))
     return info
   }
 
-  /// The same as attachments of a sample buffer's sample: keys are `kCMSampleAttachmentKey_NotSync` and those that follow it;
-  /// nil where there is nothing to say.
+  /// The dependencies as attachments of a sample buffer's sample, with keys such as
+  /// `kCMSampleAttachmentKey_NotSync`; nil if there are none.
   public var currentSampleDependencyAttachments: [AnyHashable: Any]? {
     let flags = sample.flags
     guard isVideo else { return nil }
@@ -155,14 +159,16 @@ extension AVSampleCursor {
     return attachments.isEmpty ? nil : attachments
   }
 
-  /// Of sound: each packet of the codecs that libavcodec reads from movies can be decoded on its own.
+  /// The audio dependencies. Every packet of sound is regarded as independently decodable, which
+  /// holds for the codecs of movies that libavcodec decodes.
   public var currentSampleAudioDependencyInfo: AVSampleCursorAudioDependencyInfo {
     AVSampleCursorAudioDependencyInfo(
       audioSampleIsIndependentlyDecodable: ObjCBool(index.stream.kind == .audio),
       audioSamplePacketRefreshCount: 0)
   }
 
-  /// How many samples before this one, in decode order, a decoder needs: those from the last sync sample on.
+  /// The number of samples before this one in decode order that a decoder needs: those from the
+  /// last sync sample on.
   public var samplesRequiredForDecoderRefresh: Int {
     let number = number
     guard isVideo else { return 0 }
@@ -171,17 +177,19 @@ extension AVSampleCursor {
 
   // MARK: - Storage
 
-  /// nil: the samples lie in the track's own file.
+  /// The URL of the file with the chunk; nil, since all samples are in the file of the track.
   public var currentChunkStorageURL: URL? { nil }
 
-  /// Where the samples that follow each other in the file around this one lie, as far as the file's table says (`stco`; ISO/IEC
-  /// 14496-12, 8.7.5), or, in fragments, without a gap.
+  /// The place of the chunk with this sample: the contiguous samples around it, limited by the
+  /// chunk offsets of the file (`stco`; ISO/IEC 14496-12, 8.7.5). In fragments the chunk extends to
+  /// the next gap.
   public var currentChunkStorageRange: AVSampleCursorStorageRange {
     index.chunk(of: number).map { AVSampleCursorStorageRange(offset: $0.offset, length: $0.length) }
       ?? AVSampleCursorStorageRange(offset: -1, length: 0)
   }
 
-  /// What the samples of the chunk have in common. In files without chunks each sample is one.
+  /// The common properties of the samples of the chunk. In files without chunks each sample counts
+  /// as a chunk.
   public var currentChunkInfo: AVSampleCursorChunkInfo {
     let chunk = index.chunk(of: number)
     return AVSampleCursorChunkInfo(
@@ -191,13 +199,13 @@ extension AVSampleCursor {
       chunkHasUniformFormatDescriptions: ObjCBool(chunk?.hasUniformFormats ?? true))
   }
 
-  /// The sample's place in its chunk, from 0.
+  /// The index of the sample in its chunk, from 0.
   public var currentSampleIndexInChunk: Int64 {
     let number = number
     return Int64(number - (index.chunk(of: number)?.samples.lowerBound ?? number))
   }
 
-  /// Where the sample lies in the file: movie files tell.
+  /// The place of the sample in the file, which is known for movie files.
   public var currentSampleStorageRange: AVSampleCursorStorageRange {
     let sample = sample
     return sample.position >= 0
@@ -209,12 +217,14 @@ extension AVSampleCursor {
 // MARK: - Making cursors
 
 extension AVAssetTrack {
-  /// Whether the track can make cursors: it is a file's, and the file can be read.
+  /// Whether the track can create cursors: it is a track of a file that can be read.
   public var canProvideSampleCursors: Bool { sampleIndex != nil }
 
-  /// A cursor at the last sample that is shown at a time or before; if there is none, at the sample that is shown first. The
-  /// time is one of `presentationTimeStamp`'s, as `samplePresentationTime(forTrackTime:)` gives it.
-  /// - Returns: nil for a track that cannot provide cursors or has no samples, and for a time that is no number.
+  /// Creates a cursor at the last sample that is presented at `presentationTimeStamp` or before, or
+  /// else at the sample that is presented first. The time is comparable with
+  /// `AVSampleCursor.presentationTimeStamp`.
+  /// - Returns: Nil if the track cannot provide cursors or has no samples, or if the time is
+  ///   invalid or indefinite.
   public func makeSampleCursor(presentationTimeStamp: CMTime) -> AVSampleCursor? {
     guard let index = sampleIndex, presentationTimeStamp.isValid, !presentationTimeStamp.isIndefinite,
       let number = index.shown(at: index.stream.units(presentationTimeStamp)) ?? index.firstShown
@@ -222,13 +232,14 @@ extension AVAssetTrack {
     return AVSampleCursor(index, at: number)
   }
 
-  /// A cursor at the first sample in decode order; nil for a track that cannot provide cursors or has no samples.
+  /// Creates a cursor at the first sample in decode order; nil if the track cannot provide cursors
+  /// or has no samples.
   public func makeSampleCursorAtFirstSampleInDecodeOrder() -> AVSampleCursor? {
     sampleIndex.flatMap { $0.sample(0) == nil ? nil : AVSampleCursor($0, at: 0) }
   }
 
-  /// A cursor at the last sample in decode order, for which the file is read through; nil for a track that cannot provide
-  /// cursors or has no samples.
+  /// Creates a cursor at the last sample in decode order, for which the file is read to its end;
+  /// nil if the track cannot provide cursors or has no samples.
   public func makeSampleCursorAtLastSampleInDecodeOrder() -> AVSampleCursor? {
     guard let index = sampleIndex, case let last = index.last, last >= 0 else { return nil }
     return AVSampleCursor(index, at: last)

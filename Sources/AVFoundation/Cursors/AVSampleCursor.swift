@@ -2,11 +2,13 @@
 import FFmpegMedia
 import Foundation
 
-/// A place in the sequence of a track's stored samples, which can be moved in decode order and in presentation order.
+/// A position in the sequence of a track's stored samples, which can be moved in decode order and
+/// in presentation order.
 ///
-/// A track makes cursors; see `AVAssetTrack.makeSampleCursor(presentationTimeStamp:)`. Times are those of the samples that an
-/// `AVAssetReaderTrackOutput` without settings gives. The track's file is read once, as far as its cursors have been moved;
-/// all cursors of a track share what has been found. Of uncompressed sound, one packet of the file is one sample.
+/// Tracks create cursors; see `AVAssetTrack.makeSampleCursor(presentationTimeStamp:)`. The times
+/// are those of the samples that an `AVAssetReaderTrackOutput` without settings delivers. All
+/// cursors of a track share an index of the samples, for which the file is read once, as far as
+/// cursors have been moved. Each packet of uncompressed sound in the file counts as one sample.
 open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   let index: SampleIndex
@@ -19,15 +21,15 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
     super.init()
   }
 
-  /// A cursor at the same sample, which is moved on its own.
+  /// Returns a cursor at the same sample, which can be moved independently.
   open func copy(with zone: NSZone? = nil) -> Any { AVSampleCursor(index, at: number) }
 
-  /// The sample's number in decode order.
+  /// The number of the sample in decode order, from 0.
   var number: Int { lock.withLock { place } }
 
   var sample: IndexedSample { index.sample(number) ?? IndexedSample() }
 
-  /// - Parameter body: Given the number, returns another one.
+  /// Changes the position under the lock.
   private func move<Result>(_ body: (inout Int) -> Result) -> Result { lock.withLock { body(&place) } }
 
   func isOfSameTrack(as other: AVSampleCursor) -> Bool {
@@ -36,9 +38,9 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
 
   // MARK: - Moving by samples
 
-  /// Moves the cursor in decode order, at most to the first or last sample.
-  /// - Parameter stepCount: A number of samples; negative: back.
-  /// - Returns: How many samples it was moved by, with the same sign.
+  /// Moves the cursor in decode order, but not beyond the first or last sample.
+  /// - Parameter stepCount: The number of samples; negative to move backward.
+  /// - Returns: The number of samples by which the cursor was moved, with the same sign.
   @discardableResult
   open func stepInDecodeOrder(byCount stepCount: Int64) -> Int64 {
     move { place in
@@ -49,9 +51,10 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
     }
   }
 
-  /// Moves the cursor in presentation order, at most to the sample that is shown first or last.
-  /// - Parameter stepCount: A number of samples; negative: back.
-  /// - Returns: How many samples it was moved by, with the same sign.
+  /// Moves the cursor in presentation order, but not beyond the sample that is presented first or
+  /// last.
+  /// - Parameter stepCount: The number of samples; negative to move backward.
+  /// - Returns: The number of samples by which the cursor was moved, with the same sign.
   @discardableResult
   open func stepInPresentationOrder(byCount stepCount: Int64) -> Int64 {
     move { place in
@@ -68,12 +71,15 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
 
   // MARK: - Moving by time
 
-  /// Moves the cursor in decode order: to the last sample whose decode time is not after the time that is asked for.
-  ///
+  /// Moves the cursor in decode order to the last sample whose decode time is not after the target
+  /// time.
   /// - Parameters:
-  ///   - deltaDecodeTime: The distance from the current sample's decode time; negative: back. Not a number: the cursor stays.
-  ///   - outWasPinned: Set to true if the time lies before the first sample or behind the last one, where the cursor then is.
-  /// - Returns: How far the cursor was moved, which is less if the time lies within a sample.
+  ///   - deltaDecodeTime: The difference between the target time and the decode time of the current
+  ///     sample. If it is not a number, the cursor is not moved.
+  ///   - outWasPinned: Receives true if the target time is before the first sample or after the end
+  ///     of the last; the cursor is then at that sample.
+  /// - Returns: The difference between the decode times, which is less than requested if the target
+  ///   time is within a sample.
   @discardableResult
   open func step(
     byDecodeTime deltaDecodeTime: CMTime, wasPinned outWasPinned: UnsafeMutablePointer<ObjCBool>?
@@ -83,14 +89,15 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
       ends: { (0, index.last) })
   }
 
-  /// Moves the cursor in presentation order: to the last sample whose presentation time is not after the time that is asked
-  /// for.
-  ///
+  /// Moves the cursor in presentation order to the last sample whose presentation time is not after
+  /// the target time.
   /// - Parameters:
-  ///   - deltaPresentationTime: The distance from the current sample's presentation time; negative: back. Not a number: the
-  ///     cursor stays.
-  ///   - outWasPinned: Set to true if the time lies before the first sample or behind the last one, where the cursor then is.
-  /// - Returns: How far the cursor was moved, which is less if the time lies within a sample.
+  ///   - deltaPresentationTime: The difference between the target time and the presentation time of
+  ///     the current sample. If it is not a number, the cursor is not moved.
+  ///   - outWasPinned: Receives true if the target time is before the first sample or after the end
+  ///     of the last; the cursor is then at that sample.
+  /// - Returns: The difference between the presentation times, which is less than requested if the
+  ///   target time is within a sample.
   @discardableResult
   open func step(
     byPresentationTime deltaPresentationTime: CMTime,
@@ -115,7 +122,7 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
       let wanted = stream.units(from + delta)
       var reached = find(wanted)
       if let found = reached {
-        // Behind the end of the last sample, and not within it.
+        // The target time is after the end of the last sample, rather than within it.
         if let sample = index.sample(found),
           sample[keyPath: time].addingClamped(max(1, sample.duration)) <= wanted, found == ends().last
         {
@@ -132,17 +139,18 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
 
   // MARK: - Times
 
-  /// When the sample is shown.
+  /// The presentation time of the sample.
   open var presentationTimeStamp: CMTime { index.stream.time(sample.shown) }
-  /// When the sample is decoded.
+  /// The decode time of the sample.
   open var decodeTimeStamp: CMTime { index.stream.time(sample.decoded) }
-  /// How long the sample lasts; invalid where the file does not tell.
+  /// The duration of the sample; invalid if the file does not state it.
   open var currentSampleDuration: CMTime {
     let duration = sample.duration
     return duration > 0 ? index.stream.time(duration) : .invalid
   }
 
-  /// Compares the places of two cursors in decode order: of one track by the samples, of two by the decode times.
+  /// Compares the positions of two cursors in decode order: by their samples if they belong to the
+  /// same track, otherwise by their decode times.
   open func comparePositionInDecodeOrder(withPositionOf cursor: AVSampleCursor) -> ComparisonResult {
     let comparison =
       isOfSameTrack(as: cursor)
@@ -151,25 +159,26 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
     return comparison ?? .orderedSame
   }
 
-  /// Whether samples before this cursor's in decode order are shown later than another cursor's sample, so that the pictures
-  /// here are not in the order in which they are stored.
+  /// Whether a sample before this cursor in decode order is presented later than another cursor's
+  /// sample.
   open func maySamplesWithEarlierDecodeTimeStampsHavePresentationTimeStamps(
     laterThan cursor: AVSampleCursor
   ) -> Bool { index.isAnyShown(after: units(of: cursor), before: number) }
 
-  /// Whether samples behind this cursor's in decode order are shown earlier than another cursor's sample.
+  /// Whether a sample after this cursor in decode order is presented earlier than another cursor's
+  /// sample.
   open func maySamplesWithLaterDecodeTimeStampsHavePresentationTimeStamps(
     earlierThan cursor: AVSampleCursor
   ) -> Bool { index.isAnyShown(before: units(of: cursor), behind: number) }
 
-  /// A cursor's presentation time in this one's units.
+  /// The presentation time of another cursor in units of this cursor's stream.
   private func units(of cursor: AVSampleCursor) -> Int64 {
     index.stream.units(cursor.presentationTimeStamp)
   }
 
   // MARK: - The sample
 
-  /// The format of the sample, which may change within the track.
+  /// Returns the format description of the sample, which may change within the track.
   open func copyCurrentSampleFormatDescription() -> CMFormatDescription {
     index.formatDescription(of: sample)
   }

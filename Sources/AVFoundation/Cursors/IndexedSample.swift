@@ -2,28 +2,29 @@
 import FFmpegMedia
 import Foundation
 
-/// What a track's index knows of one stored sample. Times are in units of the stream.
+/// The entry of a track's index for one stored sample. Times are in units of the stream.
 struct IndexedSample: Equatable, Sendable {
-  /// When it is shown.
+  /// The presentation time.
   var shown: Int64 = 0
-  /// When it is decoded.
+  /// The decode time.
   var decoded: Int64 = 0
-  /// 0: not known.
+  /// The duration; 0 if it is not known.
   var duration: Int64 = 0
-  /// Bytes, as the sample is handed out.
+  /// The size in bytes of the sample as it is delivered.
   var size: Int64 = 0
-  /// Where it begins in the file; negative: the file's samples have no place of their own.
+  /// The offset of the sample in the file in bytes; negative if samples of the file have no place
+  /// of their own.
   var position: Int64 = -1
   var flags: Flags = []
-  /// Which of the formats that the index has found.
+  /// The index of the format description in the list of the sample index.
   var format: Int64 = 0
 
   struct Flags: OptionSet, Sendable {
     let rawValue: UInt8
     static let sync = Flags(rawValue: 1 << 0)
-    /// No other sample needs it.
+    /// No other sample depends on this one.
     static let disposable = Flags(rawValue: 1 << 1)
-    /// Decoded, but not shown: an edit list cuts it away.
+    /// The sample is decoded but not presented, because an edit list excludes it.
     static let hidden = Flags(rawValue: 1 << 2)
   }
 
@@ -48,29 +49,31 @@ struct IndexedSample: Equatable, Sendable {
       && position == other.position
   }
 
-  /// Behind the sample in the file.
+  /// The offset in the file of the first byte after the sample.
   var endPosition: Int64 { position.addingClamped(size) }
 }
 
-/// Samples that follow each other in decode order, in a few bytes each: differences from the sample before, as numbers of
-/// variable length.
+/// A block of samples that are consecutive in decode order. Each takes a few bytes: differences
+/// from the sample before it are stored as integers of variable length.
 struct SampleBlock: Sendable {
   static let samples = 128
 
   private var bytes: [UInt8] = []
   var byteCount: Int { bytes.count }
-  /// The decode time of the first.
+  /// The decode time of the first sample.
   let firstDecoded: Int64
   /// The latest presentation time of these samples and of all before them.
   let latestShown: Int64
-  /// The number of the last sync sample of these samples and of all before them; -1: there is none.
+  /// The number of the last sync sample among these samples and all before them; -1 if there is
+  /// none.
   let latestSync: Int
 
+  /// Creates a block.
   /// - Parameters:
-  ///   - samples: In decode order.
-  ///   - number: Of the first.
+  ///   - samples: The samples in decode order.
+  ///   - number: The number of the first sample.
   ///   - before: The latest presentation time of all samples before these.
-  ///   - sync: The number of the last sync sample before these; -1: there is none.
+  ///   - sync: The number of the last sync sample before these; -1 if there is none.
   init(_ samples: [IndexedSample], from number: Int, latestBefore before: Int64, syncBefore sync: Int) {
     firstDecoded = samples.first?.decoded ?? 0
     latestShown = samples.reduce(before) { max($0, $1.shown) }
@@ -90,7 +93,7 @@ struct SampleBlock: Sendable {
     bytes.reserveCapacity(0)
   }
 
-  /// The samples again.
+  /// Returns the samples.
   func unpacked(_ count: Int) -> [IndexedSample] {
     var samples: [IndexedSample] = []
     samples.reserveCapacity(count)
@@ -125,7 +128,8 @@ struct SampleBlock: Sendable {
     return samples
   }
 
-  /// A signed number, the nearer to zero the shorter.
+  /// Appends a signed integer of variable length: zigzag encoding, with seven bits in each byte,
+  /// the lowest first.
   private mutating func put(_ number: Int64) {
     var rest = UInt64(bitPattern: (number &<< 1) ^ (number >> 63))
     while rest >= 0x80 {

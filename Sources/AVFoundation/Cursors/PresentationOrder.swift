@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The numbers of samples in the order in which they are shown.
+/// The numbers of samples in presentation order.
 ///
-/// To add one and to find the next one takes a number of comparisons that grows with the logarithm of the count, whatever
-/// the times are: a file may say anything of them. Only numbers are kept, in leaves of some hundred; who asks tells the times.
+/// Inserting a sample and finding the next one take O(log n) comparisons whatever the times are,
+/// since a file may declare any times. Only the numbers are stored, in leaves of up to 512; callers
+/// provide the times.
 struct PresentationOrder {
-  /// By the time, and where that is the same by the number.
+  /// Samples are ordered by presentation time, and those with equal times by number.
   struct Key: Comparable {
-    /// When the sample is shown.
+    /// The presentation time of the sample.
     var time: Int64
     var number: Int
 
@@ -20,18 +21,18 @@ struct PresentationOrder {
   }
 
   private var leaves: [Leaf] = []
-  /// The sample that is shown last; nil: there is none.
+  /// The sample that is presented last; nil if there is none.
   private(set) var last: Key?
 
   private static let most = 512
 
-  /// The sample that is shown first; nil: there is none.
+  /// The sample that is presented first; nil if there is none.
   var first: Key? { leaves.first?.first }
 
-  /// Adds a sample.
+  /// Inserts a sample.
   /// - Parameters:
-  ///   - key: Of the sample; its number is below 2^32.
-  ///   - time: When the sample of a number is shown.
+  ///   - key: The key of the sample. A sample whose number is not below 2^32 is ignored.
+  ///   - time: Returns the presentation time of the sample with a given number.
   mutating func insert(_ key: Key, time: (Int) -> Int64) {
     guard let number = UInt32(exactly: key.number) else { return }
     if let last, key < last {
@@ -58,7 +59,7 @@ struct PresentationOrder {
     leaves.insert(Leaf(first: key(upper[0], time), numbers: upper), at: leaf + 1)
   }
 
-  /// The sample that is shown next after one, or after a time; nil: there is none.
+  /// Returns the first sample after a key in presentation order; nil if there is none.
   func next(after key: Key, time: (Int) -> Int64) -> Key? {
     let leaf = leaf(of: key)
     guard leaf >= 0 else { return first }
@@ -69,7 +70,7 @@ struct PresentationOrder {
     return leaf + 1 < leaves.count ? leaves[leaf + 1].first : nil
   }
 
-  /// The sample that is shown last before one, or before a time; nil: there is none.
+  /// Returns the last sample before a key in presentation order; nil if there is none.
   func last(before key: Key, time: (Int) -> Int64) -> Key? {
     let leaf = leaf(of: key)
     guard leaf >= 0 else { return nil }
@@ -82,7 +83,7 @@ struct PresentationOrder {
     Key(time: time(Int(number)), number: Int(number))
   }
 
-  /// The last leaf that does not begin after a key; -1: all do.
+  /// The last leaf that does not begin after a key; -1 if all do.
   private func leaf(of key: Key) -> Int {
     var (low, high) = (0, leaves.count)
     while low < high {
@@ -92,11 +93,11 @@ struct PresentationOrder {
     return low - 1
   }
 
-  /// The first place in a leaf whose sample is not before a key.
+  /// The index in a leaf of the first sample that is not before a key.
   private func place(of key: Key, in leaf: Int, _ time: (Int) -> Int64) -> Int {
     let numbers = leaves[leaf].numbers
     var (low, high) = (0, numbers.count)
-    // In most files the place is near the end of what is known.
+    // In most files the sample is near the end of the last leaf.
     var step = 1
     while high - step > low, leaf == leaves.count - 1 {
       if self.key(numbers[high - step], time) < key {
@@ -114,18 +115,18 @@ struct PresentationOrder {
   }
 }
 
-/// The least of the values from a place on to the end of a sequence that grows.
+/// Finds the minimum of the values from a position to the end of a growing sequence.
 struct LeastToEnd {
-  /// Places in ascending order whose values are less than all values behind them.
+  /// The positions, in ascending order, whose values are less than all values after them.
   private var kept: [(place: Int, value: Int64)] = []
 
-  /// Adds the value of the next place.
+  /// Appends the value of the next position.
   mutating func append(_ value: Int64, at place: Int) {
     while let last = kept.last, last.value >= value { kept.removeLast() }
     kept.append((place, value))
   }
 
-  /// - Returns: nil if there is no value from the place on.
+  /// Returns the minimum of the values from a position on; nil if there are none.
   func least(from place: Int) -> Int64? {
     var (low, high) = (0, kept.count)
     while low < high {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Samples that follow each other in the file.
+/// The chunks of a track: samples that are contiguous in the file.
 extension SampleIndex {
-  /// The chunk of a sample; nil where the file's samples have no places.
+  /// Returns the chunk that contains a sample; nil if samples of the file have no place of their
+  /// own.
   func chunk(of number: Int) -> Chunk? {
     lock.withLock {
       if let known = knownChunk(of: number) { return known }
@@ -47,10 +48,10 @@ extension SampleIndex {
     return low < chunkStarts.count && chunkStarts[low] == position
   }
 
-  /// Chunks of fewer samples are found again.
+  /// Chunks with fewer samples are not cached.
   private static let shortChunk = 16
 
-  /// The number of chunks that begin at or before a sample.
+  /// The number of cached chunks that begin at or before a sample.
   private func chunks(to number: Int) -> Int {
     var (low, high) = (0, knownChunks.count)
     while low < high {
@@ -66,7 +67,7 @@ extension SampleIndex {
     return knownChunks[count - 1]
   }
 
-  /// All samples of a chunk were looked at for it: once is enough, in whatever order a program asks.
+  /// Caches a chunk, so that the search through all its samples is not repeated.
   private func remember(_ chunk: Chunk) {
     guard chunk.samples.count >= Self.shortChunk else { return }
     knownChunks.insert(chunk, at: chunks(to: chunk.samples.lowerBound))

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Samples in the order in which they are shown: by the time, and where that is the same by the number.
+/// Queries by presentation order: by presentation time, and by number where times are equal.
 extension SampleIndex {
   private typealias Key = PresentationOrder.Key
 
-  /// The latest presentation time of all samples in the blocks before the one of a number.
+  /// The latest presentation time of all samples before the block that contains a sample.
   private func latest(beforeBlockOf number: Int) -> Int64 {
     let block = number / SampleBlock.samples
     return block == 0 ? .min : blocks[block - 1].latestShown
   }
 
-  /// The sample that is shown next after one; nil: it is the last.
+  /// Returns the next sample in presentation order; nil for the last one.
   func shownAfter(_ number: Int) -> Int? {
     lock.withLock {
       guard let sample = find(number) else { return nil }
@@ -20,10 +20,11 @@ extension SampleIndex {
     }
   }
 
-  /// The sample that is shown next after a key, of those that are known and of those that are not yet.
+  /// Returns the first sample after a key in presentation order, reading on in the file where a
+  /// sample that has not been read yet could precede the known one.
   private func next(_ known: Key?, after key: Key) -> Int? {
     var best = known
-    // Nothing is shown before it is decoded.
+    // The presentation time of a sample is not before its decode time.
     while best.map({ lastDecoded <= $0.time }) ?? true, readOn() {
       let added = Key(time: shown(self.known - 1), number: self.known - 1)
       if added > key, best.map({ added < $0 }) ?? true { best = added }
@@ -31,7 +32,7 @@ extension SampleIndex {
     return best?.number
   }
 
-  /// The sample that is shown last before one; nil: it is the first.
+  /// Returns the previous sample in presentation order; nil for the first one.
   func shownBefore(_ number: Int) -> Int? {
     lock.withLock {
       guard let sample = find(number) else { return nil }
@@ -39,7 +40,7 @@ extension SampleIndex {
     }
   }
 
-  /// The last sample that is shown at a time or before; nil: there is none.
+  /// Returns the last sample that is presented at a time or before; nil if there is none.
   func shown(at time: Int64) -> Int? {
     lock.withLock { lastShown(before: Key(time: time, number: .max)) }
   }
@@ -49,15 +50,16 @@ extension SampleIndex {
     return order.last(before: limit, time: shown)?.number
   }
 
-  /// The sample that is shown first of all; nil: the track has none.
+  /// The sample that is presented first; nil if the track has no samples.
   var firstShown: Int? {
     lock.withLock { next(order.first, after: Key(time: .min, number: -1)) }
   }
 
-  /// The sample that is shown last of all; nil: the track has none.
+  /// The sample that is presented last; nil if the track has no samples.
   var lastShown: Int? { shown(at: .max) }
 
-  /// The number of the first sample that is decoded after a time, which is the count of samples if there is none.
+  /// Returns the number of the first sample that is decoded after a time; the number of samples if
+  /// there is none.
   private func firstDecoded(after time: Int64) -> Int {
     while lastDecoded <= time, readOn() {}
     var (low, high) = (0, blocks.count)
@@ -70,13 +72,13 @@ extension SampleIndex {
     return place
   }
 
-  /// The last sample that is decoded at a time or before; nil: there is none.
+  /// Returns the last sample that is decoded at a time or before; nil if there is none.
   func decoded(at time: Int64) -> Int? {
     let place = lock.withLock { firstDecoded(after: time) }
     return place > 0 ? place - 1 : nil
   }
 
-  /// Whether a sample before one of a number is shown after a time.
+  /// Whether a sample with a lower number is presented after a time.
   func isAnyShown(after time: Int64, before number: Int) -> Bool {
     lock.withLock {
       guard find(number) != nil else { return false }
@@ -86,7 +88,7 @@ extension SampleIndex {
     }
   }
 
-  /// Whether a sample behind one of a number is shown before a time.
+  /// Whether a sample with a higher number is presented before a time.
   func isAnyShown(before time: Int64, behind number: Int) -> Bool {
     lock.withLock {
       guard find(number) != nil else { return false }
@@ -95,13 +97,13 @@ extension SampleIndex {
       if (number + 1..<max(number + 1, end)).contains(where: { shown($0) < time }) { return true }
       if let least = earliestShown.least(from: block + 1), least < time { return true }
       if block < blocks.count, tail.contains(where: { $0.shown < time }) { return true }
-      // Nothing is shown before it is decoded.
+      // The presentation time of a sample is not before its decode time.
       while lastDecoded < time, readOn() { if shown(known - 1) < time { return true } }
       return false
     }
   }
 
-  /// The last sync sample at or before one of a number; nil: there is none.
+  /// Returns the last sync sample at or before a sample; nil if there is none.
   func sync(before number: Int) -> Int? {
     lock.withLock {
       guard find(number) != nil else { return nil }

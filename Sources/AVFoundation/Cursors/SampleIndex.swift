@@ -2,49 +2,51 @@
 import FFmpegMedia
 import Foundation
 
-/// The samples of a file's track by their numbers in decode order, from 0.
+/// An index of the samples of a file's track by their numbers in decode order, from 0.
 ///
-/// The file is read once, and only as far as somebody asks. A sample takes about sixteen bytes of memory, so that ten hours of
-/// 60 pictures a second take some 35 MB. What is asked of it takes the work of a few hundred samples at most, whatever the
-/// times in the file are.
+/// The file is read once, as far as queries need it. A sample takes about 16 bytes of memory, so
+/// that ten hours at 60 frames per second take about 35 MB. A query examines at most a few hundred
+/// samples, whatever the times in the file are.
 final class SampleIndex: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   let file: AssetFile
   let stream: MediaStream
-  /// Samples lie in the file as they are handed out.
+  /// Whether samples have the same form in the file as they are delivered in, so that their places
+  /// in the file are known.
   let hasPlaces: Bool
   private let facts: AssetFacts
   let lock = Lock()
   private var demuxer: Demuxer?
   private(set) var blocks: [SampleBlock] = []
-  /// Those behind the last block.
+  /// The samples after the last block.
   private(set) var tail: [IndexedSample] = []
   private var latestShown = Int64.min
   private var latestSync = -1
-  /// Of the last sample that was read.
+  /// The decode time of the last sample that was read.
   private(set) var lastDecoded = Int64.min
   private(set) var order = PresentationOrder()
   /// The earliest presentation time of each block.
   private(set) var earliestShown = LeastToEnd()
   private var formats: [CMFormatDescription]
   private var format: Int64 = 0
-  /// Blocks that were unpacked last.
+  /// The blocks that were unpacked most recently.
   private var unpacked: [(number: Int, samples: [IndexedSample])] = []
-  /// Samples that were looked at, each time that they were.
+  /// The number of times that samples were examined, for tests of the cost of queries.
   private(set) var lookups = 0
-  /// Chunks that were found, in ascending order, but for short ones.
+  /// The cached chunks in ascending order; short chunks are not cached.
   var knownChunks: [Chunk] = []
-  /// Where the file says that chunks begin, in ascending order.
+  /// The offsets at which chunks begin according to the file, in ascending order.
   private(set) lazy var chunkStarts = file.header?.chunkStarts(of: stream.trackID) ?? []
 
-  /// Formats that are told apart at most: a file has a few, and whatever else it says costs no memory.
+  /// The most format descriptions that are distinguished. Files have few, and the limit bounds the
+  /// memory for malformed ones.
   private static let mostFormats = 256
 
-  /// Samples that follow each other in the file without a gap.
+  /// A chunk: samples that are contiguous in the file.
   struct Chunk {
-    /// Numbers of samples.
+    /// The numbers of the samples.
     var samples: Range<Int>
-    /// Bytes of the file.
+    /// The offset in the file and the length, in bytes.
     var offset: Int64
     var length: Int64
     var hasUniformSizes: Bool
@@ -52,7 +54,8 @@ final class SampleIndex: @unchecked Sendable {
     var hasUniformFormats: Bool
   }
 
-  /// - Returns: nil if the file cannot be read, or nobody knows what the samples are.
+  /// Creates an index. Nil if the file cannot be read, or no format description can be made for the
+  /// track.
   init?(_ track: AVAssetTrack) {
     guard let facts = track.file.factsIfReadable, let format = track.facts.format,
       let demuxer = try? Demuxer(again: facts.demuxer)
@@ -63,12 +66,12 @@ final class SampleIndex: @unchecked Sendable {
     hasPlaces = demuxer.isMovie && !stream.isAnnexB
     formats = [format]
     demuxer.select([stream.index])
-    // libavformat passes over the first of these where it looks for streams.
+    // libavformat skips the first sample of such a stream while it examines the streams.
     if stream.isChapterText { try? demuxer.seek(stream: stream.index, to: 0) }
     self.demuxer = demuxer
   }
 
-  /// Another reader of the same file.
+  /// Opens another demuxer for the same track.
   func makeDemuxer() throws -> Demuxer {
     let made = try Demuxer(again: facts.demuxer)
     made.select([stream.index])
@@ -77,10 +80,11 @@ final class SampleIndex: @unchecked Sendable {
 
   // MARK: - Samples
 
-  /// The sample of a number; nil if the track ends before, as far as it can be read.
+  /// Returns a sample; nil if the track, as far as it can be read, ends before it.
   func sample(_ number: Int) -> IndexedSample? { lock.withLock { find(number) } }
 
-  /// The number of the last sample: the file is read to its end.
+  /// The number of the last sample, for which the file is read to its end; -1 if there are no
+  /// samples.
   var last: Int {
     lock.withLock {
       while readOn() {}
@@ -88,7 +92,7 @@ final class SampleIndex: @unchecked Sendable {
     }
   }
 
-  /// The number nearest to one that may lie beyond either end.
+  /// Returns the nearest number that a sample has.
   func clamped(_ number: Int) -> Int {
     lock.withLock {
       if number > 0 { _ = find(number) }
@@ -100,7 +104,7 @@ final class SampleIndex: @unchecked Sendable {
     lock.withLock { formats[Int(sample.format)] }
   }
 
-  /// Under the lock.
+  /// The number of samples that have been read. The caller holds the lock.
   var known: Int { blocks.count * SampleBlock.samples + tail.count }
 
   func find(_ number: Int) -> IndexedSample? {
@@ -118,10 +122,11 @@ final class SampleIndex: @unchecked Sendable {
     return unpacked.last?.samples[number % SampleBlock.samples]
   }
 
-  /// When a sample that is known is shown; under the lock.
+  /// Returns the presentation time of a sample that has been read. The caller holds the lock.
   func shown(_ number: Int) -> Int64 { find(number)?.shown ?? 0 }
 
-  /// Reads the next sample; false at the end. What cannot be read ends the track, as it does for who reads the samples.
+  /// Reads the next sample. Returns false at the end. A read error ends the track, as it does for
+  /// readers of the samples.
   func readOn() -> Bool {
     guard let demuxer else { return false }
     guard let packet = try? demuxer.next() else {

@@ -2,23 +2,24 @@
 import FFmpegMedia
 import Foundation
 
-/// Reads samples of a track by their numbers.
+/// Reads samples of a track by number.
 final class StoredSampleLoader: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   let index: SampleIndex
   private let lock = Lock()
   private var demuxer: Demuxer?
-  /// The number of what comes next.
+  /// The number of the sample that the demuxer delivers next.
   private var next = 0
 
-  /// Samples that are read and dropped rather than looked up.
+  /// The most samples that are skipped by reading, rather than by a seek.
   private static let nearby = 64
-  /// A key frame is looked for among so many samples.
+  /// The largest distance in samples to the key frame for a seek.
   private static let farthest = 1 << 16
 
   init(_ index: SampleIndex) { self.index = index }
 
-  /// - Throws: `AVError` if the file cannot be read, or is another one by now.
+  /// Reads samples.
+  /// - Throws: `AVError` if the file cannot be read, or has changed since it was indexed.
   func packets(_ numbers: Range<Int>) throws -> [MediaPacket] {
     try lock.withLock {
       do {
@@ -61,7 +62,7 @@ final class StoredSampleLoader: @unchecked Sendable {
   }
 
   private func rewind(_ demuxer: Demuxer) throws {
-    // libavformat passes over the first of these where it looks for streams.
+    // libavformat skips the first sample of such a stream while it examines the streams.
     if index.stream.isChapterText {
       try demuxer.seek(stream: index.stream.index, to: 0)
     } else {
@@ -70,8 +71,8 @@ final class StoredSampleLoader: @unchecked Sendable {
     next = 0
   }
 
-  /// Goes to the key frame before a sample, and on to the sample.
-  /// - Returns: nil if it has not been met: then all has to be read.
+  /// Seeks to the key frame before a sample, and reads up to the sample.
+  /// - Returns: Nil if the sample was not found, so that the file must be read from the beginning.
   private func seek(_ demuxer: Demuxer, to number: Int) throws -> MediaPacket? {
     guard let sample = index.sample(number), let key = index.sync(before: number),
       number - key < Self.farthest, let start = index.sample(key)
@@ -80,7 +81,8 @@ final class StoredSampleLoader: @unchecked Sendable {
     for _ in 0..<Self.farthest {
       guard let packet = try demuxer.next(), (packet.dts ?? packet.pts ?? 0) <= sample.decoded else { break }
       if sample.isSame(as: packet, hasPlaces: index.hasPlaces) {
-        // Two samples may be alike where there are no places: the first one that is, counts.
+        // Without places in the file, two samples may be indistinguishable. The seek is then not
+        // used, since it may have found the other one.
         guard index.hasPlaces || isOnlyOne(number, sample) else { return nil }
         next = number + 1
         return packet
@@ -89,13 +91,13 @@ final class StoredSampleLoader: @unchecked Sendable {
     return nil
   }
 
-  /// No sample beside has the same times and size.
+  /// Whether the decode times of the neighbouring samples differ from this one's.
   private func isOnlyOne(_ number: Int, _ sample: IndexedSample) -> Bool {
     [number - 1, number + 1].allSatisfy { index.sample($0)?.decoded != sample.decoded }
   }
 }
 
-/// Samples whose data is read when it is wanted.
+/// Samples of a sample buffer whose data is read later.
 final class PendingSamples: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let loader: StoredSampleLoader
@@ -111,14 +113,15 @@ final class PendingSamples: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Kept by the sample buffer, so that it can be asked when its data is there.
+  /// The key of the attachment through which a sample buffer refers to this object.
   nonisolated(unsafe) static let key: CFString = "OpenVideoToolbox.PendingSamples"
 
   static func of(_ buffer: CMSampleBuffer) -> PendingSamples? {
     CMGetAttachment(buffer, key: key, attachmentModeOut: nil) as? PendingSamples
   }
 
-  /// A sample buffer without data.
+  /// Creates a sample buffer without data.
+  /// - Throws: `AVError.Code.invalidSampleCursor` if the samples cannot be found.
   func makeBuffer() throws -> CMSampleBuffer {
     let index = loader.index
     let samples = numbers.compactMap { index.sample($0) }
@@ -138,7 +141,7 @@ final class PendingSamples: NSObject, @unchecked Sendable {
     if let sound = CMAudioFormatDescriptionGetStreamBasicDescription(format)?.pointee,
       sound.mFormatID == kAudioFormatLinearPCM, sound.mBytesPerFrame > 0
     {
-      // Uncompressed sound: every frame is a sample.
+      // In uncompressed sound every frame is a sample.
       count = sizes.reduce(0, +) / Int(sound.mBytesPerFrame)
       timings = [timings[0]]
       timings[0].duration = CMTime(
@@ -176,8 +179,8 @@ final class PendingSamples: NSObject, @unchecked Sendable {
 
   // MARK: - Loading
 
-  /// Reads the data, unless that was done, or given up, before.
-  /// - Returns: Why there is none.
+  /// Reads the data, unless it has been read or given up before.
+  /// - Returns: The error because of which there is no data; nil on success.
   @discardableResult func load(_ buffer: CMSampleBuffer) -> AVError? {
     let (error, waiting) = lock.withLock { () -> (AVError?, [@Sendable (AVError?) -> Void]) in
       if let outcome {
@@ -202,10 +205,10 @@ final class PendingSamples: NSObject, @unchecked Sendable {
     return error
   }
 
-  /// What is not loaded yet is not loaded any more.
+  /// Prevents the data from being read, if it has not been read yet.
   func giveUp() { lock.withLock { isGivenUp = true } }
 
-  /// Calls `handler` when the data is there, or will not come.
+  /// Calls `handler` when the data is ready or has failed.
   func whenLoaded(_ handler: @escaping @Sendable (AVError?) -> Void) {
     let known = lock.withLock { () -> Result<Void, AVError>? in
       if outcome == nil { handlers.append(handler) }
