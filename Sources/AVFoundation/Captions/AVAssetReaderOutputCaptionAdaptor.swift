@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Is told what of a text an adaptor leaves out.
+/// Is told of the parts of a text that an adaptor does not support.
 public protocol AVAssetReaderCaptionValidationHandling: NSObjectProtocol {
-  /// A caption was given out without something that the file says of it.
+  /// Tells the delegate that parts of a sample were left out of a caption.
   /// - Parameters:
-  ///   - adaptor: The adaptor that has given the caption out.
+  ///   - adaptor: The adaptor that delivered the caption.
   ///   - caption: The caption.
-  ///   - syntaxElements: The types of the boxes that were left out (3GPP TS 26.245, 5.17), such as "krok".
+  ///   - syntaxElements: The types of the boxes that were left out (3GPP TS 26.245, 5.17), such as
+  ///     "krok".
   func captionAdaptor(
     _ adaptor: AVAssetReaderOutputCaptionAdaptor, didVend caption: AVCaption,
     skippingUnsupportedSourceSyntaxElements syntaxElements: [String])
@@ -20,28 +21,33 @@ extension AVAssetReaderCaptionValidationHandling {
   ) {}
 }
 
-/// Gives the texts of a track as captions.
+/// Delivers the texts of a track as captions.
 open class AVAssetReaderOutputCaptionAdaptor: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   public let assetReaderTrackOutput: AVAssetReaderTrackOutput
   private let lock = Lock()
   private weak var delegate: (any AVAssetReaderCaptionValidationHandling)?
 
-  /// - Parameter trackOutput: Of a track of text, without output settings. Take its samples from here alone.
+  /// Creates an adaptor.
+  /// - Parameter trackOutput: An output of a text track without output settings. Its samples must
+  ///   not be read otherwise.
   public init(assetReaderTrackOutput trackOutput: AVAssetReaderTrackOutput) {
     assetReaderTrackOutput = trackOutput
     super.init()
   }
 
-  /// Not retained.
+  /// The delegate, which is not retained.
   open weak var validationDelegate: (any AVAssetReaderCaptionValidationHandling)? {
     get { lock.withLock { delegate } }
     set { lock.withLock { delegate = newValue } }
   }
 
-  /// The next group, waiting for it if need be: a caption for what is shown over a range of time, however many texts that is
-  /// made of, or none where the file says that nothing is. nil at the end, and after a failure: see `AVAssetReader.status`. A
-  /// sample that is no 3GPP timed text makes the reader fail with `AVError.fileFailedToParse`.
+  /// Returns the next group, and waits for it if necessary. It has one caption for the whole text
+  /// during a time range, or none if the file states that nothing is shown.
+  ///
+  /// A sample that is not 3GPP timed text makes the reader fail with
+  /// `AVError.Code.fileFailedToParse`.
+  /// - Returns: Nil at the end and after a failure; see `AVAssetReader.status`.
   open func nextCaptionGroup() -> AVCaptionGroup? {
     guard let sample = assetReaderTrackOutput.copyNextSampleBuffer() else { return nil }
     let range = CMTimeRange(
@@ -64,7 +70,7 @@ open class AVAssetReaderOutputCaptionAdaptor: NSObject, @unchecked Sendable {
     return AVCaptionGroup(captions: caption.map { [$0] } ?? [], timeRange: range)
   }
 
-  /// Those captions of a group that no group before it had: all that begin with it.
+  /// Returns the captions of a group that were not in earlier groups: those that begin in it.
   open func captionsNotPresentInPreviousGroups(in captionGroup: AVCaptionGroup) -> [AVCaption] {
     captionGroup.captions.filter { $0.timeRange.start >= captionGroup.timeRange.start }
   }

@@ -2,16 +2,19 @@
 import FFmpegMedia
 import Foundation
 
-/// Appends captions to an input for text, which are stored as 3GPP timed text, with their times in milliseconds.
+/// Appends captions to an input for text. They are stored as 3GPP timed text, with times in
+/// milliseconds.
 ///
-/// Bold, italic, underlined and coloured parts are kept, except where several captions are shown at the same time: these become
-/// one text, of a line or more each.
+/// Bold, italic, underlined and coloured parts are stored. If several captions are shown at the
+/// same time, they become one text without these attributes, each on lines of its own.
 open class AVAssetWriterInputCaptionAdaptor: NSObject, @unchecked Sendable {
   // Sendable: immutable; the queue has its own lock.
   public let assetWriterInput: AVAssetWriterInput
   private let queue: CaptionQueue
 
-  /// - Parameter input: Of media type `.text` or `.subtitle`, without output settings. To another one nothing can be appended.
+  /// Creates an adaptor.
+  /// - Parameter input: An input of media type `.text` or `.subtitle` without output settings.
+  ///   Captions cannot be appended to other inputs.
   public init(assetWriterInput input: AVAssetWriterInput) {
     assetWriterInput = input
     queue = CaptionQueue(input)
@@ -19,21 +22,24 @@ open class AVAssetWriterInputCaptionAdaptor: NSObject, @unchecked Sendable {
     input.lock.withLock { input.beforeFinish = { [queue] in queue.finish() } }
   }
 
-  /// Appends a caption that begins not before the one appended last.
-  /// - Returns: False after a failure: see `AVAssetWriter.error`, which is `invalidSourceMedia` for a caption without a time, of
-  ///   an earlier one, or with something that 3GPP timed text cannot say: `AVCaptionFormatConformer` takes that away.
+  /// Appends a caption, which must not begin before the previous one.
+  /// - Returns: False after a failure; see `AVAssetWriter.error`. It is `invalidSourceMedia` if the
+  ///   caption has no time, begins too early, or has an attribute that 3GPP timed text does not
+  ///   support; `AVCaptionFormatConformer` removes such attributes.
   @discardableResult
   open func append(_ caption: AVCaption) -> Bool { queue.append([caption], nil) }
 
-  /// Appends the captions of a group, for the group's time range. A group without any shows nothing.
-  /// - Returns: False after a failure, as `append(_:)` of a caption has it.
+  /// Appends the captions of a group for the group's time range. During a group without captions
+  /// nothing is shown.
+  /// - Returns: False after a failure, as for a single caption.
   @discardableResult
   open func append(_ captionGroup: AVCaptionGroup) -> Bool {
     queue.append(captionGroup.captions, captionGroup.timeRange)
   }
 }
 
-/// Captions on their way to an input: a sample is made when it is certain which of them are shown.
+/// Holds captions until it is certain which of them are shown together, and then appends samples
+/// for them to an input.
 final class CaptionQueue: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private weak var input: AVAssetWriterInput?
@@ -94,7 +100,7 @@ final class CaptionQueue: @unchecked Sendable {
     return try made.map(buffer)
   }
 
-  /// No caption will follow: the last ones are appended.
+  /// Appends the remaining captions, since no more will follow.
   func finish() {
     guard let input, let writer = input.writer, writer.status == .writing else { return }
     do {
@@ -127,7 +133,7 @@ final class CaptionQueue: @unchecked Sendable {
 }
 
 extension AVAssetWriterInput {
-  /// Takes captions for an input, without blocking a thread of Swift's.
+  /// Appends captions to an input asynchronously.
   public final class CaptionReceiver: @unchecked Sendable {
     // Sendable: immutable; the adaptor's input has its own lock.
     private let adaptor: AVAssetWriterInputCaptionAdaptor
@@ -138,43 +144,46 @@ extension AVAssetWriterInput {
       self.writer = writer
     }
 
-    /// Waits until the input wants more, then appends the caption.
-    /// - Throws: `AVError` when the writing has failed or is not under way; `CancellationError`.
+    /// Waits until the input is ready for more media data, and then appends the caption.
+    /// - Throws: `AVError` if writing has failed or is not in progress; `CancellationError` if the
+    ///   task is cancelled.
     public func append(_ caption: AVCaption) async throws {
       while try !appendImmediately(caption) { try await Task.sleep(for: .milliseconds(2)) }
     }
 
-    /// Waits until the input wants more, then appends the group.
-    /// - Throws: `AVError` when the writing has failed or is not under way; `CancellationError`.
+    /// Waits until the input is ready for more media data, and then appends the group.
+    /// - Throws: `AVError` if writing has failed or is not in progress; `CancellationError` if the
+    ///   task is cancelled.
     public func append(_ captionGroup: AVCaptionGroup) async throws {
       while try !appendImmediately(captionGroup) { try await Task.sleep(for: .milliseconds(2)) }
     }
 
-    /// Appends the caption if the input wants more.
-    /// - Returns: False if it does not: the caption is not appended.
-    /// - Throws: `AVError` when the writing has failed or is not under way.
+    /// Appends the caption if the input is ready for more media data.
+    /// - Returns: False if it is not ready; the caption is then not appended.
+    /// - Throws: `AVError` if writing has failed or is not in progress.
     public func appendImmediately(_ caption: AVCaption) throws -> Bool {
       guard try writer.wantsMore(of: adaptor.assetWriterInput) else { return false }
       guard adaptor.append(caption) else { throw writer.reason }
       return true
     }
 
-    /// Appends the group if the input wants more.
-    /// - Returns: False if it does not: the group is not appended.
-    /// - Throws: `AVError` when the writing has failed or is not under way.
+    /// Appends the group if the input is ready for more media data.
+    /// - Returns: False if it is not ready; the group is then not appended.
+    /// - Throws: `AVError` if writing has failed or is not in progress.
     public func appendImmediately(_ captionGroup: AVCaptionGroup) throws -> Bool {
       guard try writer.wantsMore(of: adaptor.assetWriterInput) else { return false }
       guard adaptor.append(captionGroup) else { throw writer.reason }
       return true
     }
 
-    /// No more captions will come.
+    /// Ends the input, since no more captions will follow.
     public func finish() { adaptor.assetWriterInput.markAsFinished() }
   }
 }
 
 extension AVAssetWriter {
-  /// Adds an input, and takes its captions. With one that cannot be added the writer fails.
+  /// Adds an input and returns a receiver for its captions. If the input cannot be added, the
+  /// writer fails.
   public func inputCaptionReceiver(
     for input: AVAssetWriterInput
   ) -> sending AVAssetWriterInput.CaptionReceiver {

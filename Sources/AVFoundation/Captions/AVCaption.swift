@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Text that is shown over a range of time, and how it looks.
+/// A text that is shown during a time range, with its attributes.
 open class AVCaption: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   public enum Animation: Int, Sendable {
     case none = 0
-    /// Characters appear one after the other.
+    /// The characters appear one after the other.
     case characterReveal = 1
   }
 
   public enum FontWeight: Int, Sendable {
-    /// Nobody says.
+    /// The weight is not specified.
     case unknown = 0
     case normal = 1
     case bold = 2
   }
 
   public enum FontStyle: Int, Sendable {
-    /// Nobody says.
+    /// The style is not specified.
     case unknown = 0
     case normal = 1
     case italic = 2
   }
 
-  /// Lines along the text.
+  /// The lines that decorate text.
   public struct Decoration: OptionSet, Hashable, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
@@ -35,7 +35,7 @@ open class AVCaption: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable
   }
 
   public enum TextAlignment: Int, Sendable {
-    /// Where the text begins, by its direction.
+    /// The edge at which the text begins in its direction.
     case start = 0
     case end = 1
     case center = 2
@@ -43,7 +43,7 @@ open class AVCaption: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable
     case right = 4
   }
 
-  /// Which characters stand upright in one place of a vertical line.
+  /// The characters of vertical text that are combined upright in the space of one character.
   public enum TextCombine: Int, Sendable {
     case all = -1
     case none = 0
@@ -53,7 +53,7 @@ open class AVCaption: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable
     case fourDigits = 4
   }
 
-  /// Small text beside a part of the text, which says how that is read.
+  /// Ruby text: small text beside a part of the text that states its pronunciation.
   open class Ruby: NSObject, NSCopying, @unchecked Sendable {
     // Sendable: immutable.
     public enum Position: Int, Sendable {
@@ -102,9 +102,10 @@ open class AVCaption: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable
   fileprivate let lock = Lock()
   fileprivate var stored: Content
 
+  /// Creates a caption.
   /// - Parameters:
-  ///   - text: What is to be read.
-  ///   - timeRange: When it is shown.
+  ///   - text: The text.
+  ///   - timeRange: The time range during which it is shown.
   public init(_ text: String, timeRange: CMTimeRange) {
     stored = Content(text: text, range: timeRange)
     super.init()
@@ -119,18 +120,18 @@ open class AVCaption: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable
 
   open var text: String { content.text }
   open var timeRange: CMTimeRange { content.range }
-  /// Where it is shown; nil: where the player likes.
+  /// The region in which the caption is shown; nil if the player chooses it.
   open var region: AVCaptionRegion? { content.region }
   open var textAlignment: TextAlignment { content.alignment }
   open var animation: Animation { content.animation }
 
-  // MARK: - Looks at a place, and the part of the text for which they are the same
+  // MARK: - Attributes at an index, and the range in which they are the same
 
-  /// nil: the player's.
+  /// Returns the text colour at an index; nil if the player chooses it.
   public func textColor(at index: String.Index) -> (CGColor?, Range<String.Index>) {
     look(\.textColor, at: index)
   }
-  /// nil: the player's.
+  /// Returns the background colour at an index; nil if the player chooses it.
   public func backgroundColor(at index: String.Index) -> (CGColor?, Range<String.Index>) {
     look(\.backgroundColor, at: index)
   }
@@ -150,7 +151,7 @@ open class AVCaption: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable
     let (value, range) = look(\.combine, at: index)
     return (value ?? .none, range)
   }
-  /// nil: there is none.
+  /// Returns the ruby text at an index; nil if there is none.
   public func ruby(at index: String.Index) -> (Ruby?, Range<String.Index>) { look(\.ruby, at: index) }
 
   private func look<Value>(
@@ -159,7 +160,7 @@ open class AVCaption: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable
     let content = content
     let text = content.text
     let units = text.utf16
-    // The index may be another text's.
+    // The index may belong to another string.
     let inside = min(max(index, text.startIndex), text.endIndex)
     let place = units.distance(from: units.startIndex, to: inside)
     let (value, range) = content.styles[keyPath: runs].at(place, in: units.count)
@@ -171,9 +172,9 @@ open class AVCaption: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable
 
   // MARK: - Copies
 
-  /// A caption that does not change with this one.
+  /// Returns an `AVCaption` that later changes of this one do not affect.
   open func copy(with zone: NSZone? = nil) -> Any { AVCaption(content) }
-  /// A caption that can be changed on its own.
+  /// Returns an `AVMutableCaption` that can be changed independently.
   open func mutableCopy(with zone: NSZone? = nil) -> Any { AVMutableCaption(content) }
 
   override open func isEqual(_ object: Any?) -> Bool {
@@ -182,10 +183,10 @@ open class AVCaption: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable
   override open var hash: Int { content.text.hashValue }
 }
 
-/// A caption that a program changes. Ranges count UTF-16 code units; what of one lies beyond the text is left out.
+/// A caption that can be modified. Ranges are in UTF-16 code units and are limited to the text.
 open class AVMutableCaption: AVCaption, @unchecked Sendable {
   // Sendable: the base class's lock guards all.
-  /// Another text takes the looks of its predecessor's parts away.
+  /// The text. Setting it removes the attributes of all parts.
   open override var text: String {
     get { super.text }
     set {

@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A key of the settings that say what captions are converted to.
+/// A key of the settings for the conversion of captions.
 public struct AVCaptionSettingsKey: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// An `AVMediaType`, or its raw value: `.text` or `.subtitle`.
   public static let mediaType = AVCaptionSettingsKey(rawValue: "AVCaptionMediaTypeKey")
-  /// A four-character code, as `NSNumber`: `kCMTextFormatType_3GText`.
+  /// An `NSNumber` with a four-character code: `kCMTextFormatType_3GText`.
   public static let mediaSubType = AVCaptionSettingsKey(rawValue: "AVCaptionMediaSubTypeKey")
-  /// A `CMTime` in an `NSValue`: captions begin and end at multiples of it.
+  /// An `NSValue` with a `CMTime`: the frame duration, at multiples of which captions begin and
+  /// end.
   public static let timeCodeFrameDuration = AVCaptionSettingsKey(
     rawValue: "AVCaptionTimeCodeFrameDurationKey")
-  /// A Boolean `NSNumber`: of formats with time codes, of which there is none here.
+  /// A Boolean `NSNumber`: whether drop-frame time codes are used. True is not supported, since no
+  /// supported format has time codes.
   public static let useDropFrameTimeCode = AVCaptionSettingsKey(rawValue: "AVCaptionUseDropFrameTimeCodeKey")
 }
 
-/// What captions are converted to.
+/// The format to which captions are converted.
 struct CaptionConversion: Sendable {
   let frame: CMTime?
 
-  /// - Throws: `AVError.unsupportedOutputSettings` for other formats than 3GPP timed text, such as closed captions and iTunes
-  ///   Timed Text, and for time codes.
+  /// Parses the settings.
+  /// - Throws: `AVError.Code.unsupportedOutputSettings` for formats other than 3GPP timed text,
+  ///   such as closed captions and iTunes Timed Text, for time codes, and for an invalid frame
+  ///   duration.
   init(_ settings: [AVCaptionSettingsKey: Any]) throws {
     func refusal(_ reason: String) -> AVError {
       AVError(
@@ -46,7 +50,7 @@ struct CaptionConversion: Sendable {
     if let frame, !(frame.isNumeric && frame > .zero) { throw refusal("The frame duration is none.") }
   }
 
-  /// A time range from frame to frame, one frame long at least.
+  /// Rounds a time range to frames; the result has at least one frame.
   func range(_ range: CMTimeRange) -> CMTimeRange {
     guard let frame, range.start.isNumeric, range.duration.isNumeric else { return range }
     func rounded(_ time: CMTime) -> CMTime {
@@ -58,27 +62,29 @@ struct CaptionConversion: Sendable {
   }
 }
 
-/// Makes captions such that a format can say all of them: what it cannot is taken away.
+/// Removes the attributes of captions that a format does not support.
 open class AVCaptionFormatConformer: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let conversion: Result<CaptionConversion, AVError>
   private let lock = Lock()
   private var conformsTimes = false
 
-  /// - Parameter conversionSettings: `AVCaptionSettingsKey.mediaType` and what belongs to it.
+  /// Creates a conformer.
+  /// - Parameter conversionSettings: The format, with at least `AVCaptionSettingsKey.mediaType`.
+  ///   Unsupported settings are reported by `conformedCaption(for:)`.
   public init(conversionSettings: [AVCaptionSettingsKey: Any]) {
     conversion = Result { try CaptionConversion(conversionSettings) }.mapError { AVError.writing($0) }
     super.init()
   }
 
-  /// Whether captions are to begin and end with a frame, where the settings have a frame duration.
+  /// Whether the times of captions are rounded to frames, if the settings have a frame duration.
   open var conformsCaptionsToTimeRange: Bool {
     get { lock.withLock { conformsTimes } }
     set { lock.withLock { conformsTimes = newValue } }
   }
 
-  /// The caption as the format can say it.
-  /// - Throws: `AVError.unsupportedOutputSettings` for settings of a format that there is none of here.
+  /// Returns the caption without attributes that the format does not support.
+  /// - Throws: `AVError.Code.unsupportedOutputSettings` if the settings are not supported.
   open func conformedCaption(for caption: AVCaption) throws -> AVCaption {
     let conversion = try conversion.get()
     let made = TimedTextCaptions.conformed(caption)
@@ -89,22 +95,22 @@ open class AVCaptionFormatConformer: NSObject, @unchecked Sendable {
   }
 }
 
-/// Something that captions lose when they are converted.
+/// A warning of a loss in the conversion of captions.
 open class AVCaptionConversionWarning: NSObject, @unchecked Sendable {
   // Sendable: immutable.
   public struct WarningType: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// There is more than the format has room for.
+    /// There is more data than the format has room for.
     public static let excessMediaData = WarningType(
       rawValue: "AVCaptionConversionWarningTypeExcessMediaData")
   }
 
   public let warningType: WarningType
-  /// Places in the list of captions.
+  /// The indices of the affected captions in the list of captions.
   public let rangeOfCaptions: NSRange
-  /// What would help; nil: nothing is known.
+  /// The adjustment that would avoid the loss; nil if none is known.
   public let adjustment: AVCaptionConversionAdjustment?
 
   init(_ type: WarningType, _ range: NSRange, _ adjustment: AVCaptionConversionAdjustment? = nil) {
@@ -115,7 +121,7 @@ open class AVCaptionConversionWarning: NSObject, @unchecked Sendable {
   }
 }
 
-/// What would make captions such that they can be converted.
+/// An adjustment that would make captions convertible.
 open class AVCaptionConversionAdjustment: NSObject, @unchecked Sendable {
   // Sendable: immutable.
   public struct AdjustmentType: RawRepresentable, Hashable, Sendable {
@@ -133,7 +139,7 @@ open class AVCaptionConversionAdjustment: NSObject, @unchecked Sendable {
   }
 }
 
-/// Another time that would do.
+/// An adjustment of the time range of captions.
 open class AVCaptionConversionTimeRangeAdjustment: AVCaptionConversionAdjustment, @unchecked Sendable {
   // Sendable: immutable.
   public let startTimeOffset: CMTime
@@ -146,7 +152,7 @@ open class AVCaptionConversionTimeRangeAdjustment: AVCaptionConversionAdjustment
   }
 }
 
-/// Looks whether captions can be converted without a loss of text.
+/// Checks whether captions can be converted without loss of text.
 open class AVCaptionConversionValidator: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   public enum Status: Int, Sendable {
@@ -163,10 +169,12 @@ open class AVCaptionConversionValidator: NSObject, @unchecked Sendable {
   private var state = Status.unknown
   private var found: [AVCaptionConversionWarning] = []
 
+  /// Creates a validator.
   /// - Parameters:
-  ///   - captions: In the order in which they begin.
-  ///   - timeRange: Of the media that they belong to; what lies outside would be lost.
-  ///   - conversionSettings: As `AVCaptionFormatConformer` takes them. With others the validation is stopped when it begins.
+  ///   - captions: The captions, ordered by start.
+  ///   - timeRange: The time range of the media. Captions outside it would be lost.
+  ///   - conversionSettings: The settings, as for `AVCaptionFormatConformer`. If they are not
+  ///     supported, validation is stopped when it begins.
   public init(
     captions: [AVCaption], timeRange: CMTimeRange, conversionSettings: [AVCaptionSettingsKey: Any]
   ) {
@@ -177,12 +185,12 @@ open class AVCaptionConversionValidator: NSObject, @unchecked Sendable {
   }
 
   open var status: Status { lock.withLock { state } }
-  /// What was found up to now.
+  /// The warnings found so far.
   open var warnings: [AVCaptionConversionWarning] { lock.withLock { found } }
 
-  /// Validates, once: of a validator that has begun nothing becomes of it.
-  /// - Parameter handler: Called on any thread with each warning, and with nil at the end, also where the validation was
-  ///   stopped.
+  /// Begins validation. It has no effect if validation has begun before.
+  /// - Parameter handler: Called on any thread with each warning, and with nil at the end, also if
+  ///   validation was stopped.
   open func validateCaptionConversion(
     warningHandler handler: @escaping @Sendable (AVCaptionConversionWarning?) -> Void
   ) {
@@ -218,6 +226,6 @@ open class AVCaptionConversionValidator: NSObject, @unchecked Sendable {
         : nil)
   }
 
-  /// Ends the validation.
+  /// Stops validation.
   open func stopValidating() { lock.withLock { if state != .completed { state = .stopped } } }
 }

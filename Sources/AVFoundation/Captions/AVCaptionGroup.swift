@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The captions that are shown over a range of time; none of them may be.
+/// The captions that are shown during a time range. There may be none.
 open class AVCaptionGroup: NSObject, @unchecked Sendable {
   // Sendable: immutable.
   public let captions: [AVCaption]
@@ -13,22 +13,22 @@ open class AVCaptionGroup: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Nothing is shown.
+  /// Creates a group without captions.
   public convenience init(timeRange: CMTimeRange) { self.init(captions: [], timeRange: timeRange) }
 }
 
-/// Makes groups of captions that may be shown at the same time: each lasts as long as the same captions are shown.
+/// Divides captions that may overlap into groups, during each of which the same captions are shown.
 open class AVCaptionGrouper: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()
-  /// Those that have not ended, in the order in which they begin.
+  /// The captions that have not ended, ordered by start.
   private var captions: [AVCaption] = []
-  /// Up to where groups were made.
+  /// The end of the groups that have been returned.
   private var reached: CMTime?
 
   public override init() { super.init() }
 
-  /// Adds a caption. One without a numeric start, or without a duration, is in no group.
+  /// Adds a caption. It is ignored if its start is not numeric or its duration is not positive.
   open func add(_ input: AVCaption) {
     let range = input.timeRange
     guard range.start.isNumeric, range.duration > .zero, let copy = input.copy() as? AVCaption else { return }
@@ -38,10 +38,11 @@ open class AVCaptionGrouper: NSObject, @unchecked Sendable {
     }
   }
 
-  /// The groups from where the last call ended, or the first caption begins, up to a time. Between captions there is a group
-  /// without any. A caption that goes on is in the next call's groups too; what is added later and begins before the time is
-  /// there only from the time on.
-  /// - Parameter upToTime: Positive infinity: up to the end of the last caption.
+  /// Returns the groups from the end of the previous call, or from the start of the first caption,
+  /// up to a time. There are groups without captions for the time between captions. A caption that
+  /// lasts longer also appears in the groups of the next call. A caption that is added later but
+  /// begins before the end of this call is shown from that end on.
+  /// - Parameter upToTime: The time; positive infinity for the end of the last caption.
   open func flushAddedCaptions(upTo upToTime: CMTime) -> [AVCaptionGroup] {
     guard upToTime.isNumeric || upToTime == .positiveInfinity else { return [] }
     return lock.withLock {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What the numbers of a caption's place are.
+/// The units of the coordinates of captions.
 public enum AVCaptionUnitsType: Int, Sendable {
   case unspecified = 0
   /// Characters and lines.
   case cells = 1
-  /// Hundredths of the picture's width or height.
+  /// Percent of the width or height of the picture.
   case percent = 2
 }
 
@@ -53,10 +53,10 @@ public func AVCaptionSizeMake(_ width: AVCaptionDimension, _ height: AVCaptionDi
   AVCaptionSize(width: width, height: height)
 }
 
-/// Where captions are shown.
+/// A region of the picture in which captions are shown.
 open class AVCaptionRegion: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
-  /// Where in the region the lines are: at its beginning, in the middle or at its end.
+  /// The position of the lines in the region: at its beginning, in the middle or at its end.
   public enum DisplayAlignment: Int, Sendable {
     case before = 0
     case center = 1
@@ -70,7 +70,7 @@ open class AVCaptionRegion: NSObject, NSCopying, NSMutableCopying, @unchecked Se
 
   public enum Scroll: Int, Sendable {
     case none = 0
-    /// Lines move up, and the new one appears below.
+    /// Lines move up, and a new line appears at the bottom.
     case rollUp = 1
   }
 
@@ -93,7 +93,7 @@ open class AVCaptionRegion: NSObject, NSCopying, NSMutableCopying, @unchecked Se
 
   fileprivate var content: Content { lock.withLock { stored } }
 
-  /// A region of the picture, in hundredths.
+  /// Creates a region with coordinates in percent of the picture.
   private static func make(
     _ identifier: String, x: CGFloat, y: CGFloat, width: CGFloat, height: CGFloat,
     _ alignment: DisplayAlignment, _ mode: WritingMode = .leftToRightAndTopToBottom
@@ -121,18 +121,18 @@ open class AVCaptionRegion: NSObject, NSCopying, NSMutableCopying, @unchecked Se
   /// The region of SubRip: the bottom of the picture.
   open class var subRipTextBottom: AVCaptionRegion { subRip }
 
-  /// nil: the region has no name.
+  /// The identifier of the region; nil if it has none.
   open var identifier: String? { content.identifier }
-  /// The corner at the top left.
+  /// The top left corner.
   open var origin: AVCaptionPoint { content.origin }
   open var size: AVCaptionSize { content.size }
   open var scroll: Scroll { content.scroll }
   open var displayAlignment: DisplayAlignment { content.alignment }
   open var writingMode: WritingMode { content.writingMode }
 
-  /// A region that does not change with this one.
+  /// Returns an `AVCaptionRegion` that later changes of this one do not affect.
   open func copy(with zone: NSZone? = nil) -> Any { AVCaptionRegion(content) }
-  /// A region that can be changed on its own.
+  /// Returns an `AVMutableCaptionRegion` that can be changed independently.
   open func mutableCopy(with zone: NSZone? = nil) -> Any { AVMutableCaptionRegion(content) }
 
   override open func isEqual(_ object: Any?) -> Bool {
@@ -141,7 +141,7 @@ open class AVCaptionRegion: NSObject, NSCopying, NSMutableCopying, @unchecked Se
   override open var hash: Int { content.hashValue }
 }
 
-/// A region that a program makes.
+/// A region that can be modified.
 open class AVMutableCaptionRegion: AVCaptionRegion, @unchecked Sendable {
   // Sendable: the base class's lock guards all.
   public init() { super.init(Content()) }

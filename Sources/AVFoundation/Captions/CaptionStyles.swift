@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A property of parts of a caption's text. Offsets are UTF-16 code units, as `NSRange` counts them.
+/// The values of an attribute for parts of a caption's text. Offsets are in UTF-16 code units, as
+/// in `NSRange`.
 struct StyleRuns<Value: Equatable & Sendable>: Equatable, Sendable {
   private struct Run: Equatable, Sendable {
     var range: Range<Int>
     var value: Value
   }
-  /// In order and apart.
+  /// The runs, ordered and without overlap.
   private var runs: [Run] = []
 
   var isEmpty: Bool { runs.isEmpty }
   var values: [Value] { runs.map(\.value) }
 
-  /// Sets the property of a part; nil removes it.
+  /// Sets the attribute of a part; nil removes it.
   mutating func set(_ value: Value?, in range: Range<Int>) {
     guard !range.isEmpty else { return }
-    // What comes in order is appended: a file may have thousands of runs.
+    // A run after all others is appended in constant time, since a file may have thousands of them.
     if let value, (runs.last?.range.upperBound ?? 0) <= range.lowerBound {
       runs.append(Run(range: range, value: value))
       return
@@ -36,7 +37,7 @@ struct StyleRuns<Value: Equatable & Sendable>: Equatable, Sendable {
     runs = made.sorted { $0.range.lowerBound < $1.range.lowerBound }
   }
 
-  /// The property at a place, and how far it is the same.
+  /// Returns the value at an offset, and the range in which it is the same.
   func at(_ place: Int, in length: Int) -> (value: Value?, range: Range<Int>) {
     if let run = runs.first(where: { $0.range.contains(place) }) { return (run.value, run.range) }
     let start = runs.last { $0.range.upperBound <= place }?.range.upperBound ?? 0
@@ -44,11 +45,11 @@ struct StyleRuns<Value: Equatable & Sendable>: Equatable, Sendable {
     return (nil, start..<max(start, end))
   }
 
-  /// Where it changes.
+  /// The offsets at which the value changes.
   var bounds: [Int] { runs.flatMap { [$0.range.lowerBound, $0.range.upperBound] } }
 }
 
-/// How the text of a caption looks. What is not set is the player's.
+/// The attributes of a caption's text. The player chooses those that are not set.
 struct CaptionStyles: Equatable, Sendable {
   var textColor = StyleRuns<CGColor>()
   var backgroundColor = StyleRuns<CGColor>()

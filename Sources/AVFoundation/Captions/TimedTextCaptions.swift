@@ -2,10 +2,12 @@
 import FFmpegMedia
 import Foundation
 
-/// Between captions and samples of 3GPP timed text (3GPP TS 26.245, 5.17): a text of up to 65,535 bytes, and a box that says
-/// which of its characters are bold, italic, underlined or coloured.
+/// Converts between captions and samples of 3GPP timed text (3GPP TS 26.245, 5.17). A sample is a
+/// text of up to 65,535 bytes and a box that states which characters are bold, italic, underlined
+/// or coloured.
 enum TimedTextCaptions {
-  /// Bytes of a text, and characters that looks are told of: both have 16 bits.
+  /// The most bytes of a text, and the largest character offset in a style record: both are 16-bit
+  /// numbers.
   static let mostBytes = 0xFFFF
 
   private struct Face: Equatable {
@@ -16,7 +18,8 @@ enum TimedTextCaptions {
 
   // MARK: - Writing
 
-  /// What 3GPP timed text cannot say of a caption; nil: nothing.
+  /// Returns a description of an attribute of a caption that 3GPP timed text does not support; nil
+  /// if it supports all of them.
   static func obstacle(_ caption: AVCaption) -> String? {
     let content = caption.content
     let styles = content.styles
@@ -33,7 +36,8 @@ enum TimedTextCaptions {
     return nil
   }
 
-  /// The caption without what 3GPP timed text cannot say of it.
+  /// Returns the caption without attributes that 3GPP timed text does not support. A text that is
+  /// too long is shortened.
   static func conformed(_ caption: AVCaption) -> AVCaption {
     var content = caption.content
     if let region = content.region, region != AVCaptionRegion.subRipTextBottom { content.region = nil }
@@ -68,7 +72,7 @@ enum TimedTextCaptions {
     styles.decoration.set(nil, in: range)
   }
 
-  /// The sample of a caption.
+  /// Returns the sample for a caption.
   static func sample(_ caption: AVCaption) -> [UInt8] {
     let content = caption.content
     var bytes = TimedText(start: 0, end: nil, text: content.text).sample
@@ -89,7 +93,7 @@ enum TimedTextCaptions {
       guard face != Face() else { continue }
       let (first, last) = (characters(content.text, start), characters(content.text, end))
       guard first < last, last <= mostBytes, count < mostBytes else { continue }
-      // Font 1, 18 points: what the track's description says.
+      // The font and size are those of the track's sample description: font 1, 18 points.
       records +=
         number(first) + number(last) + [0, 1, face.flags, 18] + face.color
       count += 1
@@ -106,7 +110,7 @@ enum TimedTextCaptions {
     [UInt8(truncatingIfNeeded: value >> 8), UInt8(truncatingIfNeeded: value)]
   }
 
-  /// Characters before a UTF-16 code unit.
+  /// The number of Unicode scalars before an offset in UTF-16 code units.
   private static func characters(_ text: String, _ offset: Int) -> Int {
     let units = text.utf16
     let index = units.index(units.startIndex, offsetBy: min(offset, units.count))
@@ -125,8 +129,9 @@ enum TimedTextCaptions {
 
   // MARK: - Reading
 
-  /// The caption of a sample, and the kinds of boxes in it that say what a caption cannot.
-  /// - Returns: nil for a sample that is none; a caption of nil where nothing is to be read.
+  /// Parses a sample.
+  /// - Returns: The caption, which is nil if there is no text, and the types of the boxes that are
+  ///   not supported. Nil if the sample is malformed.
   static func caption(
     _ bytes: [UInt8], _ range: CMTimeRange
   ) -> (caption: AVCaption?, unknown: [String])? {
@@ -163,11 +168,12 @@ enum TimedTextCaptions {
     let box = Array(box)
     guard box.count >= 2 else { return }
     let scalars = Array(caption.text.unicodeScalars)
-    // Code units before each character.
+    // The number of UTF-16 code units before each Unicode scalar.
     var offsets = [0]
     for scalar in scalars { offsets.append(offsets[offsets.count - 1] + (scalar.value > 0xFFFF ? 2 : 1)) }
     func number(_ at: Int) -> Int { Int(box[at]) << 8 | Int(box[at + 1]) }
-    // The records are in order and do not overlap (3GPP TS 26.245, 5.17.1.1); others are passed over.
+    // Style records are in order and do not overlap (3GPP TS 26.245, 5.17.1.1); records that
+    // violate this are ignored.
     var reached = 0
     for record in 0..<min(number(0), (box.count - 2) / 12) {
       let at = 2 + 12 * record
