@@ -93,7 +93,7 @@ enum TimedTextCaptions {
       guard face != Face() else { continue }
       let (first, last) = (characters(content.text, start), characters(content.text, end))
       guard first < last, last <= mostBytes, count < mostBytes else { continue }
-      // The font and size are those of the track's sample description: font 1, 18 points.
+      // The font and size are those of the track's sample description: font 1, 18 pixels.
       records +=
         number(first) + number(last) + [0, 1, face.flags, 18] + face.color
       count += 1
