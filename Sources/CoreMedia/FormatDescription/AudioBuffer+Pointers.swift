@@ -2,7 +2,7 @@
 import CoreFoundation
 
 extension AudioBuffer {
-  /// A buffer of these values, which it does not own.
+  /// Creates a buffer that refers to these values. It does not own the memory.
   public init<Element>(_ typedBuffer: UnsafeMutableBufferPointer<Element>, numberOfChannels: Int) {
     self.init(
       mNumberChannels: UInt32(clamping: numberOfChannels),
@@ -12,12 +12,12 @@ extension AudioBuffer {
 }
 
 extension UnsafeBufferPointer {
-  /// The values of a buffer, as many as are whole.
+  /// The values of an audio buffer; an incomplete value at its end is left out.
   public init(_ audioBuffer: AudioBuffer) { self.init(UnsafeMutableBufferPointer(audioBuffer)) }
 }
 
 extension UnsafeMutableBufferPointer {
-  /// The values of a buffer, as many as are whole.
+  /// The values of an audio buffer; an incomplete value at its end is left out.
   public init(_ audioBuffer: AudioBuffer) {
     let count = Int(audioBuffer.mDataByteSize) / Swift.max(1, MemoryLayout<Element>.stride)
     guard let data = audioBuffer.mData, count > 0 else {

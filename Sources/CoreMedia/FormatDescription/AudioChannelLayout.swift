@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A common arrangement of channels, or one of the first two.
+/// A tag for a common arrangement of channels, or one of the first two tags below.
 public typealias AudioChannelLayoutTag = UInt32
-/// What a channel is for.
+/// The role of a channel, such as left or centre.
 public typealias AudioChannelLabel = UInt32
 
-/// The channels are described one by one.
+/// The channels are described individually.
 public let kAudioChannelLayoutTag_UseChannelDescriptions: AudioChannelLayoutTag = 0
-/// The channels are those of the bitmap.
+/// The channels are given by the bitmap.
 public let kAudioChannelLayoutTag_UseChannelBitmap: AudioChannelLayoutTag = 1 << 16
 public let kAudioChannelLayoutTag_Mono: AudioChannelLayoutTag = 100 << 16 | 1
 public let kAudioChannelLayoutTag_Stereo: AudioChannelLayoutTag = 101 << 16 | 2
 
-/// Bits that describe how a channel's coordinates are meant.
+/// Flags that state how the coordinates of a channel are given.
 public struct AudioChannelFlags: OptionSet, Sendable, Hashable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
 
-/// The channels of `kAudioChannelLayoutTag_UseChannelBitmap`.
+/// The channels of a layout with `kAudioChannelLayoutTag_UseChannelBitmap`.
 public struct AudioChannelBitmap: OptionSet, Sendable, Hashable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -30,7 +30,7 @@ public struct AudioChannelBitmap: OptionSet, Sendable, Hashable {
   public static let bit_RightSurround = AudioChannelBitmap(rawValue: 1 << 5)
 }
 
-/// One channel.
+/// The description of one channel.
 public struct AudioChannelDescription: Sendable {
   public var mChannelLabel: AudioChannelLabel
   public var mChannelFlags: AudioChannelFlags
@@ -50,7 +50,7 @@ public struct AudioChannelDescription: Sendable {
   }
 }
 
-/// How the channels of sound are arranged. More descriptions than one follow in memory.
+/// The arrangement of channels. Further descriptions follow the structure in memory.
 public struct AudioChannelLayout: Sendable {
   public var mChannelLayoutTag: AudioChannelLayoutTag
   public var mChannelBitmap: AudioChannelBitmap

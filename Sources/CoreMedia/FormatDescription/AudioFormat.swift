@@ -34,7 +34,7 @@ final class AudioFormatMemory: @unchecked Sendable {
   init(_ basic: AudioStreamBasicDescription, _ layout: Data?, _ magicCookie: Data?) {
     self.basic = .allocate(capacity: 1)
     self.basic.initialize(to: basic)
-    // A whole AudioChannelLayout is there even without descriptions.
+    // The memory has the size of a whole AudioChannelLayout even if there are no descriptions.
     self.layout = Self.copy(layout, atLeast: MemoryLayout<AudioChannelLayout>.size)
     self.magicCookie = Self.copy(magicCookie)
     format = .allocate(capacity: 1)
@@ -69,13 +69,13 @@ final class AudioFormatMemory: @unchecked Sendable {
 }
 
 extension CMFormatDescription {
-  /// Uncompressed sound of several channels that are not interleaved.
+  /// Whether the media is uncompressed sound with several channels that are not interleaved.
   var hasChannelsOneAfterTheOther: Bool {
     guard let basic = audio?.basic else { return false }
     return basic.isNonInterleavedPCM && basic.mChannelsPerFrame > 1
   }
 
-  /// The size of a frame of interleaved uncompressed sound; nil for other media.
+  /// The size of a frame of interleaved uncompressed sound in bytes; nil for other media.
   var uncompressedBytesPerFrame: Int? {
     guard let basic = audio?.basic, basic.mFormatID == kAudioFormatLinearPCM, basic.mBytesPerFrame > 0,
       basic.mFormatFlags & kAudioFormatFlagIsNonInterleaved == 0

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats of sound by their names on Apple's systems. Which of them can be read and written is another matter: see
-// the readers and the writers of AVFoundation.
+// Identifiers of audio formats. The readers and writers of AVFoundation support some of them.
 
-/// AC-3 in the frames of IEC 60958.
+/// AC-3 in IEC 60958 frames.
 public let kAudioFormat60958AC3: AudioFormatID = 0x63616333  // 'cac3'
 /// Apple's IMA 4:1 ADPCM.
 public let kAudioFormatAppleIMA4: AudioFormatID = 0x696D6134  // 'ima4'
@@ -26,19 +25,19 @@ public let kAudioFormatQUALCOMM: AudioFormatID = 0x51636C70  // 'Qclp'
 public let kAudioFormatMPEGLayer1: AudioFormatID = 0x2E6D7031  // '.mp1'
 /// MPEG-1 or 2 layer 2.
 public let kAudioFormatMPEGLayer2: AudioFormatID = 0x2E6D7032  // '.mp2'
-/// A time code.
+/// Time code.
 public let kAudioFormatTimeCode: AudioFormatID = 0x74696D65  // 'time'
 /// MIDI packets.
 public let kAudioFormatMIDIStream: AudioFormatID = 0x6D696469  // 'midi'
-/// Parameters that change with time.
+/// A stream of parameter values that change over time.
 public let kAudioFormatParameterValueStream: AudioFormatID = 0x61707673  // 'apvs'
 /// MPEG-4 AAC, low delay.
 public let kAudioFormatMPEG4AAC_LD: AudioFormatID = 0x6161636C  // 'aacl'
 /// MPEG-4 AAC, enhanced low delay.
 public let kAudioFormatMPEG4AAC_ELD: AudioFormatID = 0x61616365  // 'aace'
-/// The same with spectral band replication.
+/// MPEG-4 AAC, enhanced low delay, with spectral band replication.
 public let kAudioFormatMPEG4AAC_ELD_SBR: AudioFormatID = 0x61616366  // 'aacf'
-/// The same, version 2.
+/// MPEG-4 AAC, enhanced low delay, version 2.
 public let kAudioFormatMPEG4AAC_ELD_V2: AudioFormatID = 0x61616367  // 'aacg'
 /// MPEG-4 spatial audio.
 public let kAudioFormatMPEG4AAC_Spatial: AudioFormatID = 0x61616373  // 'aacs'
@@ -48,7 +47,7 @@ public let kAudioFormatMPEGD_USAC: AudioFormatID = 0x75736163  // 'usac'
 public let kAudioFormatAMR: AudioFormatID = 0x73616D72  // 'samr'
 /// AMR, wide band.
 public let kAudioFormatAMR_WB: AudioFormatID = 0x73617762  // 'sawb'
-/// Audible's audio books.
+/// The format of Audible's audio books.
 public let kAudioFormatAudible: AudioFormatID = 0x41554442  // 'AUDB'
 /// iLBC.
 public let kAudioFormatiLBC: AudioFormatID = 0x696C6263  // 'ilbc'
@@ -56,7 +55,7 @@ public let kAudioFormatiLBC: AudioFormatID = 0x696C6263  // 'ilbc'
 public let kAudioFormatAES3: AudioFormatID = 0x61657333  // 'aes3'
 /// Apple's positional audio codec.
 public let kAudioFormatAPAC: AudioFormatID = 0x61706163  // 'apac'
-/// Intel's and DVI's ADPCM, as WAVE files number it.
+/// The ADPCM format of Intel and DVI; the lower half is its number in WAVE files.
 public let kAudioFormatDVIIntelIMA: AudioFormatID = 0x6D73_0011
-/// Microsoft's GSM 6.10, as WAVE files number it.
+/// Microsoft's GSM 6.10; the lower half is its number in WAVE files.
 public let kAudioFormatMicrosoftGSM: AudioFormatID = 0x6D73_0031

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// The format of a stream of sound: four characters.
+/// The format of a stream of sound, a four-character code.
 public typealias AudioFormatID = UInt32
-/// What more there is to say of a format.
+/// Flags of a format, whose meaning depends on the format.
 public typealias AudioFormatFlags = UInt32
 
 /// Uncompressed samples.
@@ -31,7 +31,7 @@ public let kAudioFormatULaw: AudioFormatID = 0x756C6177  // 'ulaw'
 /// A-law.
 public let kAudioFormatALaw: AudioFormatID = 0x616C6177  // 'alaw'
 
-/// Samples are floating-point numbers, not integers.
+/// Samples are floating-point numbers rather than integers.
 public let kAudioFormatFlagIsFloat: AudioFormatFlags = 1 << 0
 /// Samples are big-endian.
 public let kAudioFormatFlagIsBigEndian: AudioFormatFlags = 1 << 1
@@ -41,14 +41,14 @@ public let kAudioFormatFlagIsSignedInteger: AudioFormatFlags = 1 << 2
 public let kAudioFormatFlagIsPacked: AudioFormatFlags = 1 << 3
 /// Samples are in the high bits of their bytes.
 public let kAudioFormatFlagIsAlignedHigh: AudioFormatFlags = 1 << 4
-/// Each channel is in a buffer of its own.
+/// Each channel is in a separate buffer.
 public let kAudioFormatFlagIsNonInterleaved: AudioFormatFlags = 1 << 5
 /// Samples are not mixable.
 public let kAudioFormatFlagIsNonMixable: AudioFormatFlags = 1 << 6
-/// The byte order of this machine.
+/// The flag for the byte order of the machine.
 public let kAudioFormatFlagsNativeEndian: AudioFormatFlags =
   1.bigEndian == 1 ? kAudioFormatFlagIsBigEndian : 0
-/// Packed floating-point numbers of this machine.
+/// Packed floating-point numbers in the byte order of the machine.
 public let kAudioFormatFlagsNativeFloatPacked: AudioFormatFlags =
   kAudioFormatFlagIsFloat | kAudioFormatFlagsNativeEndian | kAudioFormatFlagIsPacked
 public let kLinearPCMFormatFlagIsFloat: AudioFormatFlags = kAudioFormatFlagIsFloat
@@ -58,20 +58,20 @@ public let kLinearPCMFormatFlagIsPacked: AudioFormatFlags = kAudioFormatFlagIsPa
 public let kLinearPCMFormatFlagIsAlignedHigh: AudioFormatFlags = kAudioFormatFlagIsAlignedHigh
 public let kLinearPCMFormatFlagIsNonInterleaved: AudioFormatFlags = kAudioFormatFlagIsNonInterleaved
 
-/// How the bytes of a stream of sound are to be understood.
+/// The format of a stream of sound.
 public struct AudioStreamBasicDescription: Sendable, Hashable {
-  /// Frames in a second.
+  /// The sample rate in frames per second.
   public var mSampleRate: Float64
   public var mFormatID: AudioFormatID
   public var mFormatFlags: AudioFormatFlags
-  /// 0 if packets differ in size.
+  /// The size of a packet in bytes; 0 if packets differ in size.
   public var mBytesPerPacket: UInt32
-  /// 1 for uncompressed sound; 0 if packets differ in duration.
+  /// The number of frames in a packet; 1 for uncompressed sound, 0 if packets differ in duration.
   public var mFramesPerPacket: UInt32
-  /// 0 for compressed sound.
+  /// The size of a frame in bytes; 0 for compressed sound.
   public var mBytesPerFrame: UInt32
   public var mChannelsPerFrame: UInt32
-  /// 0 for compressed sound.
+  /// The number of bits of a sample; 0 for compressed sound.
   public var mBitsPerChannel: UInt32
   public var mReserved: UInt32
 

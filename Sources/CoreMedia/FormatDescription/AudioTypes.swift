@@ -3,11 +3,11 @@ import CoreFoundation
 
 /// The position of a packet of compressed sound in its data.
 public struct AudioStreamPacketDescription: Sendable, Hashable {
-  /// The offset of the first byte.
+  /// The offset of the first byte of the packet in the data.
   public var mStartOffset: Int64
-  /// 0 unless packets differ in duration.
+  /// The number of frames in the packet; 0 unless packets differ in duration.
   public var mVariableFramesInPacket: UInt32
-  /// In bytes.
+  /// The size of the packet in bytes.
   public var mDataByteSize: UInt32
 
   public init() { self.init(mStartOffset: 0, mVariableFramesInPacket: 0, mDataByteSize: 0) }
@@ -19,10 +19,10 @@ public struct AudioStreamPacketDescription: Sendable, Hashable {
   }
 }
 
-/// Samples of one channel, or of several that are interleaved.
+/// Samples of one channel, or interleaved samples of several channels.
 public struct AudioBuffer {
   public var mNumberChannels: UInt32
-  /// In bytes.
+  /// The size of the data in bytes.
   public var mDataByteSize: UInt32
   public var mData: UnsafeMutableRawPointer?
 
@@ -35,7 +35,7 @@ public struct AudioBuffer {
   }
 }
 
-/// One or more buffers of the same sound. More than one follow in memory.
+/// A list of buffers with the same sound. Further buffers follow the structure in memory.
 public struct AudioBufferList {
   public var mNumberBuffers: UInt32
   public var mBuffers: AudioBuffer
@@ -65,7 +65,7 @@ public struct AudioBufferList {
 
 /// The buffers of an `AudioBufferList`.
 public struct UnsafeMutableAudioBufferListPointer: MutableCollection, RandomAccessCollection {
-  /// The list.
+  /// A pointer to the list.
   public var unsafeMutablePointer: UnsafeMutablePointer<AudioBufferList>
 
   public init(_ pointer: UnsafeMutablePointer<AudioBufferList>) { unsafeMutablePointer = pointer }
@@ -75,7 +75,7 @@ public struct UnsafeMutableAudioBufferListPointer: MutableCollection, RandomAcce
     self.init(pointer)
   }
 
-  /// The list.
+  /// A read-only pointer to the list.
   public var unsafePointer: UnsafePointer<AudioBufferList> { UnsafePointer(unsafeMutablePointer) }
 
   /// The number of buffers.
@@ -104,7 +104,7 @@ public struct UnsafeMutableAudioBufferListPointer: MutableCollection, RandomAcce
   }
 }
 
-/// An `AudioChannelLayout` with all its descriptions, in memory of its own.
+/// An `AudioChannelLayout` with all its descriptions, in memory that it owns.
 public struct ManagedAudioChannelLayout: Hashable, Sendable {
   private let bytes: Data
 
@@ -118,17 +118,17 @@ public struct ManagedAudioChannelLayout: Hashable, Sendable {
     bytes = data
   }
 
-  /// Creates a layout of a tag.
+  /// Creates a layout with a tag.
   public init(tag: AudioChannelLayoutTag) {
     self.init(tag: tag, bitmap: [], descriptions: [])
   }
 
-  /// Creates a layout of the channels of a bitmap.
+  /// Creates a layout with the channels of a bitmap.
   public init(channelBitmap: AudioChannelBitmap) {
     self.init(tag: kAudioChannelLayoutTag_UseChannelBitmap, bitmap: channelBitmap, descriptions: [])
   }
 
-  /// Creates a layout of described channels.
+  /// Creates a layout with described channels.
   public init(channelDescriptions: [AudioChannelDescription]) {
     self.init(
       tag: kAudioChannelLayoutTag_UseChannelDescriptions, bitmap: [], descriptions: channelDescriptions)
@@ -148,19 +148,19 @@ public struct ManagedAudioChannelLayout: Hashable, Sendable {
     bytes = data
   }
 
-  /// The size with all descriptions in bytes.
+  /// The size of the layout with all descriptions in bytes.
   public var sizeInBytes: Int { bytes.count }
 
-  /// The layout's tag.
+  /// The tag of the layout.
   public var tag: AudioChannelLayoutTag { bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) } }
 
-  /// The layout's bitmap.
+  /// The bitmap of the layout.
   public var bitmap: AudioChannelBitmap {
     AudioChannelBitmap(
       rawValue: bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 4, as: UInt32.self) })
   }
 
-  /// The layout's descriptions.
+  /// The channel descriptions of the layout.
   public var channelDescriptions: [AudioChannelDescription] {
     bytes.withUnsafeBytes { raw in
       let count = Int(raw.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
@@ -174,7 +174,7 @@ public struct ManagedAudioChannelLayout: Hashable, Sendable {
 
   /// Calls `body` with the layout, followed by its descriptions.
   public func withUnsafePointer<R>(_ body: (UnsafePointer<AudioChannelLayout>) throws -> R) rethrows -> R {
-    // A whole AudioChannelLayout is there even without descriptions.
+    // The memory has the size of a whole AudioChannelLayout even if there are no descriptions.
     let size = max(bytes.count, MemoryLayout<AudioChannelLayout>.size)
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
     defer { memory.deallocate() }
@@ -198,5 +198,5 @@ public struct AudioFormatListItem: Sendable {
   }
 }
 
-/// The arrangement of the channels is not known; their number is in the lower 16 bits.
+/// The arrangement of the channels is not known; the lower 16 bits are their number.
 public let kAudioChannelLayoutTag_Unknown: AudioChannelLayoutTag = 0xFFFF_0000

@@ -3,13 +3,18 @@ import CoreFoundation
 
 /// Creates a description of sound.
 ///
-/// Of the parameters:
-///
-/// - `asbd`: Sample rate, format and sizes.
-/// - `layoutSize`: The size of the channel layout with all its descriptions in bytes; 0 if there is
-///   none.
-/// - `magicCookieSize`: The size of what the decoder needs besides, in bytes; 0 if there is
-///   nothing.
+/// - Parameters:
+///   - allocator: Not used.
+///   - asbd: The sample rate, the format and the sizes.
+///   - layoutSize: The size of the channel layout with all its descriptions in bytes; 0 if there is
+///     none.
+///   - layout: The channel layout.
+///   - magicCookieSize: The size of the magic cookie in bytes; 0 if there is none.
+///   - magicCookie: The magic cookie: further data that a decoder needs.
+///   - extensions: Property list values by key.
+///   - formatDescriptionOut: Receives the description.
+/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if a size is negative, or a pointer is
+///   missing.
 @discardableResult
 public func CMAudioFormatDescriptionCreate(
   allocator: CFAllocator?, asbd: UnsafePointer<AudioStreamBasicDescription>, layoutSize: Int,
@@ -30,7 +35,8 @@ public func CMAudioFormatDescriptionCreate(
   return noErr
 }
 
-/// Sample rate, format and sizes, valid as long as the description; nil for other media.
+/// Returns the sample rate, the format and the sizes; nil for other media. The pointer is valid as
+/// long as the description.
 @discardableResult
 public func CMAudioFormatDescriptionGetStreamBasicDescription(
   _ desc: CMAudioFormatDescription
@@ -38,7 +44,8 @@ public func CMAudioFormatDescriptionGetStreamBasicDescription(
   desc.audio.map { UnsafePointer($0.memory.basic) }
 }
 
-/// What the decoder needs besides, valid as long as the description; nil if there is nothing.
+/// Returns the magic cookie, further data that a decoder needs; nil if there is none. The pointer
+/// is valid as long as the description.
 @discardableResult
 public func CMAudioFormatDescriptionGetMagicCookie(
   _ desc: CMAudioFormatDescription, sizeOut: UnsafeMutablePointer<Int>?
@@ -47,8 +54,8 @@ public func CMAudioFormatDescriptionGetMagicCookie(
   return UnsafeRawPointer(desc.audio?.memory.magicCookie.baseAddress)
 }
 
-/// The arrangement of the channels, valid as long as the description; nil if it is not known, or
-/// says more descriptions than it has.
+/// Returns the channel layout; nil if there is none, or if it declares more descriptions than it
+/// contains. The pointer is valid as long as the description.
 @discardableResult
 public func CMAudioFormatDescriptionGetChannelLayout(
   _ desc: CMAudioFormatDescription, sizeOut: UnsafeMutablePointer<Int>?
@@ -62,8 +69,8 @@ public func CMAudioFormatDescriptionGetChannelLayout(
   return UnsafePointer(base.assumingMemoryBound(to: AudioChannelLayout.self))
 }
 
-/// The formats that the sound can be decoded to, the richest first, valid as long as the
-/// description; nil for other media. There is one, that of the description.
+/// Returns the formats that the sound can be decoded to, the richest first; nil for other media.
+/// There is one, that of the description. The pointer is valid as long as the description.
 @discardableResult
 public func CMAudioFormatDescriptionGetFormatList(
   _ desc: CMAudioFormatDescription, sizeOut: UnsafeMutablePointer<Int>?
@@ -72,14 +79,15 @@ public func CMAudioFormatDescriptionGetFormatList(
   return desc.audio.map { UnsafePointer($0.memory.format) }
 }
 
-/// The richest format that the sound can be decoded to, valid as long as the description; nil for
-/// other media.
+/// Returns the richest format that the sound can be decoded to; nil for other media. The pointer is
+/// valid as long as the description.
 @discardableResult
 public func CMAudioFormatDescriptionGetRichestDecodableFormat(
   _ desc: CMAudioFormatDescription
 ) -> UnsafePointer<AudioFormatListItem>? { desc.audio.map { UnsafePointer($0.memory.format) } }
 
-/// The format that most decoders understand, valid as long as the description; nil for other media.
+/// Returns the format that most decoders support; nil for other media. The pointer is valid as long
+/// as the description.
 @discardableResult
 public func CMAudioFormatDescriptionGetMostCompatibleFormat(
   _ desc: CMAudioFormatDescription

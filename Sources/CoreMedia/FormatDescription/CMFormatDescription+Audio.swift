@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Parts of descriptions of sound that are compared.
+/// The parts of descriptions of sound that are compared.
 public typealias CMAudioFormatDescriptionMask = UInt32
 public let kCMAudioFormatDescriptionMask_StreamBasicDescription: CMAudioFormatDescriptionMask = 1 << 0
 public let kCMAudioFormatDescriptionMask_MagicCookie: CMAudioFormatDescriptionMask = 1 << 1
@@ -11,11 +11,12 @@ public let kCMAudioFormatDescriptionMask_All: CMAudioFormatDescriptionMask = 0b1
 
 /// Compares parts of two descriptions of sound.
 ///
-/// Of the parameters:
-///
-/// - `equalityMask`: The parts.
-/// - `equalityMaskOut`: Set to those of them that are equal.
-/// - Returns: Whether all of them are.
+/// - Parameters:
+///   - formatDescription: A description.
+///   - otherFormatDescription: Another description.
+///   - equalityMask: The parts to be compared.
+///   - equalityMaskOut: Receives those of the parts that are equal.
+/// - Returns: Whether all of the parts are equal; false for other media.
 @discardableResult
 public func CMAudioFormatDescriptionEqual(
   _ formatDescription: CMAudioFormatDescription, otherFormatDescription: CMAudioFormatDescription,
@@ -29,7 +30,7 @@ public func CMAudioFormatDescriptionEqual(
 }
 
 extension CMFormatDescription {
-  /// Parts of descriptions of sound that are compared.
+  /// The parts of descriptions of sound that are compared.
   public struct EqualityMask: OptionSet, Sendable, Hashable {
     public let rawValue: CMAudioFormatDescriptionMask
     public init(rawValue: CMAudioFormatDescriptionMask) { self.rawValue = rawValue }
@@ -42,7 +43,8 @@ extension CMFormatDescription {
     public static let all = EqualityMask(rawValue: kCMAudioFormatDescriptionMask_All)
   }
 
-  /// Compares parts of two descriptions of sound; returns whether all are equal, and which are.
+  /// Compares parts of two descriptions of sound. Returns whether all of them are equal, and the
+  /// parts that are.
   public func equalTo(_ otherFormatDescription: CMAudioFormatDescription, equalityMask: EqualityMask = .all)
     -> (
       Bool, equalityMask: EqualityMask
@@ -60,13 +62,14 @@ extension CMFormatDescription {
     return (equal == equalityMask.intersection(.all), equal)
   }
 
-  /// Calls `body` with what the decoder of the sound needs besides; nil if there is nothing.
+  /// Calls `body` with the magic cookie, further data that a decoder of the sound needs; nil if
+  /// there is none.
   public func withMagicCookie<R>(_ body: (UnsafeRawBufferPointer?) throws -> R) rethrows -> R {
     guard let cookie = audio?.magicCookie else { return try body(nil) }
     return try cookie.withUnsafeBytes { try body($0) }
   }
 
-  /// The arrangement of the channels, for sound.
+  /// The channel layout of sound; nil if there is none, and for other media.
   public var audioChannelLayout: ManagedAudioChannelLayout? {
     audio?.layout.flatMap { ManagedAudioChannelLayout($0) }
   }
@@ -77,9 +80,9 @@ extension CMFormatDescription {
     audio.map { [$0.memory.format.pointee] } ?? []
   }
 
-  /// The richest format that the sound can be decoded to.
+  /// The richest format that the sound can be decoded to; nil for other media.
   public var richestDecodableFormat: AudioFormatListItem? { audioFormatList.first }
 
-  /// The format of the sound that most decoders understand.
+  /// The format of the sound that most decoders support; nil for other media.
   public var mostCompatibleFormat: AudioFormatListItem? { audioFormatList.last }
 }

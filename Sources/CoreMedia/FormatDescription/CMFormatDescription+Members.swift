@@ -20,7 +20,8 @@ extension CMFormatDescription {
   /// The type identifier of format descriptions.
   public static var typeID: CFTypeID { cfTypeID }
 
-  /// Whether another description says the same but for some extensions and atoms.
+  /// Returns whether another description is equal apart from some extensions and sample description
+  /// atoms.
   public func equalTo(
     _ otherFormatDescription: CMFormatDescription, extensionKeysToIgnore: [Extensions.Key] = [],
     sampleDescriptionExtensionAtomKeysToIgnore: [String] = []
@@ -31,10 +32,10 @@ extension CMFormatDescription {
       ignoringAtoms: Set(sampleDescriptionExtensionAtomKeysToIgnore))
   }
 
-  /// The kind of media.
+  /// The media type.
   public var mediaType: MediaType { MediaType(rawValue: mediaTypeCode) }
 
-  /// The codec, or for uncompressed video the pixel format.
+  /// The codec, or the pixel format of uncompressed video.
   public var mediaSubType: MediaSubType { MediaSubType(rawValue: mediaSubTypeCode) }
 
   /// The extensions by key.

@@ -2,11 +2,13 @@
 import CoreFoundation
 
 extension CMFormatDescription {
-  /// The pictures that each sample of a multi-view stream (MV-HEVC) holds, by their tags: the layer of the stream and the
-  /// eye that it is for, the layer of the eye that is shown on its own (`HeroEye`, else the left one) first.
+  /// The tags of the pictures in each sample of a multi-view stream (MV-HEVC): the layer of the
+  /// stream and the eye. The layer of the eye that is shown alone comes first: `HeroEye`, or the
+  /// left eye by default.
   ///
-  /// Nil where a sample holds one picture: where the description has not both eyes' views (`HasLeftStereoEyeView`,
-  /// `HasRightStereoEyeView`) and the parameter sets of a further layer (`lhvC`, ISO/IEC 14496-15, clause 9).
+  /// Nil if a sample contains one picture, that is unless the description has views of both eyes
+  /// (`HasLeftStereoEyeView`, `HasRightStereoEyeView`) and parameter sets of a further layer
+  /// (`lhvC`, ISO/IEC 14496-15, clause 9).
   public var tagCollections: [[CMTag]]? {
     func flag(_ key: CFString) -> Bool {
       (CMFormatDescriptionGetExtension(self, extensionKey: key) as? NSNumber)?.boolValue ?? false

@@ -2,12 +2,12 @@
 import CoreFoundation
 
 extension CMFormatDescription {
-  /// The kind of media: four characters.
+  /// The media type, a four-character code.
   public struct MediaType: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: FourCharCode
     public init(rawValue: FourCharCode) { self.rawValue = rawValue }
 
-    /// From four characters of one byte each; what is missing is made up by spaces.
+    /// Creates a media type from up to four characters of one byte each, with spaces appended.
     public init(string: String) { rawValue = fourCharCode(string) }
     public var description: String { fourCharacters(rawValue) }
 
@@ -21,12 +21,12 @@ extension CMFormatDescription {
     public static let metadata = MediaType(rawValue: kCMMediaType_Metadata)
   }
 
-  /// The codec or other format of the media: four characters.
+  /// The codec or other format of the media, a four-character code.
   public struct MediaSubType: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: FourCharCode
     public init(rawValue: FourCharCode) { self.rawValue = rawValue }
 
-    /// From four characters of one byte each; what is missing is made up by spaces.
+    /// Creates a subtype from up to four characters of one byte each, with spaces appended.
     public init(string: String) { rawValue = fourCharCode(string) }
     public var description: String { fourCharacters(rawValue) }
 
@@ -154,7 +154,8 @@ extension CMFormatDescription {
   }
 }
 
-/// Four characters of one byte each as a code; what is missing is made up by spaces.
+/// Returns the four-character code for up to four characters of one byte each, with spaces
+/// appended.
 func fourCharCode(_ string: String) -> FourCharCode {
   let characters = string.unicodeScalars.prefix(4).map { FourCharCode($0.value & 0xFF) }
   return (characters + [32, 32, 32, 32]).prefix(4).reduce(0) { $0 << 8 | $1 }

@@ -6,6 +6,8 @@ extension CMFormatDescription {
   // MARK: - Create
 
   /// Creates a description of video; see `CMVideoFormatDescriptionCreate`.
+  /// - Throws: `CMFormatDescription.Error.invalidParameter` if the width or height is negative or
+  ///   too large.
   public convenience init(
     videoCodecType: MediaSubType, width: Int, height: Int, extensions: Extensions? = nil
   ) throws {
@@ -24,11 +26,13 @@ extension CMFormatDescription {
   }
 
   /// Creates a description of H.264; see `CMVideoFormatDescriptionCreateFromH264ParameterSets`.
+  /// - Throws: An `NSError` with the status of that function.
   public convenience init(h264ParameterSets: [Data], nalUnitHeaderLength: Int = 4) throws {
     try self.init(.h264, h264ParameterSets, nalUnitHeaderLength, nil)
   }
 
   /// Creates a description of HEVC; see `CMVideoFormatDescriptionCreateFromHEVCParameterSets`.
+  /// - Throws: An `NSError` with the status of that function.
   public convenience init(
     hevcParameterSets: [Data], nalUnitHeaderLength: Int = 4, extensions: Extensions? = nil
   ) throws {
@@ -49,16 +53,17 @@ extension CMFormatDescription {
 
   // MARK: - Parameter sets
 
-  /// The parameter sets of H.264 or HEVC, in the order of their index.
+  /// The parameter sets of H.264 or HEVC, ordered by index.
   public struct ParameterSetCollection: RandomAccessCollection, Sendable {
     let sets: [Data]
     public var startIndex: Int { 0 }
     public var endIndex: Int { sets.count }
-    /// A NAL unit, without a start code.
+    /// The parameter set at an index: a NAL unit without a start code.
     public subscript(position: Int) -> Data { sets[position] }
   }
 
-  /// The size of the length before each NAL unit of the samples, in bytes; nil without parameter sets.
+  /// The size in bytes of the length field before each NAL unit of the samples; nil without
+  /// parameter sets.
   public var nalUnitHeaderLength: Int? { configuration?.lengthSize }
 
   /// The parameter sets of H.264 or HEVC; empty for other formats.
@@ -68,10 +73,10 @@ extension CMFormatDescription {
 
   // MARK: - Geometry
 
-  /// The width and height in pixels, as they are stored.
+  /// The width and height of the stored picture in pixels.
   public var dimensions: CMVideoDimensions { videoDimensions }
 
-  /// The width and height that pictures are to be shown with.
+  /// Returns the width and height at which pictures are presented.
   public func presentationDimensions(usePixelAspectRatio: Bool = true, useCleanAperture: Bool = true)
     -> CGSize
   {
@@ -79,7 +84,8 @@ extension CMFormatDescription {
       self, usePixelAspectRatio: usePixelAspectRatio, useCleanAperture: useCleanAperture)
   }
 
-  /// The part of the picture that is to be shown, in pixels.
+  /// Returns the part of the picture that is presented, in pixels; all of it without a clean
+  /// aperture.
   public func cleanAperture(originIsAtTopLeft: Bool) -> CGRect {
     CMVideoFormatDescriptionGetCleanAperture(self, originIsAtTopLeft: originIsAtTopLeft)
   }
@@ -93,7 +99,8 @@ extension CMFormatDescription {
     }
   }
 
-  /// Whether this describes an image buffer; see `CMVideoFormatDescriptionMatchesImageBuffer`.
+  /// Returns whether this describes an image buffer; see
+  /// `CMVideoFormatDescriptionMatchesImageBuffer`.
   public func matchesImageBuffer(_ imageBuffer: CVImageBuffer) -> Bool {
     CMVideoFormatDescriptionMatchesImageBuffer(self, imageBuffer: imageBuffer)
   }

@@ -14,14 +14,15 @@ extension CMFormatDescription.Extensions {
 
     public init(_ plist: CFPropertyList) { propertyListRepresentation = plist }
 
-    /// A number or boolean.
+    /// A value for a number or a Boolean.
     public static func number<T: Numeric>(_ value: T) -> Value { Value(value as AnyObject) }
-    /// A string.
+    /// A value for a string.
     public static func string(_ value: String) -> Value { Value(value as CFString) }
-    /// A string.
+    /// A value for a string.
     public static func string(_ value: CFString) -> Value { Value(value) }
 
-    /// The part of the picture that is to be shown, in pixels; the offsets are those of its centre.
+    /// A value for a clean aperture: the part of the picture that is presented, in pixels. The
+    /// offsets are those of its centre from the centre of the picture.
     public static func cleanAperture<Width: Numeric, Height: Numeric, Horizontal: Numeric, Vertical: Numeric>(
       width: Width, height: Height, horizontalOffet: Horizontal, verticalOffset: Vertical
     ) -> Value {
@@ -34,8 +35,8 @@ extension CMFormatDescription.Extensions {
         ] as NSDictionary)
     }
 
-    /// The part of the picture that is to be shown, in fractions of pixels; the offsets are those
-    /// of its centre.
+    /// A value for a clean aperture, the part of the picture that is presented, with fractions of
+    /// pixels. The offsets are those of its centre from the centre of the picture.
     public static func cleanAperture(
       width: (numerator: Int, denominator: Int), height: (numerator: Int, denominator: Int),
       horizontalOffet: (numerator: Int, denominator: Int), verticalOffset: (numerator: Int, denominator: Int)
@@ -52,7 +53,7 @@ extension CMFormatDescription.Extensions {
         ] as NSDictionary)
     }
 
-    /// The shape of a pixel, of which only the ratio matters.
+    /// A value for the aspect ratio of a pixel. Only the quotient of the spacings matters.
     public static func pixelAspectRatio<Horizontal: Numeric, Vertical: Numeric>(
       horizontalSpacing: Horizontal, verticalSpacing: Vertical
     ) -> Value {
@@ -173,7 +174,7 @@ extension CMFormatDescription.Extensions.Value {
 }
 
 extension CMFormatDescription.Extensions.Value {
-  /// Whether colour is multiplied with alpha.
+  /// Whether colours are premultiplied by alpha.
   public struct AlphaChannelMode: RawRepresentable, Hashable, @unchecked Sendable {
     // Sendable: immutable; a CFString is.
     public let rawValue: CFString
@@ -191,7 +192,7 @@ extension CMFormatDescription.Extensions.Value {
 }
 
 extension CMFormatDescription.Extensions.Value {
-  /// Who made the compressor.
+  /// The vendor of the compressor.
   public struct Vendor: RawRepresentable, Hashable, @unchecked Sendable {
     // Sendable: immutable; a CFString is.
     public let rawValue: CFString

@@ -2,8 +2,8 @@
 import CoreFoundation
 
 extension CMFormatDescription {
-  /// The extensions of a format description, beyond its type and dimensions: property list values
-  /// by key.
+  /// The extensions of a format description, apart from its type and dimensions: property list
+  /// values by key.
   public struct Extensions {
     /// The name of an extension.
     public struct Key: RawRepresentable, Hashable, @unchecked Sendable {
@@ -57,10 +57,10 @@ extension CMFormatDescription {
 
     private var values: [Key: Value]
 
-    /// No extensions.
+    /// Creates an empty collection.
     public init() { values = [:] }
 
-    /// The extensions of a dictionary.
+    /// Creates the extensions in a dictionary.
     public init(base: [CFString: CFPropertyList]?) {
       values = [:]
       for (key, value) in base ?? [:] { values[Key(rawValue: key)] = Value(value) }
@@ -74,7 +74,7 @@ extension CMFormatDescription {
       }
     }
 
-    /// The dictionary that the functions take; nil if there are no extensions.
+    /// The extensions as a dictionary for the functions of Core Media; nil if there are none.
     var dictionary: CFDictionary? {
       if values.isEmpty { return nil }
       let result = NSMutableDictionary()

@@ -21,8 +21,7 @@ public final class CMFormatDescription: NSObject, @unchecked Sendable {
   /// The extensions that image buffers are compared with, for video.
   let imageExtensions: ImageExtensions
 
-  /// The bytes of all parameter sets, at an address that stays valid as long as the description
-  /// lives.
+  /// The bytes of all parameter sets, at an address that is valid as long as the description.
   private let parameterSetBytes: UnsafeMutablePointer<UInt8>?
   private let parameterSetRanges: [Range<Int>]
 
@@ -34,7 +33,7 @@ public final class CMFormatDescription: NSObject, @unchecked Sendable {
     mediaTypeCode = mediaType
     mediaSubTypeCode = mediaSubType
     videoDimensions = dimensions
-    // Copied, because the caller may change a mutable dictionary.
+    // The dictionary is copied, since the caller may change a mutable one.
     extensionDictionary = extensions.flatMap { $0.count == 0 ? nil : $0.copy() as? CFDictionary }
     self.audio = audio
     self.timeCode = timeCode
@@ -60,7 +59,7 @@ public final class CMFormatDescription: NSObject, @unchecked Sendable {
     return (bytes, ranges)
   }
 
-  /// The configuration in the sample description atoms, if it can be read.
+  /// The configuration in the sample description atoms; nil if there is none or it is malformed.
   private static func configuration(in extensions: CFDictionary?) -> DecoderConfiguration? {
     guard
       let atoms = extensions?.object(forKey: kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms)
@@ -75,8 +74,8 @@ public final class CMFormatDescription: NSObject, @unchecked Sendable {
     return nil
   }
 
-  /// The bytes of a parameter set, which live as long as the format description; nil if there is no
-  /// such set.
+  /// Returns the bytes of a parameter set, which are valid as long as the description; nil if there
+  /// is no such set.
   func parameterSet(at index: Int) -> UnsafeBufferPointer<UInt8>? {
     guard let parameterSetBytes, parameterSetRanges.indices.contains(index) else { return nil }
     let range = parameterSetRanges[index]
@@ -147,7 +146,7 @@ extension CMFormatDescription: CFRuntimeObject {
   package var cfDescription: String { description }
 }
 
-/// A code as text, or as a number if it is not four printable characters.
+/// Returns a code as text, or as a number if it is not four printable characters.
 func fourCharacters(_ code: FourCharCode) -> String {
   let bytes = Swift.withUnsafeBytes(of: code.bigEndian) { Array($0) }
   guard bytes.allSatisfy({ $0 >= 32 && $0 < 127 }) else { return "\(code)" }

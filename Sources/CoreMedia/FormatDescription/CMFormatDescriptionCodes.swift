@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreVideo
 
-/// What kind of media a format is of: four characters.
+/// The media type of a format, a four-character code.
 public typealias CMMediaType = FourCharCode
 public let kCMMediaType_Video: CMMediaType = 0x76696465  // 'vide'
 public let kCMMediaType_Audio: CMMediaType = 0x736F756E  // 'soun'
@@ -33,7 +33,7 @@ public let kCMPixelFormat_444YpCbCr10: CMPixelFormatType = kCVPixelFormatType_44
 public let kCMPixelFormat_8IndexedGray_WhiteIsZero: CMPixelFormatType =
   kCVPixelFormatType_8IndexedGray_WhiteIsZero
 
-/// The codec of compressed video, or the pixel format of uncompressed: four characters.
+/// The codec of compressed video, or the pixel format of uncompressed video, a four-character code.
 public typealias CMVideoCodecType = FourCharCode
 public let kCMVideoCodecType_422YpCbCr8: CMVideoCodecType = kCMPixelFormat_422YpCbCr8
 public let kCMVideoCodecType_Animation: CMVideoCodecType = 0x726C6520  // 'rle '
@@ -45,7 +45,7 @@ public let kCMVideoCodecType_SorensonVideo3: CMVideoCodecType = 0x53565133  // '
 public let kCMVideoCodecType_H263: CMVideoCodecType = 0x68323633  // 'h263'
 public let kCMVideoCodecType_H264: CMVideoCodecType = 0x61766331  // 'avc1'
 public let kCMVideoCodecType_HEVC: CMVideoCodecType = 0x68766331  // 'hvc1'
-/// HEVC with Dolby Vision's metadata in the samples. Nothing here writes it.
+/// HEVC with Dolby Vision metadata in the samples. No encoder of this package produces it.
 public let kCMVideoCodecType_DolbyVisionHEVC: CMVideoCodecType = 0x64766831  // 'dvh1'
 public let kCMVideoCodecType_HEVCWithAlpha: CMVideoCodecType = 0x6D757861  // 'muxa'
 public let kCMVideoCodecType_MPEG4Video: CMVideoCodecType = 0x6D703476  // 'mp4v'
@@ -73,7 +73,7 @@ public let kCMVideoCodecType_AppleProRes422Proxy: CMVideoCodecType = 0x6170636F 
 public let kCMVideoCodecType_AppleProResRAW: CMVideoCodecType = 0x6170726E  // 'aprn'
 public let kCMVideoCodecType_AppleProResRAWHQ: CMVideoCodecType = 0x61707268  // 'aprh'
 
-/// The format of subtitles: four characters.
+/// The format of subtitles, a four-character code.
 public typealias CMSubtitleFormatType = FourCharCode
 public let kCMSubtitleFormatType_3GText: CMSubtitleFormatType = 0x74783367  // 'tx3g'
 public let kCMSubtitleFormatType_WebVTT: CMSubtitleFormatType = 0x77767474  // 'wvtt'

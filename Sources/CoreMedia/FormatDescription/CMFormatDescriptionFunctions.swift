@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// A parameter is wrong or missing.
+/// A parameter is invalid or missing.
 public let kCMFormatDescriptionError_InvalidParameter: OSStatus = -12710
-/// Memory ran out.
+/// There is not enough memory.
 public let kCMFormatDescriptionError_AllocationFailed: OSStatus = -12711
-/// The format description does not say that.
+/// The format description does not have the requested value.
 public let kCMFormatDescriptionError_ValueNotAvailable: OSStatus = -12718
 
 /// Creates a description of any media.
 ///
-/// Of the parameters:
-///
-/// - `extensions`: Property list values by key.
+/// - Parameters:
+///   - allocator: Not used.
+///   - mediaType: The media type.
+///   - mediaSubType: The codec, or the pixel format of uncompressed video.
+///   - extensions: Property list values by key.
+///   - formatDescriptionOut: Receives the description.
 @discardableResult
 public func CMFormatDescriptionCreate(
   allocator: CFAllocator?, mediaType: CMMediaType, mediaSubType: FourCharCode, extensions: CFDictionary?,
@@ -27,7 +30,7 @@ public func CMFormatDescriptionCreate(
 @discardableResult
 public func CMFormatDescriptionGetTypeID() -> CFTypeID { CMFormatDescription.cfTypeID }
 
-/// Whether two format descriptions say the same. Two that are missing are not equal.
+/// Returns whether two format descriptions are equal; false if one of them is nil.
 @discardableResult
 public func CMFormatDescriptionEqual(
   _ formatDescription: CMFormatDescription?, otherFormatDescription: CMFormatDescription?
@@ -36,12 +39,15 @@ public func CMFormatDescriptionEqual(
   return formatDescription.isEqual(to: otherFormatDescription, ignoringExtensions: [], ignoringAtoms: [])
 }
 
-/// Whether two format descriptions say the same but for some extensions and atoms.
+/// Returns whether two format descriptions are equal apart from some extensions and sample
+/// description atoms; false if one of them is nil.
 ///
-/// Of the parameters:
-///
-/// - `formatDescriptionExtensionKeysToIgnore`: A key or an array of keys of extensions.
-/// - `sampleDescriptionExtensionAtomKeysToIgnore`: A name or an array of names of sample description atoms.
+/// - Parameters:
+///   - formatDescription: A description.
+///   - otherFormatDescription: Another description.
+///   - formatDescriptionExtensionKeysToIgnore: A key or an array of keys of extensions.
+///   - sampleDescriptionExtensionAtomKeysToIgnore: A name or an array of names of sample
+///     description atoms.
 @discardableResult
 public func CMFormatDescriptionEqualIgnoringExtensionKeys(
   _ formatDescription: CMFormatDescription?, otherFormatDescription: CMFormatDescription?,
@@ -58,23 +64,23 @@ public func CMFormatDescriptionEqualIgnoringExtensionKeys(
     ignoringAtoms: names(sampleDescriptionExtensionAtomKeysToIgnore))
 }
 
-/// The kind of media.
+/// Returns the media type.
 @discardableResult
 public func CMFormatDescriptionGetMediaType(_ desc: CMFormatDescription) -> CMMediaType { desc.mediaTypeCode }
 
-/// The codec, or for uncompressed video the pixel format.
+/// Returns the codec, or the pixel format of uncompressed video.
 @discardableResult
 public func CMFormatDescriptionGetMediaSubType(_ desc: CMFormatDescription) -> FourCharCode {
   desc.mediaSubTypeCode
 }
 
-/// All extensions; nil if there are none.
+/// Returns all extensions; nil if there are none.
 @discardableResult
 public func CMFormatDescriptionGetExtensions(_ desc: CMFormatDescription) -> CFDictionary? {
   desc.extensionDictionary
 }
 
-/// One extension; nil if it is not there.
+/// Returns an extension; nil if there is none with this key.
 @discardableResult
 public func CMFormatDescriptionGetExtension(_ desc: CMFormatDescription, extensionKey: CFString)
   -> CFPropertyList?

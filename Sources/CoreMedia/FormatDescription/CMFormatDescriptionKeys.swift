@@ -3,10 +3,11 @@ import CoreFoundation
 
 // MARK: - Extensions: how the media is described in a file
 
-/// The settings that the media was compressed with (dictionary).
+/// The settings with which the media was compressed (dictionary).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_OriginalCompressionSettings: CFString =
   "OriginalCompressionSettings"
-/// The atoms of the sample description by their four-character names, `avcC` and `hvcC` among them (dictionary of data, or of arrays of data).
+/// The atoms of the sample description by their four-character names, such as `avcC` and `hvcC`
+/// (dictionary of data, or of arrays of data).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms: CFString =
   "SampleDescriptionExtensionAtoms"
 /// The sample description as it was in the file (data).
@@ -21,17 +22,17 @@ nonisolated(unsafe) public let kCMFormatDescriptionExtension_VerbatimImageDescri
 
 // MARK: - Extensions: video
 
-/// The name of the format for people (string).
+/// The name of the format for users (string).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_FormatName: CFString = "FormatName"
-/// The depth in bits as QuickTime counts them (number).
+/// The depth in bits as defined by QuickTime (number).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_Depth: CFString = "Depth"
-/// The part of the picture that is to be shown (dictionary; see the keys below).
+/// The part of the picture that is presented (dictionary; see the keys below).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_CleanAperture: CFString = "CVCleanAperture"
-/// 1 for progressive pictures, 2 for pictures of two fields (number).
+/// The number of fields: 1 for progressive pictures, 2 for interlaced ones (number).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_FieldCount: CFString = "CVFieldCount"
-/// How the fields are ordered (string; see the values below).
+/// The order of the fields (string; see the values below).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_FieldDetail: CFString = "CVFieldDetail"
-/// The shape of a pixel (dictionary; see the keys below).
+/// The aspect ratio of a pixel (dictionary; see the keys below).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_PixelAspectRatio: CFString = "CVPixelAspectRatio"
 /// The colour primaries (string; see the values below).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_ColorPrimaries: CFString =
@@ -44,16 +45,16 @@ nonisolated(unsafe) public let kCMFormatDescriptionExtension_GammaLevel: CFStrin
 /// The matrix between RGB and Y'CbCr (string; see the values below).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_YCbCrMatrix: CFString =
   "CVImageBufferYCbCrMatrix"
-/// Whether samples use all values from 0 up (boolean).
+/// Whether samples use the full range of values (Boolean).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_FullRangeVideo: CFString = "FullRangeVideo"
 /// The ICC profile (data).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_ICCProfile: CFString = "CVImageBufferICCProfile"
 /// The number of bytes of a row of uncompressed pixels (number).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_BytesPerRow: CFString = "CVBytesPerRow"
-/// Where chroma samples lie in a frame or top field (string; see the values below).
+/// The location of chroma samples in a frame or top field (string; see the values below).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_ChromaLocationTopField: CFString =
   "CVImageBufferChromaLocationTopField"
-/// Where chroma samples lie in a bottom field (string; see the values below).
+/// The location of chroma samples in a bottom field (string; see the values below).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_ChromaLocationBottomField: CFString =
   "CVImageBufferChromaLocationBottomField"
 /// The profile of MPEG-2 video that the media conforms to (number).
@@ -62,32 +63,32 @@ nonisolated(unsafe) public let kCMFormatDescriptionExtension_ConformsToMPEG2Vide
 /// The codec of protected media (number).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_ProtectedContentOriginalFormat: CFString =
   "ProtectedContentOriginalFormat"
-/// The temporal quality that the media was compressed with (number).
+/// The temporal quality with which the media was compressed (number).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_TemporalQuality: CFString = "TemporalQuality"
-/// The spatial quality that the media was compressed with (number).
+/// The spatial quality with which the media was compressed (number).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_SpatialQuality: CFString = "SpatialQuality"
 /// The version of the sample description (number).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_Version: CFString = "Version"
 /// The revision level of the sample description (number).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_RevisionLevel: CFString = "RevisionLevel"
-/// Who made the compressor (string of four characters).
+/// The vendor of the compressor (string of four characters).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_Vendor: CFString = "Vendor"
 /// Apple.
 nonisolated(unsafe) public let kCMFormatDescriptionVendor_Apple: CFString = "appl"
-/// The mastering display's colour volume (data as in the SEI message).
+/// The colour volume of the mastering display (data as in the SEI message).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_MasteringDisplayColorVolume: CFString =
   "MasteringDisplayColorVolume"
 /// The content light level (data as in the SEI message).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_ContentLightLevelInfo: CFString =
   "ContentLightLevelInfo"
-/// The transfer function to prefer (string; see the values below).
+/// The preferred transfer function (string; see the values below).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_AlternativeTransferCharacteristics: CFString =
   "AlternativeTransferCharacteristics"
 /// The type of an auxiliary picture (string).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_AuxiliaryTypeInfo: CFString = "AuxiliaryTypeInfo"
-/// Whether colour is multiplied with alpha (string; see the values below).
+/// Whether colours are premultiplied by alpha (string; see the values below).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_AlphaChannelMode: CFString = "AlphaChannelMode"
-/// Whether there is an alpha channel (boolean).
+/// Whether there is an alpha channel (Boolean).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_ContainsAlphaChannel: CFString =
   "ContainsAlphaChannel"
 
@@ -97,41 +98,43 @@ nonisolated(unsafe) public let kCMFormatDescriptionExtension_ContainsAlphaChanne
 nonisolated(unsafe) public let kCMFormatDescriptionKey_CleanApertureWidth: CFString = "Width"
 /// The height of the clean aperture in pixels (number).
 nonisolated(unsafe) public let kCMFormatDescriptionKey_CleanApertureHeight: CFString = "Height"
-/// The offset of the clean aperture's centre from the picture's in pixels (number).
+/// The horizontal offset of the centre of the clean aperture from the centre of the picture in
+/// pixels (number).
 nonisolated(unsafe) public let kCMFormatDescriptionKey_CleanApertureHorizontalOffset: CFString =
   "HorizontalOffset"
-/// The offset of the clean aperture's centre from the picture's in pixels (number).
+/// The vertical offset of the centre of the clean aperture from the centre of the picture in pixels
+/// (number).
 nonisolated(unsafe) public let kCMFormatDescriptionKey_CleanApertureVerticalOffset: CFString =
   "VerticalOffset"
-/// The same as an array of numerator and denominator.
+/// The width as an array of numerator and denominator.
 nonisolated(unsafe) public let kCMFormatDescriptionKey_CleanApertureWidthRational: CFString = "WidthRational"
-/// The same as an array of numerator and denominator.
+/// The height as an array of numerator and denominator.
 nonisolated(unsafe) public let kCMFormatDescriptionKey_CleanApertureHeightRational: CFString =
   "HeightRational"
-/// The same as an array of numerator and denominator.
+/// The horizontal offset as an array of numerator and denominator.
 nonisolated(unsafe) public let kCMFormatDescriptionKey_CleanApertureHorizontalOffsetRational: CFString =
   "HorizontalOffsetRational"
-/// The same as an array of numerator and denominator.
+/// The vertical offset as an array of numerator and denominator.
 nonisolated(unsafe) public let kCMFormatDescriptionKey_CleanApertureVerticalOffsetRational: CFString =
   "VerticalOffsetRational"
-/// The width of a pixel, of which only the ratio matters (number).
+/// The width of a pixel; only its quotient with the height matters (number).
 nonisolated(unsafe) public let kCMFormatDescriptionKey_PixelAspectRatioHorizontalSpacing: CFString =
   "HorizontalSpacing"
-/// The height of a pixel, of which only the ratio matters (number).
+/// The height of a pixel; only its quotient with the width matters (number).
 nonisolated(unsafe) public let kCMFormatDescriptionKey_PixelAspectRatioVerticalSpacing: CFString =
   "VerticalSpacing"
 
 // MARK: - Field order
 
-/// The top field comes first; the fields are stored one after the other.
+/// The top field is first in time; the fields are stored one after the other.
 nonisolated(unsafe) public let kCMFormatDescriptionFieldDetail_TemporalTopFirst: CFString = "TemporalTopFirst"
-/// The bottom field comes first; the fields are stored one after the other.
+/// The bottom field is first in time; the fields are stored one after the other.
 nonisolated(unsafe) public let kCMFormatDescriptionFieldDetail_TemporalBottomFirst: CFString =
   "TemporalBottomFirst"
-/// The fields are interleaved; the first line is of the earlier one.
+/// The fields are stored interleaved; the first line belongs to the earlier field.
 nonisolated(unsafe) public let kCMFormatDescriptionFieldDetail_SpatialFirstLineEarly: CFString =
   "SpatialFirstLineEarly"
-/// The fields are interleaved; the first line is of the later one.
+/// The fields are stored interleaved; the first line belongs to the later field.
 nonisolated(unsafe) public let kCMFormatDescriptionFieldDetail_SpatialFirstLineLate: CFString =
   "SpatialFirstLineLate"
 
@@ -156,9 +159,9 @@ nonisolated(unsafe) public let kCMFormatDescriptionTransferFunction_ITU_R_709_2:
 /// SMPTE 240M.
 nonisolated(unsafe) public let kCMFormatDescriptionTransferFunction_SMPTE_240M_1995: CFString =
   "SMPTE_240M_1995"
-/// A plain gamma; see `kCMFormatDescriptionExtension_GammaLevel`.
+/// A power function; see `kCMFormatDescriptionExtension_GammaLevel`.
 nonisolated(unsafe) public let kCMFormatDescriptionTransferFunction_UseGamma: CFString = "UseGamma"
-/// ITU-R BT.2020, the same function as that of BT.709.
+/// ITU-R BT.2020, whose function is that of BT.709.
 nonisolated(unsafe) public let kCMFormatDescriptionTransferFunction_ITU_R_2020: CFString = "ITU_R_2020"
 /// SMPTE ST 428-1.
 nonisolated(unsafe) public let kCMFormatDescriptionTransferFunction_SMPTE_ST_428_1: CFString =
@@ -179,24 +182,24 @@ nonisolated(unsafe) public let kCMFormatDescriptionYCbCrMatrix_ITU_R_709_2: CFSt
 nonisolated(unsafe) public let kCMFormatDescriptionYCbCrMatrix_ITU_R_601_4: CFString = "ITU_R_601_4"
 /// SMPTE 240M.
 nonisolated(unsafe) public let kCMFormatDescriptionYCbCrMatrix_SMPTE_240M_1995: CFString = "SMPTE_240M_1995"
-/// ITU-R BT.2020, not constant luminance.
+/// ITU-R BT.2020, non-constant luminance.
 nonisolated(unsafe) public let kCMFormatDescriptionYCbCrMatrix_ITU_R_2020: CFString = "ITU_R_2020"
-/// Beside the left luma samples, between the rows.
+/// Horizontally at the left luma samples, vertically between two rows.
 nonisolated(unsafe) public let kCMFormatDescriptionChromaLocation_Left: CFString = "Left"
-/// In the centre of the luma samples.
+/// At the centre of four luma samples.
 nonisolated(unsafe) public let kCMFormatDescriptionChromaLocation_Center: CFString = "Center"
-/// At the top left luma samples.
+/// At the top left luma sample.
 nonisolated(unsafe) public let kCMFormatDescriptionChromaLocation_TopLeft: CFString = "TopLeft"
-/// Between the upper luma samples.
+/// Between the two upper luma samples.
 nonisolated(unsafe) public let kCMFormatDescriptionChromaLocation_Top: CFString = "Top"
-/// At the bottom left luma samples.
+/// At the bottom left luma sample.
 nonisolated(unsafe) public let kCMFormatDescriptionChromaLocation_BottomLeft: CFString = "BottomLeft"
-/// Between the lower luma samples.
+/// Between the two lower luma samples.
 nonisolated(unsafe) public let kCMFormatDescriptionChromaLocation_Bottom: CFString = "Bottom"
-/// Cr and Cb on alternate rows, as in DV.
+/// Cr and Cb in alternate rows, as in DV.
 nonisolated(unsafe) public let kCMFormatDescriptionChromaLocation_DV420: CFString = "DV 4:2:0"
-/// Colour is not multiplied with alpha.
+/// Colours are not premultiplied by alpha.
 nonisolated(unsafe) public let kCMFormatDescriptionAlphaChannelMode_StraightAlpha: CFString = "StraightAlpha"
-/// Colour is multiplied with alpha.
+/// Colours are premultiplied by alpha.
 nonisolated(unsafe) public let kCMFormatDescriptionAlphaChannelMode_PremultipliedAlpha: CFString =
   "PremultipliedAlpha"

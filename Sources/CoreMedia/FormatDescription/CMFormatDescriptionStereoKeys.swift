@@ -1,135 +1,138 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// Extensions that describe stereo views, projections, a camera's lenses and its log curve. A description keeps them as
-// any other extension; nothing here makes them from a stream.
+// Extensions that describe stereo views, projections, the lenses of a camera and its log curve. A
+// description stores them like any other extension; none of them is derived from a stream.
 
 // MARK: - Colour
 
-/// Number.
+/// The number of bits of a component (number).
 public nonisolated(unsafe) let kCMFormatDescriptionExtension_BitsPerComponent: CFString = "BitsPerComponent"
-/// One of `kCMFormatDescriptionLogTransferFunction_`.
+/// The log curve: one of `kCMFormatDescriptionLogTransferFunction_*`.
 public nonisolated(unsafe) let kCMFormatDescriptionExtension_LogTransferFunction: CFString =
   "LogTransferFunction"
 /// The curve of Apple Log.
 public nonisolated(unsafe) let kCMFormatDescriptionLogTransferFunction_AppleLog: CFString =
   "com.apple.rec2020.apple-log"
-/// The light around the display: 8 bytes, as in the SEI message of that name.
+/// The ambient viewing environment: 8 bytes, as in the SEI message of that name.
 public nonisolated(unsafe) let kCMFormatDescriptionExtension_AmbientViewingEnvironment: CFString =
   "AmbientViewingEnvironment"
-/// The colours that the pictures use: bytes as in the SEI message of that name.
+/// The colours that the content uses: data as in the SEI message of that name.
 public nonisolated(unsafe) let kCMFormatDescriptionExtension_ContentColorVolume: CFString =
   "ContentColorVolume"
 
 // MARK: - Stereo views
 
-/// Boolean.
+/// Whether there is a view for the left eye (Boolean).
 public nonisolated(unsafe) let kCMFormatDescriptionExtension_HasLeftStereoEyeView: CFString =
   "HasLeftStereoEyeView"
-/// Boolean.
+/// Whether there is a view for the right eye (Boolean).
 public nonisolated(unsafe) let kCMFormatDescriptionExtension_HasRightStereoEyeView: CFString =
   "HasRightStereoEyeView"
-/// More views than those of the two eyes. Boolean.
+/// Whether there are further views (Boolean).
 public nonisolated(unsafe) let kCMFormatDescriptionExtension_HasAdditionalViews: CFString =
   "HasAdditionalViews"
-/// The eye whose view is shown where only one is. One of `kCMFormatDescriptionHeroEye_`.
+/// The eye whose view is shown where only one view is: one of `kCMFormatDescriptionHeroEye_*`.
 public nonisolated(unsafe) let kCMFormatDescriptionExtension_HeroEye: CFString = "HeroEye"
 /// The left eye.
 public nonisolated(unsafe) let kCMFormatDescriptionHeroEye_Left: CFString = "Left"
 /// The right eye.
 public nonisolated(unsafe) let kCMFormatDescriptionHeroEye_Right: CFString = "Right"
-/// Distance between the lenses' centres, in micrometres. Number.
+/// The distance between the centres of the lenses in micrometres (number).
 public nonisolated(unsafe) let kCMFormatDescriptionExtension_StereoCameraBaseline: CFString =
   "StereoCameraBaseline"
-/// Shift of the views against each other, -10000 to 10000 for -1 to 1 of the width. Number.
+/// The horizontal shift of the views against each other: -10000 to 10000 for -1 to 1 times the
+/// width (number).
 public nonisolated(unsafe) let kCMFormatDescriptionExtension_HorizontalDisparityAdjustment: CFString =
   "HorizontalDisparityAdjustment"
-/// In thousandths of a degree. Number.
+/// The horizontal field of view in thousandths of a degree (number).
 public nonisolated(unsafe) let kCMFormatDescriptionExtension_HorizontalFieldOfView: CFString =
   "HorizontalFieldOfView"
-/// How two views share a picture. One of `kCMFormatDescriptionViewPackingKind_`.
+/// The arrangement of two views in a picture: one of `kCMFormatDescriptionViewPackingKind_*`.
 public nonisolated(unsafe) let kCMFormatDescriptionExtension_ViewPackingKind: CFString = "ViewPackingKind"
-/// Left and right halves.
+/// The views are in the left and right halves.
 public nonisolated(unsafe) let kCMFormatDescriptionViewPackingKind_SideBySide: CFString = "SideBySide"
-/// Upper and lower halves.
+/// The views are in the upper and lower halves.
 public nonisolated(unsafe) let kCMFormatDescriptionViewPackingKind_OverUnder: CFString = "OverUnder"
 
 // MARK: - Projection
 
-/// How a picture covers the sphere around the viewer. One of `kCMFormatDescriptionProjectionKind_`.
+/// The projection of a picture onto the sphere around the viewer: one of
+/// `kCMFormatDescriptionProjectionKind_*`.
 public nonisolated(unsafe) let kCMFormatDescriptionExtension_ProjectionKind: CFString = "ProjectionKind"
-/// Flat, as of an ordinary lens.
+/// A flat projection, as of an ordinary lens.
 public nonisolated(unsafe) let kCMFormatDescriptionProjectionKind_Rectilinear: CFString = "Rectilinear"
-/// All around: 360 degrees.
+/// An equirectangular projection of 360 degrees.
 public nonisolated(unsafe) let kCMFormatDescriptionProjectionKind_Equirectangular: CFString =
   "Equirectangular"
-/// In front: 180 degrees.
+/// An equirectangular projection of 180 degrees.
 public nonisolated(unsafe) let kCMFormatDescriptionProjectionKind_HalfEquirectangular: CFString =
   "HalfEquirectangular"
-/// By the calibration of a wide lens.
+/// A projection given by the calibration of a wide-angle lens.
 public nonisolated(unsafe) let kCMFormatDescriptionProjectionKind_ParametricImmersive: CFString =
   "ParametricImmersive"
-/// Apple's own format.
+/// Apple Immersive Video.
 public nonisolated(unsafe) let kCMFormatDescriptionProjectionKind_AppleImmersiveVideo: CFString =
   "AppleImmersiveVideo"
-/// The projection was found in tags of another kind. Boolean.
+/// Whether the projection was derived from metadata of another format (Boolean).
 public nonisolated(unsafe) let kCMFormatDescriptionExtension_ConvertedFromExternalSphericalTags: CFString =
   "ConvertedFromExternalSphericalTags"
 
 // MARK: - A camera's lenses
 
-/// The calibration of each lens. Array of dictionaries of the keys below.
+/// The calibration of each lens: an array of dictionaries with the keys below.
 public nonisolated(unsafe) let kCMFormatDescriptionExtension_CameraCalibrationDataLensCollection: CFString =
   "CameraCalibrationDataLensCollection"
-/// One of `kCMFormatDescriptionCameraCalibrationLensAlgorithmKind_`.
+/// The model of the lens: one of `kCMFormatDescriptionCameraCalibrationLensAlgorithmKind_*`.
 public nonisolated(unsafe) let kCMFormatDescriptionCameraCalibration_LensAlgorithmKind: CFString =
   "LensAlgorithmKind"
-/// One of `kCMFormatDescriptionCameraCalibrationLensDomain_`.
+/// The domain of the lens: one of `kCMFormatDescriptionCameraCalibrationLensDomain_*`.
 public nonisolated(unsafe) let kCMFormatDescriptionCameraCalibration_LensDomain: CFString = "LensDomain"
-/// Number.
+/// The identifier of the lens (number).
 public nonisolated(unsafe) let kCMFormatDescriptionCameraCalibration_LensIdentifier: CFString =
   "LensIdentifier"
-/// One of `kCMFormatDescriptionCameraCalibrationLensRole_`.
+/// The role of the lens: one of `kCMFormatDescriptionCameraCalibrationLensRole_*`.
 public nonisolated(unsafe) let kCMFormatDescriptionCameraCalibration_LensRole: CFString = "LensRole"
-/// Array of numbers.
+/// The distortion coefficients of the lens (array of numbers).
 public nonisolated(unsafe) let kCMFormatDescriptionCameraCalibration_LensDistortions: CFString =
   "LensDistortions"
-/// Array of three numbers.
+/// The coefficients of the horizontal frame adjustment (array of three numbers).
 public nonisolated(unsafe) let kCMFormatDescriptionCameraCalibration_LensFrameAdjustmentsPolynomialX:
   CFString = "LensFrameAdjustmentsPolynomialX"
-/// Array of three numbers.
+/// The coefficients of the vertical frame adjustment (array of three numbers).
 public nonisolated(unsafe) let kCMFormatDescriptionCameraCalibration_LensFrameAdjustmentsPolynomialY:
   CFString = "LensFrameAdjustmentsPolynomialY"
-/// In degrees. Number.
+/// The largest angle from the optical axis in degrees (number).
 public nonisolated(unsafe) let kCMFormatDescriptionCameraCalibration_RadialAngleLimit: CFString =
   "RadialAngleLimit"
-/// Nine numbers, row by row.
+/// The intrinsic matrix of the camera: nine numbers, row by row.
 public nonisolated(unsafe) let kCMFormatDescriptionCameraCalibration_IntrinsicMatrix: CFString =
   "IntrinsicMatrix"
-/// Number.
+/// The projection offset of the intrinsic matrix (number).
 public nonisolated(unsafe) let kCMFormatDescriptionCameraCalibration_IntrinsicMatrixProjectionOffset:
   CFString = "IntrinsicMatrixProjectionOffset"
-/// The size that the matrix is for. Dictionary.
+/// The dimensions that the intrinsic matrix refers to (dictionary).
 public nonisolated(unsafe) let kCMFormatDescriptionCameraCalibration_IntrinsicMatrixReferenceDimensions:
   CFString = "IntrinsicMatrixReferenceDimensions"
-/// One of `kCMFormatDescriptionCameraCalibrationExtrinsicOriginSource_`.
+/// The origin of the extrinsic parameters: one of
+/// `kCMFormatDescriptionCameraCalibrationExtrinsicOriginSource_*`.
 public nonisolated(unsafe) let kCMFormatDescriptionCameraCalibration_ExtrinsicOriginSource: CFString =
   "ExtrinsicOriginSource"
-/// Three numbers.
+/// The orientation of the camera as a quaternion (three numbers).
 public nonisolated(unsafe) let kCMFormatDescriptionCameraCalibration_ExtrinsicOrientationQuaternion:
   CFString = "ExtrinsicOrientationQuaternion"
-/// A lens by its parameters.
+/// The lens is described by parameters.
 public nonisolated(unsafe) let kCMFormatDescriptionCameraCalibrationLensAlgorithmKind_ParametricLens:
   CFString = "ParametricLens"
-/// A lens for colour.
+/// The lens is used for colour pictures.
 public nonisolated(unsafe) let kCMFormatDescriptionCameraCalibrationLensDomain_Color: CFString = "Color"
-/// The only lens.
+/// The lens is the only one.
 public nonisolated(unsafe) let kCMFormatDescriptionCameraCalibrationLensRole_Mono: CFString = "Mono"
-/// The left eye's lens.
+/// The lens is that of the left eye.
 public nonisolated(unsafe) let kCMFormatDescriptionCameraCalibrationLensRole_Left: CFString = "Left"
-/// The right eye's lens.
+/// The lens is that of the right eye.
 public nonisolated(unsafe) let kCMFormatDescriptionCameraCalibrationLensRole_Right: CFString = "Right"
-/// The middle between the lenses.
+/// The origin is the midpoint between the lenses.
 public nonisolated(unsafe)
   let kCMFormatDescriptionCameraCalibrationExtrinsicOriginSource_StereoCameraSystemBaseline: CFString =
     "StereoCameraSystemBaseline"

@@ -2,16 +2,16 @@
 import CoreFoundation
 import VideoBitstream
 
-/// The dialect of a video sample description.
+/// The flavor of a video sample description.
 public struct CMImageDescriptionFlavor: RawRepresentable, Hashable, @unchecked Sendable {
   // Sendable: immutable; a CFString is.
   public let rawValue: CFString
   public init(rawValue: CFString) { self.rawValue = rawValue }
   public init(_ rawValue: CFString) { self.rawValue = rawValue }
 
-  /// QuickTime movies; what no flavor means as well.
+  /// QuickTime movies; the default.
   public static let quickTimeMovie = CMImageDescriptionFlavor("QuickTimeMovie" as CFString)
-  /// MP4 and the like.
+  /// Files of the ISO family, such as MP4.
   public static let isoFamily = CMImageDescriptionFlavor("ISOFamily" as CFString)
   /// 3GPP files.
   public static let mobile3GPFamily = CMImageDescriptionFlavor("3GPFamily" as CFString)
@@ -19,12 +19,13 @@ public struct CMImageDescriptionFlavor: RawRepresentable, Hashable, @unchecked S
   static let known: [CMImageDescriptionFlavor] = [.quickTimeMovie, .isoFamily, .mobile3GPFamily]
 }
 
-/// The video sample description of movies, `ImageDescription` or `VisualSampleEntry`, as bytes.
+/// Parses and writes the video sample description of movies (`ImageDescription` or
+/// `VisualSampleEntry`).
 private enum ImageDescription {
-  /// Up to where atoms begin.
+  /// The size in bytes of the fields before the atoms.
   static let size = 86
 
-  /// Old names of uncompressed pixel formats: 'raw ' with a depth.
+  /// The pixel formats of the codec 'raw ' by depth.
   static let rawDepths: [Int: FourCharCode] = [
     16: kCMPixelFormat_16BE555, 24: kCMPixelFormat_24RGB, 32: kCMPixelFormat_32ARGB,
     40: kCMPixelFormat_8IndexedGray_WhiteIsZero,
@@ -85,7 +86,7 @@ private enum ImageDescription {
       isQuickTime
       ? kCMFormatDescriptionExtension_VerbatimSampleDescription
       : kCMFormatDescriptionExtension_VerbatimISOSampleEntry
-    // What was read is written again byte for byte.
+    // A description that was read from a movie is written byte for byte.
     if let verbatim = description.extensionValue(key) as? Data, verbatim.count >= size { return verbatim }
     guard let width = Int16(exactly: description.videoDimensions.width),
       let height = Int16(exactly: description.videoDimensions.height)
@@ -100,7 +101,7 @@ private enum ImageDescription {
     data.append(bigEndian: total)
     data.append(bigEndian: codec)
     data.append(Data(count: 6))
-    data.append(bigEndian: UInt16(1))  // data reference
+    data.append(bigEndian: UInt16(1))  // data reference index
     data.append(
       bigEndian: UInt16(
         truncatingIfNeeded: isQuickTime ? number(kCMFormatDescriptionExtension_Version) ?? 0 : 0))
@@ -120,7 +121,7 @@ private enum ImageDescription {
     data.append(bigEndian: UInt32(72 << 16))
     data.append(bigEndian: UInt32(72 << 16))
     data.append(bigEndian: UInt32(0))
-    data.append(bigEndian: UInt16(1))  // frames in a sample
+    data.append(bigEndian: UInt16(1))  // frames per sample
     data.append(name(description, encoding: encoding))
     data.append(bigEndian: UInt16(truncatingIfNeeded: depth))
     data.append(bigEndian: UInt16.max)  // no colour table
@@ -128,7 +129,7 @@ private enum ImageDescription {
     return data
   }
 
-  /// A Pascal string of 32 bytes.
+  /// The name of the format as a Pascal string of 32 bytes.
   private static func name(_ description: CMFormatDescription, encoding: CFStringEncoding) -> Data {
     var data = Data(count: 32)
     guard let name = description.extensionValue(kCMFormatDescriptionExtension_FormatName) as? String else {
@@ -136,7 +137,7 @@ private enum ImageDescription {
     }
     var text = [CChar](repeating: 0, count: 512)
     var string = String(name.prefix(31))
-    // Whole characters that fit.
+    // The name is shortened by whole characters until it fits.
     while !CFStringGetCString(string as CFString, &text, text.count, encoding) || strlen(text) > 31 {
       if string.isEmpty { return data }
       string.removeLast()
@@ -150,17 +151,22 @@ private enum ImageDescription {
 
 // MARK: - Functions
 
-/// Reads the sample description of a movie's video track.
+/// Reads the sample description of a video track of a movie.
 ///
-/// What its atoms say of shape, colour and fields becomes extensions; the others are kept as
-/// `kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms`, `avcC` and `hvcC` with their parameter sets among them.
+/// The atoms for aspect ratio, colour and fields become extensions. All others, including `avcC`
+/// and `hvcC` with their parameter sets, are kept as
+/// `kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms`.
 ///
-/// Of the parameters:
-///
-/// - `size`: In bytes.
-/// - `stringEncoding`: Of the codec's name.
-/// - `flavor`: Nil for a QuickTime movie.
-/// - Returns: `kCMFormatDescriptionBridgeError_InvalidSerializedSampleDescription` if it cannot be read.
+/// - Parameters:
+///   - allocator: Not used.
+///   - imageDescriptionData: The sample description.
+///   - size: Its size in bytes.
+///   - stringEncoding: The encoding of the codec's name.
+///   - flavor: The flavor; nil for a QuickTime movie.
+///   - formatDescriptionOut: Receives the description.
+/// - Returns: `kCMFormatDescriptionBridgeError_InvalidSerializedSampleDescription` if it is
+///   malformed, `kCMFormatDescriptionBridgeError_UnsupportedSampleDescriptionFlavor` if the flavor
+///   is not known.
 @discardableResult
 public func CMVideoFormatDescriptionCreateFromBigEndianImageDescriptionData(
   allocator: CFAllocator?, bigEndianImageDescriptionData imageDescriptionData: UnsafePointer<UInt8>,
@@ -174,7 +180,7 @@ public func CMVideoFormatDescriptionCreateFromBigEndianImageDescriptionData(
   return read(data, stringEncoding, flavor, formatDescriptionOut)
 }
 
-/// Reads the sample description of a movie's video track; see
+/// Reads the sample description of a video track of a movie; see
 /// `CMVideoFormatDescriptionCreateFromBigEndianImageDescriptionData`.
 @discardableResult
 public func CMVideoFormatDescriptionCreateFromBigEndianImageDescriptionBlockBuffer(
@@ -205,12 +211,12 @@ private func read(
   return noErr
 }
 
-/// Writes a description of video as the sample description of a movie's track.
+/// Writes a description of video as the sample description of a track of a movie.
 ///
-/// One that was read from a movie of the same flavor is written byte for byte.
+/// A description that was read from a movie of the same flavor is written byte for byte.
 ///
-/// - Returns: `kCMFormatDescriptionBridgeError_IncompatibleFormatDescription` if it is not of video, or larger than
-///   a movie can say.
+/// - Returns: `kCMFormatDescriptionBridgeError_IncompatibleFormatDescription` if it is of another
+///   media type, or its dimensions do not fit into 16 bits.
 @discardableResult
 public func CMVideoFormatDescriptionCopyAsBigEndianImageDescriptionBlockBuffer(
   allocator: CFAllocator?, videoFormatDescription: CMVideoFormatDescription, stringEncoding: CFStringEncoding,
@@ -234,8 +240,10 @@ public func CMVideoFormatDescriptionCopyAsBigEndianImageDescriptionBlockBuffer(
   } catch { return kCMFormatDescriptionBridgeError_AllocationFailed }
 }
 
-/// Turns the fields of an image description, and the sizes and types of its atoms, from big-endian to this machine's
-/// order, in place. What is in the atoms stays as it is.
+/// Converts the fields of an image description, and the sizes and types of its atoms, from
+/// big-endian to host byte order, in place. The content of the atoms is not changed.
+/// - Returns: `kCMFormatDescriptionBridgeError_InvalidSerializedSampleDescription` if it is
+///   malformed; nothing is then changed.
 @discardableResult
 public func CMSwapBigEndianImageDescriptionToHost(
   _ imageDescriptionData: UnsafeMutablePointer<UInt8>, _ size: Int
@@ -246,7 +254,8 @@ public func CMSwapBigEndianImageDescriptionToHost(
     imageDescriptionData, size, toHost: true, fields: SampleDescriptionSwap.imageFields)
 }
 
-/// The reverse of `CMSwapBigEndianImageDescriptionToHost`.
+/// The reverse of `CMSwapBigEndianImageDescriptionToHost`: converts from host byte order to
+/// big-endian.
 @discardableResult
 public func CMSwapHostEndianImageDescriptionToBig(
   _ imageDescriptionData: UnsafeMutablePointer<UInt8>, _ size: Int

@@ -2,7 +2,8 @@
 import CoreFoundation
 import VideoBitstream
 
-/// The dialect of a sample description of metadata. There is the QuickTime movie's alone, which nil means.
+/// The flavor of a metadata sample description. Only that of QuickTime movies is supported, which
+/// is nil.
 public struct CMMetadataDescriptionFlavor: RawRepresentable, Hashable, @unchecked Sendable {
   // Sendable: immutable; a CFString is.
   public let rawValue: CFString
@@ -10,8 +11,9 @@ public struct CMMetadataDescriptionFlavor: RawRepresentable, Hashable, @unchecke
   public init(_ rawValue: CFString) { self.rawValue = rawValue }
 }
 
-/// The sample description of a movie's boxed metadata track (QuickTime File Format, "Timed Metadata Sample
-/// Description": a key table of boxes that are named by the local identifiers).
+/// Parses and writes the sample description of a boxed metadata track (QuickTime File Format,
+/// "Timed Metadata Sample Description"). It is a key table: boxes whose types are the local
+/// identifiers.
 private enum MetadataDescription {
   static let keys = fourCharCode("keys")
   static let declaration = fourCharCode("keyd")
@@ -97,13 +99,16 @@ private enum MetadataDescription {
   }
 }
 
-/// Reads the sample description of a movie's metadata track.
+/// Reads the sample description of a metadata track of a movie.
 ///
-/// Of the parameters:
-///
-/// - `size`: In bytes.
-/// - `flavor`: Nil: there is one flavor only.
-/// - Returns: `kCMFormatDescriptionBridgeError_InvalidSerializedSampleDescription` if it cannot be read.
+/// - Parameters:
+///   - allocator: Not used.
+///   - metadataDescriptionData: The sample description.
+///   - size: Its size in bytes.
+///   - flavor: Nil; no other flavor is supported.
+///   - formatDescriptionOut: Receives the description.
+/// - Returns: `kCMFormatDescriptionBridgeError_InvalidSerializedSampleDescription` if it is
+///   malformed.
 @discardableResult
 public func CMMetadataFormatDescriptionCreateFromBigEndianMetadataDescriptionData(
   allocator: CFAllocator?, bigEndianMetadataDescriptionData metadataDescriptionData: UnsafePointer<UInt8>,
@@ -116,7 +121,7 @@ public func CMMetadataFormatDescriptionCreateFromBigEndianMetadataDescriptionDat
     MetadataDescription.read)
 }
 
-/// Reads the sample description of a movie's metadata track; see
+/// Reads the sample description of a metadata track of a movie; see
 /// `CMMetadataFormatDescriptionCreateFromBigEndianMetadataDescriptionData`.
 @discardableResult
 public func CMMetadataFormatDescriptionCreateFromBigEndianMetadataDescriptionBlockBuffer(
@@ -129,8 +134,9 @@ public func CMMetadataFormatDescriptionCreateFromBigEndianMetadataDescriptionBlo
     try? metadataDescription.dataBytes(), formatDescriptionOut, MetadataDescription.read)
 }
 
-/// Writes a description of timed metadata as the sample description of a movie's track.
-/// - Returns: `kCMFormatDescriptionBridgeError_IncompatibleFormatDescription` if it is of other media.
+/// Writes a description of timed metadata as the sample description of a track of a movie.
+/// - Returns: `kCMFormatDescriptionBridgeError_IncompatibleFormatDescription` if it is of another
+///   media type.
 @discardableResult
 public func CMMetadataFormatDescriptionCopyAsBigEndianMetadataDescriptionBlockBuffer(
   allocator: CFAllocator?, metadataFormatDescription: CMMetadataFormatDescription,

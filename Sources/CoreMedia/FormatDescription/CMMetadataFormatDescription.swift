@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// A description of timed metadata, with the keys that its samples may have.
+/// A description of timed metadata, with the keys of its samples.
 public typealias CMMetadataFormatDescription = CMFormatDescription
 
 /// The storage format of timed metadata, a four-character code.
 public typealias CMMetadataFormatType = FourCharCode
 public let kCMMetadataFormatType_ICY: CMMetadataFormatType = 0x69637920  // 'icy '
 public let kCMMetadataFormatType_ID3: CMMetadataFormatType = 0x69643320  // 'id3 '
-/// Boxes in samples, each named by a local identifier that the description's key table explains.
+/// Samples consist of boxes. The type of each is a local identifier in the key table of the
+/// description.
 public let kCMMetadataFormatType_Boxed: CMMetadataFormatType = 0x6D656278  // 'mebx'
 public let kCMMetadataFormatType_EMSG: CMMetadataFormatType = 0x656D7367  // 'emsg'
 
-/// The keys: a dictionary of dictionaries, by the local identifier in decimal.
+/// The key table: a dictionary of dictionaries by local identifier in decimal.
 nonisolated(unsafe) public let kCMFormatDescriptionExtensionKey_MetadataKeyTable: CFString =
   "MetadataKeyTable"
 
@@ -36,13 +37,14 @@ nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_ConformingDataTyp
 /// In the dictionary of a key: the language of its values, a BCP 47 tag.
 nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_LanguageTag: CFString =
   "MetadataKeyLanguageTag"
-/// In the dictionary of a key: a dictionary that describes what its values depend on.
+/// In the dictionary of a key: a dictionary that describes the dependency of its values on the
+/// structure of the movie.
 nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_StructuralDependency: CFString =
   "MetadataKeyStructuralDependency"
 /// In the dictionary of a key: data that is needed to interpret its values.
 nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_SetupData: CFString = "MetadataKeySetupData"
-/// In a structural dependency: true if values lose their meaning when the movie's structure
-/// changes.
+/// In a structural dependency: true if values become invalid when the structure of the movie
+/// changes (Boolean).
 nonisolated(unsafe)
   public let kCMMetadataFormatDescription_StructuralDependencyKey_DependencyIsInvalidFlag: CFString =
     "StructuralDependencyIsInvalidFlag"
@@ -65,14 +67,16 @@ nonisolated(unsafe)
 nonisolated(unsafe) public let kCMMetadataFormatDescriptionMetadataSpecificationKey_SetupData: CFString =
   "MetadataSetupData"
 
-/// Creates a description of timed metadata.
+/// Creates a description of timed metadata with keys.
 ///
-/// Of the parameters:
-///
-/// - `keys`: Dictionaries with the keys `kCMMetadataFormatDescriptionKey_*`; local identifiers are
-///   needed.
-/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if a key cannot be used, or two have the
-///   same identifier.
+/// - Parameters:
+///   - allocator: Not used.
+///   - metadataType: The storage format.
+///   - keys: Dictionaries with `kCMMetadataFormatDescriptionKey_*`; namespace, value and local
+///     identifier are required.
+///   - formatDescriptionOut: Receives the description.
+/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if a key is invalid, or two have the
+///   same local identifier.
 @discardableResult
 public func CMMetadataFormatDescriptionCreateWithKeys(
   allocator: CFAllocator?, metadataType: CMMetadataFormatType, keys: CFArray?,
@@ -88,15 +92,17 @@ public func CMMetadataFormatDescriptionCreateWithKeys(
   return noErr
 }
 
-/// Creates a description of timed metadata.
+/// Creates a description of timed metadata with specifications.
 ///
-/// Of the parameters:
-///
-/// - `metadataType`: `kCMMetadataFormatType_Boxed`.
-/// - `metadataSpecifications`: Dictionaries with
-///   `kCMMetadataFormatDescriptionMetadataSpecificationKey_*`: identifier and data type, and what
-///   else is known. They get local identifiers in their order, from 1.
-/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if a specification cannot be used.
+/// - Parameters:
+///   - allocator: Not used.
+///   - metadataType: `kCMMetadataFormatType_Boxed`.
+///   - metadataSpecifications: Dictionaries with
+///     `kCMMetadataFormatDescriptionMetadataSpecificationKey_*`; identifier and data type are
+///     required. Keys get local identifiers in the order of the array, from 1.
+///   - formatDescriptionOut: Receives the description.
+/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if a specification is invalid, or the
+///   type is another one.
 @discardableResult
 public func CMMetadataFormatDescriptionCreateWithMetadataSpecifications(
   allocator: CFAllocator?, metadataType: CMMetadataFormatType, metadataSpecifications: CFArray,
@@ -111,8 +117,10 @@ public func CMMetadataFormatDescriptionCreateWithMetadataSpecifications(
   return noErr
 }
 
-/// Creates a description of timed metadata that has the keys of another one, and more.
-/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if a specification cannot be used.
+/// Creates a description of timed metadata that has the keys of another description, and further
+/// ones.
+/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if a specification is invalid, or the
+///   description is of another media type.
 @discardableResult
 public func CMMetadataFormatDescriptionCreateWithMetadataFormatDescriptionAndMetadataSpecifications(
   allocator: CFAllocator?, sourceDescription: CMMetadataFormatDescription, metadataSpecifications: CFArray,
@@ -127,10 +135,10 @@ public func CMMetadataFormatDescriptionCreateWithMetadataFormatDescriptionAndMet
   return noErr
 }
 
-/// Creates a description of timed metadata that has the keys of two others. Those that both have
-/// are there once.
-/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if one of them is of other media or
-///   stored in another way.
+/// Creates a description of timed metadata that has the keys of two other descriptions. Keys that
+/// both have are included once.
+/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if one of them is of another media type,
+///   or their storage formats differ.
 @discardableResult
 public func CMMetadataFormatDescriptionCreateByMergingMetadataFormatDescriptions(
   allocator: CFAllocator?, sourceDescription: CMMetadataFormatDescription,
@@ -147,7 +155,7 @@ public func CMMetadataFormatDescriptionCreateByMergingMetadataFormatDescriptions
   return noErr
 }
 
-/// Returns a description's dictionary of the key with a local identifier; nil if there is none.
+/// Returns the dictionary of the key with a local identifier; nil if there is none.
 @discardableResult
 public func CMMetadataFormatDescriptionGetKeyWithLocalID(
   _ desc: CMMetadataFormatDescription, localKeyID: OSType
@@ -155,8 +163,7 @@ public func CMMetadataFormatDescriptionGetKeyWithLocalID(
   MetadataKeyTable(desc).entries.first { $0.localID == localKeyID }?.dictionary
 }
 
-/// The identifiers of a description's keys, in the order of their local identifiers; nil if it has
-/// no keys.
+/// Returns the identifiers of the keys, ordered by local identifier; nil if there are no keys.
 @discardableResult
 public func CMMetadataFormatDescriptionGetIdentifiers(_ desc: CMMetadataFormatDescription) -> CFArray? {
   let entries = MetadataKeyTable(desc).entries
@@ -189,6 +196,6 @@ extension CMFormatDescription {
     }
   }
 
-  /// The identifiers of the keys, in the order of their local identifiers, for timed metadata.
+  /// The identifiers of the keys of timed metadata, ordered by local identifier.
   public var identifiers: [String] { MetadataKeyTable(self).entries.map(\.identifier) }
 }

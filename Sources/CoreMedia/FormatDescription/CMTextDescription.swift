@@ -2,7 +2,7 @@
 import CoreFoundation
 import VideoBitstream
 
-/// The dialect of a sample description of text. There is one for each format, which nil means.
+/// The flavor of a text sample description. Each format has one, which is nil.
 public struct CMTextDescriptionFlavor: RawRepresentable, Hashable, @unchecked Sendable {
   // Sendable: immutable; a CFString is.
   public let rawValue: CFString
@@ -10,7 +10,8 @@ public struct CMTextDescriptionFlavor: RawRepresentable, Hashable, @unchecked Se
   public init(_ rawValue: CFString) { self.rawValue = rawValue }
 }
 
-/// The sample description of 3GPP timed text (3GPP TS 26.245, 5.16, `TextSampleEntry`).
+/// Parses and writes the sample description of 3GPP timed text (3GPP TS 26.245, 5.16,
+/// `TextSampleEntry`).
 private enum TextDescription {
   static let fontTable = fourCharCode("ftab")
   static var colors: [CFString] {
@@ -112,15 +113,17 @@ private enum TextDescription {
   }
 }
 
-/// Reads the sample description of a movie's 3GPP text track.
+/// Reads the sample description of a 3GPP text track of a movie.
 ///
-/// Of the parameters:
-///
-/// - `size`: In bytes.
-/// - `flavor`: Nil: there is one flavor only.
-/// - `mediaType`: `kCMMediaType_Text` or `kCMMediaType_Subtitle`: the same format is in both.
-/// - Returns: `kCMFormatDescriptionBridgeError_InvalidSerializedSampleDescription` if it cannot be read, or is
-///   QuickTime text.
+/// - Parameters:
+///   - allocator: Not used.
+///   - textDescriptionData: The sample description.
+///   - size: Its size in bytes.
+///   - flavor: Nil; no other flavor is supported.
+///   - mediaType: `kCMMediaType_Text` or `kCMMediaType_Subtitle`, which share the format.
+///   - formatDescriptionOut: Receives the description.
+/// - Returns: `kCMFormatDescriptionBridgeError_InvalidSerializedSampleDescription` if it is
+///   malformed, or is one of QuickTime text.
 @discardableResult
 public func CMTextFormatDescriptionCreateFromBigEndianTextDescriptionData(
   allocator: CFAllocator?, bigEndianTextDescriptionData textDescriptionData: UnsafePointer<UInt8>,
@@ -136,7 +139,7 @@ public func CMTextFormatDescriptionCreateFromBigEndianTextDescriptionData(
   ) { try TextDescription.read($0, mediaType) }
 }
 
-/// Reads the sample description of a movie's 3GPP text track; see
+/// Reads the sample description of a 3GPP text track of a movie; see
 /// `CMTextFormatDescriptionCreateFromBigEndianTextDescriptionData`.
 @discardableResult
 public func CMTextFormatDescriptionCreateFromBigEndianTextDescriptionBlockBuffer(
@@ -153,8 +156,9 @@ public func CMTextFormatDescriptionCreateFromBigEndianTextDescriptionBlockBuffer
   }
 }
 
-/// Writes a description of 3GPP text as the sample description of a movie's track.
-/// - Returns: `kCMFormatDescriptionBridgeError_IncompatibleFormatDescription` if it is of other media or text.
+/// Writes a description of 3GPP text as the sample description of a track of a movie.
+/// - Returns: `kCMFormatDescriptionBridgeError_IncompatibleFormatDescription` if it is of another
+///   media type or format.
 @discardableResult
 public func CMTextFormatDescriptionCopyAsBigEndianTextDescriptionBlockBuffer(
   allocator: CFAllocator?, textFormatDescription: CMTextFormatDescription, flavor: CMTextDescriptionFlavor?,

@@ -9,7 +9,7 @@ public typealias CMTextFormatType = FourCharCode
 public let kCMTextFormatType_QTText: CMTextFormatType = 0x74657874  // 'text'
 public let kCMTextFormatType_3GText: CMTextFormatType = 0x74783367  // 'tx3g'
 
-/// How text is shown.
+/// Flags for the display of text.
 public typealias CMTextDisplayFlags = UInt32
 public let kCMTextDisplayFlag_scrollIn: CMTextDisplayFlags = 0x0000_0020
 public let kCMTextDisplayFlag_scrollOut: CMTextDisplayFlags = 0x0000_0040
@@ -25,39 +25,39 @@ public let kCMTextDisplayFlag_obeySubtitleFormatting: CMTextDisplayFlags = 0x200
 public let kCMTextDisplayFlag_forcedSubtitlesPresent: CMTextDisplayFlags = 0x4000_0000
 public let kCMTextDisplayFlag_allSubtitlesForced: CMTextDisplayFlags = 0x8000_0000
 
-/// Where text stands in its box.
+/// The justification of text in its box.
 public typealias CMTextJustificationValue = Int8
 public let kCMTextJustification_left_top: CMTextJustificationValue = 0
 public let kCMTextJustification_centered: CMTextJustificationValue = 1
 public let kCMTextJustification_bottom_right: CMTextJustificationValue = -1
 
-/// `kCMTextDisplayFlag_*` (number).
+/// The display flags: `kCMTextDisplayFlag_*` (number).
 nonisolated(unsafe) public let kCMTextFormatDescriptionExtension_DisplayFlags: CFString = "DisplayFlags"
-/// A colour (dictionary).
+/// The background colour (dictionary).
 nonisolated(unsafe) public let kCMTextFormatDescriptionExtension_BackgroundColor: CFString = "BackgroundColor"
-/// A part of a colour: 0 to 255 in 3GPP text, to 65535 in QuickTime text.
+/// A component of a colour: 0 to 255 in 3GPP text, 0 to 65535 in QuickTime text.
 nonisolated(unsafe) public let kCMTextFormatDescriptionColor_Red: CFString = "Red"
 nonisolated(unsafe) public let kCMTextFormatDescriptionColor_Green: CFString = "Green"
 nonisolated(unsafe) public let kCMTextFormatDescriptionColor_Blue: CFString = "Blue"
 nonisolated(unsafe) public let kCMTextFormatDescriptionColor_Alpha: CFString = "Alpha"
-/// The box that text stands in (dictionary).
+/// The default box of text (dictionary).
 nonisolated(unsafe) public let kCMTextFormatDescriptionExtension_DefaultTextBox: CFString = "DefaultTextBox"
-/// A side of a box in pixels, from the top left.
+/// A side of a box in pixels; the origin is at the top left.
 nonisolated(unsafe) public let kCMTextFormatDescriptionRect_Top: CFString = "Top"
 nonisolated(unsafe) public let kCMTextFormatDescriptionRect_Left: CFString = "Left"
 nonisolated(unsafe) public let kCMTextFormatDescriptionRect_Bottom: CFString = "Bottom"
 nonisolated(unsafe) public let kCMTextFormatDescriptionRect_Right: CFString = "Right"
 /// The default style of text (dictionary).
 nonisolated(unsafe) public let kCMTextFormatDescriptionExtension_DefaultStyle: CFString = "DefaultStyle"
-/// The keys of a style: the first and the last character, a number of the font table, bits for bold
-/// (1), italic (2) and underlined (4), a colour, and the size in pixels.
+/// The keys of a style: the first and the last character, a number in the font table, flags for
+/// bold (1), italic (2) and underlined (4), a colour, and the size in pixels.
 nonisolated(unsafe) public let kCMTextFormatDescriptionStyle_StartChar: CFString = "StartChar"
 nonisolated(unsafe) public let kCMTextFormatDescriptionStyle_EndChar: CFString = "EndChar"
 nonisolated(unsafe) public let kCMTextFormatDescriptionStyle_Font: CFString = "Font"
 nonisolated(unsafe) public let kCMTextFormatDescriptionStyle_FontFace: CFString = "FontFace"
 nonisolated(unsafe) public let kCMTextFormatDescriptionStyle_ForegroundColor: CFString = "ForegroundColor"
 nonisolated(unsafe) public let kCMTextFormatDescriptionStyle_FontSize: CFString = "FontSize"
-/// The keys of a style of QuickTime text: the height of a line and its ascent above the base line,
+/// The keys of a style of QuickTime text: the height of a line and its ascent above the baseline,
 /// in pixels.
 nonisolated(unsafe) public let kCMTextFormatDescriptionStyle_Height: CFString = "Height"
 nonisolated(unsafe) public let kCMTextFormatDescriptionStyle_Ascent: CFString = "Ascent"
@@ -69,9 +69,9 @@ nonisolated(unsafe) public let kCMTextFormatDescriptionExtension_VerticalJustifi
 /// The justification of QuickTime text: `kCMTextJustification_*` (number).
 nonisolated(unsafe) public let kCMTextFormatDescriptionExtension_TextJustification: CFString =
   "TextJustification"
-/// The names of fonts by their numbers in decimal (dictionary).
+/// The names of fonts by number in decimal (dictionary).
 nonisolated(unsafe) public let kCMTextFormatDescriptionExtension_FontTable: CFString = "FontTable"
-/// The name of the font, for QuickTime text.
+/// The name of the default font of QuickTime text.
 nonisolated(unsafe) public let kCMTextFormatDescriptionExtension_DefaultFontName: CFString = "DefaultFontName"
 
 extension CMFormatDescription {
@@ -116,12 +116,13 @@ extension CMFormatDescription {
     )
   }
 
-  /// Gets the box of text, in pixels.
+  /// Gets the default box of text, in pixels.
   ///
-  /// Of the parameters:
-  ///
-  /// - `heightOfTextTrack`: The height of the text track in pixels, for an origin at the bottom
-  ///   left.
+  /// - Parameters:
+  ///   - originIsAtTopLeft: Whether the origin is at the top left; otherwise it is at the bottom
+  ///     left.
+  ///   - heightOfTextTrack: The height of the text track in pixels, which is needed for an origin
+  ///     at the bottom left.
   /// - Throws: `CMFormatDescription.Error.valueNotAvailable` if the description does not contain
   ///   it, `.invalidParameter` for other media.
   public func defaultTextBox(originIsAtTopLeft: Bool, heightOfTextTrack: CGFloat) throws -> CGRect {
@@ -187,8 +188,8 @@ extension CMFormatDescription {
   }
 }
 
-/// How text is shown.
-/// - Returns: `kCMFormatDescriptionError_ValueNotAvailable` if the description has no value.
+/// Gets the display flags of text; see `CMFormatDescription.displayFlags()`.
+/// - Returns: `kCMFormatDescriptionError_ValueNotAvailable` if the description does not have them.
 @discardableResult
 public func CMTextFormatDescriptionGetDisplayFlags(
   _ desc: CMFormatDescription, displayFlagsOut: UnsafeMutablePointer<CMTextDisplayFlags>
@@ -196,8 +197,8 @@ public func CMTextFormatDescriptionGetDisplayFlags(
   CMFormatDescription.status { displayFlagsOut.pointee = try desc.displayFlags() }
 }
 
-/// Where text stands in its box.
-/// - Returns: `kCMFormatDescriptionError_ValueNotAvailable` if the description has no value.
+/// Gets the justification of text in its box; see `CMFormatDescription.justification()`.
+/// - Returns: `kCMFormatDescriptionError_ValueNotAvailable` if the description does not have it.
 @discardableResult
 public func CMTextFormatDescriptionGetJustification(
   _ desc: CMFormatDescription,
@@ -211,7 +212,7 @@ public func CMTextFormatDescriptionGetJustification(
   }
 }
 
-/// The box that text stands in, in pixels; see
+/// Gets the default box of text in pixels; see
 /// `CMFormatDescription.defaultTextBox(originIsAtTopLeft:heightOfTextTrack:)`.
 @discardableResult
 public func CMTextFormatDescriptionGetDefaultTextBox(
@@ -224,9 +225,9 @@ public func CMTextFormatDescriptionGetDefaultTextBox(
   }
 }
 
-/// How text looks. `colorComponentsOut` has room for four numbers: red, green, blue and alpha from
-/// 0 to 1.
-/// - Returns: `kCMFormatDescriptionError_ValueNotAvailable` if the description has no value.
+/// Gets the default style of text; see `CMFormatDescription.defaultStyle()`. `colorComponentsOut`
+/// must have room for four numbers: red, green, blue and alpha, from 0 to 1.
+/// - Returns: `kCMFormatDescriptionError_ValueNotAvailable` if the description does not have it.
 @discardableResult
 public func CMTextFormatDescriptionGetDefaultStyle(
   _ desc: CMFormatDescription, localFontIDOut: UnsafeMutablePointer<UInt16>?,
@@ -245,7 +246,7 @@ public func CMTextFormatDescriptionGetDefaultStyle(
   }
 }
 
-/// The name of a font.
+/// Gets the name of a font; see `CMFormatDescription.fontName(localFontID:)`.
 /// - Returns: `kCMFormatDescriptionError_ValueNotAvailable` if there is none.
 @discardableResult
 public func CMTextFormatDescriptionGetFontName(

@@ -2,7 +2,8 @@
 import CoreFoundation
 import VideoBitstream
 
-/// The dialect of a sample description of time codes. There is the QuickTime movie's alone, which nil means.
+/// The flavor of a time code sample description. Only that of QuickTime movies is supported, which
+/// is nil.
 public struct CMTimeCodeDescriptionFlavor: RawRepresentable, Hashable, @unchecked Sendable {
   // Sendable: immutable; a CFString is.
   public let rawValue: CFString
@@ -10,7 +11,8 @@ public struct CMTimeCodeDescriptionFlavor: RawRepresentable, Hashable, @unchecke
   public init(_ rawValue: CFString) { self.rawValue = rawValue }
 }
 
-/// The sample description of a movie's time code track (QuickTime File Format, "Timecode Sample Description").
+/// Parses and writes the sample description of a time code track (QuickTime File Format, "Timecode
+/// Sample Description").
 private enum TimeCodeDescription {
   static let name = fourCharCode("name")
 
@@ -75,13 +77,16 @@ private enum TimeCodeDescription {
   }
 }
 
-/// Reads the sample description of a movie's time code track.
+/// Reads the sample description of a time code track of a movie.
 ///
-/// Of the parameters:
-///
-/// - `size`: In bytes.
-/// - `flavor`: Nil: there is one flavor only.
-/// - Returns: `kCMFormatDescriptionBridgeError_InvalidSerializedSampleDescription` if it cannot be read.
+/// - Parameters:
+///   - allocator: Not used.
+///   - timeCodeDescriptionData: The sample description.
+///   - size: Its size in bytes.
+///   - flavor: Nil; no other flavor is supported.
+///   - formatDescriptionOut: Receives the description.
+/// - Returns: `kCMFormatDescriptionBridgeError_InvalidSerializedSampleDescription` if it is
+///   malformed.
 @discardableResult
 public func CMTimeCodeFormatDescriptionCreateFromBigEndianTimeCodeDescriptionData(
   allocator: CFAllocator?, bigEndianTimeCodeDescriptionData timeCodeDescriptionData: UnsafePointer<UInt8>,
@@ -94,7 +99,7 @@ public func CMTimeCodeFormatDescriptionCreateFromBigEndianTimeCodeDescriptionDat
     TimeCodeDescription.read)
 }
 
-/// Reads the sample description of a movie's time code track; see
+/// Reads the sample description of a time code track of a movie; see
 /// `CMTimeCodeFormatDescriptionCreateFromBigEndianTimeCodeDescriptionData`.
 @discardableResult
 public func CMTimeCodeFormatDescriptionCreateFromBigEndianTimeCodeDescriptionBlockBuffer(
@@ -107,9 +112,9 @@ public func CMTimeCodeFormatDescriptionCreateFromBigEndianTimeCodeDescriptionBlo
     try? timeCodeDescription.dataBytes(), formatDescriptionOut, TimeCodeDescription.read)
 }
 
-/// Writes a description of time codes as the sample description of a movie's track.
-/// - Returns: `kCMFormatDescriptionBridgeError_IncompatibleFormatDescription` if it is of other media, or its frame
-///   duration or quanta are larger than a movie can say.
+/// Writes a description of time codes as the sample description of a track of a movie.
+/// - Returns: `kCMFormatDescriptionBridgeError_IncompatibleFormatDescription` if it is of another
+///   media type, or its frame duration or quanta do not fit into their fields.
 @discardableResult
 public func CMTimeCodeFormatDescriptionCopyAsBigEndianTimeCodeDescriptionBlockBuffer(
   allocator: CFAllocator?, timeCodeFormatDescription: CMTimeCodeFormatDescription,

@@ -6,29 +6,29 @@ public typealias CMTimeCodeFormatDescription = CMFormatDescription
 
 /// The storage format of time codes, a four-character code.
 public typealias CMTimeCodeFormatType = FourCharCode
-/// Samples of 32 bits that count frames.
+/// Samples are 32-bit frame numbers.
 public let kCMTimeCodeFormatType_TimeCode32: CMTimeCodeFormatType = 0x746D6364  // 'tmcd'
-/// Samples of 64 bits that count frames.
+/// Samples are 64-bit frame numbers.
 public let kCMTimeCodeFormatType_TimeCode64: CMTimeCodeFormatType = 0x74633634  // 'tc64'
-/// Counters of 32 bits.
+/// Samples are 32-bit counters.
 public let kCMTimeCodeFormatType_Counter32: CMTimeCodeFormatType = 0x636E3332  // 'cn32'
-/// Counters of 64 bits.
+/// Samples are 64-bit counters.
 public let kCMTimeCodeFormatType_Counter64: CMTimeCodeFormatType = 0x636E3634  // 'cn64'
 
 /// Frame numbers are dropped so that time codes at 29.97 frames per second match the clock
 /// (drop-frame time code).
 public let kCMTimeCodeFlag_DropFrame: UInt32 = 1 << 0
-/// Time codes begin again after 24 hours.
+/// Time codes wrap around after 24 hours.
 public let kCMTimeCodeFlag_24HourMax: UInt32 = 1 << 1
 /// Time codes may be negative.
 public let kCMTimeCodeFlag_NegTimesOK: UInt32 = 1 << 2
 
-/// Where the time code comes from, a tape for example: a dictionary with a name and its language.
+/// The source of the time code, for example a tape: a dictionary with a name and its language.
 nonisolated(unsafe) public let kCMTimeCodeFormatDescriptionExtension_SourceReferenceName: CFString =
   "SourceReferenceName"
-/// In the source's dictionary: the name.
+/// In the dictionary of the source: the name.
 nonisolated(unsafe) public let kCMTimeCodeFormatDescriptionKey_Value: CFString = "Value"
-/// In the source's dictionary: the name's language, as QuickTime numbers them.
+/// In the dictionary of the source: the language of the name, as a QuickTime language code.
 nonisolated(unsafe) public let kCMTimeCodeFormatDescriptionKey_LangCode: CFString = "LangCode"
 
 /// The properties of time codes in a format description.
@@ -46,11 +46,14 @@ struct TimeCodeFormat: Equatable {
 
 /// Creates a description of time codes.
 ///
-/// Of the parameters:
-///
-/// - `frameDuration`: How long a frame is; 1001/30000 s for example.
-/// - `frameQuanta`: Frames in a second, rounded up; 30 for example.
-/// - `flags`: `kCMTimeCodeFlag_*`.
+/// - Parameters:
+///   - allocator: Not used.
+///   - timeCodeFormatType: The storage format.
+///   - frameDuration: The duration of a frame, for example 1001/30000 s.
+///   - frameQuanta: The number of frames per second, rounded up, for example 30.
+///   - flags: `kCMTimeCodeFlag_*`.
+///   - extensions: Property list values by key.
+///   - formatDescriptionOut: Receives the description.
 /// - Returns: `kCMFormatDescriptionError_InvalidParameter` if the duration is not a positive
 ///   number.
 @discardableResult
@@ -69,26 +72,26 @@ public func CMTimeCodeFormatDescriptionCreate(
   return noErr
 }
 
-/// How long a frame is; invalid for other media.
+/// Returns the duration of a frame; invalid for other media.
 @discardableResult
 public func CMTimeCodeFormatDescriptionGetFrameDuration(
   _ timeCodeFormatDescription: CMTimeCodeFormatDescription
 ) -> CMTime { timeCodeFormatDescription.timeCode?.frameDuration ?? .invalid }
 
-/// Frames in a second, rounded up; 0 for other media.
+/// Returns the number of frames per second, rounded up; 0 for other media.
 @discardableResult
 public func CMTimeCodeFormatDescriptionGetFrameQuanta(
   _ timeCodeFormatDescription: CMTimeCodeFormatDescription
 ) -> UInt32 { timeCodeFormatDescription.timeCode?.frameQuanta ?? 0 }
 
-/// `kCMTimeCodeFlag_*`; 0 for other media.
+/// Returns the flags, `kCMTimeCodeFlag_*`; 0 for other media.
 @discardableResult
 public func CMTimeCodeFormatDescriptionGetTimeCodeFlags(_ desc: CMTimeCodeFormatDescription) -> UInt32 {
   desc.timeCode?.flags ?? 0
 }
 
 extension CMFormatDescription {
-  /// Names around time codes.
+  /// A namespace for the flags of time codes.
   public struct TimeCode {
     public struct Flag: OptionSet, Sendable {
       public let rawValue: UInt32
@@ -97,7 +100,7 @@ extension CMFormatDescription {
       /// Frame numbers are dropped so that time codes at 29.97 frames per second match the clock
       /// (drop-frame time code).
       public static let dropFrame = Flag(rawValue: kCMTimeCodeFlag_DropFrame)
-      /// Time codes begin again after 24 hours.
+      /// Time codes wrap around after 24 hours.
       public static let twentyFourHourMax = Flag(rawValue: kCMTimeCodeFlag_24HourMax)
       /// Time codes may be negative.
       public static let negTimesOK = Flag(rawValue: kCMTimeCodeFlag_NegTimesOK)
@@ -122,7 +125,7 @@ extension CMFormatDescription {
   public var frameDuration: CMTime { CMTimeCodeFormatDescriptionGetFrameDuration(self) }
   /// The number of frames per second, rounded up, for time codes; 0 for other media.
   public var frameQuanta: UInt32 { CMTimeCodeFormatDescriptionGetFrameQuanta(self) }
-  /// The flags of time codes.
+  /// The flags of time codes; empty for other media.
   public var timeCodeFlags: TimeCode.Flag {
     TimeCode.Flag(rawValue: CMTimeCodeFormatDescriptionGetTimeCodeFlags(self))
   }

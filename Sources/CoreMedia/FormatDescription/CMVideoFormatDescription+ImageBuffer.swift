@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreVideo
 
-/// The extensions that an image buffer has as attachments under the same keys.
+/// The keys of extensions that image buffers have as attachments.
 nonisolated(unsafe) private let commonKeys: [CFString] = [
   kCMFormatDescriptionExtension_CleanAperture, kCMFormatDescriptionExtension_FieldCount,
   kCMFormatDescriptionExtension_FieldDetail, kCMFormatDescriptionExtension_PixelAspectRatio,
@@ -13,8 +13,8 @@ nonisolated(unsafe) private let commonKeys: [CFString] = [
   kCMFormatDescriptionExtension_ContentLightLevelInfo, kCMFormatDescriptionExtension_AlphaChannelMode,
 ]
 
-/// Creates a description of an image buffer: its pixel format, its dimensions and what of its attachments
-/// has a place in a format description.
+/// Creates a description of an image buffer: its pixel format, its dimensions, the attachments that
+/// have a key in common with extensions, and the number of bytes per row.
 @discardableResult
 public func CMVideoFormatDescriptionCreateForImageBuffer(
   allocator: CFAllocator?, imageBuffer: CVImageBuffer,
@@ -24,14 +24,15 @@ public func CMVideoFormatDescriptionCreateForImageBuffer(
   return noErr
 }
 
-/// The keys of the extensions that are compared with an image buffer's attachments.
+/// Returns the keys of the extensions that are compared with the attachments of image buffers.
 @discardableResult
 public func CMVideoFormatDescriptionGetExtensionKeysCommonWithImageBuffers() -> CFArray {
   commonKeys as CFArray
 }
 
-/// Whether a format description describes an image buffer: pixel format, dimensions, bytes per row, and
-/// the attachments that have a place in a format description.
+/// Returns whether a format description describes an image buffer. The pixel format, the
+/// dimensions, the number of bytes per row and the attachments that have a key in common with
+/// extensions must be equal.
 @discardableResult
 public func CMVideoFormatDescriptionMatchesImageBuffer(
   _ desc: CMVideoFormatDescription, imageBuffer: CVImageBuffer
@@ -45,7 +46,8 @@ public func CMVideoFormatDescriptionMatchesImageBuffer(
   if let bytesPerRow = common.bytesPerRow, bytesPerRow != CVPixelBufferGetBytesPerRow(imageBuffer) {
     return false
   }
-  // Each attachment that has a place here must be an extension, and each such extension an attachment.
+  // Each attachment with a common key must be an extension, and each extension with a common key
+  // must be an attachment.
   var found = 0
   let allMatch = imageBuffer.attachmentsSatisfy { key, attachment in
     guard let value = common.values[key] else { return !commonNames.contains(key) }
@@ -57,7 +59,7 @@ public func CMVideoFormatDescriptionMatchesImageBuffer(
 
 private let commonNames = Set(commonKeys.map { $0 as String })
 
-/// The extensions that an image buffer is compared with.
+/// The extensions that are compared with an image buffer.
 struct ImageExtensions {
   let values: [String: AnyObject]
   let bytesPerRow: Int?

@@ -6,11 +6,14 @@ import VideoBitstream
 
 /// Creates a description of video.
 ///
-/// Of the parameters:
-///
-/// - `codecType`: The codec, or the pixel format of uncompressed video.
-/// - `width`: In pixels, as they are stored.
-/// - `extensions`: Property list values by key.
+/// - Parameters:
+///   - allocator: Not used.
+///   - codecType: The codec, or the pixel format of uncompressed video.
+///   - width: The width of the stored picture in pixels.
+///   - height: The height of the stored picture in pixels.
+///   - extensions: Property list values by key.
+///   - formatDescriptionOut: Receives the description.
+/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if the width or height is negative.
 @discardableResult
 public func CMVideoFormatDescriptionCreate(
   allocator: CFAllocator?, codecType: CMVideoCodecType, width: Int32, height: Int32,
@@ -26,17 +29,20 @@ public func CMVideoFormatDescriptionCreate(
 
 /// Creates a description of H.264 from its parameter sets.
 ///
-/// Dimensions, shape of the pixels, colour and fields are taken from the first sequence parameter
-/// set.
+/// The dimensions, the pixel aspect ratio, the colours and the number of fields are those of the
+/// first sequence parameter set.
 ///
-/// Of the parameters:
-///
-/// - `parameterSetCount`: At least 2: a sequence and a picture parameter set.
-/// - `parameterSetPointers`: NAL units, with emulation prevention bytes, without start codes.
-/// - `nalUnitHeaderLength`: The size of the length before each NAL unit of the samples: 1, 2 or 4
-///   bytes.
-/// - Returns: `kCMFormatDescriptionError_InvalidParameter`, or
-///   `kCMFormatDescriptionBridgeError_InvalidParameter` if the parameter sets cannot be read.
+/// - Parameters:
+///   - allocator: Not used.
+///   - parameterSetCount: The number of parameter sets, at least 2: a sequence and a picture
+///     parameter set.
+///   - parameterSetPointers: NAL units with emulation prevention bytes, without start codes.
+///   - parameterSetSizes: Their sizes in bytes.
+///   - NALUnitHeaderLength: The size of the length field before each NAL unit of the samples: 1, 2
+///     or 4 bytes.
+///   - formatDescriptionOut: Receives the description.
+/// - Returns: `kCMFormatDescriptionError_InvalidParameter` for an invalid number or size,
+///   `kCMFormatDescriptionBridgeError_InvalidParameter` if the parameter sets are malformed.
 @discardableResult
 public func CMVideoFormatDescriptionCreateFromH264ParameterSets(
   allocator: CFAllocator?, parameterSetCount: Int,
@@ -49,13 +55,10 @@ public func CMVideoFormatDescriptionCreateFromH264ParameterSets(
     formatDescriptionOut)
 }
 
-/// Creates a description of HEVC from its parameter sets.
-///
-/// Of the parameters:
-///
-/// - `parameterSetCount`: At least 3: a video, a sequence and a picture parameter set.
-/// - `extensions`: More extensions, or others than those that the parameter sets say.
-/// See `CMVideoFormatDescriptionCreateFromH264ParameterSets` for the rest.
+/// Creates a description of HEVC from its parameter sets. It is as
+/// `CMVideoFormatDescriptionCreateFromH264ParameterSets`, except for two parameters:
+/// `parameterSetCount` is at least 3, for a video, a sequence and a picture parameter set, and
+/// `extensions` contains further extensions, or replaces those that follow from the parameter sets.
 @discardableResult
 public func CMVideoFormatDescriptionCreateFromHEVCParameterSets(
   allocator: CFAllocator?, parameterSetCount: Int,
@@ -112,7 +115,7 @@ extension CMFormatDescription {
     let all = description.extensions
     extensions?.enumerateKeysAndObjects { key, value, _ in
       guard let key = key as? String else { return }
-      // The atoms that are given come on top of the one with the parameter sets.
+      // The given atoms are added to the atom with the parameter sets.
       if key == kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms as String,
         let given = value as? [String: Any], let own = all[key as NSString] as? [String: Any]
       {
@@ -127,13 +130,16 @@ extension CMFormatDescription {
 
 // MARK: - Parameter sets
 
-/// Finds a parameter set of H.264: sequence parameter sets come first, then picture parameter sets.
+/// Gets a parameter set of H.264. Sequence parameter sets come before picture parameter sets.
 ///
-/// Of the parameters:
-///
-/// - `parameterSetPointerOut`: The NAL unit; it lives as long as the format description.
-/// - `nalUnitHeaderLengthOut`: The size of the length before each NAL unit of the samples, in
-///   bytes.
+/// - Parameters:
+///   - videoDesc: A description of H.264.
+///   - parameterSetIndex: The index of the parameter set, from 0.
+///   - parameterSetPointerOut: Receives the NAL unit, which is valid as long as the description.
+///   - parameterSetSizeOut: Receives its size in bytes.
+///   - parameterSetCountOut: Receives the number of parameter sets.
+///   - NALUnitHeaderLengthOut: Receives the size in bytes of the length field before each NAL unit
+///     of the samples.
 /// - Returns: `kCMFormatDescriptionBridgeError_InvalidParameter` if there is no such parameter set.
 @discardableResult
 public func CMVideoFormatDescriptionGetH264ParameterSetAtIndex(
@@ -147,9 +153,8 @@ public func CMVideoFormatDescriptionGetH264ParameterSetAtIndex(
     NALUnitHeaderLengthOut)
 }
 
-/// Finds a parameter set of HEVC: video, sequence and picture parameter sets, in that order.
-///
-/// See `CMVideoFormatDescriptionGetH264ParameterSetAtIndex`.
+/// Gets a parameter set of HEVC. Video parameter sets come first, then sequence and picture
+/// parameter sets. See `CMVideoFormatDescriptionGetH264ParameterSetAtIndex` for the parameters.
 @discardableResult
 public func CMVideoFormatDescriptionGetHEVCParameterSetAtIndex(
   _ videoDesc: CMFormatDescription, parameterSetIndex: Int,
@@ -185,14 +190,19 @@ private func parameterSet(
 
 // MARK: - Geometry
 
-/// The width and height in pixels, as they are stored.
+/// Returns the width and height of the stored picture in pixels.
 @discardableResult
 public func CMVideoFormatDescriptionGetDimensions(_ videoDesc: CMVideoFormatDescription) -> CMVideoDimensions
 {
   videoDesc.videoDimensions
 }
 
-/// The width and height that pictures are to be shown with.
+/// Returns the width and height at which pictures are presented, in pixels.
+///
+/// - Parameters:
+///   - videoDesc: A description of video.
+///   - usePixelAspectRatio: Whether the width is scaled so that pixels are square.
+///   - useCleanAperture: Whether the dimensions are those of the clean aperture.
 @discardableResult
 public func CMVideoFormatDescriptionGetPresentationDimensions(
   _ videoDesc: CMVideoFormatDescription, usePixelAspectRatio: Bool, useCleanAperture: Bool
@@ -213,11 +223,13 @@ public func CMVideoFormatDescriptionGetPresentationDimensions(
   return size
 }
 
-/// The part of the picture that is to be shown, in pixels; all of it if there is no clean aperture.
+/// Returns the part of the picture that is presented, in pixels; all of it without a clean
+/// aperture.
 ///
-/// Of the parameters:
-///
-/// - `originIsAtTopLeft`: Whether y grows downwards from the top or upwards from the bottom.
+/// - Parameters:
+///   - videoDesc: A description of video.
+///   - originIsAtTopLeft: Whether the y axis points down from the top; otherwise it points up from
+///     the bottom.
 @discardableResult
 public func CMVideoFormatDescriptionGetCleanAperture(
   _ videoDesc: CMVideoFormatDescription, originIsAtTopLeft: Bool
@@ -251,7 +263,7 @@ private func number(_ dictionary: NSDictionary, _ key: CFString) -> Double? {
   (dictionary.object(forKey: key) as? NSNumber)?.doubleValue
 }
 
-/// A value as numerator and denominator, or as a plain number.
+/// Returns a value that is stored as numerator and denominator, or as a number.
 private func rational(_ dictionary: NSDictionary, _ rationalKey: CFString, _ key: CFString) -> Double? {
   if let parts = dictionary.object(forKey: rationalKey) as? [NSNumber], parts.count == 2,
     parts[1].doubleValue != 0

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// The part of a picture that is to be seen (`clap`; ISO/IEC 14496-12, 12.1.4), in pixels as
-/// fractions. The offsets are those of its centre from the picture's.
+/// A clean aperture: the part of a picture that is presented (`clap`; ISO/IEC 14496-12, 12.1.4).
+/// All values are fractions of pixels. The offsets are those of its centre from the centre of the
+/// picture.
 package struct CleanAperture: Equatable, Sendable {
   package struct Fraction: Equatable, Sendable {
     package var numerator: Int32
     package var denominator: Int32
     package var value: Double { Double(numerator) / Double(denominator) }
 
-    /// The value as a whole number if it is one.
+    /// The value as an integer if it is one, otherwise as a floating-point number.
     fileprivate var number: NSNumber {
       numerator % denominator == 0
         ? NSNumber(value: Int(numerator / denominator)) : NSNumber(value: value)
@@ -21,8 +22,8 @@ package struct CleanAperture: Equatable, Sendable {
   package var horizontalOffset: Fraction
   package var verticalOffset: Fraction
 
-  /// Makes the aperture that remains when pixels are cropped from the sides of a picture; nil if
-  /// nothing remains.
+  /// Creates the aperture that remains when pixels are cropped from the sides of a picture; nil if
+  /// nothing remains, or an argument is negative or above 2^20.
   package init?(ofWidth width: Int32, height: Int32, left: Int, top: Int, right: Int, bottom: Int) {
     let limit = 0...1 << 20
     guard [left, top, right, bottom].allSatisfy({ limit.contains($0) }), Int(width) > left + right,
@@ -37,8 +38,8 @@ package struct CleanAperture: Equatable, Sendable {
     verticalOffset = fraction(top - bottom, over: 2)
   }
 
-  /// - Parameter bytes: the content of the box: four fractions of 32 bits each.
-  /// - Returns: nil if the box is too short, or a fraction is none.
+  /// Parses the content of a box: four fractions of two 32-bit integers each.
+  /// - Returns: Nil if the box is too short, or a denominator is not positive.
   package init?(_ bytes: [UInt8]) {
     guard bytes.count >= 32 else { return nil }
     let parts = (0..<8).map { part in
@@ -51,9 +52,9 @@ package struct CleanAperture: Equatable, Sendable {
     verticalOffset = Fraction(numerator: parts[6], denominator: parts[7])
   }
 
-  /// - Parameter dictionary: as a format description has it, with fractions or plain numbers. An
-  ///   offset that is missing is none.
-  /// - Returns: nil if the width or the height is missing, or a number is too large for a file.
+  /// Converts the dictionary of a format description, with fractions or numbers. A missing offset
+  /// is 0.
+  /// - Returns: Nil if the width or the height is missing, or a number is too large for a file.
   package init?(_ dictionary: NSDictionary) {
     func fraction(_ plain: CFString, _ rational: CFString) -> Fraction? {
       if let parts = dictionary[rational] as? [NSNumber], parts.count == 2,
@@ -63,7 +64,7 @@ package struct CleanAperture: Equatable, Sendable {
         return Fraction(numerator: numerator, denominator: denominator)
       }
       guard let number = (dictionary[plain] as? NSNumber)?.doubleValue, abs(number) < 1e6 else { return nil }
-      // Offsets are halves of samples where a side is odd.
+      // An offset is a multiple of 1/2 if one of the lengths is odd.
       for denominator: Int32 in [1, 2] {
         if let numerator = Int32(exactly: number * Double(denominator)) {
           return Fraction(numerator: numerator, denominator: denominator)
@@ -99,7 +100,7 @@ package struct CleanAperture: Equatable, Sendable {
     }
   }
 
-  /// Whether the aperture is a part of a picture of this size, and not all of it.
+  /// Whether the aperture is within a picture of this size and smaller than the picture.
   package func isPart(ofWidth width: Int32, height: Int32) -> Bool {
     func fits(_ part: Fraction, _ offset: Fraction, _ whole: Int32) -> Bool {
       part.value >= 1 && abs(offset.value) + part.value / 2 <= Double(whole) / 2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// The keys that a description of timed metadata has.
+/// The key table of a description of timed metadata.
 struct MetadataKeyTable {
   /// A key and the type of its values.
   struct Entry: Equatable {
@@ -10,11 +10,10 @@ struct MetadataKeyTable {
     var key: Data
     var dataType: Data?
     var dataTypeNamespace: UInt32 = 0
-    /// Data type and namespace of each.
+    /// The data types that the data type conforms to.
     var conformingTypes: [ConformingType] = []
     var language: String?
-    /// Whether values lose their meaning when the movie's structure changes; nil if that is
-    /// unknown.
+    /// Whether values become invalid when the structure of the movie changes; nil if it is unknown.
     var dependencyIsInvalid: Bool?
     var setup: Data?
 
@@ -26,26 +25,28 @@ struct MetadataKeyTable {
 
   let entries: [Entry]
 
-  /// - Returns: Nil if two entries have the same local identifier, or one has a reserved one.
+  /// Creates a table.
+  /// - Returns: Nil if two entries have the same local identifier, or an identifier is reserved (0
+  ///   or 0xFFFFFFFF).
   init?(_ entries: [Entry]) {
     let known = Set(entries.map(\.localID))
     guard known.count == entries.count, !known.contains(0), !known.contains(.max) else { return nil }
     self.entries = entries.sorted { $0.localID < $1.localID }
   }
 
-  /// The table of a description; empty if it has none.
+  /// Gets the table of a description; empty if it has none.
   init(_ description: CMFormatDescription) {
     let table = description.extensionValue(kCMFormatDescriptionExtensionKey_MetadataKeyTable) as? NSDictionary
     entries = (table?.allValues ?? []).compactMap { ($0 as? NSDictionary).flatMap { Entry(key: $0) } }
       .sorted { $0.localID < $1.localID }
   }
 
-  /// With more entries, which get local identifiers of their own; those that are there already are
-  /// not added.
+  /// Returns a table with further entries, which get new local identifiers. Entries that the table
+  /// has already are not added. Nil if there are no identifiers left.
   func adding(_ more: [Entry]) -> MetadataKeyTable? {
     var all = entries
     var next = (entries.last?.localID ?? 0)
-    // Whatever their identifiers are.
+    // Entries are compared without their local identifiers.
     func anonymous(_ entry: Entry) -> Entry {
       var entry = entry
       entry.localID = 0
@@ -61,7 +62,7 @@ struct MetadataKeyTable {
     return MetadataKeyTable(all)
   }
 
-  /// The extensions of a format description with this table.
+  /// The extensions of a format description with this table; nil if it is empty.
   var extensions: CFDictionary? {
     if entries.isEmpty { return nil }
     let table = NSMutableDictionary()
@@ -73,7 +74,8 @@ struct MetadataKeyTable {
     CMFormatDescription(mediaType: kCMMediaType_Metadata, mediaSubType: type, extensions: extensions)
   }
 
-  /// The entries for specifications, without local identifiers; nil if one cannot be used.
+  /// Returns the entries for specifications, without local identifiers; nil if a specification is
+  /// invalid.
   static func entries(_ specifications: CFArray) -> [Entry]? {
     var result: [Entry] = []
     for specification in specifications {
@@ -87,7 +89,7 @@ struct MetadataKeyTable {
 }
 
 extension MetadataKeyTable.Entry: Hashable {
-  /// All bytes count: `Data` hashes its first ones alone, which any number of entries may have in
+  /// Hashes all bytes. `Data` hashes only its first bytes, which any number of entries may have in
   /// common.
   func hash(into hasher: inout Hasher) {
     hasher.combine(localID)
@@ -105,7 +107,8 @@ extension MetadataKeyTable.Entry: Hashable {
 extension MetadataKeyTable.Entry {
   var identifier: String { fourCharacters(namespace) + "/" + MetadataIdentifier.escape(key) }
 
-  /// A key of `CMMetadataFormatDescriptionCreateWithKeys`; nil if it cannot be used.
+  /// Creates an entry from a key of `CMMetadataFormatDescriptionCreateWithKeys`; nil if it is
+  /// invalid.
   init?(key dictionary: NSDictionary) {
     func number(_ key: CFString, _ dictionary: NSDictionary) -> UInt32? {
       (dictionary[key] as? NSNumber).flatMap { UInt32(exactly: $0) }
@@ -132,7 +135,7 @@ extension MetadataKeyTable.Entry {
     setup = dictionary[kCMMetadataFormatDescriptionKey_SetupData] as? Data
   }
 
-  /// A specification, without a local identifier; nil if it cannot be used.
+  /// Creates an entry from a specification, without a local identifier; nil if it is invalid.
   init?(specification: NSDictionary) {
     guard
       let identifier = specification[kCMMetadataFormatDescriptionMetadataSpecificationKey_Identifier]
@@ -161,8 +164,8 @@ extension MetadataKeyTable.Entry {
     }
   }
 
-  /// A type by its name: QuickTime's number of a base type, else the name of one that is
-  /// registered.
+  /// Returns the stored form of a data type: the number of a QuickTime base type, or else the name
+  /// of a registered type; nil for other names.
   private static func type(_ name: String) -> ConformingType? {
     if let code = MetadataDataTypes.code(name) {
       var data = Data()

@@ -2,7 +2,7 @@
 import CoreVideo
 import VideoBitstream
 
-/// What parameter sets say about pictures, as extensions of a format description.
+/// The extensions of a format description that follow from parameter sets.
 struct ParameterSetDescription {
   let dimensions: CMVideoDimensions
   let configuration: DecoderConfiguration
@@ -12,7 +12,12 @@ struct ParameterSetDescription {
   private let isInterlaced: Bool
   private let displayWindow: CropOffsets?
 
-  /// - Parameter parameterSets: NAL units without start codes; throws if they do not describe pictures.
+  /// Parses parameter sets.
+  /// - Parameters:
+  ///   - codec: H.264 or HEVC.
+  ///   - parameterSets: NAL units without start codes.
+  ///   - lengthSize: The size in bytes of the length field before each NAL unit of the samples.
+  /// - Throws: `SyntaxError` if they are malformed, or a required type is missing.
   init(codec: NALCodec, parameterSets: [Data], lengthSize: Int) throws {
     switch codec {
     case .h264:
@@ -46,7 +51,8 @@ struct ParameterSetDescription {
     }
   }
 
-  /// The units by type, in the order of the types; nil if one is of another type or empty.
+  /// Returns the NAL units ordered by type, in the given order of types; nil if one is empty or of
+  /// another type.
   private static func sort(_ units: [Data], order: [UInt8], type: (UInt8) -> UInt8) -> [Data]? {
     var ranks: [(rank: Int, unit: Data)] = []
     for unit in units {
@@ -56,7 +62,7 @@ struct ParameterSetDescription {
     return order.indices.flatMap { rank in ranks.filter { $0.rank == rank }.map(\.unit) }
   }
 
-  /// The extensions, with `avcC` or `hvcC` among them.
+  /// The extensions, which include the atom `avcC` or `hvcC`.
   var extensions: NSMutableDictionary {
     let result = NSMutableDictionary()
     let atom = configuration.codec == .h264 ? "avcC" : "hvcC"

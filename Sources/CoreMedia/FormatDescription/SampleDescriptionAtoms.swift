@@ -2,12 +2,12 @@
 import CoreFoundation
 import VideoBitstream
 
-/// The extension atoms of a sample description: those that extensions of a format description say,
-/// and all others.
+/// Parses and writes the extension atoms of a sample description. Some atoms correspond to
+/// extensions of a format description; all others are kept.
 enum SampleDescriptionAtoms {
   // MARK: - Read
 
-  /// Reads atoms up to the end; zeros may follow.
+  /// Parses atoms to the end of the data, or up to a size of zero.
   static func read(_ data: Data, into extensions: NSMutableDictionary) throws {
     var reader = ByteReader(data)
     var others: [String: [Data]] = [:]
@@ -26,7 +26,7 @@ enum SampleDescriptionAtoms {
     }
   }
 
-  /// Reads an atom for which there is an extension; returns false if there is none.
+  /// Parses an atom that corresponds to extensions; returns false if it does not.
   private static func read(_ type: String, _ payload: Data, into extensions: NSMutableDictionary) throws
     -> Bool
   {
@@ -83,9 +83,11 @@ enum SampleDescriptionAtoms {
 
   // MARK: - Write
 
-  /// The atoms that extensions say.
+  /// Returns the atoms for the extensions of a description.
   ///
-  /// - Parameter isQuickTime: Whether for a QuickTime movie, otherwise for the ISO family.
+  /// - Parameters:
+  ///   - description: The description.
+  ///   - isQuickTime: Whether the atoms are for a QuickTime movie, rather than the ISO family.
   static func write(_ description: CMFormatDescription, isQuickTime: Bool) -> Data {
     var result = Data()
     func append(_ type: String, _ payload: Data) {
@@ -163,7 +165,7 @@ enum SampleDescriptionAtoms {
 
   // MARK: - Tables
 
-  /// The field order of `fiel`.
+  /// The field orders by their codes in `fiel`.
   nonisolated(unsafe) private static let fieldDetails: [UInt8: CFString] = [
     1: kCMFormatDescriptionFieldDetail_TemporalTopFirst,
     6: kCMFormatDescriptionFieldDetail_TemporalBottomFirst,

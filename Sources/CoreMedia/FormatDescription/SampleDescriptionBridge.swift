@@ -2,10 +2,10 @@
 import CoreFoundation
 import VideoBitstream
 
-/// Common parts of the conversions between format descriptions and the sample descriptions of
-/// movies.
+/// Functions that are common to the conversions between format descriptions and sample descriptions
+/// of movies.
 enum SampleDescriptionBridge {
-  /// Reads a sample description.
+  /// Parses a sample description with `body`, and returns the status of the public function.
   static func read(
     _ data: Data?, _ output: UnsafeMutablePointer<CMFormatDescription?>,
     _ body: (Data) throws -> CMFormatDescription
@@ -19,7 +19,7 @@ enum SampleDescriptionBridge {
     return noErr
   }
 
-  /// Writes a sample description.
+  /// Writes a sample description with `body`, and returns the status of the public function.
   static func write(
     _ description: CMFormatDescription, of mediaTypes: [CMMediaType],
     _ output: UnsafeMutablePointer<CMBlockBuffer?>, _ body: (CMFormatDescription) throws -> Data
@@ -36,18 +36,18 @@ enum SampleDescriptionBridge {
     } catch { return kCMFormatDescriptionBridgeError_AllocationFailed }
   }
 
-  /// The fields that all sample descriptions begin with, and what follows.
+  /// Returns a sample description: the fields that all of them begin with, and the content.
   static func entry(_ type: FourCharCode, _ content: Data) -> Data {
     var data = Data(capacity: 16 + content.count)
     data.append(bigEndian: UInt32(clamping: 16 + content.count))
     data.append(bigEndian: type)
     data.append(Data(count: 6))
-    data.append(bigEndian: UInt16(1))  // data reference
+    data.append(bigEndian: UInt16(1))  // data reference index
     data.append(content)
     return data
   }
 
-  /// An atom.
+  /// Returns an atom.
   static func atom(_ type: FourCharCode, _ content: Data) -> Data {
     var data = Data(capacity: 8 + content.count)
     data.append(bigEndian: UInt32(clamping: 8 + content.count))
@@ -56,8 +56,9 @@ enum SampleDescriptionBridge {
     return data
   }
 
-  /// The type of a sample description and what follows the fields that all begin with.
-  /// - Throws: `SyntaxError`.
+  /// Returns the type of a sample description, and its content after the fields that all of them
+  /// begin with.
+  /// - Throws: `SyntaxError` if it is too short.
   static func open(_ data: Data) throws -> (type: FourCharCode, content: Data) {
     var reader = ByteReader(data)
     let total = try reader.uint32()
@@ -67,8 +68,8 @@ enum SampleDescriptionBridge {
     return (type, Data(try reader.bytes(total - 16)))
   }
 
-  /// Atoms up to the end, or to one without a size.
-  /// - Throws: `SyntaxError`.
+  /// Returns the atoms up to the end of the data, or up to a size of zero.
+  /// - Throws: `SyntaxError` if an atom is malformed.
   static func atoms(_ data: Data) throws -> [(type: FourCharCode, content: Data)] {
     var reader = ByteReader(data)
     var result: [(type: FourCharCode, content: Data)] = []

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Turns the byte order of sample descriptions in place.
+/// Converts the byte order of sample descriptions in place.
 enum SampleDescriptionSwap {
   /// The offset and the size of a field, in bytes.
   typealias Field = (offset: Int, size: Int)
 
-  /// The fields of an image description up to its atoms.
+  /// Returns the fields of an image description before its atoms, and their size.
   static func imageFields(_ version: Int) -> (fields: [Field], size: Int) {
     (
       [
@@ -17,7 +17,8 @@ enum SampleDescriptionSwap {
     )
   }
 
-  /// The fields of a sound description before its atoms, which depend on its version.
+  /// Returns the fields of a sound description before its atoms, and their size, which depend on
+  /// its version.
   static func soundFields(_ version: Int) -> (fields: [Field], size: Int) {
     let common: [Field] = [
       (0, 4), (4, 4), (8, 4), (12, 2), (14, 2), (16, 2), (18, 2), (20, 4), (24, 2), (26, 2), (28, 2), (30, 2),
@@ -40,8 +41,7 @@ enum SampleDescriptionSwap {
       return isBig
         ? part.reduce(0) { $0 << 8 | Int($1) } : part.reversed().reduce(0) { $0 << 8 | Int($1) }
     }
-    // On a big-endian machine there is nothing to turn, but the description must be a valid one all
-    // the same.
+    // On a big-endian machine no bytes are reversed, but the description is checked all the same.
     let hostIsBig = 1.bigEndian == 1
     let isBig = toHost || hostIsBig
     func turn(_ field: Field) {
@@ -73,26 +73,26 @@ enum SampleDescriptionSwap {
   }
 }
 
-/// The dialect of a sound sample description.
+/// The flavor of a sound sample description.
 public struct CMSoundDescriptionFlavor: RawRepresentable, Hashable, @unchecked Sendable {
   // Sendable: immutable; a CFString is.
   public let rawValue: CFString
   public init(rawValue: CFString) { self.rawValue = rawValue }
   public init(_ rawValue: CFString) { self.rawValue = rawValue }
 
-  /// QuickTime movies; what no flavor means as well.
+  /// QuickTime movies; the default.
   public static let quickTimeMovie = CMSoundDescriptionFlavor("QuickTimeMovie" as CFString)
   /// QuickTime movies, with version 2 of the description.
   public static let quickTimeMovieV2 = CMSoundDescriptionFlavor("QuickTimeMovieV2" as CFString)
-  /// MP4 and the like.
+  /// Files of the ISO family, such as MP4.
   public static let isoFamily = CMSoundDescriptionFlavor("ISOFamily" as CFString)
   /// 3GPP files.
   public static let mobile3GPFamily = CMSoundDescriptionFlavor("3GPFamily" as CFString)
 }
 
-/// Whether the sample tables of a track with this sound description count frames of uncompressed
-/// sound although the sound is compressed: in QuickTime movies with a version before 2, unless the
-/// compression identifier is -2.
+/// Returns whether the sample tables of a track with this sound description count uncompressed
+/// frames although the sound may be compressed. This is so in QuickTime movies if the version of
+/// the description is below 2 and its compression identifier is not -2.
 @discardableResult
 public func CMDoesBigEndianSoundDescriptionRequireLegacyCBRSampleTableLayout(
   _ soundDescriptionBlockBuffer: CMBlockBuffer, flavor: CMSoundDescriptionFlavor?
@@ -105,8 +105,10 @@ public func CMDoesBigEndianSoundDescriptionRequireLegacyCBRSampleTableLayout(
   return version < 2 && compression != -2
 }
 
-/// Turns the fields of a sound description, and the sizes and types of its atoms, from big-endian
-/// to this machine's order, in place. What is in the atoms stays as it is.
+/// Converts the fields of a sound description, and the sizes and types of its atoms, from
+/// big-endian to host byte order, in place. The content of the atoms is not changed.
+/// - Returns: `kCMFormatDescriptionBridgeError_InvalidSerializedSampleDescription` if it is
+///   malformed; nothing is then changed.
 @discardableResult
 public func CMSwapBigEndianSoundDescriptionToHost(
   _ soundDescriptionData: UnsafeMutablePointer<UInt8>, _ size: Int
@@ -117,7 +119,8 @@ public func CMSwapBigEndianSoundDescriptionToHost(
     soundDescriptionData, size, toHost: true, fields: SampleDescriptionSwap.soundFields)
 }
 
-/// The reverse of `CMSwapBigEndianSoundDescriptionToHost`.
+/// The reverse of `CMSwapBigEndianSoundDescriptionToHost`: converts from host byte order to
+/// big-endian.
 @discardableResult
 public func CMSwapHostEndianSoundDescriptionToBig(
   _ soundDescriptionData: UnsafeMutablePointer<UInt8>, _ size: Int
