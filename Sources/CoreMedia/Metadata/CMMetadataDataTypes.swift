@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// The types that values of metadata have. Those that QuickTime numbers (QuickTime File Format,
-// "Well-Known Types") are base types; others conform to one of them.
+// The types of metadata values. Those with a number in the QuickTime File Format ("Well-Known
+// Types") are base types; others conform to one of them.
 
 nonisolated(unsafe) public let kCMMetadataBaseDataType_RawData: CFString =
   "com.apple.metadata.datatype.raw-data"
@@ -53,22 +53,23 @@ nonisolated(unsafe) public let kCMMetadataDataType_QuickTimeMetadataLocation_ISO
 nonisolated(unsafe) public let kCMMetadataDataType_QuickTimeMetadataDirection: CFString =
   "com.apple.quicktime.datatype.direction"
 
-/// A parameter is missing or empty.
+/// A required parameter is missing or empty.
 public var kCMMetadataDataTypeRegistryError_RequiredParameterMissing: OSStatus { -16311 }
-/// Memory ran out.
+/// There is not enough memory.
 public var kCMMetadataDataTypeRegistryError_AllocationFailed: OSStatus { -16310 }
-/// The name is not in reverse-DNS form.
+/// The name is not in reverse-DNS form or is that of a base type, or a conforming type is not
+/// known.
 public var kCMMetadataDataTypeRegistryError_BadDataTypeIdentifier: OSStatus { -16312 }
-/// The type is known already, with other conforming types.
+/// The type is registered already, with other conforming types.
 public var kCMMetadataDataTypeRegistryError_DataTypeAlreadyRegistered: OSStatus { -16313 }
 /// A type must conform to a base type.
 public var kCMMetadataDataTypeRegistryError_RequiresConformingBaseType: OSStatus { -16314 }
 /// A type may conform to one base type only.
 public var kCMMetadataDataTypeRegistryError_MultipleConformingBaseTypes: OSStatus { -16315 }
 
-/// The data types that this process knows.
+/// The data types that are known in this process.
 final class MetadataDataTypes: Sendable {
-  /// QuickTime's numbers of the base types.
+  /// The numbers of the base types in the QuickTime File Format.
   static let codes: [String: UInt32] = [
     "raw-data": 0, "UTF-8": 1, "UTF-16": 2, "GIF": 12, "JPEG": 13, "PNG": 14, "float32": 23, "float64": 24,
     "BMP": 27, "int8": 65, "int16": 66, "int32": 67, "point-float32": 70, "dimensions-float32": 71,
@@ -109,12 +110,13 @@ final class MetadataDataTypes: Sendable {
 
   func isKnown(_ type: String) -> Bool { Self.code(type) != nil || entry(type) != nil }
 
-  /// The base type that a type conforms to; the type itself if it is a base type.
+  /// Returns the base type that a type conforms to, or the type itself if it is a base type; nil
+  /// for unknown types.
   func base(of type: String) -> String? {
     first(from: type) { Self.code($0) != nil }
   }
 
-  /// Whether a type conforms to another, or is the same.
+  /// Returns whether a type conforms to another, or is equal to it.
   func conforms(_ type: String, to other: String) -> Bool {
     first(from: type) { $0 == other } != nil
   }
@@ -155,12 +157,12 @@ final class MetadataDataTypes: Sendable {
 
 // MARK: - The registry
 
-/// Makes a data type known to this process.
+/// Registers a data type in this process.
 ///
-/// Of the parameters:
-///
-/// - `dataType`: Its name in reverse-DNS form.
-/// - `conformingDataTypes`: The types that it conforms to: one base type at least, and no second.
+/// - Parameters:
+///   - dataType: The name of the type in reverse-DNS form.
+///   - description: A description for users.
+///   - conformingDataTypes: The types to which it conforms, of exactly one base type.
 /// - Returns: `kCMMetadataDataTypeRegistryError_*`.
 @discardableResult
 public func CMMetadataDataTypeRegistryRegisterDataType(
@@ -172,25 +174,25 @@ public func CMMetadataDataTypeRegistryRegisterDataType(
     dataType as String, MetadataDataTypes.Entry(description: description as String, conformsTo: names))
 }
 
-/// Whether a data type is known: a base type, or one that was registered.
+/// Returns whether a data type is a base type or has been registered.
 @discardableResult
 public func CMMetadataDataTypeRegistryDataTypeIsRegistered(_ dataType: CFString) -> Bool {
   MetadataDataTypes.shared.isKnown(dataType as String)
 }
 
-/// The description with which a data type was registered; empty for others.
+/// Returns the description with which a data type was registered; empty for other types.
 @discardableResult
 public func CMMetadataDataTypeRegistryGetDataTypeDescription(_ dataType: CFString) -> CFString {
   (MetadataDataTypes.shared.entry(dataType as String)?.description ?? "") as CFString
 }
 
-/// The types that a data type was registered with; none for others.
+/// Returns the conforming types with which a data type was registered; empty for other types.
 @discardableResult
 public func CMMetadataDataTypeRegistryGetConformingDataTypes(_ dataType: CFString) -> CFArray {
   (MetadataDataTypes.shared.entry(dataType as String)?.conformsTo ?? []) as CFArray
 }
 
-/// Whether a data type conforms to another one, or is the same.
+/// Returns whether a data type conforms to another, or is equal to it.
 @discardableResult
 public func CMMetadataDataTypeRegistryDataTypeConformsToDataType(
   _ dataType: CFString, conformsToDataType: CFString
@@ -198,20 +200,20 @@ public func CMMetadataDataTypeRegistryDataTypeConformsToDataType(
   MetadataDataTypes.shared.conforms(dataType as String, to: conformsToDataType as String)
 }
 
-/// All base types.
+/// Returns all base types.
 @discardableResult
 public func CMMetadataDataTypeRegistryGetBaseDataTypes() -> CFArray? {
   MetadataDataTypes.baseTypes as CFArray
 }
 
-/// Whether a data type is a base type.
+/// Returns whether a data type is a base type.
 @discardableResult
 public func CMMetadataDataTypeRegistryDataTypeIsBaseDataType(_ dataType: CFString) -> Bool {
   MetadataDataTypes.code(dataType as String) != nil
 }
 
-/// The base type that a data type conforms to; itself for a base type, raw data for one that is not
-/// known.
+/// Returns the base type to which a data type conforms: the type itself for a base type, and raw
+/// data for an unknown type.
 @discardableResult
 public func CMMetadataDataTypeRegistryGetBaseDataTypeForConformingDataType(_ dataType: CFString) -> CFString {
   (MetadataDataTypes.shared.base(of: dataType as String) as CFString?) ?? kCMMetadataBaseDataType_RawData

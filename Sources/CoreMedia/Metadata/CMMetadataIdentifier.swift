@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// An identifier of metadata is the four characters of its key space, a slash and its key, in which
-// bytes that a URL's path may not have are written with a per cent sign.
+// An identifier of metadata consists of a key space, a slash and a key. Bytes of the key that are
+// not allowed in the path of a URL are percent-encoded.
 
 public var kCMMetadataIdentifierError_AllocationFailed: OSStatus { -16300 }
-/// A parameter is missing or empty.
+/// A required parameter is missing or empty.
 public var kCMMetadataIdentifierError_RequiredParameterMissing: OSStatus { -16301 }
-/// The key is not usable.
+/// The key is invalid.
 public var kCMMetadataIdentifierError_BadKey: OSStatus { -16302 }
-/// The length of the key is not that of its key space.
+/// The key is empty.
 public var kCMMetadataIdentifierError_BadKeyLength: OSStatus { -16303 }
-/// The key is neither a string nor a number nor data.
+/// The key is not a string, a number or data.
 public var kCMMetadataIdentifierError_BadKeyType: OSStatus { -16304 }
-/// The number is negative or larger than 32 bits.
+/// The number is negative, or does not fit into 32 bits.
 public var kCMMetadataIdentifierError_BadNumberKey: OSStatus { -16305 }
-/// The key space does not have four characters.
+/// The key space is empty, or contains a slash.
 public var kCMMetadataIdentifierError_BadKeySpace: OSStatus { -16306 }
-/// The identifier has no slash after four characters, or a per cent sign without a number.
+/// The identifier has no slash or no key space, or its percent-encoding is malformed.
 public var kCMMetadataIdentifierError_BadIdentifier: OSStatus { -16307 }
-/// The identifier has no key.
+/// The key of the identifier is empty.
 public var kCMMetadataIdentifierError_NoKeyValueAvailable: OSStatus { -16308 }
 
 /// Metadata in QuickTime user data atoms.
 nonisolated(unsafe) public let kCMMetadataKeySpace_QuickTimeUserData: CFString = "udta"
-/// Metadata in ISO files' user data boxes.
+/// Metadata in user data boxes of ISO files.
 nonisolated(unsafe) public let kCMMetadataKeySpace_ISOUserData: CFString = "uiso"
 /// QuickTime metadata, with reverse-DNS keys.
 nonisolated(unsafe) public let kCMMetadataKeySpace_QuickTimeMetadata: CFString = "mdta"
@@ -43,7 +43,7 @@ nonisolated(unsafe) public let kCMMetadataIdentifier_QuickTimeMetadataVideoOrien
 nonisolated(unsafe) public let kCMMetadataIdentifier_QuickTimeMetadataLivePhotoStillImageTransform: CFString =
   "mdta/com.apple.quicktime.live-photo-still-image-transform"
 
-/// The parts of identifiers.
+/// Conversions of identifiers and their keys.
 enum MetadataIdentifier {
   private static let plain = Set(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@".utf8)
@@ -58,7 +58,7 @@ enum MetadataIdentifier {
     }
   }
 
-  /// The bytes of an escaped key; nil if a per cent sign has no number.
+  /// Returns the bytes of a percent-encoded key; nil if the encoding is malformed.
   static func unescape(_ text: Substring) -> Data? {
     var data = Data()
     var rest = Array(text.utf8)[...]
@@ -85,8 +85,13 @@ enum MetadataIdentifier {
   }
 }
 
-/// Makes an identifier from a key space and a key: a string, data, or the number of a
-/// four-character code.
+/// Creates an identifier from a key space and a key.
+///
+/// - Parameters:
+///   - allocator: Not used.
+///   - key: A string, data, or an `NSNumber` with a four-character code.
+///   - keySpace: The key space.
+///   - identifierOut: Receives the identifier.
 /// - Returns: `kCMMetadataIdentifierError_*`.
 @discardableResult
 public func CMMetadataCreateIdentifierForKeyAndKeySpace(
@@ -113,7 +118,7 @@ public func CMMetadataCreateIdentifierForKeyAndKeySpace(
   return noErr
 }
 
-/// The key of an identifier: a string, or data if it is no text in UTF-8.
+/// Gets the key of an identifier: a string, or data if it is not valid UTF-8.
 @discardableResult
 public func CMMetadataCreateKeyFromIdentifier(
   allocator: CFAllocator?, identifier: CFString, keyOut: UnsafeMutablePointer<CFTypeRef?>
@@ -127,7 +132,7 @@ public func CMMetadataCreateKeyFromIdentifier(
   return status
 }
 
-/// The bytes of an identifier's key.
+/// Gets the bytes of the key of an identifier.
 @discardableResult
 public func CMMetadataCreateKeyFromIdentifierAsCFData(
   allocator: CFAllocator?, identifier: CFString, keyOut: UnsafeMutablePointer<CFData?>
@@ -141,7 +146,7 @@ public func CMMetadataCreateKeyFromIdentifierAsCFData(
   return noErr
 }
 
-/// The key space of an identifier.
+/// Gets the key space of an identifier.
 @discardableResult
 public func CMMetadataCreateKeySpaceFromIdentifier(
   allocator: CFAllocator?, identifier: CFString, keySpaceOut: UnsafeMutablePointer<CFString?>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// A label of a buffer or a channel: a category, and one value of 64 bits.
+/// A tag of a buffer or channel: a category and a value of 64 bits.
 public class CMTag: @unchecked Sendable, Equatable, CustomStringConvertible {
-  // Sendable: immutable, and what is derived from it adds constants only.
+  // Sendable: the properties are immutable, and the subclass adds only constants.
 
-  /// Four characters.
+  /// The category as a four-character code.
   public typealias RawCategory = FourCharCode
 
   /// The value of a tag, with its type.
@@ -24,7 +24,7 @@ public class CMTag: @unchecked Sendable, Equatable, CustomStringConvertible {
     self.rawTagValue = rawTagValue
   }
 
-  /// The value, if the tag is of that category and its value makes sense there.
+  /// Returns the value if the tag has that category and its value is valid in it; otherwise nil.
   public final func value<T: Sendable>(onlyIfMatching category: CMTypedTag<T>.Category) -> T? {
     rawCategory == category.rawCategory ? category.value(for: rawTagValue) : nil
   }
@@ -46,7 +46,7 @@ public class CMTag: @unchecked Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// A tag whose value has a type of Swift's.
+/// A tag whose value has a Swift type.
 public final class CMTypedTag<TypedValue: Sendable>: CMTag, @unchecked Sendable {
   // Sendable: immutable.
   public let category: Category
@@ -58,7 +58,7 @@ public final class CMTypedTag<TypedValue: Sendable>: CMTag, @unchecked Sendable 
     super.init(rawCategory: category.rawCategory, rawTagValue: category.tagValue(for: value))
   }
 
-  /// What tags of one kind are about, and how their values are stored.
+  /// A category of tags, and the conversion of its values to and from their stored form.
   public struct Category: Sendable {
     public let rawCategory: CMTag.RawCategory
     private let valueForTagValue: @Sendable (CMTag.Value) -> TypedValue?
@@ -82,12 +82,12 @@ public final class CMTypedTag<TypedValue: Sendable>: CMTag, @unchecked Sendable 
 }
 
 extension Sequence where Element == CMTag {
-  /// The first tag of a category.
+  /// Returns the first tag of a category with a valid value; nil if there is none.
   public func first<T: Sendable>(matchingCategory category: CMTypedTag<T>.Category) -> CMTypedTag<T>? {
     firstValue(matchingCategory: category).map { CMTypedTag(category: category, value: $0) }
   }
 
-  /// The value of the first tag of a category.
+  /// Returns the value of the first tag of a category with a valid value; nil if there is none.
   public func firstValue<T: Sendable>(matchingCategory category: CMTypedTag<T>.Category) -> T? {
     for tag in self {
       if let value = tag.value(onlyIfMatching: category) { return value }
@@ -95,7 +95,7 @@ extension Sequence where Element == CMTag {
     return nil
   }
 
-  /// The tags of a category.
+  /// Returns the tags of a category with valid values.
   public func filter<T: Sendable>(matchingCategory category: CMTypedTag<T>.Category) -> [CMTypedTag<T>] {
     compactMap { tag in
       tag.value(onlyIfMatching: category).map { CMTypedTag(category: category, value: $0) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// The eyes that a picture is for.
+/// The eyes for which a picture is intended.
 public struct CMStereoViewComponents: OptionSet, Hashable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -10,33 +10,33 @@ public struct CMStereoViewComponents: OptionSet, Hashable, Sendable {
   public static let rightEye = CMStereoViewComponents(rawValue: 2)
 }
 
-/// How the eyes of a picture are to be understood.
+/// Options for the interpretation of stereo views.
 public struct CMStereoViewInterpretationOptions: OptionSet, Hashable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
   /// The right eye comes first.
   public static let stereoOrderReversed = CMStereoViewInterpretationOptions(rawValue: 1)
-  /// There are views beside the two eyes'.
+  /// There are views in addition to those of the two eyes.
   public static let additionalViews = CMStereoViewInterpretationOptions(rawValue: 2)
 }
 
-/// The surface that a picture covers.
+/// The projection of a picture.
 public enum CMProjectionType: UInt64, Sendable {
   case rectangular = 0x7265_6374  // 'rect'
   case equirectangular = 0x6571_7569  // 'equi'
-  /// The front half of an equirectangular one.
+  /// The front half of an equirectangular projection.
   case halfEquirectangular = 0x6865_7175  // 'hequ'
   case fisheye = 0x6669_7368  // 'fish'
 }
 
-/// How a frame holds several pictures.
+/// The arrangement of pictures in a frame.
 public enum CMPackingType: UInt64, Sendable {
-  /// It holds one.
+  /// The frame contains one picture.
   case none = 0x6E6F_6E65  // 'none'
-  /// The left eye's is on the left.
+  /// The picture of the left eye is on the left.
   case sideBySide = 0x7369_6465  // 'side'
-  /// The left eye's is on top.
+  /// The picture of the left eye is at the top.
   case overUnder = 0x6F76_6572  // 'over'
 }
 
@@ -49,14 +49,14 @@ extension CMTypedTag.Category where TypedValue == Int64 {
       tagValueForValue: { .int64($0) })
   }
 
-  /// A layer of a video stream with several.
+  /// The identifier of a layer in a video stream with several layers.
   public static var videoLayerID: CMTypedTag<Int64>.Category { integers(0x766C_6179) }  // 'vlay'
-  /// A channel among others.
+  /// The identifier of a channel.
   public static var channelID: CMTypedTag<Int64>.Category { integers(0x7663_686E) }  // 'vchn'
 }
 
 extension CMTypedTag.Category where TypedValue == CMPersistentTrackID {
-  /// A track of an asset.
+  /// The identifier of a track of an asset.
   public static var trackID: CMTypedTag<CMPersistentTrackID>.Category {
     Self(
       rawCategory: 0x7472_616B,  // 'trak'
@@ -78,7 +78,7 @@ extension CMTypedTag.Category where TypedValue == CMFormatDescription.MediaSubTy
 }
 
 extension CMTypedTag.Category where TypedValue == OSType {
-  /// One of `kCVPixelFormatType_*`.
+  /// The pixel format, one of `kCVPixelFormatType_*`.
   public static var pixelFormat: CMTypedTag<OSType>.Category {
     codes(0x7069_7866, { $0 }, { $0 })  // 'pixf'
   }
@@ -97,7 +97,7 @@ extension CMTypedTag.Category where TypedValue == CMPackingType {
 }
 
 extension CMTypedTag.Category where TypedValue == CMStereoViewComponents {
-  /// The eyes that a picture is for.
+  /// The eyes for which a picture is intended.
   public static var stereoView: CMTypedTag<CMStereoViewComponents>.Category {
     flags(0x6579_6573, { .init(rawValue: $0) }, \.rawValue)  // 'eyes'
   }
@@ -152,7 +152,7 @@ extension CMTag {
     CMTypedTag(category: .videoLayerID, value: value)
   }
 
-  /// One of `kCVPixelFormatType_*`.
+  /// Creates a tag for a pixel format, one of `kCVPixelFormatType_*`.
   public static func pixelFormat(_ value: OSType) -> CMTypedTag<OSType> {
     CMTypedTag(category: .pixelFormat, value: value)
   }

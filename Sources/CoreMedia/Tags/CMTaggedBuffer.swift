@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreVideo
 
-/// A buffer of media with tags that say what it is: of a picture, for which eye.
+/// A buffer of media with tags that describe it, for example the eye for which a picture is
+/// intended.
 public struct CMTaggedBuffer: Sendable, CustomStringConvertible {
   public let tags: [CMTag]
   public let buffer: Buffer
@@ -29,7 +30,7 @@ public struct CMTaggedBuffer: Sendable, CustomStringConvertible {
 
 /// The format description of a group of tagged buffers.
 public typealias CMTaggedBufferGroupFormatDescription = CMFormatDescription
-/// The subtype of such a description.
+/// The subtype of the format description of a group of tagged buffers.
 public typealias CMTaggedBufferGroupFormatType = FourCharCode
 // 'tbgr'
 public let kCMTaggedBufferGroupFormatType_TaggedBufferGroup: CMTaggedBufferGroupFormatType = 0x7462_6772
@@ -45,7 +46,8 @@ extension CMFormatDescription.MediaSubType {
 }
 
 extension CMFormatDescription {
-  /// Describes a group of tagged buffers.
+  /// Creates a description of a group of tagged buffers.
+  /// - Throws: `CMFormatDescription.Error.invalidParameter` if the group is empty.
   public convenience init(taggedBuffers: [CMTaggedBuffer]) throws {
     guard !taggedBuffers.isEmpty else { throw Error.invalidParameter }
     self.init(
@@ -53,7 +55,7 @@ extension CMFormatDescription {
       mediaSubType: kCMTaggedBufferGroupFormatType_TaggedBufferGroup, extensions: nil)
   }
 
-  /// Describes a group of tagged buffers, which is not empty.
+  /// Creates a description of a group of tagged buffers, which must not be empty.
   public convenience init(taggedBuffers: [CMTaggedDynamicBuffer]) {
     precondition(!taggedBuffers.isEmpty, "a group of no buffers")
     self.init(
@@ -63,9 +65,10 @@ extension CMFormatDescription {
 }
 
 extension CMSampleBuffer {
-  /// A sample that is a group of tagged buffers: pictures for the left and the right eye.
-  /// - Throws: `CMSampleBuffer.Error.invalidMediaFormat` if the description is of something else,
-  ///   `requiredParameterMissing` for an empty group.
+  /// Creates a sample buffer with a group of tagged buffers, for example the pictures for both
+  /// eyes.
+  /// - Throws: `CMSampleBuffer.Error.invalidMediaFormat` if the format description is of another
+  ///   media type, `requiredParameterMissing` if the group is empty.
   public convenience init(
     taggedBuffers: [CMTaggedBuffer], presentationTimeStamp: CMTime, duration: CMTime,
     formatDescription: CMTaggedBufferGroupFormatDescription
@@ -85,7 +88,7 @@ extension CMSampleBuffer {
   public var taggedBuffers: [CMTaggedBuffer]? { tagged }
 }
 
-/// A buffer of media that is not written to any more, with tags that describe it.
+/// An immutable buffer of media with tags that describe it.
 public struct CMTaggedDynamicBuffer: Sendable {
   public var tags: [CMTag]
   public var content: Content
@@ -121,8 +124,8 @@ public struct CMTaggedDynamicBuffer: Sendable {
     self.init(member: unsafeBuffer)
   }
 
-  /// One of a group, whose own data is ready: a sample buffer is taken as it is, with what content
-  /// there is.
+  /// Creates a tagged buffer from a member of a group whose own data is ready. A sample buffer is
+  /// used with whatever content it has.
   init(member: CMTaggedBuffer) {
     let content: Content =
       switch member.buffer {
@@ -147,7 +150,7 @@ public struct CMTaggedDynamicBuffer: Sendable {
 }
 
 extension Array where Element == CMTaggedDynamicBuffer {
-  /// Gives the buffers to functions that take such.
+  /// Calls a closure with the buffers as `CMTaggedBuffer` values, for functions that need these.
   public func withUnsafeTaggedBuffers<R>(_ body: ([CMTaggedBuffer]) throws -> sending R) rethrows -> sending R
   {
     try body(map(\.unsafeTaggedBuffer))
