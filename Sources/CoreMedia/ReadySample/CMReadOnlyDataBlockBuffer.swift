@@ -2,7 +2,7 @@
 import CoreVideo
 import Foundation
 
-/// A block buffer that is not written to any more, as a collection of bytes.
+/// An immutable block buffer, as a collection of bytes.
 public struct CMReadOnlyDataBlockBuffer: RandomAccessCollection, @unchecked Sendable {
   // Sendable: the initialisers take ownership of the buffer, and appending makes a copy if the
   // buffer is shared.
@@ -13,7 +13,7 @@ public struct CMReadOnlyDataBlockBuffer: RandomAccessCollection, @unchecked Send
     buffer = CMBlockBuffer(subBlockCapacity: Swift.min(Swift.max(1, subBlockCapacity), 1024))
   }
 
-  /// Creates a buffer with a copy of bytes.
+  /// Creates a buffer with a copy of `data`. If there is not enough memory, the buffer is empty.
   public init(_ data: Data) {
     self.init()
     guard !data.isEmpty, let copy = try? CMBlockBuffer(length: data.count, flags: .assureMemoryNow),
@@ -22,7 +22,7 @@ public struct CMReadOnlyDataBlockBuffer: RandomAccessCollection, @unchecked Send
     buffer = copy
   }
 
-  /// Makes a buffer read-only.
+  /// Creates an immutable buffer from a mutable one.
   public init(_ source: consuming CMMutableDataBlockBuffer) { buffer = source.take() }
 
   /// Takes ownership of a block buffer, which must not be changed from here on.
@@ -45,10 +45,11 @@ public struct CMReadOnlyDataBlockBuffer: RandomAccessCollection, @unchecked Send
     return byte
   }
 
-  /// Whether the bytes lie in one piece of memory.
+  /// Whether the bytes are contiguous in memory.
   public var isContiguous: Bool { buffer.isContiguous }
 
-  /// - Returns: nil if the bytes do not lie in one piece of memory.
+  /// Calls a closure with the bytes.
+  /// - Returns: Nil, without a call, if the bytes are not contiguous in memory.
   public func withContiguousStorageIfAvailable<R>(
     _ body: (UnsafeRawBufferPointer) throws -> sending R
   ) rethrows -> sending R? {
@@ -56,11 +57,11 @@ public struct CMReadOnlyDataBlockBuffer: RandomAccessCollection, @unchecked Send
     return try body(UnsafeRawBufferPointer(bytes))
   }
 
-  /// Appends a reference to the bytes of another buffer. With or without `optimizeDepth` the result
-  /// refers to the memory itself, and not to a buffer that refers to it: its depth is always one.
+  /// Appends a reference to the bytes of another buffer. The result refers to memory rather than to
+  /// other buffers, with or without `optimizeDepth`: its depth is always one.
   public mutating func append(referenceOf other: CMReadOnlyDataBlockBuffer, optimizeDepth: Bool = false) {
     guard !other.isEmpty else { return }
-    // A buffer that is shared stays unchanged.
+    // A shared buffer is not changed.
     if !isKnownUniquelyReferenced(&buffer) {
       let copy = CMBlockBuffer(subBlockCapacity: 2)
       Self.append(buffer, to: copy)
@@ -87,7 +88,7 @@ public struct CMReadOnlyDataBlockBuffer: RandomAccessCollection, @unchecked Send
   }
 }
 
-/// A block buffer with a single owner, who may write to it.
+/// A block buffer with a single owner, which may modify it.
 public struct CMMutableDataBlockBuffer: ~Copyable, @unchecked Sendable {
   // Sendable: nothing else has a reference to the buffer; the initialisers take ownership of it.
   private let buffer: CMBlockBuffer
@@ -107,7 +108,7 @@ public struct CMMutableDataBlockBuffer: ~Copyable, @unchecked Sendable {
   public var startIndex: Int { 0 }
   public var endIndex: Int { count }
   public var indices: Range<Int> { 0..<count }
-  /// Whether the bytes lie in one piece of memory.
+  /// Whether the bytes are contiguous in memory.
   public var isContiguous: Bool { buffer.isContiguous }
 
   public subscript(position: Int) -> UInt8 {
@@ -120,12 +121,12 @@ public struct CMMutableDataBlockBuffer: ~Copyable, @unchecked Sendable {
     set { replaceSubrange(position..<position + 1, repeating: newValue) }
   }
 
-  /// Copies all bytes; there must be room for them.
+  /// Copies all bytes. The destination must have room for them.
   public func copyBytes(to destination: UnsafeMutableRawBufferPointer) {
     copyBytes(to: destination, from: indices)
   }
 
-  /// Copies the bytes of a range; there must be room for them.
+  /// Copies the bytes of a range. The destination must have room for them.
   public func copyBytes(to destination: UnsafeMutableRawBufferPointer, from range: Range<Int>) {
     precondition(
       range.lowerBound >= 0 && range.upperBound <= count && range.count <= destination.count,
@@ -137,7 +138,7 @@ public struct CMMutableDataBlockBuffer: ~Copyable, @unchecked Sendable {
 
   public mutating func replaceAll(repeating byte: UInt8) { replaceSubrange(indices, repeating: byte) }
 
-  /// Replaces all bytes by the same number of bytes.
+  /// Replaces all bytes with the same number of bytes.
   public mutating func replaceAll(with bytes: some DataProtocol) { replaceSubrange(indices, with: bytes) }
 
   public mutating func replaceSubrange(_ range: Range<Int>, repeating byte: UInt8) {
@@ -148,7 +149,7 @@ public struct CMMutableDataBlockBuffer: ~Copyable, @unchecked Sendable {
       dataLength: range.count)
   }
 
-  /// Replaces the bytes of a range by the same number of bytes.
+  /// Replaces the bytes of a range with the same number of bytes.
   public mutating func replaceSubrange(_ range: Range<Int>, with bytes: some DataProtocol) {
     precondition(
       range.lowerBound >= 0 && range.upperBound <= count && bytes.count == range.count, "Range out of bounds")
@@ -160,7 +161,8 @@ public struct CMMutableDataBlockBuffer: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// - Returns: nil if the bytes do not lie in one piece of memory.
+  /// Calls a closure with the bytes.
+  /// - Returns: Nil, without a call, if the bytes are not contiguous in memory.
   public mutating func withContiguousMutableStorageIfAvailable<R>(
     _ body: (UnsafeMutableRawBufferPointer) throws -> sending R
   ) rethrows -> sending R? {
@@ -172,7 +174,7 @@ public struct CMMutableDataBlockBuffer: ~Copyable, @unchecked Sendable {
 }
 
 extension CMBlockBuffer {
-  /// All bytes, if they lie in one piece of memory.
+  /// All bytes; nil if they are not contiguous in memory.
   fileprivate var contiguousBytes: UnsafeMutableRawBufferPointer? {
     if dataLength == 0 { return UnsafeMutableRawBufferPointer(start: nil, count: 0) }
     var length = 0

@@ -13,12 +13,13 @@ extension CMReadySampleBuffer where Content == CMReadOnlyDataBlockBuffer {
     self.init(checked: made)
   }
 
-  /// Uncompressed sound.
+  /// Creates a buffer of uncompressed sound.
   ///
-  /// Of the parameters:
-  ///
-  /// - `sampleCount`: Frames, at least 1.
-  /// - `presentationTimeStamp`: Of the first one; numeric.
+  /// - Parameters:
+  ///   - content: The frames.
+  ///   - formatDescription: The format of the sound.
+  ///   - sampleCount: The number of frames, at least 1.
+  ///   - presentationTimeStamp: The presentation time of the first frame, which must be numeric.
   public init(
     audioDataBuffer content: Content, formatDescription: CMAudioFormatDescription, sampleCount: Int,
     presentationTimeStamp: CMTime
@@ -26,7 +27,7 @@ extension CMReadySampleBuffer where Content == CMReadOnlyDataBlockBuffer {
     self.init(content, formatDescription, sampleCount, presentationTimeStamp, nil)
   }
 
-  /// Compressed sound: each packet is a sample.
+  /// Creates a buffer of compressed sound, with a sample for each packet.
   public init(
     compressedAudioDataBuffer content: Content, formatDescription: CMAudioFormatDescription,
     presentationTimeStamp: CMTime, packetDescriptions: [AudioStreamPacketDescription]
@@ -63,7 +64,8 @@ extension CMReadySampleBuffer where Content == CMReadOnlyDataBlockBuffer {
     self.init(checked: unsafeBuffer)
   }
 
-  /// Nil if the buffer holds no data.
+  /// Creates a buffer from one whose content is known only at run time; nil if that is not data
+  /// with a format description.
   public init?(_ other: CMReadySampleBuffer<CMSampleBuffer.DynamicContent>) {
     guard other.contentType == .dataBuffer, other.buffer.formatDescription != nil else { return nil }
     self.init(checked: other.buffer)
@@ -80,8 +82,8 @@ extension CMReadySampleBuffer where Content == CMReadOnlyDataBlockBuffer {
   }
 
   /// Copies frames of uncompressed sound.
-  /// - Throws: `CMSampleBuffer.Error.sampleIndexOutOfRange` if they are not there or the list has
-  ///   no room for them.
+  /// - Throws: `CMSampleBuffer.Error.sampleIndexOutOfRange` if the range exceeds the samples, or
+  ///   the list has no room for them.
   public func copyPCMData(fromRange range: Range<Int>, into bufferList: UnsafeMutablePointer<AudioBufferList>)
     throws
   { try buffer.copyPCMData(fromRange: range, into: bufferList) }

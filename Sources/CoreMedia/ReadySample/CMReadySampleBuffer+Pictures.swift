@@ -3,10 +3,13 @@ import CoreVideo
 import Foundation
 
 extension CMReadySampleBuffer where Content == CVReadOnlyPixelBuffer {
-  /// Of the parameters:
+  /// Creates a buffer with a picture.
   ///
-  /// - `formatDescription`: Of the content; without it, one is made.
-  /// - `presentationTimeStamp`: Numeric.
+  /// - Parameters:
+  ///   - content: The picture.
+  ///   - formatDescription: The format of the picture; nil to create one.
+  ///   - presentationTimeStamp: The presentation time, which must be numeric.
+  ///   - duration: The duration.
   public init(
     pixelBuffer content: Content, formatDescription: CMVideoFormatDescription? = nil,
     presentationTimeStamp: CMTime, duration: CMTime = .invalid
@@ -34,7 +37,8 @@ extension CMReadySampleBuffer where Content == CVReadOnlyPixelBuffer {
     self.init(checked: unsafeBuffer)
   }
 
-  /// Nil if the buffer holds no picture.
+  /// Creates a buffer from one whose content is known only at run time; nil if that is not a
+  /// picture.
   public init?(_ other: CMReadySampleBuffer<CMSampleBuffer.DynamicContent>) {
     guard other.contentType == .pixelBuffer else { return nil }
     self.init(checked: other.buffer)
@@ -62,12 +66,13 @@ extension CMReadySampleBuffer where Content == CVReadOnlyPixelBuffer {
 }
 
 extension CMReadySampleBuffer where Content == [CMTaggedDynamicBuffer] {
-  /// Creates a sample buffer of a group of tagged buffers, which must not be empty.
+  /// Creates a buffer with a group of tagged buffers, which must not be empty.
   ///
-  /// Of the parameters:
-  ///
-  /// - `formatDescription`: The format of the group; without it, one is made.
-  /// - `presentationTimeStamp`: A numeric time.
+  /// - Parameters:
+  ///   - content: The group.
+  ///   - formatDescription: The format of the group; nil to create one.
+  ///   - presentationTimeStamp: The presentation time, which must be numeric.
+  ///   - duration: The duration.
   public init(
     taggedBuffers content: Content, formatDescription: CMTaggedBufferGroupFormatDescription? = nil,
     presentationTimeStamp: CMTime, duration: CMTime = .invalid
@@ -88,7 +93,8 @@ extension CMReadySampleBuffer where Content == [CMTaggedDynamicBuffer] {
     self.init(checked: unsafeBuffer)
   }
 
-  /// Nil if the buffer holds no tagged buffers.
+  /// Creates a buffer from one whose content is known only at run time; nil if that is not a group
+  /// of tagged buffers.
   public init?(_ other: CMReadySampleBuffer<CMSampleBuffer.DynamicContent>) {
     guard other.contentType == .taggedBuffers else { return nil }
     self.init(checked: other.buffer)

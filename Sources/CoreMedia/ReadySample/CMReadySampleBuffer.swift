@@ -2,7 +2,7 @@
 import CoreVideo
 import Foundation
 
-/// A sample buffer whose data is ready, and which is not changed any more.
+/// An immutable sample buffer whose data is ready.
 public struct CMReadySampleBuffer<Content: CMSampleBuffer.Content>: @unchecked Sendable {
   // Sendable: the initialisers take ownership of the buffer, and it is copied before it is changed.
   var buffer: CMSampleBuffer
@@ -81,23 +81,23 @@ extension CMReadySampleBuffer where Content: CMSampleBuffer.MultiSampleContent {
   /// The size of all samples in bytes; 0 if unknown.
   public var totalSampleSize: Int { buffer.totalSampleSize }
 
-  /// Sizes, times and attachments of each sample.
+  /// The size, the times and the attachments of each sample.
   public var sampleProperties: CMSampleBuffer.SamplePropertiesCollection {
     CMSampleBuffer.SamplePropertiesCollection(buffer)
   }
 
-  /// Times of the samples after trimming, speed and reversal.
+  /// The times of the samples after trimming, change of speed and reversal; nil if there are none.
   public var outputSampleTimings: CMSampleBuffer.TimingPerSample? {
     guard let timings = try? buffer.outputSampleTimingInfos(), let first = timings.first else { return nil }
     return timings.count == 1 ? .sequential(startingAt: first) : .distinct(timings)
   }
 
-  /// Divides the buffer into one for each sample. The result is the buffer itself where samples
-  /// cannot be separated.
+  /// Divides the buffer into buffers with one sample each. If the samples cannot be separated, the
+  /// result is the buffer itself.
   public func splitSamples() -> [CMReadySampleBuffer<Content>] {
     guard buffer.numSamples > 1, let parts = try? buffer.singleSampleBuffers() else { return [self] }
     let split = parts.map { part in
-      // The reference is needed, whether it is to be propagated or not.
+      // The reference is attached to each part, whether or not it is propagated.
       if held.data == nil, held.image == nil, let reference = held.reference, part.sampleDataReference == nil
       {
         part.attach(reference)
@@ -108,7 +108,7 @@ extension CMReadySampleBuffer where Content: CMSampleBuffer.MultiSampleContent {
   }
 }
 
-// MARK: - Content of any kind
+// MARK: - Dynamic content
 
 extension CMReadySampleBuffer where Content == CMSampleBuffer.DynamicContent {
   public init(_ other: CMReadySampleBuffer<some CMSampleBuffer.Content>) {
@@ -155,7 +155,7 @@ extension CMReadySampleBuffer where Content == Never {
     self.init(checked: unsafeBuffer)
   }
 
-  /// Nil if the buffer has content.
+  /// Creates a buffer from one whose content is known only at run time; nil if it has content.
   public init?(_ other: CMReadySampleBuffer<CMSampleBuffer.DynamicContent>) {
     guard other.contentType == .markerOnly else { return nil }
     self.init(checked: other.buffer)

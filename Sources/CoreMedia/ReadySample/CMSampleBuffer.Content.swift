@@ -3,25 +3,25 @@ import CoreVideo
 import Foundation
 
 extension CMSampleBuffer {
-  /// What a sample buffer can hold: pictures, data, tagged buffers, references, or nothing
-  /// (`Never`).
+  /// The content of a sample buffer: a picture, data, tagged buffers, a reference to data, or
+  /// nothing (`Never`).
   public protocol Content: Sendable {}
   /// Content with a format description.
   public protocol ContentWithFormatDescription: Content {}
-  /// Content that may be of several samples.
+  /// Content that may consist of several samples.
   public protocol MultiSampleContent: Content {}
 
-  /// Content whose kind is known only at run time.
+  /// Content whose type is known only at run time.
   public enum DynamicContent: MultiSampleContent {
     case pixelBuffer(CVReadOnlyPixelBuffer)
     case dataBuffer(CMReadOnlyDataBlockBuffer)
     case taggedBuffers([CMTaggedDynamicBuffer])
     case sampleReference(CMSampleDataReference)
-    /// No samples: attachments tell something of the stream.
+    /// There are no samples; attachments describe the stream.
     case markerOnly
   }
 
-  /// What kind of content a sample buffer holds.
+  /// The type of the content of a sample buffer.
   public enum ContentType: Hashable, Sendable {
     case pixelBuffer
     case dataBuffer
@@ -30,7 +30,7 @@ extension CMSampleBuffer {
     case markerOnly
   }
 
-  /// What kind of content this is.
+  /// The type of the content.
   public var contentType: ContentType {
     if imageBuffer != nil { return .pixelBuffer }
     if tagged != nil { return .taggedBuffers }

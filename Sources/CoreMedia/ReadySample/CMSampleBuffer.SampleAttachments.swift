@@ -3,9 +3,9 @@ import CoreVideo
 import Foundation
 
 extension CMSampleBuffer {
-  /// What is attached to one sample.
+  /// The attachments of one sample.
   public struct SampleAttachments: Equatable, Sendable {
-    /// By `kCMSampleAttachmentKey_*`; values of a property list.
+    /// The attachments by `kCMSampleAttachmentKey_*`, with property list values.
     public private(set) var dictionaryRepresentation: [String: any Sendable]
 
     public init(_ dictionary: [String: any Sendable] = [:]) { dictionaryRepresentation = dictionary }
@@ -15,7 +15,7 @@ extension CMSampleBuffer {
         == NSDictionary(dictionary: b.dictionaryRepresentation)
     }
 
-    /// Any attachment, a value of a property list; nil removes it.
+    /// An attachment, as a property list value; setting nil removes it.
     public subscript(rawAttachment key: String) -> (any Sendable)? {
       get { dictionaryRepresentation[key] }
       set { dictionaryRepresentation[key] = newValue }
@@ -33,7 +33,7 @@ extension CMSampleBuffer {
       dictionaryRepresentation[key as String] = value
     }
 
-    /// Whether decoding cannot begin here.
+    /// Whether decoding cannot begin at the sample.
     public var isNotSync: Bool {
       get { bool(kCMSampleAttachmentKey_NotSync) ?? false }
       set { set(kCMSampleAttachmentKey_NotSync, newValue) }

@@ -3,7 +3,7 @@ import CoreVideo
 import Foundation
 
 extension CMSampleBuffer {
-  /// The size of each sample, in bytes.
+  /// The sizes of samples in bytes.
   public enum SizePerSample: Equatable, Sendable, ExpressibleByArrayLiteral {
     case uniform(Int)
     case distinct([Int])
@@ -18,9 +18,9 @@ extension CMSampleBuffer {
     }
   }
 
-  /// The times at which each sample is presented and decoded.
+  /// The presentation times, decode times and durations of samples.
   public enum TimingPerSample: Sendable {
-    /// Consecutive samples, all with the duration of the first.
+    /// Consecutive samples with the duration of the first one.
     case sequential(startingAt: CMSampleTimingInfo)
     case distinct([CMSampleTimingInfo])
 
@@ -64,7 +64,7 @@ extension CMSampleBuffer {
     private var sizes: SizePerSample?
     private var timings: TimingPerSample?
 
-    /// Of no samples.
+    /// Creates an empty collection.
     public init() { self.init([SampleProperties]()) }
 
     public init(_ elements: some Collection<SampleProperties>) {
@@ -72,7 +72,7 @@ extension CMSampleBuffer {
       setDistinct()
     }
 
-    /// Of as many samples; lists have an entry for each.
+    /// Creates the properties of a number of samples. Lists must have an entry for each sample.
     public init(
       sampleCount: Int, sizes: SizePerSample?, timings: TimingPerSample?,
       attachments: [SampleAttachments]? = nil
@@ -122,8 +122,8 @@ extension CMSampleBuffer {
       timings = elements.isEmpty ? nil : .distinct(elements.map(\.timing))
     }
 
-    /// Reads the properties of a sample buffer's samples; empty where it claims more samples than
-    /// can be listed.
+    /// Gets the properties of the samples of a sample buffer; empty if it declares more samples
+    /// than can be listed.
     init(_ buffer: CMSampleBuffer) {
       let sizes = try? buffer.sampleSizes()
       self.init(
@@ -135,7 +135,7 @@ extension CMSampleBuffer {
         })
     }
 
-    /// Creates a sample buffer with these properties; nil if they do not fit the data.
+    /// Creates a sample buffer with these properties; nil if they do not match the data.
     func sampleBuffer(_ data: CMBlockBuffer?, _ format: CMFormatDescription) -> CMSampleBuffer? {
       let entries = sizes?.entries ?? []
       if let data, !entries.isEmpty {
@@ -160,7 +160,8 @@ extension CMSampleBuffer {
 }
 
 extension CMSampleTimingInfo {
-  /// The times of a later sample in a row of equal ones.
+  /// Returns the times of the sample that comes `count` samples later, if all have the same
+  /// duration.
   fileprivate func following(_ count: Int) -> CMSampleTimingInfo {
     let offset = CMTimeMultiply(duration, multiplier: Int32(clamping: count))
     var result = self
