@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 @_exported import CoreVideo
 
-/// A number of things.
+/// A number of items.
 public typealias CMItemCount = CFIndex
-/// The index of a thing.
+/// The index of an item.
 public typealias CMItemIndex = CFIndex
-/// The largest item count there is.
+/// The largest number of items.
 public var CMITEMCOUNT_MAX: Int { .max }
 
 public typealias CMBaseClassVersion = UInt
 public typealias CMStructVersion = UInt
 
-/// Identifies a track within a movie; tracks keep it when the movie is edited.
+/// Identifies a track within a movie. It does not change when the movie is edited.
 public typealias CMPersistentTrackID = Int32
-/// No track has this identifier.
+/// An identifier that no track has.
 public var kCMPersistentTrackID_Invalid: CMPersistentTrackID { 0 }
 
 public var COREMEDIA_TRUE: Int32 { 1 }

@@ -44,7 +44,7 @@ struct AttachmentTable {
     return result.count > 0 ? result : nil
   }
 
-  /// Adds the entries of another table that are to be propagated.
+  /// Adds the entries of another table whose mode is to propagate.
   mutating func propagate(from other: AttachmentTable) {
     for (key, entry) in other.entries where entry.mode == kCMAttachmentMode_ShouldPropagate {
       entries[key] = entry
@@ -52,9 +52,10 @@ struct AttachmentTable {
   }
 }
 
-/// A type of this module that bears attachments.
+/// An object of this module with attachments.
 protocol AttachmentBearing: AnyObject {
-  /// Reads or changes the attachments under the object's lock. No value may be let go there, as its
-  /// end may call back: those that are replaced are returned.
+  /// Calls a closure with the attachments under the lock of the object. The closure must not
+  /// release values, whose deinitializers may call this object again: it returns those that it
+  /// replaces.
   func withAttachmentTable<R>(_ body: (inout AttachmentTable) -> R) -> R
 }

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreVideo
 
-/// An object that attachments can be set on: a `CMSampleBuffer`, `CMBlockBuffer` or `CVBuffer`.
-///
-/// With any other object the functions do nothing and find nothing.
+/// An object that can have attachments: a `CMSampleBuffer`, `CMBlockBuffer` or `CVBuffer`. For
+/// other objects the functions have no effect and return nil.
 public typealias CMAttachmentBearer = CFTypeRef
 
 /// Whether an attachment is copied when attachments are propagated to another object.
 public typealias CMAttachmentMode = UInt32
 
-/// Not copied.
+/// The attachment is not copied.
 public let kCMAttachmentMode_ShouldNotPropagate: CMAttachmentMode = 0
-/// Copied.
+/// The attachment is copied.
 public let kCMAttachmentMode_ShouldPropagate: CMAttachmentMode = 1
 
 private func cvMode(_ mode: CMAttachmentMode) -> CVAttachmentMode {
   mode == kCMAttachmentMode_ShouldPropagate ? .shouldPropagate : .shouldNotPropagate
 }
 
-/// Sets or removes a value. The old one is released outside the lock: its end may call back.
+/// Sets or removes a value. The old value is released outside the lock, since its deinitializer may
+/// call the object again.
 private func replace(_ key: CFString, with entry: AttachmentTable.Entry?, in bearer: any AttachmentBearing) {
   let key = key as String
   let old = bearer.withAttachmentTable { $0.replace(key, with: entry) }
   _ = old
 }
 
-/// Changes the attachments. The old ones are released outside the lock: their end may call back.
+/// Changes the attachments. The old values are released outside the lock, since their
+/// deinitializers may call the object again.
 private func change(_ bearer: any AttachmentBearing, _ body: (inout AttachmentTable) -> Void) {
   let old = bearer.withAttachmentTable { table in
     let old = table
@@ -35,7 +36,8 @@ private func change(_ bearer: any AttachmentBearing, _ body: (inout AttachmentTa
   _ = old
 }
 
-/// Attaches a value, instead of one that may be there under the same key. No value removes it.
+/// Attaches a value under a key, in place of an earlier one. Without a value, the attachment is
+/// removed.
 public func CMSetAttachment(
   _ target: CMAttachmentBearer, key: CFString, value: CFTypeRef?, attachmentMode: CMAttachmentMode
 ) {
@@ -47,7 +49,7 @@ public func CMSetAttachment(
   }
 }
 
-/// The value attached under a key, and its mode.
+/// Returns the value attached under a key, and its mode; nil if there is none.
 @discardableResult
 public func CMGetAttachment(
   _ target: CMAttachmentBearer, key: CFString, attachmentModeOut: UnsafeMutablePointer<CMAttachmentMode>?
@@ -85,7 +87,7 @@ public func CMRemoveAllAttachments(_ target: CMAttachmentBearer) {
   }
 }
 
-/// A dictionary of the attachments of one mode, or nil if there are none.
+/// Returns a dictionary of the attachments with a mode; nil if there are none.
 @discardableResult
 public func CMCopyDictionaryOfAttachments(
   allocator: CFAllocator?, target: CMAttachmentBearer, attachmentMode: CMAttachmentMode
@@ -113,7 +115,7 @@ public func CMSetAttachments(
   }
 }
 
-/// Copies the attachments that are to be propagated from one object to another.
+/// Copies the attachments whose mode is to propagate from one object to another.
 public func CMPropagateAttachments(_ source: CMAttachmentBearer, destination: CMAttachmentBearer) {
   guard source !== destination else { return }
   if let source = source as? any AttachmentBearing, let destination = destination as? any AttachmentBearing {

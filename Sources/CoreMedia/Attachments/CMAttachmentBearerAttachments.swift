@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreVideo
 
-/// An object that attachments can be set on.
+/// An object that can have attachments.
 public protocol CMAttachmentBearerProtocol {
-  /// The attachments, to read and to change.
+  /// The attachments of the object. Changes through it affect the object.
   var attachments: CMAttachmentBearerAttachments { get }
-  /// Copies the attachments that are to be propagated to another object.
+  /// Copies the attachments whose mode is to propagate to another object.
   func propagateAttachments<T: CMAttachmentBearerProtocol>(to destination: T)
 }
 
@@ -23,7 +23,7 @@ extension CMBlockBuffer: CMAttachmentBearerProtocol {}
 extension CMSampleBuffer: CMAttachmentBearerProtocol {}
 extension CVBuffer: CMAttachmentBearerProtocol {}
 
-/// The attachments of an object, by key. Changes are made to the object itself.
+/// The attachments of an object by key. Changes are made to the object itself.
 public struct CMAttachmentBearerAttachments {
   let bearer: CMAttachmentBearer
 
@@ -39,7 +39,7 @@ public struct CMAttachmentBearerAttachments {
       }
     }
 
-    /// Whether it is propagated.
+    /// Whether the value is copied when attachments are propagated.
     public var mode: Mode {
       switch self {
       case .shouldNotPropagate: .shouldNotPropagate
@@ -70,7 +70,7 @@ public struct CMAttachmentBearerAttachments {
     }
   }
 
-  /// The value attached to a sample buffer under one of its keys; nil removes it.
+  /// The value attached to a sample buffer under a predefined key; nil removes it.
   public subscript(key: CMSampleBuffer.AttachmentKey) -> Value? {
     get { self[key.rawValue as String] }
     nonmutating set { self[key.rawValue as String] = newValue }

@@ -2,12 +2,13 @@
 import Foundation
 import VideoBitstream
 
-/// Parameter sets and the size of the length before each NAL unit: what `avcC` and `hvcC` hold.
+/// The parameter sets, and the size of the length field before each NAL unit: the content of `avcC`
+/// and `hvcC`.
 package struct DecoderConfiguration: Sendable, Equatable {
   package var codec: NALCodec
-  /// 1, 2 or 4 bytes.
+  /// The size of the length field in bytes: 1, 2 or 4.
   package var lengthSize: Int
-  /// NAL units in the order of their index: (VPS,) SPS, PPS, others.
+  /// The parameter sets as NAL units, ordered by index: VPS (HEVC only), SPS, PPS and others.
   package var parameterSets: [Data]
 
   package init(codec: NALCodec, lengthSize: Int, parameterSets: [Data]) {
@@ -18,7 +19,8 @@ package struct DecoderConfiguration: Sendable, Equatable {
 
   // MARK: - H.264: ISO/IEC 14496-15, 5.3.3.1
 
-  /// Reads an AVCDecoderConfigurationRecord.
+  /// Parses an AVCDecoderConfigurationRecord.
+  /// - Throws: `SyntaxError` if it is malformed.
   package init(avcC record: Data) throws {
     var reader = ByteReader(record)
     guard try reader.byte() == 1 else { throw SyntaxError.invalid }
@@ -28,14 +30,15 @@ package struct DecoderConfiguration: Sendable, Equatable {
     parameterSets = []
     for _ in 0..<(try reader.byte() & 31) { parameterSets.append(try reader.unit()) }
     for _ in 0..<(try reader.byte()) { parameterSets.append(try reader.unit()) }
-    // The chroma format and depths that follow in some profiles are in the SPS as well.
+    // The chroma format and the bit depths that follow in some profiles are also in the SPS.
     if reader.count >= 4 {
       _ = try reader.bytes(3)
       for _ in 0..<(try reader.byte()) { parameterSets.append(try reader.unit()) }
     }
   }
 
-  /// An AVCDecoderConfigurationRecord.
+  /// Returns an AVCDecoderConfigurationRecord.
+  /// - Throws: `SyntaxError` if there is no SPS, or there are too many parameter sets.
   package func avcC() throws -> Data {
     let sequence = parameterSets.filter { [7, 15].contains($0.first.map { $0 & 31 }) }
     let picture = parameterSets.filter { $0.first.map { $0 & 31 } == 8 }
@@ -63,10 +66,11 @@ package struct DecoderConfiguration: Sendable, Equatable {
 
   // MARK: - HEVC: ISO/IEC 14496-15, 8.3.3.1
 
-  /// Reads an HEVCDecoderConfigurationRecord.
+  /// Parses an HEVCDecoderConfigurationRecord.
+  /// - Throws: `SyntaxError` if it is malformed.
   package init(hvcC record: Data) throws {
     var reader = ByteReader(record)
-    // Version 0 was written by some before the standard was final.
+    // Version 0 was used by some writers before the standard was final.
     guard try reader.byte() <= 1 else { throw SyntaxError.invalid }
     _ = try reader.bytes(20)
     codec = .hevc
@@ -78,7 +82,8 @@ package struct DecoderConfiguration: Sendable, Equatable {
     }
   }
 
-  /// An HEVCDecoderConfigurationRecord.
+  /// Returns an HEVCDecoderConfigurationRecord.
+  /// - Throws: `SyntaxError` if there is no SPS, or there are too many parameter sets.
   package func hvcC() throws -> Data {
     guard let first = parameterSets.first(where: { $0.first.map { $0 >> 1 & 63 } == 33 }) else {
       throw SyntaxError.invalid
@@ -115,7 +120,8 @@ package struct DecoderConfiguration: Sendable, Equatable {
   }
 }
 
-/// Reads bytes that may come from anywhere.
+/// Reads bytes and big-endian integers from untrusted data. Reading beyond the end throws
+/// `SyntaxError.truncated`.
 struct ByteReader {
   private var rest: Data
 
@@ -138,7 +144,7 @@ struct ByteReader {
   mutating func uint16() throws -> Int { try Int(byte()) << 8 | Int(byte()) }
   mutating func uint32() throws -> Int { try uint16() << 16 | uint16() }
 
-  /// A NAL unit with a length of 16 bits before it.
+  /// Reads a NAL unit that follows its length in 16 bits.
   mutating func unit() throws -> Data { Data(try bytes(uint16())) }
 }
 
@@ -147,7 +153,7 @@ extension Data {
     Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
   }
 
-  /// A NAL unit with a length of 16 bits before it.
+  /// Appends the length of a NAL unit in 16 bits, and the NAL unit.
   fileprivate mutating func append(unit: Data) throws {
     guard unit.count <= 65535 else { throw SyntaxError.invalid }
     append(bigEndian: UInt16(unit.count))
