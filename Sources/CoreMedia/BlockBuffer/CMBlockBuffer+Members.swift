@@ -2,21 +2,21 @@
 import CoreFoundation
 
 extension CMBlockBuffer {
-  /// Allocates memory of a size in bytes; returns nil if there is not enough.
+  /// Allocates memory of the given size in bytes; returns nil if there is not enough.
   public typealias CustomBlockAllocator = (Int) -> UnsafeMutableRawPointer?
-  /// Frees memory of an address and a size in bytes.
+  /// Frees memory at the given address and of the given size in bytes.
   public typealias CustomBlockDeallocator = (UnsafeMutableRawPointer, Int) -> Void
 
   // MARK: - Create
 
-  /// Creates an empty block buffer; `capacity` is how many blocks and references it will probably
-  /// hold.
+  /// Creates an empty block buffer. `capacity` is the expected number of blocks and references.
   public convenience init(capacity: Int = 0, flags: Flags = []) throws {
     guard capacity >= 0 else { throw Error.badLengthParameter }
     self.init(subBlockCapacity: capacity)
   }
 
-  /// Creates a block buffer over existing memory, without a copy; `allocator` frees it in the end.
+  /// Creates a block buffer over existing memory without copying it; `allocator` frees the memory
+  /// after use.
   public convenience init(
     buffer: UnsafeMutableRawBufferPointer, allocator: CFAllocator? = kCFAllocatorDefault, flags: Flags = []
   ) throws {
@@ -24,8 +24,8 @@ extension CMBlockBuffer {
     try append(buffer: buffer, allocator: allocator, flags: flags)
   }
 
-  /// Creates a block buffer over a part of existing memory; `allocator` frees all of the memory in
-  /// the end.
+  /// Creates a block buffer over a part of existing memory; `allocator` frees all of the memory
+  /// after use.
   public convenience init(
     buffer: Swift.Slice<UnsafeMutableRawBufferPointer>, allocator: CFAllocator? = kCFAllocatorDefault,
     flags: Flags = []
@@ -34,11 +34,13 @@ extension CMBlockBuffer {
     try append(buffer: buffer, allocator: allocator, flags: flags)
   }
 
-  /// Creates a block buffer whose memory, `length` bytes, is allocated when it is needed.
+  /// Creates a block buffer whose memory is allocated when it is needed.
   ///
-  /// Of the parameters:
-  ///
-  /// - `range`: The bytes of the memory to use; nil for all.
+  /// - Parameters:
+  ///   - length: The size of the memory in bytes.
+  ///   - allocator: Allocates and frees the memory.
+  ///   - range: The bytes of the memory that are used; nil for all.
+  ///   - flags: `assureMemoryNow` to allocate the memory at once.
   public convenience init(
     length: Int, allocator: CFAllocator? = kCFAllocatorDefault, range: Range<Int>? = nil, flags: Flags = []
   ) throws {
@@ -46,8 +48,8 @@ extension CMBlockBuffer {
     try append(length: length, allocator: allocator, range: range, flags: flags)
   }
 
-  /// Creates a block buffer over existing memory, without a copy; `deallocator` is called with it
-  /// in the end.
+  /// Creates a block buffer over existing memory without copying it; `deallocator` is called with
+  /// the memory after use.
   public convenience init(
     buffer: UnsafeMutableRawBufferPointer, deallocator: @escaping CustomBlockDeallocator, flags: Flags = []
   ) throws {
@@ -56,7 +58,7 @@ extension CMBlockBuffer {
   }
 
   /// Creates a block buffer over a part of existing memory; `deallocator` is called with all of the
-  /// memory in the end.
+  /// memory after use.
   public convenience init(
     buffer: Swift.Slice<UnsafeMutableRawBufferPointer>, deallocator: @escaping CustomBlockDeallocator,
     flags: Flags = []
@@ -75,7 +77,7 @@ extension CMBlockBuffer {
     try append(length: length, allocator: allocator, deallocator: deallocator, range: range, flags: flags)
   }
 
-  /// Creates a block buffer that shares the bytes of another one, or of a slice.
+  /// Creates a block buffer that shares the memory of another block buffer, or of a slice of one.
   public convenience init<T: CMBlockBufferProtocol>(bufferReference: T, flags: Flags = []) throws {
     self.init(subBlockCapacity: 1)
     try append(bufferReference: bufferReference, flags: flags)
@@ -90,15 +92,15 @@ extension CMBlockBuffer {
     try append(nil, length: length, source: .allocator(allocator), range: range, flags: flags)
   }
 
-  /// Appends existing memory without a copy; `allocator` frees it in the end.
+  /// Appends existing memory without copying it; `allocator` frees the memory after use.
   public func append(
     buffer: UnsafeMutableRawBufferPointer, allocator: CFAllocator? = kCFAllocatorDefault, flags: Flags = []
   ) throws {
     try append(buffer[...], source: .allocator(allocator), flags: flags)
   }
 
-  /// Appends a part of existing memory without a copy; `allocator` frees all of the memory in the
-  /// end.
+  /// Appends a part of existing memory without copying it; `allocator` frees all of the memory
+  /// after use.
   public func append(
     buffer: Swift.Slice<UnsafeMutableRawBufferPointer>, allocator: CFAllocator? = kCFAllocatorDefault,
     flags: Flags = []
@@ -116,15 +118,15 @@ extension CMBlockBuffer {
       flags: flags)
   }
 
-  /// Appends existing memory without a copy; `deallocator` is called with it in the end.
+  /// Appends existing memory without copying it; `deallocator` is called with the memory after use.
   public func append(
     buffer: UnsafeMutableRawBufferPointer, deallocator: @escaping CustomBlockDeallocator, flags: Flags = []
   ) throws {
     try append(buffer[...], source: .closures(allocate: nil, deallocate: deallocator), flags: flags)
   }
 
-  /// Appends a part of existing memory without a copy; `deallocator` is called with all of the
-  /// memory in the end.
+  /// Appends a part of existing memory without copying it; `deallocator` is called with all of the
+  /// memory after use.
   public func append(
     buffer: Swift.Slice<UnsafeMutableRawBufferPointer>, deallocator: @escaping CustomBlockDeallocator,
     flags: Flags = []
@@ -136,8 +138,8 @@ extension CMBlockBuffer {
   public func append<T: CMBlockBufferProtocol>(bufferReference: T, flags: Flags = []) throws {
     let length = bufferReference.endIndex - bufferReference.startIndex
     if length == 0, !flags.contains(.permitEmptyReference) { throw Error.emptyBlockBuffer }
-    // A length of zero would mean all bytes from the offset on, so an empty slice is treated
-    // separately.
+    // An empty slice is treated separately, since a length of zero means all bytes from the offset
+    // on.
     let target = length == 0 ? CMBlockBuffer(subBlockCapacity: 0) : bufferReference.owner
     try check(
       append(
@@ -168,7 +170,7 @@ extension CMBlockBuffer {
         flags: flags.rawValue))
   }
 
-  /// Allocates the memory of all blocks that have none yet.
+  /// Allocates the memory of all blocks whose memory has not been allocated yet.
   public func assureBlockMemory() throws {
     try check(assureMemory())
   }
@@ -196,16 +198,16 @@ extension CMBlockBuffer {
 }
 
 extension CMBlockBuffer: CMBlockBufferProtocol {
-  /// Itself.
+  /// The block buffer itself.
   public var owner: CMBlockBuffer { self }
-  /// Zero.
+  /// Always zero.
   public var startIndex: Int { 0 }
   /// The number of bytes.
   public var endIndex: Int { length }
 }
 
 extension CMBlockBuffer {
-  /// A range of a block buffer. Its offsets are those of the block buffer.
+  /// A range of a block buffer. Its offsets are offsets in the block buffer.
   public struct Slice: CMBlockBufferProtocol, Sendable {
     /// The block buffer.
     public let owner: CMBlockBuffer

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Bytes that may lie in several pieces of memory, read and written as one range of offsets.
+/// Bytes in one or more pieces of memory, which are accessed by offset as if they were contiguous.
 ///
-/// A block buffer holds memory blocks and references to ranges of other block buffers. A reference
-/// shares the memory blocks of its target: bytes written through one are seen through the other.
+/// A block buffer consists of memory blocks and of references to ranges of other block buffers. A
+/// reference shares the memory blocks of its target, so that changes through one are visible
+/// through the other.
 public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards all variables.
-  /// A part of a memory block at its place in the buffer.
+  /// A part of a memory block, and its place in the block buffer.
   struct Segment {
     let block: MemoryBlock
     /// The offset of the first byte in the memory block.
@@ -19,7 +20,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     var end: Int { start + length }
   }
 
-  /// A memory block that only this buffer uses, stored without an object of its own.
+  /// A memory block that only this block buffer uses. It is stored without a separate object.
   private struct SoleBlock {
     let memory: UnsafeMutableRawPointer
     let blockLength: Int
@@ -29,13 +30,13 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   }
 
   private let lock = Lock()
-  /// The only block, as long as nothing else was appended and no other buffer refers to it;
-  /// `segments` is empty then. Nil otherwise.
+  /// The only block, as long as nothing else has been appended and no other block buffer refers to
+  /// it; `segments` is then empty. Otherwise nil.
   private var soleBlock: SoleBlock?
   private var segments: [Segment] = []
-  /// Blocks that are owned although no byte of them is used.
+  /// Blocks that are owned by this block buffer although none of their bytes are used.
   private var emptyBlocks: [MemoryBlock] = []
-  /// True once a block or a reference was added, even one without bytes.
+  /// Whether a block or a reference has been added, even one without bytes.
   private var hasContents = false
   private var attachmentTable = AttachmentTable()
 
@@ -53,8 +54,8 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   /// The number of bytes.
   var length: Int { lock.withLock { total } }
 
-  /// The number of bytes of allocated memory, at most `length`: memory that is not allocated yet
-  /// does not count, and several references to one block count once.
+  /// The number of bytes of allocated memory, at most `length`. Memory that has not been allocated
+  /// yet is not counted, and a block with several references is counted once.
   var memoryLength: Int {
     let (total, sole, segments) = lock.withLock { (self.total, soleBlock?.length, self.segments) }
     if let sole { return sole }
@@ -66,11 +67,11 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     return min(total, sum)
   }
 
-  /// Call under the lock.
+  /// The number of bytes. The caller holds the lock.
   private var total: Int { soleBlock?.length ?? segments.last?.end ?? 0 }
 
-  /// Converts `soleBlock` to an object in `segments`, which other buffers can refer to. Call under
-  /// the lock.
+  /// Converts `soleBlock` to an object in `segments`, so that other block buffers can refer to it.
+  /// The caller holds the lock.
   private func shareSoleBlock() {
     guard let sole = soleBlock else { return }
     soleBlock = nil
@@ -80,8 +81,8 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
 
   var hasNoContents: Bool { lock.withLock { !hasContents } }
 
-  /// Appends `dataLength` bytes at `offset` of a memory block that no other buffer uses; its memory
-  /// may be allocated later. If this fails, the caller still owns the memory.
+  /// Appends `dataLength` bytes at `offset` of a memory block that no other block buffer uses; its
+  /// memory may be allocated later. On failure the caller still owns the memory.
   func append(
     memory: UnsafeMutableRawPointer?, blockLength: Int, source: MemoryBlock.Source, offset: Int,
     dataLength: Int,
@@ -101,7 +102,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     return append(block: block, offset: offset, dataLength: dataLength, flags: flags)
   }
 
-  /// Adds `dataLength` bytes at `offset` of a block.
+  /// Appends `dataLength` bytes at `offset` of a memory block.
   func append(block: MemoryBlock, offset: Int, dataLength: Int, flags: CMBlockBufferFlags) -> OSStatus {
     guard block.length > 0 else { return kCMBlockBufferBadLengthParameterErr }
     guard offset >= 0, offset <= block.length else { return kCMBlockBufferBadOffsetParameterErr }
@@ -126,8 +127,8 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Adds a reference to a range of another block buffer; a length of zero means all from `offset`
-  /// on.
+  /// Appends a reference to a range of another block buffer; a length of zero means all bytes from
+  /// `offset` on.
   func append(
     reference target: CMBlockBuffer, offset: Int, dataLength: Int, flags: CMBlockBufferFlags
   ) -> OSStatus {
@@ -170,7 +171,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Allocates the memory of all blocks in a range, or in the whole buffer.
+  /// Allocates the memory of all blocks in a range, or in the whole block buffer.
   func assureMemory(in range: Range<Int>? = nil) -> OSStatus {
     let (blocks, empty, isEmpty) = lock.withLock { (segments, emptyBlocks, !hasContents) }
     if isEmpty { return kCMBlockBufferEmptyBBufErr }
@@ -190,7 +191,8 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
 
   // MARK: - Access
 
-  /// The index of the segment that holds the byte at `offset`; the count of segments if none does.
+  /// Returns the index of the segment with the byte at `offset`; the number of segments if there is
+  /// none.
   private static func index(of offset: Int, in segments: [Segment]) -> Int {
     var low = 0
     var high = segments.count
@@ -201,7 +203,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     return low
   }
 
-  /// Checks a range of this buffer; a length of nil means all from `offset` on.
+  /// Checks a range of this block buffer; a length of nil means all bytes from `offset` on.
   private func checkRange(offset: Int, length: Int?) -> OSStatus {
     if !hasContents { return kCMBlockBufferEmptyBBufErr }
     let total = self.total
@@ -213,7 +215,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     return noErr
   }
 
-  /// Finds the memory at `offset` and the number of contiguous bytes there.
+  /// Gets the memory at `offset` and the number of contiguous bytes there.
   func dataPointer(
     at offset: Int, lengthAtOffset: inout Int, totalLength: inout Int, pointer: inout UnsafeMutableRawPointer?
   ) -> OSStatus {
@@ -237,9 +239,14 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     return noErr
   }
 
-  /// Calls `body` with each piece of memory in a range, in order.
+  /// Calls `body` with each contiguous piece of memory in a range, in order.
   ///
-  /// - Parameter allocating: whether blocks without memory get it now; otherwise they are an error.
+  /// - Parameters:
+  ///   - offset: The offset of the range.
+  ///   - length: The number of bytes.
+  ///   - allocating: Whether memory that has not been allocated yet is allocated; otherwise it is
+  ///     an error.
+  ///   - body: Called with the address and the size of each piece.
   func forEachPiece(
     at offset: Int, length: Int, allocating: Bool, _ body: (UnsafeMutableRawPointer, Int) -> Void
   ) -> OSStatus {
@@ -257,11 +264,11 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     }
     guard status == noErr else { return status }
     if let sole {
-      // The memory stays as long as the buffer does, whatever it is shared with meanwhile.
+      // The memory is valid as long as the block buffer, even if it becomes shared in the meantime.
       if length > 0 { body(sole, length) }
       return noErr
     }
-    // Nothing is accessed unless all of the range can be.
+    // No memory is accessed unless the whole range is available.
     for piece in pieces where piece.block.pointer == nil {
       guard allocating else { return kCMBlockBufferUnallocatedBlockErr }
       let status = piece.block.assureMemory()
@@ -276,7 +283,8 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     return noErr
   }
 
-  /// Whether a range is contiguous in memory; a length of zero means all from `offset` on.
+  /// Returns whether a range is contiguous in memory; a length of zero means all bytes from
+  /// `offset` on.
   func isContiguous(at offset: Int, length: Int) -> Bool {
     lock.withLock {
       guard checkRange(offset: offset, length: length) == noErr else { return false }

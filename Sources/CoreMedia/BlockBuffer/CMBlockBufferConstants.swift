@@ -7,32 +7,32 @@ public let kCMBlockBufferNoErr: OSStatus = 0
 public let kCMBlockBufferStructureAllocationFailedErr: OSStatus = -12700
 /// A memory block could not be allocated.
 public let kCMBlockBufferBlockAllocationFailedErr: OSStatus = -12701
-/// The custom block source has another version, or no function to allocate with.
+/// The custom block source has another version, or no function for allocation.
 public let kCMBlockBufferBadCustomBlockSourceErr: OSStatus = -12702
-/// An offset lies outside of the buffer or block.
+/// An offset is outside the block buffer or memory block.
 public let kCMBlockBufferBadOffsetParameterErr: OSStatus = -12703
-/// A length is zero, negative or reaches beyond the buffer or block.
+/// A length is zero, negative or too large for the block buffer or memory block.
 public let kCMBlockBufferBadLengthParameterErr: OSStatus = -12704
-/// A pointer that is needed was not given.
+/// A required pointer is missing.
 public let kCMBlockBufferBadPointerParameterErr: OSStatus = -12705
-/// The buffer has neither memory blocks nor references.
+/// The block buffer has neither memory blocks nor references.
 public let kCMBlockBufferEmptyBBufErr: OSStatus = -12706
-/// The memory at that place is not allocated yet.
+/// The memory has not been allocated yet.
 public let kCMBlockBufferUnallocatedBlockErr: OSStatus = -12707
-/// There is not enough room.
+/// There is not enough space.
 public let kCMBlockBufferInsufficientSpaceErr: OSStatus = -12708
 
-/// Flags of the functions that create and append.
+/// Flags of the functions that create block buffers or append to them.
 public typealias CMBlockBufferFlags = UInt32
 
-/// Allocate the memory at once instead of when it is first needed.
+/// Allocates the memory at once rather than when it is needed.
 public let kCMBlockBufferAssureMemoryNowFlag: CMBlockBufferFlags = 1 << 0
-/// Copy even when the source is contiguous already (`CMBlockBufferCreateContiguous`).
+/// Copies the bytes even if they are contiguous already (`CMBlockBufferCreateContiguous`).
 public let kCMBlockBufferAlwaysCopyDataFlag: CMBlockBufferFlags = 1 << 1
-/// Keep chains of references as they are. References always share the memory blocks themselves here,
-/// so their depth is one with this flag and without it.
+/// Keeps chains of references. It has no effect here, since references always share the memory
+/// blocks themselves, so that their depth is one.
 public let kCMBlockBufferDontOptimizeDepthFlag: CMBlockBufferFlags = 1 << 2
-/// Allow references to buffers or ranges without bytes.
+/// Permits references to block buffers or ranges without bytes.
 public let kCMBlockBufferPermitEmptyReferenceFlag: CMBlockBufferFlags = 1 << 3
 
 /// The only version of `CMBlockBufferCustomBlockSource`.
@@ -40,13 +40,13 @@ public let kCMBlockBufferCustomBlockSourceVersion: UInt32 = 0
 
 /// Functions that allocate and free the memory of a block.
 public struct CMBlockBufferCustomBlockSource {
-  /// Must be `kCMBlockBufferCustomBlockSourceVersion`.
+  /// The version, which must be `kCMBlockBufferCustomBlockSourceVersion`.
   public var version: UInt32
-  /// Returns memory of a size in bytes, or nil; needed unless the memory is given.
+  /// Returns memory of the given size in bytes, or nil. Required unless the memory exists already.
   public var AllocateBlock: (@convention(c) (UnsafeMutableRawPointer?, Int) -> UnsafeMutableRawPointer?)?
-  /// Called once with the memory when the last block buffer that uses it is gone.
+  /// Called once with the memory after the last block buffer that uses it has been released.
   public var FreeBlock: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer, Int) -> Void)?
-  /// Passed to both.
+  /// The context pointer that is passed to both functions.
   public var refCon: UnsafeMutableRawPointer?
 
   public init() {
@@ -80,7 +80,7 @@ extension CMBlockBuffer {
     public static let insufficientSpace = osStatusError(kCMBlockBufferInsufficientSpaceErr)
   }
 
-  /// Flags of the members that create and append.
+  /// Flags of the members that create block buffers or append to them.
   public struct Flags: OptionSet, Sendable, Hashable {
     public let rawValue: CMBlockBufferFlags
     public init(rawValue: CMBlockBufferFlags) { self.rawValue = rawValue }

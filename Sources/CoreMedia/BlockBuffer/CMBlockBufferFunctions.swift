@@ -3,7 +3,7 @@ import CoreFoundation
 
 // MARK: - Create
 
-/// Creates a block buffer without memory, to append to.
+/// Creates a block buffer without content, for appending.
 @discardableResult
 public func CMBlockBufferCreateEmpty(
   allocator structureAllocator: CFAllocator?, capacity subBlockCapacity: UInt32, flags: CMBlockBufferFlags,
@@ -13,15 +13,21 @@ public func CMBlockBufferCreateEmpty(
   return kCMBlockBufferNoErr
 }
 
-/// Creates a block buffer over a memory block.
+/// Creates a block buffer with a memory block.
 ///
-/// Of the parameters:
-///
-/// - `memoryBlock`: The memory, or nil to have `blockLength` bytes allocated when they are needed.
-/// - `blockAllocator`: Frees the memory (and allocates it, if it is nil); `kCFAllocatorNull` leaves the memory alone.
-/// - `customBlockSource`: Functions to use instead of `blockAllocator`.
-/// - `offsetToData`: Of the first byte to use within the block.
-/// - `dataLength`: The number of bytes to use.
+/// - Parameters:
+///   - structureAllocator: Not used.
+///   - memoryBlock: The memory; nil to allocate `blockLength` bytes when they are needed.
+///   - blockLength: The size of the memory in bytes.
+///   - blockAllocator: Frees the memory, and allocates it if it is nil. `kCFAllocatorNull` does not
+///     free it.
+///   - customBlockSource: Functions that are used in place of `blockAllocator`.
+///   - offsetToData: The offset of the first byte that is used.
+///   - dataLength: The number of bytes that are used.
+///   - flags: `kCMBlockBuffer*Flag`.
+///   - blockBufferOut: Receives the block buffer.
+/// - Returns: An error for an invalid offset, length or block source, or if there is not enough
+///   memory. The caller then still owns the memory.
 @discardableResult
 public func CMBlockBufferCreateWithMemoryBlock(
   allocator structureAllocator: CFAllocator?, memoryBlock: UnsafeMutableRawPointer?, blockLength: Int,
@@ -37,7 +43,8 @@ public func CMBlockBufferCreateWithMemoryBlock(
   return status
 }
 
-/// Creates a block buffer that refers to a range of another; a length of zero means all from the offset on.
+/// Creates a block buffer that refers to a range of another; a length of zero means all bytes from
+/// the offset on.
 @discardableResult
 public func CMBlockBufferCreateWithBufferReference(
   allocator structureAllocator: CFAllocator?, referenceBuffer bufferReference: CMBlockBuffer,
@@ -51,10 +58,9 @@ public func CMBlockBufferCreateWithBufferReference(
   return status
 }
 
-/// Creates a block buffer whose bytes lie in one piece of memory.
-///
-/// If they do already in the source, the result refers to it, unless `flags` asks for a copy.
-/// A length of zero means all from the offset on.
+/// Creates a block buffer whose bytes are contiguous in memory. If those of the source are, the
+/// result refers to them, unless `flags` requires a copy. A length of zero means all bytes from the
+/// offset on.
 @discardableResult
 public func CMBlockBufferCreateContiguous(
   allocator structureAllocator: CFAllocator?, sourceBuffer: CMBlockBuffer, blockAllocator: CFAllocator?,
@@ -88,8 +94,8 @@ public func CMBlockBufferCreateContiguous(
 }
 
 extension CMBlockBuffer {
-  /// A block buffer with the bytes of a range in one piece: the same memory if it is so already and
-  /// `flags` does not ask for a copy, otherwise memory from `source`.
+  /// Returns a block buffer with the contiguous bytes of a range: a reference to the same memory if
+  /// it is contiguous already and `flags` does not require a copy, otherwise memory from `source`.
   func contiguous(
     offset: Int, length: Int, source: MemoryBlock.Source, flags: CMBlockBufferFlags
   ) -> Result<CMBlockBuffer, NSError> {
@@ -138,14 +144,16 @@ public func CMBlockBufferAppendMemoryBlock(
   } else {
     source = .allocator(blockAllocator)
   }
-  // From here on nothing can fail when the memory is given: a caller whose call failed still owns it.
+  // If the memory exists, nothing can fail from here on, so that the caller does not own it any
+  // more.
   return theBuffer.append(
     memory: memoryBlock, blockLength: blockLength, source: source, offset: offsetToData,
     dataLength: dataLength,
     flags: flags)
 }
 
-/// Appends a reference to a range of another block buffer; a length of zero means all from the offset on.
+/// Appends a reference to a range of another block buffer; a length of zero means all bytes from
+/// the offset on.
 @discardableResult
 public func CMBlockBufferAppendBufferReference(
   _ theBuffer: CMBlockBuffer, targetBBuf: CMBlockBuffer, offsetToData: Int, dataLength: Int,
@@ -154,7 +162,7 @@ public func CMBlockBufferAppendBufferReference(
   theBuffer.append(reference: targetBBuf, offset: offsetToData, dataLength: dataLength, flags: flags)
 }
 
-/// Allocates the memory of all blocks that have none yet.
+/// Allocates the memory of all blocks whose memory has not been allocated yet.
 @discardableResult
 public func CMBlockBufferAssureBlockMemory(_ theBuffer: CMBlockBuffer) -> OSStatus {
   theBuffer.assureMemory()
@@ -162,8 +170,8 @@ public func CMBlockBufferAssureBlockMemory(_ theBuffer: CMBlockBuffer) -> OSStat
 
 // MARK: - Access
 
-/// Finds the bytes of a range in one piece: where they lie, or copied into `temporaryBlock`
-/// (of at least `length` bytes) if they lie in several.
+/// Gets a pointer to the contiguous bytes of a range. They are copied to `temporaryBlock`, of at
+/// least `length` bytes, if they are not contiguous in the block buffer.
 @discardableResult
 public func CMBlockBufferAccessDataBytes(
   _ theBuffer: CMBlockBuffer, atOffset offset: Int, length: Int, temporaryBlock: UnsafeMutableRawPointer,
@@ -183,7 +191,7 @@ public func CMBlockBufferAccessDataBytes(
   return status
 }
 
-/// Copies bytes out of a block buffer.
+/// Copies bytes from a block buffer.
 @discardableResult
 public func CMBlockBufferCopyDataBytes(
   _ theSourceBuffer: CMBlockBuffer, atOffset offsetToData: Int, dataLength: Int,
@@ -196,7 +204,7 @@ public func CMBlockBufferCopyDataBytes(
   }
 }
 
-/// Copies bytes into a block buffer, whose memory is allocated if need be.
+/// Copies bytes to a block buffer, whose memory is allocated if necessary.
 @discardableResult
 public func CMBlockBufferReplaceDataBytes(
   with sourceBytes: UnsafeRawPointer, blockBuffer destinationBuffer: CMBlockBuffer,
@@ -204,13 +212,13 @@ public func CMBlockBufferReplaceDataBytes(
 ) -> OSStatus {
   var source = sourceBytes
   return destinationBuffer.forEachPiece(at: offsetIntoDestination, length: dataLength, allocating: true) {
-    // The source may be the same memory.
+    // The source may overlap the destination.
     memmove($0, source, $1)
     source += $1
   }
 }
 
-/// Sets bytes of a block buffer, whose memory is allocated if need be.
+/// Sets bytes of a block buffer to a value; its memory is allocated if necessary.
 @discardableResult
 public func CMBlockBufferFillDataBytes(
   with fillByte: CChar, blockBuffer destinationBuffer: CMBlockBuffer, offsetIntoDestination: Int,
@@ -221,7 +229,8 @@ public func CMBlockBufferFillDataBytes(
   }
 }
 
-/// The memory at an offset: how many bytes lie there in one piece, and how many the buffer has in all.
+/// Gets a pointer to the memory at an offset, the number of contiguous bytes there, and the number
+/// of bytes of the block buffer.
 @discardableResult
 public func CMBlockBufferGetDataPointer(
   _ theBuffer: CMBlockBuffer, atOffset offset: Int, lengthAtOffsetOut: UnsafeMutablePointer<Int>?,
@@ -239,11 +248,12 @@ public func CMBlockBufferGetDataPointer(
   return status
 }
 
-/// The number of bytes in a block buffer.
+/// Returns the number of bytes of a block buffer.
 @discardableResult
 public func CMBlockBufferGetDataLength(_ theBuffer: CMBlockBuffer) -> Int { theBuffer.length }
 
-/// Whether a range lies in one piece of memory; a length of zero means all from the offset on.
+/// Returns whether a range is contiguous in memory; a length of zero means all bytes from the
+/// offset on.
 @discardableResult
 public func CMBlockBufferIsRangeContiguous(_ theBuffer: CMBlockBuffer, atOffset offset: Int, length: Int)
   -> Bool
@@ -251,6 +261,7 @@ public func CMBlockBufferIsRangeContiguous(_ theBuffer: CMBlockBuffer, atOffset 
   theBuffer.isContiguous(at: offset, length: length)
 }
 
-/// Whether a block buffer has neither memory blocks nor references. A block without memory counts as one.
+/// Returns whether a block buffer has neither memory blocks nor references. Memory blocks without
+/// allocated memory count.
 @discardableResult
 public func CMBlockBufferIsEmpty(_ theBuffer: CMBlockBuffer) -> Bool { theBuffer.hasNoContents }

@@ -3,11 +3,11 @@ import CoreFoundation
 
 /// A block buffer, or a slice of one.
 public protocol CMBlockBufferProtocol {
-  /// The block buffer that holds the bytes.
+  /// The block buffer with the bytes.
   var owner: CMBlockBuffer { get }
-  /// The offset of the first byte within the owner.
+  /// The offset of the first byte in the owner.
   var startIndex: Int { get }
-  /// The offset after the last byte within the owner.
+  /// The offset after the last byte in the owner.
   var endIndex: Int { get }
 }
 
@@ -20,32 +20,33 @@ extension CMBlockBufferProtocol {
     return CMBlockBuffer.Slice(owner: owner, startIndex: lower, endIndex: upper)
   }
 
-  /// The bytes of a range, shared; it must lie within the bounds.
+  /// The bytes of a range, which must be within the bounds. The memory is shared.
   public subscript(bounds: ClosedRange<Int>) -> CMBlockBuffer.Slice {
     precondition(bounds.upperBound < Int.max, "Range out of the block buffer's bounds")
     return slice(bounds.lowerBound, bounds.upperBound + 1)
   }
 
-  /// The bytes of a range, shared; it must lie within the bounds.
+  /// The bytes of a range, which must be within the bounds. The memory is shared.
   public subscript(bounds: Range<Int>) -> CMBlockBuffer.Slice { slice(bounds.lowerBound, bounds.upperBound) }
 
-  /// The bytes before an offset, shared; it must lie within the bounds.
+  /// The bytes before an offset, which must be within the bounds. The memory is shared.
   public subscript(bounds: PartialRangeUpTo<Int>) -> CMBlockBuffer.Slice {
     slice(startIndex, bounds.upperBound)
   }
 
-  /// The bytes up to and with an offset, shared; it must lie within the bounds.
+  /// The bytes up to and including an offset, which must be within the bounds. The memory is
+  /// shared.
   public subscript(bounds: PartialRangeThrough<Int>) -> CMBlockBuffer.Slice {
     precondition(bounds.upperBound < Int.max, "Range out of the block buffer's bounds")
     return slice(startIndex, bounds.upperBound + 1)
   }
 
-  /// The bytes from an offset on, shared; it must lie within the bounds.
+  /// The bytes from an offset on, which must be within the bounds. The memory is shared.
   public subscript(bounds: PartialRangeFrom<Int>) -> CMBlockBuffer.Slice {
     slice(bounds.lowerBound, endIndex)
   }
 
-  /// All bytes, shared.
+  /// All bytes. The memory is shared.
   public subscript(bounds: (UnboundedRange_) -> Void) -> CMBlockBuffer.Slice { slice(startIndex, endIndex) }
 }
 
@@ -55,19 +56,21 @@ extension CMBlockBufferProtocol {
   /// The number of bytes.
   public var dataLength: Int { endIndex - startIndex }
 
-  /// Whether the bytes lie in one piece of memory.
+  /// Whether the bytes are contiguous in memory.
   public var isContiguous: Bool {
     dataLength > 0 && owner.isContiguous(at: startIndex, length: dataLength)
   }
 
-  /// A block buffer with these bytes in one piece of memory: the same memory if that is so already.
+  /// Returns a block buffer with these bytes contiguous in memory: the same memory if they are
+  /// already, otherwise a copy.
   public func makeContiguous(
     allocator: CFAllocator? = kCFAllocatorDefault, flags: CMBlockBuffer.Flags = []
   ) throws -> CMBlockBuffer {
     try contiguous(source: .allocator(allocator), flags: flags)
   }
 
-  /// A block buffer with these bytes in one piece of memory, which comes from `allocator` if it has to be copied.
+  /// Returns a block buffer with these bytes contiguous in memory: the same memory if they are
+  /// already, otherwise a copy in memory from `allocator`.
   public func makeContiguous(
     allocator: @escaping CMBlockBuffer.CustomBlockAllocator,
     deallocator: @escaping CMBlockBuffer.CustomBlockDeallocator, flags: CMBlockBuffer.Flags = []
@@ -86,7 +89,7 @@ extension CMBlockBufferProtocol {
 // MARK: - Bytes
 
 extension CMBlockBufferProtocol {
-  /// Calls `body` with the bytes in one piece, which are copied if they lie in several.
+  /// Calls `body` with the contiguous bytes, which are copied if necessary.
   public func withContiguousStorage<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
     guard dataLength > 0 else { return try body(UnsafeRawBufferPointer(start: nil, count: 0)) }
     let length = dataLength
@@ -97,7 +100,7 @@ extension CMBlockBufferProtocol {
     }
   }
 
-  /// A copy of the bytes.
+  /// Returns a copy of the bytes.
   public func dataBytes() throws -> Data {
     let length = dataLength
     guard length > 0 else { return Data() }
@@ -116,7 +119,8 @@ extension CMBlockBufferProtocol {
     return Data(bytesNoCopy: memory, count: length, deallocator: .free)
   }
 
-  /// Copies the bytes to memory, which must have room for them all.
+  /// Copies the bytes to memory, which must have space for all of them.
+  /// - Throws: `CMBlockBuffer.Error.insufficientSpace` if it has not.
   public func copyDataBytes(to destination: UnsafeMutableRawBufferPointer) throws {
     guard dataLength > 0 else { return }
     guard destination.count >= dataLength, let base = destination.baseAddress else {
@@ -126,7 +130,9 @@ extension CMBlockBufferProtocol {
       CMBlockBufferCopyDataBytes(owner, atOffset: startIndex, dataLength: dataLength, destination: base))
   }
 
-  /// Replaces the first bytes with those given, which must not be more than there are.
+  /// Replaces the first bytes with the given ones.
+  /// - Throws: `CMBlockBuffer.Error.badLengthParameter` if there are more of them than bytes in the
+  ///   block buffer.
   public func replaceDataBytes(with sourceBytes: UnsafeRawBufferPointer) throws {
     guard let base = sourceBytes.baseAddress, sourceBytes.count > 0 else { return }
     guard sourceBytes.count <= dataLength else { throw CMBlockBuffer.Error.badLengthParameter }

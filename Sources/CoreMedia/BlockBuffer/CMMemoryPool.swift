@@ -2,19 +2,20 @@
 import CoreFoundation
 import Dispatch
 
-/// Memory ran out.
+/// There is not enough memory.
 public let kCMMemoryPoolError_AllocationFailed: OSStatus = -15490
-/// A parameter is wrong.
+/// A parameter is invalid.
 public let kCMMemoryPoolError_InvalidParameter: OSStatus = -15491
 
-/// The time in seconds for which unused memory stays in the pool (number; 0.5 by default).
+/// The time in seconds for which unused memory is kept (number; 0.5 by default).
 nonisolated(unsafe) public let kCMMemoryPoolOption_AgeOutPeriod: CFString = "AgeOutPeriod"
 
-/// Keeps large blocks of memory that were given back for a while, so that the next ones of about
-/// the same size need not be asked from the system.
+/// Keeps large blocks of memory for some time after their release, and reuses them for requests of
+/// about the same size.
 ///
-/// Its allocator is used as any other, with `CMBlockBufferCreateWithMemoryBlock` for one. Blocks
-/// that are out outlive the pool.
+/// Its allocator can be used wherever an allocator is accepted, for example with
+/// `CMBlockBufferCreateWithMemoryBlock`. Blocks that are in use remain valid after the pool has
+/// been released.
 public final class CMMemoryPool: NSObject, @unchecked Sendable {
   // Sendable: immutable; the store has its own lock.
   let store: MemoryPoolStore
@@ -41,21 +42,23 @@ extension CMMemoryPool: CFRuntimeObject {
 @discardableResult
 public func CMMemoryPoolGetTypeID() -> CFTypeID { CMMemoryPool.cfTypeID }
 
-/// Creates a memory pool; see `kCMMemoryPoolOption_AgeOutPeriod`.
+/// Creates a memory pool.
+/// - Parameter options: A dictionary with `kCMMemoryPoolOption_AgeOutPeriod`; nil for the default.
 @discardableResult
 public func CMMemoryPoolCreate(options: CFDictionary?) -> CMMemoryPool {
   let period = (options?.object(forKey: kCMMemoryPoolOption_AgeOutPeriod) as? NSNumber)?.doubleValue ?? 0.5
   return CMMemoryPool(ageOutPeriod: period.isFinite && period >= 0 ? period : 0.5)
 }
 
-/// The allocator that hands out the pool's memory.
+/// Returns the allocator of the pool.
 @discardableResult
 public func CMMemoryPoolGetAllocator(_ pool: CMMemoryPool) -> CFAllocator { pool.allocator }
 
-/// Gives all memory that waits in the pool back to the system.
+/// Returns all unused memory of the pool to the system.
 public func CMMemoryPoolFlush(_ pool: CMMemoryPool) { pool.store.flush() }
 
-/// Stops keeping memory: what waits and what comes back later goes to the system at once.
+/// Stops reusing memory: unused memory, and memory that is released later, is returned to the
+/// system at once.
 public func CMMemoryPoolInvalidate(_ pool: CMMemoryPool) { pool.store.stop() }
 
 /// The memory of a pool.
@@ -67,7 +70,8 @@ final class MemoryPoolStore: @unchecked Sendable {
     let since: UInt64
   }
 
-  /// Room for the capacity before each block, of the size of its alignment.
+  /// The size in bytes of the header before each block, which contains its capacity. It is also the
+  /// alignment of blocks.
   private static let headerSize = 64
 
   private let period: UInt64
@@ -87,8 +91,8 @@ final class MemoryPoolStore: @unchecked Sendable {
   }
 
   func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
-    // Blocks of about the same size share a size, so that frames that differ a little find each
-    // other's.
+    // Sizes are rounded up in steps of 1/8 to 1/16 of the size, so that blocks for frames of about
+    // the same size are interchangeable.
     let step = max(64, 1 << max(0, Int.bitWidth - size.leadingZeroBitCount - 4))
     guard size > 0, size <= Int.max - step - Self.headerSize else { return nil }
     let capacity = (size + step - 1) / step * step
@@ -155,6 +159,6 @@ final class MemoryPoolStore: @unchecked Sendable {
     for block in blocks { Foundation.free(block.base) }
   }
 
-  /// The number of bytes that wait; for tests.
+  /// The number of bytes of unused memory, for tests.
   var waitingBytes: Int { lock.withLock { free.reduce(0) { $0 + $1.capacity } } }
 }

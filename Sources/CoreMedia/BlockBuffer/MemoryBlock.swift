@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// One piece of memory behind one or more block buffers: allocated when first needed, freed when the
-/// last block buffer that refers to it is gone.
+/// A piece of memory that one or more block buffers use. It is allocated when it is needed, and
+/// freed after the last block buffer that refers to it has been released.
 final class MemoryBlock: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
-  /// Where the memory comes from and how it is given back.
+  /// The way in which memory is allocated and freed.
   enum Source {
     case allocator(CFAllocator?)
     case custom(CMBlockBufferCustomBlockSource)
@@ -24,7 +24,8 @@ final class MemoryBlock: @unchecked Sendable {
   let length: Int
   private let source: Source
   private let lock = Lock()
-  /// Held while the memory is allocated, once: the client's function that does it may look at the buffer.
+  /// Held while the memory is allocated, which happens once. It is a separate lock, since the
+  /// client's function for allocation may access the block buffer.
   private let allocation = Lock()
   private var memory: UnsafeMutableRawPointer?
 
@@ -34,10 +35,10 @@ final class MemoryBlock: @unchecked Sendable {
     self.source = source
   }
 
-  /// The memory, or nil as long as it is not allocated.
+  /// The memory; nil if it has not been allocated yet.
   var pointer: UnsafeMutableRawPointer? { lock.withLock { memory } }
 
-  /// Allocates the memory unless that was done before.
+  /// Allocates the memory if it has not been allocated yet.
   func assureMemory() -> OSStatus {
     if pointer != nil { return noErr }
     return allocation.withLock {

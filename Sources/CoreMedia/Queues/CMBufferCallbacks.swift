@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// An element of a buffer queue: any object of which the queue's callbacks can tell the duration.
+/// An element of a buffer queue: any object whose duration the callbacks of the queue can
+/// determine.
 public typealias CMBuffer = CFTypeRef
 
 public typealias CMBufferGetTimeCallback = @Sendable (CMBuffer, UnsafeMutableRawPointer?) -> CMTime
@@ -139,13 +140,13 @@ private func callbacksForSampleBuffers(sorted: Bool) -> UnsafePointer<CMBufferCa
 nonisolated(unsafe) private let unsortedCallbacks = callbacksForSampleBuffers(sorted: false)
 nonisolated(unsafe) private let sortedCallbacks = callbacksForSampleBuffers(sorted: true)
 
-/// Callbacks for sample buffers, first in, first out.
+/// Callbacks for sample buffers in a queue that is first in, first out.
 @discardableResult
 public func CMBufferQueueGetCallbacksForUnsortedSampleBuffers() -> UnsafePointer<CMBufferCallbacks> {
   unsortedCallbacks
 }
 
-/// Callbacks for sample buffers in the order of their output times.
+/// Callbacks for sample buffers in a queue that is sorted by output presentation time.
 @discardableResult
 public func CMBufferQueueGetCallbacksForSampleBuffersSortedByOutputPTS() -> UnsafePointer<CMBufferCallbacks> {
   sortedCallbacks
@@ -170,7 +171,7 @@ extension CMBufferQueue {
     /// The size of a buffer in bytes; nil if it is unknown.
     public let getSize: CMBufferGetSizeHandler?
 
-    /// Collects handlers.
+    /// Collects the handlers that are set.
     public struct Builder {
       fileprivate var decodeTime: CMBufferGetTimeHandler?
       fileprivate var presentationTime: CMBufferGetTimeHandler?

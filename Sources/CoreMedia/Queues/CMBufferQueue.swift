@@ -3,10 +3,10 @@ import CoreFoundation
 
 /// A queue of buffers with times: first in, first out, or sorted. It may be used from any thread.
 ///
-/// It knows the total duration of its buffers and can call a function when that, and other
-/// properties, change; see `CMBufferQueueInstallTrigger`.
+/// It maintains the total duration of its buffers, and can call functions when this or other
+/// properties change; see `CMBufferQueueInstallTrigger`.
 public final class CMBufferQueue: NSObject, @unchecked Sendable {
-  // Sendable: `lock` guards all variables; it is recursive, because handlers of the client may call
+  // Sendable: `lock` guards all variables. It is recursive, because handlers of the client may call
   // the queue.
   private struct Entry {
     let buffer: CMBuffer
@@ -18,13 +18,13 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
 
   private let handlers: Handlers
   private let capacity: Int
-  /// Held while handlers are called, which may call the queue again.
+  /// The lock is held while handlers are called, which may call the queue again.
   private let lock = NSRecursiveLock()
-  /// The buffers in order. The first `start` elements were removed already.
+  /// The buffers in order. The first `start` elements have been removed.
   private var entries: [Entry?] = []
   private var start = 0
   private var durations = DurationSum()
-  /// The sum of the buffers' sizes, which the client determines, so that it may exceed Int.
+  /// The sum of the sizes of the buffers, which the client determines, so that it may exceed Int.
   private var byteCount: Int128 = 0
   private var hasEnd = false
   private var triggers: [QueueTrigger] = []
@@ -32,7 +32,7 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
   private var lastMinTime = CMTime.invalid
   private var lastMaxTime = CMTime.invalid
   private var validation: CMBufferValidationHandler?
-  /// The threads that are in a function of the client, which must not change the queue.
+  /// The threads that are executing a function of the client, which must not change the queue.
   private var callingThreads: [pthread_t] = []
   private var readyObserver: NSObjectProtocol?
 
@@ -109,7 +109,7 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Inserts a buffer after all that are not greater.
+  /// Inserts a buffer after all buffers that are not greater.
   private func insert(_ entry: Entry) {
     guard let compare = handlers.compare else { return entries.append(entry) }
     let position = calling { () -> Int in
@@ -150,7 +150,7 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
     return calling { isDataReady(buffer) }
   }
 
-  /// The entries that were not removed, in order.
+  /// The entries that have not been removed, in order.
   private var current: some Sequence<Entry> { entries[start...].lazy.compactMap { $0 } }
 
   private func first<R>(_ value: (Entry) -> R) -> R? {
@@ -173,7 +173,8 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
   var isAtEnd: Bool { lock.withLock { hasEnd && entries.count == start } }
 
   /// Removes all buffers and the mark of the end of data.
-  /// - Parameter body: Called with each buffer before that.
+  /// - Parameter body: Called with each buffer before it is removed; if it throws, the queue is not
+  ///   changed.
   func removeAll(_ body: (CMBuffer) throws -> Void = { _ in }) throws {
     if lock.withLock({ isCalling }) { throw Error.cannotModifyQueueFromTriggerCallback }
     let buffers = buffersNow
@@ -194,7 +195,7 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
   // MARK: - Times and sizes
 
   var durationNow: CMTime { lock.withLock { totalDuration } }
-  /// Call under the lock.
+  /// The sum of all durations. The caller holds the lock.
   private var totalDuration: CMTime { durations.total(current.lazy.map(\.duration)) }
   var sizeNow: Int { Int(clamping: lock.withLock { byteCount }) }
   var firstDecodeTime: CMTime { first(\.decodeTime) ?? .invalid }
@@ -253,7 +254,8 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
     lock.withLock { triggers.first { $0.token == token }.map { holds($0.kind) } ?? false }
   }
 
-  /// Whether a condition is true now. A condition that something changes is never true.
+  /// Returns whether a condition is true now. The conditions for changes and for a reset are never
+  /// true.
   private func holds(_ kind: QueueTrigger.Kind) -> Bool {
     switch kind {
     case .durationLess(let time): totalDuration < time
@@ -270,7 +272,7 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Finds the triggers whose condition has become true since the last call.
+  /// Returns the triggers whose condition has become true since the last call.
   private func evaluate(resetting: Bool) -> [QueueTrigger] {
     if triggers.isEmpty { return [] }
     var fired: [QueueTrigger] = []

@@ -1,35 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Memory ran out.
+/// There is not enough memory.
 public let kCMBufferQueueError_AllocationFailed: OSStatus = -12760
-/// A parameter that is needed is missing.
+/// A required parameter is missing.
 public let kCMBufferQueueError_RequiredParameterMissing: OSStatus = -12761
-/// The version of the callbacks is not 0, or there is none for the duration.
+/// The version of the callbacks is not 0.
 public let kCMBufferQueueError_InvalidCMBufferCallbacksStruct: OSStatus = -12762
-/// The end of data was marked: there can be no more buffers until the queue is reset.
+/// The end of data has been marked, so that no buffers can be added until the queue is reset.
 public let kCMBufferQueueError_EnqueueAfterEndOfData: OSStatus = -12763
-/// There is no room for another buffer.
+/// The queue is full.
 public let kCMBufferQueueError_QueueIsFull: OSStatus = -12764
-/// A trigger's time is not numeric or has an epoch.
+/// The time of a trigger is not numeric or has an epoch.
 public let kCMBufferQueueError_BadTriggerDuration: OSStatus = -12765
-/// A trigger's function must not change the queue.
+/// The function of a trigger must not change the queue.
 public let kCMBufferQueueError_CannotModifyQueueFromTriggerCallback: OSStatus = -12766
-/// The condition is unknown, or it needs a time and was given a threshold, or the reverse.
+/// The condition is not known, or it needs a time rather than a threshold, or the reverse.
 public let kCMBufferQueueError_InvalidTriggerCondition: OSStatus = -12767
 /// The queue has no such trigger.
 public let kCMBufferQueueError_InvalidTriggerToken: OSStatus = -12768
-/// The validation callback has refused the buffer.
+/// The validation callback has rejected the buffer.
 public let kCMBufferQueueError_InvalidBuffer: OSStatus = -12769
 
 // MARK: - Create
 
 /// Creates a queue.
 ///
-/// Of the parameters:
-///
-/// - `capacity`: The largest number of buffers; 0 for any number.
-/// - `callbacks`: The functions that read properties of buffers; they are copied.
+/// - Parameters:
+///   - allocator: Not used.
+///   - capacity: The largest number of buffers; 0 for any number.
+///   - callbacks: The functions that read properties of buffers; they are copied.
+///   - queueOut: Receives the queue.
+/// - Returns: `kCMBufferQueueError_InvalidCMBufferCallbacksStruct` if the version of the callbacks
+///   is not 0, `kCMBufferQueueError_RequiredParameterMissing` if the capacity is negative.
 @discardableResult
 public func CMBufferQueueCreate(
   allocator: CFAllocator?, capacity: CMItemCount, callbacks: UnsafePointer<CMBufferCallbacks>,
@@ -87,7 +90,7 @@ public func CMBufferQueueGetHead(_ queue: CMBufferQueue) -> CMBuffer? { queue.fi
 @discardableResult
 public func CMBufferQueueCopyHead(_ queue: CMBufferQueue) -> CMBuffer? { queue.firstBuffer }
 
-/// Whether there are no buffers.
+/// Returns whether there are no buffers.
 @discardableResult
 public func CMBufferQueueIsEmpty(_ queue: CMBufferQueue) -> Bool { queue.count == 0 }
 
@@ -95,11 +98,11 @@ public func CMBufferQueueIsEmpty(_ queue: CMBufferQueue) -> Bool { queue.count =
 @discardableResult
 public func CMBufferQueueMarkEndOfData(_ queue: CMBufferQueue) -> OSStatus { queue.markEnd() }
 
-/// Whether the end of data was marked.
+/// Returns whether the end of data has been marked.
 @discardableResult
 public func CMBufferQueueContainsEndOfData(_ queue: CMBufferQueue) -> Bool { queue.isMarked }
 
-/// Whether the end of data was marked and all buffers were removed.
+/// Returns whether the end of data has been marked and all buffers have been removed.
 @discardableResult
 public func CMBufferQueueIsAtEndOfData(_ queue: CMBufferQueue) -> Bool { queue.isAtEnd }
 
@@ -155,45 +158,46 @@ public func CMBufferQueueSetValidationHandler(
 
 // MARK: - Times and sizes
 
-/// The number of buffers.
+/// Returns the number of buffers.
 @discardableResult
 public func CMBufferQueueGetBufferCount(_ queue: CMBufferQueue) -> CMItemCount { queue.count }
 
-/// The sum of the durations of all buffers; zero if there are none.
+/// Returns the sum of the durations of all buffers; zero if there are none.
 @discardableResult
 public func CMBufferQueueGetDuration(_ queue: CMBufferQueue) -> CMTime { queue.durationNow }
 
-/// The earliest decode time; invalid if there is none.
+/// Returns the earliest decode time; invalid if there is none.
 @discardableResult
 public func CMBufferQueueGetMinDecodeTimeStamp(_ queue: CMBufferQueue) -> CMTime { queue.minDecodeTime }
 
-/// The decode time of the first buffer; invalid if there is none.
+/// Returns the decode time of the first buffer; invalid if there is none.
 @discardableResult
 public func CMBufferQueueGetFirstDecodeTimeStamp(_ queue: CMBufferQueue) -> CMTime { queue.firstDecodeTime }
 
-/// The earliest presentation time; invalid if there is none.
+/// Returns the earliest presentation time; invalid if there is none.
 @discardableResult
 public func CMBufferQueueGetMinPresentationTimeStamp(_ queue: CMBufferQueue) -> CMTime {
   queue.minPresentationTime
 }
 
-/// The presentation time of the first buffer; invalid if there is none.
+/// Returns the presentation time of the first buffer; invalid if there is none.
 @discardableResult
 public func CMBufferQueueGetFirstPresentationTimeStamp(_ queue: CMBufferQueue) -> CMTime {
   queue.firstPresentationTime
 }
 
-/// The latest presentation time; invalid if there is none.
+/// Returns the latest presentation time; invalid if there is none.
 @discardableResult
 public func CMBufferQueueGetMaxPresentationTimeStamp(_ queue: CMBufferQueue) -> CMTime {
   queue.maxPresentationTime
 }
 
-/// The latest end (presentation time plus duration) of all buffers; invalid if there is none.
+/// Returns the latest end (presentation time plus duration) of all buffers; invalid if there is
+/// none.
 @discardableResult
 public func CMBufferQueueGetEndPresentationTimeStamp(_ queue: CMBufferQueue) -> CMTime { queue.endTime }
 
-/// The size of all buffers in bytes; 0 if it is unknown.
+/// Returns the size of all buffers in bytes; 0 if it is unknown.
 @discardableResult
 public func CMBufferQueueGetTotalSize(_ queue: CMBufferQueue) -> Int { queue.sizeNow }
 

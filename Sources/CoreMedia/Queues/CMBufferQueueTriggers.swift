@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Identifies a trigger of a queue.
+/// The identifier of a trigger of a queue.
 public typealias CMBufferQueueTriggerToken = OpaquePointer
 /// Called when a trigger's condition becomes true, with its context pointer and token.
 public typealias CMBufferQueueTriggerCallback =
@@ -9,7 +9,7 @@ public typealias CMBufferQueueTriggerCallback =
 /// Called when a trigger's condition becomes true.
 public typealias CMBufferQueueTriggerHandler = (CMBufferQueueTriggerToken) -> Void
 
-/// When a trigger fires.
+/// The condition of a trigger.
 public typealias CMBufferQueueTriggerCondition = Int32
 
 /// The queue's duration becomes less than the trigger's time.
@@ -63,10 +63,10 @@ struct QueueTrigger {
   /// Whether the condition was true when it was last evaluated.
   var wasTrue = false
 
-  /// Makes the condition of a trigger with a time.
+  /// Creates the condition of a trigger with a time.
   /// - Parameters:
-  ///   - condition: The condition's number.
-  ///   - time: The time of conditions about durations, which must be numeric.
+  ///   - condition: `kCMBufferQueueTrigger_*`.
+  ///   - time: The time for conditions on the duration, which must be numeric.
   static func kind(_ condition: CMBufferQueueTriggerCondition, time: CMTime) -> Result<Kind, SampleError> {
     let kind: Kind
     switch condition {
@@ -106,15 +106,18 @@ struct QueueTrigger {
 // MARK: - Functions
 
 /// Installs a trigger: a function that is called each time its condition becomes true, and
-/// immediately if it is true.
+/// immediately if the condition is true already.
 ///
-/// It is called on the thread that has changed the queue, and must not change the queue itself.
+/// The function is called on the thread that has changed the queue. It must not change the queue
+/// itself.
 ///
-/// Of the parameters:
-///
-/// - `time`: The time of conditions about the duration.
-/// - `triggerTokenOut`: Receives the token to test and remove the trigger with; nil if you need
-///   none, in which case there must be a callback.
+/// - Parameters:
+///   - queue: The queue.
+///   - callback: The function; nil to test the trigger only, in which case a token is required.
+///   - refcon: A context pointer that is passed to the function.
+///   - condition: `kCMBufferQueueTrigger_*`.
+///   - time: The time for conditions on the duration.
+///   - triggerTokenOut: Receives the token with which the trigger can be tested and removed.
 @discardableResult
 @preconcurrency public func CMBufferQueueInstallTrigger(
   _ queue: CMBufferQueue, callback: CMBufferQueueTriggerCallback?, refcon: UnsafeMutableRawPointer?,
@@ -126,8 +129,7 @@ struct QueueTrigger {
     triggerTokenOut)
 }
 
-/// Installs a trigger with a condition about the number of buffers; see
-/// `CMBufferQueueInstallTrigger`.
+/// Installs a trigger with a condition on the number of buffers; see `CMBufferQueueInstallTrigger`.
 @discardableResult
 @preconcurrency public func CMBufferQueueInstallTriggerWithIntegerThreshold(
   _ queue: CMBufferQueue, callback: CMBufferQueueTriggerCallback?, refcon: UnsafeMutableRawPointer?,
@@ -149,8 +151,7 @@ public func CMBufferQueueInstallTriggerHandler(
   queue.install(QueueTrigger.kind(condition, time: time), handler, triggerTokenOut)
 }
 
-/// Installs a trigger with a condition about the number of buffers; see
-/// `CMBufferQueueInstallTrigger`.
+/// Installs a trigger with a condition on the number of buffers; see `CMBufferQueueInstallTrigger`.
 @discardableResult
 public func CMBufferQueueInstallTriggerHandlerWithIntegerThreshold(
   _ queue: CMBufferQueue, _ condition: CMBufferQueueTriggerCondition, _ threshold: CMItemCount,
@@ -168,7 +169,7 @@ public func CMBufferQueueRemoveTrigger(_ queue: CMBufferQueue, triggerToken: CMB
   queue.remove(triggerToken)
 }
 
-/// Whether the condition of a trigger is true now.
+/// Returns whether the condition of a trigger is true now.
 @discardableResult
 public func CMBufferQueueTestTrigger(_ queue: CMBufferQueue, triggerToken: CMBufferQueueTriggerToken) -> Bool
 {
@@ -178,7 +179,7 @@ public func CMBufferQueueTestTrigger(_ queue: CMBufferQueue, triggerToken: CMBuf
 extension CMBufferQueue {
   public typealias TriggerToken = CMBufferQueueTriggerToken
 
-  /// When a trigger fires.
+  /// The condition of a trigger.
   public enum TriggerCondition: Sendable {
     case whenDurationBecomesLessThan(CMTime)
     case whenDurationBecomesLessThanOrEqualTo(CMTime)
@@ -227,6 +228,6 @@ extension CMBufferQueue {
   /// Removes a trigger.
   public func removeTrigger(_ triggerToken: TriggerToken) throws { try check(remove(triggerToken)) }
 
-  /// Whether the condition of a trigger is true now.
+  /// Returns whether the condition of a trigger is true now.
   public func testTrigger(_ triggerToken: TriggerToken) -> Bool { test(triggerToken) }
 }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Memory ran out.
+/// There is not enough memory.
 public let kCMSimpleQueueError_AllocationFailed: OSStatus = -12770
-/// A parameter that is needed is missing.
+/// A required parameter is missing.
 public let kCMSimpleQueueError_RequiredParameterMissing: OSStatus = -12771
-/// The capacity is negative or does not fit 32 bits.
+/// The capacity is negative or does not fit into 32 bits.
 public let kCMSimpleQueueError_ParameterOutOfRange: OSStatus = -12772
-/// There is no room for another element.
+/// The queue is full.
 public let kCMSimpleQueueError_QueueIsFull: OSStatus = -12773
 
-/// A first-in first-out queue of pointers with a fixed capacity. It may be used from any thread.
-///
-/// It does not own what its elements point to.
+/// A first-in first-out queue of pointers with a fixed capacity. It may be used from any thread. It
+/// does not own the objects that its elements point to.
 public final class CMSimpleQueue: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards all variables.
   private let lock = Lock()
   private let limit: Int
-  /// A ring buffer, which grows up to the capacity as it fills: a client may never use all of it.
+  /// A ring buffer, which grows up to the capacity when needed, since a client may never use all of
+  /// it.
   private var elements: [UnsafeRawPointer?] = []
   private var first = 0
   private var used = 0
@@ -104,11 +104,11 @@ public func CMSimpleQueueReset(_ queue: CMSimpleQueue) -> OSStatus {
   return noErr
 }
 
-/// The largest number of elements.
+/// Returns the largest number of elements.
 @discardableResult
 public func CMSimpleQueueGetCapacity(_ queue: CMSimpleQueue) -> Int32 { Int32(queue.elementLimit) }
 
-/// The number of elements.
+/// Returns the number of elements.
 @discardableResult
 public func CMSimpleQueueGetCount(_ queue: CMSimpleQueue) -> Int32 { Int32(queue.elementCount) }
 
@@ -138,7 +138,7 @@ extension CMSimpleQueue {
   /// Removes and returns the first element; nil if there is none.
   public func dequeue() -> UnsafeRawPointer? { removeFirst() }
 
-  /// The first element, which stays in the queue; nil if there is none.
+  /// The first element, which is not removed; nil if there is none.
   public var head: UnsafeRawPointer? { firstElement }
 
   /// Removes all elements.

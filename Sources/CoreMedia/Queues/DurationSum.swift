@@ -10,7 +10,7 @@ struct DurationSum {
   private var indefinite = 0
   /// The number of numeric durations with the flag `hasBeenRounded`.
   private var rounded = 0
-  /// The sum of the numeric durations; nil if it has to be computed anew.
+  /// The sum of the numeric durations; nil if it has to be computed from the list.
   private var numbers: CMTime? = CMTime.zero
 
   mutating func add(_ duration: CMTime) {
@@ -20,12 +20,13 @@ struct DurationSum {
 
   mutating func remove(_ duration: CMTime) {
     guard let number = count(duration, -1) else { return }
-    // Where the difference is not exact, the sum is computed anew when it is needed.
+    // If the difference is not exact, the sum is computed from the list when it is needed.
     numbers = numbers.map { $0 - number }.flatMap { $0.isNumeric && !$0.hasBeenRounded ? $0 : nil }
   }
 
   /// Returns the sum.
-  /// - Parameter durations: All durations of the list, in order, for computing it anew.
+  /// - Parameter durations: All durations of the list, in order, from which the sum is computed if
+  ///   necessary.
   mutating func total(_ durations: some Sequence<CMTime>) -> CMTime {
     if invalid > 0 || positive > 0 && negative > 0 { return .invalid }
     if positive > 0 { return .positiveInfinity }
