@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreVideo
 
-/// The dictionaries of the attachments of all samples, to be changed in place.
+/// Returns the attachments of all samples as dictionaries, which can be changed in place.
 ///
-/// Of the parameters:
-///
-/// - `createIfNecessary`: Whether empty dictionaries are made if there are none.
-/// - Returns: An array with a mutable dictionary for each sample, which stays the sample buffer's own; nil if
-///   there are none.
+/// - Parameters:
+///   - sbuf: The sample buffer.
+///   - createIfNecessary: Whether empty dictionaries are created if there are none.
+/// - Returns: An array with a mutable dictionary for each sample, which belongs to the sample
+///   buffer; nil if there are none.
 @discardableResult
 public func CMSampleBufferGetSampleAttachmentsArray(_ sbuf: CMSampleBuffer, createIfNecessary: Bool)
   -> CFArray?
@@ -16,7 +16,7 @@ public func CMSampleBufferGetSampleAttachmentsArray(_ sbuf: CMSampleBuffer, crea
 }
 
 extension CMSampleBuffer {
-  /// The attachments of one sample. Changes are made to the sample buffer itself.
+  /// The attachments of one sample. Changes affect the sample buffer.
   public struct PerSampleAttachmentsDictionary: Sequence {
     let owner: CMSampleBuffer
     let index: Int
@@ -37,7 +37,7 @@ extension CMSampleBuffer {
       }
     }
 
-    /// All keys with their values, in no order.
+    /// Returns an iterator over all keys and values, in no particular order.
     public func makeIterator() -> AnyIterator<(key: Key, value: Any)> {
       var rest = (dictionary(create: false) as? [String: Any] ?? [:]).makeIterator()
       return AnyIterator {
@@ -46,7 +46,7 @@ extension CMSampleBuffer {
     }
   }
 
-  /// The attachments of each sample. Changes are made to the sample buffer itself.
+  /// The attachments of each sample. Changes affect the sample buffer.
   public struct SampleAttachmentsArray: RandomAccessCollection, MutableCollection {
     let owner: CMSampleBuffer
 
@@ -61,7 +61,7 @@ extension CMSampleBuffer {
       }
       set {
         precondition(indices.contains(position), "Sample index out of range")
-        // Changed in place already, unless the attachments of another sample are assigned.
+        // The dictionary has been changed in place already, unless it is that of another sample.
         guard newValue.owner !== owner || newValue.index != position else { return }
         var target = PerSampleAttachmentsDictionary(owner: owner, index: position)
         for key in target.map(\.key) { target[key] = nil }

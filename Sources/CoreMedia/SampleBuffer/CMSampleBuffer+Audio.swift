@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Copies uncompressed sound of a sample buffer into buffers that are there.
+/// Copies frames of uncompressed sound from a sample buffer into existing buffers.
 ///
-/// Of the parameters:
-///
-/// - `frameOffset`: The first frame.
-/// - `bufferList`: One buffer for interleaved sound, otherwise one for each channel; with room for the frames each.
+/// - Parameters:
+///   - sbuf: The sample buffer.
+///   - frameOffset: The first frame.
+///   - numFrames: The number of frames.
+///   - bufferList: One buffer for interleaved sound, otherwise one for each channel. Each must have
+///     space for the frames.
 /// - Returns: `kCMSampleBufferError_InvalidMediaTypeForOperation` for other media,
-///   `kCMSampleBufferError_ArrayTooSmall` if there is not enough room.
+///   `kCMSampleBufferError_SampleIndexOutOfRange` for frames that do not exist,
+///   `kCMSampleBufferError_ArrayTooSmall` if there is not enough space.
 @discardableResult
 public func CMSampleBufferCopyPCMDataIntoAudioBufferList(
   _ sbuf: CMSampleBuffer, at frameOffset: Int32, frameCount numFrames: Int32,
@@ -32,7 +35,8 @@ public func CMSampleBufferCopyPCMDataIntoAudioBufferList(
     list.allSatisfy({ Int($0.mDataByteSize) >= size && ($0.mData != nil || size == 0) })
   else { return kCMSampleBufferError_ArrayTooSmall }
   for index in list.indices {
-    // The channels follow each other, each with all its frames. A buffer may claim any number of them.
+    // The data contains all frames of each channel, one channel after the other. The number of
+    // samples is not checked against the data, so the products are clamped.
     let offset = index.multipliedClamped(by: sbuf.sampleCount).addingClamped(Int(frameOffset))
       .multipliedClamped(by: frameSize)
     if size > 0, let memory = list[index].mData {
@@ -44,18 +48,22 @@ public func CMSampleBufferCopyPCMDataIntoAudioBufferList(
 }
 
 extension CMSampleBuffer {
-  /// Copies uncompressed sound into buffers that are there; see `CMSampleBufferCopyPCMDataIntoAudioBufferList`.
+  /// Copies frames of uncompressed sound into existing buffers; see
+  /// `CMSampleBufferCopyPCMDataIntoAudioBufferList`.
   public func copyPCMData(fromRange range: Range<Int>, into bufferList: UnsafeMutablePointer<AudioBufferList>)
     throws
   {
-    // The count of a range may be beyond Int only where it begins before 0.
+    // The count of a range can exceed Int only if the range begins before 0.
     guard let offset = Int32(exactly: range.lowerBound), offset >= 0, let count = Int32(exactly: range.count)
     else { throw Error.sampleIndexOutOfRange }
     try check(
       CMSampleBufferCopyPCMDataIntoAudioBufferList(self, at: offset, frameCount: count, into: bufferList))
   }
 
-  /// Where each packet of compressed sound is in the data; empty if all packets have the size that the format says.
+  /// Returns the place of each packet of compressed sound in the data; empty if all packets have
+  /// the size that the format states.
+  /// - Throws: `CMSampleBuffer.Error` if the media is not sound, or the sizes are not known or too
+  ///   large.
   public func audioStreamPacketDescriptions() throws -> [AudioStreamPacketDescription] {
     guard let basic = format?.audio?.basic else { throw Error.invalidMediaTypeForOperation }
     if basic.mBytesPerPacket > 0, basic.mFramesPerPacket > 0 { return [] }

@@ -2,7 +2,8 @@
 import CoreVideo
 
 extension CMSampleBuffer {
-  /// Creates a sample buffer of data that is ready; see `CMSampleBufferCreate` for the parameters.
+  /// Creates a sample buffer with data that is ready; see `CMSampleBufferCreate` for the
+  /// parameters.
   public convenience init(
     dataBuffer: CMBlockBuffer?, formatDescription: CMFormatDescription?, numSamples: CMItemCount,
     sampleTimings: [CMSampleTimingInfo], sampleSizes: [Int]
@@ -12,7 +13,8 @@ extension CMSampleBuffer {
       sampleTimings: sampleTimings, sampleSizes: sampleSizes, makeReady: nil)
   }
 
-  /// Creates a sample buffer of data that may be ready or not; see `CMSampleBufferCreate` for the parameters.
+  /// Creates a sample buffer with data that may become ready later; see `CMSampleBufferCreate` for
+  /// the parameters.
   public convenience init(
     dataBuffer: CMBlockBuffer?, dataReady: Bool = false, formatDescription: CMFormatDescription?,
     numSamples: CMItemCount, sampleTimings: [CMSampleTimingInfo], sampleSizes: [Int],
@@ -42,7 +44,7 @@ extension CMSampleBuffer {
       sizes: sizes, makeReady: makeReady)
   }
 
-  /// Creates a sample buffer of an image that is ready.
+  /// Creates a sample buffer with an image that is ready.
   public convenience init(
     imageBuffer: CVImageBuffer, formatDescription: CMVideoFormatDescription, sampleTiming: CMSampleTimingInfo
   ) throws {
@@ -50,7 +52,7 @@ extension CMSampleBuffer {
       image: imageBuffer, isReady: true, format: formatDescription, timing: sampleTiming, makeReady: nil)
   }
 
-  /// Creates a sample buffer of an image that may be ready or not.
+  /// Creates a sample buffer with an image that may become ready later.
   public convenience init(
     imageBuffer: CVImageBuffer, dataReady: Bool = false, formatDescription: CMVideoFormatDescription,
     sampleTiming: CMSampleTimingInfo, makeDataReadyHandler: @escaping CMSampleBufferMakeDataReadyHandler
@@ -96,7 +98,8 @@ extension CMSampleBuffer {
       sizes: sampleBuffer.sizes)
   }
 
-  /// Creates a sample buffer of a range of the samples; see `CMSampleBufferCopySampleBufferForRange`.
+  /// Creates a sample buffer with a range of the samples; see
+  /// `CMSampleBufferCopySampleBufferForRange`.
   public convenience init(copying sampleBuffer: CMSampleBuffer, forRange range: Range<Int>) throws {
     if sampleBuffer.isInvalidated { throw Error.invalidated }
     switch sampleBuffer.subdivide(range) {

@@ -8,17 +8,17 @@ extension CMSampleBuffer {
     public let rawValue: CFString
     public init(rawValue: CFString) { self.rawValue = rawValue }
 
-    /// Reset the decoder before this buffer (boolean).
+    /// The decoder is reset before it decodes this buffer (Boolean).
     public static let resetDecoderBeforeDecoding = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_ResetDecoderBeforeDecoding)
-    /// Let all frames out of the decoder after this buffer (boolean).
+    /// The decoder outputs all of its frames after it has decoded this buffer (Boolean).
     public static let drainAfterDecoding = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_DrainAfterDecoding)
-    /// Post `kCMSampleBufferConsumerNotification_BufferConsumed` with this dictionary when the
-    /// buffer was consumed.
+    /// The dictionary with which `kCMSampleBufferConsumerNotification_BufferConsumed` is posted
+    /// after the buffer has been consumed.
     public static let postNotificationWhenConsumed = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_PostNotificationWhenConsumed)
-    /// Resume output that a conduit inhibited; the value is the tag (number).
+    /// Output that a conduit inhibited is resumed; the value is the tag (number).
     public static let resumeOutput = AttachmentKey(rawValue: kCMSampleBufferAttachmentKey_ResumeOutput)
     /// Marks a transition from one source of buffers to the next (any object).
     public static let transitionID = AttachmentKey(rawValue: kCMSampleBufferAttachmentKey_TransitionID)
@@ -28,38 +28,38 @@ extension CMSampleBuffer {
     /// The duration to remove from the end of the decoded media (a time as a dictionary).
     public static let trimDurationAtEnd = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_TrimDurationAtEnd)
-    /// The factor by which the media is played faster (number).
+    /// The factor by which playback is accelerated (number).
     public static let speedMultiplier = AttachmentKey(rawValue: kCMSampleBufferAttachmentKey_SpeedMultiplier)
-    /// The media is to be shown backwards (boolean).
+    /// The media is presented in reverse (Boolean).
     public static let reverse = AttachmentKey(rawValue: kCMSampleBufferAttachmentKey_Reverse)
-    /// Gaps in time are to be filled with silence (boolean).
+    /// Discontinuities are filled with silence (Boolean).
     public static let fillDiscontinuitiesWithSilence = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_FillDiscontinuitiesWithSilence)
-    /// The buffer marks an interval without media (boolean).
+    /// The buffer marks an interval without media (Boolean).
     public static let emptyMedia = AttachmentKey(rawValue: kCMSampleBufferAttachmentKey_EmptyMedia)
-    /// The buffer marks the end of all media (boolean).
+    /// The buffer marks the end of all media (Boolean).
     public static let permanentEmptyMedia = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_PermanentEmptyMedia)
-    /// The interval without media begins at once (boolean).
+    /// The interval without media begins immediately (Boolean).
     public static let displayEmptyMediaImmediately = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_DisplayEmptyMediaImmediately)
-    /// The sample before ends where this marker is (boolean).
+    /// The previous sample ends at the time of this marker (Boolean).
     public static let endsPreviousSampleDuration = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_EndsPreviousSampleDuration)
-    /// The file that the sample's data is in, for a sample that only refers to it (URL).
+    /// The file with the data, for a sample that only refers to its data (URL).
     public static let sampleReferenceURL = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_SampleReferenceURL)
-    /// The offset of the data in that file, in bytes (number).
+    /// The offset of the data in that file in bytes (number).
     public static let sampleReferenceByteOffset = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_SampleReferenceByteOffset)
-    /// The number of frames that have to be decoded, including this one, until the picture is
-    /// complete (number).
+    /// The number of frames that have to be decoded, including this one, until pictures are correct
+    /// (number).
     public static let gradualDecoderRefresh = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_GradualDecoderRefresh)
-    /// Why a frame was dropped (string).
+    /// The reason for which a frame was dropped (string).
     public static let droppedFrameReason = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_DroppedFrameReason)
-    /// More on why a frame was dropped (string).
+    /// Further information on the reason for which a frame was dropped (string).
     public static let droppedFrameReasonInfo = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_DroppedFrameReasonInfo)
     /// The effect of lens stabilisation on a still image (string).
@@ -68,7 +68,7 @@ extension CMSampleBuffer {
     /// The camera's intrinsic matrix (data: a 3 by 3 matrix of floats in columns of four).
     public static let cameraIntrinsicMatrix = AttachmentKey(
       rawValue: kCMSampleBufferAttachmentKey_CameraIntrinsicMatrix)
-    /// The frame is to be encoded as a key frame (boolean).
+    /// The frame must be encoded as a key frame (Boolean).
     public static let forceKeyFrame = AttachmentKey(rawValue: kCMSampleBufferAttachmentKey_ForceKeyFrame)
   }
 }
@@ -80,36 +80,35 @@ extension CMSampleBuffer.PerSampleAttachmentsDictionary {
     public let rawValue: CFString
     public init(rawValue: CFString) { self.rawValue = rawValue }
 
-    /// The sample is not a key frame (boolean; absent means that it is one).
+    /// The sample is not a sync sample; if absent, it is one (Boolean).
     public static let notSync = Key(rawValue: kCMSampleAttachmentKey_NotSync)
-    /// The sample is a key frame but for frames shown before it (boolean).
+    /// The sample is a sync sample except for frames presented before it (Boolean).
     public static let partialSync = Key(rawValue: kCMSampleAttachmentKey_PartialSync)
-    /// The sample has redundant coding (boolean).
+    /// The sample has redundant coding (Boolean).
     public static let hasRedundantCoding = Key(rawValue: kCMSampleAttachmentKey_HasRedundantCoding)
-    /// Other samples need this one; if not, it can be dropped (boolean).
+    /// Other samples depend on this one; if false, it can be dropped (Boolean).
     public static let isDependedOnByOthers = Key(rawValue: kCMSampleAttachmentKey_IsDependedOnByOthers)
-    /// The sample needs others, that is, it is not an I picture (boolean).
+    /// The sample depends on others: it is not an I picture (Boolean).
     public static let dependsOnOthers = Key(rawValue: kCMSampleAttachmentKey_DependsOnOthers)
-    /// Later samples may be shown earlier than this one (boolean).
+    /// Later samples may be presented earlier than this one (Boolean).
     public static let earlierDisplayTimesAllowed = Key(
       rawValue: kCMSampleAttachmentKey_EarlierDisplayTimesAllowed)
-    /// Show the sample as soon as it is decoded, whatever its time (boolean).
+    /// The sample is displayed as soon as it has been decoded, regardless of its time (Boolean).
     public static let displayImmediately = Key(rawValue: kCMSampleAttachmentKey_DisplayImmediately)
-    /// Decode the sample but do not show it (boolean).
+    /// The sample is decoded but not displayed (Boolean).
     public static let doNotDisplay = Key(rawValue: kCMSampleAttachmentKey_DoNotDisplay)
-    /// The sample's temporal level in HEVC (dictionary; see
-    /// `kCMHEVCTemporalLevelInfoKey_TemporalLevel` and the like).
+    /// The temporal level of the sample in HEVC (dictionary; see `kCMHEVCTemporalLevelInfoKey_*`).
     public static let hevcTemporalLevelInfo = Key(rawValue: kCMSampleAttachmentKey_HEVCTemporalLevelInfo)
-    /// The sample is a temporal sub-layer access picture of HEVC (boolean).
+    /// The sample is a temporal sub-layer access picture of HEVC (Boolean).
     public static let hevcTemporalSubLayerAccess = Key(
       rawValue: kCMSampleAttachmentKey_HEVCTemporalSubLayerAccess)
-    /// The sample is a step-wise temporal sub-layer access picture of HEVC (boolean).
+    /// The sample is a step-wise temporal sub-layer access picture of HEVC (Boolean).
     public static let hevcStepwiseTemporalSubLayerAccess = Key(
       rawValue: kCMSampleAttachmentKey_HEVCStepwiseTemporalSubLayerAccess)
-    /// The type of the sample's HEVC NAL units if it is a random access point (number).
+    /// The type of the HEVC NAL units of a sample that is a random access point (number).
     public static let hevcSyncSampleNALUnitType = Key(
       rawValue: kCMSampleAttachmentKey_HEVCSyncSampleNALUnitType)
-    /// The number of samples that have to be decoded, from this one on, until sound is correct
+    /// The number of samples from this one on that have to be decoded until sound is correct
     /// (number).
     public static let audioIndependentSampleDecoderRefreshCount = Key(
       rawValue: kCMSampleAttachmentKey_AudioIndependentSampleDecoderRefreshCount)
@@ -117,10 +116,10 @@ extension CMSampleBuffer.PerSampleAttachmentsDictionary {
 }
 
 extension CMSampleBuffer {
-  /// Posted by a sample buffer whose data became ready.
+  /// Posted by a sample buffer whose data has become ready.
   public static let dataBecameReady = NSNotification.Name(
     kCMSampleBufferNotification_DataBecameReady as String)
-  /// Posted by a sample buffer whose data will never be ready; see `NotificationKey.status`.
+  /// Posted by a sample buffer whose data has failed; see `NotificationKey.status`.
   public static let dataFailed = NSNotification.Name(kCMSampleBufferNotification_DataFailed as String)
 
   /// Keys of a notification's user info.

@@ -2,7 +2,7 @@
 import CoreVideo
 
 extension CMSampleBuffer {
-  /// Options of the functions that deal with lists of audio buffers.
+  /// Options of the functions for lists of audio buffers.
   public struct Flags: OptionSet, Sendable, Hashable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -17,43 +17,44 @@ extension CMSampleBuffer {
 
   // MARK: - Data
 
-  /// Gives the sample buffer its data, once. It does not become ready by that.
+  /// Sets the data, which can be done once. The sample buffer does not become ready by it.
   public func setDataBuffer(_ dataBuffer: CMBlockBuffer) throws { try check(setBlockBuffer(dataBuffer)) }
 
-  /// The data of all samples, one after the other.
+  /// The data of all samples, one after the other; nil if there is none.
   public var dataBuffer: CMBlockBuffer? { blockBuffer }
 
-  /// The image.
+  /// The image; nil if there is none.
   public var imageBuffer: CVImageBuffer? { CMSampleBufferGetImageBuffer(self) }
 
-  /// The format of all samples.
+  /// The format of all samples; nil if there is none.
   public var formatDescription: CMFormatDescription? { format }
 
   // MARK: - State
 
-  /// Whether the data can be used.
+  /// Whether the data is ready.
   public var dataReadiness: DataReadiness { currentReadiness }
 
-  /// Says whether the data can be used.
+  /// Sets whether the data is ready.
   public func setDataReadiness(_ newValue: DataReadiness) throws { try check(setReadiness(newValue)) }
 
-  /// Has the data made ready by the function that was given for it.
+  /// Makes the data ready by calling the function that was given for it.
   public func makeDataReady() throws { try check(makeReadyNow()) }
 
-  /// Makes this sample buffer ready whenever another one is.
+  /// Makes this sample buffer ready whenever another one is ready.
   public func trackDataReadiness(_ sampleBufferToTrack: CMSampleBuffer) throws {
     try check(track(sampleBufferToTrack))
   }
 
-  /// Makes the sample buffer unusable, releases its data and calls its invalidation function.
+  /// Makes the sample buffer unusable, releases its data and calls its invalidation handler.
   public func invalidate() throws { try check(invalidateNow()) }
 
-  /// Sets the function to call when the sample buffer is invalidated. What it throws is dropped.
+  /// Sets the handler that is called when the sample buffer is invalidated. Errors that it throws
+  /// are ignored.
   public func setInvalidateHandler(_ body: @escaping (CMSampleBuffer) throws -> Void) throws {
     try check(setOnInvalidate { try? body($0) })
   }
 
-  /// Whether the sample buffer was not invalidated.
+  /// Whether the sample buffer has not been invalidated.
   public var isValid: Bool { !isInvalidated }
 
   // MARK: - Time
@@ -70,22 +71,24 @@ extension CMSampleBuffer {
   /// The earliest decode time of all samples; invalid if they are in presentation order.
   public var decodeTimeStamp: CMTime { CMSampleBufferGetDecodeTimeStamp(self) }
 
-  /// The duration less what is trimmed, divided by the speed.
+  /// The duration after trimming, divided by the speed.
   public var outputDuration: CMTime { CMSampleBufferGetOutputDuration(self) }
 
-  /// The output time that was set, or the one that follows from the presentation time and what is
-  /// trimmed.
+  /// The output presentation time that was set, or the one that follows from the presentation time
+  /// and the trimmed duration.
   public var outputPresentationTimeStamp: CMTime { CMSampleBufferGetOutputPresentationTimeStamp(self) }
 
-  /// Sets the output time; an invalid time has it derived again.
+  /// Sets the output presentation time. After an invalid time it follows from the samples again.
   public func setOutputPresentationTimeStamp(_ pts: CMTime) throws {
     try check(CMSampleBufferSetOutputPresentationTimeStamp(self, newValue: pts))
   }
 
-  /// The decode time, moved by as much as the output time is from the presentation time.
+  /// The decode time, moved by the difference between the output presentation time and the
+  /// presentation time.
   public var outputDecodeTimeStamp: CMTime { CMSampleBufferGetOutputDecodeTimeStamp(self) }
 
-  /// The timing entries as they were given: one that applies to all samples, or one for each.
+  /// Returns the timing entries as they were given: one that applies to all samples, or one for
+  /// each.
   public func sampleTimingInfos() throws -> [CMSampleTimingInfo] {
     if isInvalidated { throw Error.invalidated }
     let entries = timings.entries
@@ -93,7 +96,7 @@ extension CMSampleBuffer {
     return entries
   }
 
-  /// The timing entries after trimming, speed and reversal.
+  /// Returns the timing entries after trimming, change of speed and reversal.
   public func outputSampleTimingInfos() throws -> [CMSampleTimingInfo] {
     var count = 0
     try check(
@@ -106,7 +109,7 @@ extension CMSampleBuffer {
     return entries
   }
 
-  /// The timing of one sample, also where only one entry for all was given.
+  /// Returns the timing of one sample, even if a single entry was given for all samples.
   public func sampleTimingInfo(at sampleIndex: CMItemIndex) throws -> CMSampleTimingInfo {
     var timing = CMSampleTimingInfo.invalid
     try check(CMSampleBufferGetSampleTimingInfo(self, at: sampleIndex, timingInfoOut: &timing))
@@ -115,8 +118,8 @@ extension CMSampleBuffer {
 
   // MARK: - Size
 
-  /// The size entries as they were given, in bytes: one that applies to all samples, or one for
-  /// each.
+  /// Returns the size entries as they were given, in bytes: one that applies to all samples, or one
+  /// for each.
   public func sampleSizes() throws -> [Int] {
     if isInvalidated { throw Error.invalidated }
     let entries = sizes.entries
@@ -124,7 +127,7 @@ extension CMSampleBuffer {
     return entries
   }
 
-  /// The size of one sample in bytes; 0 if it is unknown or there is no such sample.
+  /// Returns the size of one sample in bytes; 0 if it is unknown or there is no such sample.
   public func sampleSize(at sampleIndex: Int) -> Int { CMSampleBufferGetSampleSize(self, at: sampleIndex) }
 
   /// The size of all samples in bytes; 0 if it is unknown.
@@ -132,13 +135,13 @@ extension CMSampleBuffer {
 
   // MARK: - Each sample
 
-  /// A sample buffer for each sample, made when it is asked for.
+  /// A sequence of sample buffers with one sample each, which are created when they are requested.
   public struct SingleSampleBuffers: Sequence {
     let owner: CMSampleBuffer
 
     public func makeIterator() -> AnyIterator<CMSampleBuffer> {
       var index = 0
-      // Of the sample's data, summed up as we go.
+      // The offset of the data of the sample, which is summed incrementally.
       var offset = 0
       return AnyIterator { [owner] in
         guard index < owner.sampleCount,
@@ -151,9 +154,9 @@ extension CMSampleBuffer {
     }
   }
 
-  /// A sample buffer for each sample.
-  /// - Throws: `CMSampleBuffer.Error.invalidEntryCount` for more than 2^20 samples that have
-  ///   neither bytes nor entries of their own.
+  /// Returns a sequence of sample buffers with one sample each.
+  /// - Throws: `CMSampleBuffer.Error.invalidEntryCount` if there are more than 2^20 samples without
+  ///   individual entries or bytes.
   public func singleSampleBuffers() throws -> SingleSampleBuffers {
     if isInvalidated { throw Error.invalidated }
     guard canBeListed else { throw Error.invalidEntryCount }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreVideo
 
-/// Samples of one medium: their data or image, what format they have, when they are shown, and what
-/// else is known of each and of all of them.
+/// Samples of one medium: their data or image, their format and timing, and attachments of each
+/// sample and of all of them.
 ///
-/// A sample buffer may be created before its data is there; see `CMSampleBufferMakeDataReady`.
+/// A sample buffer may be created before its data is available; see `CMSampleBufferMakeDataReady`.
 public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
-  /// Samples that are listed one by one, at most, where neither entries nor bytes for each of them
-  /// are there: a count alone costs nothing.
+  /// The most samples that are processed individually if there are neither entries nor bytes for
+  /// each of them, since a large number of samples costs a caller nothing.
   package static let maximumListed = 1 << 20
 
-  // What is known at creation never changes and needs no lock.
+  // These properties do not change after creation and need no lock.
   let format: CMFormatDescription?
   let image: CVImageBuffer?
-  /// The group of buffers that the only sample is.
+  /// The group of buffers that the only sample consists of.
   let tagged: [CMTaggedBuffer]?
   let sampleCount: Int
   let timings: SampleTimings
@@ -29,7 +29,7 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   private var onInvalidate: CMSampleBufferInvalidateHandler?
   private var outputTime = CMTime.invalid
   private var sampleDictionaries: SampleDictionaries?
-  /// The attachments of the only sample, until its dictionary is asked for.
+  /// The attachments of the only sample, until its dictionary is requested.
   private var attachmentValues: SampleAttachmentValues?
   private var attachmentTable = AttachmentTable()
   private var packets: PacketMemory?
@@ -38,7 +38,7 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   public enum DataReadiness: Hashable, Sendable {
     case notReady
     case ready
-    /// The data failed, with this status.
+    /// The data has failed with this status.
     case failed(OSStatus)
   }
 
@@ -67,7 +67,8 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
       data: CMBlockBuffer?, makeReady: CMSampleBufferMakeDataReadyHandler?,
       handler: CMSampleBufferInvalidateHandler?
     )
-    // Released outside the lock: the end of what clients gave may call back.
+    // The values are released outside the lock: deinitializers of the client's objects may call
+    // this object.
     var given = lock.withLock { () -> Given in
       if invalidated { return (nil, nil, nil) }
       invalidated = true
@@ -82,7 +83,8 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   }
 
   func setOnInvalidate(_ handler: @escaping CMSampleBufferInvalidateHandler) -> OSStatus {
-    // The old handler is released outside the lock: the end of what it holds may call back.
+    // The old handler is released outside the lock: deinitializers of objects that it holds may
+    // call this object.
     let (status, _) = lock.withLock { () -> (OSStatus, CMSampleBufferInvalidateHandler?) in
       if invalidated { return (kCMSampleBufferError_Invalidated, nil) }
       defer { onInvalidate = handler }
@@ -104,7 +106,7 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Its own readiness, or that of the sample buffer that it tracks.
+  /// The readiness of this sample buffer, or of the sample buffer that it tracks.
   var currentReadiness: DataReadiness {
     var (own, other) = lock.withLock { (readiness, tracked) }
     while own != .ready, let next = other {
@@ -114,7 +116,8 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   }
 
   func setReadiness(_ newValue: DataReadiness) -> OSStatus {
-    // The handler is released outside the lock: the end of what it holds may call back.
+    // The handler is released outside the lock: deinitializers of objects that it holds may call
+    // this object.
     let (status, _) = lock.withLock { () -> (OSStatus, CMSampleBufferMakeDataReadyHandler?) in
       if invalidated { return (kCMSampleBufferError_Invalidated, nil) }
       readiness = newValue
@@ -134,7 +137,7 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
     return noErr
   }
 
-  /// Takes the readiness of the sample buffer that this one was just copied from.
+  /// Sets the readiness to that of the original, during the creation of a copy.
   func adoptReadiness(_ newValue: DataReadiness) {
     lock.withLock { readiness = newValue }
   }
@@ -158,12 +161,12 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
       guard let handler else { return kCMSampleBufferError_BufferNotReady }
       let status = handler(buffer)
       guard status == noErr else { return status }
-      // The handler may have set the readiness itself.
+      // The handler may have set the readiness already.
       return buffer.currentReadiness == .ready ? noErr : buffer.setReadiness(.ready)
     }
   }
 
-  /// Held while it is decided who tracks whom: two buffers must not begin to track each other.
+  /// Held while tracking is changed, so that two sample buffers cannot begin to track each other.
   private static let tracking = Lock()
 
   func track(_ other: CMSampleBuffer) -> OSStatus {
@@ -181,12 +184,12 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
         return noErr
       }
     }
-    // Not under the locks.
+    // The release is outside the locks.
     Self.release(&old)
     return status
   }
 
-  /// The first part of a copy's creation: nobody tracks it yet.
+  /// Begins tracking during the creation of a copy, which no sample buffer can track yet.
   func beginTracking(_ original: CMSampleBuffer) { lock.withLock { tracked = original } }
 
   private func takeTracked() -> CMSampleBuffer? {
@@ -196,8 +199,8 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Releases a buffer and those that it tracks, if nothing else holds them, one after the other:
-  /// recursion along a long chain of them could overflow the stack.
+  /// Releases a sample buffer and those that it tracks, if there are no other references to them,
+  /// one after the other: recursion along a long chain could overflow the stack.
   private static func release(_ next: inout CMSampleBuffer?) {
     while next != nil, isKnownUniquelyReferenced(&next) {
       let following = next?.takeTracked()
@@ -210,7 +213,8 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
     Self.release(&old)
   }
 
-  /// The descriptions of the packets at an address that stays, made when they are first asked for.
+  /// Returns the packet descriptions at an address that does not change. They are created on first
+  /// use.
   func packetMemory() throws -> PacketMemory {
     if let packets = lock.withLock({ packets }) { return packets }
     let made = PacketMemory(try audioStreamPacketDescriptions())
@@ -223,7 +227,7 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
 
   // MARK: - Time
 
-  /// The output time that was set, or an invalid one.
+  /// The output presentation time that was set; invalid if none was.
   var explicitOutputTime: CMTime {
     get { lock.withLock { outputTime } }
     set { lock.withLock { outputTime = newValue } }
@@ -231,13 +235,13 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
 
   // MARK: - Attachments
 
-  /// Whether the samples may be listed one by one.
+  /// Whether the samples may be processed individually.
   var canBeListed: Bool {
     sampleCount <= Self.maximumListed || sampleCount <= timings.entries.count
       || sampleCount <= sizes.entries.count || sampleCount <= blockBuffer?.memoryLength ?? 0
   }
 
-  /// A dictionary for each sample; nil if there are none yet, or no samples.
+  /// Returns a dictionary for each sample; nil if there are none yet, or there are no samples.
   func dictionaries(create: Bool) -> SampleDictionaries? {
     let create = create && canBeListed
     return lock.withLock {
@@ -252,7 +256,8 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Takes copies of the attachments of a range of another one's samples, as many as this has.
+  /// Copies the attachments of a range of another sample buffer's samples. The range has as many
+  /// samples as this sample buffer.
   func copyAttachments(of original: CMSampleBuffer, samples: Range<Int>) {
     let values = original.lock.withLock { original.attachmentValues }
     if let values {
@@ -262,10 +267,10 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Gives a sample buffer of one sample its attachments.
+  /// Sets the attachments of a sample buffer with one sample.
   package func setAttachments(_ values: SampleAttachmentValues) {
     guard sampleCount == 1 else { return }
-    // The old values are released outside the lock: their end may call back.
+    // The old values are released outside the lock: their deinitializers may call this object.
     _ = lock.withLock {
       attachmentValues = values
       defer { sampleDictionaries = nil }
@@ -294,10 +299,10 @@ extension CMSampleBuffer: CFRuntimeObject {
   package var cfDescription: String { description }
 }
 
-/// The array of the dictionaries of a sample buffer's samples.
+/// The array of the attachment dictionaries of a sample buffer.
 ///
-/// Foundation's own array would hand out the dictionaries as Swift values, which are copies; these
-/// are to be changed in place.
+/// An ordinary NSArray of Foundation would return copies of the dictionaries as Swift values,
+/// whereas these must be changed in place.
 final class SampleDictionaries: NSArray {
   private(set) var dictionaries: [NSMutableDictionary] = []
 
@@ -309,7 +314,7 @@ final class SampleDictionaries: NSArray {
   override var count: Int { dictionaries.count }
   override func object(at index: Int) -> Any { dictionaries[index] }
 
-  /// A copy of those of a range of samples.
+  /// Returns copies of the dictionaries of a range of samples.
   func copy(_ range: Range<Int>) -> SampleDictionaries {
     SampleDictionaries(
       dictionaries[range].map { $0.mutableCopy() as? NSMutableDictionary ?? NSMutableDictionary() })

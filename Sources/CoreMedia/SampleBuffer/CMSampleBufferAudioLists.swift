@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// Sound of a sample buffer as an `AudioBufferList`, and the other way round.
+// Conversions between the sound of a sample buffer and an `AudioBufferList`.
 
-/// The tag of a channel layout counts channels with 16 bits.
+/// The most channels, whose number has 16 bits in the tag of a channel layout.
 private let mostChannels = 65_535
 
-/// The sound of a sample buffer as a list of buffers that point into a block buffer.
+/// Gets the sound of a sample buffer as a list of buffers that refer to the memory of a block
+/// buffer.
 ///
-/// Of the parameters:
-///
-/// - `bufferListSizeNeededOut`: receives the size of the list in bytes.
-/// - `bufferListOut`: the list, of `bufferListSize` bytes; nil to ask for its size only.
-/// - `flags`: `kCMSampleBufferFlag_AudioBufferList_Assure16ByteAlignment`.
-/// - `blockBufferOut`: receives what keeps the data; the list is valid as long as that is.
-/// - Returns: `kCMSampleBufferError_InvalidMediaTypeForOperation` for other media, `kCMSampleBufferError_ArrayTooSmall`
-///   if the list has not enough room, `kCMSampleBufferError_BufferNotReady` without data,
-///   `kCMSampleBufferError_InvalidMediaFormat` for more channels than a layout can have.
+/// - Parameters:
+///   - sbuf: The sample buffer.
+///   - bufferListSizeNeededOut: Receives the size of the list in bytes.
+///   - bufferListOut: The list, of `bufferListSize` bytes; nil to get its size only.
+///   - bufferListSize: The size of the memory of the list in bytes.
+///   - blockBufferAllocator: Not used.
+///   - blockBufferMemoryAllocator: Allocates memory if the data is not contiguous.
+///   - flags: `kCMSampleBufferFlag_AudioBufferList_Assure16ByteAlignment` or 0.
+///   - blockBufferOut: Receives the block buffer. The list is valid as long as it is.
+/// - Returns: `kCMSampleBufferError_InvalidMediaTypeForOperation` for other media,
+///   `kCMSampleBufferError_ArrayTooSmall` if the list is too small,
+///   `kCMSampleBufferError_BufferNotReady` without data, `kCMSampleBufferError_InvalidMediaFormat`
+///   for more channels than a channel layout can have.
 @discardableResult
 public func CMSampleBufferGetAudioBufferListWithRetainedBlockBuffer(
   _ sbuf: CMSampleBuffer, bufferListSizeNeededOut: UnsafeMutablePointer<Int>?,
@@ -31,7 +36,7 @@ public func CMSampleBufferGetAudioBufferListWithRetainedBlockBuffer(
   }
   let channels = Int(basic.mChannelsPerFrame)
   let bufferCount = basic.isNonInterleavedPCM ? max(1, channels) : 1
-  // A list of four thousand million channels would take all memory.
+  // The number of channels comes from a file; a list for 2^32 channels would need too much memory.
   guard bufferCount <= mostChannels else { return kCMSampleBufferError_InvalidMediaFormat }
   let needed = AudioBufferList.sizeInBytes(maximumBuffers: bufferCount)
   bufferListSizeNeededOut?.pointee = needed
@@ -46,7 +51,7 @@ public func CMSampleBufferGetAudioBufferListWithRetainedBlockBuffer(
   var block: CMBlockBuffer?
   var bytes: UnsafeMutablePointer<CChar>?
   if length > 0 {
-    // One piece, at the alignment that was asked for; a copy where the data is not so already.
+    // The data must be contiguous and have the requested alignment; otherwise it is copied.
     func isRight(_ pointer: UnsafeMutablePointer<CChar>?) -> Bool {
       !aligned || UInt(bitPattern: pointer) % 16 == 0 && (length / bufferCount) % 16 == 0
         || bufferCount == 1
@@ -80,7 +85,7 @@ public func CMSampleBufferGetAudioBufferListWithRetainedBlockBuffer(
   return noErr
 }
 
-/// Each buffer on a multiple of 16 bytes, in memory of its own.
+/// Copies each buffer to an address that is a multiple of 16 bytes.
 private func alignedCopy(
   _ data: CMBlockBuffer, into list: UnsafeMutableAudioBufferListPointer, _ count: Int, _ channels: Int,
   _ size: Int, _ out: UnsafeMutablePointer<CMBlockBuffer?>
@@ -111,11 +116,13 @@ private func alignedCopy(
   return noErr
 }
 
-/// Copies the sound in a list of buffers and makes it the data of a sample buffer, which is ready then.
+/// Copies the sound in a list of buffers, and sets it as the data of a sample buffer, which becomes
+/// ready.
 ///
 /// - Returns: `kCMSampleBufferError_InvalidMediaTypeForOperation` for other media,
-///   `kCMSampleBufferError_RequiredParameterMissing` if the list does not hold what the sample buffer's format and
-///   number of samples say, `kCMSampleBufferError_AlreadyHasDataBuffer` if it has data.
+///   `kCMSampleBufferError_RequiredParameterMissing` if the list does not match the format and the
+///   number of samples of the sample buffer, `kCMSampleBufferError_AlreadyHasDataBuffer` if it has
+///   data.
 @discardableResult
 public func CMSampleBufferSetDataBufferFromAudioBufferList(
   _ sbuf: CMSampleBuffer, blockBufferAllocator: CFAllocator?, blockBufferMemoryAllocator: CFAllocator?,
@@ -129,7 +136,7 @@ public func CMSampleBufferSetDataBufferFromAudioBufferList(
   let list = UnsafeMutableAudioBufferListPointer(UnsafeMutablePointer(mutating: bufferList))
   let wanted = basic.isNonInterleavedPCM ? max(1, Int(basic.mChannelsPerFrame)) : 1
   guard list.count == wanted else { return kCMSampleBufferError_RequiredParameterMissing }
-  // What the format says; of compressed sound, what the packets' sizes say.
+  // The expected size follows from the format, or from the sizes of packets for compressed sound.
   let expected =
     basic.mFormatID == kAudioFormatLinearPCM
     ? sbuf.sampleCount.multipliedClamped(by: Int(basic.mBytesPerFrame))
@@ -161,14 +168,15 @@ public func CMSampleBufferSetDataBufferFromAudioBufferList(
 }
 
 extension AudioStreamBasicDescription {
-  /// Whether each channel has a buffer of its own.
+  /// Whether each channel is in a separate buffer.
   var isNonInterleavedPCM: Bool {
     mFormatID == kAudioFormatLinearPCM && mFormatFlags & kAudioFormatFlagIsNonInterleaved != 0
   }
 }
 
 extension CMSampleBuffer {
-  /// Calls a closure with the sound as a list of buffers, valid in it only, and with the block buffer they point into.
+  /// Calls a closure with the sound as a list of buffers, which is valid during the call only, and
+  /// with the block buffer to whose memory they refer.
   public func withAudioBufferList<Result>(
     blockBufferMemoryAllocator: CFAllocator? = nil, flags: Flags = [],
     body: (UnsafeMutableAudioBufferListPointer, CMBlockBuffer) throws -> Result

@@ -2,9 +2,14 @@
 import CoreVideo
 
 extension CMSampleBuffer {
-  /// Creates a sample buffer of the same data as another one, or of a part of it.
+  /// Creates a sample buffer with the same data as another one, or with a part of it.
   ///
-  /// - Parameter sampleRange: The samples, not empty; nil for all.
+  /// - Parameters:
+  ///   - original: The other sample buffer.
+  ///   - data: The data.
+  ///   - sampleRange: The samples, which must not be empty; nil for all.
+  ///   - timings: The timing of these samples.
+  ///   - sizes: The sizes of these samples.
   convenience init(
     derivedFrom original: CMSampleBuffer, data: CMBlockBuffer?, sampleRange: Range<Int>? = nil,
     timings: SampleTimings, sizes: SampleSizes
@@ -16,7 +21,7 @@ extension CMSampleBuffer {
       sizes: sizes)
     switch readiness {
     case .ready: break
-    // A copy of data that is not there yet becomes ready with the original.
+    // A copy of data that is not ready becomes ready with the original.
     case .notReady: beginTracking(original)
     case .failed: adoptReadiness(readiness)
     }
@@ -25,8 +30,11 @@ extension CMSampleBuffer {
     if !table.isEmpty { withAttachmentTable { $0.propagate(from: table) } }
   }
 
-  /// The data of a range of samples and their sizes.
-  /// - Parameter offset: Of the first sample's data, if it is known already.
+  /// Returns the data of a range of samples, and their sizes.
+  /// - Parameters:
+  ///   - range: The range.
+  ///   - knownOffset: The offset of the data of the first sample, if it is known already.
+  /// - Returns: An error if the samples cannot be separated.
   func subdivide(
     _ range: Range<Int>, offset knownOffset: Int? = nil
   ) -> Result<(data: CMBlockBuffer?, sizes: SampleSizes), SampleError> {
@@ -35,13 +43,13 @@ extension CMSampleBuffer {
     }
     let data = blockBuffer
     if range.count == sampleCount { return .success((data, sizes)) }
-    // The channels of a part stand apart from each other in what is one after the other.
+    // If the channels are one after the other, the frames of a part are not contiguous.
     if image != nil || format?.hasChannelsOneAfterTheOther == true {
       return .failure(.init(kCMSampleBufferError_CannotSubdivide))
     }
     var sizes = sizes
     if case .unknown = sizes {
-      // Each frame of interleaved PCM has the same size, which the format says.
+      // In interleaved PCM each frame has the size that the format states.
       guard let bytes = format?.uncompressedBytesPerFrame else {
         return .failure(.init(kCMSampleBufferError_BufferHasNoSampleSizes))
       }
@@ -55,7 +63,8 @@ extension CMSampleBuffer {
       return .failure(.init(kCMSampleBufferError_InvalidSampleData))
     }
     let part = CMBlockBuffer(subBlockCapacity: 1)
-    // A length of zero would mean "all": samples without bytes refer to an empty buffer instead.
+    // A length of zero would mean all bytes: samples without bytes refer to an empty block buffer
+    // instead.
     let status =
       length == 0
       ? noErr : part.append(reference: data, offset: offset, dataLength: length, flags: 0)
@@ -63,13 +72,13 @@ extension CMSampleBuffer {
       ? .success((part, partSizes)) : .failure(.init(kCMSampleBufferError_InvalidSampleData))
   }
 
-  /// Bytes of a sample, as `subdivide` counts them.
+  /// Returns the number of bytes of a sample, as `subdivide` determines it.
   func dataSize(at index: Int) -> Int {
     if case .unknown = sizes { return format?.uncompressedBytesPerFrame ?? 0 }
     return sizes.size(at: index)
   }
 
-  /// A sample buffer of a range of the samples.
+  /// Returns a sample buffer with a range of the samples.
   func part(_ range: Range<Int>, offset: Int? = nil) -> Result<CMSampleBuffer, SampleError> {
     if isInvalidated { return .failure(.init(kCMSampleBufferError_Invalidated)) }
     return subdivide(range, offset: offset).map {
@@ -79,7 +88,7 @@ extension CMSampleBuffer {
   }
 }
 
-/// The status of a call that failed.
+/// The status of a failed call, as an error.
 struct SampleError: Error {
   let status: OSStatus
   init(_ status: OSStatus) { self.status = status }
@@ -87,7 +96,8 @@ struct SampleError: Error {
 
 // MARK: - Functions
 
-/// Creates a copy that shares the data; attachments that are to be propagated and those of the samples are copied.
+/// Creates a copy that shares the data. Attachments whose mode is to propagate, and attachments of
+/// the samples, are copied.
 ///
 /// If the data is not ready, the copy becomes ready with the original.
 @discardableResult
@@ -104,12 +114,18 @@ public func CMSampleBufferCreateCopy(
   return noErr
 }
 
-/// Creates a copy as `CMSampleBufferCreateCopy` does, but with other timing and without an output time of its own.
+/// Creates a copy as `CMSampleBufferCreateCopy` does, but with other timing and without an explicit
+/// output presentation time.
 ///
-/// Of the parameters:
-///
-/// - `numSampleTimingEntries`: 0 (unknown), 1 (of the first sample; the others follow at the distance of
-///   its duration) or the number of samples.
+/// - Parameters:
+///   - allocator: Not used.
+///   - originalSBuf: The sample buffer.
+///   - numSampleTimingEntries: The number of entries: 0 for unknown timing, 1 for the timing of the
+///     first sample, after which each sample follows at the distance of its duration, or the number
+///     of samples.
+///   - sampleTimingArray: The entries.
+///   - sampleBufferOut: Receives the copy.
+/// - Returns: `kCMSampleBufferError_InvalidEntryCount` for another number of entries.
 @discardableResult
 public func CMSampleBufferCreateCopyWithNewTiming(
   allocator: CFAllocator?, sampleBuffer originalSBuf: CMSampleBuffer,
@@ -132,11 +148,11 @@ public func CMSampleBufferCreateCopyWithNewTiming(
   return noErr
 }
 
-/// Creates a sample buffer of a range of the samples, which shares their data.
+/// Creates a sample buffer with a range of the samples, which shares their data.
 ///
-/// - Returns: `kCMSampleBufferError_SampleIndexOutOfRange` for a range that is empty or reaches beyond the samples,
-///   `kCMSampleBufferError_BufferHasNoSampleSizes` or `kCMSampleBufferError_CannotSubdivide` if the samples
-///   cannot be told apart.
+/// - Returns: `kCMSampleBufferError_SampleIndexOutOfRange` for a range that is empty or exceeds the
+///   samples, `kCMSampleBufferError_BufferHasNoSampleSizes` or
+///   `kCMSampleBufferError_CannotSubdivide` if the samples cannot be separated.
 @discardableResult
 public func CMSampleBufferCopySampleBufferForRange(
   allocator: CFAllocator?, sampleBuffer sbuf: CMSampleBuffer, sampleRange: CFRange,
@@ -156,8 +172,9 @@ public func CMSampleBufferCopySampleBufferForRange(
 
 /// Calls a function with a sample buffer for each sample, in order, until it returns an error.
 ///
-/// - Returns: The function's error, or `kCMSampleBufferError_CannotSubdivide` and the like;
-///   `kCMSampleBufferError_InvalidEntryCount` for more than 2^20 samples that have neither bytes nor entries of their own.
+/// - Returns: The error of the function, or an error if the samples cannot be separated, such as
+///   `kCMSampleBufferError_CannotSubdivide`; `kCMSampleBufferError_InvalidEntryCount` for more than
+///   2^20 samples without individual entries or bytes.
 @discardableResult
 public func CMSampleBufferCallForEachSample(
   _ sbuf: CMSampleBuffer, callback: (CMSampleBuffer, CMItemCount, UnsafeMutableRawPointer?) -> OSStatus,
@@ -166,14 +183,14 @@ public func CMSampleBufferCallForEachSample(
   CMSampleBufferCallBlockForEachSample(sbuf) { callback($0, $1, refcon) }
 }
 
-/// Calls a function with a sample buffer for each sample, in order, until it returns an error.
+/// Calls a function with a sample buffer for each sample; see `CMSampleBufferCallForEachSample`.
 @discardableResult
 public func CMSampleBufferCallBlockForEachSample(
   _ sbuf: CMSampleBuffer, _ handler: (CMSampleBuffer, CMItemCount) -> OSStatus
 ) -> OSStatus {
   if sbuf.isInvalidated { return kCMSampleBufferError_Invalidated }
   guard sbuf.canBeListed else { return kCMSampleBufferError_InvalidEntryCount }
-  // Of the sample's data, summed up as we go.
+  // The offset of the data of the sample, which is summed incrementally.
   var offset = 0
   for index in 0..<sbuf.sampleCount {
     defer { offset = offset.addingClamped(sbuf.dataSize(at: index)) }

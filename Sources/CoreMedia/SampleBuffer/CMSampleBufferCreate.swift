@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreVideo
 
-/// Makes the data of a sample buffer ready; returns `noErr`, or why it cannot.
+/// Makes the data of a sample buffer ready. Returns `noErr`, or the error because of which it
+/// cannot.
 public typealias CMSampleBufferMakeDataReadyCallback =
   @Sendable (CMSampleBuffer, UnsafeMutableRawPointer?) -> OSStatus
-/// Makes the data of a sample buffer ready; returns `noErr`, or why it cannot.
+/// Makes the data of a sample buffer ready. Returns `noErr`, or the error because of which it
+/// cannot.
 public typealias CMSampleBufferMakeDataReadyHandler = (CMSampleBuffer) -> OSStatus
 
 /// Binds the context pointer to a callback.
@@ -16,21 +18,28 @@ private func handler(
 
 // MARK: - Compressed or other data
 
-/// Creates a sample buffer of data that may be ready or not.
+/// Creates a sample buffer with data that may become ready later.
 ///
-/// Of the parameters:
-///
-/// - `dataBuffer`: The data of all samples, one after the other; it may come later
-///   (`CMSampleBufferSetDataBuffer`).
-/// - `dataReady`: Whether the data can be used already.
-/// - `makeDataReadyCallback`: Called by `CMSampleBufferMakeDataReady`.
-/// - `sampleCount`: The number of samples; zero for a marker.
-/// - `sampleTimingEntryCount`: 0 (unknown), 1 (of the first sample; the others follow at the
-///   distance of its duration) or the number of samples.
-/// - `sampleSizeEntryCount`: 0 (unknown), 1 (all samples have that size in bytes) or the number of
-///   samples.
+/// - Parameters:
+///   - allocator: Not used.
+///   - dataBuffer: The data of all samples, one after the other. It may be set later with
+///     `CMSampleBufferSetDataBuffer`.
+///   - dataReady: Whether the data is ready.
+///   - makeDataReadyCallback: Called by `CMSampleBufferMakeDataReady`.
+///   - makeDataReadyRefcon: A context pointer that is passed to the callback.
+///   - formatDescription: The format of the samples.
+///   - numSamples: The number of samples; 0 for a marker.
+///   - numSampleTimingEntries: The number of timing entries: 0 for unknown timing, 1 for the timing
+///     of the first sample, after which each sample follows at the distance of its duration, or the
+///     number of samples.
+///   - sampleTimingArray: The timing entries.
+///   - numSampleSizeEntries: The number of size entries: 0 for unknown sizes, 1 if all samples have
+///     the same size, or the number of samples.
+///   - sampleSizeArray: The sizes in bytes.
+///   - sampleBufferOut: Receives the sample buffer.
 /// - Returns: `kCMSampleBufferError_InvalidEntryCount` for another number of entries,
-///   `kCMSampleBufferError_RequiredParameterMissing` for a missing array.
+///   `kCMSampleBufferError_RequiredParameterMissing` for a missing array,
+///   `kCMSampleBufferError_InvalidSampleData` for a negative size.
 @discardableResult
 @preconcurrency public func CMSampleBufferCreate(
   allocator: CFAllocator?, dataBuffer: CMBlockBuffer?, dataReady: Bool,
@@ -47,7 +56,7 @@ private func handler(
     handler(makeDataReadyCallback, makeDataReadyRefcon))
 }
 
-/// Creates a sample buffer of data that may be ready or not; see `CMSampleBufferCreate`.
+/// Creates a sample buffer with data that may become ready later; see `CMSampleBufferCreate`.
 @discardableResult
 public func CMSampleBufferCreateWithMakeDataReadyHandler(
   _ allocator: CFAllocator?, _ dataBuffer: CMBlockBuffer?, _ dataReady: Bool,
@@ -78,7 +87,7 @@ public func CMSampleBufferCreateWithMakeDataReadyHandler(
   return noErr
 }
 
-/// Creates a sample buffer of data that is ready; see `CMSampleBufferCreate`.
+/// Creates a sample buffer with data that is ready; see `CMSampleBufferCreate`.
 @discardableResult
 public func CMSampleBufferCreateReady(
   allocator: CFAllocator?, dataBuffer: CMBlockBuffer?, formatDescription: CMFormatDescription?,
@@ -94,7 +103,7 @@ public func CMSampleBufferCreateReady(
 
 // MARK: - Images
 
-/// Creates a sample buffer of one image, whose pixels may be ready or not.
+/// Creates a sample buffer with an image, whose pixels may become ready later.
 ///
 /// - Returns: `kCMSampleBufferError_InvalidMediaFormat` if the format description does not describe
 ///   the image.
@@ -110,7 +119,7 @@ public func CMSampleBufferCreateReady(
     handler(makeDataReadyCallback, makeDataReadyRefcon))
 }
 
-/// Creates a sample buffer of one image; see `CMSampleBufferCreateForImageBuffer`.
+/// Creates a sample buffer with an image; see `CMSampleBufferCreateForImageBuffer`.
 @discardableResult
 public func CMSampleBufferCreateForImageBufferWithMakeDataReadyHandler(
   _ allocator: CFAllocator?, _ imageBuffer: CVImageBuffer, _ dataReady: Bool,
@@ -128,7 +137,7 @@ public func CMSampleBufferCreateForImageBufferWithMakeDataReadyHandler(
   return noErr
 }
 
-/// Creates a sample buffer of one image that is ready; see `CMSampleBufferCreateForImageBuffer`.
+/// Creates a sample buffer with an image that is ready; see `CMSampleBufferCreateForImageBuffer`.
 @discardableResult
 public func CMSampleBufferCreateReadyWithImageBuffer(
   allocator: CFAllocator?, imageBuffer: CVImageBuffer, formatDescription: CMVideoFormatDescription,

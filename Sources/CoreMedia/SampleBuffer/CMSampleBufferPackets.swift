@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// Sample buffers of sound whose packets are described one by one.
+// Sample buffers with sound whose packets have individual descriptions.
 
-/// Creates a sample buffer of sound.
+/// Creates a sample buffer with sound.
 ///
-/// Of the parameters:
-///
-/// - `sampleCount`: frames of uncompressed sound, packets of compressed sound.
-/// - `presentationTimeStamp`: of the first; the others follow at the distance that the format says.
-/// - `packetDescriptions`: one for each packet, nil if the format says how large all are. Packets
-///   follow each other without gaps.
+/// - Parameters:
+///   - allocator: Not used.
+///   - dataBuffer: The data of all samples, one after the other.
+///   - dataReady: Whether the data is ready.
+///   - makeDataReadyCallback: Called by `CMSampleBufferMakeDataReady`.
+///   - makeDataReadyRefcon: A context pointer that is passed to the callback.
+///   - formatDescription: The format of the sound.
+///   - numSamples: The number of frames of uncompressed sound, or of packets of compressed sound.
+///   - presentationTimeStamp: The presentation time of the first sample. The distance of the others
+///     follows from the format.
+///   - packetDescriptions: One for each packet; nil if all have the size that the format states.
+///     Packets must follow each other without gaps.
+///   - sampleBufferOut: Receives the sample buffer.
 /// - Returns: `kCMSampleBufferError_InvalidMediaTypeForOperation` for other media,
-///   `kCMSampleBufferError_RequiredParameterMissing` without descriptions where they are needed,
+///   `kCMSampleBufferError_RequiredParameterMissing` if required descriptions are missing,
 ///   `kCMSampleBufferError_InvalidSampleData` for packets with gaps between them.
 @discardableResult
 @preconcurrency public func CMAudioSampleBufferCreateWithPacketDescriptions(
@@ -29,7 +36,7 @@ import CoreFoundation
     makeDataReadyCallback.map { callback in { callback($0, makeDataReadyRefcon) } })
 }
 
-/// Creates a sample buffer of sound; see `CMAudioSampleBufferCreateWithPacketDescriptions`.
+/// Creates a sample buffer with sound; see `CMAudioSampleBufferCreateWithPacketDescriptions`.
 @discardableResult
 public func CMAudioSampleBufferCreateWithPacketDescriptionsAndMakeDataReadyHandler(
   _ allocator: CFAllocator?, _ dataBuffer: CMBlockBuffer?, _ dataReady: Bool,
@@ -55,7 +62,7 @@ public func CMAudioSampleBufferCreateWithPacketDescriptionsAndMakeDataReadyHandl
   }
 }
 
-/// Creates a sample buffer of sound that is ready; see
+/// Creates a sample buffer with sound that is ready; see
 /// `CMAudioSampleBufferCreateWithPacketDescriptions`.
 @discardableResult
 public func CMAudioSampleBufferCreateReadyWithPacketDescriptions(
@@ -69,13 +76,13 @@ public func CMAudioSampleBufferCreateReadyWithPacketDescriptions(
     sampleBufferOut, nil)
 }
 
-/// Sizes and times of packets, from their descriptions.
+/// Determines the sizes and times of packets from their descriptions.
 private enum PacketTable {
   static func sizes(_ basic: AudioStreamBasicDescription, _ packets: [AudioStreamPacketDescription]?) throws
     -> SampleSizes
   {
     guard let packets else {
-      // Uncompressed, a sample is a frame of all channels.
+      // In uncompressed sound a sample is a frame of all channels.
       let channels = basic.isNonInterleavedPCM ? max(1, Int(basic.mChannelsPerFrame)) : 1
       let isPCM = basic.mFormatID == kAudioFormatLinearPCM
       let size =
@@ -122,14 +129,15 @@ private enum PacketTable {
 
 // MARK: - Reading
 
-/// Copies the descriptions of a sample buffer's packets.
+/// Copies the packet descriptions of a sample buffer.
 ///
-/// Of the parameters:
-///
-/// - `allocatedSize`: bytes at `packetDescriptionsOut`, which may be nil to ask for the size only.
-/// - `packetDescriptionsSizeNeededOut`: receives the size of all in bytes, 0 if all packets have
-///   the size that the format says.
-/// - Returns: `kCMSampleBufferError_ArrayTooSmall` if there is not enough room.
+/// - Parameters:
+///   - sbuf: The sample buffer.
+///   - packetDescriptionsSize: The size of the memory at `packetDescriptionsOut` in bytes.
+///   - packetDescriptionsOut: Receives the descriptions; nil to get their size only.
+///   - packetDescriptionsSizeNeededOut: Receives the size of all descriptions in bytes; 0 if all
+///     packets have the size that the format states.
+/// - Returns: `kCMSampleBufferError_ArrayTooSmall` if there is not enough space.
 @discardableResult
 public func CMSampleBufferGetAudioStreamPacketDescriptions(
   _ sbuf: CMSampleBuffer, allocatedSize packetDescriptionsSize: Int,
@@ -149,14 +157,14 @@ public func CMSampleBufferGetAudioStreamPacketDescriptions(
   return noErr
 }
 
-/// The descriptions of a sample buffer's packets, at an address that is valid as long as the sample
-/// buffer.
+/// Gets the packet descriptions of a sample buffer, at an address that is valid as long as the
+/// sample buffer.
 ///
-/// Of the parameters:
-///
-/// - `packetDescriptionsPointerOut`: receives the address, nil if all packets have the size that
-///   the format says.
-/// - `sizeOut`: receives the size of all in bytes.
+/// - Parameters:
+///   - sbuf: The sample buffer.
+///   - packetDescriptionsPointerOut: Receives the address; nil if all packets have the size that
+///     the format states.
+///   - sizeOut: Receives the size of all descriptions in bytes.
 @discardableResult
 public func CMSampleBufferGetAudioStreamPacketDescriptionsPtr(
   _ sbuf: CMSampleBuffer,
@@ -173,7 +181,7 @@ public func CMSampleBufferGetAudioStreamPacketDescriptionsPtr(
   } catch { return OSStatus(truncatingIfNeeded: (error as NSError).code) }
 }
 
-/// Descriptions of packets at an address that stays. Never changed after creation.
+/// Packet descriptions at an address that does not change. They are not changed after creation.
 final class PacketMemory: @unchecked Sendable {
   // Sendable: memory that is written in `init` and freed in `deinit`.
   let packets: UnsafeMutableBufferPointer<AudioStreamPacketDescription>
@@ -187,8 +195,8 @@ final class PacketMemory: @unchecked Sendable {
 }
 
 extension CMSampleBuffer {
-  /// Calls a closure with the descriptions of the packets, valid in it only; none if all packets
-  /// have the size that the format says.
+  /// Calls a closure with the packet descriptions, which are valid during the call only. There are
+  /// none if all packets have the size that the format states.
   public func withUnsafeAudioStreamPacketDescriptions<Result>(
     _ body: (UnsafeBufferPointer<AudioStreamPacketDescription>) throws -> Result
   ) throws -> Result {
@@ -196,7 +204,7 @@ extension CMSampleBuffer {
     return try withExtendedLifetime(memory) { try body(UnsafeBufferPointer(memory.packets)) }
   }
 
-  /// Creates a sample buffer of sound that is ready; see
+  /// Creates a sample buffer with sound that is ready; see
   /// `CMAudioSampleBufferCreateWithPacketDescriptions`.
   public convenience init(
     dataBuffer: CMBlockBuffer, formatDescription: CMFormatDescription, numSamples: CMItemCount,
@@ -207,7 +215,8 @@ extension CMSampleBuffer {
       count: numSamples, start: presentationTimeStamp, makeReady: nil)
   }
 
-  /// Creates a sample buffer of sound that may be ready or not.
+  /// Creates a sample buffer with sound that may become ready later; see
+  /// `CMAudioSampleBufferCreateWithPacketDescriptions`.
   public convenience init(
     dataBuffer: CMBlockBuffer?, dataReady: Bool = false, formatDescription: CMFormatDescription,
     numSamples: CMItemCount, presentationTimeStamp: CMTime,

@@ -7,7 +7,8 @@ public func CMSampleBufferGetTypeID() -> CFTypeID { CMSampleBuffer.cfTypeID }
 
 // MARK: - Data
 
-/// Gives a sample buffer its data, once. It does not become ready by that.
+/// Sets the data of a sample buffer, which can be done once. The sample buffer does not become
+/// ready by it.
 ///
 /// - Returns: `kCMSampleBufferError_AlreadyHasDataBuffer` if it has data or an image.
 @discardableResult
@@ -17,37 +18,37 @@ public func CMSampleBufferSetDataBuffer(_ sbuf: CMSampleBuffer, newValue dataBuf
   sbuf.setBlockBuffer(dataBuffer)
 }
 
-/// The data of all samples, one after the other; nil if there is none.
+/// Returns the data of all samples, one after the other; nil if there is none.
 @discardableResult
 public func CMSampleBufferGetDataBuffer(_ sbuf: CMSampleBuffer) -> CMBlockBuffer? { sbuf.blockBuffer }
 
-/// The image; nil if this is not a sample buffer of an image.
+/// Returns the image; nil if there is none.
 @discardableResult
 public func CMSampleBufferGetImageBuffer(_ sbuf: CMSampleBuffer) -> CVImageBuffer? {
   sbuf.isInvalidated ? nil : sbuf.image
 }
 
-/// The format of all samples.
+/// Returns the format of all samples; nil if there is none.
 @discardableResult
 public func CMSampleBufferGetFormatDescription(_ sbuf: CMSampleBuffer) -> CMFormatDescription? { sbuf.format }
 
 // MARK: - Readiness
 
-/// Says that the data is ready now.
+/// Marks the data as ready.
 @discardableResult
 public func CMSampleBufferSetDataReady(_ sbuf: CMSampleBuffer) -> OSStatus { sbuf.setReadiness(.ready) }
 
-/// Whether the data is ready, of this sample buffer or the one that it tracks.
+/// Returns whether the data of this sample buffer, or of the one that it tracks, is ready.
 @discardableResult
 public func CMSampleBufferDataIsReady(_ sbuf: CMSampleBuffer) -> Bool { sbuf.currentReadiness == .ready }
 
-/// Says that the data will never be ready, and why.
+/// Marks the data as failed with a status: it will never be ready.
 @discardableResult
 public func CMSampleBufferSetDataFailed(_ sbuf: CMSampleBuffer, status: OSStatus) -> OSStatus {
   sbuf.setReadiness(.failed(status))
 }
 
-/// Whether the data will never be ready, and why.
+/// Returns whether the data has failed, and the status with which it did.
 @discardableResult
 public func CMSampleBufferHasDataFailed(_ sbuf: CMSampleBuffer, statusOut: UnsafeMutablePointer<OSStatus>?)
   -> Bool
@@ -57,13 +58,13 @@ public func CMSampleBufferHasDataFailed(_ sbuf: CMSampleBuffer, statusOut: Unsaf
   return true
 }
 
-/// Has the data made ready by the function that was given for it.
+/// Makes the data ready by calling the function that was given for it.
 ///
-/// - Returns: That function's error; `kCMSampleBufferError_BufferNotReady` if there is none.
+/// - Returns: The error of that function; `kCMSampleBufferError_BufferNotReady` if there is none.
 @discardableResult
 public func CMSampleBufferMakeDataReady(_ sbuf: CMSampleBuffer) -> OSStatus { sbuf.makeReadyNow() }
 
-/// Makes a sample buffer ready whenever another one is.
+/// Makes a sample buffer ready whenever another one is ready.
 @discardableResult
 public func CMSampleBufferTrackDataReadiness(_ sbuf: CMSampleBuffer, sampleBufferToTrack: CMSampleBuffer)
   -> OSStatus
@@ -82,7 +83,8 @@ public typealias CMSampleBufferInvalidateHandler = (CMSampleBuffer) -> Void
 @discardableResult
 public func CMSampleBufferInvalidate(_ sbuf: CMSampleBuffer) -> OSStatus { sbuf.invalidateNow() }
 
-/// Sets the function to call when the sample buffer is invalidated, instead of an earlier one.
+/// Sets the function that is called when the sample buffer is invalidated, in place of an earlier
+/// one.
 @discardableResult
 @preconcurrency public func CMSampleBufferSetInvalidateCallback(
   _ sbuf: CMSampleBuffer, callback invalidateCallback: @escaping CMSampleBufferInvalidateCallback,
@@ -91,7 +93,8 @@ public func CMSampleBufferInvalidate(_ sbuf: CMSampleBuffer) -> OSStatus { sbuf.
   sbuf.setOnInvalidate { invalidateCallback($0, invalidateRefCon) }
 }
 
-/// Sets the function to call when the sample buffer is invalidated, instead of an earlier one.
+/// Sets the function that is called when the sample buffer is invalidated, in place of an earlier
+/// one.
 @discardableResult
 public func CMSampleBufferSetInvalidateHandler(
   _ sbuf: CMSampleBuffer, invalidateHandler: @escaping CMSampleBufferInvalidateHandler
@@ -99,6 +102,6 @@ public func CMSampleBufferSetInvalidateHandler(
   sbuf.setOnInvalidate(invalidateHandler)
 }
 
-/// Whether a sample buffer was not invalidated.
+/// Returns whether a sample buffer has not been invalidated.
 @discardableResult
 public func CMSampleBufferIsValid(_ sbuf: CMSampleBuffer) -> Bool { !sbuf.isInvalidated }

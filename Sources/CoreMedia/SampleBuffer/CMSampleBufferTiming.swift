@@ -3,31 +3,31 @@ import CoreFoundation
 
 // MARK: - All samples
 
-/// The number of samples.
+/// Returns the number of samples.
 @discardableResult
 public func CMSampleBufferGetNumSamples(_ sbuf: CMSampleBuffer) -> CMItemCount { sbuf.sampleCount }
 
-/// The sum of the durations of all samples; gaps between them do not count.
+/// Returns the sum of the durations of all samples, without gaps between them.
 @discardableResult
 public func CMSampleBufferGetDuration(_ sbuf: CMSampleBuffer) -> CMTime {
   sbuf.timings.duration(sampleCount: sbuf.sampleCount)
 }
 
-/// The earliest presentation time of all samples.
+/// Returns the earliest presentation time of all samples.
 @discardableResult
 public func CMSampleBufferGetPresentationTimeStamp(_ sbuf: CMSampleBuffer) -> CMTime {
   sbuf.timings.earliest(\.presentationTimeStamp)
 }
 
-/// The earliest decode time of all samples; invalid if they are in presentation order.
+/// Returns the earliest decode time of all samples; invalid if they are in presentation order.
 @discardableResult
 public func CMSampleBufferGetDecodeTimeStamp(_ sbuf: CMSampleBuffer) -> CMTime {
   sbuf.timings.earliest(\.decodeTimeStamp)
 }
 
-// MARK: - Output: after trimming, speed and reversal
+// MARK: - Output: after trimming, change of speed and reversal
 
-/// The effect of a sample buffer's attachments (trimming, speed, reversal) on its timing.
+/// The trimming, speed and reversal that the attachments of a sample buffer specify.
 private struct OutputTiming {
   let trimAtStart: CMTime
   let trimAtEnd: CMTime
@@ -65,22 +65,23 @@ private struct OutputTiming {
   }
 }
 
-/// The duration less what is trimmed, divided by the speed.
+/// Returns the duration after trimming, divided by the speed.
 @discardableResult
 public func CMSampleBufferGetOutputDuration(_ sbuf: CMSampleBuffer) -> CMTime {
   let output = OutputTiming(sbuf)
   return output.scale(CMSampleBufferGetDuration(sbuf) - output.trimAtStart - output.trimAtEnd)
 }
 
-/// The output time that was set, otherwise the presentation time after what is trimmed at the start
-/// (or, reversed, the end of the presentation before what is trimmed there).
+/// Returns the output presentation time that was set, or else the presentation time after trimming
+/// at the start. For reversed media the latter is the end of the presentation before trimming at
+/// the end.
 @discardableResult
 public func CMSampleBufferGetOutputPresentationTimeStamp(_ sbuf: CMSampleBuffer) -> CMTime {
   let explicit = sbuf.explicitOutputTime
   return explicit.isValid ? explicit : OutputTiming(sbuf).start(sbuf)
 }
 
-/// Sets the output time; an invalid time has it derived again.
+/// Sets the output presentation time. After an invalid time it follows from the samples again.
 @discardableResult
 public func CMSampleBufferSetOutputPresentationTimeStamp(
   _ sbuf: CMSampleBuffer, newValue outputPresentationTimeStamp: CMTime
@@ -90,8 +91,8 @@ public func CMSampleBufferSetOutputPresentationTimeStamp(
   return noErr
 }
 
-/// The output time, less what the decode time is before the presentation time at the buffer's
-/// speed.
+/// Returns the output decode time: the output presentation time minus the difference between
+/// presentation and decode time, divided by the speed.
 @discardableResult
 public func CMSampleBufferGetOutputDecodeTimeStamp(_ sbuf: CMSampleBuffer) -> CMTime {
   let decode = CMSampleBufferGetDecodeTimeStamp(sbuf)
@@ -102,11 +103,13 @@ public func CMSampleBufferGetOutputDecodeTimeStamp(_ sbuf: CMSampleBuffer) -> CM
 
 // MARK: - Each sample
 
-/// The timing entries as they were given: one that applies to all samples, or one for each.
+/// Gets the timing entries as they were given: one that applies to all samples, or one for each.
 ///
-/// Of the parameters:
-///
-/// - `timingArrayOut`: Filled; nil to learn only how many entries there are.
+/// - Parameters:
+///   - sbuf: The sample buffer.
+///   - numSampleTimingEntries: The number of entries for which the array has space.
+///   - timingArrayOut: Receives the entries; nil to get their number only.
+///   - timingArrayEntriesNeededOut: Receives the number of entries.
 /// - Returns: `kCMSampleBufferError_BufferHasNoSampleTimingInfo` or
 ///   `kCMSampleBufferError_ArrayTooSmall`.
 @discardableResult
@@ -122,7 +125,7 @@ public func CMSampleBufferGetSampleTimingInfoArray(
       ? kCMSampleBufferError_Invalidated : kCMSampleBufferError_BufferHasNoSampleTimingInfo)
 }
 
-/// The timing entries after trimming, speed and reversal; see
+/// Gets the timing entries after trimming, change of speed and reversal; see
 /// `CMSampleBufferGetSampleTimingInfoArray`.
 @discardableResult
 public func CMSampleBufferGetOutputSampleTimingInfoArray(
@@ -157,7 +160,7 @@ public func CMSampleBufferGetOutputSampleTimingInfoArray(
     ifEmpty: kCMSampleBufferError_BufferHasNoSampleTimingInfo)
 }
 
-/// The timing of one sample, also where only one entry for all was given.
+/// Gets the timing of one sample, even if a single entry was given for all samples.
 @discardableResult
 public func CMSampleBufferGetSampleTimingInfo(
   _ sbuf: CMSampleBuffer, at sampleIndex: CMItemIndex, timingInfoOut: UnsafeMutablePointer<CMSampleTimingInfo>
@@ -175,7 +178,8 @@ public func CMSampleBufferGetSampleTimingInfo(
 
 // MARK: - Sizes
 
-/// The size entries as they were given, in bytes: one that applies to all samples, or one for each.
+/// Gets the size entries as they were given, in bytes: one that applies to all samples, or one for
+/// each.
 @discardableResult
 public func CMSampleBufferGetSampleSizeArray(
   _ sbuf: CMSampleBuffer, entryCount sizeArrayEntries: CMItemCount,
@@ -188,14 +192,14 @@ public func CMSampleBufferGetSampleSizeArray(
       ? kCMSampleBufferError_Invalidated : kCMSampleBufferError_BufferHasNoSampleSizes)
 }
 
-/// The size of one sample in bytes; 0 if it is unknown or there is no such sample.
+/// Returns the size of one sample in bytes; 0 if it is unknown or there is no such sample.
 @discardableResult
 public func CMSampleBufferGetSampleSize(_ sbuf: CMSampleBuffer, at sampleIndex: CMItemIndex) -> Int {
   guard sampleIndex >= 0, sampleIndex < sbuf.sampleCount else { return 0 }
   return sbuf.sizes.size(at: sampleIndex)
 }
 
-/// The size of all samples in bytes; 0 if it is unknown.
+/// Returns the size of all samples in bytes; 0 if it is unknown.
 @discardableResult
 public func CMSampleBufferGetTotalSampleSize(_ sbuf: CMSampleBuffer) -> Int {
   sbuf.sizes.offset(of: sbuf.sampleCount) ?? 0

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// When a sample is decoded and shown, and for how long.
+/// The decode time, the presentation time and the duration of a sample.
 public struct CMSampleTimingInfo: Sendable {
   /// The duration of the sample.
   public var duration: CMTime
-  /// When the sample is shown.
+  /// The presentation time of the sample.
   public var presentationTimeStamp: CMTime
-  /// When the sample is decoded; invalid if samples are in presentation order.
+  /// The decode time of the sample; invalid if samples are in presentation order.
   public var decodeTimeStamp: CMTime
 
-  /// All zero, which is not a valid time; see `CMTime.init()`.
+  /// Creates timing with all fields zero, which are invalid times; see `CMTime.init()`.
   public init() {
     duration = CMTime()
     presentationTimeStamp = CMTime()
@@ -21,11 +21,12 @@ public struct CMSampleTimingInfo: Sendable {
     self.decodeTimeStamp = decodeTimeStamp
   }
 
-  /// All three times invalid.
+  /// Timing with three invalid times.
   public static let invalid = CMSampleTimingInfo(
     duration: .invalid, presentationTimeStamp: .invalid, decodeTimeStamp: .invalid)
 
-  /// The timing of the sample that comes `index` samples of the same duration later.
+  /// Returns the timing of the sample that comes `index` samples later, if all have the same
+  /// duration.
   func advanced(by index: Int) -> CMSampleTimingInfo {
     guard index > 0 else { return self }
     let distance = CMTimeMultiply(duration, multiplier: Int32(clamping: index))
@@ -35,14 +36,15 @@ public struct CMSampleTimingInfo: Sendable {
   }
 }
 
-/// The timing of the samples of one buffer: for each of them, for all of them, or unknown.
+/// The timing of the samples of a sample buffer: individual, common or unknown.
 enum SampleTimings {
   case unknown
-  /// The times of the first sample; the others follow at the distance of its duration.
+  /// The timing of the first sample. Each further sample follows at the distance of its duration.
   case uniform(CMSampleTimingInfo)
   case each([CMSampleTimingInfo])
 
-  /// From the short forms that the API allows: no entry, one for all samples, or one for each.
+  /// Creates the timing from the entries that the API accepts: none, one for all samples, or one
+  /// for each. Nil for another number.
   init?(_ array: UnsafePointer<CMSampleTimingInfo>?, entryCount: Int, sampleCount: Int) {
     guard entryCount > 0, let array else {
       self = .unknown
@@ -57,7 +59,7 @@ enum SampleTimings {
     }
   }
 
-  /// As many entries as were given.
+  /// The entries as they were given.
   var entries: [CMSampleTimingInfo] {
     switch self {
     case .unknown: []
@@ -86,7 +88,7 @@ enum SampleTimings {
     }
   }
 
-  /// The earliest time; those that are not valid do not count.
+  /// Returns the earliest valid time; invalid if there is none.
   func earliest(_ time: KeyPath<CMSampleTimingInfo, CMTime>) -> CMTime {
     switch self {
     case .unknown: return .invalid
@@ -101,7 +103,7 @@ enum SampleTimings {
     }
   }
 
-  /// The timing of a range of the samples, which is not empty.
+  /// Returns the timing of a range of samples, which must not be empty.
   func range(_ range: Range<Int>) -> SampleTimings {
     switch self {
     case .unknown: .unknown
@@ -112,7 +114,7 @@ enum SampleTimings {
   }
 }
 
-/// The sizes of the samples of one buffer in bytes: of each of them, of all of them, or unknown.
+/// The sizes of the samples of a sample buffer in bytes: individual, common or unknown.
 enum SampleSizes {
   case unknown
   case uniform(Int)
@@ -156,7 +158,7 @@ enum SampleSizes {
     }
   }
 
-  /// The sum of the sizes of the samples before an index; nil if it is beyond all measure.
+  /// Returns the sum of the sizes of the samples before an index; nil if it does not fit into Int.
   func offset(of index: Int) -> Int? {
     switch self {
     case .unknown: return 0

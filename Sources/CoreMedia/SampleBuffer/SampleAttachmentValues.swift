@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Attachments of one sample as plain values, of which a dictionary is made when someone asks for
-/// it: many programs never do, and a dictionary with its numbers is several allocations for each
-/// frame.
+/// The attachments of one sample as plain values, which are converted to a dictionary on demand.
+/// Many programs never need the dictionary, which takes several allocations for each frame.
 package struct SampleAttachmentValues {
   package enum Value {
     case flag(Bool)
     case integer(Int64)
     case real(Double)
-    /// An object that nothing else may change.
+    /// An object that nothing else modifies.
     case object(NSObject)
   }
 
@@ -21,13 +20,14 @@ package struct SampleAttachmentValues {
 
   package init() {}
 
-  /// - Precondition: there is room, and nothing under the key.
+  /// Appends a value.
+  /// - Precondition: There is space, and no value for the key.
   package mutating func append(_ key: CFString, _ value: Value) {
     entries[count] = (key, value)
     count += 1
   }
 
-  /// A new dictionary.
+  /// Returns a new dictionary with the values.
   func dictionary() -> NSMutableDictionary {
     let dictionary = NSMutableDictionary(capacity: count)
     for index in 0..<count {
