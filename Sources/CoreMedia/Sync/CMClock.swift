@@ -4,12 +4,12 @@ import CoreFoundation
 /// A source of time that cannot be set, stopped or started.
 public final class CMClock: @unchecked Sendable, Hashable {
   // Sendable: `lock` guards what changes.
-  /// The clock's time at a moment of host time, in nanoseconds.
+  /// Returns the time of the clock at a host time in nanoseconds.
   private let reading: @Sendable (_ hostTime: UInt64) -> CMTime
   private let isHostClock: Bool
   private let lock = Lock()
   private var isInvalidated = false
-  /// The first reading, which the clock's rate is measured from.
+  /// The first reading, from which the rate of the clock is measured.
   private let first: (time: CMTime, host: UInt64)
 
   private init(isHostClock: Bool, reading: @escaping @Sendable (_ hostTime: UInt64) -> CMTime) {
@@ -19,10 +19,9 @@ public final class CMClock: @unchecked Sendable, Hashable {
     first = (reading(host), host)
   }
 
-  /// Creates a clock that is not the host's.
-  ///
-  /// An example is a device that counts its own samples.
-  /// - Parameter reading: Returns the clock's time at a host time in nanoseconds.
+  /// Creates a clock other than the host time clock, for example that of a device that counts
+  /// samples.
+  /// - Parameter reading: Returns the time of the clock at a host time in nanoseconds.
   package convenience init(reading: @escaping @Sendable (_ hostTime: UInt64) -> CMTime) {
     self.init(isHostClock: false, reading: reading)
   }
@@ -35,15 +34,16 @@ public final class CMClock: @unchecked Sendable, Hashable {
 
   static let nanosecondTimescale: CMTimeScale = 1_000_000_000
 
-  /// The clock's time and the host's at the same moment; invalid if the clock has been invalidated.
+  /// The time of the clock and the host time at the same moment; invalid if the clock has been
+  /// invalidated.
   fileprivate func readings() -> (time: CMTime, host: CMTime) {
     let now = mach_absolute_time()
     if !isHostClock, lock.withLock({ isInvalidated }) { return (.invalid, .invalid) }
     return (reading(now), Self.hostTime(now))
   }
 
-  /// Seconds of the clock to a second of host time, as measured since it was made; 1 until a second
-  /// has passed.
+  /// The rate of the clock in relation to host time, measured since the creation of the clock; 1
+  /// until a second has passed.
   var rateRelativeToHost: Double {
     if isHostClock { return 1 }
     let host = mach_absolute_time()
@@ -55,8 +55,7 @@ public final class CMClock: @unchecked Sendable, Hashable {
   public static func == (a: CMClock, b: CMClock) -> Bool { a === b }
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
-  /// Makes the clock stop functioning; only its owner should. Nobody owns the host's clock: it goes
-  /// on.
+  /// Stops the clock, which only its owner should do. It has no effect on the host time clock.
   public func invalidate() {
     guard !isHostClock else { return }
     lock.withLock { isInvalidated = true }
@@ -75,26 +74,28 @@ extension CMClock: CFRuntimeObject {
 @discardableResult
 public func CMClockGetTypeID() -> CFTypeID { CMClock.cfTypeID }
 
-/// The clock of the machine: nanoseconds that never go back.
+/// Returns the host time clock, which counts nanoseconds and is monotonic.
 @discardableResult
 public func CMClockGetHostTimeClock() -> CMClock { CMClock.host }
 
-/// A host time in units of `mach_absolute_time()`; 0 if it is not a number or negative.
+/// Converts a host time to units of `mach_absolute_time()`; 0 if the time is not numeric or is
+/// negative.
 @discardableResult
 public func CMClockConvertHostTimeToSystemUnits(_ hostTime: CMTime) -> UInt64 {
   let time = CMTimeConvertScale(hostTime, timescale: CMClock.nanosecondTimescale, method: .default)
   return time.isNumeric ? UInt64(max(time.value, 0)) : 0
 }
 
-/// A host time from units of `mach_absolute_time()`.
+/// Converts units of `mach_absolute_time()` to a host time.
 @discardableResult
 public func CMClockMakeHostTimeFromSystemUnits(_ hostTime: UInt64) -> CMTime { CMClock.hostTime(hostTime) }
 
-/// The time on a clock.
+/// Returns the time of a clock.
 @discardableResult
 public func CMClockGetTime(_ clock: CMClock) -> CMTime { clock.readings().time }
 
-/// The time on a clock and at the same moment on its reference, the host's clock.
+/// Gets the time of a clock, and the time of its reference, the host time clock, at the same
+/// moment.
 /// - Returns: `kCMClockError_InvalidParameter` if the clock has been invalidated.
 @discardableResult
 public func CMClockGetAnchorTime(
@@ -105,16 +106,16 @@ public func CMClockGetAnchorTime(
   return clockTimeOut.pointee.isValid ? noErr : kCMClockError_InvalidParameter
 }
 
-/// Whether two clocks can run apart: all can but a clock and itself.
+/// Returns whether two clocks may drift: true for any two different clocks.
 @discardableResult
 public func CMClockMightDrift(_ clock: CMClock, otherClock: CMClock) -> Bool { clock !== otherClock }
 
-/// Makes a clock stop functioning; see `CMClock.invalidate()`.
+/// Stops a clock; see `CMClock.invalidate()`.
 public func CMClockInvalidate(_ clock: CMClock) { clock.invalidate() }
 
 extension CMClock {
   public static var typeID: CFTypeID { cfTypeID }
-  /// The clock of the machine.
+  /// The host time clock.
   public static var hostTimeClock: CMClock { host }
 
   public static func convertHostTimeToSystemUnits(_ hostTime: CMTime) -> UInt64 {
@@ -125,7 +126,8 @@ extension CMClock {
     CMClockMakeHostTimeFromSystemUnits(systemUnits)
   }
 
-  /// The time on the clock and at the same moment on the host's.
+  /// Returns the time of the clock and the host time at the same moment.
+  /// - Throws: `CMClock.Error.invalidParameter` if the clock has been invalidated.
   public func anchorTime() throws -> (anchorTime: CMTime, referenceTime: CMTime) {
     let (time, host) = readings()
     guard time.isValid else { throw Error.invalidParameter }

@@ -4,20 +4,21 @@ import CoreFoundation
 /// Either a `CMClock` or a `CMTimebase`.
 public typealias CMClockOrTimebase = CFTypeRef
 
-/// The common operations of clocks and timebases.
+/// The operations that clocks and timebases have in common.
 public protocol CMSyncProtocol: Sendable {
-  /// The rate against another clock or timebase.
+  /// Returns the rate in relation to another clock or timebase.
   func rate<T: CMSyncProtocol>(relativeTo clockOrTimebase: T) -> Double
-  /// The rate against another clock or timebase, and the times of both at which it went into
-  /// effect.
+  /// Returns the rate in relation to another clock or timebase, and the times of both at which the
+  /// rate took effect.
   func rateAndAnchorTime<T: CMSyncProtocol>(relativeTo clockOrTimebase: T) throws -> (
     rate: Double, anchorTime: CMTime, referenceTime: CMTime
   )
-  /// The time of another clock or timebase when this one's is `time`.
+  /// Returns the time of another clock or timebase at the moment when the time of this one is
+  /// `time`.
   func convertTime<T: CMSyncProtocol>(_ time: CMTime, to clockOrTimebase: T) -> CMTime
-  /// Whether the two can run apart.
+  /// Returns whether the two may drift.
   func mightDrift<T: CMSyncProtocol>(relativeTo clockOrTimebase: T) -> Bool
-  /// The time now.
+  /// The current time.
   var time: CMTime { get }
 }
 
@@ -52,7 +53,7 @@ extension CMSyncProtocol {
 extension CMClock: CMSyncProtocol {}
 extension CMTimebase: CMSyncProtocol {}
 
-/// The time on a clock or a timebase; invalid for anything else.
+/// Returns the time of a clock or timebase; invalid for other objects.
 @discardableResult
 public func CMSyncGetTime(_ clockOrTimebase: CMClockOrTimebase) -> CMTime {
   switch clockOrTimebase {
@@ -62,7 +63,7 @@ public func CMSyncGetTime(_ clockOrTimebase: CMClockOrTimebase) -> CMTime {
   }
 }
 
-/// Whether two clocks or timebases can run apart: whether their ultimate clocks can.
+/// Returns whether two clocks or timebases may drift: whether their ultimate source clocks may.
 @discardableResult
 public func CMSyncMightDrift(
   _ clockOrTimebase1: CMClockOrTimebase, _ clockOrTimebase2: CMClockOrTimebase
@@ -71,11 +72,10 @@ public func CMSyncMightDrift(
   return CMClockMightDrift(a.clock, otherClock: b.clock)
 }
 
-/// The rate of one clock or timebase against another.
+/// Returns the rate of a clock or timebase in relation to another.
 ///
-/// Two timebases with a common source are compared by their rates alone; two clocks by the drift
-/// measured between them. The rate of anything against a timebase that stands still is not a
-/// number.
+/// For two timebases with a common source it follows from their rates alone; for two clocks from
+/// the measured drift. The rate in relation to a timebase at rate 0 is not a number.
 @discardableResult
 public func CMSyncGetRelativeRate(
   _ ofClockOrTimebase: CMClockOrTimebase, relativeTo relativeToClockOrTimebase: CMClockOrTimebase
@@ -91,10 +91,10 @@ public func CMSyncGetRelativeRate(
   return rate
 }
 
-/// The rate of one clock or timebase against another, and the times of both at which it went into
-/// effect. Every pointer may be nil.
-/// - Returns: `kCMSyncError_RateMustBeNonZero` if the rate is not a number, as against a timebase
-///   that stands still; `kCMSyncError_InvalidParameter` if an object is neither a clock nor a
+/// Gets the rate of a clock or timebase in relation to another, and the times of both at which the
+/// rate took effect. Each pointer may be nil.
+/// - Returns: `kCMSyncError_RateMustBeNonZero` if the rate is not a number, for example in relation
+///   to a timebase at rate 0; `kCMSyncError_InvalidParameter` if an object is neither a clock nor a
 ///   timebase.
 @discardableResult
 public func CMSyncGetRelativeRateAndAnchorTime(
@@ -115,10 +115,9 @@ public func CMSyncGetRelativeRateAndAnchorTime(
   return rate.isNaN ? kCMSyncError_RateMustBeNonZero : noErr
 }
 
-/// The time of one clock or timebase when another's is `time`.
+/// Returns the time of a clock or timebase at the moment when the time of another one is `time`.
 ///
-/// - Returns: an invalid time if the time is not a number, or lies on a timebase that stands still
-///   at another.
+/// - Returns: Invalid if `time` is not numeric, or if a timebase at rate 0 never has that time.
 @discardableResult
 public func CMSyncConvertTime(
   _ time: CMTime, from fromClockOrTimebase: CMClockOrTimebase, to toClockOrTimebase: CMClockOrTimebase
@@ -133,7 +132,7 @@ public func CMSyncConvertTime(
     guard time.isNumeric else { return .invalid }
   }
   if from.clock !== to.clock {
-    // Both clocks at the same moment, and how they run against each other.
+    // The two clocks are read at the same moment and extrapolated at their relative rate.
     guard let a = try? from.clock.anchorTime(), let b = try? to.clock.anchorTime() else { return .invalid }
     let apart = CMTimeSubtract(b.referenceTime, a.referenceTime).seconds
     let rate = to.clock.rateRelativeToHost / from.clock.rateRelativeToHost
@@ -145,7 +144,7 @@ public func CMSyncConvertTime(
   return time
 }
 
-/// The path from a timebase along its sources to the clock at the end.
+/// The chain of sources from a timebase to its ultimate clock.
 private struct SyncPath {
   struct Step {
     let timebase: CMTimebase
@@ -170,7 +169,8 @@ private struct SyncPath {
     clock = end
   }
 
-  /// The steps of each path to where the two meet, or to the ends if they do not.
+  /// Returns the steps of both paths up to their first common timebase, or to the ends if there is
+  /// none.
   func meeting(_ other: SyncPath) -> (own: ArraySlice<Step>, others: ArraySlice<Step>) {
     for (index, step) in steps.enumerated() {
       if let there = other.steps.firstIndex(where: { $0.timebase === step.timebase }) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// Error codes of clocks, timebases, and conversions between them.
+// Error codes of clocks, timebases and conversions between them.
 
 public var kCMClockError_MissingRequiredParameter: OSStatus { -12745 }
 public var kCMClockError_InvalidParameter: OSStatus { -12746 }
@@ -11,7 +11,7 @@ public var kCMClockError_UnsupportedOperation: OSStatus { -12756 }
 public var kCMTimebaseError_MissingRequiredParameter: OSStatus { -12748 }
 public var kCMTimebaseError_InvalidParameter: OSStatus { -12749 }
 public var kCMTimebaseError_AllocationFailed: OSStatus { -12750 }
-/// A run-loop timer must repeat, with an interval of `CMTimebase.veryLongTimeInterval` at least.
+/// A run-loop timer must repeat with an interval of at least `CMTimebase.veryLongTimeInterval`.
 public var kCMTimebaseError_TimerIntervalTooShort: OSStatus { -12751 }
 public var kCMTimebaseError_ReadOnly: OSStatus { -12757 }
 
@@ -21,7 +21,7 @@ public var kCMSyncError_AllocationFailed: OSStatus { -12754 }
 public var kCMSyncError_RateMustBeNonZero: OSStatus { -12755 }
 
 extension CMClock {
-  /// What the members of a clock throw.
+  /// The errors that clocks throw, in `NSOSStatusErrorDomain`.
   public struct Error {
     public static let missingRequiredParameter = osStatusError(kCMClockError_MissingRequiredParameter)
     public static let invalidParameter = osStatusError(kCMClockError_InvalidParameter)
@@ -31,7 +31,7 @@ extension CMClock {
 }
 
 extension CMTimebase {
-  /// What the members of a timebase throw.
+  /// The errors that timebases throw, in `NSOSStatusErrorDomain`.
   public struct Error {
     public static let missingRequiredParameter = osStatusError(kCMTimebaseError_MissingRequiredParameter)
     public static let invalidParameter = osStatusError(kCMTimebaseError_InvalidParameter)
@@ -41,9 +41,9 @@ extension CMTimebase {
   }
 }
 
-/// The namespace of conversions between clocks and timebases.
+/// A namespace for conversions between clocks and timebases.
 public struct CMSync {
-  /// The errors that `CMSyncProtocol`'s members throw.
+  /// The errors that members of `CMSyncProtocol` throw, in `NSOSStatusErrorDomain`.
   public struct Error {
     public static let missingRequiredParameter = osStatusError(kCMSyncError_MissingRequiredParameter)
     public static let invalidParameter = osStatusError(kCMSyncError_InvalidParameter)

@@ -2,29 +2,30 @@
 import CoreFoundation
 import Dispatch
 
-// The members throw what the functions of the same meaning return, as errors in `NSOSStatusErrorDomain`.
+// The members throw the status of the corresponding function as an error in
+// `NSOSStatusErrorDomain`.
 
 extension CMTimebase {
   public static var typeID: CFTypeID { cfTypeID }
 
-  /// A timebase that follows a clock, at time zero and rate zero.
+  /// Creates a timebase that follows a clock, at time zero and rate zero.
   public convenience init(sourceClock: CMClock) throws { try self.init(source: .clock(sourceClock)) }
-  /// A timebase that follows another, at time zero and rate zero.
+  /// Creates a timebase that follows another, at time zero and rate zero.
   public convenience init(sourceTimebase: CMTimebase) throws {
     try self.init(source: .timebase(sourceTimebase))
   }
-  /// A timebase that follows a clock, at time zero and rate zero.
+  /// Creates a timebase that follows a clock, at time zero and rate zero.
   public convenience init(masterClock: CMClock) throws { try self.init(source: .clock(masterClock)) }
-  /// A timebase that follows another, at time zero and rate zero.
+  /// Creates a timebase that follows another, at time zero and rate zero.
   public convenience init(masterTimebase: CMTimebase) throws {
     try self.init(source: .timebase(masterTimebase))
   }
 
-  /// The timebase that this one follows, nil if it follows a clock.
+  /// The timebase that this one follows; nil if it follows a clock.
   public var sourceTimebase: CMTimebase? {
     if case .timebase(let timebase) = immediateSource { timebase } else { nil }
   }
-  /// The clock that this one follows, nil if it follows a timebase.
+  /// The clock that this one follows; nil if it follows a timebase.
   public var sourceClock: CMClock? {
     if case .clock(let clock) = immediateSource { clock } else { nil }
   }
@@ -34,12 +35,12 @@ extension CMTimebase {
   public var masterTimebase: CMTimebase? { sourceTimebase }
   public var masterClock: CMClock? { sourceClock }
   public var ultimateMasterClock: CMClock { ultimateClock }
-  /// What the timebase follows. Setting something that follows it changes nothing.
+  /// The source of the timebase. Setting a timebase that follows this one has no effect.
   public var master: any CMSyncProtocol {
     get { source }
     set { source = newValue }
   }
-  /// What the timebase follows. Setting something that follows it changes nothing.
+  /// The source of the timebase. Setting a timebase that follows this one has no effect.
   public var source: any CMSyncProtocol {
     get { currentLine.source.object }
     set {
@@ -51,26 +52,26 @@ extension CMTimebase {
     }
   }
 
-  /// The time in a timescale.
+  /// Returns the time in a timescale.
   public func time(withTimescale timescale: CMTimeScale, rounding: CMTimeRoundingMethod = .default) -> CMTime
   {
     CMTimebaseGetTimeWithTimeScale(self, timescale: timescale, method: rounding)
   }
   public func setTime(_ time: CMTime) throws { try check(setAnchor(time, sourceTime: nil)) }
-  /// Sets the time for a time of the source.
+  /// Sets the time at a time of the source.
   public func setAnchorTime(_ anchorTime: CMTime, referenceTime: CMTime) throws {
     try check(setAnchor(anchorTime, sourceTime: referenceTime))
   }
-  /// The rate against the source.
+  /// The rate in relation to the source.
   public var rate: Double { snapshot.rate }
   /// The time and the rate at one moment.
   public var timeAndRate: (time: CMTime, rate: Double) { snapshot }
   public func setRate(_ rate: Double) throws { try check(setRate(to: rate)) }
-  /// Sets the time for a time of the source, as though it had run at the rate since then.
+  /// Sets the rate, and the time at a time of the source.
   public func setRateAndAnchorTime(rate: Double, anchorTime: CMTime, referenceTime: CMTime) throws {
     try check(setAnchor(anchorTime, sourceTime: referenceTime, rate: rate))
   }
-  /// The rate against the clock at the end of the chain.
+  /// The rate in relation to the clock at the end of the chain of sources.
   public var effectiveRate: Double { rateOfAll }
 
   // MARK: - Timers
@@ -104,7 +105,7 @@ extension CMTimebase {
 
   // MARK: - Notifications
 
-  /// Waits until no other thread is posting the timebase's notifications.
+  /// Waits until no other thread is posting notifications of the timebase.
   public func notificationBarrier() throws { try check(CMTimebaseNotificationBarrier(self)) }
 
   /// Posted after the effective rate has changed.
@@ -113,12 +114,12 @@ extension CMTimebase {
   /// Posted after the time has jumped.
   public static let timeJumped = Notification.Name(kCMTimebaseNotification_TimeJumped as String)
 
-  /// A key of a notification's user info.
+  /// A key in the user info of a notification.
   public struct NotificationKey: RawRepresentable, Hashable, @unchecked Sendable {
     // Sendable: immutable; a CFString is.
     public let rawValue: CFString
     public init(rawValue: CFString) { self.rawValue = rawValue }
-    /// The timebase's time at the event, as `CMTimeCopyAsDictionary` writes it.
+    /// The time of the timebase at the event, as `CMTimeCopyAsDictionary` returns it.
     public static let eventTime = NotificationKey(rawValue: kCMTimebaseNotificationKey_EventTime)
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// A timeline that a program controls: it follows a source, a clock or another timebase, at a rate
-/// of its own.
+/// A timeline that a program controls. It follows a source, which is a clock or another timebase,
+/// at a rate that can be set.
 ///
-/// At rate 0 it stands still; at rate 2 it advances two seconds for each second of its source; at a
-/// negative rate it runs backward. It starts at time zero and rate zero.
+/// At rate 0 its time does not change; at rate 2 it advances by two seconds for each second of its
+/// source; at a negative rate it runs backward. It starts at time zero and rate zero.
 public final class CMTimebase: @unchecked Sendable, Hashable {
   // Sendable: `lock` guards all variables.
   enum Source {
@@ -27,22 +27,23 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     }
   }
 
-  /// The linear relation of the timebase's time to the source's: at the source's time `sourceTime`
-  /// it was `time`, and advances from there at `rate`.
+  /// The linear relation between the time of the timebase and that of its source: when the source
+  /// has the time `sourceTime`, the timebase has the time `time`, and it advances from there at
+  /// `rate`.
   struct Line {
     var source: Source
     var rate = 0.0
     var time = CMTime.zero
     var sourceTime = CMTime.zero
 
-    /// The timebase's time when the source's is `t`.
+    /// Returns the time of the timebase when that of the source is `t`.
     func time(atSource t: CMTime) -> CMTime {
       if rate == 0 { return time }
       return TimelineArithmetic.sum(time, TimelineArithmetic.product(CMTimeSubtract(t, sourceTime), rate))
     }
 
-    /// The source's time when the timebase's is `t`; invalid if the timebase stands still
-    /// elsewhere.
+    /// Returns the time of the source when that of the timebase is `t`; invalid if the rate is 0
+    /// and the time is another one.
     func sourceTime(at t: CMTime) -> CMTime {
       if rate == 0 { return CMTimeCompare(t, time) == 0 ? sourceTime : .invalid }
       return TimelineArithmetic.sum(sourceTime, TimelineArithmetic.product(CMTimeSubtract(t, time), 1 / rate))
@@ -51,10 +52,10 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
 
   // Lock order: a timebase's lock may be held while its source's is acquired, never the reverse.
   private let lock = Lock()
-  /// Held while a source is set, and acquired before any other lock: two timebases must not become
-  /// each other's source.
+  /// Held while a source is set, and acquired before any other lock, so that two timebases cannot
+  /// become each other's source.
   private static let sources = Lock()
-  /// The largest number of timebases in a chain of sources: following it is recursive.
+  /// The largest number of timebases in a chain of sources, which is followed recursively.
   static let mostInChain = 1000
   private var line: Line
   private var followers: [WeakTimebase] = []
@@ -66,7 +67,7 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
   }
 
   /// Creates a timebase.
-  /// - Parameter source: What the timebase follows.
+  /// - Parameter source: The source.
   /// - Throws: `kCMTimebaseError_InvalidParameter` if the chain of sources would exceed
   ///   `mostInChain`.
   init(source: Source) throws {
@@ -143,14 +144,14 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
 
   // MARK: - Changes
 
-  /// Changes the line, and then reschedules timers and notifies followers and observers.
+  /// Changes the line, then reschedules timers and notifies followers and observers.
   private func change(jumps: Bool, _ body: (inout Line) -> Void) {
     let before = effectiveRates()
     lock.withLock { body(&line) }
     announce(before: before, jumps: jumps)
   }
 
-  /// The effective rates of the timebase and of all that follow it.
+  /// Returns the effective rates of the timebase and of all that follow it.
   private func effectiveRates() -> [ObjectIdentifier: Double] {
     var rates = [ObjectIdentifier(self): rateOfAll]
     for follower in lock.withLock({ followers.compactMap(\.timebase) }) {
@@ -184,8 +185,8 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     return noErr
   }
 
-  /// Sets the time at a time of the source (now, if `sourceTime` is nil), and the rate unless it is
-  /// nil.
+  /// Sets the time at a time of the source, or now if `sourceTime` is nil, and the rate unless it
+  /// is nil.
   func setAnchor(_ time: CMTime, sourceTime: CMTime?, rate: Double? = nil) -> OSStatus {
     guard time.isNumeric, time.timescale > 0, rate?.isFinite ?? true else {
       return kCMTimebaseError_InvalidParameter
@@ -201,10 +202,10 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     return noErr
   }
 
-  /// Makes the timebase follow another source from now on. Its time does not jump.
+  /// Changes the source from now on, without a jump of the time.
   func setSource(_ source: Source) -> OSStatus {
     let before = effectiveRates()
-    // The old source may go with a program's objects, which must not be under the lock.
+    // The old source may release objects of the program, which must not happen under the lock.
     var old: Source?
     var kept: [CMTimebase] = []
     let isDone = Self.sources.withLock { () -> Bool in
@@ -258,12 +259,12 @@ public nonisolated(unsafe) let kCMTimebaseNotification_EffectiveRateChanged: CFS
 /// Posted by a timebase after its time has jumped.
 public nonisolated(unsafe) let kCMTimebaseNotification_TimeJumped: CFString =
   "CMTimebaseNotification_TimeJumped"
-/// In a notification's user info: the timebase's time at the event, as `CMTimeCopyAsDictionary`
-/// writes it.
+/// A key in the user info of a notification: the time of the timebase at the event, as
+/// `CMTimeCopyAsDictionary` returns it.
 public nonisolated(unsafe) let kCMTimebaseNotificationKey_EventTime: CFString = "EventTime"
 
-/// Arithmetic on running times, which have nanoseconds: it stays in that timescale where exactness
-/// would need a timescale that is too large.
+/// Arithmetic on running times, which are in nanoseconds. If an exact result would need a larger
+/// timescale, it is rounded to nanoseconds.
 enum TimelineArithmetic {
   static func sum(_ a: CMTime, _ b: CMTime) -> CMTime {
     let scale = Int64(CMClock.nanosecondTimescale)
@@ -286,12 +287,12 @@ enum TimelineArithmetic {
   }
 }
 
-/// Counts the notifications that are being posted, thread by thread.
+/// Counts the notifications that are being posted by each thread.
 final class PostsInFlight: @unchecked Sendable {
   // Sendable: `condition` guards all variables.
   private let condition = NSCondition()
   private var threads: [pthread_t: Int] = [:]
-  /// The threads whose observers wait in `wait()`.
+  /// The threads whose observers are waiting in `wait()`.
   private var waiting: Set<pthread_t> = []
 
   func begin() {
@@ -306,8 +307,8 @@ final class PostsInFlight: @unchecked Sendable {
     }
   }
 
-  /// Waits until no other thread is posting. An observer may call it: observers that wait do not
-  /// wait for each other.
+  /// Waits until no other thread is posting. An observer may call it: observers that are waiting do
+  /// not wait for each other.
   func wait() {
     condition.withLock {
       let own = pthread_self()

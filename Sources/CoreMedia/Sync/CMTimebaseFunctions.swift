@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// Where Apple's names have changed from "master" to "source", both are here and mean the same.
+// Apple renamed "master" to "source" in these functions; both names are available and equivalent.
 
 /// The type identifier of timebases.
 @discardableResult
@@ -9,7 +9,7 @@ public func CMTimebaseGetTypeID() -> CFTypeID { CMTimebase.cfTypeID }
 
 // MARK: - Creation
 
-/// Makes a timebase that follows a clock, at time zero and rate zero.
+/// Creates a timebase that follows a clock, at time zero and rate zero.
 @discardableResult
 public func CMTimebaseCreateWithSourceClock(
   allocator: CFAllocator?, sourceClock: CMClock, timebaseOut: UnsafeMutablePointer<CMTimebase?>
@@ -18,8 +18,9 @@ public func CMTimebaseCreateWithSourceClock(
   return noErr
 }
 
-/// Makes a timebase that follows another, at time zero and rate zero.
-/// - Returns: `kCMTimebaseError_InvalidParameter` if that would be more than 1,000, one behind the other.
+/// Creates a timebase that follows another, at time zero and rate zero.
+/// - Returns: `kCMTimebaseError_InvalidParameter` if the chain of sources would exceed 1,000
+///   timebases.
 @discardableResult
 public func CMTimebaseCreateWithSourceTimebase(
   allocator: CFAllocator?, sourceTimebase: CMTimebase, timebaseOut: UnsafeMutablePointer<CMTimebase?>
@@ -28,7 +29,7 @@ public func CMTimebaseCreateWithSourceTimebase(
   return timebaseOut.pointee == nil ? kCMTimebaseError_InvalidParameter : noErr
 }
 
-/// Makes a timebase that follows a clock, at time zero and rate zero.
+/// Creates a timebase that follows a clock, at time zero and rate zero.
 @discardableResult
 public func CMTimebaseCreateWithMasterClock(
   allocator: CFAllocator?, masterClock: CMClock, timebaseOut: UnsafeMutablePointer<CMTimebase?>
@@ -36,7 +37,7 @@ public func CMTimebaseCreateWithMasterClock(
   CMTimebaseCreateWithSourceClock(allocator: allocator, sourceClock: masterClock, timebaseOut: timebaseOut)
 }
 
-/// Makes a timebase that follows another, at time zero and rate zero.
+/// Creates a timebase that follows another, at time zero and rate zero.
 @discardableResult
 public func CMTimebaseCreateWithMasterTimebase(
   allocator: CFAllocator?, masterTimebase: CMTimebase, timebaseOut: UnsafeMutablePointer<CMTimebase?>
@@ -47,18 +48,18 @@ public func CMTimebaseCreateWithMasterTimebase(
 
 // MARK: - The source
 
-/// The timebase that a timebase follows, nil if it follows a clock.
+/// Returns the timebase that a timebase follows; nil if it follows a clock.
 @discardableResult
 public func CMTimebaseCopySourceTimebase(_ timebase: CMTimebase) -> CMTimebase? { timebase.sourceTimebase }
-/// The clock that a timebase follows, nil if it follows a timebase.
+/// Returns the clock that a timebase follows; nil if it follows a timebase.
 @discardableResult
 public func CMTimebaseCopySourceClock(_ timebase: CMTimebase) -> CMClock? { timebase.sourceClock }
-/// What a timebase follows.
+/// Returns the source of a timebase.
 @discardableResult
 public func CMTimebaseCopySource(_ timebase: CMTimebase) -> CMClockOrTimebase {
   timebase.source as AnyObject
 }
-/// The clock at the end of the chain of timebases.
+/// Returns the clock at the end of the chain of sources.
 @discardableResult
 public func CMTimebaseCopyUltimateSourceClock(_ timebase: CMTimebase) -> CMClock { timebase.ultimateClock }
 
@@ -84,27 +85,29 @@ public func CMTimebaseGetMaster(_ timebase: CMTimebase) -> CMClockOrTimebase? {
 @discardableResult
 public func CMTimebaseGetUltimateMasterClock(_ timebase: CMTimebase) -> CMClock? { timebase.ultimateClock }
 
-/// Makes a timebase follow a clock from now on. Its time does not jump.
+/// Makes a timebase follow a clock from now on, without a jump of its time.
 @discardableResult
 public func CMTimebaseSetSourceClock(_ timebase: CMTimebase, _ newSourceClock: CMClock) -> OSStatus {
   timebase.setSource(.clock(newSourceClock))
 }
 
-/// Makes a timebase follow another from now on. Its time does not jump.
-/// - Returns: `kCMTimebaseError_InvalidParameter` if the other one follows it, or more than 1,000 would follow each other.
+/// Makes a timebase follow another from now on, without a jump of its time.
+/// - Returns: `kCMTimebaseError_InvalidParameter` if the other one follows it, or if the chain of
+///   sources would exceed 1,000 timebases.
 @discardableResult
 public func CMTimebaseSetSourceTimebase(_ timebase: CMTimebase, _ newSourceTimebase: CMTimebase) -> OSStatus {
   timebase.setSource(.timebase(newSourceTimebase))
 }
 
-/// Makes a timebase follow a clock from now on. Its time does not jump.
+/// Makes a timebase follow a clock from now on, without a jump of its time.
 @discardableResult
 public func CMTimebaseSetMasterClock(_ timebase: CMTimebase, _ newMasterClock: CMClock) -> OSStatus {
   timebase.setSource(.clock(newMasterClock))
 }
 
-/// Makes a timebase follow another from now on. Its time does not jump.
-/// - Returns: `kCMTimebaseError_InvalidParameter` if the other one follows it.
+/// Makes a timebase follow another from now on, without a jump of its time.
+/// - Returns: `kCMTimebaseError_InvalidParameter` if the other one follows it, or if the chain of
+///   sources would exceed 1,000 timebases.
 @discardableResult
 public func CMTimebaseSetMasterTimebase(_ timebase: CMTimebase, _ newMasterTimebase: CMTimebase) -> OSStatus {
   timebase.setSource(.timebase(newMasterTimebase))
@@ -112,11 +115,11 @@ public func CMTimebaseSetMasterTimebase(_ timebase: CMTimebase, _ newMasterTimeb
 
 // MARK: - Time and rate
 
-/// The time on a timebase.
+/// Returns the time of a timebase.
 @discardableResult
 public func CMTimebaseGetTime(_ timebase: CMTimebase) -> CMTime { timebase.snapshot.time }
 
-/// The time on a timebase in a timescale.
+/// Returns the time of a timebase in a timescale.
 @discardableResult
 public func CMTimebaseGetTimeWithTimeScale(
   _ timebase: CMTimebase, timescale: CMTimeScale, method: CMTimeRoundingMethod
@@ -124,15 +127,15 @@ public func CMTimebaseGetTimeWithTimeScale(
   CMTimeConvertScale(timebase.snapshot.time, timescale: timescale, method: method)
 }
 
-/// Sets the time on a timebase.
-/// - Returns: `kCMTimebaseError_InvalidParameter` if it is not a number.
+/// Sets the time of a timebase.
+/// - Returns: `kCMTimebaseError_InvalidParameter` if the time is not numeric.
 @discardableResult
 public func CMTimebaseSetTime(_ timebase: CMTimebase, time: CMTime) -> OSStatus {
   timebase.setAnchor(time, sourceTime: nil)
 }
 
-/// Sets the time on a timebase for a time of its source.
-/// - Returns: `kCMTimebaseError_InvalidParameter` if one of them is not a number.
+/// Sets the time of a timebase at a time of its source.
+/// - Returns: `kCMTimebaseError_InvalidParameter` if one of them is not numeric.
 @discardableResult
 public func CMTimebaseSetAnchorTime(
   _ timebase: CMTimebase, timebaseTime: CMTime, immediateSourceTime: CMTime
@@ -140,7 +143,7 @@ public func CMTimebaseSetAnchorTime(
   timebase.setAnchor(timebaseTime, sourceTime: immediateSourceTime)
 }
 
-/// Sets the time on a timebase for a time of its source.
+/// Sets the time of a timebase at a time of its source.
 @discardableResult
 public func CMTimebaseSetAnchorTime(
   _ timebase: CMTimebase, timebaseTime: CMTime, immediateMasterTime: CMTime
@@ -148,11 +151,11 @@ public func CMTimebaseSetAnchorTime(
   timebase.setAnchor(timebaseTime, sourceTime: immediateMasterTime)
 }
 
-/// The rate of a timebase against its source.
+/// Returns the rate of a timebase in relation to its source.
 @discardableResult
 public func CMTimebaseGetRate(_ timebase: CMTimebase) -> Float64 { timebase.snapshot.rate }
 
-/// The time and the rate at one moment. Either pointer may be nil.
+/// Gets the time and the rate at one moment. Either pointer may be nil.
 @discardableResult
 public func CMTimebaseGetTimeAndRate(
   _ timebase: CMTimebase, timeOut: UnsafeMutablePointer<CMTime>?, rateOut: UnsafeMutablePointer<Float64>?
@@ -164,14 +167,15 @@ public func CMTimebaseGetTimeAndRate(
 }
 
 /// Sets the rate of a timebase from now on.
-/// - Returns: `kCMTimebaseError_InvalidParameter` if it is not finite.
+/// - Returns: `kCMTimebaseError_InvalidParameter` if the rate is not finite.
 @discardableResult
 public func CMTimebaseSetRate(_ timebase: CMTimebase, rate: Float64) -> OSStatus {
   timebase.setRate(to: rate)
 }
 
-/// Sets the time on a timebase for a time of its source, as though it had run at the rate since then.
-/// - Returns: `kCMTimebaseError_InvalidParameter` if the rate is not finite or a time is not a number.
+/// Sets the rate of a timebase, and its time at a time of its source.
+/// - Returns: `kCMTimebaseError_InvalidParameter` if the rate is not finite or a time is not
+///   numeric.
 @discardableResult
 public func CMTimebaseSetRateAndAnchorTime(
   _ timebase: CMTimebase, rate: Float64, anchorTime timebaseTime: CMTime, immediateSourceTime: CMTime
@@ -179,7 +183,7 @@ public func CMTimebaseSetRateAndAnchorTime(
   timebase.setAnchor(timebaseTime, sourceTime: immediateSourceTime, rate: rate)
 }
 
-/// Sets the time on a timebase for a time of its source, as though it had run at the rate since then.
+/// Sets the rate of a timebase, and its time at a time of its source.
 @discardableResult
 public func CMTimebaseSetRateAndAnchorTime(
   _ timebase: CMTimebase, rate: Float64, anchorTime timebaseTime: CMTime, immediateMasterTime: CMTime
@@ -187,11 +191,11 @@ public func CMTimebaseSetRateAndAnchorTime(
   timebase.setAnchor(timebaseTime, sourceTime: immediateMasterTime, rate: rate)
 }
 
-/// The rate of a timebase against the clock at the end of the chain.
+/// Returns the rate of a timebase in relation to the clock at the end of the chain of sources.
 @discardableResult
 public func CMTimebaseGetEffectiveRate(_ timebase: CMTimebase) -> Float64 { timebase.rateOfAll }
 
-/// Waits until no other thread is posting the timebase's notifications.
+/// Waits until no other thread is posting notifications of the timebase.
 @discardableResult
 public func CMTimebaseNotificationBarrier(_ timebase: CMTimebase) -> OSStatus {
   timebase.posts.wait()

@@ -2,23 +2,23 @@
 import CoreFoundation
 import Dispatch
 
-// Timers that fire at a time on a timebase. They follow its jumps and changes of rate, and its
-// sources'. A timer that has been due may fire once more although it was moved meanwhile.
+// Timers that fire at a time of a timebase. They follow jumps and changes of rate of the timebase
+// and its sources. A timer that is due may still fire although its time is changed concurrently.
 
 extension CMTimebase {
-  /// The interval that a run-loop timer for a timebase repeats at: longer than anyone will wait, in
-  /// seconds.
+  /// The interval at which a run-loop timer for a timebase repeats, in seconds: 256 years, so that
+  /// it does not fire by itself.
   public static let veryLongTimeInterval: CFTimeInterval = 256 * 365 * 24 * 60 * 60
-  /// The date that a run-loop timer for a timebase is made with.
+  /// The fire date with which a run-loop timer for a timebase is created.
   public static let farFuture: CFAbsoluteTime = veryLongTimeInterval
 }
 
-/// Adds a run-loop timer, which does not fire until a time is set for it.
+/// Adds a run-loop timer, which does not fire before a time is set for it.
 ///
-/// Of the parameters:
-///
-/// - `timer`: Repeating, with an interval of at least `CMTimebase.veryLongTimeInterval`.
-/// - `runloop`: The run loop that the timer has been added to.
+/// - Parameters:
+///   - timebase: The timebase.
+///   - timer: A repeating timer with an interval of at least `CMTimebase.veryLongTimeInterval`.
+///   - runloop: The run loop to which the timer has been added.
 /// - Returns: `kCMTimebaseError_TimerIntervalTooShort`; `kCMTimebaseError_InvalidParameter` for a
 ///   timer that has been invalidated.
 @discardableResult
@@ -32,18 +32,20 @@ public func CMTimebaseAddTimer(_ timebase: CMTimebase, timer: CFRunLoopTimer, ru
   return noErr
 }
 
-/// Removes a run-loop timer. It keeps its last fire date.
+/// Removes a run-loop timer, which keeps its last fire date.
 /// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer.
 @discardableResult
 public func CMTimebaseRemoveTimer(_ timebase: CMTimebase, timer: CFRunLoopTimer) -> OSStatus {
   timebase.timers.remove(timer) ? noErr : kCMTimebaseError_InvalidParameter
 }
 
-/// Sets the time at which a run-loop timer fires; one that is not a number means never.
+/// Sets the time at which a run-loop timer fires.
 ///
-/// Of the parameters:
-///
-/// - `flags`: 0.
+/// - Parameters:
+///   - timebase: The timebase.
+///   - timer: The timer.
+///   - fireTime: The time; one that is not numeric means never.
+///   - flags: Must be 0.
 /// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer, or a
 ///   flag is set.
 @discardableResult
@@ -56,14 +58,15 @@ public func CMTimebaseSetTimerNextFireTime(
   return noErr
 }
 
-/// Makes a run-loop timer fire once, now.
+/// Makes a run-loop timer fire once, immediately.
 /// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer.
 @discardableResult
 public func CMTimebaseSetTimerToFireImmediately(_ timebase: CMTimebase, timer: CFRunLoopTimer) -> OSStatus {
   timebase.timers.fireNow(timer) ? noErr : kCMTimebaseError_InvalidParameter
 }
 
-/// Adds a dispatch timer, which does not fire until a time is set for it. The client resumes it.
+/// Adds a dispatch timer, which does not fire before a time is set for it. The client must resume
+/// it.
 /// - Returns: `kCMTimebaseError_InvalidParameter` for a timer that has been cancelled.
 @discardableResult
 public func CMTimebaseAddTimerDispatchSource(
@@ -74,7 +77,7 @@ public func CMTimebaseAddTimerDispatchSource(
   return noErr
 }
 
-/// Removes a dispatch timer. It keeps its last deadline.
+/// Removes a dispatch timer, which keeps its last deadline.
 /// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer.
 @discardableResult
 public func CMTimebaseRemoveTimerDispatchSource(
@@ -83,11 +86,13 @@ public func CMTimebaseRemoveTimerDispatchSource(
   timebase.timers.remove(timerSource as AnyObject) ? noErr : kCMTimebaseError_InvalidParameter
 }
 
-/// Sets the time at which a dispatch timer fires; one that is not a number means never.
+/// Sets the time at which a dispatch timer fires.
 ///
-/// Of the parameters:
-///
-/// - `flags`: 0.
+/// - Parameters:
+///   - timebase: The timebase.
+///   - timerSource: The timer.
+///   - fireTime: The time; one that is not numeric means never.
+///   - flags: Must be 0.
 /// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer, or a
 ///   flag is set.
 @discardableResult
@@ -101,7 +106,7 @@ public func CMTimebaseSetTimerDispatchSourceNextFireTime(
   return noErr
 }
 
-/// Makes a dispatch timer fire once, now.
+/// Makes a dispatch timer fire once, immediately.
 /// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer.
 @discardableResult
 public func CMTimebaseSetTimerDispatchSourceToFireImmediately(

@@ -2,7 +2,7 @@
 import CoreFoundation
 import Dispatch
 
-/// The timers of a timebase, each with the time on the timebase at which it is to fire.
+/// The timers of a timebase, each with the time of the timebase at which it fires.
 final class TimebaseTimers: @unchecked Sendable {
   // Sendable: `lock` guards all variables.
   enum Kind {
@@ -42,7 +42,7 @@ final class TimebaseTimers: @unchecked Sendable {
 
   private struct Entry {
     var kind: Kind
-    /// The time on the timebase at which the timer fires; nil if none is set.
+    /// The time of the timebase at which the timer fires; nil if none is set.
     var fireTime: CMTime?
     /// The host time in nanoseconds for which the timer is scheduled; nil if it is not.
     var deadline: UInt64?
@@ -81,7 +81,7 @@ final class TimebaseTimers: @unchecked Sendable {
     }
   }
 
-  /// Makes a timer fire now, whatever time was set.
+  /// Makes a timer fire immediately, whatever time was set.
   /// - Returns: Whether the timebase has the timer.
   func fireNow(_ timer: AnyObject) -> Bool {
     lock.withLock {
@@ -93,7 +93,7 @@ final class TimebaseTimers: @unchecked Sendable {
     }
   }
 
-  /// Schedules all timers anew, after a change of time or rate.
+  /// Schedules all timers again, after a change of time or rate.
   func arm(for timebase: CMTimebase) {
     lock.withLock {
       entries.removeAll { !$0.kind.isAlive }
@@ -104,8 +104,8 @@ final class TimebaseTimers: @unchecked Sendable {
   private func arm(_ index: Int, _ timebase: CMTimebase) {
     let now = mach_absolute_time()
     let delay = entries[index].fireTime.flatMap { timebase.nanoseconds(until: $0) }
-    // A time that has been reached fires once. It can fire again only after having been in the
-    // future again.
+    // A timer fires once when its time has been reached. It can fire again only after its time has
+    // been in the future again.
     if delay == 0, let deadline = entries[index].deadline, deadline <= now { return }
     entries[index].deadline = delay.map { $0 > UInt64.max - now ? .max : now + $0 }
     entries[index].kind.schedule(after: delay)
@@ -113,13 +113,14 @@ final class TimebaseTimers: @unchecked Sendable {
 }
 
 extension CMTimebase {
-  /// The time in nanoseconds until the timebase reaches a time at its current rate: 0 if it is
-  /// reached already, nil if it never will be.
+  /// Returns the time in nanoseconds until the timebase reaches a time at its current rate; 0 if it
+  /// has been reached, nil if it never will be.
   fileprivate func nanoseconds(until time: CMTime) -> UInt64? {
     let clock = ultimateClock
     let rate = rateOfAll * clock.rateRelativeToHost
     guard rate != 0, rate.isFinite else { return nil }
-    // From the line itself rather than from the time now, so that no rounding adds up.
+    // The result is computed from the line rather than from the current time, so that rounding
+    // errors do not accumulate.
     let away = CMTimeSubtract(CMSyncConvertTime(time, from: self, to: clock), CMClockGetTime(clock))
     guard away.isNumeric else { return nil }
     let seconds = away.seconds / clock.rateRelativeToHost
