@@ -5,43 +5,44 @@ import CoreFoundation
 public typealias CMTimeValue = Int64
 /// The denominator of a time: the number of units per second.
 public typealias CMTimeScale = Int32
-/// Distinguishes times that are apart although their numbers may be equal, as when a loop starts
-/// again.
+/// Distinguishes times that are unrelated although their numbers may be equal, for example after a
+/// loop has restarted.
 public typealias CMTimeEpoch = Int64
 
-/// The largest timescale that arithmetic chooses by itself.
+/// The largest timescale that arithmetic chooses.
 public var kCMTimeMaxTimescale: Int { 0x7fff_ffff }
 
-/// Flags that tell whether a time is numeric, and whether it is exact.
+/// Flags that state whether a time is numeric and whether it is exact.
 public struct CMTimeFlags: OptionSet, Sendable, Hashable, BitwiseCopyable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// Must be set; a time without it is `CMTime.invalid`, whatever else it holds.
+  /// The time is valid. Without this flag a time is `CMTime.invalid`, regardless of its other
+  /// fields.
   public static let valid = CMTimeFlags(rawValue: 1 << 0)
-  /// Some rounding took place on the way to this value.
+  /// The value has been rounded.
   public static let hasBeenRounded = CMTimeFlags(rawValue: 1 << 1)
-  /// Later than every other time.
+  /// The time is later than all other times.
   public static let positiveInfinity = CMTimeFlags(rawValue: 1 << 2)
-  /// Earlier than every other time.
+  /// The time is earlier than all other times.
   public static let negativeInfinity = CMTimeFlags(rawValue: 1 << 3)
-  /// Not known, as the duration of a live broadcast.
+  /// The time is unknown, such as the duration of a live broadcast.
   public static let indefinite = CMTimeFlags(rawValue: 1 << 4)
-  /// With any of these flags, value and timescale are ignored.
+  /// If one of these flags is set, value and timescale are ignored.
   public static let impliedValueFlagsMask: CMTimeFlags = [.positiveInfinity, .negativeInfinity, .indefinite]
 }
 
 /// A time or a duration as a rational number: `value` / `timescale` seconds.
 ///
-/// Arithmetic is exact where the result can be expressed, and says by `hasBeenRounded` where it was
-/// not.
+/// Arithmetic is exact if the result can be represented; otherwise the result is rounded and has
+/// the flag `hasBeenRounded`.
 public struct CMTime: Sendable, BitwiseCopyable {
   public var value: CMTimeValue
   public var timescale: CMTimeScale
   public var flags: CMTimeFlags
   public var epoch: CMTimeEpoch
 
-  /// All fields zero: an invalid time.
+  /// Creates a time with all fields zero, which is invalid.
   public init() {
     self.init(value: 0, timescale: 0, flags: [], epoch: 0)
   }
@@ -53,33 +54,33 @@ public struct CMTime: Sendable, BitwiseCopyable {
     self.epoch = epoch
   }
 
-  /// A valid time of `value` / `timescale` seconds in epoch zero.
+  /// Creates a valid time of `value` / `timescale` seconds in epoch zero.
   public init(value: CMTimeValue, timescale: CMTimeScale) {
     self.init(value: value, timescale: timescale, flags: .valid, epoch: 0)
   }
 }
 
 extension CMTime {
-  /// Not a time.
+  /// An invalid time.
   public static let invalid = CMTime()
   /// An unknown time.
   public static let indefinite = CMTime(value: 0, timescale: 0, flags: [.valid, .indefinite], epoch: 0)
-  /// Later than every other time.
+  /// A time that is later than all other times.
   public static let positiveInfinity = CMTime(
     value: 0, timescale: 0, flags: [.valid, .positiveInfinity], epoch: 0)
-  /// Earlier than every other time.
+  /// A time that is earlier than all other times.
   public static let negativeInfinity = CMTime(
     value: 0, timescale: 0, flags: [.valid, .negativeInfinity], epoch: 0)
-  /// Zero seconds, in a timescale of 1.
+  /// Zero seconds with a timescale of 1.
   public static let zero = CMTime(value: 0, timescale: 1, flags: .valid, epoch: 0)
 
   public var isValid: Bool { flags.contains(.valid) }
   public var isPositiveInfinity: Bool { flags.isSuperset(of: [.valid, .positiveInfinity]) }
   public var isNegativeInfinity: Bool { flags.isSuperset(of: [.valid, .negativeInfinity]) }
   public var isIndefinite: Bool { flags.isSuperset(of: [.valid, .indefinite]) }
-  /// Valid, and neither infinite nor indefinite.
+  /// Whether the time is valid and neither infinite nor indefinite.
   public var isNumeric: Bool { flags.rawValue & 0b11101 == 1 }
-  /// Numeric, and rounded on the way.
+  /// Whether the time is numeric and has been rounded.
   public var hasBeenRounded: Bool { isNumeric && flags.contains(.hasBeenRounded) }
 }
 

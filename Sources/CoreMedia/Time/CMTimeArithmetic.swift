@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// The rules are those of Apple's documentation:
-// - The result's timescale is the operands', or their least common multiple, or, if that is more than
-//   `kCMTimeMaxTimescale`, that; if the value then overflows, the timescale is halved until it does not.
-// - Every result is the exact one, rounded at most once.
-// - A time whose timescale is not positive stands for no number: arithmetic makes it invalid.
+// Arithmetic follows the rules of Apple's documentation:
+// - The timescale of a result is the least common multiple of the operands' timescales, limited to
+//   `kCMTimeMaxTimescale`. If the value overflows, the timescale is halved until it fits.
+// - Results are computed exactly and rounded at most once.
+// - A time whose timescale is not positive has no numeric value: arithmetic with it is invalid.
 
-/// The sum of two times. Times in different epochs, neither of them zero, cannot be added; of two times in
-/// the same epoch the sum is a duration, in epoch zero.
+/// Returns the sum of two times. Times in different epochs cannot be added unless one epoch is
+/// zero. The sum of two times in the same epoch is a duration, in epoch zero.
 @discardableResult
 public func CMTimeAdd(_ lhs: CMTime, _ rhs: CMTime) -> CMTime {
   let both = lhs.flags.rawValue | rhs.flags.rawValue
@@ -23,7 +23,7 @@ public func CMTimeAdd(_ lhs: CMTime, _ rhs: CMTime) -> CMTime {
   return CMTimeCombine(lhs, rhs, negated: false)
 }
 
-/// The difference of two times, by the rules of `CMTimeAdd`.
+/// Returns the difference of two times, by the rules of `CMTimeAdd`.
 @discardableResult
 public func CMTimeSubtract(_ lhs: CMTime, _ rhs: CMTime) -> CMTime {
   let both = lhs.flags.rawValue | rhs.flags.rawValue
@@ -38,7 +38,7 @@ public func CMTimeSubtract(_ lhs: CMTime, _ rhs: CMTime) -> CMTime {
   return CMTimeCombine(lhs, rhs, negated: true)
 }
 
-/// `a + b`, or `a - b` if negated, by the long way.
+/// Returns `a + b`, or `a - b` if `negated` is true, in the general case.
 private func CMTimeCombine(_ a: CMTime, _ b: CMTime, negated: Bool) -> CMTime {
   guard a.isValid, b.isValid else { return .invalid }
   let flags = a.flags.union(b.flags).intersection([.valid, .hasBeenRounded])
@@ -71,10 +71,10 @@ extension CMTime {
 
   var numericFlags: CMTimeFlags { flags.intersection([.valid, .hasBeenRounded]) }
 
-  /// `numerator` / `denominator` seconds in a timescale, or, if the value does not fit, in the first of
-  /// its halves that it fits; infinite if it fits none.
+  /// Returns `numerator` / `denominator` seconds in a timescale. If the value does not fit, the
+  /// timescale is halved until it does; if it never fits, the result is infinite.
   ///
-  /// `denominator` is positive and at most 2^62; `numerator` x `timescale` fits 128 bits.
+  /// `denominator` is positive and at most 2^62, and `numerator` x `timescale` fits into 128 bits.
   static func make(
     numerator: Int128, denominator: Int64, timescale: Int64, flags: CMTimeFlags, epoch: CMTimeEpoch
   ) -> CMTime {
@@ -91,13 +91,14 @@ extension CMTime {
     return .infinity(Int(numerator.signum()))
   }
 
-  /// The whole number nearest to `numerator` x `scale` / `denominator`, halves away from zero,
-  /// and whether it is that number exactly.
+  /// Returns the integer nearest to `numerator` x `scale` / `denominator`, with halves rounded away
+  /// from zero, and whether it is exact.
   private static func divide(_ numerator: Int128, by denominator: Int128, times scale: Int128) -> (
     Int128, Bool
   ) {
     if scale == denominator { return (numerator, true) }
-    // Whole seconds and the rest apart, so that the product cannot overflow.
+    // Whole seconds and the remainder are multiplied separately, so that the product cannot
+    // overflow.
     let (seconds, rest) = numerator.quotientAndRemainder(dividingBy: denominator)
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: scale)
     guard !overflow else { return (seconds < 0 ? .min : .max, false) }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// -1 if the first time is earlier, 1 if it is later, 0 if they are equal.
+/// Returns -1 if the first time is earlier, 1 if it is later, and 0 if they are equal.
 ///
-/// In rising order: negative infinity, numeric times, indefinite, positive infinity, invalid.
-/// Among numeric times a smaller epoch is always earlier.
+/// The order is: negative infinity, numeric times, indefinite, positive infinity, invalid. Numeric
+/// times are ordered by epoch first.
 @discardableResult
 public func CMTimeCompare(_ time1: CMTime, _ time2: CMTime) -> Int32 {
   if time1.isNumeric, time2.isNumeric {
@@ -27,24 +27,24 @@ public func CMTimeCompare(_ time1: CMTime, _ time2: CMTime) -> Int32 {
   return 0
 }
 
-/// The earlier of two times.
+/// Returns the earlier of two times.
 @discardableResult
 public func CMTimeMinimum(_ time1: CMTime, _ time2: CMTime) -> CMTime {
   CMTimeCompare(time1, time2) <= 0 ? time1 : time2
 }
 
-/// The later of two times.
+/// Returns the later of two times.
 @discardableResult
 public func CMTimeMaximum(_ time1: CMTime, _ time2: CMTime) -> CMTime {
   CMTimeCompare(time1, time2) >= 0 ? time1 : time2
 }
 
 extension CMTime {
-  /// The rank of a numeric time whose timescale is not positive: it has no value, but sorting needs
+  /// The rank of a numeric time whose timescale is not positive. It has no value, but sorting needs
   /// an order.
   fileprivate static let rankOfNoNumber = 3
 
-  /// The place of the kind of time in the order of `CMTimeCompare`.
+  /// The rank of this kind of time in the order of `CMTimeCompare`.
   fileprivate var rank: Int {
     if !isValid { return 6 }
     if isPositiveInfinity { return 5 }
@@ -62,7 +62,7 @@ extension CMTime: Comparable, Hashable {
   public static func > (time1: CMTime, time2: CMTime) -> Bool { CMTimeCompare(time1, time2) > 0 }
   public static func >= (time1: CMTime, time2: CMTime) -> Bool { CMTimeCompare(time1, time2) >= 0 }
 
-  /// Equal times have equal hashes, whatever their timescales.
+  /// Hashes the time so that equal times with different timescales have equal hashes.
   public func hash(into hasher: inout Hasher) {
     guard isNumeric, timescale > 0 else {
       hasher.combine(rank)

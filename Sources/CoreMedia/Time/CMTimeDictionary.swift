@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// Keys of a time's dictionary.
+// The keys of the dictionary of a time.
 public nonisolated(unsafe) let kCMTimeValueKey: CFString = "value"
 public nonisolated(unsafe) let kCMTimeScaleKey: CFString = "timescale"
 public nonisolated(unsafe) let kCMTimeEpochKey: CFString = "epoch"
 public nonisolated(unsafe) let kCMTimeFlagsKey: CFString = "flags"
 
-/// A time as a dictionary of numbers, for annotations and property lists.
+/// Returns a time as a dictionary of numbers, for attachments and property lists.
 @discardableResult
 public func CMTimeCopyAsDictionary(_ time: CMTime, allocator: CFAllocator?) -> CFDictionary? {
   [
@@ -16,7 +16,8 @@ public func CMTimeCopyAsDictionary(_ time: CMTime, allocator: CFAllocator?) -> C
   ] as NSDictionary
 }
 
-/// The time in a dictionary that `CMTimeCopyAsDictionary` made; an invalid time if there is none in it.
+/// Returns the time in a dictionary that `CMTimeCopyAsDictionary` made; invalid if it contains
+/// none.
 @discardableResult
 public func CMTimeMakeFromDictionary(_ dictionaryRepresentation: CFDictionary?) -> CMTime {
   guard let dictionary = dictionaryRepresentation,
@@ -30,7 +31,7 @@ public func CMTimeMakeFromDictionary(_ dictionaryRepresentation: CFDictionary?) 
     epoch: epoch?.int64Value ?? 0)
 }
 
-/// A time in words: `{3000/600 = 5.000}`.
+/// Returns a description of a time, such as `{3000/600 = 5.000}`.
 @discardableResult
 public func CMTimeCopyDescription(allocator: CFAllocator?, time: CMTime) -> CFString? {
   time.text as CFString

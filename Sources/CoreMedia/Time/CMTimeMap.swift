@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// A time carried over from one range to another, so that start falls on start and end on end.
-///
-/// If both ranges are endless the time is moved by the distance of their starts.
-/// - Returns: an invalid time if either range is empty or invalid, or the time is not in the epoch of
+/// Maps a time from one range to another, so that start maps to start and end to end. If both
+/// ranges are infinite, the time is moved by the distance of their starts.
+/// - Returns: Invalid if either range is empty or invalid, or the time is not in the epoch of
 ///   `fromRange.start`.
 @discardableResult
 public func CMTimeMapTimeFromRangeToRange(_ t: CMTime, fromRange: CMTimeRange, toRange: CMTimeRange) -> CMTime
@@ -16,8 +15,8 @@ public func CMTimeMapTimeFromRangeToRange(_ t: CMTime, fromRange: CMTimeRange, t
   return CMTimeAdd(scale(offset, fromRange, toRange), toRange.start)
 }
 
-/// A duration scaled by the ratio of two ranges' durations.
-/// - Returns: an invalid time if either range is empty or invalid, or the duration is not in epoch zero.
+/// Scales a duration by the ratio of the durations of two ranges.
+/// - Returns: Invalid if either range is empty or invalid, or the duration is not in epoch zero.
 @discardableResult
 public func CMTimeMapDurationFromRangeToRange(_ dur: CMTime, fromRange: CMTimeRange, toRange: CMTimeRange)
   -> CMTime
@@ -27,8 +26,8 @@ public func CMTimeMapDurationFromRangeToRange(_ dur: CMTime, fromRange: CMTimeRa
   return scale(dur, fromRange, toRange)
 }
 
-/// The time in a range that is nearest to a time.
-/// - Returns: an invalid time if the time is invalid or the range is empty or invalid.
+/// Returns the time in a range that is nearest to a time.
+/// - Returns: Invalid if the time is invalid, or the range is empty or invalid.
 @discardableResult
 public func CMTimeClampToRange(_ time: CMTime, range: CMTimeRange) -> CMTime {
   guard time.isValid, range.isValid, !range.isEmpty else { return .invalid }
@@ -37,15 +36,15 @@ public func CMTimeClampToRange(_ time: CMTime, range: CMTimeRange) -> CMTime {
   return CMTimeCompare(time, end) > 0 ? end : time
 }
 
-/// A time of an endless repetition of a range, folded back into it: its offset from the range's start modulo
-/// the range's duration.
-/// - Returns: an invalid time if the range is empty, invalid or not finite, or the time is not a number.
+/// Maps a time of an endless repetition of a range to the range itself: its offset from the start
+/// of the range modulo the duration of the range.
+/// - Returns: Invalid if the range is empty, invalid or not finite, or the time is not numeric.
 @discardableResult
 public func CMTimeFoldIntoRange(_ time: CMTime, foldRange: CMTimeRange) -> CMTime {
   guard time.isNumeric, foldRange.isValid, !foldRange.isEmpty, foldRange.start.isNumeric,
     foldRange.duration.isNumeric
   else { return .invalid }
-  // The epoch counts the repetitions, so it does not matter here.
+  // The epoch counts the repetitions and is ignored.
   var (time, start) = (time, foldRange.start)
   time.epoch = 0
   start.epoch = 0
@@ -62,12 +61,12 @@ public func CMTimeFoldIntoRange(_ time: CMTime, foldRange: CMTimeRange) -> CMTim
   return CMTimeAdd(folded, foldRange.start)
 }
 
-/// `duration` x `to.duration` / `from.duration`, exact where it can be expressed.
+/// Returns `duration` x `to.duration` / `from.duration`, exactly if it can be represented.
 private func scale(_ duration: CMTime, _ from: CMTimeRange, _ to: CMTimeRange) -> CMTime {
   let (a, b, c) = (duration, to.duration, from.duration)
   if b.isPositiveInfinity, c.isPositiveInfinity { return a }
   guard a.isNumeric, b.isNumeric, c.isNumeric else {
-    // A quotient with an infinity in it is not a number, but for these.
+    // A quotient with an infinity is not a number, except in these cases.
     if a.isIndefinite || b.isIndefinite || c.isIndefinite { return .indefinite }
     if c.isPositiveInfinity { return a.isNumeric ? .zero : .invalid }
     if a.infinity != 0 { return a }
@@ -75,7 +74,7 @@ private func scale(_ duration: CMTime, _ from: CMTimeRange, _ to: CMTimeRange) -
   }
   guard a.timescale > 0, b.timescale > 0, c.timescale > 0 else { return .invalid }
   let flags = a.numericFlags.union(b.numericFlags).union(c.numericFlags)
-  // a/A x b/B x C/c in lowest terms.
+  // The product a/A x b/B x C/c is reduced to lowest terms.
   var top = (UInt128(a.value.magnitude) * UInt128(b.value), UInt128(c.timescale))
   var bottom = UInt128(a.timescale) * UInt128(b.timescale) * UInt128(c.value)
   var common = greatestCommonDivisor(top.0, bottom)
@@ -85,7 +84,7 @@ private func scale(_ duration: CMTime, _ from: CMTimeRange, _ to: CMTimeRange) -
   top.1 /= common
   bottom /= common
 
-  // A timescale that the operands have is preferred to a smaller one that would do.
+  // A timescale of the operands is preferred to a smaller one that would suffice.
   let maximum = UInt128(CMTime.maximumTimescale)
   let familiar = [UInt128(a.timescale), UInt128(b.timescale)].first { $0 % bottom == 0 }
   var timescale = familiar ?? min(bottom, maximum)

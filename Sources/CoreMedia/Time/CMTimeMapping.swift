@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Which part of a source is shown when: a range of media time, and the range of track time it is mapped to.
-///
-/// An empty edit, a gap, has an invalid source.
+/// A mapping of a range of media time to a range of track time. An empty edit, which is a gap, has
+/// an invalid source.
 public struct CMTimeMapping: Sendable, BitwiseCopyable {
   public var source: CMTimeRange
   public var target: CMTimeRange
 
-  /// An invalid mapping.
+  /// Creates an invalid mapping.
   public init() {
     source = .invalid
     target = .invalid
@@ -26,7 +25,7 @@ public let kCMTimeMappingInvalid = CMTimeMapping.invalid
 
 public func CMTIMEMAPPING_IS_VALID(_ mapping: CMTimeMapping) -> Bool { mapping.target.isValid }
 public func CMTIMEMAPPING_IS_INVALID(_ mapping: CMTimeMapping) -> Bool { !mapping.target.isValid }
-/// Whether the mapping is valid and shows nothing.
+/// Returns whether the mapping is valid and has no source.
 public func CMTIMEMAPPING_IS_EMPTY(_ mapping: CMTimeMapping) -> Bool {
   !mapping.source.start.isNumeric && mapping.target.isValid
 }
@@ -36,7 +35,7 @@ public func CMTimeMappingMake(source: CMTimeRange, target: CMTimeRange) -> CMTim
   CMTimeMapping(source: source, target: target)
 }
 
-/// A mapping that shows nothing in a range.
+/// Returns a mapping without a source, for a gap.
 @discardableResult
 public func CMTimeMappingMakeEmpty(target: CMTimeRange) -> CMTimeMapping {
   CMTimeMapping(source: .invalid, target: target)
@@ -45,7 +44,7 @@ public func CMTimeMappingMakeEmpty(target: CMTimeRange) -> CMTimeMapping {
 public nonisolated(unsafe) let kCMTimeMappingSourceKey: CFString = "source"
 public nonisolated(unsafe) let kCMTimeMappingTargetKey: CFString = "target"
 
-/// A mapping as a dictionary of two ranges' dictionaries.
+/// Returns a mapping as a dictionary with the dictionaries of the two ranges.
 @discardableResult
 public func CMTimeMappingCopyAsDictionary(_ mapping: CMTimeMapping, allocator: CFAllocator?) -> CFDictionary?
 {
@@ -55,7 +54,8 @@ public func CMTimeMappingCopyAsDictionary(_ mapping: CMTimeMapping, allocator: C
   return [kCMTimeMappingSourceKey: source, kCMTimeMappingTargetKey: target] as NSDictionary
 }
 
-/// The mapping in a dictionary that `CMTimeMappingCopyAsDictionary` made; an invalid one if there is none in it.
+/// Returns the mapping in a dictionary that `CMTimeMappingCopyAsDictionary` made; invalid if it
+/// contains none.
 @discardableResult
 public func CMTimeMappingMakeFromDictionary(_ dictionaryRepresentation: CFDictionary) -> CMTimeMapping {
   func range(_ key: CFString) -> CMTimeRange {
@@ -64,7 +64,7 @@ public func CMTimeMappingMakeFromDictionary(_ dictionaryRepresentation: CFDictio
   return CMTimeMapping(source: range(kCMTimeMappingSourceKey), target: range(kCMTimeMappingTargetKey))
 }
 
-/// A mapping in words.
+/// Returns a description of a mapping.
 @discardableResult
 public func CMTimeMappingCopyDescription(allocator: CFAllocator?, mapping: CMTimeMapping) -> CFString? {
   mapping.text as CFString

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// An infinite time stays infinite whatever it is multiplied by, its sign following the operands' signs
-// (zero counts as positive).
+// The product with an infinite time is infinite. Its sign is the product of the signs of the
+// operands, where zero counts as positive.
 
-/// The product of a time and a whole number, in the same timescale unless that overflows: then the
-/// timescale is halved until the value fits.
+/// Returns the product of a time and an integer. The timescale is kept unless the value overflows,
+/// in which case it is halved until the value fits.
 @discardableResult
 public func CMTimeMultiply(_ time: CMTime, multiplier: Int32) -> CMTime {
   if let special = time.product(sign: multiplier < 0 ? -1 : 1) { return special }
@@ -18,11 +18,13 @@ public func CMTimeMultiply(_ time: CMTime, multiplier: Int32) -> CMTime {
     timescale: Int64(time.timescale), flags: time.numericFlags, epoch: time.epoch)
 }
 
-/// `time` x `multiplier` / `divisor`, exact if it can be: the value times `multiplier`, the timescale times
-/// `divisor`, and in lowest terms if those do not fit.
+/// Returns `time` x `multiplier` / `divisor`, exactly if possible. The value is multiplied by
+/// `multiplier` and the timescale by `divisor`; if those do not fit, the fraction is reduced to
+/// lowest terms.
 ///
-/// If the exact result cannot be expressed, it is rounded in the finest timescale that holds it.
-/// A divisor of zero gives an infinity, or an invalid time if `time` or `multiplier` is zero as well.
+/// If the exact result cannot be represented, it is rounded in the finest timescale in which it
+/// fits. A divisor of zero gives an infinite time, or an invalid time if `time` or `multiplier` is
+/// zero as well.
 @discardableResult
 public func CMTimeMultiplyByRatio(_ time: CMTime, multiplier: Int32, divisor: Int32) -> CMTime {
   let sign = (multiplier < 0) != (divisor < 0) ? -1 : 1
@@ -45,10 +47,10 @@ public func CMTimeMultiplyByRatio(_ time: CMTime, multiplier: Int32, divisor: In
     flags: time.numericFlags, epoch: time.epoch)
 }
 
-/// The product of a time and a floating-point number.
+/// Returns the product of a time and a floating-point number.
 ///
-/// The timescale is the time's, doubled until it is at least 65536, then halved until the value fits.
-/// The product is the exact one, rounded once.
+/// The timescale is that of the time, doubled until it is at least 65536, and then halved until the
+/// value fits. The product is computed exactly and rounded once.
 @discardableResult
 public func CMTimeMultiplyByFloat64(_ time: CMTime, multiplier: Float64) -> CMTime {
   guard !multiplier.isNaN else { return .invalid }
@@ -57,7 +59,7 @@ public func CMTimeMultiplyByFloat64(_ time: CMTime, multiplier: Float64) -> CMTi
   guard multiplier.isFinite else {
     return time.value == 0 ? .invalid : .infinity(Int(time.value.signum()) * sign)
   }
-  // multiplier = significand x 2^exponent, with a whole significand.
+  // multiplier = significand x 2^exponent, where the significand is an integer.
   let significand =
     multiplier == 0 ? 0 : UInt64(multiplier.significand * 0x1p52)
   let exponent = multiplier == 0 ? 0 : Int(multiplier.exponent) - 52
@@ -79,8 +81,8 @@ public func CMTimeMultiplyByFloat64(_ time: CMTime, multiplier: Float64) -> CMTi
   return .infinity(negative ? -1 : 1)
 }
 
-/// `factor` x 2^`exponent` x `scale` / `divisor`, rounded to the nearest whole number, halves up, and whether
-/// it is exact; nil if it is 2^64 or more.
+/// Returns `factor` x 2^`exponent` x `scale` / `divisor`, rounded to the nearest integer with
+/// halves rounded up, and whether it is exact. Nil if it is 2^64 or more.
 private func divide(
   _ factor: UInt128, shiftedBy exponent: Int, times scale: Int64, by divisor: Int64
 ) -> (UInt64, exact: Bool)? {
@@ -88,10 +90,10 @@ private func divide(
   let (high, low) = factor.multipliedFullWidth(by: UInt128(scale))
   let d = UInt128(divisor)
   let whole: UInt128
-  /// Of what is shifted out: whether it is half or more, and whether it is anything at all.
+  /// Whether the bits that are shifted out are at least a half, and whether any of them is set.
   var (half, any) = (false, false)
   if exponent >= 0 {
-    // 2^96 and more is out of reach whatever the divisor.
+    // A value of 2^96 or more is too large whatever the divisor is.
     guard high == 0, exponent < 96, low.leadingZeroBitCount >= 32 + exponent else { return nil }
     whole = low << UInt128(exponent)
   } else {
@@ -115,7 +117,8 @@ private func divide(
 }
 
 extension CMTime {
-  /// The product where no number is involved: invalid, infinite or indefinite. Nil for a time that is a number.
+  /// Returns the product if the time is not a number: invalid, infinite or indefinite. Nil for a
+  /// number.
   fileprivate func product(sign: Int) -> CMTime? {
     guard isValid else { return .invalid }
     if infinity != 0 { return .infinity(infinity * sign) }

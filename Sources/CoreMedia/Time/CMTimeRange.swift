@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// A span of time: it contains its start and ends just before `end`.
+/// A span of time, which contains its start but not its end.
 ///
-/// It is valid if its start and its duration are, and the duration is not negative and in epoch zero.
+/// It is valid if its start and duration are valid, and the duration is not negative and in epoch
+/// zero.
 public struct CMTimeRange: Sendable, BitwiseCopyable {
   public var start: CMTime
   public var duration: CMTime
 
-  /// An invalid range.
+  /// Creates an invalid range.
   public init() {
     start = .invalid
     duration = .invalid
@@ -19,12 +20,12 @@ public struct CMTimeRange: Sendable, BitwiseCopyable {
     self.duration = duration
   }
 
-  /// The range from one time to another.
+  /// Creates the range from one time to another; see `CMTimeRangeFromTimeToTime`.
   public init(start: CMTime, end: CMTime) {
     self = CMTimeRangeFromTimeToTime(start: start, end: end)
   }
 
-  /// No time, from zero on.
+  /// An empty range at time zero.
   public static let zero = CMTimeRange(start: .zero, duration: .zero)
   public static let invalid = CMTimeRange()
 
@@ -32,9 +33,9 @@ public struct CMTimeRange: Sendable, BitwiseCopyable {
     start.isValid && duration.isValid && duration.epoch == 0 && duration.value >= 0
       && !duration.isNegativeInfinity
   }
-  /// Valid, with a start or a duration that is not known.
+  /// Whether the range is valid and its start or duration is indefinite.
   public var isIndefinite: Bool { isValid && (start.isIndefinite || duration.isIndefinite) }
-  /// Valid, with a duration of zero.
+  /// Whether the range is valid and its duration is zero.
   public var isEmpty: Bool { isValid && CMTimeCompare(duration, .zero) == 0 }
   /// The first time after the range.
   public var end: CMTime { CMTimeRangeGetEnd(self) }
@@ -73,7 +74,8 @@ public func CMTimeRangeMake(start: CMTime, duration: CMTime) -> CMTimeRange {
   CMTimeRange(start: start, duration: duration)
 }
 
-/// The range from one time to another; invalid if the second is earlier or the epochs differ.
+/// Returns the range from one time to another; invalid if the second is earlier or the epochs
+/// differ.
 @discardableResult
 public func CMTimeRangeFromTimeToTime(start: CMTime, end: CMTime) -> CMTimeRange {
   var duration = CMTimeSubtract(end, start)
@@ -81,14 +83,15 @@ public func CMTimeRangeFromTimeToTime(start: CMTime, end: CMTime) -> CMTimeRange
   return CMTimeRange(start: start, duration: duration)
 }
 
-/// The first time after a range. A range without a beginning and without an end ends at positive infinity.
+/// Returns the first time after a range. A range from negative infinity with an infinite duration
+/// ends at positive infinity.
 @discardableResult
 public func CMTimeRangeGetEnd(_ range: CMTimeRange) -> CMTime {
   if range.start.isNegativeInfinity, range.duration.isPositiveInfinity { return .positiveInfinity }
   return CMTimeAdd(range.start, range.duration)
 }
 
-/// The shortest range that contains both; invalid if either is.
+/// Returns the shortest range that contains both ranges; invalid if either is invalid.
 @discardableResult
 public func CMTimeRangeGetUnion(_ range: CMTimeRange, otherRange: CMTimeRange) -> CMTimeRange {
   guard range.isValid, otherRange.isValid else { return .invalid }
@@ -96,7 +99,8 @@ public func CMTimeRangeGetUnion(_ range: CMTimeRange, otherRange: CMTimeRange) -
     start: CMTimeMinimum(range.start, otherRange.start), end: CMTimeMaximum(range.end, otherRange.end))
 }
 
-/// What two ranges have in common: `CMTimeRange.zero` if nothing; invalid if either is.
+/// Returns the intersection of two ranges: `CMTimeRange.zero` if they do not overlap; invalid if
+/// either is invalid.
 @discardableResult
 public func CMTimeRangeGetIntersection(_ range: CMTimeRange, otherRange: CMTimeRange) -> CMTimeRange {
   guard range.isValid, otherRange.isValid else { return .invalid }
@@ -105,19 +109,19 @@ public func CMTimeRangeGetIntersection(_ range: CMTimeRange, otherRange: CMTimeR
   return CMTimeCompare(start, end) < 0 ? CMTimeRangeFromTimeToTime(start: start, end: end) : .zero
 }
 
-/// Whether start and duration are equal.
+/// Returns whether start and duration are equal.
 @discardableResult
 public func CMTimeRangeEqual(_ range1: CMTimeRange, _ range2: CMTimeRange) -> Bool {
   CMTimeCompare(range1.start, range2.start) == 0 && CMTimeCompare(range1.duration, range2.duration) == 0
 }
 
-/// Whether a time lies in a range: at its start or after it, and before its end.
+/// Returns whether a time is in a range: not before its start, and before its end.
 @discardableResult
 public func CMTimeRangeContainsTime(_ range: CMTimeRange, time: CMTime) -> Bool {
   range.isValid && time.isValid && CMTimeCompare(range.start, time) <= 0 && CMTimeCompare(time, range.end) < 0
 }
 
-/// Whether all of another range lies in a range.
+/// Returns whether a range contains all of another range.
 @discardableResult
 public func CMTimeRangeContainsTimeRange(_ range: CMTimeRange, otherRange: CMTimeRange) -> Bool {
   range.isValid && otherRange.isValid && CMTimeCompare(range.start, otherRange.start) <= 0
@@ -129,7 +133,7 @@ public func CMTimeRangeContainsTimeRange(_ range: CMTimeRange, otherRange: CMTim
 public nonisolated(unsafe) let kCMTimeRangeStartKey: CFString = "start"
 public nonisolated(unsafe) let kCMTimeRangeDurationKey: CFString = "duration"
 
-/// A range as a dictionary of two times' dictionaries.
+/// Returns a range as a dictionary with the dictionaries of the two times.
 @discardableResult
 public func CMTimeRangeCopyAsDictionary(_ range: CMTimeRange, allocator: CFAllocator?) -> CFDictionary? {
   guard let start = CMTimeCopyAsDictionary(range.start, allocator: allocator),
@@ -138,7 +142,8 @@ public func CMTimeRangeCopyAsDictionary(_ range: CMTimeRange, allocator: CFAlloc
   return [kCMTimeRangeStartKey: start, kCMTimeRangeDurationKey: duration] as NSDictionary
 }
 
-/// The range in a dictionary that `CMTimeRangeCopyAsDictionary` made; an invalid one if there is none in it.
+/// Returns the range in a dictionary that `CMTimeRangeCopyAsDictionary` made; invalid if it
+/// contains none.
 @discardableResult
 public func CMTimeRangeMakeFromDictionary(_ dictionaryRepresentation: CFDictionary) -> CMTimeRange {
   CMTimeRange(
@@ -146,7 +151,7 @@ public func CMTimeRangeMakeFromDictionary(_ dictionaryRepresentation: CFDictiona
     duration: CMTimeMakeFromDictionary(dictionaryRepresentation[kCMTimeRangeDurationKey] as? NSDictionary))
 }
 
-/// A range in words: `{{0/1 = 0.000}, {3000/600 = 5.000}}`.
+/// Returns a description of a range, such as `{{0/1 = 0.000}, {3000/600 = 5.000}}`.
 @discardableResult
 public func CMTimeRangeCopyDescription(allocator: CFAllocator?, range: CMTimeRange) -> CFString? {
   range.text as CFString

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// How a value between two units of a timescale is rounded.
+/// The rounding of a value between two units of a timescale.
 public enum CMTimeRoundingMethod: UInt32, Sendable {
   case roundHalfAwayFromZero = 1
   case roundTowardZero = 2
   case roundAwayFromZero = 3
-  /// Toward zero into a coarser timescale, away from zero into a finer one; a negative time never
-  /// becomes zero.
+  /// Rounds toward zero for a coarser timescale and away from zero for a finer one. A negative time
+  /// never becomes zero.
   case quickTime = 4
   case roundTowardPositiveInfinity = 5
   case roundTowardNegativeInfinity = 6
@@ -15,10 +15,10 @@ public enum CMTimeRoundingMethod: UInt32, Sendable {
   public static var `default`: CMTimeRoundingMethod { .roundHalfAwayFromZero }
 }
 
-/// A time in another timescale, rounded as asked, with `hasBeenRounded` set if that changed it.
+/// Returns a time in another timescale, with the flag `hasBeenRounded` if it had to be rounded.
 ///
-/// A time that is not numeric stays as it is. If the value does not fit, the result is an infinity;
-/// if the timescale is not positive, it is invalid.
+/// A time that is not numeric is returned unchanged. If the value does not fit, the result is
+/// infinite; if a timescale is not positive, it is invalid.
 @discardableResult
 public func CMTimeConvertScale(_ time: CMTime, timescale newTimescale: Int32, method: CMTimeRoundingMethod)
   -> CMTime
@@ -49,7 +49,7 @@ public func CMTimeConvertScale(_ time: CMTime, timescale newTimescale: Int32, me
 }
 
 extension CMTime {
-  /// The time in another timescale.
+  /// Returns the time in another timescale; see `CMTimeConvertScale`.
   public func convertScale(_ newTimescale: Int32, method: CMTimeRoundingMethod) -> CMTime {
     CMTimeConvertScale(self, timescale: newTimescale, method: method)
   }

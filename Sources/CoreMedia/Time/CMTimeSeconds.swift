@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// A valid time of `value` / `timescale` seconds in epoch zero.
+/// Returns a valid time of `value` / `timescale` seconds in epoch zero.
 @discardableResult
 public func CMTimeMake(value: Int64, timescale: Int32) -> CMTime {
   CMTime(value: value, timescale: timescale)
 }
 
-/// A valid time of `value` / `timescale` seconds in an epoch.
+/// Returns a valid time of `value` / `timescale` seconds in an epoch.
 @discardableResult
 public func CMTimeMakeWithEpoch(value: Int64, timescale: Int32, epoch: Int64) -> CMTime {
   CMTime(value: value, timescale: timescale, flags: .valid, epoch: epoch)
 }
 
-/// A number of seconds as a time: as many whole units of the timescale as there are in it, towards
-/// zero.
+/// Returns a number of seconds as a time, rounded toward zero to units of the timescale.
 ///
-/// The preferred timescale is halved as often as it takes for the value to fit. The flag
-/// `hasBeenRounded` is set if the time, turned back into seconds, is not the same number.
-/// - Returns: an invalid time if the timescale is not positive or the number is not one; infinity
-///   for an infinite number or one that does not fit as whole seconds.
+/// The preferred timescale is halved until the value fits. The flag `hasBeenRounded` is set if the
+/// time, converted back to seconds, differs from the number.
+/// - Returns: Invalid if the timescale is not positive or the number is NaN; infinite for an
+///   infinite number, or one that does not fit as whole seconds.
 @discardableResult
 public func CMTimeMakeWithSeconds(_ seconds: Float64, preferredTimescale: Int32) -> CMTime {
   .make(seconds: seconds, timescale: preferredTimescale, .towardZero)
@@ -43,22 +42,23 @@ extension CMTime {
     return .infinity(seconds < 0 ? -1 : 1)
   }
 
-  /// The time that is nearest to a number of seconds that was computed: `CMTimeMakeWithSeconds`
-  /// makes a unit less of what lies a last digit below a whole number.
+  /// Creates the time nearest to a computed number of seconds. In contrast, `CMTimeMakeWithSeconds`
+  /// rounds toward zero, so that a rounding error just below an integral number of units costs a
+  /// unit.
   package init(nearest seconds: Double, preferredTimescale: CMTimeScale) {
     self = .make(seconds: seconds, timescale: preferredTimescale, .toNearestOrAwayFromZero)
   }
 }
 
-/// A time in seconds: infinite for an infinite time, NaN for one that is invalid or indefinite.
+/// Returns a time in seconds; infinite for an infinite time, NaN for an invalid or indefinite one.
 @discardableResult
 public func CMTimeGetSeconds(_ time: CMTime) -> Float64 {
   if time.isNumeric, time.timescale != 0 { return Double(time.value) / Double(time.timescale) }
   return time.isPositiveInfinity ? .infinity : time.isNegativeInfinity ? -.infinity : .nan
 }
 
-/// The absolute value of a time. A time that is not numeric is returned as it is, except that
-/// negative infinity becomes positive.
+/// Returns the absolute value of a time. A time that is not numeric is returned unchanged, except
+/// that negative infinity becomes positive infinity.
 @discardableResult
 public func CMTimeAbsoluteValue(_ time: CMTime) -> CMTime {
   if time.isNegativeInfinity { return .positiveInfinity }
@@ -69,11 +69,11 @@ public func CMTimeAbsoluteValue(_ time: CMTime) -> CMTime {
 }
 
 extension CMTime {
-  /// A number of seconds, as `CMTimeMakeWithSeconds`.
+  /// Creates a time from a number of seconds; see `CMTimeMakeWithSeconds`.
   public init(seconds: Double, preferredTimescale: CMTimeScale) {
     self = CMTimeMakeWithSeconds(seconds, preferredTimescale: preferredTimescale)
   }
 
-  /// The time in seconds, as `CMTimeGetSeconds`.
+  /// The time in seconds; see `CMTimeGetSeconds`.
   public var seconds: Double { CMTimeGetSeconds(self) }
 }
