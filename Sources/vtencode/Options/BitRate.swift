@@ -2,7 +2,7 @@
 import ArgumentParser
 import Foundation
 
-/// Bits a second, as people write them: `1500000`, `1500k`, `1.5M`.
+/// A bit rate in bits a second, given as `1500000`, `1500k`, `1.5M` or `1G`.
 struct BitRate: ExpressibleByArgument, Sendable, Equatable {
   static let allowed = 1_000...1_000_000_000
 
@@ -12,7 +12,8 @@ struct BitRate: ExpressibleByArgument, Sendable, Equatable {
     self.bitsPerSecond = bitsPerSecond
   }
 
-  /// Takes any number; whether it is in the allowed range is checked where the message can say so.
+  /// Reads any finite number, also outside of `allowed`: the options check the range, so that their
+  /// error can name it.
   init?(argument: String) {
     var digits = argument[...]
     var factor = 1.0
@@ -31,7 +32,8 @@ struct BitRate: ExpressibleByArgument, Sendable, Equatable {
 
   var defaultValueDescription: String { Wording.bitRate(Double(bitsPerSecond)) }
 
-  /// A rate that gives a good picture for a codec: so many bits for each sample.
+  /// Suggests a bit rate for a size, frame rate and codec: 0.11 bits per sample for H.264 and 0.07
+  /// for HEVC, at least 64 kbit/s.
   static func suggested(width: Int, height: Int, frameRate: Double, codec: Codec) -> BitRate {
     let bitsPerSample = codec == .hvc1 ? 0.07 : 0.11
     let rate = Double(width) * Double(height) * min(max(frameRate, 1), 240) * bitsPerSample
@@ -39,12 +41,14 @@ struct BitRate: ExpressibleByArgument, Sendable, Equatable {
     return BitRate(bitsPerSecond: min(max(Int(rounded), 64_000), allowed.upperBound))
   }
 
-  /// A rate for a movie: what its picture's size asks for, but no more than the movie has itself. More bits than the
-  /// source had would keep its faults, and nothing else.
+  /// Suggests a bit rate for a movie: the rate for its encoded size and frame rate, but not more
+  /// than the source itself has, scaled to the encoded size. Bits beyond the source's rate would
+  /// only preserve its coding artefacts.
   static func suggested(fit: PictureFit, source: MovieSource, codec: Codec) -> BitRate {
     let bySize = suggested(width: fit.width, height: fit.height, frameRate: source.frameRate, codec: codec)
     guard source.dataRate >= 8_000 else { return bySize }
-    // A smaller picture needs fewer bits, though not in proportion; a larger one has nothing more to say.
+    // A smaller picture needs fewer bits, though not in proportion to its area; an enlarged picture
+    // has no more detail than the source.
     let area = Double(fit.width * fit.height) / Double(max(source.width * source.height, 1))
     let ofSource = source.dataRate * pow(min(area, 1), 0.75)
     guard ofSource < Double(bySize.bitsPerSecond) else { return bySize }
@@ -53,8 +57,10 @@ struct BitRate: ExpressibleByArgument, Sendable, Equatable {
 }
 
 extension ExpressibleByArgument {
-  /// For options whose value the parser would refuse without a word of what is right.
-  /// - Parameter advice: says that, behind the value and the option.
+  /// Makes a `transform` for an option whose value the parser would otherwise reject without an
+  /// explanation.
+  /// - Parameter advice: describes the values that the option takes; the error message ends with
+  ///   it.
   static func reading(or advice: String) -> @Sendable (String) throws -> Self {
     { argument in
       guard let value = Self(argument: argument) else { throw ValidationError(advice) }

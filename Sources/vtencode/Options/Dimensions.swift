@@ -4,7 +4,8 @@ import VideoBitstream
 
 /// A picture's size in samples, written `640 360` or `640x360`.
 struct Dimensions: ExpressibleByArgument, Sendable, Equatable {
-  /// Sides of a picture of H.264: one pair of samples, to what level 6.2 allows.
+  /// The width and height in samples that `--dimensions` takes: from one chroma sample pair of
+  /// 4:2:0 to the longest side that H.264 allows (16,880 samples, level 6.2).
   static let allowed = 2...16_880
 
   var width: Int
@@ -21,7 +22,7 @@ struct Dimensions: ExpressibleByArgument, Sendable, Equatable {
     self.init(width: width, height: height)
   }
 
-  /// What is to be said of something else.
+  /// The text behind an argument that is not a size.
   static let advice = "it takes width and height, such as 640 360 or 640x360"
 
   func validate() throws {
@@ -30,7 +31,7 @@ struct Dimensions: ExpressibleByArgument, Sendable, Equatable {
     }
   }
 
-  /// Why it is not possible, and what is; nil if it is.
+  /// Why the size is not possible and which sizes are; nil if it is possible.
   var refusal: String? {
     guard Self.allowed.contains(width), Self.allowed.contains(height) else {
       return "width and height go from \(Self.allowed.lowerBound) to \(Self.allowed.upperBound)"
@@ -43,11 +44,12 @@ struct Dimensions: ExpressibleByArgument, Sendable, Equatable {
 }
 
 extension Dimensions {
-  /// Sides that a movie's pictures may have of themselves: those that are odd, or smaller than what is coded, are enlarged
-  /// for that, and a decoder crops them.
+  /// The sides, in samples, of pictures that are encoded at the movie's own size. A side that is
+  /// odd, or smaller than the smallest coded size, is enlarged for coding, and decoders crop it.
   static let encodable = 1...16_880
 
-  /// What no level of H.264 allows (A.3.1: MaxFS of level 6.2), nor libx265.
+  /// Checks a size against H.264's level 6.2 (A.3.1: MaxFS and the limit of each side), or against
+  /// what libx265 takes.
   /// - Returns: why a picture of this size cannot be encoded; nil if it can.
   func refusal(of codec: Codec) -> String? {
     switch codec {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-/// `--effort`, the same scale in all subcommands that encode.
+/// The option `--effort`, which has the same scale in all subcommands that encode.
 struct EffortOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -10,7 +10,7 @@ struct EffortOption: ParsableArguments {
       valueName: "0...9"))
   var effort: Int?
 
-  /// The option's former name, which is still taken.
+  /// `--speed`, the former name of `--effort`.
   @Option(name: .customLong("speed"), help: .hidden)
   var speed: Int?
 

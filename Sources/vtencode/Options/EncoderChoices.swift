@@ -3,7 +3,7 @@ import ArgumentParser
 import AVFoundation
 import VideoToolbox
 
-/// What `--codec` can say, by the four-character codes that movies carry, or by the names that people use.
+/// The values of `--codec`: the four-character codes of movies, or the codecs' common names.
 enum Codec: String, CaseIterable, ExpressibleByArgument, Sendable {
   case avc1
   case hvc1
@@ -32,7 +32,7 @@ enum Codec: String, CaseIterable, ExpressibleByArgument, Sendable {
     }
   }
 
-  /// Of the name of an elementary stream.
+  /// The file name extension of an elementary stream.
   var streamEnding: String {
     switch self {
     case .avc1: "264"
@@ -43,7 +43,7 @@ enum Codec: String, CaseIterable, ExpressibleByArgument, Sendable {
 
 /// The format in which pictures are decoded and handed to the session.
 enum PixelFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
-  /// In three planes, as video decoders and encoders have it: nothing is moved on the way.
+  /// Three planes, as decoders and encoders use them, so that pictures need no conversion.
   case planar420 = "y420"
   case video420v = "420v"
   case bgra = "BGRA"
@@ -63,7 +63,7 @@ enum Preset: String, CaseIterable, ExpressibleByArgument, Sendable {
   case balanced
   case highQuality
   case highSpeed
-  /// Of the low-latency mode.
+  /// For the low-latency mode.
   case videoConferencing
 
   var key: CFString {
@@ -84,7 +84,8 @@ enum Profile: String, CaseIterable, ExpressibleByArgument, Sendable {
   case constrainedHigh
   case main10
 
-  /// The session's constant, at the lowest level that fits; nil if the codec has no such profile.
+  /// The session's constant for this profile with an automatic level; nil if the codec has no such
+  /// profile.
   func level(for codec: Codec) -> CFString? {
     switch (codec, self) {
     case (.avc1, .baseline): kVTProfileLevel_H264_Baseline_AutoLevel
@@ -103,7 +104,7 @@ enum Profile: String, CaseIterable, ExpressibleByArgument, Sendable {
   }
 }
 
-/// Whether the quantiser may follow the activity within a picture.
+/// Whether the QP of a macroblock may depend on its activity.
 enum SpatialAdaptiveQP: String, CaseIterable, ExpressibleByArgument, Sendable {
   case `default`
   case disabled
@@ -116,13 +117,13 @@ enum SpatialAdaptiveQP: String, CaseIterable, ExpressibleByArgument, Sendable {
   }
 }
 
-/// What becomes of a picture whose shape is not that of `--dimensions`.
+/// How a picture is fitted into `--dimensions` if its aspect ratio differs.
 enum Scaling: String, CaseIterable, ExpressibleByArgument, Sendable {
-  /// All of it, with black bars.
+  /// Shows the whole picture, with black bars.
   case letterbox
-  /// As much of it as fills the frame.
+  /// Fills the frame and cuts off the picture's edges.
   case trim
-  /// All of it, out of shape.
+  /// Shows the whole picture with its aspect ratio changed.
   case stretch
 
   var mode: CFString {
@@ -134,14 +135,14 @@ enum Scaling: String, CaseIterable, ExpressibleByArgument, Sendable {
   }
 }
 
-/// What becomes of pictures whose lines are of two moments.
+/// How interlaced pictures are deinterlaced.
 enum Deinterlacing: String, CaseIterable, ExpressibleByArgument, Sendable {
-  /// A picture for both fields together.
+  /// Makes one picture of the two fields of a frame.
   case frame
-  /// A picture for each field: twice as many.
+  /// Makes one picture of each field, which doubles the frame rate.
   case field
 
-  /// For the reader's settings.
+  /// The value of `kVTDecompressionPropertyKey_DeinterlaceMode`.
   var mode: CFString {
     switch self {
     case .frame: kVTDecompressionProperty_DeinterlaceMode_Temporal
@@ -150,20 +151,21 @@ enum Deinterlacing: String, CaseIterable, ExpressibleByArgument, Sendable {
   }
 }
 
-/// What becomes of the sound.
+/// How the sound is written.
 enum SoundChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
-  /// Copied where the output's container is known to hold it, otherwise encoded as AAC.
+  /// Copies a track where the output's container is known to hold its format, and encodes it as AAC
+  /// otherwise.
   case auto
   case copy
   case aac
   case none
 }
 
-/// How progress is told.
+/// How progress is reported.
 enum ProgressStyle: String, CaseIterable, ExpressibleByArgument, Sendable {
-  /// A bar on a terminal, a line every few seconds elsewhere.
+  /// A progress bar on a terminal, or a line every few seconds elsewhere.
   case auto
-  /// One JSON object a line, on standard error.
+  /// One JSON object per line, on standard error.
   case json
   case none
 }

@@ -2,7 +2,7 @@
 import ArgumentParser
 import Foundation
 
-/// What `streaming` and `transcoding` have in common.
+/// The options that all subcommands for encoding a movie share.
 struct EncodingOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
@@ -132,7 +132,7 @@ struct EncodingOptions: ParsableArguments {
   var savePower = false
 
   static let threadCounts = 1...128
-  /// Of names of elementary streams.
+  /// File name extensions of elementary streams.
   private static let streamEndings: Set = ["264", "h264", "avc", "265", "h265", "hevc"]
 
   @Option(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-// What several commands ask about their output, in the same words.
+// Options about the output that several subcommands share.
 
 struct FaststartOption: ParsableArguments {
   @Flag(help: "Do not move the index to the front of the file, where players on the web want it.")

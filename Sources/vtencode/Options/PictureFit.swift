@@ -2,33 +2,38 @@
 import CoreMedia
 import VideoToolbox
 
-/// How the source's pictures become the encoded ones: sizes as a person sees them, after rotation and with square
-/// samples, against sizes as they are stored.
+/// How the source's pictures are fitted into the encoded picture. The user gives sizes as
+/// displayed, after rotation and with square samples; `width` and `height` are sizes as stored.
 struct PictureFit: Sendable, Equatable {
-  /// Of the encoded picture, as stored.
+  /// The encoded picture's width and height in samples, as stored.
   var width: Int
   var height: Int
-  /// One of the `kVTScalingMode_` values for a picture that is not encoded as it is; nil if it is.
+  /// The `kVTScalingMode_` value with which pictures are scaled; nil if they are encoded at their
+  /// own size.
   var scaling: String?
-  /// Of the source's sample; nil where the encoded picture has square ones.
+  /// Whether the encoded picture has the source's sample aspect ratio; if not, its samples are
+  /// square.
   var keepsPixelAspect = true
-  /// What a person should know about it.
+  /// A remark for the user about the size; nil if there is nothing to say.
   var notice: String?
 
-  /// All of the picture, of square samples.
+  /// Stretches the whole picture to a size with square samples.
   init(stretchedTo width: Int, _ height: Int) {
     (self.width, self.height) = (width, height)
     keepsPixelAspect = false
   }
 
+  /// Fits a movie's pictures into the size that the user asked for.
   /// - Parameters:
-  ///   - source: the movie's stored size, the shape of its samples, and whether it is shown on its side.
-  ///   - wish: the size asked for, as a person sees it.
+  ///   - source: the movie's stored size, sample aspect ratio and rotation.
+  ///   - wish: the displayed size that was asked for; nil keeps the source's size.
+  ///   - choice: how a picture with another aspect ratio is fitted.
   init(source: SourceShape, wish: Dimensions?, scaling choice: Scaling) {
     guard let wish else {
       width = source.width
       height = source.height
-      // 4:2:0 streams have even sides: the session repeats the last column or row, for scaling would blur all of them.
+      // 4:2:0 streams have even sides. The session repeats the last column or row of an odd side,
+      // because scaling would blur the whole picture.
       let coded = ((width + 1) & ~1, (height + 1) & ~1)
       if coded != (width, height) {
         notice =
@@ -37,7 +42,7 @@ struct PictureFit: Sendable, Equatable {
       }
       return
     }
-    // Stored on its side, the picture is encoded on its side too.
+    // A picture that is stored rotated by a quarter turn is encoded with the same rotation.
     width = source.isOnItsSide ? wish.height : wish.width
     height = source.isOnItsSide ? wish.width : wish.height
     keepsPixelAspect = false
@@ -46,7 +51,7 @@ struct PictureFit: Sendable, Equatable {
     let shape = Double(source.width) * source.pixelAspect / Double(source.height)
     let room = Double(width) / Double(height)
     guard choice == .letterbox, abs(shape / room - 1) > 0.01 else { return }
-    // What black bars leave, as a person sees it.
+    // The part of the frame that the black bars leave, as displayed.
     let fitted =
       shape > room
       ? (width, Int((Double(width) / shape / 2).rounded()) * 2)
@@ -58,27 +63,27 @@ struct PictureFit: Sendable, Equatable {
   }
 }
 
-/// The shape of a movie's pictures.
+/// The size and aspect ratio of a movie's pictures.
 struct SourceShape: Sendable, Equatable {
-  /// As stored.
+  /// The stored width and height in samples.
   var width: Int
   var height: Int
-  /// Width of a sample for a height of 1.
+  /// The sample aspect ratio: a sample's width divided by its height.
   var pixelAspect = 1.0
-  /// Shown after a quarter turn.
+  /// Whether the picture is displayed after a quarter turn.
   var isOnItsSide = false
 }
 
 extension MovieSource {
-  /// Of a call's pictures, whose samples are square.
-  ///
+  /// Computes the size of the pictures in a call, which have square samples.
   /// - Parameter wish: the size asked for; nil for the movie's own.
-  /// - Throws: a `Failure` for sizes that no encoder takes.
+  /// - Returns: the width and height in samples, both even unless `wish` says otherwise.
+  /// - Throws: a `Failure` if no encoder takes the size.
   func callSize(_ wish: Dimensions?) throws -> (width: Int, height: Int) {
-    // A call has no clean aperture: an odd side is cut by one sample.
+    // A call's stream has no clean aperture, so one sample of an odd side is cut off.
     func even(_ side: Int) -> Int { max(side & ~1, 2) }
     let square = even(Int(clamping: (Double(width) * shape.pixelAspect).rounded()))
-    // A shape that no picture has is not believed.
+    // If the sample aspect ratio gives a width that cannot be encoded, it is ignored.
     let shown = Dimensions.encodable.contains(square) ? square : even(width)
     let size = (width: wish?.width ?? shown, height: wish?.height ?? even(height))
     guard Dimensions.encodable.contains(size.width), Dimensions.encodable.contains(size.height) else {
