@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Passes elements from one thread to another and holds at most `capacity` of them, so that memory stays
-/// bounded whichever side is faster.
+/// A first-in, first-out queue between two threads that holds at most `capacity` elements, so that
+/// memory stays bounded whichever side is faster.
 final class BoundedQueue<Element>: @unchecked Sendable {
-  // Sendable: `condition` guards what changes.
+  // Sendable: `condition` guards the mutable state.
   private let capacity: Int
   private var elements: [Element] = []
   private var state = State.open
@@ -12,9 +12,9 @@ final class BoundedQueue<Element>: @unchecked Sendable {
 
   private enum State {
     case open
-    /// No more elements will come; what is queued is still handed out.
+    /// No more elements will come; the queued ones are still handed out.
     case ended((any Error)?)
-    /// Nobody wants any more.
+    /// The consumer takes no more elements.
     case cancelled
   }
 
@@ -23,7 +23,7 @@ final class BoundedQueue<Element>: @unchecked Sendable {
     elements.reserveCapacity(capacity)
   }
 
-  /// Whether nobody takes elements any more.
+  /// Whether the consumer takes no more elements.
   var isCancelled: Bool {
     condition.lock()
     defer { condition.unlock() }
@@ -31,7 +31,8 @@ final class BoundedQueue<Element>: @unchecked Sendable {
     return false
   }
 
-  /// Waits for room. False if nobody takes elements any more.
+  /// Waits for room and appends an element.
+  /// - Returns: false if the consumer takes no more elements.
   func push(_ element: sending Element) -> Bool {
     condition.lock()
     defer { condition.unlock() }
@@ -42,8 +43,8 @@ final class BoundedQueue<Element>: @unchecked Sendable {
     return true
   }
 
-  /// Does not wait for room.
-  /// - Returns: Whether there was some; nil if nobody takes elements any more.
+  /// Appends an element if there is room, and does not wait.
+  /// - Returns: whether there was room; nil if the consumer takes no more elements.
   func offer(_ element: sending Element) -> Bool? {
     condition.lock()
     defer { condition.unlock() }
@@ -54,7 +55,9 @@ final class BoundedQueue<Element>: @unchecked Sendable {
     return true
   }
 
-  /// Waits for an element. Nil at the end; throws the error that the other side ended with.
+  /// Waits for an element and removes it from the queue.
+  /// - Returns: the element; nil at the end or after `cancel()`.
+  /// - Throws: the error that the producer ended with.
   func pop() throws -> Element? {
     condition.lock()
     defer { condition.unlock() }
@@ -69,7 +72,7 @@ final class BoundedQueue<Element>: @unchecked Sendable {
     return nil
   }
 
-  /// Says that no more elements come.
+  /// Marks the end of the elements, with an error if the producer failed.
   func end(_ error: (any Error)? = nil) {
     condition.lock()
     if case .open = state { state = .ended(error) }
@@ -77,7 +80,7 @@ final class BoundedQueue<Element>: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Says that no more elements are wanted, and drops those queued.
+  /// Drops the queued elements and takes no more.
   func cancel() {
     condition.lock()
     state = .cancelled

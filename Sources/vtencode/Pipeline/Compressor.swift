@@ -2,10 +2,10 @@
 import Foundation
 import VideoToolbox
 
-/// A compression session, set up as a plan asks.
+/// A compression session with the settings of an `EncodingPlan`.
 final class Compressor: @unchecked Sendable {
-  // Sendable: called by one task, frame after frame.
-  /// What the session says about a frame: a sample, or nothing if the frame was dropped.
+  // Sendable: only one task calls it, one frame after the other.
+  /// The session's result for a frame: a sample, or nil if the frame was dropped.
   typealias Output = @Sendable (Result<CMSampleBuffer?, Failure>) -> Void
 
   private let encoder: EncoderSession
@@ -13,17 +13,23 @@ final class Compressor: @unchecked Sendable {
   var encoderID: String { encoder.id }
   private let output: Output
   private let conferencing: ConferencingPlan?
-  /// Of the encoding stage alone.
+  /// The average bit rate that `--rate-steps` has set last, in bits a second. Only the thread that
+  /// encodes uses it.
   private var rate: Int
   private var start: CMTime?
-  /// Bits a second of the pass that is under way, or is to begin.
+  /// The bit rate of the current or next pass, in bits a second.
   var passRate: Int
-  /// Which property is the rate of a pass.
+  /// The session property that holds the rate of a pass.
   let rateKey: CFString
-  /// Whether each pass is begun and ended.
+  /// Whether the session encodes in several passes, so that each one is begun and ended.
   private(set) var makesPasses = false
 
-  /// - Parameter storage: for several passes, if the encoder makes them.
+  /// - Parameters:
+  ///   - plan: the settings.
+  ///   - source: the movie, whose format, colours and duration the session is told.
+  ///   - storage: the storage for several passes; nil for one pass.
+  ///   - output: is called with the result of each frame.
+  /// - Throws: a `Failure` if no session takes the settings.
   init(
     _ plan: EncodingPlan, source: MovieSource, storage: VTMultiPassStorage? = nil, output: @escaping Output
   ) throws {
@@ -40,7 +46,7 @@ final class Compressor: @unchecked Sendable {
       ? kVTCompressionPropertyKey_AverageBitRate : kVTCompressionPropertyKey_VariableBitRate
     try configure(plan, source: source)
     if let storage { makesPasses = attach(storage, isOnDemand: plan.makesPassesOnDemand) }
-    // A pass is prepared when it begins.
+    // `beginPass` prepares a session of several passes.
     guard !makesPasses else { return }
     try encoder.prepare()
   }
@@ -65,10 +71,10 @@ final class Compressor: @unchecked Sendable {
     }
   }
 
-  /// Returns when the output of every frame has been delivered.
+  /// Waits until the output of every frame has been delivered.
   func complete() throws { try encoder.complete() }
 
-  /// The session's settings as they are, for `--verbose`.
+  /// The session's current settings, for `--verbose`.
   func settings() -> [(String, String)] {
     var properties: CFDictionary?
     guard
@@ -81,23 +87,26 @@ final class Compressor: @unchecked Sendable {
 
   // MARK: Settings
 
-  /// No stretch of a stream as long as this may carry more than the highest bit rate: two key frames of the usual
-  /// interval. Over less, an encoder that keeps a part of its buffer for the next key frame leaves up to a
-  /// fifth of the rate unused where key frames are most of the bits. A short movie has less time to come back from
-  /// its opening, so that half of it counts there.
+  /// The window of the data rate limit in seconds: no stretch of a stream as long as this may carry
+  /// more than the highest bit rate. Four seconds are two key frame intervals of the usual length.
+  /// With a shorter window, an encoder that keeps a part of its buffer for the next key frame
+  /// leaves up to a fifth of the rate unused where key frames are most of the bits. A short movie
+  /// has less time to recover from its opening, so the window is at most half of it, but at least
+  /// 1.75 s.
   private static func limitedSeconds(of movie: Double?) -> Double {
     min(max((movie ?? .infinity) / 2, 1.75), 4)
   }
 
-  /// Frames to look ahead where nobody said: those of `plan`, for an encoder that looks ahead by default and no preset that
-  /// names some.
+  /// The number of look-ahead frames if the user named none: the plan's, if the encoder looks ahead
+  /// by default and the preset sets no number.
   private func usualLookAhead(_ plan: EncodingPlan) -> Int? {
     guard ListedEncoder.named(encoderID)?.looksAheadByDefault == true else { return nil }
     let named = encoder.value(kVTCompressionPropertyKey_SuggestedLookAheadFrameCount) as? NSNumber
     return (named?.intValue ?? 0) > 0 ? nil : plan.usualLookAhead
   }
 
-  /// The rate nearest to a source's that encoders expect: a picture an hour, or a million a second, is for its times to say.
+  /// Limits the expected frame rate to what encoders accept, 0.001 to 1000 frames a second. The
+  /// time stamps tell the actual rate of a source outside of that range.
   static func expectedFrameRate(_ rate: Double) -> Double { min(max(rate, 0.001), 1000) }
 
   private func configure(_ plan: EncodingPlan, source: MovieSource) throws {
@@ -110,7 +119,7 @@ final class Compressor: @unchecked Sendable {
         try set(kOVTCompressionPropertyKey_Effort, effort, for: "--effort")
       }
     }
-    // Movies and elementary streams hold them all.
+    // Movies and elementary streams can hold several picture parameter sets.
     _ = VTSessionSetProperty(
       session, key: kOVTCompressionPropertyKey_AllowsSeveralPictureParameterSets, value: kCFBooleanTrue)
     try set(kVTCompressionPropertyKey_RealTime, plan.purpose != .transcoding, for: plan.purpose.rawValue)
@@ -118,7 +127,7 @@ final class Compressor: @unchecked Sendable {
       kVTCompressionPropertyKey_ExpectedFrameRate, Self.expectedFrameRate(plan.frameRate),
       for: "this frame rate")
     if let seconds = plan.expectedDuration(of: source) {
-      // A hint: an encoder that makes nothing of it is none the worse.
+      // This is only a hint, so an encoder without the property is no error.
       _ = VTSessionSetProperty(
         session, key: kVTCompressionPropertyKey_ExpectedDuration, value: NSNumber(value: seconds))
     }
@@ -128,7 +137,7 @@ final class Compressor: @unchecked Sendable {
         (kVTCompressionPropertyKey_MoreFramesAfterEnd, plan.hasFramesAfter),
       ] {
         let status = VTSessionSetProperty(session, key: key, value: NSNumber(value: value))
-        // Without a buffer there is nothing to agree upon.
+        // Segments need to agree only on the state of a decoder's buffer.
         guard status == noErr || !plan.keepsToBuffer else {
           throw Failure(Self.sharesNoBuffer(encoderID), status: 64)
         }
@@ -143,7 +152,7 @@ final class Compressor: @unchecked Sendable {
     } else {
       try set(kVTCompressionPropertyKey_AverageBitRate, plan.bitRate, for: "--bitrate")
       if plan.purpose == .streaming {
-        // A receiver's line has a limit, and its buffer holds some of what a key frame takes.
+        // A receiver's link has a limited rate, and its buffer absorbs part of a key frame.
         let seconds = Self.limitedSeconds(of: plan.expectedDuration(of: source))
         let limits: [NSNumber] = [
           NSNumber(value: Int(plan.highestBitRate / 8 * seconds)), NSNumber(value: seconds),
@@ -202,7 +211,7 @@ final class Compressor: @unchecked Sendable {
     }
   }
 
-  /// What to do with an encoder whose segments have each a buffer of its own.
+  /// The error text for an encoder that cannot share a decoder's buffer between segments.
   static func sharesNoBuffer(_ encoder: String) -> String {
     "\(encoder) keeps no decoder's buffer over segments, as --cbr and --max-rate ask for; take the package's own H.264 "
       + "encoder (no --encoder, --codec avc1), or encode the movie whole (no split, no --jobs), or leave that option out"
@@ -219,7 +228,7 @@ final class Compressor: @unchecked Sendable {
     if let qp = mode.maximumQP { try set(kVTCompressionPropertyKey_MaxAllowedFrameQP, qp, for: "--max-qp") }
     if mode.usesLongTermReferences { try set(kVTCompressionPropertyKey_EnableLTR, true, for: "--ltr") }
     if mode.measuresQuality {
-      // The report of an encoder that cannot is without that chart.
+      // The report has no chart of the PSNR if the encoder does not compute the error.
       VTSessionSetProperty(
         session, key: kVTCompressionPropertyKey_CalculateMeanSquaredError, value: NSNumber(value: true))
     }
@@ -248,7 +257,7 @@ final class Compressor: @unchecked Sendable {
     try encoder.set(key, value, for: option)
   }
 
-  /// The encoded picture means the same colours as the source.
+  /// Gives the encoded stream the source's colour description.
   private func copyColor(from format: CMFormatDescription) throws {
     try copyExtension(
       kCMFormatDescriptionExtension_ColorPrimaries, to: kVTCompressionPropertyKey_ColorPrimaries, from: format
@@ -265,7 +274,8 @@ final class Compressor: @unchecked Sendable {
       ),
       (kCMFormatDescriptionExtension_ContentLightLevelInfo, kVTCompressionPropertyKey_ContentLightLevelInfo),
     ] {
-      // An encoder without the messages loses a hint to displays, and no picture.
+      // These messages are only hints to displays, so an encoder that cannot write them is no
+      // error.
       guard let value = CMFormatDescriptionGetExtension(format, extensionKey: name) else { continue }
       _ = VTSessionSetProperty(session, key: key, value: value)
     }

@@ -2,7 +2,7 @@
 import AVFoundation
 import Foundation
 
-/// Where a run writes to, checked before anything is decoded.
+/// Where a run writes to. The place is checked before anything is decoded.
 struct Destination: Sendable {
   enum Kind: Sendable, Equatable {
     case movie(AVFileType)
@@ -11,31 +11,36 @@ struct Destination: Sendable {
   }
 
   var kind: Kind
-  /// Nil for standard output.
+  /// The file's path; nil for standard output.
   var path: String?
-  /// Whether what has the name may lose it: something had it when that was asked.
+  /// Whether an existing file may be replaced: it existed when the user was asked.
   var replaces = false
-  /// What is interrupted gets no name, not even that of a part.
+  /// Whether an interrupted run leaves no file at all, not even one with `-part` in its name.
   var isWholeOrNothing = false
-  /// The time of the source that is the movie's beginning.
+  /// The time in the source at which the movie begins.
   var movieStart = CMTime.zero
 
-  /// It says how its pictures are to be turned.
+  /// Whether the output can store a rotation of the picture.
   var hasTransform: Bool {
     if case .movie = kind { true } else { false }
   }
   var isStandardOutput: Bool { kind == .standardOutput }
   var name: String { path ?? "standard output" }
 
-  /// What may be advised where `--out` names no file that can be written: not every command has it.
+  /// What an error message may suggest if `--out` names no file that can be written; not every
+  /// subcommand takes all of it.
   struct Choices: Sendable {
     var hasCodec = true
     var takesPipe = true
   }
 
   /// - Parameters:
-  ///   - argument: what `--out` says; nil derives a name from the movie's.
-  ///   - suffix: what distinguishes the derived name, such as `transcoding`.
+  ///   - argument: the value of `--out`; nil derives a name from the movie's.
+  ///   - movie: the input's path.
+  ///   - suffix: is appended to the derived name, such as `transcoding`.
+  ///   - codec: the codec, which must fit the file name's extension.
+  ///   - choices: what error messages may suggest.
+  /// - Throws: a `Failure` if nothing can be written there.
   init(argument: String?, movie: String, suffix: String, codec: Codec, choices: Choices = Choices()) throws {
     if argument == "-" {
       kind = .standardOutput
@@ -51,14 +56,14 @@ struct Destination: Sendable {
     try checkPlace(path, movie: movie)
   }
 
-  /// A movie at a place that is known to be good.
+  /// A movie at a path that has already been checked.
   init(movie path: String, type: AVFileType, start: CMTime = .zero) {
     kind = .movie(type)
     self.path = path
     movieStart = start
   }
 
-  /// What a run writes to.
+  /// Makes the output that the run writes to.
   func makeOutput(source: MovieSource, plan: EncodingPlan) -> any Output {
     switch kind {
     case .movie(let type):
@@ -69,10 +74,11 @@ struct Destination: Sendable {
     }
   }
 
-  /// What a link's name leads to, there or not: a movie goes to its place, and the link stays.
+  /// Follows symbolic links to the path that they lead to, whether it exists or not. The movie is
+  /// written there, and the link stays.
   static func target(of path: String) -> String {
     var path = path
-    // As many as the system follows.
+    // Linux follows at most 40 links too.
     for _ in 0..<40 {
       guard let link = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { return path }
       path = link.hasPrefix("/") ? link : folder(of: path) + "/" + link
@@ -124,7 +130,7 @@ struct Destination: Sendable {
     }
   }
 
-  /// Whether two paths lead to one file, through links of any kind too, or would once it is there.
+  /// Whether two paths lead to the same file through links of any kind, or would if it existed.
   static func areSameFile(_ one: String, _ other: String) -> Bool {
     var first = stat()
     var second = stat()

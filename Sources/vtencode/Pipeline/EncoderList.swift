@@ -2,16 +2,17 @@
 import Foundation
 import VideoToolbox
 
-/// An encoder, as the public list describes it.
+/// An entry of `VTCopyVideoEncoderList`.
 struct ListedEncoder: Sendable {
   var id: String
   var name: String
   var codecType: CMVideoCodecType
   var codecName: String
   var isHardware: Bool
-  /// Does well with a look-ahead where a stream may wait for one and nobody names a number of frames.
+  /// Whether a look-ahead is worth its delay with this encoder where the user names no number of
+  /// frames.
   var looksAheadByDefault: Bool
-  /// Any number of threads gives the same bits.
+  /// Whether the stream is the same for any number of threads.
   var isIndependentOfThreadCount: Bool
 
   static func all() throws -> [ListedEncoder] {
@@ -23,7 +24,7 @@ struct ListedEncoder: Sendable {
     return entries.compactMap { ListedEncoder($0) }
   }
 
-  /// The encoder of this identifier; nil if there is none here.
+  /// The encoder with this identifier; nil if there is none on this machine.
   static func named(_ id: String) -> ListedEncoder? { (try? all())?.first { $0.id == id } }
 
   private init?(_ entry: [CFString: Any]) {

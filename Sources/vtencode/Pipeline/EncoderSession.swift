@@ -2,15 +2,15 @@
 import Foundation
 import VideoToolbox
 
-/// What a compression session is wanted for.
+/// What a compression session is created for.
 struct EncoderWish: Sendable {
   var codec = Codec.avc1
   var width: Int
   var height: Int
-  /// The encoder to take, and no other; nil takes the usual one.
+  /// The identifier of the only encoder to use; nil uses the usual one.
   var id: String?
   var isLowLatency = false
-  /// Of the pictures that will come, if it is known.
+  /// The pixel format of the source pictures, if it is known.
   var pixelFormat: OSType?
 
   fileprivate var specification: CFDictionary? {
@@ -20,7 +20,7 @@ struct EncoderWish: Sendable {
     return wishes.isEmpty ? nil : wishes as CFDictionary
   }
 
-  /// Why there is no session, and what to do about it.
+  /// The error for a session that could not be created, with advice.
   fileprivate func refusal(_ status: OSStatus) -> Failure {
     let what = "\(codec.name) at \(width)x\(height)"
     guard status == kVTCouldNotFindVideoEncoderErr else {
@@ -42,11 +42,11 @@ struct EncoderWish: Sendable {
   }
 }
 
-/// A compression session, from its making to its end: every subcommand that encodes has its own through this, and says the
-/// same where it fails.
+/// A compression session from its creation to its invalidation. Every subcommand that encodes uses
+/// it, so that all report errors in the same words.
 final class EncoderSession: Sendable {
   let session: VTCompressionSession
-  /// Of the encoder that the session got.
+  /// The identifier of the encoder that the session uses.
   let id: String
   private let wish: EncoderWish
 
@@ -72,7 +72,12 @@ final class EncoderSession: Sendable {
 
   // MARK: Settings
 
-  /// - Parameter what: whose value it is, as a person knows it.
+  /// Sets a property.
+  /// - Parameters:
+  ///   - key: the property.
+  ///   - value: its value.
+  ///   - what: the option that the value comes from, as the user knows it.
+  /// - Throws: a `Failure` if the encoder does not support the property or rejects the value.
   func set(_ key: CFString, _ value: Any, for what: String) throws {
     let status = VTSessionSetProperty(session, key: key, value: value as CFTypeRef)
     switch status {
@@ -84,8 +89,8 @@ final class EncoderSession: Sendable {
     }
   }
 
-  /// Sets what an encoder is none the worse without.
-  /// - Returns: Whether it took it.
+  /// Sets a property that the encoder may lack.
+  /// - Returns: whether the encoder accepted it.
   @discardableResult
   func hint(_ key: CFString, _ value: Any) -> Bool {
     VTSessionSetProperty(session, key: key, value: value as CFTypeRef) == noErr
@@ -116,10 +121,15 @@ final class EncoderSession: Sendable {
 
   // MARK: Frames
 
+  /// Passes a frame to the session.
   /// - Parameters:
-  ///   - duration: invalid if it is not known.
-  ///   - options: keys `kVTEncodeFrameOptionKey_...`.
-  ///   - output: called on the session's thread with the sample, or with nothing if the frame was dropped.
+  ///   - picture: the frame.
+  ///   - time: its presentation time.
+  ///   - duration: its duration; invalid if it is not known.
+  ///   - options: frame options, with keys `kVTEncodeFrameOptionKey_...`.
+  ///   - output: is called on the session's thread with the sample, or with nil if the frame was
+  ///     dropped.
+  /// - Throws: a `Failure` if the session rejects the frame.
   func encode(
     _ picture: CVPixelBuffer, at time: CMTime, duration: CMTime, options: [CFString: Any],
     output: @escaping @Sendable (Result<CMSampleBuffer?, Failure>) -> Void
@@ -143,19 +153,20 @@ final class EncoderSession: Sendable {
     Failure("\(what) \(Wording.fixed(time.seconds, 3)) s (error \(status))")
   }
 
-  /// Returns when the output of every frame has been delivered.
-  /// - Parameter time: of the last of these frames; invalid for all.
+  /// Waits until the output of the frames has been delivered.
+  /// - Parameter time: the presentation time of the last frame to wait for; invalid waits for all.
   func complete(through time: CMTime = .invalid) throws {
     let status = VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: time)
     guard status == noErr else { throw Failure("the encoder could not finish (error \(status))") }
   }
 }
 
-/// Whether an encoder that a session would take makes several passes, for what runs without a session of our own.
+/// Whether the encoder that a session would choose encodes in several passes. For code that does
+/// not create a session itself.
 func encoderMakesPasses(_ codec: CMVideoCodecType, encoderID: String? = nil) -> Bool {
   let specification = encoderID.map { [kVTVideoEncoderSpecification_EncoderID: $0] as CFDictionary }
   var properties: CFDictionary?
-  // The properties are the same at any size that the encoder takes.
+  // An encoder has the same properties at all sizes that it takes.
   let status = VTCopySupportedPropertyDictionaryForEncoder(
     width: 640, height: 360, codecType: codec, encoderSpecification: specification, encoderIDOut: nil,
     supportedPropertiesOut: &properties)

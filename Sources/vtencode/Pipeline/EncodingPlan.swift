@@ -2,9 +2,9 @@
 import AVFoundation
 import Foundation
 
-/// Everything that a run does, worked out from the options and the movie before it starts.
+/// All settings of a run, derived from the options and the movie before it starts.
 struct EncodingPlan: Sendable {
-  /// What distinguishes the subcommands.
+  /// The subcommand's purpose, which decides the mode and the defaults.
   enum Purpose: String, Sendable {
     case conferencing
     case streaming
@@ -13,19 +13,19 @@ struct EncodingPlan: Sendable {
 
   var purpose: Purpose
   var codec: Codec
-  /// The encoded picture, and how the source's becomes it.
+  /// The size of the encoded picture, and how the source's pictures are scaled to it.
   var fit: PictureFit
   var width: Int { fit.width }
   var height: Int { fit.height }
   var frameRate: Double
-  /// Bits a second to ask the session for.
+  /// The bit rate that the session is asked for, in bits a second.
   var bitRate: Int
-  /// In place of a bit rate, 0 to 1.
+  /// The quality that replaces the bit rate, 0 to 1.
   var quality: Double?
-  /// A single picture is encoded. It is shown as long as one likes, so that bits in a second say nothing of it: it gets a
-  /// quality.
+  /// Whether a single picture is encoded. It has no duration of its own and so no meaningful bit
+  /// rate; it is encoded by quality.
   let isStill: Bool
-  /// Bits a second that a stream may carry, over some seconds.
+  /// The highest bit rate of a stream over a window of some seconds, in bits a second.
   let highestBitRate: Double
   var pixelFormat: PixelFormat
   var preset: Preset?
@@ -33,64 +33,70 @@ struct EncodingPlan: Sendable {
   var keyframeInterval: Int?
   var keyframeDuration: Double?
   var lookAheadFrames: Int?
-  /// What an encoder that looks ahead by default does where neither the user nor a preset says.
+  /// The look-ahead, in frames, of an encoder that looks ahead by default if neither the user nor a
+  /// preset sets it.
   var usualLookAhead: Int?
   var spatialAdaptiveQP: SpatialAdaptiveQP?
   var isConstantBitRate: Bool
-  /// Bits a second at which a decoder's buffer fills, and the seconds of them, or of a constant rate, that it holds.
+  /// The bit rate at which a decoder's buffer fills, in bits a second, and the buffer's size in
+  /// seconds of that rate, or of the constant bit rate.
   var maximumRate: Int?
   var bufferSeconds: Double?
-  /// All segments of a movie are one stream for a decoder's buffer.
+  /// Whether the stream conforms to a decoder's buffer, which all segments of a movie then share.
   var keepsToBuffer: Bool { isConstantBitRate || maximumRate != nil }
-  /// The stream says what its decoder's buffer is.
+  /// Whether the stream describes its decoder's buffer (HRD parameters and SEI messages).
   var writesBufferTiming: Bool
   var savesPower: Bool
   var threads: Int?
-  /// At most, over the whole movie.
+  /// The largest number of passes over the whole movie.
   var passes = 1
-  /// A second pass is made only where the first has missed the rate, or is uneven.
+  /// Whether a second pass is made only if the first one missed the rate or its quality is uneven.
   var makesPassesOnDemand = false
-  /// A clip that has missed its rate may be encoded again.
+  /// Whether a clip that missed its rate may be encoded again.
   var mayEncodeAgain = true
-  /// What a first pass has learnt already: the file of a multi-pass storage.
+  /// The file of a multi-pass storage with the results of a first pass; nil if there is none.
   var statistics: String?
-  /// A miss of the rate that a third pass or a later one is spent on, as a share of it.
+  /// The deviation from the bit rate, as a fraction of it, above which a third or later pass is
+  /// made.
   var passTolerance = 0.005
-  /// From 0 (fastest) to 9 (best); nil leaves it to the preset.
+  /// The encoder's effort from 0 (fastest) to 9 (best); nil leaves it to the preset.
   var effort: Int?
-  /// An encoder that has no such choice encodes as it can.
+  /// Whether an encoder without the property for the effort may ignore it.
   var isEffortHint = false
   var frameLimit: Int?
   /// The part of the movie to encode; nil is all of it.
   var range: CMTimeRange?
-  /// Whether other segments of the movie are joined before and after that.
+  /// Whether other segments of the movie are joined before the range, and after it.
   var hasFramesBefore = false
   var hasFramesAfter = false
-  /// The encoder to take, and no other.
+  /// The identifier of the only encoder to use; nil uses the usual one.
   var encoderID: String?
   var isPaced: Bool
   var audio: SoundChoice
-  /// Bits a second of sound that is encoded.
+  /// The bit rate of encoded sound, in bits a second.
   var audioBitRate: Int?
   var keepsSubtitles = true
   var keepsChapters = true
   var isFastStart: Bool
-  /// Nil leaves interlaced pictures as they are.
+  /// How interlaced pictures are deinterlaced; nil leaves them as they are.
   var deinterlacing: Deinterlacing?
-  /// The source has a high dynamic range and the encoded picture 8 bits: its tones are mapped to BT.709.
+  /// Whether tones are mapped to BT.709, because the source has a high dynamic range and the
+  /// encoded picture 8 bits.
   var mapsTones: Bool
   var progress: ProgressStyle
   var isVerbose: Bool
-  /// What a person should know before it starts: what of the source is changed or left out.
+  /// What the user should know before the run starts: what of the source is changed or left out.
   var notices: [String] = []
-  /// What only the low-latency mode has.
+  /// The settings of the low-latency mode; nil in the others.
   var conferencing: ConferencingPlan?
 
-  /// The `--quality` of a single picture where the user names none: one that is looked at for longer than a movie's.
+  /// The `--quality` of a single picture if the user gives none. It is higher than a movie's,
+  /// because a picture is looked at for longer.
   static let qualityOfStills = 0.7
 
-  /// Frames: a second or two. Viewers of a stream wait as long for its player's buffer, and key frames are shared out over
-  /// what is seen of the next ones.
+  /// The look-ahead of `streaming` in frames: two seconds, at most 20 frames. A player's buffer
+  /// delays a stream for about as long anyway, and key frames are coded better if the frames that
+  /// refer to them are known.
   private static func streamingLookAhead(_ frameRate: Double) -> Int {
     min(max(Int((frameRate * 2).rounded()), 1), 20)
   }
@@ -100,7 +106,8 @@ struct EncodingPlan: Sendable {
     self.isPaced = isPaced
     codec = options.codec
     fit = PictureFit(source: source.shape, wish: options.dimensions, scaling: options.scaling)
-    // What another encoder takes is its own matter.
+    // Only the default encoders' limits are known here; an encoder that the user names reports its
+    // own.
     if options.encoder == nil,
       let refusal = Dimensions(width: fit.width, height: fit.height).refusal(of: codec)
     {
@@ -124,11 +131,12 @@ struct EncodingPlan: Sendable {
         throw Failure(
           "--max-rate is for a stream that waits in a buffer, and a call does not; leave it out", status: 64)
       }
-      // A rate that was not asked for gives way.
+      // A suggested rate is lowered to the highest rate, whether the user gave it or not:
+      // `EncodingOptions` has refused a larger `--bitrate`.
       bitRate = min(bitRate, maximumRate)
     }
     highestBitRate = Double(bitRate) * 1.5
-    // Cameras give 420v, so a call is measured with that.
+    // Cameras deliver 420v, so the measurement of a call includes its conversion.
     let usual = purpose == .conferencing ? PixelFormat.video420v : .planar420
     let keepsDepth = source.isDeep && codec == .hvc1 && purpose != .conferencing && options.profile != .main
     pixelFormat =
@@ -139,7 +147,7 @@ struct EncodingPlan: Sendable {
     profile = options.profile
     keyframeInterval = options.keyframeInterval
     keyframeDuration = options.keyframeDuration
-    // Whoever joins a stream waits for the next key frame.
+    // A viewer who joins a stream waits for the next key frame, so it comes every two seconds.
     if purpose == .streaming, keyframeInterval == nil, keyframeDuration == nil { keyframeDuration = 2 }
     lookAheadFrames = options.lookAheadFrames
     if purpose == .streaming { usualLookAhead = Self.streamingLookAhead(frameRate) }
@@ -173,8 +181,9 @@ struct EncodingPlan: Sendable {
     try checkBufferTiming()
   }
 
-  /// What is only known with the output.
-  /// - Returns: That the rate of the sound changes nothing, where all of it is copied.
+  /// Adds the notice about the sound that is known only when the output's file type is.
+  /// - Returns: the notice that `--audio-bitrate` has no effect because all sound is copied; nil
+  ///   otherwise.
   mutating func noteSound(of source: MovieSource, in kind: Destination.Kind) -> String? {
     guard audioBitRate != nil, audio == .auto, case .movie(let type) = kind, !source.sounds.isEmpty,
       source.sounds.allSatisfy({ $0.isPlayable(in: type) })
@@ -216,14 +225,15 @@ struct EncodingPlan: Sendable {
     return notices
   }
 
-  /// Where a run of so many frames ends at the latest; infinity where all are encoded.
+  /// The time by which a run of `frameLimit` frames has ended; infinity where all frames are
+  /// encoded.
   func latestEnd(of source: MovieSource) -> CMTime {
     guard let frameLimit, source.frameRate > 0 else { return .positiveInfinity }
-    // Frames may come at other times than the rate says.
+    // The actual frame times may be later than the frame rate says, so there is a margin.
     return CMTime(nearest: Double(frameLimit) / source.frameRate * 1.5 + 5, preferredTimescale: 1000)
   }
 
-  /// Seconds that will be encoded, as far as the movie says how long it is.
+  /// The duration that will be encoded, in seconds; nil if the movie does not say how long it is.
   func expectedDuration(of source: MovieSource) -> Double? {
     guard let frames = source.expectedFrames else { return nil }
     return Double(min(frames, frameLimit ?? .max)) / source.frameRate

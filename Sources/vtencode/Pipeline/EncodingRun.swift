@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What the encoding subcommands do alike, from the options to the summary.
+/// The steps that the encoding subcommands share, from the options to the summary.
 enum EncodingRun {
   static func perform(
     _ options: EncodingOptions, purpose: EncodingPlan.Purpose, isPaced: Bool,
@@ -33,9 +33,9 @@ enum EncodingRun {
     try finish(report, destination, source: source.name, isInterrupted: wasInterrupted)
   }
 
-  /// Tells what came of a run.
-  /// - Parameter heading: stands above the summary.
-  /// - Throws: a `Failure` with the status of a run that was interrupted, or whose movie is damaged.
+  /// Prints the summary of a run and its last progress event.
+  /// - Parameter heading: text above the summary.
+  /// - Throws: a `Failure` with the exit status of an interrupted run or of a damaged movie.
   static func finish(
     _ report: RunReport, _ destination: Destination, source: String, heading: String = "",
     isInterrupted: Bool = false
@@ -44,7 +44,8 @@ enum EncodingRun {
     if report.plan.progress == .json {
       Console.conclude(RunEvent(report, destination: destination, isInterrupted: isInterrupted))
     }
-    // That nobody reads the summary is not what a caller has to know first.
+    // An error of printing the summary is thrown last: an interruption or damage matters more to
+    // the caller.
     var unsaid: (any Error)?
     if destination.isStandardOutput {
       Console.write(summary, to: STDERR_FILENO)
@@ -60,7 +61,7 @@ enum EncodingRun {
         status: Interrupt.shared.status)
     }
     if let damage = report.damage.summary {
-      // The summary has just said it to whoever reads both.
+      // If both outputs are terminals, the user has just read the damage in the summary.
       let isSaid = Console.standardOutputIsTerminal && Console.standardErrorIsTerminal
       throw Failure(
         "'\(source)' is damaged, and '\(output)' holds what could be read"

@@ -2,9 +2,9 @@
 import AVFoundation
 import Foundation
 
-/// One decoded picture and when it is shown.
+/// A decoded picture with its presentation time and duration.
 struct Frame: @unchecked Sendable {
-  // Sendable: handed from the reader to one encoder.
+  // Sendable: the reader hands it over to one encoder.
   let pixelBuffer: CVPixelBuffer
   let time: CMTime
   let duration: CMTime
@@ -22,14 +22,15 @@ final class FrameReader {
   private var count = 0
   private var end = CMTime.invalid
 
-  /// The encoder needs the processors more. Each thread of the decoder holds pictures.
+  /// Half of the processors, at most 8: the encoder needs them more, and each decoder thread holds
+  /// pictures.
   private static let threads = min(max(ProcessInfo.processInfo.activeProcessorCount / 2, 1), 8)
 
-  /// Pictures as a plan wants them encoded.
-  /// - Parameter pixelFormat: in place of the plan's.
+  /// Reads pictures as a plan has them encoded.
+  /// - Parameter pixelFormat: replaces the plan's pixel format.
   convenience init(_ source: MovieSource, plan: EncodingPlan, pixelFormat: OSType? = nil) throws {
     let format = pixelFormat ?? plan.pixelFormat.type
-    // Tones are mapped from all the bits that the source has.
+    // Tones are mapped from the source's full bit depth.
     let decoded = plan.mapsTones ? PixelFormat.video10Bit.type : format
     let adapter = PictureAdapter(plan.fit, pixelFormat: format, mapsTones: plan.mapsTones)
     try self.init(
@@ -37,10 +38,12 @@ final class FrameReader {
   }
 
   /// - Parameters:
-  ///   - pixelFormat: the format to decode to.
-  ///   - deinterlacing: what becomes of interlaced pictures; nil leaves them.
-  ///   - range: pictures that are shown from its start on and before its end; nil for all.
-  ///   - adapter: what else is to be done with the pictures.
+  ///   - source: the movie.
+  ///   - pixelFormat: the pixel format to decode to.
+  ///   - deinterlacing: how interlaced pictures are deinterlaced; nil leaves them as they are.
+  ///   - range: limits the pictures to those whose presentation time is in it; nil for all.
+  ///   - adapter: scales or converts each picture; nil if nothing is left to do.
+  /// - Throws: a `Failure` if the movie cannot be decoded.
   init(
     _ source: MovieSource, pixelFormat: OSType, deinterlacing: Deinterlacing? = nil,
     range: CMTimeRange? = nil,
@@ -58,7 +61,8 @@ final class FrameReader {
     }
     var settings: [String: Any] = [
       kCVPixelBufferPixelFormatTypeKey as String: pixelFormat,
-      // What lies outside of it is not to be seen, and the output has no word for that which all players know.
+      // Samples outside of the clean aperture must not be shown, and not all players respect a
+      // clean aperture in the output.
       OVTVideoCropsToCleanApertureKey: true,
       kVTDecompressionPropertyKey_ThreadCount as String: Self.threads,
     ]
@@ -68,23 +72,25 @@ final class FrameReader {
       settings[kVTDecompressionPropertyKey_DeinterlaceMode as String] = deinterlacing.mode as String
     }
     output = AVAssetReaderTrackOutput(track: source.video, outputSettings: settings)
-    // What can be read of a damaged movie is worth having, and the rest is told.
+    // The readable pictures of a damaged movie are encoded, and the damage is reported.
     output.ovtToleratesDamage = true
-    // The pictures go to the encoder and are not changed: no copy is needed.
+    // The encoder does not change the pictures, so they need not be copied.
     output.alwaysCopiesSampleData = false
     guard reader.canAdd(output) else {
       throw Failure("'\(source.name)' cannot be decoded: its video codec is not known here")
     }
     reader.add(output)
     if let range {
-      // What is shown before the beginning belongs to it.
+      // Pictures before time 0 belong to a range that begins there.
       let start = max(range.start, .zero)
       reader.timeRange = CMTimeRange(start: start, duration: range.end - start)
     }
     guard reader.startReading() else { throw source.failure(reader.error) }
   }
 
-  /// The next frame; nil at the end of the movie.
+  /// Decodes the next frame.
+  /// - Returns: the frame; nil at the end of the movie.
+  /// - Throws: a `Failure` if the movie cannot be read or holds no picture.
   func next() throws -> Frame? {
     while let sample = output.copyNextSampleBuffer() {
       guard let pixelBuffer = sample.imageBuffer else { continue }
@@ -92,7 +98,7 @@ final class FrameReader {
       guard time.isNumeric else {
         throw Failure("a frame of '\(source.name)' has no time; the movie may be damaged")
       }
-      // The reader gives what is still shown at the start too.
+      // The reader also gives the picture that is displayed when the range begins.
       if let range, time < range.start || time >= range.end { continue }
       noteSize(of: pixelBuffer, at: time)
       let stated = sample.duration
@@ -108,14 +114,15 @@ final class FrameReader {
     return nil
   }
 
-  /// What has been wrong with the movie so far.
+  /// The damage found in the movie so far.
   var damage: SourceDamage {
     SourceDamage(output.ovtDamage, end: end.isNumeric ? end : nil, source: source)
   }
 
   private var size: (width: Int, height: Int)?
 
-  /// The session scales what is of another size than the first picture; the user is told.
+  /// Tells the user if the picture size changes; the session scales pictures of another size than
+  /// the first one's.
   private func noteSize(of picture: CVPixelBuffer, at time: CMTime) {
     let now = (width: CVPixelBufferGetWidth(picture), height: CVPixelBufferGetHeight(picture))
     if let size, size != now {
@@ -130,7 +137,7 @@ final class FrameReader {
 }
 
 extension MovieSource {
-  /// What is said of an input with samples that nobody can decode without a key.
+  /// The error for an input whose samples are encrypted.
   static func isEncrypted(_ name: String) -> Failure {
     Failure("'\(name)' is encrypted, and there is no key to it; decrypt it first")
   }

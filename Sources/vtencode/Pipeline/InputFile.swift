@@ -2,18 +2,23 @@
 import Foundation
 import Synchronization
 
-/// The movie as a file that can be read from any place: what comes through a pipe is stored first.
+/// The input movie as a seekable file. Data from a pipe is copied to a temporary file first.
 ///
-/// A movie's index may stand at its end, and its tracks are read at different paces, so that a pipe has to be read to
-/// its end before anything can be decoded. The copy has no name: it goes with the process, however that ends.
+/// The index of a movie may be at its end, and its tracks are read at different paces, so a pipe
+/// has to be read to its end before anything can be decoded. The copy has no name, so that it
+/// disappears with the process, however that ends.
 final class InputFile: Sendable {
-  /// What the person called it.
+  /// The name for messages, as the user gave it.
   let name: String
-  /// Where it can be read, as often as needed.
+  /// A path at which the movie can be opened as often as needed.
   let path: String
   private let descriptor: Int32?
 
-  /// - Parameter isRegular: nothing but a file is taken, no pipe and no sequence of pictures.
+  /// - Parameters:
+  ///   - argument: a path, a `file:` address, a name pattern of a sequence of pictures, or `-` for
+  ///     standard input.
+  ///   - isRegular: takes a regular file only, no pipe and no sequence of pictures.
+  /// - Throws: a `Failure` if the input cannot be read, or if an interrupt ends its copying.
   init(_ argument: String, isRegular: Bool = false) throws {
     let given = Self.path(of: argument)
     if isRegular {
@@ -50,7 +55,7 @@ final class InputFile: Sendable {
     switch facts.st_mode & S_IFMT {
     case S_IFDIR: throw Failure("'\(argument)' is a folder; give a movie file")
     case S_IFCHR, S_IFBLK:
-      // It may have no end, and what it holds is no file.
+      // A device may have no end, and it holds no movie file.
       throw Failure("'\(argument)' is a device; give a movie file")
     case S_IFIFO, S_IFSOCK:
       let opened = open(given, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -72,7 +77,7 @@ final class InputFile: Sendable {
 
   deinit { if let descriptor { close(descriptor) } }
 
-  /// `file:` addresses name files too.
+  /// The path of an argument, which may also be a `file:` address; `-` for names of standard input.
   static func path(of argument: String) -> String {
     if argument.hasPrefix("file://"), let url = URL(string: argument), url.isFileURL { return url.path }
     if argument == "/dev/stdin" || argument == "/dev/fd/0" { return "-" }
@@ -83,7 +88,7 @@ final class InputFile: Sendable {
     ["-", "pipe:", "pipe:0"].contains(path(of: argument))
   }
 
-  /// Whether it is copied before it can be read from any place.
+  /// Whether the argument is a pipe or socket, which is copied to a file before it is read.
   static func isPipe(_ argument: String) -> Bool {
     var facts = stat()
     return isStandardInput(argument)
@@ -91,25 +96,26 @@ final class InputFile: Sendable {
         && [S_IFIFO, S_IFSOCK].contains(facts.st_mode & S_IFMT)
   }
 
-  /// A name with a number to fill in, such as `frame%04d.png`.
+  /// Whether a file name has a place for a number, such as `frame%04d.png`.
   static func isSequence(_ path: String) -> Bool {
     (path as NSString).lastPathComponent.range(of: "%0?[0-9]{0,2}d", options: .regularExpression) != nil
   }
 
   private static func path(of descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
 
-  /// A file for the next copy, that was made before the sandbox was entered.
+  /// The file for the next copy of a pipe, created before the sandbox was entered.
   private static let prepared = Mutex<Int32?>(nil)
 
-  /// Makes the file that a pipe will be copied to, while there is a folder for it.
-  /// - Returns: Where it can be read.
+  /// Creates the file that a pipe will be copied to, before the sandbox makes its folder
+  /// inaccessible.
+  /// - Returns: the path at which it can be read.
   static func prepareCopy() throws -> String {
     let copy = try makeCopy()
     prepared.withLock { $0 = copy }
     return path(of: copy)
   }
 
-  /// A file without a name.
+  /// Creates a temporary file and removes its name.
   private static func makeCopy() throws -> Int32 {
     let folder = FileManager.default.temporaryDirectory.path
     var template = Array((folder as NSString).appendingPathComponent("vtencode-XXXXXX").utf8CString)
@@ -127,14 +133,14 @@ final class InputFile: Sendable {
         + (reason.contains("TMPDIR") ? "" : "; TMPDIR names another place"))
   }
 
-  /// Copies all that comes into a file without a name.
+  /// Copies everything from a descriptor into a file without a name.
   private static func store(_ source: Int32, _ name: String) throws -> Int32 {
     guard isatty(source) == 0 else {
       throw Failure("standard input is a terminal; send a movie through a pipe, or name a file", status: 64)
     }
     var facts = stat()
     var empty = stat()
-    // A device may never end; /dev/null does.
+    // A device may never end; /dev/null is an exception, and gives the error of an empty input.
     if fstat(source, &facts) == 0, [S_IFCHR, S_IFBLK].contains(facts.st_mode & S_IFMT),
       stat("/dev/null", &empty) != 0 || facts.st_rdev != empty.st_rdev
     {
@@ -162,7 +168,8 @@ final class InputFile: Sendable {
       if ready < 0, errno != EINTR {
         throw Failure("cannot read \(name): \(Failure.advice(forSystemError: errno))")
       }
-      // Nobody has written yet: Linux reports the end of a named pipe only once somebody had opened it.
+      // No data has come yet. Linux reports the end of a named pipe only after a writer has opened
+      // it.
       if ready <= 0 { continue }
       let count = read(source, buffer.baseAddress, buffer.count)
       if count < 0 {

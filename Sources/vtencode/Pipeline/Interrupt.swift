@@ -4,48 +4,50 @@ import CoreFoundation
 import Dispatch
 import Foundation
 
-/// SIGINT, SIGTERM and SIGHUP: the first asks the run to end well, with what has been encoded so far; the second
-/// ends the process at once, and leaves no unfinished file. A run that records what comes only once ends well at the second
-/// too, but without waiting for anybody, and at the third the file gets a name as it is.
+/// Handles SIGINT, SIGTERM and SIGHUP. The first signal asks the run to finish with what it has
+/// encoded so far; the second ends the process at once and removes unfinished files. A run that
+/// records live input, and so has registered a handler with `onRepeat`, finishes at the second
+/// signal too, but without waiting for its peers; the third then ends the process, and the
+/// unfinished file is kept under a name of its own.
 final class Interrupt: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards the mutable state.
   static let shared = Interrupt()
 
   private let lock = Lock()
-  /// Held while a file gets its name; before `lock`.
+  /// Held while a file gets its name. If both locks are needed, this one is taken first.
   private let names = Lock()
   private var sources: [any DispatchSourceSignal] = []
   private var handlers: [() -> Void] = []
   private var repeatHandlers: [() -> Void] = []
-  /// Files by their paths, with what gives one a name if it is to be kept.
+  /// The paths of unfinished files, each with the closure that gives it a name if it is to be kept.
   private var unfinished: [String: (() -> Void)?] = [:]
   private var scratch: Set<String> = []
-  /// The first signal that came.
+  /// The number of the first signal; nil if none has come.
   private var signalled: Int32?
   private var count = 0
 
   var isRequested: Bool { lock.withLock { signalled != nil } }
 
-  /// More than one signal has come: whoever sent them does not want to wait.
+  /// Whether more than one signal has come, so that the run should not wait any longer.
   var isRepeated: Bool { lock.withLock { count > 1 } }
 
-  /// The status of a program that the signal ended, as shells report it.
+  /// The exit status that shells report for a program ended by the signal.
   var status: Int32 { 128 + (lock.withLock { signalled } ?? SIGINT) }
 
-  /// For a run that is whole or nothing.
-  /// - Parameter fate: what becomes of what it would have written.
+  /// Checks for an interrupt in a run that writes everything or nothing.
+  /// - Parameter fate: what the error message says about the output.
   /// - Throws: a `Failure` if a signal has come.
   func check(_ fate: String = "nothing was written") throws {
     guard isRequested else { return }
     throw Failure("interrupted; \(fate)", status: status)
   }
 
-  /// Starts to watch for the signals in place of their default action.
+  /// Starts to handle the signals, in place of their default actions.
   func watch() {
     lock.withLock {
       guard sources.isEmpty else { return }
       for number in [SIGINT, SIGTERM, SIGHUP] {
-        // Started with nohup, the program outlives its terminal.
+        // nohup ignores SIGHUP, so that the program outlives its terminal.
         if number == SIGHUP, isIgnored(number) { continue }
         signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(
@@ -57,7 +59,7 @@ final class Interrupt: @unchecked Sendable {
     }
   }
 
-  /// Runs `handler` at the first signal; at once if it has come already.
+  /// Runs `handler` at the first signal, or at once if it has already come.
   func onRequest(_ handler: @escaping @Sendable () -> Void) {
     let isLate = lock.withLock {
       if signalled == nil { handlers.append(handler) }
@@ -66,20 +68,24 @@ final class Interrupt: @unchecked Sendable {
     if isLate { handler() }
   }
 
-  /// Runs `handler` at the second signal, which does not end the process then.
+  /// Runs `handler` at the second signal. The process is then ended by the third.
   func onRepeat(_ handler: @escaping @Sendable () -> Void) {
     lock.withLock { repeatHandlers.append(handler) }
   }
 
-  /// A file to remove if the process has to end at once.
-  /// - Parameter rescue: keeps it in place of that.
+  /// Registers a file to remove if the process has to end at once.
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - rescue: gives the file a name so that it is kept; nil if it is to be removed.
   func register(unfinished path: String, rescue: (@Sendable () -> Void)? = nil) {
     lock.withLock { unfinished[path] = .some(rescue) }
-    // What is to be kept stays, if under its hidden name.
+    // Files to be kept are not in the list of files that are removed after a crash; at worst they
+    // stay in their hidden folder.
     if rescue == nil { ovt_add_leftover(path, 0) }
   }
 
-  /// Gives a registered file its name, undisturbed by the process's end: it has one name then, not two.
+  /// Gives a registered file its name while no signal can end the process, so that it never has two
+  /// names.
   func naming<R>(_ path: String, _ body: () throws -> R) rethrows -> R {
     try names.withLock {
       let result = try body()
@@ -93,7 +99,7 @@ final class Interrupt: @unchecked Sendable {
     ovt_remove_leftover(path)
   }
 
-  /// A folder to remove with all that is in it if the process has to end at once.
+  /// Registers a folder that is removed with its contents if the process has to end at once.
   func register(scratch path: String) {
     lock.withLock { _ = scratch.insert(path) }
     ovt_add_leftover(path, 1)
@@ -125,7 +131,7 @@ final class Interrupt: @unchecked Sendable {
 
   private func leave(_ number: Int32) {
     names.withLock {
-      // What lies deeper first: a folder goes when it is empty.
+      // Longer paths first: a folder can only be removed when it is empty.
       let files = lock.withLock { unfinished }.sorted { $0.key.utf8.count > $1.key.utf8.count }
       for (path, rescue) in files {
         rescue?()

@@ -2,39 +2,41 @@
 import AVFoundation
 import Foundation
 
-/// The movie to encode: what its tracks say, and readers for them.
+/// The movie to encode, with the facts about its tracks.
 struct MovieSource: Sendable {
   let name: String
-  /// Kept open as long as it is read.
+  /// Keeps a copied pipe open as long as the movie is read.
   let file: InputFile
   let asset: AVURLAsset
   let video: AVAssetTrack
   let sounds: [SoundFacts]
-  /// Subtitles of words; those that are pictures cannot be written.
+  /// Text subtitles; subtitles that are pictures cannot be written.
   let subtitles: [AVAssetTrack]
   let chapters: [AVTimedMetadataGroup]
-  /// Tracks that are neither the picture nor sound, and pictures besides the first, in a person's words.
+  /// Descriptions of the tracks that are not encoded: other kinds of tracks, and video tracks
+  /// besides the first.
   let others: [String]
   let metadata: [AVMetadataItem]
-  /// Size of the picture in samples: as stored, before any rotation, or upright.
+  /// The picture's width and height in samples: as stored, or as displayed after `upright()`.
   private(set) var width: Int
   private(set) var height: Int
   private(set) var frameRate: Double
-  /// Bits a second of the picture; 0 if nothing is known.
+  /// The bit rate of the video track in bits a second; 0 if it is not known.
   let dataRate: Double
   let duration: CMTime
   let timescale: CMTimeScale
-  /// How the pictures are shown.
+  /// The track's preferred transform.
   private(set) var transform: CGAffineTransform
-  /// Done to the pictures already, for an output that cannot say it.
+  /// The rotation that `FrameReader` applies to the pictures, for an output that cannot store one.
   private(set) var turn: PictureTurn?
   let format: CMFormatDescription
-  /// Frames a second given for a raw stream, which has no times of its own.
+  /// The frame rate that was given for a raw stream, which has no time stamps; nil if none was.
   let streamFrameRate: Double?
-  /// There is one picture in it, whatever it says of its length.
+  /// Whether the video track holds exactly one picture, regardless of its stated duration.
   let isSinglePicture: Bool
 
-  /// - Parameter streamFrameRate: frames a second, for a raw stream alone.
+  /// - Parameter streamFrameRate: the frame rate of a raw stream; nil for what the stream says.
+  /// - Throws: a `Failure` if the movie cannot be read.
   static func open(_ path: String, streamFrameRate: Double?) async throws -> MovieSource {
     try await open(try InputFile(path), streamFrameRate: streamFrameRate)
   }
@@ -58,7 +60,7 @@ struct MovieSource: Sendable {
       .naturalSize, .nominalFrameRate, .estimatedDataRate, .timeRange, .naturalTimeScale, .preferredTransform,
       .formatDescriptions
     )
-    // Only for want of a key, that is: without a decoder it is told by the reader.
+    // This reports a missing key only; the reader reports a missing decoder.
     if try await asset.load(.hasProtectedContent), !video.isDecodable { throw Self.isEncrypted(path) }
     guard let format = formats.first else {
       throw Failure("'\(path)' does not say how its video is coded; it may be damaged")
@@ -88,7 +90,7 @@ struct MovieSource: Sendable {
       bestMatchingPreferredLanguages: Locale.preferredLanguages)
     let carried = Set(subtitles.map(\.trackID))
     let others = tracks.filter { track in
-      // Titles of chapters are the chapters.
+      // The chapters hold the titles that are stored in a text track.
       track.trackID != video.trackID && track.mediaType != .audio && !carried.contains(track.trackID)
         && !(track.mediaType == .text && !chapters.isEmpty)
     }
@@ -103,7 +105,7 @@ struct MovieSource: Sendable {
       isSinglePicture: try await onThread("pictures") { holdsOnePicture(video, of: asset) })
   }
 
-  /// Whether a track has one picture alone: reads the first two that are stored, and decodes none.
+  /// Whether a track holds exactly one picture. Reads the first two samples and decodes none.
   private static func holdsOnePicture(_ track: AVAssetTrack, of asset: AVAsset) -> Bool {
     guard let reader = try? AVAssetReader(asset: asset) else { return false }
     let output = AVAssetReaderTrackOutput(track: track, outputSettings: nil)
@@ -113,14 +115,15 @@ struct MovieSource: Sendable {
     defer { reader.cancelReading() }
     var count = 0
     while count < 2, let sample = output.copyNextSampleBuffer() {
-      // There are markers without data.
+      // Buffers without samples are markers.
       if CMSampleBufferGetNumSamples(sample) > 0 { count += CMSampleBufferGetNumSamples(sample) }
     }
     return count == 1 && reader.status == .completed
   }
 
-  /// The size of the pictures that the reader gives, where they are cropped to their clean aperture; nil where they are not.
-  /// - Parameter keepsFields: they are not deinterlaced.
+  /// The size of the pictures that the reader gives if it crops them to their clean aperture; nil
+  /// if it does not.
+  /// - Parameter keepsFields: whether interlaced pictures stay interlaced.
   private static func cleanSize(_ format: CMFormatDescription, keepsFields: Bool) -> (
     width: Int, height: Int
   )? {
@@ -134,7 +137,7 @@ struct MovieSource: Sendable {
     "--frame-rate is for raw streams, and '\(name)' has times of its own; leave it out"
   }
 
-  /// `2 subtitle tracks`, `1 video track`.
+  /// Counts tracks by kind, such as `2 subtitle tracks` or `1 video track`.
   private static func describe(_ tracks: [AVAssetTrack]) -> [String] {
     let names: [(AVMediaType, String)] = [
       (.video, "more video track"), (.subtitle, "other subtitle track"), (.text, "text track"),
@@ -150,13 +153,13 @@ struct MovieSource: Sendable {
     return result
   }
 
-  /// Frames that the movie should have, as far as it says; nil if it does not.
+  /// The number of frames by duration and frame rate; nil if the movie does not state them.
   var expectedFrames: Int? {
     guard duration.isNumeric, duration.seconds > 0, frameRate > 0 else { return nil }
     return max(Int(Int32(clamping: (duration.seconds * frameRate).rounded())), 1)
   }
 
-  /// The movie says that its pictures have two fields.
+  /// Whether the format description says that a frame consists of two fields.
   var isInterlaced: Bool {
     let count =
       CMFormatDescriptionGetExtension(format, extensionKey: kCMFormatDescriptionExtension_FieldCount)
@@ -164,8 +167,10 @@ struct MovieSource: Sendable {
     return count?.intValue == 2
   }
 
-  /// The same movie with the pictures that a run makes of its fields. To be called before ``upright()``.
-  /// - Parameter deinterlacing: what becomes of the fields; nil leaves them.
+  /// The movie with the frame rate and size that its pictures have after deinterlacing. To be
+  /// called before ``upright()``.
+  /// - Parameter deinterlacing: how interlaced pictures are deinterlaced; nil leaves them as they
+  ///   are.
   func withFields(_ deinterlacing: Deinterlacing?) -> MovieSource {
     guard isInterlaced else { return self }
     var source = self
@@ -181,7 +186,8 @@ struct MovieSource: Sendable {
     return source
   }
 
-  /// The same movie with pictures that stand upright as they are, for what has no transform: streams and calls.
+  /// The movie with its pictures rotated upright, for outputs without a transform: elementary
+  /// streams and calls.
   func upright() -> MovieSource {
     guard turn == nil, let turn = PictureTurn(transform) else { return self }
     var source = self
@@ -191,7 +197,7 @@ struct MovieSource: Sendable {
     return source
   }
 
-  /// Width and height of a sample, as its pictures have them; nil if the movie does not say.
+  /// The sample aspect ratio of the pictures; nil if the movie does not state it.
   var pixelAspect: (horizontal: Double, vertical: Double)? {
     let aspect =
       CMFormatDescriptionGetExtension(format, extensionKey: kCMFormatDescriptionExtension_PixelAspectRatio)
@@ -204,7 +210,7 @@ struct MovieSource: Sendable {
     return turn?.swapsSides == true ? (spacings[1], spacings[0]) : (spacings[0], spacings[1])
   }
 
-  /// More than 8 bits in a sample.
+  /// Whether samples have more than 8 bits.
   var isDeep: Bool {
     let depth =
       CMFormatDescriptionGetExtension(format, extensionKey: kCMFormatDescriptionExtension_BitsPerComponent)
@@ -212,7 +218,7 @@ struct MovieSource: Sendable {
     return (depth?.intValue ?? 8) > 8 || isHighDynamicRange
   }
 
-  /// PQ or HLG.
+  /// Whether the transfer function is PQ or HLG.
   var isHighDynamicRange: Bool {
     let transfer =
       CMFormatDescriptionGetExtension(format, extensionKey: kCMFormatDescriptionExtension_TransferFunction)
@@ -223,7 +229,7 @@ struct MovieSource: Sendable {
 }
 
 extension CGAffineTransform {
-  /// The same turn for pictures of a size, so that what is shown begins at zero.
+  /// The same rotation, with a translation so that the displayed picture begins at the origin.
   fileprivate func movedToOrigin(ofWidth width: Int, height: Int) -> CGAffineTransform {
     guard !isIdentity else { return self }
     let linear = CGAffineTransform(a: a, b: b, c: c, d: d, tx: 0, ty: 0)

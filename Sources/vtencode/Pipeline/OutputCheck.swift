@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Whether what a run is to write may be written, asked before anything is decoded.
+/// Checks the paths of outputs before anything is decoded.
 enum OutputCheck {
-  /// An existing file is not replaced unless that was asked for: a movie that a slip of the fingers destroyed took hours
-  /// to make. A person at a terminal is asked; a script, which must not hang, gets an error.
-  /// - Returns: Whether there is something to replace.
+  /// Asks whether an existing file may be replaced. A user at a terminal is asked; a script, which
+  /// must not wait for an answer, gets an error.
+  /// - Parameters:
+  ///   - path: the output.
+  ///   - option: the option that names it, for messages.
+  ///   - overwrites: the user has allowed it on the command line.
+  /// - Returns: whether there is a file to replace.
+  /// - Throws: a `Failure` if the file must not be replaced.
   static func mayReplace(_ path: String, option: String = "--out", overwrites: Bool) throws -> Bool {
     var facts = stat()
     guard lstat(Destination.target(of: path), &facts) == 0 else { return false }
@@ -25,14 +30,15 @@ enum OutputCheck {
     return true
   }
 
-  /// Whether the name is that of a pipe or a device.
+  /// Whether the path is that of a pipe, a socket or a device.
   static func isStream(_ path: String) -> Bool {
     var facts = stat()
     guard stat(path, &facts) == 0 else { return false }
     return [S_IFIFO, S_IFCHR, S_IFSOCK, S_IFBLK].contains(facts.st_mode & S_IFMT)
   }
 
-  /// A second file of a run, such as a report: writable, and neither the movie nor another output.
+  /// Checks a second output of a run, such as a report: it must be writable, and neither the movie
+  /// nor another output.
   static func check(_ path: String?, option: String, others: [String?]) throws {
     guard let path else { return }
     guard !path.isEmpty else { throw Failure("\(option) has no name; give a file name", status: 64) }

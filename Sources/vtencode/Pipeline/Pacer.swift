@@ -3,10 +3,10 @@ import CoreMedia
 import Dispatch
 import Foundation
 
-/// Lets frames through at their own times, measured on a timebase that runs with the host's clock, as a
-/// camera or a live source would deliver them.
+/// Delays frames until their presentation times, on a timebase driven by the host clock, as a
+/// camera or another live source would deliver them.
 final class Pacer: @unchecked Sendable {
-  // Sendable: started and waited for by one task.
+  // Sendable: one task starts it and waits for it.
   private let timebase: CMTimebase
   private let timer: any DispatchSourceTimer
   private let due = DispatchSemaphore(value: 0)
@@ -19,7 +19,7 @@ final class Pacer: @unchecked Sendable {
     timer.setEventHandler { [due] in due.signal() }
     try timebase.addTimer(timer)
     timer.resume()
-    // An interrupted run need not wait for its next frame.
+    // An interrupted run does not wait for its next frame.
     Interrupt.shared.onRequest { [due] in due.signal() }
   }
 
@@ -28,7 +28,8 @@ final class Pacer: @unchecked Sendable {
     timer.cancel()
   }
 
-  /// Returns when the timebase has reached `time`. The first call starts the timebase there.
+  /// Waits until the timebase has reached `time`, or until an interrupt. The first call starts the
+  /// timebase at `time`.
   func wait(until time: CMTime) throws {
     if !hasStarted {
       hasStarted = true

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A file that gets its final name when it is whole and on the disk, and that vanishes if the run fails.
+/// A file that gets its final name when it is complete and flushed to the disk, and that is removed
+/// if the run fails.
 ///
-/// Until then it lies in a hidden folder of its own next to its final place, with a name that cannot be guessed. The
-/// folder is locked as long as the process lives: the next run removes the folders that nobody holds.
+/// Until then it lies in a hidden folder of its own next to its final place, whose name cannot be
+/// guessed. The folder is locked as long as the process lives; the next run removes folders that
+/// are not locked.
 final class PendingFile {
   let path: String
   private let finalPath: String
   private let folder: String
   private var lock: Int32
   private var isSettled = false
-  /// Whether something has the name that may lose it.
+  /// Whether the file may replace an existing one under its final name.
   private let replaces: Bool
 
   private static let prefix = ".vtencode-"
 
-  /// - Parameter isKept: if the process has to end at once it is named as a part of what it was to be: what is in it came
-  ///   only once.
+  /// - Parameters:
+  ///   - finalPath: the path that the file gets in the end.
+  ///   - replaces: whether an existing file there may be replaced.
+  ///   - isKept: whether the file is kept, with `-part` in its name, if the process has to end at
+  ///     once, because it records live input.
   init(for finalPath: String, replaces: Bool, isKept: Bool = false) throws {
     self.finalPath = finalPath
     self.replaces = replaces
@@ -36,24 +41,26 @@ final class PendingFile {
 
   deinit { discard() }
 
-  /// Tries whether such a file can be made: a name that is too long, or a folder that takes no files, is not to be found out
-  /// when there is something to write.
+  /// Creates such a file and removes it, so that a name that is too long or a folder that is not
+  /// writable is found before the work begins.
   static func check(_ finalPath: String) throws {
     let trial = try PendingFile(for: finalPath, replaces: false)
     Foundation.close(try trial.open())
   }
 
-  /// Makes the file, for a sink that writes it itself.
+  /// Creates the file, for an output that writes it through a descriptor.
   func open() throws -> Int32 {
     let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
     if descriptor < 0 { throw Self.failure(errno, finalPath) }
     return descriptor
   }
 
-  /// Gives the file its name, in place of what had it when the run began. What has taken the name since stays: the file
-  /// gets a name of its own then, and so does in any case what was interrupted.
-  /// - Parameter isPart: it was interrupted, and is not all that it was to be.
-  /// - Returns: The name.
+  /// Flushes the file and gives it its final name. It replaces only a file that existed when the
+  /// run began, if that was allowed; if the name has been taken since, or if the run was
+  /// interrupted, the file gets a free name.
+  /// - Parameter isPart: whether the run was interrupted, so that the file gets `-part` in its
+  ///   name.
+  /// - Returns: the path.
   @discardableResult
   func commit(isPart: Bool) throws -> String {
     try Self.flush(path, O_RDONLY | O_NOFOLLOW, for: finalPath)
@@ -72,8 +79,8 @@ final class PendingFile {
     return name
   }
 
-  /// The file under its final name if that is free, or the first free one of `out-2.mp4`, `out-3.mp4` and so on; of a part
-  /// `out-part.mp4`, `out-part-2.mp4` and so on, since only what is whole has the final name.
+  /// Links the file to its final path if that is free, or to the first free one of `out-2.mp4`,
+  /// `out-3.mp4` and so on. A part gets `out-part.mp4`, `out-part-2.mp4` and so on.
   private static func linkWherePossible(_ path: String, as finalPath: String, isPart: Bool) throws -> String {
     let ending = (finalPath as NSString).pathExtension
     let stem = (finalPath as NSString).deletingPathExtension
@@ -83,7 +90,8 @@ final class PendingFile {
       let mark = number > 1 ? "\(part)-\(number)" : part
       let name = mark.isEmpty ? finalPath : stem + mark + (ending.isEmpty ? "" : ".\(ending)")
       if link(path, name) == 0 { return name }
-      // A file system without links: what has the name is asked for first.
+      // A file system may have no hard links. Then the file is renamed if `lstat` finds nothing at
+      // the new path.
       if errno != EEXIST, lstat(name, &status) != 0 {
         guard rename(path, name) == 0 else { throw failure(errno, finalPath) }
         return name
@@ -107,11 +115,11 @@ final class PendingFile {
 
   private static func flush(_ path: String, _ flags: Int32, for finalPath: String) throws {
     let descriptor = Foundation.open(path, flags | O_CLOEXEC)
-    // A folder need not be readable to be written to.
+    // A folder may be writable without being readable.
     if descriptor < 0, flags & O_DIRECTORY != 0 { return }
     guard descriptor >= 0 else { throw failure(errno, finalPath) }
     defer { close(descriptor) }
-    // Some file systems cannot say that they have written.
+    // Some file systems do not support `fsync`.
     if fsync(descriptor) != 0, errno != EINVAL, errno != ENOSYS, errno != ENOTSUP {
       throw failure(errno, finalPath)
     }
@@ -135,7 +143,7 @@ final class PendingFile {
       }
       let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
       let lock = Foundation.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-      // Another run may have taken the folder for a leftover between its making and its lock.
+      // Another run may have removed the folder as a leftover between its creation and its lock.
       var status = stat()
       if lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 || errno == ENOLCK || errno == ENOSYS,
         stat(path, &status) == 0
@@ -144,7 +152,7 @@ final class PendingFile {
       }
       code = errno
       if lock >= 0 { close(lock) }
-      // Without a descriptor there is no lock, and the next folder would have none either.
+      // The folder cannot be opened, so the next one could not be locked either.
       if lock < 0, code != ENOENT {
         rmdir(path)
         break
@@ -153,7 +161,7 @@ final class PendingFile {
     throw failure(code, finalPath)
   }
 
-  /// Removes what runs that were killed have left.
+  /// Removes the hidden folders of runs that were killed.
   private static func removeLeftovers(in parent: String) {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
     for name in names where name.hasPrefix(prefix) && name.count == prefix.count + 6 {
@@ -162,11 +170,12 @@ final class PendingFile {
       guard descriptor >= 0 else { continue }
       defer { close(descriptor) }
       var status = stat()
-      // As they are made, by mkdtemp, with one file: a folder of somebody's that happens to have such a name is not ours.
+      // Only folders as `mkdtemp` creates them, with at most one file in them, are removed; other
+      // folders may have such a name too.
       guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o777 == 0o700,
         flock(descriptor, LOCK_EX | LOCK_NB) == 0
       else { continue }
-      // A run that tried once more has one in its own.
+      // A run that encodes again (`RateRefinement`) has such a folder within the first one's.
       removeLeftovers(in: path)
       guard let files = try? FileManager.default.contentsOfDirectory(atPath: path), files.count <= 1 else {
         continue

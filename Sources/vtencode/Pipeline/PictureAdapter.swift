@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoToolbox
 
-/// Brings decoded pictures to the encoded size, shape and colours where the session's own scaling would not do: it keeps
-/// the picture's shape, and maps the tones of high dynamic range.
+/// Scales decoded pictures and maps their tones where the session's own scaling does not suffice:
+/// it keeps the aspect ratio, and converts high dynamic range to BT.709.
 ///
-/// Used by one thread. Nothing is done, and nothing copied, for a picture that is right as it is.
+/// Used by one thread. A picture that needs no change is returned without a copy.
 final class PictureAdapter {
   private let fit: PictureFit
   private let pixelFormat: OSType
@@ -12,7 +12,7 @@ final class PictureAdapter {
   private var session: VTPixelTransferSession?
   private var pool = PicturePool()
 
-  /// - Parameter mapsTones: pictures of high dynamic range become BT.709.
+  /// - Parameter mapsTones: whether pictures of high dynamic range are converted to BT.709.
   init(_ fit: PictureFit, pixelFormat: OSType, mapsTones: Bool) {
     self.fit = fit
     self.pixelFormat = pixelFormat

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoToolbox
 
-/// Two pictures that are compared: the rows of both, as far as both have them.
+/// Two pictures to compare, restricted to the size that both have.
 struct PicturePair {
-  /// A plane of both.
+  /// The same plane of both pictures.
   struct Planes {
     let one: UnsafeRawPointer
     let other: UnsafeRawPointer
     fileprivate let strides: (one: Int, other: Int)
-    /// In samples; a pair of interleaved chroma samples counts as one.
+    /// The width in samples; a pair of interleaved chroma samples counts as one.
     let width: Int
     let height: Int
 
-    /// One row of each.
+    /// The row `y` of each plane.
     func row<Sample>(_ y: Int, as type: Sample.Type) -> (
       one: UnsafePointer<Sample>, other: UnsafePointer<Sample>
     ) {
@@ -39,7 +39,7 @@ struct PicturePair {
     return try body(PicturePair(one: one, other: other))
   }
 
-  /// Nil if one of them has no such plane.
+  /// The planes at an index; nil if one of the pictures has no such plane.
   func planes(_ index: Int) -> Planes? {
     guard let a = CVPixelBufferGetBaseAddressOfPlane(one, index),
       let b = CVPixelBufferGetBaseAddressOfPlane(other, index)

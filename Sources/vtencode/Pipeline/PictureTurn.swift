@@ -2,14 +2,16 @@
 import CoreGraphics
 import VideoToolbox
 
-/// Quarter turns to the right, after left and right are swapped or not: how cameras say that they were held.
+/// A rotation by clockwise quarter turns, after an optional horizontal mirroring, as cameras store
+/// their orientation.
 struct PictureTurn: Sendable, Equatable {
   var quarters: Int
   var isMirrored: Bool
 
   var swapsSides: Bool { quarters % 2 != 0 }
 
-  /// - Parameter transform: of a track; nil for one that changes nothing, or that is no such turn.
+  /// - Parameter transform: a track's transform. The result is nil if it changes nothing, or is no
+  ///   such rotation.
   init?(_ transform: CGAffineTransform) {
     let determinant = transform.a * transform.d - transform.b * transform.c
     let isMirrored = determinant < 0
@@ -24,14 +26,14 @@ struct PictureTurn: Sendable, Equatable {
     (self.quarters, self.isMirrored) = (quarters, isMirrored)
   }
 
-  /// In a person's words.
+  /// The rotation in words, for messages.
   var text: String {
     let words = [quarters > 0 ? "turned by \(quarters * 90) degrees" : nil, isMirrored ? "mirrored" : nil]
     return words.compactMap(\.self).joined(separator: " and ")
   }
 }
 
-/// Turns decoded pictures upright. Used by one thread.
+/// Rotates decoded pictures upright. Used by one thread.
 final class PictureTurner {
   let turn: PictureTurn
   private var session: VTPixelRotationSession?
@@ -57,7 +59,8 @@ final class PictureTurner {
     VTPixelRotationSessionCreate(kCFAllocatorDefault, &made)
     guard let made else { throw Failure("out of memory for the movie's pictures") }
     let rotations = [kVTRotation_0, kVTRotation_CW90, kVTRotation_180, kVTRotation_CCW90]
-    // The session mirrors what it has turned: left and right before a quarter turn are top and bottom after it.
+    // The session mirrors after rotating: a horizontal mirroring before a quarter turn is a
+    // vertical one after it.
     let properties: [CFString: Any] = [
       kVTPixelRotationPropertyKey_Rotation: rotations[turn.quarters],
       kVTPixelRotationPropertyKey_FlipHorizontalOrientation: turn.isMirrored && !turn.swapsSides,
@@ -71,7 +74,7 @@ final class PictureTurner {
   }
 }
 
-/// Pictures of one size and format at a time, whose memory is used again.
+/// Allocates pictures of one size and pixel format at a time from a pool.
 struct PicturePool {
   private var pool: CVPixelBufferPool?
   private var shape: (width: Int, height: Int, format: OSType) = (0, 0, 0)

@@ -2,22 +2,24 @@
 import AVFoundation
 import Foundation
 
-/// One run: source and decoder, session, output. The session encodes on a thread of its own, behind a short queue, so
-/// that decoding and encoding go on at once; the output has its threads, behind a queue of samples. Memory does not grow
-/// with the movie.
+/// One run from the source to the output. The session encodes on a thread of its own behind a short
+/// queue, so that decoding and encoding overlap; the output has its own threads behind a queue of
+/// samples. Memory use does not grow with the movie's length.
 struct Pipeline: Sendable {
   let source: MovieSource
   let plan: EncodingPlan
   let destination: Destination
 
-  /// Encoded samples that wait to be written; small, beside pictures.
+  /// The number of encoded samples that may wait to be written; they are small compared with
+  /// pictures.
   private static let waitingSamples = 256
 
   func run() async throws -> RunReport {
     do { return try await runOnce() } catch let failure as Failure
       where failure.lacksRoom && plan.passes > 1 && plan.makesPassesOnDemand && !Interrupt.shared.isRequested
     {
-      // What passes keep has been removed: one pass has room where the frames of it and the output have none together.
+      // The files of the passes have been removed by now. One pass needs no room for them, so it
+      // may succeed.
       var plan = plan
       plan.passes = 1
       plan.makesPassesOnDemand = false
@@ -28,8 +30,8 @@ struct Pipeline: Sendable {
     }
   }
 
-  /// Says that passes had no room.
-  /// - Parameter outcome: what comes of that.
+  /// Reports that there was no room for several passes.
+  /// - Parameter outcome: the consequence, as the end of the sentence.
   private func noteRoom(_ outcome: String) -> String {
     let notice = "there is no room beside the output for what several passes keep, \(outcome)"
     if plan.progress == .auto { Console.note("vtencode: \(notice)") }
@@ -86,7 +88,7 @@ struct Pipeline: Sendable {
       written = try await writing
       try await encoding
     } catch {
-      // Whichever stage fails, the other must not wait for it.
+      // If one stage fails, the other must not wait for it.
       samples.cancel()
       throw error
     }
@@ -111,14 +113,14 @@ struct Pipeline: Sendable {
     return report
   }
 
-  /// What several passes need.
+  /// Makes the recorder of several passes; nil for one pass.
   private func makeRecorder() throws -> PassRecorder? {
     guard plan.passes > 1 else { return nil }
     let parent = destination.path.map(folder(of:)) ?? FileManager.default.temporaryDirectory.path
     return try PassRecorder(in: parent, learned: plan.statistics)
   }
 
-  /// Tracks of the source that are read for this output.
+  /// The number of the source's tracks that are read for this output.
   var trackCount: Int {
     guard case .movie = destination.kind else { return 1 }
     return 1 + (plan.audio == .none ? 0 : source.sounds.count)
@@ -132,7 +134,7 @@ struct Pipeline: Sendable {
 
   // MARK: Stages
 
-  /// Decodes pictures and hands them to the session, which makes this wait while its queue is full.
+  /// Decodes pictures and passes them to the session, which blocks while its queue is full.
   private func encode(
     with compressor: Compressor, samples: OutputQueue, gate: SoundGate,
     damage: DamageCollector
@@ -154,7 +156,7 @@ struct Pipeline: Sendable {
         count += 1
         if let pacer {
           try pacer.wait(until: frame.time)
-          // What was read ahead of its time is not encoded once the run is to end.
+          // A frame whose time has not yet come when the run is interrupted is not encoded.
           isCut = Interrupt.shared.isRequested
           if isCut { break }
         }
@@ -171,7 +173,7 @@ struct Pipeline: Sendable {
     }
   }
 
-  /// Stops the stage before the output when the output fails.
+  /// Cancels the queue of samples if the output fails, so that the encoding stage stops.
   private func cancelling<Value: Sendable>(
     _ samples: OutputQueue, _ work: @Sendable () async throws -> Value
   ) async throws -> Value {

@@ -8,7 +8,7 @@ struct Quality: Sendable {
   var luma: Double
   var blue: Double
   var red: Double
-  /// Over all samples of the three planes.
+  /// Over the samples of all three planes.
   var all: Double
 
   var description: String {
@@ -20,7 +20,7 @@ struct Quality: Sendable {
   }
 }
 
-/// Decodes what was written and compares it with the source, frame by frame, at the encoded size.
+/// Decodes the written movie and compares it with the source frame by frame, at the encoded size.
 struct QualityMeter: Sendable {
   let source: MovieSource
   let plan: EncodingPlan
@@ -43,7 +43,7 @@ struct QualityMeter: Sendable {
     var luma = SquaredError()
     var chroma = [SquaredError(), SquaredError()]
     while let result = try results.next() {
-      // Both come in presentation order, so that their places tell which belong together.
+      // Both are in presentation order, so frames with the same index belong together.
       guard let original = try originals.next() else {
         throw Failure("the encoded movie has more frames than its source")
       }
@@ -54,7 +54,7 @@ struct QualityMeter: Sendable {
         SquaredError.add(reference, result.pixelBuffer, as: UInt8.self, luma: &luma, chroma: &chroma)
       }
     }
-    // 10-bit samples lie in the upper bits of 16.
+    // x420 has its 10-bit samples in the upper bits of 16.
     let peak = is10Bit ? Double(1023 << 6) : 255
     let all = luma + chroma[0] + chroma[1]
     return Quality(

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Encodes a clip of a few seconds again if it has missed its bit rate: so short a time gives the encoder's rate
-/// control no chance to make up for a surprise, such as the pages that a recording of a screen turns.
+/// Encodes a clip of a few seconds again if it missed its bit rate. A clip so short gives the rate
+/// control no time to compensate for a surprise, such as a new page in a screen recording.
 struct RateRefinement {
-  /// Seconds of a clip: one that is shorter has no bit rate to speak of, one that is longer comes out right at once.
+  /// The durations in seconds that are encoded again. A shorter clip has no meaningful bit rate,
+  /// and a longer one meets its rate the first time.
   static let clipLengths = 1.5..<60
-  /// A share of the target that is no miss: what is promised is 0.05, and encoding again takes as long again.
+  /// The relative deviation from the bit rate that is accepted. 0.05 is promised, and each further
+  /// run takes as long as the first.
   static let tolerance = 0.049
-  /// libx265 with several threads gives other sizes each time, on clips with cuts by a fifth: some tries are spent on
-  /// that.
+  /// libx265 with several threads gives another size each time, by up to a fifth on clips with
+  /// cuts, so there are some attempts more than the method needs.
   private static let mostRepeats = 6
 
   let pipeline: Pipeline
@@ -17,10 +19,10 @@ struct RateRefinement {
 
   init(_ pipeline: Pipeline) { self.pipeline = pipeline }
 
-  /// Whether a report is of a clip that can be done better.
+  /// Whether a report is of a clip that should be encoded again.
   private func isMissed(_ report: RunReport) -> Bool {
     let plan = pipeline.plan
-    // Several passes come right by themselves.
+    // Several passes meet the rate by themselves.
     guard plan.purpose != .conferencing, !report.madePasses, !report.lackedRoom, plan.mayEncodeAgain,
       !plan.isPaced,
       !plan.isConstantBitRate,
@@ -35,8 +37,8 @@ struct RateRefinement {
     abs(report.bitRate / Double(pipeline.plan.bitRate) - 1)
   }
 
-  /// Runs until the rate is right, or nothing else is left to ask for, or it has been tried often enough. What was
-  /// written best so far stands under the final name.
+  /// Encodes until the rate is met, or until no other rate is worth trying, or until the number of
+  /// attempts is used up. The best result so far has the final name.
   mutating func run() async throws -> RunReport {
     var best = try await pipeline.run()
     var asked = Double(pipeline.plan.bitRate)
@@ -53,9 +55,9 @@ struct RateRefinement {
       defer { pending.discard() }
       var destination = pipeline.destination
       destination.path = pending.path
-      // What is interrupted is no better than the whole that is there.
+      // An interrupted attempt is discarded: the complete file of an earlier run is kept.
       destination.isWholeOrNothing = true
-      // Whatever fails now, the whole file of the first run is there.
+      // If the attempt fails, the complete file of an earlier run is kept.
       guard
         let again = try? await Pipeline(source: pipeline.source, plan: plan, destination: destination).run()
       else { break }
@@ -76,12 +78,14 @@ struct RateRefinement {
     return best
   }
 
-  /// The rate to ask for: where the line through two results, both in logarithms, meets the target; through two on both
-  /// sides of it if there are such. Nil if the content makes nothing of another rate.
+  /// The next bit rate to ask for, by linear interpolation between two results on a logarithmic
+  /// scale: between the closest two with the target between them, or else through the last two. Nil
+  /// if another rate would change nothing.
   private func nextTarget() -> Double? {
     guard let last = tried.last, last.got > 0 else { return nil }
     let target = Double(pipeline.plan.bitRate)
-    // Content with cuts answers in jumps, up and down: neighbours in what was asked for.
+    // With cuts, the resulting rate may jump up and down. Only neighbours in the order of the rates
+    // asked for are therefore combined.
     let ordered = tried.sorted { $0.asked < $1.asked }
     let crossing = zip(ordered, ordered.dropFirst())
       .filter { ($0.got < target) != ($1.got < target) && Int($1.asked) - Int($0.asked) > 1000 }
@@ -95,12 +99,13 @@ struct RateRefinement {
       let other = tried[tried.count - 2]
       slope = log(last.got / other.got) / log(last.asked / other.asked)
       if !(slope > 0.1) {
-        // A limit of the data rate can be all that counts at first.
+        // At high rates the limit of the data rate may decide alone, so a flat slope is expected
+        // there.
         guard last.got > target else { return nil }
         slope = 0.3
       }
     }
-    // At a higher average a decoder's buffer would fill faster.
+    // A higher average would exceed the rate at which the decoder's buffer fills.
     let highest = min(target * 4, pipeline.plan.maximumRate.map(Double.init) ?? .infinity)
     let next = min(max(last.asked * pow(target / last.got, 1 / min(slope, 2)), target / 8, 1000), highest)
     return tried.contains { Int($0.asked) == Int(next) } ? nil : next

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A second file of a run, such as a report or a snapshot: checked before the work, whole or not there after it.
+/// A second output of a run, such as a report or a snapshot. It is checked before the work begins,
+/// and afterwards it is complete or does not exist.
 ///
-/// What has the name is replaced only if it may be, as a movie is. A pipe or a device is written to where it is.
+/// An existing file is replaced only if that is allowed, as for a movie. A pipe or a device is
+/// written to directly.
 struct SideFile: Sendable {
   private let path: String
   private let option: String
@@ -12,9 +14,11 @@ struct SideFile: Sendable {
   private let isStream: Bool
 
   /// - Parameters:
-  ///   - path: nil makes none.
-  ///   - what: the file in a word, for messages.
+  ///   - path: the file; nil makes the result nil.
+  ///   - option: the option that names it, for messages.
+  ///   - what: a noun for the file, for messages.
   ///   - others: the movie and the run's other outputs.
+  ///   - overwrites: whether an existing file may be replaced.
   init?(_ path: String?, option: String, what: String, others: [String?], overwrites: Bool) throws {
     guard let path else { return nil }
     guard path != "-" else {
@@ -22,14 +26,14 @@ struct SideFile: Sendable {
     }
     try OutputCheck.check(path, option: option, others: others)
     isStream = OutputCheck.isStream(path)
-    // /dev/stdout is a link to what only the system can open.
+    // /dev/stdout links to a path that only the system can open, so it is not followed.
     self.path = isStream ? path : Destination.target(of: path)
     (self.option, self.what) = (option, what)
     replaces = isStream ? false : try OutputCheck.mayReplace(path, option: option, overwrites: overwrites)
     if !isStream { try PendingFile.check(self.path) }
   }
 
-  /// - Parameter isRenewed: the run has written it before.
+  /// - Parameter isRenewed: whether the run has already written the file and now replaces it.
   func write(_ data: Data, isRenewed: Bool = false) throws {
     if isStream {
       let descriptor = open(path, O_WRONLY | O_CLOEXEC)

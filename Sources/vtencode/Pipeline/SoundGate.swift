@@ -2,24 +2,24 @@
 import CoreMedia
 import Foundation
 
-/// Keeps the sound in step with the pictures that go to the encoder: it neither runs far ahead in the file
-/// nor goes on after a run that ends early.
+/// Keeps the sound in step with the pictures that go to the encoder: it does not run far ahead of
+/// them in the file, and it stops where a run ends early.
 final class SoundGate: @unchecked Sendable {
-  // Sendable: `condition` guards what changes.
+  // Sendable: `condition` guards the mutable state.
   private let condition = NSCondition()
   private var reached = CMTime.negativeInfinity
   private var end = CMTime.positiveInfinity
-  /// The writer takes no pictures before it has more sound.
+  /// Whether the writer waits for sound before it takes more pictures.
   private var isWanted = false
-  /// Of the last picture that has come.
+  /// The end time of the last picture.
   private var picturesEnd = CMTime.negativeInfinity
   private var isMovieExhausted = false
-  /// Where the run ends at the latest, as far as is known beforehand.
+  /// The latest time at which the run can end, as far as it is known beforehand.
   private let latest: CMTime
 
   init(latest: CMTime = .positiveInfinity) { self.latest = latest }
 
-  /// Pictures up to `time` have come.
+  /// Notes that the pictures up to `time` have come.
   func advance(to time: CMTime) {
     condition.lock()
     reached = max(reached, time)
@@ -28,15 +28,17 @@ final class SoundGate: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// The movie has no more pictures: its sound may outlast them, unless the run is cut short before.
+  /// Notes that the movie has no more pictures. Its sound may be longer, unless the run is cut
+  /// short.
   func noteEndOfMovie() {
     condition.lock()
     isMovieExhausted = true
     condition.unlock()
   }
 
-  /// No more pictures come. Unless the movie was read to its end, sound stops with the last picture.
-  /// - Parameter isCut: pictures that were read are left out.
+  /// Notes that no more pictures will come. If the movie was not read to its end, the sound stops
+  /// with the last picture.
+  /// - Parameter isCut: whether pictures that were read are left out.
   func finish(isCut: Bool) {
     condition.lock()
     if isCut || !isMovieExhausted { end = reached }
@@ -45,7 +47,7 @@ final class SoundGate: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// The run has failed: nobody waits any more, and no sound is wanted.
+  /// Notes that the run has failed: all waits end, and no sound is admitted.
   func abandon() {
     condition.lock()
     end = .negativeInfinity
@@ -54,7 +56,7 @@ final class SoundGate: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// The writer takes no more pictures until it has more sound, or takes them again.
+  /// Notes whether the writer waits for more sound before it takes pictures.
   func wants(sound: Bool) {
     condition.lock()
     isWanted = sound
@@ -62,20 +64,23 @@ final class SoundGate: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Waits until the pictures have come as far as `time`, or wait themselves. False if sound at that time is not wanted.
+  /// Waits until the pictures have reached `time`, or until the writer waits for sound.
+  /// - Returns: false if sound at that time is not wanted.
   func admits(_ time: CMTime) -> Bool {
     condition.lock()
     defer { condition.unlock() }
     while time > reached {
-      // Sound that begins or goes on much later than the pictures: they would wait for it, and it for them.
+      // The sound begins or continues much later than the pictures. Without this, each would wait
+      // for the other.
       if isWanted { return time < min(end, latest) }
       condition.wait()
     }
     return time < end
   }
 
-  /// Waits until the pictures have come as far as `end`, or end before it.
-  /// - Returns: where what begins at `start` ends with the pictures; nil if it begins after them.
+  /// Waits until the pictures have reached `end`, or have come to their own end before it.
+  /// - Returns: the end of a text that begins at `start`, limited to the pictures'; nil if it
+  ///   begins after them.
   func admitted(from start: CMTime, to end: CMTime) -> CMTime? {
     condition.lock()
     defer { condition.unlock() }

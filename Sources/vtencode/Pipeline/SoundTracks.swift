@@ -2,10 +2,10 @@
 import AVFoundation
 import Foundation
 
-/// What a run has to know of a sound track before it starts.
+/// The facts about a sound track that are needed before a run starts.
 struct SoundFacts: Sendable {
   let track: AVAssetTrack
-  /// Counted from 1.
+  /// The number of the track among the sound tracks, from 1.
   let number: Int
   let format: CMFormatDescription?
   let languageCode: String?
@@ -18,7 +18,7 @@ struct SoundFacts: Sendable {
     (languageCode, isEnabled) = try await track.load(.languageCode, .isEnabled)
   }
 
-  /// Whether nobody can decode it for want of a key.
+  /// Whether the track cannot be decoded because it is encrypted.
   func isEncrypted(in asset: AVAsset) async throws -> Bool {
     let (isProtected, isDecodable) = try await (asset.load(.hasProtectedContent), track.load(.isDecodable))
     return isProtected && !isDecodable
@@ -28,20 +28,21 @@ struct SoundFacts: Sendable {
     min(max(Int(format?.audioStreamBasicDescription?.mChannelsPerFrame ?? 2), 1), 8)
   }
 
-  /// Hertz; what AAC knows.
+  /// The sample rate in hertz for AAC: the source's, or the next higher one that AAC supports.
   var encodedSampleRate: Double {
     let rate = format?.audioStreamBasicDescription?.mSampleRate ?? 48_000
     let known: [Double] = [8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000]
     return known.contains(rate) ? rate : known.first { $0 >= rate } ?? 48_000
   }
 
-  /// The codec, in letters that a person may know.
+  /// The four-character code of the codec.
   var codecName: String {
     guard let format else { return "unknown" }
     return fourCharacters(CMFormatDescriptionGetMediaSubType(format)).trimmingCharacters(in: .whitespaces)
   }
 
-  /// Whether a movie of this kind is known to play with such sound. A container may take more, which then nobody opens.
+  /// Whether movies of this type with such sound are known to play. A container may be able to hold
+  /// more formats than players support.
   func isPlayable(in type: AVFileType) -> Bool { format.map { Self.isPlayable($0, in: type) } ?? false }
 
   static func isPlayable(_ format: CMFormatDescription, in type: AVFileType) -> Bool {
@@ -51,7 +52,7 @@ struct SoundFacts: Sendable {
       kAudioFormatEnhancedAC3, kAudioFormatAppleLossless, kAudioFormatMPEGLayer3,
     ]
     if everywhere.contains(subtype) { return true }
-    // The last is IMA ADPCM, 'ima4'.
+    // The last one is 'ima4', IMA ADPCM.
     let inQuickTime: [FourCharCode] = [
       kAudioFormatLinearPCM, kAudioFormatULaw, kAudioFormatALaw, 0x696D_6134,
     ]
@@ -64,16 +65,16 @@ func fourCharacters(_ code: FourCharCode) -> String {
   return String(decoding: bytes.map { (32..<127).contains($0) ? $0 : 63 }, as: UTF8.self)
 }
 
-/// What becomes of each sound track, for the summary.
+/// Counts how sound tracks were written, for the summary.
 struct SoundReport: Sendable {
   var copied = 0
   var encoded = 0
-  /// In a person's words, with the reason.
+  /// Descriptions of the tracks that were left out, with the reasons.
   var leftOut: [String] = []
-  /// Of the source.
+  /// The number of sound tracks in the source.
   var total = 0
 
-  /// `2 of 3 tracks copied, 1 encoded as AAC`; nil for a movie without sound.
+  /// A description such as `2 of 3 tracks copied, 1 encoded as AAC`; nil for a movie without sound.
   var summary: String? {
     guard total > 0 else { return nil }
     var parts: [String] = []
@@ -87,11 +88,11 @@ struct SoundReport: Sendable {
   }
 }
 
-/// A sound track on its way from the source into the output: copied as it is stored, or encoded as AAC.
+/// Reads a sound track of the source for the output: samples as stored, or decoded ones for the AAC
+/// encoder.
 final class SoundTrack: @unchecked Sendable {
-  // Sendable: the reader has its own lock; `next` is called by one task, and what it leaves is asked for
-  // when that has ended.
-  /// What an output has to know of it.
+  // Sendable: the reader has its own lock. One task calls `next`, and `damage` is read after that
+  // task has ended.
   let track: OutputTrack
   private let source: MovieSource
   private let reader: AVAssetReader
@@ -101,14 +102,21 @@ final class SoundTrack: @unchecked Sendable {
   private var end = CMTime.invalid
   private var failure: (any Error)?
 
-  /// - Parameter bitRate: of sound that is encoded, for all channels.
+  /// - Parameters:
+  ///   - source: the movie.
+  ///   - facts: the track.
+  ///   - encodes: whether the sound is decoded, to be encoded as AAC.
+  ///   - bitRate: the bit rate of encoded sound over all channels, in bits a second; nil for 64
+  ///     kbit/s per channel, at most 384 kbit/s.
+  ///   - gate: delays the sound until the pictures have reached it.
+  /// - Throws: a `Failure` if the track cannot be read.
   init(_ source: MovieSource, _ facts: SoundFacts, encodes: Bool, bitRate: Int?, gate: SoundGate) throws {
     self.source = source
     self.gate = gate
     number = facts.number
     let what = "sound track \(facts.number) (\(facts.codecName))"
     do {
-      // A reader of its own: the tracks are read at different paces.
+      // Each track has its own reader, since the tracks are read at different paces.
       reader = try AVAssetReader(asset: source.asset)
     } catch {
       throw source.failure(error)
@@ -141,7 +149,8 @@ final class SoundTrack: @unchecked Sendable {
 
   func cancel() { reader.cancelReading() }
 
-  /// Where the track ends before its time, and why; nil if it was read to its end.
+  /// Describes lost packets and where the track ends too early; nil if it was read to its end
+  /// without loss.
   var damage: String? {
     let lost = output.ovtDamage.lostSoundPackets
     var parts = lost > 0 ? ["\(Wording.plural(lost, "packet")) of sound track \(number) lost"] : []
@@ -155,7 +164,7 @@ final class SoundTrack: @unchecked Sendable {
 
   func next() throws -> CMSampleBuffer? {
     guard let sample = output.copyNextSampleBuffer() else {
-      // What has been read of a damaged track is worth having.
+      // The readable part of a damaged track is kept, and the damage is reported.
       failure = reader.status == .failed ? reader.error ?? source.failure(nil) : output.ovtDamage.failure
       return nil
     }

@@ -2,23 +2,23 @@
 import AVFoundation
 import Foundation
 
-/// What of the movie could not be read as it should, for the summary and the exit status.
+/// The damage found in the source, for the summary and the exit status.
 struct SourceDamage: Sendable {
-  /// Pictures of which the decoder has made up a part.
+  /// Pictures that the decoder has concealed in part.
   var concealed = 0
   /// Pictures that could not be decoded.
   var lost = 0
-  /// Where the pictures end before the movie does, and why.
+  /// Where the pictures end before the movie does, and why; nil if they do not.
   var breaksOff: String?
-  /// What is wrong with the sound, track by track.
+  /// Descriptions of the damage in the sound tracks.
   var sound: [String] = []
 
-  /// Of a run that wrote what could be read.
+  /// The exit status of a run whose source was damaged and that wrote what it could read.
   static let exitStatus: Int32 = 2
 
   var isEmpty: Bool { concealed == 0 && lost == 0 && breaksOff == nil && sound.isEmpty }
 
-  /// `3 pictures were damaged and repaired by guess, 2 are lost`; nil if nothing was wrong.
+  /// The damage in words; nil if there is none.
   var summary: String? {
     guard !isEmpty else { return nil }
     var parts: [String] = []
@@ -32,7 +32,10 @@ struct SourceDamage: Sendable {
 
   init() {}
 
-  /// - Parameter end: where the last picture ends; nil if there is none.
+  /// - Parameters:
+  ///   - damage: what the reader has found.
+  ///   - end: the end time of the last picture; nil if there is none.
+  ///   - source: the movie.
   init(_ damage: OVTReadingDamage, end: CMTime?, source: MovieSource) {
     concealed = damage.concealedPictures
     lost = damage.lostPictures
@@ -40,11 +43,13 @@ struct SourceDamage: Sendable {
     breaksOff = Self.breakOff("the pictures break", at: end, of: source.duration, failure)
   }
 
-  /// Of what was played.
-  /// - Parameter end: where it ended by itself; nil if somebody has ended it.
+  /// The damage found by a player.
+  /// - Parameters:
+  ///   - item: the item that was played.
+  ///   - end: the time at which playback ended by itself; nil if the user ended it.
   init(played item: AVPlayerItem, end: CMTime?) { self.init(item.ovtDamage, end: end, of: item.duration) }
 
-  /// Of what was exported, which ends where reading does.
+  /// The damage found by an export.
   init(exported damage: OVTReadingDamage) { self.init(damage, end: nil, of: .invalid) }
 
   private init(_ damage: OVTReadingDamage, end: CMTime?, of whole: CMTime) {
@@ -67,9 +72,9 @@ struct SourceDamage: Sendable {
   }
 }
 
-/// What several stages of a run find wrong with its source.
+/// Collects the damage that the stages of a run find in the source.
 final class DamageCollector: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards the mutable state.
   private let lock = Lock()
   private var found = SourceDamage()
 

@@ -3,9 +3,9 @@ import CoreMedia
 import Foundation
 import VideoToolbox
 
-/// Counts what leaves the session. Called from the session's threads.
+/// Counts the frames and bytes that the session outputs. The session's threads call it.
 final class Tally: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards the mutable state.
   private let lock = Lock()
   private var frameCount = 0
   private var droppedCount = 0
@@ -47,11 +47,11 @@ final class Tally: @unchecked Sendable {
   }
 }
 
-/// What a sample's attachments say about its place in the stream.
+/// The attachments of an encoded sample that describe its role in the stream.
 struct SampleFacts: Sendable {
   let isKeyFrame: Bool
   let isReference: Bool
-  /// Of the luma, where the session measures it.
+  /// The mean squared error of the luma samples; nil if the session does not compute it.
   let meanSquaredError: Double?
 
   init(_ sample: CMSampleBuffer) {

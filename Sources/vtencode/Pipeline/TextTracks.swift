@@ -3,14 +3,14 @@ import AVFoundation
 import FFmpegMedia
 import Foundation
 
-/// What becomes of subtitles and chapters, for the summary.
+/// Counts how subtitles and chapters were written, for the summary.
 struct TextReport: Sendable {
   var subtitles = 0
   var chapters = 0
-  /// In a person's words.
+  /// Descriptions of what was left out.
   var leftOut: [String] = []
 
-  /// `2 subtitle tracks, 5 chapters`; nil for a movie without.
+  /// A description such as `2 subtitle tracks, 5 chapters`; nil for a movie without them.
   var summary: String? {
     var parts: [String] = []
     if subtitles > 0 { parts.append(Wording.plural(subtitles, "subtitle track")) }
@@ -20,20 +20,19 @@ struct TextReport: Sendable {
   }
 }
 
-/// Text on its way into the output: subtitles, or the titles of chapters.
+/// Reads the samples of a text track for the output: subtitles, or the titles of chapters.
 final class TextTrack: @unchecked Sendable {
-  // Sendable: the reader has its own lock; `next` is called by one task.
-  /// What an output has to know of it.
+  // Sendable: the reader has its own lock, and one task calls `next`.
   let track: OutputTrack
   private let gate: SoundGate
   private let reader: AVAssetReader?
   private let read: () throws -> CMSampleBuffer?
   var isChapters: Bool { track.kind == .chapters }
-  /// Texts that were handed out.
+  /// The number of texts that `next` has returned.
   private(set) var written = 0
   private var last = CMTime.negativeInfinity
 
-  /// A track of subtitles, as timed text whatever the source has.
+  /// A subtitle track, read as 3GPP timed text whatever its format in the source.
   init(subtitles track: AVAssetTrack, of source: MovieSource, gate: SoundGate) async throws {
     let (formats, language, isEnabled) = try await track.load(
       .formatDescriptions, .languageCode, .isEnabled)
@@ -49,17 +48,18 @@ final class TextTrack: @unchecked Sendable {
     guard reader.startReading() else { throw source.failure(reader.error) }
     self.reader = reader
     self.gate = gate
-    // What has been read of a damaged track is worth having.
+    // The readable part of a damaged track is kept, and the damage is reported.
     read = { output.copyNextSampleBuffer() }
   }
 
-  /// The titles of chapters, one after the other.
+  /// A track with the chapters' titles as samples; nil if there is no chapter.
   init?(chapters: [AVTimedMetadataGroup], gate: SoundGate) throws {
     let format = try CMFormatDescription(mediaType: .text, mediaSubType: .mobile3GPP)
     var samples: [CMSampleBuffer] = []
     var last = CMTime.negativeInfinity
     for (index, chapter) in chapters.enumerated() {
-      // What a millisecond does not tell apart is one, and a chapter lasts until the next: a gap would be one, too.
+      // Chapters that begin in the same millisecond are merged, and each lasts until the next one
+      // begins, because players would show a gap as a chapter.
       let start = Self.rounded(chapter.timeRange.start)
       let next = chapters.indices.contains(index + 1) ? chapters[index + 1].timeRange.start : nil
       let end = Self.rounded(next ?? chapter.timeRange.end)
@@ -71,7 +71,8 @@ final class TextTrack: @unchecked Sendable {
     guard !samples.isEmpty else { return nil }
     var track = OutputTrack(.chapters, format: format)
     track.timescale = Self.timescale
-    // Nobody reads it as text: players make a list of it.
+    // The track is disabled because players show the titles as a list and not as text in the
+    // picture.
     track.isEnabled = false
     self.track = track
     var rest = samples[...]
@@ -86,7 +87,7 @@ final class TextTrack: @unchecked Sendable {
     CMTimeConvertScale(time, timescale: timescale, method: .default)
   }
 
-  /// 3GPP timed text: two bytes of length, and the text in UTF-8.
+  /// Makes a sample of 3GPP timed text: a 16-bit length, then the text in UTF-8.
   private static func sample(
     _ text: String, _ range: CMTimeRange, _ format: CMFormatDescription
   ) throws -> CMSampleBuffer {
@@ -103,18 +104,18 @@ final class TextTrack: @unchecked Sendable {
 
   func cancel() { reader?.cancelReading() }
 
-  /// Why the track ends before its time; nil if it was read to its end.
+  /// Describes where the track ends too early; nil if it was read to its end.
   var damage: String? {
     guard let reader, reader.status == .failed else { return nil }
     return SourceDamage.breakOff(
       "subtitles break", at: last.isNumeric ? last : nil, of: .invalid, reader.error)
   }
 
-  /// The next text, not beyond the last picture.
+  /// The next text, shortened so that it does not outlast the last picture; nil at the end.
   func next() throws -> CMSampleBuffer? {
     while let sample = try read() {
       let start = sample.presentationTimeStamp
-      // Of two at one time nobody would see the first.
+      // Of two texts with the same start, the first is kept.
       guard start.isNumeric, start > last else { continue }
       let duration = sample.duration
       let end = duration.isNumeric && duration > .zero ? start + duration : .positiveInfinity
