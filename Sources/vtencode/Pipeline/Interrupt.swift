@@ -79,8 +79,8 @@ final class Interrupt: @unchecked Sendable {
   ///   - rescue: gives the file a name so that it is kept; nil if it is to be removed.
   func register(unfinished path: String, rescue: (@Sendable () -> Void)? = nil) {
     lock.withLock { unfinished[path] = .some(rescue) }
-    // Files to be kept are not in the list of files that are removed after a crash; at worst they
-    // stay in their hidden folder.
+    // A process that ends for want of memory or descriptors removes the files registered here. A
+    // file to be kept is not among them, and then stays in its hidden folder.
     if rescue == nil { ovt_add_leftover(path, 0) }
   }
 
