@@ -3,11 +3,11 @@ import CoreMedia
 import ElementaryStream
 import Foundation
 
-/// Writes an Annex B byte stream, to a file or to standard output: NAL units behind start codes, with the parameter
-/// sets before each key frame, so that a reader can join there.
+/// Writes an Annex B byte stream (H.264, annex B) to a file or to standard output, with the
+/// parameter sets before each key frame, so that a decoder can begin there.
 final class ElementaryStreamOutput: SampleOutput, @unchecked Sendable {
   // Sendable: called by one task, and by one thread while there are samples.
-  /// Nil for standard output.
+  /// The file's path; nil for standard output.
   private let path: String?
   private let replaces: Bool
   private var pending: PendingFile?
@@ -47,13 +47,15 @@ final class ElementaryStreamOutput: SampleOutput, @unchecked Sendable {
   func abandon() { pending?.discard() }
 }
 
-/// A file descriptor that takes everything or says why not.
+/// Writes all bytes to a file descriptor, or throws the reason why it cannot.
 private final class ByteOutput {
   private var descriptor: Int32
   private let isOwned: Bool
   private let name: String
 
-  /// - Parameter file: a descriptor to own; nil for standard output.
+  /// - Parameters:
+  ///   - file: a descriptor, which is closed in the end; nil for standard output.
+  ///   - name: the output's name, for messages.
   init(_ file: Int32?, name: String) {
     self.name = name
     isOwned = file != nil
@@ -77,7 +79,7 @@ private final class ByteOutput {
     }
   }
 
-  /// Closing is where some file systems report a full disk.
+  /// Closes an owned descriptor. Some file systems report a full disk only here.
   func close() throws {
     guard isOwned, descriptor >= 0 else { return }
     defer { descriptor = -1 }

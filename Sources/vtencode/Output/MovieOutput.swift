@@ -2,13 +2,14 @@
 import AVFoundation
 import Foundation
 
-/// Writes a movie through AVAssetWriter. It appears under its name when it is whole.
+/// Writes a movie with `AVAssetWriter`. The file gets its name when it is complete.
 final class MovieOutput: Output, @unchecked Sendable {
-  // Sendable: what changes does so before `start`, by one task; the writer and its inputs have their own locks.
+  // Sendable: one task changes the properties, before `start`; the writer and its inputs have their
+  // own locks.
   private let path: String
   private let type: AVFileType
   private let replaces: Bool
-  /// What becomes the movie's beginning.
+  /// The time in the source at which the movie begins.
   private let beginning: CMTime
   private let metadata: [AVMetadataItem]
   private let isFastStart: Bool
@@ -17,9 +18,12 @@ final class MovieOutput: Output, @unchecked Sendable {
   private var inputs: [AVAssetWriterInput] = []
 
   /// - Parameters:
-  ///   - replaces: what has the name may lose it.
-  ///   - beginning: the time that becomes the movie's beginning.
-  ///   - isFastStart: the index is moved to the front of the file.
+  ///   - path: the movie file.
+  ///   - type: its file type.
+  ///   - replaces: whether an existing file may be replaced.
+  ///   - beginning: the time in the source at which the movie begins.
+  ///   - metadata: metadata of the whole movie.
+  ///   - isFastStart: whether the index is moved to the front of the file.
   init(
     path: String, type: AVFileType, replaces: Bool, beginning: CMTime, metadata: [AVMetadataItem],
     isFastStart: Bool
@@ -32,7 +36,7 @@ final class MovieOutput: Output, @unchecked Sendable {
   let tracks = Set(OutputTrack.Kind.allCases)
   func plays(_ sound: CMFormatDescription) -> Bool { SoundFacts.isPlayable(sound, in: type) }
   let isLive = false
-  // An edit list puts the beginning where it is.
+  // The writer makes an edit list for the beginning.
   let beginsAtZero = false
   let backPressure = BackPressure.waits
   let fateOfBrokenRun = "nothing was written"
@@ -99,7 +103,8 @@ final class MovieOutput: Output, @unchecked Sendable {
     let input = inputs[track]
     let queue = DispatchQueue(label: "vtencode.\(input.mediaType.rawValue)")
     let end = OneTimeResult()
-    // A writer that failed on one track never asks for the other again.
+    // After a failure on one track, the writer never asks for samples of the others, so waiting
+    // calls are cancelled.
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         end.attach(continuation)
@@ -152,9 +157,9 @@ final class MovieOutput: Output, @unchecked Sendable {
   }
 }
 
-/// Hands the first of several results to whoever waits for one, now or later.
+/// Resumes a continuation with the first of several results, whichever of the two comes first.
 private final class OneTimeResult: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards the mutable state.
   private let lock = Lock()
   private var result: Result<Void, any Error>?
   private var continuation: CheckedContinuation<Void, any Error>?

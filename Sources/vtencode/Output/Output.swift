@@ -2,119 +2,130 @@
 import CoreMedia
 import Foundation
 
-/// Where the encoded tracks of a run go: a movie, an elementary stream, or a server that takes a stream live.
+/// The destination of a run's encoded tracks: a movie, an elementary stream, or a server for a live
+/// stream.
 ///
-/// The calls come in this order: `open` when there is a first sample, `add` for each track, `start`; then `append` once for
-/// each track, at the same time; when all have returned `finish`, and `publish`. `abandon` comes in place of what is left,
-/// at whatever point a run fails.
+/// The calls come in this order: `open` when there is a first sample; `add` for each track;
+/// `start`; then `append` once for each track, all at the same time; when all of these have
+/// returned, `finish` and `publish`. If the run fails at any point, `abandon` replaces the
+/// remaining calls.
 protocol Output: AnyObject, Sendable {
-  // MARK: What it takes
+  // MARK: Capabilities
 
-  /// With its article, in a sentence: `a .mp4 file`.
+  /// A noun phrase for messages, with its article, such as `a .mp4 file`.
   var name: String { get }
-  /// The kinds of tracks that it has. A run leaves all others out without a word.
+  /// The kinds of tracks that the output can hold. A run leaves out all others without a message.
   var tracks: Set<OutputTrack.Kind> { get }
-  /// Whether whoever reads the output is known to play such samples of sound. Others are encoded, unless the user says that
-  /// they are to be copied.
+  /// Whether readers of the output are known to play sound of this format. Sound of other formats
+  /// is encoded, unless the user asks for a copy.
   func plays(_ sound: CMFormatDescription) -> Bool
-  /// It is read while it is written: a run that is interrupted has not left a part of it, but ended it.
+  /// Whether the output is read while it is written. Interrupting a run then ends the output
+  /// regularly and leaves no incomplete file.
   var isLive: Bool { get }
-  /// Time stamps, those of decoding too, have to begin at zero; else they are those of the source.
+  /// Whether time stamps, including decode time stamps, have to begin at zero. If not, they are
+  /// those of the source.
   var beginsAtZero: Bool { get }
+  /// What happens to samples that the output has no room for.
   var backPressure: BackPressure { get }
-  /// What becomes of a run that is interrupted and has to be whole, for its message.
+  /// The end of the message about an interrupted run whose output has to be complete.
   var fateOfBrokenRun: String { get }
 
-  // MARK: What it does
+  // MARK: Steps of a run
 
-  /// Makes or reaches what it writes to. Nothing is made before there is a sample.
+  /// Creates the file or connects to the destination. It is not called before there is a sample.
+  /// - Throws: a `Failure` if that is not possible.
   func open() throws
   /// Adds a track.
-  /// - Returns: What `append` names it by; nil if it cannot have such a track.
+  /// - Returns: the track's identifier for `append`; nil if the output cannot hold the track.
   func add(_ track: OutputTrack) throws -> OutputTrack.ID?
-  /// All tracks are there; samples follow.
+  /// Begins writing. All tracks have been added.
   func start() throws
-  /// Takes the samples of a track, in decode order, until there are no more. It asks for one whenever it has room, so that
-  /// the run waits for it.
+  /// Writes the samples of a track, in decode order, until there are no more. It calls `next`
+  /// whenever it has room, so the run waits for the output.
   /// - Parameters:
-  ///   - next: gives the next sample, which it may wait for; nil after the last.
-  ///   - whenFull: told when the output takes no more of this track until it has more of another (true), and when it does
-  ///     again.
+  ///   - track: the track's identifier.
+  ///   - next: returns the next sample, and may block until there is one; nil after the last.
+  ///   - whenFull: is called with true when the output takes no more samples of this track until it
+  ///     has more of another one, and with false when it takes them again.
+  /// - Throws: a `Failure` of the output, or the error that `next` throws.
   func append(
     to track: OutputTrack.ID, from next: @escaping @Sendable () throws -> CMSampleBuffer?,
     whenFull: @escaping @Sendable (Bool) -> Void
   ) async throws
-  /// Writes what is left. The output is whole then, and nobody sees it yet unless it is live.
+  /// Writes what is left. The output is then complete; a file still has its temporary name.
   func finish() async throws
-  /// Gives a file its name; a live output has nothing to do.
-  /// - Parameter isPart: the run was interrupted, and the output is not all that it was to be.
+  /// Gives a file its final name. A live output has nothing to do.
+  /// - Parameter isPart: whether the run was interrupted, so that the output is incomplete.
+  /// - Returns: the size, and the path if it is another one than intended.
   func publish(isPart: Bool) throws -> OutputResult
-  /// The run has failed. A file vanishes, and a live output tells whoever reads it. Waiting calls of `append` end.
+  /// Discards the output of a run that has failed: a file is removed, and the readers of a live
+  /// output are told. Blocked calls of `append` return.
   func abandon()
 }
 
-/// What an output does that has no room for a sample.
+/// How a run treats samples that the output has no room for.
 enum BackPressure: Sendable, Equatable {
-  /// The run waits: all samples are to be there, however long it takes.
+  /// The run waits, so that no sample is lost.
   case waits
-  /// Pictures come at their own pace: those without room are left out, up to the next key frame that has some.
+  /// The run does not wait: encoded pictures without room are dropped, up to the next key frame for
+  /// which there is room.
   case dropsToKeyFrame
 }
 
-/// A track that an output is to have.
+/// The description of a track for an output.
 struct OutputTrack: Sendable {
   enum Kind: Sendable, Hashable, CaseIterable {
     case video
     case sound
     case subtitles
-    /// Titles, one after the other; of the output's video.
+    /// The titles of chapters, which belong to the output's video track.
     case chapters
   }
 
   typealias ID = Int
 
-  /// Sound that the output has to encode, as AAC: its samples are PCM.
+  /// The parameters with which the output encodes PCM samples as AAC.
   struct SoundEncoding: Sendable {
-    /// Hertz.
+    /// The sample rate in hertz.
     var sampleRate: Double
     var channels: Int
-    /// For all channels.
+    /// The bit rate over all channels, in bits a second.
     var bitRate: Int
   }
 
   var kind: Kind
-  /// Of the samples; nil where it is not known beforehand.
+  /// The format of the samples; nil if it is not known beforehand.
   var format: CMFormatDescription?
-  /// Nil stores sound as it comes.
+  /// How sound is encoded; nil stores its samples as they are.
   var encoding: SoundEncoding?
-  /// ISO 639-2/T.
+  /// The language by its code of ISO 639-2/T.
   var languageCode: String?
-  /// Players show or play it unless told otherwise.
+  /// Whether players use the track by default.
   var isEnabled = true
-  /// How pictures are to be turned.
+  /// The rotation with which players display the pictures.
   var transform = CGAffineTransform.identity
-  /// Units per second in which times are exact; 0 leaves it to the output.
+  /// The time scale in units per second; 0 leaves it to the output.
   var timescale: CMTimeScale = 0
-  /// The samples come at their own pace.
+  /// Whether the samples arrive in real time.
   var isPaced = false
 
   init(_ kind: Kind, format: CMFormatDescription?) { (self.kind, self.format) = (kind, format) }
 }
 
-/// What an output has written.
+/// The result of `Output.publish`.
 struct OutputResult: Sendable {
   var fileBytes = 0
-  /// Where it was written, if that is not where it was meant to be.
+  /// The file's path, if it is not the intended one.
   var path: String?
 }
 
-/// What a run has written, for the summary.
+/// The output's part of the summary.
 struct OutputReport: Sendable {
   var fileBytes = 0
   var sound = SoundReport()
   var text = TextReport()
-  /// Pictures that were encoded, and left out since the output had no room for them.
+  /// The number of encoded pictures that were dropped because the output had no room for them.
   var leftOut = 0
-  /// Where it was written, if that is not where it was meant to be.
+  /// The file's path, if it is not the intended one.
   var path: String?
 }

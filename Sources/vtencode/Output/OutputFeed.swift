@@ -2,19 +2,19 @@
 import AVFoundation
 import Foundation
 
-/// Hands an output what a run encodes, with the movie's sound and text beside it.
+/// Passes the encoded samples of a run to an output, together with the movie's sound and text.
 struct OutputFeed: Sendable {
   let output: any Output
   let source: MovieSource
   let plan: EncodingPlan
   let gate: SoundGate
   let damage: DamageCollector
-  /// An interrupted run leaves nothing.
+  /// Whether an interrupted run leaves no output.
   var isWholeOrNothing = false
 
-  /// Returns when the output has everything.
-  /// - Returns: what was written beside the video, for the summary; nothing if there was no sample.
-  /// - Throws: a `Failure`, after the output was abandoned.
+  /// Writes all samples, and returns when the output is complete.
+  /// - Returns: the output's part of the summary; empty if there was no sample.
+  /// - Throws: a `Failure`, after the output has been abandoned.
   func write(_ samples: OutputQueue) async throws -> OutputReport {
     // A movie's header needs the codec's parameter sets, which come with the first sample.
     guard let first = try await onThread("first sample", { try samples.pop() }) else { return OutputReport() }
@@ -49,10 +49,10 @@ struct OutputFeed: Sendable {
         group.addTask { try await append(to: id, shift) { try text.next() } }
       }
       do {
-        // Not `waitForAll`, which tells of a failure only when both tracks have ended.
+        // Not `waitForAll`, which would report a failure only after all tracks have ended.
         for try await _ in group {}
       } catch {
-        // The other track must not wait for what will not come.
+        // The other tracks must not wait for samples that will never come.
         samples.cancel()
         gate.abandon()
         output.abandon()
@@ -81,7 +81,8 @@ struct OutputFeed: Sendable {
   private func videoTrack(_ format: CMFormatDescription?) -> OutputTrack {
     var track = OutputTrack(.video, format: format)
     track.transform = source.transform
-    // Times are kept to the tick; fields have halves of them.
+    // The source's time scale keeps its time stamps exact; those of fields need twice its
+    // resolution.
     let timescale = source.timescale
     track.timescale = plan.deinterlacing == .field && timescale <= .max / 2 ? timescale * 2 : timescale
     track.isPaced = plan.isPaced
@@ -100,14 +101,14 @@ struct OutputFeed: Sendable {
           try check()
           guard let sample = try next() else { return nil }
           guard let shift else { return sample }
-          // Sound before the first picture has no time then.
+          // Sound before the first picture is dropped, since it would have a negative time.
           if let shifted = try shift.apply(to: sample) { return shifted }
         }
       }, whenFull: whenFull)
   }
 }
 
-/// Moves times so that a run's first picture is decoded at zero.
+/// Shifts time stamps so that a run's first picture has the decode time zero.
 struct SampleShift: Sendable {
   private let origin: CMTime
 
@@ -116,7 +117,8 @@ struct SampleShift: Sendable {
     origin = decoded.isNumeric ? decoded : first.presentationTimeStamp
   }
 
-  /// - Returns: the sample with other times; nil if it begins before zero.
+  /// Shifts a sample's time stamps.
+  /// - Returns: the shifted sample; nil if it begins before the first picture.
   func apply(to sample: CMSampleBuffer) throws -> CMSampleBuffer? {
     guard sample.presentationTimeStamp >= origin else { return nil }
     let timings = try sample.sampleTimingInfos().map { timing in
@@ -129,9 +131,9 @@ struct SampleShift: Sendable {
   }
 }
 
-/// Holds one element until it is taken, once.
+/// Holds one element that can be taken once.
 private final class SingleElement<Element>: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards the mutable state.
   private let lock = Lock()
   private var element: Element?
 

@@ -2,9 +2,9 @@
 import CoreMedia
 import Foundation
 
-/// The encoded pictures that wait for an output, as many as the run has memory for.
+/// The bounded queue of encoded pictures for an output.
 final class OutputQueue: @unchecked Sendable {
-  // Sendable: `lock` guards what changes, and the queue has its own.
+  // Sendable: `lock` guards the mutable state, and the queue has its own lock.
   private let queue: BoundedQueue<CMSampleBuffer>
   private let backPressure: BackPressure
   private let lock = Lock()
@@ -16,18 +16,18 @@ final class OutputQueue: @unchecked Sendable {
     self.backPressure = backPressure
   }
 
-  /// Pictures that were left out since the output had no room for them.
+  /// The number of pictures that were dropped because the output had no room for them.
   var droppedCount: Int { lock.withLock { dropped } }
 
   var isCancelled: Bool { queue.isCancelled }
 
-  /// Puts a sample at the end: waits for room, or leaves the sample out, as the output wants it.
-  /// - Returns: False if nobody takes samples any more.
+  /// Appends a sample. If there is no room it waits, or drops the sample, depending on the output.
+  /// - Returns: false if the output takes no more samples.
   func push(_ sample: CMSampleBuffer) -> Bool {
     guard backPressure == .dropsToKeyFrame else { return queue.push(sample) }
     let isKeyFrame = SampleFacts(sample).isKeyFrame
     return lock.withLock {
-      // What follows a gap refers to what is in it.
+      // Pictures after a gap refer to pictures in it, up to the next key frame.
       if isDropping, !isKeyFrame {
         dropped += 1
         return !queue.isCancelled
@@ -43,12 +43,14 @@ final class OutputQueue: @unchecked Sendable {
     }
   }
 
-  /// Waits for a sample. Nil at the end; throws the error that the other side ended with.
+  /// Waits for a sample and removes it from the queue.
+  /// - Returns: the sample; nil at the end or after `cancel()`.
+  /// - Throws: the error that the encoding stage ended with.
   func pop() throws -> CMSampleBuffer? { try queue.pop() }
 
-  /// Says that no more samples come.
+  /// Marks the end of the samples, with an error if the encoding stage failed.
   func end(_ error: (any Error)? = nil) { queue.end(error) }
 
-  /// Says that no more samples are wanted, and drops those queued.
+  /// Drops the queued samples and takes no more.
   func cancel() { queue.cancel() }
 }

@@ -2,9 +2,10 @@
 import CoreMedia
 import Foundation
 
-/// An output that takes one sample at a time, and waits where it has no room.
+/// An output that takes one sample at a time, and blocks while it has no room.
 protocol SampleOutput: Output {
-  /// Takes a sample; called for the samples of a track in decode order, for several tracks from several threads.
+  /// Writes a sample. It is called in decode order for the samples of a track, and from one thread
+  /// for each track.
   func append(_ sample: CMSampleBuffer, to track: OutputTrack.ID) throws
 }
 

@@ -2,14 +2,17 @@
 import AVFoundation
 import Foundation
 
-/// Chooses which of a movie's sound tracks an output gets, and how.
+/// Selects the sound tracks of a movie for an output, and decides whether each is copied or
+/// encoded.
 struct SoundFeed: Sendable {
   let source: MovieSource
   let plan: EncodingPlan
   let gate: SoundGate
 
-  /// Adds the tracks that go into the output.
-  /// - Returns: these, and what is to be said of all.
+  /// Adds the sound tracks to the output.
+  /// - Returns: the tracks, and the report on all of them.
+  /// - Throws: a `Failure` if a track is encrypted, or if a track that the user asked for cannot be
+  ///   written.
   func add(
     to output: any Output
   ) async throws -> (tracks: [(id: OutputTrack.ID, track: SoundTrack)], report: SoundReport) {
@@ -40,7 +43,8 @@ struct SoundFeed: Sendable {
         tracks.append((id, sound))
         if encodes { report.encoded += 1 } else { report.copied += 1 }
       } catch let failure as Failure {
-        // Asked for by name, it is owed; otherwise the picture is worth having without.
+        // If the user asked for the sound, its absence is an error; otherwise the movie is encoded
+        // without it.
         guard plan.audio == .auto else { throw failure }
         report.leftOut.append(
           "track \(facts.number) (\(facts.codecName)) left out: it cannot be decoded here")
@@ -50,14 +54,14 @@ struct SoundFeed: Sendable {
   }
 }
 
-/// Chooses which of a movie's subtitles and chapters an output gets.
+/// Selects the subtitles and chapters of a movie for an output.
 struct TextFeed: Sendable {
   let source: MovieSource
   let plan: EncodingPlan
   let gate: SoundGate
 
-  /// Adds the tracks that go into the output.
-  /// - Returns: these, and what is to be said of all.
+  /// Adds the text tracks to the output.
+  /// - Returns: the tracks, and the report on all of them.
   func add(
     to output: any Output
   ) async throws -> (tracks: [(id: OutputTrack.ID, track: TextTrack)], report: TextReport) {
