@@ -2,8 +2,12 @@
 import VideoToolbox
 
 extension Compressor {
-  /// Whether the session's encoder makes several passes; it has the storage then.
-  /// - Parameter isOnDemand: no more of them than are needed; an encoder that cannot tell makes one then.
+  /// Sets the storage for several passes.
+  /// - Parameters:
+  ///   - storage: the storage.
+  ///   - isOnDemand: whether only necessary passes are made. An encoder without the property for
+  ///     that makes one pass.
+  /// - Returns: whether the encoder makes several passes.
   func attach(_ storage: VTMultiPassStorage, isOnDemand: Bool) -> Bool {
     if isOnDemand {
       let status = VTSessionSetProperty(
@@ -13,13 +17,13 @@ extension Compressor {
     guard
       VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MultiPassStorage, value: storage) == noErr
     else { return false }
-    // Of the encoders that are built in, the package's own.
+    // Of the built-in encoders, the package's own has this property.
     VTSessionSetProperty(
       session, key: kOVTCompressionPropertyKey_AllowsPartialPasses, value: kCFBooleanTrue)
     return true
   }
 
-  /// The decode times that the next pass is over; after a pass that wants another.
+  /// The ranges of decode times that the next pass covers, after a pass that asked for another one.
   func rangesOfNextPass() throws -> [CMTimeRange] {
     var (count, list) = (0, UnsafePointer<CMTimeRange>?.none)
     let status = VTCompressionSessionGetTimeRangesForNextPass(
@@ -30,24 +34,28 @@ extension Compressor {
     return Array(UnsafeBufferPointer(start: list, count: count))
   }
 
+  /// Begins a pass.
   /// - Parameters:
-  ///   - isLast: nothing need be learnt any more.
-  ///   - rate: bits a second of the pass; nil as before.
+  ///   - isLast: whether it is the last one, so that the encoder need not collect statistics.
+  ///   - rate: the pass's bit rate in bits a second; nil keeps the previous one.
+  /// - Throws: a `Failure` if the encoder does not begin the pass.
   func beginPass(isLast: Bool, rate: Int? = nil) throws {
     try setRate(rate)
     let status = VTCompressionSessionBeginPass(session, flags: isLast ? .beginFinalPass : [], nil)
     guard status == noErr else { throw Failure("the encoder cannot begin a pass (error \(status))") }
   }
 
-  /// Returns when the output of every frame has been delivered.
-  /// - Parameter rate: bits a second that the movie is to have, where the pass may have had another.
-  /// - Returns: Whether the encoder asks for another pass.
+  /// Ends a pass, and returns when the output of every frame has been delivered.
+  /// - Parameter rate: the bit rate in bits a second that the movie should have, if that of the
+  ///   pass was another; nil if not.
+  /// - Returns: whether the encoder asks for another pass.
+  /// - Throws: a `Failure` if the encoder could not end the pass.
   func endPass(rate: Int? = nil) throws -> Bool {
     try setRate(rate)
     var wantsMore = DarwinBoolean(false)
     let status = VTCompressionSessionEndPass(session, furtherPassesRequestedOut: &wantsMore, nil)
     guard status == noErr else {
-      // dskFulErr and ioErr of the storage.
+      // dskFulErr (-34) and ioErr (-36) come from the storage.
       throw Failure(
         "the encoder could not end a pass (error \(status)); is there room for what it learns, beside the output and "
           + "for temporary files?", lacksRoom: [-34, -36].contains(status))

@@ -2,18 +2,20 @@
 import AVFoundation
 import Foundation
 
-/// Encodes a movie in several passes: its pictures are decoded again for each, and what the last one gave is handed on.
+/// Encodes a movie in several passes. The pictures are decoded again for each pass, and the frames
+/// of the best pass are sent to the output.
 final class PassLoop: @unchecked Sendable {
-  // Sendable: run by one thread; `made` is asked for when that has ended.
+  // Sendable: one thread runs it, and the results are read after that thread has ended.
   private let pipeline: Pipeline
   private let compressor: Compressor
   private let recorder: PassRecorder
   private let progress: ProgressLine
-  /// Passes that were made.
+  /// The number of passes that were made.
   private(set) var made = 0
-  /// Frames that were encoded once more, in passes over parts.
+  /// The number of frames that passes over parts of the movie have encoded again.
   private(set) var framesAgain = 0
-  /// There was no room for another pass that was to be made: what is handed on is the one before.
+  /// Whether there was no room for another pass, so that the frames of the previous one are the
+  /// result.
   private(set) var lacksRoom = false
 
   init(_ pipeline: Pipeline, _ compressor: Compressor, _ recorder: PassRecorder, _ progress: ProgressLine) {
@@ -36,7 +38,7 @@ final class PassLoop: @unchecked Sendable {
       repeat {
         var part: Set<CMTime>?
         if plan.isPartial {
-          // Where there is no room for another pass, the movie stays as it is.
+          // If there is no room for this pass, the result of the previous one is kept.
           do { part = try recorder.beginPart(compressor.rangesOfNextPass()) } catch {
             lacksRoom = Failure.lacksRoom(error)
             break
@@ -56,7 +58,7 @@ final class PassLoop: @unchecked Sendable {
           let isOver = try encodePass(samples, damage, only: part)
           if part == nil { isWhole = isOver }
           if part != nil, !isOver {
-            // What was given up leaves a hole.
+            // The frames of an interrupted part would leave a gap.
             _ = try? compressor.endPass(rate: plan.target)
             recorder.preferPassBefore()
             break
@@ -64,16 +66,18 @@ final class PassLoop: @unchecked Sendable {
           isWanted = try compressor.endPass(rate: plan.target)
           try recorder.check()
         } catch {
-          // Passes that nobody asked for are no reason to lose what there is.
+          // Running out of room in a pass that the user did not ask for must not lose the previous
+          // pass.
           if part == nil, pipeline.plan.makesPassesOnDemand, Failure.lacksRoom(error), made > 0 {
-            // What the encoder still holds goes with the pass.
+            // Ending the pass releases the frames that the encoder still holds.
             _ = try? compressor.endPass(rate: plan.target)
             guard recorder.keepPassBefore() else { throw error }
             lacksRoom = true
             break
           }
-          // An encoder that has learnt how little the movie can take may find the rate too low for a pass: what the pass
-          // before gave is as near as it gets. So it is where a part fails.
+          // After a pass that shows how few bits the movie can take, the encoder may reject a rate
+          // as too low; the previous pass is then as close as it gets. The previous pass is also
+          // kept if a pass over parts fails.
           guard made > 0, !recorder.isFailed, part != nil || recorder.isEmpty else { throw error }
           if part != nil {
             _ = try? compressor.endPass(rate: plan.target)
@@ -85,7 +89,8 @@ final class PassLoop: @unchecked Sendable {
         made += 1
         partCount = part?.count ?? 0
         framesAgain += partCount
-        // A part that is whole is judged in any case; of a pass over everything that was interrupted the rate says nothing.
+        // A complete pass over parts is judged in any case. The rate of an interrupted pass over
+        // the whole movie means nothing.
         let isStopped = Interrupt.shared.isRequested || samples.isCancelled
         goesOn =
           (part != nil || !isStopped) && plan.advance(bitRate: recorder.bitRate, isWanted: isWanted)
@@ -110,8 +115,10 @@ final class PassLoop: @unchecked Sendable {
     }
   }
 
-  /// - Parameter part: presentation times of the frames to encode; nil for all.
-  /// - Returns: Whether the movie was read to its end, or to that of the part.
+  /// Encodes one pass.
+  /// - Parameter part: the presentation times of the frames to encode; nil for all frames.
+  /// - Returns: whether the movie, or the part, was encoded to its end.
+  /// - Throws: a `Failure` if the movie cannot be read, or its frames not encoded or stored.
   private func encodePass(
     _ samples: OutputQueue, _ damage: DamageCollector, only part: Set<CMTime>?
   ) throws -> Bool {

@@ -2,16 +2,21 @@
 import ArgumentParser
 
 extension EncodingPlan {
-  /// Seconds of a movie that is encoded in more than one pass unasked, where one does not come out right: a longer one has time
-  /// to make up for surprises, and takes long to encode again.
+  /// The longest movie, in seconds, for which further passes are made without being asked for. A
+  /// longer movie gives the rate control time to compensate for surprises, and takes long to encode
+  /// again.
   private static let longestOnDemand = 120.0
   private static let mostOnDemand = 4
-  /// A miss of the rate, as a share of it, that another pass is spent on unasked.
+  /// The relative deviation from the bit rate above which such a pass is made.
   private static let toleranceOnDemand = 0.02
 
-  /// - Parameter asked: passes that were asked for; nil makes as many as are needed.
+  /// Sets the number of passes.
+  /// - Parameters:
+  ///   - asked: the number that the user asked for; nil makes as many as necessary.
+  ///   - source: the movie.
+  ///   - destination: the output, which must be a file if passes are made on demand.
   mutating func setPasses(_ asked: Int?, source: MovieSource, destination: Destination) {
-    // Passes share out the bits of a rate.
+    // Passes distribute the bits of a bit rate, so there is one pass for a constant quality.
     passes = quality == nil ? asked ?? 1 : 1
     mayEncodeAgain = asked == nil || purpose != .transcoding
     guard asked == nil, quality == nil, !isConstantBitRate, !isPaced, destination.path != nil,
@@ -23,10 +28,10 @@ extension EncodingPlan {
   }
 }
 
-/// How often a run goes over its source.
+/// The option for the number of passes.
 struct PassOptions: ParsableArguments {
   static let usual = 2
-  /// A segment has less time to come right than a movie.
+  /// A segment gives the rate control less time than a movie, so it may take more passes.
   static let usualOfSegments = 4
   static let allowed = 1...10
 

@@ -1,28 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Which passes a run makes over its source, and at which rate each.
+/// Decides which passes a run makes over its source, and at which bit rate.
 ///
-/// The first learns, the second shares the bits out. From the third on a pass is made only where the one before has
-/// missed the rate: over those parts that the encoder names, or, where it names none, over the whole at a rate corrected
-/// by the miss.
+/// The first pass collects statistics, and the second distributes the bits by them. A third or
+/// later pass is made only if the previous one missed the rate: over the parts that the encoder
+/// names, or, if it names none, over the whole movie at a rate corrected by the deviation.
 struct PassPlan: Sendable {
   let target: Int
-  /// A miss that another pass is spent on, as a share of the rate.
+  /// The relative deviation from the bit rate above which another pass is made.
   let tolerance: Double
   let most: Int
-  /// Bits a second that no pass may ask for more than: at a higher average a decoder's buffer would fill faster.
+  /// The highest bit rate of a pass, in bits a second: a higher average would exceed the rate at
+  /// which a decoder's buffer fills.
   let highest: Int
   private(set) var number = 1
   private(set) var asked: Int
-  /// How far the best pass so far has missed.
+  /// The relative deviation of the best pass so far.
   private var leastMiss = Double.infinity
-  /// The last pass is worse than the one before.
+  /// Whether the last pass deviated at least as much as the best one before it.
   private(set) var isWorse = false
-  /// The next pass is over parts of the movie.
+  /// Whether the next pass covers only parts of the movie.
   private(set) var isPartial = false
 
-  /// - Parameter isLearned: the first pass has been made.
+  /// - Parameters:
+  ///   - target: the bit rate to reach, in bits a second.
+  ///   - most: the largest number of passes.
+  ///   - tolerance: the relative deviation that is accepted.
+  ///   - highest: the highest bit rate of a pass, in bits a second; nil for no limit.
+  ///   - isLearned: whether the first pass has already been made.
   init(target: Int, most: Int, tolerance: Double, highest: Int? = nil, isLearned: Bool = false) {
     (self.target, self.most, self.tolerance) = (target, most, tolerance)
     self.highest = highest ?? .max
@@ -32,17 +38,18 @@ struct PassPlan: Sendable {
 
   var isLast: Bool { number == most }
 
+  /// Decides on the next pass after one has ended.
   /// - Parameters:
-  ///   - bitRate: what the pass gave.
-  ///   - isWanted: the encoder asks for another one.
-  /// - Returns: Whether another pass follows.
+  ///   - bitRate: the pass's result in bits a second.
+  ///   - isWanted: whether the encoder asks for another pass.
+  /// - Returns: whether another pass follows.
   mutating func advance(bitRate: Double, isWanted: Bool) -> Bool {
     let miss = abs(bitRate / Double(target) - 1)
     if number > 1 {
       isWorse = miss >= leastMiss
       leastMiss = min(miss, leastMiss)
       guard !isWorse, miss > tolerance, bitRate > 0 else { return false }
-      // The encoder that names parts knows when they bring nothing any more.
+      // An encoder that names parts stops asking when they bring no improvement.
       guard isWanted || !isPartial else { return false }
       isPartial = isWanted
       if isPartial {
@@ -51,7 +58,7 @@ struct PassPlan: Sendable {
         return true
       }
       let wanted = Double(asked) * Double(target) / bitRate
-      // A rate that the content makes nothing of is not chased.
+      // If the corrected rate is far from the target, the content does not respond to it.
       guard (Double(target) / 2...Double(target) * 2).contains(wanted) else { return false }
       let next = min(Int(wanted.rounded()), highest)
       guard number < most, next != asked else { return false }

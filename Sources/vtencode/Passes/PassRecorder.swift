@@ -2,23 +2,24 @@
 import Foundation
 import VideoToolbox
 
-/// What the passes of a run share: the encoder's statistics, and the frames of the last two passes, all on disk.
+/// Holds the results of a run's passes on disk: the encoder's statistics, and the frames of the
+/// last two passes.
 final class PassRecorder: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
-  /// The frames of a pass, with those of passes over parts of it.
+  // Sendable: `lock` guards the mutable state.
+  /// The frames of a pass, including those that passes over parts have replaced.
   private struct Frames {
     var silo: LayeredSilo
-    /// The part that the pass is over: which decode times, the frames that are to take their place, and why one could not be
-    /// kept.
+    /// The current pass over parts: its ranges of decode times, its frames, and the error if one of
+    /// them could not be stored.
     var part: (ranges: [CMTimeRange], frames: VTFrameSilo, failure: Failure?)?
-    /// Of the pass that is under way.
+    /// The number of frames that the current pass has added.
     var added = 0
     var count = 0
     var bytes = 0
     var start = CMTime.positiveInfinity
     var end = CMTime.negativeInfinity
 
-    /// What has come in place of other frames stays.
+    /// Replaces the frames in the part's ranges with its own.
     mutating func keepPart() {
       guard let (ranges, frames, _) = part else { return }
       silo.replace(ranges, with: frames)
@@ -35,16 +36,17 @@ final class PassRecorder: @unchecked Sendable {
   private let lock = Lock()
   private var current: Frames?
   private var before: Frames?
-  /// What `current` said before a pass over parts.
+  /// The state of `current` before a pass over parts.
   private var unreplaced: Frames?
   private var made = 0
   private var failure: Failure?
-  /// Frames that still come are of a pass that was given up.
+  /// Whether the current pass was given up, so that further frames are ignored.
   private var isOver = false
 
   /// - Parameters:
-  ///   - parent: the folder beside which everything is kept.
-  ///   - learned: the file with what a first pass has learnt; nil where none was made.
+  ///   - parent: the folder in which the temporary files are created.
+  ///   - learned: the file with the statistics of a first pass; nil if none was made.
+  /// - Throws: a `Failure` if the files cannot be created, or `learned` cannot be read.
   init(in parent: String, learned: String? = nil) throws {
     folder = try ScratchFolder(in: parent)
     var storage: VTMultiPassStorage?
@@ -65,10 +67,12 @@ final class PassRecorder: @unchecked Sendable {
 
   deinit { VTMultiPassStorageClose(storage) }
 
-  /// Removes what is on disk. To be called at the end of a run, whose session may hold this for longer.
+  /// Removes the files. It is called at the end of a run, because the session may hold this object
+  /// for longer.
   func close() { folder.remove() }
 
-  /// Frames that come from now on are those of a new pass.
+  /// Begins a pass over the whole movie.
+  /// - Throws: a `Failure` if there is no room for its frames.
   func begin() throws {
     let number = lock.withLock {
       made += 1
@@ -82,15 +86,16 @@ final class PassRecorder: @unchecked Sendable {
     }
   }
 
-  /// Frames that come from now on take the place of those with decode times in these ranges.
-  /// - Returns: The presentation times of those.
+  /// Begins a pass whose frames replace those with decode times in the ranges.
+  /// - Returns: the presentation times of the frames to replace.
+  /// - Throws: a `Failure` if the frames cannot be stored or read.
   func beginPart(_ ranges: [CMTimeRange]) throws -> Set<CMTime> {
     let number = lock.withLock {
       made += 1
       return made
     }
     guard var frames = lock.withLock({ current }) else { return [] }
-    // What the last pass gave in place of others is kept by now.
+    // The frames of the previous pass over parts have been accepted by now.
     frames.keepPart()
     let whole = frames
     let silo = try makeSilo("pass-\(number)")
@@ -130,7 +135,8 @@ final class PassRecorder: @unchecked Sendable {
     return silo
   }
 
-  /// - Returns: How many frames the pass has.
+  /// Stores a frame of the current pass.
+  /// - Returns: the number of frames that the pass has so far.
   func add(_ sample: CMSampleBuffer) -> Int {
     guard let silo = lock.withLock({ isOver ? nil : current?.part?.frames ?? current?.silo.whole }) else {
       return 0
@@ -140,7 +146,8 @@ final class PassRecorder: @unchecked Sendable {
       guard var frames = current else { return 0 }
       guard status == noErr else {
         let problem = Self.failure(status)
-        // There is a whole movie already: a pass that was to mend it is no reason to lose it.
+        // A complete movie exists already, so the failure of a pass over parts does not end the
+        // run.
         if frames.part == nil { failure = failure ?? problem }
         current?.part?.failure = problem
         return frames.added
@@ -159,21 +166,21 @@ final class PassRecorder: @unchecked Sendable {
   /// Whether a pass has begun.
   var isRecording: Bool { lock.withLock { current != nil } }
 
-  /// Whether no frame of the pass has come.
+  /// Whether the pass has no frame yet.
   var isEmpty: Bool { lock.withLock { current?.count ?? 0 } == 0 }
 
-  /// Whether a frame of a whole pass could not be kept.
+  /// Whether a frame of a pass over the whole movie could not be stored.
   var isFailed: Bool { lock.withLock { failure != nil } }
 
-  /// Why a frame of the pass could not be kept.
+  /// Throws the reason why a frame of the current pass could not be stored, if there is one.
   func check() throws {
     if let failure = lock.withLock({ failure ?? current?.part?.failure }) { throw failure }
   }
 
-  /// Bits a second of the pass.
+  /// The average bit rate of the pass, in bits a second.
   var bitRate: Double { lock.withLock { current?.bitRate ?? 0 } }
 
-  /// Goes back to the frames of the pass before, if this one is the worse.
+  /// Returns to the frames of the previous pass, because those of the current one are worse.
   func preferPassBefore() {
     lock.withLock {
       if current?.part != nil {
@@ -185,8 +192,9 @@ final class PassRecorder: @unchecked Sendable {
     }
   }
 
-  /// Gives up a pass over the whole movie whose frames cannot be kept, and makes room for what is written.
-  /// - Returns: False if there is no pass before it.
+  /// Gives up a pass over the whole movie whose frames cannot be stored, which frees its room for
+  /// the output.
+  /// - Returns: false if there is no previous pass.
   func keepPassBefore() -> Bool {
     lock.withLock {
       guard let earlier = before else { return false }
@@ -196,8 +204,9 @@ final class PassRecorder: @unchecked Sendable {
     }
   }
 
-  /// Hands out the last pass's frames, in decode order.
-  /// - Parameter body: False ends it.
+  /// Calls `body` with the resulting frames in decode order.
+  /// - Parameter body: returns false to stop.
+  /// - Throws: a `Failure` if the frames cannot be read.
   func forEach(_ body: (CMSampleBuffer) -> Bool) throws {
     let silo = lock.withLock { () -> LayeredSilo? in
       current?.keepPart()
@@ -219,7 +228,7 @@ final class PassRecorder: @unchecked Sendable {
   }
 
   private static func failure(_ status: OSStatus) -> Failure {
-    // dskFulErr and ioErr of the silo.
+    // dskFulErr (-34) and ioErr (-36) come from the silo.
     switch status {
     case -34:
       Failure(

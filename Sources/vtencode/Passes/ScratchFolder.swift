@@ -3,20 +3,21 @@ import CSandbox
 import Foundation
 import Synchronization
 
-/// A hidden folder for what a run keeps on disk meanwhile: statistics, frames of a pass, parts of a movie.
+/// A hidden folder for a run's temporary files: statistics, frames of a pass, parts of a movie.
 ///
-/// It goes with the run. As long as the process lives it is locked; what a process that was killed has left, the next run
-/// that writes beside removes.
+/// It is removed with the run. The process locks it as long as it lives, and the next run in the
+/// same place removes folders that killed processes have left.
 final class ScratchFolder: Sendable {
   let path: String
   private let lock: Int32
   private let isRemoved = Mutex(false)
 
   static let prefix = ".vtscratch-"
-  /// Empty, and in every folder of ours: nobody else's has it.
+  /// The name of an empty file in the folder, which identifies it as one of ours.
   private static let mark = ".vtencode-scratch"
 
-  /// - Parameter parent: beside what is written, where there is room for it.
+  /// - Parameter parent: the folder of the output, where there is room for the files.
+  /// - Throws: a `Failure` if the folder cannot be created.
   init(in parent: String) throws {
     Self.removeLeftovers(in: parent)
     var template = Array("\(parent)/\(Self.prefix)XXXXXX".utf8CString)
@@ -24,13 +25,14 @@ final class ScratchFolder: Sendable {
       throw Failure("cannot make a folder in '\(parent)'", systemError: errno)
     }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // Locked before it is marked: what has no mark is not taken for a leftover.
+    // The folder is locked before the mark is created, because only marked folders are taken for
+    // leftovers.
     lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     _ = flock(lock, LOCK_EX | LOCK_NB)
     let marked = lock < 0 ? -1 : open(path + "/" + Self.mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard marked >= 0 else {
       let code = errno
-      // Nobody would know it for a leftover.
+      // Without the mark, no later run would remove the folder.
       rmdir(path)
       if lock >= 0 { close(lock) }
       throw Failure("cannot use a folder in '\(parent)'", systemError: code)
@@ -41,8 +43,8 @@ final class ScratchFolder: Sendable {
 
   deinit { remove() }
 
-  /// Removes it with all that is in it, once. To be called where others hold the object for longer than the run lasts: a
-  /// process that ends does not wait for them.
+  /// Removes the folder with its contents, once. To be called at the end of a run whose objects may
+  /// outlive it, because a process does not wait for their `deinit`.
   func remove() {
     let isFirst = isRemoved.withLock { isRemoved in
       defer { isRemoved = true }
