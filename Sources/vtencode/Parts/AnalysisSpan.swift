@@ -1,36 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-/// A part of a movie that is analysed beside others: the analysis would keep one processor busy where the segments that come
-/// of it keep many.
+/// A stretch of a movie that the analysis encodes, in parallel with other stretches, so that it
+/// uses all processors.
 ///
-/// Spans follow from the movie alone: with the package's own encoder a plan is the same wherever it is made.
+/// The division into spans depends only on the movie, so that a plan made with the package's own
+/// encoder is the same on every machine.
 struct AnalysisSpan: Sendable, Equatable {
-  /// Pictures that are encoded; nil for all.
+  /// The pictures to encode; nil for all.
   var range: CMTimeRange?
-  /// The first picture that counts: those before are encoded so that it is no key frame without need.
+  /// The time of the first picture whose result is used. The pictures before it are encoded so that
+  /// it is not a key frame merely because it is the first.
   var start: CMTime
 
-  /// About how long one is, in seconds.
+  /// The approximate length of a span in seconds.
   private static let length = 20.0
-  /// Shorter ones decode and encode too much twice, in seconds.
+  /// The least length in seconds: shorter spans would decode and encode too many pictures twice.
   private static let least = 8.0
-  /// What is encoded before the pictures that count, in seconds.
+  /// How long before `start` the encoding begins, in seconds.
   private static let lead = CMTime(value: 1, timescale: 2)
-  /// Before every picture.
+  /// A time before all pictures.
   private static let beginning = CMTime(value: -1_000_000, timescale: 1)
 
   static let whole = AnalysisSpan(range: nil, start: beginning)
 
   static func spans(of source: MovieSource, plan: EncodingPlan) -> [AnalysisSpan] {
-    // A stream without times of its own is read from its beginning; a deinterlacer looks at the pictures around.
+    // A stream without time stamps has to be read from its beginning, and a deinterlacer needs the
+    // neighbouring pictures.
     guard plan.frameLimit == nil, plan.range == nil, plan.deinterlacing == nil, source.streamFrameRate == nil,
       source.duration.isNumeric
     else { return [whole] }
     return spans(seconds: source.duration.seconds)
   }
 
-  /// - Parameter seconds: how long the movie is; it may be longer than it says.
+  /// Divides a movie into spans of about 20 seconds.
+  /// - Parameter seconds: the stated duration; the last span has no end, since the movie may be
+  ///   longer.
   static func spans(seconds: Double) -> [AnalysisSpan] {
     guard seconds.isFinite, seconds >= 2 * least, seconds < 1e6 else { return [whole] }
     let count = max(Int((seconds / length).rounded()), 2)

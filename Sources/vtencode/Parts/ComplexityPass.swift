@@ -4,22 +4,23 @@ import H264Encoder
 import Synchronization
 import VideoToolbox
 
-/// What the analysis found out of a movie, picture by picture in the order in which they are shown.
+/// The results of the analysis of a movie: its pictures in presentation order.
 struct MovieComplexity: Sendable {
   struct Picture: Sendable {
     var time: CMTime
     var duration: CMTime
-    /// That it took at constant quality.
+    /// The bytes of the picture when it was encoded at constant quality.
     var bytes: Int
-    /// The encoder began anew with it, as at a cut.
+    /// Whether the encoder made it a key frame, as it does at a scene cut.
     var isKeyFrame: Bool
   }
 
   var pictures: [Picture]
-  /// What the encoder has learnt, where it tells the parts of a movie apart in it: a first pass over each.
+  /// The encoder's statistics of a first pass over all pictures; nil if they cannot be divided
+  /// among segments.
   var statistics: PassStatistics?
 
-  /// Bits a second.
+  /// The average bit rate of the analysis, in bits a second.
   var bitRate: Double {
     let seconds = pictures.first.map { (end - $0.time).seconds } ?? 0
     return seconds > 0 ? Double(pictures.reduce(0) { $0 + $1.bytes }) * 8 / seconds : 0
@@ -28,39 +29,45 @@ struct MovieComplexity: Sendable {
   var end: CMTime { pictures.reduce(.negativeInfinity) { max($0, $1.time + $1.duration) } }
 }
 
-/// The quick first pass over a movie: it is encoded at constant quality, as fast as the encoder goes, and thrown away. What
-/// each part took is what it needs.
+/// A fast first pass that finds how complex the parts of a movie are: the movie is encoded at
+/// constant quality with fast settings, and the stream is discarded. The bytes that a part took
+/// measure its complexity.
 ///
-/// A rate control that shares bits by quality gives parts of a movie bits nearly in proportion to that.
+/// A rate control that aims at equal quality distributes bits to parts nearly in proportion to
+/// this.
 struct ComplexityPass: Sendable {
   let source: MovieSource
   let plan: EncodingPlan
-  /// What to do with a movie that cannot be split.
+  /// The advice for a movie that cannot be split, as the end of an error message.
   var advice = "encode it with vtencode transcoding"
-  /// The folder beside which what the encoder learns is kept.
+  /// The folder in which the encoder's statistics are stored for the time of the analysis.
   var parent = FileManager.default.temporaryDirectory.path
 
-  /// Where nothing is known: good, as the property's scale goes.
+  /// The quality to begin with if the number of bits per sample is usual.
   private static let usualQuality = 0.5
-  /// How far the analysis's rate may be from the movie's, as a factor: at another rate the parts would share otherwise,
-  /// since what moves little needs next to nothing at a low one.
+  /// The largest ratio between the bit rates of the analysis and the movie, either way. At a rate
+  /// further off, the proportions between parts would differ: parts with little motion take next to
+  /// nothing at a low rate.
   private static let nearEnough = 2.0
-  /// Of 0 to 9, where the encoder has no first pass of its own.
+  /// The effort, 0 to 9, for an encoder without a first pass of its own.
   private static let effort = 2
 
-  /// - Returns: What it found, and the identifier of the encoder that the plan leads to.
+  /// Analyses the movie, a second time if the first analysis was too far from its bit rate.
+  /// - Returns: the complexity, and the identifier of the encoder that the plan's settings lead to.
+  /// - Throws: a `Failure` if the movie cannot be read or encoded, or is damaged.
   func run() throws -> (MovieComplexity, encoderID: String) {
     let (encoderID, learns) = try trial()
     var quick = plan
     quick.encoderID = encoderID
     quick.threads = nil
     quick.passes = 1
-    // What parts need does not depend on what they may have.
+    // The complexity of parts does not depend on the limits of the stream.
     quick.isConstantBitRate = false
     quick.maximumRate = nil
     quick.bufferSeconds = nil
     quick.writesBufferTiming = false
-    // An encoder of several passes has a quick first one, with the tools that decide what a part needs.
+    // An encoder of several passes has a fast first pass that uses the tools on which the
+    // complexity depends.
     if !learns {
       quick.preset = .highSpeed
       quick.effort = min(plan.effort ?? Self.effort, Self.effort)
@@ -78,8 +85,9 @@ struct ComplexityPass: Sendable {
     return (found, encoderID)
   }
 
-  /// The encoder that the plan's own settings lead to, and whether it learns from a pass; an error where it does not take
-  /// them.
+  /// Creates a session with the plan's own settings.
+  /// - Returns: the identifier of its encoder, and whether it encodes in several passes.
+  /// - Throws: a `Failure` if no encoder takes the settings.
   private func trial() throws -> (encoderID: String, learns: Bool) {
     var segment = plan
     segment.hasFramesBefore = true
@@ -90,13 +98,15 @@ struct ComplexityPass: Sendable {
     )
   }
 
-  /// From the bits that a picture element has: a tenth of a bit is what good pictures take.
+  /// Estimates the quality from the bits per sample; 0.1 bit per sample corresponds to the usual
+  /// quality.
   private func guess() -> Double {
     let samples = Double(plan.width * plan.height) * max(plan.frameRate, 1)
     return Self.quality(Self.usualQuality, changedBy: log2(0.1 * samples / Double(max(plan.bitRate, 1))))
   }
 
-  /// A step of the quantiser of 6 halves the rate, and the scale of qualities has some 36 for 1.
+  /// Lowers a quality so that the rate is halved so many times. Six QP steps halve the rate, and
+  /// the quality scale of 1 covers about 36 QP steps.
   private static func quality(_ quality: Double, changedBy halvings: Double) -> Double {
     min(max(quality - halvings * 6 / 36, 0.1), 0.95)
   }
@@ -105,13 +115,14 @@ struct ComplexityPass: Sendable {
     let spans = AnalysisSpan.spans(of: source, plan: plan)
     guard spans.count > 1, let found = try? measure(quick, spans) else {
       try Interrupt.shared.check()
-      // What is wrong with a movie is told of the whole; and one may begin later than where a span ends.
+      // The error about a faulty movie should concern the whole movie. The analysis also fails if a
+      // movie's pictures begin after the end of the first span.
       return try measure(quick, [.whole])
     }
     return found
   }
 
-  /// All spans, as many at a time as there are processors.
+  /// Analyses all spans, as many at a time as there are processors.
   private func measure(_ quick: EncodingPlan, _ spans: [AnalysisSpan]) throws -> MovieComplexity {
     try ResourceLimits.check(
       decoded: (source.width, source.height), encoded: (quick.width, quick.height), isDeep: source.isDeep,
@@ -119,7 +130,7 @@ struct ComplexityPass: Sendable {
     let progress = ProgressLine(total: expectedFrames, style: plan.progress)
     defer { progress.finish() }
     var each = quick
-    // What one has is the same whatever the others do.
+    // With one thread per encoder, a span's result does not depend on the others.
     if spans.count > 1 { each.threads = 1 }
     let ready = each
     let found = spans.map { Found(since: $0.start) }
@@ -140,7 +151,7 @@ struct ComplexityPass: Sendable {
       results.withLock { $0[index] = result }
     }
     var complexity = MovieComplexity(pictures: [])
-    // One that had not begun when another failed has no result: the failure is thrown first.
+    // Spans that had not begun when another failed have no result, but the failure is thrown first.
     let all = results.withLock { $0 }
     let statistics = try all.compactMap { $0 }.map { try $0.get() }
     for (found, learned) in zip(found, statistics) {
@@ -159,8 +170,11 @@ struct ComplexityPass: Sendable {
     throw Failure("the encoder has learnt of \(learned) of \(complexity.pictures.count) frames")
   }
 
-  /// - Parameter progress: called for each picture that counts.
-  /// - Returns: What the encoder has learnt of these, where it tells pictures apart.
+  /// Analyses a span.
+  /// - Parameter progress: is called for each picture whose result is used.
+  /// - Returns: the encoder's statistics of these pictures; nil if the encoder does not store them
+  ///   picture by picture.
+  /// - Throws: a `Failure` if the movie cannot be read or encoded, or is damaged.
   private func measure(
     _ span: AnalysisSpan, _ quick: EncodingPlan, _ found: Found, progress: @escaping @Sendable () -> Void
   ) throws -> PassStatistics? {
@@ -196,7 +210,7 @@ struct ComplexityPass: Sendable {
       throw Failure(
         "'\(source.name)' is damaged, and its segments would not fit together: \(damage); \(advice)")
     }
-    // Those of libx264 and libx265 are of the whole movie.
+    // The statistics of libx264 and libx265 describe the whole movie and cannot be divided.
     let statistics = (try? Data(contentsOf: place)).flatMap { try? PassStatistics(bytes: [UInt8]($0)) }
     return statistics?.count == count ? statistics?.part(before..<count) : nil
   }
@@ -206,9 +220,9 @@ struct ComplexityPass: Sendable {
     return plan.frameLimit.map { min($0, expected) } ?? expected
   }
 
-  /// Collects what the session says about each frame that is kept.
+  /// Collects the session's results for the pictures of a span that count.
   private final class Found: @unchecked Sendable {
-    // Sendable: `lock` guards what changes.
+    // Sendable: `lock` guards the mutable state.
     private let start: CMTime
     private let lock = Lock()
     private var list: [MovieComplexity.Picture] = []
@@ -216,7 +230,8 @@ struct ComplexityPass: Sendable {
 
     init(since start: CMTime) { self.start = start }
 
-    /// - Returns: Whether there is one picture more.
+    /// Adds a result.
+    /// - Returns: whether it is a picture that counts.
     func add(_ result: Result<CMSampleBuffer?, Failure>) -> Bool {
       lock.withLock {
         switch result {

@@ -4,7 +4,7 @@ import AVFoundation
 import Foundation
 import H264Encoder
 
-/// What the commands that work by a plan have in common.
+/// The options that the commands for a plan's segments share.
 struct PlanOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("What vtencode split has written.", valueName: "file"),
@@ -102,7 +102,7 @@ struct EncodeSegment: AsyncParsableCommand {
   }
 }
 
-/// The encoding of one segment.
+/// Encodes one segment.
 struct SegmentJob: Sendable {
   let file: EncodingPlanFile
   let segment: PlannedSegment
@@ -119,7 +119,8 @@ struct SegmentJob: Sendable {
     plan.isFastStart = false
     plan.encoderID = file.settings.encoder
     plan.passes = file.settings.passes
-    // What one segment has too much, others have too little.
+    // Each segment has to meet its rate closely, because the movie's rate is divided among all of
+    // them.
     plan.passTolerance = 0.01
     if let rate = segment.bitRate { plan.bitRate = rate }
     plan.frameLimit = segment.frames
@@ -147,14 +148,15 @@ struct SegmentJob: Sendable {
     return try finish(made, report, scratch)
   }
 
-  /// Bytes that the statistics of so many frames can have, and more.
+  /// An upper bound for the size of the statistics file of so many frames, in bytes.
   private static func mostStatistics(_ frames: Int) -> Int { 1 << 20 + frames * 4096 }
 
-  /// What the analysis has learnt of the segment's pictures, if the plan counts on it.
+  /// The file with the analysis's statistics of the segment; nil if the plan has none.
+  /// - Throws: a `Failure` if the file is missing or is not the plan's.
   private func statistics() throws -> String? {
     guard let expected = segment.statistics, file.settings.passes > 1 else { return nil }
     let path = folder.statistics(segment.index)
-    // The checksums are those of whoever made the plan.
+    // MD5 detects damage and mix-ups; it does not protect against whoever wrote the plan.
     guard let data = try? RegularFile.contents(path, most: Self.mostStatistics(segment.frames)),
       FileDigest.md5(data) == expected,
       let learned = try? PassStatistics(bytes: [UInt8](data)), learned.count == segment.frames
@@ -166,7 +168,8 @@ struct SegmentJob: Sendable {
     return path
   }
 
-  /// The first one begins with whatever the movie does, the last one ends with it.
+  /// The pictures of the segment. The first segment includes all earlier pictures, and the last one
+  /// all later ones.
   private var range: CMTimeRange {
     let isFirst = segment.index == 0
     let isLast = segment.index == file.segments.count - 1
@@ -175,7 +178,8 @@ struct SegmentJob: Sendable {
       end: isLast ? .positiveInfinity : segment.end.time)
   }
 
-  /// The movie gets its name, and then its record: who sees that finds a whole movie.
+  /// Moves the movie to its name and then the record, so that a segment with a record is always
+  /// complete.
   private func finish(_ made: String, _ report: RunReport, _ scratch: ScratchFolder) throws -> SegmentRecord {
     let record = SegmentRecord(
       plan: file.checksum, segment: segment.index, frames: report.frames, videoBytes: report.videoBytes,

@@ -2,61 +2,63 @@
 import CoreMedia
 import Foundation
 
-/// What `vtencode split` writes: how a movie is encoded in segments, by whatever runs `vtencode encode-segment` for each
-/// of them. docs/parts.md describes it, docs/parts.schema.json is its schema.
+/// The file that `vtencode split` writes. It describes the segments in which a movie is encoded by
+/// `vtencode encode-segment`, on any machine. docs/parts.md describes the format, and
+/// docs/parts.schema.json is its schema.
 struct EncodingPlanFile: Codable, Sendable {
   static let format = "vtencode encoding plan"
   static let version = 1
 
-  /// As many as `--frames` takes.
+  /// The largest number of frames, as for `--frames`.
   static let mostFrames = Int(Int32.max)
-  /// That sessions take as a time, 2283 years.
+  /// The longest duration in seconds that sessions take as a time, 2283 years.
   static let mostSeconds = 7.2e10
 
-  /// A segment takes some 400.
+  /// The largest size of a plan in bytes; a segment takes some 400.
   static let mostBytes = PartFolder.mostSegments * 1024
 
   var format = Self.format
   var version = Self.version
   var source: SourceIdentity
   var settings: PlanSettings
-  /// Of the movie, as it is encoded.
+  /// The number of pictures of the whole movie, as it is encoded.
   var frames: Int
-  /// Of the pictures.
+  /// The duration of the pictures in seconds.
   var seconds: Double
   var segments: [PlannedSegment]
-  /// MD5 of the rest. Segments carry it too: those of another plan are not joined.
+  /// The MD5 of the rest of the plan. The records of segments carry it too, so that segments of
+  /// another plan are not joined.
   var checksum = ""
 }
 
-/// A part of the movie: consecutive pictures, in the order in which they are shown.
+/// A segment of the movie: consecutive pictures in presentation order.
 struct PlannedSegment: Codable, Sendable {
-  /// From 0.
+  /// The segment's index, from 0.
   var index: Int
-  /// Of its first picture, from 0.
+  /// The index of its first picture in the movie, from 0.
   var firstFrame: Int
   var frames: Int
-  /// When its first picture is shown.
+  /// The presentation time of its first picture.
   var start: PlannedTime
-  /// When the next segment's first picture is shown, or its last one is no longer.
+  /// The presentation time of the next segment's first picture, or the end of the last picture.
   var end: PlannedTime
-  /// Bits that the analysis took for it at constant quality, as a share of all.
+  /// The segment's share of the bits that the analysis took at constant quality, 0 to 1.
   var complexity: Double
-  /// Bits a second to aim at; none where a quality is.
+  /// The bit rate to aim at, in bits a second; nil if the movie is encoded at constant quality.
   var bitRate: Int?
-  /// MD5 of what the analysis learnt of its pictures, which lies in the plan's folder; none where the encoder has to
-  /// learn it by itself.
+  /// The MD5 of the analysis's statistics of its pictures, which are stored in the plan's folder;
+  /// nil if the encoder collects them itself.
   var statistics: String?
 
   var seconds: Double { (end.time - start.time).seconds }
-  /// Its frames among the movie's.
+  /// The indices of its frames in the movie.
   var range: Range<Int> { firstFrame..<firstFrame + frames }
 }
 
-/// A time that is exact.
+/// A rational time, as a `CMTime`.
 struct PlannedTime: Codable, Sendable {
   var value: Int64
-  /// Units a second.
+  /// Units per second.
   var timescale: Int32
 
   init(_ time: CMTime) { (value, timescale) = (time.value, time.timescale) }
@@ -65,7 +67,8 @@ struct PlannedTime: Codable, Sendable {
 }
 
 extension EncodingPlanFile {
-  /// - Throws: a `Failure` for what is no plan, is damaged, or of another version.
+  /// Reads a plan.
+  /// - Throws: a `Failure` if the file is no plan, is damaged, or has another version.
   static func read(_ path: String) throws -> EncodingPlanFile {
     let data: Data
     do {
@@ -92,7 +95,7 @@ extension EncodingPlanFile {
     return plan
   }
 
-  /// As it is stored, with its checksum.
+  /// The plan as it is stored, with its checksum.
   func encoded() throws -> Data {
     var plan = self
     plan.checksum = try computedChecksum()
@@ -109,9 +112,9 @@ extension EncodingPlanFile {
     return FileDigest.md5(try encoder.encode(plan))
   }
 
-  /// What a checksum does not tell: numbers that could not be worked with.
+  /// Whether the numbers are consistent and in their ranges, which a checksum does not ensure.
   private var isConsistent: Bool {
-    // Sums of frames below are of few and bounded numbers.
+    // The sums of frames below cannot overflow, since each summand is bounded.
     guard !segments.isEmpty, (1...Self.mostFrames).contains(frames), seconds > 0,
       seconds <= 2 * Self.mostSeconds,
       segments.count <= PartFolder.mostSegments
@@ -134,6 +137,6 @@ extension EncodingPlanFile {
 }
 
 extension BitRate {
-  /// Of a segment: one where little happens takes little.
+  /// The bit rates that a segment may have: one with little motion takes very few bits.
   static let segments = 1...allowed.upperBound
 }

@@ -47,7 +47,7 @@ struct Join: AsyncParsableCommand {
   }
 }
 
-/// Puts the segments of a plan together.
+/// Joins the segments of a plan to one movie.
 struct Joiner: Sendable {
   let file: EncodingPlanFile
   let source: MovieSource
@@ -55,7 +55,11 @@ struct Joiner: Sendable {
   let folder: PartFolder
   let progress: ProgressStyle
 
-  /// - Parameter began: what the summary's times are counted from.
+  /// Joins the segments and prints the summary.
+  /// - Parameters:
+  ///   - destination: the output.
+  ///   - began: the start of the time that the summary states, by `SessionTime`.
+  /// - Throws: a `Failure` if a segment is missing or damaged, or the output cannot be written.
   func join(into destination: Destination, began: Double) async throws {
     var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
     plan.progress = progress
@@ -114,7 +118,8 @@ struct Joiner: Sendable {
       heading: "parts   \(Wording.plural(file.segments.count, "segment"))\n")
   }
 
-  /// - Throws: a `Failure` that names what is missing or wrong.
+  /// The records of all segments.
+  /// - Throws: a `Failure` that names the segments that are missing or damaged.
   private func verify() throws -> [SegmentRecord] {
     var records: [SegmentRecord] = []
     var missing: [Int] = []
@@ -137,19 +142,19 @@ struct Joiner: Sendable {
     return records
   }
 
-  /// Times of all samples, in decode order.
+  /// The times of all samples, in decode order.
   private struct Timeline: Sendable {
     var shown: [CMTime] = []
     var decoded: [CMTime] = []
     var formats = SegmentFormats([])
   }
 
-  /// Presentation times are the source's; decode times are made anew, for what each segment begins with on its own
-  /// would meet the end of the one before.
+  /// Collects the presentation times, which are the source's, and computes new decode times: the
+  /// decode times at a segment's beginning would overlap with the end of the previous segment.
   private func timeline() async throws -> Timeline {
     try await onThread("times") {
       var times = Timeline()
-      // The plan's word is not taken for memory.
+      // The number of frames in the plan is not trusted for an allocation.
       times.shown.reserveCapacity(min(file.frames, 1 << 16))
       var formats: [CMFormatDescription] = []
       for segment in file.segments {
@@ -230,7 +235,7 @@ struct Joiner: Sendable {
 
   private var plannedToTheEnd: Bool { file.settings.frameLimit == nil }
 
-  /// Hands out a segment's samples, in decode order; times begin at 0.
+  /// Calls `body` with a segment's samples in decode order; their presentation times begin at 0.
   private func read(_ segment: PlannedSegment, _ body: (CMSampleBuffer) throws -> Bool) throws {
     let path = folder.movie(segment.index)
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))

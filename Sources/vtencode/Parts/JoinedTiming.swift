@@ -4,17 +4,18 @@ import CoreMedia
 import Foundation
 import VideoBitstream
 
-/// Picture timing messages over joins: a segment's first access unit is taken out of the decoder's buffer so many ticks
-/// after the last buffering period of the segment before, which that one alone knows.
+/// Corrects the picture timing SEI messages at joins (H.264, D.1.3). `cpb_removal_delay` counts
+/// clock ticks since the last buffering period, and for a segment's first access unit that period
+/// is in the previous segment.
 struct JoinedTiming {
   private let hrd: H264HypotheticalDecoder
-  /// Seconds.
+  /// The duration of a clock tick in seconds.
   private let tick: Double
   private let lengthSize: Int
-  /// Decode time of the last access unit with a buffering period.
+  /// The decode time of the last access unit with a buffering period.
   private var period: CMTime?
 
-  /// Nil where the stream does not say what its buffer is.
+  /// Nil if the stream has no NAL HRD parameters.
   init?(_ format: CMFormatDescription) {
     var (pointer, size, header) = (UnsafePointer<UInt8>?.none, 0, Int32(0))
     guard CMFormatDescriptionGetMediaSubType(format) == kCMVideoCodecType_H264,
@@ -31,10 +32,13 @@ struct JoinedTiming {
     lengthSize = Int(header)
   }
 
+  /// Notes a sample, and changes its message if necessary.
   /// - Parameters:
-  ///   - decoded: the sample's decode time in the whole movie.
-  ///   - isFirst: of a segment that is not the first one.
-  /// - Returns: The sample's bytes where they have to change.
+  ///   - sample: the sample.
+  ///   - decoded: its decode time in the whole movie.
+  ///   - isFirst: whether it is the first of a segment other than the first one.
+  /// - Returns: the changed bytes; nil if the sample stays as it is.
+  /// - Throws: a `Failure` if the message is missing, or if its delay cannot be represented.
   mutating func note(_ sample: CMSampleBuffer, decoded: CMTime, isFirst: Bool) throws -> Data? {
     defer { if SampleFacts(sample).isKeyFrame { period = decoded } }
     guard isFirst, let period else { return nil }

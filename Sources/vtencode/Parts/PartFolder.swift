@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Where the segments of a plan lie: a folder beside it, of its name.
+/// The folder beside a plan in which its segments lie, with the plan's name and the extension
+/// `parts`.
 struct PartFolder: Sendable {
   static let mostSegments = 100_000
 
@@ -24,10 +25,11 @@ struct PartFolder: Sendable {
   func record(_ index: Int) -> String { "\(path)/\(name(index)).json" }
 }
 
-/// What lies beside a segment's movie once that is whole: without it, there is no segment.
+/// The record of a segment, written when its movie is complete. A segment without a record does not
+/// count as encoded.
 struct SegmentRecord: Codable, Sendable {
   static let format = "vtencode segment"
-  /// Of a record.
+  /// The largest size of a record in bytes.
   private static let mostBytes = 1 << 16
 
   var format = Self.format
@@ -36,17 +38,17 @@ struct SegmentRecord: Codable, Sendable {
   var plan: String
   var segment: Int
   var frames: Int
-  /// Of the pictures alone.
+  /// The bytes of the pictures alone.
   var videoBytes: Int
-  /// Of the movie's file, and its MD5.
+  /// The size of the movie's file in bytes, and its MD5.
   var fileBytes: Int
   var checksum: String
   var passes: Int
-  /// That it took.
+  /// How long the encoding took, in seconds.
   var wallSeconds: Double
 
-  /// The record of a segment that is there and whole.
-  /// - Throws: a `Failure` that says what is wrong, in words that follow "segment 3".
+  /// The record of a segment whose movie is present and complete.
+  /// - Throws: a `Failure` that says what is wrong, as a predicate that follows "segment 3".
   static func verified(_ segment: PlannedSegment, of plan: EncodingPlanFile, in folder: PartFolder) throws
     -> SegmentRecord
   {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What `split` was told, so that every segment and the join do the same, on whichever machine.
+/// The settings given to `split`, so that all segments and the join use the same ones on every
+/// machine.
 struct PlanSettings: Codable, Sendable {
-  /// Its identifier; another one would give other bits.
+  /// The encoder's identifier; another encoder would give another stream.
   var encoder: String
   var codec: String
-  /// As a person sees the picture; none: the movie's own.
+  /// The size as displayed; nil for the movie's own.
   var width: Int?
   var height: Int?
   var scaling: String
-  /// `frame`, `field` or `none`.
+  /// `frame`, `field`, or `none` for pictures that stay interlaced.
   var deinterlace: String
   var pixelFormat: String?
   var preset: String?
@@ -20,39 +21,43 @@ struct PlanSettings: Codable, Sendable {
   var lookAheadFrames: Int?
   var spatialAdaptiveQP: String?
   var savePower: Bool
-  /// From 0 (fastest) to 9 (best); older plans do not say.
+  /// The effort from 0 (fastest) to 9 (best); nil in older plans.
   var effort: Int?
-  /// Bits a second of the whole movie's pictures; none where a quality is.
+  /// The bit rate of the whole movie's pictures, in bits a second; nil for a constant quality.
   var bitRate: Int?
   var quality: Double?
-  /// The buffer that all segments share; older plans have none. It fills at the rate itself, or at the highest.
+  /// Whether the bit rate is constant; nil means false. All segments share one decoder's buffer,
+  /// which fills at the bit rate or at `maximumRate`.
   var constantRate: Bool?
-  /// Bits a second.
+  /// The highest bit rate, in bits a second.
   var maximumRate: Int?
-  /// Seconds.
+  /// The size of the buffer in seconds.
   var bufferDuration: Double?
-  /// The stream says what the buffer is.
+  /// Whether the stream describes the buffer.
   var bufferTiming: Bool?
-  /// At most, over each segment.
+  /// The largest number of passes over each segment.
   var passes: Int
-  /// Of the encoder: as many on every machine, or the bits would differ.
+  /// The number of the encoder's threads, the same on every machine because the stream may depend
+  /// on it.
   var threads: Int
-  /// Of a stream that has no times.
+  /// The frame rate of a stream that has no time stamps.
   var frameRate: Double?
-  /// Of the whole movie, where not all are encoded.
+  /// The number of frames to encode of the whole movie; nil for all.
   var frameLimit: Int?
   var audio: String
   var audioBitRate: Int?
   var faststart: Bool
-  /// False leaves subtitles out; older plans do not say.
+  /// False leaves subtitles out; nil means true.
   var subtitles: Bool?
-  /// The pictures are turned as the movie is shown, for an output that cannot say it; older plans do not say.
+  /// Whether the pictures are rotated upright, for an output without a transform; nil means false.
   var upright: Bool?
 
   /// - Parameters:
-  ///   - plan: what came of the options.
+  ///   - options: the options given to `split`.
+  ///   - plan: the encoding plan that was derived from them.
   ///   - encoder: the encoder's identifier.
-  ///   - isUpright: the pictures are turned.
+  ///   - passes: the largest number of passes over each segment.
+  ///   - isUpright: whether the pictures are rotated upright.
   init(_ options: EncodingOptions, plan: EncodingPlan, encoder: String, passes: Int, isUpright: Bool) {
     self.encoder = encoder
     codec = options.codec.rawValue
@@ -86,11 +91,14 @@ struct PlanSettings: Codable, Sendable {
     upright = isUpright ? true : nil
   }
 
-  /// Whether the encoder gives the same bits with any number of threads.
+  /// Whether the encoder's stream is the same for any number of threads.
   var threadsAreFree: Bool { ListedEncoder.named(encoder)?.isIndependentOfThreadCount ?? false }
 
-  /// The same as options of the command line.
-  /// - Parameter threads: nil takes the plan's.
+  /// The settings as options of the command line.
+  /// - Parameters:
+  ///   - movie: the movie's path.
+  ///   - threads: the number of the encoder's threads; nil takes the plan's.
+  /// - Throws: a `Failure` if the settings are not valid options.
   func options(movie: String, threads: Int? = nil) throws -> EncodingOptions {
     var arguments = [
       "--codec", codec, "--scaling", scaling, "--threads", "\(threads ?? self.threads)", "--audio", audio,

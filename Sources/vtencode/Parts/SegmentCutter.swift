@@ -4,9 +4,9 @@ import CoreMedia
 import Foundation
 import H264Encoder
 
-/// Where a movie is cut, and what each segment gets of its bits.
+/// Divides a movie into segments, and its bits among them.
 struct SegmentCutter: Sendable {
-  /// What a person asked for.
+  /// The size that the user asked for: the number of segments, or the length of each.
   enum Size: Sendable {
     case count(Int)
     case seconds(Double)
@@ -14,21 +14,23 @@ struct SegmentCutter: Sendable {
 
   let complexity: MovieComplexity
   let size: Size
-  /// Bits a second of the whole; nil for a quality.
+  /// The bit rate of the whole movie, in bits a second; nil for a constant quality.
   let bitRate: Int?
-  /// All segments have the same rate.
+  /// Whether all segments have the same bit rate.
   var isConstant = false
-  /// Of a decoder, which all segments share at a rate that varies; nil without one.
+  /// The decoder's buffer that all segments share at a variable bit rate; nil without one.
   var buffer: H264EncoderConfiguration.LookAhead.Buffer?
 
-  /// Shorter, and a rate control has nothing to work with.
+  /// The fewest frames of a segment; with fewer, a rate control cannot meet a rate.
   private static let fewestFrames = 12
-  /// Of the average rate: a picture that stands still takes that for its headers.
+  /// The least rate of a segment, as a fraction of the average: a still picture takes about this
+  /// for its headers.
   private static let leastShare = 0.01
-  /// Of the bits a second: a quick pass overstates what is difficult, for it lacks the tools that help there. Found with
-  /// clips joined, against what libx264 gives their parts in two passes over the whole.
+  /// The exponent for the bit rate of a segment in the analysis. A fast pass overstates the rate of
+  /// complex parts, because it lacks the tools that help there. Measured with joined clips, against
+  /// the bits that libx264 gives their parts in two passes over the whole.
   private static let exponent = 0.8
-  /// Over the share that is in proportion.
+  /// How far a segment's share may exceed its proportion of the analysis's bytes.
   private static let mostGain = 1.6
 
   func segments() -> [PlannedSegment] {
@@ -56,11 +58,15 @@ struct SegmentCutter: Sendable {
     }
   }
 
-  /// What each segment needs, to a common factor.
-  /// - Parameter bits: of the whole movie.
+  /// What each segment needs, up to a common factor.
+  /// - Parameters:
+  ///   - bytes: the bytes of each segment in the analysis.
+  ///   - seconds: the duration of each segment.
+  ///   - cuts: the indices of the segments' first pictures, and the number of pictures.
+  ///   - bits: the bits of the whole movie.
   private func needs(_ bytes: [Double], _ seconds: [Double], cuts: [Int], bits: Double) -> [Double] {
     if let statistics = complexity.statistics {
-      // The encoder knows what each picture takes at another quality.
+      // The statistics tell the bits of each picture at other qualities.
       let parts = zip(cuts, cuts.dropFirst()).map { $0.0..<$0.1 }
       return buffer.map { statistics.bits(of: parts, all: bits, buffer: $0) }
         ?? statistics.shares(of: parts, bits: bits)
@@ -68,12 +74,13 @@ struct SegmentCutter: Sendable {
     let powers: [Double] = zip(bytes, seconds).map { pow($0.0 / max($0.1, 1e-6), Self.exponent) * $0.1 }
     let allPowers = max(powers.reduce(0, +), 1e-6)
     let allBytes = max(bytes.reduce(0, +), 1)
-    // A still picture makes nothing of more bits.
+    // A still picture does not gain from more bits.
     return zip(powers, bytes).map { min($0.0 / allPowers, Self.mostGain * $0.1 / allBytes) }
   }
 
-  /// In proportion to the needs, but no less than an encoder can make use of, and no more than a decoder's buffer carries;
-  /// the whole stays the same, as far as that goes.
+  /// Bit rates in proportion to the needs, but not below what an encoder can use, and not above the
+  /// rate of the decoder's buffer. Their average over the movie is kept as far as these limits
+  /// allow.
   private func rates(of needs: [Double], seconds: [Double], average: Double) -> [Int] {
     let least = max(average * Self.leastShare, 1000)
     let most = max(buffer.map { Double($0.maximumRate) } ?? .infinity, least)
@@ -81,7 +88,8 @@ struct SegmentCutter: Sendable {
     func rates(_ factor: Double) -> [Double] {
       zip(needs, seconds).map { min(max(factor * $0.0 / max($0.1, 1e-6), least), most) }
     }
-    // The factor by its logarithm: needs may be shares or bits.
+    // The factor is found by bisection of its logarithm, because the needs may be fractions or
+    // bits.
     let middle = log2(max(bits, 1) / max(needs.reduce(0, +), 1e-9))
     var (low, high) = (middle - 40, middle + 40)
     for _ in 0..<60 {
@@ -92,8 +100,9 @@ struct SegmentCutter: Sendable {
     return rates(exp2(high)).map { min(max(Int(clamping: $0.rounded()), 1), BitRate.segments.upperBound) }
   }
 
-  /// First pictures of all segments but the first: as near to equal parts as that goes, but at a cut where there is one
-  /// near, as a key frame costs nothing there.
+  /// The indices of the first pictures of all segments but the first. The segments are about
+  /// equally long; a boundary is moved to a scene cut within a quarter of the length, because a key
+  /// frame is cheap there.
   private func boundaries() -> [Int] {
     let count = complexity.pictures.count
     let parts = min(wantedCount, max(count / Self.fewestFrames, 1), PartFolder.mostSegments)
@@ -122,7 +131,7 @@ struct SegmentCutter: Sendable {
 }
 
 extension EncodingPlan {
-  /// What a session makes of the buffer of a rate that varies; nil without one.
+  /// The decoder's buffer that a session uses for a variable bit rate; nil without a highest rate.
   var sharedBuffer: H264EncoderConfiguration.LookAhead.Buffer? {
     maximumRate.map {
       H264EncoderConfiguration.LookAhead.Buffer(

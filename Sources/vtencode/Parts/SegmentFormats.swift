@@ -2,15 +2,15 @@
 import CoreMedia
 import Foundation
 
-/// The format descriptions of the segments, made one where nothing but the level tells them apart.
+/// The format descriptions of the segments, unified if they differ only in their level.
 ///
-/// An encoder chooses the lowest level that a segment's rate fits, and players would rather not see the description of a
-/// movie change: the highest of the levels holds for all of them.
+/// An encoder chooses the lowest level for each segment's rate. Not all players handle a change of
+/// the format description within a movie, so all segments get the highest of their levels.
 struct SegmentFormats: @unchecked Sendable {
-  // Sendable: format descriptions never change.
+  // Sendable: format descriptions are immutable.
   private let formats: [CMFormatDescription]
 
-  /// - Parameter found: of each segment.
+  /// - Parameter found: the format description of each segment.
   init(_ found: [CMFormatDescription]) {
     let records = found.map(Self.record)
     let level = records.compactMap { $0?[3] }.max() ?? 0
@@ -40,7 +40,8 @@ struct SegmentFormats: @unchecked Sendable {
     return Data(record)
   }
 
-  /// The level stands in the record and in each sequence parameter set, in the fourth byte of both.
+  /// Sets the level in the record and in each of its sequence parameter sets, which have it in
+  /// their fourth byte.
   private static func raise(_ record: Data, to level: UInt8) -> Data? {
     var record = record
     record[3] = level
@@ -70,8 +71,13 @@ struct SegmentFormats: @unchecked Sendable {
     return made
   }
 
-  /// A sample with its place in the whole movie.
-  /// - Parameter bytes: in place of its own.
+  /// A copy of a sample with the unified format description and new times.
+  /// - Parameters:
+  ///   - sample: the sample.
+  ///   - segment: the index of its segment.
+  ///   - timing: the times in the whole movie.
+  ///   - bytes: replaces the sample's data; nil keeps it.
+  /// - Throws: a `Failure` if the copy cannot be made.
   func place(
     _ sample: CMSampleBuffer, of segment: Int, timing: CMSampleTimingInfo, bytes: Data? = nil
   ) throws -> CMSampleBuffer {

@@ -2,20 +2,21 @@
 import FFmpegMedia
 import Foundation
 
-/// What a movie is known by, wherever it lies: a plan holds for it alone.
+/// The facts by which a plan recognises its movie, wherever the file is.
 struct SourceIdentity: Codable, Sendable {
-  /// Where it lay when the plan was made.
+  /// The absolute path when the plan was made.
   var path: String
   var bytes: Int
-  /// Nanoseconds since 1970.
+  /// The modification time in nanoseconds since 1970.
   var modified: Int
-  /// MD5 of the first and the last megabyte.
+  /// The MD5 of the first and the last megabyte.
   var head: String
   var tail: String
 
   private static let sample = 1 << 20
 
-  /// - Parameter file: a movie that has a name.
+  /// - Parameter path: a regular file.
+  /// - Throws: a `Failure` if it is no regular file or cannot be read.
   init(_ path: String) throws {
     let place = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     do {
@@ -42,8 +43,11 @@ struct SourceIdentity: Codable, Sendable {
     (self.head, self.tail) = (head, tail)
   }
 
-  /// - Parameter ignoresTime: a copy may have another time.
-  /// - Throws: a `Failure` that says how the movie differs from the plan's.
+  /// Checks that the movie is the one of a plan.
+  /// - Parameters:
+  ///   - planned: the identity in the plan.
+  ///   - ignoresTime: whether the modification time may differ, as for a copy.
+  /// - Throws: a `Failure` that says how the movies differ.
   func check(against planned: SourceIdentity, ignoresTime: Bool) throws {
     var difference: String?
     if bytes != planned.bytes {
@@ -60,7 +64,7 @@ struct SourceIdentity: Codable, Sendable {
   }
 }
 
-/// MD5 of files and bytes.
+/// Computes the MD5 of files and bytes, in hexadecimal.
 enum FileDigest {
   static func md5(_ data: Data) -> String {
     var digest = MD5Digest()
@@ -68,7 +72,7 @@ enum FileDigest {
     return digest.finish()
   }
 
-  /// Of a whole file.
+  /// The MD5 of a whole file.
   static func md5(ofFile path: String) throws -> String {
     do {
       return try RegularFile.open(path) { descriptor, facts in

@@ -85,20 +85,22 @@ struct Split: AsyncParsableCommand {
   }
 }
 
-/// Makes a plan of a movie and a person's options.
+/// Makes a plan from a movie and the user's options.
 struct Planner: Sendable {
   let options: EncodingOptions
-  /// Nil takes two where the encoder makes them.
+  /// The largest number of passes over each segment; nil takes the default, which depends on the
+  /// encoder.
   let passes: Int?
   var size: SegmentCutter.Size
-  /// What to do with a movie that cannot be split.
+  /// The advice for a movie that cannot be split, as the end of an error message.
   var advice = "encode it with vtencode transcoding"
-  /// Where there is room for what the analysis keeps meanwhile.
+  /// The folder for temporary files of the analysis.
   let parent: String
-  /// The output cannot say how its pictures are to be turned.
+  /// Whether the pictures are rotated upright, because the output cannot store a rotation.
   var isUpright = false
 
-  /// Every segment is read from the movie, which has to be one file for that; asked before a pipe is read to its end.
+  /// Opens the movie. Every segment is read from it, so it has to be one regular file; this is
+  /// checked before a pipe would be read to its end.
   func open() async throws -> MovieSource {
     let movie = options.movie
     guard !InputFile.isPipe(movie) else {
@@ -113,7 +115,9 @@ struct Planner: Sendable {
     return try await MovieSource.open(movie, streamFrameRate: options.framesPerSecond)
   }
 
+  /// Analyses the movie and makes the plan.
   /// - Parameter opened: the movie.
+  /// - Throws: a `Failure` if the movie cannot be analysed or its segments cannot share a buffer.
   func plan(_ opened: MovieSource) async throws -> PreparedPlan {
     let identity = try SourceIdentity(opened.file.path)
     let source = PartSource.adapted(opened, options, isUpright: isUpright)
@@ -145,9 +149,9 @@ struct Planner: Sendable {
     guard let first = segments.first, let last = segments.last else {
       throw Failure("'\(source.name)' holds no picture that can be decoded")
     }
-    // Passes share out the bits of a rate.
+    // Passes distribute the bits of a bit rate, so there is one pass for a constant quality.
     let passes = plan.quality == nil ? passes ?? usual : 1
-    // A segment of one pass has nothing to learn for.
+    // With one pass, the statistics of the analysis are not used.
     let statistics = passes > 1 ? complexity.statistics : nil
     if let statistics {
       for index in segments.indices {
@@ -166,10 +170,12 @@ struct Planner: Sendable {
 }
 
 extension Planner {
-  /// A rate that is further off than this is told of; what one pass says of others is no more exact.
+  /// The relative deviation from the requested rate above which there is a notice; predictions from
+  /// one pass are not more precise.
   private static let farOff = 0.03
 
-  /// That the movie cannot have the rate that was asked for, where that is known; nil where it can.
+  /// A notice that the movie cannot have the requested bit rate, if that follows from the
+  /// statistics; nil if it can.
   static func notice(_ complexity: MovieComplexity, _ segments: [PlannedSegment], _ plan: EncodingPlan)
     -> String?
   {
@@ -197,10 +203,14 @@ extension Planner {
     return "the movie takes about \(rate(free.upperBound)) at its best quality, less than --bitrate"
   }
 
-  /// Pictures that are reordered, before which a segment counts with the movie's frame rate.
+  /// The number of reordered pictures, for which the encoder of the next segment assumes a duration
+  /// by the movie's frame rate.
   private static let reordered = 2
 
-  /// All that comes in before a segment's first pictures is known in advance, or the least of it where the rate may vary.
+  /// Checks that the pictures before each segment have a duration by which the next segment's
+  /// encoder can compute the state of the shared buffer in advance: about a frame interval, or at a
+  /// variable bit rate at least that.
+  /// - Throws: a `Failure` if a duration does not fit.
   private func checkTimes(_ complexity: MovieComplexity, _ segments: [PlannedSegment], _ plan: EncodingPlan)
     throws
   {
@@ -217,14 +227,15 @@ extension Planner {
   }
 }
 
-/// A plan that is not on the disk yet.
+/// A plan that has not been written yet.
 struct PreparedPlan: Sendable {
   let file: EncodingPlanFile
-  /// Of the whole movie.
+  /// The statistics of the whole movie; nil if none are stored.
   let statistics: PassStatistics?
 
-  /// Writes what each segment needs, and the plan last.
-  /// - Returns: The name that the plan got.
+  /// Writes the statistics of each segment, and then the plan.
+  /// - Returns: the plan's path.
+  /// - Throws: a `Failure` or a system error if a file cannot be written.
   @discardableResult
   func write(to path: String, replaces: Bool) throws -> String {
     let pending = try PendingFile(for: path, replaces: replaces)
@@ -250,26 +261,28 @@ struct PreparedPlan: Sendable {
   }
 }
 
-/// The movie of a plan.
+/// Opens the movie of a plan.
 enum PartSource {
-  /// With the pictures that are encoded.
+  /// The movie with the size, frame rate and rotation of the pictures that are encoded.
   static func adapted(_ source: MovieSource, _ options: EncodingOptions, isUpright: Bool) -> MovieSource {
     let source = source.withFields(options.noDeinterlace ? nil : options.deinterlace)
     return isUpright ? source.upright() : source
   }
 
-  /// Opens the movie of a plan, and makes sure that it is that.
+  /// Opens the movie of a plan, and checks that it is the right one.
   /// - Parameters:
-  ///   - path: where it lies here; nil takes the plan's.
-  ///   - ignoresTime: a copy may have another time.
-  ///   - threads: of the encoder; nil takes the plan's.
+  ///   - plan: the plan.
+  ///   - path: the movie's path on this machine; nil takes the plan's.
+  ///   - ignoresTime: whether the modification time may differ, as for a copy.
+  ///   - threads: the number of the encoder's threads; nil takes the plan's.
+  /// - Throws: a `Failure` if the movie cannot be read or is another one.
   static func open(
     _ plan: EncodingPlanFile, at path: String?, ignoresTime: Bool, threads: Int? = nil
   ) async throws -> (source: MovieSource, options: EncodingOptions) {
     let place = InputFile.path(of: path ?? plan.source.path)
     let options = try plan.settings.options(movie: place, threads: threads)
-    // What the plan names may be anything, and so it is looked at before it is read; what has another content is no movie
-    // of a plan.
+    // The path in a plan may name any file, so the file is checked before it is read. A file with
+    // another content is not decoded at all.
     try SourceIdentity(place).check(against: plan.source, ignoresTime: ignoresTime)
     let source = try await MovieSource.open(
       InputFile(place, isRegular: true), streamFrameRate: plan.settings.frameRate)
