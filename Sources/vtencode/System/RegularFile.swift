@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A file whose name somebody else may have chosen, such as one that a plan names or that lies beside it.
+/// Opens files whose names come from someone else, such as a file that a plan names.
 ///
-/// A pipe would be waited for until somebody writes into it, and a device may never end: what is opened is looked at before a
-/// byte is read, and nothing but a regular file is.
+/// Opening a pipe would block until it has a writer, and reading a device may never end. The file's
+/// type is therefore checked before a byte is read, and only regular files are read.
 enum RegularFile {
-  /// Why there is none.
+  /// The reason why a file was not read.
   enum Problem: Error {
     case system(Int32)
     /// It is a pipe, a device, a socket or a folder.
@@ -14,9 +14,11 @@ enum RegularFile {
     case isTooLarge
   }
 
-  /// Calls `body` with an open file and what the system says of it.
+  /// Calls `body` with the open descriptor and the result of `fstat`.
+  /// - Throws: a `Problem`, or what `body` throws.
   static func open<Value>(_ path: String, _ body: (Int32, stat) throws -> Value) throws -> Value {
-    // To open a pipe for reading waits for its writer without this flag, and a tape may be wound.
+    // Without `O_NONBLOCK`, opening a pipe blocks until it has a writer, and opening a tape device
+    // may move the tape.
     let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw Problem.system(errno) }
     defer { close(descriptor) }
@@ -26,12 +28,13 @@ enum RegularFile {
     return try body(descriptor, facts)
   }
 
-  /// All of a file.
-  /// - Parameter most: bytes that it may have.
+  /// Reads a whole file.
+  /// - Parameter most: the largest size, in bytes.
+  /// - Throws: a `Problem` if the file cannot be read or is larger.
   static func contents(_ path: String, most: Int) throws -> Data {
     try open(path) { descriptor, facts in
       guard facts.st_size <= most else { throw Problem.isTooLarge }
-      // One byte more tells that it has grown meanwhile.
+      // Reading one byte more shows whether the file has grown in the meantime.
       guard
         let data = try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).read(upToCount: most + 1)
       else { return Data() }
@@ -40,8 +43,10 @@ enum RegularFile {
     }
   }
 
-  /// What is wrong with a file, for a person.
-  /// - Parameter name: what it is called.
+  /// The error message for a file that was not read.
+  /// - Parameters:
+  ///   - error: what `open` or `contents` has thrown.
+  ///   - name: the file's name for the message.
   static func failure(_ error: any Error, _ name: String) -> Failure {
     switch error {
     case Problem.system(let code) where code == ENOENT || code == ENOTDIR:

@@ -3,29 +3,33 @@ import ArgumentParser
 import CSandbox
 import Foundation
 
-/// Whether the limits that the process runs under (`ulimit`) leave a run what it takes, asked before it begins.
+/// Checks before a run begins whether the resource limits of the process (`ulimit`) suffice.
 ///
-/// Swift's runtime and libdispatch end the process, or wait for ever, where they get no memory, no descriptor or no thread, and
-/// so it is too late to ask then. What these checks do not foresee ends with a sentence too, and nothing is left behind.
+/// Swift's runtime and libdispatch end the process, or block for ever, if they get no memory,
+/// descriptor or thread, so it has to be checked beforehand. If a limit that these checks did not
+/// foresee is reached, the process still ends with a message and removes its temporary files.
 enum ResourceLimits {
-  /// What a run takes at most, beyond what the process has when it begins.
+  /// The largest resources that a run takes in addition to those that the process has at its start.
   struct Needs: Sendable {
     var files = 24
-    /// But for those that code, which come with the processors.
+    /// Threads other than the codecs', whose number depends on the processors.
     var threads = 12
-    /// Beside stacks and pictures.
+    /// Bytes of memory other than stacks and pictures.
     var bytes = 192 << 20
-    /// It starts processes.
+    /// Whether the run starts other processes.
     var startsProcesses = false
   }
 
-  /// Descriptors for a track that is read beside the pictures.
+  /// The number of descriptors for each track that is read besides the pictures.
   private static let filesOfTrack = 2
-  /// What a window takes: the screen's connection, the sound device, fonts and drivers.
+  /// The number of descriptors that a window takes: the connection to the display server, the sound
+  /// device, fonts and drivers.
   fileprivate static let filesOfWindow = 64
   private static let unlimited = rlim_t.max
 
-  /// To be called before the process has threads, and inside the sandbox.
+  /// Checks the limits for a subcommand. To be called before the process has other threads, and
+  /// inside the sandbox.
+  /// - Throws: a `Failure` that says which limit to raise.
   static func prepare(for command: any ParsableCommand) throws {
     guard let needs = (command as? any ResourceUser)?.resourceNeeds else { return }
     if ovt_keep_reserve() == ENFILE {
@@ -45,8 +49,10 @@ enum ResourceLimits {
     guard ovt_try_threads(Int32(threads), &code) == Int32(threads) else { throw noThread(code) }
   }
 
-  /// Takes no descriptor itself: threads that run already are not to miss one.
-  /// - Parameter count: how many more are opened at once.
+  /// Checks the limit of open files. It opens no descriptor itself, because running threads may
+  /// need the last one.
+  /// - Parameter count: how many more files will be open at the same time.
+  /// - Throws: a `Failure` if the limit is too low.
   static func checkFiles(_ count: Int) throws {
     let free = Int(ovt_free_descriptors(Int32(clamping: count)))
     guard free < count else { return }
@@ -56,16 +62,17 @@ enum ResourceLimits {
         + "had; raise it (ulimit -n \(Int(clamping: limit).addingClamped(count - free)))")
   }
 
-  /// Asked when it is known what is read.
-  /// - Parameter tracks: those that are read at the same time, of all that a movie may have.
+  /// Checks the limit of open files when the input is known.
+  /// - Parameter tracks: the number of tracks that are read at the same time.
   static func check(tracks: Int) throws { try checkFiles(8 + filesOfTrack.multipliedClamped(by: tracks)) }
 
-  /// Memory for pictures.
+  /// Checks the limit of memory for the pictures of a run.
   /// - Parameters:
-  ///   - decoded: the size of what is decoded.
-  ///   - encoded: that of what is encoded, if anything is.
-  ///   - isDeep: more than 8 bits a sample.
-  ///   - times: how often at once.
+  ///   - decoded: the size of the decoded pictures.
+  ///   - encoded: the size of the encoded pictures; nil if none are encoded.
+  ///   - isDeep: whether samples have more than 8 bits.
+  ///   - times: how many such runs take place at the same time.
+  /// - Throws: a `Failure` if the limit is too low.
   static func check(
     decoded: (width: Int, height: Int), encoded: (width: Int, height: Int)?, isDeep: Bool, times: Int = 1
   ) throws {
@@ -78,9 +85,11 @@ enum ResourceLimits {
     try checkMemory(Int(clamping: all * Double(times)))
   }
 
-  /// Of a decoder and its threads, those read ahead, and those on their way.
+  /// An upper bound for the decoded pictures that are held by the decoder and its threads, read
+  /// ahead, or in queues.
   private static let decodedPictures = 40
-  /// Of an encoder's look-ahead, references, and statistics about as large.
+  /// An upper bound for the memory of an encoder, in pictures: look-ahead, references and
+  /// statistics.
   private static let encodedPictures = 120
 
   private static func checkMemory(_ bytes: Int) throws {
@@ -95,7 +104,7 @@ enum ResourceLimits {
         + "\(Wording.bytes(needed)); raise it (ulimit \(option) \(needed / 1024 + 1))")
   }
 
-  /// Why there is no thread.
+  /// The error for a thread that could not be started, by its error number.
   static func noThread(_ code: Int32) -> Failure {
     let limit = ovt_limit_of_processes()
     return Failure(
@@ -105,7 +114,8 @@ enum ResourceLimits {
           + "some of them")
   }
 
-  /// What may end the process is watched for where it is likely.
+  /// Whether a limit is set that a run may well reach. Only then are the handlers for a lack of
+  /// resources installed.
   private static var isLimited: Bool {
     limit(RLIMIT_AS) != unlimited || limit(RLIMIT_DATA) != unlimited || limit(RLIMIT_NOFILE) < 128
   }
@@ -115,14 +125,14 @@ enum ResourceLimits {
     return getrlimit(__rlimit_resource_t(kind.rawValue), &limits) == 0 ? limits.rlim_cur : unlimited
   }
 
-  /// Of a thread that a library starts, in addresses.
+  /// The address space of the stack of a thread that a library starts, in bytes.
   private static var stackSize: Int {
     let limit = limit(RLIMIT_STACK)
-    // What the C library takes where there is no limit.
+    // The C library's default where the limit is infinite.
     return limit == unlimited ? 2 << 20 : Int(clamping: limit)
   }
 
-  /// Bytes that the process has.
+  /// The bytes that the process uses: its data segment, or its whole address space.
   private static func used(isData: Bool) -> Int {
     let fields =
       (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
@@ -131,7 +141,7 @@ enum ResourceLimits {
   }
 }
 
-/// A subcommand that says what it takes.
+/// A subcommand that states the resources it needs.
 protocol ResourceUser { var resourceNeeds: ResourceLimits.Needs { get } }
 
 extension Streaming: ResourceUser { var resourceNeeds: ResourceLimits.Needs { .init() } }
@@ -167,7 +177,7 @@ extension Transcoding: ResourceUser {
     guard let jobs = jobOptions.jobs else {
       return .init(files: passOptions.multiPass == nil ? 24 : 32)
     }
-    // Pipes to each process, and what Foundation watches it with.
+    // Pipes to each process, and the descriptors with which Foundation watches it.
     return .init(files: 40 + 10 * jobs, threads: 12 + 2 * min(jobs, 64), startsProcesses: true)
   }
 }

@@ -3,31 +3,33 @@ import CSandbox
 import FFmpegMedia
 import Foundation
 
-/// Gives up, for the rest of the process, what a run does not need: the movies that it decodes come from anywhere.
+/// Gives up, for the rest of the process, the rights that a run does not need, since the movies
+/// that it decodes may come from anyone.
 ///
-/// What is left of the file system is the movie, for reading, the folder of the output, devices that were named, the
-/// process's own part of `/proc`, and the system's random numbers, time zone, and what it says about the processors. What is left of the network is what the run
-/// is about, of other programs nothing, and of capabilities none, or one for files of others.
+/// Of the file system, the run keeps the movie for reading, the output's folder, devices that were
+/// named, the process's own part of `/proc`, and the system's random numbers, time zone and
+/// description of the processors. It keeps the network only as far as the run uses it, cannot start
+/// other programs, and has no capabilities except, where necessary, the one for other users' files.
 enum Sandbox {
-  /// What a run needs.
+  /// The access that a run needs.
   struct Needs: Sendable {
-    /// Files, or folders with all that is in them.
+    /// Files, or folders with all their contents.
     var reading: [String] = []
-    /// Folders that are written to.
+    /// Folders in which files are written.
     var writing: [String] = []
     var devices: [String] = []
     var network: Network = .none
-    /// More that may be there, of the system's: what is not there is passed over.
+    /// Further files of the system for reading; missing ones are ignored.
     var system: [String] = []
     var terminal = false
   }
 
-  /// Sockets that are left.
+  /// The kinds of sockets that stay available.
   enum Network: Sendable, Equatable {
     case none
     /// UDP.
     case datagrams
-    /// UDP, and TCP to listen at a port.
+    /// UDP, and TCP for listening at a port.
     case server(port: UInt16)
 
     fileprivate var flags: UInt32 {
@@ -43,16 +45,19 @@ enum Sandbox {
     }
   }
 
-  /// Of the system's, what every run needs: without random numbers Foundation's identifiers would all be the same.
+  /// Files of the system that every run needs. Without random numbers, all of Foundation's
+  /// identifiers would be the same.
   private static let system = [
     "/proc/self", "/sys/devices/system/cpu", "/dev/urandom", "/dev/random", "/etc/localtime",
   ]
 
-  /// Enters it. To be called while the process has one thread: landlock holds for the thread that asks and those that it
-  /// starts.
-  /// - Throws: a `Failure` if the kernel cannot do it: a run that asks for it does not go on without.
+  /// Enters the sandbox. To be called while the process has one thread, because landlock restricts
+  /// the calling thread and those that it starts.
+  /// - Throws: a `Failure` if the kernel does not support it; a run that asks for the sandbox does
+  ///   not continue without it.
   static func enter(_ needs: Needs) throws {
-    // The second version is the first that lets a file move from one folder to another, as the finished movie does.
+    // Version 2 of landlock is the first that permits moving a file between folders, which
+    // publishing a movie needs.
     guard ovt_landlock_version() >= 2 else {
       throw Failure(
         "--sandbox needs a kernel with landlock (5.19 or later, switched on), and this one has none")
@@ -62,13 +67,13 @@ enum Sandbox {
     }
     var paths = (needs.reading + needs.system + Self.system).map { (path: $0, access: OVT_ACCESS_READ) }
     for device in needs.devices {
-      // A path that is not there would be passed over.
+      // Landlock would ignore a missing path.
       guard access(device, F_OK) == 0 else {
         throw Failure("--sandbox-device \(device): no such file or folder")
       }
       paths.append((device, OVT_ACCESS_DEVICE))
     }
-    // Keys that a person presses.
+    // The terminal, for the keys that the user presses.
     if needs.terminal { paths.append(("/dev/tty", OVT_ACCESS_DEVICE)) }
     paths += needs.writing.map { ($0, OVT_ACCESS_WRITE) }
     let copies = paths.map { strdup($0.path) }
@@ -84,8 +89,9 @@ enum Sandbox {
     }
   }
 
-  /// Root may read and write what belongs to others by a capability. It is kept where the run could not do without, and
-  /// reaches no further than landlock lets it.
+  /// The file capability that a run by root keeps. Root accesses other users' files by a
+  /// capability, which is kept only where the run needs it, and which landlock confines to the
+  /// allowed paths.
   private static func privilege(_ needs: Needs) -> ovt_file_privilege {
     guard ovt_capabilities() != 0 else { return OVT_FILES_OF_OTHERS_NOT }
     if (needs.writing.contains { ovt_is_denied_without_capabilities($0, W_OK | X_OK) != 0 })
@@ -96,7 +102,8 @@ enum Sandbox {
     let isDenied = (needs.reading + needs.writing).contains { path in
       if ovt_is_denied_without_capabilities(path, R_OK) != 0 { return true }
       guard let files = FileManager.default.enumerator(atPath: path) else { return false }
-      // A folder's files are as its owner has made them: as many are asked as a plan has segments, thrice.
+      // The files in a folder may have any owner and mode. At most three times as many as a plan
+      // has segments are checked.
       return files.lazy.prefix(3 * PartFolder.mostSegments).contains { file in
         guard needs.reading.contains(path), let file = file as? String else { return false }
         return ovt_is_denied_without_capabilities(path + "/" + file, R_OK) != 0
@@ -105,20 +112,21 @@ enum Sandbox {
     return isDenied ? OVT_FILES_OF_OTHERS_READ : OVT_FILES_OF_OTHERS_NOT
   }
 
-  /// Where a movie is read: a pipe is copied to a file that has to be there before, and of a sequence of pictures it is the
-  /// folder.
+  /// The paths that reading a movie needs. A pipe is copied to a file, which is created here
+  /// because it cannot be created inside the sandbox; a sequence of pictures needs its folder.
   static func places(ofMovie argument: String) throws -> [String] {
     let movie = InputFile.path(of: argument)
     if InputFile.isPipe(movie) { return [movie, try InputFile.prepareCopy()] }
     return [InputFile.isSequence(movie) && access(movie, F_OK) != 0 ? folder(of: movie) : movie]
   }
 
-  /// The folders of files that are written; of a link's, where it leads to.
+  /// The folders of files that are written, after following symbolic links.
   static func folders(of files: String?...) -> [String] {
     files.compactMap { $0 }.filter { $0 != "-" }.map { folder(of: Destination.target(of: $0)) }
   }
 
-  /// Libraries that are loaded with the first need of them, and could not be any more. Without one that is said then.
+  /// Loads libraries that are otherwise loaded at their first use, which is impossible inside the
+  /// sandbox. If one is missing, its first use reports it.
   static func loadLibraries() { try? FilterLibrary.load() }
 
   private static func threadCount() -> Int {

@@ -3,7 +3,7 @@ import ArgumentParser
 import CSandbox
 import Foundation
 
-/// Shows what `--sandbox` leaves of the system.
+/// Shows which operations `--sandbox` still permits.
 struct SandboxCheck: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sandbox-check",
@@ -63,7 +63,7 @@ struct SandboxCheck: ParsableCommand {
     print("capabilities \(Self.capabilities)")
   }
 
-  /// Those that are left, by their numbers (capability.h).
+  /// The names or numbers (capability.h) of the remaining capabilities.
   private static var capabilities: String {
     let bits = ovt_capabilities()
     let names = (0..<64).filter { bits >> $0 & 1 == 1 }.map {
@@ -84,18 +84,19 @@ struct SandboxCheck: ParsableCommand {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return errno }
     defer { close(descriptor) }
-    // Some of what the system says is refused with the first byte.
+    // Some files of the system can be opened but not read.
     var byte: UInt8 = 0
     return read(descriptor, &byte, 1) >= 0 || errno == EAGAIN || errno == EISDIR ? 0 : errno
   }
 
-  /// Opens a file to read and write, and sends it a command of devices.
+  /// Opens a file for reading and writing and sends it a device command (`ioctl`).
   private func controls(_ path: String) -> Int32 {
     let descriptor = open(path, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { return errno }
     defer { close(descriptor) }
     var size = winsize()
-    // What is no terminal says so; a command that the sandbox does not let through never gets there.
+    // ENOTTY means that the command has reached a file that is no terminal; the sandbox returns
+    // another error.
     return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 || errno == ENOTTY ? 0 : errno
   }
 
@@ -107,14 +108,15 @@ struct SandboxCheck: ParsableCommand {
     return 0
   }
 
-  /// Gives a file the mode that it has.
+  /// Sets a file's mode to its present value.
   private func changesMode(_ path: String) -> Int32 {
     var facts = stat()
     guard stat(path, &facts) == 0, chmod(path, facts.st_mode & 0o7777) == 0 else { return errno }
     return 0
   }
 
-  /// Tries to become another program, which must not be there, or the rest would not be told.
+  /// Tries to execute a program that does not exist; an existing one would replace this process.
+  /// ENOENT shows that executing is permitted.
   private func runs() -> Int32 {
     var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("/none/of/this/name"), nil]
     defer { arguments.forEach { free($0) } }

@@ -4,15 +4,15 @@ import Foundation
 import RealTimeSecurity
 import RealTimeTransport
 
-/// A subcommand that takes what anybody may have made.
+/// A subcommand that decodes data which anyone may have made.
 protocol SandboxedCommand: ParsableCommand {
   var sandboxing: SandboxOptions { get }
-  /// Does what cannot be done inside, such as asking for the address of a host.
-  /// - Returns: What the run needs.
+  /// Does what is impossible inside the sandbox, such as looking up the address of a host.
+  /// - Returns: the access that the run needs.
   mutating func prepareForSandbox() throws -> Sandbox.Needs
 }
 
-/// `--sandbox`, and what goes with it.
+/// The option `--sandbox` and its companion.
 struct SandboxOptions: ParsableArguments {
   @Flag(
     help: ArgumentHelp(
@@ -37,7 +37,7 @@ struct SandboxOptions: ParsableArguments {
 /// A subcommand that encodes a movie.
 protocol EncodingCommand: SandboxedCommand {
   var options: EncodingOptions { get }
-  /// Another file that it writes.
+  /// The path of another file that it writes; nil if there is none.
   var furtherOutput: String? { get }
 }
 
@@ -48,7 +48,7 @@ extension EncodingCommand {
   mutating func prepareForSandbox() throws -> Sandbox.Needs {
     Sandbox.Needs(
       reading: try Sandbox.places(ofMovie: options.movie),
-      // A name that is derived from the movie's is one in the current folder.
+      // A file name that is derived from the movie's is in the current folder.
       writing: Sandbox.folders(of: options.out ?? "derived.mov", furtherOutput))
   }
 }
@@ -78,11 +78,11 @@ extension Join: SandboxedCommand {
 }
 
 extension PlanOptions {
-  /// The plan and its movie. The plan says where that lies, so that it is read before: by Foundation's JSON decoder, which is
-  /// Swift.
+  /// The plan and its movie. The plan names the movie, so it has to be read before the sandbox is
+  /// entered; it is parsed by Foundation's JSON decoder, which is written in Swift.
   fileprivate func inputs() throws -> [String] {
     let source = InputFile.path(of: try movie ?? EncodingPlanFile.read(plan).source.path)
-    // A plan that names a folder would open all of it to whoever comes after.
+    // A plan that names a folder would make all of its contents accessible.
     do { try RegularFile.open(source) { _, _ in } } catch { throw RegularFile.failure(error, source) }
     return [plan, source]
   }
@@ -138,8 +138,9 @@ extension Receive: SandboxedCommand {
 extension WireOptions {
   fileprivate var secretFiles: [String] { [keyFile].compactMap { $0 } }
 
-  /// The libraries of ciphers are loaded with the first session, and are let go of with the last: this one, of a key that
-  /// nobody uses, stays. Without them the session says so.
+  /// Loads the cipher library and keeps it loaded. It would otherwise be loaded with the first
+  /// session and unloaded with the last; this session with an unused key is never released. If the
+  /// library is missing, the actual session reports it.
   fileprivate static func loadLibraries() {
     let nonce = Greeting.Nonce([])
     let key = try? PresharedKey(bytes: [UInt8](repeating: 0, count: PresharedKey.size))
@@ -149,7 +150,7 @@ extension WireOptions {
     _ = Unmanaged.passRetained(protection as AnyObject)
   }
 
-  /// OpenSSL's settings, without which it does not start where they are there and cannot be read.
+  /// OpenSSL's configuration files. If one exists and cannot be read, OpenSSL does not start.
   fileprivate static let libraryFiles = [
     "/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/usr/lib/ssl/openssl.cnf",
     "/usr/local/ssl/openssl.cnf",
@@ -163,8 +164,8 @@ extension WebOptions {
 }
 
 extension Endpoint {
-  /// Puts the address in the place of the host's name: names are looked up by programs and files that are out of reach
-  /// inside.
+  /// Replaces the host's name with its address, because looking up a name uses programs and files
+  /// that are inaccessible inside the sandbox.
   fileprivate mutating func fix() throws {
     guard host != nil, let fixed = Endpoint(argument: try resolve().text) else { return }
     self = fixed

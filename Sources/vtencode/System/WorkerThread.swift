@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Runs blocking work on a thread of its own, out of the way of Swift's cooperative threads.
-/// - Throws: what `work` throws, or a `Failure` where the system gives no thread.
+/// Runs blocking work on a thread of its own, so that it does not block Swift's cooperative
+/// threads.
+/// - Parameters:
+///   - name: the thread's name.
+///   - work: the work.
+/// - Returns: what `work` returns.
+/// - Throws: what `work` throws, or a `Failure` if the system provides no thread.
 func onThread<Value: Sendable>(
   _ name: String, _ work: @escaping @Sendable () throws -> Value
 ) async throws -> Value {
@@ -12,7 +17,7 @@ func onThread<Value: Sendable>(
   }
 }
 
-/// A thread that says when it could not be started, which Foundation's does not.
+/// Starts a thread and reports if that fails, which Foundation's `Thread` does not.
 private enum WorkerThread {
   private final class Body: Sendable {
     let name: String
@@ -21,7 +26,7 @@ private enum WorkerThread {
     init(_ name: String, _ run: @escaping @Sendable () -> Void) { (self.name, self.run) = (name, run) }
   }
 
-  /// - Returns: 0, or an error number; `body` is not run then.
+  /// - Returns: 0, or an error number, in which case `body` is not run.
   static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Int32 {
     var attributes = pthread_attr_t()
     let code = pthread_attr_init(&attributes)
