@@ -67,7 +67,8 @@ extension ListedEncoder {
     (supported[key]?[kVTPropertySupportedValueListKey] as? [Any])?.map { "\($0)" }
   }
 
-  /// `number 1 to 51`, `one of CAVLC, CABAC`, `boolean, read only`.
+  /// A property's type, range and values, such as `number 1 to 51`, `one of CAVLC, CABAC` or
+  /// `boolean, read only`.
   private func describe(_ facts: [CFString: Any]) -> String {
     var parts: [String] = []
     let list = (facts[kVTPropertySupportedValueListKey] as? [Any])?.map { "\($0)" } ?? []
@@ -88,7 +89,7 @@ extension ListedEncoder {
     return text.isEmpty ? "a dictionary or an array" : text
   }
 
-  /// A titled list over as many lines as it needs.
+  /// A list with a title, wrapped to the width of the terminal.
   private func wrapped(_ title: String, _ words: [String]) -> [String] {
     var lines: [String] = []
     var line = "  " + title.padding(toLength: 12, withPad: " ", startingAt: 0)

@@ -3,11 +3,13 @@ import ArgumentParser
 import Foundation
 import VideoToolbox
 
-/// The command line. Every failure is one line on standard error and an exit status other than 0.
+/// The command line. Every failure prints one line on standard error and gives an exit status other
+/// than 0.
 @main
 enum Main {
   static func main() async {
-    // A closed pipe and a file-size limit are reported by write(2), like every other error.
+    // Without these signals, `write` returns an error for a closed pipe and for a file-size limit,
+    // which is reported like any other error.
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
     let arguments = joiningValues(Array(CommandLine.arguments.dropFirst()))
@@ -15,7 +17,7 @@ enum Main {
       try checkSubcommand(arguments.first)
       var command = try prepared(arguments)
       if let asynchronous = command as? any AsyncParsableCommand {
-        // Nobody else has the command: it is made, changed and run here, one after the other.
+        // The command is not shared: it is created, changed and run here, in this order.
         nonisolated(unsafe) var alone = asynchronous
         try await alone.run()
       } else {
@@ -26,23 +28,26 @@ enum Main {
     }
   }
 
-  /// What the arguments say, after the checks and the restrictions that come before any work.
+  /// Parses the arguments, enters the sandbox and checks the resource limits.
+  /// - Throws: the parser's errors, and a `Failure` of the sandbox or the limits.
   private static func prepared(_ arguments: [String]) throws -> any ParsableCommand {
     var command = try VTEncode.parseAsRoot(arguments)
-    // Before the first thread, which the sandbox would not hold.
+    // The sandbox is entered while the process has only one thread, because it would not restrict
+    // other threads.
     if let sandboxed = command as? any SandboxedCommand { command = try enterSandbox(sandboxed) }
     try ResourceLimits.prepare(for: command)
     return command
   }
 
-  /// `--progress json` is asked for, whether or not the rest can be understood.
+  /// Whether `--progress json` is among the arguments, even if the parser rejects them.
   private static func tellsPrograms(_ arguments: [String]) -> Bool {
     let options = arguments.prefix { $0 != "--" }
     return options.contains("--progress=json")
       || zip(options, options.dropFirst()).contains { $0 == "--progress" && $1 == "json" }
   }
 
-  /// - Returns: The command with what had to be found out before.
+  /// Enters the sandbox if `--sandbox` is given.
+  /// - Returns: the command with the facts that had to be found out before.
   private static func enterSandbox(_ command: some SandboxedCommand) throws -> any ParsableCommand {
     guard command.sandboxing.sandbox else { return command }
     var command = command
@@ -55,21 +60,23 @@ enum Main {
 
   private static func leave(with error: any Error, tellsPrograms: Bool) -> Never {
     let code = VTEncode.exitCode(for: error)
-    // Help and version are "errors" to the parser, and print to standard output.
+    // The parser reports help and version as errors with a successful exit code, and prints them to
+    // standard output.
     if !(error is Failure), code.isSuccess { VTEncode.exit(withError: error) }
     let failure =
       error as? Failure
       ?? (code == .validationFailure
         ? Failure(VTEncode.message(for: error), status: code.rawValue) : Failure(Failure.describe(error)))
     Console.complain(failure.message)
-    // What is interrupted or damaged has said so with what came of it.
+    // An interrupted run or one of a damaged movie has already written its last event.
     if tellsPrograms, !Console.isConcluded || failure.status == EXIT_FAILURE {
       Console.conclude(FailureEvent(message: Console.oneLine(failure.message), status: failure.status))
     }
     exit(failure.status)
   }
 
-  /// A word that is no subcommand gets a hint at the one that may be meant.
+  /// Checks the subcommand's name.
+  /// - Throws: a `Failure` with the most similar subcommand, if the word is none.
   static func checkSubcommand(_ word: String?) throws {
     guard let word, !word.hasPrefix("-"), word != "help" else { return }
     let configurations = VTEncode.configuration.subcommands.map { ($0._commandName, $0.configuration) }
@@ -84,7 +91,7 @@ enum Main {
     throw Failure("'\(word)' is no subcommand; \(hint)", status: 64)
   }
 
-  /// Levenshtein's distance between two words.
+  /// The Levenshtein distance between two words.
   private static func distance(_ one: String, _ other: String) -> Int {
     let target = Array(other)
     var row = Array(0...target.count)
@@ -100,12 +107,13 @@ enum Main {
     return row[target.count]
   }
 
-  /// `--dimensions 640 360` as one argument, so that the movie may follow it; and `--option -1` as `--option=-1`, so
-  /// that a number below zero is told from an option, and refused as a number.
+  /// Joins `--dimensions 640 360` to one argument, so that the movie may follow, and `--option -1`
+  /// to `--option=-1`, so that the parser takes a negative number for a value and the range checks
+  /// can refuse it.
   static func joiningValues(_ arguments: [String]) -> [String] {
     var joined: [String] = []
     var rest = arguments[...]
-    // A flag of export, which makes two.
+    // `export` has a flag `--multi-pass`, which takes no number.
     let passes = arguments.first == "export" ? nil : "--multi-pass"
     while let argument = rest.popFirst() {
       if argument == "--" { return joined + [argument] + rest }
@@ -123,7 +131,7 @@ enum Main {
         }
         joined.append("\(argument)=\(size)")
       } else if argument == passes {
-        // Its number may be left out.
+        // The number may be omitted.
         if Int(value) != nil { rest.removeFirst() }
         joined.append("\(argument)=\(Int(value) ?? PassOptions.usual)")
       } else if isNegative {

@@ -2,10 +2,10 @@
 import CoreFoundation
 import Foundation
 
-/// Where a person reads. Results go to standard output unless the stream itself goes there;
-/// progress and complaints go to standard error.
+/// Writes to the terminal. Results go to standard output, unless the encoded stream goes there;
+/// progress and errors go to standard error.
 enum Console {
-  /// The object of `--progress json` that says what came of the run is written.
+  /// Whether the last object of `--progress json` has been written.
   static var isConcluded: Bool { lock.withLock { concluded } }
   private static let lock = Lock()
   // Safe: `lock` guards it.
@@ -15,7 +15,7 @@ enum Console {
     write("vtencode: \(oneLine(message))\n", to: STDERR_FILENO)
   }
 
-  /// The parser's messages may span lines; one line is promised.
+  /// A message of the parser, which may have several lines, as one printable line.
   static func oneLine(_ message: String) -> String {
     printable(
       message.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
@@ -26,8 +26,8 @@ enum Console {
     write(printable(message) + "\n", to: STDERR_FILENO)
   }
 
-  /// Names and texts from elsewhere do not command a person's terminal: control characters but ends of lines and
-  /// tabulators are replaced.
+  /// A text without control characters, except for newlines and tabs, so that names and texts from
+  /// files cannot send escape sequences to the terminal.
   static func printable(_ text: String) -> String {
     var scalars = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -37,7 +37,7 @@ enum Console {
     return String(scalars)
   }
 
-  /// An object on one line, for programs.
+  /// Writes an object as JSON on one line of standard error.
   static func note(json object: some Encodable) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -45,13 +45,14 @@ enum Console {
     write(String(decoding: data, as: UTF8.self) + "\n", to: STDERR_FILENO)
   }
 
-  /// The last object of a run.
+  /// Writes the last object of a run.
   static func conclude(_ event: some LastEvent) {
     lock.withLock { concluded = true }
     note(json: event)
   }
 
-  /// Writes what was asked for to standard output; throws if it does not arrive.
+  /// Writes a result to standard output.
+  /// - Throws: a `Failure` if it cannot be written.
   static func print(_ text: String) throws {
     guard write(text, to: STDOUT_FILENO) else {
       let reason = errno == ENOSPC ? "the disk is full" : Failure.advice(forSystemError: errno)
@@ -59,7 +60,8 @@ enum Console {
     }
   }
 
-  /// - Returns: False if nobody takes it; `errno` says why.
+  /// Writes a text to a descriptor.
+  /// - Returns: false if that failed; `errno` says why.
   @discardableResult
   static func write(_ text: String, to descriptor: Int32) -> Bool {
     var bytes = Array(text.utf8)[...]
@@ -75,14 +77,15 @@ enum Console {
   static var standardErrorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
   static var standardOutputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-  /// Columns of the terminal on standard error; 80 when it does not say.
+  /// The columns of the terminal on standard error; 80 if unknown.
   static var columns: Int {
     var size = winsize()
     guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
     return Int(size.ws_col)
   }
 
-  /// Columns for text on standard output: those of the terminal, at most 100.
+  /// The columns for text on standard output: those of the terminal, from 30 to 100; 100 if
+  /// unknown.
   static var width: Int {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 100 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Why a run ended early, in one line that says what to do about it.
+/// An error that ends a run, as one line with advice, and the exit status.
 struct Failure: Error {
   var message: String
   var status: Int32 = EXIT_FAILURE
-  /// There was no room for what was to be written: another run that writes less may succeed.
+  /// Whether there was no room for the output, so that a run that writes less may succeed.
   var lacksRoom = false
 
   init(_ message: String, status: Int32 = EXIT_FAILURE, lacksRoom: Bool = false) {
@@ -16,12 +16,13 @@ struct Failure: Error {
 
   /// - Parameters:
   ///   - what: what could not be done.
-  ///   - code: why, as an error number of the system.
+  ///   - code: the system's error number.
   init(_ what: String, systemError code: Int32) {
     self.init("\(what): \(Self.advice(forSystemError: code))", lacksRoom: Self.lacksRoom(code))
   }
 
-  /// Whether an error from elsewhere says that there is no room: a full disk, a quota, a limit of the size of files.
+  /// Whether an error means that there is no room: a full disk, a quota, or a limit of the file
+  /// size.
   static func lacksRoom(_ error: any Error) -> Bool {
     if let failure = error as? Failure { return failure.lacksRoom }
     return systemCode(in: error as NSError).map(lacksRoom) ?? false
@@ -29,19 +30,20 @@ struct Failure: Error {
 
   private static func lacksRoom(_ code: Int32) -> Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
 
-  /// One line for an error from elsewhere, with its reason and the advice that came with it.
+  /// Describes any error in one line: by the system's error it is based on, or else by its reason.
   static func describe(_ error: any Error) -> String {
     if let failure = error as? Failure { return failure.message }
     let bridged = error as NSError
     if let system = systemError(in: bridged) { return system }
-    // The description repeats the reason; what to do about it the caller says, who knows more.
+    // The localised description repeats the reason, and the caller gives better advice than the
+    // error's recovery suggestion.
     let text =
       bridged.localizedFailureReason ?? bridged.userInfo[NSLocalizedDescriptionKey] as? String
       ?? "\(bridged.domain) error \(bridged.code)"
     return text.trimmingCharacters(in: CharacterSet(charactersIn: ". \n"))
   }
 
-  /// The operating system's own words, if it is what said no.
+  /// The description of the system error that an error is based on; nil if there is none.
   private static func systemError(in error: NSError) -> String? {
     systemCode(in: error).map { advice(forSystemError: $0) }
   }
@@ -49,7 +51,7 @@ struct Failure: Error {
   private static func systemCode(in error: NSError) -> Int32? {
     var current: NSError? = error
     while let error = current {
-      // What libraries call an invalid argument or data says nothing to a person; their reason does.
+      // EINVAL as an underlying error is too general to help; the library's own reason is better.
       if error.domain == NSPOSIXErrorDomain, let code = Int32(exactly: error.code), code != EINVAL {
         return code
       }
@@ -58,7 +60,8 @@ struct Failure: Error {
     return nil
   }
 
-  /// - Parameter option: what names the place.
+  /// The description of a system error with advice.
+  /// - Parameter option: the option that names the file.
   static func advice(forSystemError code: Int32, option: String = "--out") -> String {
     switch code {
     case ENOSPC: "the disk is full; free some space or write elsewhere with \(option)"

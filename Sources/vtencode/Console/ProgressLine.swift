@@ -2,21 +2,24 @@
 import CoreFoundation
 import Foundation
 
-/// How far a run is: a bar that redraws itself on a terminal, a plain line every few seconds elsewhere, or a JSON object
-/// a line for a program.
+/// Shows the progress of a run: a progress bar on a terminal, a line every few seconds elsewhere,
+/// or one JSON object per line for programs.
 final class ProgressLine: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards the mutable state.
   private let total: Int?
   private let isTerminal: Bool
   private let style: ProgressStyle
   private let began: Double
   private var lastShown: Double
   private var isDrawn = false
-  /// The pass that is under way, of how many at most; when it began; how many frames it has, if not all.
+  /// The current pass: its number, the largest number of passes, when it began, and the number of
+  /// its frames if it does not cover all.
   private var pass: (number: Int, most: Int, began: Double, frames: Int?)?
   private let lock = Lock()
 
-  /// - Parameter total: frames that are expected, if known.
+  /// - Parameters:
+  ///   - total: the expected number of frames; nil if it is not known.
+  ///   - style: how progress is reported.
   init(total: Int?, style: ProgressStyle) {
     self.total = total
     self.style = style
@@ -25,8 +28,11 @@ final class ProgressLine: @unchecked Sendable {
     lastShown = began
   }
 
-  /// Frames are counted from 0 again, over the same pictures.
-  /// - Parameter frames: how many it has; nil for all.
+  /// Begins a pass, whose frames are counted from 0.
+  /// - Parameters:
+  ///   - number: the number of the pass, from 1.
+  ///   - most: the largest number of passes.
+  ///   - frames: the number of its frames; nil for all.
   func begin(pass number: Int, of most: Int, frames: Int? = nil) {
     let now = SessionTime.now
     lock.withLock { pass = (number, most, now, frames) }
@@ -34,17 +40,17 @@ final class ProgressLine: @unchecked Sendable {
     show(isDue: true) { share(of: 0, now: $0) }
   }
 
-  /// Shows the state now and then; cheap to call for each frame.
+  /// Shows the progress at intervals. It can be called for each frame.
   func update(frames: Int) {
     guard style != .none else { return }
     show { share(of: frames, now: $0) }
   }
 
-  /// The same for work that is not counted in frames.
+  /// Shows the progress of work that is not counted in frames.
   ///
   /// - Parameters:
-  ///   - done: from 0 to 1.
-  ///   - isDue: a program that reads along is told in any case, however short the work was.
+  ///   - done: the fraction that is done, 0 to 1.
+  ///   - isDue: writes the JSON object even if the last one was written just before.
   func update(share done: Double, isDue: Bool = false) {
     guard style != .none else { return }
     show(isDue: isDue && style == .json) { now in
@@ -58,7 +64,8 @@ final class ProgressLine: @unchecked Sendable {
     }
   }
 
-  /// - Parameter text: what to show at a time; nil if it has been written.
+  /// Shows a text if enough time has passed since the last one.
+  /// - Parameter text: makes the text at a time; nil if it has already been written.
   private func show(isDue: Bool = false, _ text: (Double) -> String?) {
     lock.withLock {
       let now = SessionTime.now
@@ -88,7 +95,7 @@ final class ProgressLine: @unchecked Sendable {
     return pass.map { "pass \($0.number) of \($0.most)  \(text)" } ?? text
   }
 
-  /// Takes the bar off the terminal.
+  /// Removes the progress bar from the terminal.
   func finish() {
     lock.withLock {
       if isDrawn { Console.write("\r\u{1B}[K", to: STDERR_FILENO) }
@@ -103,7 +110,7 @@ final class ProgressLine: @unchecked Sendable {
       return "\(Wording.plural(frames, "frame"))  \(speedText)"
     }
     let share = min(Double(frames) / Double(total), 1)
-    // The first second tells little about the rest.
+    // The speed of the first second is too imprecise for an estimate.
     let left =
       elapsed >= 1 && speed > 0
       ? "  \(Wording.clock(Double(max(total - frames, 0)) / speed)) left" : ""
@@ -114,7 +121,7 @@ final class ProgressLine: @unchecked Sendable {
   private func bar(_ share: Double, _ text: String) -> String {
     let percent = "\(Int(share * 100)) %"
     guard isTerminal else { return text.isEmpty ? percent : "\(percent)  \(text)" }
-    // What tells most stays on a narrow terminal; the pass stands before it.
+    // On a narrow terminal the bar is shortened or left out first. `pass` is written before it.
     let width = min(24, Console.columns - percent.count - text.count - (pass == nil ? 6 : 20))
     guard width >= 4 else { return "\(percent)  \(text)" }
     let filled = Int(min(max(share, 0), 1) * Double(width))
@@ -123,19 +130,19 @@ final class ProgressLine: @unchecked Sendable {
   }
 }
 
-/// What `--progress json` writes while a run goes on, one object a line on standard error.
+/// The object that `--progress json` writes during a run, one per line on standard error.
 struct ProgressEvent: Encodable {
   var event = "progress"
-  /// Encoded so far.
+  /// The number of frames encoded so far.
   var frames: Int
-  /// To be encoded, if the movie says so.
+  /// The number of frames to encode; nil if it is not known.
   var total: Int?
-  /// Since the beginning.
+  /// The time since the run began, in seconds.
   var seconds: Double
   var framesPerSecond: Double
-  /// To the end, as far as can be told; of several passes, to the end of this one.
+  /// The estimated time to the end of the run, or of the current pass, in seconds.
   var secondsLeft: Double?
-  /// From 1, of so many at most; where there are several.
+  /// The number of the pass, from 1, and the largest number of passes; nil for a single pass.
   var pass: Int?
   var passes: Int?
 
@@ -150,14 +157,14 @@ struct ProgressEvent: Encodable {
   func write() { Console.note(json: self) }
 }
 
-/// What `--progress json` writes where there are no frames to count.
+/// The object that `--progress json` writes during work that is not counted in frames.
 struct ShareEvent: Encodable {
   var event = "progress"
-  /// Of all that is to be done, from 0 to 1.
+  /// The fraction of the work that is done, 0 to 1.
   var share: Double
-  /// Since the beginning.
+  /// The time since the run began, in seconds.
   var seconds: Double
-  /// To the end, as far as can be told.
+  /// The estimated time to the end, in seconds.
   var secondsLeft: Double?
 
   func write() { Console.note(json: self) }

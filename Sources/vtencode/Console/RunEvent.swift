@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The last object of `--progress json`: what came of the run.
+/// The last object of `--progress json`.
 protocol LastEvent: Encodable {}
 
-/// What `--progress json` writes at the end of a run: what the summary says, for programs.
+/// The last object of a run that encodes, with the contents of the summary.
 struct RunEvent: LastEvent {
   var event = "finished"
   var output: String
@@ -15,26 +15,27 @@ struct RunEvent: LastEvent {
   var frames: Int
   var droppedFrames: Int
   var keyFrames: Int
-  /// Of the pictures.
+  /// The duration of the pictures in seconds.
   var seconds: Double
   var bitsPerSecond: Double
   var targetBitsPerSecond: Int?
   var fileBytes: Int
   var wallSeconds: Double
   var runs: Int
-  /// Over the movie.
+  /// The number of passes over the movie.
   var passes: Int
   var soundTracksCopied: Int
   var soundTracksEncoded: Int
   var notices: [String]
-  /// Decibels, luma and over all samples, if they were measured.
+  /// The PSNR in decibels, of the luma and over all samples; nil if it was not measured.
   var psnrLuma: Double?
   var psnr: Double?
   var isInterrupted: Bool
-  /// Of the source: pictures of which a part was made up, pictures that could not be decoded.
+  /// The number of the source's pictures that were concealed in part, and of those that could not
+  /// be decoded.
   var damagedPictures: Int
   var lostPictures: Int
-  /// What was wrong with the source, in words.
+  /// A description of the damage in the source.
   var damage: String?
 
   init(_ report: RunReport, destination: Destination, isInterrupted: Bool) {
@@ -65,7 +66,7 @@ struct RunEvent: LastEvent {
   }
 }
 
-/// The same of `export`.
+/// The last object of `export`.
 struct ExportEvent: LastEvent {
   var event = "finished"
   var output: String
@@ -74,38 +75,38 @@ struct ExportEvent: LastEvent {
   var passes: Int
   var wallSeconds: Double
   var notices: [String]
-  /// What was wrong with the source, in words.
+  /// A description of the damage in the source.
   var damage: String?
 }
 
-/// The same of `split`.
+/// The last object of `split`.
 struct SplitEvent: LastEvent {
   var event = "finished"
-  /// The plan.
+  /// The path of the plan.
   var output: String
   var encoder: String
   var segments: Int
   var frames: Int
-  /// Of the pictures.
+  /// The duration of the pictures in seconds.
   var seconds: Double
   var wallSeconds: Double
 }
 
-/// The same of `encode-segment`.
+/// The last object of `encode-segment`.
 struct SegmentEvent: LastEvent {
   var event = "finished"
   var output: String
   var segment: Int
   var frames: Int
-  /// Of the pictures.
+  /// The duration of the pictures in seconds.
   var seconds: Double
   var bitsPerSecond: Double
   var targetBitsPerSecond: Int?
   var fileBytes: Int
   var passes: Int
-  /// That it took when it was encoded.
+  /// How long the encoding took, in seconds.
   var wallSeconds: Double
-  /// It was there already.
+  /// Whether the segment had already been encoded.
   var wasFinished: Bool
 
   init(_ record: SegmentRecord, of segment: PlannedSegment, output: String, wasFinished: Bool) {
@@ -122,11 +123,11 @@ struct SegmentEvent: LastEvent {
   }
 }
 
-/// The same of a run that fails, beside its line of complaint.
+/// The last object of a run that fails, in addition to the error message.
 struct FailureEvent: LastEvent {
   var event = "failed"
-  /// What the complaint says.
+  /// The error message.
   var message: String
-  /// With which the run ends.
+  /// The exit status.
   var status: Int32
 }

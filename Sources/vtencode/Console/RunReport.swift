@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What a run did, for the summary at its end.
+/// The results of a run, for the summary.
 struct RunReport: Sendable {
   var plan: EncodingPlan
   var encoderID: String
@@ -11,20 +11,20 @@ struct RunReport: Sendable {
   var keyFrames: Int
   var videoBytes: Int
   var videoSeconds: Double
-  /// Of all runs.
+  /// The duration of all runs, in seconds.
   var wallSeconds: Double
-  /// How often the clip was encoded until its bit rate was right.
+  /// How many times the clip was encoded to meet its bit rate.
   var runs = 1
-  /// Over the movie, of the last run.
+  /// The number of passes of the last run.
   var passes = 1
-  /// Whether the encoder makes passes as they are needed, or was asked for several.
+  /// Whether the run was one of several passes, on demand or as asked for.
   var madePasses = false
-  /// There was no room beside the output for what another pass needs.
+  /// Whether there was no room beside the output for another pass.
   var lackedRoom = false
-  /// Frames that passes over parts of the movie encoded again.
+  /// The number of frames that passes over parts of the movie have encoded again.
   var framesAgain = 0
   var quality: Quality?
-  /// What was wrong with the source.
+  /// The damage found in the source.
   var damage = SourceDamage()
 
   var bitRate: Double { videoSeconds > 0 ? Double(videoBytes) * 8 / videoSeconds : 0 }

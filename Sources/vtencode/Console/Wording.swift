@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Numbers as a person reads them, the same in every locale.
+/// Formats numbers for messages, the same in every locale.
 enum Wording {
-  /// Bits a second: `1,500 kb/s`.
+  /// A bit rate in kilobits a second, such as `1,500 kb/s`.
   static func bitRate(_ bitsPerSecond: Double) -> String {
     "\(grouped(Int(clamping: (bitsPerSecond / 1000).rounded()))) kb/s"
   }
@@ -16,7 +16,7 @@ enum Wording {
     }
   }
 
-  /// `0:07`, `12:34`, `1:02:03`.
+  /// A duration such as `0:07`, `12:34` or `1:02:03`.
   static func clock(_ seconds: Double) -> String {
     let whole = Int(clamping: max(seconds, 0).rounded())
     let minutes = String(format: whole >= 3600 ? "%02d" : "%d", whole / 60 % 60)

@@ -94,7 +94,7 @@ struct Export: AsyncParsableCommand {
   }
 }
 
-/// A preset of an export, by Apple's name or what follows `AVAssetExportPreset` in it.
+/// An export preset, by Apple's name with or without `AVAssetExportPreset`.
 struct ExportPresetName: ExpressibleByArgument, Sendable {
   let name: String
   private static let prefix = "AVAssetExportPreset"
@@ -119,7 +119,7 @@ struct ExportPresetName: ExpressibleByArgument, Sendable {
 
   static var allValueStrings: [String] { available.map(\.text) }
 
-  /// For the help.
+  /// The list of presets in the help.
   static var table: String {
     let column = (available.map(\.text.count).max() ?? 0) + 2
     return available.map { preset in
@@ -141,7 +141,7 @@ struct ExportPresetName: ExpressibleByArgument, Sendable {
     }
   }
 
-  /// What its pictures are encoded with; nil where they are not.
+  /// The codec of the preset's pictures; nil if it does not encode pictures.
   var codec: CMVideoCodecType? {
     switch name {
     case AVAssetExportPresetPassthrough, AVAssetExportPresetAppleM4A: nil
@@ -150,7 +150,8 @@ struct ExportPresetName: ExpressibleByArgument, Sendable {
   }
 }
 
-/// A time as people write it: `90`, `1:30`, `1:02:03.5`.
+/// A time in seconds, or as `m:ss` or `h:mm:ss`, with optional decimals, such as `90`, `1:30` or
+/// `1:02:03.5`.
 struct ClockTime: ExpressibleByArgument, Sendable {
   let seconds: Double
 

@@ -2,7 +2,7 @@
 import AVFoundation
 import Foundation
 
-/// One export, from the movie to the file.
+/// Exports a movie to a file.
 struct ExportRun: Sendable {
   let movie: String
   let preset: ExportPresetName
@@ -50,12 +50,12 @@ struct ExportRun: Sendable {
     session.shouldOptimizeForNetworkUse = isFastStart
     session.timeRange = range
     session.fileLengthLimit = limit
-    // What can be read of a damaged movie is worth having, and the rest is told.
+    // The readable part of a damaged movie is exported, and the damage is reported.
     session.ovtToleratesDamage = true
     let onePass = makesPasses ? reasonForOnePass : nil
     if let onePass { note(onePass) }
     session.canPerformMultiplePassesOverSourceMediaData = makesPasses && onePass == nil
-    // Beside the output, where there is room.
+    // Temporary files are written next to the output, where there is room.
     let scratch =
       session.canPerformMultiplePassesOverSourceMediaData ? try ScratchFolder(in: folder(of: path)) : nil
     session.directoryForTemporaryFiles = scratch.map { URL(fileURLWithPath: $0.path) }
@@ -86,13 +86,13 @@ struct ExportRun: Sendable {
     }
   }
 
-  /// Whether the preset makes something of a track.
+  /// Whether the preset reads a track.
   private func isRead(_ track: AVAssetTrack) -> Bool {
     let isSound = preset.name == AVAssetExportPresetAppleM4A
     return switch track.mediaType {
     case .audio: true
     case .video: !isSound
-    // Words and metadata are copied with the pictures.
+    // Text and metadata tracks are copied by Passthrough only.
     default: !isSound && preset.codec == nil
     }
   }
@@ -109,7 +109,7 @@ struct ExportRun: Sendable {
     return type
   }
 
-  /// Why --multi-pass is not followed; nil where it is.
+  /// The notice why --multi-pass has no effect; nil if it has.
   private var reasonForOnePass: String? {
     guard let codec = preset.codec else {
       return "the preset \(preset.text) encodes no pictures, so --multi-pass changes nothing"
@@ -117,7 +117,7 @@ struct ExportRun: Sendable {
     return encoderMakesPasses(codec) ? nil : "the encoder makes one pass, so the movie is encoded in one"
   }
 
-  /// What became of a limit of the file's length.
+  /// The notices about the effect of a limit of the file's length.
   private func limitNotices(bytes: Int, seconds: Double, of asset: AVAsset) -> [String] {
     guard limit > 0 else { return [] }
     var notices: [String] = []
@@ -127,7 +127,8 @@ struct ExportRun: Sendable {
           + "movie comes no smaller; --end makes it shorter")
     }
     let whole = range.intersection(CMTimeRange(start: .zero, duration: asset.duration)).duration.seconds
-    // Passthrough copies whole samples, some of them past the end.
+    // Passthrough copies whole samples, which may end after the range, so a difference of half a
+    // second counts as none.
     if preset.codec == nil, seconds > 0, seconds < whole - 0.5 {
       notices.append(
         "cut to \(Wording.fixed(seconds, 1)) s of \(Wording.fixed(whole, 1)) s so as to fit --file-length-limit; a preset "
@@ -150,7 +151,7 @@ struct ExportRun: Sendable {
     }
     await session.export()
     watching.cancel()
-    // Nothing that it saw before comes after the last word.
+    // No progress event may follow the last one.
     _ = await watching.result
     switch session.status {
     case .completed where !Interrupt.shared.isRequested: line.update(share: 1, isDue: true)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-/// How many processes encode at once.
+/// The option for the number of processes.
 struct JobOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// `split`, `encode-segment` in several processes at once, and `join`, as one run.
+/// Runs `split`, several `encode-segment` at a time, and `join` as one run.
 enum JobsRun {
   static func perform(_ options: EncodingOptions, passes: Int?, jobs: Int) async throws {
     let began = SessionTime.now
@@ -35,11 +35,13 @@ enum JobsRun {
     ).join(into: destination, began: began)
   }
 
-  /// Shorter segments cost more than waiting for the last one: each decodes from the key frame before it, and misses its rate
-  /// by more, so that passes follow.
+  /// The least length of a segment in seconds. Shorter segments cost more time than waiting for the
+  /// last one: each is decoded from the key frame before it, and it misses its rate by more and so
+  /// needs more passes.
   private static let leastSeconds = 8.0
 
-  /// Enough that no process waits long for the last one, and not so many that beginnings cost.
+  /// The number of segments: enough that no process waits long for the last one, but not so many
+  /// that their beginnings cost much.
   private static func segmentCount(_ source: MovieSource, _ options: EncodingOptions, jobs: Int) -> Int {
     let frames = min(source.expectedFrames ?? .max, options.frames ?? .max)
     guard frames < .max else { return jobs * 3 }

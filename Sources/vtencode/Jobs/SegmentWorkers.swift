@@ -2,11 +2,13 @@
 import CoreFoundation
 import Foundation
 
-/// Runs `encode-segment` for every segment of a plan, several at once. One that fails is tried once more.
+/// Runs `encode-segment` for every segment of a plan, several at a time. A segment that fails is
+/// tried once more.
 final class SegmentWorkers: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards the mutable state.
   private static let mostTries = 2
-  /// Of a segment behind which too few are left for all jobs.
+  /// The number of encoder threads for the last segments, when fewer are waiting than there are
+  /// jobs.
   private static let threadsAtTheEnd = min(max(ProcessInfo.processInfo.activeProcessorCount, 1), 4)
 
   private let plan: EncodingPlanFile
@@ -18,16 +20,23 @@ final class SegmentWorkers: @unchecked Sendable {
   private var waiting: [Int]
   private var tries: [Int: Int] = [:]
   private var running: [Int: Process] = [:]
-  /// Of each segment, what is done: from 0 to 1.
+  /// The fraction of each segment that is done, 0 to 1.
   private var done: [Double]
   private var failure: Failure?
 
-  /// - Parameter mayHaveMoreThreads: where a processor would have nothing to do; the bits stay the same.
+  /// - Parameters:
+  ///   - plan: the plan.
+  ///   - path: the plan's file.
+  ///   - jobs: the number of processes that run at the same time.
+  ///   - mayHaveMoreThreads: whether the last segments may use several threads each, because the
+  ///     stream does not depend on their number.
+  ///   - style: how progress is reported.
   init(plan: EncodingPlanFile, path: String, jobs: Int, mayHaveMoreThreads: Bool, style: ProgressStyle) {
     (self.plan, self.path, self.jobs, self.mayHaveMoreThreads) = (plan, path, jobs, mayHaveMoreThreads)
     line = ProgressLine(total: nil, style: style)
     done = Array(repeating: 0, count: plan.segments.count)
-    // What takes longest first: the others fill the gaps.
+    // The segments that take longest are encoded first, so that the processes end at about the same
+    // time.
     let frames = Double(plan.frames)
     let cost = plan.segments.map { Double($0.frames) / frames + $0.complexity }
     waiting = plan.segments.indices.sorted { cost[$0] > cost[$1] }
@@ -42,7 +51,7 @@ final class SegmentWorkers: @unchecked Sendable {
           do {
             try await onThread("job \(number)") { [self] in try work() }
           } catch {
-            // Without a thread, too, the others need not go on.
+            // If no thread can be started, the other jobs end too.
             lock.withLock { failure = failure ?? error as? Failure }
             throw error
           }
@@ -60,7 +69,7 @@ final class SegmentWorkers: @unchecked Sendable {
       do {
         problem = try encode(segment, threads: threads)
       } catch {
-        // The others need not go on with what cannot become a movie any more.
+        // The other jobs end too, because the movie cannot be completed any more.
         lock.withLock { failure = failure ?? error as? Failure }
         throw error
       }
@@ -78,7 +87,9 @@ final class SegmentWorkers: @unchecked Sendable {
     }
   }
 
-  /// - Returns: A segment, and how many threads its encoder has; nil: as many as planned.
+  /// Takes the next segment.
+  /// - Returns: the segment and the number of its encoder's threads, or nil for the planned number;
+  ///   nil if there is none left.
   private func next() -> (segment: Int, threads: Int?)? {
     lock.withLock {
       guard failure == nil, !Interrupt.shared.isRequested, !waiting.isEmpty else { return nil }
@@ -88,7 +99,8 @@ final class SegmentWorkers: @unchecked Sendable {
     }
   }
 
-  /// - Returns: What went wrong, in a line; nil if all is well.
+  /// Encodes a segment in another process.
+  /// - Returns: the reason of a failure in one line; nil if it succeeded.
   private func encode(_ segment: Int, threads: Int?) throws -> String? {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -140,8 +152,8 @@ final class SegmentWorkers: @unchecked Sendable {
   }
 
   private func note(_ event: Progress, _ segment: Int) {
-    // A third pass is made where it is needed, and is not counted upon.
-    // The first one has been made where the analysis was it.
+    // A third pass is not counted, because it is made only if necessary. If the plan has
+    // statistics, the analysis was the first pass.
     let before = plan.segments[segment].statistics == nil ? 0 : 1
     let passes = Double(max(min(event.passes ?? 1, 2) - before, 1))
     let frames = Double(event.frames) / Double(plan.segments[segment].frames)
@@ -153,6 +165,6 @@ final class SegmentWorkers: @unchecked Sendable {
     line.update(share: all)
   }
 
-  /// Ends what is under way.
+  /// Interrupts all running processes.
   private func stop() { for process in lock.withLock({ Array(running.values) }) { process.interrupt() } }
 }

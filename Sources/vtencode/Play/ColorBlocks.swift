@@ -2,7 +2,7 @@
 import AVFoundation
 import Foundation
 
-/// Pictures as text: half blocks in colours.
+/// Draws pictures in a terminal with coloured half-block characters.
 struct ColorBlocks {
   let isTrueColor: Bool
   private var converter: VTPixelTransferSession?
@@ -10,7 +10,13 @@ struct ColorBlocks {
 
   init(isTrueColor: Bool) { self.isTrueColor = isTrueColor }
 
-  /// The picture in the middle of so many cells, from the upper left corner of the terminal on.
+  /// The text with escape sequences that draws a picture, centred in so many character cells.
+  /// - Parameters:
+  ///   - image: the picture.
+  ///   - displaySize: its size with square samples, which gives the aspect ratio.
+  ///   - columns: the number of columns.
+  ///   - rows: the number of rows.
+  /// - Returns: the text; empty if the picture cannot be converted.
   mutating func text(for image: CVPixelBuffer, displaySize: CGSize, columns: Int, rows: Int) -> String {
     let (width, height) = Self.fit(displaySize, columns: columns, rows: rows)
     if small.map({ CVPixelBufferGetWidth($0) != width || CVPixelBufferGetHeight($0) != height }) ?? true {
@@ -46,7 +52,8 @@ struct ColorBlocks {
     return text
   }
 
-  /// Pixels, of which two make a cell; the number of rows is even.
+  /// The size in pixels of a picture that fits into so many cells. A cell has two pixels, one above
+  /// the other, so the height is even.
   static func fit(_ size: CGSize, columns: Int, rows: Int) -> (width: Int, height: Int) {
     let (columns, lines) = (max(1, columns), max(1, rows) * 2)
     guard size.width > 0, size.height > 0 else { return (columns, lines) }
@@ -56,11 +63,13 @@ struct ColorBlocks {
     return (width, height)
   }
 
-  /// What stands for each pixel, row by row: its 24 bits, or one of the 256 colours. With so few of them what each is off is
-  /// given on to its neighbours (Floyd and Steinberg's shares), or meadows and skies would be in patches.
+  /// The colour of each pixel, row by row: 24 bits, or an index of xterm's 256 colours. For the
+  /// indices, the error of each pixel is distributed to its neighbours (Floyd-Steinberg dithering),
+  /// to avoid large areas of one colour.
   private func colors(_ pixels: UnsafePointer<UInt8>, width: Int, height: Int, stride: Int) -> [Int] {
     var result = [Int](repeating: 0, count: width * height)
-    // Of this row and the next, in sixteenths, with a pixel more at both ends.
+    // The distributed errors of this row and the next, in sixteenths, with a margin of one pixel at
+    // both ends.
     var here = [SIMD4<Int>](repeating: .zero, count: width + 2)
     var below = here
     for row in 0..<height {
@@ -94,7 +103,8 @@ struct ColorBlocks {
 
   private static let steps = [0, 95, 135, 175, 215, 255]
 
-  /// Red, green and blue of one of xterm's 256 colours, but for the first sixteen, which a person may have changed.
+  /// Red, green and blue, 0 to 255, of one of xterm's 256 colours. The first sixteen are not used,
+  /// because users may redefine them.
   static func levels(of index: Int) -> SIMD4<Int> {
     if index >= 232 {
       let grey = 8 + (index - 232) * 10
@@ -104,7 +114,8 @@ struct ColorBlocks {
     return SIMD4(steps[cube / 36], steps[cube / 6 % 6], steps[cube % 6], 0)
   }
 
-  /// The nearest of xterm's 256 colours: a cube of six steps each, and 24 greys.
+  /// The index of the nearest of xterm's 256 colours: a cube with six levels of each component, and
+  /// 24 greys.
   static func indexed(_ red: Int, _ green: Int, _ blue: Int) -> Int {
     func nearest(_ value: Int) -> Int {
       value < 48 ? 0 : value < 115 ? 1 : min(5, (value - 35) / 40)

@@ -109,14 +109,16 @@ struct Play: AsyncParsableCommand {
     }
   }
 
-  /// There is a screen to play on, and nothing else was asked for.
+  /// Whether the movie is played in a window: there is a display, and the user has not asked for
+  /// the terminal.
   var showsWindow: Bool {
     let environment = ProcessInfo.processInfo.environment
     return !terminal
       && ["DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"].contains { environment[$0]?.isEmpty == false }
   }
 
-  /// Where to play, if it was not said.
+  /// Whether to play in the terminal.
+  /// - Throws: a `Failure` if there is neither a display nor a terminal.
   private func choosesTerminal() throws -> Bool {
     if terminal { return true }
     if showsWindow { return false }
@@ -127,15 +129,16 @@ struct Play: AsyncParsableCommand {
   }
 }
 
-/// Where a movie is shown.
+/// A window or a terminal in which a movie is shown.
 protocol PlayScreen: AnyObject, Sendable {
-  /// The lines of the summary that this kind of screen adds, with the frames shown and dropped.
+  /// For the summary: the number of frames shown and dropped, the presentation errors in seconds,
+  /// and a description of the screen.
   var result: (shown: Int, dropped: Int, errors: [Double], note: String) { get }
   func setFullScreen(_ isFull: Bool)
   var isFullScreen: Bool { get }
-  /// What the progress bar shows may have changed.
+  /// Redraws the progress bar, whose contents may have changed.
   func update()
-  /// What is seen, as pixels.
+  /// The pixels that are shown now.
   func snapshot() throws -> CVPixelBuffer
   func close()
 }

@@ -3,16 +3,16 @@ import AVFoundation
 import Foundation
 import OpenVideoToolboxDisplay
 
-/// What a person or a script does while a movie plays.
+/// A command from the keyboard or the mouse while a movie plays.
 enum PlayCommand: Sendable {
   case toggle, back, forward, louder, softer, stepForward, stepBack, fullScreen, quit
-  /// A place from 0 to 1.
+  /// Seeks to a position, as a fraction of the duration from 0 to 1.
   case go(Double)
 }
 
-/// One movie that plays, from its opening to its summary.
+/// Plays one movie, from opening it to the summary.
 final class PlaySession: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards the mutable state.
   let player: AVPlayer
   let item: AVPlayerItem
   let layer: AVPlayerLayer
@@ -24,7 +24,7 @@ final class PlaySession: @unchecked Sendable {
   private var commands: [PlayCommand] = []
   private var hasEnded = false
   private var lastShown = CMTime.invalid
-  /// Seconds by which the sound is ahead of the picture, frame by frame.
+  /// How far the sound is ahead of the picture at each frame, in seconds.
   private var offsets: [Double] = []
   private var tokens: [any NSObjectProtocol] = []
 
@@ -59,7 +59,7 @@ final class PlaySession: @unchecked Sendable {
     wake.signal()
   }
 
-  /// A picture has been shown; screens call this.
+  /// Notes that a picture has been shown. The screens call this.
   func shown(_ time: CMTime) {
     let late = player.rate > 0 ? (item.currentTime() - time).seconds / Double(player.rate) : 0
     let sound = player.ovtSoundOffset
@@ -74,7 +74,7 @@ final class PlaySession: @unchecked Sendable {
     return duration.isNumeric && duration > .zero ? item.currentTime().seconds / duration.seconds : nil
   }
 
-  /// `0:07 / 1:23`.
+  /// The position and the duration, such as `0:07 / 1:23`.
   var clock: String {
     let now = Wording.clock(item.currentTime().seconds.rounded(.down))
     let duration = item.duration
@@ -83,8 +83,10 @@ final class PlaySession: @unchecked Sendable {
 
   // MARK: - Playing (on a thread of its own)
 
-  /// Plays to the end, or until somebody ends it.
-  /// - Returns: The summary.
+  /// Plays to the end, or until the user ends it.
+  /// - Returns: the summary.
+  /// - Throws: a `Failure` if the movie cannot be played, the limits are too low, or the process is
+  ///   interrupted.
   func run(on screen: any PlayScreen) throws -> PlaySummary {
     var sound: OVTSoundDevice?
     if !options.muted {
@@ -110,7 +112,7 @@ final class PlaySession: @unchecked Sendable {
         toleranceAfter: .zero, completionHandler: nil)
     }
     if options.fullScreen { screen.setFullScreen(true) }
-    // The first drawing takes its time; the movie's begins after it.
+    // Waits until the first picture has been drawn, which takes longer than the others.
     for _ in 0..<1000 where item.presentationSize != .zero && !layer.isReadyForDisplay {
       if Interrupt.shared.isRequested { break }
       usleep(5000)
@@ -161,7 +163,7 @@ final class PlaySession: @unchecked Sendable {
     }
   }
 
-  /// A movie that has played to its end without a picture has none that can be decoded.
+  /// Reports a movie with a video track that played to its end without showing a picture.
   private func checkShown(_ screen: any PlayScreen) throws {
     guard lock.withLock({ hasEnded }), screen.result.shown + screen.result.dropped == 0,
       options.start == 0, !item.asset.tracks(withMediaType: .video).isEmpty
@@ -174,20 +176,20 @@ final class PlaySession: @unchecked Sendable {
     return "cannot play '\(file.name)' (\(reason))"
   }
 
-  /// Lets the item end with the last of the frames that are wanted.
-  /// - Returns: That frame's time.
+  /// Sets the item's end behind the last of the frames that the user asked for.
+  /// - Returns: the presentation time of that frame; nil without a limit.
   private func limit() throws -> CMTime? {
     guard let frames = options.frames else { return nil }
     let times = try FrameTimes.first(frames + 1, of: item.asset, from: options.start)
     guard !times.isEmpty else { return nil }
-    // Just before the next one.
+    // The end is just before the next frame.
     if times.count > frames {
       item.forwardPlaybackEndTime = times[frames] - CMTime(value: 1, timescale: 10_000)
     }
     return times[min(frames, times.count) - 1]
   }
 
-  /// Waits for a frame that is due to be seen.
+  /// Waits until the frame with this time has been shown, at most 10 seconds.
   private func settle(_ last: CMTime?) {
     guard let last else { return }
     for _ in 0..<2000 where lock.withLock({ lastShown }) != last { usleep(5000) }
@@ -219,9 +221,10 @@ final class PlaySession: @unchecked Sendable {
   }
 }
 
-/// When a movie's frames are to be seen.
+/// Finds the presentation times of a movie's frames.
 enum FrameTimes {
-  /// The times of the first frames at or after a time, in order.
+  /// The presentation times of the first frames that are shown at or after a time, in ascending
+  /// order.
   static func first(_ count: Int, of asset: AVAsset, from start: Double) throws -> [CMTime] {
     guard let track = asset.tracks(withMediaType: .video).first(where: \.isDecodable) else { return [] }
     let reader = try AVAssetReader(asset: asset)
@@ -233,7 +236,8 @@ enum FrameTimes {
     guard reader.startReading() else { throw reader.error ?? Failure("the movie cannot be read") }
     defer { reader.cancelReading() }
     var times: [CMTime] = []
-    // Frames come in decode order: one that is shown earlier may come up to 16 later (H.264, A.3.1).
+    // Frames come in decode order, and a frame may come up to 16 frames after one that is shown
+    // later (H.264, A.3.1).
     while times.count < count + 32, let sample = output.copyNextSampleBuffer() {
       let time = sample.presentationTimeStamp
       let end = sample.duration.isNumeric ? time + sample.duration : time

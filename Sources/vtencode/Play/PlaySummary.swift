@@ -2,7 +2,7 @@
 import Foundation
 import OpenVideoToolboxDisplay
 
-/// What came of playing a movie.
+/// The results of playing a movie.
 struct PlaySummary {
   let name: String
   let seconds: Double
@@ -24,7 +24,8 @@ struct PlaySummary {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// How far pictures were from their time, the sound from the picture, and what it took.
+  /// The summary as JSON, in seconds: percentiles of the presentation errors and of the offset
+  /// between sound and picture, the counts, and the duration.
   func json() throws -> String {
     var figures = ["shown": Double(result.shown), "dropped": Double(result.dropped), "seconds": seconds]
     (figures["damagedPictures"], figures["lostPictures"]) = (Double(damage.concealed), Double(damage.lost))
@@ -41,7 +42,7 @@ struct PlaySummary {
 
   private static let shares = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)]
 
-  /// In milliseconds.
+  /// Percentiles in milliseconds, from values in seconds.
   private static func percentiles(_ values: [Double]) -> String {
     shares.map { name, share in
       let value = OVTDisplayStatistics.percentile(share, of: values) ?? 0

@@ -3,7 +3,7 @@ import Foundation
 import ImageIO
 import VideoToolbox
 
-/// Pixels as PNG.
+/// Encodes a picture as PNG.
 enum SnapshotFile {
   static func data(_ image: CVPixelBuffer) throws -> Data {
     var picture: CGImage?

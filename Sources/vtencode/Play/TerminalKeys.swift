@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Keys from the terminal, one by one and unseen, while the movie itself may come through standard input.
+/// Reads single keys from the terminal without echo. It opens /dev/tty, because the movie may come
+/// through standard input.
 final class TerminalKeys: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards the mutable state.
   private let descriptor: Int32
   private var before: termios
   private let lock = NSLock()
   private var isOpen = true
   private let source: any DispatchSourceRead
 
-  /// nil without a terminal.
+  /// Nil if there is no terminal.
   init?(_ handler: @escaping @Sendable (PlayCommand) -> Void) {
     descriptor = open("/dev/tty", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     before = termios()
@@ -36,7 +37,7 @@ final class TerminalKeys: @unchecked Sendable {
 
   deinit { close() }
 
-  /// Gives the terminal back as it was.
+  /// Restores the terminal's settings.
   func close() {
     let wasOpen = lock.withLock {
       defer { isOpen = false }

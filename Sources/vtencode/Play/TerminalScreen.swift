@@ -2,12 +2,12 @@
 import AVFoundation
 import Foundation
 
-/// A movie in a terminal: two pixels in each cell, one above the other.
+/// Shows a movie in a terminal, with two pixels in each character cell.
 final class TerminalScreen: PlayScreen, @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards the mutable state.
   private let session: PlaySession
   private let lock = NSLock()
-  /// Held while a picture is written, so that none is once the terminal was given back.
+  /// Held while a picture is written, so that none is written after the terminal has been restored.
   private let output = NSLock()
   private var blocks: ColorBlocks
   private var current: CVPixelBuffer?
@@ -21,7 +21,7 @@ final class TerminalScreen: PlayScreen, @unchecked Sendable {
     let colors = ProcessInfo.processInfo.environment["COLORTERM"] ?? ""
     blocks = ColorBlocks(isTrueColor: ["truecolor", "24bit"].contains(colors.lowercased()))
     keys = TerminalKeys { [weak session] in session?.post($0) }
-    // Another screen than the one with the person's work, and no cursor.
+    // Switches to the alternate screen, which preserves the user's text, and hides the cursor.
     guard Console.write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[2J", to: STDOUT_FILENO) else {
       throw Failure("cannot write to standard output: \(Failure.advice(forSystemError: errno))")
     }
@@ -30,7 +30,8 @@ final class TerminalScreen: PlayScreen, @unchecked Sendable {
     }
   }
 
-  /// On the layer's queue, when the picture is due. A terminal that is slow makes the next ones late, and they are dropped.
+  /// Called on the layer's queue when the picture is due. A slow terminal delays the next pictures,
+  /// which are then dropped.
   private func show(_ image: CVPixelBuffer, _ time: CMTime) {
     let size = Self.size()
     let text = lock.withLock { () -> String? in
@@ -53,14 +54,14 @@ final class TerminalScreen: PlayScreen, @unchecked Sendable {
     session.shown(time)
   }
 
-  /// A picture that cannot be turned is better than none.
+  /// Rotates a picture upright; if that fails, shows it as it is.
   private func upright(_ image: CVPixelBuffer) -> CVPixelBuffer {
     let turn = PictureTurn(session.layer.content.transform)
     if turn != turner?.turn { turner = turn.map(PictureTurner.init) }
     return (try? turner?.upright(image)) ?? image
   }
 
-  /// The terminal's size; that of the first ones where it does not say.
+  /// The terminal's size in cells, at most 1000 by 500; 80 by 24 if it is unknown.
   static func size() -> (columns: Int, rows: Int) {
     var size = winsize()
     if ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 1, size.ws_row > 1 {
@@ -79,7 +80,7 @@ final class TerminalScreen: PlayScreen, @unchecked Sendable {
   func setFullScreen(_ isFull: Bool) {}
   func update() {}
 
-  /// The picture itself.
+  /// The picture that was shown last, at its own size.
   func snapshot() throws -> CVPixelBuffer {
     guard let current = lock.withLock({ current }) else {
       throw Failure("no frame was shown, and so no snapshot")

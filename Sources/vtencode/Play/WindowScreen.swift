@@ -3,16 +3,16 @@ import AVFoundation
 import Foundation
 import OpenVideoToolboxDisplay
 
-/// A movie in a window.
+/// Shows a movie in a window.
 final class WindowScreen: PlayScreen, @unchecked Sendable {
-  // Sendable: what it holds is.
+  // Sendable: its properties are.
   private let window: OVTDisplayWindow
   private weak var session: PlaySession?
 
-  /// - Throws: A `Failure` that says what to do where there is no screen.
+  /// - Throws: a `Failure` with advice if no window can be opened.
   init(_ session: PlaySession, title: String) throws {
     self.session = session
-    // The movie is opened here already: the window is to have its size.
+    // The movie is already open here, so the window gets its size.
     let asset = session.item.asset
     let track = asset.tracks(withMediaType: .video).first(where: \.isDecodable)
     var size = CGSize(width: 640, height: 120)
@@ -68,7 +68,7 @@ final class WindowScreen: PlayScreen, @unchecked Sendable {
   func setFullScreen(_ isFull: Bool) { window.isFullScreen = isFull }
 
   func update() {
-    // While it plays every frame draws the bar anew.
+    // While the movie plays, the bar is redrawn with every frame.
     if session?.player.timeControlStatus != .playing { window.setNeedsDisplay() }
   }
 
