@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// How something looks in a chart: a colour, which follows the reader's light or dark page, and a shape or a pattern that
-/// tells it from the others without colour.
+/// The appearance of a data series in a chart: a colour, which depends on the page's light or dark
+/// scheme, and a shape or pattern that distinguishes it without colour.
 enum ChartMark: String, CaseIterable, Sendable {
   case first
   case second
@@ -14,10 +14,10 @@ enum ChartMark: String, CaseIterable, Sendable {
 
   var color: String { "var(--\(rawValue))" }
 
-  /// Of bars: a fill; plain for the first, with stripes or dots for the others.
+  /// The fill of bars: plain for the first series, with a pattern for the others.
   var fill: String { self == .first || self == .freeze ? color : "url(#\(rawValue))" }
 
-  /// Of lines: lengths of dashes and gaps; nil for one drawn through.
+  /// The dash pattern of lines, as lengths of dashes and gaps; nil for a solid line.
   var dashes: String? {
     switch self {
     case .first, .key, .repair, .freeze: nil
@@ -29,7 +29,7 @@ enum ChartMark: String, CaseIterable, Sendable {
 
   var dashAttribute: String { dashes.map { " stroke-dasharray=\"\($0)\"" } ?? "" }
 
-  /// The patterns that `fill` names.
+  /// The definitions of the patterns that `fill` refers to.
   static let patterns: String = {
     let drawings: [(ChartMark, String)] = [
       (.second, "<path d=\"M0 0L4 4\" stroke=\"var(--paper)\" stroke-width=\"1\"/>"),
@@ -45,7 +45,7 @@ enum ChartMark: String, CaseIterable, Sendable {
       }.joined() + "</defs>"
   }()
 
-  /// The mark alone, beside a legend's words, which say what it is.
+  /// A small picture of the mark for a legend.
   var sample: String {
     "<svg viewBox=\"0 0 24 13\" aria-hidden=\"true\">"
       + (self == .line || self == .alarm

@@ -45,7 +45,7 @@ struct Conferencing: AsyncParsableCommand, EncodingCommand {
       try await EncodingRun.perform(
         options, purpose: .conferencing, isPaced: !unpaced, conferencing: plan)
     } catch let error as Failure where error.status == SourceDamage.exitStatus {
-      // A damaged movie was encoded as far as it goes.
+      // A damaged movie has been encoded as far as possible, so there is a report.
       failure = error
     }
     try report?.write(Data(ReportPage(plan.log.contents).html.utf8))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-/// What only the low-latency mode has.
+/// The options that only the low-latency mode has.
 struct ConferencingOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -58,7 +58,7 @@ struct ConferencingOptions: ParsableArguments {
   }
 }
 
-/// Changes of the rate over time.
+/// Changes of the bit rate over time.
 struct RateSteps: ExpressibleByArgument, Sendable {
   struct Step: Sendable {
     var seconds: Double
@@ -82,11 +82,11 @@ struct RateSteps: ExpressibleByArgument, Sendable {
     steps.sort { $0.seconds < $1.seconds }
   }
 
-  /// The rate at a time, or nil before the first step.
+  /// The bit rate at a time, in bits a second; nil before the first step.
   func rate(at seconds: Double) -> Int? { steps.last { $0.seconds <= seconds }?.rate.bitsPerSecond }
 }
 
-/// The low-latency part of a run's plan.
+/// The settings of the low-latency mode.
 struct ConferencingPlan: Sendable {
   var baseLayerFraction: Double?
   var baseLayerBitRateFraction: Double?
@@ -94,7 +94,7 @@ struct ConferencingPlan: Sendable {
   var minimumQP: Int?
   var usesLongTermReferences: Bool
   var rateSteps: RateSteps?
-  /// The report shows it.
+  /// Whether the session computes the error of each frame, for the report.
   var measuresQuality: Bool
   let log = FrameLog()
 

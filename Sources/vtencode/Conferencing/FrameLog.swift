@@ -2,22 +2,23 @@
 import Foundation
 import VideoToolbox
 
-/// What became of each frame, for the report. Written from the session's threads and the encoding stage.
+/// Records the result of each frame for the report. The session's threads and the encoding stage
+/// call it.
 final class FrameLog: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards the mutable state.
   struct Entry: Sendable {
-    /// Seconds from the first frame.
+    /// The time in seconds since the first frame.
     var time: Double
     var bits = 0
     var averageQP: Double?
-    /// Of the luma; nil where the encoder does not say.
+    /// The mean squared error of the luma samples; nil if the encoder does not compute it.
     var meanSquaredError: Double?
     var layer = 0
     var isKeyFrame = false
     var isDropped = false
-    /// Seconds from EncodeFrame to the output.
+    /// The time from the call that encodes the frame to its output, in seconds.
     var delay = 0.0
-    /// Bits a second that were asked for.
+    /// The target bit rate in bits a second.
     var rate: Int
   }
 
@@ -37,7 +38,12 @@ final class FrameLog: @unchecked Sendable {
 
   func begin(_ text: String) { lock.withLock { title = text } }
 
-  /// - Parameter started: when the frame was given to the session.
+  /// Adds the result of a frame.
+  /// - Parameters:
+  ///   - sample: the coded frame; nil if it was dropped.
+  ///   - time: its time in seconds since the first frame.
+  ///   - started: when it was passed to the session, by `SessionTime`.
+  ///   - rate: the target bit rate in bits a second.
   func add(_ sample: CMSampleBuffer?, time: Double, started: Double, rate: Int) {
     var entry = Entry(time: time, rate: rate)
     entry.delay = SessionTime.now - started
@@ -62,7 +68,8 @@ final class FrameLog: @unchecked Sendable {
     }
   }
 
-  /// Tokens that a receiver three frames away would have acknowledged by now.
+  /// Removes and returns the tokens of long-term references that a receiver with a delay of three
+  /// frames would have acknowledged by now.
   func dueTokens() -> [Int64] {
     lock.withLock {
       let due = tokens.filter { $0.frame + 3 <= entries.count }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The parts of a report page, in HTML that needs nothing else.
+/// Makes the parts of a report page, in HTML without external resources.
 enum ReportHTML {
   static func page(title: String, tab: String, body: String) -> String {
     """
@@ -44,7 +44,7 @@ enum ReportHTML {
       + "</table>"
   }
 
-  /// What the marks of a chart stand for, each drawn as in the chart.
+  /// A legend that explains the marks of a chart.
   static func legend(_ items: [(mark: ChartMark, text: String)]) -> String {
     guard !items.isEmpty else { return "" }
     let keys = items.map { "<span>\($0.mark.sample)\(escaped($0.text))</span>" }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A page of charts of a run, complete in itself.
+/// A page with charts of a run, without external resources.
 struct ReportPage {
   private let contents: FrameLog.Contents
 
@@ -78,7 +78,8 @@ struct ReportPage {
   }
   private var duration: Double { (entries.last?.time ?? 0) + interval }
 
-  /// Seconds from each coded frame's time until a line of the asked rate, that is free at first, has sent its last bit.
+  /// For each coded frame, the time in seconds until its last bit has been sent over a link of the
+  /// target bit rate that is idle at first.
   private var waits: [(time: Double, seconds: Double)] {
     var free = 0.0
     return coded.map { entry in
@@ -87,7 +88,7 @@ struct ReportPage {
     }
   }
 
-  /// The luma's PSNR of the coded frames, as far as it was measured; that of a frame without an error counts as 100 dB.
+  /// The luma PSNR of the coded frames whose error was measured, at most 100 dB.
   private var qualities: [(time: Double, decibels: Double)] {
     coded.compactMap { entry in
       entry.meanSquaredError.map { (entry.time, min(10 * log10(255 * 255 / max($0, 1e-9)), 100)) }
@@ -137,7 +138,7 @@ struct ReportPage {
     return chart.svg
   }
 
-  /// What was asked for between two changes of the rate, beside what came of it in that time.
+  /// A table of the steps of the target bit rate, with the average rate during each step.
   private var stepsTable: String {
     var steps: [(from: Double, rate: Int, bits: Int)] = []
     for entry in entries {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A chart over time, drawn as SVG.
+/// A chart with a time axis, as SVG.
 struct SVGChart {
   private static let width = 960.0
   private static let height = 240.0
@@ -12,14 +12,15 @@ struct SVGChart {
   private let seconds: Double
   private let most: Double
   private let unit: String
-  /// What a person who does not see the chart is told.
+  /// The description of the chart for screen readers.
   private let label: String
   private var shapes = ""
 
   /// - Parameters:
   ///   - seconds: the length of the time axis, from 0.
-  ///   - most: the largest value to show; the axis goes up to a round number at or above it.
-  ///   - label: what the chart shows, in a sentence.
+  ///   - most: the largest value to show; the axis ends at a round number at or above it.
+  ///   - unit: the unit of the values.
+  ///   - label: a sentence that describes the chart.
   init(seconds: Double, most: Double, unit: String, label: String) {
     self.label = label
     self.seconds = max(seconds, 0.001)
@@ -43,7 +44,7 @@ struct SVGChart {
       + "height=\"\(text(y(0) - y(height)))\" fill=\"\(mark.fill)\"/>\n"
   }
 
-  /// A round point, or for the second of two kinds a square one that is empty.
+  /// Draws a filled circle, or an empty square for the second series.
   mutating func dot(at time: Double, height: Double, _ mark: ChartMark) {
     let (cx, cy) = (x(time), y(height))
     shapes +=
@@ -53,14 +54,14 @@ struct SVGChart {
       : "<circle cx=\"\(text(cx))\" cy=\"\(text(cy))\" r=\"1.8\" fill=\"\(mark.color)\"/>\n"
   }
 
-  /// A stretch of time, over the whole height.
+  /// Draws a band over the whole height.
   mutating func band(from start: Double, to end: Double, _ mark: ChartMark) {
     shapes +=
       "<rect x=\"\(text(x(start)))\" y=\"\(text(Self.top))\" width=\"\(text(max(x(end) - x(start), 1)))\" "
       + "height=\"\(text(y(0) - Self.top))\" fill=\"\(mark.color)\"/>\n"
   }
 
-  /// A mark on the time axis.
+  /// Draws a cross on the time axis.
   mutating func cross(at time: Double, _ mark: ChartMark) {
     let (cx, cy) = (x(time), y(0) - 4)
     shapes +=
@@ -110,7 +111,7 @@ struct SVGChart {
     Wording.fixed(value, step >= 1 ? 0 : step >= 0.1 ? 1 : 2)
   }
 
-  /// 1, 2 or 5 times a power of ten, at or above a value.
+  /// The least number at or above a value that is 1, 2 or 5 times a power of ten.
   private static func roundStep(_ value: Double) -> Double {
     let power = pow(10, log10(value).rounded(.down))
     for factor in [1.0, 2, 5, 10] where factor * power >= value * 0.999 { return factor * power }
