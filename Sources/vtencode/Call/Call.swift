@@ -40,7 +40,7 @@ struct Call: AsyncParsableCommand {
     }
     try Interrupt.shared.check()
     let summary = CallSummary(record, plan: plan, movie: options.movie)
-    // A reader of standard output that has gone takes no file along.
+    // The files are written first, so that they are complete even if standard output is closed.
     try files.write(record, plan: plan, summary: summary)
     try Console.print(summary.text)
     if options.sdp != nil {
@@ -55,7 +55,7 @@ struct Call: AsyncParsableCommand {
 
 }
 
-/// What a call leaves behind, beside its summary.
+/// The files that a call writes in addition to its summary.
 private struct CallFiles {
   private let report: SideFile?
   private let dump: SideFile?

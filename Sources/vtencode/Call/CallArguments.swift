@@ -2,7 +2,7 @@
 import ArgumentParser
 import RealTimeTransport
 
-/// A time as people write it: `50ms`, `0.2s`, `2`.
+/// A duration, such as `50ms`, `0.2s` or `2`, from 0 to 3600 seconds.
 struct Seconds: ExpressibleByArgument, Sendable, Equatable {
   var value: Double
 
@@ -24,7 +24,7 @@ struct Seconds: ExpressibleByArgument, Sendable, Equatable {
   var defaultValueDescription: String { "\(Wording.fixed(value * 1000, 0))ms" }
 }
 
-/// A share as people write it: `5%`, `0.05`.
+/// A fraction, such as `5%` or `0.05`.
 struct Share: ExpressibleByArgument, Sendable, Equatable {
   var value: Double
 
@@ -37,7 +37,9 @@ struct Share: ExpressibleByArgument, Sendable, Equatable {
     guard value >= 0, value <= 1000 else { return nil }
   }
 
-  /// Shares go to 1; who writes 5 means 5 %.
+  /// Checks that the fraction is at most 1. A larger number, such as 5, is often meant as a
+  /// percentage.
+  /// - Throws: a `ValidationError` with that advice.
   func validate(_ option: String) throws {
     guard value > 1 else { return }
     let plain = Wording.fixed(value, value == value.rounded() ? 0 : 2)
@@ -50,10 +52,10 @@ struct Share: ExpressibleByArgument, Sendable, Equatable {
   var defaultValueDescription: String { "\(Wording.fixed(value * 100, 0))%" }
 }
 
-/// A bandwidth, or its changes over time: `1500k`, `0s:1500k,4s:500k,8s:1500k`.
+/// A bandwidth, such as `1500k`, or its changes over time, such as `0s:1500k,4s:500k,8s:1500k`.
 struct Bandwidth: ExpressibleByArgument, Sendable, Equatable {
   var schedule: BandwidthSchedule
-  /// What is to be said of something else.
+  /// The text behind an argument that is no bandwidth.
   static let advice =
     "it takes a rate from 1k to 1000M, or changes with their times, such as 0s:1500k,4s:500k,8s:1500k"
 
@@ -82,7 +84,8 @@ struct Bandwidth: ExpressibleByArgument, Sendable, Equatable {
   }
 }
 
-/// Losses in bursts: their share of all packets, and their mean length in packets: `5%:4`.
+/// Losses in bursts: the fraction of packets that are lost, and the mean length of a burst in
+/// packets, such as `5%:4`.
 struct Bursts: ExpressibleByArgument, Sendable, Equatable {
   var share: Double
   var length: Double

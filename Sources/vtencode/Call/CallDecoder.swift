@@ -3,7 +3,7 @@ import ElementaryStream
 import Foundation
 import VideoToolbox
 
-/// The receiver's decompression session.
+/// The decompression session of a receiver.
 final class CallDecoder {
   private var session: VTDecompressionSession?
   private var format: CMVideoFormatDescription?
@@ -11,13 +11,18 @@ final class CallDecoder {
 
   deinit { if let session { VTDecompressionSessionInvalidate(session) } }
 
-  /// Decodes a frame's NAL units, which hold parameter sets before a key frame.
+  /// Decodes a frame.
+  /// - Parameters:
+  ///   - units: its NAL units; before a key frame they include parameter sets.
+  ///   - time: its presentation time in seconds.
   /// - Returns: the picture; nil if the frame cannot be decoded.
+  /// - Throws: a `Failure` if no session takes the parameter sets.
   func decode(_ units: [[UInt8]], time: Double) throws -> CVPixelBuffer? {
     try decodeSample(units, time: time)?.picture
   }
 
-  /// The same, with the coded sample.
+  /// Decodes a frame, and also returns its coded sample.
+  /// - Parameter isSync: whether the sample is marked as a sync sample.
   func decodeSample(
     _ units: [[UInt8]], time: Double, isSync: Bool = true
   ) throws -> (picture: CVPixelBuffer, sample: CMSampleBuffer)? {
@@ -97,7 +102,7 @@ final class CallDecoder {
 }
 
 private final class PictureBox: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards the mutable state.
   private let lock = Lock()
   private var picture: CVPixelBuffer?
 

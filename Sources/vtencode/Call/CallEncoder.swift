@@ -4,27 +4,27 @@ import Foundation
 import RealTimeTransport
 import VideoToolbox
 
-/// The sender's compression session: a picture goes in, and its frame comes out before the next.
+/// The compression session of the sender. Each frame is output before the next picture is encoded.
 final class CallEncoder {
-  /// A coded frame.
+  /// A coded frame as NAL units, with the facts about it.
   struct Output {
     var units: [[UInt8]]
     var coded: FrameSequencer.CodedFrame
     var averageQP: Double?
     var highestQP: Int?
-    /// Of luma, as the encoder says.
+    /// The mean squared error of the luma samples as the encoder reports it; nil if it does not.
     var meanSquaredError: Double?
   }
 
-  /// What an encoder is made for.
+  /// The settings of an encoder.
   struct Settings {
     var width: Int
     var height: Int
     var frameRate: Double
     var recovery = RecoveryMode.ltr
-    /// Nil is the encoder of the low-latency mode.
+    /// The encoder's identifier; nil uses the low-latency encoder.
     var id: String?
-    /// Nil follows this machine.
+    /// The effort, 0 to 9; nil adapts it to the speed of this machine.
     var effort: Int?
     var threads = 1
     var maximumQP: Int?
@@ -33,9 +33,10 @@ final class CallEncoder {
     var baseLayerBitRateFraction: Double?
     var intraRefreshFrames = 30
     var referenceCount: Int?
-    /// Seconds in which no more is sent than the line carries meanwhile; nil is no limit.
+    /// The length in seconds of the window of the data rate limit; nil sets no limit.
     var window: Double?
-    /// Bits a second at first: asked for, and most.
+    /// The initial bit rate, and the initial limit of the data rate over `window`, in bits a
+    /// second.
     var rate: Int
     var mostRate: Int
   }
@@ -65,12 +66,13 @@ final class CallEncoder {
     try set(kOVTCompressionPropertyKey_ThreadCount, plan.threads, "--threads")
     if let effort = plan.effort { try set(kOVTCompressionPropertyKey_Effort, effort, "--effort") }
     if let qp = plan.maximumQP { try set(kVTCompressionPropertyKey_MaxAllowedFrameQP, qp, "--max-qp") }
-    // What it says is then held against what receivers show.
+    // The reported error is compared with that of the pictures that receivers show.
     if plan.measuresQuality, isLowLatency {
       try set(kVTCompressionPropertyKey_CalculateMeanSquaredError, true, "measuring")
     }
     if !isLowLatency {
-      // As libx264's users have it in calls: no reordering, nothing held back, no key frame after the first.
+      // The usual settings of libx264 for calls: no reordering, no delay, and no key frame after
+      // the first.
       try set(kVTCompressionPropertyKey_AllowFrameReordering, false, "no reordering")
       try set(kVTCompressionPropertyKey_MaxFrameDelayCount, 0, "no delay")
       try set(kVTCompressionPropertyKey_MaxKeyFrameInterval, 1_000_000, "an endless group of pictures")
@@ -87,7 +89,8 @@ final class CallEncoder {
     case .invalidate:
       if !isLowLatency { throw Failure("the encoder \(id) does not support --recovery invalidate") }
       if let count = plan.referenceCount {
-        // As many as the level allows: less is no error, only a key frame more.
+        // The level may not allow so many references. Fewer are no error; a loss then more often
+        // needs a key frame.
         for count in stride(from: count, to: 1, by: -1)
         where encoder.hint(kVTCompressionPropertyKey_ReferenceBufferCount, count) { break }
       }
@@ -99,7 +102,10 @@ final class CallEncoder {
     try setRate(plan.rate, most: plan.mostRate)
   }
 
-  /// Bits a second from the next frame on, and the most of them in the short run.
+  /// Sets the bit rate from the next frame on.
+  /// - Parameters:
+  ///   - rate: the average in bits a second.
+  ///   - most: the limit over the window, in bits a second.
   func setRate(_ rate: Int, most: Int) throws {
     guard rate != self.rate || most != mostRate else { return }
     self.rate = rate
@@ -112,7 +118,7 @@ final class CallEncoder {
       ]
       try set(kVTCompressionPropertyKey_DataRateLimits, limit, "--window")
     } else {
-      // The same limits, as a buffer that such an encoder knows.
+      // The same limits as a decoder's buffer, which encoders without the low-latency mode support.
       try set(kVTCompressionPropertyKey_VariableBitRate, rate, "a variable rate")
       try set(kVTCompressionPropertyKey_VBVMaxBitRate, most, "a buffer model")
       if let window { try set(kVTCompressionPropertyKey_VBVBufferDuration, window, "--window") }
@@ -123,7 +129,10 @@ final class CallEncoder {
     try encoder.set(key, value, for: what)
   }
 
-  /// What a wish means to the session.
+  /// The frame options for what the recovery policy asks for.
+  /// - Parameters:
+  ///   - wish: what the policy asks for.
+  ///   - lostTimes: the presentation times of lost frames, in seconds.
   static func options(_ wish: RecoveryPolicy.Wish, lostTimes: [Double]) -> [CFString: Any] {
     var options: [CFString: Any] = [:]
     if !wish.acknowledged.isEmpty {
@@ -138,7 +147,9 @@ final class CallEncoder {
     return options
   }
 
-  /// - Returns: nil if rate control dropped the frame.
+  /// Encodes a picture and waits for the result.
+  /// - Returns: the frame; nil if rate control dropped it.
+  /// - Throws: a `Failure` if the encoder fails.
   func encode(_ picture: CallPicture, options: [CFString: Any]) throws -> Output? {
     let time = CMTime(nearest: picture.time, preferredTimescale: 90_000)
     let box = OutputBox()
@@ -160,7 +171,7 @@ final class CallEncoder {
     var units = try sample.nalUnits().map { Array($0.data) }
     if facts.isKeyFrame {
       readParameterSets(sample)
-      // The receiver gets them in the stream.
+      // Key frames carry their parameter sets, which the receiver needs.
       units = parameterSets.sequence + parameterSets.picture + units
     }
     let coded = FrameSequencer.CodedFrame(
@@ -198,9 +209,9 @@ final class CallEncoder {
   }
 }
 
-/// Carries a frame from the session's thread.
+/// Passes a frame from the session's thread to the caller's.
 private final class OutputBox: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards the mutable state.
   private let lock = Lock()
   private var content: Result<CMSampleBuffer?, Failure>?
 

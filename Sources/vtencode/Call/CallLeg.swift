@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import RealTimeTransport
 
-/// The way from the sender to one receiver: packets of its own, thinned where the line is too slow.
+/// The path from the sender to one receiver. It has a packet stream of its own, and drops
+/// discardable frames where the link is too slow.
 struct CallLeg {
   var stream: MediaStream
   var link: NetworkLink
   var repair: RepairSchedule
   private var budget = RepairBudget()
-  /// Seconds before the line at which frames that nothing depends on are left out.
+  /// The queueing delay in seconds above which discardable frames are dropped.
   private let patience: Double
 
   init(_ plan: CallPlan, media: UInt32, link: NetworkLink) {
@@ -20,11 +21,15 @@ struct CallLeg {
     patience = 1.5 / plan.frameRate
   }
 
-  /// Bits a second that the line carries.
+  /// The bandwidth of the link in bits a second.
   func rate(at time: Double) -> Double { link.configuration.bandwidth.rate(at: time) }
 
-  /// The packets that the receiver asks for, as far as they may be sent again.
-  /// - Parameter pause: seconds since a packet was sent, at least.
+  /// The packets that the receiver requests and that may be sent again.
+  /// - Parameters:
+  ///   - feedback: the receiver's RTCP packets.
+  ///   - time: the time in seconds.
+  ///   - pause: the least time in seconds since a packet was last sent.
+  /// - Returns: the packets with their sequence numbers.
   mutating func packets(
     askedFor feedback: [RTCPPacket], at time: Double, pause: Double
   ) -> [(number: UInt16, bytes: [UInt8])] {
@@ -32,12 +37,12 @@ struct CallLeg {
       askedFor: feedback, at: time, interval: pause, age: pause, within: &budget, rate: rate(at: time))
   }
 
-  /// A copy of one of them.
+  /// The retransmission of a packet; nil if it may not be sent again.
   mutating func packet(again number: UInt16, at time: Double) -> [UInt8]? {
     stream.packet(again: number, at: time, within: &budget, rate: rate(at: time))
   }
 
-  /// Whether a frame should be left out for the sake of those that others depend on.
+  /// Whether a frame should be dropped so that the frames that others depend on are not delayed.
   func leavesOut(_ descriptor: FrameDescriptor, at time: Double) -> Bool {
     descriptor.isDiscardable && link.queueingDelay(at: time) > patience
   }

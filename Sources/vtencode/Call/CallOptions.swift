@@ -189,7 +189,7 @@ struct CallOptions: ParsableArguments {
     }
   }
 
-  /// What has no meaning beside another option is refused, not passed over.
+  /// Checks that no option is given that has no effect in combination with the others.
   private func validateMeaning() throws {
     if utilisation != nil, bitrate != nil {
       throw ValidationError(

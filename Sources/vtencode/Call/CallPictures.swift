@@ -3,12 +3,12 @@ import Foundation
 import RealTimeTransport
 import VideoToolbox
 
-/// A picture to send.
+/// A picture to be sent.
 struct CallPicture {
   var buffer: CVPixelBuffer
-  /// Seconds from the first picture.
+  /// The presentation time in seconds since the first picture.
   var time: Double
-  /// When it was taken, in seconds of `SessionTime`; nil is the moment at which it is sent.
+  /// The time of capture by `SessionTime`, in seconds; nil means the time of sending.
   var captured: Double?
 
   init(buffer: CVPixelBuffer, time: Double, captured: Double? = nil) {
@@ -16,11 +16,11 @@ struct CallPicture {
   }
 }
 
-/// Where a call's pictures come from.
+/// A source of a call's pictures.
 protocol CallPictures {
   /// The next picture; nil at the end.
   mutating func next() throws -> CallPicture?
-  /// What has been wrong with the source so far.
+  /// The damage found in the source so far.
   var damage: SourceDamage { get }
 }
 
@@ -28,12 +28,12 @@ extension CallPictures {
   var damage: SourceDamage { SourceDamage() }
 }
 
-/// A movie from its beginning to its end, at the call's size and as a camera's pictures are: progressive, of square samples
-/// and of a standard dynamic range.
+/// The pictures of a movie, converted to the call's size and to what a camera delivers:
+/// progressive, with square samples and a standard dynamic range.
 final class MoviePictures: CallPictures {
   private let reader: FrameReader
   private var start: CMTime?
-  /// The time of the last picture, in ticks of RTP's clock.
+  /// The time of the last picture, rounded to ticks of the RTP clock.
   private var last: CMTime?
 
   init(_ source: MovieSource, width: Int, height: Int) throws {
@@ -55,7 +55,8 @@ final class MoviePictures: CallPictures {
       let start = start ?? frame.time
       self.start = start
       let time = (frame.time - start).seconds
-      // Of pictures within a tick of RTP's clock the first is sent: receivers cannot tell them apart.
+      // Of pictures with the same RTP time stamp only the first is sent, since receivers could not
+      // distinguish them.
       let tick = CMTime(nearest: time, preferredTimescale: CMTimeScale(MediaClock.rtpRate))
       if let last, tick <= last { continue }
       last = tick

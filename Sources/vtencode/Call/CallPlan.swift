@@ -1,60 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 import RealTimeTransport
 
-/// All that a simulated call depends on.
+/// The settings of a simulated call.
 struct CallPlan: Sendable {
-  /// That the shortest stretch of time with a limit holds: of five, ten a second queue for half a second where the line
-  /// grows narrow.
+  /// The least length of the data rate limit's window, in frames. At five frames, low frame rates
+  /// lead to long queues: at ten frames a second, half a second of frames waits when the bandwidth
+  /// drops.
   static let windowFrames = 3.0
 
   var width: Int
   var height: Int
   var frameRate: Double
-  /// Frames to send; nil is all of the movie.
+  /// The number of frames to send; nil for the whole movie.
   var frameLimit: Int?
 
   var recovery = RecoveryMode.ltr
-  /// Lost packets are sent once more when the receiver asks for them.
+  /// Whether lost packets are sent again when the receiver requests them.
   var retransmits = false
-  /// Bits a second that the encoder is asked for; nil follows the bandwidth.
+  /// The target bit rate in bits a second; nil follows the bandwidth.
   var bitRate: Int?
-  /// Share of the bandwidth that the encoder is given when it follows it.
+  /// The target bit rate as a fraction of the bandwidth, if it follows the bandwidth.
   var utilisation = 0.85
-  /// Seconds in which the encoder may send no more than the line carries meanwhile; nil is no limit.
+  /// The length in seconds of the window in which the encoder may output no more than the link
+  /// carries; nil sets no limit.
   var window: Double?
-  /// The base layer alone has half of the frames.
+  /// Whether there are two temporal layers, of which the base layer has half of the frames.
   var hasLayers = false
   var baseLayerBitRateFraction: Double?
   var maximumQP: Int?
-  /// Frames in which an intra refresh passes over the picture.
+  /// The number of frames in which an intra refresh passes over the picture.
   var intraRefreshFrames = 30
-  /// References that the session may keep; nil leaves it to the encoder.
+  /// The number of reference pictures; nil leaves it to the encoder.
   var referenceCount: Int?
-  /// Nil is the encoder of the low-latency mode.
+  /// The encoder's identifier; nil uses the low-latency encoder.
   var encoderID: String?
   var effort: Int?
-  /// One, so that the result is the same on every machine.
+  /// The number of the encoder's threads. The default is 1, so that the result is the same on every
+  /// machine.
   var threads = 1
 
-  /// Largest RTP packet, header included.
+  /// The largest size of an RTP packet in bytes, including its header.
   var packetSize = 1200
   var link: NetworkLink.Configuration
-  /// The second receiver's line, if there is one.
+  /// The bandwidth of the second receiver's link; nil if there is only one receiver.
   var bottleneck: BandwidthSchedule?
   var feedbackLoss = LossModel.none
   var seed: UInt64 = 1
 
-  /// The packets of the first receiver are kept.
+  /// Whether the packets of the first receiver are kept.
   var keepsPackets = false
-  /// The frames that the first receiver decoded are kept.
+  /// Whether the frames that the first receiver decoded are kept.
   var keepsFrames = false
-  /// The pictures shown are compared with the source.
+  /// Whether the pictures shown are compared with the source.
   var measuresQuality = true
 
-  /// Of IPv4 and UDP.
+  /// The size of the IPv4 and UDP headers in bytes.
   static let datagramHeaderSize = 28
 
-  /// A call, at first with a window that is short, and holds some frames.
+  /// A call with default settings. The window is 250 ms, but at least three frames.
   init(width: Int, height: Int, frameRate: Double, link: NetworkLink.Configuration) {
     self.width = width
     self.height = height
@@ -63,7 +66,8 @@ struct CallPlan: Sendable {
     window = max(0.25, CallPlan.windowFrames / max(frameRate, 0.1))
   }
 
-  /// For invalidation: what was sent while the word of a loss came back, and something older.
+  /// Sets the number of references for recovery by invalidation: the frames sent during the round
+  /// trip of a loss report, plus older ones, at most 16.
   mutating func chooseReferenceCount() {
     guard recovery == .invalidate else { return }
     referenceCount = min(Int((2 * link.delay + link.jitter) * frameRate) + 3, 16)
@@ -74,7 +78,8 @@ struct CallPlan: Sendable {
       width: width, height: height, frameRate: frameRate, rate: rate(at: 0), mostRate: mostRate(at: 0))
     settings.recovery = recovery
     settings.id = encoderID
-    // In real time the effort would follow this machine: the same seed is to give the same call.
+    // Real-time mode would adapt the effort to this machine, but the same seed has to give the same
+    // call.
     settings.effort = effort ?? 3
     settings.threads = threads
     settings.maximumQP = maximumQP
@@ -87,19 +92,20 @@ struct CallPlan: Sendable {
     return settings
   }
 
-  /// Bits a second that the encoder is asked for at a time.
+  /// The target bit rate at a time, in bits a second.
   func rate(at time: Double) -> Int { bitRate ?? Int((knownBandwidth(at: time) * utilisation).rounded()) }
 
-  /// The same where repair takes some of the line: what is left of it, half of the rate at least.
+  /// The target bit rate minus the rate of retransmissions that exceeds the link, but at least half
+  /// of it.
   func rate(at time: Double, resentRate: Double) -> Int {
     let rate = rate(at: time)
     return max(min(rate, mostRate(at: time) - Int(resentRate)), rate / 2)
   }
 
-  /// Bits a second that the line carries without headers, and the encoder may send in the short run.
+  /// The limit of the data rate in bits a second: what the link carries without packet headers.
   func mostRate(at time: Double) -> Int { max(rate(at: time), Int(knownBandwidth(at: time) * 0.94)) }
 
-  /// The sender learns of a new bandwidth a round trip later.
+  /// The bandwidth that the sender knows, which is one round trip old.
   private func knownBandwidth(at time: Double) -> Double {
     link.bandwidth.rate(at: max(time - 2 * link.delay, 0))
   }

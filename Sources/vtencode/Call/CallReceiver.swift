@@ -3,10 +3,11 @@ import Foundation
 import RealTimeTransport
 import VideoToolbox
 
-/// A receiver of a simulated call: the library's, a decoder, and what is kept for the record.
+/// A receiver of a simulated call: the transport's receiver, a decoder, and a record of the
+/// results.
 final class CallReceiver {
   struct Shown {
-    /// The frame's number, unwrapped.
+    /// The frame number, without wrap-around.
     var number: Int64
     var image: CVPixelBuffer
   }
@@ -29,12 +30,14 @@ final class CallReceiver {
     record = CallRecord.Receiver(name: name, bandwidth: bandwidth)
   }
 
-  /// When ``release(at:)`` is due if no packet comes before; nil if nothing waits.
+  /// When ``release(at:)`` has to be called if no packet comes before; nil if no packet is held
+  /// back.
   var deadline: Double? { receiver.deadline }
   /// When the next request for lost packets is due; nil if none is.
   var requestDeadline: Double? { receiver.requestDeadline }
 
-  /// Takes a packet of RTP. Gives the pictures that are shown now.
+  /// Processes an RTP packet.
+  /// - Returns: the pictures that are shown now.
   func take(_ bytes: [UInt8], at time: Double) throws -> [Shown] {
     try showing(at: time) { try receiver.take(bytes, at: time, decode: $0) }
   }
@@ -60,13 +63,13 @@ final class CallReceiver {
     receiver.takeControl(RTCPPacket.parse(bytes) ?? [], at: time)
   }
 
-  /// A compound packet if there is something to say at once; nil if not.
+  /// A compound RTCP packet with feedback; nil if there is none to send.
   func feedback(at time: Double) -> [UInt8]? {
     let packets = receiver.feedback(at: time)
     return packets.isEmpty ? nil : RTCPPacket.compound(receiver.report(at: time) + packets)
   }
 
-  /// A compound packet with a report, as it is due every so often.
+  /// A compound RTCP packet with a report, as it is sent at intervals.
   func report(at time: Double) -> [UInt8] { RTCPPacket.compound(receiver.report(at: time)) }
 
   func finish() -> CallRecord.Receiver {

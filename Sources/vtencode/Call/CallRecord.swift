@@ -1,38 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 import RealTimeTransport
 
-/// What a call was, for the summary, the report and the tables.
+/// The results of a call, for the summary, the report and the tables.
 struct CallRecord: Sendable {
-  /// What became of a picture at the sender.
+  /// The result of a picture at the sender.
   struct Frame: Sendable {
-    /// Seconds from the first.
+    /// The time in seconds since the first picture.
     var time: Double
-    /// Bits a second that the encoder was asked for.
+    /// The target bit rate in bits a second.
     var rate: Int
-    /// Rate control left it out; it has no number.
+    /// Whether rate control dropped the frame, which then has no frame number.
     var isDropped = false
     var bytes = 0
     var isKeyFrame = false
-    /// It was made to get over a loss.
+    /// Whether the frame was encoded to recover from a loss.
     var isRepair = false
     var layer = 0
     var averageQP: Double?
     var highestQP: Int?
-    /// Decibels, as the encoder says.
+    /// The PSNR in decibels as the encoder reports it.
     var quality: Double?
   }
 
-  /// What a picture was at a receiver. One for each picture of the sender.
+  /// The result of a picture at a receiver. There is an entry for each of the sender's pictures.
   struct Shown: Sendable {
-    /// When it was shown, in seconds; nil if it never was.
+    /// When the picture was shown, in seconds; nil if it never was.
     var time: Double?
-    /// Decibels of what the receiver shows in its place: the picture before, if it never came.
+    /// The PSNR in decibels of what the receiver shows at this picture's time, which is the
+    /// previous picture if this one never came.
     var quality: Double?
-    /// Its frame was left out on the way, as the line was too slow.
+    /// Whether the frame was dropped because the link was too slow.
     var isThinned = false
-    /// It is not what the encoder says that it should be.
+    /// Whether the picture's PSNR differs from the encoder's, so that the decoded picture is
+    /// another one.
     var isDamaged = false
-    /// Seconds that the last of its packets waits before the line.
+    /// How long the last packet of the frame waits before the link, in seconds.
     var queueingDelay = 0.0
   }
 
@@ -40,24 +42,25 @@ struct CallRecord: Sendable {
     var name: String
     var shown: [Shown] = []
     var decoded = 0
-    /// Complete frames that the decoder refused although the receiver had all that they depend on.
+    /// Complete frames that could not be decoded although all their references had been received.
     var decodeErrors = 0
-    /// Frames that came and were of no use, since something before them was missing.
+    /// Frames that were received and not decoded because of a missing reference.
     var unusable = 0
-    /// Frames of which packets were missing.
+    /// Frames with missing packets.
     var incomplete = 0
     var packets = 0
     var lostPackets = 0
     var droppedPackets = 0
     var malformedPackets = 0
     var requests = 0
-    /// Packets that were asked for again, that were sent again, and that came then.
+    /// The packets that were requested again. The following properties count those that were sent
+    /// again, and those that then arrived.
     var requestedPackets = 0
     var resentPackets = 0
     var resentBytes = 0
     var recoveredPackets = 0
     var acknowledgements = 0
-    /// The NAL units of each frame that was decoded, if the plan keeps them.
+    /// The NAL units of each decoded frame, if the plan keeps them.
     var frames: [[[UInt8]]] = []
     var bandwidth: BandwidthSchedule
   }
@@ -80,28 +83,29 @@ extension CallRecord {
   var bits: Int { frames.reduce(0) { $0 + $1.bytes } * 8 }
   var rate: Double { Double(bits) / max(duration, 1e-9) }
   var repairs: [Frame] { frames.filter(\.isRepair) }
-  /// Bits of the frames that were made to get over a loss.
+  /// The bits of the frames that were encoded to recover from a loss.
   var repairBits: Int { repairs.reduce(0) { $0 + $1.bytes } * 8 }
 
-  /// Mean bytes of frames that are neither key frames nor repairs.
+  /// The mean size in bytes of the frames that are neither key frames nor repairs.
   var usualSize: Double {
     let usual = sent.filter { !$0.isKeyFrame && !$0.isRepair }
     return usual.isEmpty ? 0 : Double(usual.reduce(0) { $0 + $1.bytes }) / Double(usual.count)
   }
 
-  /// A stretch in which a receiver's picture stood still for too long, in seconds.
+  /// A period during which a receiver's picture did not change for too long, in seconds.
   struct Freeze: Sendable {
     var start: Double
     var end: Double
     var length: Double { end - start }
   }
 
-  /// As WebRTC's statistics count them: three frames and 150 ms longer than usual, whichever is more.
+  /// The freezes as WebRTC's statistics define them: an interval between pictures longer than three
+  /// frame intervals and than one frame interval plus 150 ms.
   func freezes(of receiver: Receiver) -> [Freeze] {
     let interval = 1 / frameRate
     let limit = max(3 * interval, interval + 0.15)
     let times = receiver.shown.compactMap(\.time).sorted()
-    // Of nothing that was ever shown the whole call stood still.
+    // If nothing was ever shown, the whole call is one freeze.
     if times.isEmpty, let first = frames.first, let last = frames.last {
       return [Freeze(start: first.time, end: last.time + interval)]
     }
@@ -110,18 +114,19 @@ extension CallRecord {
     }
   }
 
-  /// Seconds from the capture of each picture that was shown to its appearance.
+  /// The time from capturing to showing each picture that was shown, in seconds.
   func delays(of receiver: Receiver) -> [Double] {
     zip(frames, receiver.shown).compactMap { frame, shown in shown.time.map { $0 - frame.time } }
   }
 
-  /// Mean PSNR of what a receiver shows for each picture of the source.
+  /// The mean PSNR in decibels of what a receiver shows for each picture of the source; nil if none
+  /// was measured.
   func quality(of receiver: Receiver) -> Double? {
     let all = receiver.shown.compactMap(\.quality)
     return all.isEmpty ? nil : all.reduce(0, +) / Double(all.count)
   }
 
-  /// The value below which a share of all lies; nil if there is none.
+  /// The value that a given fraction of the values does not exceed; nil if there are none.
   static func quantile(_ share: Double, of values: [Double]) -> Double? {
     guard !values.isEmpty else { return nil }
     let sorted = values.sorted()

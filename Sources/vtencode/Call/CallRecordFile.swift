@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A call's record as JSON, for programs: what `vtencode call --record` writes. Times are in seconds, quality in
-/// decibels of luma.
+/// A call's record as JSON, written by `vtencode call --record`. Times are in seconds, quality is
+/// the PSNR of the luma in decibels.
 struct CallRecordFile: Encodable {
   struct Frame: Encodable {
     var time: Double
-    /// Bits a second that the encoder was asked for.
+    /// The target bit rate in bits a second.
     var rate: Int
     var bytes: Int
     var isDropped: Bool
@@ -18,7 +18,7 @@ struct CallRecordFile: Encodable {
   }
 
   struct Shown: Encodable {
-    /// Missing if the picture was never shown.
+    /// Nil, and absent from the JSON, if the picture was never shown.
     var time: Double?
     var quality: Double?
     var isDamaged: Bool

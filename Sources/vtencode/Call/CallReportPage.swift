@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A page of charts of a call, complete in itself.
+/// A page with charts of a call, without external resources.
 struct CallReportPage {
   private let record: CallRecord
   private let summary: CallSummary

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoToolbox
 
-/// What a receiver shows, compared with what it should.
+/// Compares the pictures that a receiver shows with those of the source.
 struct CallScreen {
   private let measures: Bool
   private var shown: [CallRecord.Shown] = []
-  /// Pictures of the source that were not compared yet, with their place and the encoder's word on their quality.
+  /// The pictures of the source that have not been compared yet, with their indices and the PSNR
+  /// that the encoder reports.
   private var waiting: [(picture: Int, source: CVPixelBuffer, quality: Double?)] = []
   private var current: CVPixelBuffer?
 
   init(measures: Bool) { self.measures = measures }
 
-  /// A picture of the source, in order.
+  /// Adds the next picture of the source.
   mutating func add(_ source: CVPixelBuffer, quality: Double?) {
     shown.append(CallRecord.Shown())
     if measures { waiting.append((shown.count - 1, source, quality)) }
@@ -36,7 +37,7 @@ struct CallScreen {
     current = image
   }
 
-  /// Pictures that never came are as good as the one that is shown in their place.
+  /// Compares a picture that never came with the one that is shown instead.
   private mutating func compareWithCurrent(_ picture: Int, _ source: CVPixelBuffer) {
     guard let current else { return }
     shown[picture].quality = PictureComparison.decibels(

@@ -3,14 +3,14 @@ import Foundation
 import RealTimeTransport
 import VideoToolbox
 
-/// The sender of a simulated call: takes pictures, and encodes them as the receivers' feedback asks.
+/// The sender of a simulated call. It encodes pictures as the receivers' feedback requires.
 final class CallSender {
   private let plan: CallPlan
   let encoder: CallEncoder
   private var policy: RecoveryPolicy
   private var sequencer = FrameSequencer()
   private(set) var frames: [CallRecord.Frame] = []
-  /// When a picture became a frame last.
+  /// The time of the last picture that was not dropped.
   private(set) var lastFrame = -Double.infinity
 
   init(_ plan: CallPlan, receiverCount: Int) throws {
@@ -25,16 +25,19 @@ final class CallSender {
     policy.take(feedback, from: receiver, at: time)
   }
 
-  /// Seconds from a frame to the feedback on it, as far as is known.
+  /// The estimated time in seconds from sending a frame to receiving feedback on it.
   var roundTrip: Double { policy.roundTrip }
 
-  /// Leaves a picture out for the sake of what is on its way.
+  /// Drops a picture so that the packets that are being sent again are not delayed.
   func leaveOut(_ picture: CallPicture) {
     frames.append(.init(time: picture.time, rate: plan.rate(at: picture.time), isDropped: true))
   }
 
-  /// - Parameter resentRate: bits a second of the line that repair takes.
-  /// - Returns: nil if rate control dropped the picture.
+  /// Encodes a picture.
+  /// - Parameters:
+  ///   - picture: the picture.
+  ///   - resentRate: the rate of retransmissions on the link, in bits a second.
+  /// - Returns: the frame; nil if rate control dropped the picture.
   func send(_ picture: CallPicture, resentRate: Double) throws -> MediaFrame? {
     let rate = plan.rate(at: picture.time, resentRate: resentRate)
     try encoder.setRate(rate, most: plan.mostRate(at: picture.time))

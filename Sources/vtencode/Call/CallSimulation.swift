@@ -3,11 +3,13 @@ import RealTimeTransport
 import Foundation
 import VideoToolbox
 
-/// A call in one process, on a virtual clock: a sender, a network, one receiver or two. The same plan and pictures
-/// give the same call. The time that encoding and decoding take is not counted.
+/// Simulates a call in one process on a virtual clock, with a sender, a network, and one or two
+/// receivers. The same plan and pictures give the same call. Encoding and decoding take no
+/// simulated time.
 final class CallSimulation {
   private static let reportInterval = 1.0
-  /// Seconds from one picture to the next: reports go on meanwhile.
+  /// The longest interval between pictures in seconds. It is limited because reports are simulated
+  /// during the interval.
   private static let longestGap = 3600.0
   private static let media: UInt32 = 0x5645_4E43
 
@@ -19,15 +21,15 @@ final class CallSimulation {
   private var receivers: [CallReceiver] = []
   private var screens: [CallScreen] = []
   private var feedbackLinks: [NetworkLink] = []
-  /// When each receiver's next request for packets is planned.
+  /// When each receiver's next request for packets is scheduled; infinite if none is.
   private var requestTimes: [Double] = []
-  /// The picture that each frame number belongs to.
+  /// The index of the picture for each frame number.
   private var pictureOfNumber: [Int] = []
   private var packets: [CapturedPacket] = []
   private var isOver = false
   private var sentCount = 0
   private var lastTime = 0.0
-  /// Called after each picture, with how many there were.
+  /// Is called after each picture with the number of pictures so far.
   var progress: (Int) -> Void = { _ in }
 
   init(_ plan: CallPlan, pictures: any CallPictures) throws {
@@ -42,7 +44,8 @@ final class CallSimulation {
         CallLeg(
           plan, media: Self.media,
           link: NetworkLink(configuration, seed: plan.seed &* 16 &+ UInt64(index))))
-      // What comes back is small: it has the delay and losses of its own, and room enough.
+      // Feedback needs little bandwidth. It has the delay and jitter of the link, and losses of its
+      // own.
       var back = NetworkLink.Configuration(bandwidth: BandwidthSchedule(constant: 10_000_000))
       back.delay = plan.link.delay
       back.jitter = plan.link.jitter
@@ -57,7 +60,10 @@ final class CallSimulation {
     }
   }
 
-  /// Lets the call happen.
+  /// Runs the call.
+  /// - Returns: the results.
+  /// - Throws: a `Failure` if encoding or decoding fails, if there is no picture, or after an
+  ///   interrupt.
   func run() throws -> CallRecord {
     try scheduleNextPicture()
     for index in legs.indices { scheduleReports(index, at: 0.2 + 0.05 * Double(index)) }
@@ -131,7 +137,8 @@ final class CallSimulation {
     }
   }
 
-  /// Whether a picture more would only make the repair late; where there are two lines, the other one may have room.
+  /// Whether another picture would only delay the retransmissions. With two links it is sent
+  /// anyway, because the other link may have room.
   private var isOverfull: Bool {
     guard plan.retransmits, legs.count == 1, let leg = legs.first else { return false }
     return leg.repair.isOverfull(
@@ -175,12 +182,13 @@ final class CallSimulation {
     if let feedback = receivers[index].feedback(at: loop.now) { sendBack(feedback, from: index) }
   }
 
-  /// What is still missing is asked for again.
+  /// Schedules a request for the packets that are still missing.
   private func scheduleRequest(_ index: Int) {
     guard let deadline = receivers[index].requestDeadline, deadline < requestTimes[index] else { return }
     requestTimes[index] = deadline
     loop.schedule(at: deadline) { [self] in
-      // An earlier one may have taken its place.
+      // Only the request that was scheduled last is marked as done, since an earlier one may have
+      // been scheduled after it.
       if requestTimes[index] == deadline { requestTimes[index] = .infinity }
       answer(index)
       scheduleRequest(index)

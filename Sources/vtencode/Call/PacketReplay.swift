@@ -2,9 +2,9 @@
 import RealTimeTransport
 import Foundation
 
-/// Sends the packets that a receiver got once more, at their times, to players on this machine.
+/// Sends the packets of the first receiver again over UDP in real time, to players on this machine.
 enum PacketReplay {
-  /// Players need a moment to open their ports.
+  /// The delay in seconds before the first packet, in which players open their ports.
   private static let pause = 1.0
 
   static func send(_ packets: [CapturedPacket], port: UInt16) throws {
@@ -35,7 +35,8 @@ enum PacketReplay {
     }
   }
 
-  /// Players ask for nothing and know of no second stream: what was sent once more goes to them as it was at first.
+  /// A retransmitted packet in its original form. Players send no requests and do not know the
+  /// retransmission stream.
   private static func original(_ packet: CapturedPacket) -> [UInt8] {
     guard packet.channel == .media, let again = RTPPacket(packet.payload),
       again.payloadType == MediaStream.retransmissionPayloadType,

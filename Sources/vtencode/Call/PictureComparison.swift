@@ -2,9 +2,9 @@
 import Foundation
 import VideoToolbox
 
-/// How far a picture is from another, by their luma.
+/// Compares the luma of two pictures.
 enum PictureComparison {
-  /// Mean squared error; infinite if there is nothing to compare.
+  /// The mean squared error of the luma; infinite if a picture has no luma plane.
   static func meanSquaredError(_ one: CVPixelBuffer, _ other: CVPixelBuffer) -> Double {
     PicturePair.with(one, other) { pair in
       guard let luma = pair.planes(0) else { return .infinity }
