@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// When pictures were shown, and how old they were.
+/// Records when pictures were shown, and their delay since capture.
 struct ArrivalLog {
-  /// A call of hours keeps what its last frames were.
+  /// The number of entries; older ones are dropped in a call of hours.
   private static let most = 1 << 20
-  /// Seconds from capture to decoding that can be: a session ends after ten without a word, and clocks are known to some
-  /// milliseconds. The sender says when pictures were taken, and may say anything.
+  /// The delays from capture to decoding that are accepted, in seconds. A session ends after ten
+  /// seconds of silence, and clocks are synchronised to some milliseconds; the sender may state any
+  /// capture time.
   static let plausibleDelays = -1.0...60
 
   private(set) var times: [Double] = []
@@ -19,9 +20,13 @@ struct ArrivalLog {
     if let delay { delays.append(delay) }
   }
 
-  /// The share of the time that the picture stood still for too long, and the longest stretch in seconds, as WebRTC's
-  /// statistics count freezes: three frames and 150 ms longer than usual, whichever is more.
-  /// - Parameter end: when the session was over: the last picture stood until then.
+  /// Measures freezes as WebRTC's statistics define them: intervals between pictures longer than
+  /// three frame intervals and than one frame interval plus 150 ms.
+  /// - Parameters:
+  ///   - frameRate: the frame rate in frames a second.
+  ///   - end: when the session ended; the last picture was shown until then.
+  /// - Returns: the fraction of the time that is frozen, and the longest interval between pictures
+  ///   in seconds.
   func standstill(frameRate: Double, until end: Double) -> (share: Double, longest: Double) {
     guard let first = times.first, end > first else { return (0, 0) }
     let interval = 1 / max(frameRate, 1)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Datagrams on their way from the socket's thread to the session's. What floods it is dropped, as a full socket would.
+/// A queue of datagrams from the socket's thread to the session's. When it is full, further
+/// datagrams are dropped, as by a socket.
 final class DatagramInbox: @unchecked Sendable {
-  // Sendable: `condition` guards what changes.
+  // Sendable: `condition` guards the mutable state.
   struct Datagram: Sendable {
     var path: DatagramPath
     var bytes: [UInt8]
-    /// When it came.
+    /// The time of arrival in seconds of `SessionTime`.
     var time: Double
   }
 
@@ -31,7 +32,7 @@ final class DatagramInbox: @unchecked Sendable {
     }
   }
 
-  /// Ends a wait.
+  /// Ends a wait in `take`.
   func wake() {
     condition.withLock {
       isWoken = true
@@ -39,7 +40,7 @@ final class DatagramInbox: @unchecked Sendable {
     }
   }
 
-  /// Ends the session that reads here.
+  /// Closes the queue, which ends the session that reads from it.
   func close() {
     condition.withLock {
       closed = true
@@ -47,7 +48,9 @@ final class DatagramInbox: @unchecked Sendable {
     }
   }
 
-  /// What has come; waits for something until a time.
+  /// Waits for datagrams until a time, and takes all of them.
+  /// - Parameter time: in seconds of `SessionTime`.
+  /// - Returns: the datagrams in the order of arrival; empty if none came or the wait was ended.
   func take(until time: Double) -> [Datagram] {
     condition.withLock {
       while waiting.isEmpty, !isWoken, !closed, condition.wait(untilSessionTime: time) {}

@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import OpenVideoToolboxDisplay
 
-/// Where pictures are shown as soon as they come: in a window, or in a terminal.
+/// A window or terminal that shows pictures as soon as they are received.
 final class LiveScreen {
   enum Kind: Sendable {
     case window(isFullScreen: Bool)
@@ -19,10 +19,13 @@ final class LiveScreen {
   private var format: CMVideoFormatDescription?
   private var last: CVPixelBuffer?
   private var given = 0
-  /// Pictures that there was no room for.
+  /// The number of pictures for which the layer had no room.
   private var skipped = 0
 
-  /// - Parameter end: called from another thread when a person has seen enough.
+  /// - Parameters:
+  ///   - kind: a window or the terminal.
+  ///   - end: is called from another thread when the user quits.
+  /// - Throws: a `Failure` if there is no screen, or the terminal cannot be written to.
   init(_ kind: Kind, end: @escaping @Sendable () -> Void) throws {
     (self.kind, self.end) = (kind, end)
     switch kind {
@@ -31,7 +34,8 @@ final class LiveScreen {
     }
   }
 
-  /// Said before anybody has called; what else there may be against a window is said with the first picture.
+  /// Checks that there is a screen, before the call begins. Other problems show when the window
+  /// opens with the first picture.
   private static func checkScreen() throws {
     #if !Display
       throw Failure(
@@ -49,7 +53,8 @@ final class LiveScreen {
     #endif
   }
 
-  /// Shows a picture; what is not on the screen yet gives way to it.
+  /// Shows a picture. It replaces a picture that has not been shown yet.
+  /// - Throws: a `Failure` if the window cannot be opened.
   func show(_ picture: CVPixelBuffer) throws {
     if case .window(let isFullScreen) = kind, window == nil {
       try open(CVImageBufferGetDisplaySize(picture), isFullScreen)
@@ -63,7 +68,7 @@ final class LiveScreen {
     layer.enqueue(sample)
   }
 
-  /// With the first picture, whose size it has.
+  /// Opens the window, with the size of the first picture.
   private func open(_ size: CGSize, _ isFullScreen: Bool) throws {
     do {
       let window = try OVTDisplayWindow(
@@ -109,7 +114,8 @@ final class LiveScreen {
     return sample
   }
 
-  /// What is seen at the end, once the last picture is.
+  /// Writes what is shown, after the last picture has been shown.
+  /// - Throws: a `Failure` if no picture came or the file cannot be written.
   func snapshot(to file: SideFile) throws {
     guard let last else { throw Failure("no picture came, and so no snapshot") }
     settle()
@@ -128,8 +134,8 @@ final class LiveScreen {
     }
   }
 
-  /// Gives the screen back.
-  /// - Returns: Pictures that were seen, and that were over before they could be.
+  /// Closes the window, or restores the terminal.
+  /// - Returns: the numbers of pictures that were shown, and of those that were dropped.
   func close() -> (shown: Int, dropped: Int) {
     settle()
     window?.close()
@@ -139,10 +145,10 @@ final class LiveScreen {
   }
 }
 
-/// A terminal that shows a layer's pictures as blocks of colour.
+/// Shows a layer's pictures in the terminal as coloured blocks.
 private final class LiveTerminal: @unchecked Sendable {
-  // Sendable: `condition` guards what changes. Nothing is written once the terminal was given back: a picture that is being
-  // written is waited for.
+  // Sendable: `condition` guards the mutable state. Nothing is written after the terminal has been
+  // restored; a picture that is being written is waited for.
   private let condition = MonotonicCondition()
   private var isWriting = false
   private var blocks: ColorBlocks
@@ -161,7 +167,8 @@ private final class LiveTerminal: @unchecked Sendable {
     }
   }
 
-  /// - Returns: False if nobody takes it.
+  /// Writes a picture.
+  /// - Returns: false if the terminal cannot be written to.
   private func write(_ image: CVPixelBuffer) -> Bool {
     let mayGo = condition.withLock {
       while isWriting { condition.wait() }
@@ -182,7 +189,8 @@ private final class LiveTerminal: @unchecked Sendable {
       to: STDOUT_FILENO)
   }
 
-  /// A terminal that was stopped, or whose other end has gone, takes nothing: the call's end does not wait for it.
+  /// Restores the terminal. A stopped or disconnected terminal blocks writing, so this waits for at
+  /// most a second.
   func close() {
     let end = SessionTime.now + 1
     let isMine = condition.withLock {

@@ -55,7 +55,7 @@ struct Receive: AsyncParsableCommand {
     do {
       failure = try await onThread("receive") { try run.run() }
     } catch {
-      // What has been recorded is kept, whatever became of the screen.
+      // The recorded file is kept even if the screen fails.
       _ = try? await run.finish()
       throw error
     }

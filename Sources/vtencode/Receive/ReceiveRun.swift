@@ -4,9 +4,9 @@ import Foundation
 import NIOCore
 import RealTimeTransport
 
-/// A session of `vtencode receive`, on one thread but for the socket's.
+/// A session of `vtencode receive`. It runs on one thread, except for the socket's thread.
 final class ReceiveRun: @unchecked Sendable {
-  // Sendable: one thread after the other uses it; what others may call says so.
+  // Sendable: one thread after the other uses it. `stop` may be called from any thread.
   struct Settings: Sendable {
     var address: SocketAddress
     var secret: (any SharedSecret)?
@@ -15,7 +15,7 @@ final class ReceiveRun: @unchecked Sendable {
     var isQuiet = false
     var web: WebOptions.Place?
     var screen: LiveScreen.Kind?
-    /// A file for what the screen shows at the end.
+    /// The file for a snapshot at the end; nil if none is wanted.
     var snapshot: SideFile?
   }
 
@@ -29,12 +29,13 @@ final class ReceiveRun: @unchecked Sendable {
   private var meter = RateMeter()
   private var page: ReceivedPage?
   private var screen: LiveScreen?
-  /// Pictures that the screen has shown, and that were over before it could.
+  /// The numbers of pictures that the screen has shown and dropped.
   private var seen: (shown: Int, dropped: Int)?
-  /// When the session was over.
+  /// When the session ended, in seconds of `SessionTime`.
   private var end = 0.0
 
-  /// Opens the socket, and the page's.
+  /// Opens the socket, and the port of the web page.
+  /// - Throws: a `Failure` if one of them, or the screen, cannot be opened.
   init(_ settings: Settings) throws {
     self.settings = settings
     output = ReceivedOutput(settings.place, mostFrames: settings.mostFrames)
@@ -62,19 +63,21 @@ final class ReceiveRun: @unchecked Sendable {
     }
     Interrupt.shared.onRequest { [inbox] in inbox.wake() }
     Interrupt.shared.onRepeat { [inbox] in inbox.wake() }
-    // Where the terminal shows pictures, words would stand in them.
+    // Messages would appear within the pictures in the terminal.
     if !settings.isQuiet, !isTerminal {
       Console.note("Listening on \(settings.address.text); Ctrl-C ends it")
     }
   }
 
-  /// Where it listens.
+  /// The UDP port that it listens on.
   var port: Int { socket.port }
 
-  /// Ends it; from any thread.
+  /// Ends the session. It may be called from any thread.
   func stop() { inbox.close() }
 
-  /// - Returns: Why the session ended too early, if it did.
+  /// Receives until the session ends.
+  /// - Returns: the error if the session ended too early; nil otherwise.
+  /// - Throws: a `Failure` if the output or the screen fails.
   func run() throws -> Failure? {
     defer {
       page?.close()
@@ -84,7 +87,7 @@ final class ReceiveRun: @unchecked Sendable {
     do {
       try receive()
     } catch {
-      // The sender is not to wait for one who is gone.
+      // The sender is told, so that it does not go on sending.
       leave()
       throw error
     }
@@ -117,7 +120,8 @@ final class ReceiveRun: @unchecked Sendable {
         if page?.throwsAway(datagram.bytes) == true { continue }
         try take(datagram)
       }
-      // Who decodes more slowly than datagrams come has not heard nothing: they wait.
+      // While datagrams wait to be processed, silence is measured up to the last one's arrival, so
+      // that a slow decoder does not appear as a silent sender.
       let now = inbox.isEmpty ? SessionTime.now : batch.last?.time ?? SessionTime.now
       if !output.isFull { try session.poll(at: now, decode: decode) }
       try settle()
@@ -136,14 +140,14 @@ final class ReceiveRun: @unchecked Sendable {
     }
   }
 
-  /// The session says good-bye until it is answered, for a second at most, and once alone for who has no time; a sender that
-  /// has said it has been answered.
+  /// Sends a goodbye until it is answered, for at most a second, or only once after a second
+  /// interrupt. If the sender has said goodbye, the session has answered it.
   private func leave() {
     session.sayGoodbye(at: SessionTime.now)
     while let peer {
       socket.send(session.takeOutgoing(), to: peer)
       guard session.state == .open, !Interrupt.shared.isRepeated else { return }
-      // A closed inbox waits for nothing.
+      // `take` does not wait if the queue is closed.
       if inbox.isClosed { SessionTime.sleep(until: SessionTime.now + 0.005) }
       for datagram in inbox.take(until: session.deadline) where datagram.path.remote == peer.remote {
         try? session.take(datagram.bytes, at: datagram.time) { _ in true }
@@ -154,7 +158,7 @@ final class ReceiveRun: @unchecked Sendable {
 
   private func take(_ datagram: DatagramInbox.Datagram) throws {
     if Greeting.isGreeting(datagram.bytes) {
-      // Of a session that goes on, only the address that began it.
+      // During a session, only greetings from its sender's address are accepted.
       guard peer == nil || peer?.remote == datagram.path.remote else { return }
       let belongs = session.greet(datagram.bytes, at: datagram.time)
       socket.send(session.takeOutgoing(), to: datagram.path)
@@ -183,7 +187,8 @@ final class ReceiveRun: @unchecked Sendable {
       + "loss \(Wording.fixed(lost * 100, 1)) %  rtt \(trip) ms\(delay)"
   }
 
-  /// Ends the file, and sums up.
+  /// Completes the file, and returns the summary.
+  /// - Throws: a `Failure` if the file cannot be written or no picture was decoded.
   func finish() async throws -> SummaryTable {
     let path = try await output.finish()
     if path == nil, settings.place != nil, session.state != .waiting {

@@ -3,9 +3,9 @@ import AVFoundation
 import ElementaryStream
 import Foundation
 
-/// The file that received frames go to, as they were coded. It gets its name when it is whole.
+/// The file of received frames, stored as they were coded. It gets its name when it is complete.
 final class ReceivedFile {
-  /// Where it is to be, checked before anything comes.
+  /// The path of the file, checked before the call begins.
   struct Place: Sendable {
     let destination: Destination
     let replaces: Bool
@@ -16,7 +16,7 @@ final class ReceivedFile {
         argument: path, movie: "", suffix: "received", codec: .avc1,
         choices: .init(hasCodec: false, takesPipe: false))
       replaces = try OutputCheck.mayReplace(destination.path ?? path, overwrites: overwrites)
-      // Nobody calls twice to find that out.
+      // Finds an unwritable path now, because the call cannot be repeated.
       try PendingFile.check(destination.name)
     }
   }
@@ -26,12 +26,12 @@ final class ReceivedFile {
   private let input: AVAssetWriterInput?
   private let stream: FileHandle?
   private let name: String
-  /// What is left after a failure, under this name; nil before, and when nothing is.
+  /// The path of the part that was kept after a failure; nil if there was none, or nothing is left.
   private var rest: String?
   private var hasFailed = false
-  /// A movie is written in fragments of this length: those before a failure stay, whatever happens.
+  /// The length of a movie fragment. Fragments written before a failure stay readable.
   private static let fragment = CMTime(value: 1, timescale: 4)
-  /// Seconds that a writer may take to make room.
+  /// How long to wait for the writer to take a sample, in seconds.
   private static let patience = 10.0
 
   init(_ place: Place, format: CMFormatDescription) throws {
@@ -80,7 +80,9 @@ final class ReceivedFile {
     }
   }
 
-  /// - Returns: Its name; nil if a failure has left nothing.
+  /// Completes the file.
+  /// - Returns: its path; nil if a failure has left nothing.
+  /// - Throws: a `Failure` if the file cannot be written.
   func finish() async throws -> String? {
     guard !hasFailed else { return rest }
     if let stream { try stream.synchronize() }
@@ -89,11 +91,12 @@ final class ReceivedFile {
       await writer.finishWriting()
       guard writer.status == .completed else { throw keepRest(Self.reason(writer)) }
     }
-    // Ctrl-C is how a call ends: what came until then is all of it.
+    // Interrupting is the usual way to end a call, so the file is complete.
     return try pending.commit(isPart: false)
   }
 
-  /// Gives what has been written a name, and says which.
+  /// Gives the part that has been written a name.
+  /// - Returns: the error, which says where the part is.
   private func keepRest(_ reason: String) -> Failure {
     hasFailed = true
     var status = stat()

@@ -3,22 +3,24 @@ import AVFoundation
 import Foundation
 import RealTimeTransport
 
-/// A frame that was decoded, for whoever shows it.
+/// A decoded frame for those that show it.
 struct Shown {
   var frame: MediaReceiver.Frame
   var picture: CVPixelBuffer
-  /// When it was decoded, and when its picture was taken, in seconds of `SessionTime`; nil before that is known.
+  /// The times of decoding and of capture in seconds of `SessionTime`; the latter is nil if it is
+  /// not known.
   var time: Double
   var captured: Double?
 }
 
-/// What becomes of the frames that a receiver gives out: they are decoded, timed, and written.
+/// Decodes the frames of a receiver, determines their times, and writes them to the file.
 final class ReceivedOutput {
   private let place: ReceivedFile.Place?
   private let mostFrames: Int
   private let decoder = CallDecoder()
   private var file: ReceivedFile?
-  /// The last frame's, and its time from the first, in seconds: the stamp wraps after some hours.
+  /// The last frame's RTP time stamp, and its time in seconds since the first frame. The time stamp
+  /// wraps around after some hours.
   private var stamp: (rtp: UInt32, time: Double)?
   private var lastTime = -1.0
   private(set) var frames = 0
@@ -33,11 +35,13 @@ final class ReceivedOutput {
   }
 
   var isFull: Bool { frames >= mostFrames }
-  /// Frames that the sender sent from the first to the last that came.
+  /// The number of frames that were sent between the first and the last one received, both
+  /// included.
   var sentCount: Int { numbers.map { Int($0.last - $0.first) + 1 } ?? 0 }
 
-  /// Takes a frame; what comes behind the last that is wanted is left out.
-  /// - Returns: False if it cannot be decoded.
+  /// Decodes a frame and writes it. Frames beyond the number that the user asked for are ignored.
+  /// - Returns: false if it cannot be decoded.
+  /// - Throws: a `Failure` if the file cannot be written.
   func take(_ frame: MediaReceiver.Frame) throws -> Bool {
     guard !isFull else { return true }
     let before = stamp ?? (frame.timestamp, 0)
@@ -47,7 +51,7 @@ final class ReceivedOutput {
       decoded = try decoder.decodeSample(
         frame.units, time: time, isSync: frame.descriptor.isKeyFrame)
     } catch is Failure {
-      // What comes from outside ends no session.
+      // Invalid parameter sets from the network do not end the session.
       return false
     }
     guard let decoded else { return false }
@@ -67,7 +71,11 @@ final class ReceivedOutput {
     return true
   }
 
-  /// Works out how old the pictures were that were decoded since the last time, and shows them.
+  /// Determines the capture times of the pictures decoded since the last call, and shows them.
+  /// - Parameters:
+  ///   - captureTime: converts an RTP time stamp to seconds of `SessionTime`; nil if that is not
+  ///     yet possible.
+  ///   - show: shows a picture.
   func settle(_ captureTime: (UInt32) -> Double?, show: (Shown) throws -> Void) rethrows {
     defer { unsettled.removeAll(keepingCapacity: true) }
     for var shown in unsettled {
@@ -79,6 +87,7 @@ final class ReceivedOutput {
     }
   }
 
-  /// - Returns: The name of the file; nil if there is none.
+  /// Completes the file.
+  /// - Returns: its path; nil if there is none.
   func finish() async throws -> String? { try await file?.finish() }
 }

@@ -2,9 +2,10 @@
 import Foundation
 import RealTimeTransport
 
-/// The browser's side of a session that is received: what pages are shown, and what they ask for.
+/// The connection between a receiving session and the web pages that show it: what they are sent,
+/// and what they ask for.
 struct ReceivedPage {
-  /// Seconds from one report of how it stands to the next.
+  /// The time between two status messages, in seconds.
   private static let interval = 0.25
   private let server: WebServer
   private var slices = SliceQP()
@@ -13,20 +14,20 @@ struct ReceivedPage {
   private var repair = RateMeter()
   private var came = RateMeter()
   private var lost = RateMeter()
-  /// The share of packets that a page wants thrown away, and how many were.
+  /// The fraction of packets that a page asks to drop, and the number of packets dropped so far.
   private var share = 0.0
   private var thrown = 0
   private var isCapped = false
   private var random = SystemRandomNumberGenerator()
 
-  /// Opens the page's port.
-  /// - Parameter wake: as with `WebServer`.
+  /// Opens the port of the page.
+  /// - Parameter wake: as for `WebServer`.
   init(_ place: WebOptions.Place, wake: @escaping @Sendable () -> Void) throws {
     server = try WebServer(place.endpoint, at: place.address, token: place.token, wake: wake)
     WebServer.announce(server, at: place)
   }
 
-  /// Does what pages have asked for.
+  /// Does what the pages have asked for.
   mutating func obey(_ session: inout ReceiverSession, at time: Double) {
     let requests = server.takeRequests()
     if requests.wantsKeyFrame { session.requestKeyFrame(at: time) }
@@ -40,14 +41,14 @@ struct ReceivedPage {
       isCapped = false
     case nil: break
     }
-    // Nobody is there who could take it back.
+    // When no page is open any more, nobody could undo these settings, so they are reset.
     guard requests.isDeserted else { return }
     share = 0
     if isCapped { session.limitRate(nil) }
     isCapped = false
   }
 
-  /// Whether a datagram is to be lost: one of media or of repair, as on a bad line.
+  /// Whether to drop a datagram with media or repair data, to simulate a bad link.
   mutating func throwsAway(_ bytes: [UInt8]) -> Bool {
     guard share > 0, !Greeting.isGreeting(bytes), !RTCPPacket.isControl(bytes),
       Double.random(in: 0..<1, using: &random) < share
@@ -64,7 +65,7 @@ struct ReceivedPage {
         units: shown.frame.units))
   }
 
-  /// Says how it stands, if that is due.
+  /// Sends the pages a status message if one is due.
   mutating func tell(_ session: ReceiverSession, _ output: ReceivedOutput, at time: Double) {
     guard time >= next else { return }
     next = time + Self.interval
@@ -77,7 +78,7 @@ struct ReceivedPage {
     var status = WebStatus(state: session.state == .waiting ? "waiting" : "open", time: time)
     status.rate = all.rate * 8
     status.repairRate = repair.rate * 8
-    // What comes late makes up for what was counted as lost.
+    // Packets that arrive late reduce the count of lost ones, so it may decrease.
     let missing = max(lost.rate, 0)
     status.loss = missing > 0 ? missing / (came.rate + missing) : 0
     status.roundTrip = session.roundTrip
@@ -96,7 +97,7 @@ struct ReceivedPage {
     server.close()
   }
 
-  /// What is said of it at the end.
+  /// Adds the results of the pages to the summary.
   func sum(_ table: inout SummaryTable) {
     let (figures, dropped) = server.result
     func milliseconds(_ seconds: Double?) -> String {

@@ -3,7 +3,8 @@ import FFmpegMedia
 import Foundation
 import VideoToolbox
 
-/// A screen or a camera as a person names it: `x11:`, `x11::0+100,50:640x360@15`, `v4l2:/dev/video0:1280x720@30`.
+/// A screen or a camera with an optional size and frame rate, such as `x11:`,
+/// `x11::0+100,50:640x360@15` or `v4l2:/dev/video0:1280x720@30`.
 struct DeviceFormat: Equatable, Sendable {
   static let schemes: [(String, CaptureDevice.Kind)] = [("x11:", .screen), ("v4l2:", .camera)]
 
@@ -11,7 +12,11 @@ struct DeviceFormat: Equatable, Sendable {
 
   static func isDevice(_ text: String) -> Bool { schemes.contains { text.hasPrefix($0.0) } }
 
-  /// - Returns: nil if it is none, or cannot be.
+  /// Parses the description of a device.
+  /// - Parameters:
+  ///   - text: the description.
+  ///   - environment: gives the display for a screen without a name.
+  /// - Returns: nil if the text does not describe a device.
   init?(_ text: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
     guard let (scheme, kind) = Self.schemes.first(where: { text.hasPrefix($0.0) }) else { return nil }
     var name = text.dropFirst(scheme.count)
@@ -22,7 +27,8 @@ struct DeviceFormat: Equatable, Sendable {
       name = name[..<at]
     }
     var size: (width: Int, height: Int)?
-    // What follows the last colon is a size if it has the form of one; of `:0` it is the display's number.
+    // The part behind the last colon is a size if it has that form; in `:0` it is the display's
+    // number.
     if let colon = name.lastIndex(of: ":") {
       let last = name[name.index(after: colon)...]
       if last.contains("x"), let given = Dimensions(argument: String(last)) {
@@ -34,24 +40,24 @@ struct DeviceFormat: Equatable, Sendable {
       }
     }
     if kind == .screen, name.isEmpty || name.hasPrefix("+") {
-      // The screen that the person sits at.
+      // Without a name, it is the display of the environment.
       guard let display = environment["DISPLAY"], !display.isEmpty else { return nil }
       name = Substring(display + name)
     }
     guard !name.isEmpty else { return nil }
     switch kind {
-    // A part that begins somewhere ends somewhere.
+    // An offset needs a size.
     case .screen:
       let parts = name.split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count < 2 || size != nil && Self.isPlace(parts[1]) else { return nil }
-    // No device has a colon in its name, but links by path have.
+    // Device files have no colon in their name, but the links in /dev/v4l/by-path have.
     case .camera:
       guard !name.contains(":") || FileManager.default.fileExists(atPath: String(name)) else { return nil }
     }
     configuration = CaptureDevice.Configuration(kind, name: String(name), size: size, frameRate: rate)
   }
 
-  /// Whether it is where a part of a screen begins: `100,50`.
+  /// Whether the text is the offset of a part of the screen, such as `100,50`.
   private static func isPlace(_ text: Substring) -> Bool {
     let numbers = text.split(separator: ",", omittingEmptySubsequences: false)
     return numbers.count == 2 && numbers.allSatisfy { UInt16($0) != nil && $0.first != "+" }
@@ -101,7 +107,7 @@ struct DeviceFormat: Equatable, Sendable {
   }
 }
 
-/// A screen's or a camera's pictures as they come, at the call's size.
+/// The pictures of a screen or a camera in real time, converted to the call's size.
 final class DevicePictures: CallPictures {
   private let device: CaptureDevice
   private let pool: CVPixelBufferPool
@@ -122,7 +128,8 @@ final class DevicePictures: CallPictures {
 
   func next() throws -> CallPicture? {
     do {
-      // What a device makes up for, or kept, while nobody took pictures comes at once: the last of it is new.
+      // A device returns pictures immediately that it kept while none were read, or that it makes
+      // up for lost time. They are skipped up to the latest one.
       var captured: Double
       repeat {
         guard try device.read() else { return nil }

@@ -51,8 +51,9 @@ struct Send: AsyncParsableCommand {
     if let damage { throw damage }
   }
 
-  /// Sends all of it.
-  /// - Returns: Also what was wrong with the source.
+  /// Sends the whole source.
+  /// - Returns: the summary, and the error that reports damage in the source; nil without damage.
+  /// - Throws: a `Failure` if the session cannot be opened or ends because of an error.
   private static func send(
     _ options: SendOptions, _ source: SendSource, to destination: Endpoint, at address: SocketAddress,
     _ secret: (any SharedSecret)?, _ description: SideFile?
@@ -70,7 +71,8 @@ struct Send: AsyncParsableCommand {
     }
   }
 
-  /// Both ends in this process, with a key that nobody else has; a browser shows what comes out.
+  /// Runs the sender and the receiver in this process, with a random key, and shows the received
+  /// pictures in a browser.
   private func show() async throws {
     let web = try options.web.place(isInsecure: options.wire.insecure)
     Interrupt.shared.watch()
@@ -84,7 +86,7 @@ struct Send: AsyncParsableCommand {
     let received = Task { try await onThread("receive") { try receiver.run() } }
     do {
       var (summary, damage) = try await Self.send(options, source, to: destination, at: address, secret, nil)
-      // Who sends says what is wrong, if anything is.
+      // The sender has already thrown an error, if there was one.
       _ = try await received.value
       summary.append(try await receiver.finish())
       try summary.print(asJSON: options.wire.json)

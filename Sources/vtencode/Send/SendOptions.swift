@@ -112,7 +112,7 @@ struct SendOptions: ParsableArguments {
     }
   }
 
-  /// Where it goes, and that nothing was asked for that has no meaning there.
+  /// Checks the destination, and that no option is given that has no effect with it.
   private func validateDestination() throws {
     switch (to, web.web) {
     case (nil, nil):

@@ -5,21 +5,23 @@ import NIOCore
 import RealTimeTransport
 import VideoToolbox
 
-/// A session of `vtencode send`: pictures at their pace through the encoder on this thread, datagrams on the socket's.
+/// A session of `vtencode send`. Pictures are read and encoded on the thread that calls `run`;
+/// datagrams are received and resent on the socket's thread.
 final class SendRun: @unchecked Sendable {
-  // Sendable: `lock` guards what changes; the rest belongs to the thread that runs.
+  // Sendable: `lock` guards the state that both threads use; only the thread that calls `run` uses
+  // the rest.
   private let options: SendOptions
   private let source: SendSource
   private var pictures: any CallPictures
   private let address: SocketAddress
-  /// The same as it was given.
+  /// The destination as the user gave it.
   private let destination: Endpoint
-  /// Where reports go if that is another port, as players want it (RFC 3550, 11).
+  /// The address for RTCP if it has a port of its own, as players expect (RFC 3550, section 11).
   private let control: SocketAddress?
   private let isSecured: Bool
   private var isDescribed = false
   private let encoder: CallEncoder
-  /// Bits a second: most that the encoder is asked for, and what it is asked for now.
+  /// The highest bit rate and the current target bit rate of the encoder, in bits a second.
   private let rate: Int
   private var current = 0
   private let sdp: SideFile?
@@ -29,7 +31,7 @@ final class SendRun: @unchecked Sendable {
   private var line: LiveLine
   private var meter = RateMeter()
   private var skipped = 0
-  /// Pictures that would only have waited on the way.
+  /// The number of pictures that were dropped because the path was full.
   private var withheld = 0
   private var dropped = 0
   private var encoderBusy = 0.0
@@ -65,7 +67,7 @@ final class SendRun: @unchecked Sendable {
     var configuration = SenderSession.Configuration(source: random.next(), nonce: .random(using: &random))
     configuration.recovery = recovery
     configuration.isOneWay = options.sdp != nil
-    // What RTP adds, and what is sent again, comes on top of the encoder's.
+    // Leaves room for RTP headers and retransmissions in addition to the encoder's rate.
     configuration.rates.most = Double(rate) / 0.95
     configuration.rates.start = min(configuration.rates.most, 1_000_000)
     configuration.rates.least = min(configuration.rates.most, 50_000)
@@ -86,12 +88,12 @@ final class SendRun: @unchecked Sendable {
     ) {
       [weak self] path, bytes, time in
       guard let self, path.remote == address else { return }
-      // What is not from there is nobody's.
+      // Datagrams from other addresses have been ignored.
       exchange { $0.take(bytes, at: time) }
     }
     lock.withLock { self.socket = socket }
     defer {
-      // Also when the source or the encoder fails.
+      // The peer is told also when the source or the encoder fails.
       leave()
       socket.close()
     }
@@ -102,12 +104,13 @@ final class SendRun: @unchecked Sendable {
     var start: Double?
     var sent = 0
     while sent < options.frames ?? .max, let picture = try pictures.next() {
-      // The first picture may take its time.
+      // The clock begins with the first picture, which may take longer to decode.
       let due = picture.captured ?? (start ?? SessionTime.now - picture.time) + picture.time
       start = start ?? due - picture.time
       guard wait(until: due) else { break }
       sent += 1
-      // A machine that is too slow leaves pictures out rather than fall behind; a device has done so by itself.
+      // A machine that is too slow skips pictures instead of falling behind; a device skips them
+      // itself.
       if picture.captured == nil, SessionTime.now - due > 2 / source.frameRate {
         skipped += 1
         continue
@@ -117,25 +120,26 @@ final class SendRun: @unchecked Sendable {
         continue
       }
       try send(picture)
-      // Players answer nothing.
+      // Players do not answer, so an unreachable address shows only in a system error.
       if options.sdp != nil, let failure = failure(of: socket) { throw failure }
       line.update(at: SessionTime.now) { progress() }
     }
     let end = SessionTime.now
-    // What the last pictures lack is still asked for.
+    // Waits so that the receiver can still request packets of the last pictures.
     let trip = lock.withLock { session.roundTrip } ?? 0
     if options.sdp == nil { _ = wait(until: end + min(0.05 + 2 * trip, 0.5)) }
     line.finish()
     return try finish(after: end - (start ?? begin))
   }
 
-  /// The session says it until it is answered, or for a second.
+  /// Sends a goodbye until it is answered, or for a second.
   private func leave() {
     exchange { $0.sayGoodbye(at: SessionTime.now) }
     while lock.withLock({ session.state }) == .open { SessionTime.sleep(until: SessionTime.now + 0.005) }
   }
 
-  /// - Returns: False where the session has ended before that, or is to.
+  /// Waits until a time by `SessionTime`.
+  /// - Returns: false if the session has ended or is to end before.
   private func wait(until due: Double) -> Bool {
     while true {
       guard !Interrupt.shared.isRequested, lock.withLock({ session.state }) == .open else { return false }
@@ -145,7 +149,7 @@ final class SendRun: @unchecked Sendable {
     }
   }
 
-  /// Does something to the session, and sends what comes of it.
+  /// Changes the session under the lock, and sends the datagrams that result.
   private func exchange(_ work: (inout SenderSession) -> Void) {
     let outlet = lock.withLock {
       work(&session)
@@ -155,7 +159,7 @@ final class SendRun: @unchecked Sendable {
       }
       return socket
     }
-    // Not under the lock: an interface may take its time.
+    // Sending may block, so it happens outside of the lock.
     outlet?.flush()
   }
 
@@ -176,7 +180,7 @@ final class SendRun: @unchecked Sendable {
     }
   }
 
-  /// What the system has against the address, if that is why nothing has gone there.
+  /// The error of an address to which nothing could be sent; nil if something was sent.
   private func failure(of socket: DatagramSocket?) -> Failure? {
     guard let socket, socket.takenCount == 0, let code = socket.lastError, code != EAGAIN, code != ENOBUFS
     else { return nil }
@@ -210,7 +214,7 @@ final class SendRun: @unchecked Sendable {
     exchange { $0.send(output.units, output.coded, attempt, captured: captured, at: SessionTime.now) }
   }
 
-  /// Writes what players must know, once the encoder has said it.
+  /// Writes the session description once the encoder's parameter sets are known.
   private func describe() throws {
     guard let file = sdp, !isDescribed else { return }
     isDescribed = true
@@ -225,7 +229,7 @@ final class SendRun: @unchecked Sendable {
     try file.write(Data(description.text.utf8))
   }
 
-  /// The encoder makes what the path takes; a change that nobody would see is none.
+  /// Sets the encoder's bit rate to the session's target. Changes of less than 2 % are ignored.
   private func followPath() throws {
     let target = lock.withLock { Int(session.targetRate) }
     guard abs(target - current) > current / 50 else { return }

@@ -3,7 +3,7 @@ import FFmpegMedia
 import Foundation
 import VideoToolbox
 
-/// What is sent: its size and rate, and its pictures.
+/// The source of a call: its name, size and frame rate, and its pictures.
 struct SendSource: Sendable {
   private enum Kind: Sendable {
     case movie(MovieSource, loops: Bool)
@@ -11,9 +11,9 @@ struct SendSource: Sendable {
     case device(Device)
   }
 
-  /// A device that is open.
+  /// An opened device.
   private final class Device: @unchecked Sendable {
-    // Sendable: one thread after the other uses it.
+    // Sendable: it is handed over from one thread to another.
     let device: CaptureDevice
 
     init(_ device: CaptureDevice) { self.device = device }
@@ -61,7 +61,7 @@ struct SendSource: Sendable {
   }
 }
 
-/// A movie that begins again at its end.
+/// A movie that starts again when it ends.
 final class LoopedMovie: CallPictures {
   private let source: MovieSource
   private let width: Int
@@ -69,7 +69,7 @@ final class LoopedMovie: CallPictures {
   private var lap: MoviePictures
   private var start = 0.0
   private var last = 0.0
-  /// Of the first lap that was damaged: the next are so at the same places.
+  /// The damage found in the first pass that had any; later passes have the same damage.
   private var found = SourceDamage()
 
   var damage: SourceDamage { found.isEmpty ? lap.damage : found }

@@ -2,19 +2,20 @@
 import Foundation
 import VideoToolbox
 
-/// Made-up pictures with a clock in them: the time of day (UTC) for people, the same in milliseconds modulo 2^32 as a row
-/// of 32 black and white fields at the bottom for programs, the highest bit first.
+/// Generated test pictures with a clock: the time of day (UTC) as text, and in milliseconds modulo
+/// 2^32 as a row of 32 black and white fields at the bottom, with the most significant bit first.
 final class TestPictures: CallPictures {
-  /// `test:`, `test:1280x720`, `test:640x360@25`.
+  /// The size and frame rate of test pictures, given as `test:`, `test:1280x720` or
+  /// `test:640x360@25`.
   struct Format: Equatable {
     static let scheme = "test:"
     var size = Dimensions(width: 1280, height: 720)
     var frameRate = 30.0
 
-    /// Sides that the clock can be drawn on.
+    /// The widths and heights in samples on which the clock can be drawn.
     static let sides = 64...8192
 
-    /// Why pictures of a size are not possible; nil if they are.
+    /// Why pictures of this size cannot be generated; nil if they can.
     static func refusal(of size: Dimensions) -> String? {
       guard sides.contains(size.width), sides.contains(size.height) else {
         return "width and height go from \(sides.lowerBound) to \(sides.upperBound)"
@@ -54,7 +55,7 @@ final class TestPictures: CallPictures {
     self.pool = pool
   }
 
-  /// The picture that is due next, drawn when it is wanted: the clock in it is that of the call.
+  /// Draws the next picture, without the clock.
   func next() throws -> CallPicture? {
     defer { number += 1 }
     var created: CVPixelBuffer?
@@ -64,7 +65,7 @@ final class TestPictures: CallPictures {
     return CallPicture(buffer: buffer, time: Double(number) / format.frameRate)
   }
 
-  /// Puts the time in; apart, since it is to be that of the capture.
+  /// Draws the clock. It is separate from `next` because it shows the time of capture.
   func stamp(_ buffer: CVPixelBuffer, milliseconds: UInt64) {
     CVPixelBufferLockBaseAddress(buffer, [])
     defer { CVPixelBufferUnlockBaseAddress(buffer, []) }
@@ -92,7 +93,7 @@ final class TestPictures: CallPictures {
     defer { CVPixelBufferUnlockBaseAddress(buffer, []) }
     guard let luma = LumaCanvas(buffer) else { return }
     let (width, height) = (format.size.width, format.size.height)
-    // Bars that pass slowly, and a box that crosses them.
+    // Bars that move slowly, and a box that crosses them.
     for y in 0..<height {
       let row = luma.row(y)
       let phase = number &+ y / 8
@@ -113,7 +114,7 @@ final class TestPictures: CallPictures {
   }
 }
 
-/// Luma samples to draw on.
+/// Draws on the luma plane of a picture.
 private struct LumaCanvas {
   private let base: UnsafeMutablePointer<UInt8>
   private let stride: Int
@@ -130,7 +131,7 @@ private struct LumaCanvas {
 
   func row(_ y: Int) -> UnsafeMutablePointer<UInt8> { base + y * stride }
 
-  /// What lies outside of the picture is left out.
+  /// Fills a rectangle, clipped to the picture.
   func fill(x: Int, y: Int, width: Int, height: Int, value: UInt8) {
     let left = max(x, 0)
     let right = min(x + width, self.width)
@@ -140,7 +141,7 @@ private struct LumaCanvas {
     }
   }
 
-  /// Digits, a colon and a full stop, white on black.
+  /// Draws a text of digits, colons and full stops in white on black.
   func text(_ text: String, x: Int, y: Int, scale: Int) {
     fill(x: x - scale, y: y - scale, width: text.count * 6 * scale + scale, height: 9 * scale, value: 20)
     for (index, letter) in text.enumerated() {
