@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
-/// The QP of frames as their slices' headers say it: what their quantiser begins with.
+/// Reads the initial QP of a frame's slices from their headers (SliceQPY, H.264, 7.4.3).
 struct SliceQP {
-  /// As many as the syntax has.
+  /// The parameter sets by their identifiers, whose number the syntax limits.
   private var sequences: [Int: H264SequenceParameterSet] = [:]
   private var pictures: [Int: H264PictureParameterSet] = [:]
 
-  /// - Parameter units: a frame's NAL units, of anybody.
-  /// - Returns: The slices' mean; nil if there is none that can be read.
+  /// Takes a frame.
+  /// - Parameter units: the NAL units, which may come from an untrusted source.
+  /// - Returns: the mean QP of the slices; nil if no slice header can be read.
   mutating func take(_ units: [[UInt8]]) -> Double? {
     var all: [Int] = []
     for unit in units {

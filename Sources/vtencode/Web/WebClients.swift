@@ -4,26 +4,27 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 
-/// The connections of a `WebServer`, on its event loop alone.
+/// The connections of a `WebServer`. They are used on its event loop only.
 final class WebClients: @unchecked Sendable {
   // Sendable: everything happens on one event loop.
   weak var server: WebServer?
   private var clients: [ObjectIdentifier: WebClient] = [:]
-  /// Connections that are no WebSocket, or not yet, in the order in which they came.
+  /// Connections that are not WebSockets, or not yet, in the order of arrival.
   private var others: [any Channel] = []
-  /// Connections that have been told that they may become a WebSocket, and are not yet: they have their places.
+  /// Connections whose upgrade to a WebSocket has been accepted and is not complete. They count
+  /// towards the limit.
   private var admitted: Set<ObjectIdentifier> = []
-  /// Who comes late waits for a key frame no longer than this, in seconds.
+  /// A page that joins waits for a key frame at most this long, in seconds.
   private var pace = KeyFramePace(most: 4)
   private var status: String?
-  /// Seconds in which a connection becomes a WebSocket or has its answer.
+  /// The time in seconds within which a connection must become a WebSocket or have its answer.
   private let patience: Double
 
   init(patience: Double) { self.patience = patience }
 
-  /// A connection comes in.
+  /// Sets up the handlers of a new connection.
   func accept(_ channel: any Channel, hosts: WebHosts, token: WebToken) throws {
-    // Those that say nothing are not to keep a page out.
+    // Idle connections must not keep a page out, so the oldest one is closed.
     if others.count + clients.count >= WebServer.mostConnections, !others.isEmpty {
       others.removeFirst().close(promise: nil)
     }
@@ -32,7 +33,8 @@ final class WebClients: @unchecked Sendable {
     let page = WebPageHandler(hosts, token)
     let upgrader = NIOWebSocketServerUpgrader(
       maxFrameSize: WebMessage.mostBytes,
-      // Its own answer closes at once, and what the page still says would take the answer back.
+      // NIO's own answer closes the connection immediately. Data that the page is still sending
+      // would then make the system reset the connection before the answer is read.
       automaticErrorHandling: false,
       shouldUpgrade: { [self] channel, head in
         let refusal = WebPageHandler.refusal(ofSocket: head, hosts: hosts, token: token, isFull: isFull)
@@ -64,7 +66,7 @@ final class WebClients: @unchecked Sendable {
         }
       ))
     try channel.pipeline.syncOperations.addHandler(page)
-    // Who opens a connection and says nothing has it for a while.
+    // A connection that sends no request is closed after a while.
     channel.eventLoop.scheduleTask(in: .milliseconds(Int64(patience * 1000))) { [weak channel] in
       if !bound.value.isDone { channel?.close(promise: nil) }
     }
@@ -86,7 +88,7 @@ final class WebClients: @unchecked Sendable {
     }
     server?.note(clients: clients.count, dropped: 0)
     if let status { client.send(text: status) }
-    // Who comes late is to see something.
+    // A page that joins needs a key frame.
     askForKeyFrame(client)
   }
 
@@ -131,10 +133,10 @@ final class WebClients: @unchecked Sendable {
   func closeAll() { for client in clients.values { client.close(.goingAway, "the session has ended") } }
 }
 
-/// A page that is shown frames.
+/// The connection of a page that is shown frames.
 final class WebClient: @unchecked Sendable {
   // Sendable: everything happens on the channel's event loop.
-  /// Messages in a second: more is a page gone wrong.
+  /// The number of messages that a page may send in a second.
   private static let mostMessages = 40
 
   let channel: any Channel
@@ -148,8 +150,8 @@ final class WebClient: @unchecked Sendable {
     (self.channel, self.clients) = (channel, clients)
   }
 
-  /// Counts what a page says.
-  /// - Returns: False if it is too much.
+  /// Counts a message from the page.
+  /// - Returns: false if there are too many.
   func mayTalk() -> Bool {
     let second = Int(SessionTime.now)
     messages = messages.second == second ? (second, messages.count + 1) : (second, 1)
@@ -164,7 +166,7 @@ final class WebClient: @unchecked Sendable {
     write(WebSocketFrame(fin: true, opcode: .binary, data: frame)) { [self] in gate.leave(bytes: size) }
   }
 
-  /// What says how it stands is said again: without room it is left out.
+  /// Sends a text message. It is dropped if there is no room, since status messages are repeated.
   func send(text: String) {
     guard !isClosing, channel.isWritable else { return }
     write(WebSocketFrame(fin: true, opcode: .text, data: ByteBuffer(string: text))) {}
@@ -181,13 +183,13 @@ final class WebClient: @unchecked Sendable {
     channel.writeAndFlush(frame).whenComplete { _ in
       let (client, done) = then.value
       done()
-      // Writes end in order: what is left is no older than this one's end.
+      // Writes complete in order, so the remaining ones wait at most since this one's completion.
       let left = (client.oldestWrite?.count ?? 1) - 1
       client.oldestWrite = left > 0 ? (SessionTime.now, left) : nil
     }
   }
 
-  /// A page that takes nothing any more.
+  /// Closes the connection if the page has not taken anything for too long.
   func closeIfStuck() {
     guard let oldestWrite, SessionTime.now - oldestWrite.since > WebServer.patience else { return }
     channel.close(promise: nil)
@@ -201,12 +203,13 @@ final class WebClient: @unchecked Sendable {
     data.writeString(reason)
     let channel = channel
     channel.writeAndFlush(WebSocketFrame(fin: true, opcode: .connectionClose, data: data), promise: nil)
-    // The page closes it then. If what it still says were not read, the system would take back what was said to it.
+    // The page then closes the connection. Closing it here at once, with unread data from the page,
+    // would reset it before the page has read the close frame.
     channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
   }
 }
 
-/// What a page's WebSocket says (RFC 6455).
+/// Handles the WebSocket frames of a page (RFC 6455).
 final class WebSocketHandler: ChannelInboundHandler {
   typealias InboundIn = WebSocketFrame
 
@@ -223,7 +226,7 @@ final class WebSocketHandler: ChannelInboundHandler {
     guard client.mayTalk() else { return client.close(.policyViolation, "too many messages") }
     switch frame.opcode {
     case .text:
-      // Put together of pieces it is unmasked.
+      // A message that was assembled from fragments has already been unmasked.
       let bytes = Array(frame.unmaskedData.readableBytesView)
       guard WebSocketRules.isText(bytes) else {
         return client.close(.dataInconsistentWithMessage, "text is UTF-8")

@@ -2,28 +2,30 @@
 import Foundation
 import NIOCore
 
-/// A coded frame on its way to a page.
+/// A coded frame for a web page.
 struct WebFrame: Sendable {
-  /// Bytes before the frame itself, as `encoded` says.
+  /// The size of the message header in bytes; see `encoded`.
   static let headerSize = 28
-  /// What the first byte of a frame's message is: another layout has another.
+  /// The first byte of the message, which identifies this layout.
   static let kind: UInt8 = 1
 
-  /// Counted by the sender, modulo 2^32.
+  /// The sender's frame number modulo 2^32.
   var number: UInt32
-  /// Parameter sets come before its slices.
+  /// Whether it is a key frame, with its parameter sets before its slices.
   var isKeyFrame: Bool
-  /// When its picture was taken, and when it was whole here, in seconds of `SessionTime`; nil if that is not known.
+  /// The times of capture and of complete reception in seconds of `SessionTime`; the former is nil
+  /// if it is not known.
   var captured: Double?
   var arrived: Double
-  /// Mean of the slices' QP; nil if a slice cannot be read.
+  /// The mean of the slices' QP; nil if no slice header can be read.
   var qp: Double?
-  /// NAL units without start codes.
+  /// The NAL units without start codes.
   var units: [[UInt8]]
 
-  /// The message: a byte for its kind, one for flags (1: key frame), two that are 0, the number (32 bits), the times of
-  /// capture and of arrival (64-bit floating point, NaN if not known), the QP (32-bit floating point, NaN if not known), all
-  /// with the highest byte first; then the frame as a byte stream (H.264, Annex B).
+  /// The message: one byte for its kind, one for flags (1: key frame), two zero bytes, the frame
+  /// number (32 bits), the times of capture and of reception (64-bit floating point, NaN if not
+  /// known) and the QP (32-bit floating point, NaN if not known), all in big-endian order, followed
+  /// by the frame as a byte stream (H.264, annex B).
   var encoded: ByteBuffer {
     var buffer = ByteBufferAllocator().buffer(capacity: byteCount)
     buffer.writeInteger(Self.kind)
@@ -43,9 +45,10 @@ struct WebFrame: Sendable {
   var byteCount: Int { units.reduce(Self.headerSize) { $0 + 4 + $1.count } }
 }
 
-/// Requests for key frames, each a while after the one before: a second at first, twice as long each time.
+/// Limits how often key frames are requested. The least interval is one second and doubles with
+/// each request.
 struct KeyFramePace {
-  /// Seconds between two at the most.
+  /// The largest interval in seconds.
   let most: Double
   private var pause = WebGate.leastPause
   private var next = -Double.infinity
@@ -54,7 +57,8 @@ struct KeyFramePace {
 
   func mayAsk(at time: Double) -> Bool { time >= next }
 
-  /// - Returns: Whether one may be made, which is counted then.
+  /// Counts a request if one may be made.
+  /// - Returns: whether it may be made.
   mutating func take(at time: Double) -> Bool {
     guard mayAsk(at: time) else { return false }
     if time > next + 2 * most { pause = WebGate.leastPause }
@@ -64,27 +68,27 @@ struct KeyFramePace {
   }
 }
 
-/// What goes to one page, and what is left out for it. A browser that takes frames more slowly than they come gets none up
-/// to the next key frame; nothing waits here beyond these limits.
+/// Decides which frames are sent to one page. A browser that takes frames too slowly gets none
+/// until the next key frame, so that the queue stays within these limits.
 struct WebGate {
-  /// Frames and bytes that may be on their way to a page; a key frame alone may be larger.
+  /// The limits of frames and bytes in the queue to a page. A single key frame may be larger.
   static let mostFrames = 30
   static let mostBytes = 4 << 20
-  /// Seconds from the first request for a key frame because of a slow page to the next, and at most: one that never keeps up
-  /// is not to cost the others their picture.
+  /// The least and the largest interval in seconds between key frame requests for a slow page. The
+  /// limit protects the other pages' quality from a page that never keeps up.
   static let leastPause = 1.0
   static let mostPause = 16.0
 
-  /// Frames that are on their way.
+  /// The number of frames in the queue, and their bytes.
   private(set) var frames = 0
   private(set) var bytes = 0
-  /// Frames that were left out since there was no room.
+  /// The number of frames that were dropped for lack of room.
   private(set) var dropped = 0
-  /// No frame goes before the next key frame.
+  /// Whether frames are dropped until the next key frame.
   private(set) var isWaiting = true
   private var pace = KeyFramePace(most: mostPause)
 
-  /// Takes a frame, or leaves it out.
+  /// Decides whether to send a frame, and counts it.
   mutating func admits(isKeyFrame: Bool, bytes size: Int) -> Bool {
     let hasRoom = frames < Self.mostFrames && bytes + size <= Self.mostBytes || frames == 0
     guard hasRoom, isKeyFrame || !isWaiting else {
@@ -98,20 +102,23 @@ struct WebGate {
     return true
   }
 
-  /// A frame has gone to the system.
+  /// Notes that a frame has been written to the socket.
   mutating func leave(bytes size: Int) {
     frames = max(frames - 1, 0)
     bytes = max(bytes - size, 0)
   }
 
-  /// Whether a key frame is to be asked for, so that the page goes on.
-  /// - Parameter common: of all pages: one that comes again and again has a gate of its own each time.
+  /// Whether to request a key frame so that the page can continue.
+  /// - Parameters:
+  ///   - time: the time in seconds.
+  ///   - common: the pace of all pages together. A page that reconnects repeatedly has a new gate
+  ///     each time.
   mutating func wantsKeyFrame(at time: Double, _ common: inout KeyFramePace) -> Bool {
-    // There is room again.
+    // Requests wait until there is room again.
     guard isWaiting, frames == 0, pace.mayAsk(at: time), common.take(at: time) else { return false }
     return pace.take(at: time)
   }
 
-  /// The page begins anew, with the next key frame: its decoder lost its thread.
+  /// Makes the page wait for the next key frame, after an error of its decoder.
   mutating func restart() { isWaiting = true }
 }

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What a page says: a JSON object with a `type`. Anything else closes its connection.
+/// A message from a page: a JSON object with a `type`. Any other message closes the connection.
 enum WebMessage: Equatable, Sendable {
-  /// A key frame is asked for; `isLost`: since the page's decoder lost its thread, not by a person.
+  /// Requests a key frame. `isLost` is true if the page's decoder needs it, and false if the user
+  /// asked for it.
   case keyFrame(isLost: Bool)
-  /// This share of what is received is to be thrown away, 0 to `mostLoss`.
+  /// Asks to drop this fraction of received packets, 0 to `mostLoss`.
   case lose(Double)
-  /// Bits a second that the sender may send; nil is no limit.
+  /// Limits the sender's bit rate, in bits a second; nil removes the limit.
   case cap(Double?)
-  /// What time is it here? With the page's own time, in milliseconds, which comes back.
+  /// Asks for the session's time. The value is the page's time in milliseconds, which is returned
+  /// with the answer.
   case clock(Double)
-  /// What the page has shown.
+  /// Reports what the page has shown.
   case figures(Figures)
 
-  /// What a page says of itself: its word, and nobody else's.
+  /// The figures that a page reports about itself. They cannot be verified.
   struct Figures: Codable, Equatable, Sendable {
     var shown = 0
     var dropped = 0
-    /// Seconds from capture to canvas, of the last frames.
+    /// Percentiles of the recent delays from capture to canvas, in seconds.
     var delayP50: Double?
     var delayP95: Double?
   }
@@ -26,8 +28,9 @@ enum WebMessage: Equatable, Sendable {
   static let mostBytes = 1024
   static let mostLoss = 0.9
   static let rates = 20_000.0...1e9
-  /// Seconds from capture to canvas that can be: the clocks of page and program are known to some milliseconds, and a page
-  /// that has stood still may show what is old.
+  /// The delays from capture to canvas that are accepted, in seconds. The clocks of page and
+  /// program are synchronised to some milliseconds, and a page that was suspended may show old
+  /// frames.
   static let delays = -1.0...3600
 
   private struct Wire: Decodable {
@@ -42,7 +45,8 @@ enum WebMessage: Equatable, Sendable {
     var delayP95: Double?
   }
 
-  /// - Returns: nil if this is none of them.
+  /// Parses a message.
+  /// - Returns: nil if it is not valid.
   init?(_ bytes: [UInt8]) {
     guard bytes.count <= Self.mostBytes, let wire = try? JSONDecoder().decode(Wire.self, from: Data(bytes))
     else { return nil }
@@ -69,13 +73,14 @@ enum WebMessage: Equatable, Sendable {
   }
 }
 
-/// What pages ask of a session, kept until it asks: the newest of each kind, so that nothing piles up.
+/// What pages have asked of a session since it last checked. Only the latest request of each kind
+/// is kept.
 struct WebRequests: Equatable, Sendable {
   var wantsKeyFrame = false
-  /// Nil: nobody has said another one.
+  /// The fraction of packets to drop; nil if no page has set another one.
   var loss: Double?
   var cap: Cap?
-  /// No page is open any more: what they wished for goes with them.
+  /// Whether the last page has been closed, so that its settings are reset.
   var isDeserted = false
 
   enum Cap: Equatable, Sendable {
@@ -84,25 +89,27 @@ struct WebRequests: Equatable, Sendable {
   }
 }
 
-/// What the session is up to, for the charts: a JSON object that pages get four times a second.
+/// The state of the session for the charts. Pages get it as a JSON object four times a second.
 struct WebStatus: Encodable, Sendable {
   let type = "status"
   /// `waiting`, `open` or `ended`.
   var state: String
-  /// Seconds of `SessionTime`.
+  /// The time in seconds of `SessionTime`.
   var time: Double
-  /// Bits a second that came, and bits of repair among them.
+  /// The received bit rate in bits a second, and the part of it that repairs losses.
   var rate = 0.0
   var repairRate = 0.0
-  /// Share of packets lost lately, and round trip in seconds; nil if it is not known.
+  /// The recent fraction of lost packets, and the round trip time in seconds, which is nil if it is
+  /// not known.
   var loss = 0.0
   var roundTrip: Double?
-  /// Seconds from capture to decoded here.
+  /// The delay from capture to decoding in the program, in seconds.
   var delay: Double?
   var frames = 0
   var keyFrames = 0
   var requests = 0
-  /// What the buttons have done: the share that is thrown away, and the rate that the sender has agreed to.
+  /// The effect of the controls: the fraction of packets that is dropped, how many were dropped,
+  /// and the rate that the sender has agreed to, in bits a second.
   var thrownShare = 0.0
   var thrown = 0
   var cap: Double?

@@ -2,7 +2,7 @@
 import ArgumentParser
 import NIOCore
 
-/// Where `--web` serves its page.
+/// The options of the web page.
 struct WebOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -23,15 +23,17 @@ struct WebOptions: ParsableArguments {
     if webToken != nil, web == nil { throw ValidationError("--web-token is for --web.") }
   }
 
-  /// A page's name, and the address to listen at.
+  /// The endpoint as the user gave it, the address to listen on, and the secret.
   struct Place: Sendable {
     var endpoint: Endpoint
     var address: SocketAddress
     var token: WebToken
   }
 
-  /// - Parameter isInsecure: whether it was asked for that others may see it: the page goes over the network as it is, with
-  ///   the secret of its address. A key of the call's says nothing here.
+  /// The place of the page; nil without `--web`.
+  /// - Parameter isInsecure: whether the user permits that others can see the page. It is sent
+  ///   unencrypted, including the secret in its address, also if the call has a key.
+  /// - Throws: a `Failure` if the address is not local and `isInsecure` is false.
   func place(isInsecure: Bool) throws -> Place? {
     guard let web else { return nil }
     let address = try Endpoint(host: web.host ?? "127.0.0.1", port: web.port).resolve()
@@ -46,7 +48,7 @@ struct WebOptions: ParsableArguments {
 }
 
 extension WebServer {
-  /// What a person is told at the beginning.
+  /// Tells the user the page's address, and warns if others can reach it.
   static func announce(_ server: WebServer, at place: WebOptions.Place) {
     Console.note("Open \(server.url) in a browser")
     guard !place.address.isLoopback else { return }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The page that `--web` serves. It is part of the program: there is no file to lose, and nothing comes from elsewhere.
+/// The page that `--web` serves. It is part of the executable and loads nothing from elsewhere.
 enum WebPage {
-  /// - Parameter nonce: the response's policy allows scripts and styles with it alone.
+  /// The page's HTML.
+  /// - Parameter nonce: the value by which the content security policy allows the script and the
+  ///   style.
   static func text(nonce: String) -> String {
     """
     <!DOCTYPE html>

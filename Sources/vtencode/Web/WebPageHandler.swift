@@ -3,27 +3,27 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Answers one request over HTTP, and closes.
+/// Answers one HTTP request and closes the connection.
 final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// Where the WebSocket is.
+  /// The path of the WebSocket.
   static let socketPath = "/socket"
 
   private let hosts: WebHosts
   private let token: WebToken
   private var head: HTTPRequestHead?
   var isFull: () -> Bool = { false }
-  /// It has become a WebSocket.
+  /// Whether the connection has become a WebSocket.
   var isDone = false
 
   init(_ hosts: WebHosts, _ token: WebToken) { (self.hosts, self.token) = (hosts, token) }
 
   private static let noToken = "Open the address that vtencode has printed: it ends with a secret.\n"
 
-  /// Why no request with these headers is met; nil if it may be. Of two hosts, or two pages that a script is said to be of, one
-  /// could be checked and another one meant (RFC 9112, 3.2; RFC 6454, 7.3).
+  /// The error for a request with ambiguous headers; nil if there is none. With two `Host` or
+  /// `Origin` headers, one could be checked and the other one used (RFC 9112, 3.2; RFC 6454, 7.3).
   private static func refusal(of headers: HTTPHeaders) -> (HTTPResponseStatus, String)? {
     guard headers["Host"].count == 1 else { return (.badRequest, "A request has one header Host.\n") }
     guard headers["Origin"].count <= 1 else {
@@ -32,7 +32,7 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
     return nil
   }
 
-  /// Why a request to become a WebSocket is not met; nil if it is.
+  /// The error for a request of a WebSocket; nil if it is accepted.
   static func refusal(
     ofSocket head: HTTPRequestHead, hosts: WebHosts, token: WebToken, isFull: Bool
   ) -> (HTTPResponseStatus, String)? {
@@ -55,7 +55,7 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
     case .head(let head):
       guard self.head == nil else { return }
       self.head = head
-      // Nothing here takes a body.
+      // No request here has a body that is read.
       answer(head, context)
     case .body, .end: break
     }
@@ -73,7 +73,8 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
     case "/":
       guard token.isIn(head.uri) else { return send(context, head, .forbidden, Self.noToken) }
       let nonce = Data((0..<16).map { _ in UInt8.random(in: 0...255) }).base64EncodedString()
-      // Nothing from elsewhere, nothing to elsewhere, and in nobody's frame.
+      // Allows no content from elsewhere, no connection to elsewhere, and no embedding in another
+      // page.
       let policy =
         "default-src 'none'; script-src 'nonce-\(nonce)'; style-src 'nonce-\(nonce)'; connect-src 'self'; "
         + "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -112,8 +113,8 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
     context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
   }
 
-  // What is no HTTP has been answered, and what is no proper upgrade comes as a request. Nothing follows: if what is still
-  // on its way here were not read, the system would take back the answer.
+  // NIO has answered what is not HTTP, and passes improper upgrades on as requests. The connection
+  // is closed later: closing it with unread data would reset it before the answer is read.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     let channel = context.channel
     channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension WebPage {
-  /// Takes messages as `WebFrame` and `WebStatus` lay them out, and says what `WebMessage` reads. `figures` is for whoever
-  /// measures the page from outside.
+  /// The page's script. It reads messages as `WebFrame` and `WebStatus` define them, and sends
+  /// those that `WebMessage` reads. `window.figures` is for tests that observe the page.
   static let script = #"""
 
     'use strict';

@@ -6,15 +6,16 @@ import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
 
-/// Shows a session's frames in browsers: one page over HTTP, and frames, figures and buttons over a WebSocket. It has a thread
-/// of its own; whatever pages do, the session goes on.
+/// Shows a session's frames in browsers: a page over HTTP, and frames, figures and controls over a
+/// WebSocket. It has a thread of its own, so that slow pages do not delay the session.
 final class WebServer: @unchecked Sendable {
-  // Sendable: `lock` guards what the session's thread sees; the rest belongs to the event loop.
+  // Sendable: `lock` guards what the session's thread uses; the rest belongs to the event loop.
 
-  /// Pages that are shown frames, and connections in all: each has a limit on what it may hold.
+  /// The largest numbers of pages and of connections. The memory of each connection is limited too.
   static let mostClients = 8
   static let mostConnections = 64
-  /// Seconds in which a connection becomes a WebSocket or has its answer, and in which a page takes a frame.
+  /// The time in seconds within which a connection must become a WebSocket or have its answer, and
+  /// within which a page must take a frame.
   static let patience = 10.0
 
   private let group: MultiThreadedEventLoopGroup
@@ -24,7 +25,8 @@ final class WebServer: @unchecked Sendable {
   private let lock = Lock()
   private var requests = WebRequests()
   private var figures: WebMessage.Figures?
-  /// Frames that were given to pages: none can have shown more.
+  /// The number of frames sent to pages, which limits the number that a page can claim to have
+  /// shown.
   private var frameCount = 0
   private var dropped = 0
   private var clientCount = 0
@@ -32,11 +34,13 @@ final class WebServer: @unchecked Sendable {
 
   /// Opens the port.
   /// - Parameters:
-  ///   - endpoint: as it was given, for its name.
-  ///   - token: what a page's address must have.
-  ///   - patience: seconds in which a connection becomes a WebSocket or has its answer.
-  ///   - wake: called from the server's thread when a page asks for something.
-  /// - Throws: A `Failure` that says what to do, if the port cannot be had.
+  ///   - endpoint: the endpoint as the user gave it, whose host name requests may use.
+  ///   - address: the address to listen on.
+  ///   - token: the secret in the page's address.
+  ///   - patience: the time in seconds within which a connection must become a WebSocket or have
+  ///     its answer.
+  ///   - wake: is called on the server's thread when a page asks for something.
+  /// - Throws: a `Failure` with advice if the port cannot be opened.
   init(
     _ endpoint: Endpoint, at address: SocketAddress, token: WebToken, patience: Double = WebServer.patience,
     wake: @escaping @Sendable () -> Void
@@ -66,7 +70,7 @@ final class WebServer: @unchecked Sendable {
     try channel.eventLoop.submit { clients.server = self }.wait()
   }
 
-  /// Where a person finds the page.
+  /// The page's address for the user.
   var url: String {
     let port = channel.localAddress?.port ?? 0
     guard let address = channel.localAddress?.ipAddress, address != "0.0.0.0", address != "::" else {
@@ -77,13 +81,13 @@ final class WebServer: @unchecked Sendable {
 
   // MARK: - From the session's thread
 
-  /// Gives a frame to all pages; those that are behind go without.
+  /// Sends a frame to all pages, except those that are too slow.
   func show(_ frame: WebFrame) {
     lock.withLock { frameCount += 1 }
     channel.eventLoop.execute { [self] in clients.send(frame, on: channel.eventLoop) }
   }
 
-  /// Tells all pages how it stands.
+  /// Sends a status message to all pages.
   func tell(_ status: WebStatus) {
     var status = status
     status.clients = lock.withLock { clientCount }
@@ -91,7 +95,7 @@ final class WebServer: @unchecked Sendable {
     channel.eventLoop.execute { [self] in clients.send(text) }
   }
 
-  /// What pages have asked for since the last time.
+  /// Returns and clears what pages have asked for.
   func takeRequests() -> WebRequests {
     lock.withLock {
       defer { requests = WebRequests() }
@@ -99,13 +103,14 @@ final class WebServer: @unchecked Sendable {
     }
   }
 
-  /// What the page that spoke last says it has shown, as far as that can be, and the frames that were left out for slow ones.
+  /// The figures that a page reported last, limited to what is possible, and the number of frames
+  /// dropped for slow pages.
   var result: (figures: WebMessage.Figures?, dropped: Int) { lock.withLock { (figures, dropped) } }
 
-  /// Pages that are open.
+  /// The number of open pages.
   var pageCount: Int { lock.withLock { clientCount } }
 
-  /// Ends, whatever pages do.
+  /// Closes all connections and stops the thread, without waiting for the pages.
   func close() {
     channel.eventLoop.execute { [self] in
       clients.closeAll()
@@ -128,7 +133,7 @@ final class WebServer: @unchecked Sendable {
     if hasLeft { wake() }
   }
 
-  /// A page has asked for something.
+  /// Takes a message from a page.
   func take(_ message: WebMessage) {
     let isRequest = lock.withLock {
       switch message {
@@ -148,14 +153,16 @@ final class WebServer: @unchecked Sendable {
   }
 }
 
-/// Whose name a page may be asked for by. A page elsewhere can have its own name point here (DNS rebinding), and would be
-/// of the same origin then: names count, not addresses. Ports do not: they may be forwarded.
+/// Checks the host names by which requests address the server. Another site can make its own name
+/// resolve to this machine (DNS rebinding), and its scripts would then have the same origin as the
+/// page. Names are therefore checked; ports are not, because they may be forwarded.
 struct WebHosts: Sendable {
   private let name: String?
 
   init(_ endpoint: Endpoint) { name = endpoint.host?.lowercased() }
 
-  /// - Parameter host: the header `Host`.
+  /// Whether a request may use this host.
+  /// - Parameter host: the value of the header `Host`.
   func allows(host: String?) -> Bool {
     guard let host = host?.lowercased(), !host.isEmpty, host.utf8.count < 300 else { return false }
     var bare = host[...]
@@ -166,14 +173,15 @@ struct WebHosts: Sendable {
       bare = bare[..<colon]
     }
     if bare == "localhost" || bare[...] == name?[...] { return true }
-    // An address is nobody's name.
+    // A numeric address cannot be another site's name.
     return (try? SocketAddress(ipAddress: String(bare), port: 0)) != nil
   }
 
-  /// A browser says in `Origin` which page a script is of: it must be the one that came from here.
+  /// Whether the page that a script belongs to, according to the header `Origin`, is the one served
+  /// here.
   func allows(origin: String?, host: String?) -> Bool {
     guard let origin = origin?.lowercased(), let host = host?.lowercased() else { return false }
-    // Behind a proxy that speaks TLS it is https.
+    // It is https behind a TLS proxy.
     return origin == "http://\(host)" || origin == "https://\(host)"
   }
 }

@@ -4,7 +4,8 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 
-/// What RFC 6455 asks of each frame that a browser sends, before pieces are put together: then nothing is seen of it any more.
+/// Checks the rules of RFC 6455 for each frame from a browser. It comes before the aggregation of
+/// fragments, which hides them.
 final class WebSocketRules: ChannelInboundHandler {
   typealias InboundIn = WebSocketFrame
   typealias InboundOut = WebSocketFrame
@@ -13,7 +14,7 @@ final class WebSocketRules: ChannelInboundHandler {
     .continuation, .text, .binary, .connectionClose, .ping, .pong,
   ]
   private let client: WebClient
-  /// A message has begun whose last piece has not come.
+  /// Whether a fragmented message has begun and is not complete.
   private var isInPieces = false
 
   init(_ client: WebClient) { self.client = client }
@@ -26,8 +27,8 @@ final class WebSocketRules: ChannelInboundHandler {
     context.fireChannelRead(data)
   }
 
-  /// The pieces of a message follow one another, with nothing but control frames between them; a piece that goes on with
-  /// nothing is none (5.4).
+  /// Checks the order of fragments: only control frames may come between the fragments of a
+  /// message, and a continuation needs a message that has begun (5.4).
   private func isInOrder(_ frame: WebSocketFrame) -> Bool {
     switch frame.opcode {
     case .continuation:
@@ -41,24 +42,26 @@ final class WebSocketRules: ChannelInboundHandler {
     return true
   }
 
-  /// Clients mask what they send (5.1); no extension was agreed upon, and no other opcode means anything (5.2).
+  /// Whether a frame is not masked (5.1), or has a reserved bit or an unknown opcode; no extension
+  /// is negotiated (5.2).
   private static func isBroken(_ frame: WebSocketFrame) -> Bool {
     frame.maskKey == nil || frame.rsv1 || frame.rsv2 || frame.rsv3 || !opcodes.contains(frame.opcode)
   }
 
-  /// Whether bytes are UTF-8, as those of text and of a reason to close are (5.6, 8.1).
+  /// Whether bytes are valid UTF-8, as required for text messages and close reasons (5.6, 8.1).
   static func isText(_ bytes: some Sequence<UInt8>) -> Bool {
     String(validating: bytes, as: UTF8.self) != nil
   }
 
-  /// The code that answers a page's own end of the connection: the same, or what is wrong with it (5.5.1, 7.4).
-  /// - Parameter payload: Nothing, or a code and a reason.
+  /// The close code that answers a page's close frame: the same code, or the error that it contains
+  /// (5.5.1, 7.4).
+  /// - Parameter payload: empty, or a code and a reason.
   static func answer(toClose payload: ByteBuffer) -> WebSocketErrorCode {
     var payload = payload
     guard payload.readableBytes > 0 else { return .normalClosure }
     guard let number = payload.readInteger(as: UInt16.self) else { return .protocolError }
     switch number {
-    // Those that are registered and may be sent, and those for libraries and programs (7.4.2).
+    // The registered codes that may be sent, and the ranges for libraries and applications (7.4.2).
     case 1000...1003, 1007...1014, 3000...4999: break
     default: return .protocolError
     }
@@ -66,7 +69,7 @@ final class WebSocketRules: ChannelInboundHandler {
     return WebSocketErrorCode(codeNumber: Int(number))
   }
 
-  /// The code for what the decoder, or what puts pieces together, has refused (7.4.1).
+  /// The close code for an error of the frame decoder or of the aggregation (7.4.1).
   static func answer(to error: any Error) -> WebSocketErrorCode {
     switch error {
     case NIOWebSocketError.invalidFrameLength: .messageTooLarge
@@ -76,7 +79,7 @@ final class WebSocketRules: ChannelInboundHandler {
     }
   }
 
-  /// Whether a request to become a WebSocket has a key: 16 bytes in Base64 (4.1).
+  /// Whether an upgrade request has a key: 16 bytes in Base64 (4.1).
   static func hasKey(_ headers: HTTPHeaders) -> Bool {
     headers.first(name: "Sec-WebSocket-Key").flatMap { Data(base64Encoded: $0) }?.count == 16
   }

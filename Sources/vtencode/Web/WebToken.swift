@@ -2,17 +2,18 @@
 import ArgumentParser
 import NIOHTTP1
 
-/// The secret in a page's address: who does not have it is shown nothing. Names and `Origin` keep other pages of a browser
-/// out, this keeps out other users and programs of the machine, and of the network where the page is open to it.
+/// The secret in the page's address. The checks of names and `Origin` protect against other pages
+/// in a browser; the secret protects against other users and programs of the machine, and of the
+/// network if the page is open to it.
 struct WebToken: ExpressibleByArgument, Equatable, Sendable {
   static let lengths = 16...128
-  /// What is to be said of something else.
+  /// The text behind an argument that is no secret.
   static let advice =
     "it takes \(lengths.lowerBound) to \(lengths.upperBound) letters (a to z, A to Z), digits, - and _; leave it out for a "
     + "random one"
   let text: String
 
-  /// Random, of 128 bits.
+  /// A random secret of 128 bits.
   init() {
     var random = SystemRandomNumberGenerator()
     text = (0..<16).map { _ in
@@ -21,7 +22,8 @@ struct WebToken: ExpressibleByArgument, Equatable, Sendable {
     }.joined()
   }
 
-  /// - Parameter argument: what stands in an address without being written in another way (RFC 3986, 2.3).
+  /// - Parameter argument: letters, digits, `-` and `_`, which need no escaping in an address (RFC
+  ///   3986, 2.3).
   init?(argument: String) {
     let isAllowed = argument.utf8.allSatisfy {
       switch $0 {
@@ -35,10 +37,11 @@ struct WebToken: ExpressibleByArgument, Equatable, Sendable {
     text = argument
   }
 
-  /// What is behind an address's path.
+  /// The query of the page's address.
   var query: String { "?token=\(text)" }
 
-  /// Whether a request's target has it. It takes as long wherever they differ: nothing is told of where.
+  /// Whether a request's target contains the secret. The time of the comparison does not depend on
+  /// where they differ.
   func isIn(_ target: String) -> Bool {
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2 else { return false }
@@ -50,7 +53,7 @@ struct WebToken: ExpressibleByArgument, Equatable, Sendable {
     return difference == 0
   }
 
-  /// A request's target without what is behind the path.
+  /// The path of a request's target, without the query.
   static func path(_ target: String) -> Substring {
     target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
   }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// Datagrams on their way to a socket, in the order in which they were put here, from any threads. Who puts some in under a
-/// lock of its own waits for nothing; one thread at a time sends, and takes along what others put in meanwhile.
+/// A queue of datagrams to a socket, filled by any threads and sent in order. `put` does not block,
+/// so it may be called under a lock; one thread at a time sends, including what others put in
+/// meanwhile.
 final class DatagramOutbox: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards the mutable state.
   typealias Datagram = (bytes: [UInt8], path: DatagramPath)
 
-  /// Datagrams that may wait while the system takes none; what is more is lost, as on the way.
+  /// The number of datagrams that may wait; further ones are dropped.
   static let capacity = 2048
   private let lock = Lock()
   private var waiting: [Datagram] = []
@@ -22,7 +23,7 @@ final class DatagramOutbox: @unchecked Sendable {
     }
   }
 
-  /// Sends what waits; returns at once if another thread does.
+  /// Sends the waiting datagrams. It returns immediately if another thread is sending.
   func drain(_ send: (Datagram) -> Void) {
     var mayGo = lock.withLock {
       defer { isSending = true }

@@ -2,10 +2,10 @@
 import Foundation
 import NIOCore
 
-/// Where a datagram came from, and which of this machine's addresses it came to.
+/// The remote address of a datagram, and the address of this machine that it was sent to.
 struct DatagramPath: Sendable {
   var remote: SocketAddress
-  /// Nil leaves the choice to the system.
+  /// The local address; nil lets the system choose.
   var local: NIOPacketInfo?
 
   init(remote: SocketAddress, local: NIOPacketInfo? = nil) {
@@ -14,14 +14,15 @@ struct DatagramPath: Sendable {
   }
 }
 
-/// The sending side of a UDP socket, for any thread. SwiftNIO's own closes the socket at an error of any kind, and cannot
-/// choose the address that a datagram comes from.
+/// Sends datagrams through a UDP socket, from any thread. SwiftNIO's own channel closes the socket
+/// after any error, and cannot choose the source address of a datagram.
 struct DatagramOutlet: ~Copyable {
   private let descriptor: CInt
-  /// Milliseconds to wait for room at most.
+  /// How long to wait for room in the socket, in milliseconds.
   static let patience = 20
 
-  /// - Parameter socket: stays the caller's.
+  /// - Parameter socket: the descriptor, which is duplicated and stays the caller's.
+  /// - Throws: a `Failure` if it cannot be duplicated.
   init(_ socket: CInt) throws {
     descriptor = fcntl(socket, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { throw Failure("too many files are open") }
@@ -29,8 +30,12 @@ struct DatagramOutlet: ~Copyable {
 
   deinit { Foundation.close(descriptor) }
 
-  /// - Parameter patience: milliseconds to wait for room.
-  /// - Returns: The system's error, if there was one.
+  /// Sends a datagram.
+  /// - Parameters:
+  ///   - packet: its bytes.
+  ///   - path: the remote address, and the local one to send from.
+  ///   - patience: how long to wait for room, in milliseconds.
+  /// - Returns: the system's error number; nil if it was sent.
   borrowing func send(_ packet: [UInt8], to path: DatagramPath, patience: Int = patience) -> Int32? {
     let code = attempt(packet, to: path)
     guard code == EAGAIN || code == EWOULDBLOCK || code == ENOBUFS else { return code }
@@ -66,13 +71,13 @@ struct DatagramOutlet: ~Copyable {
   }
 }
 
-/// The ancillary data that chooses the address which a datagram is sent from (ip(7), ipv6(7)).
+/// The ancillary data that chooses the source address of a datagram (ip(7), ipv6(7)).
 private struct PacketSource {
   private(set) var bytes: [UInt8] = []
 
   init(_ path: DatagramPath) {
     guard let local = path.local else { return }
-    // A local address of a link alone needs the link; for others routes decide.
+    // A link-local address needs the interface; for other addresses the routing table selects it.
     switch local.destinationAddress {
     case .v4(let address) where path.remote.protocol == .inet:
       var info = in_pktinfo()
@@ -80,7 +85,7 @@ private struct PacketSource {
       append(level: Int32(IPPROTO_IP), kind: IP_PKTINFO, Self.raw(info))
     case .v6(let address) where path.remote.protocol == .inet6:
       let link = local.destinationAddress.isLinkLocal ? UInt32(local.interfaceIndex) : 0
-      // What C calls in6_pktinfo.
+      // The layout of C's in6_pktinfo.
       append(
         level: Int32(IPPROTO_IPV6), kind: IPV6_PKTINFO,
         Self.raw(address.address.sin6_addr) + Self.raw(link))
@@ -90,7 +95,7 @@ private struct PacketSource {
 
   private static func raw<Value>(_ value: Value) -> [UInt8] { withUnsafeBytes(of: value) { Array($0) } }
 
-  /// A header, what it is of, and room to the next multiple of its alignment.
+  /// Appends a control message: its header, its data, and padding to its alignment.
   private mutating func append(level: Int32, kind: Int32, _ info: [UInt8]) {
     var header = cmsghdr()
     header.cmsg_len = MemoryLayout<cmsghdr>.size + info.count

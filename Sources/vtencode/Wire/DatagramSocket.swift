@@ -4,12 +4,13 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// A UDP socket with a thread of its own, which stamps what comes with its time.
+/// A UDP socket with a thread of its own, which records the time of arrival of each datagram.
 final class DatagramSocket: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
-  /// Bytes that a datagram may have; what is longer is cut by the system, and is no packet any more.
+  // Sendable: `lock` guards the mutable state.
+  /// The largest datagram in bytes. The system truncates larger ones, which are then invalid.
   private static let mostBytes = 2048
-  /// The system's memory for datagrams that wait: a key frame comes at once.
+  /// The size in bytes of the system's receive buffer, which has to hold a key frame that arrives
+  /// at once.
   private static let systemBuffer = 1 << 20
 
   private let group: MultiThreadedEventLoopGroup
@@ -20,7 +21,12 @@ final class DatagramSocket: @unchecked Sendable {
   private var code: Int32?
   private var taken = 0
 
-  /// - Parameter handler: called on the socket's thread for each datagram.
+  /// Opens and binds the socket.
+  /// - Parameters:
+  ///   - address: the address to bind to.
+  ///   - handler: is called on the socket's thread with the path, the bytes and the time of arrival
+  ///     of each datagram.
+  /// - Throws: a `Failure` with advice if the port cannot be opened.
   init(
     _ address: SocketAddress, handler: @escaping @Sendable (DatagramPath, [UInt8], Double) -> Void
   ) throws {
@@ -37,7 +43,7 @@ final class DatagramSocket: @unchecked Sendable {
         .channelOption(.socketOption(.so_rcvbuf), value: Self.systemBuffer)
         .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.mostBytes))
         .channelOption(.maxMessagesPerRead, value: 64)
-        // Who has several addresses answers from the one that was asked.
+        // A machine with several addresses answers from the one that it was addressed by.
         .channelOption(.receivePacketInfo, value: true)
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
@@ -64,7 +70,7 @@ final class DatagramSocket: @unchecked Sendable {
     return descriptor
   }
 
-  /// What is to be done about a port that cannot be had.
+  /// The error for a port that cannot be opened, with advice.
   static func failure(_ code: Int32, _ address: SocketAddress) -> Failure {
     let port = address.port ?? 0
     switch code {
@@ -78,13 +84,13 @@ final class DatagramSocket: @unchecked Sendable {
 
   var port: Int { channel.localAddress?.port ?? 0 }
 
-  /// The system's word on what was sent last, if that could not be. The next may go: addresses, routes and neighbours come
-  /// and go while a call lasts.
+  /// The error number of the last datagram that was sent; nil if it was sent successfully. The next
+  /// one may succeed, because addresses, routes and neighbours change during a call.
   var lastError: Int32? { lock.withLock { code } }
-  /// Datagrams that the system took.
+  /// The number of datagrams that the system accepted.
   var takenCount: Int { lock.withLock { taken } }
 
-  /// Sends datagrams in order. What the system does not take is lost, as on the way.
+  /// Sends datagrams in order. Datagrams that the system does not accept are lost.
   func send(_ packets: [[UInt8]], to path: DatagramPath) {
     for packet in packets {
       note(outlet.send(packet, to: path))
@@ -98,11 +104,11 @@ final class DatagramSocket: @unchecked Sendable {
     }
   }
 
-  /// Puts a datagram behind those that wait to be sent; never waits. `flush` sends them.
+  /// Appends a datagram to those that `flush` sends, without blocking.
   func enqueue(_ packet: [UInt8], to path: DatagramPath) { outbox.put(packet, to: path) }
 
-  /// Sends what waits, in order, from any thread. An interface that takes nothing holds it for as long as one datagram may
-  /// wait, however many there are: the others are lost, as on the way.
+  /// Sends the waiting datagrams in order; it may be called from any thread. It waits for room at
+  /// most as long as for one datagram, however many there are; the remaining ones are lost.
   func flush() {
     var patience = DatagramOutlet.patience
     outbox.drain { datagram in
@@ -113,14 +119,14 @@ final class DatagramSocket: @unchecked Sendable {
     }
   }
 
-  /// Calls an action every few milliseconds on the socket's thread.
+  /// Calls an action periodically on the socket's thread.
   func every(milliseconds: Int64, _ action: @escaping @Sendable () -> Void) {
     channel.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(milliseconds)) { _ in
       action()
     }
   }
 
-  /// Ends, whatever goes on.
+  /// Closes the socket and stops its thread.
   func close() {
     channel.eventLoop.execute { [channel] in channel.close(promise: nil) }
     try? channel.closeFuture.wait()
@@ -141,6 +147,6 @@ private final class DatagramHandler: ChannelInboundHandler {
     handler(path, Array(envelope.data.readableBytesView), SessionTime.now)
   }
 
-  // A datagram that could not be delivered (ICMP) says so here; the next may be.
+  // Ignores the error for a datagram that could not be delivered (ICMP); the next one may be.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {}
 }

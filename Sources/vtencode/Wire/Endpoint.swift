@@ -3,13 +3,14 @@ import ArgumentParser
 import Foundation
 import NIOCore
 
-/// A host and a port, as people write them: `192.168.1.5:5004`, `[::1]:5004`, `pc.local:5004`; to listen, also `5004`.
+/// A host and a port, such as `192.168.1.5:5004`, `[::1]:5004` or `pc.local:5004`; for listening
+/// also a port alone.
 struct Endpoint: ExpressibleByArgument, Equatable, Sendable {
-  /// Nil listens where that is safe.
+  /// The host; nil, for listening, means a default address.
   var host: String?
   var port: Int
 
-  /// What is to be said of something else.
+  /// The text behind an argument that is no endpoint.
   static let advice =
     "it takes a port from 1 to 65535, with a host before it if need be: 5004, pc.local:5004, [::1]:5004 (an address with "
     + "colons in brackets)"
@@ -27,7 +28,7 @@ struct Endpoint: ExpressibleByArgument, Equatable, Sendable {
       if name.first == "[", name.last == "]" {
         name = name.dropFirst().dropLast()
       } else if name.contains(":") {
-        // Where an address with colons ends cannot be told.
+        // It is ambiguous where an address with colons ends.
         return nil
       }
       guard !name.isEmpty else { return nil }
@@ -44,12 +45,14 @@ struct Endpoint: ExpressibleByArgument, Equatable, Sendable {
     return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 
-  /// Asks the system for the host's address.
+  /// Resolves the host's address.
+  /// - Throws: a `Failure` if there is no such host, or an address lacks its interface.
   func resolve() throws -> SocketAddress {
     var name = host ?? "127.0.0.1"
-    // Where the system's first address of it is that of IPv6, a receiver on the usual one would not be met.
+    // The system may resolve localhost to an IPv6 address first, on which a receiver with the
+    // default address does not listen.
     if name == "localhost" { name = "127.0.0.1" }
-    // An address as it is, with its link (%eth0), whether or not the system can look up names.
+    // A numeric address, with its interface (%eth0) if it has one, needs no name resolution.
     if let address = try? SocketAddress(ipAddress: name, port: port) {
       if address.isLinkLocal, case .v6(let bare) = address, bare.address.sin6_scope_id == 0 {
         throw Failure(
@@ -66,7 +69,7 @@ struct Endpoint: ExpressibleByArgument, Equatable, Sendable {
 }
 
 extension SocketAddress {
-  /// On this machine.
+  /// Whether it is a loopback address.
   var isLoopback: Bool {
     switch self {
     case .v4(let address): return UInt32(bigEndian: address.address.sin_addr.s_addr) >> 24 == 127
@@ -75,7 +78,7 @@ extension SocketAddress {
     }
   }
 
-  /// The same address at the next port; nil if there is none.
+  /// The same address with the next port; nil if there is none.
   var nextPort: SocketAddress? {
     guard let port, port < 65_535 else { return nil }
     var next = self
@@ -83,14 +86,14 @@ extension SocketAddress {
     return next
   }
 
-  /// Of one link alone (RFC 4291, 2.5.6).
+  /// Whether it is an IPv6 link-local address (RFC 4291, 2.5.6).
   var isLinkLocal: Bool {
     guard case .v6(let address) = self else { return false }
     let bytes = withUnsafeBytes(of: address.address.sin6_addr) { ($0[0], $0[1]) }
     return bytes.0 == 0xFE && bytes.1 & 0xC0 == 0x80
   }
 
-  /// The address as people write it, with the link that it is of: `[fe80::1%eth0]:5004`.
+  /// The address as text, with the interface of a link-local one, such as `[fe80::1%eth0]:5004`.
   var text: String {
     var host = ipAddress
     if case .v6(let address) = self, address.address.sin6_scope_id != 0 {

@@ -3,14 +3,15 @@ import Foundation
 
 /// A file whose first line is a key.
 enum KeyFile {
-  /// A key has 64 characters: whatever is longer than this is another file.
+  /// The largest file that is read, in bytes. A key has 64 characters.
   static let mostBytes = 4096
 
-  /// Reads the first line of a file that its owner alone can read.
+  /// Reads the first line of a file that only its owner can access.
   ///
-  /// What is checked is what is read, the descriptor that was opened, since a name may be given to something else in between;
-  /// and it is opened so that nothing waits for the other end of a pipe or for a device.
-  /// - Throws: A `Failure` that says what to do where the file cannot be read, is none, is too large, or is not the user's alone.
+  /// The checks apply to the opened descriptor, since the path may be replaced between a check and
+  /// the opening. The file is opened without blocking on a pipe or a device.
+  /// - Throws: a `Failure` with advice if the file cannot be read, is no regular file, is too
+  ///   large, or is accessible to others.
   static func firstLine(of path: String) throws -> String {
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
     guard descriptor >= 0 else { throw failure(path, system: errno) }
@@ -32,7 +33,7 @@ enum KeyFile {
     return text.split(whereSeparator: \.isNewline).first.map { $0.trimmingCharacters(in: .whitespaces) } ?? ""
   }
 
-  /// A key that others can read, or change, is not the user's alone: refused, as ssh does with its own.
+  /// Refuses a key that others can read or change, as ssh does.
   private static func checkRights(_ status: stat, _ path: String) throws {
     let others = status.st_mode & (S_IRWXG | S_IRWXO)
     guard others == 0 else {
@@ -68,7 +69,7 @@ enum KeyFile {
   }
 
   private static func failure(_ path: String, system code: Int32) -> Failure {
-    // How the system says that a name is a socket's.
+    // ENXIO is the error of opening a socket.
     let reason = code == ENXIO ? "it is no regular file" : String(cString: strerror(code)).lowercased()
     return Failure("cannot read the key from '\(path)': \(reason)")
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What goes on right now: a line that redraws itself on a terminal, one every few seconds elsewhere.
+/// Shows the current state of a call: a line that is redrawn on a terminal, or a line every five
+/// seconds elsewhere.
 struct LiveLine {
   private let isTerminal = Console.standardErrorIsTerminal
   private let isQuiet: Bool
@@ -27,17 +28,18 @@ struct LiveLine {
   }
 }
 
-/// Counts bits in the second that has just passed.
+/// Measures a rate over the last second.
 struct RateMeter {
   private var samples: [(time: Double, count: Int)] = []
 
-  /// - Parameter count: all that there has been.
+  /// - Parameter count: the total so far.
+  /// - Parameter time: the time in seconds.
   mutating func add(_ count: Int, at time: Double) {
     samples.append((time, count))
     while samples.count > 2, samples[1].time <= time - 1 { samples.removeFirst() }
   }
 
-  /// A second.
+  /// The increase of the count per second.
   var rate: Double {
     guard let first = samples.first, let last = samples.last, last.time > first.time else { return 0 }
     return Double(last.count - first.count) / (last.time - first.time)

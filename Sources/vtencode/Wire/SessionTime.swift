@@ -3,19 +3,20 @@ import CoreFoundation
 import Foundation
 import RealTimeTransport
 
-/// The time of real sessions: seconds since this process asked first, on a clock that nobody sets.
+/// The time of a real session, in seconds since its first use in this process, by a monotonic
+/// clock.
 enum SessionTime {
   private static let origin = DispatchTime.now().uptimeNanoseconds
-  /// From 1900 to 1970.
+  /// The seconds from 1900, where NTP time begins, to 1970.
   private static let epoch = 2_208_988_800.0
 
   static var now: Double {
-    // Made before the clock is read, the first time.
+    // Initialises the origin before the clock is read.
     let origin = origin
     return Double(DispatchTime.now().uptimeNanoseconds - origin) * 1e-9
   }
 
-  /// What others see: the time of day, as it was when the session began.
+  /// The clock for peers: the time of day, taken once when the session begins.
   static let clock: MediaClock = {
     let elapsed = SessionTime.now
     return MediaClock(start: Date().timeIntervalSince1970 + epoch - elapsed)
@@ -28,9 +29,9 @@ enum SessionTime {
 }
 
 extension MonotonicCondition {
-  /// As `wait(until:)`, up to a time of the session.
-  /// - Parameter end: in seconds of `SessionTime`.
-  /// - Returns: False if that has come.
+  /// Waits like `wait(until:)`, with a time of `SessionTime`.
+  /// - Parameter end: the time in seconds.
+  /// - Returns: false if the time has come.
   func wait(untilSessionTime end: Double) -> Bool {
     wait(until: MonotonicCondition.now + (end - SessionTime.now))
   }

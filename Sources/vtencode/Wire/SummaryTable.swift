@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The figures at the end of a session: lines for a person, an object for a program.
+/// The summary of a session, as text and as a JSON object.
 struct SummaryTable {
   var title: String
   private var rows: [(name: String, value: String)] = []
@@ -13,7 +13,7 @@ struct SummaryTable {
   mutating func figure(_ name: String, _ value: Double?) { figures[name] = value }
   mutating func figure(_ name: String, _ value: Int) { figures[name] = Double(value) }
 
-  /// Adds another's, whose figures are named after the receiver.
+  /// Appends another summary. Its figures get the prefix `receiver`.
   mutating func append(_ other: SummaryTable) {
     rows += other.rows
     for (name, value) in other.figures {

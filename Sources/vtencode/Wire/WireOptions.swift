@@ -5,7 +5,7 @@ import NIOCore
 import RealTimeSecurity
 import RealTimeTransport
 
-/// What `send` and `receive` have in common.
+/// The options that `send` and `receive` share.
 struct WireOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -42,7 +42,8 @@ struct WireOptions: ParsableArguments {
     }
   }
 
-  /// Nil is a session in the clear.
+  /// The shared secret from the options; nil for an unencrypted session.
+  /// - Throws: a `Failure` if the key is malformed or cannot be read.
   func sharedSecret() throws -> (any SharedSecret)? {
     do {
       if let key { return try PresharedKey(text: key) }
@@ -60,7 +61,8 @@ struct WireOptions: ParsableArguments {
     }
   }
 
-  /// Without a key nothing leaves this machine unless that was asked for.
+  /// Checks that a session without a key stays on this machine, unless the user permits otherwise.
+  /// - Throws: a `Failure` with advice if it does not.
   func check(_ address: SocketAddress, isSecured: Bool) throws {
     guard !isSecured, !insecure, !address.isLoopback else { return }
     throw Failure(
