@@ -87,7 +87,8 @@ enum Main {
       distance(near, word) <= max(word.count / 2, 2)
       ? "did you mean vtencode \(near)?"
       : FileManager.default.fileExists(atPath: word)
-        ? "to encode a movie: vtencode transcoding '\(word)'" : "it knows \(names.joined(separator: ", "))"
+        ? "to encode a movie: vtencode transcoding '\(word)'"
+        : "the subcommands are \(names.joined(separator: ", "))"
     throw Failure("'\(word)' is no subcommand; \(hint)", status: 64)
   }
 
@@ -155,10 +156,11 @@ struct VTEncode: AsyncParsableCommand {
         vtencode streaming talk.mp4 --bitrate 2500k --cbr --out stream.mp4
         vtencode encoders
 
-      Exit status: 0 all is well, 1 it failed, 2 the movie is damaged and what could be read of it was written \
-      or shown, 64 the options make no sense, 129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM; a call of send and \
-      receive that a signal ends has ended well, with 0. --progress json tells how far a run is, and what came of it or \
-      why it failed, as a JSON object a line on standard error. For completion in bash, zsh or fish: vtencode --generate-completion-script SHELL.
+      Exit status: 0 for success, 1 for failure, 2 if the movie is damaged and its readable part was written or \
+      shown, 64 for invalid options, and 129, 130 and 143 for runs ended by SIGHUP, SIGINT and SIGTERM. A call of send \
+      and receive that is ended by a signal is successful (0). --progress json reports the progress of a run, and its \
+      result or error, as one JSON object per line on standard error. For completion in bash, zsh or fish: \
+      vtencode --generate-completion-script SHELL.
       """,
     version: kOVTVersion,
     subcommands: [

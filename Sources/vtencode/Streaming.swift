@@ -3,12 +3,12 @@ import ArgumentParser
 
 struct Streaming: AsyncParsableCommand, EncodingCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Encodes a movie at its own pace, as a live stream would be.",
+    abstract: "Encodes a movie in real time, as a live stream would be.",
     discussion: """
-      Frames come when a clock says that they are due, and the session encodes in real time: a key frame at \
-      least every two seconds, and no four seconds (of a short movie: half of it, but at least 1.75 s) with more \
-      than one and a half times the bit rate (with --cbr: always the bit rate; with --max-rate: no more than that \
-      and what --buffer holds).
+      Frames are encoded in real time, at the times of their time stamps. There is a key frame at least every two \
+      seconds, and no period of four seconds (in a short movie: half of its duration, but at least 1.75 s) has more \
+      than one and a half times the bit rate. With --cbr the bit rate is constant; with --max-rate it is limited by \
+      that rate and --buffer.
 
       Examples:
         vtencode streaming talk.mp4 --bitrate 2500k --out stream.mp4
@@ -20,7 +20,7 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
 
   @OptionGroup var options: EncodingOptions
 
-  @Flag(help: "Do not wait for the frames' times, and encode a short clip again if it misses its rate.")
+  @Flag(help: "Encode as fast as possible, and encode a short clip again if it misses its rate.")
   var unpaced = false
 
   func run() async throws {

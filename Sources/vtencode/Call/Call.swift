@@ -6,10 +6,11 @@ import Foundation
 
 struct Call: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Simulates a video call over a network that loses, delays and throttles, and measures it.",
+    abstract:
+      "Simulates a video call over a network with losses, delay and limited bandwidth, and measures it.",
     discussion: """
-      Sender, network and receivers live in this process, on a virtual clock: the same seed gives the same call. \
-      The sender packs H.264 into RTP (RFC 6184); receivers put frames together, decode them with \
+      Sender, network and receivers are simulated in this process on a virtual clock: the same seed gives the same \
+      call. The sender packetizes H.264 into RTP (RFC 6184); receivers assemble frames, decode them with \
       VTDecompressionSession and answer with RTCP. Losses are repaired as --recovery says.
 
       Examples:

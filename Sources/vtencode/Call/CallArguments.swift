@@ -45,7 +45,8 @@ struct Share: ExpressibleByArgument, Sendable, Equatable {
     let plain = Wording.fixed(value, value == value.rounded() ? 0 : 2)
     throw ValidationError(
       value <= 100
-        ? "\(option) is a share, and \(plain) is more than all; for \(plain) percent write \(option) \(plain)%."
+        ? "\(option) is a fraction, and \(plain) is more than 1; for \(plain) percent write \(option) "
+          + "\(plain)%."
         : "\(option) goes from 0 to 1, or from 0% to 100%.")
   }
 

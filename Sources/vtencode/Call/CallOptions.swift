@@ -16,25 +16,25 @@ struct CallOptions: ParsableArguments {
 
   @Flag(
     inversion: .prefixedNo,
-    help: "Lost packets are sent once more as long as that takes no more than a quarter of a second.")
+    help: "Send lost packets again if that takes no more than a quarter of a second.")
   var retransmission = true
 
   @Option(
     help: ArgumentHelp(
-      "Bits a second that the encoder is asked for, throughout. (default: follows the bandwidth)",
+      "The encoder's bit rate throughout, in bits a second. (default: follows the bandwidth)",
       valueName: "rate"))
   var bitrate: BitRate?
 
   @Option(
     help: ArgumentHelp(
-      "Share of the bandwidth that the encoder is asked for when it follows it. (default: 85%)",
+      "The bit rate as a fraction of the bandwidth, if it follows the bandwidth. (default: 85%)",
       valueName: "share"))
   var utilisation: Share?
 
   @Option(
     help: ArgumentHelp(
-      "No such stretch of time may hold more than the line carries meanwhile: what a key frame has to fit. "
-        + "(default: 250ms, or three frames)",
+      "The window of the data rate limit: no period of this length has more bits than the link carries in "
+        + "it, not even with a key frame. (default: 250ms, but at least three frames)",
       valueName: "time"))
   var window: Seconds?
 
@@ -44,7 +44,7 @@ struct CallOptions: ParsableArguments {
   var layers: Int = 1
 
   @Option(
-    help: ArgumentHelp("Share of the bits for the base layer, 0 to 1. (default: 0.6)", valueName: "share"))
+    help: ArgumentHelp("The base layer's fraction of the bits, 0 to 1. (default: 0.6)", valueName: "share"))
   var baseLayerBitrateFraction: Double?
 
   @Option(help: ArgumentHelp("Highest QP of a frame, 1 to 51.", valueName: "qp"))
@@ -76,44 +76,52 @@ struct CallOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Bits a second of the line, or its changes: 0s:1500k,4s:500k,8s:1500k. (default: 2000k)",
+      "The bandwidth of the link in bits a second, or its changes: 0s:1500k,4s:500k,8s:1500k. (default: "
+        + "2000k)",
       valueName: "rate"), transform: Bandwidth.reading(or: Bandwidth.advice))
   var bandwidth: Bandwidth = Bandwidth(BandwidthSchedule(constant: 2_000_000))
 
   @Option(
     help: ArgumentHelp(
-      "Bits a second of the second receiver's line. (default: 0.65 of --bandwidth)", valueName: "rate"),
+      "The bandwidth of the second receiver's link in bits a second. (default: 0.65 of --bandwidth)",
+      valueName: "rate"),
     transform: Bandwidth.reading(or: Bandwidth.advice))
   var bottleneck: Bandwidth?
 
-  @Option(help: ArgumentHelp("From one end to the other, each way.", valueName: "time"))
+  @Option(help: ArgumentHelp("The delay of the network in one direction.", valueName: "time"))
   var delay: Seconds = Seconds(0.05)
 
-  @Option(help: ArgumentHelp("Mean of the delay that comes on top at random.", valueName: "time"))
+  @Option(help: ArgumentHelp("The mean of an additional random delay.", valueName: "time"))
   var jitter: Seconds = Seconds(0)
 
-  @Flag(help: "Jitter may change the order of packets.")
+  @Flag(help: "Let jitter change the order of packets.")
   var reorder = false
 
-  @Option(help: ArgumentHelp("Longest that a packet waits before the line.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp(
+      "The longest time that a packet may wait for the link; packets beyond that are "
+        + "dropped.", valueName: "time"))
   var queue: Seconds = Seconds(1)
 
-  @Option(help: ArgumentHelp("Share of packets lost at random.", valueName: "share"))
+  @Option(help: ArgumentHelp("The fraction of packets that are lost at random.", valueName: "share"))
   var loss: Share?
 
   @Option(
     help: ArgumentHelp(
-      "Losses in bursts, after Gilbert and Elliott: their share and mean length in packets, such as 5%:4.",
+      "Losses in bursts (Gilbert-Elliott model): the fraction of lost packets and the mean length of a burst "
+        + "in packets, such as 5%:4.",
       valueName: "share:n"))
   var burstLoss: Bursts?
 
-  @Option(help: ArgumentHelp("Share of the receivers' packets lost at random.", valueName: "share"))
+  @Option(
+    help: ArgumentHelp("The fraction of the receivers' packets that are lost at random.", valueName: "share"))
   var feedbackLoss: Share = Share(0)
 
   @Option(help: ArgumentHelp("Largest RTP packet in bytes.", valueName: "bytes"))
   var mtu: Int = 1200
 
-  @Option(help: ArgumentHelp("What all chance hangs on: the same seed gives the same call.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("The seed of the random numbers: the same seed gives the same call.", valueName: "n"))
   var seed: UInt64 = 1
 
   // MARK: Results
@@ -125,19 +133,20 @@ struct CallOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Write what became of each frame, at the sender and at receivers, as JSON.", valueName: "file"),
+      "Write the result of each frame, at the sender and at the receivers, as JSON.", valueName: "file"),
     completion: .file())
   var record: String?
 
   @Option(
     help: ArgumentHelp(
-      "Write the packets that the (first) receiver got and sent, as a capture for Wireshark.",
+      "Write the packets that the (first) receiver received and sent, as a capture for Wireshark.",
       valueName: "file"), completion: .file())
   var dump: String?
 
   @Option(
     help: ArgumentHelp(
-      "Write a session description, then send what the receiver got once more, in real time, over UDP on loopback.",
+      "Write a session description, then send the packets that the receiver received again, in real time, "
+        + "over UDP on loopback.",
       valueName: "file"), completion: .file())
   var sdp: String?
 

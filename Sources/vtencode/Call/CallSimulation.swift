@@ -100,9 +100,9 @@ final class CallSimulation {
     }
     guard picture.time - lastTime <= Self.longestGap else {
       throw Failure(
-        "the movie shows nothing new for \(Wording.fixed(picture.time - lastTime, 0)) s after "
-          + "\(Wording.plural(sentCount, "picture")), and a call goes on for an hour at most without one; send what is "
-          + "before with --frames \(sentCount)")
+        "the movie has no new picture for \(Wording.fixed(picture.time - lastTime, 0)) s after "
+          + "\(Wording.plural(sentCount, "picture")), and a call may wait at most an hour for one; send the "
+          + "pictures before with --frames \(sentCount)")
     }
     lastTime = picture.time
     sentCount += 1

@@ -4,11 +4,11 @@ import Foundation
 
 struct Conferencing: AsyncParsableCommand, EncodingCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Encodes a movie as a call would: in the low-latency mode, one frame in, one frame out.",
+    abstract: "Encodes a movie as for a call: in the low-latency mode, which outputs each frame immediately.",
     discussion: """
-      No frame is held back, and after the first there is no key frame (with --codec hvc1 one where the rate or the pace of the \
-      pictures changes). The rate may change while frames come; \
-      temporal layers, long-term references and a cap on the QP are there for a network that loses and stalls.
+      No frame is delayed, and there is no key frame after the first (with --codec hvc1, one where the bit rate or the \
+      frame rate changes). The bit rate may change during encoding; temporal layers, long-term references and a limit \
+      of the QP are for networks with losses and congestion.
 
       Examples:
         vtencode conferencing talk.mp4 --bitrate 800k --out call.mp4
@@ -21,7 +21,7 @@ struct Conferencing: AsyncParsableCommand, EncodingCommand {
   @OptionGroup var options: EncodingOptions
   @OptionGroup var modeOptions: ConferencingOptions
 
-  @Flag(help: "Do not wait for the frames' times: encode as fast as possible.")
+  @Flag(help: "Encode as fast as possible instead of in real time.")
   var unpaced = false
 
   var furtherOutput: String? { modeOptions.report }

@@ -5,17 +5,18 @@ import ArgumentParser
 struct ConferencingOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Share of the frames in the base layer: 1 (no layers), 0.5 or 0.25.", valueName: "share"))
+      "The base layer's fraction of the frames: 1 (no layers), 0.5 or 0.25.", valueName: "share"))
   var baseLayerFraction: Double?
 
   @Option(
     help: ArgumentHelp(
-      "Share of the bits for the base layer, 0 to 1. (default: 0.6)", valueName: "share"))
+      "The base layer's fraction of the bits, 0 to 1. (default: 0.6)", valueName: "share"))
   var baseLayerBitrateFraction: Double?
 
   @Option(
     help: ArgumentHelp(
-      "Highest QP of a frame, 1 to 51: frames are dropped rather than blurred. (The package's own encoder alone.)",
+      "The highest QP of a frame, 1 to 51: frames are dropped instead of exceeding it. (Only with the "
+        + "package's own encoder.)",
       valueName: "qp"))
   var maxQp: Int?
 
@@ -27,14 +28,15 @@ struct ConferencingOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Changes of the rate, each as time:rate, such as 2s:500k,4s:1500k.", valueName: "steps"),
+      "Changes of the bit rate, each as time:rate, such as 2s:500k,4s:1500k.", valueName: "steps"),
     transform: RateSteps.reading(
       or: "it takes rates from 1k to 1000M with their times, such as 2s:500k,4s:1500k"))
   var rateSteps: RateSteps?
 
   @Option(
     help: ArgumentHelp(
-      "Write a page with charts of each frame's bits, QP, wait, quality and time.", valueName: "file"),
+      "Write a page with charts of each frame's bits, QP, queueing delay, quality and encoding time.",
+      valueName: "file"),
     completion: .file())
   var report: String?
 

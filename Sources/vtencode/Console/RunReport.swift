@@ -46,7 +46,7 @@ struct RunReport: Sendable {
         + (passes > 1 ? ", in \(passes) passes" : "")
         + (passes > 1 && plan.makesPassesOnDemand ? ", since one was uneven or missed the rate" : "")
         + (framesAgain > 0 ? " (\(framesAgain) frames again)" : "")
-        + (runs > 1 ? ", encoded \(runs) times to come that near" : ""),
+        + (runs > 1 ? ", encoded \(runs) times to meet the target" : ""),
       "speed   \(Wording.fixed(speed, 1)) fps, \(Wording.fixed(wallSeconds, 2)) s"
         + (videoSeconds > 0 && wallSeconds > 0
           ? ", \(Wording.fixed(videoSeconds / wallSeconds, 1)) times real time" : ""),

@@ -5,12 +5,12 @@ import Foundation
 
 struct Export: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Makes a new movie by a preset: another size or codec, a part of it, its sound alone.",
+    abstract: "Exports a movie with a preset: in another size or codec, a part of it, or only its sound.",
     discussion: """
-      It goes through AVAssetExportSession. Pictures are never enlarged and keep their shape; sound that is no AAC \
-      becomes it, but with Passthrough, which copies everything as it is.
+      Uses AVAssetExportSession. Pictures are never enlarged and keep their aspect ratio. Sound in other formats is \
+      converted to AAC, except by Passthrough, which copies everything as it is.
 
-      Presets that work here, also by Apple's full names (AVAssetExportPreset...):
+      Available presets, also by Apple's full names (AVAssetExportPreset...):
       \(ExportPresetName.table)
 
       Examples:
@@ -24,14 +24,15 @@ struct Export: AsyncParsableCommand {
   var movie: String
 
   @Option(
-    help: ArgumentHelp("What to make of it; one of those above.", valueName: "name"),
+    help: ArgumentHelp("The preset; one of those above.", valueName: "name"),
     completion: .list(ExportPresetName.available.map(\.text)))
   var preset: ExportPresetName
 
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "Where to write: a .mov, .mp4 or .m4v movie, or .m4a for the sound. It appears under its name once it is whole.",
+      "Where to write: a .mov, .mp4 or .m4v movie, or .m4a for the sound. The file gets its name when it is "
+        + "complete.",
       valueName: "file"), completion: .file())
   var out: String
 
@@ -41,19 +42,20 @@ struct Export: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Where to end, counted from the movie's beginning.", valueName: "time"))
   var end: ClockTime?
 
-  @Option(help: ArgumentHelp("In place of --end, how long.", valueName: "time"))
+  @Option(help: ArgumentHelp("The duration, in place of --end.", valueName: "time"))
   var duration: ClockTime?
 
   @Option(
     help: ArgumentHelp(
-      "At most about this many bytes: by a lower bit rate, or, with Passthrough, by fewer seconds. What it comes to is told.",
+      "The approximate largest size of the file in bytes, reached by a lower bit rate or, with Passthrough, "
+        + "by a shorter movie. The effect is reported.",
       valueName: "bytes"))
   var fileLengthLimit: Int64?
 
   @Flag(
     help: ArgumentHelp(
-      "Go over the movie twice, for a better picture at the same size, if the encoder can, and over parts of it again where "
-        + "the rate is still missed."))
+      "Encode in two passes, for better quality at the same size, if the encoder can, and encode parts again "
+        + "if the rate is still missed."))
   var multiPass = false
 
   @OptionGroup var faststart: FaststartOption

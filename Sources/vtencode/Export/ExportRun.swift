@@ -25,7 +25,7 @@ struct ExportRun: Sendable {
     do {
       _ = try await asset.load(.tracks)
     } catch {
-      throw Failure("cannot read '\(movie)' as a movie (\(Failure.describe(error))); is it one, and whole?")
+      throw Failure("cannot read '\(movie)' as a movie (\(Failure.describe(error))); is it a complete movie?")
     }
     let tracks = asset.tracks
     try ResourceLimits.check(tracks: tracks.count(where: isRead))
@@ -41,7 +41,7 @@ struct ExportRun: Sendable {
     guard
       await AVAssetExportSession.compatibility(ofExportPreset: preset.name, with: asset, outputFileType: nil)
     else {
-      throw Failure("the preset \(preset.text) makes nothing of '\(movie)'; choose another")
+      throw Failure("the preset \(preset.text) cannot be used for '\(movie)'; choose another")
     }
     let pending = try PendingFile(for: path, replaces: replaces)
     defer { pending.discard() }
@@ -114,7 +114,7 @@ struct ExportRun: Sendable {
     guard let codec = preset.codec else {
       return "the preset \(preset.text) encodes no pictures, so --multi-pass changes nothing"
     }
-    return encoderMakesPasses(codec) ? nil : "the encoder makes one pass, so the movie is encoded in one"
+    return encoderMakesPasses(codec) ? nil : "the encoder makes only one pass, so the movie is encoded in one"
   }
 
   /// The notices about the effect of a limit of the file's length.
@@ -123,8 +123,8 @@ struct ExportRun: Sendable {
     var notices: [String] = []
     if bytes > limit {
       notices.append(
-        "the file has \(Wording.bytes(bytes)), more than --file-length-limit: with this preset and all of its sound the "
-          + "movie comes no smaller; --end makes it shorter")
+        "the file has \(Wording.bytes(bytes)), more than --file-length-limit: with this preset and all of "
+          + "its sound the movie cannot be smaller; --end shortens it")
     }
     let whole = range.intersection(CMTimeRange(start: .zero, duration: asset.duration)).duration.seconds
     // Passthrough copies whole samples, which may end after the range, so a difference of half a

@@ -5,8 +5,8 @@ import ArgumentParser
 struct JobOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Cut the movie into segments and encode so many of them at once, each with one thread unless --threads says "
-        + "otherwise; the rate is shared by what the segments need.", valueName: "n"))
+      "Divide the movie into segments and encode this many at a time, each with one thread unless --threads "
+        + "says otherwise; the bits are distributed by the complexity of the segments.", valueName: "n"))
   var jobs: Int?
 
   func validate(with options: EncodingOptions) throws {

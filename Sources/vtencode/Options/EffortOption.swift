@@ -5,8 +5,8 @@ import ArgumentParser
 struct EffortOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "How hard the encoder works, from 0 (fastest) to 9 (best). (default: by the preset, 5 for a file without one, 3 in "
-        + "call; in real time as this machine can)",
+      "The encoder's effort, from 0 (fastest) to 9 (best). (default: the preset's, or 5; in call 3; in real "
+        + "time adapted to the speed of this machine)",
       valueName: "0...9"))
   var effort: Int?
 

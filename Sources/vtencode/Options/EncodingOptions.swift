@@ -6,8 +6,9 @@ import Foundation
 struct EncodingOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "The movie to encode: anything that libavformat reads, Y4M and raw H.264 or HEVC included; or a sequence of "
-        + "pictures, as frame%04d.png. - or a pipe is read to its end first."),
+      "The movie to encode: anything that libavformat reads, including Y4M and raw H.264 or HEVC; or a "
+        + "sequence of pictures, such as frame%04d.png. Standard input (-) and pipes are read to their end "
+        + "first."),
     completion: .file())
   var movie: String
 
@@ -15,49 +16,52 @@ struct EncodingOptions: ParsableArguments {
     name: .shortAndLong,
     help: ArgumentHelp(
       "Where to write: a .mov, .mp4 or .m4v movie, a .264 or .265 elementary stream, or - for an elementary "
-        + "stream on standard output. What is written appears under its name once it is whole; of an "
-        + "interrupted run, with -part in its name. (default: the "
-        + "movie's name with the subcommand's, as .mov, in the current folder)", valueName: "file"),
+        + "stream on standard output. The file gets its name when it is complete; the file of an interrupted "
+        + "run has -part in its name. (default: the movie's name and the subcommand's, as .mov, in the "
+        + "current folder)", valueName: "file"),
     completion: .file())
   var out: String?
 
   @Option(
     help: ArgumentHelp(
-      "Bits a second to aim at, such as 1500000, 1500k or 1.5M. (default: by size, frame rate and codec)",
+      "The target bit rate in bits a second, such as 1500000, 1500k or 1.5M. (default: by size, frame rate "
+        + "and codec)",
       valueName: "rate"))
   var bitrate: BitRate?
 
   @Option(
     help: ArgumentHelp(
-      "In place of a bit rate, the quality: 0 is the smallest file, 1 the best picture. A single picture, which has no "
-        + "bit rate, gets 0.7 unless told.", valueName: "0...1"))
+      "The quality in place of a bit rate, from 0 (smallest file) to 1 (best picture). A single picture, "
+        + "which has no bit rate, gets 0.7 by default.", valueName: "0...1"))
   var quality: Double?
 
   @Option(
     help: ArgumentHelp(
-      "The codec, also by its code in movies: h264 is avc1, hevc is hvc1.", valueName: "codec"))
+      "The codec, by its name or its four-character code: h264 or avc1, hevc or hvc1.", valueName: "codec"))
   var codec: Codec = .avc1
 
   @Option(
     help: ArgumentHelp(
-      "Width and height as a person sees the picture, after any rotation and with square samples. (default: the "
-        + "movie's own)", valueName: "w h"),
+      "Width and height of the picture as displayed, after any rotation and with square samples. (default: "
+        + "the movie's own)", valueName: "w h"),
     transform: Dimensions.reading(or: Dimensions.advice))
   var dimensions: Dimensions?
 
   @Option(
     help: ArgumentHelp(
-      "What becomes of a picture of another shape than --dimensions: black bars, its edges cut off, or out of shape.",
+      "How a picture is fitted if its aspect ratio differs from that of --dimensions: with black bars, with "
+        + "its edges cut off, or stretched.",
       valueName: "how"))
   var scaling: Scaling = .letterbox
 
   @Option(
     help: ArgumentHelp(
-      "What becomes of interlaced pictures: one for each frame, or one for each field, which is twice as many.",
+      "How interlaced pictures are deinterlaced: one picture for each frame, or one for each field, which "
+        + "doubles the frame rate.",
       valueName: "how"))
   var deinterlace: Deinterlacing = .frame
 
-  @Flag(help: "Leave interlaced pictures as they are, with lines of two moments.")
+  @Flag(help: "Do not deinterlace interlaced pictures.")
   var noDeinterlace = false
 
   @Option(help: ArgumentHelp("Encode only this many frames.", valueName: "n"))
@@ -65,8 +69,9 @@ struct EncodingOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Pixel format of the pictures given to the encoder; x420 has 10 bits. (default: y420, in conferencing 420v; "
-        + "x420 with --profile main10, and for sources of 10 bits in HEVC but with --profile main and in conferencing)",
+      "Pixel format of the pictures given to the encoder; x420 has 10 bits. (default: y420, in conferencing "
+        + "420v; x420 with --profile main10, and for 10-bit sources with HEVC, except in conferencing and "
+        + "with --profile main)",
       valueName: "format"))
   var pixelFormat: PixelFormat?
 
@@ -78,7 +83,7 @@ struct EncodingOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Settings that the encoder suggests. (default: the encoder's own)", valueName: "name"))
+      "A preset of the encoder's settings. (default: none)", valueName: "name"))
   var preset: Preset?
 
   @Option(
@@ -95,35 +100,37 @@ struct EncodingOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Frames that the encoder looks ahead to share out the bits, which come out as much later. (default: the preset's or the "
-        + "encoder's own; streaming with the package's own encoder 20, two seconds at most)", valueName: "n"))
+      "The number of frames that the encoder looks ahead to distribute the bits; its output is delayed by as "
+        + "many. (default: the preset's or the encoder's own; for streaming with the package's own encoder "
+        + "20, but at most two seconds)", valueName: "n"))
   var lookAheadFrames: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Whether the quantiser follows the activity within a picture. (default: the encoder's own)",
+      "Whether the QP of a macroblock depends on its activity. (default: the encoder's own)",
       valueName: "level"))
   var spatialAdaptiveQP: SpatialAdaptiveQP?
 
-  @Flag(help: "Hold the bit rate constant: short frames are filled up.")
+  @Flag(help: "Keep the bit rate constant, with filler data after frames that are too small.")
   var cbr = false
 
   @Option(
     help: ArgumentHelp(
-      "Bits a second that a decoder's buffer fills with at the most, such as 4.5M: no stretch of the stream takes more than "
-        + "that and what the buffer holds.", valueName: "rate"))
+      "The highest bit rate in bits a second at which a decoder's buffer fills, such as 4.5M: no part of the "
+        + "stream needs more than this rate and the contents of the buffer.", valueName: "rate"))
   var maxRate: BitRate?
 
   @Option(
     help: ArgumentHelp(
-      "Seconds of --max-rate, or with --cbr of the rate, that a decoder's buffer holds. (default: 2.5, with --cbr 0.5)",
+      "The size of the decoder's buffer in seconds of --max-rate, or with --cbr of the bit rate. (default: "
+        + "2.5, with --cbr 0.5)",
       valueName: "s"))
   var buffer: Double?
 
   @Flag(
     help: ArgumentHelp(
-      "Have the stream say what its decoder's buffer is, and when each frame leaves it (HRD; buffering period and "
-        + "picture timing messages). Goes with streaming, --cbr or --max-rate."))
+      "Describe the decoder's buffer in the stream, and when each frame is removed from it (HRD parameters, "
+        + "buffering period and picture timing SEI messages). For streaming, --cbr or --max-rate."))
   var bufferTiming = false
 
   @OptionGroup var effort: EffortOption
@@ -144,25 +151,25 @@ struct EncodingOptions: ParsableArguments {
   @Option(
     name: [.customLong("frame-rate"), .customLong("fps")],
     help: ArgumentHelp(
-      "Frames a second of a raw stream or of a sequence of pictures, which have no times. (default: what the stream "
-        + "says, or 30)", valueName: "rate"))
+      "The frame rate, in frames a second, of a raw stream or of a sequence of pictures, which have no time "
+        + "stamps. (default: the stream's own, or 30)", valueName: "rate"))
   var framesPerSecond: Double?
 
   @Option(
     help: ArgumentHelp(
-      "The sound: copy it, encode it as aac, or none. With auto it is copied where the output's kind of file is "
-        + "known to play it, and otherwise encoded.", valueName: "how"))
+      "How sound is written: copied, encoded as aac, or left out (none). With auto it is copied if the "
+        + "output's file type is known to play it, and encoded otherwise.", valueName: "how"))
   var audio: SoundChoice = .auto
 
   @Option(
     help: ArgumentHelp(
-      "Bits a second for sound that is encoded. (default: 64k for each channel)", valueName: "rate"))
+      "The bit rate of encoded sound in bits a second. (default: 64k for each channel)", valueName: "rate"))
   var audioBitrate: BitRate?
 
   @Flag(help: "Leave the sound out: --audio none.")
   var noAudio = false
 
-  @Flag(help: "Leave subtitles out. Chapters stay.")
+  @Flag(help: "Leave subtitles out, but keep chapters.")
   var noSubtitles = false
 
   @OptionGroup var faststart: FaststartOption
@@ -195,7 +202,7 @@ struct EncodingOptions: ParsableArguments {
       throw ValidationError("\(wishes.joined(separator: " and ")) exclude each other; give one of them.")
     }
     if cbr, bitrate == nil, !wishes.isEmpty {
-      throw ValidationError("--cbr holds a bit rate, so \(wishes[0]) cannot go with it; give --bitrate.")
+      throw ValidationError("--cbr keeps a bit rate, so \(wishes[0]) cannot go with it; give --bitrate.")
     }
     try validateBuffer()
     if noAudio, audio == .copy || audio == .aac {
@@ -210,7 +217,7 @@ struct EncodingOptions: ParsableArguments {
       throw ValidationError("--no-deinterlace and --deinterlace exclude each other; give one of them.")
     }
     if dimensions == nil, scaling != .letterbox {
-      throw ValidationError("--scaling says how pictures fill --dimensions; give these too, or leave it out.")
+      throw ValidationError("--scaling is for --dimensions; give these too, or leave it out.")
     }
     if let out, out == "-" || Self.streamEndings.contains((out as NSString).pathExtension.lowercased()) {
       let what = out == "-" ? "a pipe" : "an elementary stream"
@@ -231,7 +238,7 @@ struct EncodingOptions: ParsableArguments {
     }
     if verbose, telling.progress == .json {
       throw ValidationError(
-        "--verbose prints lines for people, and --progress json objects alone; give one of them.")
+        "--verbose prints text, and --progress json prints only JSON objects; give one of them.")
     }
     try check("--frames", frames, in: 1...Int(Int32.max))
     try check("--keyframe-interval", keyframeInterval, in: 1...Int(Int32.max))
@@ -256,9 +263,9 @@ struct EncodingOptions: ParsableArguments {
       guard BitRate.allowed.contains(maxRate.bitsPerSecond) else {
         throw ValidationError("--max-rate goes from 1k to 1000M (bits a second); try --max-rate 4500k.")
       }
-      if cbr { throw ValidationError("--cbr is its own highest rate; leave --max-rate out.") }
+      if cbr { throw ValidationError("--cbr already limits the rate; leave --max-rate out.") }
       if let bitrate, bitrate.bitsPerSecond > maxRate.bitsPerSecond {
-        throw ValidationError("--bitrate is above --max-rate; make one of them fit the other.")
+        throw ValidationError("--bitrate is above --max-rate; lower one or raise the other.")
       }
     }
     if let buffer {
@@ -267,7 +274,7 @@ struct EncodingOptions: ParsableArguments {
       }
       guard cbr || maxRate != nil else {
         throw ValidationError(
-          "--buffer is how much of --max-rate, or of --cbr, a decoder holds; give one of them.")
+          "--buffer is the size of a decoder's buffer for --max-rate or --cbr; give one of them.")
       }
     }
   }

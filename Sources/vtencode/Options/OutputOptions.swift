@@ -10,7 +10,7 @@ struct FaststartOption: ParsableArguments {
 
 struct OverwriteOption: ParsableArguments {
   @Flag(
-    help: "Replace an existing output without asking. Without it a script gets an error, a person a question."
+    help: "Replace an existing output without asking. Otherwise a user is asked, and a script gets an error."
   )
   var overwrite = false
 }
@@ -18,6 +18,7 @@ struct OverwriteOption: ParsableArguments {
 struct ProgressOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "How progress is told: auto, json (an object a line on standard error) or none.", valueName: "how"))
+      "How progress is reported: auto, json (one object per line on standard error) or none.",
+      valueName: "how"))
   var progress: ProgressStyle = .auto
 }

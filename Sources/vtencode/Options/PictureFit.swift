@@ -37,8 +37,9 @@ struct PictureFit: Sendable, Equatable {
       let coded = ((width + 1) & ~1, (height + 1) & ~1)
       if coded != (width, height) {
         notice =
-          "\(width)x\(height) has an odd side, which 4:2:0 has not; coded as \(coded.0)x\(coded.1), with the last samples "
-          + "repeated, and a movie's clean aperture says \(width)x\(height)"
+          "\(width)x\(height) has an odd side, which 4:2:0 does not permit; it is coded as "
+          + "\(coded.0)x\(coded.1) with the last samples repeated, and a movie's clean aperture is "
+          + "\(width)x\(height)"
       }
       return
     }
@@ -58,8 +59,8 @@ struct PictureFit: Sendable, Equatable {
       : (Int((Double(height) * shape / 2).rounded()) * 2, height)
     let seen = source.isOnItsSide ? (fitted.1, fitted.0) : fitted
     notice =
-      "the picture keeps its shape: \(seen.0)x\(seen.1) within \(wish.width)x\(wish.height), with black bars; "
-      + "--scaling trim or stretch fills the frame"
+      "the picture keeps its aspect ratio: \(seen.0)x\(seen.1) within \(wish.width)x\(wish.height), with "
+      + "black bars; --scaling trim or stretch fills the frame"
   }
 }
 

@@ -24,8 +24,8 @@ struct SoundFeed: Sendable {
     for facts in source.sounds {
       if try await facts.isEncrypted(in: source.asset) {
         throw Failure(
-          "sound track \(facts.number) of '\(source.name)' is encrypted, and there is no key to it; leave the sound "
-            + "out with --no-audio, or decrypt it first")
+          "sound track \(facts.number) of '\(source.name)' is encrypted, and its key is not available; leave "
+            + "the sound out with --no-audio, or decrypt it first")
       }
       let isPlayable = facts.format.map { output.plays($0) } ?? false
       let encodes = plan.audio == .aac || plan.audio == .auto && !isPlayable

@@ -167,7 +167,7 @@ struct ComplexityPass: Sendable {
     guard let learned = complexity.statistics?.count, learned != complexity.pictures.count else {
       return complexity
     }
-    throw Failure("the encoder has learnt of \(learned) of \(complexity.pictures.count) frames")
+    throw Failure("the encoder has statistics of \(learned) of \(complexity.pictures.count) frames")
   }
 
   /// Analyses a span.

@@ -7,16 +7,17 @@ import H264Encoder
 /// The options that the commands for a plan's segments share.
 struct PlanOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("What vtencode split has written.", valueName: "file"),
+    help: ArgumentHelp("The plan that vtencode split has written.", valueName: "file"),
     completion: .file(extensions: ["json"]))
   var plan: String
 
   @Option(
-    help: ArgumentHelp("Where the movie lies on this machine. (default: where it lay)", valueName: "file"),
+    help: ArgumentHelp(
+      "The movie's path on this machine. (default: the path in the plan)", valueName: "file"),
     completion: .file())
   var movie: String?
 
-  @Flag(help: "The movie is a copy, which has another time of modification.")
+  @Flag(help: "Accept a movie with another modification time, such as a copy.")
   var ignoreModificationTime = false
 
   @OptionGroup var telling: ProgressOption
@@ -26,9 +27,9 @@ struct EncodeSegment: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Encodes one segment of a plan.",
     discussion: """
-      It writes to a folder beside the plan, PLAN.parts, a movie and a record of it; a segment without its record is \
-      not there. One that is finished is left as it is, so that a plan goes on where it stopped; a movie that is named \
-      must be the plan's then too.
+      Writes a movie and its record to the folder PLAN.parts beside the plan; a segment without its record does not \
+      count as encoded. A finished segment is left as it is, so that a plan can be resumed; --movie must name the \
+      plan's movie in this case too.
 
       Examples:
         vtencode encode-segment --plan plan.json --segment 3
@@ -36,16 +37,17 @@ struct EncodeSegment: AsyncParsableCommand {
 
   @OptionGroup var planOptions: PlanOptions
 
-  @Option(help: ArgumentHelp("Which one, counted from 0.", valueName: "n"))
+  @Option(help: ArgumentHelp("The number of the segment, counted from 0.", valueName: "n"))
   var segment: Int
 
   @Option(
     help: ArgumentHelp(
-      "Threads of the encoder. The package's own gives the same bits with any number; another takes the plan's.",
+      "Threads of the encoder. The stream of the package's own encoder does not depend on the number; with "
+        + "other encoders it must be the plan's.",
       valueName: "n"))
   var threads: Int?
 
-  @Flag(help: "Encode it again if it is finished.")
+  @Flag(help: "Encode the segment again if it is finished.")
   var overwrite = false
 
   @OptionGroup var sandboxing: SandboxOptions
@@ -62,12 +64,12 @@ struct EncodeSegment: AsyncParsableCommand {
     let plan = try EncodingPlanFile.read(planOptions.plan)
     if let threads, threads != plan.settings.threads, !plan.settings.threadsAreFree {
       throw Failure(
-        "with another number of threads '\(plan.settings.encoder)' gives other bits than the plan's \(plan.settings.threads); "
-          + "leave --threads out, or make the plan with it", status: 64)
+        "'\(plan.settings.encoder)' gives another stream with another number of threads than the plan's "
+          + "\(plan.settings.threads); leave --threads out, or make the plan with it", status: 64)
     }
     guard plan.segments.indices.contains(segment) else {
       throw Failure(
-        "the plan has the segments 0 to \(plan.segments.count - 1), and \(segment) is none of them",
+        "the plan has the segments 0 to \(plan.segments.count - 1), and \(segment) is not one of them",
         status: 64)
     }
     let folder = PartFolder(of: planOptions.plan)
@@ -142,8 +144,8 @@ struct SegmentJob: Sendable {
     if let damage = report.damage.summary { throw Failure("'\(source.name)' is damaged: \(damage)") }
     guard report.frames == segment.frames else {
       throw Failure(
-        "segment \(segment.index) came out with \(report.frames) frames, and the plan has \(segment.frames); is the "
-          + "movie the plan's?")
+        "segment \(segment.index) has \(report.frames) frames, and the plan says \(segment.frames); is this "
+          + "the plan's movie?")
     }
     return try finish(made, report, scratch)
   }
@@ -162,8 +164,8 @@ struct SegmentJob: Sendable {
       let learned = try? PassStatistics(bytes: [UInt8](data)), learned.count == segment.frames
     else {
       throw Failure(
-        "'\(path)', which split wrote beside the plan, is missing, damaged or another plan's; bring it along, or make "
-          + "the plan again")
+        "'\(path)', which split wrote beside the plan, is missing, damaged or another plan's; copy it along "
+          + "with the plan, or make the plan again")
     }
     return path
   }

@@ -81,16 +81,18 @@ extension EncodingPlanFile {
       var version: Int
     }
     guard let kind = try? JSONDecoder().decode(Kind.self, from: data), kind.format == format else {
-      throw Failure("'\(path)' is no plan of vtencode split, or is damaged; make it again")
+      throw Failure("'\(path)' is not a plan of vtencode split, or is damaged; make it again")
     }
     guard kind.version == version else {
       throw Failure(
-        "the plan '\(path)' has version \(kind.version), and this vtencode knows \(version); make it again")
+        "the plan '\(path)' has version \(kind.version), and this vtencode reads \(version); make it again")
     }
     guard let plan = try? JSONDecoder().decode(EncodingPlanFile.self, from: data),
       try plan.computedChecksum() == plan.checksum, plan.isConsistent
     else {
-      throw Failure("the plan '\(path)' is damaged or was changed (its checksum is another); make it again")
+      throw Failure(
+        "the plan '\(path)' is damaged or was changed (its checksum does not match); make it "
+          + "again")
     }
     return plan
   }

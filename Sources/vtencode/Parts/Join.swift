@@ -7,7 +7,7 @@ struct Join: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Joins the segments of a plan, with the movie's sound.",
     discussion: """
-      Every segment is compared with its record and the plan first. The sound is copied or encoded here, once.
+      Every segment is first checked against its record and the plan. This command copies or encodes the sound.
 
       Examples:
         vtencode join --plan plan.json --out movie.mp4
@@ -29,7 +29,7 @@ struct Join: AsyncParsableCommand {
   func run() async throws {
     let plan = try EncodingPlanFile.read(planOptions.plan)
     guard let codec = Codec(argument: plan.settings.codec) else {
-      throw Failure("the plan's settings make no sense to this vtencode; make the plan again")
+      throw Failure("the plan's settings are not valid for this vtencode; make the plan again")
     }
     let place = planOptions.movie ?? plan.source.path
     var destination = try Destination(
@@ -68,8 +68,8 @@ struct Joiner: Sendable {
     }
     if !destination.hasTransform, let turn = PictureTurn(source.transform), progress == .auto {
       Console.note(
-        "vtencode: the movie is shown \(turn.text), which a stream cannot say; vtencode transcoding --jobs turns the "
-          + "pictures")
+        "vtencode: the movie is shown \(turn.text), which a stream cannot store; vtencode transcoding --jobs "
+          + "rotates the pictures")
     }
     var destination = destination
     destination.isWholeOrNothing = true
@@ -174,7 +174,7 @@ struct Joiner: Sendable {
         }
         guard count == segment.frames, least == .zero, starts, formats.count == segment.index + 1 else {
           throw Failure(
-            "segment \(segment.index) does not begin with a key frame at its start, or has not "
+            "segment \(segment.index) does not begin with a key frame at its start, or does not have "
               + "\(Wording.plural(segment.frames, "frame")); encode it again with --overwrite")
         }
       }

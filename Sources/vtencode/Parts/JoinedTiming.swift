@@ -43,7 +43,9 @@ struct JoinedTiming {
     defer { if SampleFacts(sample).isKeyFrame { period = decoded } }
     guard isFirst, let period else { return nil }
     guard let delay = Int(checking: ((decoded - period).seconds / tick).rounded()) else {
-      throw Failure("the plan's segments lie further apart than a stream can say; make the plan again")
+      throw Failure(
+        "the plan's segments are further apart than picture timing messages can express; make "
+          + "the plan again")
     }
     guard let bytes = Self.bytes(sample) else { throw Failure("a sample of a segment cannot be read") }
     var place = bytes.startIndex
@@ -59,7 +61,8 @@ struct JoinedTiming {
       place = unit.upperBound
     }
     throw Failure(
-      "a segment does not say when its first picture leaves the buffer; encode it again with --overwrite")
+      "a segment does not have the buffer timing of its first picture (picture timing message); encode it "
+        + "again with --overwrite")
   }
 
   private static func bytes(_ sample: CMSampleBuffer) -> Data? {

@@ -131,7 +131,7 @@ struct PlanSettings: Codable, Sendable {
     do {
       return try EncodingOptions.parse(arguments + ["--", movie])
     } catch {
-      throw Failure("the plan's settings make no sense to this vtencode; make the plan again")
+      throw Failure("the plan's settings are not valid for this vtencode; make the plan again")
     }
   }
 }

@@ -32,7 +32,7 @@ struct SourceIdentity: Codable, Sendable {
       }
     } catch RegularFile.Problem.isOther {
       throw Failure(
-        "'\(path)' is no file: what works on segments has to read it from many places; store it first")
+        "'\(path)' is not a regular file, which encoding in segments needs; store it in a file first")
     } catch {
       throw RegularFile.failure(error, path)
     }
@@ -53,10 +53,10 @@ struct SourceIdentity: Codable, Sendable {
     if bytes != planned.bytes {
       difference = "it has \(Wording.grouped(bytes)) bytes, not \(Wording.grouped(planned.bytes))"
     } else if head != planned.head || tail != planned.tail {
-      difference = "its content is another"
+      difference = "its content differs"
     } else if modified != planned.modified, !ignoresTime {
       difference =
-        "it was modified since; if it is a copy, --ignore-modification-time says so"
+        "it was modified since; if it is a copy, give --ignore-modification-time"
     }
     if let difference {
       throw Failure("'\(path)' is not the movie that the plan was made for: \(difference)")

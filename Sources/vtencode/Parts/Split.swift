@@ -6,13 +6,13 @@ import H264Encoder
 
 struct Split: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Plans how a movie is encoded in segments, on many processors or machines.",
+    abstract: "Plans the encoding of a movie in segments, on many processors or machines.",
     discussion: """
-      A quick first pass finds out what the movie's parts need, so that the rate is shared by that. The plan is a JSON \
-      file; for each of its segments run vtencode encode-segment, in any order, anywhere, and vtencode join at the \
-      end. The options are those of transcoding. The encoder has one thread for each segment unless --threads says \
-      otherwise; libx264 and libx265 give other bits with another number. With --cbr or --max-rate all segments keep to \
-      one decoder's buffer, with the package's own H.264 encoder.
+      A fast first pass measures the complexity of the movie's parts, by which the bits are distributed. The plan is a \
+      JSON file; for each of its segments run vtencode encode-segment, in any order, on any machine, and vtencode join \
+      at the end. The options are those of transcoding. The encoder uses one thread for each segment unless --threads \
+      says otherwise; the streams of libx264 and libx265 depend on that number. With --cbr or --max-rate all segments \
+      share one decoder's buffer, which requires the package's own H.264 encoder.
 
       Examples:
         vtencode split movie.mov --bitrate 3M --plan plan.json
@@ -29,10 +29,10 @@ struct Split: AsyncParsableCommand {
     completion: .file(extensions: ["json"]))
   var plan: String
 
-  @Option(help: ArgumentHelp("How many segments. (default: by their length)", valueName: "n"))
+  @Option(help: ArgumentHelp("The number of segments. (default: by --segment-duration)", valueName: "n"))
   var segments: Int?
 
-  @Option(help: ArgumentHelp("About how long a segment is. (default: 20)", valueName: "s"))
+  @Option(help: ArgumentHelp("The approximate length of a segment in seconds. (default: 20)", valueName: "s"))
   var segmentDuration: Double?
 
   func validate() throws {
@@ -71,8 +71,8 @@ struct Split: AsyncParsableCommand {
     let name = try made.write(to: plan, replaces: replaces)
     if let wanted = segments, made.file.segments.count < wanted, options.telling.progress == .auto {
       Console.note(
-        "vtencode: the movie has room for \(Wording.plural(made.file.segments.count, "segment")); shorter ones would be "
-          + "too short for a rate")
+        "vtencode: the movie is divided into only \(Wording.plural(made.file.segments.count, "segment")); "
+          + "shorter ones could not meet a bit rate")
     }
     if options.telling.progress == .json {
       Console.conclude(
@@ -106,7 +106,8 @@ struct Planner: Sendable {
     guard !InputFile.isPipe(movie) else {
       let name = InputFile.isStandardInput(movie) ? "standard input" : movie
       throw Failure(
-        "'\(name)' is no file, and every segment is read from it; store it in one first", status: 64)
+        "'\(name)' is not a regular file, and every segment is read from the movie; store it in a file first",
+        status: 64)
     }
     guard !InputFile.isSequence(movie) || access(movie, F_OK) == 0 else {
       throw Failure(
@@ -220,8 +221,8 @@ extension Planner {
         guard frames < 0.8 || plan.isConstantBitRate && frames > 1.2 else { continue }
         let option = plan.isConstantBitRate ? "--cbr" : "--max-rate"
         throw Failure(
-          "the movie's pictures last unlike long, and segments with one buffer (\(option)) would not fit together; leave "
-            + "\(option) out, or do not split it", status: 64)
+          "the durations of the movie's frames differ too much for segments that share a buffer (\(option)); "
+            + "leave \(option) out, or do not split it", status: 64)
       }
     }
   }

@@ -29,7 +29,7 @@ extension Compressor {
     let status = VTCompressionSessionGetTimeRangesForNextPass(
       session, timeRangeCountOut: &count, timeRangeArrayOut: &list)
     guard status == noErr, let list else {
-      throw Failure("the encoder does not say what the next pass is over (error \(status))")
+      throw Failure("the encoder does not give the time ranges of the next pass (error \(status))")
     }
     return Array(UnsafeBufferPointer(start: list, count: count))
   }
@@ -57,8 +57,8 @@ extension Compressor {
     guard status == noErr else {
       // dskFulErr (-34) and ioErr (-36) come from the storage.
       throw Failure(
-        "the encoder could not end a pass (error \(status)); is there room for what it learns, beside the output and "
-          + "for temporary files?", lacksRoom: [-34, -36].contains(status))
+        "the encoder could not end a pass (error \(status)); is there room for its statistics, beside the "
+          + "output and for temporary files?", lacksRoom: [-34, -36].contains(status))
     }
     return wantsMore.boolValue
   }

@@ -37,11 +37,12 @@ struct PassOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Go over the movie more than once (by itself a movie of up to two minutes is, where one pass misses the rate or comes "
-        + "out uneven; 1 keeps it to one), to share the bits out by what its parts need: at most so many passes, 2 if no "
-        + "number follows. A third and later ones are made where the rate is missed by more than 0.5 %, where that is enough over parts of the "
-        + "movie alone if the encoder is this package's own. Frames and "
-        + "statistics wait on disk beside the output.", valueName: "n"))
+      "Encode in at most this many passes, 2 if no number follows, to distribute the bits by the complexity "
+        + "of the movie's parts. A third or later pass is made only if the rate is missed by more than 0.5 "
+        + "%; with the package's own encoder it covers only parts of the movie if that suffices. Without "
+        + "this option, a movie of up to two minutes is encoded again if one pass misses the rate or its "
+        + "quality is uneven; 1 prevents that. Frames and statistics are stored beside the output.",
+      valueName: "n"))
   var multiPass: Int?
 
   func validate(with options: EncodingOptions) throws {
@@ -54,10 +55,10 @@ struct PassOptions: ParsableArguments {
     guard multiPass > 1 else { return }
     if options.quality != nil {
       throw ValidationError(
-        "--multi-pass shares out the bits of a rate, so --quality cannot go with it; give --bitrate.")
+        "--multi-pass distributes the bits of a bit rate, so --quality cannot go with it; give --bitrate.")
     }
     if options.cbr {
-      throw ValidationError("--cbr leaves nothing to share out, so --multi-pass cannot go with it.")
+      throw ValidationError("--cbr leaves no bits to distribute, so --multi-pass cannot go with it.")
     }
   }
 }

@@ -240,7 +240,8 @@ final class PassRecorder: @unchecked Sendable {
         lacksRoom: true)
     default:
       Failure(
-        "a pass of the encoding failed (error \(status)); encode in one with --multi-pass 1, which split takes too"
+        "a pass of the encoding failed (error \(status)); encode in one pass with --multi-pass 1, also an "
+          + "option of split"
       )
     }
   }

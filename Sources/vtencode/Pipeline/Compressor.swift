@@ -213,8 +213,9 @@ final class Compressor: @unchecked Sendable {
 
   /// The error text for an encoder that cannot share a decoder's buffer between segments.
   static func sharesNoBuffer(_ encoder: String) -> String {
-    "\(encoder) keeps no decoder's buffer over segments, as --cbr and --max-rate ask for; take the package's own H.264 "
-      + "encoder (no --encoder, --codec avc1), or encode the movie whole (no split, no --jobs), or leave that option out"
+    "\(encoder) cannot keep to one decoder's buffer over several segments, as --cbr and --max-rate require; "
+      + "take the package's own H.264 encoder (no --encoder, --codec avc1), or encode the movie whole (no "
+      + "split, no --jobs), or leave that option out"
   }
 
   private func configure(_ mode: ConferencingPlan, plan: EncodingPlan, source: MovieSource) throws {

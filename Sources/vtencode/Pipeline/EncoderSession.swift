@@ -30,7 +30,8 @@ struct EncoderWish: Sendable {
     if let id {
       return Failure(
         isLowLatency
-          ? "'\(id)' is no encoder with a low-latency mode for \(what); leave --encoder out, or see vtencode encoders"
+          ? "'\(id)' is not an encoder with a low-latency mode for \(what); leave --encoder out, or see "
+            + "vtencode encoders"
           : "there is no encoder '\(id)' for \(what); see vtencode encoders")
     }
     let isBuiltIn = ((try? ListedEncoder.all()) ?? []).contains { $0.codecType == codec.type }

@@ -129,7 +129,8 @@ struct EncodingPlan: Sendable {
     if let maximumRate {
       guard purpose != .conferencing else {
         throw Failure(
-          "--max-rate is for a stream that waits in a buffer, and a call does not; leave it out", status: 64)
+          "--max-rate is for streams with a decoder's buffer, which a call does not have; leave it out",
+          status: 64)
       }
       // A suggested rate is lowered to the highest rate, whether the user gave it or not:
       // `EncodingOptions` has refused a larger `--bitrate`.
@@ -169,13 +170,13 @@ struct EncodingPlan: Sendable {
     if source.isInterlaced, let deinterlacing {
       notices.append(
         deinterlacing == .frame
-          ? "the movie is interlaced; its fields become whole pictures. --deinterlace field keeps each moment, "
-            + "--no-deinterlace its lines"
+          ? "the movie is interlaced; the two fields of a frame become one picture. --deinterlace field "
+            + "makes a picture of each field, --no-deinterlace leaves them interlaced"
           : "the movie is interlaced; each field becomes a picture")
     }
     if isStill, options.bitrate != nil {
       notices.append(
-        "one picture has no bit rate, so --bitrate says nothing of it; it is coded for a quality of "
+        "one picture has no bit rate, so --bitrate has no effect; it is encoded with a quality of "
           + "\(Wording.fixed(Self.qualityOfStills, 2)). --quality sets another one")
     }
     try checkBufferTiming()
@@ -196,14 +197,16 @@ struct EncodingPlan: Sendable {
   private func checkBufferTiming() throws {
     if writesBufferTiming, purpose == .conferencing || !(keepsToBuffer || purpose == .streaming) {
       throw Failure(
-        "--buffer-timing describes a buffer, which \(purpose.rawValue) has "
+        "--buffer-timing describes a decoder's buffer, which \(purpose.rawValue) "
           + (purpose == .conferencing
-            ? "not; leave it out" : "with --cbr or --max-rate alone; add one, or use vtencode streaming"),
+            ? "does not have; leave it out"
+            : "has only with --cbr or --max-rate; add one, or use vtencode streaming"),
         status: 64)
     }
     if writesBufferTiming, quality != nil, maximumRate == nil {
       throw Failure(
-        "--buffer-timing describes a buffer, which --quality has none of; give --bitrate or --max-rate",
+        "--buffer-timing describes a decoder's buffer, which --quality alone does not have; give --bitrate "
+          + "or --max-rate",
         status: 64)
     }
   }
@@ -212,7 +215,9 @@ struct EncodingPlan: Sendable {
     var notices: [String] = []
     if let notice = fit.notice { notices.append(notice) }
     if let turn = source.turn {
-      notices.append("the movie is shown \(turn.text), which a stream cannot say; so its pictures are")
+      notices.append(
+        "the movie is shown \(turn.text), which a stream cannot store, so its pictures are "
+          + "encoded as shown")
     }
     if mapsTones {
       notices.append(
@@ -220,7 +225,7 @@ struct EncodingPlan: Sendable {
           + "--codec hevc keeps them as they are")
     }
     if !source.others.isEmpty {
-      notices.append("left out, for they cannot be written here: \(source.others.joined(separator: ", "))")
+      notices.append("left out because they cannot be written: \(source.others.joined(separator: ", "))")
     }
     return notices
   }

@@ -77,7 +77,7 @@ final class FrameReader {
     // The encoder does not change the pictures, so they need not be copied.
     output.alwaysCopiesSampleData = false
     guard reader.canAdd(output) else {
-      throw Failure("'\(source.name)' cannot be decoded: its video codec is not known here")
+      throw Failure("'\(source.name)' cannot be decoded: there is no decoder for its video codec")
     }
     reader.add(output)
     if let range {
@@ -139,7 +139,7 @@ final class FrameReader {
 extension MovieSource {
   /// The error for an input whose samples are encrypted.
   static func isEncrypted(_ name: String) -> Failure {
-    Failure("'\(name)' is encrypted, and there is no key to it; decrypt it first")
+    Failure("'\(name)' is encrypted, and its key is not available; decrypt it first")
   }
 
   func failure(_ error: (any Error)?) -> Failure {

@@ -129,7 +129,7 @@ final class InputFile: Sendable {
   private static func cannotStore(in folder: String, _ code: Int32) -> Failure {
     let reason = Failure.advice(forSystemError: code, option: "TMPDIR")
     return Failure(
-      "cannot store what comes through the pipe in '\(folder)': \(reason)"
+      "cannot store the data from the pipe in '\(folder)': \(reason)"
         + (reason.contains("TMPDIR") ? "" : "; TMPDIR names another place"))
   }
 

@@ -51,7 +51,7 @@ struct MovieSource: Sendable {
       tracks = try await asset.load(.tracks)
       videoTracks = tracks.filter { $0.mediaType == .video }
     } catch {
-      throw Failure("cannot read '\(path)' as a movie (\(Failure.describe(error))); is it one, and whole?")
+      throw Failure("cannot read '\(path)' as a movie (\(Failure.describe(error))); is it a complete movie?")
     }
     guard let video = videoTracks.first else {
       throw Failure("'\(path)' has no video track; give a movie that has one")
@@ -134,7 +134,7 @@ struct MovieSource: Sendable {
   }
 
   static func refusalOfFrameRate(_ name: String) -> String {
-    "--frame-rate is for raw streams, and '\(name)' has times of its own; leave it out"
+    "--frame-rate is for raw streams, and '\(name)' has time stamps; leave it out"
   }
 
   /// Counts tracks by kind, such as `2 subtitle tracks` or `1 video track`.

@@ -16,7 +16,7 @@ enum OutputCheck {
     guard lstat(Destination.target(of: path), &facts) == 0 else { return false }
     guard facts.st_mode & S_IFMT == S_IFREG else {
       throw Failure(
-        "'\(path)' is no file that can be replaced; choose another name with \(option)", status: 64)
+        "'\(path)' is not a file that can be replaced; choose another name with \(option)", status: 64)
     }
     if overwrites { return true }
     guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {

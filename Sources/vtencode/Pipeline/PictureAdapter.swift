@@ -34,8 +34,10 @@ final class PictureAdapter {
     guard status == noErr else {
       throw Failure(
         mapsTones
-          ? "the movie's colours cannot be brought to BT.709 (error \(status)); keep them with --codec hevc --profile main10"
-          : "the movie's pictures cannot be brought to \(fit.width)x\(fit.height) (error \(status)); leave --dimensions out"
+          ? "the movie's colours cannot be converted to BT.709 (error \(status)); keep them with --codec "
+            + "hevc --profile main10"
+          : "the movie's pictures cannot be scaled to \(fit.width)x\(fit.height) (error \(status)); leave "
+            + "--dimensions out"
       )
     }
     return target

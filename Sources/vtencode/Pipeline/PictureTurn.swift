@@ -49,7 +49,7 @@ final class PictureTurner {
     let target = try pool.picture(width: width, height: height, CVPixelBufferGetPixelFormatType(image))
     let status = VTPixelRotationSessionRotateImage(session, image, target)
     guard status == noErr else {
-      throw Failure("the movie's pictures cannot be turned upright (error \(status))")
+      throw Failure("the movie's pictures cannot be rotated upright (error \(status))")
     }
     return target
   }
@@ -68,7 +68,7 @@ final class PictureTurner {
     ]
     let status = VTSessionSetProperties(made, propertyDictionary: properties as CFDictionary)
     guard status == noErr else {
-      throw Failure("the movie's pictures cannot be turned upright (error \(status))")
+      throw Failure("the movie's pictures cannot be rotated upright (error \(status))")
     }
     return made
   }

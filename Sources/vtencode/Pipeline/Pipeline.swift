@@ -33,7 +33,7 @@ struct Pipeline: Sendable {
   /// Reports that there was no room for several passes.
   /// - Parameter outcome: the consequence, as the end of the sentence.
   private func noteRoom(_ outcome: String) -> String {
-    let notice = "there is no room beside the output for what several passes keep, \(outcome)"
+    let notice = "there is no room beside the output for the temporary files of several passes, \(outcome)"
     if plan.progress == .auto { Console.note("vtencode: \(notice)") }
     return notice
   }
@@ -66,7 +66,8 @@ struct Pipeline: Sendable {
     if plan.isVerbose { printSettings(of: compressor) }
     var notices: [String] = []
     if recorder != nil, !compressor.makesPasses, !plan.makesPassesOnDemand {
-      notices.append("the encoder \(compressor.encoderID) makes one pass, so the movie is encoded in one")
+      notices.append(
+        "the encoder \(compressor.encoderID) makes only one pass, so the movie is encoded in one")
       if plan.progress == .auto { Console.note("vtencode: \(notices[0])") }
     }
     let passes = compressor.makesPasses ? recorder.map { PassLoop(self, compressor, $0, progress) } : nil
@@ -107,7 +108,7 @@ struct Pipeline: Sendable {
     report.madePasses = passes != nil
     if passes?.lacksRoom == true {
       report.lackedRoom = true
-      notices.append(noteRoom("so the last pass that it had room for is what was written"))
+      notices.append(noteRoom("so the result of the last complete pass is written"))
     }
     report.plan.notices += notices
     return report

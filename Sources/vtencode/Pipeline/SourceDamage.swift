@@ -23,7 +23,7 @@ struct SourceDamage: Sendable {
     guard !isEmpty else { return nil }
     var parts: [String] = []
     if concealed > 0 {
-      parts.append("\(Wording.plural(concealed, "picture")) damaged, what was missing is made up")
+      parts.append("\(Wording.plural(concealed, "picture")) damaged and concealed")
     }
     if lost > 0 { parts.append("\(Wording.plural(lost, "picture")) lost") }
     if let breaksOff { parts.append(breaksOff) }

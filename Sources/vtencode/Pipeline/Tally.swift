@@ -67,6 +67,6 @@ struct SampleFacts: Sendable {
 
   var kind: String {
     if isKeyFrame { return "key frame" }
-    return isReference ? "reference" : "not referred to"
+    return isReference ? "reference" : "not a reference"
   }
 }

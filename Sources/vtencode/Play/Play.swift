@@ -5,11 +5,12 @@ import Foundation
 
 struct Play: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Plays a movie in a window, or in a terminal as blocks of colour.",
+    abstract: "Plays a movie in a window, or in a terminal as coloured blocks.",
     discussion: """
-      Keys: space plays and pauses, left and right go 5 seconds back and on, up and down change the volume, a full stop \
-      goes on by one frame and a comma back by one, f fills the screen, q ends. A click in the window's lower edge goes \
-      there. Without a screen (DISPLAY or WAYLAND_DISPLAY) it plays in the terminal.
+      Keys: space plays and pauses, left and right seek 5 seconds back and forward, up and down change the volume, \
+      a full stop steps forward by one frame and a comma back by one, f toggles full screen, q quits. A click at the \
+      window's lower edge seeks to that position. Without a screen (DISPLAY or WAYLAND_DISPLAY) it plays in the \
+      terminal.
 
       Examples:
         vtencode play talk.mp4
@@ -21,7 +22,7 @@ struct Play: AsyncParsableCommand {
   @Argument(help: "A movie, a raw stream (.264, .265), or - for standard input.")
   var movie: String
 
-  @Flag(help: "Play in the terminal, as blocks of colour.")
+  @Flag(help: "Play in the terminal, as coloured blocks.")
   var terminal = false
 
   @Option(help: ArgumentHelp("End after this many frames.", valueName: "N"))
@@ -29,17 +30,19 @@ struct Play: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "At the end, write what the window shows to this file; from a terminal, the frame itself.",
+      "At the end, write what the window shows to this file; in a terminal, the last frame.",
       valueName: "FILE.png"))
   var snapshot: String?
 
-  @Option(help: ArgumentHelp("Begin here, in seconds.", valueName: "SECONDS"))
+  @Option(help: ArgumentHelp("Where to begin, in seconds.", valueName: "SECONDS"))
   var start: Double = 0
 
   @Option(help: ArgumentHelp("Play faster or slower: 0.1 to 16.", valueName: "RATE"))
   var speed: Float = 1
 
-  @Option(help: ArgumentHelp("Frames a second of a raw stream that does not say.", valueName: "FPS"))
+  @Option(
+    help: ArgumentHelp(
+      "The frame rate of a raw stream that does not state one, in frames a second.", valueName: "FPS"))
   var frameRate: Double?
 
   @Flag(help: "Play without sound.")
@@ -61,11 +64,11 @@ struct Play: AsyncParsableCommand {
   func validate() throws {
     if sandboxing.sandbox, !terminal || !muted {
       throw ValidationError(
-        "--sandbox leaves no way to a screen or a sound device, whose programs see and hear more than the movie; add "
-          + "--terminal --muted.")
+        "--sandbox permits no access to a screen or a sound device, which would reach programs outside of "
+          + "it; add --terminal --muted.")
     }
     if terminal, json {
-      throw ValidationError("--terminal has standard output for the pictures; leave out --json.")
+      throw ValidationError("--terminal writes the pictures to standard output; leave out --json.")
     }
     if let frames, !(1...Int(Int32.max)).contains(frames) {
       throw ValidationError("--frames goes from 1 to \(Int32.max); \(frames) is outside.")
@@ -93,7 +96,11 @@ struct Play: AsyncParsableCommand {
     let picture = try SideFile(
       snapshot, option: "--snapshot", what: "snapshot", others: [movie], overwrites: overwriting.overwrite)
     let inTerminal = try choosesTerminal()
-    if inTerminal, json { throw Failure("--json tells of a window, and there is no screen; leave it out") }
+    if inTerminal, json {
+      throw Failure(
+        "--json is for playing in a window, and there is no screen; leave it "
+          + "out")
+    }
     Interrupt.shared.watch()
     let file = try InputFile(movie)
     let session = try PlaySession(self, file: file, snapshot: picture)

@@ -159,7 +159,7 @@ final class PlaySession: @unchecked Sendable {
     }
     if snapshot != nil, item.presentationSize == .zero {
       throw Failure(
-        "'\(file.name)' has no pictures that could be played, and so no snapshot; leave out --snapshot")
+        "'\(file.name)' has no pictures that can be played, so there is no snapshot; leave out --snapshot")
     }
   }
 
@@ -172,7 +172,7 @@ final class PlaySession: @unchecked Sendable {
   }
 
   private func cannotPlay() -> String {
-    let reason = item.error.map { Failure.describe($0) } ?? "no reason is known"
+    let reason = item.error.map { Failure.describe($0) } ?? "the reason is not known"
     return "cannot play '\(file.name)' (\(reason))"
   }
 

@@ -83,7 +83,7 @@ final class TerminalScreen: PlayScreen, @unchecked Sendable {
   /// The picture that was shown last, at its own size.
   func snapshot() throws -> CVPixelBuffer {
     guard let current = lock.withLock({ current }) else {
-      throw Failure("no frame was shown, and so no snapshot")
+      throw Failure("no frame was shown, so there is no snapshot")
     }
     return current
   }

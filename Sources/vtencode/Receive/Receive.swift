@@ -6,13 +6,13 @@ import RealTimeTransport
 
 struct Receive: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Receives what vtencode send sends, shows it, and writes it to a movie.",
+    abstract: "Receives a session of vtencode send, shows it, and writes it to a movie.",
     discussion: """
-      Waits for a sender, takes the first that greets, and ends with it, after --frames, or with Ctrl-C; the movie is \
-      whole then. A second Ctrl-C does not wait for the sender's answer; a third ends at once, and what was written stays. \
-      It asks for lost packets again, and for a new picture where that does not help. The movie holds the frames that \
-      came, as they were coded, at their times. --web serves a page with the pictures, charts of what happens, and \
-      buttons that ask for a key frame, lose packets, and cap the rate.
+      Waits for a sender, accepts the first one, and ends with it, after --frames, or with Ctrl-C; the movie is then \
+      complete. A second Ctrl-C does not wait for the sender's answer; a third ends the process at once, and the part \
+      that was written is kept. Lost packets are requested again, and a repaired picture where that does not help. The \
+      movie contains the received frames, as they were coded, at their times. --web serves a page with the pictures, \
+      charts of the session, and controls that request a key frame, drop packets, and limit the rate.
 
       Examples:
         vtencode receive --listen 5004 --out call.mp4
@@ -30,8 +30,8 @@ struct Receive: AsyncParsableCommand {
   func validate() throws {
     if sandboxing.sandbox, options.play {
       throw ValidationError(
-        "--sandbox leaves no way to a screen, whose programs see more than the pictures; show them with --terminal or "
-          + "--web in place of --play.")
+        "--sandbox permits no access to a screen, which would reach programs outside of it; show the "
+          + "pictures with --terminal or --web in place of --play.")
     }
   }
 
@@ -69,8 +69,8 @@ struct Receive: AsyncParsableCommand {
 struct ReceiveOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The port to listen on; with an address before it, on that address. (default address: 127.0.0.1; with a "
-        + "key or --insecure all of the machine's)",
+      "The port to listen on; with an address before it, on that address. (default address: 127.0.0.1; with "
+        + "a key or --insecure, all addresses of the machine)",
       valueName: "port"), transform: Endpoint.reading(or: Endpoint.advice))
   var listen: Endpoint
 
@@ -86,10 +86,10 @@ struct ReceiveOptions: ParsableArguments {
   @Option(help: ArgumentHelp("End after so many frames.", valueName: "n"))
   var frames: Int?
 
-  @Flag(help: "Show the pictures in a window. f fills the screen, q ends.")
+  @Flag(help: "Show the pictures in a window. f toggles full screen, q quits.")
   var play = false
 
-  @Flag(help: "Show the pictures in the terminal, as blocks of colour. q ends.")
+  @Flag(help: "Show the pictures in the terminal, as coloured blocks. q quits.")
   var terminal = false
 
   @Flag(help: "With --play: fill the screen.")
@@ -97,7 +97,7 @@ struct ReceiveOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "With --play or --terminal: at the end, write what is seen to this file.",
+      "With --play or --terminal: at the end, write what is shown to this file.",
       valueName: "file.png"), completion: .file())
   var snapshot: String?
 
@@ -121,7 +121,7 @@ struct ReceiveOptions: ParsableArguments {
       }
     }
     if terminal, wire.json {
-      throw ValidationError("--terminal has standard output for the pictures; leave out --json.")
+      throw ValidationError("--terminal writes the pictures to standard output; leave out --json.")
     }
     if overwrite, out == nil, snapshot == nil {
       throw ValidationError("--overwrite is for --out and --snapshot; give a file, or leave it out.")

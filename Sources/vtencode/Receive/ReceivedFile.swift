@@ -101,7 +101,7 @@ final class ReceivedFile {
     hasFailed = true
     var status = stat()
     if stat(pending.path, &status) == 0, status.st_size > 0 { rest = try? pending.commit(isPart: true) }
-    let fate = rest.map { "what came before is in '\($0)'" } ?? "nothing is left of it"
+    let fate = rest.map { "what came before is in '\($0)'" } ?? "nothing of it could be kept"
     return Failure("cannot write '\(name)': \(reason); \(fate)")
   }
 

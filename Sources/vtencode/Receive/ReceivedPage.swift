@@ -106,7 +106,7 @@ struct ReceivedPage {
     if let figures {
       table.row(
         "browser",
-        "\(Wording.plural(figures.shown, "frame")) on its canvas by its own word, capture to canvas "
+        "\(Wording.plural(figures.shown, "frame")) shown as it reports, capture to canvas "
           + "\(milliseconds(figures.delayP50)) p50, \(milliseconds(figures.delayP95)) p95")
     } else {
       table.row("browser", "no page was open")
@@ -114,7 +114,7 @@ struct ReceivedPage {
     if dropped > 0 {
       table.row("left out", "\(Wording.plural(dropped, "frame")) for pages that were slow or late")
     }
-    if thrown > 0 { table.row("thrown away", "\(Wording.plural(thrown, "packet")), as a page wished") }
+    if thrown > 0 { table.row("thrown away", "\(Wording.plural(thrown, "packet")), as a page asked") }
     table.figure("webShown", figures.map { Double($0.shown) })
     table.figure("webDelayP50", figures?.delayP50)
     table.figure("webDelayP95", figures?.delayP95)

@@ -70,7 +70,7 @@ struct DeviceFormat: Equatable, Sendable {
     let words =
       "'\(text)' names no screen; write x11::0, x11::0:1280x720@15, or x11::0+100,50:640x360 for a part."
     let hasDisplay = ProcessInfo.processInfo.environment["DISPLAY"]?.isEmpty == false
-    return hasDisplay ? words : words + " DISPLAY is not set, so x11: alone says nothing."
+    return hasDisplay ? words : words + " DISPLAY is not set, so x11: needs a name."
   }
 
   func open() throws -> CaptureDevice {
@@ -89,10 +89,11 @@ struct DeviceFormat: Equatable, Sendable {
     case .screen:
       let reason = error.detail.trimmingCharacters(in: CharacterSet(charactersIn: ". "))
       guard !reason.contains("outside") else {
-        return "cannot see the screen: \(reason); choose a part that lies on it"
+        return "cannot capture the screen: \(reason); choose a part within it"
       }
       let display = configuration.name.prefix { $0 != "+" }
-      return "cannot see the screen: \(reason); is there a display '\(display)', and may you see it?"
+      return "cannot capture the screen: \(reason); is there a display '\(display)', and do you have access "
+        + "to it?"
     case .camera:
       if error.kind == .notFound {
         return "there is no camera \(configuration.name); ls /dev/video* shows which there are"
@@ -102,7 +103,7 @@ struct DeviceFormat: Equatable, Sendable {
       }
       return "cannot use the camera: \(error.detail)"
         + (error.detail.contains("Permission denied")
-          ? "; cameras are for the members of the group video" : "")
+          ? "; access to cameras needs membership in the group video" : "")
     }
   }
 }

@@ -10,9 +10,10 @@ struct Send: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Sends a movie, a screen or a camera live to vtencode receive, or shows it live in a browser.",
     discussion: """
-      H.264 in RTP over UDP. The encoder works in its low-latency mode. Nothing but a greeting is sent before the receiver has answered it. \
-      Lost packets are sent again, and what cannot be repaired so is repaired as --recovery says. Ends with the source, \
-      when the receiver leaves, or with Ctrl-C. --web does what vtencode receive --web does in the same process.
+      Sends H.264 in RTP over UDP, from the encoder's low-latency mode. Only a greeting is sent before the receiver \
+      has answered it. Lost packets are sent again; other losses are repaired as --recovery says. The session ends \
+      with the source, when the receiver leaves, or with Ctrl-C. --web does what vtencode receive --web does, in the \
+      same process.
 
       Examples:
         vtencode receive --listen 5004 --out call.mp4 & vtencode send talk.mp4 --to 127.0.0.1:5004
@@ -31,7 +32,7 @@ struct Send: AsyncParsableCommand {
   func validate() throws {
     if sandboxing.sandbox, DeviceFormat.isDevice(options.source) {
       throw ValidationError(
-        "--sandbox is for movies; a screen or a camera is reached through the system, so leave it out.")
+        "--sandbox is for movies; a screen or a camera needs access to the system, so leave it out.")
     }
   }
 

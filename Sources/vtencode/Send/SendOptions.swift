@@ -6,13 +6,14 @@ import RealTimeTransport
 struct SendOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "A movie, sent at its own pace; test:WIDTHxHEIGHT@RATE, a made-up picture with a clock in it; x11:DISPLAY, a screen, or "
-        + "x11:DISPLAY+X,Y:WIDTHxHEIGHT@RATE, a part of it; v4l2:/dev/video0:WIDTHxHEIGHT@RATE, a camera.",
+      "A movie, sent in real time; test:WIDTHxHEIGHT@RATE, a generated picture with a clock; x11:DISPLAY, a "
+        + "screen, or x11:DISPLAY+X,Y:WIDTHxHEIGHT@RATE, a part of it; v4l2:/dev/video0:WIDTHxHEIGHT@RATE, a "
+        + "camera.",
       valueName: "source"), completion: .file())
   var source: String
 
   @Option(
-    help: ArgumentHelp("Where vtencode receive listens.", valueName: "host:port"),
+    help: ArgumentHelp("The address at which vtencode receive listens.", valueName: "host:port"),
     transform: Endpoint.reading(or: Endpoint.advice))
   var to: Endpoint?
 
@@ -28,33 +29,34 @@ struct SendOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Send to a player that reads RTP, such as ffplay, in place of vtencode receive, and write the session description "
-        + "that it wants. Nothing is asked and nothing repaired; a key frame goes every two seconds.",
+      "Send to a player that reads RTP, such as ffplay, in place of vtencode receive, and write the session "
+        + "description for it. There is no feedback and no repair; there is a key frame every two seconds.",
       valueName: "file"), completion: .file())
   var sdp: String?
 
   @Flag(
     inversion: .prefixedNo,
     help:
-      "Lost packets are sent once more as long as that takes no more than half a second. (default: --retransmission)"
+      "Send lost packets again if that takes no more than half a second. (default: --retransmission)"
   )
   var retransmission: Bool?
 
   @Flag(
     inversion: .prefixedNo,
     help: ArgumentHelp(
-      "Packets that others can be made of go along, as many as the losses ask for, where sending again takes long. "
-        + "(default: --fec)"
+      "Forward error correction: also send packets from which lost ones can be restored, by the measured "
+        + "losses, if retransmission takes too long. (default: --fec)"
     ))
   var fec: Bool?
 
   @Option(
     help: ArgumentHelp(
-      "Most bits a second, if the path takes them. (default: what the picture's size asks for)",
+      "The highest bit rate in bits a second; it is lower if the path carries less. (default: by size and "
+        + "frame rate)",
       valueName: "rate"))
   var bitrate: BitRate?
 
-  @Flag(name: .customLong("loop"), help: "At the movie's end begin again.")
+  @Flag(name: .customLong("loop"), help: "Start again at the movie's end.")
   var loops = false
 
   @Option(help: ArgumentHelp("Send only this many frames.", valueName: "n"))
@@ -78,7 +80,7 @@ struct SendOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Seconds to wait for the receiver to answer, up to 10s. (default: 10s)", valueName: "time"))
+      "The time to wait for the receiver's answer, from 100ms to 10s. (default: 10s)", valueName: "time"))
   var wait: Seconds?
 
   @OptionGroup var wire: WireOptions
@@ -121,11 +123,11 @@ struct SendOptions: ParsableArguments {
       throw ValidationError("--to and --web exclude each other; at the other end there is receive --web.")
     case (let to?, nil):
       guard to.host != nil else {
-        throw ValidationError("--to wants a host and a port, such as pc.local:5004.")
+        throw ValidationError("--to needs a host and a port, such as pc.local:5004.")
       }
     case (nil, .some):
       try refuse(keyOptions + [("--sdp", sdp != nil), ("--wait", wait != nil)]) {
-        "--web shows it in this process, where nobody else is asked or waited for; leave out \($0)."
+        "--web shows the pictures from this process, without another receiver; leave out \($0)."
       }
     }
     if loops, TestPictures.Format(source) != nil || DeviceFormat.isDevice(source) {
@@ -133,12 +135,12 @@ struct SendOptions: ParsableArguments {
     }
     guard sdp != nil else { return }
     try refuse([("--recovery", recovery != nil)]) {
-      "--sdp is for players, who say nothing of losses; leave out \($0)."
+      "--sdp is for players, which do not report losses; leave out \($0)."
     }
-    try refuse(keyOptions) { "--sdp is for players, who know no key of vtencode's; leave out \($0)." }
+    try refuse(keyOptions) { "--sdp is for players, which do not support vtencode's keys; leave out \($0)." }
     try refuse([
       ("--retransmission", retransmission != nil), ("--fec", fec != nil), ("--wait", wait != nil),
-    ]) { "--sdp is for players, who ask for nothing and answer nothing; leave out \($0)." }
+    ]) { "--sdp is for players, which send no requests and no answers; leave out \($0)." }
     if let to, to.port == 65_535 {
       throw ValidationError("With --sdp the port after --to's is used too; choose a lower one.")
     }

@@ -174,7 +174,8 @@ final class SendRun: @unchecked Sendable {
       let refused = lock.withLock { session.counts.refused }
       throw Failure(
         refused > 0
-          ? "what answers at \(address.text) is no vtencode receive; is another program at that port?"
+          ? "the program that answers at \(address.text) is not vtencode receive; is another program at that "
+            + "port?"
           : "nobody answers at \(destination.text); start vtencode receive --listen \(destination.port) there"
             + (isSecured ? ", with the same key" : ""))
     }
@@ -186,7 +187,7 @@ final class SendRun: @unchecked Sendable {
     else { return nil }
     let reason =
       switch code {
-      case EACCES: "it is the address of all machines of a network; give that of one"
+      case EACCES: "it is a broadcast address; give the address of one machine"
       case EPERM: "this machine's firewall forbids it"
       default: String(cString: strerror(code)).lowercased()
       }

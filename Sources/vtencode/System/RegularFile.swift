@@ -54,7 +54,7 @@ enum RegularFile {
     case Problem.system(let code):
       Failure("cannot read '\(name)': \(String(cString: strerror(code)).lowercased())")
     case Problem.isOther:
-      Failure("'\(name)' is no file, but a pipe, a device or a folder; give a file")
+      Failure("'\(name)' is not a regular file, but a pipe, a device or a folder; give a file")
     case Problem.isTooLarge: Failure("'\(name)' is too large to be what it should be")
     default: error as? Failure ?? Failure("cannot read '\(name)': \(Failure.describe(error))")
     }

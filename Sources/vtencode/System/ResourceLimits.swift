@@ -33,7 +33,7 @@ enum ResourceLimits {
   static func prepare(for command: any ParsableCommand) throws {
     guard let needs = (command as? any ResourceUser)?.resourceNeeds else { return }
     if ovt_keep_reserve() == ENFILE {
-      throw Failure("this system has as many files open as it may (fs.file-max); end some of its programs")
+      throw Failure("this system has reached its limit of open files (fs.file-max); end some of its programs")
     }
     if isLimited {
       ovt_save_address_space()
@@ -58,8 +58,9 @@ enum ResourceLimits {
     guard free < count else { return }
     let limit = limit(RLIMIT_NOFILE)
     throw Failure(
-      "the limit of open files, \(limit), is too low: this takes \(count) beside those that are open, and \(free) can be "
-        + "had; raise it (ulimit -n \(Int(clamping: limit).addingClamped(count - free)))")
+      "the limit of open files, \(limit), is too low: this needs \(count) in addition to those that are "
+        + "open, and \(free) are available; raise it (ulimit -n "
+        + "\(Int(clamping: limit).addingClamped(count - free)))")
   }
 
   /// Checks the limit of open files when the input is known.
@@ -100,7 +101,7 @@ enum ResourceLimits {
       space != unlimited ? ("address space", "-v", space) : ("memory", "-d", data)
     let needed = used(isData: space == unlimited).addingClamped(bytes)
     throw Failure(
-      "the limit of \(name), \(Wording.bytes(Int(clamping: limit))), is too low: this takes about "
+      "the limit of \(name), \(Wording.bytes(Int(clamping: limit))), is too low: this needs about "
         + "\(Wording.bytes(needed)); raise it (ulimit \(option) \(needed / 1024 + 1))")
   }
 
@@ -109,7 +110,7 @@ enum ResourceLimits {
     let limit = ovt_limit_of_processes()
     return Failure(
       limit == .max
-        ? "the system gives no more threads (\(String(cString: strerror(code)).lowercased()))"
+        ? "the system provides no more threads (\(String(cString: strerror(code)).lowercased()))"
         : "the limit of processes and threads, \(limit) for all of this user, is too low; raise it (ulimit -u), or end "
           + "some of them")
   }

@@ -7,10 +7,11 @@ import Foundation
 struct SandboxCheck: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sandbox-check",
-    abstract: "Enters the sandbox of --sandbox and tells what still works there.",
+    abstract: "Enters the sandbox of --sandbox and shows which operations it permits.",
     discussion: """
-      A line for each thing that is tried: what it is, and "works", or "fails" with the system's reason. Nothing is changed \
-      where it works: what is set is what is there already. With --outside the same is tried without the sandbox, to compare.
+      Prints a line for each operation that is tried, with "works", or "fails" and the system's error. Operations that \
+      work change nothing, because they set the present values. With --outside the same operations are tried without \
+      the sandbox, for comparison.
 
       Examples:
         vtencode sandbox-check movie.mov --out out.mp4 /etc/passwd
@@ -24,13 +25,13 @@ struct SandboxCheck: ParsableCommand {
   @Option(name: .shortAndLong, help: "The file that would be written.")
   var out: String
 
-  @Option(help: "A device, or a folder of devices, that stays within reach.")
+  @Option(help: "A device, or a folder of devices, that stays accessible.")
   var device: [String] = []
 
-  @Flag(help: "UDP stays, as for send and receive.")
+  @Flag(help: "Permit UDP, as for send and receive.")
   var datagrams = false
 
-  @Option(help: ArgumentHelp("UDP stays, and listening at this TCP port, as for --web.", valueName: "port"))
+  @Option(help: ArgumentHelp("Permit UDP, and listening at this TCP port, as for --web.", valueName: "port"))
   var port: UInt16?
 
   @Flag(help: "Try without the sandbox.")

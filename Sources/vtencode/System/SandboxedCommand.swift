@@ -16,20 +16,20 @@ protocol SandboxedCommand: ParsableCommand {
 struct SandboxOptions: ParsableArguments {
   @Flag(
     help: ArgumentHelp(
-      "Give up the file system, but for the movie and the output's folder, the network, as far as the run is not about it, "
-        + "and all privileges, before the movie is opened: for movies from people whom you do not know. Needs landlock "
-        + "(Linux 5.19)."))
+      "Before the movie is opened, give up access to the file system except for the movie and the output's "
+        + "folder, to the network as far as the command does not need it, and all privileges: for movies "
+        + "from untrusted sources. Needs landlock (Linux 5.19)."))
   var sandbox = false
 
   @Option(
     help: ArgumentHelp(
-      "With --sandbox: a device, or a folder of devices, that stays within reach, for an encoder or decoder that is "
-        + "hardware. Can be given several times.", valueName: "path"))
+      "With --sandbox: a device, or a folder of devices, that stays accessible, for a hardware encoder or "
+        + "decoder. Can be given several times.", valueName: "path"))
   var sandboxDevice: [String] = []
 
   func validate() throws {
     if !sandbox, !sandboxDevice.isEmpty {
-      throw ValidationError("--sandbox-device goes with --sandbox; without it every device is within reach.")
+      throw ValidationError("--sandbox-device goes with --sandbox; without it every device is accessible.")
     }
   }
 }

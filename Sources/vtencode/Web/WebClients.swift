@@ -229,13 +229,13 @@ final class WebSocketHandler: ChannelInboundHandler {
       // A message that was assembled from fragments has already been unmasked.
       let bytes = Array(frame.unmaskedData.readableBytesView)
       guard WebSocketRules.isText(bytes) else {
-        return client.close(.dataInconsistentWithMessage, "text is UTF-8")
+        return client.close(.dataInconsistentWithMessage, "text must be UTF-8")
       }
       guard let message = WebMessage(bytes) else {
-        return client.close(.policyViolation, "no message that this page sends")
+        return client.close(.policyViolation, "not a message of this page")
       }
       client.take(message)
-    case .binary: client.close(.unacceptableData, "messages are text")
+    case .binary: client.close(.unacceptableData, "messages must be text")
     case .ping: client.send(pong: frame.unmaskedData)
     case .connectionClose: client.close(WebSocketRules.answer(toClose: frame.unmaskedData), "")
     default: break

@@ -6,16 +6,17 @@ import NIOCore
 struct WebOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Show the pictures in a browser: a page at this port of this machine, with charts and buttons. With an address before "
-        + "it (0.0.0.0:8080, and --insecure) it is open to other machines. Its address has a secret in it, without which nothing "
-        + "is shown.",
+      "Show the pictures in a browser: a page at this port of this machine, with charts and controls. With "
+        + "an address before it (0.0.0.0:8080, and --insecure) it is accessible from other machines. The "
+        + "page's address contains a secret, without which nothing is shown.",
       valueName: "port"), transform: Endpoint.reading(or: Endpoint.advice))
   var web: Endpoint?
 
   @Option(
     help: ArgumentHelp(
-      "The secret of the page's address in place of a random one: \(WebToken.lengths.lowerBound) to "
-        + "\(WebToken.lengths.upperBound) letters, digits, - and _. Who may list this machine's processes can read it: leave it out where that matters.",
+      "The secret in the page's address, in place of a random one: \(WebToken.lengths.lowerBound) to "
+        + "\(WebToken.lengths.upperBound) letters, digits, - and _. Users who can list this machine's "
+        + "processes can read it.",
       valueName: "text"), transform: WebToken.reading(or: WebToken.advice))
   var webToken: WebToken?
 
@@ -39,8 +40,9 @@ struct WebOptions: ParsableArguments {
     let address = try Endpoint(host: web.host ?? "127.0.0.1", port: web.port).resolve()
     guard address.isLoopback || isInsecure else {
       throw Failure(
-        "\(address.text) is not this machine's alone: everybody on the way to the page there sees the pictures, and its "
-          + "address with the secret; leave out the address (and forward the port with ssh -L), or add --insecure",
+        "\(address.text) is not a loopback address: everybody on the network path sees the pictures, and the "
+          + "page's address with its secret; leave out the address (and forward the port with ssh -L), or "
+          + "add --insecure",
         status: 64)
     }
     return Place(endpoint: web, address: address, token: webToken ?? WebToken())
@@ -53,7 +55,7 @@ extension WebServer {
     Console.note("Open \(server.url) in a browser")
     guard !place.address.isLoopback else { return }
     Console.note(
-      "Who has this address sees the pictures and can press the buttons, and everybody on the way sees the address; browsers "
-        + "decode the pictures only on this machine or through HTTPS")
+      "Whoever has this address sees the pictures and can use the controls, and everybody on the network "
+        + "path sees the address; browsers decode the pictures only on this machine or through HTTPS")
   }
 }

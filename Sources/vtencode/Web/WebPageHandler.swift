@@ -38,10 +38,12 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
   ) -> (HTTPResponseStatus, String)? {
     if let refusal = refusal(of: head.headers) { return refusal }
     let host = head.headers.first(name: "Host")
-    guard hosts.allows(host: host) else { return (.misdirectedRequest, "No page has this name here.\n") }
+    guard hosts.allows(host: host) else {
+      return (.misdirectedRequest, "This host name is not served here.\n")
+    }
     guard WebToken.path(head.uri) == socketPath else { return (.notFound, "There is nothing here.\n") }
     guard hosts.allows(origin: head.headers.first(name: "Origin"), host: host) else {
-      return (.forbidden, "Only the page from here may have the frames.\n")
+      return (.forbidden, "Only the page from this server may have the frames.\n")
     }
     guard token.isIn(head.uri) else { return (.forbidden, noToken) }
     guard !isFull else {
@@ -64,7 +66,7 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
   private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
     if let (status, text) = Self.refusal(of: head.headers) { return send(context, head, status, text) }
     guard hosts.allows(host: head.headers.first(name: "Host")) else {
-      return send(context, head, .misdirectedRequest, "No page has this name here.\n")
+      return send(context, head, .misdirectedRequest, "This host name is not served here.\n")
     }
     guard head.method == .GET || head.method == .HEAD else {
       return send(context, head, .methodNotAllowed, "Only GET.\n", headers: [("Allow", "GET, HEAD")])

@@ -9,20 +9,20 @@ extension WebPage {
     const $ = id => document.getElementById(id);
     const picture = $('picture');
     const paint = picture.getContext('2d', {alpha: false});
-    // Frames that the decoder may hold before it is too slow for this stream.
+    // The number of frames in the decoder's queue above which the decoder is too slow.
     const mostQueued = 12;
     const figures = window.figures = {
       state: 'connecting', shown: 0, dropped: 0, keyFrames: 0, errors: 0, codec: '', last: null, status: null,
       delays: [], clockTrip: null};
     let socket = null, decoder = null, needsKey = true, ended = false, lastAsked = -1e9;
-    // A codec that this browser does not have: nothing is asked for then.
+    // The codec string that this browser does not support; no key frame is requested for it.
     let unsupported = '';
     const waiting = new Map();
 
     function veil(text) { $('veil').hidden = !text; $('veil').textContent = text; }
     function say(message) { if (socket && socket.readyState === 1) socket.send(JSON.stringify(message)); }
 
-    // The session's clock, from the exchange with the shortest way of the last half minute.
+    // The session's time, from the clock exchange with the shortest round trip of the last 30 s.
     let exchanges = [];
     function sessionTime() {
       const best = exchanges.reduce((a, b) => b.trip < a.trip ? b : a, {trip: Infinity, offset: NaN});
@@ -44,7 +44,7 @@ extension WebPage {
       ask();
     }
 
-    // Once in a while, until one has come: a request may have been too early after the one before.
+    // Requests a key frame at intervals until one comes, because the server limits the requests.
     function ask() {
       const now = performance.now();
       if (!needsKey || unsupported || now - lastAsked < 500) return;
@@ -82,7 +82,8 @@ extension WebPage {
       charts.delay.add(0, delay * 1000);
     }
 
-    // profile_idc, the constraints and level_idc, from the sequence parameter set that a key frame begins with.
+    // profile_idc, the constraint flags and level_idc, from the sequence parameter set with which
+    // a key frame begins.
     function codecOf(data) {
       for (let i = 0; i + 7 < data.length; i++) {
         if (data[i] || data[i + 1] || data[i + 2] !== 1 || (data[i + 3] & 31) !== 7) continue;
@@ -102,7 +103,7 @@ extension WebPage {
       if (needsKey && !isKey) { figures.dropped++; return; }
       if (isKey) {
         const codec = codecOf(data) || figures.codec;
-        // Parameter sets that came before this page did, or what cannot be decoded here.
+        // The codec is not known yet, or this browser does not support it.
         if (!codec || codec === unsupported) { figures.dropped++; return; }
         unsupported = '';
         if (!decoder || codec !== figures.codec) {
@@ -128,7 +129,7 @@ extension WebPage {
     }
 
     function takeStatus(s) {
-      // What it says at the end is nothing but that.
+      // The last message has no other contents.
       if (s.state === 'ended') { ended = true; veil('the session has ended'); return; }
       figures.status = s;
       charts.rate.add(0, s.rate / 1000);
@@ -145,7 +146,7 @@ extension WebPage {
         `${s.clients} page${s.clients === 1 ? '' : 's'}, ${figures.codec}`;
     }
 
-    // Another page may have pressed.
+    // Another page may have changed these settings.
     const touched = {};
     function choose(id, value, read) {
       if (performance.now() - (touched[id] || -1e9) < 3000) return;

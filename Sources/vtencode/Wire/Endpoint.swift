@@ -12,8 +12,8 @@ struct Endpoint: ExpressibleByArgument, Equatable, Sendable {
 
   /// The text behind an argument that is no endpoint.
   static let advice =
-    "it takes a port from 1 to 65535, with a host before it if need be: 5004, pc.local:5004, [::1]:5004 (an address with "
-    + "colons in brackets)"
+    "it takes a port from 1 to 65535, with a host before it if necessary: 5004, pc.local:5004, [::1]:5004 "
+    + "(an address with colons in brackets)"
 
   init(host: String?, port: Int) {
     self.host = host
@@ -56,7 +56,7 @@ struct Endpoint: ExpressibleByArgument, Equatable, Sendable {
     if let address = try? SocketAddress(ipAddress: name, port: port) {
       if address.isLinkLocal, case .v6(let bare) = address, bare.address.sin6_scope_id == 0 {
         throw Failure(
-          "'\(name)' is an address of one link alone; say which, such as [\(name)%eth0]:\(port)", status: 64)
+          "'\(name)' is a link-local address; name its interface, such as [\(name)%eth0]:\(port)", status: 64)
       }
       return address
     }

@@ -20,7 +20,8 @@ enum KeyFile {
     guard fstat(descriptor, &status) == 0 else { throw failure(path, system: errno) }
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw Failure(
-        "cannot read the key from '\(path)': it is no regular file, but \(kind(of: status.st_mode)); put the key into a file"
+        "cannot read the key from '\(path)': it is not a regular file, but \(kind(of: status.st_mode)); put "
+          + "the key into a file"
       )
     }
     try checkRights(status, path)
@@ -39,7 +40,7 @@ enum KeyFile {
     guard others == 0 else {
       let mode = String(status.st_mode & 0o777, radix: 8)
       throw Failure(
-        "others on this machine have a right to the key in '\(path)' (its mode is \(mode)); take it from them with "
+        "others on this machine have access to the key in '\(path)' (its mode is \(mode)); remove it with "
           + "chmod 600 '\(path)', and make a new key if somebody may have read this one")
     }
   }
@@ -70,7 +71,7 @@ enum KeyFile {
 
   private static func failure(_ path: String, system code: Int32) -> Failure {
     // ENXIO is the error of opening a socket.
-    let reason = code == ENXIO ? "it is no regular file" : String(cString: strerror(code)).lowercased()
+    let reason = code == ENXIO ? "it is not a regular file" : String(cString: strerror(code)).lowercased()
     return Failure("cannot read the key from '\(path)': \(reason)")
   }
 }

@@ -9,31 +9,31 @@ import RealTimeTransport
 struct WireOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The key that both ends have, 32 bytes in hexadecimal or Base64, such as openssl rand -hex 32 makes. "
+      "The key that both ends share, 32 bytes in hexadecimal or Base64, such as openssl rand -hex 32 makes. "
         + "Others on this machine may see it; --key-file hides it.", valueName: "key"))
   var key: String?
 
   @Option(
     help: ArgumentHelp(
-      "A file whose first line is the key, and that nobody else can read.", valueName: "file"),
+      "A file whose first line is the key, and that only you can read.", valueName: "file"),
     completion: .file())
   var keyFile: String?
 
   @Option(
     help: ArgumentHelp(
-      "In place of a key, words that both ends know, eight letters or more: the longer the better. "
-        + "Others on this machine may see them; --key-file hides a key.",
+      "A passphrase that both ends share, in place of a key, of eight characters or more: the longer, the "
+        + "better. Others on this machine may see it; --key-file hides a key.",
       valueName: "words"))
   var secret: String?
 
   @Flag(
-    help: "Allow a session without a key beyond this machine: whoever is on the way can see and change it.")
+    help: "Allow a session without a key beyond this machine: everybody on the path can see and change it.")
   var insecure = false
 
   @Flag(help: "Print the figures at the end as a JSON object.")
   var json = false
 
-  @Flag(help: "Say nothing while it goes on.")
+  @Flag(help: "Print nothing during the session.")
   var quiet = false
 
   func validate() throws {
@@ -51,13 +51,15 @@ struct WireOptions: ParsableArguments {
       return try secret.map { try PresharedKey(secret: $0) }
     } catch PresharedKey.Failure.malformed {
       throw Failure(
-        "the key is not one: it takes 64 hexadecimal digits or 32 bytes in Base64, as openssl rand -hex 32 gives",
+        "the key is malformed: it takes 64 hexadecimal digits or 32 bytes in Base64, as openssl rand -hex 32 "
+          + "gives",
         status: 64)
     } catch PresharedKey.Failure.tooShort {
       throw Failure(
-        "--secret has at least \(PresharedKey.shortestSecret) letters; everybody can guess less", status: 64)
+        "--secret must have at least \(PresharedKey.shortestSecret) letters; shorter ones can be guessed",
+        status: 64)
     } catch PresharedKey.Failure.unavailable {
-      throw Failure("this machine's OpenSSL makes no such keys")
+      throw Failure("this machine's OpenSSL cannot derive such keys")
     }
   }
 
@@ -66,7 +68,8 @@ struct WireOptions: ParsableArguments {
   func check(_ address: SocketAddress, isSecured: Bool) throws {
     guard !isSecured, !insecure, !address.isLoopback else { return }
     throw Failure(
-      "without a key only this machine's own addresses are allowed, and \(address.text) is none; give both ends "
-        + "a --key or a --secret, or --insecure and let everybody on the way see the call", status: 64)
+      "without a key only this machine's own addresses are allowed, and \(address.text) is not one; give "
+        + "both ends a --key or a --secret, or --insecure to let everybody on the network path see the call",
+      status: 64)
   }
 }

@@ -209,7 +209,7 @@ import Testing
       #expect(run.complaints.contains(words), "line \(line): \(run.complaints)")
       #expect(!folder.contents.contains("out.mp4"), "line \(line)")
     }
-    expectRefused(try encode(folder, 2), "none of them")
+    expectRefused(try encode(folder, 2), "not one of them")
     // Of a segment that is finished, too.
     try makeVaryingMovie(folder.path("other.mp4"), seconds: 2)
     expectRefused(try encode(folder, 0, "--movie", "other.mp4"), "not the movie that the plan was made for")
@@ -234,7 +234,7 @@ import Testing
     try Data(text.replacingOccurrences(of: "\"passes\" : 4", with: "\"passes\" : 2").utf8).write(to: planURL)
     expectRefused(try join(folder), "checksum")
     try Data(text.utf8.prefix(300)).write(to: planURL)
-    expectRefused(try join(folder), "no plan")
+    expectRefused(try join(folder), "not a plan")
     try Data("{\"format\": \"vtencode encoding plan\", \"version\": 99}".utf8).write(to: planURL)
     expectRefused(try join(folder), "version 99")
     try first.write(to: planURL)
@@ -500,7 +500,7 @@ import Testing
     try Data().write(to: folder.url.appendingPathComponent("frame0001.png"))
     let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
     #expect(run.status == 64 && run.complaintLines.count == 1, "\(run.complaints)")
-    let words = arguments[1] == "-" ? "store it in one first" : "is a sequence of pictures"
+    let words = arguments[1] == "-" ? "store it in a file first" : "is a sequence of pictures"
     #expect(run.complaints.contains(words), "\(run.complaints)")
     #expect(run.complaints.contains("leave --jobs out") == (arguments[1] != "-" && arguments[3] == "2"))
     #expect(folder.contents == ["frame0001.png"])
@@ -530,7 +530,8 @@ import Testing
     try encodeAll(folder, plan)
     try #require(mkfifo(folder.path("pipe.mp4"), 0o600) == 0)
     let encoded = try encode(folder, 0, "--movie", "pipe.mp4")
-    #expect(encoded.status == 1 && encoded.complaints.contains("is no file"), "\(encoded.complaints)")
+    #expect(
+      encoded.status == 1 && encoded.complaints.contains("is not a regular file"), "\(encoded.complaints)")
     let record = folder.path("plan.parts/segment-00000.json")
     try FileManager.default.removeItem(atPath: record)
     try #require(mkfifo(record, 0o600) == 0)

@@ -160,6 +160,6 @@ import TestSupport
     #expect(finished.status == 1 && finished.complaintLines.count == 1)
     #expect(
       finished.complaints.contains("no camera /dev/video977") || finished.complaints.contains("libavdevice"))
-    if Self.hasScreens { try expectFailure("x11::977", "cannot see the screen") }
+    if Self.hasScreens { try expectFailure("x11::977", "cannot capture the screen") }
   }
 }

@@ -254,9 +254,10 @@ import TestSupport
       #expect(finished.complaintLines.last?.contains(words) == true, "\(arguments): \(finished.complaints)")
     }
     try expectFailure(["send", "test:"], "--to host:port, or --web port")
-    try expectFailure(["send", "test:", "--web", "0.0.0.0:8080"], "everybody on the way")
+    try expectFailure(["send", "test:", "--web", "0.0.0.0:8080"], "everybody on the network path")
     try expectFailure(
-      ["receive", "--listen", "5004", "--web", "0.0.0.0:8080", "--secret", "12345678"], "everybody on the way"
+      ["receive", "--listen", "5004", "--web", "0.0.0.0:8080", "--secret", "12345678"],
+      "everybody on the network path"
     )
     try expectFailure(["send", "test:", "--web", "8080", "--web-token", "short"], "--web-token")
     try expectFailure(

@@ -72,14 +72,14 @@ import Testing
     try #require(status == 0)
     for (path, word) in [
       (pipe, "a pipe"), (folder.url.path, "a folder"), ("/dev/zero", "a device"), ("/dev/tty", "cannot read"),
-      (name, "no regular file"), (folder.path("nowhere"), "no such file"), ("", "no such file"),
+      (name, "not a regular file"), (folder.path("nowhere"), "no such file"), ("", "no such file"),
     ] {
       #expect(refusal(path).contains(word), "\(path): \(refusal(path))")
       #expect(refusal(path).hasPrefix("cannot read the key from '\(path)'"), "\(refusal(path))")
     }
     let run = try CommandLine.shell(
       "'\(CommandLine.vtencode)' send test: --to 127.0.0.1:9 --key-file pipe", in: folder)
-    #expect(run.status == 1 && run.complaints.contains("it is no regular file, but a pipe"), "\(run)")
+    #expect(run.status == 1 && run.complaints.contains("it is not a regular file, but a pipe"), "\(run)")
   }
 
   @Test("A file that is larger than one with a key is refused unread", arguments: [4097, 1 << 40])
