@@ -29,6 +29,7 @@ var targets: [Target] = [
   .target(name: "VideoEncoding", dependencies: ["CH264Kernels"]),
   .target(name: "H264Encoder", dependencies: ["CH264Kernels", "VideoBitstream", "VideoEncoding"]),
   .testTarget(name: "CH264KernelsTests", dependencies: ["CH264Kernels"]),
+  .testTarget(name: "VideoEncodingTests", dependencies: ["VideoEncoding", "CH264Kernels"]),
   .systemLibrary(
     name: "CFFmpeg", path: "Sources/System/CFFmpeg", pkgConfig: "libavformat",
     providers: [
@@ -235,7 +236,8 @@ if areParsersAlone {
     "CoreVideo", "CoreMediaParts", "CoreMedia", "ElementaryStream", "CodecInterface", "CFFmpeg",
     "FFmpegMedia",
     "CSRTP", "RealTimeTransport", "RealTimeSecurity", "H264ReferenceDecoders", "ToolSupport", "TestSupport",
-    "CH264KernelsTests", "H264EncoderTests", "VideoBitstreamTests", "CoreVideoTests", "CoreMediaTests",
+    "CH264KernelsTests", "VideoEncodingTests", "H264EncoderTests", "VideoBitstreamTests", "CoreVideoTests",
+    "CoreMediaTests",
     "ElementaryStreamTests", "FFmpegMediaTests", "RealTimeTransportTests", "RealTimeSecurityTests",
   ]
   targets.removeAll { !names.contains($0.name) }

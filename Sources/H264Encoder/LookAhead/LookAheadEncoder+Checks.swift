@@ -53,7 +53,7 @@ extension LookAheadEncoder {
     for flight in flights { flight.coder.configuration = new }
     effortControl.reconfigure(
       effort: new.effort, share: new.encodeTimeShare, frameRate: new.frameRate)
-    rateControl.reconfigure(fixed.lookAheadSettings)
+    planner.reconfigure(fixed.lookAheadSettings)
   }
 
   /// Checks a picture and its options before anything changes.

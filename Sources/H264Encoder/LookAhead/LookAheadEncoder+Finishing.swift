@@ -17,16 +17,9 @@ extension LookAheadEncoder {
     if flight.plan.comparesDirect { directChoice.note(flight.directCosts, of: flight.directKind) }
     if flight.isExact { return }
     let bits = flight.output.pointee.bits
-    let final = picture.finalResidual(coder.geometry.macroblockCount)
-    rateControl.finish(
-      bits: Double(bits), qp: codedQP - flight.offset, picture: picture.forecast, cascaded: flight.cascaded,
-      final: final)
-    if keepsStatistics {
-      statistics.append(
-        PassStatistics.Picture(
-          index: picture.index, kind: picture.forecast.kind, bits: bits,
-          qp: min(max(codedQP - flight.offset, 0), 51), duration: picture.duration, residual: final))
-    }
+    let result = planner.finish(
+      picture, bits: bits, qp: codedQP - flight.offset, cascaded: flight.cascaded)
+    if keepsStatistics { statistics.append(result) }
   }
 
   /// Completes the first picture in flight and returns its frame.

@@ -44,98 +44,75 @@ extension LookAheadEncoder {
     let settling = DispatchTime.now().uptimeNanoseconds
     // Settling does not depend on the sizes of pictures in flight, so threads go on with those
     // meanwhile.
-    queue.settle(settings, propagates: usesMacroblockTree)
+    queue.settle(planner.settings, propagates: usesMacroblockTree)
     let settled = DispatchTime.now().uptimeNanoseconds
     learn(isEnding: isEnding)
     // The encoding time excludes the wait for pictures in flight.
     let start = DispatchTime.now().uptimeNanoseconds &- (settled &- settling)
     let flight = idleFlight()
-    let coder = flight.coder
     if let place = flight.place { scheduler?.clear(place) }
-    coder.effort = effortControl.effort
-    coder.estimatesSamples = estimatesSamples
-    let isExact = isConstantQP
-    forecasts.removeAll(keepingCapacity: true)
-    // The bits of the pictures in flight are not accounted for yet, so they count as pictures to
-    // come.
-    for flight in inFlight where !flight.isAccounted {
-      if let picture = flight.picture { forecasts.append(picture.forecast) }
-    }
-    for picture in queue.settled { forecasts.append(picture.forecast) }
-    for (n, picture) in queue.pictures.enumerated() {
-      forecasts.append(picture.forecast(of: n, typicalRun: queue.typicalRun))
-    }
-    let referred = queue.settled.first { !$0.kind.isBidirectional } ?? queue.settled.first
-    let planned = rateControl.plan(
-      forecasts, intra: referred?.finalIntraResidual(coder.geometry.macroblockCount) ?? ResidualHistogram(),
-      isEnding: isEnding)
-    intervals.removeAll(keepingCapacity: true)
-    for n in forecasts.indices {
-      intervals.append(queue.decodeInterval(place: codedCount + UInt64(n), depth: reorderingDepth).seconds)
-    }
-    let room = rateControl.room(forecasts, intervals: intervals)
-    let picture = queue.removeFirst()
-    flight.room = room
-    flight.isLast = isEnding && queue.count == 0
-    let isIntra = picture.kind.isKey
-    let isB = picture.kind.isBidirectional
+    flight.coder.effort = effortControl.effort
+    flight.coder.estimatesSamples = estimatesSamples
+    let planned = planner.next(
+      isEnding: isEnding, pending: inFlight.lazy.filter { !$0.isAccounted }.compactMap(\.picture),
+      place: codedCount)
+    let picture = planned.picture
+    flight.room = planned.room
+    flight.isLast = planned.isLast
+    (flight.qp, flight.offset, flight.cascaded) = (planned.qp, planned.offset, planned.cascaded)
+    (flight.isExact, flight.isLimited) = (planner.settings.isConstantQP, rateControl.isLimited)
 
     var plan = PicturePlan()
     plan.isIDR = picture.kind == .idr
     plan.isOpenKeyFrame = picture.kind == .openKey
     plan.isReference = picture.kind != .bidirectional
-    var offset = 0.0
-    var cascaded = 0.0
-    if !isExact {
-      offset = LookAheadRateControl.offsets[picture.forecast.kind.rawValue]
-      if picture.kind == .bidirectionalReference { offset -= 0.5 }
-      if isIntra { cascade.restart() }
-      if configuration.bidirectionalLimit == 0, !isIntra { cascaded = cascade.next() }
-      offset += cascaded
-    }
-    let qp = picture.request.qp.map(Double.init) ?? planned + offset
-    setQP(&plan, qp, picture, flight.qpOffsets, isExact: isExact || picture.request.qp != nil)
-    if !isB {
-      // Where there are B pictures, they refer to the key frames and P pictures around them, so all
-      // of those count as pictures of raised quality.
-      plan.hasRaisedQuality = isIntra || cascaded < -1 || configuration.bidirectionalLimit > 0
-    }
+    plan.hasRaisedQuality = planned.hasRaisedQuality
+    plan.header.deblocking = H264SliceHeader.Deblocking(
+      disableIDC: configuration.deblocking ? 0 : 1,
+      alphaOffset: configuration.deblockingAlphaOffset,
+      betaOffset: configuration.deblockingBetaOffset)
+    setQP(&plan, planned.qp, picture, flight.qpOffsets, isExact: planned.isExact)
+    setReferences(&plan, picture, flight)
+    flight.output.pointee.removeAll()
+    writeLeadingUnits(plan, picture, &flight.output.pointee)
+    flight.leading = (flight.output.pointee.units.count, flight.output.pointee.count)
+    flight.coder.qpOffsets = UnsafePointer(flight.qpOffsets)
+    (flight.isAccounted, flight.results) = (false, nil)
+    launch(flight, &plan, picture.source, isPredicted: picture.kind == .predicted)
+    flight.plan = plan
+    flight.picture = picture
+    if !picture.kind.isBidirectional { lastAnchor = flight }
+    inFlight.append(flight)
+    flight.time = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
+  }
 
-    let source = picture.source
+  /// Selects the reference pictures of a picture, their weights, and the memory of its
+  /// reconstruction.
+  /// - Parameters:
+  ///   - plan: receives the syntax of the references.
+  ///   - picture: the picture.
+  ///   - flight: its coder receives the references; it receives the pictures that must be kept until
+  ///     it is coded.
+  private func setReferences(
+    _ plan: inout PicturePlan, _ picture: QueuedPicture, _ flight: PictureInFlight
+  ) {
+    let coder = flight.coder
     order.selectReferences(picture.kind, index: picture.index, most: max(1, coder.referencesSearched))
     weights?.weigh(&plan, picture.brightnessRead, index: picture.index, order, coder)
     for (i, entry) in order.wanted.enumerated() { coder.setReference(i, pool[entry.picture]) }
     for (i, entry) in order.wantedL1.enumerated() { coder.setReferenceL1(i, pool[entry.picture]) }
-    plan.header.deblocking = H264SliceHeader.Deblocking(
-      disableIDC: coder.configuration.deblocking ? 0 : 1,
-      alphaOffset: coder.configuration.deblockingAlphaOffset,
-      betaOffset: coder.configuration.deblockingBetaOffset)
     flight.references = order.wanted.count + order.wantedL1.count
     flight.target = order.prepare(&plan, picture.kind, index: picture.index, uses: uses)
     if plan.isReference { weights?.store(slot: flight.target) }
-    if isB {
+    if picture.kind.isBidirectional {
       directChoice.choose(&plan, configuration.lookAhead.directPrediction, order)
       flight.directKind = directChoice.kind
     }
-    flight.output.pointee.removeAll()
-    writeLeadingUnits(plan, picture, &flight.output.pointee)
-    flight.leading = (flight.output.pointee.units.count, flight.output.pointee.count)
-    coder.qpOffsets = UnsafePointer(flight.qpOffsets)
-
     flight.pins.removeAll(keepingCapacity: true)
     flight.pins.append(flight.target)
     for entry in order.wanted { flight.pins.append(entry.picture) }
     for entry in order.wantedL1 { flight.pins.append(entry.picture) }
     for i in flight.pins { uses[i] += 1 }
-    (flight.qp, flight.offset, flight.cascaded) = (qp, offset, cascaded)
-    (flight.isExact, flight.isLimited) = (isExact, rateControl.isLimited)
-    (flight.isAccounted, flight.results) = (false, nil)
-    launch(flight, &plan, source, isPredicted: !isB && !isIntra)
-    flight.plan = plan
-    flight.picture = picture
-    if !isB { lastAnchor = flight }
-    inFlight.append(flight)
-    flight.time = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
   }
 
   /// Starts a planned picture on the threads of the scheduler, or codes it at once where there is
@@ -165,12 +142,6 @@ extension LookAheadEncoder {
     flight.results = (flight.coder.statistics, flight.coder.directCosts)
   }
 
-  /// Whether all pictures have the configured QP, without offsets.
-  var isConstantQP: Bool {
-    if case .constantQP = configuration.lookAhead.rate { return true }
-    return false
-  }
-
   /// Sets the QP of a picture to the nearest whole number within the configured range, and the QP
   /// offsets of its macroblocks to their own offsets plus the fraction that is left.
   /// - Parameters:
@@ -184,15 +155,6 @@ extension LookAheadEncoder {
     _ qpOffsets: UnsafeMutablePointer<Int8>,
     isExact: Bool
   ) {
-    plan.qp = min(max(Int(qp.rounded()), configuration.minimumQP), configuration.maximumQP)
-    let count = coder.geometry.macroblockCount
-    if isExact {
-      qpOffsets.update(repeating: 0, count: count)
-      return
-    }
-    let rest = Float(min(max(qp, 0), 51)) - Float(plan.qp)
-    for m in 0..<count {
-      qpOffsets[m] = Int8(max(-30, min(30, (picture.offsets[m] + rest).rounded())))
-    }
+    plan.qp = planner.wholeQP(qp, picture, isExact: isExact, blockOffsets: qpOffsets)
   }
 }

@@ -8,11 +8,7 @@ import VideoEncoding
 /// decoding order.
 final class LookAheadEncoder: EncodingStrategy {
   /// The configuration, with the buffer limited to what the stream's level allows.
-  var configuration: H264EncoderConfiguration {
-    didSet { settings = configuration.lookAheadSettings }
-  }
-  /// The part of the configuration that the look-ahead and the rate control read.
-  private(set) var settings: LookAheadSettings
+  var configuration: H264EncoderConfiguration
 
   /// The sequence parameter set of the stream.
   var sps: H264SequenceParameterSet
@@ -47,12 +43,17 @@ final class LookAheadEncoder: EncodingStrategy {
   /// By picture of `pool`, how many pictures in flight need it, plus one for the picture that
   /// `withReconstruction` reads.
   var uses: [Int]
+  /// Decides which picture is coded next, as which type and with which QP.
+  var planner: LookAheadPlanner
   /// The pictures between input and coding.
-  let queue: LookAheadQueue
+  var queue: LookAheadQueue { planner.queue }
+  /// Chooses the QP of each picture.
+  var rateControl: LookAheadRateControl {
+    get { planner.rateControl }
+    _modify { yield &planner.rateControl }
+  }
   /// The decoding order, reference lists and marking.
   var order: StreamOrder
-  /// Chooses the QP of each picture.
-  var rateControl: LookAheadRateControl
   /// The contents of the timing SEI messages; nil where the stream has none.
   var timing: BufferTiming?
   /// The clock tick in seconds to which durations are rounded; nil where nothing counts in ticks.
@@ -61,9 +62,6 @@ final class LookAheadEncoder: EncodingStrategy {
   var weights: PictureWeights?
   /// By macroblock row, an equal share of the bits of a picture.
   let evenShares: UnsafeMutablePointer<Float>
-  /// The QP offsets of successive P pictures in streams without B pictures: a picture that is coded
-  /// better is the source from which the pictures after it copy.
-  var cascade = QualityCascade(offsets: [0.7, 0.3, 0.7, -1.7])
   /// The index in `pool` of the last output picture; nil before the first.
   var lastPicture: Int?
   /// The number of frames that were output.
@@ -73,12 +71,6 @@ final class LookAheadEncoder: EncodingStrategy {
   /// The seconds that the pre-analysis of the newest picture took on the calling thread, until they
   /// are added to the encoding time of a frame.
   var preAnalysisTime = 0.0
-  /// Scratch of `begin`: the pictures not accounted for yet, in decoding order as far as it is
-  /// settled.
-  var forecasts: [PictureForecast] = []
-  /// Scratch of `begin`: seconds from the removal of each picture in `forecasts` from the buffer to
-  /// that of the next.
-  var intervals: [Double] = []
   /// Chooses the direct prediction of B pictures.
   var directChoice = DirectChoice()
   /// The number of B pictures with temporal direct prediction; for tests.
@@ -139,7 +131,7 @@ final class LookAheadEncoder: EncodingStrategy {
     }
     statistics = PassStatistics(width: configuration.width, height: configuration.height)
     self.configuration = configuration
-    settings = configuration.lookAheadSettings
+    let settings = configuration.lookAheadSettings
     let engine = configuration
     effortControl = EffortControl(
       effort: engine.effort, share: engine.encodeTimeShare, frameRate: engine.frameRate)
@@ -165,15 +157,16 @@ final class LookAheadEncoder: EncodingStrategy {
     }
     self.pool = pool
     uses = [Int](repeating: 0, count: pool.count)
-    queue = LookAheadQueue(coder.geometry, analysis: analysis, weighs: pps.hasWeightedPrediction)
     order = StreamOrder(
       capacity: engine.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum,
       firstPictureID: configuration.lookAhead.part?.pictureID ?? 0)
     timing = BufferTiming(sps, configuration.lookAhead.buffer)
     let tick = timing?.tick ?? JoinedBuffer.usualTick(configuration.frameRate)
     wholeTick = timing != nil || configuration.isJoined ? tick : nil
-    rateControl = LookAheadRateControl(
-      settings, pass: pass,
+    planner = LookAheadPlanner(
+      settings, frames: configuration.lookAhead.frames,
+      queue: LookAheadQueue(coder.geometry, analysis: analysis, weighs: pps.hasWeightedPrediction),
+      pass: pass,
       joined: JoinedBuffer(settings, tick: tick, macroblocks: coder.geometry.macroblockCount))
     framePool = FrameMemoryPool(capacity: max(65536, engine.width * engine.height / 2), extra: most - 1)
     pictureSets = configuration.makePictureSets(pps)
@@ -184,8 +177,6 @@ final class LookAheadEncoder: EncodingStrategy {
     evenShares.update(
       repeating: 1 / Float(coder.geometry.heightInMbs), count: coder.geometry.heightInMbs)
     self.memory = memory
-    forecasts.reserveCapacity(configuration.lookAhead.frames + 1)
-    intervals.reserveCapacity(configuration.lookAhead.frames + 1)
     inFlight.reserveCapacity(most)
     reorderingDepth = configuration.reorderingDepth
   }
@@ -198,7 +189,9 @@ final class LookAheadEncoder: EncodingStrategy {
   private static let leastToPrepare = 8
 
   /// Whether macroblocks get QP offsets of the macroblock tree: not with a constant QP.
-  var usesMacroblockTree: Bool { configuration.lookAhead.usesMacroblockTree && !isConstantQP }
+  var usesMacroblockTree: Bool {
+    configuration.lookAhead.usesMacroblockTree && !planner.settings.isConstantQP
+  }
 
   /// The sequence parameter set and all picture parameter sets as NAL units with headers, without
   /// start codes.
@@ -248,7 +241,7 @@ final class LookAheadEncoder: EncodingStrategy {
       let usual = 1 / configuration.frameRate
       options.duration = BufferTiming.whole(options.duration ?? usual, usual: usual, tick: wholeTick)
     }
-    let correction = queue.append(source, request: options.request, settings: settings)
+    let correction = queue.append(source, request: options.request, settings: planner.settings)
     if correction != 0 { rateControl.correct(seconds: correction, isInBuffer: reorderingDepth == 0) }
     let limit = flightLimit
     // With one picture in flight, the newest picture is analysed while that is coded. A short
@@ -256,11 +249,11 @@ final class LookAheadEncoder: EncodingStrategy {
     let prepares =
       limit == 1 && configuration.lookAhead.frames >= LookAheadEncoder.leastToPrepare
       && queue.count > configuration.lookAhead.frames
-    if !prepares { queue.analyse(settings) }
+    if !prepares { queue.analyse(planner.settings) }
     preAnalysisTime = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
     while queue.count > configuration.lookAhead.frames - (limit - 1) {
       begin(isEnding: false, output)
-      if prepares { queue.prepare(settings, propagates: usesMacroblockTree) }
+      if prepares { queue.prepare(planner.settings, propagates: usesMacroblockTree) }
       while inFlight.count >= limit { output(finishFirst()) }
     }
     // The configuration before may have allowed more pictures in flight.

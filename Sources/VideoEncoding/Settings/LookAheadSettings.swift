@@ -59,6 +59,12 @@ package struct LookAheadSettings: Sendable, Equatable {
   /// Whether the stream shares its buffer with a stream before or after it.
   package var isJoined: Bool { buffer != nil && (hasFramesBefore || hasFramesAfter) }
 
+  /// Whether all blocks of all pictures have the configured QP, without offsets.
+  package var isConstantQP: Bool {
+    if case .constantQP = rate { return true }
+    return false
+  }
+
   /// Whether the bit rate is constant.
   package var isConstantRate: Bool {
     if case .constant = rate { return true }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@testable import H264Encoder
 @testable import VideoEncoding
 
 /// What an easy scene leaves for a difficult one, and what a window of the even rate leaves for the pictures to come.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@testable import H264Encoder
 
 /// What waits before the line though nothing needs it: delay that brings no quality.
 @Suite struct RateQueueTests {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@testable import H264Encoder
 @testable import VideoEncoding
 
 /// The controller against an encoder that is made up: what a picture takes follows from a truth that the controller's

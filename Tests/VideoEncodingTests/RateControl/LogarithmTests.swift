@@ -2,7 +2,6 @@
 import Foundation
 import Testing
 
-@testable import H264Encoder
 @testable import VideoEncoding
 
 /// The encoder's own logarithm and power of two, beside those of the C library.

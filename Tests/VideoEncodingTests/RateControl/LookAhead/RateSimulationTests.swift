@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@testable import H264Encoder
 @testable import VideoEncoding
 
 /// The rate control alone, over pictures that are only described: an hour takes seconds.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@testable import H264Encoder
 
 /// What a first picture takes of a rate and of the bound on the wait.
 @Suite struct KeyFrameShareTests {
