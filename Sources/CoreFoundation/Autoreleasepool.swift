@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Runs `body`. Programs put loops over frames into it.
-///
-/// Objects here are released with their last use, not with a pool, so that there is nothing to drain.
+/// Runs `body` and returns its result. Swift releases objects after their last use, without a pool,
+/// so nothing is drained.
 @inlinable
 public func autoreleasepool<Result>(invoking body: () throws -> Result) rethrows -> Result { try body() }

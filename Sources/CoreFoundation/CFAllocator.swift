@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Names a way to obtain memory.
+/// A way to obtain memory.
 ///
-/// Objects here are reference counted by Swift, so an allocator says only how a *block of bytes*
-/// that is handed over is to be freed: with `free` (`kCFAllocatorMalloc`, `kCFAllocatorDefault`,
+/// Swift counts the references to objects, so an allocator only says how a *block of bytes* that is
+/// handed over is freed: with `free` (`kCFAllocatorMalloc`, `kCFAllocatorDefault`,
 /// `kCFAllocatorSystemDefault`) or not at all (`kCFAllocatorNull`).
 public final class CFAllocator: Sendable, Hashable {
-  /// Another source of memory than `malloc`, that of a memory pool.
+  /// A source of memory other than `malloc`, for example a memory pool.
   package struct Source: Sendable {
     package var allocate: @Sendable (_ size: Int) -> UnsafeMutableRawPointer?
     package var deallocate: @Sendable (UnsafeMutableRawPointer) -> Void
-    /// How many bytes there are at a pointer.
+    /// Returns the size in bytes of the block at a pointer.
     package var size: @Sendable (UnsafeMutableRawPointer) -> Int
 
     package init(
@@ -37,25 +37,31 @@ public final class CFAllocator: Sendable, Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// The default allocator: as everywhere, `nil` stands for it.
+/// The default allocator, which is `nil`, as on Apple's systems.
 public let kCFAllocatorDefault: CFAllocator! = nil
 
-/// The system's allocator, `malloc`.
+/// The system's allocator, which uses `malloc`.
 public let kCFAllocatorSystemDefault: CFAllocator! = CFAllocator(name: "SystemDefault")
 
-/// `malloc`, `realloc` and `free`.
+/// An allocator that uses `malloc`, `realloc` and `free`.
 public let kCFAllocatorMalloc: CFAllocator! = CFAllocator(name: "Malloc")
 
-/// Allocates nothing and frees nothing: for memory that somebody else owns.
+/// An allocator that allocates nothing and frees nothing, for memory that has another owner.
 public let kCFAllocatorNull: CFAllocator! = CFAllocator(name: "Null", isNull: true)
 
-/// The allocator that is used where `nil` is given.
+/// Returns the allocator that functions use when they are given `nil`.
 @discardableResult
 public func CFAllocatorGetDefault() -> Unmanaged<CFAllocator>! {
   Unmanaged.passUnretained(kCFAllocatorSystemDefault)
 }
 
-/// A block of `size` bytes, or nil if there is none to be had or the size is not positive.
+/// Allocates a block of bytes.
+/// - Parameters:
+///   - allocator: The allocator, or nil for the default.
+///   - size: The size of the block in bytes.
+///   - hint: Ignored.
+/// - Returns: The block. It is nil if there is not enough memory, if the size is not positive, or
+///   for `kCFAllocatorNull`.
 @discardableResult
 public func CFAllocatorAllocate(_ allocator: CFAllocator!, _ size: CFIndex, _ hint: CFOptionFlags)
   -> UnsafeMutableRawPointer!
@@ -65,9 +71,14 @@ public func CFAllocatorAllocate(_ allocator: CFAllocator!, _ size: CFIndex, _ hi
   return malloc(size)
 }
 
-/// The block at `ptr` grown or shrunk to `newsize` bytes.
-///
-/// Without a block it allocates one; with a size of zero it frees it and returns nil.
+/// Changes the size of a block, and moves the block if necessary.
+/// - Parameters:
+///   - allocator: The allocator that returned the block.
+///   - ptr: The block. With nil, the function allocates a new block.
+///   - newsize: The new size in bytes. With 0, the function frees the block and returns nil.
+///   - hint: Ignored.
+/// - Returns: The block at its new address. If it is nil for a size above 0, the old block is
+///   unchanged.
 @discardableResult
 public func CFAllocatorReallocate(
   _ allocator: CFAllocator!, _ ptr: UnsafeMutableRawPointer!, _ newsize: CFIndex, _ hint: CFOptionFlags

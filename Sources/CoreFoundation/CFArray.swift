@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CCoreFoundation
 
-// Arrays through raw pointers: a value is the address of an object, unless the array was made without callbacks.
+// Arrays are accessed through raw pointers. A value is the address of an object, unless the array
+// was created without callbacks.
 
-/// What an array's values are: objects with `kCFTypeArrayCallBacks`, plain pointers with `init()`.
+/// The callbacks of an array. They say whether its values are objects (`kCFTypeArrayCallBacks`) or
+/// plain pointers (`init()`).
 public struct CFArrayCallBacks: Sendable {
   public let version: CFIndex = 0
   let holdsObjects: Bool
@@ -11,7 +13,7 @@ public struct CFArrayCallBacks: Sendable {
   fileprivate init(holdsObjects: Bool) { self.holdsObjects = holdsObjects }
 }
 
-// A variable, so that its address can be taken with `&`.
+// This is a variable so that its address can be taken with `&`.
 public nonisolated(unsafe) var kCFTypeArrayCallBacks = CFArrayCallBacks(holdsObjects: true)
 
 public typealias CFArrayApplierFunction =
@@ -19,7 +21,7 @@ public typealias CFArrayApplierFunction =
 
 // MARK: - Creation
 
-/// An array of `numValues` values.
+/// Creates an array of `numValues` values. An array of objects skips values that are nil.
 @discardableResult
 public func CFArrayCreate(
   _ allocator: CFAllocator!, _ values: UnsafeMutablePointer<UnsafeRawPointer?>!, _ numValues: CFIndex,
@@ -32,7 +34,11 @@ public func CFArrayCreate(
   return holdsObjects(result) ? (result.copy() as! CFArray) : result
 }
 
-/// An empty array that can be changed. The capacity is a hint.
+/// Creates an empty array that can be changed.
+/// - Parameters:
+///   - allocator: Ignored.
+///   - capacity: Ignored. The array grows as needed.
+///   - callBacks: Whether the values are objects; nil for plain pointers.
 @discardableResult
 public func CFArrayCreateMutable(
   _ allocator: CFAllocator!, _ capacity: CFIndex, _ callBacks: UnsafePointer<CFArrayCallBacks>!
@@ -42,14 +48,14 @@ public func CFArrayCreateMutable(
   return Unmanaged<CFMutableArray>.fromOpaque(made).takeRetainedValue()
 }
 
-/// A copy that cannot be changed.
+/// Returns a copy of an array. The copy of an array of objects is immutable.
 @discardableResult
 public func CFArrayCreateCopy(_ allocator: CFAllocator!, _ theArray: CFArray!) -> CFArray! {
   guard let theArray else { return nil }
   return holdsObjects(theArray) ? (theArray.copy() as! CFArray) : CFArrayCreateMutableCopy(nil, 0, theArray)
 }
 
-/// A copy that can be changed.
+/// Returns a mutable copy of an array. The capacity is ignored.
 @discardableResult
 public func CFArrayCreateMutableCopy(
   _ allocator: CFAllocator!, _ capacity: CFIndex, _ theArray: CFArray!
@@ -68,14 +74,16 @@ public func CFArrayGetCount(_ theArray: CFArray!) -> CFIndex {
   theArray.map { OVTArrayGetCount(raw($0)) } ?? 0
 }
 
-/// The address of a value, nil if there is no such index. It stays valid as long as the value is in the array.
+/// Returns the address of a value, which stays valid as long as the value is in the array, or nil
+/// if there is no such index.
 @discardableResult
 public func CFArrayGetValueAtIndex(_ theArray: CFArray!, _ idx: CFIndex) -> UnsafeRawPointer! {
   guard let theArray, idx >= 0, idx < OVTArrayGetCount(raw(theArray)) else { return nil }
   return unboxed(OVTArrayGetValueAtIndex(raw(theArray), idx), in: theArray)
 }
 
-/// Fills an array with the values of a range.
+/// Copies the values of a range to a buffer. It does nothing if the range is not entirely within
+/// the array.
 public func CFArrayGetValues(
   _ theArray: CFArray!, _ range: CFRange, _ values: UnsafeMutablePointer<UnsafeRawPointer?>!
 ) {
@@ -83,13 +91,15 @@ public func CFArrayGetValues(
   for (i, index) in range.enumerated() { values[i] = CFArrayGetValueAtIndex(theArray, index) }
 }
 
-/// Whether a value is in a range, by `CFEqual` or, for plain pointers, by address.
+/// Returns whether a range contains a value. Objects are compared by `CFEqual`, plain pointers by
+/// address.
 @discardableResult
 public func CFArrayContainsValue(_ theArray: CFArray!, _ range: CFRange, _ value: UnsafeRawPointer!) -> Bool {
   CFArrayGetFirstIndexOfValue(theArray, range, value) != kCFNotFound
 }
 
-/// The first index of a value in a range, or `kCFNotFound`.
+/// Returns the first index of a value in a range, or `kCFNotFound` if the value is not in the range
+/// or the range is not entirely within the array.
 @discardableResult
 public func CFArrayGetFirstIndexOfValue(_ theArray: CFArray!, _ range: CFRange, _ value: UnsafeRawPointer!)
   -> CFIndex
@@ -98,7 +108,8 @@ public func CFArrayGetFirstIndexOfValue(_ theArray: CFArray!, _ range: CFRange, 
   return range.first { same(CFArrayGetValueAtIndex(theArray, $0), value, in: theArray) } ?? kCFNotFound
 }
 
-/// Calls a function for every value of a range.
+/// Calls a function for every value of a range. It does nothing if the range is not entirely within
+/// the array.
 public func CFArrayApplyFunction(
   _ theArray: CFArray!, _ range: CFRange, _ applier: CFArrayApplierFunction!,
   _ context: UnsafeMutableRawPointer!
@@ -114,20 +125,21 @@ public func CFArrayAppendValue(_ theArray: CFMutableArray!, _ value: UnsafeRawPo
   OVTArrayAppendValue(raw(theArray), value)
 }
 
-/// Appends the values of a range of another array.
+/// Appends the values of a range of another array. It does nothing if the range is not entirely
+/// within that array.
 public func CFArrayAppendArray(_ theArray: CFMutableArray!, _ otherArray: CFArray!, _ otherRange: CFRange) {
   guard let range = indices(otherRange, in: otherArray) else { return }
   for index in range { CFArrayAppendValue(theArray, CFArrayGetValueAtIndex(otherArray, index)) }
 }
 
-/// Inserts a value before an index, which may be the count.
+/// Inserts a value before an index from 0 to the count. It does nothing for another index.
 public func CFArrayInsertValueAtIndex(_ theArray: CFMutableArray!, _ idx: CFIndex, _ value: UnsafeRawPointer!)
 {
   guard let theArray, isStorable(value, in: theArray), 0...CFArrayGetCount(theArray) ~= idx else { return }
   OVTArrayInsertValueAtIndex(raw(theArray), idx, value)
 }
 
-/// Replaces the value at an index; at the count it appends.
+/// Replaces the value at an index. At an index equal to the count, it appends the value.
 public func CFArraySetValueAtIndex(_ theArray: CFMutableArray!, _ idx: CFIndex, _ value: UnsafeRawPointer!) {
   guard let theArray, isStorable(value, in: theArray), 0...CFArrayGetCount(theArray) ~= idx else { return }
   if idx == CFArrayGetCount(theArray) {
@@ -147,13 +159,13 @@ public func CFArrayRemoveAllValues(_ theArray: CFMutableArray!) {
   OVTArrayRemoveAllValues(raw(theArray))
 }
 
-// MARK: - Within
+// MARK: - Private
 
 private func isStorable(_ value: UnsafeRawPointer?, in container: AnyObject) -> Bool {
   value != nil || !holdsObjects(container)
 }
 
-/// A range's indices if they are all in the array.
+/// Returns the indices of a range, or nil if they are not all in the array.
 private func indices(_ range: CFRange, in array: CFArray?) -> Range<Int>? {
   guard let array, range.location >= 0, range.length >= 0,
     range.length <= CFArrayGetCount(array), range.location <= CFArrayGetCount(array) - range.length

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of Core Foundation over Foundation's own classes.
+// This file defines Core Foundation's names for Foundation's classes.
 //
-// Every CF type that has a Foundation twin is that twin, so that `as CFString`, `as CFDictionary`
-// and the like are ordinary bridging casts, exactly as toll-free bridging makes them elsewhere.
+// A CF type that has an equivalent class in Foundation is that class, so that `as CFString`, `as
+// CFDictionary` and the like are ordinary bridging casts, as toll-free bridging makes them on
+// Apple's systems.
 
 @_exported import Foundation
 
@@ -20,14 +21,14 @@ public typealias SInt16 = Int16
 public typealias SInt32 = Int32
 public typealias SInt64 = Int64
 
-/// The status of a call that succeeded.
+/// The status of a successful call.
 public let noErr: OSStatus = 0
-/// Success, as functions of the Security framework say it.
+/// The status of a successful call of the Security framework.
 public let errSecSuccess: OSStatus = 0
-/// An argument is wrong, in the numbers of the classic system (`kVTParameterErr` is Video Toolbox's own).
+/// The Mac OS error code for a wrong argument. (`kVTParameterErr` is Video Toolbox's own code.)
 public let paramErr: Int = -50
 
-/// The index that means "not there".
+/// The index that a search returns if it finds nothing.
 public let kCFNotFound: CFIndex = -1
 
 // MARK: - Objects
@@ -53,18 +54,18 @@ public typealias CFError = NSError
 public typealias CFNull = NSNull
 public typealias CFErrorDomain = NSString
 
-/// The one instance of `CFNull`.
+/// The only instance of `CFNull`.
 public let kCFNull: CFNull! = NSNull()
 
-/// The boolean that is true.
+/// The boolean object for true.
 public let kCFBooleanTrue: CFBoolean! = NSNumber(value: true)
 
-/// The boolean that is false.
+/// The boolean object for false.
 public let kCFBooleanFalse: CFBoolean! = NSNumber(value: false)
 
 // MARK: - Ranges and comparison
 
-/// A range of items: the first one's index and how many there are.
+/// A range of items.
 public struct CFRange: Sendable, Hashable {
   public var location: CFIndex
   public var length: CFIndex
@@ -80,13 +81,13 @@ public struct CFRange: Sendable, Hashable {
   }
 }
 
-/// A range of `len` items from index `loc`.
+/// Returns the range of `len` items from index `loc`.
 @discardableResult
 public func CFRangeMake(_ loc: CFIndex, _ len: CFIndex) -> CFRange {
   CFRange(location: loc, length: len)
 }
 
-/// The order of two values.
+/// The result of a comparison of two values.
 public enum CFComparisonResult: CFIndex, Sendable {
   case compareLessThan = -1
   case compareEqualTo = 0

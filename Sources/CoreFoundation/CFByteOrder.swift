@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers in another order of their bytes, as they come in files and streams.
+// Functions that change the byte order of numbers, for numbers in files and streams.
 
-/// A byte order as the functions give it: the number of one of the constants below.
+/// A byte order as the functions return it: the raw value of one of the constants below.
 public typealias CFByteOrder = CFIndex
 
-/// The order of the bytes of numbers in memory.
+/// The order of a number's bytes in memory.
 public struct __CFByteOrder: RawRepresentable, Sendable, Hashable {
   public var rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -15,13 +15,14 @@ public let CFByteOrderUnknown = __CFByteOrder(0)
 public let CFByteOrderLittleEndian = __CFByteOrder(1)
 public let CFByteOrderBigEndian = __CFByteOrder(2)
 
-/// The order on this machine: the number of `CFByteOrderLittleEndian` or `CFByteOrderBigEndian`.
+/// Returns the byte order of this machine: the raw value of `CFByteOrderLittleEndian` or of
+/// `CFByteOrderBigEndian`.
 public func CFByteOrderGetCurrent() -> CFByteOrder {
   CFByteOrder(
     UInt16(1).bigEndian == 1 ? CFByteOrderBigEndian.rawValue : CFByteOrderLittleEndian.rawValue)
 }
 
-// MARK: - Whole numbers
+// MARK: - Integers
 
 @inlinable public func CFSwapInt16(_ arg: UInt16) -> UInt16 { arg.byteSwapped }
 @inlinable public func CFSwapInt32(_ arg: UInt32) -> UInt32 { arg.byteSwapped }
@@ -43,7 +44,8 @@ public func CFByteOrderGetCurrent() -> CFByteOrder {
 
 // MARK: - Floating-point numbers
 
-/// The bits of a `Float` in big-endian order. Not a `Float` itself, as such bits may be no number here.
+/// The bits of a `Float` in big-endian order. They are not stored as a `Float`, because swapped
+/// bits can form a signaling NaN, which copying may change.
 public struct CFSwappedFloat32: Sendable, Hashable {
   public var v: UInt32
   public init() { v = 0 }

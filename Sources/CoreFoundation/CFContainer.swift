@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CCoreFoundation
 
-// What dictionaries and arrays have in common: the way from a pointer to an object and back.
+// Dictionaries and arrays share these conversions between pointers and objects.
 //
-// A container made with the `kCFType...` callbacks is an ordinary `NSMutableDictionary` or `NSMutableArray`.
-// One made without callbacks holds plain pointers, which it neither retains nor looks into.
+// A container that is created with the `kCFType...` callbacks is an ordinary `NSMutableDictionary`
+// or `NSMutableArray`. A container that is created without callbacks holds plain pointers, which it
+// neither retains nor reads from.
 
-/// The object at a pointer that a container of objects returned.
+/// Returns the object at a pointer that a container of objects returned.
 ///
-/// Foundation keeps an object that is not one of its own in a box; this is what is in the box.
+/// Foundation wraps an object whose class is not one of its own in a box object. For a box, the
+/// function returns the object inside.
 @inline(__always)
 func object(at pointer: UnsafeRawPointer) -> AnyObject {
   let object = Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
@@ -18,7 +20,8 @@ func object(at pointer: UnsafeRawPointer) -> AnyObject {
 enum Box {
   private final class Stranger {}
 
-  /// The class of Foundation's boxes, found by making it make one.
+  /// The class of Foundation's box objects. It is determined by storing an object of a Swift class
+  /// in an array.
   static let identifier: ObjectIdentifier = {
     let array = NSArray(object: Stranger())
     guard let pointer = OVTArrayGetValueAtIndex(raw(array), 0) else { return ObjectIdentifier(Stranger.self) }
@@ -26,7 +29,7 @@ enum Box {
   }()
 
   static func content(of box: AnyObject) -> AnyObject {
-    // An array's own accessor opens boxes.
+    // The accessor of `NSArray` returns the object inside a box.
     NSArray(object: box).object(at: 0) as AnyObject
   }
 }
@@ -36,14 +39,16 @@ func raw(_ object: AnyObject) -> UnsafeRawPointer {
   UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
 }
 
-/// A pointer to what is at a pointer that a container returned, boxes opened, plain pointers left alone.
+/// Returns the address of an object that a container returned, or, if the object is a box, of the
+/// object inside. It returns plain pointers unchanged.
 @inline(__always)
 func unboxed(_ pointer: UnsafeRawPointer?, in container: AnyObject) -> UnsafeRawPointer? {
   guard let pointer, holdsObjects(container) else { return pointer }
   return raw(object(at: pointer))
 }
 
-/// Whether a container's values are objects. One that Foundation's C part made may hold anything.
+/// Returns whether a container's values are objects. A container that Core Foundation's C code
+/// created without callbacks holds plain pointers.
 @inline(__always)
 func holdsObjects(_ container: AnyObject) -> Bool {
   let kind = ObjectIdentifier(type(of: container))
@@ -59,14 +64,15 @@ enum PlainContainers {
   }
 }
 
-// Key-value coding of dictionaries, which Foundation has elsewhere and programs use for attachments.
+// Key-value coding of dictionaries, which programs use for attachments. Foundation on Linux does
+// not have it.
 extension NSDictionary {
-  /// The value for a key, nil if there is none.
+  /// Returns the value for a key, or nil if there is none.
   public func value(forKey key: String) -> Any? { object(forKey: key as NSString) }
 }
 
 extension NSMutableDictionary {
-  /// Sets the value for a key; nil removes it.
+  /// Sets the value for a key. A value of nil removes the key.
   public func setValue(_ value: Any?, forKey key: String) {
     if let value {
       setObject(value, forKey: key as NSString)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A copy of some bytes.
+/// Creates data with a copy of some bytes. It returns nil for a negative length, or for nil bytes
+/// with a length above 0.
 @discardableResult
 public func CFDataCreate(_ allocator: CFAllocator!, _ bytes: UnsafePointer<UInt8>!, _ length: CFIndex)
   -> CFData!
@@ -13,7 +14,7 @@ public func CFDataCreateCopy(_ allocator: CFAllocator!, _ theData: CFData!) -> C
   theData.map { NSData(bytes: $0.bytes, length: $0.length) }
 }
 
-/// Empty data that can be changed. The capacity is a hint.
+/// Creates empty data that can be changed. The capacity in bytes is a hint.
 @discardableResult
 public func CFDataCreateMutable(_ allocator: CFAllocator!, _ capacity: CFIndex) -> CFMutableData! {
   NSMutableData(capacity: max(capacity, 0))
@@ -29,7 +30,7 @@ public func CFDataCreateMutableCopy(
 @discardableResult
 public func CFDataGetLength(_ theData: CFData!) -> CFIndex { theData?.length ?? 0 }
 
-/// The address of the bytes, valid as long as the data lives and is not changed.
+/// Returns the address of the bytes, which is valid as long as the data exists and is not changed.
 @discardableResult
 public func CFDataGetBytePtr(_ theData: CFData!) -> UnsafePointer<UInt8>! {
   theData.map { $0.bytes.assumingMemoryBound(to: UInt8.self) }
@@ -40,7 +41,8 @@ public func CFDataGetMutableBytePtr(_ theData: CFMutableData!) -> UnsafeMutableP
   theData.map { $0.mutableBytes.assumingMemoryBound(to: UInt8.self) }
 }
 
-/// Copies a range of the bytes; nothing if it is not all there.
+/// Copies a range of the bytes to a buffer. It does nothing if the range is empty or not entirely
+/// within the data.
 public func CFDataGetBytes(_ theData: CFData!, _ range: CFRange, _ buffer: UnsafeMutablePointer<UInt8>!) {
   guard let theData, let buffer, range.location >= 0, range.length > 0,
     range.length <= theData.length, range.location <= theData.length - range.length
@@ -53,7 +55,8 @@ public func CFDataAppendBytes(_ theData: CFMutableData!, _ bytes: UnsafePointer<
   theData.append(bytes, length: length)
 }
 
-/// Sets the length; new bytes are zero. Nothing happens for a length that is negative or beyond 2^40 bytes.
+/// Sets the length in bytes. Added bytes are zero. It does nothing for a length that is negative or
+/// above 2^40.
 public func CFDataSetLength(_ theData: CFMutableData!, _ length: CFIndex) {
   guard let theData, 0...1 << 40 ~= length else { return }
   theData.length = length

@@ -5,15 +5,15 @@
   import Musl
 #endif
 
-/// Seconds since the first moment of 2001, Greenwich time.
+/// A time in seconds since 2001-01-01 00:00:00 UTC.
 public typealias CFAbsoluteTime = Double
-/// A number of seconds.
+/// A duration in seconds.
 public typealias CFTimeInterval = Double
 
 public let kCFAbsoluteTimeIntervalSince1970: CFTimeInterval = 978_307_200
 public let kCFAbsoluteTimeIntervalSince1904: CFTimeInterval = 3_061_152_000
 
-/// The time of day. It jumps when the system's clock is set.
+/// Returns the current time of day. It jumps when the system's clock is set.
 @discardableResult
 public func CFAbsoluteTimeGetCurrent() -> CFAbsoluteTime {
   var now = timespec()
@@ -36,7 +36,7 @@ public func CFDateGetAbsoluteTime(_ theDate: CFDate!) -> CFAbsoluteTime {
 public typealias kern_return_t = Int32
 public let KERN_SUCCESS: kern_return_t = 0
 
-/// How many nanoseconds `denom` units of host time are: `numer`.
+/// The ratio that converts host time to nanoseconds: `numer / denom` nanoseconds per unit.
 public struct mach_timebase_info_data_t: Sendable {
   public var numer: UInt32
   public var denom: UInt32
@@ -48,10 +48,11 @@ public struct mach_timebase_info_data_t: Sendable {
 }
 public typealias mach_timebase_info_t = UnsafeMutablePointer<mach_timebase_info_data_t>
 
-/// A ratio to be filled in. (C has a structure and a function of this name.)
+/// Returns a ratio of 0 to 0, to be filled in. (In C, a structure and a function have this name.)
 public func mach_timebase_info() -> mach_timebase_info_data_t { mach_timebase_info_data_t() }
 
-/// The host time: nanoseconds, never going back, standing still while the machine sleeps.
+/// Returns the host time in nanoseconds. It never goes back, and it does not advance while the
+/// machine sleeps.
 @discardableResult
 public func mach_absolute_time() -> UInt64 {
   var now = timespec()
@@ -59,20 +60,20 @@ public func mach_absolute_time() -> UInt64 {
   return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
 }
 
-/// The unit of host time: one nanosecond.
+/// Sets `info` to the unit of host time, which is 1 nanosecond, and returns `KERN_SUCCESS`.
 @discardableResult
 public func mach_timebase_info(_ info: mach_timebase_info_t!) -> kern_return_t {
   info?.pointee = mach_timebase_info_data_t(numer: 1, denom: 1)
   return KERN_SUCCESS
 }
 
-// MARK: - Units of time, as on Apple's systems in Dispatch, whose C header does not reach Swift on Linux
+// MARK: - Units of time, which Apple's systems declare in Dispatch
 
-/// Nanoseconds of a second.
+/// Nanoseconds per second.
 public let NSEC_PER_SEC: UInt64 = 1_000_000_000
-/// Nanoseconds of a millisecond.
+/// Nanoseconds per millisecond.
 public let NSEC_PER_MSEC: UInt64 = 1_000_000
-/// Nanoseconds of a microsecond.
+/// Nanoseconds per microsecond.
 public let NSEC_PER_USEC: UInt64 = 1000
-/// Microseconds of a second.
+/// Microseconds per second.
 public let USEC_PER_SEC: UInt64 = 1_000_000

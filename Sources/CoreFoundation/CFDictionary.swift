@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CCoreFoundation
 
-// Dictionaries through raw pointers: a key or a value is the address of an object,
-// `Unmanaged.passUnretained(object).toOpaque()`, unless the dictionary was made without callbacks.
+// Dictionaries are accessed through raw pointers. A key or a value is the address of an object,
+// `Unmanaged.passUnretained(object).toOpaque()`, unless the dictionary was created without
+// callbacks.
 
-/// What a dictionary's keys are: objects with `kCFTypeDictionaryKeyCallBacks`, plain pointers with `init()`.
+/// The callbacks of a dictionary's keys. They say whether the keys are objects
+/// (`kCFTypeDictionaryKeyCallBacks`) or plain pointers (`init()`).
 public struct CFDictionaryKeyCallBacks: Sendable {
   public let version: CFIndex = 0
   let holdsObjects: Bool
@@ -12,7 +14,8 @@ public struct CFDictionaryKeyCallBacks: Sendable {
   fileprivate init(holdsObjects: Bool) { self.holdsObjects = holdsObjects }
 }
 
-/// What a dictionary's values are: objects with `kCFTypeDictionaryValueCallBacks`, plain pointers with `init()`.
+/// The callbacks of a dictionary's values. They say whether the values are objects
+/// (`kCFTypeDictionaryValueCallBacks`) or plain pointers (`init()`).
 public struct CFDictionaryValueCallBacks: Sendable {
   public let version: CFIndex = 0
   let holdsObjects: Bool
@@ -20,7 +23,7 @@ public struct CFDictionaryValueCallBacks: Sendable {
   fileprivate init(holdsObjects: Bool) { self.holdsObjects = holdsObjects }
 }
 
-// Variables, so that their address can be taken with `&`.
+// These are variables so that their addresses can be taken with `&`.
 public nonisolated(unsafe) var kCFTypeDictionaryKeyCallBacks = CFDictionaryKeyCallBacks(holdsObjects: true)
 public nonisolated(unsafe) var kCFCopyStringDictionaryKeyCallBacks = CFDictionaryKeyCallBacks(
   holdsObjects: true)
@@ -34,9 +37,10 @@ public typealias CFDictionaryApplierFunction =
 
 // MARK: - Creation
 
-/// A dictionary of `numValues` keys and values.
+/// Creates a dictionary of `numValues` keys and values.
 ///
-/// It holds objects if the callbacks for keys or for values say so; else plain pointers.
+/// Its keys and values are objects if the callbacks for keys or those for values say so, and plain
+/// pointers otherwise. A dictionary of objects skips pairs in which the key or the value is nil.
 @discardableResult
 public func CFDictionaryCreate(
   _ allocator: CFAllocator!, _ keys: UnsafeMutablePointer<UnsafeRawPointer?>!,
@@ -52,7 +56,7 @@ public func CFDictionaryCreate(
   return holdsObjects(result) ? (result.copy() as! CFDictionary) : result
 }
 
-/// An empty dictionary that can be changed. The capacity is a hint.
+/// Creates an empty dictionary that can be changed. The capacity is ignored.
 @discardableResult
 public func CFDictionaryCreateMutable(
   _ allocator: CFAllocator!, _ capacity: CFIndex, _ keyCallBacks: UnsafePointer<CFDictionaryKeyCallBacks>!,
@@ -65,7 +69,7 @@ public func CFDictionaryCreateMutable(
   return Unmanaged<CFMutableDictionary>.fromOpaque(made).takeRetainedValue()
 }
 
-/// A copy that cannot be changed.
+/// Returns a copy of a dictionary. The copy of a dictionary of objects is immutable.
 @discardableResult
 public func CFDictionaryCreateCopy(_ allocator: CFAllocator!, _ theDict: CFDictionary!) -> CFDictionary! {
   guard let theDict else { return nil }
@@ -73,7 +77,7 @@ public func CFDictionaryCreateCopy(_ allocator: CFAllocator!, _ theDict: CFDicti
     ? (theDict.copy() as! CFDictionary) : CFDictionaryCreateMutableCopy(nil, 0, theDict)
 }
 
-/// A copy that can be changed.
+/// Returns a mutable copy of a dictionary. The capacity is ignored.
 @discardableResult
 public func CFDictionaryCreateMutableCopy(
   _ allocator: CFAllocator!, _ capacity: CFIndex, _ theDict: CFDictionary!
@@ -94,7 +98,7 @@ public func CFDictionaryGetCount(_ theDict: CFDictionary!) -> CFIndex {
   theDict.map { OVTDictionaryGetCount(raw($0)) } ?? 0
 }
 
-/// 1 if the key is in the dictionary, else 0.
+/// Returns 1 if the key is in the dictionary, and 0 otherwise.
 @discardableResult
 public func CFDictionaryGetCountOfKey(_ theDict: CFDictionary!, _ key: UnsafeRawPointer!) -> CFIndex {
   CFDictionaryContainsKey(theDict, key) ? 1 : 0
@@ -105,13 +109,14 @@ public func CFDictionaryContainsKey(_ theDict: CFDictionary!, _ key: UnsafeRawPo
   CFDictionaryGetValue(theDict, key) != nil
 }
 
-/// Whether a value is in the dictionary, by `CFEqual` or, for plain pointers, by address.
+/// Returns whether the dictionary contains a value. Objects are compared by `CFEqual`, plain
+/// pointers by address.
 @discardableResult
 public func CFDictionaryContainsValue(_ theDict: CFDictionary!, _ value: UnsafeRawPointer!) -> Bool {
   CFDictionaryGetCountOfValue(theDict, value) > 0
 }
 
-/// How many keys have a value.
+/// Returns the number of keys that have a value.
 @discardableResult
 public func CFDictionaryGetCountOfValue(_ theDict: CFDictionary!, _ value: UnsafeRawPointer!) -> CFIndex {
   guard let theDict else { return 0 }
@@ -120,7 +125,8 @@ public func CFDictionaryGetCountOfValue(_ theDict: CFDictionary!, _ value: Unsaf
   }
 }
 
-/// The address of the value of a key, or nil. It stays valid as long as the value is in the dictionary.
+/// Returns the address of the value of a key, which stays valid as long as the value is in the
+/// dictionary, or nil if the key is not there.
 @discardableResult
 public func CFDictionaryGetValue(_ theDict: CFDictionary!, _ key: UnsafeRawPointer!) -> UnsafeRawPointer! {
   guard let theDict else { return nil }
@@ -131,7 +137,8 @@ public func CFDictionaryGetValue(_ theDict: CFDictionary!, _ key: UnsafeRawPoint
   return OVTDictionaryGetValue(raw(theDict), key)
 }
 
-/// Whether a key is in the dictionary, and the address of its value.
+/// Returns whether a key is in the dictionary. If it is, the function sets `value` to the address
+/// of its value.
 @discardableResult
 public func CFDictionaryGetValueIfPresent(
   _ theDict: CFDictionary!, _ key: UnsafeRawPointer!, _ value: UnsafeMutablePointer<UnsafeRawPointer?>!
@@ -146,7 +153,8 @@ public func CFDictionaryGetValueIfPresent(
   return true
 }
 
-/// Fills two arrays, each with room for as many as the dictionary has, with its keys and values.
+/// Copies the keys and the values to two buffers, each of which has room for `CFDictionaryGetCount`
+/// pointers. A buffer may be nil.
 public func CFDictionaryGetKeysAndValues(
   _ theDict: CFDictionary!, _ keys: UnsafeMutablePointer<UnsafeRawPointer?>!,
   _ values: UnsafeMutablePointer<UnsafeRawPointer?>!
@@ -172,7 +180,7 @@ public func CFDictionaryApplyFunction(
 
 // MARK: - Changing
 
-/// Adds a value unless the key is there already.
+/// Adds a key and its value. It does nothing if the key is there already.
 public func CFDictionaryAddValue(
   _ theDict: CFMutableDictionary!, _ key: UnsafeRawPointer!, _ value: UnsafeRawPointer!
 ) {
@@ -182,7 +190,7 @@ public func CFDictionaryAddValue(
   OVTDictionarySetValue(raw(theDict), key, value)
 }
 
-/// Sets a key's value, whether it had one or not.
+/// Sets the value of a key, and adds the key if it is not there.
 public func CFDictionarySetValue(
   _ theDict: CFMutableDictionary!, _ key: UnsafeRawPointer!, _ value: UnsafeRawPointer!
 ) {
@@ -190,7 +198,7 @@ public func CFDictionarySetValue(
   OVTDictionarySetValue(raw(theDict), key, value)
 }
 
-/// Replaces a value if the key is there.
+/// Replaces the value of a key. It does nothing if the key is not there.
 public func CFDictionaryReplaceValue(
   _ theDict: CFMutableDictionary!, _ key: UnsafeRawPointer!, _ value: UnsafeRawPointer!
 ) {
@@ -210,9 +218,10 @@ public func CFDictionaryRemoveAllValues(_ theDict: CFMutableDictionary!) {
   OVTDictionaryRemoveAllValues(raw(theDict))
 }
 
-// MARK: - Within
+// MARK: - Private
 
-/// A container of objects has no room for null.
+/// Returns whether a container can store a key and a value. A container of objects cannot store
+/// null pointers.
 private func isStorable(_ key: UnsafeRawPointer?, _ value: UnsafeRawPointer?, in container: AnyObject) -> Bool
 {
   key != nil && value != nil || !holdsObjects(container)

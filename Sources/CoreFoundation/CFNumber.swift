@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What kind of number a number holds, or is to be read as.
+/// A number type: the type of a stored number, or the type to convert a number to.
 public enum CFNumberType: CFIndex, Sendable {
   case sInt8Type = 1
   case sInt16Type = 2
@@ -25,7 +25,7 @@ public let kCFNumberPositiveInfinity: CFNumber! = NSNumber(value: Double.infinit
 public let kCFNumberNegativeInfinity: CFNumber! = NSNumber(value: -Double.infinity)
 public let kCFNumberNaN: CFNumber! = NSNumber(value: Double.nan)
 
-/// The number at an address.
+/// Creates a number object from the number at an address.
 @discardableResult
 public func CFNumberCreate(
   _ allocator: CFAllocator!, _ theType: CFNumberType, _ valuePtr: UnsafeRawPointer!
@@ -41,8 +41,11 @@ public func CFNumberCreate(
   }
 }
 
-/// Writes a number to an address in another form.
-/// - Returns: whether nothing was lost; the nearest value is written all the same.
+/// Converts a number to a type and writes it to an address.
+///
+/// A number that does not fit is written all the same. A floating-point number loses its fraction
+/// and becomes the nearest integer that fits. An integer keeps its low-order bits.
+/// - Returns: Whether the written number equals the original.
 @discardableResult
 public func CFNumberGetValue(
   _ number: CFNumber!, _ theType: CFNumberType, _ valuePtr: UnsafeMutableRawPointer!
@@ -77,13 +80,13 @@ public func CFNumberGetValue(
   }
 }
 
-/// Whether a number is the same as the floating-point number that it became.
+/// Returns whether a number equals the floating-point number that it was converted to.
 private func isKept(_ number: CFNumber, as value: Double) -> Bool {
   if CFNumberIsFloatType(number) { return number.doubleValue == value || number.doubleValue.isNaN }
   return Int64(exactly: value) == number.int64Value
 }
 
-/// The kind of number that a number holds.
+/// Returns the type of a stored number.
 @discardableResult
 public func CFNumberGetType(_ number: CFNumber!) -> CFNumberType {
   guard let number else { return .sInt32Type }
@@ -97,7 +100,7 @@ public func CFNumberGetType(_ number: CFNumber!) -> CFNumberType {
   }
 }
 
-/// Whether a number is a floating-point number.
+/// Returns whether a number is a floating-point number.
 @discardableResult
 public func CFNumberIsFloatType(_ number: CFNumber!) -> Bool {
   switch CFNumberGetType(number) {
@@ -106,7 +109,7 @@ public func CFNumberIsFloatType(_ number: CFNumber!) -> Bool {
   }
 }
 
-/// The size in bytes of the kind of number that a number holds.
+/// Returns the size in bytes of a number's type.
 @discardableResult
 public func CFNumberGetByteSize(_ number: CFNumber!) -> CFIndex {
   switch CFNumberGetType(number) {
@@ -117,7 +120,7 @@ public func CFNumberGetByteSize(_ number: CFNumber!) -> CFIndex {
   }
 }
 
-/// The order of two numbers.
+/// Compares two numbers.
 @discardableResult
 public func CFNumberCompare(
   _ number: CFNumber!, _ otherNumber: CFNumber!, _ context: UnsafeMutableRawPointer!
@@ -126,12 +129,12 @@ public func CFNumberCompare(
   return CFComparisonResult(rawValue: number.compare(otherNumber).rawValue) ?? .compareEqualTo
 }
 
-/// Whether a boolean is true.
+/// Returns whether a boolean is true.
 @discardableResult
 public func CFBooleanGetValue(_ boolean: CFBoolean!) -> Bool { boolean?.boolValue ?? false }
 
 extension CFNumberType {
-  /// The kind of fixed size that this kind is here.
+  /// The type of fixed size that is equivalent to this type on 64-bit systems.
   fileprivate var fixed: CFNumberType {
     switch self {
     case .charType: .sInt8Type

@@ -10,7 +10,7 @@ extension RunLoop.Mode {
   public static var commonModes: RunLoop.Mode { .common }
 }
 
-/// Why a run loop returned.
+/// The reason why a run loop returned.
 public enum CFRunLoopRunResult: Int32, Sendable {
   /// No timer and no source is left in the mode.
   case finished = 1
@@ -19,15 +19,15 @@ public enum CFRunLoopRunResult: Int32, Sendable {
   case handledSource = 4
 }
 
-/// The calling thread's run loop.
+/// Returns the calling thread's run loop.
 @discardableResult
 public func CFRunLoopGetCurrent() -> CFRunLoop! { RunLoop.current }
 
-/// The main thread's run loop.
+/// Returns the main thread's run loop.
 @discardableResult
 public func CFRunLoopGetMain() -> CFRunLoop! { RunLoop.main }
 
-/// Runs the calling thread's run loop until it is stopped or has nothing left to do.
+/// Runs the calling thread's run loop until it is stopped or has no more timers and sources.
 public func CFRunLoopRun() {
   while true {
     switch CFRunLoopRunInMode(.defaultMode, 1e10, false) {
@@ -37,7 +37,7 @@ public func CFRunLoopRun() {
   }
 }
 
-/// Runs the calling thread's run loop for some seconds at most; with zero it makes one pass.
+/// Runs the calling thread's run loop for at most some seconds. With 0 it makes a single pass.
 @discardableResult
 public func CFRunLoopRunInMode(
   _ mode: CFRunLoopMode!, _ seconds: CFTimeInterval, _ returnAfterSourceHandled: Bool
@@ -56,13 +56,13 @@ public func CFRunLoopStop(_ rl: CFRunLoop!) {
   }
 }
 
-/// Makes a run loop look for what there is to do.
+/// Wakes a waiting run loop, so that it handles its sources and timers.
 public func CFRunLoopWakeUp(_ rl: CFRunLoop!) { rl?.perform {} }
 
 // MARK: - Timers
 
-/// A timer that calls a block at a date and then, unless the interval is zero, again and again. An interval
-/// is a microsecond at least.
+/// Creates a timer that calls a block at a date and, if the interval is above 0, repeatedly after
+/// that. The interval is in seconds; intervals below 1 microsecond become 1 microsecond.
 @discardableResult
 public func CFRunLoopTimerCreateWithHandler(
   _ allocator: CFAllocator!, _ fireDate: CFAbsoluteTime, _ interval: CFTimeInterval, _ flags: CFOptionFlags,
@@ -70,16 +70,16 @@ public func CFRunLoopTimerCreateWithHandler(
 ) -> CFRunLoopTimer! {
   guard let block else { return nil }
   let handler = TimerHandler(block: block)
-  // Foundation counts in nanoseconds and does not survive an interval of none.
+  // Foundation counts in nanoseconds, and ends the process if an interval becomes 0.
   return Timer(
     fire: Date(timeIntervalSinceReferenceDate: fireDate),
     interval: interval > 0 ? max(interval, 1e-6) : interval, repeats: interval > 0
   ) { handler.block($0) }
 }
 
-/// A timer's block runs on the thread of the run loop that the timer was added to, and nowhere else.
+/// The block of a timer. It only runs on the thread of the run loop that the timer was added to.
 private struct TimerHandler: @unchecked Sendable {
-  // Sendable: called on the thread of the run loop that it was added to.
+  // Sendable: the block is only called on the thread of that run loop.
   let block: (CFRunLoopTimer?) -> Void
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// What a reference type of this package tells Core Foundation about itself.
+/// The information about a reference type that Core Foundation's functions need.
 ///
-/// Classes of the other modules conform; `CFGetTypeID`, `CFEqual`, `CFHash` and `CFCopyDescription` ask here.
+/// Classes of the other modules conform. `CFGetTypeID`, `CFEqual`, `CFHash` and `CFCopyDescription`
+/// use these members.
 package protocol CFRuntimeObject: AnyObject {
-  /// The type's identifier, from `CFRuntimeRegister(_:)`, kept in a static constant.
+  /// The identifier of the type. `CFRuntimeRegister(_:)` returns it, and the type keeps it in a
+  /// static constant.
   static var cfTypeID: CFTypeID { get }
   func cfIsEqual(to other: AnyObject) -> Bool
   var cfHash: CFHashCode { get }
@@ -20,11 +22,12 @@ extension CFRuntimeObject {
   }
 }
 
-/// The names of the types registered so far; a type's identifier is its index, counted from `first`.
+/// The names of the registered types. The identifier of a type is its index plus
+/// `firstRegisteredID`.
 private let registeredNames = Mutex<[String]>([])
 private let firstRegisteredID: CFTypeID = 256
 
-/// Gives a class of this package its type identifier. Call it once for each class.
+/// Registers a class and returns its type identifier. It must be called once per class.
 package func CFRuntimeRegister(_ name: String) -> CFTypeID {
   registeredNames.withLock {
     $0.append(name)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How text is turned into bytes.
+/// The encoding of text as bytes.
 public typealias CFStringEncoding = UInt32
 
-/// The encodings that are always there.
+/// The encodings that Core Foundation always provides.
 public enum CFStringBuiltInEncodings: CFStringEncoding, Sendable {
   case macRoman = 0
   case windowsLatin1 = 0x0500
@@ -23,7 +23,7 @@ public enum CFStringBuiltInEncodings: CFStringEncoding, Sendable {
 
 public let kCFStringEncodingInvalidId: CFStringEncoding = 0xffff_ffff
 
-/// Ways to compare text.
+/// Options for a comparison of strings.
 public struct CFStringCompareFlags: OptionSet, Sendable {
   public let rawValue: CFOptionFlags
   public init(rawValue: CFOptionFlags) { self.rawValue = rawValue }
@@ -34,7 +34,7 @@ public struct CFStringCompareFlags: OptionSet, Sendable {
 }
 
 extension String.Encoding {
-  /// Foundation's encoding for one of Core Foundation's, nil if there is none.
+  /// The equivalent of a Core Foundation encoding, or nil if there is none.
   fileprivate init?(_ encoding: CFStringEncoding) {
     switch CFStringBuiltInEncodings(rawValue: encoding) {
     case .macRoman: self = .macOSRoman
@@ -57,7 +57,8 @@ extension String.Encoding {
 
 // MARK: - Creation
 
-/// The text in a null-terminated string, nil if it is not in that encoding.
+/// Creates a string from a null-terminated C string. It returns nil if the bytes are not valid in
+/// the encoding.
 @discardableResult
 public func CFStringCreateWithCString(
   _ alloc: CFAllocator!, _ cStr: UnsafePointer<CChar>!, _ encoding: CFStringEncoding
@@ -68,7 +69,7 @@ public func CFStringCreateWithCString(
   }
 }
 
-/// The text in some bytes, nil if they are not in that encoding.
+/// Creates a string from bytes. It returns nil if they are not valid in the encoding.
 @discardableResult
 public func CFStringCreateWithBytes(
   _ alloc: CFAllocator!, _ bytes: UnsafePointer<UInt8>!, _ numBytes: CFIndex, _ encoding: CFStringEncoding,
@@ -97,12 +98,12 @@ public func CFStringCreateMutableCopy(
 
 // MARK: - Reading
 
-/// The number of UTF-16 code units.
+/// Returns the number of UTF-16 code units.
 @discardableResult
 public func CFStringGetLength(_ theString: CFString!) -> CFIndex { theString?.length ?? 0 }
 
-/// How many bytes `length` UTF-16 code units take at most, without a terminating null; `kCFNotFound` if that is beyond what a
-/// `CFIndex` counts.
+/// Returns the maximum number of bytes that `length` UTF-16 code units take, without a terminating
+/// null, or `kCFNotFound` if `CFIndex` cannot hold the number.
 @discardableResult
 public func CFStringGetMaximumSizeForEncoding(_ length: CFIndex, _ encoding: CFStringEncoding) -> CFIndex {
   let most =
@@ -117,8 +118,8 @@ public func CFStringGetMaximumSizeForEncoding(_ length: CFIndex, _ encoding: CFS
   return overflow ? kCFNotFound : bytes
 }
 
-/// Writes the text, null-terminated, into a buffer of `bufferSize` bytes.
-/// - Returns: false if it does not fit or cannot be expressed in that encoding.
+/// Writes the text and a terminating null to a buffer of `bufferSize` bytes.
+/// - Returns: false if the text does not fit or cannot be represented in the encoding.
 @discardableResult
 public func CFStringGetCString(
   _ theString: CFString!, _ buffer: UnsafeMutablePointer<CChar>!, _ bufferSize: CFIndex,
@@ -134,7 +135,8 @@ public func CFStringGetCString(
   return true
 }
 
-/// Nil, always: no string here keeps its bytes where they could be pointed to. `CFStringGetCString` copies them.
+/// Returns nil, because strings on Linux do not provide a pointer to their bytes. Use
+/// `CFStringGetCString`, which copies them.
 @discardableResult
 public func CFStringGetCStringPtr(_ theString: CFString!, _ encoding: CFStringEncoding) -> UnsafePointer<
   CChar
@@ -142,14 +144,14 @@ public func CFStringGetCStringPtr(_ theString: CFString!, _ encoding: CFStringEn
   nil
 }
 
-/// The UTF-16 code unit at an index, 0 if there is none.
+/// Returns the UTF-16 code unit at an index, or 0 if there is no such index.
 @discardableResult
 public func CFStringGetCharacterAtIndex(_ theString: CFString!, _ idx: CFIndex) -> UniChar {
   guard let theString, idx >= 0, idx < theString.length else { return 0 }
   return theString.character(at: idx)
 }
 
-/// The order of two strings.
+/// Compares two strings.
 @discardableResult
 public func CFStringCompare(
   _ theString1: CFString!, _ theString2: CFString!, _ compareOptions: CFStringCompareFlags
@@ -172,7 +174,8 @@ public func CFStringHasSuffix(_ theString: CFString!, _ suffix: CFString!) -> Bo
   return suffix.length == 0 || theString.hasSuffix(suffix as String)
 }
 
-/// The number at the string's start, after blanks, 0 if there is none; the nearest one that fits.
+/// Returns the integer at the start of the string, after whitespace. It returns 0 if there is none,
+/// and the nearest `Int32` if the number does not fit.
 @discardableResult
 public func CFStringGetIntValue(_ str: CFString!) -> Int32 {
   guard var number = (str as String?).map(NumberText.init) else { return 0 }
@@ -184,7 +187,8 @@ public func CFStringGetIntValue(_ str: CFString!) -> Int32 {
   }
 }
 
-/// The number at the string's start, after blanks, 0 if there is none; with a point, whatever the locale.
+/// Returns the number at the start of the string, after whitespace, or 0 if there is none. The
+/// decimal separator is a point, regardless of the locale.
 @discardableResult
 public func CFStringGetDoubleValue(_ str: CFString!) -> Double {
   guard var number = (str as String?).map(NumberText.init) else { return 0 }
@@ -201,11 +205,12 @@ public func CFStringGetDoubleValue(_ str: CFString!) -> Double {
   return Double(text) ?? 0
 }
 
-/// Reads the number that text begins with. Foundation's own way ends the process at a surrogate.
+/// A parser for the number at the start of a text. Foundation's own functions end the process if
+/// the text contains an unpaired surrogate.
 private struct NumberText {
   private var rest: Substring.UnicodeScalarView
 
-  /// Blanks before the number are no part of it.
+  /// Begins to parse after leading whitespace.
   init(_ text: String) { rest = text[...].unicodeScalars.drop(while: \.properties.isWhitespace) }
 
   mutating func take(_ scalar: Unicode.Scalar) -> Bool {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every object can be asked.
+// Functions that apply to every object.
 
-/// The identifier of an object's type; 0 if the type has none.
+/// Returns the identifier of an object's type, or 0 if the type has none.
 @discardableResult
 public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID {
   switch cf {
@@ -50,7 +50,7 @@ public func CFUUIDGetTypeID() -> CFTypeID { 41 }
 @discardableResult
 public func CFDateGetTypeID() -> CFTypeID { 42 }
 
-/// The name of a type, or nil if no type has the identifier.
+/// Returns the name of a type, or nil if no type has the identifier.
 @discardableResult
 public func CFCopyTypeIDDescription(_ type_id: CFTypeID) -> CFString! {
   let name =
@@ -73,18 +73,18 @@ public func CFCopyTypeIDDescription(_ type_id: CFTypeID) -> CFString! {
   return name as CFString?
 }
 
-/// Whether two objects are of one type and mean the same.
+/// Returns whether two objects have the same type and are equal.
 @discardableResult
 public func CFEqual(_ cf1: CFTypeRef!, _ cf2: CFTypeRef!) -> Bool {
   guard let cf1, let cf2 else { return cf1 == nil && cf2 == nil }
   if cf1 === cf2 { return true }
   if let object = cf1 as? any CFRuntimeObject { return object.cfIsEqual(to: cf2) }
-  // A boolean is not a number, whatever Foundation thinks.
+  // Foundation compares booleans and numbers as equals. Core Foundation has two types for them.
   guard CFGetTypeID(cf1) == CFGetTypeID(cf2), let object = cf1 as? NSObject else { return false }
   return object.isEqual(cf2)
 }
 
-/// A number that is the same for equal objects.
+/// Returns a hash, which is the same for equal objects.
 @discardableResult
 public func CFHash(_ cf: CFTypeRef!) -> CFHashCode {
   switch cf {
@@ -95,7 +95,7 @@ public func CFHash(_ cf: CFTypeRef!) -> CFHashCode {
   }
 }
 
-/// An object in words, for people.
+/// Returns a description of an object for people to read.
 @discardableResult
 public func CFCopyDescription(_ cf: CFTypeRef!) -> CFString! {
   switch cf {
@@ -115,7 +115,7 @@ extension CFAllocator: CFRuntimeObject {
   package static var cfTypeID: CFTypeID { CFAllocatorGetTypeID() }
 }
 
-/// Whether a number was made from a truth value.
+/// Returns whether a number object is one of the two boolean objects.
 package func isBoolean(_ number: NSNumber) -> Bool {
   number === kCFBooleanTrue || number === kCFBooleanFalse
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The notation of a path.
+/// The notation of a path. POSIX is the only one.
 public enum CFURLPathStyle: CFIndex, Sendable {
   case cfurlposixPathStyle = 0
 }
 
-/// The URL of a file, nil for an empty path.
+/// Creates the URL of a file or directory. It returns nil for an empty path.
 @discardableResult
 public func CFURLCreateWithFileSystemPath(
   _ allocator: CFAllocator!, _ filePath: CFString!, _ pathStyle: CFURLPathStyle, _ isDirectory: Bool
@@ -13,7 +13,8 @@ public func CFURLCreateWithFileSystemPath(
   return NSURL(fileURLWithPath: filePath as String, isDirectory: isDirectory)
 }
 
-/// The URL in a string, nil if there is none in it.
+/// Creates a URL from a string, relative to a base URL if there is one. It returns nil if the
+/// string is not a URL.
 @discardableResult
 public func CFURLCreateWithString(_ allocator: CFAllocator!, _ URLString: CFString!, _ baseURL: CFURL!)
   -> CFURL!
@@ -22,11 +23,11 @@ public func CFURLCreateWithString(_ allocator: CFAllocator!, _ URLString: CFStri
   return NSURL(string: URLString as String, relativeTo: baseURL as URL?)
 }
 
-/// The URL as it was given, without its base.
+/// Returns the text of the URL, without its base URL.
 @discardableResult
 public func CFURLGetString(_ anURL: CFURL!) -> CFString! { anURL.map { $0.relativeString as CFString } }
 
-/// The path of a file's URL.
+/// Returns the path of a file URL.
 @discardableResult
 public func CFURLCopyFileSystemPath(_ anURL: CFURL!, _ pathStyle: CFURLPathStyle) -> CFString! {
   anURL?.path.map { $0 as CFString }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A map of the plane that keeps lines straight: x' = a x + c y + tx, y' = b x + d y + ty.
+/// An affine transform of the plane: x' = a x + c y + tx, y' = b x + d y + ty.
 public struct CGAffineTransform: Sendable, Hashable, Codable {
   public var a: CGFloat
   public var b: CGFloat
@@ -8,7 +8,7 @@ public struct CGAffineTransform: Sendable, Hashable, Codable {
   public var tx: CGFloat
   public var ty: CGFloat
 
-  /// All zero.
+  /// Creates a transform in which all values are 0.
   public init() {
     self.init(a: 0, b: 0, c: 0, d: 0, tx: 0, ty: 0)
   }
@@ -26,7 +26,8 @@ public struct CGAffineTransform: Sendable, Hashable, Codable {
     self.init(a: a, b: b, c: c, d: d, tx: tx, ty: ty)
   }
 
-  /// A rotation, in radians.
+  /// Creates a rotation.
+  /// - Parameter angle: The angle in radians.
   public init(rotationAngle angle: CGFloat) {
     let (sine, cosine) = (sin(angle), cos(angle))
     self.init(a: cosine, b: sine, c: -sine, d: cosine, tx: 0, ty: 0)
@@ -40,34 +41,34 @@ public struct CGAffineTransform: Sendable, Hashable, Codable {
     self.init(a: 1, b: 0, c: 0, d: 1, tx: tx, ty: ty)
   }
 
-  /// Everything stays where it is.
+  /// The transform that changes nothing.
   public static var identity: CGAffineTransform { CGAffineTransform(a: 1, b: 0, c: 0, d: 1, tx: 0, ty: 0) }
 
   public var isIdentity: Bool { self == .identity }
 
-  /// This transform, then another.
+  /// Returns the transform that applies this transform, then `t2`.
   public func concatenating(_ t2: CGAffineTransform) -> CGAffineTransform {
     CGAffineTransform(
       a: a * t2.a + b * t2.c, b: a * t2.b + b * t2.d, c: c * t2.a + d * t2.c, d: c * t2.b + d * t2.d,
       tx: tx * t2.a + ty * t2.c + t2.tx, ty: tx * t2.b + ty * t2.d + t2.ty)
   }
 
-  /// A translation, then this transform.
+  /// Returns the transform that translates, then applies this transform.
   public func translatedBy(x tx: CGFloat, y ty: CGFloat) -> CGAffineTransform {
     CGAffineTransform(translationX: tx, y: ty).concatenating(self)
   }
 
-  /// A scaling, then this transform.
+  /// Returns the transform that scales, then applies this transform.
   public func scaledBy(x sx: CGFloat, y sy: CGFloat) -> CGAffineTransform {
     CGAffineTransform(scaleX: sx, y: sy).concatenating(self)
   }
 
-  /// A rotation, then this transform.
+  /// Returns the transform that rotates by an angle in radians, then applies this transform.
   public func rotated(by angle: CGFloat) -> CGAffineTransform {
     CGAffineTransform(rotationAngle: angle).concatenating(self)
   }
 
-  /// The transform that undoes this one; this one itself if none does.
+  /// Returns the inverse of this transform, or this transform if it has none.
   public func inverted() -> CGAffineTransform {
     let determinant = a * d - b * c
     guard determinant != 0 else { return self }
@@ -84,14 +85,15 @@ extension CGPoint {
 }
 
 extension CGSize {
-  /// The size under a transform, translation left out. A rotation can make it negative.
+  /// Returns the transformed size. The translation has no effect. A rotation can make width or
+  /// height negative.
   public func applying(_ t: CGAffineTransform) -> CGSize {
     CGSize(width: t.a * width + t.c * height, height: t.b * width + t.d * height)
   }
 }
 
 extension CGRect {
-  /// The smallest upright rectangle around the transformed one.
+  /// Returns the smallest axis-aligned rectangle that encloses the transformed rectangle.
   public func applying(_ t: CGAffineTransform) -> CGRect {
     let corners = [
       CGPoint(x: minX, y: minY), CGPoint(x: maxX, y: minY), CGPoint(x: minX, y: maxY),

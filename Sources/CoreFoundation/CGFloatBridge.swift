@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `CGFloat` as a number object. Foundation on Linux bridges every other kind of number; without this a value such as
-// `size.width / 2` in a dictionary is an opaque box, in which nobody finds the number.
+// This file bridges `CGFloat` to `NSNumber`. Foundation on Linux bridges all other number types.
+// Without this, a value such as `size.width / 2` in a dictionary would be an opaque box that does
+// not cast to a number.
 
 extension CGFloat: @retroactive _ObjectiveCBridgeable {
   public func _bridgeToObjectiveC() -> NSNumber { NSNumber(value: Double(self)) }
@@ -9,7 +10,7 @@ extension CGFloat: @retroactive _ObjectiveCBridgeable {
     result = CGFloat(source.doubleValue)
   }
 
-  /// Only a number that a `Double` holds exactly, as for `Double` itself.
+  /// Succeeds for numbers that a `Double` represents exactly, like the bridge of `Double`.
   public static func _conditionallyBridgeFromObjectiveC(_ source: NSNumber, result: inout CGFloat?) -> Bool {
     result = (source as? Double).map { CGFloat($0) }
     return result != nil

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the geometry of Core Graphics has on Apple's systems beyond Foundation's on Linux.
+// Members of Core Graphics' geometry types that Foundation on Linux lacks.
 
 extension CGPoint {
-  /// Whether both coordinates are the same.
+  /// Returns whether both coordinates are equal.
   public func equalTo(_ point2: CGPoint) -> Bool { self == point2 }
 
-  /// The point for a property list: `X` and `Y`, numbers.
+  /// The point as a dictionary for a property list, with the numbers `X` and `Y`.
   public var dictionaryRepresentation: CFDictionary {
     ["X": NSNumber(value: Double(x)), "Y": NSNumber(value: Double(y))] as NSDictionary
   }
 
-  /// A point from `dictionaryRepresentation`; nil for a dictionary that has no such numbers.
+  /// Creates a point from a dictionary like `dictionaryRepresentation`. It is nil if the dictionary
+  /// lacks one of the numbers.
   public init?(dictionaryRepresentation dict: CFDictionary) {
     guard let x = dict.coordinate("X"), let y = dict.coordinate("Y") else { return nil }
     self.init(x: x, y: y)
@@ -18,15 +19,16 @@ extension CGPoint {
 }
 
 extension CGSize {
-  /// Whether both sides are the same.
+  /// Returns whether width and height are equal.
   public func equalTo(_ size2: CGSize) -> Bool { self == size2 }
 
-  /// The size for a property list: `Width` and `Height`, numbers.
+  /// The size as a dictionary for a property list, with the numbers `Width` and `Height`.
   public var dictionaryRepresentation: CFDictionary {
     ["Width": NSNumber(value: Double(width)), "Height": NSNumber(value: Double(height))] as NSDictionary
   }
 
-  /// A size from `dictionaryRepresentation`; nil for a dictionary that has no such numbers.
+  /// Creates a size from a dictionary like `dictionaryRepresentation`. It is nil if the dictionary
+  /// lacks one of the numbers.
   public init?(dictionaryRepresentation dict: CFDictionary) {
     guard let width = dict.coordinate("Width"), let height = dict.coordinate("Height") else { return nil }
     self.init(width: width, height: height)
@@ -34,10 +36,12 @@ extension CGSize {
 }
 
 extension CGRect {
-  /// Whether origin and size are the same once both rectangles have sides that are not negative.
+  /// Returns whether origin and size are equal after both rectangles are standardized, so that no
+  /// side is negative.
   public func equalTo(_ rect2: CGRect) -> Bool { standardized == rect2.standardized }
 
-  /// The rectangle for a property list: `X`, `Y`, `Width` and `Height`, numbers.
+  /// The standardized rectangle as a dictionary for a property list, with the numbers `X`, `Y`,
+  /// `Width` and `Height`.
   public var dictionaryRepresentation: CFDictionary {
     let rect = standardized
     return [
@@ -46,7 +50,8 @@ extension CGRect {
     ] as NSDictionary
   }
 
-  /// A rectangle from `dictionaryRepresentation`; nil for a dictionary that has no such numbers.
+  /// Creates a rectangle from a dictionary like `dictionaryRepresentation`. It is nil if the
+  /// dictionary lacks one of the numbers.
   public init?(dictionaryRepresentation dict: CFDictionary) {
     guard let origin = CGPoint(dictionaryRepresentation: dict),
       let size = CGSize(dictionaryRepresentation: dict)
@@ -61,7 +66,7 @@ extension CFDictionary {
   }
 }
 
-/// A direction with a length.
+/// A two-dimensional vector.
 public struct CGVector: Hashable, Sendable, Codable {
   public var dx: CGFloat
   public var dy: CGFloat
@@ -82,7 +87,8 @@ public struct CGVector: Hashable, Sendable, Codable {
   public static var zero: CGVector { CGVector() }
 }
 
-// As numbers in brackets: points, sizes and vectors have two, rectangles four.
+// The debug descriptions are lists of numbers in parentheses: two for points, sizes and vectors,
+// four for rectangles.
 
 extension CGPoint: @retroactive CustomDebugStringConvertible {
   public var debugDescription: String { "(\(Double(x)), \(Double(y)))" }

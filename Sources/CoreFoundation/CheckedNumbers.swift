@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-// Numbers that come from outside: from a program's dictionaries, from files, from the network. Swift ends the process
-// when such a number does not fit; these give the nearest number that does, or nothing.
+// Conversions and arithmetic for numbers from outside: from a program's dictionaries, from files,
+// from the network. Swift's own operations end the process when a result does not fit. These return
+// the nearest number that fits, or nil.
 
 extension FixedWidthInteger {
-  /// The number without its fraction; the nearest that fits, and 0 for what is no number.
+  /// Creates the integer part of a number, or the nearest number that fits. NaN becomes 0.
   package init(clamping value: Double) {
     guard value == value else {
       self = 0
@@ -18,25 +19,26 @@ extension FixedWidthInteger {
     }
   }
 
-  /// The number without its fraction; nil if it does not fit or is no number.
+  /// Creates the integer part of a number. It is nil if that does not fit, or for NaN and the
+  /// infinities.
   package init?(checking value: Double) {
     guard value.isFinite else { return nil }
     self.init(exactly: value.rounded(.towardZero))
   }
 
-  /// The sum, or the nearest number that fits.
+  /// Returns the sum, or the nearest number that fits.
   package func addingClamped(_ other: Self) -> Self {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? (other < 0 ? .min : .max) : sum
   }
 
-  /// The difference, or the nearest number that fits.
+  /// Returns the difference, or the nearest number that fits.
   package func subtractingClamped(_ other: Self) -> Self {
     let (difference, overflow) = subtractingReportingOverflow(other)
     return overflow ? (other < 0 ? .max : .min) : difference
   }
 
-  /// The product, or the nearest number that fits.
+  /// Returns the product, or the nearest number that fits.
   package func multipliedClamped(by other: Self) -> Self {
     let (product, overflow) = multipliedReportingOverflow(by: other)
     return overflow ? ((self < 0) != (other < 0) ? .min : .max) : product
@@ -44,8 +46,9 @@ extension FixedWidthInteger {
 }
 
 extension CGRect {
-  /// What two rectangles have in common; null if one is not of numbers. `intersection` does not survive such, nor sides
-  /// without an end.
+  /// Returns the intersection of two rectangles, or the null rectangle if they do not intersect or
+  /// if one is null or contains NaN. Foundation's `intersection` ends the process for NaN and for
+  /// infinite sides.
   package func common(with other: CGRect) -> CGRect {
     for rect in [self, other] {
       guard !rect.isNull, rect.minX <= rect.maxX, rect.minY <= rect.maxY else { return .null }

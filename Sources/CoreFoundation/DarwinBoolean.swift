@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The `Boolean` of Apple's C headers, which functions write to through a pointer.
+/// The type `Boolean` of Apple's C headers, to which functions write through a pointer.
 @frozen
 public struct DarwinBoolean: ExpressibleByBooleanLiteral, CustomStringConvertible, Equatable, Sendable {
   @usableFromInline var value: UInt8

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Key-value observing needs the Objective-C runtime: on Linux Foundation has none of it, and no object has observers.
-// What an object of a program's own says to its observers is heard by nobody, as by an object without observers elsewhere.
+// Key-value observing needs the Objective-C runtime. Foundation on Linux does not implement it, so
+// that no object has observers. These functions do nothing, as they do for an object without
+// observers on Apple's systems.
 
 extension NSObject {
-  /// A property's value is about to change. On Linux nobody observes it.
+  /// Announces that a property's value is about to change. It does nothing on Linux.
   public func willChangeValue(forKey key: String) {}
 
-  /// A property's value has changed. On Linux nobody observes it.
+  /// Announces that a property's value has changed. It does nothing on Linux.
   public func didChangeValue(forKey key: String) {}
 }
 
 extension NSObjectProtocol where Self: NSObject {
-  /// A property's value is about to change. On Linux nobody observes it.
+  /// Announces that a property's value is about to change. It does nothing on Linux.
   public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {}
 
-  /// A property's value has changed. On Linux nobody observes it.
+  /// Announces that a property's value has changed. It does nothing on Linux.
   public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {}
 }

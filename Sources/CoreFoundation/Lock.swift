@@ -2,10 +2,12 @@
 import Foundation
 import Synchronization
 
-/// The package's lock, where a `Mutex` cannot own what it guards: it stands beside a reference type's stored properties,
-/// which are pointers, callbacks and objects that cannot be sent into one.
+/// A lock for reference types whose state a `Mutex` cannot own, because it consists of pointers,
+/// callbacks and objects that are not `Sendable`. The lock is a property beside the state that it
+/// guards.
 ///
-/// Costs no allocation. Not recursive. What waits for a condition takes an `NSCondition` instead.
+/// The lock needs no allocation and is not recursive. Code that waits for a condition uses an
+/// `NSCondition` or a ``MonotonicCondition`` instead.
 package struct Lock: ~Copyable, Sendable {
   @usableFromInline let mutex = Mutex<Void>(())
 
@@ -13,7 +15,7 @@ package struct Lock: ~Copyable, Sendable {
 
   @inlinable
   package borrowing func withLock<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
-    // Not returned through the mutex, which would have to send it.
+    // The mutex returns only `Sendable` values, so the result is stored in a variable.
     var result: R?
     try mutex.withLock { _ throws(E) in result = try body() }
     guard let result else { preconditionFailure("the body has not run") }

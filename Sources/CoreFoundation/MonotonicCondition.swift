@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A lock with a condition, for all waits that have an end of their own. They end by the clock that
-/// nobody sets, where those of Foundation's `NSCondition` and `NSLock`, and on Linux those of `DispatchSemaphore`, end by
-/// the time of day: one that is set back would keep them waiting for as long. `scripts/check-waits` sees that there are
-/// no others.
+/// A lock with a condition variable, for all waits that have a deadline.
+///
+/// Deadlines use the monotonic clock. Foundation's `NSCondition` and `NSLock`, and
+/// `DispatchSemaphore` on Linux, use the time of day instead: if the system's clock is set back,
+/// their waits take longer by that time. The script `scripts/check-waits` checks that
+/// no wait in the sources uses the time of day.
 package final class MonotonicCondition: @unchecked Sendable {
-  // Sendable: both are made for threads, and never move.
+  // Sendable: both are thread-safe, and their addresses do not change.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  /// Seconds that a wait may take, however late its end is: what the system's type holds.
+  /// The maximum of a single wait in seconds, so that every deadline fits into a `timespec`.
   private static let longest = 1e6
 
   package init() {
@@ -34,22 +36,23 @@ package final class MonotonicCondition: @unchecked Sendable {
     return try body()
   }
 
-  /// Ends all waits.
+  /// Wakes all waiting threads.
   package func broadcast() { pthread_cond_broadcast(condition) }
 
-  /// Waits for ``broadcast()``, with the lock held, which others may have meanwhile. It may end without one.
+  /// Waits for ``broadcast()``. The caller holds the lock, which is released during the wait. The
+  /// wait can end without a broadcast.
   package func wait() { pthread_cond_wait(condition, mutex) }
 
-  /// Seconds of the clock that the waits end by, from a moment that stays the same as long as the system runs.
+  /// The time of the monotonic clock in seconds, which deadlines are given in.
   package static var now: Double {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
   }
 
-  /// The same, up to a time.
-  /// - Parameter end: in seconds of ``now``.
-  /// - Returns: False if that has come.
+  /// Waits like ``wait()``, but not past a deadline. The wait can end early.
+  /// - Parameter end: The deadline in seconds, as ``now`` counts them.
+  /// - Returns: false if the deadline has passed.
   package func wait(until end: Double) -> Bool {
     let left = min(end - Self.now, Self.longest)
     guard left > 0 else { return false }
@@ -62,7 +65,7 @@ package final class MonotonicCondition: @unchecked Sendable {
   }
 }
 
-/// Wakes one thread that waits, now or when it does so next.
+/// Wakes one thread. A signal without a waiting thread ends the next wait at once.
 package final class WakeUp: @unchecked Sendable {
   // Sendable: `condition` guards what changes.
   private let condition = MonotonicCondition()
@@ -77,8 +80,8 @@ package final class WakeUp: @unchecked Sendable {
     }
   }
 
-  /// Waits for ``signal()``, and no longer than some seconds.
-  /// - Returns: Whether it came.
+  /// Waits for ``signal()``, but at most some seconds.
+  /// - Returns: Whether the signal came.
   @discardableResult
   package func wait(seconds: Double) -> Bool {
     let end = MonotonicCondition.now + seconds

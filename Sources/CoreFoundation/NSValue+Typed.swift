@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A structure that `NSValue` holds by its bytes, and what it says of their type then.
+/// A structure that an `NSValue` stores by its bytes.
 public protocol OVTValueType {
-  /// What `NSValue.objCType` is for a value that holds one.
+  /// The type encoding that `NSValue.objCType` returns for a value that holds this structure.
   static var ovtValueEncoding: String { get }
 }
 
 extension NSValue {
-  /// The value as a type, if it holds one of that type: `time.value(of: CMTime.self)`.
+  /// Returns the stored value as a type, for example `time.value(of: CMTime.self)`.
   ///
-  /// Points, sizes, rectangles, ranges, times, time ranges and mappings, and numbers that the type holds exactly.
-  /// - Parameter type: What to look for.
-  /// - Returns: nil if it holds something else, or if values of this type are not stored by their bytes.
+  /// It supports points, sizes, rectangles, ranges, times, time ranges, time mappings, and numbers
+  /// that the type represents exactly.
+  /// - Parameter type: The type of the stored value.
+  /// - Returns: The value. It is nil if the object stores a value of another type, or if the type
+  ///   is not supported.
   public func value<StoredType>(of type: StoredType.Type) -> StoredType? {
-    // Foundation on Linux does not tell of a number what type it was made of.
+    // Foundation on Linux does not record the type that a number was created from.
     if let number = self as? NSNumber { return number as? StoredType }
     guard let known = type as? any OVTValueType.Type, String(cString: objCType) == known.ovtValueEncoding
     else { return nil }
     return withUnsafeTemporaryAllocation(of: StoredType.self, capacity: 1) { buffer in
       guard let place = buffer.baseAddress else { return nil }
-      // These types have no references: bytes are all there is to them.
+      // These types contain no references, so that copying their bytes is enough.
       getValue(place)
       return place.pointee
     }

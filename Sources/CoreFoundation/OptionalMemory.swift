@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory functions of C with pointers that may be nil.
+// The memory functions of C with optional pointers.
 //
-// Darwin's headers say nothing of null, so that programs written there pass `CVPixelBufferGetBaseAddress(...)` and
-// `buffer.baseAddress` as they are; Glibc's headers rule null out. These take what Glibc's do not, and step back
-// where Glibc's fit. Nothing is read or written through nil.
+// Darwin's headers do not annotate these pointers for null, so that programs for macOS pass the
+// optional results of `CVPixelBufferGetBaseAddress(...)` and `buffer.baseAddress` directly. Glibc's
+// headers require pointers that are not null. The overloads here accept nil, and are only chosen
+// where Glibc's functions do not match. They read and write nothing through nil.
 
 @_disfavoredOverload @discardableResult
 public func memcpy(
@@ -29,7 +30,8 @@ public func memset(
   return memset(destination, value, count) as UnsafeMutableRawPointer
 }
 
-/// Two blocks of no bytes are equal; nil comes before every block that has some.
+/// Compares two blocks of bytes. Two empty blocks are equal, and nil orders before every block that
+/// is not empty.
 @_disfavoredOverload
 public func memcmp(_ a: UnsafeRawPointer?, _ b: UnsafeRawPointer?, _ count: Int) -> Int32 {
   guard count > 0 else { return 0 }
