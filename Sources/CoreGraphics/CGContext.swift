@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A bitmap to draw into. The origin is at the lower left.
+/// A bitmap context to draw into. The origin of its coordinates is at the lower left.
 ///
-/// Pixels have eight bits for each component: red, green and blue in any order of bytes with alpha (multiplied) or
-/// without, or grey. One thread at a time.
+/// A pixel has 8 bits per component. It is gray, or red, green and blue with premultiplied alpha or
+/// without alpha, in big-endian or little-endian order. A context may only be used by one thread at
+/// a time.
 public final class CGContext {
   public let width: Int
   public let height: Int
@@ -13,7 +14,7 @@ public final class CGContext {
   public let bytesPerRow: Int
   public let colorSpace: CGColorSpace?
   public let bitmapInfo: CGBitmapInfo
-  /// The first row, which is the upper one.
+  /// The first row, which is the top row of the bitmap.
   public let data: UnsafeMutableRawPointer?
   private let memory: UnsafeMutableRawPointer
   private let isOwner: Bool
@@ -29,15 +30,18 @@ public final class CGContext {
     var clip: CGRect?
   }
 
+  /// Creates a context.
   /// - Parameters:
-  ///   - data: Memory of `height` rows that outlives the context; nil for memory of its own.
-  ///   - width: In pixels, at most 65,536.
-  ///   - height: Likewise.
-  ///   - bitsPerComponent: 8.
-  ///   - bytesPerRow: 0 chooses one, if the memory is the context's own.
-  ///   - space: A grey one, or one of three components.
-  ///   - bitmapInfo: A `CGImageAlphaInfo` and an order of bytes.
-  /// - Returns: nil for a layout that it cannot draw into, or without memory.
+  ///   - data: Memory for `height` rows, which must outlive the context. With nil, the context
+  ///     allocates its own memory, filled with zeros.
+  ///   - width: The width in pixels, from 1 to 65,536.
+  ///   - height: The height in pixels, from 1 to 65,536.
+  ///   - bitsPerComponent: The number of bits per component, which must be 8.
+  ///   - bytesPerRow: The number of bytes per row, at most 1,048,576. With 0 and without `data`,
+  ///     the context chooses a multiple of 16.
+  ///   - space: A color space with one component (gray) or three components.
+  ///   - bitmapInfo: A `CGImageAlphaInfo` combined with a byte order.
+  /// - Returns: nil if drawing into this layout is not supported, or if there is not enough memory.
   public init?(
     data: UnsafeMutableRawPointer?, width: Int, height: Int, bitsPerComponent: Int, bytesPerRow: Int,
     space: CGColorSpace, bitmapInfo: UInt32
@@ -97,7 +101,7 @@ public final class CGContext {
     get { state.quality }
     set { state.quality = newValue }
   }
-  /// Multiplies the alpha of what is drawn: 0.0 to 1.0.
+  /// Sets the factor, from 0.0 to 1.0, by which the alpha of everything drawn is multiplied.
   public func setAlpha(_ alpha: CGFloat) { state.alpha = max(0, min(1, alpha)) }
 
   public func setFillColor(_ color: CGColor) { state.fill = color.pixel }
@@ -106,7 +110,8 @@ public final class CGContext {
   }
   public func setFillColor(gray: CGFloat, alpha: CGFloat) { setFillColor(CGColor(gray: gray, alpha: alpha)) }
 
-  /// Nothing is drawn outside of a rectangle, and of those before. A rotated one clips to the upright one around it.
+  /// Restricts drawing to the intersection of a rectangle with the current clip. If the transform
+  /// rotates the rectangle, its axis-aligned bounding box is used.
   public func clip(to rect: CGRect) {
     let area = rect.applying(state.transform)
     state.clip = state.clip.map { $0.common(with: area) } ?? area
@@ -121,16 +126,18 @@ public final class CGContext {
 
   public func fill(_ rects: [CGRect]) { for rect in rects { fill(rect) } }
 
-  /// Makes a rectangle transparent, or black where there is no alpha.
+  /// Makes a rectangle transparent, or black if the bitmap has no alpha.
   public func clear(_ rect: CGRect) {
     paint(rect, blends: false) { _, _ in Pixel() }
   }
 
-  /// Draws an image, scaled to a rectangle. One whose layout is not known here is not drawn.
+  /// Draws an image, scaled to a rectangle. It draws nothing if the layout of the image is not
+  /// supported, or with `byTiling`.
   public func draw(_ image: CGImage, in rect: CGRect, byTiling: Bool = false) {
     let box = rect.standardized
     guard !byTiling, box.width > 0, box.height > 0, let pixels = image.pixels() else { return }
-    // Pixels of the context for a unit of the image: a picture that shrinks is averaged first.
+    // The scales are pixels of the context per pixel of the image. When an image shrinks, blocks of
+    // its pixels are averaged first, to prevent aliasing.
     let t = state.transform
     let scaleX = hypot(t.a, t.b) * box.width / CGFloat(image.width)
     let scaleY = hypot(t.c, t.d) * box.height / CGFloat(image.height)
@@ -139,7 +146,7 @@ public final class CGContext {
     let isSmooth = state.quality != .none
     let (columns, rows) = (CGFloat(picture.width), CGFloat(picture.height))
     paint(box) { x, y in
-      // From the top of the picture.
+      // `u` and `v` are in pixels of the picture, from its upper left corner.
       let u = (x - box.minX) / box.width * columns
       let v = (box.maxY - y) / box.height * rows
       return self.faded(isSmooth ? picture.smooth(u, v) : picture.nearest(u, v))
@@ -152,7 +159,8 @@ public final class CGContext {
     return Pixel(r: times(pixel.r), g: times(pixel.g), b: times(pixel.b), a: times(pixel.a))
   }
 
-  /// Gives each pixel whose centre is in a rectangle its colour, asked for by the point in the user's coordinates.
+  /// Sets each pixel whose center is within a rectangle to a color. The function `color` receives
+  /// the center in user coordinates.
   private func paint(_ rect: CGRect, blends: Bool = true, _ color: (CGFloat, CGFloat) -> Pixel) {
     let box = rect.standardized
     let t = state.transform
@@ -162,7 +170,7 @@ public final class CGContext {
     let back = t.inverted()
     var area = box.applying(t).common(with: CGRect(x: 0, y: 0, width: width, height: height))
     if let clip = state.clip { area = area.common(with: clip) }
-    // A rectangle that is null, or not of numbers, covers nothing.
+    // A rectangle that is null or contains NaN covers no pixels.
     guard !rect.isNull, !area.isNull, area.width > 0, area.height > 0, area.minX >= 0, area.minY >= 0,
       area.maxX <= CGFloat(width), area.maxY <= CGFloat(height)
     else { return }
@@ -182,9 +190,9 @@ public final class CGContext {
     }
   }
 
-  // MARK: - The result
+  // MARK: - Images
 
-  /// The bitmap as it is now; later drawing does not change it.
+  /// Returns a copy of the bitmap as an image. Later drawing does not change it.
   public func makeImage() -> CGImage? {
     guard let space = colorSpace,
       let provider = CGDataProvider(data: NSData(bytes: memory, length: bytesPerRow * height))

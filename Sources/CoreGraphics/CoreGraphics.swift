@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bitmaps: what thumbnailers and tests of pictures need of Core Graphics. Images, colours and colour spaces are Core
-// Video's.
+// The part of Core Graphics that thumbnail generators and tests of images need: bitmaps. `CGImage`,
+// `CGColor` and `CGColorSpace` are declared in the module CoreVideo.
 
 @_exported import CoreFoundation
 @_exported import CoreVideo
 
-/// How carefully an image is scaled.
+/// The quality of the interpolation when an image is scaled.
 public enum CGInterpolationQuality: Int32, Sendable {
   case `default` = 0
-  /// The nearest pixel.
+  /// The nearest pixel, without interpolation.
   case none = 1
   case low = 2
   case high = 3

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An image's pixels, to be sampled.
+/// The pixels of an image, for sampling.
 struct Picture {
   var width: Int
   var height: Int
@@ -13,7 +13,7 @@ struct Picture {
     self[Int(u.rounded(.down)), Int(v.rounded(.down))]
   }
 
-  /// Between the four pixels around a point.
+  /// Returns the bilinear interpolation of the four pixels around a point.
   func smooth(_ u: CGFloat, _ v: CGFloat) -> Pixel {
     let (x, y) = (u - 0.5, v - 0.5)
     let (left, top) = (x.rounded(.down), y.rounded(.down))
@@ -28,7 +28,8 @@ struct Picture {
     return Pixel(r: mix(\.r), g: mix(\.g), b: mix(\.b), a: mix(\.a))
   }
 
-  /// A smaller picture for scales well below 1: each pixel is the mean of a block.
+  /// Returns a smaller picture for scales of 1/2 and below, in which each pixel is the mean of a
+  /// block of pixels.
   func averaged(_ scaleX: CGFloat, _ scaleY: CGFloat) -> Picture {
     let (stepX, stepY) = (Self.step(scaleX, width), Self.step(scaleY, height))
     guard stepX > 1 || stepY > 1 else { return self }
@@ -55,10 +56,11 @@ struct Picture {
     return result
   }
 
-  /// A block must divide the side, or the picture would be shifted.
+  /// Returns the size of the blocks along one side. It divides the side, because an incomplete last
+  /// block would distort the picture.
   private static func step(_ scale: CGFloat, _ side: Int) -> Int {
     guard scale > 0, scale < 1 else { return 1 }
-    // The quotient of a scale close to zero is infinite.
+    // For a scale close to 0, the quotient is infinite.
     var step = Int(max(1, min(CGFloat(side), (1 / scale).rounded(.down))))
     while step > 1, side % step != 0 { step -= 1 }
     return step

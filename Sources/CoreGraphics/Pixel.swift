@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 extension CGColor {
-  /// Multiplied with alpha.
+  /// The color as premultiplied components of 8 bits.
   var pixel: Pixel {
     func byte(_ value: CGFloat) -> UInt8 { UInt8(max(0, min(255, (value * alpha * 255).rounded()))) }
     let values = components ?? []
@@ -11,14 +11,14 @@ extension CGColor {
   }
 }
 
-/// A colour multiplied with its alpha.
+/// A color with premultiplied alpha.
 struct Pixel: Equatable {
   var r: UInt8 = 0
   var g: UInt8 = 0
   var b: UInt8 = 0
   var a: UInt8 = 0
 
-  /// This colour over another.
+  /// Returns this color blended over another color.
   func over(_ below: Pixel) -> Pixel {
     if a == 255 { return self }
     let rest = 255 - UInt32(a)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where the components of a pixel of eight bits each are.
+/// The positions of the components in a pixel with 8 bits per component.
 struct BytesOfPixel {
-  /// Bytes of a pixel.
+  /// The number of bytes per pixel.
   let size: Int
-  /// Offsets; nil for a component that is not there.
+  /// The offsets of the components in bytes. The offset of alpha is nil if there is none.
   let r: Int
   let g: Int
   let b: Int
   let a: Int?
   let isPremultiplied: Bool
 
-  /// nil for a layout that is not known here.
+  /// Creates the layout of a bitmap. It is nil if the layout is not supported.
   init?(bitsPerComponent: Int, bitsPerPixel: Int, components: Int, info: CGBitmapInfo) {
     let alpha = CGImageAlphaInfo(rawValue: info.rawValue & CGBitmapInfo.alphaInfoMask.rawValue)
     guard bitsPerComponent == 8, let alpha, !info.contains(.floatComponents) else { return nil }
@@ -41,7 +41,7 @@ struct BytesOfPixel {
     return Pixel(r: times(byte(r)), g: times(byte(g)), b: times(byte(b)), a: alpha)
   }
 
-  /// Writes a pixel; of grey, its luminance.
+  /// Writes a pixel. A gray pixel receives the luminance with the weights of Rec. 709.
   func write(_ pixel: Pixel, to bytes: UnsafeMutableRawPointer) {
     if size == 1 {
       let luma = (UInt32(pixel.r) * 54 + UInt32(pixel.g) * 183 + UInt32(pixel.b) * 19) >> 8
@@ -61,7 +61,8 @@ extension CGImage {
       components: colorSpace?.numberOfComponents ?? 3, info: bitmapInfo)
   }
 
-  /// All pixels, row by row from the top, multiplied with alpha; nil for a layout that is not known here.
+  /// Returns all pixels with premultiplied alpha, row by row from the top, or nil if the layout is
+  /// not supported.
   func pixels() -> [Pixel]? {
     guard let layout = pixelLayout, let data = dataProvider?.data else { return nil }
     var result: [Pixel] = []
@@ -73,9 +74,10 @@ extension CGImage {
     return result
   }
 
-  /// The pixels as bytes in the order red, green, blue, alpha, colours not multiplied with it; nil for a layout that is
-  /// not known here.
-  /// - Parameter padding: Bytes of no meaning after the last pixel.
+  /// Returns the pixels as bytes in the order red, green, blue, alpha. The alpha is not
+  /// premultiplied.
+  /// - Parameter padding: The number of additional bytes after the last pixel.
+  /// - Returns: The bytes, or nil if the layout of the image is not supported.
   package func straightRGBA(padding: Int) -> [UInt8]? {
     pixels().map { pixels in
       var bytes = [UInt8](repeating: 0, count: pixels.count * 4 + padding)
@@ -92,7 +94,8 @@ extension CGImage {
     }
   }
 
-  /// The part of the image in a rectangle, whose origin is at the upper left; nil if they have nothing in common.
+  /// Returns the part of the image within a rectangle, or nil if they do not intersect. The origin
+  /// is at the upper left.
   public func cropping(to rect: CGRect) -> CGImage? {
     let part = rect.common(with: CGRect(x: 0, y: 0, width: width, height: height)).integral
     guard !part.isNull, part.width >= 1, part.height >= 1, bitsPerPixel % 8 == 0,
