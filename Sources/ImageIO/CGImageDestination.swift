@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A file of a picture to be.
+/// An encoder that writes one image to a file or to memory.
 public final class CGImageDestination: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   fileprivate enum Target {
@@ -23,7 +23,7 @@ public final class CGImageDestination: @unchecked Sendable {
 
   fileprivate func add(_ image: CGImage, _ properties: CFDictionary?) {
     lock.withLock {
-      // There is room for one.
+      // A destination holds one image.
       guard self.image == nil, !isOver else { return }
       self.image = image
       set(properties)
@@ -38,7 +38,8 @@ public final class CGImageDestination: @unchecked Sendable {
     }
   }
 
-  /// The file appears whole, or not at all.
+  /// Encodes and writes the image. A file is replaced atomically: it is written completely or not
+  /// at all.
   fileprivate func finish() -> Bool {
     lock.withLock {
       guard !isOver, let image else { return false }
@@ -58,11 +59,12 @@ public final class CGImageDestination: @unchecked Sendable {
   }
 }
 
-/// 0.0 (smallest) to 1.0 (best), of JPEG: a number.
+/// The quality of a JPEG file (number): 0.0 for the smallest file to 1.0 for the best quality.
 public nonisolated(unsafe) let kCGImageDestinationLossyCompressionQuality: CFString =
   "kCGImageDestinationLossyCompressionQuality"
 
-/// A destination in a file; nil for another type than PNG and JPEG, and for more than one picture.
+/// Creates a destination that writes to a file. It is nil for a type other than PNG and JPEG, and
+/// for a count other than 1.
 @discardableResult
 public func CGImageDestinationCreateWithURL(
   _ url: CFURL, _ type: CFString, _ count: Int, _ options: CFDictionary?
@@ -73,7 +75,8 @@ public func CGImageDestinationCreateWithURL(
   return CGImageDestination(.file(url as URL), codec)
 }
 
-/// A destination in memory, whose content is replaced.
+/// Creates a destination that writes to memory and replaces the content of `data`. It is nil for a
+/// type other than PNG and JPEG, and for a count other than 1.
 @discardableResult
 public func CGImageDestinationCreateWithData(
   _ data: CFMutableData, _ type: CFString, _ count: Int, _ options: CFDictionary?
@@ -82,22 +85,23 @@ public func CGImageDestinationCreateWithData(
   return CGImageDestination(.memory(data), codec)
 }
 
-/// Adds the picture. Of the properties `kCGImageDestinationLossyCompressionQuality` counts.
+/// Adds the image. Of the properties, only `kCGImageDestinationLossyCompressionQuality` has an
+/// effect. Further images are ignored.
 public func CGImageDestinationAddImage(
   _ idst: CGImageDestination, _ image: CGImage, _ properties: CFDictionary?
 ) { idst.add(image, properties) }
 
-/// Properties of all pictures.
+/// Sets properties for all images. Only `kCGImageDestinationLossyCompressionQuality` has an effect.
 public func CGImageDestinationSetProperties(_ idst: CGImageDestination, _ properties: CFDictionary?) {
   idst.setProperties(properties)
 }
 
-/// Writes the file.
-/// - Returns: False, with nothing written, if there is no picture, its layout is not known, or the file cannot be
-///   written.
+/// Encodes and writes the image.
+/// - Returns: false, with nothing written, if no image was added, if its layout is not supported,
+///   if the file cannot be written, or if the destination was finalized before.
 @discardableResult
 public func CGImageDestinationFinalize(_ idst: CGImageDestination) -> Bool { idst.finish() }
 
-/// The types of pictures that are written.
+/// Returns the types of images that can be written.
 @discardableResult
 public func CGImageDestinationCopyTypeIdentifiers() -> CFArray { ["public.png", "public.jpeg"] as CFArray }

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// Keys of what a picture's file tells of it. `CGImageSourceCopyPropertiesAtIndex` has them where the file does.
+// Keys of the properties of an image. `CGImageSourceCopyPropertiesAtIndex` returns those that the
+// file contains.
 
-/// How a picture is to be turned: see `CGImagePropertyOrientation`. Number.
+/// The orientation of the image, the raw value of a `CGImagePropertyOrientation` (number).
 public nonisolated(unsafe) let kCGImagePropertyOrientation: CFString = "Orientation"
-/// Pixels in an inch. Number.
+/// The horizontal resolution in pixels per inch (number).
 public nonisolated(unsafe) let kCGImagePropertyDPIWidth: CFString = "DPIWidth"
-/// Pixels in an inch. Number.
+/// The vertical resolution in pixels per inch (number).
 public nonisolated(unsafe) let kCGImagePropertyDPIHeight: CFString = "DPIHeight"
-/// What the file says in the fields of TIFF: a dictionary of the keys below.
+/// The TIFF fields of the file, a dictionary with the keys `kCGImagePropertyTIFF...`.
 public nonisolated(unsafe) let kCGImagePropertyTIFFDictionary: CFString = "{TIFF}"
-/// What the file says in the fields of Exif: a dictionary of `kCGImagePropertyExif...`.
+/// The Exif fields of the file, a dictionary with the keys `kCGImagePropertyExif...`.
 public nonisolated(unsafe) let kCGImagePropertyExifDictionary: CFString = "{Exif}"
 
-/// How a picture is stored: where its first row and its first column are seen.
+/// The orientation of a stored image: the sides of the displayed image on which its first row and
+/// its first column are (TIFF 6.0, Orientation).
 public enum CGImagePropertyOrientation: UInt32, Sendable {
   /// Row 0 is the top, column 0 the left side.
   case up = 1
@@ -36,44 +38,44 @@ public enum CGImagePropertyOrientation: UInt32, Sendable {
 
 // MARK: - TIFF
 
-/// The compression scheme. Number.
+/// The compression scheme (number).
 public nonisolated(unsafe) let kCGImagePropertyTIFFCompression: CFString = "Compression"
-/// What sample values mean. Number.
+/// The color space of the sample values (number).
 public nonisolated(unsafe) let kCGImagePropertyTIFFPhotometricInterpretation: CFString =
   "PhotometricInterpretation"
-/// String.
+/// The name of the document (string).
 public nonisolated(unsafe) let kCGImagePropertyTIFFDocumentName: CFString = "DocumentName"
-/// String.
+/// The description of the image (string).
 public nonisolated(unsafe) let kCGImagePropertyTIFFImageDescription: CFString = "ImageDescription"
-/// The camera's maker. String.
+/// The manufacturer of the camera (string).
 public nonisolated(unsafe) let kCGImagePropertyTIFFMake: CFString = "Make"
-/// The camera. String.
+/// The model of the camera (string).
 public nonisolated(unsafe) let kCGImagePropertyTIFFModel: CFString = "Model"
-/// See `CGImagePropertyOrientation`. Number.
+/// The orientation, the raw value of a `CGImagePropertyOrientation` (number).
 public nonisolated(unsafe) let kCGImagePropertyTIFFOrientation: CFString = "Orientation"
-/// Pixels in `ResolutionUnit`. Number.
+/// The horizontal resolution in pixels per `ResolutionUnit` (number).
 public nonisolated(unsafe) let kCGImagePropertyTIFFXResolution: CFString = "XResolution"
-/// Pixels in `ResolutionUnit`. Number.
+/// The vertical resolution in pixels per `ResolutionUnit` (number).
 public nonisolated(unsafe) let kCGImagePropertyTIFFYResolution: CFString = "YResolution"
-/// 2: inch, 3: centimetre. Number.
+/// The unit of the resolution (number): 2 for inches, 3 for centimeters.
 public nonisolated(unsafe) let kCGImagePropertyTIFFResolutionUnit: CFString = "ResolutionUnit"
-/// Array of numbers.
+/// The transfer function, as a table (array of numbers).
 public nonisolated(unsafe) let kCGImagePropertyTIFFTransferFunction: CFString = "TransferFunction"
-/// String.
+/// The name and version of the software that created the image (string).
 public nonisolated(unsafe) let kCGImagePropertyTIFFSoftware: CFString = "Software"
-/// "YYYY:MM:DD HH:MM:SS". String.
+/// The date and time of the last change, as "YYYY:MM:DD HH:MM:SS" (string).
 public nonisolated(unsafe) let kCGImagePropertyTIFFDateTime: CFString = "DateTime"
-/// String.
+/// The creator of the image (string).
 public nonisolated(unsafe) let kCGImagePropertyTIFFArtist: CFString = "Artist"
-/// String.
+/// The computer that created the image (string).
 public nonisolated(unsafe) let kCGImagePropertyTIFFHostComputer: CFString = "HostComputer"
-/// String.
+/// The copyright notice (string).
 public nonisolated(unsafe) let kCGImagePropertyTIFFCopyright: CFString = "Copyright"
-/// Array of numbers.
+/// The chromaticity of the white point (array of two numbers, x and y).
 public nonisolated(unsafe) let kCGImagePropertyTIFFWhitePoint: CFString = "WhitePoint"
-/// Array of numbers.
+/// The chromaticities of the primaries (array of six numbers, x and y of red, green and blue).
 public nonisolated(unsafe) let kCGImagePropertyTIFFPrimaryChromaticities: CFString = "PrimaryChromaticities"
-/// Pixels. Number.
+/// The width of a tile in pixels (number).
 public nonisolated(unsafe) let kCGImagePropertyTIFFTileWidth: CFString = "TileWidth"
-/// Pixels. Number.
+/// The height of a tile in pixels (number).
 public nonisolated(unsafe) let kCGImagePropertyTIFFTileLength: CFString = "TileLength"

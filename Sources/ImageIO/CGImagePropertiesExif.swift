@@ -1,164 +1,165 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// Fields of Exif 2.32 (JEITA CP-3451), which is what the values mean.
+// Keys of the fields of Exif 2.32 (CIPA DC-008, JEITA CP-3451), which defines their values.
 
-/// Seconds. Number.
+/// The exposure time in seconds (number).
 public nonisolated(unsafe) let kCGImagePropertyExifExposureTime: CFString = "ExposureTime"
-/// Number.
+/// The f-number of the lens (number).
 public nonisolated(unsafe) let kCGImagePropertyExifFNumber: CFString = "FNumber"
-/// Number.
+/// The program that set the exposure (number).
 public nonisolated(unsafe) let kCGImagePropertyExifExposureProgram: CFString = "ExposureProgram"
-/// String.
+/// The spectral sensitivity of each channel (string).
 public nonisolated(unsafe) let kCGImagePropertyExifSpectralSensitivity: CFString = "SpectralSensitivity"
-/// Array of numbers.
+/// The ISO speed ratings (array of numbers).
 public nonisolated(unsafe) let kCGImagePropertyExifISOSpeedRatings: CFString = "ISOSpeedRatings"
-/// Bytes, as an array of numbers.
+/// The opto-electronic conversion function, as bytes (array of numbers).
 public nonisolated(unsafe) let kCGImagePropertyExifOECF: CFString = "OECF"
-/// Number.
+/// Which of the sensitivity values below `ISOSpeedRatings` contains (number).
 public nonisolated(unsafe) let kCGImagePropertyExifSensitivityType: CFString = "SensitivityType"
-/// Number.
+/// The standard output sensitivity (number).
 public nonisolated(unsafe) let kCGImagePropertyExifStandardOutputSensitivity: CFString =
   "StandardOutputSensitivity"
-/// Number.
+/// The recommended exposure index (number).
 public nonisolated(unsafe) let kCGImagePropertyExifRecommendedExposureIndex: CFString =
   "RecommendedExposureIndex"
-/// Number.
+/// The ISO speed (number).
 public nonisolated(unsafe) let kCGImagePropertyExifISOSpeed: CFString = "ISOSpeed"
-/// Number.
+/// The ISO speed latitude yyy (number).
 public nonisolated(unsafe) let kCGImagePropertyExifISOSpeedLatitudeyyy: CFString = "ISOSpeedLatitudeyyy"
-/// Number.
+/// The ISO speed latitude zzz (number).
 public nonisolated(unsafe) let kCGImagePropertyExifISOSpeedLatitudezzz: CFString = "ISOSpeedLatitudezzz"
-/// Array of numbers, "0232" as 2, 3, 2 without leading zeros.
+/// The digits of the Exif version without leading zeros (array of numbers): "0232" becomes 2, 3, 2.
 public nonisolated(unsafe) let kCGImagePropertyExifVersion: CFString = "ExifVersion"
-/// When the picture was taken. String.
+/// The date and time when the image was taken (string).
 public nonisolated(unsafe) let kCGImagePropertyExifDateTimeOriginal: CFString = "DateTimeOriginal"
-/// String.
+/// The date and time when the image was digitized (string).
 public nonisolated(unsafe) let kCGImagePropertyExifDateTimeDigitized: CFString = "DateTimeDigitized"
-/// Hours from UTC of `DateTime`. String.
+/// The offset of `DateTime` from UTC, as "+HH:MM" or "-HH:MM" (string).
 public nonisolated(unsafe) let kCGImagePropertyExifOffsetTime: CFString = "OffsetTime"
-/// String.
+/// The offset of `DateTimeOriginal` from UTC (string).
 public nonisolated(unsafe) let kCGImagePropertyExifOffsetTimeOriginal: CFString = "OffsetTimeOriginal"
-/// String.
+/// The offset of `DateTimeDigitized` from UTC (string).
 public nonisolated(unsafe) let kCGImagePropertyExifOffsetTimeDigitized: CFString = "OffsetTimeDigitized"
-/// Array of numbers.
+/// The meaning of each component (array of numbers).
 public nonisolated(unsafe) let kCGImagePropertyExifComponentsConfiguration: CFString =
   "ComponentsConfiguration"
-/// Number.
+/// The compressed size in bits per pixel (number).
 public nonisolated(unsafe) let kCGImagePropertyExifCompressedBitsPerPixel: CFString =
   "CompressedBitsPerPixel"
-/// Number.
+/// The shutter speed as an APEX value (number).
 public nonisolated(unsafe) let kCGImagePropertyExifShutterSpeedValue: CFString = "ShutterSpeedValue"
-/// Number.
+/// The aperture as an APEX value (number).
 public nonisolated(unsafe) let kCGImagePropertyExifApertureValue: CFString = "ApertureValue"
-/// Number.
+/// The brightness as an APEX value (number).
 public nonisolated(unsafe) let kCGImagePropertyExifBrightnessValue: CFString = "BrightnessValue"
-/// Number.
+/// The exposure bias as an APEX value (number).
 public nonisolated(unsafe) let kCGImagePropertyExifExposureBiasValue: CFString = "ExposureBiasValue"
-/// Number.
+/// The largest aperture of the lens as an APEX value (number).
 public nonisolated(unsafe) let kCGImagePropertyExifMaxApertureValue: CFString = "MaxApertureValue"
-/// Metres. Number.
+/// The distance to the subject in meters (number).
 public nonisolated(unsafe) let kCGImagePropertyExifSubjectDistance: CFString = "SubjectDistance"
-/// Number.
+/// The metering mode (number).
 public nonisolated(unsafe) let kCGImagePropertyExifMeteringMode: CFString = "MeteringMode"
-/// Number.
+/// The kind of light source (number).
 public nonisolated(unsafe) let kCGImagePropertyExifLightSource: CFString = "LightSource"
-/// Number.
+/// The state of the flash (number, a bit field).
 public nonisolated(unsafe) let kCGImagePropertyExifFlash: CFString = "Flash"
-/// Millimetres. Number.
+/// The focal length of the lens in millimeters (number).
 public nonisolated(unsafe) let kCGImagePropertyExifFocalLength: CFString = "FocalLength"
-/// Array of numbers.
+/// The location and area of the main subject in pixels (array of numbers).
 public nonisolated(unsafe) let kCGImagePropertyExifSubjectArea: CFString = "SubjectArea"
-/// Bytes of a maker's own; not read.
+/// Data in the manufacturer's own format. It is not read.
 public nonisolated(unsafe) let kCGImagePropertyExifMakerNote: CFString = "MakerNote"
-/// String.
+/// A comment by the user (string).
 public nonisolated(unsafe) let kCGImagePropertyExifUserComment: CFString = "UserComment"
-/// String.
+/// The fraction of a second of `DateTime` (string of digits).
 public nonisolated(unsafe) let kCGImagePropertyExifSubsecTime: CFString = "SubsecTime"
-/// String.
+/// The fraction of a second of `DateTimeOriginal` (string of digits).
 public nonisolated(unsafe) let kCGImagePropertyExifSubsecTimeOriginal: CFString = "SubsecTimeOriginal"
-/// String.
+/// The fraction of a second of `DateTimeDigitized` (string of digits).
 public nonisolated(unsafe) let kCGImagePropertyExifSubsecTimeDigitized: CFString = "SubsecTimeDigitized"
-/// Array of numbers.
+/// The digits of the FlashPix version without leading zeros (array of numbers).
 public nonisolated(unsafe) let kCGImagePropertyExifFlashPixVersion: CFString = "FlashPixVersion"
-/// 1: sRGB. Number.
+/// The color space (number): 1 for sRGB, 65535 for uncalibrated.
 public nonisolated(unsafe) let kCGImagePropertyExifColorSpace: CFString = "ColorSpace"
-/// Pixels. Number.
+/// The width of the image in pixels (number).
 public nonisolated(unsafe) let kCGImagePropertyExifPixelXDimension: CFString = "PixelXDimension"
-/// Pixels. Number.
+/// The height of the image in pixels (number).
 public nonisolated(unsafe) let kCGImagePropertyExifPixelYDimension: CFString = "PixelYDimension"
-/// String.
+/// The name of a sound file that belongs to the image (string).
 public nonisolated(unsafe) let kCGImagePropertyExifRelatedSoundFile: CFString = "RelatedSoundFile"
-/// Number.
+/// The energy of the flash in beam candle power seconds (number).
 public nonisolated(unsafe) let kCGImagePropertyExifFlashEnergy: CFString = "FlashEnergy"
-/// Bytes, as an array of numbers.
+/// The spatial frequency response, as bytes (array of numbers).
 public nonisolated(unsafe) let kCGImagePropertyExifSpatialFrequencyResponse: CFString =
   "SpatialFrequencyResponse"
-/// Number.
+/// The horizontal resolution of the focal plane in pixels per `FocalPlaneResolutionUnit` (number).
 public nonisolated(unsafe) let kCGImagePropertyExifFocalPlaneXResolution: CFString = "FocalPlaneXResolution"
-/// Number.
+/// The vertical resolution of the focal plane in pixels per `FocalPlaneResolutionUnit` (number).
 public nonisolated(unsafe) let kCGImagePropertyExifFocalPlaneYResolution: CFString = "FocalPlaneYResolution"
-/// Number.
+/// The unit of the focal plane's resolution (number): 2 for inches, 3 for centimeters.
 public nonisolated(unsafe) let kCGImagePropertyExifFocalPlaneResolutionUnit: CFString =
   "FocalPlaneResolutionUnit"
-/// Array of numbers.
+/// The location of the main subject in pixels (array of two numbers, x and y).
 public nonisolated(unsafe) let kCGImagePropertyExifSubjectLocation: CFString = "SubjectLocation"
-/// Number.
+/// The exposure index (number).
 public nonisolated(unsafe) let kCGImagePropertyExifExposureIndex: CFString = "ExposureIndex"
-/// Number.
+/// The kind of image sensor (number).
 public nonisolated(unsafe) let kCGImagePropertyExifSensingMethod: CFString = "SensingMethod"
-/// Number.
+/// The source of the image (number): 3 for a digital still camera.
 public nonisolated(unsafe) let kCGImagePropertyExifFileSource: CFString = "FileSource"
-/// Number.
+/// The type of the scene (number): 1 for a directly photographed image.
 public nonisolated(unsafe) let kCGImagePropertyExifSceneType: CFString = "SceneType"
-/// Bytes, as an array of numbers.
+/// The color filter array pattern, as bytes (array of numbers).
 public nonisolated(unsafe) let kCGImagePropertyExifCFAPattern: CFString = "CFAPattern"
-/// Number.
+/// Whether the image was specially processed (number): 0 for no, 1 for yes.
 public nonisolated(unsafe) let kCGImagePropertyExifCustomRendered: CFString = "CustomRendered"
-/// Number.
+/// The exposure mode (number).
 public nonisolated(unsafe) let kCGImagePropertyExifExposureMode: CFString = "ExposureMode"
-/// Number.
+/// The white balance mode (number): 0 for automatic, 1 for manual.
 public nonisolated(unsafe) let kCGImagePropertyExifWhiteBalance: CFString = "WhiteBalance"
-/// Number.
+/// The digital zoom ratio (number).
 public nonisolated(unsafe) let kCGImagePropertyExifDigitalZoomRatio: CFString = "DigitalZoomRatio"
-/// Millimetres. Number.
+/// The equivalent focal length of 35 mm film in millimeters (number).
 public nonisolated(unsafe) let kCGImagePropertyExifFocalLenIn35mmFilm: CFString = "FocalLenIn35mmFilm"
-/// Number.
+/// The kind of scene (number).
 public nonisolated(unsafe) let kCGImagePropertyExifSceneCaptureType: CFString = "SceneCaptureType"
-/// Number.
+/// The degree of gain adjustment (number).
 public nonisolated(unsafe) let kCGImagePropertyExifGainControl: CFString = "GainControl"
-/// Number.
+/// The contrast setting (number).
 public nonisolated(unsafe) let kCGImagePropertyExifContrast: CFString = "Contrast"
-/// Number.
+/// The saturation setting (number).
 public nonisolated(unsafe) let kCGImagePropertyExifSaturation: CFString = "Saturation"
-/// Number.
+/// The sharpness setting (number).
 public nonisolated(unsafe) let kCGImagePropertyExifSharpness: CFString = "Sharpness"
-/// Bytes, as an array of numbers.
+/// The settings of the device, as bytes (array of numbers).
 public nonisolated(unsafe) let kCGImagePropertyExifDeviceSettingDescription: CFString =
   "DeviceSettingDescription"
-/// Number.
+/// The range of the distance to the subject (number).
 public nonisolated(unsafe) let kCGImagePropertyExifSubjectDistRange: CFString = "SubjectDistRange"
-/// String.
+/// An identifier of the image, 32 hexadecimal digits (string).
 public nonisolated(unsafe) let kCGImagePropertyExifImageUniqueID: CFString = "ImageUniqueID"
-/// String.
+/// The owner of the camera (string).
 public nonisolated(unsafe) let kCGImagePropertyExifCameraOwnerName: CFString = "CameraOwnerName"
-/// String.
+/// The serial number of the camera (string).
 public nonisolated(unsafe) let kCGImagePropertyExifBodySerialNumber: CFString = "BodySerialNumber"
-/// Array of numbers.
+/// The minimum and maximum focal length in millimeters, and the smallest f-number at each (array of
+/// four numbers).
 public nonisolated(unsafe) let kCGImagePropertyExifLensSpecification: CFString = "LensSpecification"
-/// String.
+/// The manufacturer of the lens (string).
 public nonisolated(unsafe) let kCGImagePropertyExifLensMake: CFString = "LensMake"
-/// String.
+/// The model of the lens (string).
 public nonisolated(unsafe) let kCGImagePropertyExifLensModel: CFString = "LensModel"
-/// String.
+/// The serial number of the lens (string).
 public nonisolated(unsafe) let kCGImagePropertyExifLensSerialNumber: CFString = "LensSerialNumber"
-/// Number.
+/// Whether the image is composed of several images (number).
 public nonisolated(unsafe) let kCGImagePropertyExifCompositeImage: CFString = "CompositeImage"
-/// Array of numbers.
+/// The number of source images of a composite image, and of those used (array of two numbers).
 public nonisolated(unsafe) let kCGImagePropertyExifSourceImageNumberOfCompositeImage: CFString =
   "SourceImageNumberOfCompositeImage"
-/// Bytes, as an array of numbers.
+/// The exposure times of a composite image's source images, as bytes (array of numbers).
 public nonisolated(unsafe) let kCGImagePropertyExifSourceExposureTimesOfCompositeImage: CFString =
   "SourceExposureTimesOfCompositeImage"
-/// Number.
+/// The gamma exponent (number).
 public nonisolated(unsafe) let kCGImagePropertyExifGamma: CFString = "Gamma"

@@ -2,14 +2,14 @@
 @_exported import CoreGraphics
 import Foundation
 
-/// A file of a picture, read when it is asked for.
+/// An image file, which is decoded when the image is requested for the first time.
 public final class CGImageSource: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   fileprivate let data: Data
   fileprivate let codec: ImageCodec?
   private let lock = Lock()
   private var decoded: CGImage??
-  /// What the file tells beside the picture.
+  /// The Exif data of the file, or nil if there is none.
   fileprivate let exif: ExifData?
 
   fileprivate init(_ data: Data) {
@@ -18,7 +18,7 @@ public final class CGImageSource: @unchecked Sendable {
     exif = codec.flatMap { ExifData(in: data, $0) }
   }
 
-  /// Decoded once.
+  /// The image. It is decoded once.
   fileprivate var image: CGImage? {
     lock.withLock {
       if let decoded { return decoded }
@@ -29,7 +29,7 @@ public final class CGImageSource: @unchecked Sendable {
   }
 }
 
-/// How much of a picture's file is there.
+/// The state of an image source.
 public enum CGImageSourceStatus: Int32, Sendable {
   case statusUnexpectedEOF = -5
   case statusInvalidData = -4
@@ -39,54 +39,57 @@ public enum CGImageSourceStatus: Int32, Sendable {
   case statusComplete = 0
 }
 
-/// The longest side of a thumbnail in pixels: a number.
+/// The maximum width and height of a thumbnail in pixels (number).
 public nonisolated(unsafe) let kCGImageSourceThumbnailMaxPixelSize: CFString =
   "kCGImageSourceThumbnailMaxPixelSize"
-/// Make a thumbnail of the picture, whatever the file has. Boolean.
+/// Whether to create a thumbnail from the image in every case (Boolean).
 public nonisolated(unsafe) let kCGImageSourceCreateThumbnailFromImageAlways: CFString =
   "kCGImageSourceCreateThumbnailFromImageAlways"
-/// Make a thumbnail of the picture if the file has none. Boolean. None is looked for in a file.
+/// Whether to create a thumbnail from the image if the file contains none (Boolean). Thumbnails in
+/// files are not read, so that this always creates one.
 public nonisolated(unsafe) let kCGImageSourceCreateThumbnailFromImageIfAbsent: CFString =
   "kCGImageSourceCreateThumbnailFromImageIfAbsent"
-/// Turn the thumbnail as the file says (`kCGImagePropertyOrientation`). Boolean.
+/// Whether to rotate and mirror the thumbnail by the file's `kCGImagePropertyOrientation`
+/// (Boolean).
 public nonisolated(unsafe) let kCGImageSourceCreateThumbnailWithTransform: CFString =
   "kCGImageSourceCreateThumbnailWithTransform"
-/// Keep the decoded picture. Boolean; it is kept.
+/// Whether to keep the decoded image (Boolean). It is kept in every case.
 public nonisolated(unsafe) let kCGImageSourceShouldCache: CFString = "kCGImageSourceShouldCache"
-/// Decode at once. Boolean; a picture is decoded when it is asked for.
+/// Whether to decode the image when it is created (Boolean). It is decoded then in every case.
 public nonisolated(unsafe) let kCGImageSourceShouldCacheImmediately: CFString =
   "kCGImageSourceShouldCacheImmediately"
 
-/// Pixels: a number.
+/// The width of the image in pixels (number).
 public nonisolated(unsafe) let kCGImagePropertyPixelWidth: CFString = "PixelWidth"
-/// Pixels: a number.
+/// The height of the image in pixels (number).
 public nonisolated(unsafe) let kCGImagePropertyPixelHeight: CFString = "PixelHeight"
-/// Bits of a component: a number.
+/// The number of bits per component (number).
 public nonisolated(unsafe) let kCGImagePropertyDepth: CFString = "Depth"
-/// Boolean.
+/// Whether the image has an alpha channel (Boolean).
 public nonisolated(unsafe) let kCGImagePropertyHasAlpha: CFString = "HasAlpha"
-/// One of the models below.
+/// The color model, which is one of the two values below.
 public nonisolated(unsafe) let kCGImagePropertyColorModel: CFString = "ColorModel"
 public nonisolated(unsafe) let kCGImagePropertyColorModelRGB: CFString = "RGB"
 public nonisolated(unsafe) let kCGImagePropertyColorModelGray: CFString = "Gray"
 
-/// A source of a picture in memory. The data may be of any kind: see `CGImageSourceGetStatus`.
+/// Creates an image source for data in memory. It accepts data of any type: see
+/// `CGImageSourceGetStatus`.
 @discardableResult
 public func CGImageSourceCreateWithData(_ data: CFData, _ options: CFDictionary?) -> CGImageSource? {
   CGImageSource(Data(referencing: data))
 }
 
-/// A source of a picture in a file; nil if it cannot be read.
+/// Creates an image source for a file. It is nil if the file cannot be read.
 @discardableResult
 public func CGImageSourceCreateWithURL(_ url: CFURL, _ options: CFDictionary?) -> CGImageSource? {
   (try? Data(contentsOf: url as URL)).map { CGImageSource($0) }
 }
 
-/// 1 for a picture that can be read, 0 for anything else.
+/// Returns 1 if the data is a PNG or JPEG file, and 0 otherwise.
 @discardableResult
 public func CGImageSourceGetCount(_ isrc: CGImageSource) -> Int { isrc.codec == nil ? 0 : 1 }
 
-/// "public.png" or "public.jpeg"; nil for anything else.
+/// Returns "public.png" or "public.jpeg", or nil for data of another type.
 @discardableResult
 public func CGImageSourceGetType(_ isrc: CGImageSource) -> CFString? {
   isrc.codec.map { $0.rawValue as CFString }
@@ -97,11 +100,12 @@ public func CGImageSourceGetStatus(_ isrc: CGImageSource) -> CGImageSourceStatus
   isrc.codec == nil ? .statusUnknownType : isrc.image == nil ? .statusInvalidData : .statusComplete
 }
 
-/// The types of pictures that are read.
+/// Returns the types of images that can be read.
 @discardableResult
 public func CGImageSourceCopyTypeIdentifiers() -> CFArray { ["public.png", "public.jpeg"] as CFArray }
 
-/// The picture; nil for another index than 0, and for a file that is damaged or of another type.
+/// Returns the image. It is nil for an index other than 0, and if the file is damaged or of another
+/// type.
 @discardableResult
 public func CGImageSourceCreateImageAtIndex(_ isrc: CGImageSource, _ index: Int, _ options: CFDictionary?)
   -> CGImage?
@@ -109,8 +113,10 @@ public func CGImageSourceCreateImageAtIndex(_ isrc: CGImageSource, _ index: Int,
   index == 0 ? isrc.image : nil
 }
 
-/// What is known of the picture: size, depth, alpha, and of its Exif data orientation, resolution and the fields that
-/// have names in `kCGImagePropertyTIFFDictionary` and `kCGImagePropertyExifDictionary`.
+/// Returns the properties of the image: its size, depth, alpha and color model. If the file has
+/// Exif data, the properties include the orientation, the resolution, and the fields that have a
+/// key in `kCGImagePropertyTIFFDictionary` or `kCGImagePropertyExifDictionary`. The result is nil
+/// for an index other than 0 or if there is no image.
 @discardableResult
 public func CGImageSourceCopyPropertiesAtIndex(_ isrc: CGImageSource, _ index: Int, _ options: CFDictionary?)
   -> CFDictionary?
@@ -139,8 +145,9 @@ public func CGImageSourceCopyPropertiesAtIndex(_ isrc: CGImageSource, _ index: I
   return properties as CFDictionary
 }
 
-/// A smaller picture, no longer than `kCGImageSourceThumbnailMaxPixelSize` on either side; nil unless a picture is to be
-/// made (`...FromImageAlways` or `...IfAbsent`).
+/// Returns a thumbnail whose width and height are at most `kCGImageSourceThumbnailMaxPixelSize`.
+/// The result is nil unless the options contain `kCGImageSourceCreateThumbnailFromImageAlways` or
+/// `kCGImageSourceCreateThumbnailFromImageIfAbsent`.
 @discardableResult
 public func CGImageSourceCreateThumbnailAtIndex(_ isrc: CGImageSource, _ index: Int, _ options: CFDictionary?)
   -> CGImage?
@@ -170,23 +177,25 @@ public func CGImageSourceCreateThumbnailAtIndex(_ isrc: CGImageSource, _ index: 
 }
 
 extension CGImagePropertyOrientation {
-  /// Whether rows are seen as columns.
+  /// Whether the displayed image exchanges the width and the height of the stored image.
   fileprivate var swapsSides: Bool { rawValue >= 5 }
 
-  /// From the stored picture to the one that is shown, whose size it takes: y upwards, as in a context.
+  /// Returns the transform from the stored image to the displayed image, with the y axis upwards as
+  /// in a context. The width and height are those of the displayed image.
   fileprivate func transform(width: CGFloat, height: CGFloat) -> CGAffineTransform {
     switch self {
     case .up: .identity
     case .upMirrored: CGAffineTransform(a: -1, b: 0, c: 0, d: 1, tx: width, ty: 0)
     case .down: CGAffineTransform(a: -1, b: 0, c: 0, d: -1, tx: width, ty: height)
     case .downMirrored: CGAffineTransform(a: 1, b: 0, c: 0, d: -1, tx: 0, ty: height)
-    // The stored top left corner is shown at the top left, the stored row as a column downwards.
+    // The upper left corner of the stored image is displayed at the upper left, and its rows as
+    // columns from top to bottom.
     case .leftMirrored: CGAffineTransform(a: 0, b: -1, c: -1, d: 0, tx: width, ty: height)
-    // It is shown at the top right.
+    // The upper left corner is displayed at the upper right.
     case .right: CGAffineTransform(a: 0, b: -1, c: 1, d: 0, tx: 0, ty: height)
-    // It is shown at the bottom right.
+    // The upper left corner is displayed at the lower right.
     case .rightMirrored: CGAffineTransform(a: 0, b: 1, c: 1, d: 0, tx: 0, ty: 0)
-    // It is shown at the bottom left.
+    // The upper left corner is displayed at the lower left.
     case .left: CGAffineTransform(a: 0, b: 1, c: -1, d: 0, tx: width, ty: 0)
     }
   }

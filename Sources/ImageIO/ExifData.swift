@@ -2,23 +2,24 @@
 import CoreFoundation
 import Foundation
 
-/// The fields of a picture's Exif data (Exif 2.32, which is a file of TIFF 6.0): those of the picture and those of Exif.
+/// The fields in the Exif data of an image file (Exif 2.32, which uses the format of TIFF 6.0).
 ///
-/// Foreign bytes: what leads out of them, is of another type or too long is left out, and so is what follows a directory
-/// that is cut off.
+/// The data is not trusted. A field is ignored if its offset leads outside of the data, if its type
+/// is unknown or if it is too long. If a directory is truncated, its remaining fields are ignored.
 struct ExifData {
   private(set) var picture: [CFString: Any] = [:]
   private(set) var exif: [CFString: Any] = [:]
 
-  /// Fields of a directory, and values of a field, that are looked at.
+  /// The maximum number of fields of a directory, and of values of a field, that are read.
   private static let mostFields = 512
   private static let mostValues = 4096
 
   private let bytes: Data
   private let isBigEndian: Bool
 
-  /// - Parameter bytes: Begins with the byte order.
-  /// - Returns: nil for what is no TIFF.
+  /// Reads the fields.
+  /// - Parameter bytes: The data, which begins with the byte order mark of TIFF.
+  /// - Returns: nil if the data is not in the format of TIFF.
   init?(_ bytes: Data) {
     self.bytes = Data(bytes)
     switch (bytes.first, bytes.dropFirst().first) {
@@ -32,14 +33,14 @@ struct ExifData {
     if let place { read(place, ExifTags.exif, into: &exif) { _, _ in } }
   }
 
-  /// 1 to 8; nil where the file does not say it.
+  /// The orientation, or nil if the file does not contain a valid one.
   var orientation: CGImagePropertyOrientation? {
     (picture[kCGImagePropertyTIFFOrientation] as? NSNumber).flatMap {
       CGImagePropertyOrientation(rawValue: $0.uint32Value)
     }
   }
 
-  /// Pixels in an inch.
+  /// Returns a resolution in pixels per inch, or nil if the file does not contain a valid one.
   func resolution(_ key: CFString) -> Double? {
     guard let number = (picture[key] as? NSNumber)?.doubleValue, number > 0 else { return nil }
     switch (picture[kCGImagePropertyTIFFResolutionUnit] as? NSNumber)?.intValue ?? 2 {
@@ -85,18 +86,18 @@ struct ExifData {
     else {
       return nil
     }
-    // Text ends with zero.
+    // Strings end with a null byte.
     if type == 2 {
       let text = bytes[place..<place + count].prefix { $0 != 0 }
       return String(decoding: text, as: UTF8.self)
     }
-    // A version is four digits, and given without those zeros that stand in front.
+    // A version consists of decimal digits as text. Leading zeros are removed.
     if type == 7, tag == 0x9000 || tag == 0xA000 {
       let digits = bytes[place..<place + count].map { Int($0) - 48 }
       guard digits.allSatisfy({ (0...9).contains($0) }) else { return nil }
       return Array(digits.drop { $0 == 0 }) as [Any]
     }
-    // A comment begins with eight characters that name its code.
+    // A comment begins with 8 bytes that name its character code. Only ASCII is read.
     if type == 7, tag == 0x9286 {
       guard count > 8, bytes[place..<place + 5].elementsEqual("ASCII".utf8) else { return nil }
       let text = bytes[place + 8..<place + count].prefix { $0 != 0 }
@@ -104,7 +105,7 @@ struct ExifData {
     }
     let numbers = (0..<count).compactMap { number(type, at: place + size * $0) }
     guard numbers.count == count else { return nil }
-    // A speed is one of a list, though there is only one.
+    // The value of `ISOSpeedRatings` (0x8827) is an array even if it has a single element.
     return count == 1 && tag != 0x8827 ? numbers[0] : numbers as [Any]
   }
 
@@ -150,7 +151,8 @@ struct ExifData {
 }
 
 extension ExifData {
-  /// The Exif data of a JPEG file (its APP1 segment) or of a PNG file (its chunk `eXIf`); nil if it has none.
+  /// Reads the Exif data of a JPEG file (its APP1 segment) or of a PNG file (its `eXIf` chunk). It
+  /// is nil if there is none.
   init?(in file: Data, _ codec: ImageCodec) {
     let file = Data(file)
     switch codec {
@@ -161,7 +163,7 @@ extension ExifData {
 
   private init?(jpeg file: Data) {
     var place = 2
-    // Segments stand before the picture's data; bytes of 255 may fill up between them.
+    // Marker segments precede the image data. Bytes of 255 can pad the space between them.
     while place <= file.count - 4, file[place] == 0xFF {
       let marker = file[place + 1]
       if marker == 0xFF {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// The fields of TIFF and Exif that are read, by their tags.
+/// The TIFF and Exif fields that are read, by their tags.
 enum ExifTags {
-  /// Of the directory of the picture (TIFF 6.0; Exif 2.32, table 4).
+  /// The fields of the image's directory (TIFF 6.0; Exif 2.32, table 4).
   nonisolated(unsafe) static let picture: [UInt16: CFString] = [
     0x0103: kCGImagePropertyTIFFCompression,
     0x0106: kCGImagePropertyTIFFPhotometricInterpretation,
@@ -27,7 +27,8 @@ enum ExifTags {
     0x0143: kCGImagePropertyTIFFTileLength,
   ]
 
-  /// Of the directory of Exif (Exif 2.32, tables 7 and 8), without the maker's note, which is bytes of a form of its own.
+  /// The fields of the Exif directory (Exif 2.32, tables 7 and 8), except for the maker note, which
+  /// has a proprietary format.
   nonisolated(unsafe) static let exif: [UInt16: CFString] = [
     0x829A: kCGImagePropertyExifExposureTime,
     0x829D: kCGImagePropertyExifFNumber,

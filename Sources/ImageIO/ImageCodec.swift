@@ -4,12 +4,12 @@ import CoreGraphics
 import FFmpegMedia
 import Foundation
 
-/// PNG and JPEG through libavcodec.
+/// A codec for PNG or JPEG, which uses libavcodec.
 enum ImageCodec: String, Sendable {
   case png = "public.png"
   case jpeg = "public.jpeg"
 
-  /// By the first bytes of a file.
+  /// Detects the type of a file from its first bytes.
   init?(_ data: Data) {
     if data.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
       self = .png
@@ -20,20 +20,25 @@ enum ImageCodec: String, Sendable {
     }
   }
 
-  /// Bytes after a picture's last row: libswscale reads and writes whole vectors, beyond the ends of narrow rows.
+  /// The number of additional bytes after the last row of a picture. libswscale reads and writes
+  /// whole vectors, which can extend past the end of narrow rows.
   private static let padding = 64
 
-  /// Pixels that a byte of a file may stand for: zlib makes up to 1,032 bytes of one (RFC 1951), each of eight pixels; JPEG has a bit
-  /// at least for a block of 8x8 samples, each of which may stand for four pixels.
+  /// The maximum number of pixels that one byte of a valid file can represent. For PNG, zlib
+  /// decompresses one byte to at most 1,032 bytes (RFC 1951), each of which can hold eight pixels.
+  /// JPEG needs at least one bit for a block of 8x8 samples, each of which can represent four
+  /// pixels.
   private var pixelsPerByte: Int { self == .png ? 8 * 1032 : 2048 }
-  /// A picture of so many pixels may be damaged, or end early, as it likes.
+  /// The number of pixels that a file can have regardless of its length, so that small files may be
+  /// damaged or truncated.
   private static let anySize = 1 << 20
 
   private var codecID: AVCodecID { self == .png ? AV_CODEC_ID_PNG : AV_CODEC_ID_MJPEG }
 
   // MARK: - Decoding
 
-  /// The picture in a file; nil if it is damaged or larger than any picture should be.
+  /// Decodes a file. The result is nil if the file is damaged, or if it has more pixels than a file
+  /// of its length can contain or more than 2^28.
   func decode(_ data: Data) -> CGImage? {
     guard data.count < Int(Int32.max) - 64, let codec = avcodec_find_decoder(codecID) else { return nil }
     LibavLog.takeOver()
@@ -47,7 +52,7 @@ enum ImageCodec: String, Sendable {
     }
     guard let context = decoder, let packet, let frame else { return nil }
     context.pointee.max_pixels = Int64(min(1 << 28, Self.anySize + data.count * pixelsPerByte))
-    // A damaged picture is none: a decoder would fill it up with what it has.
+    // The decoder must fail for a damaged file instead of filling in the missing pixels.
     context.pointee.err_recognition = AV_EF_EXPLODE | AV_EF_CRCCHECK
     guard av_new_packet(packet, Int32(data.count)) >= 0, let bytes = packet.pointee.data else { return nil }
     data.copyBytes(to: UnsafeMutableRawBufferPointer(start: bytes, count: data.count))
@@ -58,7 +63,8 @@ enum ImageCodec: String, Sendable {
       return code < 0 ? code : avcodec_receive_frame(context, frame)
     }
     guard code >= 0 else { return nil }
-    // Coefficients of a progressive picture take more than the picture.
+    // The decoder of a progressive picture holds its coefficients, which need more memory than the
+    // picture, so it is freed first.
     avcodec_free_context(&decoder)
     return Self.image(frame)
   }
@@ -117,8 +123,11 @@ enum ImageCodec: String, Sendable {
 
   // MARK: - Encoding
 
-  /// A file of a picture; nil if its layout is not known, or the codec does not take it.
-  /// - Parameter quality: Of JPEG, 0.0 (smallest) to 1.0 (best).
+  /// Encodes an image.
+  /// - Parameters:
+  ///   - image: The image.
+  ///   - quality: The quality of a JPEG file, from 0.0 (smallest) to 1.0 (best). PNG ignores it.
+  /// - Returns: The file, or nil if the layout of the image is not supported or the encoder fails.
   func encode(_ image: CGImage, quality: Double) -> Data? {
     guard let pixels = image.straightRGBA(padding: Self.padding), let codec = avcodec_find_encoder(codecID)
     else { return nil }
@@ -144,7 +153,7 @@ enum ImageCodec: String, Sendable {
     context.pointee.pix_fmt = format
     context.pointee.time_base = AVRational(num: 1, den: 1)
     if self == .jpeg {
-      // Quantiser 2 (best) to 31.
+      // The quantizer ranges from 2 (best) to 31.
       let quantiser = 2 + Int32(((1 - max(0, min(1, quality))) * 29).rounded())
       context.pointee.flags |= AV_CODEC_FLAG_QSCALE
       context.pointee.global_quality = quantiser * FF_QP2LAMBDA
