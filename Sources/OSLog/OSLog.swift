@@ -2,25 +2,26 @@
 import Foundation
 import Logging
 
-/// Where messages go: a part of a program, by the program's and the part's names.
+/// A log for the messages of one subsystem and category.
 ///
-/// Messages are written through swift-log: a program chooses with `LoggingSystem.bootstrap` where to, and gets the
-/// standard error stream if it does not. The subsystem is the label, the category a piece of metadata.
+/// Messages are written through swift-log. A program chooses their destination with
+/// `LoggingSystem.bootstrap`; without that, they go to the standard error stream. The subsystem is
+/// the label of the swift-log logger, and the category is its metadata value "category".
 public final class OSLog: NSObject, Sendable {
-  /// A category with a meaning of its own.
+  /// A category with a predefined meaning.
   public struct Category: Sendable {
     let name: String
-    /// For signposts that a profiler shows by themselves.
+    /// The category of signposts that a profiler displays by default.
     public static let pointsOfInterest = Category(name: "PointsOfInterest")
-    /// For signposts that are on while a profiler watches.
+    /// The category of signposts that are only enabled while a profiler records.
     public static let dynamicTracing = Category(name: "DynamicTracing")
-    /// The same, with the stack of each.
+    /// Like ``dynamicTracing``, with the call stack of each signpost.
     public static let dynamicStackTracing = Category(name: "DynamicStackTracing")
   }
 
-  /// The log of what has no part.
+  /// The log without a subsystem and a category. Its label is the name of the process.
   public static let `default` = OSLog(label: ProcessInfo.processInfo.processName, category: nil)
-  /// Takes nothing.
+  /// The log that discards all messages.
   public static let disabled = OSLog()
 
   let sink: Logging.Logger?
@@ -45,10 +46,10 @@ public final class OSLog: NSObject, Sendable {
     self.init(label: subsystem, category: category.name)
   }
 
-  /// Whether messages of a type are written.
+  /// Returns whether messages of a type are written.
   public func isEnabled(type: OSLogType) -> Bool { sink.map { $0.logLevel <= type.level } ?? false }
 
-  /// Whether somebody records signposts: nobody.
+  /// Whether signposts are recorded. It is always false, because no profiler is supported.
   public var signpostsEnabled: Bool { false }
 
   func write(_ type: OSLogType, _ text: @autoclosure () -> String) {
@@ -58,7 +59,7 @@ public final class OSLog: NSObject, Sendable {
 }
 
 extension OSLogType {
-  /// The same in swift-log's terms.
+  /// The corresponding level of swift-log.
   var level: Logging.Logger.Level {
     switch self {
     case .debug: .debug

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// How a whole number is written.
+/// The format of an integer.
 public struct OSLogIntegerFormatting: Sendable {
   var radix = 10
   var isUppercase = false
@@ -43,7 +43,7 @@ public struct OSLogIntegerFormatting: Sendable {
   }
 }
 
-/// How a number with a fraction is written.
+/// The format of a floating-point number.
 public struct OSLogFloatFormatting: Sendable {
   var specifier: Character = "f"
   var precision: Int?
@@ -56,7 +56,7 @@ public struct OSLogFloatFormatting: Sendable {
       hasPlus: plus)
   }
 
-  /// Six digits after the point.
+  /// Decimal notation with six digits after the point.
   public static var fixed: OSLogFloatFormatting { .init() }
   public static func fixed(
     precision: @autoclosure () -> Int = 6, explicitPositiveSign: Bool = false, uppercase: Bool = false
@@ -70,7 +70,7 @@ public struct OSLogFloatFormatting: Sendable {
   public static func exponential(
     precision: @autoclosure () -> Int = 6, explicitPositiveSign: Bool = false, uppercase: Bool = false
   ) -> OSLogFloatFormatting { make("e", precision(), explicitPositiveSign, uppercase) }
-  /// Fixed or exponential, whichever is shorter.
+  /// Decimal or exponential notation, whichever is shorter.
   public static var hybrid: OSLogFloatFormatting { .init(specifier: "g") }
   public static func hybrid(
     precision: @autoclosure () -> Int = 6, explicitPositiveSign: Bool = false, uppercase: Bool = false
@@ -82,15 +82,15 @@ public struct OSLogFloatFormatting: Sendable {
   }
 }
 
-/// How a truth is written.
+/// The format of a Boolean value.
 public enum OSLogBoolFormat: Sendable {
-  /// true, false
+  /// The value is written as "true" or "false".
   case truth
-  /// yes, no
+  /// The value is written as "yes" or "no".
   case answer
 }
 
-/// How a value is put into columns.
+/// The alignment of a value in a column of fixed width.
 public struct OSLogStringAlignment: Sendable {
   private var width = 0
   private var isRight = false

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A message with values in it, each with its format and its privacy.
+/// A message with interpolated values, each of which has a format and a privacy.
 public struct OSLogMessage: ExpressibleByStringInterpolation, Sendable {
   let text: String
 
@@ -9,7 +9,7 @@ public struct OSLogMessage: ExpressibleByStringInterpolation, Sendable {
   public init(stringInterpolation: OSLogInterpolation) { text = stringInterpolation.text }
 }
 
-/// A message in the making.
+/// The interpolation that builds the text of a message.
 public struct OSLogInterpolation: StringInterpolationProtocol, Sendable {
   var text = ""
 
@@ -31,7 +31,8 @@ public struct OSLogInterpolation: StringInterpolationProtocol, Sendable {
     privacy: OSLogPrivacy = .auto
   ) { append(privacy, align, isPublic: false, argumentString()) }
 
-  /// Numbers have forms of their own, with another privacy.
+  /// This overload is disfavored because numbers have their own, with a format and public by
+  /// default.
   @_disfavoredOverload
   public mutating func appendInterpolation<Value: CustomStringConvertible>(
     _ value: @autoclosure () -> Value, align: OSLogStringAlignment = .none, privacy: OSLogPrivacy = .auto

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Who may read a value in a message.
+/// The privacy of an interpolated value.
 ///
-/// Text and objects are private unless they are said to be public, and written as `<private>`; numbers are public.
-/// The environment variable `OVT_LOG_PRIVATE_DATA=1` shows all but what is sensitive.
+/// By default, strings and objects are private and written as `<private>`, while numbers are
+/// public. The environment variable `OVT_LOG_PRIVATE_DATA=1` shows private values, but not
+/// sensitive ones.
 public struct OSLogPrivacy: Sendable {
-  /// What stands for a private value.
+  /// The replacement of a private value.
   public enum Mask: Sendable {
-    /// A number that is the same for equal values while the program runs.
+    /// A hash, which is the same for equal values within a process.
     case hash
-    /// Nothing of the value.
+    /// The fixed text `<private>`.
     case none
   }
 
@@ -18,7 +19,7 @@ public struct OSLogPrivacy: Sendable {
   let audience: Audience
   let mask: Mask
 
-  /// Public for numbers, private for text and objects.
+  /// Numbers are public, strings and objects are private.
   public static var auto: OSLogPrivacy { OSLogPrivacy(audience: .auto, mask: .none) }
   public static var `public`: OSLogPrivacy { OSLogPrivacy(audience: .open, mask: .none) }
   public static var `private`: OSLogPrivacy { OSLogPrivacy(audience: .hidden, mask: .none) }
@@ -29,7 +30,7 @@ public struct OSLogPrivacy: Sendable {
 
   private static let showsPrivate = ProcessInfo.processInfo.environment["OVT_LOG_PRIVATE_DATA"] == "1"
 
-  /// The value as it is written.
+  /// Returns the value as it appears in the message.
   func text(_ value: @autoclosure () -> String, isPublicByNature: Bool) -> String {
     let isOpen =
       switch audience {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How much a message matters.
+/// The level of a message.
 public struct OSLogType: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
   public init(_ rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// What happens in the ordinary course of things.
+  /// Messages about normal operation.
   public static let `default` = OSLogType(0)
-  /// What helps to understand an error.
+  /// Additional information that helps to diagnose errors.
   public static let info = OSLogType(1)
-  /// What helps while a program is made.
+  /// Information for debugging during development.
   public static let debug = OSLogType(2)
-  /// Something failed.
+  /// An error.
   public static let error = OSLogType(16)
-  /// The program itself is wrong.
+  /// A fault, which indicates a defect in the program.
   public static let fault = OSLogType(17)
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signposts: marks in time for a profiler. There is none here that takes them, so that they do nothing: neither
-// messages nor identifiers are computed.
+// Signposts mark points and intervals in time for a profiler. No profiler is supported on Linux, so
+// these functions do nothing, and do not evaluate their messages and identifiers.
 
 public typealias SignpostMetadata = OSLogMessage
 
-/// Tells intervals of the same name apart.
+/// An identifier that distinguishes intervals with the same name.
 public struct OSSignpostID: Hashable, Comparable, Sendable, RawRepresentable {
   public let rawValue: UInt64
   @inlinable public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -19,7 +19,7 @@ public struct OSSignpostID: Hashable, Comparable, Sendable, RawRepresentable {
   @inlinable public static func < (a: OSSignpostID, b: OSSignpostID) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// What a signpost marks.
+/// The type of a signpost: an event, or the begin or the end of an interval.
 public struct OSSignpostType: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -28,13 +28,13 @@ public struct OSSignpostType: RawRepresentable, Hashable, Sendable {
   public static let end = OSSignpostType(rawValue: 2)
 }
 
-/// An interval that has begun.
+/// The state of an interval between its begin and its end.
 public final class OSSignpostIntervalState: Sendable {
   @usableFromInline static let shared = OSSignpostIntervalState()
   @usableFromInline init() {}
 }
 
-/// Marks intervals and events.
+/// An object that marks intervals and events.
 public struct OSSignposter: Sendable {
   @inlinable public init() {}
   @inlinable public init(subsystem: String, category: String) {}
@@ -43,7 +43,7 @@ public struct OSSignposter: Sendable {
   @inlinable public init(logHandle: OSLog) {}
   public static let disabled = OSSignposter()
 
-  /// False, always.
+  /// Whether signposts are recorded. It is always false.
   @inlinable public var isEnabled: Bool { false }
 
   @inlinable public func makeSignpostID() -> OSSignpostID { .exclusive }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A value behind a lock. A copy is the same lock and the same value.
+/// A value that is guarded by a lock. Copies share the same lock and the same value.
 public struct OSAllocatedUnfairLock<State>: @unchecked Sendable {
-  // Sendable: its state is behind its lock.
+  // Sendable: the lock guards the state.
   fileprivate final class Storage {
     var state: State
     let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -36,7 +36,8 @@ public struct OSAllocatedUnfairLock<State>: @unchecked Sendable {
     try withLockUnchecked(body)
   }
 
-  /// Nil, without a call, if the lock is taken.
+  /// Calls `body` with the lock held. If the lock is not available, it returns nil and does not
+  /// call `body`.
   public func withLockIfAvailableUnchecked<Result>(_ body: (inout State) throws -> Result) rethrows -> Result?
   {
     guard pthread_mutex_trylock(storage.mutex) == 0 else { return nil }
@@ -79,9 +80,9 @@ extension OSAllocatedUnfairLock where State == Void {
   }
 }
 
-// MARK: - In C's manner
+// MARK: - C interface
 
-/// A lock at an address of the program's own. It must not be moved while it is taken.
+/// A lock in memory of the program. It must not be moved while it is locked.
 public struct os_unfair_lock_s {
   fileprivate var mutex = pthread_mutex_t()
   public init() {}
@@ -99,7 +100,8 @@ public func os_unfair_lock_trylock(_ lock: os_unfair_lock_t) -> Bool {
   return isTaken
 }
 
-/// The address of the mutex in a lock, which is the lock's only part.
+/// Calls `body` with the address of the mutex in a lock. The mutex is the only member of the
+/// structure.
 private func mutex(_ lock: os_unfair_lock_t, _ body: (UnsafeMutablePointer<pthread_mutex_t>) -> Void) {
   UnsafeMutableRawPointer(lock).withMemoryRebound(to: pthread_mutex_t.self, capacity: 1, body)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Writes a message with values in it.
+/// Writes a message with interpolated values.
 @_disfavoredOverload
 public func os_log(_ message: @autoclosure () -> OSLogMessage) {
   OSLog.default.write(.default, message().text)
@@ -15,10 +15,11 @@ public func os_log(_ logLevel: OSLogType, log: OSLog, _ message: @autoclosure ()
   log.write(logLevel, message().text)
 }
 
-/// Writes a message in the manner of `printf`.
+/// Writes a message with a format like that of `printf`.
 ///
-/// `%@` takes any object or text, the other conversions what `printf` takes. `%{public}@` shows a value that is private
-/// otherwise, `%{private}d` hides one that is not; see `OSLogPrivacy`.
+/// `%@` takes any object or string; the other conversions take the same values as with `printf`.
+/// `%{public}@` shows a value that is private by default, and `%{private}d` hides a value that is
+/// public by default; see `OSLogPrivacy`.
 public func os_log(
   _ message: StaticString, dso: UnsafeRawPointer? = nil, log: OSLog = .default, type: OSLogType = .default,
   _ args: any CVarArg...
@@ -26,7 +27,7 @@ public func os_log(
   log.write(type, FormattedMessage.text(message.description, args))
 }
 
-/// The same, with the type first.
+/// Writes a message with a format like that of `printf`, with the type as the first argument.
 public func os_log(
   _ type: OSLogType, dso: UnsafeRawPointer? = nil, log: OSLog = .default, _ message: StaticString,
   _ args: any CVarArg...
@@ -35,7 +36,7 @@ public func os_log(
 }
 
 enum FormattedMessage {
-  /// A format with its values. What has no value is left out of the text, never read from elsewhere.
+  /// Returns a format with its values. A conversion without a value becomes `<missing>`.
   static func text(_ format: String, _ values: [any CVarArg]) -> String {
     var result = ""
     var rest = Substring(format)
@@ -54,7 +55,7 @@ enum FormattedMessage {
         if words.contains("mask.hash") { privacy = .private(mask: .hash) }
         rest = rest[rest.index(after: end)...]
       }
-      // Flags, width, precision and length, up to the letter of the conversion.
+      // Flags, width, precision and length modifiers precede the letter of the conversion.
       guard let letter = rest.firstIndex(where: { !"0123456789.+-# 'hlqLztj".contains($0) }) else {
         return result + "%" + rest
       }
@@ -88,7 +89,7 @@ enum FormattedMessage {
       return String(format: "%\(flags)\(conversion)", Double(number))
     case ("s", let text as UnsafePointer<CChar>): return String(cString: text)
     case ("s", let text as UnsafeMutablePointer<CChar>): return String(cString: text)
-    // A conversion for another kind of value: the value as it is, rather than its bits.
+    // For a value of a type that does not match the conversion, the value's description is written.
     default: return String(describing: value)
     }
   }
