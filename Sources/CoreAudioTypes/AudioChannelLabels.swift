@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-// What a channel is for.
+// The labels state the position or purpose of a channel.
 
 public let kAudioChannelLabel_Unknown: AudioChannelLabel = 0xFFFF_FFFF
 public let kAudioChannelLabel_Unused: AudioChannelLabel = 0

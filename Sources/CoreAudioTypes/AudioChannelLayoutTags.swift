@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-// The lower half of a tag is the number of channels. Letters: left, right, centre, low frequencies (LFE), surround (s), rear
-// surround (ls, rs), between centre and side (Lc, Rc).
+// The lower 16 bits of a tag are the number of channels. The comments list the channels in order: L
+// (left), R (right), C (center), LFE (low-frequency effects), Ls, Rs and Cs (left, right and center
+// surround), Rls and Rrs (rear left and right surround), Lc and Rc (left center and right center).
 
 /// L R.
 public let kAudioChannelLayoutTag_StereoHeadphones: AudioChannelLayoutTag = 102 << 16 | 2
@@ -102,10 +103,10 @@ public let kAudioChannelLayoutTag_AAC_4_0: AudioChannelLayoutTag = kAudioChannel
 public let kAudioChannelLayoutTag_AAC_5_0: AudioChannelLayoutTag = kAudioChannelLayoutTag_MPEG_5_0_D
 public let kAudioChannelLayoutTag_AAC_5_1: AudioChannelLayoutTag = kAudioChannelLayoutTag_MPEG_5_1_D
 public let kAudioChannelLayoutTag_AAC_7_1: AudioChannelLayoutTag = kAudioChannelLayoutTag_MPEG_7_1_B
-/// As many channels as the lower half says, in the order of the stream, for no purpose.
+/// Channels in the order of the stream, without a purpose. Their number is added to this tag.
 public let kAudioChannelLayoutTag_DiscreteInOrder: AudioChannelLayoutTag = 147 << 16
 
-/// The number of channels of a tag that says it.
+/// Returns the number of channels in the lower 16 bits of a tag. Tags that do not state it have 0.
 public func AudioChannelLayoutTag_GetNumberOfChannels(_ inLayoutTag: AudioChannelLayoutTag) -> UInt32 {
   inLayoutTag & 0xFFFF
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-// Apple Lossless: the bits of the samples that were encoded.
+// Flags of Apple Lossless, which state the bit depth of the encoded samples.
 
 public let kAppleLosslessFormatFlag_16BitSourceData: AudioFormatFlags = 1
 public let kAppleLosslessFormatFlag_20BitSourceData: AudioFormatFlags = 2
 public let kAppleLosslessFormatFlag_24BitSourceData: AudioFormatFlags = 3
 public let kAppleLosslessFormatFlag_32BitSourceData: AudioFormatFlags = 4
 
-/// Kinds of AAC (ISO/IEC 14496-3, table 1.17), as the format flags of `kAudioFormatMPEG4AAC` say them.
+/// Audio object types (ISO/IEC 14496-3, table 1.17), which the format flags of
+/// `kAudioFormatMPEG4AAC` contain.
 public enum MPEG4ObjectID: Int, Sendable {
   case AAC_Main = 1
   case aac_LC = 2
@@ -21,10 +22,11 @@ public enum MPEG4ObjectID: Int, Sendable {
   case HVXC = 9
 }
 
-/// All format flags that say how integers and floats are stored.
+/// The flag that states that all other flags are clear. It is used because 0 stands for unspecified
+/// flags.
 public let kAudioFormatFlagsAreAllClear: AudioFormatFlags = 0x8000_0000
 
-// Errors that all of Core Audio shares.
+// Error codes that are common to all of Core Audio.
 
 public let kAudio_UnimplementedError: OSStatus = -4
 public let kAudio_FileNotFoundError: OSStatus = -43

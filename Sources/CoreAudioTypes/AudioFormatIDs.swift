@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-// Formats beyond those that Core Media names here: four characters, for descriptions and comparisons.
+// Format identifiers, four-character codes, in addition to those that the module CoreMedia
+// declares.
 
 public let kAudioFormat60958AC3: AudioFormatID = 0x6361_6333  // 'cac3'
 public let kAudioFormatAppleIMA4: AudioFormatID = 0x696D_6134  // 'ima4'

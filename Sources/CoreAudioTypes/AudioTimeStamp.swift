@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-/// Which of a time stamp's fields say something.
+/// Flags that state which fields of a time stamp are valid.
 public struct AudioTimeStampFlags: OptionSet, Sendable, Hashable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -14,13 +14,13 @@ public struct AudioTimeStampFlags: OptionSet, Sendable, Hashable {
   public static let sampleHostTimeValid: AudioTimeStampFlags = [.sampleTimeValid, .hostTimeValid]
 }
 
-/// Which of a time code's fields say something.
+/// Flags of a time code.
 public struct SMPTETimeFlags: OptionSet, Sendable, Hashable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   public static let valid = SMPTETimeFlags(rawValue: 1 << 0)
-  /// Time passes.
+  /// The time code is advancing.
   public static let running = SMPTETimeFlags(rawValue: 1 << 1)
 }
 
@@ -40,12 +40,12 @@ public enum SMPTETimeType: UInt32, Sendable {
   case type2398 = 11
 }
 
-/// A time code.
+/// A SMPTE time code.
 public struct SMPTETime: Sendable, Hashable {
   public var mSubframes: Int16
-  /// Subframes in a frame.
+  /// The number of subframes per frame.
   public var mSubframeDivisor: Int16
-  /// Messages received.
+  /// The number of messages received.
   public var mCounter: UInt32
   public var mType: SMPTETimeType
   public var mFlags: SMPTETimeFlags
@@ -76,13 +76,13 @@ public struct SMPTETime: Sendable, Hashable {
   }
 }
 
-/// A moment of a stream of sound, in several ways of telling it.
+/// A point in time of an audio stream, expressed in several clocks.
 public struct AudioTimeStamp: Sendable, Hashable {
-  /// In frames.
+  /// The time in sample frames.
   public var mSampleTime: Float64
-  /// In units of `mach_absolute_time()`.
+  /// The time in units of `mach_absolute_time()`.
   public var mHostTime: UInt64
-  /// Host ticks of a frame, by those that the sample rate says.
+  /// The ratio of the actual to the nominal number of host ticks per sample frame.
   public var mRateScalar: Float64
   public var mWordClockTime: UInt64
   public var mSMPTETime: SMPTETime
@@ -109,7 +109,7 @@ public struct AudioTimeStamp: Sendable, Hashable {
   }
 }
 
-/// Two numbers and all between them.
+/// A range of values, which includes its bounds.
 public struct AudioValueRange: Sendable, Hashable {
   public var mMinimum: Float64
   public var mMaximum: Float64
@@ -122,7 +122,7 @@ public struct AudioValueRange: Sendable, Hashable {
   }
 }
 
-/// Names a codec by the three codes of its component.
+/// The description of a codec by the type, subtype and manufacturer codes of its component.
 public struct AudioClassDescription: Sendable, Hashable {
   public var mType: OSType
   public var mSubType: OSType

@@ -2,14 +2,15 @@
 import CoreMedia
 
 extension ManagedAudioChannelLayout {
-  /// What each channel is for, in the order of the stream; nil where the layout does not say it.
+  /// The label of each channel in the order of the stream, or nil if the layout does not define
+  /// them.
   package var channelLabels: [AudioChannelLabel]? {
     switch tag {
     case kAudioChannelLayoutTag_UseChannelDescriptions:
       let labels = channelDescriptions.map(\.mChannelLabel)
       return labels.isEmpty ? nil : labels
     case kAudioChannelLayoutTag_UseChannelBitmap:
-      // Bit 0 stands for label 1, and so on.
+      // Bit n stands for label n + 1.
       return (0..<18).filter { bitmap.rawValue & 1 << UInt32($0) != 0 }.map { AudioChannelLabel($0 + 1) }
     default: return Self.labels[tag]
     }
@@ -57,7 +58,8 @@ extension ManagedAudioChannelLayout {
   ]
 }
 
-/// The order in which libavcodec, and files, have so many channels: that of WAVE files.
+/// Returns the labels of a number of channels in the default order of libavcodec, which is the
+/// order of WAVE files. The result is nil for 0 and for more than 6 channels.
 package func nativeChannelLabels(_ count: Int) -> [AudioChannelLabel]? {
   switch count {
   case 1: [kAudioChannelLabel_Center]

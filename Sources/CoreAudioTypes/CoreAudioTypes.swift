@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptions of streams, buffers and layouts of channels are Core Media's here, which needs them; what is beside them
-// is in this module.
+// The types for stream descriptions, buffers and channel layouts are declared in the module
+// CoreMedia, which uses them. This module declares the rest.
 @_exported import CoreMedia
