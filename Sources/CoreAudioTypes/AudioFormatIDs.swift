@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-// Format identifiers, four-character codes, in addition to those that the module CoreMedia
-// declares.
+// Identifiers of audio formats, as four-character codes.
 
 public let kAudioFormat60958AC3: AudioFormatID = 0x6361_6333  // 'cac3'
 public let kAudioFormatAppleIMA4: AudioFormatID = 0x696D_6134  // 'ima4'

@@ -144,13 +144,13 @@ extension AVError {
     case externalPlaybackNotSupportedForAsset = -11870
     /// The operation is not supported with this preset.
     case operationNotSupportedForPreset = -11871
-    /// The session asks too much of the hardware.
+    /// The session exceeds the capabilities of the hardware.
     case sessionHardwareCostOverage = -11872
     /// The device's format is not supported.
     case unsupportedDeviceActiveFormat = -11873
     /// The object is not configured correctly.
     case incorrectlyConfigured = -11875
-    /// A segment began with a sample that is no sync sample.
+    /// A segment began with a sample that is not a sync sample.
     case segmentStartedWithNonSyncSample = -11876
     /// Rosetta is not installed.
     case rosettaNotInstalled = -11877

@@ -160,13 +160,13 @@ extension AVError {
   }
   /// The operation is not supported with this preset.
   public static var operationNotSupportedForPreset: AVError.Code { .operationNotSupportedForPreset }
-  /// The session asks too much of the hardware.
+  /// The session exceeds the capabilities of the hardware.
   public static var sessionHardwareCostOverage: AVError.Code { .sessionHardwareCostOverage }
   /// The device's format is not supported.
   public static var unsupportedDeviceActiveFormat: AVError.Code { .unsupportedDeviceActiveFormat }
   /// The object is not configured correctly.
   public static var incorrectlyConfigured: AVError.Code { .incorrectlyConfigured }
-  /// A segment began with a sample that is no sync sample.
+  /// A segment began with a sample that is not a sync sample.
   public static var segmentStartedWithNonSyncSample: AVError.Code { .segmentStartedWithNonSyncSample }
   /// Rosetta is not installed.
   public static var rosettaNotInstalled: AVError.Code { .rosettaNotInstalled }

@@ -3,8 +3,7 @@ import Foundation
 
 extension AVVideoCompositionRenderContext {
   /// Returns a pixel buffer to render into.
-  /// - Throws: `AVError.Code.outOfMemory`.
-  /// - Throws: `AVError` if there is no memory.
+  /// - Throws: `AVError.Code.outOfMemory` if there is not enough memory.
   public func makeMutablePixelBuffer() throws -> CVMutablePixelBuffer {
     guard let made = newPixelBuffer() else {
       throw AVError(.outOfMemory, reason: "A pixel buffer cannot be made.")
