@@ -168,7 +168,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
   /// The number of calls of `cancelAllCGImageGeneration()`.
   var cancellations: Int { lock.withLock { cancelCount } }
 
-  // MARK: - The work
+  // MARK: - Generation of one image
 
   private func make(_ time: CMTime) throws -> (image: CGImage, time: CMTime) {
     guard time.isNumeric else { throw AVError(.noImageAtTime, reason: "The time is not a number.") }

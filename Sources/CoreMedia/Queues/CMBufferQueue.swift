@@ -49,7 +49,7 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
     if let readyObserver { NotificationCenter.default.removeObserver(readyObserver) }
   }
 
-  // MARK: - Calling out
+  // MARK: - Calls of the client
 
   private var isCalling: Bool {
     let thread = pthread_self()
