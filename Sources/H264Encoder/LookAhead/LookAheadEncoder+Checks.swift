@@ -12,34 +12,8 @@ extension LookAheadEncoder {
   ///   if anything else differs, `.levelExceeded` if the stream's level does not allow the rates;
   ///   nothing changes then.
   func reconfigure(_ new: H264EncoderConfiguration) throws {
-    try new.validate()
-    var same = configuration
-    same.lookAhead.rate = new.lookAhead.rate
-    same.lookAhead.buffer = new.lookAhead.buffer
-    same.lookAhead.keyFrameDuration = new.lookAhead.keyFrameDuration
-    same.lookAhead.placesKeyFramesAtCuts = new.lookAhead.placesKeyFramesAtCuts
-    same.lookAhead.usesOpenGOP = new.lookAhead.usesOpenGOP
-    same.lookAhead.expectedDuration = new.lookAhead.expectedDuration
-    same.frameRate = new.frameRate
-    same.dataRateLimits = new.dataRateLimits
-    same.minimumQP = new.minimumQP
-    same.maximumQP = new.maximumQP
-    same.keyFrameInterval = new.keyFrameInterval
-    same.measuresError = new.measuresError
-    same.effort = new.effort
-    same.encodeTimeShare = new.encodeTimeShare
-    guard same == new else {
-      throw H264EncoderError.fixedInStream(
-        "Only the rate, the buffer, the frame rate, the QP range, key frames, the effort and measurement may change "
-          + "in mid-stream; make a new encoder for anything else.")
-    }
-    // The parameter sets have been written, so the level cannot be raised.
+    try configuration.checkChange(to: new, in: sps)
     var fixed = new
-    fixed.level = (sps.level?.number).map(Int.init)
-    fixed.raisesLevel = false
-    _ = try fixed.makeParameterSets()
-    try new.checkRates(against: sps.level)
-    fixed = new
     fixed.fitBuffer(to: sps)
     guard timing == nil && !configuration.isJoined || fixed.lookAhead.buffer == configuration.lookAhead.buffer
     else {
@@ -62,15 +36,7 @@ extension LookAheadEncoder {
   ///   - options: its options.
   /// - Throws: `H264EncoderError.invalidPicture` or `.invalidOption`.
   func check(_ source: SourcePicture, _ options: H264FrameOptions) throws {
-    guard source.width == configuration.width, source.height == configuration.height else {
-      throw H264EncoderError.invalidPicture(
-        "The picture is \(source.width)x\(source.height), the encoder is for \(configuration.width)x\(configuration.height)."
-      )
-    }
-    guard source.isConsistent else {
-      throw H264EncoderError.invalidPicture(
-        "A plane's bytes per row are fewer than its width, or more than 2^31 - 1.")
-    }
+    try configuration.check(source)
     var plain = H264FrameOptions()
     plain.isKeyFrame = options.isKeyFrame
     plain.qp = options.qp
@@ -79,11 +45,6 @@ extension LookAheadEncoder {
       throw H264EncoderError.invalidOption(
         "With a look-ahead a frame takes a key frame, a QP and a duration, and no other option.")
     }
-    if let qp = options.qp, !(0...51).contains(qp) {
-      throw H264EncoderError.invalidOption("QP \(qp) is not in 0...51.")
-    }
-    if let duration = options.duration, !(duration > 0 && duration.isFinite) {
-      throw H264EncoderError.invalidOption("A duration of \(duration) seconds is not above 0.")
-    }
+    try configuration.checkCommon(options)
   }
 }

@@ -7,16 +7,8 @@ import VideoEncoding
 struct StreamOrder {
   /// The reference pictures that a decoder keeps.
   private(set) var buffer: DecodedPictureBuffer
-  /// frame_num of the last picture.
-  private var frameNum = 0
-  /// idr_pic_id of the last IDR picture: `firstPictureID` in the first, then 1 and 2 in turns, so
-  /// that it differs from that of an IDR picture with which another stream continues this one
-  /// (7.4.3). Nil before the first.
-  private var idrPictureID: Int?
-  /// idr_pic_id of the first IDR picture: 0, or `LookAhead.Part.pictureID` in a part of a stream.
-  private let firstPictureID: Int
-  /// Whether the last picture is a reference picture, after which frame_num increases (7.4.3).
-  private var lastWasReference = false
+  /// The numbers of the pictures in slice headers.
+  private var numbering: PictureNumbering
   /// The input index of the last IDR picture, from which picture order counts.
   private var origin: UInt64 = 0
   /// The input indices of the last key frame and of the key frame before it. After an IDR picture
@@ -36,7 +28,7 @@ struct StreamOrder {
   ///   - maxFrameNum: MaxFrameNum, a power of two.
   ///   - firstPictureID: idr_pic_id of the first IDR picture.
   init(capacity: Int, maxFrameNum: Int, firstPictureID: Int = 0) {
-    self.firstPictureID = firstPictureID
+    numbering = PictureNumbering(firstPictureID: firstPictureID)
     buffer = DecodedPictureBuffer(capacity: capacity, maxFrameNum: maxFrameNum)
     modifications.reserveCapacity(64)
     commands.reserveCapacity(8)
@@ -68,12 +60,7 @@ struct StreamOrder {
       return
     }
     for entry in buffer.entries where !entry.isBidirectional && entry.index >= first { wanted.append(entry) }
-    if most > 1 {
-      for i in wanted.indices.dropFirst(2) where wanted[i].hasRaisedQuality && !wanted[1].hasRaisedQuality {
-        wanted.insert(wanted.remove(at: i), at: 1)
-        break
-      }
-    }
+    if most > 1 { wanted.preferRaisedQuality() }
     if wanted.count > most { wanted.removeLast(wanted.count - most) }
   }
 
@@ -90,32 +77,24 @@ struct StreamOrder {
     _ plan: inout PicturePlan, _ kind: QueuedPicture.Kind, index: UInt64, uses: [Int]
   ) -> Int {
     if plan.isIDR {
-      frameNum = 0
       origin = index
-      idrPictureID = idrPictureID.map { $0 == 1 ? 2 : 1 } ?? firstPictureID
       buffer.removeAll()
       keys = (index, index)
-    } else if lastWasReference {
-      frameNum = (frameNum + 1) & (buffer.maxFrameNum - 1)
     }
     if kind == .openKey {
       keys = (index, keys.last)
       buffer.noteKeyFrame()
     }
-    lastWasReference = plan.isReference
+    numbering.advance(
+      &plan, kind: kind.isKey ? .i : kind.isBidirectional ? .b : .p, maxFrameNum: buffer.maxFrameNum)
     plan.orderCount = Int(index - origin) * 2
-    plan.header.kind = kind.isKey ? .i : kind.isBidirectional ? .b : .p
     plan.header.usesSpatialDirect = kind.isBidirectional
-    plan.header.isIDR = plan.isIDR
-    plan.header.refIDC = plan.isReference ? 2 : 0
-    plan.header.frameNum = frameNum
-    plan.header.idrPictureID = idrPictureID ?? 0
     plan.header.pictureOrderCountLSB = plan.orderCount & 255
     plan.header.activeReferences = max(1, wanted.count)
     modifications.removeAll(keepingCapacity: true)
     // The initial lists of B pictures are in output order, as selected (8.2.4.2.3), and need no
     // modification.
-    if kind == .predicted { buffer.modifications(wanted, current: frameNum, &modifications) }
+    if kind == .predicted { buffer.modifications(wanted, current: numbering.frameNum, &modifications) }
     plan.header.modifications = modifications
     plan.referenceCount = wanted.count
     plan.header.activeReferencesL1 = max(1, wantedL1.count)
@@ -137,16 +116,16 @@ struct StreamOrder {
   ) {
     commands.removeAll(keepingCapacity: true)
     var entry = DecodedPictureBuffer.Entry(
-      picture: target, index: index, frameNum: frameNum, longTermIndex: nil,
+      picture: target, index: index, frameNum: numbering.frameNum, longTermIndex: nil,
       hasRaisedQuality: plan.hasRaisedQuality)
     entry.isBidirectional = kind.isBidirectional
     if kind == .predicted {
       // No later picture refers to the B pictures before this P picture. A decoder that begins at
       // an open key frame does not have the B pictures before it and could not remove them by a
       // command; they leave with the sliding window, like all other pictures before it.
-      buffer.removeBidirectional(areBeforeKeyFrame: false, current: frameNum, &commands)
+      buffer.removeBidirectional(areBeforeKeyFrame: false, current: numbering.frameNum, &commands)
       if commands.isEmpty, !plan.hasRaisedQuality,
-        let removal = buffer.makeRoomSparingRaisedQuality(index: index, current: frameNum)
+        let removal = buffer.makeRoomSparingRaisedQuality(index: index, current: numbering.frameNum)
       {
         commands.append(removal)
       }
@@ -154,12 +133,14 @@ struct StreamOrder {
     if kind == .bidirectionalReference, index < keys.last {
       // This B picture precedes an open key frame, and a decoder that begins there does not output
       // it.
-      buffer.removeBidirectional(areBeforeKeyFrame: true, current: frameNum, &commands)
+      buffer.removeBidirectional(areBeforeKeyFrame: true, current: numbering.frameNum, &commands)
     }
     // Adaptive marking replaces the sliding window, so the picture that the window would remove
     // needs a command (8.2.5.1).
-    if !commands.isEmpty, let removal = buffer.makeRoom(current: frameNum) { commands.append(removal) }
-    buffer.store(entry, current: frameNum, &commands)
+    if !commands.isEmpty, let removal = buffer.makeRoom(current: numbering.frameNum) {
+      commands.append(removal)
+    }
+    buffer.store(entry, current: numbering.frameNum, &commands)
     if !commands.isEmpty { plan.header.memoryManagement = commands }
   }
 }

@@ -15,32 +15,7 @@ extension LowLatencyEncoder {
   ///   if anything else differs, `.levelExceeded` if the stream's level does not allow the rates;
   ///   nothing changes then.
   func reconfigure(_ new: H264EncoderConfiguration) throws {
-    try new.validate()
-    var same = configuration
-    same.lowLatency.rateControl = new.lowLatency.rateControl
-    same.dataRateLimits = new.dataRateLimits
-    same.frameRate = new.frameRate
-    same.minimumQP = new.minimumQP
-    same.maximumQP = new.maximumQP
-    same.lowLatency.allowsFrameDropping = new.lowLatency.allowsFrameDropping
-    same.keyFrameInterval = new.keyFrameInterval
-    same.measuresError = new.measuresError
-    same.lowLatency.sceneChange = new.lowLatency.sceneChange
-    same.lowLatency.maximumQueueDelay = new.lowLatency.maximumQueueDelay
-    same.effort = new.effort
-    same.encodeTimeShare = new.encodeTimeShare
-    guard same == new else {
-      throw H264EncoderError.fixedInStream(
-        "Only rates, limits, the frame rate, the QP range, frame dropping, the key-frame interval, the response "
-          + "to a new scene, the effort and measurement may change in mid-stream; make a new encoder for anything else."
-      )
-    }
-    // The parameter sets have been written, so the level cannot be raised.
-    var fixed = new
-    fixed.level = (sps.level?.number).map(Int.init)
-    fixed.raisesLevel = false
-    _ = try fixed.makeParameterSets()
-    try new.checkRates(against: sps.level)
+    try configuration.checkChange(to: new, in: sps)
     configuration = new
     coder.configuration = new
     rateControl.reconfigure(new.lowLatencySettings)
@@ -54,15 +29,8 @@ extension LowLatencyEncoder {
   ///   - options: its options.
   /// - Throws: `H264EncoderError.invalidPicture` or `.invalidOption`.
   func check(_ source: SourcePicture, _ options: H264FrameOptions) throws {
-    guard source.width == configuration.width, source.height == configuration.height else {
-      throw H264EncoderError.invalidPicture(
-        "The picture is \(source.width)x\(source.height), the encoder is for "
-          + "\(configuration.width)x\(configuration.height).")
-    }
-    guard source.isConsistent else {
-      throw H264EncoderError.invalidPicture(
-        "A plane's bytes per row are fewer than its width, or more than 2^31 - 1.")
-    }
+    try configuration.check(source)
+    try configuration.checkCommon(options)
     if let slot = options.longTermSlot {
       guard slot >= 0, slot < configuration.lowLatency.longTermReferences else {
         throw H264EncoderError.invalidOption(
@@ -80,14 +48,8 @@ extension LowLatencyEncoder {
       throw H264EncoderError.invalidOption(
         "Set intraRefreshPeriod in the configuration to have an intra refresh.")
     }
-    if let qp = options.qp, !(0...51).contains(qp) {
-      throw H264EncoderError.invalidOption("QP \(qp) is not in 0...51.")
-    }
     if let bits = options.targetBits, bits <= 0 {
       throw H264EncoderError.invalidOption("A target of \(bits) bits is not above 0.")
-    }
-    if let duration = options.duration, !(duration > 0 && duration.isFinite) {
-      throw H264EncoderError.invalidOption("A duration of \(duration) seconds is not above 0.")
     }
     guard options.budgetShare.isFinite, (0.01...16).contains(options.budgetShare) else {
       throw H264EncoderError.invalidOption("A budget share of \(options.budgetShare) is not in 0.01...16.")

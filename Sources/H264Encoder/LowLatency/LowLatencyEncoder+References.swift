@@ -33,7 +33,7 @@ extension LowLatencyEncoder {
         for entry in buffer.entries where entry.isUsable && entry.longTermIndex == slot { want(entry) }
       }
     }
-    if options.references == .automatic && most > 1 { preferRaisedQuality() }
+    if options.references == .automatic && most > 1 { wanted.preferRaisedQuality() }
     if wanted.count > most { wanted.removeLast(wanted.count - most) }
   }
 
@@ -50,16 +50,6 @@ extension LowLatencyEncoder {
     if !wanted.contains(where: { $0.picture == entry.picture }) { wanted.append(entry) }
   }
 
-  /// Moves the newest picture of raised quality from the third place or later to the second place,
-  /// unless the second is one.
-  func preferRaisedQuality() {
-    for i in wanted.indices.dropFirst(2) where wanted[i].hasRaisedQuality && !wanted[1].hasRaisedQuality {
-      let entry = wanted.remove(at: i)
-      wanted.insert(entry, at: 1)
-      return
-    }
-  }
-
   /// Fills in the slice header of a picture, and marks reference pictures as the header tells the
   /// decoder to.
   /// - Parameters:
@@ -74,27 +64,19 @@ extension LowLatencyEncoder {
   ) -> Int {
     if plan.isIDR {
       pendingLongTerm = nil
-      frameNum = 0
       orderCount = 0
       framesSinceIDR = 0
       refreshStep = -1
-      idrPictureID = idrPictureID.map { $0 == 1 ? 2 : 1 } ?? 0
       buffer.removeAll()
-    } else if lastWasReference {
-      frameNum = (frameNum + 1) & (buffer.maxFrameNum - 1)
     }
     framesSinceIDR += 1
 
-    plan.header.kind = plan.isIDR ? .i : .p
-    plan.header.isIDR = plan.isIDR
-    plan.header.refIDC = plan.isReference ? 2 : 0
-    plan.header.frameNum = frameNum
-    plan.header.idrPictureID = idrPictureID ?? 0
+    numbering.advance(&plan, kind: plan.isIDR ? .i : .p, maxFrameNum: buffer.maxFrameNum)
     plan.header.pictureOrderCountLSB = orderCount
     orderCount += 2
     plan.header.activeReferences = max(1, wanted.count)
     modifications.removeAll(keepingCapacity: true)
-    if !plan.isIDR { buffer.modifications(wanted, current: frameNum, &modifications) }
+    if !plan.isIDR { buffer.modifications(wanted, current: numbering.frameNum, &modifications) }
     plan.header.modifications = modifications
     plan.referenceCount = wanted.count
     for i in wanted.indices {
@@ -123,7 +105,7 @@ extension LowLatencyEncoder {
   func mark(_ plan: inout PicturePlan, _ target: Int, _ slot: Int?, _ index: UInt64) {
     commands.removeAll(keepingCapacity: true)
     var entry = DecodedPictureBuffer.Entry(
-      picture: target, index: index, frameNum: frameNum, longTermIndex: slot,
+      picture: target, index: index, frameNum: numbering.frameNum, longTermIndex: slot,
       hasRaisedQuality: plan.hasRaisedQuality)
     if plan.isIDR {
       // long_term_reference_flag marks an IDR picture with LongTermFrameIdx 0 only. For another
@@ -141,21 +123,21 @@ extension LowLatencyEncoder {
     commands.append(.longTermLimit(configuration.lowLatency.longTermReferences))
     if let pending = pendingLongTerm {
       pendingLongTerm = nil
-      if let difference = buffer.makeNewestLongTerm(pending, current: frameNum) {
+      if let difference = buffer.makeNewestLongTerm(pending, current: numbering.frameNum) {
         commands.append(.makeLongTerm(difference: difference, index: pending))
       }
     }
     // Adaptive marking replaces the sliding window, so the picture that the window would remove
     // needs a command (8.2.5.1).
     if !plan.hasRaisedQuality, slot == nil,
-      let removal = buffer.makeRoomSparingRaisedQuality(index: index, current: frameNum)
+      let removal = buffer.makeRoomSparingRaisedQuality(index: index, current: numbering.frameNum)
     {
       commands.append(removal)
     }
-    if commands.count > 1, slot == nil, let removal = buffer.makeRoom(current: frameNum) {
+    if commands.count > 1, slot == nil, let removal = buffer.makeRoom(current: numbering.frameNum) {
       commands.append(removal)
     }
-    buffer.store(entry, current: frameNum, &commands)
+    buffer.store(entry, current: numbering.frameNum, &commands)
     if commands.count == 1 { return }
     if configuration.lowLatency.longTermReferences == 0 { commands.removeFirst() }
     plan.header.memoryManagement = commands

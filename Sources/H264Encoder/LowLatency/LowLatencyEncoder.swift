@@ -51,15 +51,8 @@ final class LowLatencyEncoder {
 
   /// The index of the next frame; dropped frames are counted.
   var nextIndex: UInt64 = 0
-  /// frame_num of the last coded picture.
-  var frameNum = 0
-  /// Whether the last coded picture is a reference picture, after which frame_num increases
-  /// (7.4.3).
-  var lastWasReference = false
-  /// idr_pic_id of the last IDR picture: 0 in the first, then 1 and 2 in turns, so that it differs
-  /// from that of an IDR picture with which another stream continues this one (7.4.3). Nil before
-  /// the first.
-  var idrPictureID: Int?
+  /// The numbers of the pictures in slice headers.
+  var numbering = PictureNumbering()
   /// PicOrderCnt of the next picture, two per picture.
   var orderCount = 0
   /// The number of coded pictures since the last IDR picture, which is counted.
@@ -81,7 +74,7 @@ final class LowLatencyEncoder {
   /// one.
   var keyFrameIsDue = false
   /// The QP offsets with a constant QP.
-  var cascade = ConstantQPCascade()
+  var cascade = QualityCascade(.constantQP)
   /// The QP that the last reference picture was planned with.
   var lastReferenceQP = 0
   /// Measures whether several reference pictures pay.
@@ -237,7 +230,7 @@ final class LowLatencyEncoder {
       options.qp == nil,
       plan.isReference, options.temporalLayer == 0
     {
-      let qp = decision.qp + cascade.next(isKeyFrame: plan.isIDR)
+      let qp = decision.qp + Int(plan.isIDR ? cascade.restart() : cascade.next())
       plan.qp = min(max(qp, configuration.minimumQP), configuration.maximumQP)
     }
     plan.hasRaisedQuality = plan.isIDR || plan.isReference && plan.qp <= lastReferenceQP - 2
@@ -265,7 +258,6 @@ final class LowLatencyEncoder {
       keepLimits(&plan, allowed, leading, source, into: pool[target])
     }
     lastPicture = target
-    lastWasReference = plan.isReference
 
     coder.describe(&facts, plan, references: wanted.count)
     if wanted.count > 1 {
@@ -350,15 +342,7 @@ final class LowLatencyEncoder {
   /// Appends the NAL units that precede the slices: access unit delimiter, parameter sets and
   /// recovery point, as configured.
   func writeLeadingUnits(_ plan: PicturePlan, _ options: H264FrameOptions) {
-    if configuration.writesAccessUnitDelimiters {
-      output.append(.accessUnitDelimiter) {
-        H264AccessUnitDelimiter(primaryPictureType: plan.isIDR ? 0 : 1).write(to: &$0)
-      }
-    }
-    if plan.isIDR && configuration.writesParameterSets {
-      output.append(.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
-      output.append(.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
-    }
+    output.appendLeadingUnits(plan, configuration, sps, [pps])
     if plan.startsRefresh {
       output.append(.sei) {
         H264RecoveryPoint(frameCount: configuration.lowLatency.intraRefreshPeriod - 1, isExact: true).write(

@@ -34,9 +34,8 @@ package struct LookAheadPlanner {
   package let queue: LookAheadQueue
   /// Chooses the QP of each picture.
   package var rateControl: LookAheadRateControl
-  /// The QP offsets of successive P pictures in streams without B pictures: a picture that is coded
-  /// better is the source from which the pictures after it copy.
-  private var cascade = QualityCascade(offsets: [0.7, 0.3, 0.7, -1.7])
+  /// The QP offsets of successive P pictures in streams without B pictures.
+  private var cascade = QualityCascade(.lookAhead)
   /// Scratch of `next`: the pictures not accounted for yet, in decoding order as far as it is
   /// settled, and the seconds from the removal of each from the buffer to that of the next.
   private var forecasts: [PictureForecast] = []

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// Adaptive quantisation for low-latency encoding: QP offsets by the variance of each macroblock,
-/// relative to the mean of the picture.
+/// Adaptive quantisation: QP offsets by the local activity of each macroblock (`LocalActivity`). A
+/// doubling of the variance raises the QP by `strength` steps.
+///
+/// The two modes differ in the activity at which the offset is 0. Without delay it is the mean of
+/// the picture, so that the offsets change the QP of macroblocks but hardly the bits of the picture,
+/// which the rate control has just planned. With a look-ahead it is a fixed one, so that a smooth
+/// picture gets more bits than a detailed one: the rate control balances them over time.
 package struct ActivityQuantisation {
   /// The size of the pictures.
   private let geometry: PictureGeometry
@@ -14,7 +19,9 @@ package struct ActivityQuantisation {
   private let activity: UnsafeMutablePointer<Int16>
 
   /// Allocates the memory of both arrays.
-  package init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, memory: inout EncoderMemory) {
+  package init(
+    _ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, memory: inout EncoderMemory
+  ) {
     self.geometry = geometry
     self.kernels = kernels
     let count = geometry.macroblockCount
@@ -22,38 +29,27 @@ package struct ActivityQuantisation {
     activity = memory.allocate(Int16.self, count: count)
   }
 
-  /// Fills in the offsets of a picture.
+  /// Fills in the offsets of a picture, relative to the mean of the picture.
   /// - Parameters:
   ///   - source: the picture, of which the luma is read.
-  ///   - strength: `EncoderConfiguration.adaptiveQuantisation`, 0 to 2.
+  ///   - strength: the QP steps for each doubling of the variance, 0 to 2.
   package func analyse(_ source: SourcePicture, strength: Double) {
     let w = geometry.widthInMbs
     let h = geometry.heightInMbs
     var total = 0
     for y in 0..<h {
-      // For a macroblock that extends beyond the picture, the nearest 16x16 samples inside it are
-      // taken.
-      let top = min(y &* 16, max(source.height &- 16, 0))
       for x in 0..<w {
-        let left = min(x &* 16, max(source.width &- 16, 0))
-        let pixels = source.luma + (top &* source.lumaBytesPerRow &+ left)
-        if x & 3 == 0 { ovt_prefetch(pixels + 128, source.lumaBytesPerRow, 16) }
-        let packed = kernels.pointee.variance16x16(pixels, source.lumaBytesPerRow)
-        let sum = Int(packed & 0xFFFF_FFFF)
-        let squares = Int(packed >> 32)
-        let m = y &* w &+ x
-        let energy = max(squares &- (sum &* sum) >> 8, 0)  // 256 times the variance
+        let energy = LocalActivity.energy(source, x, y, kernels)
         let log16 = ActivityQuantisation.log2Sixteenths(energy &+ 1) &- 128
-        activity[m] = Int16(truncatingIfNeeded: log16)
+        activity[y &* w &+ x] = Int16(truncatingIfNeeded: log16)
         total &+= log16
       }
     }
-    // A macroblock with more detail than the mean hides more error. A doubling of the variance
-    // raises the QP by `strength` steps.
+    let limit = Double(LocalActivity.limit)
     let mean = Double(total) / Double(w * h)
     for m in 0..<(w * h) {
       let offset = (Double(activity[m]) - mean) / 16 * strength
-      qpOffsets[m] = Int8(max(-8, min(8, offset.rounded())))
+      qpOffsets[m] = Int8(max(-limit, min(limit, offset.rounded())))
     }
   }
 
@@ -62,5 +58,39 @@ package struct ActivityQuantisation {
     let whole = Int.bitWidth &- 1 &- x.leadingZeroBitCount
     let fraction = whole >= 4 ? (x >> (whole &- 4)) & 15 : (x << (4 &- whole)) & 15
     return whole &* 16 &+ fraction
+  }
+
+  /// The base-2 logarithm of the luma energy at which the offset is 0 with a look-ahead.
+  private static let usual: Float = 14.4
+
+  /// Fills in a row of the QP offsets of a picture in the look-ahead, and the costs that they
+  /// weight (`QueuedPicture.weights`). The costs of intra prediction must be known.
+  /// - Parameters:
+  ///   - picture: the picture; `activityOffsets` and `weights` are written.
+  ///   - geometry: its size.
+  ///   - kernels: the functions that compute the variance.
+  ///   - strength: the QP steps for each doubling of the variance, 0 to 2.
+  ///   - y: the index of the row of macroblocks.
+  static func analyse(
+    _ picture: QueuedPicture, _ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>,
+    strength: Double, row y: Int
+  ) {
+    let w = geometry.widthInMbs
+    guard strength > 0 else {
+      for m in y &* w..<(y &+ 1) &* w {
+        picture.activityOffsets[m] = 0
+        picture.weights[m] = Float(picture.intraCosts[m])
+      }
+      return
+    }
+    let source = picture.source
+    let limit = Float(LocalActivity.limit)
+    for x in 0..<w {
+      let energy = LocalActivity.energy(source, x, y, kernels)
+      let offset = Float(strength) * (log2Approx(Float(energy &+ 1)) - usual)
+      let m = y &* w &+ x
+      picture.activityOffsets[m] = max(-limit, min(limit, offset))
+      picture.weights[m] = Float(picture.intraCosts[m]) * exp2Approx(picture.activityOffsets[m] * (-1 / 6))
+    }
   }
 }

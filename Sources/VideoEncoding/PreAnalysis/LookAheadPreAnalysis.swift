@@ -142,7 +142,7 @@ package final class LookAheadPreAnalysis: SharedRows, @unchecked Sendable {
         if i > 0 { RowProgress.wait { progress.coded(row: i &- 1) > 0 } }
       }
       sums[i] = analysis.intra(picture, row: i)
-      LocalActivity.analyse(picture, geometry, kernels: kernels, strength: strength, row: i)
+      ActivityQuantisation.analyse(picture, geometry, kernels: kernels, strength: strength, row: i)
     case .inter(let picture, let reference):
       sums[y] = analysis.inter(picture, from: reference, row: y, progress)
     case .references(let picture, let a, let b):

@@ -180,16 +180,22 @@ package final class PreAnalysis: SharedRows, @unchecked Sendable {
   /// Whether most of the change is a step of brightness, the same for all samples.
   private var isFlash: Bool {
     let (current, last) = (pictures.current, pictures.last)
-    let area = pictures.width * pictures.height
+    let (width, height) = (current.width, current.height)
     var total = 0
-    for i in 0..<area { total &+= Int(current[i]) &- Int(last[i]) }
-    let shift = Int((Double(total) / Double(area)).rounded())
+    for y in 0..<height {
+      let (a, b) = (current.luma + y &* current.stride, last.luma + y &* last.stride)
+      for x in 0..<width { total &+= Int(a[x]) &- Int(b[x]) }
+    }
+    let shift = Int((Double(total) / Double(width * height)).rounded())
     var without = 0
     var with = 0
-    for i in 0..<area {
-      let change = Int(current[i]) &- Int(last[i])
-      without &+= abs(change &- shift)
-      with &+= abs(change)
+    for y in 0..<height {
+      let (a, b) = (current.luma + y &* current.stride, last.luma + y &* last.stride)
+      for x in 0..<width {
+        let change = Int(a[x]) &- Int(b[x])
+        without &+= abs(change &- shift)
+        with &+= abs(change)
+      }
     }
     return without * 3 < with
   }

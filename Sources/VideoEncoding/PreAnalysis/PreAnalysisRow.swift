@@ -7,14 +7,9 @@ package struct PreAnalysisRow {
   private let geometry: PictureGeometry
   /// The functions that compare samples.
   private let kernels: UnsafePointer<OVTKernels>
-  /// The width of the half-size picture in samples: 8 per macroblock.
-  package let width: Int
-  /// Its height in samples.
-  package let height: Int
-  /// The luma of the present picture at half size.
-  package private(set) var current: UnsafeMutablePointer<UInt8>
-  /// The luma of the last picture at half size.
-  package private(set) var last: UnsafeMutablePointer<UInt8>
+  /// The luma of the present picture and of the last one at half size.
+  package private(set) var current: LowResolutionPicture
+  package private(set) var last: LowResolutionPicture
   /// For each macroblock, its vector from the last picture in samples of the half-size picture.
   package let vectors: UnsafeMutablePointer<SIMD2<Int16>>
   /// For each macroblock, what it says of a moving camera (`CameraMotion.Evidence`).
@@ -68,10 +63,8 @@ package struct PreAnalysisRow {
   package init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, memory: inout EncoderMemory) {
     self.geometry = geometry
     self.kernels = kernels
-    width = geometry.widthInMbs * 8
-    height = geometry.heightInMbs * 8
-    current = memory.allocate(UInt8.self, count: width * height)
-    last = memory.allocate(UInt8.self, count: width * height)
+    current = LowResolutionPicture(geometry, memory: &memory)
+    last = LowResolutionPicture(geometry, memory: &memory)
     vectors = memory.allocate(SIMD2<Int16>.self, count: geometry.macroblockCount)
     evidence = memory.allocate(UInt8.self, count: geometry.macroblockCount)
   }
@@ -157,9 +150,9 @@ package struct PreAnalysisRow {
   @inline(__always) private func fetch(
     _ x: Int, _ y: Int, _ block: UnsafeMutablePointer<UInt8>
   ) {
-    let at = current + (y &* 8 &* width &+ x &* 8)
+    let at = current.luma + (y &* 8 &* current.stride &+ x &* 8)
     for row in 0..<8 {
-      UnsafeMutableRawPointer(block + row &* 16).copyMemory(from: at + row &* width, byteCount: 8)
+      UnsafeMutableRawPointer(block + row &* 16).copyMemory(from: at + row &* current.stride, byteCount: 8)
     }
   }
 
@@ -172,22 +165,8 @@ package struct PreAnalysisRow {
     return min(whole &* 2 &+ half, ResidualHistogram.bins &- 1)
   }
 
-  /// Fills in a row of macroblocks of the half-size picture; samples beyond the picture repeat its
-  /// edge.
-  package func halve(_ source: SourcePicture, row: Int) {
-    let columns = source.width / 2
-    let rows = source.height / 2
-    for y in row &* 8..<row &* 8 &+ 8 {
-      let row = current + y &* width
-      if y >= rows {
-        UnsafeMutableRawPointer(row).copyMemory(from: row - width, byteCount: width)
-        continue
-      }
-      let pixels = source.luma + 2 &* y &* source.lumaBytesPerRow
-      ovt_halve_row(row, pixels, pixels + source.lumaBytesPerRow, Int32(truncatingIfNeeded: columns))
-      for x in columns..<max(width, columns) { row[x] = row[columns &- 1] }
-    }
-  }
+  /// Fills in a row of macroblocks of the half-size picture.
+  package func halve(_ source: SourcePicture, row: Int) { current.fill(source, row: row) }
 
   /// The SATD after the best of vertical, horizontal and DC prediction from the neighbouring
   /// samples of the half-size source picture.
@@ -195,10 +174,11 @@ package struct PreAnalysisRow {
     _ x: Int, _ y: Int, _ block: UnsafeMutablePointer<UInt8>, _ prediction: UnsafeMutablePointer<UInt8>
   ) -> Int {
     let satd = kernels.pointee.satd.3!
-    let at = current + (y &* 8 &* width &+ x &* 8)
+    let stride = current.stride
+    let at = current.luma + (y &* 8 &* stride &+ x &* 8)
     var sum = 0
     if y > 0 {
-      let above = at - width
+      let above = at - stride
       for row in 0..<8 {
         UnsafeMutableRawPointer(prediction + row &* 16).copyMemory(from: above, byteCount: 8)
       }
@@ -209,7 +189,7 @@ package struct PreAnalysisRow {
     var best = y > 0 ? Int(satd(block, prediction, 16)) : Int.max
     if x > 0 {
       for row in 0..<8 {
-        let value = at[row &* width &- 1]
+        let value = at[row &* stride &- 1]
         (prediction + row &* 16).update(repeating: value, count: 8)
         sum &+= Int(value)
       }
@@ -235,15 +215,15 @@ package struct PreAnalysisRow {
     let left = x &* 8
     let top = y &* 8
     let m = y &* geometry.widthInMbs &+ x
-    let base = last + (top &* width &+ left)
+    let stride = last.stride
+    let base = last.luma + (top &* stride &+ left)
     let sad = kernels.pointee.sad.3!
-    let still = Int(sad(block, base, width))
+    let still = Int(sad(block, base, stride))
     difference &+= still
     var best = BestVector(
-      cost: still, least: (0 &- left, 0 &- top), most: (width &- 8 &- left, height &- 8 &- top))
+      cost: still, least: (0 &- left, 0 &- top), most: (last.width &- 8 &- left, last.height &- 8 &- top))
     if still > 64 {
-      let width = width
-      func cost(_ x: Int, _ y: Int) -> Int { Int(sad(block, base + (y &* width &+ x), width)) }
+      func cost(_ x: Int, _ y: Int) -> Int { Int(sad(block, base + (y &* stride &+ x), stride)) }
       func attempt(_ v: SIMD2<Int16>) { best.tryVector(Int(v.x), Int(v.y), cost) }
       attempt(vectors[m])
       if x > 0 { attempt(vectors[m &- 1]) }
@@ -253,6 +233,6 @@ package struct PreAnalysisRow {
     vectors[m] = SIMD2(Int16(truncatingIfNeeded: best.x), Int16(truncatingIfNeeded: best.y))
     evidence[m] =
       still > 64 && best.cost &* 2 < still ? CameraMotion.Evidence.moved : CameraMotion.Evidence.none
-    return Int(kernels.pointee.satd.3!(block, base + (best.y &* width &+ best.x), width))
+    return Int(kernels.pointee.satd.3!(block, base + (best.y &* stride &+ best.x), stride))
   }
 }

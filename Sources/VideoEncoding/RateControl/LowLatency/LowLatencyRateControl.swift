@@ -113,7 +113,7 @@ package struct LowLatencyRateControl {
   /// The hard limits.
   package var limits: HardLimits
   /// The QP offsets of the frames after a key frame.
-  package var cascade = QualityCascade()
+  package var cascade = QualityCascade(.lowLatency)
   /// The ratio of bits to units of frames that are not predicted from others.
   package var intraRatio = BitRatio()
   /// The lowest QP that the present scene may have.
