@@ -46,13 +46,14 @@ package struct BestVector {
   ///
   /// - Parameters:
   ///   - first: the first step size.
+  ///   - lastRounds: the most rounds with the step size 1.
   ///   - costAt: returns the cost of a vector.
   @inline(__always) package mutating func diamondSearch(
-    from first: Int, _ costAt: (_ x: Int, _ y: Int) -> Int
+    from first: Int, lastRounds: Int = 3, _ costAt: (_ x: Int, _ y: Int) -> Int
   ) {
     var step = first
     while step > 0 {
-      var rounds = 3
+      var rounds = step == 1 ? lastRounds : 3
       while rounds > 0 {
         let (cx, cy) = (x, y)
         tryVector(cx &- step, cy, costAt)

@@ -175,6 +175,37 @@ package struct LowResolutionAnalysis {
     return magnitude == 0 ? 1 : 2 &* (Int.bitWidth &- magnitude.leadingZeroBitCount) &+ 1
   }
 
+  /// The vectors of the neighbours that are searched before a macroblock, in half samples.
+  private struct NeighbourVectors {
+    /// The vector of the macroblock to the right; zero at the edge of the picture.
+    let right: SIMD2<Int16>
+    /// The vector of the macroblock below; zero at the edge of the picture.
+    let below: SIMD2<Int16>
+    /// The vector of the macroblock below on the left; that of the one below at the edge.
+    let belowLeft: SIMD2<Int16>
+    /// The median of each component, from which the bits of a vector are estimated.
+    let predicted: (x: Int, y: Int)
+
+    /// Reads the vectors of the neighbours of a macroblock.
+    @inline(__always) init(
+      _ vectors: UnsafeMutablePointer<SIMD2<Int16>>, _ x: Int, _ y: Int, _ geometry: PictureGeometry
+    ) {
+      let w = geometry.widthInMbs
+      let m = y &* w &+ x
+      let hasBelow = y < geometry.heightInMbs &- 1
+      right = x < w &- 1 ? vectors[m &+ 1] : .zero
+      below = hasBelow ? vectors[m &+ w] : .zero
+      belowLeft = hasBelow && x > 0 ? vectors[m &+ w &- 1] : below
+      func median(_ a: Int16, _ b: Int16, _ c: Int16) -> Int { Int(max(min(a, b), min(max(a, b), c))) }
+      predicted = (median(right.x, below.x, belowLeft.x), median(right.y, below.y, belowLeft.y))
+    }
+
+    /// The approximate number of bits of a vector in half samples.
+    @inline(__always) func bits(_ vx: Int, _ vy: Int) -> Int {
+      LowResolutionAnalysis.bits(vx &- predicted.x) &+ LowResolutionAnalysis.bits(vy &- predicted.y)
+    }
+  }
+
   /// The cost of motion compensation with the best vector that was found: its SATD and the bits of
   /// the vector.
   /// - Parameters:
@@ -187,95 +218,78 @@ package struct LowResolutionAnalysis {
     _ x: Int, _ y: Int, _ reference: LowResolutionPicture, _ vectors: UnsafeMutablePointer<SIMD2<Int16>>,
     _ guess: SIMD2<Int16>
   ) -> Int {
+    let neighbours = NeighbourVectors(vectors, x, y, geometry)
+    let full = searchFullSamples(x, y, reference, neighbours, guess)
+    let found = searchHalfSamples(x, y, reference, neighbours, from: full)
+    vectors[y &* geometry.widthInMbs &+ x] = SIMD2(
+      Int16(truncatingIfNeeded: found.x), Int16(truncatingIfNeeded: found.y))
+    return found.cost
+  }
+
+  /// Searches for the full-sample vector with the least cost: the SAD and the bits of the vector, or
+  /// the SAD alone where the zero vector is taken without a search.
+  ///
+  /// The parameters are those of `interCost`.
+  @inline(__always) private func searchFullSamples(
+    _ x: Int, _ y: Int, _ reference: LowResolutionPicture, _ neighbours: NeighbourVectors,
+    _ guess: SIMD2<Int16>
+  ) -> BestVector {
     let sad = kernels.pointee.sad.3!
+    let (stride, reach, block) = (reference.stride, LowResolutionAnalysis.reach, block)
+    let (left, top) = (x &* 8, y &* 8)
+    let origin = reference.luma + (top &* stride &+ left)
+    let still = Int(sad(block, origin, stride))
+    let isStill = still <= LowResolutionAnalysis.still
+    var best = BestVector(
+      cost: isStill ? still : still &+ neighbours.bits(0, 0),
+      least: (0 &- left &- reach, 0 &- top &- reach),
+      most: (reference.width &- 8 &- left &+ reach, reference.height &- 8 &- top &+ reach))
+    if isStill { return best }
+    @inline(__always) func cost(_ vx: Int, _ vy: Int) -> Int {
+      Int(sad(block, origin + (vy &* stride &+ vx), stride)) &+ neighbours.bits(2 &* vx, 2 &* vy)
+    }
+    best.tryVector(neighbours.predicted.x >> 1, neighbours.predicted.y >> 1, cost)
+    if guess != .zero { best.tryVector(Int(guess.x) >> 1, Int(guess.y) >> 1, cost) }
+    best.tryVector(Int(neighbours.right.x) >> 1, Int(neighbours.right.y) >> 1, cost)
+    best.tryVector(Int(neighbours.below.x) >> 1, Int(neighbours.below.y) >> 1, cost)
+    best.tryVector(Int(neighbours.belowLeft.x) >> 1, Int(neighbours.belowLeft.y) >> 1, cost)
+    best.diamondSearch(from: best.cost > 640 ? 8 : 2, lastRounds: 8, cost)
+    return best
+  }
+
+  /// Compares six of the eight half-sample positions around a full-sample vector, each an average of
+  /// two full samples, by SATD and the bits of the vector.
+  /// - Parameters:
+  ///   - x: the column of the macroblock.
+  ///   - y: its row.
+  ///   - reference: the picture to predict from.
+  ///   - neighbours: the vectors of its neighbours.
+  ///   - full: the best full-sample vector.
+  /// - Returns: the best vector in half samples, and its cost.
+  @inline(__always) private func searchHalfSamples(
+    _ x: Int, _ y: Int, _ reference: LowResolutionPicture, _ neighbours: NeighbourVectors,
+    from full: BestVector
+  ) -> (x: Int, y: Int, cost: Int) {
     let satd = kernels.pointee.satd.3!
     let stride = reference.stride
-    let w = geometry.widthInMbs
-    let m = y &* w &+ x
-    let leastX = 0 &- x &* 8 &- LowResolutionAnalysis.reach
-    let leastY = 0 &- y &* 8 &- LowResolutionAnalysis.reach
-    let mostX = reference.width &- 8 &- x &* 8 &+ LowResolutionAnalysis.reach
-    let mostY = reference.height &- 8 &- y &* 8 &+ LowResolutionAnalysis.reach
-    let base = reference.luma + (y &* 8 &* stride &+ x &* 8)
-
-    // The neighbours that have a vector already: right, below, and below on the left.
-    let right = x < w &- 1 ? vectors[m &+ 1] : .zero
-    let hasBelow = y < geometry.heightInMbs &- 1
-    let below = hasBelow ? vectors[m &+ w] : .zero
-    let belowLeft = hasBelow && x > 0 ? vectors[m &+ w &- 1] : below
-    func median(_ a: Int16, _ b: Int16, _ c: Int16) -> Int { Int(max(min(a, b), min(max(a, b), c))) }
-    let px = median(right.x, below.x, belowLeft.x)
-    let py = median(right.y, below.y, belowLeft.y)
-
-    var best = Int(sad(block, base, stride))
-    var bestX = 0
-    var bestY = 0
-    if best > LowResolutionAnalysis.still {
-      best &+= LowResolutionAnalysis.bits(px) &+ LowResolutionAnalysis.bits(py)
-      func attempt(_ vx: Int, _ vy: Int) {
-        let cx = min(max(vx, leastX), mostX)
-        let cy = min(max(vy, leastY), mostY)
-        if cx == bestX && cy == bestY { return }
-        let cost =
-          Int(sad(block, base + (cy &* stride &+ cx), stride))
-          &+ LowResolutionAnalysis.bits(2 &* cx &- px) &+ LowResolutionAnalysis.bits(2 &* cy &- py)
-        if cost < best {
-          best = cost
-          bestX = cx
-          bestY = cy
-        }
-      }
-      attempt(px >> 1, py >> 1)
-      if guess != .zero { attempt(Int(guess.x) >> 1, Int(guess.y) >> 1) }
-      attempt(Int(right.x) >> 1, Int(right.y) >> 1)
-      attempt(Int(below.x) >> 1, Int(below.y) >> 1)
-      attempt(Int(belowLeft.x) >> 1, Int(belowLeft.y) >> 1)
-      var step = best > 640 ? 8 : 2
-      while step > 0 {
-        var rounds = step == 1 ? 8 : 3
-        while rounds > 0 {
-          let (cx, cy) = (bestX, bestY)
-          attempt(cx &- step, cy)
-          attempt(cx &+ step, cy)
-          attempt(cx, cy &- step)
-          attempt(cx, cy &+ step)
-          if bestX == cx && bestY == cy { break }
-          rounds &-= 1
-        }
-        step >>= 1
-      }
+    let at = reference.luma + ((y &* 8 &+ full.y) &* stride &+ x &* 8 &+ full.x)
+    let (fullX, fullY) = (2 &* full.x, 2 &* full.y)
+    var best = (x: fullX, y: fullY, cost: Int(satd(block, at, stride)) &+ neighbours.bits(fullX, fullY))
+    if full.cost <= LowResolutionAnalysis.still { return best }
+    let average = kernels.pointee.average.1!
+    func attempt(_ dx: Int, _ dy: Int) {
+      let a = at + ((dy < 0 ? 0 &- stride : 0) &+ (dx < 0 ? -1 : 0))
+      let b = at + ((dy > 0 ? stride : 0) &+ (dx > 0 ? 1 : 0))
+      average(prediction, 16, a, b, stride, 8)
+      let cost = Int(satd(block, prediction, 16)) &+ neighbours.bits(fullX &+ dx, fullY &+ dy)
+      if cost < best.cost { best = (fullX &+ dx, fullY &+ dy, cost) }
     }
-
-    // Half-sample positions are averages of full samples.
-    let at = base + (bestY &* stride &+ bestX)
-    var vx = 2 &* bestX
-    var vy = 2 &* bestY
-    func bits(_ vx: Int, _ vy: Int) -> Int {
-      LowResolutionAnalysis.bits(vx &- px) &+ LowResolutionAnalysis.bits(vy &- py)
-    }
-    var least = Int(satd(block, at, stride)) &+ bits(vx, vy)
-    if best > LowResolutionAnalysis.still {
-      let average = kernels.pointee.average.1!
-      func attempt(_ dx: Int, _ dy: Int) {
-        let a = at + ((dy < 0 ? 0 &- stride : 0) &+ (dx < 0 ? -1 : 0))
-        let b = at + ((dy > 0 ? stride : 0) &+ (dx > 0 ? 1 : 0))
-        average(prediction, 16, a, b, stride, 8)
-        let cost =
-          Int(satd(block, prediction, 16)) &+ bits(2 &* bestX &+ dx, 2 &* bestY &+ dy)
-        if cost < least {
-          least = cost
-          vx = 2 &* bestX &+ dx
-          vy = 2 &* bestY &+ dy
-        }
-      }
-      attempt(-1, 0)
-      attempt(1, 0)
-      attempt(0, -1)
-      attempt(0, 1)
-      attempt(-1, -1)
-      attempt(1, 1)
-    }
-    vectors[m] = SIMD2(Int16(truncatingIfNeeded: vx), Int16(truncatingIfNeeded: vy))
-    return least
+    attempt(-1, 0)
+    attempt(1, 0)
+    attempt(0, -1)
+    attempt(0, 1)
+    attempt(-1, -1)
+    attempt(1, 1)
+    return best
   }
 }
