@@ -214,6 +214,25 @@ package struct LowLatencyRateControl {
   package mutating func plan(
     isKeyFrame: Bool, isSceneChange: Bool, request: FrameRequest, facts: PreAnalysisResult
   ) -> Decision {
+    beginFrame(isKeyFrame: isKeyFrame, isSceneChange: isSceneChange, request)
+    let allowed = limits.largestFrame(duration: min(duration, usualDuration))
+    guard let rate = settings.averageBitRate else {
+      return constantQPDecision(request, allowed: allowed, isKeyFrame: isKeyFrame)
+    }
+    takeShare(rate: rate, request, facts)
+    let room = room(allowed: allowed)
+    var aim = isUnpredicted ? unpredictedAim(room) : interAim(room, rate: rate, novelty: facts.novelty)
+    if cautiousFrames > 0 && !isKeyFrame { aim = cautiousAim(aim) }
+    aim = requestedAim(aim, request, allowed: allowed)
+    aim.qp = aim.qp.isFinite ? aim.qp : Double(settings.maximumQP)
+    aim.qp = min(max(aim.qp, Double(settings.minimumQP)), Double(settings.maximumQP))
+    return decide(aim, room: room, allowed: allowed, isKeyFrame: isKeyFrame)
+  }
+
+  /// Notes the kind and the duration of the next frame, and moves the windows of the hard limits on.
+  private mutating func beginFrame(
+    isKeyFrame: Bool, isSceneChange: Bool, _ request: FrameRequest
+  ) {
     layer = request.temporalLayer
     // Longer or shorter durations say nothing more about bits, and could exceed the range of
     // numbers.
@@ -221,22 +240,27 @@ package struct LowLatencyRateControl {
     hasChosenReferences = request.hasChosenReferences && !isKeyFrame
     isUnpredicted = isKeyFrame || isSceneChange
     isFixed = request.qp != nil
-    var decision = Decision()
-    let (minQP, maxQP) = (settings.minimumQP, settings.maximumQP)
     interval.take(duration)
     // The frame is sent now: the windows of the limits have moved on by as much.
     limits.pass(seconds: duration)
-    let allowed = limits.largestFrame(duration: min(duration, usualDuration))
+  }
+
+  /// The decision for a frame of a stream with a constant QP.
+  private func constantQPDecision(
+    _ request: FrameRequest, allowed: Double?, isKeyFrame: Bool
+  ) -> Decision {
+    var qp = request.qp ?? 26
+    if request.qp == nil, case .constantQP(let fixed) = settings.rate { qp = fixed }
+    var decision = Decision()
     (decision.largest, decision.allowed) = (allowed, allowed)
+    decision.qp = min(max(qp, settings.minimumQP), settings.maximumQP)
+    if let allowed { limit(&decision, target: allowed * 0.9, maximum: allowed, most: allowed, isKeyFrame) }
+    return decision
+  }
 
-    guard let rate = settings.averageBitRate else {
-      var qp = request.qp ?? 26
-      if request.qp == nil, case .constantQP(let fixed) = settings.rate { qp = fixed }
-      decision.qp = min(max(qp, minQP), maxQP)
-      if let allowed { limit(&decision, target: allowed * 0.9, maximum: allowed, most: allowed, isKeyFrame) }
-      return decision
-    }
-
+  /// Drains the queue by the time since the last frame, and takes the share and the residual of the
+  /// next one.
+  private mutating func takeShare(rate: Double, _ request: FrameRequest, _ facts: PreAnalysisResult) {
     line.drain(duration)
     share = request.budgetShare
     // The bits of a frame do not follow the jitter of its time, and a frame that fills a link that
@@ -246,35 +270,55 @@ package struct LowLatencyRateControl {
     residual = facts.residual
     isStill = facts.isStill && !isUnpredicted
     offset = 0
-    var room = max(line.room(duration: usualDuration), frameShareBits * LowLatencyRateControl.leastRoom.line)
+  }
+
+  /// The bits that the bound of the link and hard limits leave for the frame.
+  /// - Parameter allowed: the bits that hard limits leave; nil without any.
+  private mutating func room(allowed: Double?) -> Double {
+    let room = max(line.room(duration: usualDuration), frameShareBits * LowLatencyRateControl.leastRoom.line)
     isLimited = allowed.map { $0 < room } ?? false
-    if let allowed { room = min(room, allowed) }
+    return allowed.map { min(room, $0) } ?? room
+  }
 
-    let aim = isUnpredicted ? unpredictedAim(room) : interAim(room, rate: rate, novelty: facts.novelty)
-    var (target, maximum) = (aim.bits, aim.most)
-    var qp = aim.qp
-    if cautiousFrames > 0 && !isKeyFrame {
-      let fair = max(cautiousBits, 0) / Double(cautiousFrames) * share
-      let most = min(fair * 0.92, rateChanged ? frameShareBits * 0.9 : .infinity)
-      if target > most {
-        target = most
-        qp = max(qp, self.qp(for: target))
-      }
-      maximum = min(maximum, max(min(fair * (rateChanged ? 1.15 : 1.5), cautiousBits), 1000))
-    }
+  /// The aim for one of the first frames after a reduction of the rate, which together keep to the
+  /// new one.
+  /// - Parameter usual: the aim for the frame elsewhere.
+  private func cautiousAim(_ usual: Aim) -> Aim {
+    var aim = usual
+    let fair = max(cautiousBits, 0) / Double(cautiousFrames) * share
+    let most = min(fair * 0.92, rateChanged ? frameShareBits * 0.9 : .infinity)
+    if aim.bits > most { aim = (max(aim.qp, qp(for: most)), most, aim.most) }
+    aim.most = min(aim.most, max(min(fair * (rateChanged ? 1.15 : 1.5), cautiousBits), 1000))
+    return aim
+  }
+
+  /// The aim for a frame within hard limits and with the number of bits or the QP that the caller
+  /// has set.
+  private func requestedAim(_ usual: Aim, _ request: FrameRequest, allowed: Double?) -> Aim {
+    var aim = usual
     if let bits = request.targetBits {
-      target = Double(bits)
-      maximum = target * 1.25
-      qp = self.qp(for: target)
+      aim = (qp(for: Double(bits)), Double(bits), Double(bits) * 1.25)
     }
-    if let allowed, target > allowed * 0.93 {
-      target = allowed * 0.93
-      qp = max(qp, self.qp(for: target))
+    if let allowed, aim.bits > allowed * 0.93 {
+      aim.bits = allowed * 0.93
+      aim.qp = max(aim.qp, qp(for: aim.bits))
     }
-    if let fixed = request.qp { qp = Double(fixed) }
-    qp = qp.isFinite ? min(max(qp, Double(minQP)), Double(maxQP)) : Double(maxQP)
-    decision.qp = Int(qp.rounded())
+    if let fixed = request.qp { aim.qp = Double(fixed) }
+    return aim
+  }
 
+  /// The decision for a frame of a stream with a rate: whether to drop it, its QP and its bits.
+  /// - Parameters:
+  ///   - aim: the aim for the frame, with a QP within the configured range.
+  ///   - room: the bits that the bound and hard limits leave for it.
+  ///   - allowed: the bits that hard limits leave for it; nil without any.
+  ///   - isKeyFrame: whether it is an IDR picture.
+  private mutating func decide(
+    _ aim: Aim, room: Double, allowed: Double?, isKeyFrame: Bool
+  ) -> Decision {
+    var decision = Decision()
+    (decision.largest, decision.allowed) = (allowed, allowed)
+    decision.qp = Int(aim.qp.rounded())
     if settings.allowsFrameDropping,
       isKeyFrame ? mustWait(isKeyFrame: true, allowed: allowed) : mustDrop(allowed: allowed)
     {
@@ -290,9 +334,9 @@ package struct LowLatencyRateControl {
       lastLimit = allowed ?? .infinity
       return decision
     }
-    layers[layer].qp = qp - offset
-    limit(&decision, target: target, maximum: min(maximum, room), most: room, isKeyFrame)
-    if maxQP < 51 {
+    layers[layer].qp = aim.qp - offset
+    limit(&decision, target: aim.bits, maximum: min(aim.most, room), most: room, isKeyFrame)
+    if settings.maximumQP < 51 {
       // With an upper limit of the QP a frame may take more than it should. Later frames are
       // dropped for that where allowed, but no macroblock is coded as skipped.
       decision.budget?.limit = allowed ?? .infinity
