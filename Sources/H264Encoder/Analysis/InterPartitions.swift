@@ -19,11 +19,65 @@ extension MacroblockCoder {
     repeats: UInt8 = 0
   ) {
     let r = Int8(truncatingIfNeeded: reference)
+    let (quarters, cost8) = searchQuarters(best16, reference, repeats: repeats)
+    var best = cost
+    if cost8 < best {
+      best = cost8
+      type = MacroblockType.inter8x8
+    }
+    // 16x8 and 8x16 are tried only where the vectors of the 8x8 blocks differ that way.
+    var halves = (MotionVector.zero, MotionVector.zero)
+    if quarters.0 != quarters.2 || quarters.1 != quarters.3 {
+      let starts = (quarters.0, quarters.1, quarters.2, quarters.3)
+      if let found = searchHalves(MacroblockType.inter16x8, starts, best16, reference, &best) {
+        type = MacroblockType.inter16x8
+        halves = found
+      }
+    }
+    if quarters.0 != quarters.1 || quarters.2 != quarters.3 {
+      let starts = (quarters.0, quarters.2, quarters.1, quarters.3)
+      if let found = searchHalves(MacroblockType.inter8x16, starts, best16, reference, &best) {
+        type = MacroblockType.inter8x16
+        halves = found
+      }
+    }
+    cost = best
+    switch type {
+    case MacroblockType.inter16x8:
+      setGrid(5, width: 2, height: 1, halves.0, r)
+      setGrid(9, width: 2, height: 1, halves.1, r)
+    case MacroblockType.inter8x16:
+      setGrid(5, width: 1, height: 2, halves.0, r)
+      setGrid(6, width: 1, height: 2, halves.1, r)
+    case MacroblockType.inter8x8:
+      gridMotion[5] = quarters.0
+      gridMotion[6] = quarters.1
+      gridMotion[9] = quarters.2
+      gridMotion[10] = quarters.3
+    default:
+      setGrid(5, width: 2, height: 2, best16.v, r)
+    }
+  }
+
+  /// A vector for each 8x8 block of a macroblock.
+  private typealias FourVectors = (MotionVector, MotionVector, MotionVector, MotionVector)
+
+  /// Searches for the vectors of the four 8x8 blocks, and leaves them in the grid.
+  ///
+  /// - Parameters:
+  ///   - best16: the 16x16 vector, to start from.
+  ///   - reference: the reference index.
+  ///   - repeats: a bit for each 8x8 block for which `repeatVector` has a vector.
+  /// - Returns: the vectors and their cost.
+  private mutating func searchQuarters(
+    _ best16: MotionCandidate, _ reference: Int, repeats: UInt8
+  ) -> (vectors: FourVectors, cost: Int32) {
+    let r = Int8(truncatingIfNeeded: reference)
     let starts = scratch.startVectors
     let found = scratch.partitions
-    let refCost = (lambda &* referenceBits(reference)) >> 4
-
-    var cost8 = (lambda &* 5) >> 4 &* 1 &+ refCost &* 4 &+ (lambda &* 4) >> 4
+    let referenceCost = (lambda &* referenceBits(reference)) >> 4
+    // The bits of mb_type and of the four sub_mb_type.
+    var cost = (lambda &* 5) >> 4 &+ referenceCost &* 4 &+ (lambda &* 4) >> 4
     for i in 0..<4 {
       let slot = 5 &+ (i >> 1) &* 4 &+ (i & 1)
       let p = predictMotion(slot: slot, width: 1, reference: r)
@@ -34,80 +88,47 @@ extension MacroblockCoder {
       found[i] = searchMotion(
         shape: 3, x: (i & 1) &* 8, y: (i >> 1) &* 8, reference: reference, prediction: p,
         starts: starts, count: isRepeat ? 3 : 2)
-      cost8 &+= found[i].cost
+      cost &+= found[i].cost
       gridMotion[slot] = found[i].v
       gridReference[slot] = r
     }
-    let (v0, v1, v2, v3) = (found[0].v, found[1].v, found[2].v, found[3].v)
-    var best = cost
-    if cost8 < best {
-      best = cost8
-      type = MacroblockType.inter8x8
-    }
+    return ((found[0].v, found[1].v, found[2].v, found[3].v), cost)
+  }
 
-    // 16x8 and 8x16 are tried only where the vectors of the 8x8 blocks differ that way.
-    var halves = (best16, best16)
-    if v0 != v2 || v1 != v3 {
-      // 16x8
-      var c = (lambda &* 3) >> 4 &+ refCost &* 2
-      var pair = (best16, best16)
-      for i in 0..<2 {
-        let p = predictMotion16x8(i, reference: r)
-        starts[0] = i == 0 ? v0 : v2
-        starts[1] = i == 0 ? v1 : v3
-        starts[2] = best16.v
-        let result = searchMotion(
-          shape: 1, x: 0, y: i &* 8, reference: reference, prediction: p, starts: starts, count: 3)
-        c &+= result.cost
-        if i == 0 { pair.0 = result } else { pair.1 = result }
-        setGrid(5 &+ i &* 4, width: 2, height: 1, result.v, r)
-        if c >= best { break }
-      }
-      if c < best {
-        best = c
-        type = MacroblockType.inter16x8
-        halves = pair
-      }
+  /// Searches for the vectors of both 16x8 or both 8x16 partitions, and leaves those that it has
+  /// searched in the grid.
+  ///
+  /// - Parameters:
+  ///   - type: `MacroblockType.inter16x8` or `inter8x16`.
+  ///   - blocks: the vectors of the 8x8 blocks of the first partition, then those of the second, to
+  ///     start from.
+  ///   - best16: the 16x16 vector, to start from.
+  ///   - reference: the reference index.
+  ///   - least: the least cost so far; is replaced where the partitions cost less.
+  /// - Returns: both vectors; nil where they do not cost less.
+  private mutating func searchHalves(
+    _ type: UInt8, _ blocks: FourVectors, _ best16: MotionCandidate, _ reference: Int, _ least: inout Int32
+  ) -> (MotionVector, MotionVector)? {
+    let r = Int8(truncatingIfNeeded: reference)
+    let starts = scratch.startVectors
+    let isTall = type == MacroblockType.inter8x16
+    var vectors = (MotionVector.zero, MotionVector.zero)
+    var cost = (lambda &* 3) >> 4 &+ (lambda &* referenceBits(reference)) >> 4 &* 2
+    for i in 0..<2 {
+      let p = isTall ? predictMotion8x16(i, reference: r) : predictMotion16x8(i, reference: r)
+      (starts[0], starts[1]) = i == 0 ? (blocks.0, blocks.1) : (blocks.2, blocks.3)
+      starts[2] = best16.v
+      let found = searchMotion(
+        shape: isTall ? 2 : 1, x: isTall ? i &* 8 : 0, y: isTall ? 0 : i &* 8, reference: reference,
+        prediction: p, starts: starts, count: 3)
+      cost &+= found.cost
+      if i == 0 { vectors.0 = found.v } else { vectors.1 = found.v }
+      setGrid(
+        5 &+ (isTall ? i : i &* 4), width: isTall ? 1 : 2, height: isTall ? 2 : 1, found.v, r)
+      if cost >= least { return nil }
     }
-    if v0 != v1 || v2 != v3 {
-      // 8x16
-      var c = (lambda &* 3) >> 4 &+ refCost &* 2
-      var pair = (best16, best16)
-      for i in 0..<2 {
-        let p = predictMotion8x16(i, reference: r)
-        starts[0] = i == 0 ? v0 : v1
-        starts[1] = i == 0 ? v2 : v3
-        starts[2] = best16.v
-        let result = searchMotion(
-          shape: 2, x: i &* 8, y: 0, reference: reference, prediction: p, starts: starts, count: 3)
-        c &+= result.cost
-        if i == 0 { pair.0 = result } else { pair.1 = result }
-        setGrid(5 &+ i, width: 1, height: 2, result.v, r)
-        if c >= best { break }
-      }
-      if c < best {
-        best = c
-        type = MacroblockType.inter8x16
-        halves = pair
-      }
-    }
-
-    cost = best
-    switch type {
-    case MacroblockType.inter16x8:
-      setGrid(5, width: 2, height: 1, halves.0.v, r)
-      setGrid(9, width: 2, height: 1, halves.1.v, r)
-    case MacroblockType.inter8x16:
-      setGrid(5, width: 1, height: 2, halves.0.v, r)
-      setGrid(6, width: 1, height: 2, halves.1.v, r)
-    case MacroblockType.inter8x8:
-      gridMotion[5] = v0
-      gridMotion[6] = v1
-      gridMotion[9] = v2
-      gridMotion[10] = v3
-    default:
-      setGrid(5, width: 2, height: 2, best16.v, r)
-    }
+    least = cost
+    return vectors
   }
 
   /// Codes the luma both with the partitions and with one vector, where their estimated costs are
