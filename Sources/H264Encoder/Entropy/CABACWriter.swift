@@ -235,44 +235,11 @@ struct CABACWriter: EntropyCoder {
   ) {
     var e = engine
     let type = mb.pointee.type
-    let left = mb - 1
-    let top = mb - picture.widthInMbs
-    let hasLeft = mb.pointee.available & Availability.left != 0
-    let hasTop = mb.pointee.available & Availability.top != 0
     let pattern = mb.pointee.codedBlockPattern
     if type != MacroblockType.intra16x16 {
-      // coded_block_pattern
-      let leftPattern = hasLeft ? UInt32(left.pointee.codedBlockPattern) : 0x0F
-      let topPattern = hasTop ? UInt32(top.pointee.codedBlockPattern) : 0x0F
-      let luma = UInt32(pattern) & 15
-      // A bit is set where a block is not coded, which is what the contexts count.
-      let none = ~luma
-      let noneLeft = ~leftPattern
-      let noneTop = ~topPattern
-      e.encode(
-        luma & 1, 73 &+ Int(truncatingIfNeeded: (noneLeft &>> 1 & 1) &+ (noneTop &>> 1 & 2)))
-      e.encode(
-        luma &>> 1 & 1, 73 &+ Int(truncatingIfNeeded: (none & 1) &+ (noneTop &>> 2 & 2)))
-      e.encode(
-        luma &>> 2 & 1, 73 &+ Int(truncatingIfNeeded: (noneLeft &>> 3 & 1) &+ (none &<< 1 & 2)))
-      e.encode(
-        luma &>> 3, 73 &+ Int(truncatingIfNeeded: (none &>> 2 & 1) &+ (none & 2)))
-      let chroma = pattern &>> 4
-      var context = 77
-      if leftPattern >= 16 { context &+= 1 }
-      if topPattern >= 16 { context &+= 2 }
-      if chroma == 0 {
-        e.encode(0, context)
-      } else {
-        e.encode(1, context)
-        context = 81
-        if leftPattern >= 32 { context &+= 1 }
-        if topPattern >= 32 { context &+= 2 }
-        e.encode(chroma == 2 ? 1 : 0, context)
-      }
-
+      codedBlockPattern(&e, mb)
       if type >= MacroblockType.inter16x16 {
-        if slice.transform8x8Mode && luma != 0
+        if slice.transform8x8Mode && pattern & 15 != 0
           && (type != MacroblockType.inter8x8 || mb.pointee.hasOnlyWholeSubMacroblocks)
         {
           e.encode(UInt32(mb.pointee.transform8x8), transformFlagContext(mb))
@@ -288,28 +255,77 @@ struct CABACWriter: EntropyCoder {
         return
       }
     }
+    qpDelta(&e, mb)
+    engine = e
+    residual(m, mb, levels)
+  }
 
-    // mb_qp_delta
+  /// Writes coded_block_pattern (9.3.3.1.1.4).
+  ///
+  /// - Parameters:
+  ///   - e: the engine.
+  ///   - mb: the macroblock.
+  @inline(__always) private func codedBlockPattern(
+    _ e: inout CABACEngine, _ mb: UnsafeMutablePointer<MacroblockInfo>
+  ) {
+    let hasLeft = mb.pointee.available & Availability.left != 0
+    let hasTop = mb.pointee.available & Availability.top != 0
+    let leftPattern = hasLeft ? UInt32((mb - 1).pointee.codedBlockPattern) : 0x0F
+    let topPattern = hasTop ? UInt32((mb - picture.widthInMbs).pointee.codedBlockPattern) : 0x0F
+    let luma = UInt32(mb.pointee.codedBlockPattern) & 15
+    // A bit is set where a block is not coded, which is what the contexts count.
+    let none = ~luma
+    let noneLeft = ~leftPattern
+    let noneTop = ~topPattern
+    e.encode(
+      luma & 1, 73 &+ Int(truncatingIfNeeded: (noneLeft &>> 1 & 1) &+ (noneTop &>> 1 & 2)))
+    e.encode(
+      luma &>> 1 & 1, 73 &+ Int(truncatingIfNeeded: (none & 1) &+ (noneTop &>> 2 & 2)))
+    e.encode(
+      luma &>> 2 & 1, 73 &+ Int(truncatingIfNeeded: (noneLeft &>> 3 & 1) &+ (none &<< 1 & 2)))
+    e.encode(
+      luma &>> 3, 73 &+ Int(truncatingIfNeeded: (none &>> 2 & 1) &+ (none & 2)))
+    let chroma = mb.pointee.codedBlockPattern &>> 4
+    var context = 77
+    if leftPattern >= 16 { context &+= 1 }
+    if topPattern >= 16 { context &+= 2 }
+    if chroma == 0 {
+      e.encode(0, context)
+      return
+    }
+    e.encode(1, context)
+    context = 81
+    if leftPattern >= 32 { context &+= 1 }
+    if topPattern >= 32 { context &+= 2 }
+    e.encode(chroma == 2 ? 1 : 0, context)
+  }
+
+  /// Writes mb_qp_delta (9.3.3.1.1.5).
+  ///
+  /// - Parameters:
+  ///   - e: the engine.
+  ///   - mb: the macroblock.
+  @inline(__always) private mutating func qpDelta(
+    _ e: inout CABACEngine, _ mb: UnsafeMutablePointer<MacroblockInfo>
+  ) {
     var delta = Int(mb.pointee.qp) &- qp
     qp = Int(mb.pointee.qp)
     if delta == 0 {
       e.encode(0, previousDelta ? 61 : 60)
       previousDelta = false
-    } else {
-      // QP wraps around in 0...51 (7.4.5).
-      if delta > 25 { delta &-= 52 } else if delta < -26 { delta &+= 52 }
-      let mapped = delta > 0 ? 2 &* delta &- 1 : -2 &* delta
-      e.encode(1, previousDelta ? 61 : 60)
-      var context = 62
-      for _ in 1..<mapped {
-        e.encode(1, context)
-        context = 63
-      }
-      e.encode(0, context)
-      previousDelta = true
+      return
     }
-    engine = e
-    residual(m, mb, levels)
+    // QP wraps around in 0...51 (7.4.5).
+    if delta > 25 { delta &-= 52 } else if delta < -26 { delta &+= 52 }
+    let mapped = delta > 0 ? 2 &* delta &- 1 : -2 &* delta
+    e.encode(1, previousDelta ? 61 : 60)
+    var context = 62
+    for _ in 1..<mapped {
+      e.encode(1, context)
+      context = 63
+    }
+    e.encode(0, context)
+    previousDelta = true
   }
 
   /// ctxIdx of transform_size_8x8_flag.
