@@ -26,8 +26,7 @@ extension MacroblockCoder {
   /// - Parameter isBudgetSpent: whether the picture's bit budget is spent, so that the macroblock takes
   ///   as few bits as possible.
   mutating func codeBidirectional(isBudgetSpent: Bool) {
-    let info = picture.syntax.info + m
-    info.pointee.directBlocks = 0
+    picture.syntax.info[m].directBlocks = 0
     loadMotionNeighboursL1()
     if isBudgetSpent {
       codeWithFewestBits(deriveDirectMotion())
@@ -37,128 +36,209 @@ extension MacroblockCoder {
     lambdaResidual = lambdaSSD
     let compares = comparesDirect
     let otherDirect = compares ? otherDirectCost() : 0
-    let direct = deriveDirectMotion()
-    let directAllowed = direct.isAllowed
-
-    // B_Skip: the derived motion without a residual, where the residual quantises to zero.
-    var skipCost = Int.max
-    var best = BidirectionalCandidate()
-    var type = MacroblockType.direct
-    var directCost = Int32.max
-    if directAllowed {
-      setDirect()
-      let division = direct.division
-      predictLumaBidirectional(division)
-      let isClose = ovt_sad(k, 0, source, reconstruction, stride) <= lambda &* 64
-      if isClose {
-        predictChromaBidirectional(division)
-        let error = Int(ovt_ssd(k, 0, source, reconstruction, stride))
-        if error &* 187 <= lambdaSSD &* picture.tools.skip.errorPercentB && residualIsEmpty() {
-          if compares { noteSkip(other: otherDirect) }
-          storeSkip()
-          return
-        }
-        k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
-        skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
-        if skipCost <= (lambdaSSD &* picture.tools.skip.errorBitsB) >> 8 {
-          if compares { noteSkip(other: otherDirect) }
-          storeSkip()
-          return
-        }
-      }
-      directCost =
-        distortion(shape: 0, source, reconstruction, stride) &+ (lambda &* MacroblockCoder.directBits) >> 4
-      best.cost = directCost
-    }
-
+    guard let direct = directCandidate(other: otherDirect) else { return }
     var lists = ListMotion()
     let whole = searchBidirectional(&lists)
-    if compares { noteDirect(directCost, other: otherDirect, limit: whole.cost) }
-    if whole.cost < best.cost {
-      best = whole
-      type = MacroblockType.inter16x16
-    }
+    if compares { noteDirect(direct.cost, other: otherDirect, limit: whole.cost) }
+    let decided = decideMotion(direct, whole, lists)
+    if codesAsIntraBidirectional(limit: decided.motion.cost) { return }
+    codeInterBidirectional(decided, direct, whole)
+  }
+
+  /// Direct prediction of a macroblock, before motion is searched.
+  private struct DirectCandidate {
+    /// The properties of the derived motion.
+    let derived: DirectMotion
+    /// Its cost; `Int32.max` where the derived motion is not allowed.
+    var cost = Int32.max
+    /// The squared error of luma and chroma without a residual; `Int.max` where it was not
+    /// measured, as the prediction is far from the source.
+    var skipCost = Int.max
+  }
+
+  /// The motion that was chosen by its estimated cost.
+  private struct DecidedMotion {
+    /// One of `MacroblockType`.
+    var type = MacroblockType.direct
+    /// A bit for each 8x8 block that is direct.
     var directBlocks: UInt8 = 0
-    if best.cost > lambda &* picture.tools.partitions.thresholdB {
-      directBlocks = decidePartitionsBidirectional(&type, &best, lists, directAllowed)
+    /// The motion of 16x16, and the cost of what was chosen.
+    var motion = BidirectionalCandidate()
+  }
+
+  /// Measures direct prediction, and codes B_Skip at once where its residual quantises to zero or is
+  /// not worth any bits.
+  ///
+  /// - Parameter other: the cost of the direct prediction that the slice does not use; 0 where both
+  ///   are not compared.
+  /// - Returns: the candidate; nil if the macroblock is coded.
+  @inline(__always) private mutating func directCandidate(other: Int32) -> DirectCandidate? {
+    var direct = DirectCandidate(derived: deriveDirectMotion())
+    guard direct.derived.isAllowed else { return direct }
+    setDirect()
+    let division = direct.derived.division
+    predictLumaBidirectional(division)
+    // Beyond a mean absolute difference of 4 lambda, too many coefficients quantise to something.
+    if ovt_sad(k, 0, source, reconstruction, stride) <= lambda &* 64 {
+      predictChromaBidirectional(division)
+      let error = Int(ovt_ssd(k, 0, source, reconstruction, stride))
+      var isSkipped = error &* 187 <= lambdaSSD &* picture.tools.skip.errorPercentB && residualIsEmpty()
+      if !isSkipped {
+        k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
+        direct.skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
+        isSkipped = direct.skipCost <= (lambdaSSD &* picture.tools.skip.errorBitsB) >> 8
+      }
+      if isSkipped {
+        if comparesDirect { noteSkip(other: other) }
+        storeSkip()
+        return nil
+      }
     }
-    switch type {
+    direct.cost =
+      distortion(shape: 0, source, reconstruction, stride) &+ (lambda &* MacroblockCoder.directBits) >> 4
+    return direct
+  }
+
+  /// Chooses between direct prediction, one motion for the whole macroblock, and partitions, and
+  /// leaves the motion in the grids.
+  ///
+  /// - Parameters:
+  ///   - direct: direct prediction.
+  ///   - whole: the best 16x16 motion.
+  ///   - lists: the best 16x16 motion of each list.
+  @inline(__always) private mutating func decideMotion(
+    _ direct: DirectCandidate, _ whole: BidirectionalCandidate, _ lists: ListMotion
+  ) -> DecidedMotion {
+    var decided = DecidedMotion()
+    decided.motion.cost = direct.cost
+    if whole.cost < direct.cost {
+      decided.motion = whole
+      decided.type = MacroblockType.inter16x16
+    }
+    if decided.motion.cost > lambda &* picture.tools.partitions.thresholdB {
+      decided.directBlocks = decidePartitionsBidirectional(
+        &decided.type, &decided.motion, lists, direct.derived.isAllowed)
+    }
+    switch decided.type {
     case MacroblockType.direct:
       setDirect()
-      directBlocks = 15
-    case MacroblockType.inter16x16: setGrids(5, width: 2, height: 2, best)
+      decided.directBlocks = 15
+    case MacroblockType.inter16x16: setGrids(5, width: 2, height: 2, decided.motion)
     default: break
     }
-    let cost = best.cost
+    return decided
+  }
 
-    // Intra prediction, where it could be cheaper.
-    if cost > lambda &* picture.tools.intra.thresholdB {
-      let intra16 = decideIntra16x16(limit: cost)
-      let below = cost &- (lambda &* 9) >> 4
-      if intra16.cost < below {
-        codeIntra(intra16, small: triesSmallIntra)
-        return
-      }
-    }
+  /// Tries intra prediction, and codes it where it is cheaper than inter prediction.
+  ///
+  /// - Parameter cost: the cost of inter prediction.
+  /// - Returns: whether the macroblock is coded.
+  @inline(__always) private mutating func codesAsIntraBidirectional(limit cost: Int32) -> Bool {
+    guard cost > lambda &* picture.tools.intra.thresholdB else { return false }
+    let intra16 = decideIntra16x16(limit: cost)
+    guard intra16.cost < cost &- (lambda &* 9) >> 4 else { return false }
+    codeIntra(intra16, small: triesSmallIntra)
+    return true
+  }
 
-    var header = storeDifferencesBidirectional(type, directBlocks: directBlocks) &+ typeBits(type, best)
-    let directHeader = typeBits(MacroblockType.direct, best)
-    let directDivision = direct.division
-    // Where the estimates are close, direct prediction is coded too and compared by rate and
-    // distortion.
-    var inferred = Int.max
-    if type != MacroblockType.direct
-      && Int(directCost) &* 100 < Int(best.cost) &* picture.tools.skip.directMargin
+  /// Codes the residual of inter prediction. Where the estimates are close, direct prediction, and one
+  /// motion for the whole macroblock where partitions were chosen, are coded too and compared by rate
+  /// and distortion.
+  ///
+  /// - Parameters:
+  ///   - chosen: the motion that was chosen by estimates, which is in the grids.
+  ///   - direct: direct prediction.
+  ///   - whole: the best 16x16 motion.
+  @inline(__always) private mutating func codeInterBidirectional(
+    _ chosen: DecidedMotion, _ direct: DirectCandidate, _ whole: BidirectionalCandidate
+  ) {
+    var decided = chosen
+    let headerBits =
+      storeDifferencesBidirectional(decided.type, directBlocks: decided.directBlocks)
+      &+ typeBits(decided.type, decided.motion)
+    let directCost = codedDirectCost(decided, direct)
+    let division = decided.type == MacroblockType.direct ? direct.derived.division : decided.type
+    var coded = codeResidualBidirectional(division, headerBits: headerBits)
+    compareWith16x16Bidirectional(&decided, &coded, headerBits: headerBits, whole)
+    if directCost <= coded.cost {
+      decided.type = MacroblockType.direct
+      decided.directBlocks = 15
+      let bits =
+        storeDifferencesBidirectional(MacroblockType.direct, directBlocks: 15)
+        &+ typeBits(MacroblockType.direct, decided.motion)
+      setDirect()
+      coded = codeResidualBidirectional(direct.derived.division, headerBits: bits)
+    }
+    if direct.skipCost < Int.max
+      && direct.skipCost &* 100 <= coded.cost &* (100 &+ picture.tools.skip.preference)
     {
-      storeMotionBidirectional()
       setDirect()
-      inferred = codeResidualBidirectional(directDivision, headerBits: directHeader).cost
-      loadMotionBidirectional()
-    }
-    let division = type == MacroblockType.direct ? directDivision : type
-    var coded = codeResidualBidirectional(division, headerBits: header)
-    // Likewise one motion for the whole macroblock, where partitions were chosen.
-    if type != MacroblockType.direct, type != MacroblockType.inter16x16,
-      Int(whole.cost) &* 100 < Int(cost) &* picture.tools.partitions.margin16x16B
-    {
-      storeMotionBidirectional()
-      setGrids(5, width: 2, height: 2, whole)
-      let wholeHeader =
-        storeDifferencesBidirectional(MacroblockType.inter16x16, directBlocks: 0)
-        &+ typeBits(MacroblockType.inter16x16, whole)
-      let one = codeResidualBidirectional(MacroblockType.inter16x16, headerBits: wholeHeader)
-      if one.cost <= coded.cost {
-        coded = one
-        type = MacroblockType.inter16x16
-        directBlocks = 0
-      } else {
-        loadMotionBidirectional()
-        _ = storeDifferencesBidirectional(type, directBlocks: directBlocks)
-        coded = codeResidualBidirectional(division, headerBits: header)
-      }
-    }
-    if inferred <= coded.cost {
-      type = MacroblockType.direct
-      directBlocks = 15
-      header = storeDifferencesBidirectional(type, directBlocks: 15) &+ directHeader
-      setDirect()
-      coded = codeResidualBidirectional(directDivision, headerBits: header)
-    }
-    if skipCost < Int.max && skipCost &* 100 <= coded.cost &* (100 &+ picture.tools.skip.preference) {
-      setDirect()
-      predictLumaBidirectional(directDivision)
-      predictChromaBidirectional(directDivision)
+      predictLumaBidirectional(direct.derived.division)
+      predictChromaBidirectional(direct.derived.division)
       storeSkip()
       return
     }
     storeMotionBidirectional()
-    info.pointee.type = type
+    let info = picture.syntax.info + m
+    let isSkipped = coded.luma | coded.chroma == 0 && decided.type == MacroblockType.direct
+    info.pointee.type = isSkipped ? MacroblockType.skip : decided.type
     info.pointee.qp = UInt8(qp)
-    info.pointee.directBlocks = directBlocks
+    info.pointee.directBlocks = decided.directBlocks
     info.pointee.codedBlockPattern = coded.luma | coded.chroma << 4
     info.pointee.transform8x8 = coded.transform8x8 && coded.luma != 0 ? 1 : 0
-    if coded.luma | coded.chroma == 0 && type == MacroblockType.direct {
-      info.pointee.type = MacroblockType.skip
+  }
+
+  /// Codes direct prediction where its estimated cost is close to that of the motion that was chosen,
+  /// and restores the motion in the grids.
+  ///
+  /// - Parameters:
+  ///   - decided: the motion that was chosen by estimates.
+  ///   - direct: direct prediction.
+  /// - Returns: squared error plus lambda times bits; `Int.max` where it was not coded.
+  @inline(__always) private mutating func codedDirectCost(
+    _ decided: DecidedMotion, _ direct: DirectCandidate
+  ) -> Int {
+    guard
+      decided.type != MacroblockType.direct
+        && Int(direct.cost) &* 100 < Int(decided.motion.cost) &* picture.tools.skip.directMargin
+    else { return Int.max }
+    storeMotionBidirectional()
+    setDirect()
+    let coded = codeResidualBidirectional(
+      direct.derived.division, headerBits: typeBits(MacroblockType.direct, decided.motion))
+    loadMotionBidirectional()
+    return coded.cost
+  }
+
+  /// Codes one motion for the whole macroblock where partitions were chosen and its estimated cost is
+  /// close to theirs, and leaves the cheaper of both coded and in the grids.
+  ///
+  /// - Parameters:
+  ///   - decided: the motion that was chosen by estimates; becomes 16x16 where that costs no more.
+  ///   - coded: its coded residual; is replaced likewise.
+  ///   - headerBits: the estimated bits of all but its residual, in sixteenths.
+  ///   - whole: the best 16x16 motion.
+  @inline(__always) private mutating func compareWith16x16Bidirectional(
+    _ decided: inout DecidedMotion, _ coded: inout CodedResidual, headerBits: Int,
+    _ whole: BidirectionalCandidate
+  ) {
+    guard decided.type != MacroblockType.direct, decided.type != MacroblockType.inter16x16,
+      Int(whole.cost) &* 100 < Int(decided.motion.cost) &* picture.tools.partitions.margin16x16B
+    else { return }
+    storeMotionBidirectional()
+    setGrids(5, width: 2, height: 2, whole)
+    let wholeBits =
+      storeDifferencesBidirectional(MacroblockType.inter16x16, directBlocks: 0)
+      &+ typeBits(MacroblockType.inter16x16, whole)
+    let one = codeResidualBidirectional(MacroblockType.inter16x16, headerBits: wholeBits)
+    if one.cost <= coded.cost {
+      coded = one
+      decided.type = MacroblockType.inter16x16
+      decided.directBlocks = 0
+    } else {
+      loadMotionBidirectional()
+      _ = storeDifferencesBidirectional(decided.type, directBlocks: decided.directBlocks)
+      coded = codeResidualBidirectional(decided.type, headerBits: headerBits)
     }
   }
 
