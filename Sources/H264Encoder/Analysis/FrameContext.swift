@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
+import VideoBitstream
 import VideoEncoding
 
 /// A reference picture as macroblock prediction uses it.
@@ -45,6 +46,26 @@ struct SourcePlanes {
   var crStride: Int
 }
 
+extension SourcePlanes {
+  /// The planes of a caller's picture.
+  init(_ picture: SourcePicture) {
+    luma = picture.luma
+    lumaStride = picture.lumaBytesPerRow
+    switch picture.chroma {
+    case .interleaved(let base, let bytesPerRow):
+      chroma = base
+      chromaStride = bytesPerRow
+      cr = nil
+      crStride = 0
+    case .planar(let cb, let cbBytesPerRow, let crPlane, let crBytesPerRow):
+      chroma = cb
+      chromaStride = cbBytesPerRow
+      cr = crPlane
+      crStride = crBytesPerRow
+    }
+  }
+}
+
 /// What the coding of macroblocks reads that does not change during a stream. Each thread has its
 /// own copy, so that it reads without indirection.
 struct StreamContext {
@@ -87,6 +108,36 @@ struct StreamContext {
   /// The limit of vertical vector components that the level sets, in quarter samples (Table A-1,
   /// MaxVmvR).
   let verticalLimit: Int
+}
+
+extension StreamContext {
+  /// Makes the context of a stream and its tables.
+  ///
+  /// - Parameters:
+  ///   - sps: the sequence parameter set.
+  ///   - pps: the picture parameter set that pictures use unless their plan names another one.
+  ///   - geometry: the size of the pictures.
+  ///   - kernels: the SIMD kernels of the machine.
+  ///   - lists: the reference picture lists.
+  ///   - codedBlocks: memory for `codedBlocks`.
+  ///   - changed: the numbers of `UnchangedMacroblocks.changed`.
+  ///   - memory: owns the tables.
+  init(
+    sps: H264SequenceParameterSet, pps: H264PictureParameterSet, geometry: PictureGeometry,
+    kernels: UnsafePointer<OVTKernels>, lists: ReferenceLists, codedBlocks: UnsafeMutablePointer<UInt16>,
+    changed: UnsafePointer<UInt64>, memory: inout EncoderMemory
+  ) {
+    let quant = memory.allocate(QuantTables.self, count: 52)
+    for qp in 0..<52 { quant[qp] = QuantTables(qp: qp, memory: &memory) }
+    let motionCost = MotionCostTable(cabac: pps.cabac, memory: &memory)
+    self.init(
+      kernels: kernels, geometry: geometry, codedBlocks: codedBlocks, references: lists.entries,
+      implicitWeights: UnsafePointer(lists.implicitWeights.weights), temporalDirect: lists.temporalDirect,
+      weights: UnsafePointer(lists.weights), quant: UnsafePointer(quant), motionBits: motionCost.center,
+      quarterOffsets: UnsafePointer(geometry.makeQuarterOffsets(memory: &memory)), changed: changed,
+      transform8x8Allowed: pps.transform8x8, cabac: pps.cabac,
+      constrainedIntra: pps.constrainedIntraPrediction, verticalLimit: sps.verticalMotion * 4)
+  }
 }
 
 /// What the coding of macroblocks reads that does not change during a picture. It is made for each

@@ -29,64 +29,51 @@ final class PictureCoder: RowSharing {
   /// What the effort tries for each macroblock.
   var tools: EffortSettings
   /// The same for pictures that are computer screens.
-  private var screenTools: EffortSettings
+  var screenTools: EffortSettings
 
   /// Owns the memory of all pointers here. Threads access it only while a picture is coded.
   private let memory: EncoderMemory
   /// The motion of the last I and P pictures.
   let history: MotionHistory
   /// The macroblocks of the present B picture; B pictures share the memory.
-  private let bidirectionalSyntax: PictureSyntax
-  /// For each reference, the index of the first reference that is the same picture.
-  private let pictureIdentities: UnsafeMutablePointer<Int8>
-  /// The implicit weights of B pictures (8.4.2.3.1).
-  private let implicitWeights: ImplicitWeights
-  /// The motion of temporal direct prediction (8.4.1.2.3).
-  private let temporalDirect: TemporalDirect
+  let bidirectionalSyntax: PictureSyntax
+  /// The reference pictures of the present picture.
+  let lists: ReferenceLists
   /// A bit for each luma 4x4 block of each macroblock that has coded levels.
-  private let codedBlocks: UnsafeMutablePointer<UInt16>
-  /// The quantisation tables of QP 0 to 51.
-  private let quant: UnsafeMutablePointer<QuantTables>
-  /// The sample planes of each quarter-sample position (`StreamContext.quarterOffsets`).
-  private let quarterOffsets: UnsafeMutablePointer<(Int, Int)>
-  /// The references of the present picture; those of list 1 from `ReferencePlanes.list1` on.
-  private let references: UnsafeMutablePointer<ReferencePlanes>
-  /// The explicit weights of each reference where `PicturePlan.isWeighted`; those of list 1 from
-  /// `ReferencePlanes.list1` on.
-  let weights: UnsafeMutablePointer<PredictionWeight>
+  let codedBlocks: UnsafeMutablePointer<UInt16>
   /// The levels of a macroblock, where one thread codes the picture (`LevelLayout`).
   private let levels: UnsafeMutablePointer<Int16>
   /// The samples of an I_PCM macroblock, where one thread codes the picture.
-  private let pcm: UnsafeMutablePointer<UInt8>
+  let pcm: UnsafeMutablePointer<UInt8>
   /// Scratch memory for the rows of the half-sample filter.
-  private let halfSampleScratch: UnsafeMutablePointer<Int16>
+  let halfSampleScratch: UnsafeMutablePointer<Int16>
   /// Which macroblocks repeat the picture before.
-  private let still: UnchangedMacroblocks
+  let still: UnchangedMacroblocks
   /// Whether samples are left in memory where an older picture that it holds is the same
   /// (`UnchangedMacroblocks`). That changes no bit of the stream; tests turn it off.
   var reusesMemory = true
   /// The number of reference pictures coded so far.
-  private var lastNumber: UInt64 = 0
+  var lastNumber: UInt64 = 0
   /// The raw bytes of the present slice.
-  private let payload: UnsafeMutablePointer<UInt8>
+  let payload: UnsafeMutablePointer<UInt8>
   /// The bytes that `payload` has room for.
-  private let payloadCapacity: Int
+  let payloadCapacity: Int
   /// The macroblock coders, one per thread.
-  private let coders: UnsafeMutablePointer<MacroblockCoder>
+  let coders: UnsafeMutablePointer<MacroblockCoder>
   /// The number of threads that code a picture.
   let threads: Int
   /// What the threads share of a picture; nil with one thread.
-  private let shared: SharedJob?
+  let shared: SharedJob?
   /// The threads; nil with one thread, and where a `PictureScheduler` provides them (`begin`).
-  private let workers: WorkerThreads?
+  let workers: WorkerThreads?
   /// The entropy coder of streams with CABAC.
   private let cabacWriter: UnsafeMutablePointer<CABACWriter>
   /// The entropy coder of streams with CAVLC.
   private let cavlcWriter: UnsafeMutablePointer<CAVLCWriter>
   /// The statistics of the present picture.
-  private let statisticsMemory: UnsafeMutablePointer<PictureStatistics>
+  let statisticsMemory: UnsafeMutablePointer<PictureStatistics>
   /// The QP of each macroblock row of the present picture.
-  private let rowQP: UnsafeMutablePointer<Int32>
+  let rowQP: UnsafeMutablePointer<Int32>
   /// The bits of each macroblock row of the last picture.
   let rowBits: UnsafeMutablePointer<Int32>
   /// The QP offset of each macroblock, in QP steps; nil: all offsets are 0.
@@ -94,28 +81,9 @@ final class PictureCoder: RowSharing {
 
   /// The statistics of the last picture.
   var statistics: PictureStatistics { statisticsMemory.pointee }
-
-  /// Fills in the facts about a picture that was coded.
-  /// - Parameters:
-  ///   - facts: gets the facts.
-  ///   - plan: the plan of the picture.
-  ///   - references: the number of pictures that it refers to.
-  ///   - statistics: its statistics; nil: those of the last picture.
-  func describe(
-    _ facts: inout H264FrameFacts, _ plan: PicturePlan, references: Int, statistics: PictureStatistics? = nil
-  ) {
-    let s = statistics ?? self.statistics
-    let count = Double(geometry.macroblockCount)
-    facts.isKeyFrame = plan.isKeyFrame
-    facts.isOpenGOP = plan.isOpenKeyFrame
-    facts.isReference = plan.isReference
-    facts.averageQP = s.qpCount > 0 ? Double(s.qpSum) / Double(s.qpCount) : Double(plan.qp)
-    facts.lowestQP = min(s.lowestQP, s.highestQP)
-    facts.highestQP = s.highestQP
-    facts.intraShare = Double(s.intra) / count
-    facts.skipShare = Double(s.skipped) / count
-    facts.referenceCount = references
-  }
+  /// The explicit weights of each reference where `PicturePlan.isWeighted`; those of list 1 from
+  /// `ReferencePlanes.list1` on.
+  var weights: UnsafeMutablePointer<PredictionWeight> { lists.weights }
 
   /// The most bits that a macroblock may take: 3200, 128 more than its samples have (A.3.1).
   static let largestMacroblockBits = 3200
@@ -153,21 +121,8 @@ final class PictureCoder: RowSharing {
     let syntax = history.syntax
     bidirectionalSyntax =
       bidirectional ? PictureSyntax(geometry, memory: &memory, bidirectional: true) : syntax
-    pictureIdentities = memory.allocate(Int8.self, count: 2 * ReferencePlanes.list1)
-    implicitWeights = ImplicitWeights(memory: &memory)
-    temporalDirect = TemporalDirect(memory: &memory)
+    lists = ReferenceLists(isWeighted: configuration.weightedPrediction, memory: &memory)
     codedBlocks = memory.allocate(UInt16.self, count: geometry.macroblockCount)
-    quant = memory.allocate(QuantTables.self, count: 52)
-    for qp in 0..<52 { quant[qp] = QuantTables(qp: qp, memory: &memory) }
-    let motionCost = MotionCostTable(cabac: pps.cabac, memory: &memory)
-    quarterOffsets = geometry.makeQuarterOffsets(memory: &memory)
-    references = memory.allocate(ReferencePlanes.self, count: 2 * ReferencePlanes.list1)
-    weights = memory.allocate(PredictionWeight.self, count: 2 * ReferencePlanes.list1)
-    let inverses = memory.allocate(
-      UInt8.self, count: configuration.weightedPrediction ? 2 * ReferencePlanes.list1 * 256 : 1)
-    for i in 0..<2 * ReferencePlanes.list1 {
-      (weights + i).initialize(to: PredictionWeight(inverse: inverses + i * 256))
-    }
     levels = memory.allocate(Int16.self, count: LevelLayout.count)
     pcm = memory.allocate(UInt8.self, count: 384)
     halfSampleScratch = memory.allocate(Int16.self, count: geometry.stride + 64)
@@ -181,14 +136,12 @@ final class PictureCoder: RowSharing {
     rowBits = memory.allocate(Int32.self, count: geometry.heightInMbs)
     // With a limit of bytes per slice, a macroblock must be entropy coded before the next one is
     // decided.
-    threads = configuration.maximumSliceBytes == nil ? min(configuration.threads, geometry.heightInMbs) : 1
+    let threads =
+      configuration.maximumSliceBytes == nil ? min(configuration.threads, geometry.heightInMbs) : 1
+    self.threads = threads
     let stream = StreamContext(
-      kernels: UnsafePointer(kernels), geometry: geometry, codedBlocks: codedBlocks, references: references,
-      implicitWeights: UnsafePointer(implicitWeights.weights), temporalDirect: temporalDirect,
-      weights: UnsafePointer(weights), quant: UnsafePointer(quant), motionBits: motionCost.center,
-      quarterOffsets: UnsafePointer(quarterOffsets), changed: UnsafePointer(still.changed),
-      transform8x8Allowed: pps.transform8x8, cabac: pps.cabac,
-      constrainedIntra: pps.constrainedIntraPrediction, verticalLimit: sps.verticalMotion * 4)
+      sps: sps, pps: pps, geometry: geometry, kernels: UnsafePointer(kernels), lists: lists,
+      codedBlocks: codedBlocks, changed: UnsafePointer(still.changed), memory: &memory)
     let none = PictureContext(
       PicturePlan(),
       source: SourcePicture(
@@ -200,30 +153,33 @@ final class PictureCoder: RowSharing {
     for i in 0..<threads {
       coders[i] = MacroblockCoder(stream: stream, picture: none, levels: levels, memory: &memory)
     }
-    if threads > 1 {
-      let shared = SharedJob(
-        coders: coders, threads: threads, rows: geometry.heightInMbs,
-        ring: RowRing(
-          rows: PictureJob<CABACWriter>.lag(threads: threads) + 1, widthInMbs: geometry.widthInMbs,
-          memory: &memory))
-      self.shared = shared
-      workers = isAlone ? WorkerThreads(count: threads) { shared.work(thread: $0) } : nil
-    } else {
-      shared = nil
-      workers = nil
-    }
+    shared = threads > 1 ? Self.makeShared(coders, threads: threads, geometry, memory: &memory) : nil
+    workers =
+      isAlone ? shared.map { shared in WorkerThreads(count: threads) { shared.work(thread: $0) } } : nil
     self.memory = memory
+  }
+
+  /// Makes what the threads of a coder share of a picture.
+  private static func makeShared(
+    _ coders: UnsafeMutablePointer<MacroblockCoder>, threads: Int, _ geometry: PictureGeometry,
+    memory: inout EncoderMemory
+  ) -> SharedJob {
+    SharedJob(
+      coders: coders, threads: threads, rows: geometry.heightInMbs,
+      ring: RowRing(
+        rows: PictureJob<CABACWriter>.lag(threads: threads) + 1, widthInMbs: geometry.widthInMbs,
+        memory: &memory))
   }
 
   /// Sets entry `i` of reference list 0 for the next picture.
   func setReference(_ i: Int, _ picture: PicturePlanes) {
-    (references + i).initialize(to: ReferencePlanes(picture))
+    lists.set(i, picture)
   }
 
   /// Sets entry `i` of reference list 1 for the next picture, a B picture, whose references are all
   /// short-term.
   func setReferenceL1(_ i: Int, _ picture: PicturePlanes) {
-    (references + (ReferencePlanes.list1 + i)).initialize(to: ReferencePlanes(picture))
+    lists.set(ReferencePlanes.list1 + i, picture)
   }
 
   /// Codes a picture.
@@ -344,192 +300,5 @@ final class PictureCoder: RowSharing {
       return
     }
     if plan.isReference { picture.number.pointee = lastNumber }
-  }
-
-  /// Sets what all threads need to know of a picture.
-  /// - Parameters:
-  ///   - plan: what was decided for it.
-  ///   - source: the picture.
-  ///   - picture: gets the reconstruction.
-  ///   - alone: whether one thread codes it again.
-  /// - Returns: the arrays that its macroblocks are stored in, and the number of the reference
-  ///   picture that the memory of `picture` still holds (0: none).
-  private func prepare(
-    _ plan: PicturePlan, source: SourcePicture, _ picture: PicturePlanes, alone: Bool
-  ) -> (syntax: PictureSyntax, holds: UInt64) {
-    statisticsMemory.pointee = PictureStatistics()
-    if plan.isReference && !alone { lastNumber += 1 }
-    let follows =
-      reusesMemory && plan.isReference && plan.referenceCount > 0 && !plan.isBidirectional
-      && references[0].number == lastNumber - 1
-      && !plan.isWeighted
-    if plan.isReference && !follows { still.setAllChanged(lastNumber) }
-    let holds = follows && !alone ? picture.number.pointee : 0
-    picture.number.pointee = 0
-    picture.orderCount.pointee = Int32(truncatingIfNeeded: plan.orderCount)
-    let syntax = plan.isBidirectional ? bidirectionalSyntax : history.syntax
-    if plan.isReference, let stored = picture.storedMotion { note(plan, in: stored) }
-    let pps = plan.parameterSet ?? pps
-    var hasImplicitWeights = false
-    if plan.isBidirectional {
-      identifyReferences(plan)
-      temporalDirect.set(plan, UnsafePointer(references))
-      hasImplicitWeights = pps.weightedBipredIDC == 2 && implicitWeights.set(plan, UnsafePointer(references))
-    }
-    let context = PictureContext(
-      plan, source: source, planes: picture, syntax: syntax, history: history,
-      tools: plan.moves.isScreen ? screenTools : tools, hasImplicitWeights: hasImplicitWeights, holds: holds)
-    for i in 0..<threads {
-      coders[i].picture = context
-      coders[i].directCosts = DirectCosts()
-    }
-    return (syntax, holds)
-  }
-
-  /// Stores the order counts of the picture's references, for B pictures that take it as colocated
-  /// picture.
-  private func note(_ plan: PicturePlan, in stored: StoredMotion) {
-    for i in 0..<plan.referenceCount { stored.orderCounts[i] = references[i].orderCount }
-    for i in 0..<plan.referenceCountL1 {
-      stored.orderCounts[ReferencePlanes.list1 + i] = references[ReferencePlanes.list1 + i].orderCount
-    }
-  }
-
-  /// Finds the references that are the same picture.
-  private func identifyReferences(_ plan: PicturePlan) {
-    let end = ReferencePlanes.list1 + plan.referenceCountL1
-    func isUsed(_ i: Int) -> Bool { i < plan.referenceCount || i >= ReferencePlanes.list1 }
-    for i in 0..<end where isUsed(i) {
-      var first = 0
-      while !isUsed(first) || references[first].luma != references[i].luma { first += 1 }
-      pictureIdentities[i] = Int8(first)
-    }
-  }
-
-  /// The job of a picture.
-  /// - Parameters:
-  ///   - plan: what was decided for the picture.
-  ///   - picture: gets the reconstruction.
-  ///   - syntax: the arrays that its macroblocks are stored in.
-  ///   - holds: the number of the reference picture that the memory of `picture` still holds; 0:
-  ///     none.
-  ///   - writer: the entropy coder.
-  ///   - output: gets the slices.
-  private func job<Writer: EntropyCoder>(
-    _ plan: PicturePlan, _ picture: PicturePlanes, _ syntax: PictureSyntax, _ holds: UInt64,
-    _ writer: UnsafeMutablePointer<Writer>, _ output: UnsafeMutablePointer<AccessUnit>
-  ) -> PictureJob<Writer> {
-    let kernels = UnsafePointer(kernels)
-    return PictureJob(
-      plan: plan, geometry: geometry, configuration: configuration, sps: sps,
-      pps: plan.parameterSet ?? pps, syntax: syntax,
-      deblocking: DeblockingFilter(
-        k: kernels, geometry: geometry, picture: picture, syntax: syntax, codedBlocks: codedBlocks,
-        offsetA: configuration.deblockingAlphaOffset * 2, offsetB: configuration.deblockingBetaOffset * 2,
-        withinSlices: false,
-        pictureIdentities: plan.isBidirectional ? UnsafePointer(pictureIdentities) : nil),
-      referenceRows: ReferenceRows(
-        k: kernels, geometry: geometry, picture: picture, scratch: halfSampleScratch, syntax: syntax,
-        reference: plan.referenceCount > 0 && !plan.isWeighted && !plan.isBidirectional
-          ? references[0] : nil,
-        still: still, number: lastNumber, holds: holds),
-      storedMotion: plan.isReference ? picture.storedMotion : nil,
-      qpOffsets: qpOffsets, payload: payload, payloadCapacity: payloadCapacity, writer: writer,
-      output: output, leading: (output.pointee.units.count, output.pointee.count),
-      statistics: statisticsMemory, rowQP: rowQP, rowBits: rowBits, pcm: pcm,
-      estimatesSamples: estimatesSamples)
-  }
-
-  /// Runs a job with all threads or, where `alone`, with one.
-  private func run<Writer: EntropyCoder>(
-    _ job: PictureJob<Writer>, _ alone: Bool, _ shareable: (PictureJob<Writer>) -> SharedJob.Job
-  ) {
-    if !alone, let shared, let workers {
-      shared.progress.reset()
-      shared.job = shareable(job)
-      workers.run()
-      job.finishRows(shared.progress, shared.ring)
-      shared.job = .none
-    } else {
-      job.run(coders)
-    }
-  }
-}
-
-extension SourcePlanes {
-  /// The planes of a caller's picture.
-  init(_ picture: SourcePicture) {
-    luma = picture.luma
-    lumaStride = picture.lumaBytesPerRow
-    switch picture.chroma {
-    case .interleaved(let base, let bytesPerRow):
-      chroma = base
-      chromaStride = bytesPerRow
-      cr = nil
-      crStride = 0
-    case .planar(let cb, let cbBytesPerRow, let crPlane, let crBytesPerRow):
-      chroma = cb
-      chromaStride = cbBytesPerRow
-      cr = crPlane
-      crStride = crBytesPerRow
-    }
-  }
-}
-
-extension PicturePlanes {
-  /// A placeholder before there is a picture; nothing is read through its pointers.
-  init(placeholder: UnsafeMutableRawPointer) {
-    let p = placeholder.assumingMemoryBound(to: UInt8.self)
-    luma = p
-    b = p
-    h = p
-    j = p
-    chroma = p
-    number = placeholder.assumingMemoryBound(to: UInt64.self)
-    orderCount = placeholder.assumingMemoryBound(to: Int32.self)
-    storedMotion = nil
-  }
-}
-
-extension PictureCoder {
-  /// The number of reference pictures that the effort searches for each macroblock.
-  var referencesSearched: Int { tools.motion.references }
-
-  /// The mean squared error of the reconstruction against the source, over the visible part of the
-  /// picture.
-  /// - Parameters:
-  ///   - source: the source picture.
-  ///   - picture: its reconstruction.
-  /// - Returns: squared differences of sample values, per sample of each component.
-  func squaredError(_ source: SourcePicture, _ picture: PicturePlanes) -> (
-    luma: Double, cb: Double, cr: Double
-  ) {
-    let width = configuration.shownWidth
-    let height = configuration.shownHeight
-    var luma: UInt64 = 0
-    for y in 0..<height {
-      luma += kernels.pointee.ssdRow(
-        source.luma + y * source.lumaBytesPerRow, picture.luma + y * geometry.stride, Int32(width))
-    }
-    var cb: UInt64 = 0
-    var cr: UInt64 = 0
-    for y in 0..<(height / 2) {
-      let row = picture.chroma + y * geometry.stride
-      for x in 0..<(width / 2) {
-        let (u, v): (UInt8, UInt8)
-        switch source.chroma {
-        case .interleaved(let base, let stride):
-          (u, v) = (base[y * stride + 2 * x], base[y * stride + 2 * x + 1])
-        case .planar(let cbPlane, let cbStride, let crPlane, let crStride):
-          (u, v) = (cbPlane[y * cbStride + x], crPlane[y * crStride + x])
-        }
-        let du = Int(u) - Int(row[2 * x])
-        let dv = Int(v) - Int(row[2 * x + 1])
-        cb += UInt64(du * du)
-        cr += UInt64(dv * dv)
-      }
-    }
-    let chromaCount = Double(width / 2 * (height / 2))
-    return (Double(luma) / Double(width * height), Double(cb) / chromaCount, Double(cr) / chromaCount)
   }
 }

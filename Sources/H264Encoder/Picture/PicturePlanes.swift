@@ -71,3 +71,18 @@ extension PictureSyntax {
     motionDifferenceL1 = memory.allocate(MotionVector.self, count: count * 16)
   }
 }
+
+extension PicturePlanes {
+  /// A placeholder before there is a picture; nothing is read through its pointers.
+  init(placeholder: UnsafeMutableRawPointer) {
+    let p = placeholder.assumingMemoryBound(to: UInt8.self)
+    luma = p
+    b = p
+    h = p
+    j = p
+    chroma = p
+    number = placeholder.assumingMemoryBound(to: UInt64.self)
+    orderCount = placeholder.assumingMemoryBound(to: Int32.self)
+    storedMotion = nil
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import CH264Kernels
+
+/// What is known of a picture after it has been coded.
+extension PictureCoder {
+  /// Fills in the facts about a picture that was coded.
+  /// - Parameters:
+  ///   - facts: gets the facts.
+  ///   - plan: the plan of the picture.
+  ///   - references: the number of pictures that it refers to.
+  ///   - statistics: its statistics; nil: those of the last picture.
+  func describe(
+    _ facts: inout H264FrameFacts, _ plan: PicturePlan, references: Int, statistics: PictureStatistics? = nil
+  ) {
+    let s = statistics ?? self.statistics
+    let count = Double(geometry.macroblockCount)
+    facts.isKeyFrame = plan.isKeyFrame
+    facts.isOpenGOP = plan.isOpenKeyFrame
+    facts.isReference = plan.isReference
+    facts.averageQP = s.qpCount > 0 ? Double(s.qpSum) / Double(s.qpCount) : Double(plan.qp)
+    facts.lowestQP = min(s.lowestQP, s.highestQP)
+    facts.highestQP = s.highestQP
+    facts.intraShare = Double(s.intra) / count
+    facts.skipShare = Double(s.skipped) / count
+    facts.referenceCount = references
+  }
+
+  /// The number of reference pictures that the effort searches for each macroblock.
+  var referencesSearched: Int { tools.motion.references }
+
+  /// The mean squared error of the reconstruction against the source, over the visible part of the
+  /// picture.
+  /// - Parameters:
+  ///   - source: the source picture.
+  ///   - picture: its reconstruction.
+  /// - Returns: squared differences of sample values, per sample of each component.
+  func squaredError(_ source: SourcePicture, _ picture: PicturePlanes) -> (
+    luma: Double, cb: Double, cr: Double
+  ) {
+    let width = configuration.shownWidth
+    let height = configuration.shownHeight
+    var luma: UInt64 = 0
+    for y in 0..<height {
+      luma += kernels.pointee.ssdRow(
+        source.luma + y * source.lumaBytesPerRow, picture.luma + y * geometry.stride, Int32(width))
+    }
+    var cb: UInt64 = 0
+    var cr: UInt64 = 0
+    for y in 0..<(height / 2) {
+      let row = picture.chroma + y * geometry.stride
+      for x in 0..<(width / 2) {
+        let (u, v): (UInt8, UInt8)
+        switch source.chroma {
+        case .interleaved(let base, let stride):
+          (u, v) = (base[y * stride + 2 * x], base[y * stride + 2 * x + 1])
+        case .planar(let cbPlane, let cbStride, let crPlane, let crStride):
+          (u, v) = (cbPlane[y * cbStride + x], crPlane[y * crStride + x])
+        }
+        let du = Int(u) - Int(row[2 * x])
+        let dv = Int(v) - Int(row[2 * x + 1])
+        cb += UInt64(du * du)
+        cr += UInt64(dv * dv)
+      }
+    }
+    let chromaCount = Double(width / 2 * (height / 2))
+    return (Double(luma) / Double(width * height), Double(cb) / chromaCount, Double(cr) / chromaCount)
+  }
+}
