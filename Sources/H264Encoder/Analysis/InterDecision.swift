@@ -256,56 +256,6 @@ extension MacroblockCoder {
   /// neighbours are.
   var triesSmallIntra: Bool { picture.tools.intra.smallNeighbours == 0 }
 
-  /// Estimates the bits of a reference index of a P picture; 0 where there is one reference
-  /// picture.
-  mutating func referenceBits(_ r: Int) -> Int32 {
-    picture.referenceCount < 2 ? 0 : r == 0 ? 1 : Int32(2 &* r &+ 1)
-  }
-
-  /// Estimates the bits of mb_type, coded_block_pattern and mvd.
-  ///
-  /// - Parameter type: the macroblock type.
-  /// - Returns: sixteenths of a bit.
-  mutating func headerBits(_ type: UInt8) -> Int {
-    let d = picture.syntax.motionDifference + m &* 16
-    @inline(__always) func bits(_ i: Int) -> Int {
-      Int(stream.motionBits[Int(d[i].x)]) &+ Int(stream.motionBits[Int(d[i].y)])
-    }
-    switch type {
-    case MacroblockType.inter16x16: return 48 &+ bits(0)
-    case MacroblockType.inter16x8: return 80 &+ bits(0) &+ bits(8)
-    case MacroblockType.inter8x16: return 80 &+ bits(0) &+ bits(2)
-    default: return 112 &+ bits(0) &+ bits(2) &+ bits(8) &+ bits(10)
-    }
-  }
-
-  /// Estimates the bits of the chroma levels.
-  ///
-  /// - Parameter pattern: the chroma part of coded_block_pattern, 0 to 2.
-  /// - Returns: sixteenths of a bit.
-  mutating func chromaBits(_ pattern: UInt8) -> Int {
-    if pattern == 0 { return 0 }
-    var bits = 16
-    let info = picture.syntax.info + m
-    for c in 0..<2 where info.pointee.codedDC & UInt8(2 << c) != 0 {
-      let list = levels + (LevelLayout.chromaDC &+ c &* 4)
-      for i in 0..<4 where list[i] != 0 {
-        bits &+= 30 &+ Int(ovt_level_size_bits(Int32(list[i].magnitude)))
-      }
-    }
-    if pattern < 2 { return bits }
-    let nonZero = picture.syntax.nonZero + (m &* 24 &+ 16)
-    for i in 0..<8 {
-      if nonZero[i] == 0 {
-        bits &+= 6
-        continue
-      }
-      let list = levels + (LevelLayout.chromaAC &+ i &* 16)
-      bits &+= Int(ovt_level_bits(list, UInt64(ovt_nonzero_levels16(list)), 0))
-    }
-    return bits
-  }
-
   /// Stores the macroblock as P_Skip.
   ///
   /// - Parameter v: its vector.
@@ -343,60 +293,5 @@ extension MacroblockCoder {
       sourceChroma, reconstructionChroma, stride, q.pointee.multiplier4x4, q.pointee.biasInter4x4,
       q.pointee.multiplierDC,
       q.pointee.biasDCInter) != 0
-  }
-
-  /// Gathers the start vectors of a 16x16 search: the predicted vector, the zero vector, the
-  /// neighbours' vectors, those of detected scrolls, moves and camera motion, and those of this
-  /// macroblock and the ones at its right and below in the previous picture.
-  ///
-  /// - Parameters:
-  ///   - starts: receives the vectors.
-  ///   - p: the predicted vector.
-  ///   - r: the reference index.
-  /// - Returns: the number of vectors.
-  private mutating func gatherCandidates(
-    _ starts: UnsafeMutablePointer<MotionVector>, _ p: MotionVector, reference r: Int
-  ) -> Int {
-    starts[0] = p
-    starts[1] = .zero
-    var n = 2
-    @inline(__always) func add(_ slot: Int) {
-      if gridReference[slot] >= 0 {
-        starts[n] = gridMotion[slot]
-        n &+= 1
-      }
-    }
-    add(1)
-    add(3)
-    add(4)
-    if picture.scroll != .zero {
-      starts[n] = picture.scroll
-      n &+= 1
-    }
-    if r == 0 {
-      for i in 0..<picture.moves.count {
-        starts[n] = MotionVector(picture.moves[i])
-        n &+= 1
-      }
-    }
-    if r == 0 && picture.camera.isKnown {
-      starts[n] = MotionVector(picture.camera.vector(mbX, mbY))
-      starts[n &+ 1] = MotionVector(picture.camera.seen(m))
-      n &+= 2
-    }
-    if picture.hasTemporalMotion {
-      let motion = picture.previous.motion
-      starts[n] = motion[m &* 4]
-      n &+= 1
-      if mbX &+ 1 < stream.geometry.widthInMbs {
-        starts[n] = motion[(m &+ 1) &* 4]
-        n &+= 1
-      }
-      if mbY &+ 1 < stream.geometry.heightInMbs {
-        starts[n] = motion[(m &+ stream.geometry.widthInMbs) &* 4]
-        n &+= 1
-      }
-    }
-    return n
   }
 }

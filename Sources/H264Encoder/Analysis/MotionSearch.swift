@@ -32,6 +32,60 @@ extension MacroblockCoder {
       Int16(truncatingIfNeeded: min(max(Int(v.y), minY), maxY)))
   }
 
+  /// Gathers the start vectors of a 16x16 search: the predicted vector, the zero vector, the
+  /// neighbours' vectors, those of detected scrolls, moves and camera motion, and those of this
+  /// macroblock and the ones at its right and below in the previous picture.
+  ///
+  /// - Parameters:
+  ///   - starts: receives the vectors.
+  ///   - p: the predicted vector.
+  ///   - r: the reference index.
+  /// - Returns: the number of vectors.
+  mutating func gatherCandidates(
+    _ starts: UnsafeMutablePointer<MotionVector>, _ p: MotionVector, reference r: Int
+  ) -> Int {
+    starts[0] = p
+    starts[1] = .zero
+    var n = 2
+    @inline(__always) func add(_ slot: Int) {
+      if gridReference[slot] >= 0 {
+        starts[n] = gridMotion[slot]
+        n &+= 1
+      }
+    }
+    add(1)
+    add(3)
+    add(4)
+    if picture.scroll != .zero {
+      starts[n] = picture.scroll
+      n &+= 1
+    }
+    if r == 0 {
+      for i in 0..<picture.moves.count {
+        starts[n] = MotionVector(picture.moves[i])
+        n &+= 1
+      }
+    }
+    if r == 0 && picture.camera.isKnown {
+      starts[n] = MotionVector(picture.camera.vector(mbX, mbY))
+      starts[n &+ 1] = MotionVector(picture.camera.seen(m))
+      n &+= 2
+    }
+    if picture.hasTemporalMotion {
+      let motion = picture.previous.motion
+      starts[n] = motion[m &* 4]
+      n &+= 1
+      if mbX &+ 1 < stream.geometry.widthInMbs {
+        starts[n] = motion[(m &+ 1) &* 4]
+        n &+= 1
+      }
+      if mbY &+ 1 < stream.geometry.heightInMbs {
+        starts[n] = motion[(m &+ stream.geometry.widthInMbs) &* 4]
+        n &+= 1
+      }
+    }
+    return n
+  }
   /// Searches for the best vector of a block.
   ///
   /// - Parameters:
