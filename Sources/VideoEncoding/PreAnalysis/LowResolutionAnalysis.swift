@@ -226,8 +226,8 @@ package struct LowResolutionAnalysis {
     return found.cost
   }
 
-  /// Searches for the full-sample vector with the least cost: the SAD and the bits of the vector, or
-  /// the SAD alone where the zero vector is taken without a search.
+  /// Searches for the full-sample vector with the least cost: the SAD and the bits of the vector,
+  /// or the SAD alone where the zero vector is taken without a search.
   ///
   /// The parameters are those of `interCost`.
   @inline(__always) private func searchFullSamples(
@@ -257,8 +257,8 @@ package struct LowResolutionAnalysis {
     return best
   }
 
-  /// Compares six of the eight half-sample positions around a full-sample vector, each an average of
-  /// two full samples, by SATD and the bits of the vector.
+  /// Compares six of the eight half-sample positions around a full-sample vector, each an average
+  /// of two full samples, by SATD and the bits of the vector.
   /// - Parameters:
   ///   - x: the column of the macroblock.
   ///   - y: its row.
