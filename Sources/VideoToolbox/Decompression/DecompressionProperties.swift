@@ -23,50 +23,61 @@ enum DecompressionProperties {
   static let table: [Row] = poolRows + progressRows + behaviourRows + formatRows
 
   private static let poolRows = [
-    Row(kVTDecompressionPropertyKey_PixelBufferPool, .other, "The pool that output buffers come from.").with {
+    Row(
+      kVTDecompressionPropertyKey_PixelBufferPool, .other, "The pool from which output buffers are allocated."
+    ).with {
       $0.read = { state in state.pipeline.facts { output, _ in output.pool } }
     },
     Row(
       kVTDecompressionPropertyKey_PixelBufferPoolIsShared, .boolean,
-      "Whether frames are decoded straight into the pool's buffers."
+      "Whether frames are decoded directly into the pool's buffers."
     ).with { $0.read = { state in NSNumber(value: state.pipeline.facts { output, _ in output.isDirect }) } },
     Row(
       kVTDecompressionPropertyKey_OutputPoolRequestedMinimumBufferCount, .integer(0...1024),
-      "The least number of buffers that the pool keeps."
+      "The least number of buffers that the pool keeps, 0 to 1024. Default: 0."
     ).with { $0.defaultValue = .number(0) },
   ]
 
   private static let progressRows = [
     Row(
       kVTDecompressionPropertyKey_NumberOfFramesBeingDecoded, .integer(0...Int(Int32.max)),
-      "Frames that were handed over and not yet given back."
+      "The number of frames that were passed to the session and have not been output."
     ).with { $0.read = { NSNumber(value: $0.pipeline.framesUnderWay.count) } },
     Row(
       kVTDecompressionPropertyKey_MinOutputPresentationTimeStampOfFramesBeingDecoded, .other,
-      "The least of their time stamps."
+      "The smallest presentation time stamp of the frames that are being decoded."
     ).with { $0.read = { time($0.pipeline.framesUnderWay.min()) } },
     Row(
       kVTDecompressionPropertyKey_MaxOutputPresentationTimeStampOfFramesBeingDecoded, .other,
-      "The greatest of their time stamps."
+      "The greatest presentation time stamp of the frames that are being decoded."
     ).with { $0.read = { time($0.pipeline.framesUnderWay.max()) } },
     Row(
       kVTDecompressionPropertyKey_ContentHasInterframeDependencies, .boolean,
-      "Whether frames depend on others."
+      "Whether frames depend on other frames."
     ).with { $0.read = { NSNumber(value: $0.format.hasInterframeDependencies) } },
   ]
 
   private static let behaviourRows = [
-    Row(kVTDecompressionPropertyKey_RealTime, .boolean, "Whether a frame counts more than throughput.").with {
+    Row(
+      kVTDecompressionPropertyKey_RealTime, .boolean,
+      "True prefers a low delay of each frame to a high throughput. Default: true."
+    ).with {
       $0.defaultValue = .boolean(true)
     },
-    Row(kVTDecompressionPropertyKey_MaximizePowerEfficiency, .boolean, "Whether one thread is to decode.")
-      .with {
-        $0.defaultValue = .boolean(false)
-      },
+    Row(
+      kVTDecompressionPropertyKey_MaximizePowerEfficiency, .boolean,
+      "True makes the decoder use one thread. Default: false."
+    )
+    .with {
+      $0.defaultValue = .boolean(false)
+    },
     Row(
       kVTDecompressionPropertyKey_ThreadCount, .integer(0...64),
-      "Threads for the decoder; 0 leaves the choice to it. Holds from the next key frame on. H.264 and HEVC that are decoded "
-        + "at once, or in real time, have one."
+      """
+      The number of the decoder's threads, 0 to 64, from the next key frame on. H.264 and HEVC \
+      that are decoded synchronously or in real time use one thread. Default: 0, the decoder \
+      decides.
+      """
     ).with { $0.defaultValue = .number(0) },
     Row(
       kVTDecompressionPropertyKey_FieldMode,
@@ -75,12 +86,16 @@ enum DecompressionProperties {
           kVTDecompressionProperty_FieldMode_BothFields, kVTDecompressionProperty_FieldMode_TopFieldOnly,
           kVTDecompressionProperty_FieldMode_BottomFieldOnly, kVTDecompressionProperty_FieldMode_SingleField,
           kVTDecompressionProperty_FieldMode_DeinterlaceFields,
-        ].map { $0 as String }), "What to do with interlaced frames."
+        ].map { $0 as String }),
+      """
+      Which fields of interlaced frames are output, or whether they are deinterlaced. Default: \
+      both fields.
+      """
     ).with { $0.defaultValue = .text(kVTDecompressionProperty_FieldMode_BothFields as String) },
     Row(
       kVTDecompressionPropertyKey_DeinterlaceMode,
       .enumeration([kVTDecompressionProperty_DeinterlaceMode_VerticalFilter as String]),
-      "How two fields are made into a frame."
+      "How two fields are deinterlaced. Default: a vertical filter."
     ).with { $0.defaultValue = .text(kVTDecompressionProperty_DeinterlaceMode_VerticalFilter as String) },
     Row(
       kVTDecompressionPropertyKey_ReducedResolutionDecode,
@@ -88,7 +103,7 @@ enum DecompressionProperties {
         required: [
           kVTDecompressionResolutionKey_Width as String, kVTDecompressionResolutionKey_Height as String,
         ],
-        optional: []), "A smaller size for the output."
+        optional: []), "A smaller size of the output in samples: Width and Height, each 1 to 65536."
     ).with { row in
       row.check = { value in
         value.dictionary?.values.allSatisfy { $0 >= 1 && $0 <= 65536 && $0 == $0.rounded() } ?? false
@@ -102,18 +117,19 @@ enum DecompressionProperties {
           kVTDecompressionProperty_OnlyTheseFrames_NonDroppableFrames,
           kVTDecompressionProperty_OnlyTheseFrames_IFrames,
           kVTDecompressionProperty_OnlyTheseFrames_KeyFrames,
-        ].map { $0 as String }), "Which frames to decode."
+        ].map { $0 as String }), "Which frames are decoded. Default: all."
     ).with { $0.defaultValue = .text(kVTDecompressionProperty_OnlyTheseFrames_AllFrames as String) },
     Row(
-      kVTDecompressionProperty_TemporalLevelLimit, .integer(0...6), "The highest temporal level to decode."
+      kVTDecompressionProperty_TemporalLevelLimit, .integer(0...6),
+      "The highest temporal level that is decoded, 0 to 6. No limit if not set."
     ).with { $0.isOffered = { StreamFormat.isHEVC($0.format.codec) } },
     Row(
       kVTDecompressionPropertyKey_AllowBitstreamToChangeFrameDimensions, .boolean,
-      "Whether frames may have other dimensions than the format description says."
+      "Whether frames may have other dimensions than the format description. Default: false."
     ).with { $0.defaultValue = .boolean(false) },
     Row(
       kVTDecompressionPropertyKey_PixelTransferProperties, .other,
-      "Properties for the conversion of decoded frames to what the client asked for."
+      "How decoded frames are converted to the requested output, as properties of a pixel transfer session."
     ).with { row in
       row.accepts = { ($0 as? NSDictionary).map { PixelTransferProperties.settings($0) != nil } ?? false }
     },
@@ -122,18 +138,19 @@ enum DecompressionProperties {
   private static let formatRows = [
     Row(
       kVTDecompressionPropertyKey_SupportedPixelFormatsOrderedByQuality, .other,
-      "Pixel formats for the output, the most faithful first."
+      "The pixel formats of the output in descending order of fidelity."
     ).with { $0.read = { $0.pixelFormats } },
     Row(
       kVTDecompressionPropertyKey_SupportedPixelFormatsOrderedByPerformance, .other,
-      "Pixel formats for the output, the fastest first."
+      "The pixel formats of the output in descending order of speed."
     ).with { $0.read = { $0.pixelFormats } },
     Row(
       kVTDecompressionPropertyKey_PixelFormatsWithReducedResolutionSupport, .other,
-      "Pixel formats for the output at a reduced resolution."
+      "The pixel formats of the output that are available at a reduced resolution."
     ).with { $0.read = { $0.pixelFormats } },
     Row(
-      kVTDecompressionPropertyKey_UsingHardwareAcceleratedVideoDecoder, .boolean, "Whether hardware decodes."
+      kVTDecompressionPropertyKey_UsingHardwareAcceleratedVideoDecoder, .boolean,
+      "Whether the decoder is hardware."
     ).with { $0.read = { NSNumber(value: $0.decoder.isHardwareAccelerated) } },
     Row(
       kVTDecompressionPropertyKey_UsingGPURegistryID, .other,

@@ -22,13 +22,15 @@ public final class VTPixelRotationSession: PropertySession, CFRuntimeObject, @un
       kVTPixelRotationPropertyKey_Rotation,
       .enumeration(
         [kVTRotation_0, kVTRotation_CW90, kVTRotation_180, kVTRotation_CCW90].map { $0 as String }),
-      "How far to turn."
+      "The rotation. Default: none."
     ).with { $0.defaultValue = .text(kVTRotation_0 as String) },
     SessionProperty(
-      kVTPixelRotationPropertyKey_FlipHorizontalOrientation, .boolean, "Whether to swap left and right."
+      kVTPixelRotationPropertyKey_FlipHorizontalOrientation, .boolean,
+      "Whether left and right are exchanged. Default: false."
     ).with { $0.defaultValue = .boolean(false) },
     SessionProperty(
-      kVTPixelRotationPropertyKey_FlipVerticalOrientation, .boolean, "Whether to swap top and bottom."
+      kVTPixelRotationPropertyKey_FlipVerticalOrientation, .boolean,
+      "Whether top and bottom are exchanged. Default: false."
     ).with { $0.defaultValue = .boolean(false) },
   ]
 

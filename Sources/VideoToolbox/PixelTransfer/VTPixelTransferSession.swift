@@ -82,7 +82,7 @@ enum PixelTransferProperties {
       .enumeration([
         kVTScalingMode_Normal as String, kVTScalingMode_CropSourceToCleanAperture as String,
         kVTScalingMode_Letterbox as String, kVTScalingMode_Trim as String,
-      ]), "How the source fits into the destination."
+      ]), "How the source is fitted into the destination. Default: Normal, which stretches it."
     ).with { $0.defaultValue = .text(kVTScalingMode_Normal as String) },
     Row(
       kVTPixelTransferPropertyKey_DestinationCleanAperture,
@@ -91,29 +91,32 @@ enum PixelTransferProperties {
           kCVImageBufferCleanApertureWidthKey as String, kCVImageBufferCleanApertureHeightKey as String,
           kCVImageBufferCleanApertureHorizontalOffsetKey as String,
           kCVImageBufferCleanApertureVerticalOffsetKey as String,
-        ], optional: []), "The part of the destination that is to be seen."),
+        ], optional: []), "The clean aperture of the destination, which is the part to display."),
     Row(
       kVTPixelTransferPropertyKey_DestinationPixelAspectRatio,
       .dictionary(
         required: [
           kCVImageBufferPixelAspectRatioHorizontalSpacingKey as String,
           kCVImageBufferPixelAspectRatioVerticalSpacingKey as String,
-        ], optional: []), "The shape of the destination's pixels."),
+        ], optional: []), "The sample aspect ratio of the destination."),
     Row(
       kVTPixelTransferPropertyKey_DownsamplingMode,
       .enumeration([kVTDownsamplingMode_Decimate as String, kVTDownsamplingMode_Average as String]),
-      "How chroma gets fewer samples in a picture that keeps its size; the average also makes pictures smaller. Otherwise a "
-        + "cubic filter is used."),
+      """
+      How chroma is subsampled in a picture that keeps its size; Average is also used to reduce \
+      the size. A cubic filter is used if not set.
+      """),
     Row(
       kVTPixelTransferPropertyKey_DestinationColorPrimaries, .enumeration(primaries),
-      "The colour primaries to convert to."),
+      "The colour primaries of the destination."),
     Row(
       kVTPixelTransferPropertyKey_DestinationTransferFunction, .enumeration(transferFunctions),
-      "The transfer function to convert to."),
+      "The transfer function of the destination."),
     Row(
       kVTPixelTransferPropertyKey_DestinationYCbCrMatrix, .enumeration(matrices),
-      "The matrix to convert to, for YCbCr destinations."),
-    Row(kVTPixelTransferPropertyKey_RealTime, .boolean, "Whether speed matters more than quality.").with {
+      "The matrix of a YCbCr destination."),
+    Row(kVTPixelTransferPropertyKey_RealTime, .boolean, "True prefers speed to quality. Default: false.").with
+    {
       $0.defaultValue = .boolean(false)
     },
   ]

@@ -8,7 +8,8 @@ extension CompressionProperty {
   static let ownRows: [CompressionProperty] = [
     CompressionProperty(
       key: kOVTCompressionPropertyKey_Effort as String, type: .integer(0...9), change: .nextKeyFrame,
-      documentation: "How hard the encoder works, from 0 (fastest) to 9 (best).", feature: .effort,
+      documentation: "The encoder's effort, from 0 (fastest) to 9 (best). The encoder decides if not set.",
+      feature: .effort,
       apply: { value, draft in
         draft.configuration.speed.effort = value.integer
         return true
@@ -16,7 +17,11 @@ extension CompressionProperty {
     CompressionProperty(
       key: kOVTCompressionPropertyKey_MaximumQueueDelay as String, type: .number(0.02...10),
       change: .nextFrame,
-      documentation: "Seconds that a frame may wait at most before a line of the average bit rate.",
+      documentation: """
+        The longest time in seconds that a frame may take to be sent over a link of the average \
+        bit rate, from its capture to its last bit. Default: 0.3 in the low-latency mode, no limit \
+        otherwise.
+        """,
       // The other sessions look ahead, and are bound by it only where it is set.
       feature: .queueDelayLimit, defaultForEncoder: { $0.isLowLatency ? .number(0.3) : nil },
       apply: { value, draft in
@@ -25,7 +30,10 @@ extension CompressionProperty {
       }),
     CompressionProperty(
       key: kOVTCompressionPropertyKey_AllowsPartialPasses as String, type: .boolean, change: .beforeFrames,
-      documentation: "True lets passes after the second be over parts of the movie, by their decode times.",
+      documentation: """
+        True permits that the passes after the second cover only parts of the movie, as ranges of \
+        decode times. Default: false.
+        """,
       feature: .partialPasses, defaultValue: .boolean(false),
       apply: { value, draft in
         draft.allowsPartialPasses = value.boolean ?? false
@@ -33,7 +41,8 @@ extension CompressionProperty {
       }),
     CompressionProperty(
       key: kOVTCompressionPropertyKey_MakesPassesOnDemand as String, type: .boolean, change: .beforeFrames,
-      documentation: "True ends an encoding in passes with the first that no other would better.",
+      documentation:
+        "True ends multi-pass encoding with the first pass that another pass would not improve. Default: false.",
       feature: .passesOnDemand, defaultValue: .boolean(false),
       apply: { value, draft in
         draft.makesPassesOnDemand = value.boolean ?? false
@@ -42,7 +51,10 @@ extension CompressionProperty {
     CompressionProperty(
       key: kOVTCompressionPropertyKey_WritesBufferTiming as String, type: .boolean, change: .nextKeyFrame,
       documentation:
-        "True has the stream say what its decoder's buffer is, and each frame when it is taken out.",
+        """
+        True writes HRD parameters into the stream, and SEI messages with the time at which each \
+        frame is removed from the decoder's buffer. Default: false.
+        """,
       feature: .bufferTiming, defaultValue: .boolean(false),
       apply: { value, draft in
         draft.configuration.rate.writesBufferTiming = value.boolean ?? false
@@ -51,7 +63,7 @@ extension CompressionProperty {
     CompressionProperty(
       key: kOVTCompressionPropertyKey_AllowsSeveralPictureParameterSets as String, type: .boolean,
       change: .beforeFrames,
-      documentation: "True lets a stream have more than one picture parameter set.",
+      documentation: "True permits more than one picture parameter set in a stream. Default: false.",
       feature: .severalPictureSets, defaultValue: .boolean(false),
       apply: { value, draft in
         draft.configuration.allowsSeveralPictureSets = value.boolean ?? false
@@ -60,7 +72,8 @@ extension CompressionProperty {
     CompressionProperty(
       key: kOVTCompressionPropertyKey_IntraRefreshFrameCount as String, type: .integer(0...1000),
       change: .nextKeyFrame,
-      documentation: "Frames in which intra macroblocks pass over the picture; 0 is none.",
+      documentation:
+        "The number of frames in which an intra refresh passes over the picture. Default: 0, no intra refresh.",
       feature: .intraRefresh, defaultValue: .number(0),
       apply: { value, draft in
         draft.lowLatency.intraRefreshPeriod = value.integer ?? 0
@@ -69,7 +82,8 @@ extension CompressionProperty {
     CompressionProperty(
       key: kOVTCompressionPropertyKey_WritesTemporalLayerPrefix as String, type: .boolean,
       change: .nextKeyFrame,
-      documentation: "True tells each frame's temporal layer in a NAL unit before each slice.",
+      documentation:
+        "True writes a prefix NAL unit with the temporal layer before each slice. Default: false.",
       feature: .layerPrefix, defaultValue: .boolean(false),
       apply: { value, draft in
         draft.lowLatency.writesLayerPrefix = value.boolean ?? false

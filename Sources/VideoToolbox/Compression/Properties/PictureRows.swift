@@ -10,7 +10,8 @@ extension CompressionProperty {
     CompressionProperty(
       key: kVTCompressionPropertyKey_ColorPrimaries as String,
       type: .enumeration(PixelTransferProperties.primaries), change: .nextKeyFrame,
-      documentation: "Colour primaries. Those of the first source buffer if not set.",
+      documentation:
+        "The colour primaries that the stream signals. Default: those of the first source buffer.",
       apply: { value, draft in
         draft.colorPrimaries = value.text.flatMap { ColorNames.code($0, in: .primaries) }
         return true
@@ -18,7 +19,8 @@ extension CompressionProperty {
     CompressionProperty(
       key: kVTCompressionPropertyKey_TransferFunction as String,
       type: .enumeration(PixelTransferProperties.transferFunctions), change: .nextKeyFrame,
-      documentation: "Transfer function. That of the first source buffer if not set.",
+      documentation:
+        "The transfer function that the stream signals. Default: that of the first source buffer.",
       apply: { value, draft in
         draft.transferFunction = value.text.flatMap { ColorNames.code($0, in: .transferFunctions) }
         return true
@@ -26,7 +28,8 @@ extension CompressionProperty {
     CompressionProperty(
       key: kVTCompressionPropertyKey_YCbCrMatrix as String,
       type: .enumeration(PixelTransferProperties.matrices), change: .nextKeyFrame,
-      documentation: "Conversion between RGB and Y'CbCr. That of the first source buffer if not set.",
+      documentation:
+        "The matrix between RGB and Y'CbCr that the stream signals. Default: that of the first source buffer.",
       apply: { value, draft in
         draft.matrix = value.text.flatMap { ColorNames.code($0, in: .matrices) }
         return true
@@ -35,7 +38,7 @@ extension CompressionProperty {
       key: kVTCompressionPropertyKey_PixelAspectRatio as String,
       type: .dictionary(required: ["HorizontalSpacing", "VerticalSpacing"], optional: []),
       change: .nextKeyFrame,
-      documentation: "The shape of a sample: HorizontalSpacing and VerticalSpacing.",
+      documentation: "The sample aspect ratio: HorizontalSpacing and VerticalSpacing, each 1 to 65535.",
       apply: { value, draft in
         guard let numbers = value.dictionary,
           let horizontal = numbers["HorizontalSpacing"].flatMap({ Int(exactly: $0) }),
@@ -49,7 +52,10 @@ extension CompressionProperty {
       key: kVTCompressionPropertyKey_CleanAperture as String,
       type: .dictionary(required: ["Width", "Height"], optional: ["HorizontalOffset", "VerticalOffset"]),
       change: .nextKeyFrame,
-      documentation: "The part of the picture to be seen: Width, Height, HorizontalOffset, VerticalOffset.",
+      documentation: """
+        The part of the picture to display, in samples: Width and Height, and the offsets of its \
+        centre, HorizontalOffset and VerticalOffset (default 0).
+        """,
       apply: { value, draft in
         guard let numbers = value.dictionary, let width = numbers["Width"], let height = numbers["Height"]
         else { return false }
@@ -64,7 +70,8 @@ extension CompressionProperty {
     CompressionProperty(
       key: kVTCompressionPropertyKey_MasteringDisplayColorVolume as String, type: .data(count: 24),
       change: .nextKeyFrame,
-      documentation: "24 bytes of the SEI message mastering display colour volume.", feature: .hdrMetadata,
+      documentation: "The payload of the SEI message on the mastering display colour volume, 24 bytes.",
+      feature: .hdrMetadata,
       apply: { value, draft in
         draft.masteringDisplay = value.data
         return true
@@ -72,7 +79,8 @@ extension CompressionProperty {
     CompressionProperty(
       key: kVTCompressionPropertyKey_ContentLightLevelInfo as String, type: .data(count: 4),
       change: .nextKeyFrame,
-      documentation: "4 bytes of the SEI message content light level information.", feature: .hdrMetadata,
+      documentation: "The payload of the SEI message on content light levels, 4 bytes.",
+      feature: .hdrMetadata,
       apply: { value, draft in
         draft.contentLightLevel = value.data
         return true
@@ -82,7 +90,10 @@ extension CompressionProperty {
       type: .enumeration([
         kVTHDRMetadataInsertionMode_None as String, kVTHDRMetadataInsertionMode_Auto as String,
       ]), change: .nextKeyFrame,
-      documentation: "Whether the two messages above are written into the stream.", feature: .hdrMetadata,
+      documentation: """
+        Whether the SEI messages of MasteringDisplayColorVolume and ContentLightLevelInfo are \
+        written into the stream. Default: Auto, which writes them.
+        """, feature: .hdrMetadata,
       defaultValue: .text(kVTHDRMetadataInsertionMode_Auto as String),
       apply: { value, draft in
         draft.insertsHDR = value.text != kVTHDRMetadataInsertionMode_None as String

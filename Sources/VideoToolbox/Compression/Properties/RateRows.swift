@@ -19,7 +19,8 @@ extension CompressionProperty {
   static let rateRows: [CompressionProperty] = [
     CompressionProperty(
       key: kVTCompressionPropertyKey_ExpectedFrameRate as String, type: .number(0...1000), change: .nextFrame,
-      documentation: "Frames a second that are expected. 0 is unknown. Time stamps rule where they differ.",
+      documentation:
+        "The expected frame rate in frames a second, a hint; the time stamps decide. Default: 0, not known.",
       defaultValue: .number(0),
       apply: { value, draft in
         guard let rate = value.number, rate > 0 else { return true }
@@ -30,7 +31,7 @@ extension CompressionProperty {
       }),
     CompressionProperty(
       key: average, type: bits, change: .nextFrame,
-      documentation: "Bits a second in the long run. 0 leaves the size to the quality.",
+      documentation: "The average bit rate in bits a second. Default: 0, the stream is encoded by Quality.",
       excludes: [constant, variable, vbvRate], defaultValue: .number(0),
       apply: { value, draft in
         draft.averageBitRate = value.integer ?? 0
@@ -39,7 +40,10 @@ extension CompressionProperty {
     CompressionProperty(
       key: limits, type: .numbers, change: .nextFrame,
       documentation:
-        "Bytes, seconds, and so on: hard limits for every window of so many seconds of decode time.",
+        """
+        Hard limits of the data rate: up to two pairs of a number of bytes and a duration in \
+        seconds. No window of that duration, in decode time, has more bytes. Default: none.
+        """,
       feature: .dataRateLimits, excludes: [constant, variable, vbvRate, vbvDuration, vbvDelay],
       defaultValue: .numbers([]),
       apply: { value, draft in
@@ -55,7 +59,7 @@ extension CompressionProperty {
       }),
     CompressionProperty(
       key: constant, type: positiveBits, change: .nextFrame,
-      documentation: "Bits a second, always: frames are filled up with filler data to hold the rate.",
+      documentation: "The constant bit rate in bits a second; filler data follows frames that are too small.",
       feature: .constantRate, excludes: [average, variable, limits, vbvRate],
       apply: { value, draft in
         draft.constantBitRate = value.integer
@@ -63,7 +67,8 @@ extension CompressionProperty {
       }),
     CompressionProperty(
       key: variable, type: positiveBits, change: .nextFrame,
-      documentation: "Bits a second in the long run, with the freedom that the buffer model leaves.",
+      documentation:
+        "The average bit rate in bits a second of a variable rate that is limited by the buffer model.",
       feature: .variableRate, excludes: [average, constant, limits],
       apply: { value, draft in
         draft.variableBitRate = value.integer
@@ -72,7 +77,7 @@ extension CompressionProperty {
     CompressionProperty(
       key: vbvRate, type: positiveBits, change: .nextFrame,
       documentation:
-        "Bits a second at which the buffer model fills, at most. Twice the variable rate if not set.",
+        "The highest bit rate in bits a second at which the buffer model fills. Default: twice VariableBitRate.",
       feature: .variableRate, excludes: [average, constant, limits],
       apply: { value, draft in
         draft.configuration.rate.maximumBitRate = value.integer
@@ -81,7 +86,10 @@ extension CompressionProperty {
     CompressionProperty(
       key: vbvDuration, type: .number(0.01...60), change: .nextFrame,
       documentation:
-        "Seconds that the buffer model holds. 2.5 for a variable, 0.5 for a constant rate if not set.",
+        """
+        The size of the buffer model in seconds, 0.01 to 60. Default: 2.5 for a variable rate, \
+        0.5 for a constant one.
+        """,
       feature: .variableRate, excludes: [limits],
       apply: { value, draft in
         draft.configuration.rate.bufferDuration = value.number
@@ -89,7 +97,8 @@ extension CompressionProperty {
       }),
     CompressionProperty(
       key: vbvDelay, type: .number(0...100), change: .nextKeyFrame,
-      documentation: "How full the buffer model is when the first frame is decoded, in percent.",
+      documentation:
+        "The fullness of the buffer model when the first frame is decoded, in percent. Default: 90.",
       feature: .variableRate, excludes: [limits], defaultValue: .number(90),
       apply: { value, draft in
         draft.configuration.rate.initialBufferFullness = value.number.map { $0 / 100 }
@@ -98,7 +107,10 @@ extension CompressionProperty {
     CompressionProperty(
       key: kVTCompressionPropertyKey_MoreFramesBeforeStart as String, type: .boolean, change: .beforeFrames,
       documentation:
-        "True where frames of another session are joined before: a buffer or a limit goes on from there.",
+        """
+        True if frames of another session are joined before the first frame, so that the buffer \
+        model and the data rate limits continue from there. Default: false.
+        """,
       feature: .joinedBuffers, defaultValue: .boolean(false),
       apply: { value, draft in
         draft.configuration.rate.hasFramesBefore = value.boolean ?? false
@@ -107,7 +119,10 @@ extension CompressionProperty {
     CompressionProperty(
       key: kVTCompressionPropertyKey_MoreFramesAfterEnd as String, type: .boolean, change: .beforeFrames,
       documentation:
-        "True where frames of another session are joined behind: the buffer is left as full as one begins.",
+        """
+        True if frames of another session are joined after the last frame, so that the buffer \
+        model ends with the fullness at which a session begins. Default: false.
+        """,
       feature: .joinedBuffers, defaultValue: .boolean(false),
       apply: { value, draft in
         draft.configuration.rate.hasFramesAfter = value.boolean ?? false
@@ -115,7 +130,7 @@ extension CompressionProperty {
       }),
     CompressionProperty(
       key: kVTCompressionPropertyKey_Quality as String, type: .number(0...1), change: .nextFrame,
-      documentation: "Quality to aim at when no bit rate is set: 0 is smallest, 1 is best.",
+      documentation: "The target quality if no bit rate is set, from 0 (smallest) to 1 (best). Default: 0.5.",
       feature: .quality, defaultValue: .number(0.5),
       apply: { value, draft in
         draft.quality = value.number ?? 0.5
@@ -126,7 +141,7 @@ extension CompressionProperty {
   static let quantizerRows: [CompressionProperty] = [
     CompressionProperty(
       key: kVTCompressionPropertyKey_MinAllowedFrameQP as String, type: .integer(0...51), change: .nextFrame,
-      documentation: "Lowest quantiser that a frame may get.", feature: .qpLimits,
+      documentation: "The lowest QP of a frame, 0 to 51. No limit if not set.", feature: .qpLimits,
       apply: { value, draft in
         draft.configuration.rate.minQP = value.integer
         return true
@@ -134,9 +149,12 @@ extension CompressionProperty {
     CompressionProperty(
       key: kVTCompressionPropertyKey_MaxAllowedFrameQP as String, type: .integer(1...51), change: .nextFrame,
       documentation:
-        "Highest quantiser that a frame may get. In the low-latency mode frames are dropped where the rate has too little "
-        + "for it; elsewhere the rate gives way, and with this package's own encoder not DataRateLimits, nor a buffer that "
-        + "decoders are told of or other streams share.", feature: .qpLimits,
+        """
+        The highest QP of a frame, 1 to 51. In the low-latency mode frames are dropped if the \
+        bit rate does not suffice for it. Otherwise the bit rate is exceeded; this package's own \
+        encoder still keeps to DataRateLimits, and to a buffer that the stream describes or \
+        shares with other streams. No limit if not set.
+        """, feature: .qpLimits,
       // In the low-latency mode the rate is what the network can carry, so an encoder that cannot
       // drop frames does not get this limit.
       isOffered: { !$0.isLowLatency || $0.features.contains(.frameDropping) },
@@ -149,7 +167,8 @@ extension CompressionProperty {
     CompressionProperty(
       key: kVTCompressionPropertyKey_SpatialAdaptiveQPLevel as String,
       type: .choice([kVTQPModulationLevel_Default, kVTQPModulationLevel_Disable]), change: .nextKeyFrame,
-      documentation: "Whether the quantiser follows the local activity of the picture.",
+      documentation:
+        "Whether the QP of a macroblock depends on its activity. By default it does.",
       feature: .spatialAdaptiveQP, defaultValue: .number(Double(kVTQPModulationLevel_Default)),
       apply: { value, draft in
         draft.configuration.spatialAdaptiveQP =

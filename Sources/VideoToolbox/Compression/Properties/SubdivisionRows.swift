@@ -11,17 +11,26 @@ extension CompressionProperty {
     CompressionProperty(
       key: kVTCompressionPropertyKey_RecommendedParallelizationLimit as String,
       type: .integer(1...Int(Int32.max)), change: .readOnly,
-      documentation: "Sessions at once beyond which more are no gain: by the processors and ThreadCount.",
+      documentation: """
+        The number of simultaneous sessions above which more sessions give no speed-up, from the \
+        number of processors and ThreadCount.
+        """,
       feature: .frameReordering, read: { NSNumber(value: Subdivision($0.draft).sessions) }),
     CompressionProperty(
       key: kVTCompressionPropertyKey_RecommendedParallelizedSubdivisionMinimumFrameCount as String,
       type: .integer(1...Int(Int32.max)), change: .readOnly,
-      documentation: "Fewest frames that are worth a session: shorter parts cost key frames.",
+      documentation: """
+        The least number of frames for which a session of its own is worthwhile: shorter parts \
+        need more key frames.
+        """,
       feature: .frameReordering, read: { NSNumber(value: Subdivision($0.draft).frames) }),
     CompressionProperty(
       key: kVTCompressionPropertyKey_RecommendedParallelizedSubdivisionMinimumDuration as String,
       type: .other, change: .readOnly,
-      documentation: "How long a part is at least that is worth a session; a dictionary of a time.",
+      documentation: """
+        The least duration of a part for which a session of its own is worthwhile, as a dictionary \
+        of a CMTime.
+        """,
       feature: .frameReordering,
       read: { CMTimeCopyAsDictionary(Subdivision($0.draft).duration, allocator: nil) }),
   ]

@@ -11,7 +11,10 @@ extension CompressionProperty {
     CompressionProperty(
       key: kVTCompressionPropertyKey_PixelTransferProperties as String, type: .pixelTransfer,
       change: .nextKeyFrame,
-      documentation: "How a source picture of another size, shape or colour becomes the session's.",
+      documentation: """
+        How source pictures with another size, aspect ratio or colour space are converted, as \
+        properties of a pixel transfer session.
+        """,
       apply: { value, draft in
         guard case .transfer(let values) = value else { return false }
         let settings = PixelTransferProperties.settings(values)
