@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSRTP
 
-/// A key in memory that is overwritten when nobody needs it any more, so that it does not lie about in what the process
-/// allocates next, or in a dump of it.
+/// Memory for a key that is overwritten before it is freed, so that the key does not remain in
+/// memory that is allocated later, or in a core dump.
 final class KeyBytes: @unchecked Sendable {
-  // Sendable: nothing changes after it was made.
+  // Sendable: the memory does not change after `init`.
   private let memory: UnsafeMutableRawBufferPointer
 
-  /// - Parameter fill: writes the key; false if it cannot.
+  /// - Parameters:
+  ///   - count: the size in bytes.
+  ///   - fill: writes the key; returns false if it cannot, which makes the result nil.
   init?(count: Int, _ fill: (UnsafeMutablePointer<UInt8>) -> Bool) {
     memory = .allocate(byteCount: count, alignment: 16)
     memory.initializeMemory(as: UInt8.self, repeating: 0)
     guard let base = memory.bindMemory(to: UInt8.self).baseAddress, fill(base) else { return nil }
   }
 
-  /// A copy; the original is the caller's to wipe.
+  /// Copies a key. The caller remains responsible for overwriting the original.
   convenience init(_ bytes: [UInt8]) {
-    // A key of no bytes is none, and nobody makes one.
+    // The allocation must not be empty; callers pass keys of a fixed size that is not 0.
     self.init(count: max(bytes.count, 1)) { target in
       target.update(from: bytes, count: bytes.count)
       return true
@@ -34,7 +36,7 @@ final class KeyBytes: @unchecked Sendable {
     memory.bindMemory(to: UInt8.self).baseAddress.map(body)
   }
 
-  /// Overwrites memory in a way that no compiler leaves out.
+  /// Overwrites memory in a way that compilers do not optimise away.
   static func wipe(_ memory: UnsafeMutableRawBufferPointer) { ovt_wipe(memory.baseAddress, memory.count) }
 
   static func wipe(_ bytes: inout [UInt8]) { bytes.withUnsafeMutableBytes { wipe($0) } }

@@ -2,34 +2,38 @@
 import CSRTP
 import RealTimeTransport
 
-/// A key that both ends of a call have from somewhere else.
+/// A key that both ends of a call have exchanged beforehand.
 ///
-/// Of it come a key for greetings (HMAC with SHA-256) and, with the numbers of both ends that no session had before, keys
-/// for SRTP of each direction (HKDF with SHA-256, RFC 5869): no two sessions have the same, and what was recorded of one
-/// says nothing to another. Who gets the key later can read what was recorded; there is no forward secrecy.
+/// A key for authenticating greetings (HMAC with SHA-256) is derived from it, and with the nonces
+/// of both ends the SRTP keys of each direction (HKDF with SHA-256, RFC 5869). Since the nonces are
+/// new in each session, no two sessions share SRTP keys. There is no forward secrecy: whoever
+/// obtains the key later can decrypt recorded sessions.
 public struct PresharedKey: SharedSecret {
   public enum Failure: Error, Equatable, Sendable {
-    /// It is neither 64 hexadecimal digits nor 32 bytes in Base64.
+    /// The text is neither 64 hexadecimal digits nor 32 bytes in Base64.
     case malformed
     /// The secret is shorter than ``shortestSecret``.
     case tooShort
-    /// The library refused; there is no memory for it, or it lacks an algorithm.
+    /// The cryptographic library failed, for lack of memory or of an algorithm.
     case unavailable
   }
 
+  /// The size of the key in bytes.
   public static let size = 32
-  /// Characters that a secret has at least.
+  /// The least length of a secret in bytes of UTF-8.
   public static let shortestSecret = 8
-  /// scrypt's N: some 64 MB and a tenth of a second for each guess.
+  /// scrypt's cost parameter N (RFC 7914): each guess takes about 64 MB and a tenth of a second.
   private static let cost: UInt64 = 1 << 16
   private static let salt = Array("OpenVideoToolbox call secret 1".utf8)
 
-  // Overwritten with the last copy of this.
+  // They are overwritten when the last copy of this value is released.
   private let root: KeyBytes
   private let greetingKey: KeyBytes
 
-  /// - Parameter bytes: 32, chosen at random. What is kept of them, and all keys that come of them, are overwritten when they
-  ///   are not needed any more; the bytes that were passed are the caller's.
+  /// Makes a key from random bytes. The copies that are kept, and all derived keys, are overwritten
+  /// when they are no longer needed; the caller remains responsible for the passed bytes.
+  /// - Parameter bytes: 32 bytes.
+  /// - Throws: a ``Failure``.
   public init(bytes: [UInt8]) throws {
     guard bytes.count == Self.size else { throw Failure.malformed }
     try self.init(KeyBytes(bytes))
@@ -41,13 +45,16 @@ public struct PresharedKey: SharedSecret {
   }
 
   /// - Parameter text: 64 hexadecimal digits, or 32 bytes in Base64.
+  /// - Throws: a ``Failure``.
   public init(text: String) throws {
     guard var bytes = Self.hexadecimal(text) ?? Self.base64(text) else { throw Failure.malformed }
     defer { KeyBytes.wipe(&bytes) }
     try self.init(bytes: bytes)
   }
 
-  /// A key from words that people can tell each other, through scrypt (RFC 7914).
+  /// Derives a key from a passphrase by scrypt (RFC 7914).
+  /// - Parameter secret: the passphrase, of at least ``shortestSecret`` bytes in UTF-8.
+  /// - Throws: a ``Failure``.
   public init(secret: String) throws {
     var letters = Array(secret.utf8)
     defer { KeyBytes.wipe(&letters) }
@@ -65,7 +72,7 @@ public struct PresharedKey: SharedSecret {
 
   public func authenticate(_ message: [UInt8]) -> [UInt8] {
     var result = [UInt8](repeating: 0, count: 32)
-    // Without a tag nothing is authentic.
+    // An empty tag never authenticates a message.
     let isMade = greetingKey.withBytes {
       ovt_hmac_sha256($0, greetingKey.count, message, message.count, &result) == 1
     }

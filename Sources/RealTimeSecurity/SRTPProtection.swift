@@ -2,22 +2,27 @@
 import CSRTP
 import RealTimeTransport
 
-/// SRTP and SRTCP with AES-256-GCM (RFC 3711, RFC 7714), by libsrtp: encrypted, authentic, and nothing twice.
+/// SRTP and SRTCP with AES-256-GCM (RFC 3711, RFC 7714), over libsrtp: encryption, authentication
+/// and replay protection.
 final class SRTPProtection: PacketProtection {
-  /// Key and salt.
+  /// The size of a key and its salt in bytes.
   static let keySize = 44
-  /// What a packet may grow by: a tag, and RTCP's index.
+  /// The number of bytes by which a packet may grow: the authentication tag, and SRTCP's index.
   static let mostGrowth = 64
-  /// Longest datagram.
+  /// The longest packet in bytes.
   private static let capacity = 65_536
   private static let isReady = srtp_init() == srtp_err_status_ok
 
   private var outbound: srtp_t?
   private var inbound: srtp_t?
-  /// The library works in place, on aligned memory with room behind.
+  /// The library works in place, on aligned memory with room at the end.
   private let scratch = UnsafeMutableRawPointer.allocate(byteCount: capacity + mostGrowth, alignment: 16)
 
-  /// Keys have ``keySize`` bytes. The library copies them, and overwrites its copies at its end.
+  /// - Parameters:
+  ///   - outbound: the key for sent packets, of ``keySize`` bytes.
+  ///   - inbound: the key for received packets, of ``keySize`` bytes.
+  /// - Throws: `PresharedKey.Failure.unavailable`. The library copies the keys, and overwrites its
+  ///   copies when it is deallocated.
   init(outbound: KeyBytes, inbound: KeyBytes) throws {
     guard Self.isReady, outbound.count == Self.keySize, inbound.count == Self.keySize else {
       throw PresharedKey.Failure.unavailable
@@ -46,7 +51,7 @@ final class SRTPProtection: PacketProtection {
   private func inPlace(
     _ packet: [UInt8], _ work: (UnsafeMutableRawPointer, inout Int32) -> srtp_err_status_t
   ) -> [UInt8]? {
-    // The library reads the fixed headers before it asks for the length.
+    // The library reads the fixed headers without checking the length first.
     guard packet.count >= 12, packet.count <= Self.capacity else { return nil }
     packet.withUnsafeBytes {
       scratch.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(scratch), byteCount: $0.count)
