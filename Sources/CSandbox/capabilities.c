@@ -37,15 +37,15 @@ static int write_sets(const struct sets *sets) {
 }
 
 static int denies(const char *path, int mode) {
-  // access(2) asks for the real user, whose capabilities it makes up: all that are permitted for root,
-  // none for others.
+  // access(2) checks the real user's rights, with all permitted capabilities for root and none for
+  // other users. AT_EACCESS checks those of the process.
   return syscall(439 /* faccessat2 */, AT_FDCWD, path, mode, AT_EACCESS) != 0 && errno == EACCES;
 }
 
 int ovt_is_denied_without_capabilities(const char *path, int mode) {
   struct sets before;
   if (read_sets(&before) != 0 || before.effective == 0) return 0;
-  // Without any there is nothing that could help.
+  // If access is denied even with capabilities, dropping them makes no difference.
   if (denies(path, mode)) return 0;
   struct sets none = before;
   none.effective = 0;
@@ -62,16 +62,18 @@ int ovt_drop_capabilities(enum ovt_file_privilege privilege) {
   uint64_t kept = privilege == OVT_FILES_OF_OTHERS_WRITTEN ? UINT64_C(1) << CAP_DAC_OVERRIDE
                   : privilege == OVT_FILES_OF_OTHERS_READ  ? UINT64_C(1) << CAP_DAC_READ_SEARCH
                                                            : 0;
-  // The kernel asks what is effective. What is permitted may be made so.
+  // The kernel checks the effective set. A permitted capability may be made effective.
   const uint64_t set = UINT64_C(1) << CAP_SETPCAP;
   if ((sets.permitted & set) != 0 && (sets.effective & set) == 0) {
     sets.effective |= set;
     failure = write_sets(&sets);
     if (failure != 0) return failure;
   }
-  // Without it the bounding set stays as it is, which gives nothing to a process that starts no program.
+  // Without CAP_SETPCAP the bounding set cannot be reduced, which is harmless for a process that
+  // executes no program.
   if ((sets.effective & set) != 0) {
-    // Neither being root, nor a program with capabilities of its own, gives any from here on.
+    // From here on, neither being root nor executing a program with file capabilities gives any
+    // capability.
     unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
                          SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
     int current = prctl(PR_GET_SECUREBITS, 0, 0, 0, 0);

@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Landlock's interface as linux/landlock.h has it, which older systems lack. The numbers are the
-// same everywhere.
+// The definitions of linux/landlock.h, which older systems lack. The numbers are the same on all
+// architectures.
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
 #define SYS_landlock_add_rule 445
@@ -49,11 +49,11 @@ enum {
   MAKE_PIPE = 1 << 10,
   MAKE_BLOCK_DEVICE = 1 << 11,
   MAKE_LINK = 1 << 12,
-  // Version 2, 3 and 5.
+  // Since versions 2, 3 and 5.
   REFER = 1 << 13,
   FILE_TRUNCATE = 1 << 14,
   DEVICE_CONTROL = 1 << 15,
-  // For files, as against folders.
+  // The rights that apply to files and not only to folders.
   OF_FILES = FILE_EXECUTE | FILE_WRITE | FILE_READ | FILE_TRUNCATE | DEVICE_CONTROL,
   READING = FILE_READ | FOLDER_READ,
   WRITING = READING | FILE_WRITE | FOLDER_REMOVE | FILE_REMOVE | MAKE_FOLDER | MAKE_FILE | REFER | FILE_TRUNCATE,
@@ -80,8 +80,7 @@ int ovt_landlock_restrict(const struct ovt_allowed_path *paths, int count, const
   if (version >= 2) known |= REFER;
   if (version >= 3) known |= FILE_TRUNCATE;
   if (version >= 5) known |= DEVICE_CONTROL;
-  // Binding and connecting, from version 4 on; sockets with abstract names and signals of others,
-  // from version 6 on.
+  // TCP bind and connect since version 4; abstract UNIX sockets and signals since version 6.
   struct ruleset rules = {known, version >= 4 ? 3 : 0, version >= 6 ? 3 : 0};
   size_t size = version >= 6 ? sizeof rules : offsetof(struct ruleset, scoped);
   if (version < 4) size = sizeof rules.handled_files;
@@ -95,7 +94,7 @@ int ovt_landlock_restrict(const struct ovt_allowed_path *paths, int count, const
     uint64_t allowed = rights(paths[i].access) & known;
     if (fstat(parent, &status) == 0 && !S_ISDIR(status.st_mode)) allowed &= OF_FILES;
     struct path_rule rule = {allowed, parent};
-    // What is in no file system, as a pipe without a name, is not landlock's to restrict.
+    // EBADFD: landlock does not restrict what is in no file system, such as an anonymous pipe.
     if (syscall(SYS_landlock_add_rule, ruleset, 1 /* a path */, &rule, 0u) != 0 && errno != EBADFD) failure = errno;
     close(parent);
   }

@@ -26,7 +26,7 @@ int ovt_free_descriptors(int count) {
     for (int descriptor = 0; descriptor < most && found < count; descriptor++)
       if (fcntl(descriptor, F_GETFD) < 0) found++;
     if (found >= count || limit.rlim_cur >= limit.rlim_max) return found;
-    // As many as the user may have, where no more than these are asked for usually.
+    // Raises the soft limit only as far as necessary.
     rlim_t wanted = limit.rlim_cur + (rlim_t)(count - found);
     limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return found;
@@ -76,15 +76,16 @@ int ovt_try_memory(size_t bytes) {
 }
 
 void ovt_save_address_space(void) {
-  // Each arena takes 64 MiB of addresses, and there may be eight for each processor.
+  // Each arena reserves 64 MiB of address space, and by default there may be eight for each
+  // processor.
   mallopt(M_ARENA_MAX, 2);
 }
 
-// What is to be removed at an end that nobody can prepare for.
+// The paths to remove if the process ends abnormally.
 enum { MOST_LEFTOVERS = 64, LONGEST_PATH = 4096, DEEPEST = 4 };
 
 static struct leftover {
-  // 0 free, 1 being filled, 2 a file, 3 a folder with all that is in it.
+  // 0: free; 1: being filled; 2: a file; 3: a folder with all its contents.
   atomic_int kind;
   char path[LONGEST_PATH];
 } leftovers[MOST_LEFTOVERS];
@@ -125,11 +126,11 @@ static int open_folder(int parent, const char *name) {
   return descriptor;
 }
 
-// Without memory of the heap: it may be what there is none of.
+// Uses no heap memory, because there may be none left.
 static void empty_folder(int folder, int depth) {
   char buffer[2048] __attribute__((aligned(8)));
-  // What is removed while a folder is read may hide others: it is read again until nothing more can
-  // be removed.
+  // Removing entries while a folder is read may hide others, so it is read again until nothing more
+  // can be removed.
   for (int isOver = 0; !isOver;) {
     isOver = 1;
     lseek(folder, 0, SEEK_SET);
@@ -178,10 +179,11 @@ static void say(const char *text) {
   }
 }
 
-// Whether what ended the process came of something that it could not get: of that the thread has been told last, and there
-// is still little of it. Both together are no proof, but each alone would name the limit for defects of the program too.
+// The message for a signal that a lack of resources has caused; NULL for other causes. The lack is
+// assumed if it was the thread's last error and still exists. This is no proof, but checking only
+// one of the two would attribute defects of the program to a limit.
 static const char *reason(int failure, const siginfo_t *information) {
-  // What somebody else has sent says nothing of this process.
+  // A signal sent by another process says nothing about this one.
   if (information->si_code <= 0 && information->si_pid != getpid()) return NULL;
   if (failure == EMFILE) {
     int descriptor = (int)syscall(SYS_dup, STDERR_FILENO);
@@ -195,18 +197,18 @@ static void end(int number, siginfo_t *information, void *context) {
   (void)context;
   int failure = errno;
   static atomic_flag isEnding = ATOMIC_FLAG_INIT;
-  // Another thread is at it.
+  // Another thread is already handling it.
   if (atomic_flag_test_and_set(&isEnding))
     for (;;) pause();
   const char *text = reason(failure, information);
   if (text == NULL) {
-    // Something else, which is not to be hidden.
+    // Another cause: the signal has its default effect.
     signal(number, SIG_DFL);
     raise(number);
     return;
   }
   say(text);
-  // Folders are opened to be emptied; nothing else is of use any more.
+  // Frees descriptors, which are needed to open the folders that are emptied.
   if (text == no_files) syscall(436 /* close_range */, 3u, UINT32_MAX, 0u);
   for (int i = 0; i < MOST_LEFTOVERS; i++) {
     int kind = atomic_load(&leftovers[i].kind);
@@ -217,7 +219,7 @@ static void end(int number, siginfo_t *information, void *context) {
       char *slash = strrchr(leftovers[i].path, '/');
       if (slash != NULL && slash != leftovers[i].path) {
         *slash = 0;
-        // Its own, if it is empty.
+        // The file's own folder, if it is empty.
         rmdir(leftovers[i].path);
       }
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// libdispatch looks at its threads in /proc/THREAD/stat, and ends the process if it cannot. Threads
-// that come later have names that no rule of landlock's can allow beforehand, but for all of /proc,
-// with what it says of other processes and of the kernel. The same file is in
-// /proc/self/task/THREAD, which is the process's own: this `open` takes the place of the C
-// library's, in whatever library, and goes there.
+// libdispatch reads the state of its threads from /proc/THREAD/stat, and ends the process if it
+// cannot. A landlock rule cannot allow the names of future threads without allowing all of /proc,
+// which describes other processes and the kernel too. The same file exists as
+// /proc/self/task/THREAD, within the process's own folder. This `open` replaces the C library's,
+// for all libraries of the process, and redirects the path.
 #define _GNU_SOURCE
 #include "CSandbox.h"
 
@@ -18,8 +18,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-// Kept for that file, where the process may have no more: what looks at it does not wait for
-// another to be closed.
+// A descriptor that is reserved for that file, so that reading it succeeds when the process has
+// used up its descriptors.
 static atomic_int reserve = -1;
 
 static int open_at(const char *path, int flags, mode_t mode) {
@@ -40,7 +40,7 @@ int ovt_use_reserve(void) {
   return descriptor >= 0 && close(descriptor) == 0;
 }
 
-/// - Returns: Whether the path is that of a thread's state.
+/// - Returns: whether the path is that of a thread's state; `own` receives the redirected path.
 static int is_thread(const char *path, char *own, size_t size) {
   if (strncmp(path, "/proc/", 6) != 0) return 0;
   const char *end = path + 6;
@@ -49,7 +49,7 @@ static int is_thread(const char *path, char *own, size_t size) {
   return snprintf(own, size, "/proc/self/task/%s", path + 6) < (int)size;
 }
 
-// The sanitizers have an `open` of their own.
+// The sanitizers intercept `open` themselves.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define OPEN_IS_TAKEN
@@ -72,7 +72,7 @@ int open(const char *path, int flags, ...) {
   errno = saved;
   int descriptor = open_at(own, flags, mode);
   if (descriptor < 0 && errno == EMFILE && ovt_use_reserve()) descriptor = open_at(own, flags, mode);
-  // Of another process.
+  // The thread of another process.
   return descriptor < 0 && errno == ENOENT ? open_at(path, flags, mode) : descriptor;
 }
 #endif

@@ -33,12 +33,12 @@
 #define IF_EQUAL(value, then, otherwise) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), (then), (otherwise))
 #define IF_ANY_BIT(bits, then, otherwise) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), (then), (otherwise))
 
-// An argument's lower half; the processors above have it first.
+// Loads the lower half of an argument, which comes first on these little-endian processors.
 #define LOAD_ARGUMENT(index) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[index]))
 #define LOAD_UPPER_HALF(index) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[index]) + 4)
 
-// Calls that newer kernels and older headers may disagree about: the numbers from 424 on are the
-// same everywhere.
+// System calls that the headers may not define. From 424 on, the numbers are the same on all
+// architectures.
 enum {
   CALL_CLONE3 = 435,
   CALL_CLOSE_RANGE = 436,
@@ -59,32 +59,33 @@ enum {
   FIRST_COMMON_CALL = 424,
 };
 
-// What is refused whatever its arguments are.
+// Calls that are refused regardless of their arguments.
 static const uint32_t refused[] = {
-    // One end of a pair of sockets sends to any address.
+    // With socketpair, one end could send to any address.
     SYS_connect, SYS_socketpair,
-    // Other programs and processes.
+    // Executing programs and inspecting processes.
     SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp,
-    // Other views of the system.
+    // Other views of the system: mounts, namespaces, roots and names.
     SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_setns, SYS_unshare, SYS_open_by_handle_at,
     SYS_name_to_handle_at, SYS_sethostname, SYS_setdomainname, SYS_personality,
-    // By name, which landlock leaves before version 3.
+    // Truncation by name, which landlock does not restrict before version 3.
     SYS_truncate,
-    // Modes, owners, times and attributes of files, which landlock leaves. Those of open files stay.
+    // Modes, owners, times and attributes of files, which landlock does not restrict. Those of open
+    // files may be changed.
     SYS_fchmodat, SYS_fchownat, SYS_setxattr, SYS_lsetxattr, SYS_removexattr, SYS_lremovexattr, SYS_mknodat,
-    // What others do with files.
+    // Watching what other processes do with files.
     SYS_inotify_init1, SYS_inotify_add_watch, SYS_fanotify_init, SYS_fanotify_mark,
-    // Signals to others, which landlock leaves before version 6. Threads send each other theirs
-    // with tgkill, and so does raise().
+    // Signals to other processes, which landlock does not restrict before version 6. Threads of the
+    // process signal each other with tgkill, as raise() does.
     SYS_tkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo,
-    // Processors and memory of others.
+    // I/O priorities and memory placement of other processes.
     SYS_ioprio_set, SYS_migrate_pages, SYS_move_pages,
-    // Memory, messages and semaphores that are shared by name.
+    // Shared memory, message queues and semaphores that are found by name.
     SYS_shmget, SYS_shmat, SYS_shmctl, SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_semget, SYS_semop,
     SYS_semtimedop, SYS_semctl, SYS_mq_open, SYS_mq_unlink,
-    // Clocks.
+    // Setting clocks.
     SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime,
-    // Parts of the kernel that a program like this never needs.
+    // Kernel interfaces that the program does not need.
     SYS_syslog, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_keyctl, SYS_add_key, SYS_request_key,
     SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_reboot, SYS_swapon, SYS_swapoff,
     SYS_acct, SYS_quotactl, SYS_vhangup,
@@ -97,7 +98,7 @@ static const uint32_t refused[] = {
 #ifdef SYS_nfsservctl
     SYS_nfsservctl,
 #endif
-    // Older forms of the above, which not every processor has.
+    // Older forms of these calls, which not all architectures have.
 #ifdef SYS_fork
     SYS_fork, SYS_vfork,
 #endif
@@ -134,9 +135,8 @@ static const uint32_t refused[] = {
 #ifdef SYS_create_module
     SYS_create_module, SYS_get_kernel_syms, SYS_query_module,
 #endif
-    // Rings, whose calls no filter sees; and what has come since: signals, files and memory of
-    // other processes by their descriptors, mounts, quotas, and what `refused` has above in newer
-    // forms.
+    // io_uring, whose operations bypass the filter; and newer calls: signals, files and memory of
+    // other processes through descriptors, mounts, quotas, and newer forms of the calls above.
     425 /* io_uring_setup */, 426, 427, 424 /* pidfd_send_signal */, 434 /* pidfd_open */, 438 /* pidfd_getfd */,
     428 /* open_tree */, 429 /* move_mount */, 430 /* fsopen */, 431 /* fsconfig */, 432 /* fsmount */,
     433 /* fspick */, 440 /* process_madvise */, 442 /* mount_setattr */, 443 /* quotactl_fd */,
@@ -144,8 +144,8 @@ static const uint32_t refused[] = {
     467 /* open_tree_attr */, 469 /* file_setattr */,
 };
 
-// Of the calls that are numbered alike everywhere, those that stay: the kernel gets more with each
-// version, and what nobody here knows is not there.
+// The calls from number 424 on that stay available. All others from there on, including those of
+// future kernels, are answered with ENOSYS.
 static const uint32_t kept[] = {
     CALL_CLOSE_RANGE,
     CALL_OPENAT2,
@@ -164,30 +164,30 @@ static const uint32_t kept[] = {
     CALL_MSEAL,
 };
 
-// A call whose first argument is a process; `own` is what stands for the calling one.
+// A call whose first argument is a process; `own` is the value that means the calling process.
 #define REFUSE_FOR_OTHERS(call, own) \
   IF_EQUAL(call, 0, 4), LOAD_ARGUMENT(0), IF_EQUAL(own, 0, 1), ALLOW, REFUSE
 
-// A call whose first argument is a kind, where 0 is a process or thread, and whose second says
-// which, where 0 is the own.
+// A call whose first argument is a kind, where 0 means a process or thread, and whose second
+// argument is an identifier, where 0 means the caller.
 #define REFUSE_UNLESS_OWN_OF_KIND(call) \
   IF_EQUAL(call, 0, 6), LOAD_ARGUMENT(0), IF_EQUAL(0, 0, 3), LOAD_ARGUMENT(1), IF_EQUAL(0, 0, 1), ALLOW, REFUSE
 
-// A call whose second argument is a command.
+// A call whose second argument is a command; four commands are refused.
 #define REFUSE_COMMANDS(call, first, second, third, fourth)                                                       \
   IF_EQUAL(call, 0, 7), LOAD_ARGUMENT(1), IF_EQUAL(first, 4, 0), IF_EQUAL(second, 3, 0), IF_EQUAL(third, 2, 0), \
       IF_EQUAL(fourth, 1, 0), ALLOW, REFUSE
 
-// A call whose second argument is a path; without one it is about an open file.
+// A call whose second argument is a path; with a null pointer it applies to an open file.
 #define REFUSE_WITH_PATH(call)                                                                                \
   IF_EQUAL(call, 0, 6), LOAD_ARGUMENT(1), IF_EQUAL(0, 0, 2), LOAD_UPPER_HALF(1), IF_EQUAL(0, 1, 0), REFUSE, ALLOW
 
-// A call that may have a flag which it must not have.
+// A call with a flag that is refused.
 #define REFUSE_FLAG(call, index, flag) \
   IF_EQUAL(call, 0, 4), LOAD_ARGUMENT(index), IF_ANY_BIT(flag, 1, 0), ALLOW, REFUSE
 
-// Threads alone are started, and none of them sees another system. What is below a byte is the
-// signal at the end.
+// The namespace flags of clone. The lowest byte of its flags is the exit signal. Only threads may
+// be started, and none in another namespace.
 #define NAMESPACES                                                                                              \
   (CLONE_NEWNS | 0x02000000 /* of control groups */ | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | \
    CLONE_NEWNET)
@@ -211,7 +211,7 @@ static void append(struct program *program, const struct sock_filter *code, size
     append(program, code, LENGTH(code));              \
   } while (0)
 
-// Sockets of the internet alone, of the kinds that are left.
+// Permits only internet sockets of the given kinds.
 static void append_network(struct program *program, unsigned network) {
   if (network == 0) {
     APPEND(program, IF_EQUAL(SYS_socket, 0, 1), REFUSE, IF_EQUAL(SYS_bind, 0, 1), REFUSE);
@@ -235,37 +235,38 @@ int ovt_seccomp_restrict(unsigned network) {
          IF_EQUAL(OWN_ARCHITECTURE, 1, 0), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
          BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)));
 #if defined(__x86_64__)
-  // The calls of the x32 interface have this bit.
+  // Calls of the x32 ABI have this bit.
   APPEND(&program, BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), REFUSE);
 #endif
   append_network(&program, network);
   for (size_t i = 0; i < LENGTH(refused); i++) APPEND(&program, IF_EQUAL(refused[i], 0, 1), REFUSE);
   APPEND(&program, REFUSE_WITH_PATH(SYS_utimensat));
-  // The kernel sends the owner of a file signals, of any kind; and what is typed into a terminal,
-  // its shell runs.
+  // F_SETOWN and F_SETSIG make the kernel send signals to another process, and TIOCSTI injects
+  // input that the terminal's shell executes.
   APPEND(&program, REFUSE_COMMANDS(SYS_fcntl, F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY));
   APPEND(&program, REFUSE_COMMANDS(SYS_ioctl, TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP));
   APPEND(&program, REFUSE_FOR_OTHERS(SYS_kill, own), REFUSE_FOR_OTHERS(SYS_tgkill, own));
-  // Limits, priorities and processors of others: a limit of the processor's time ends whom it is
-  // set for. libdispatch sets the priority of its own threads.
+  // Limits, priorities and CPU affinity of other processes: a CPU time limit, for example, ends the
+  // process it is set for. libdispatch sets the priorities of its own threads.
   APPEND(&program, REFUSE_FOR_OTHERS(SYS_prlimit64, 0), REFUSE_UNLESS_OWN_OF_KIND(SYS_setpriority));
   APPEND(&program, REFUSE_FOR_OTHERS(SYS_sched_setaffinity, 0), REFUSE_FOR_OTHERS(SYS_sched_setscheduler, 0));
   APPEND(&program, REFUSE_FOR_OTHERS(SYS_sched_setparam, 0), REFUSE_FOR_OTHERS(SYS_sched_setattr, 0));
-  // TCP's fast open connects without connect, and no rule of landlock's sees it.
+  // TCP fast open connects without the call connect, and landlock does not restrict it.
   APPEND(&program, REFUSE_FLAG(SYS_sendto, 3, MSG_FASTOPEN), REFUSE_FLAG(SYS_sendmsg, 2, MSG_FASTOPEN),
          REFUSE_FLAG(SYS_sendmmsg, 3, MSG_FASTOPEN));
   APPEND(&program, IF_EQUAL(SYS_clone, 0, 5), LOAD_ARGUMENT(0), IF_ANY_BIT(NAMESPACES, 1, 0),
          IF_ANY_BIT(CLONE_THREAD, 1, 0), REFUSE, ALLOW);
-  // Its flags are in memory, where no filter sees them. The C library uses clone where there is no clone3.
+  // The flags of clone3 are in memory, which a filter cannot read. The C library falls back to
+  // clone if clone3 is missing.
   APPEND(&program, IF_EQUAL(CALL_CLONE3, 0, 1), ANSWER_UNKNOWN);
   APPEND(&program, BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, FIRST_COMMON_CALL, 1, 0), ALLOW);
   for (size_t i = 0; i < LENGTH(kept); i++) APPEND(&program, IF_EQUAL(kept[i], 0, 1), ALLOW);
   APPEND(&program, ANSWER_UNKNOWN);
-  // The last instruction of a program that was cut off would be missing.
+  // A program that was cut off would lack its last instruction.
   if (program.count >= MOST) return E2BIG;
   struct sock_fprog filter = {(unsigned short)program.count, program.code};
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
-  // For all threads at once; a thread that cannot follow is told by its number.
+  // Applies to all threads at once; the call returns the number of a thread that cannot follow.
   long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
   return result == 0 ? 0 : result > 0 ? ESRCH : errno;
 }

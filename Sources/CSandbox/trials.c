@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `vtencode sandbox-check` tries. A trial that is not refused changes nothing: it sets what is
-// there already, or asks for what cannot be had for another reason.
+// The operations that `vtencode sandbox-check` tries. An operation that is not refused changes
+// nothing: it sets the present value, or fails for another reason.
 #define _GNU_SOURCE
 #include "CSandbox.h"
 
@@ -27,17 +27,17 @@
 #include <time.h>
 #include <unistd.h>
 
-// Results of calls as error numbers.
+// Converts the result of a call to an error number.
 static int result(long value) { return value < 0 ? errno : 0; }
 
-// Of a call that opens something.
+// The same for a call that returns a descriptor, which is closed.
 static int opened(long descriptor) {
   if (descriptor < 0) return errno;
   close((int)descriptor);
   return 0;
 }
 
-// A call was let through to the kernel, which said what is wrong with its arguments.
+// Whether a call passed the filter and reached the kernel, which then rejected its arguments.
 static int reached(long value) {
   return value >= 0 || errno == EINVAL || errno == EFAULT || errno == EBADF || errno == ENOENT || errno == ESRCH ||
                  errno == ENODEV
@@ -60,7 +60,8 @@ static int own_signals(void) {
   return failure;
 }
 
-// Nothing to type: the kernel would say that there is none, or that there is no terminal.
+// Injects no input: a call that passes the filter fails for the null pointer or for lack of a
+// terminal.
 static int type_nothing(void) { return ioctl(STDIN_FILENO, TIOCSTI, NULL) != 0 && errno == EACCES ? EACCES : 0; }
 
 static int set_priority(void) {
@@ -70,7 +71,7 @@ static int set_priority(void) {
 }
 
 static int share_memory(void) {
-  // Nobody else's: without a name.
+  // A private segment, without a name.
   long memory = syscall(SYS_shmget, 0, 4096, 0600);
   if (memory < 0) return errno;
   syscall(SYS_shmctl, memory, 0 /* to remove it */, NULL);
@@ -86,8 +87,8 @@ static int make_pair(void) {
 }
 
 static int set_clock(void) {
-  // Nanoseconds that no second has. The kernel looks at them before it asks whether the caller may set the
-  // clock, and says EINVAL to everybody: what this sees is whether the call reaches the kernel at all.
+  // An invalid number of nanoseconds. The kernel checks it before the caller's rights and returns
+  // EINVAL, so this shows whether the call reaches the kernel.
   struct timespec wrong = {0, -1};
   return reached(syscall(SYS_clock_settime, CLOCK_REALTIME, &wrong));
 }
@@ -100,7 +101,7 @@ static int set_time_of_day(void) {
 static int adjust_clock(void) {
   struct timex nothing;
   memset(&nothing, 0, sizeof nothing);
-  // Reading it is adjusting it by nothing.
+  // Without a mode, the call only reads the values.
   return result(syscall(SYS_adjtimex, &nothing));
 }
 
@@ -161,7 +162,8 @@ static int trace(void) { return reached(syscall(SYS_ptrace, 16 /* to attach */, 
 static int read_process(void) {
   char byte;
   struct iovec mine = {&byte, 1}, theirs = {&byte, 1};
-  // Its stack lies elsewhere than ours: whether it may be read is asked first.
+  // The address is in this process's stack and need not exist in the other one; the kernel checks
+  // the rights first.
   return reached(syscall(SYS_process_vm_readv, getppid(), &mine, 1, &theirs, 1, 0));
 }
 
@@ -179,7 +181,7 @@ static int restart(void) { return reached(syscall(SYS_reboot, LINUX_REBOOT_MAGIC
 static int open_handle(void) { return reached(syscall(SYS_open_by_handle_at, -1, NULL, 0)); }
 static int name_handle(void) { return reached(syscall(SYS_name_to_handle_at, -1, NULL, NULL, NULL, 0)); }
 static int change_personality(void) { return result(syscall(SYS_personality, 0xffffffff /* asks */)); }
-// What no kernel has yet.
+// A call number that no kernel uses.
 static int call_unknown(void) { return result(syscall(1023)); }
 
 static int truncate_by_name(void) {
@@ -215,7 +217,8 @@ static int listen_at(unsigned port) {
   return failure;
 }
 
-// A port that was not asked for; not one that is kept for the system, or anybody would be refused.
+// A port that was not permitted, and that is not reserved for privileged processes, which would be
+// refused anyway.
 static int listen_elsewhere(void) { return listen_at(47809); }
 
 static int gain_capabilities(void) {
@@ -279,7 +282,7 @@ static const struct ovt_trial trials[] = {
     {"personality", change_personality},
     {"ports of the processor", use_ports},
     {"calls that are not known", call_unknown},
-    // The last one: where it is not refused the process has no others from here on.
+    // This must be last: if it is not refused, the process has no other capabilities afterwards.
     {"gain capabilities", gain_capabilities},
 };
 
