@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws frames and encodes them to an H.264 movie: the shortest way from pixels to a file.
+// Draws frames and encodes them to an H.264 movie.
 //   DrawMovie OUT.mp4
 import AVFoundation
 import VideoToolbox
@@ -14,7 +14,8 @@ struct DrawMovie {
     let url = URL(fileURLWithPath: CommandLine.arguments[1])
     try? FileManager.default.removeItem(at: url)
 
-    // A writer that is given pictures encodes them itself, with a compression session inside.
+    // A writer input with video settings encodes the appended pictures with a compression session
+    // of its own.
     let writer = try AVAssetWriter(outputURL: url, fileType: .mp4)
     let input = AVAssetWriterInput(
       mediaType: .video,
@@ -47,7 +48,7 @@ struct DrawMovie {
     print(writer.error.map { "failed: \($0)" } ?? "wrote \(url.path)")
   }
 
-  /// A ball that bounces over a moving gradient.
+  /// Draws a bouncing ball over a moving gradient.
   static func draw(_ frame: Int, into buffer: CVPixelBuffer) {
     CVPixelBufferLockBaseAddress(buffer, [])
     defer { CVPixelBufferUnlockBaseAddress(buffer, []) }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodes a movie's pictures anew, half as wide and half as high, through a compression session of its own.
+// Re-encodes a movie's pictures at half width and height with a compression session.
 //   Transcode IN OUT.mov
 import AVFoundation
 import VideoToolbox
@@ -22,7 +22,7 @@ struct Transcode {
     guard let session = created else { return print("no HEVC encoder: build with the trait X265") }
     VTSessionSetProperty(session, key: kVTCompressionPropertyKey_AverageBitRate, value: 500_000 as CFNumber)
 
-    // Decode and encode: samples come out of the handler in decode order.
+    // The output handler receives the samples in decode order.
     let (samples, continuation) = AsyncStream.makeStream(of: CMSampleBuffer.self)
     let reader = try AVAssetReader(asset: asset)
     let output = AVAssetReaderTrackOutput(
@@ -48,7 +48,7 @@ struct Transcode {
     print("wrote \(try await written) frames")
   }
 
-  /// Stores the samples as they are.
+  /// Writes the encoded samples without changing them.
   static func write(_ samples: AsyncStream<CMSampleBuffer>, to url: URL) async throws -> Int {
     try? FileManager.default.removeItem(at: url)
     let writer = try AVAssetWriter(outputURL: url, fileType: .mov)
