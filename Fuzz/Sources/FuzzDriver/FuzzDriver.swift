@@ -15,7 +15,8 @@ public func runFuzzer(_ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int
   exit(LLVMFuzzerRunDriver(&count, &arguments, test))
 }
 
-/// What must hold whatever the input. A failure stops the fuzzer with the input that led to it.
+/// Checks a condition that must hold for any input. If it fails, the fuzzer stops and saves the
+/// input.
 public func require(_ condition: Bool, _ text: @autoclosure () -> String) {
   if !condition { fatalError(text()) }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Takes the fuzzer's bytes apart; zeros when they are used up.
+/// Splits the fuzzer's input into values. At its end, all values are zero or empty.
 public struct FuzzInput {
   private let bytes: UnsafeBufferPointer<UInt8>
   private var position = 0
@@ -16,7 +16,7 @@ public struct FuzzInput {
     return bytes[position]
   }
 
-  /// Mostly small, now and then at the ends of the range or below zero.
+  /// A number that is usually small, and sometimes negative or near a limit of its range.
   public mutating func number() -> Int {
     switch byte() {
     case 0..<200: return Int(byte())
@@ -29,7 +29,7 @@ public struct FuzzInput {
     }
   }
 
-  /// Any number that a floating-point value can be, the odd ones more often.
+  /// A floating-point number; special values are more frequent than others.
   public mutating func real() -> Double {
     switch byte() {
     case 0..<90: return Double(byte()) / 16
@@ -51,7 +51,7 @@ public struct FuzzInput {
     }
   }
 
-  /// A piece whose length, up to 65535, comes before it.
+  /// A piece of bytes, preceded by its length as a 16-bit number.
   public mutating func piece() -> Data {
     let count = Int(byte()) << 8 | Int(byte())
     let end = min(bytes.count, position + count)
@@ -59,6 +59,7 @@ public struct FuzzInput {
     return position < end ? Data(bytes[position..<end]) : Data()
   }
 
+  /// The remaining bytes.
   public mutating func rest() -> Data {
     defer { position = bytes.count }
     return position < bytes.count ? Data(bytes[position...]) : Data()

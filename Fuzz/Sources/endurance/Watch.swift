@@ -2,15 +2,16 @@
 import Foundation
 import Synchronization
 
-/// Runs work in a hundred parts and looks at what stays.
+/// Runs work in a hundred parts, and measures memory and descriptors after each.
 final class Watch: Sendable {
   static let parts = 100
-  /// Before them a pool or a cache may still fill.
+  /// The number of parts in which pools and caches may still grow.
   private static let settledAfter = 20
 
   private let finished = Mutex<[MemoryCurve]>([])
 
-  /// Ends the program where memory grows from the second tenth on, or a file stays open.
+  /// Runs the parts. It ends the program if memory grows after the first fifth, or if a descriptor
+  /// stays open.
   func run(_ name: String, _ part: (Int) throws -> Void) {
     var curve = MemoryCurve(name: name)
     let begin = Date()
@@ -35,7 +36,8 @@ final class Watch: Sendable {
     print(
       "\(name): \(tenths.joined(separator: " ")) kB; \(Int(tenth.rounded())) kB a tenth, \(files) files more, "
         + "\(Int(Date().timeIntervalSince(begin))) s")
-    // A hundredth of what is in use, or half a megabyte.
+    // The growth that is accepted for a tenth of the work, in kB: 1 % of the mean, but at least 512
+    // kB.
     if tenth > max(512, mean / 100) || files > 0 {
       print("\(name): grows")
       exit(1)
@@ -50,7 +52,7 @@ final class Watch: Sendable {
     return (pages * Int(sysconf(Int32(_SC_PAGESIZE))), files)
   }
 
-  /// Of the straight line with the least squared distance, for one step.
+  /// The slope of the least-squares line, per value.
   private static func slope(_ values: [Double]) -> Double {
     let middle = Double(values.count - 1) / 2
     let mean = values.reduce(0, +) / Double(values.count)
@@ -63,6 +65,6 @@ final class Watch: Sendable {
     return below > 0 ? above / below : 0
   }
 
-  /// A picture of all curves.
+  /// A chart of all curves.
   func chart(title: String) -> MemoryChart { MemoryChart(title: title, curves: finished.withLock { $0 }) }
 }

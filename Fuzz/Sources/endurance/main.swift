@@ -4,14 +4,16 @@ import Foundation
 import Synchronization
 import VideoToolbox
 
-// Long runs with settings that change, and what they leave: endurance [FRAMES] [SESSIONS] [SVG]
+// Encodes, decodes and copies for a long time with changing settings, and checks for leaks:
+// endurance [FRAMES] [SESSIONS] [SVG]
 //
-// For each kind of work the memory in use and the open files are noted after each hundredth. From the second tenth on the
-// memory must not grow by more than a little, and no file may stay open. SVG is where to draw that.
+// For each kind of work, the memory in use and the open descriptors are measured after each
+// hundredth. After the first fifth, the memory must not grow by more than a small amount, and no
+// descriptor may stay open. SVG is the file for a chart of the memory.
 
 let frameCount = CommandLine.arguments.dropFirst().first.flatMap(Int.init) ?? 20_000
 let sessionCount = CommandLine.arguments.dropFirst(2).first.flatMap(Int.init) ?? 5_000
-/// Frames of a hundredth.
+/// The number of frames in one hundredth of the work.
 let share = max(frameCount / Watch.parts, 1)
 let watch = Watch()
 
@@ -55,7 +57,7 @@ func session(_ specification: NSDictionary?, _ width: Int, _ height: Int) throws
   return made
 }
 
-/// What came out, and at which times.
+/// Counts the frames that were output, and checks their times.
 final class Outcome: Sendable {
   private let found = Mutex((count: 0, sum: 0, isOff: false))
 
@@ -64,12 +66,12 @@ final class Outcome: Sendable {
       guard status == noErr, let time = sample.map(CMSampleBufferGetPresentationTimeStamp) else { return }
       $0.count += 1
       $0.sum += Int(time.value)
-      // Not a tick of drift, however long it goes on.
+      // The time scale must not change, however long the session lasts.
       if time.timescale != 30 { $0.isOff = true }
     }
   }
 
-  /// Times are 0, 1, 2, ...: in whatever order they come, their sum tells.
+  /// The presentation times are 0, 1, 2, ... in any order, so their sum is known.
   func check(_ name: String, frames: Int) {
     let (count, sum, isOff) = found.withLock { $0 }
     guard count != frames || sum != frames * (frames - 1) / 2 || isOff else { return }
@@ -95,7 +97,7 @@ func rate(_ encoder: VTCompressionSession, _ number: Int) throws {
       value: NSNumber(value: 100_000 + number % 7 * 50_000)), "rate")
 }
 
-/// Frames of one session that goes on for ever, its rate changing.
+/// Encodes frames in one session with a changing bit rate.
 func encode(_ name: String, _ specification: NSDictionary?, _ properties: [(CFString, NSNumber)]) throws {
   let (width, height) = (96, 64)
   let source = pictures(width, height)
@@ -115,7 +117,8 @@ func encode(_ name: String, _ specification: NSDictionary?, _ properties: [(CFSt
   outcome.check(name, frames: index)
 }
 
-/// Sizes, properties and encoders that change every 400 frames: a new session each time, as when a window is resized.
+/// Encodes with a new session every 400 frames, with another size, other properties and another
+/// encoder.
 func resize() throws {
   let sizes = [(96, 64), (160, 96), (64, 128), (176, 144), (16, 16), (130, 50)]
   let sources = sizes.map { pictures($0.0, $0.1) }
@@ -202,7 +205,7 @@ func decode(_ stored: [CMSampleBuffer]) throws {
   }
 }
 
-/// Movies out of the samples, and back in.
+/// Writes the samples to a movie, and copies it repeatedly.
 func copy(_ stored: [CMSampleBuffer]) throws {
   let folder = FileManager.default.temporaryDirectory.appendingPathComponent("endurance-\(getpid())")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -238,7 +241,7 @@ func copy(_ stored: [CMSampleBuffer]) throws {
   }
 }
 
-/// Sessions that come and go, from eight threads.
+/// Creates and releases sessions on eight threads.
 func comeAndGo() {
   let source = pictures(64, 48)
   watch.run("sessions come and go") { _ in
@@ -262,7 +265,7 @@ func comeAndGo() {
   }
 }
 
-/// A first pass that fills a silo, and every tenth frame of it again in passes after it.
+/// Fills a silo in a first pass, and replaces every tenth frame in further passes.
 func silo(_ stored: [CMSampleBuffer]) throws {
   let url = FileManager.default.temporaryDirectory.appendingPathComponent("endurance-\(getpid()).silo")
   var made: VTFrameSilo?

@@ -9,11 +9,12 @@ private let endings = [
 private let formats: [AVAudioCommonFormat] = [
   .pcmFormatFloat32, .pcmFormatFloat64, .pcmFormatInt16, .pcmFormatInt32,
 ]
-/// Of one read; larger buffers take memory, and nothing else.
+/// The largest number of frames of one read; larger buffers would only take more memory.
 private let mostFrames = 1 << 13
 private let mostReads = 40
 
-/// A file of sound, read at odd places: as many frames as are said, at the places that are said, and an end.
+/// Opens the input as a sound file, and reads given numbers of frames at given positions, and at
+/// the beginning.
 func fuzzAudioFile(_ input: inout FuzzInput) {
   let flags = input.byte()
   let ending = endings[Int(input.byte()) % endings.count]
@@ -40,7 +41,7 @@ func fuzzAudioFile(_ input: inout FuzzInput) {
       require(
         file.framePosition == before + Int64(buffer.frameLength) && file.framePosition <= file.length,
         "from \(before) to \(file.framePosition) of \(file.length), with \(buffer.frameLength) frames")
-      // Where nothing comes the file is over.
+      // A read without frames means the end of the file.
       if buffer.frameLength == 0 {
         require(file.framePosition == file.length, "\(file.framePosition) of \(file.length), and no frame")
         break

@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import FuzzDriver
 
-/// Parts of a foreign movie put together, scaled, mixed and composed, and then read.
+/// Inserts, scales and removes ranges of a foreign movie in a composition, and reads it.
 @Sendable func fuzzCompositions(_ input: inout FuzzInput) {
   let flags = input.byte()
   let times = (0..<4).map { _ in CMTime(value: Int64(input.number()), timescale: 30) }
@@ -41,7 +41,7 @@ import FuzzDriver
     var count = 0
     while count < 12, let sample = output.copyNextSampleBuffer() {
       count += 1
-      // A second at a time, and not what a header claims.
+      // Sound is read about a second at a time, regardless of the sizes in a header.
       require(CMSampleBufferGetTotalSampleSize(sample) < 64 << 20, "much sound at once")
     }
   }

@@ -6,7 +6,7 @@ import FuzzDriver
 import Synchronization
 import VideoToolbox
 
-/// Access units and parameter sets that have been damaged, through decompression sessions.
+/// Decodes damaged access units and parameter sets with decompression sessions.
 @Sendable func fuzzDecode(_ input: inout FuzzInput) {
   let flags = input.byte()
   let codec: ElementaryStreamCodec = flags & 1 == 0 ? .h264 : .hevc
@@ -22,7 +22,7 @@ import VideoToolbox
   for (index, sample) in samples.prefix(40).enumerated() {
     guard let format = CMSampleBufferGetFormatDescription(sample) else { continue }
     let dimensions = CMVideoFormatDescriptionGetDimensions(format)
-    // A stream may say that its pictures have a billion pixels. Nobody here waits for them.
+    // A stream may state an extremely large picture, which would take too long here.
     guard Int(dimensions.width) * Int(dimensions.height) <= 1 << 18 else { continue }
     if let known = session,
       !VTDecompressionSessionCanAcceptFormatDescription(known, formatDescription: format)
@@ -73,6 +73,6 @@ import VideoToolbox
     VTDecompressionSessionWaitForAsynchronousFrames(session)
     VTDecompressionSessionInvalidate(session)
   }
-  // A session for each format: each frame that was taken has been answered, once.
+  // Each frame that a session accepted has exactly one callback.
   require(outputs.withLock { $0 } >= expected, "a frame without an answer")
 }

@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 import FuzzDriver
 
-/// The input as a file, of whatever format libavformat takes it for.
+/// Writes the input to a file and opens it as whatever format libavformat recognises.
 func asset(_ data: Data, _ ending: String) -> AVURLAsset? {
   let url = URL(fileURLWithPath: "/dev/shm/ovt-fuzz-\(ProcessInfo.processInfo.processIdentifier).\(ending)")
   guard (try? data.write(to: url)) != nil else { return nil }
@@ -14,7 +14,7 @@ private let endings = [
   "mov", "mkv", "avi", "264", "265", "ts", "y4m", "caf", "wav", "m4a", "ffconcat", "flv",
 ]
 
-/// Pictures of a movie at odd times, transformed as its header says.
+/// Generates images at arbitrary times, with the track's transform and a size limit.
 @Sendable func fuzzImages(_ input: inout FuzzInput) {
   let times = (0..<3).map { _ in
     CMTime(value: Int64(input.number()), timescale: Int32(clamping: input.number()))
@@ -35,7 +35,7 @@ private let endings = [
   }
 }
 
-/// Sound of any container to PCM of any layout.
+/// Decodes the sound of any container to PCM with arbitrary settings.
 @Sendable func fuzzSound(_ input: inout FuzzInput) {
   var settings: [String: Any] = [AVFormatIDKey: NSNumber(value: kAudioFormatLinearPCM)]
   let flags = input.byte()
@@ -52,7 +52,7 @@ private let endings = [
   for track in asset.tracks(withMediaType: .audio).prefix(2) { read(track, of: asset, settings, count: 40) }
 }
 
-/// Pictures of any container as the decoder has them, and as 2vuy.
+/// Decodes the pictures of any container in the decoder's own format, or as 2vuy or BGRA.
 @Sendable func fuzzPictures(_ input: inout FuzzInput) {
   let flags = input.byte()
   let ending = endings[Int(input.byte()) % endings.count]

@@ -15,7 +15,8 @@ private let formats: [OSType] = [
   kCVPixelFormatType_16LE565, kCVPixelFormatType_422YpCbCr10, kCVPixelFormatType_128RGBAFloat,
 ]
 
-/// Pictures of any format and size into others, in memory that ends with their last sample, with attachments that lie.
+/// Converts and rotates pictures of any format and size, in memory that ends with their last
+/// sample, with arbitrary attachments.
 @Sendable func fuzzPixels(_ input: inout FuzzInput) {
   var sessions: (VTPixelTransferSession?, VTPixelRotationSession?) = (nil, nil)
   VTPixelTransferSessionCreate(allocator: nil, pixelTransferSessionOut: &sessions.0)
@@ -48,7 +49,8 @@ private func picture(_ input: inout FuzzInput) -> CVPixelBuffer? {
   var made: CVPixelBuffer?
   CVPixelBufferCreate(nil, width, height, format, nil, &made)
   if input.byte() & 1 != 0, let model = made, !CVPixelBufferIsPlanar(model) {
-    // The same in memory of exactly its size, which AddressSanitizer watches. Two bytes more for some rows.
+    // The picture in memory of exactly its size, so that AddressSanitizer finds accesses beyond it.
+    // Some rows have two bytes of padding.
     let bytesPerRow = (bytesOfRow(format, width) + Int(input.byte() & 2))
     if let memory = malloc(bytesPerRow * height) {
       memset(memory, Int32(input.byte()), bytesPerRow * height)

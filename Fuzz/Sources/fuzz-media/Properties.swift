@@ -4,7 +4,8 @@ import Foundation
 import FuzzDriver
 import VideoToolbox
 
-/// Any key with any value, set on every kind of session between calls in any order, from several threads.
+/// Sets any properties to any values on a compression session, between other calls in any order, on
+/// up to two threads.
 @Sendable func fuzzProperties(_ input: inout FuzzInput) {
   let flags = input.byte()
   let width = Int32(input.byte() % 96) + 16
@@ -30,7 +31,7 @@ import VideoToolbox
     nil, Int(width), Int(height), kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, nil, &picture)
   guard let picture else { return }
 
-  // The same steps whatever the threads: each has its share of them.
+  // Distributes the steps among the threads.
   let threads = Int(flags >> 2 & 1) + 1
   var shares = [[Step]](repeating: [], count: threads)
   var count = 0

@@ -5,7 +5,8 @@ import VideoToolbox
 
 private let path = "/dev/shm/ovt-fuzz-silo-\(ProcessInfo.processInfo.processIdentifier)"
 
-/// A silo that another run has left, with bytes of it changed: it opens or it does not, and what it gives are samples.
+/// Opens a silo of an earlier run after changing bytes of its file. Opening may fail; the samples
+/// that it returns must be valid.
 @Sendable func fuzzSilo(_ input: inout FuzzInput) {
   var bytes = template
   guard !bytes.isEmpty else { return }
@@ -54,7 +55,7 @@ private func open(existing: Bool) -> VTFrameSilo? {
   return silo
 }
 
-/// The file of a silo with twelve frames of a second pass.
+/// The file of a silo with twelve frames.
 private let template: Data = {
   do {
     guard let silo = open(existing: false) else { return Data() }

@@ -3,7 +3,7 @@ import Foundation
 import FuzzDriver
 import ImageIO
 
-/// Files of pictures, read, made smaller, and written again.
+/// Decodes image files, makes thumbnails, and encodes the images again.
 @Sendable func fuzzStills(_ input: inout FuzzInput) {
   let flags = input.byte()
   let limit = input.real()

@@ -5,7 +5,8 @@ import FuzzDriver
 
 private let folder = "/dev/shm/ovt-fuzz-\(ProcessInfo.processInfo.processIdentifier)"
 
-/// Samples in any order, with any times and sizes, into a movie: it is completed and can be read, or there is none.
+/// Appends samples with any times and sizes in any order to a movie writer. The movie is completed
+/// and readable, or there is no file.
 @Sendable func fuzzWriter(_ input: inout FuzzInput) {
   try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   let url = URL(fileURLWithPath: folder + "/a.mov")
@@ -41,7 +42,7 @@ private let folder = "/dev/shm/ovt-fuzz-\(ProcessInfo.processInfo.processIdentif
   }
   if flags & 16 != 0 {
     writer.cancelWriting()
-    // One that failed before keeps its complete fragments.
+    // A writer that had failed before keeps its complete fragments.
     require(
       writer.status == .failed && flags & 2 != 0 || !FileManager.default.fileExists(atPath: url.path),
       "a cancelled movie is there")

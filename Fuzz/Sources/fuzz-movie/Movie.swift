@@ -4,7 +4,8 @@ import Foundation
 
 private let path = "/dev/shm/ovt-fuzz-\(ProcessInfo.processInfo.processIdentifier).mp4"
 
-/// A file as a movie: its tracks, their stored samples, and now and then its pictures.
+/// Opens the input as a movie, and reads its tracks and their stored samples, or sometimes decoded
+/// pictures.
 func fuzzMovie(_ data: UnsafePointer<UInt8>?, _ size: Int) -> Int32 {
   guard let data, size > 8 else { return 0 }
   let url = URL(fileURLWithPath: path)

@@ -3,7 +3,7 @@ import CoreMedia
 import Foundation
 import FuzzDriver
 
-/// Appends, references and ranges, checked against plain arrays of bytes.
+/// Creates, appends and references block buffers, and compares ranges with arrays of bytes.
 @Sendable func fuzzBlockBuffers(_ input: inout FuzzInput) {
   var buffers: [CMBlockBuffer] = []
   func pick(_ input: inout FuzzInput) -> CMBlockBuffer? {
@@ -33,7 +33,7 @@ import FuzzDriver
         allocator: nil, capacity: UInt32(truncatingIfNeeded: min(offset, 1000)), flags: 0,
         blockBufferOut: &made)
     case 1:
-      // Memory that the buffer allocates, sooner or later.
+      // Memory that the buffer allocates at once or when it is needed.
       let blockLength = input.number()
       guard blockLength < 1 << 20 else { continue }
       CMBlockBufferCreateWithMemoryBlock(
@@ -74,7 +74,8 @@ import FuzzDriver
       let status = CMBlockBufferFillDataBytes(
         with: fill, blockBuffer: buffer, offsetIntoDestination: offset, dataLength: length)
       if status == noErr, let bytes = contents(buffer) {
-        // No length is no bytes here; only references take it for "all from the offset on".
+        // Here a length of 0 means no bytes; only for references it means all bytes from the offset
+        // on.
         require(bytes[offset..<offset + length].allSatisfy { $0 == UInt8(bitPattern: fill) }, "not filled")
       }
     case 7:

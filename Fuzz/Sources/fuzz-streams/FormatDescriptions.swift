@@ -3,7 +3,7 @@ import CoreMedia
 import Foundation
 import FuzzDriver
 
-/// Asks a video format description everything that is computed from its parameter sets.
+/// Reads everything that a video format description computes from its parameter sets.
 func inspect(_ description: CMFormatDescription) {
   let dimensions = CMVideoFormatDescriptionGetDimensions(description)
   require(dimensions.width >= 0 && dimensions.height >= 0, "dimensions below zero")
@@ -41,12 +41,12 @@ func inspect(_ description: CMFormatDescription) {
   }
 }
 
-/// Pieces as the parameter sets of H.264 and HEVC.
+/// Creates format descriptions from arbitrary H.264 and HEVC parameter sets.
 @Sendable func fuzzParameterSets(_ input: inout FuzzInput) {
   let lengthSize = Int32(truncatingIfNeeded: input.number())
   var sets: [Data] = []
   while !input.isEmpty && sets.count < 40 { sets.append(input.piece()) }
-  // Each in memory of its own, so that a read beyond it shows.
+  // Each set has memory of its own, so that AddressSanitizer finds reads beyond it.
   let memory = sets.map { set in
     let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: max(1, set.count))
     set.copyBytes(to: copy, count: set.count)
@@ -71,7 +71,7 @@ func inspect(_ description: CMFormatDescription) {
   }
 }
 
-/// avcC and hvcC atoms, and whole image descriptions.
+/// Creates format descriptions from avcC and hvcC atoms, and from whole image descriptions.
 @Sendable func fuzzAtoms(_ input: inout FuzzInput) {
   let kind = input.byte()
   let data = input.rest()

@@ -13,7 +13,7 @@ private func configuration(_ rate: Int) -> H264EncoderConfiguration {
   return made
 }
 
-/// Encodes some pictures that change.
+/// Encodes a few changing pictures, and returns the statistics.
 private func pass(_ configuration: H264EncoderConfiguration, _ known: StoredPass? = nil) throws
   -> PassStatistics
 {
@@ -40,10 +40,11 @@ private func pass(_ configuration: H264EncoderConfiguration, _ known: StoredPass
   return encoder.statistics
 }
 
-/// What the encoder writes itself.
+/// Valid statistics as the encoder writes them.
 private let valid: [UInt8] = (try? pass(configuration(40_000)).bytes) ?? []
 
-/// Statistics of a pass that somebody has changed, under a checksum that is right: refused, or encoded with.
+/// Changes valid statistics and corrects their checksum. They must be rejected, or usable for
+/// encoding.
 func fuzzStatistics(_ input: inout FuzzInput) {
   precondition(valid.count > 8)
   var bytes = Array(valid.dropLast(8))
@@ -54,7 +55,7 @@ func fuzzStatistics(_ input: inout FuzzInput) {
     let at = Int(input.byte()) << 8 | Int(input.byte())
     let value = input.byte()
     if value < 8 {
-      // Whole numbers and reals have eight bytes.
+      // Integers and floating-point numbers have eight bytes each.
       let real = input.real().bitPattern
       for i in 0..<8 where at + i < bytes.count {
         bytes[at + i] = UInt8(truncatingIfNeeded: real >> (8 * UInt64(i)))
@@ -74,7 +75,7 @@ func fuzzStatistics(_ input: inout FuzzInput) {
   precondition((try? PassStatistics(bytes: statistics.bytes)) != nil, "it does not read what it writes")
   for share in statistics.shares(of: parts, bits: bits) { precondition(share >= 0 && share <= 1) }
   for part in parts { precondition(statistics.part(part).count <= statistics.count) }
-  // The same from a file, which gives no more than before from some call on.
+  // Reads the same bytes through a callback that fails from some call on.
   var calls = 0
   let end = bits < 0 ? Int(bytes.last ?? 0) & 7 : 1 << 40
   func read(_ offset: Int, _ count: Int) -> [UInt8]? {

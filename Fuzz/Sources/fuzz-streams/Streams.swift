@@ -4,13 +4,13 @@ import ElementaryStream
 import Foundation
 import FuzzDriver
 
-/// Annex B and length-prefixed NAL units, both ways.
+/// Converts between Annex B streams and length-prefixed NAL units.
 @Sendable func fuzzStreams(_ input: inout FuzzInput) {
   let lengthSize = input.number()
   let cut = Int(input.byte())
   let data = input.rest()
   let units = AnnexB.units(in: data)
-  // The same units whatever the pieces in which the bytes arrive.
+  // The units must not depend on how the stream is split.
   var parser = AnnexBParser()
   var found: [Data] = []
   var from = 0
@@ -38,7 +38,7 @@ import FuzzDriver
   }
 }
 
-/// Byte streams to timed sample buffers, and back.
+/// Parses byte streams into timed sample buffers, and converts these back.
 @Sendable func fuzzParser(_ input: inout FuzzInput) {
   var options = ElementaryStreamParser.Options()
   let flags = input.byte()

@@ -2,7 +2,7 @@
 import Foundation
 import FuzzDriver
 
-/// The harness that OVT_FUZZ names.
+/// The harness that the environment variable OVT_FUZZ names.
 private let harness: @Sendable (inout FuzzInput) -> Void = {
   switch ProcessInfo.processInfo.environment["OVT_FUZZ"] {
   case "parameter-sets": return fuzzParameterSets

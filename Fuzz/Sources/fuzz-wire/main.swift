@@ -3,7 +3,8 @@ import Foundation
 import FuzzDriver
 import RealTimeTransport
 
-/// Datagrams of a call: RTP through the reorder buffer and the depacketiser, RTCP, and packets' way there and back.
+/// Passes arbitrary datagrams to the reorder buffer, the depacketizer and the parsers of RTP, RTCP
+/// and the other messages, and serialises the parsed packets again.
 private func fuzzDatagrams(_ input: inout FuzzInput) {
   var buffer = ReorderBuffer(patience: Double(input.byte()) / 100)
   var depacketiser = H264Depacketiser()
@@ -45,7 +46,7 @@ private func fuzzDatagrams(_ input: inout FuzzInput) {
     }
     if let parity = Parity(data) {
       require(parity.numbers.count <= Parity.mostSpan, "a mask of \(parity.numbers.count) packets")
-      // Written in the shortest way.
+      // The serialised form uses the shortest mask.
       require(Parity(parity.bytes)?.numbers == parity.numbers, "another repair packet after a round")
       for packet in parities.add(parity, at: time) {
         require(
@@ -56,7 +57,7 @@ private func fuzzDatagrams(_ input: inout FuzzInput) {
       require(packet.count <= bytesIn + RTPPacket.fixedHeaderSize, "\(packet.count) bytes out of \(bytesIn)")
     }
     if var packet = RTPPacket(data) {
-      // Mostly near one another, as numbers of one sender are.
+      // Usually the sequence numbers are close together, as those of one sender are.
       if kind & 0x80 == 0 { packet.sequenceNumber = packet.sequenceNumber & 63 }
       let again = RTPPacket(packet.bytes)
       require(again == packet, "another packet after a round")
@@ -70,7 +71,7 @@ private func fuzzDatagrams(_ input: inout FuzzInput) {
   require(buffer.deadline == nil, "packets wait for ever")
 }
 
-/// Both ends of a session that foreign datagrams come to, some of them as the other end would send them.
+/// Passes foreign datagrams to both ends of a session; some of them have the session's SSRC.
 private func fuzzSessions(_ input: inout FuzzInput) {
   var configuration = SenderSession.Configuration(source: 1, nonce: .init([1]))
   configuration.stream.protects = true
@@ -81,7 +82,7 @@ private func fuzzSessions(_ input: inout FuzzInput) {
   sender.poll(at: time)
   for greeting in sender.takeOutgoing() { _ = receiver.greet(greeting, at: time) }
   for answer in receiver.takeOutgoing() { sender.take(answer, at: time) }
-  // The second brings the receiver's number back: the session begins.
+  // The second greeting returns the receiver's nonce, which opens the session.
   for greeting in sender.takeOutgoing() { _ = receiver.greet(greeting, at: time) }
   _ = receiver.takeOutgoing()
   require(sender.state == .open && receiver.state == .open, "two ends do not meet")
@@ -89,7 +90,7 @@ private func fuzzSessions(_ input: inout FuzzInput) {
     let kind = input.byte()
     var data = [UInt8](input.piece())
     time += Double(kind & 31) / 1000
-    // Mostly of the right stream.
+    // Usually sets the SSRC of the session's streams.
     if kind & 0x80 == 0, data.count >= 12 {
       data.replaceSubrange(8..<12, with: [0, 0, 0, 1 + (kind & 0x20) / 0x10])
     }
