@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a tool says before it ends with status 1: what was wrong with its arguments, its clips or its results.
+/// An error that a tool prints before it exits with status 1, for example about its arguments, its
+/// clips or its results.
 public struct BenchmarkError: Error, CustomStringConvertible {
   public var description: String
 

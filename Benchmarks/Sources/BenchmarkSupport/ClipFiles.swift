@@ -2,7 +2,7 @@
 import Foundation
 
 public enum ClipFiles {
-  /// The file, or the files in a folder in the order of their names.
+  /// The file itself, or the files in a folder sorted by name.
   public static func list(_ path: String) throws -> [String] {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Pictures of a clip in memory, planar 4:2:0 without padding, shown back and forth so that there is no cut.
-// Unchecked: the memory is written before `init` ends, and never after.
+/// Pictures of a clip in memory (planar 4:2:0 without padding), played alternately forwards and
+/// backwards so that there is no scene change where the clip repeats.
+// Unchecked: the memory is written only in `init`, before the object is shared.
 public final class ClipPictures: @unchecked Sendable {
   public let name: String
   public let width: Int
   public let height: Int
   public let frameRate: Double
-  /// Pictures that differ; what ``picture(_:)`` gives repeats them.
+  /// The number of different pictures. ``picture(_:)`` repeats them.
   public let count: Int
   private let memory: UnsafeMutableRawPointer
   private let size: Int
 
-  /// The first frames of a clip, each side halved `halves` times.
+  /// Reads the first frames of a clip. `halves` is how often the width and height are halved.
   public convenience init(path: String, frames: Int, halves: Int = 0) throws {
     let clip = try RawClip(path: path, frames: frames, halves: halves)
     defer { clip.remove() }
     let file = open(clip.rawPath, O_RDONLY)
     defer { if file >= 0 { close(file) } }
     let size = clip.frameSize * clip.frames
-    // The mapping outlives the file's name.
+    // The mapping stays valid after the file has been deleted.
     guard file >= 0, let memory = mmap(nil, size, PROT_READ, MAP_SHARED, file, 0), memory != MAP_FAILED else {
       throw BenchmarkError(description: "cannot map \(clip.rawPath)")
     }
@@ -29,7 +30,8 @@ public final class ClipPictures: @unchecked Sendable {
       memory: memory, size: size)
   }
 
-  /// Made-up pictures. `draw` gets each picture's number and its memory, which is zero.
+  /// Creates synthetic pictures. `draw` gets the number of each picture and its memory, which is
+  /// filled with zeros.
   public convenience init(
     name: String, width: Int, height: Int, frameRate: Double, count: Int,
     draw: (Int, UnsafeMutablePointer<UInt8>) -> Void
@@ -61,17 +63,18 @@ public final class ClipPictures: @unchecked Sendable {
 
   deinit { munmap(memory, size) }
 
-  /// Bytes of a picture.
+  /// The size of a picture in bytes.
   public var pictureSize: Int { width * height * 3 / 2 }
 
-  /// The number of the clip's picture that is shown as picture `number`.
+  /// The index of the clip's picture that is shown as picture `number`.
   public func index(of number: Int) -> Int {
     let lap = max(2 * (count - 1), 1)
     let place = number % lap
     return place < count ? place : lap - place
   }
 
-  /// A picture's memory; numbers beyond the end run back and forth. Valid as long as this object lives.
+  /// The memory of a picture. Numbers beyond the end of the clip continue backwards and forwards.
+  /// The pointer is valid as long as this object exists.
   public func picture(_ number: Int) -> UnsafePointer<UInt8> {
     UnsafePointer(memory.assumingMemoryBound(to: UInt8.self)) + index(of: number) * pictureSize
   }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What one kind of work left in use, noted at even distances of its way.
+/// The resources in use at regular intervals of one kind of work.
 public struct MemoryCurve: Sendable {
   public var name: String
-  /// Bytes of memory in use.
+  /// The resident memory in bytes.
   public var resident: [Int] = []
-  /// Open descriptors, where they are counted.
+  /// The number of open descriptors; empty if they are not counted.
   public var files: [Int] = []
 
   public init(name: String) { self.name = name }
 }
 
-/// A picture of memory in use: one row for each curve, from zero to a quarter more than its most.
+/// A chart of the memory in use, with one row for each curve; a row's axis ends at 1.25 times the
+/// curve's maximum.
 public struct MemoryChart: Sendable {
   public var title: String
   public var curves: [MemoryCurve]

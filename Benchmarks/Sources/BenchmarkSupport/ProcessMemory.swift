@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Memory of this process, bytes.
+/// The memory of this process in bytes.
 public enum ProcessMemory {
   public static var resident: Int { field("VmRSS:") }
   public static var peak: Int { field("VmHWM:") }

@@ -2,8 +2,8 @@
 import CClipMedia
 import Foundation
 
-/// A clip decoded to raw frames once, in a file that measuring processes map: planar 4:2:0 without padding, one
-/// frame after another.
+/// A clip that has been decoded once to raw frames in a file, which the measuring processes map
+/// into memory. The frames are planar 4:2:0 without padding, one after another.
 public struct RawClip: Sendable {
   public let name: String
   public let rawPath: String
@@ -13,8 +13,8 @@ public struct RawClip: Sendable {
   public let frames: Int
 
   /// - Parameters:
-  ///   - limit: the most frames to decode.
-  ///   - halves: how often width and height are halved, 0 for the clip's own size.
+  ///   - limit: the maximum number of frames to decode.
+  ///   - halves: how often the width and height are halved; 0 keeps the size of the clip.
   public init(path: String, frames limit: Int, halves: Int = 0) throws {
     let file = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
     name = halves == 0 ? file : "\(file)/\(1 << halves)"
@@ -32,8 +32,9 @@ public struct RawClip: Sendable {
     frames = Int(facts.frames)
   }
 
-  /// Pieces of 12 frames of several clips in turn, each from where its last one ended, cropped to the middle that all
-  /// of them have: a clip with a cut every half second. Nil if a clip is smaller than 128x96.
+  /// Creates a clip with a scene change every half second. It takes 12 frames from each of several
+  /// clips in turn, continuing each clip where its last piece ended. All clips are cropped around
+  /// the center to the size that they have in common. Returns nil if a clip is smaller than 128x96.
   public init?(cutting paths: [String], name: String, frames limit: Int) throws {
     let piece = 12
     let clips = try paths.map { try RawClip(path: $0, frames: limit) }
@@ -73,7 +74,8 @@ public struct RawClip: Sendable {
     self.frames = count
   }
 
-  /// Sixteen hexadecimal digits that tell these frames from others under the same name (FNV-1a over every 61st sample).
+  /// Sixteen hexadecimal digits that distinguish these frames from others with the same name (an
+  /// FNV-1a hash of every 61st sample).
   public func fingerprint() throws -> String {
     let data = try Data(contentsOf: URL(fileURLWithPath: rawPath), options: .alwaysMapped)
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
@@ -105,18 +107,19 @@ public struct RawClip: Sendable {
 
   public func remove() { try? FileManager.default.removeItem(atPath: rawPath) }
 
-  /// Bytes of a frame.
+  /// The size of a frame in bytes.
   public var frameSize: Int { width * height * 3 / 2 }
 
-  /// Doubling bit rates around what a call would use for this size and frame rate: 600 kb/s to 4.8 Mb/s at
-  /// 720p and 30 frames a second; smaller pictures and fewer frames need more bits for each sample.
+  /// Bit rates, each twice the previous one, around the rate that a call would use for this picture
+  /// size and frame rate: 600 kb/s to 4.8 Mb/s for 720p at 30 frames per second. Smaller pictures
+  /// and lower frame rates need more bits per sample.
   public func bitRates(_ count: Int) -> [Int] {
     let size = pow(Double(width * height) / (1280 * 720), 0.75) * pow(frameRate / 30, 0.6)
     return [600.0, 1200, 2400, 4800].prefix(count).map { Int((($0 * size) / 5).rounded() * 5) * 1000 }
   }
 }
 
-/// Where large files of a run go: memory, where the system has it.
+/// The folder for large temporary files: in memory if the system has such a folder.
 public enum TemporaryFiles {
   public static let folder =
     FileManager.default.isWritableFile(atPath: "/dev/shm")

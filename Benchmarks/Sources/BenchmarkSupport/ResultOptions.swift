@@ -2,7 +2,8 @@
 import ArgumentParser
 import Foundation
 
-/// Where a tool's tables go beside standard output, the same options for every tool.
+/// Options for the files that tables are written to in addition to standard output. All tools have
+/// them.
 public struct ResultOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Write the tables as Markdown.", valueName: "file"))
   public var markdown: String?
@@ -13,14 +14,15 @@ public struct ResultOptions: ParsableArguments {
   public init() {}
 }
 
-/// Prints tables as they come, and writes them into the files of ``ResultOptions``.
+/// Prints tables as they are added, and writes them to the files of ``ResultOptions``.
 public final class ResultPrinter {
   private let options: ResultOptions
   private var tables: [ResultTable] = []
 
   public init(_ options: ResultOptions) { self.options = options }
 
-  /// Prints a table at once. The files are written anew each time, so that a run that is cut off leaves what it had.
+  /// Prints a table at once. The files are rewritten each time, so an interrupted run leaves the
+  /// tables that it has finished.
   public func add(_ table: ResultTable) throws {
     tables.append(table)
     FileHandle.standardOutput.write(Data(table.text.utf8))
@@ -39,7 +41,7 @@ public final class ResultPrinter {
   }
 }
 
-/// The clips that a tool measures on, the same options for every tool.
+/// Options for the clips that a tool measures. All tools have them.
 public struct ClipOptions: ParsableArguments {
   @Argument(help: "Files that libavformat reads (Y4M too), or folders of such files.")
   public var clips: [String] = []
@@ -57,10 +59,10 @@ public struct ClipOptions: ParsableArguments {
     guard (0...4).contains(halves) else { throw ValidationError("--halves goes from 0 to 4.") }
   }
 
-  /// All files, those in folders in the order of their names.
+  /// All files. Files in folders are sorted by name.
   public func files() throws -> [String] { try clips.flatMap(ClipFiles.list) }
 
-  /// The pictures of a file.
+  /// Reads the pictures of a file.
   public func pictures(_ path: String) throws -> ClipPictures {
     try ClipPictures(path: path, frames: frames, halves: halves)
   }

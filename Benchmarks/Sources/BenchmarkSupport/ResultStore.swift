@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A result that can be told from all others by its key.
+/// A result with a unique key.
 public protocol StoredResult: Codable {
   var key: String { get }
 }
 
-/// Results of earlier runs, a line of JSON each: of encoders that do not change from run to run.
+/// Results of earlier runs, with one line of JSON each. It is used for encoders that do not change
+/// from run to run.
 public final class ResultStore<Value: StoredResult> {
   private var results: [String: Value] = [:]
   private let path: String
 
-  /// - Parameter path: of the file, which need not exist yet. A line that cannot be read is passed over.
+  /// - Parameter path: the path of the file, which does not have to exist yet. Lines that cannot be
+  ///   read are skipped.
   public init(path: String) throws {
     self.path = path
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return }
@@ -24,7 +26,7 @@ public final class ResultStore<Value: StoredResult> {
 
   public subscript(_ key: String) -> Value? { results[key] }
 
-  /// Keeps a result, in the file too.
+  /// Stores a result in memory and in the file.
   public func store(_ result: Value) throws {
     results[result.key] = result
     let line = String(decoding: try JSONEncoder().encode(result), as: UTF8.self) + "\n"

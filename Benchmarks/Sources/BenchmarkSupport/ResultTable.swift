@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A table of results: cells as they are printed, the first column a name, the others figures.
+/// A table of results. It contains the cells as they are printed. The first column is a name and
+/// the others are numbers.
 public struct ResultTable: Codable, Sendable {
   public var title: String
   public var columns: [String]
@@ -15,7 +16,7 @@ public struct ResultTable: Codable, Sendable {
 
   public mutating func add(_ cells: [String]) { rows.append(cells) }
 
-  /// With columns of the same width, for a terminal.
+  /// The table with padded columns, for a terminal.
   public var text: String {
     let cells = [columns] + rows
     let widths = columns.indices.map { i in cells.map { i < $0.count ? $0[i].count : 0 }.max() ?? 0 }
@@ -33,7 +34,8 @@ public struct ResultTable: Codable, Sendable {
       + rows.map { Self.line($0) + "\n" }.joined()
   }
 
-  /// Each row with the table's title before it, so that several tables fit into one file.
+  /// The table with its title at the start of each row, so that one file can contain several
+  /// tables.
   public var csv: String {
     ([["table"] + columns] + rows.map { [title] + $0 })
       .map { $0.map(Self.quoted).joined(separator: ",") + "\n" }.joined()
@@ -47,26 +49,26 @@ public struct ResultTable: Codable, Sendable {
   }
 }
 
-/// Figures as tables have them, the same in every locale.
+/// Formats numbers for tables, in the same way for every locale.
 public enum Figure {
   public static func fixed(_ value: Double, _ places: Int = 1) -> String {
     String(format: "%.\(places)f", value)
   }
 
-  /// A share of 1, as percent.
+  /// Formats a fraction of 1 as a percentage.
   public static func percent(_ share: Double, _ places: Int = 1) -> String {
     fixed(share * 100, places) + " %"
   }
 
-  /// Bits a second: `1500k`.
+  /// Formats bits per second, for example `1500k`.
   public static func kilobits(_ rate: Int) -> String { "\(rate / 1000)k" }
 
-  /// Seconds as milliseconds, without the unit; `-` for none.
+  /// Formats seconds as milliseconds, without the unit; nil is `-`.
   public static func milliseconds(_ seconds: Double?, _ places: Int = 0) -> String {
     seconds.map { fixed($0 * 1000, places) } ?? "-"
   }
 
-  /// The value below which a share of all lies; nil if there is none.
+  /// The quantile of the values for a fraction `share`, or nil if there are no values.
   public static func quantile(_ share: Double, of values: [Double]) -> Double? {
     guard !values.isEmpty else { return nil }
     let place = Int((share * Double(values.count)).rounded(.up)) - 1

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CClipMedia
 
-/// An H.264 decoder that is not this package's: libavcodec's, with its checks on.
+/// An H.264 decoder that is independent of this package: libavcodec with its error checks enabled.
 public final class StreamDecoding {
-  /// A picture that came out. Its memory is valid until the next call.
+  /// A decoded picture. Its memory is valid until the next call.
   public struct Picture {
-    /// Of the source frame that it shows.
+    /// The index of the source frame that the picture shows.
     public var index: Int
     public var planes: [UnsafePointer<UInt8>]
     public var bytesPerRow: [Int]
@@ -22,7 +22,7 @@ public final class StreamDecoding {
 
   deinit { stream_decoder_destroy(decoder) }
 
-  /// Gives it an access unit that shows source frame `index`.
+  /// Sends the decoder an access unit that shows source frame `index`.
   public func send(_ unit: UnsafeBufferPointer<UInt8>, index: Int) throws {
     guard let base = unit.baseAddress else { return }
     guard stream_decoder_send(decoder, base, unit.count, index) >= 0 else {
@@ -30,10 +30,10 @@ public final class StreamDecoding {
     }
   }
 
-  /// Nothing comes after this.
+  /// Signals the end of the stream.
   public func finish() { _ = stream_decoder_send(decoder, nil, 0, 0) }
 
-  /// The next picture; nil if there is none now.
+  /// The next picture, or nil if none is available now.
   public func receive() throws -> Picture? {
     var index = 0
     var planes = [UnsafePointer<UInt8>?](repeating: nil, count: 3)
@@ -48,7 +48,7 @@ public final class StreamDecoding {
 }
 
 extension StreamDecoding.Picture {
-  /// All samples, planar 4:2:0 without padding.
+  /// All samples, as planar 4:2:0 without padding.
   public func samples(width: Int, height: Int) -> [UInt8] {
     var samples: [UInt8] = []
     samples.reserveCapacity(width * height * 3 / 2)
@@ -61,7 +61,8 @@ extension StreamDecoding.Picture {
     return samples
   }
 
-  /// Structural similarity of its luma to a clip's picture: mean over windows of 8x8 samples.
+  /// The structural similarity (SSIM) between the luma of this picture and a picture of a clip: the
+  /// mean over windows of 8x8 samples.
   public func similarity(to clip: ClipPictures, _ number: Int) -> Double {
     let (width, height) = (Int32(clip.width), Int32(clip.height))
     return plane_similarity(

@@ -2,30 +2,32 @@
 import CClipMedia
 import Foundation
 
-/// Decodes a stream with libavcodec and compares it with the source. A frame that is missing shows the one
-/// before it.
+/// Decodes a stream with libavcodec and compares it with the source. A missing frame is compared as
+/// a repetition of the frame before it.
 public struct StreamQuality {
-  /// Mean of the frames' PSNR of luma in dB, as the JVET's common test conditions have it; a frame without
-  /// error counts as one whose mean squared error is 0.01.
+  /// The mean of the luma PSNR of all frames in dB, as in the common test conditions of the JVET. A
+  /// frame without error is counted with a mean squared error of 0.01.
   public private(set) var psnr: Double
-  /// PSNR of luma in dB from the squared errors of all frames together, as ffmpeg's psnr filter sums up: what is bad for a
-  /// while counts for more than what is good for long.
+  /// The luma PSNR in dB, calculated from the squared errors of all frames together, as ffmpeg's
+  /// psnr filter does for its summary. Short passages of poor quality have more weight here than in
+  /// ``psnr``.
   public private(set) var psnrWhole: Double
-  /// The mean of the frames' PSNR of Cb and Cr.
+  /// The mean PSNR of Cb and of Cr of all frames.
   public private(set) var psnrChroma: (cb: Double, cr: Double)
-  /// The same from the squared errors of all samples, of luma and chroma alike.
+  /// The PSNR calculated from the squared errors of all luma and chroma samples together.
   public private(set) var psnrAll: Double
-  /// Mean of the frames' SSIM of luma.
+  /// The mean luma SSIM of all frames.
   public private(set) var ssim: Double
-  /// Of each frame.
+  /// The values of each frame.
   public private(set) var frames: [(psnr: Double, ssim: Double)] = []
 
   /// - Parameters:
-  ///   - stream: access units, one after another.
-  ///   - sizes: bytes of each unit, 0 for a frame that was dropped.
-  ///   - order: of each unit the source frame that it shows; nil: one after the other.
-  ///   - source: the frames, planar 4:2:0 without padding.
-  ///   - name: what an error calls the stream.
+  ///   - stream: the access units, one after another.
+  ///   - sizes: the size of each unit in bytes, 0 for a dropped frame.
+  ///   - order: the index of the source frame that each unit shows. Nil means that the units are in
+  ///     the order of the source.
+  ///   - source: the frames, as planar 4:2:0 without padding.
+  ///   - name: the name of the stream in error messages.
   public init(
     of stream: [UInt8], sizes: [Int], order: [Int]? = nil, source: UnsafePointer<UInt8>, width: Int,
     height: Int, name: String

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Figures that must not get worse: a JSON object of names and the most that each may be, as it stands in
-/// `Benchmarks/Thresholds`. A figure that got better is lowered there, in the commit that made it so.
+/// Maximum values for measurements, read from a JSON object of names and numbers in
+/// `Benchmarks/Thresholds`. When a value improves, the commit that improves it also lowers the
+/// threshold.
 public struct Thresholds: Sendable {
   private let most: [String: Double]
   private let path: String
@@ -17,8 +18,8 @@ public struct Thresholds: Sendable {
     }
   }
 
-  /// What is wrong with the figures, a line each; empty if they hold. A figure without a threshold is wrong too, and a
-  /// threshold without a figure.
+  /// Problems with the measurements, one line each. The result is empty if all values are within
+  /// their limits. A value without a threshold and a threshold without a value are also problems.
   public func complaints(about figures: [String: Double]) -> [String] {
     figures.sorted { $0.key < $1.key }.compactMap { name, value -> String? in
       guard let most = most[name] else { return "\(name) is \(Self.text(value)); \(path) does not have it" }

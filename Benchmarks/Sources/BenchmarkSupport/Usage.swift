@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What a piece of work took, in seconds.
+/// The time that an operation took, in seconds.
 public struct Usage: Sendable {
-  /// Of the process, all its threads together.
+  /// The processor time of all threads of the process.
   public var processor: Double
   public var clock: Double
 
@@ -14,12 +14,12 @@ public struct Usage: Sendable {
     return Usage(processor: end.processor - start.processor, clock: end.clock - start.clock)
   }
 
-  /// The least of each: everything else is disturbance.
+  /// The minimum of each time, because other activity on the machine can only make it longer.
   public static func best(_ list: some Collection<Usage>) -> Usage {
     Usage(processor: list.map(\.processor).min() ?? 0, clock: list.map(\.clock).min() ?? 0)
   }
 
-  /// Since some time in the past.
+  /// The times since arbitrary starting points.
   public static func now() -> Usage {
     func seconds(_ id: clockid_t) -> Double {
       var time = timespec()

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-// The GNU C library's own, under the names that it keeps for those who replace the others.
+// The functions of the GNU C library, under the names that it provides for programs that replace
+// the allocator.
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);

@@ -96,7 +96,7 @@ int clip_decode(const char *path, const char *outputPath, int frames, int halves
     fail(result, message, path);
     goto done;
   }
-  // A raw H.264 stream without timing is meant to play at 30 frames per second.
+  // A raw H.264 stream without timing is played at 30 frames per second.
   AVRational rate = format->streams[stream]->avg_frame_rate;
   facts->frameRate = strcmp(format->iformat->name, "h264") == 0 || rate.num <= 0 ? 30 : av_q2d(rate);
 

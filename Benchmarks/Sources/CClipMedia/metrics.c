@@ -18,7 +18,7 @@ uint64_t plane_squared_error(const uint8_t *a, int strideA, const uint8_t *b, in
   return total;
 }
 
-// Sums over a 4x4 block.
+// Sums over a block of 4x4 samples.
 typedef struct Sums {
   uint32_t a, b, squares, product;
 } Sums;

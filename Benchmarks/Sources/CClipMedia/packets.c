@@ -13,7 +13,8 @@ struct MoviePackets {
   int count, capacity;
 };
 
-// Takes the packet's contents over. 0, or -1 without memory.
+// Stores the packet and takes ownership of its contents. Returns 0, or -1 if there is not enough
+// memory.
 static int keep(MoviePackets *movie, AVPacket *packet) {
   if (movie->count == movie->capacity) {
     const int capacity = movie->capacity ? movie->capacity * 2 : 256;
@@ -46,7 +47,7 @@ MoviePackets *movie_packets_read(const char *path, char message[256]) {
   const AVStream *stream = format->streams[index];
   const AVCodecParameters *codec = stream->codecpar;
   problem = "does not hold length-prefixed H.264 or HEVC";
-  // avcC and hvcC begin with their version, 1; Annex B with a zero.
+  // avcC and hvcC boxes start with the version number 1. Annex B data start with a zero.
   if ((codec->codec_id != AV_CODEC_ID_H264 && codec->codec_id != AV_CODEC_ID_HEVC) || codec->extradata_size < 7 ||
       codec->extradata[0] != 1 || avcodec_parameters_copy(movie->parameters, codec) < 0) {
     goto failed;

@@ -8,7 +8,7 @@
 typedef struct OpenH264Encoder {
   ReferenceEncoder base;
   ISVCEncoder *openh264;
-  // The layers of a frame, one after another.
+  // The layers of a frame, stored one after another.
   uint8_t *buffer;
   size_t capacity;
 } OpenH264Encoder;
@@ -67,7 +67,7 @@ static void close_encoder(ReferenceEncoder *base) {
 ReferenceEncoder *openh264_reference_open(int complexity, int isScreen, const ReferenceStream *stream) {
   const int width = stream->width, height = stream->height, threads = stream->threads;
   const int isFixed = stream->qp >= 0;
-  // It wants a rate even where it is not to keep one.
+  // The library requires a bit rate even if it does not use it.
   const int bitRate = isFixed ? 1000000 : stream->bitRate;
   ISVCEncoder *e = NULL;
   if (WelsCreateSVCEncoder(&e) != 0 || !e) return NULL;

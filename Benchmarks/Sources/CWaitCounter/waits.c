@@ -11,7 +11,8 @@
 
 static atomic_ulong nanoseconds;
 
-// Nanoseconds between two calls of sched_yield by a thread that does nothing else.
+// If a thread calls sched_yield again within this number of nanoseconds, it is in a waiting loop,
+// and the time between the calls also counts as waiting.
 enum { LOOP = 3000 };
 
 static unsigned long now(void) {
@@ -22,7 +23,8 @@ static unsigned long now(void) {
 
 double waited_seconds(void) { return (double)atomic_load(&nanoseconds) * 1e-9; }
 
-// As long as it takes: the C library's own is under this name alone.
+// Waits with a timeout that is never reached, because the pthread_cond_wait of the C library cannot
+// be called while this function replaces it.
 int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
   const struct timespec never = {.tv_sec = 4000000000};
   unsigned long start = now();

@@ -3,13 +3,14 @@ import BenchmarkSupport
 import Foundation
 import VideoToolbox
 
-/// A coded frame as a session gave it.
+/// A coded frame from a session.
 public struct CodedFrame: Sendable {
-  /// An access unit as a byte stream with start codes (Annex B), parameter sets before a key frame.
+  /// An access unit as a byte stream with start codes (Annex B). Key frames start with the
+  /// parameter sets.
   public var stream: [UInt8]
   public var isKeyFrame: Bool
   public var layer: Int
-  /// What a receiver sends back when it has decoded the frame.
+  /// The token that a receiver sends back to acknowledge that it has decoded the frame.
   public var token: Int64?
   public var averageQP: Double?
   public var highestQP: Int?
@@ -17,12 +18,13 @@ public struct CodedFrame: Sendable {
   public var bits: Int { stream.count * 8 }
 }
 
-/// A compression session in the low-latency mode: a picture goes in, and its frame comes out before the next.
+/// A compression session in the low-latency mode. The output of each picture is complete before the
+/// next picture is encoded.
 public final class LowLatencySession {
   public struct Configuration {
-    /// Bits a second.
+    /// The bit rate in bits per second.
     public var rate: Int
-    /// Two temporal layers.
+    /// Whether to use two temporal layers.
     public var hasLayers = false
     public var baseLayerBitRateFraction: Double?
     public var maximumQP: Int?
@@ -53,7 +55,7 @@ public final class LowLatencySession {
       kVTCompressionPropertyKey_RealTime: true,
       kVTCompressionPropertyKey_ExpectedFrameRate: pictures.frameRate,
       kVTCompressionPropertyKey_AverageBitRate: configuration.rate,
-      // The same result on every machine.
+      // One thread gives the same result on every machine.
       kOVTCompressionPropertyKey_ThreadCount: 1,
       kOVTCompressionPropertyKey_Effort: 3,
     ]
@@ -63,7 +65,8 @@ public final class LowLatencySession {
       properties[kVTCompressionPropertyKey_BaseLayerBitRateFraction] = share
     }
     if configuration.hasLongTermReferences { properties[kVTCompressionPropertyKey_EnableLTR] = true }
-    // One after another: what depends on another property may come after it only.
+    // Properties are set one by one, because some can be set only after the property that they
+    // depend on.
     for key in properties.keys.sorted(by: { order($0) < order($1) }) {
       guard let value = properties[key] else { continue }
       let status = VTSessionSetProperty(session, key: key, value: value as CFTypeRef)
@@ -78,7 +81,7 @@ public final class LowLatencySession {
 
   deinit { VTCompressionSessionInvalidate(session) }
 
-  /// Encodes picture `number`, which is also its place in time.
+  /// Encodes picture `number`, which also determines its presentation time.
   /// - Returns: nil if rate control dropped it.
   public func encode(picture number: Int, options: [CFString: Any] = [:]) throws -> CodedFrame? {
     let index = pictures.index(of: number)
@@ -105,7 +108,8 @@ public final class LowLatencySession {
   }
 }
 
-/// Layers before the share of one of them; otherwise any order does.
+/// The layers have to be set before the fraction of the base layer. The order of other properties
+/// does not matter.
 private func order(_ key: CFString) -> Int {
   key == kVTCompressionPropertyKey_BaseLayerBitRateFraction ? 1 : 0
 }
@@ -130,7 +134,7 @@ extension CodedFrame {
     }
     var data = [UInt8](repeating: 0, count: CMBlockBufferGetDataLength(block))
     CMBlockBufferCopyDataBytes(block, atOffset: 0, dataLength: data.count, destination: &data)
-    // Length-prefixed, four bytes each.
+    // The NAL units have length prefixes of four bytes.
     var position = 0
     while position + 4 <= data.count {
       let size = data[position..<(position + 4)].reduce(0) { $0 << 8 | Int($1) }
@@ -158,7 +162,8 @@ extension CodedFrame {
   }
 }
 
-/// Carries a frame from the session's thread. Unchecked: all of it is behind the lock.
+/// Passes a frame from the thread of the session to the caller. Unchecked: the lock protects all
+/// members.
 private final class OutputBox: @unchecked Sendable {
   private let lock = NSLock()
   private var content: (OSStatus, CMSampleBuffer?)?

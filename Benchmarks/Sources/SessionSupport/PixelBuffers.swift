@@ -3,9 +3,10 @@ import BenchmarkSupport
 import Foundation
 import VideoToolbox
 
-/// Pictures as sessions take them.
+/// Creates pixel buffers for sessions.
 public enum PixelBuffers {
-  /// Picture `number` of a clip as a buffer of its own, luma and interleaved chroma.
+  /// A new pixel buffer with picture `number` of a clip, with a luma plane and an interleaved
+  /// chroma plane.
   public static func nv12(_ clip: ClipPictures, _ number: Int) throws -> CVPixelBuffer {
     var made: CVPixelBuffer?
     CVPixelBufferCreate(

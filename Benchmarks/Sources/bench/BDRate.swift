@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Bjontegaard delta rate: the mean difference in bit rate of two rate-quality curves at the same quality, over
-/// the qualities that both reach. Curves are piecewise cubic through their points, without overshoot
-/// (Fritsch-Carlson), in the logarithm of the rate.
+/// The Bjontegaard delta rate: the mean difference in bit rate between two rate-quality curves over
+/// the range of qualities that both reach. The curves are piecewise cubic interpolations without
+/// overshoot (Fritsch-Carlson) of the logarithm of the rate.
 enum BDRate {
   typealias Point = (rate: Double, quality: Double)
 
-  /// In percent, negative where `test` needs fewer bits; nil if the curves share no quality.
+  /// The difference in percent, which is negative if `test` needs fewer bits. It is nil if the
+  /// curves have no quality range in common.
   static func percent(_ test: [Point], against anchor: [Point]) -> Double? {
     guard let a = Curve(anchor), let b = Curve(test) else { return nil }
     let low = max(a.x.first ?? 0, b.x.first ?? 0)
@@ -22,7 +23,7 @@ enum BDRate {
     return (exp(sum / Double(steps)) - 1) * 100
   }
 
-  /// Quality -> logarithm of the rate.
+  /// The logarithm of the rate as a function of the quality.
   private struct Curve {
     var x: [Double] = []
     var y: [Double] = []

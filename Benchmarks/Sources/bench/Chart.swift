@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Speed against bits as an SVG: who stands further to the right and lower is better.
+/// A chart of speed and bit rate as SVG. Encoders further to the right and further down are better.
 struct Chart {
   struct Point {
     var label: String
-    /// Points of a family are joined by a line.
+    /// Points of the same family are connected by a line.
     var family: String
-    /// Multiple of x264 superfast's speed.
+    /// The speed relative to x264 superfast.
     var speed: Double
-    /// BD-rate against it, percent.
+    /// The BD-rate relative to x264 superfast, in percent.
     var bits: Double
   }
 

@@ -2,11 +2,13 @@
 import BenchmarkSupport
 import Foundation
 
-/// Clips to tune on, and clips that only tell whether what was tuned holds.
+/// Clips that encoder parameters are tuned with, and clips that are used only to validate the
+/// result.
 enum ClipSet: String, CaseIterable, Codable {
   case tuning, validation
 
-  /// Known clips to tune on, by the beginning of their names; all others validate. A clip's half size is in its set.
+  /// The first part of the names of clips for tuning. All other clips are for validation. The
+  /// half-size version of a clip is in the same set.
   private static let tuned = ["bunny", "cars", "garden", "people_book", "screen", "CI1_FT"]
 
   init(clip: String) {
@@ -15,10 +17,11 @@ enum ClipSet: String, CaseIterable, Codable {
       ? .tuning : .validation
   }
 
-  /// Screen content, which is summed up apart.
+  /// Whether a clip is screen content, which has its own summary.
   static func isScreen(_ clip: String) -> Bool { clip.hasPrefix("screen") }
 
-  /// The clips of a set as raw frames: each as it is, at half size too where that is not tiny, and one made of pieces.
+  /// Calls `body` with the clips of a set as raw frames: each clip in its own size and, if it is
+  /// large enough, in half size, and one clip that is assembled from pieces.
   func clips(_ options: Options, _ body: (RawClip) throws -> Void) throws {
     let paths = options.clips.filter {
       let name = URL(fileURLWithPath: $0).lastPathComponent
@@ -28,7 +31,7 @@ enum ClipSet: String, CaseIterable, Codable {
       for halves in options.halves {
         let clip = try RawClip(path: path, frames: options.frames, halves: halves)
         defer { clip.remove() }
-        // Smaller than that, headers weigh more than coding.
+        // In smaller pictures, headers would have too much influence on the result.
         if halves > 0 && clip.width * clip.height < 160 * 120 { continue }
         try body(clip)
       }

@@ -10,7 +10,7 @@ extension EncoderName {
     + (0...H264EncoderConfiguration.mostEffort).map { .engine(effort: $0) }
 }
 
-/// An encoder that takes planar 4:2:0 without padding and gives access units.
+/// An encoder that takes planar 4:2:0 pictures without padding and outputs access units.
 enum EncoderUnderTest {
   case reference(OpaquePointer)
   case engine(H264Encoder)
@@ -65,10 +65,10 @@ enum EncoderUnderTest {
     self = .reference(reference)
   }
 
-  /// Frames of the look-ahead by effort, as sessions have them.
+  /// The number of look-ahead frames for each effort, as sessions set it.
   private static let lookAheads = [0, 10, 20, 20, 30, 40, 50, 60, 80, 100]
 
-  /// The encoder that may wait.
+  /// Creates the encoder with a look-ahead.
   private static func forFiles(
     _ stream: H264EncoderConfiguration, _ rate: Int, _ effort: Int, _ tune: Mode.Tune
   ) throws -> H264Encoder {
@@ -81,8 +81,9 @@ enum EncoderUnderTest {
     return try H264Encoder(configuration: configuration)
   }
 
-  /// Encodes a frame; `body` gets the access units that come out, each with the number of the frame that it shows, empty
-  /// if that was dropped. The time that counts is up to there.
+  /// Encodes a frame. `body` is called with each access unit that is output and the number of the
+  /// frame that it shows. The unit of a dropped frame is empty. The measured time ends when `body`
+  /// is called.
   func encode(
     _ i420: UnsafePointer<UInt8>, width: Int, height: Int,
     _ body: (Int, UnsafeBufferPointer<UInt8>) -> Void
@@ -93,7 +94,7 @@ enum EncoderUnderTest {
       var frame = 0
       let size = reference_encoder_encode(encoder, i420, &data, &frame)
       guard size >= 0 else { throw BenchmarkError(description: "the encoder failed") }
-      // Nothing: it waits, or was dropped.
+      // No output means that the frame is in the look-ahead or that it was dropped.
       if size > 0 || reference_encoder_delayed(encoder) == 0 {
         body(frame, UnsafeBufferPointer(start: data, count: size))
       }
@@ -106,7 +107,7 @@ enum EncoderUnderTest {
     }
   }
 
-  /// Takes out what waits.
+  /// Outputs the remaining frames.
   func finish(_ body: (Int, UnsafeBufferPointer<UInt8>) -> Void) throws {
     switch self {
     case .reference(let encoder):

@@ -2,7 +2,8 @@
 import BenchmarkSupport
 import Foundation
 
-/// `bench`: H264Encoder, libx264 and libopenh264 on the same clips, threads and bit rates, in one table.
+/// `bench`: compares H264Encoder, libx264 and libopenh264 with the same clips, threads and bit
+/// rates in one table.
 @main
 enum Main {
   static func main() {
@@ -33,7 +34,8 @@ enum Main {
           let points =
             mode == .fixedQP ? [22, 27, 32, 37].prefix(options.points) : clip.bitRates(options.points)[...]
           for threads in options.threads {
-            // Encoders take turns at a point, so that a machine that is busy for a while is so for all.
+            // All encoders measure one point before the next, so that a temporarily busy machine
+            // affects all of them equally.
             for point in points {
               for encoder in options.encoders where mode.applies(to: encoder) {
                 let measurement = Measurement(

@@ -2,12 +2,13 @@
 import BenchmarkSupport
 import Foundation
 
-/// One encoder on one clip at one bit rate or QP. Runs in a process of its own, so that its memory can be told.
+/// The measurement of one encoder with one clip and one bit rate or QP. It runs in a separate
+/// process so that its memory use can be measured.
 struct Measurement: Codable {
   static let childFlag = "--measure"
 
   var clip: String
-  /// `RawClip.fingerprint()`: another clip of this name has other results.
+  /// The result of `RawClip.fingerprint()`, because another clip with this name has other results.
   var content: String
   var set: ClipSet
   var rawPath: String
@@ -18,10 +19,10 @@ struct Measurement: Codable {
   var encoder: EncoderName
   var threads: Int
   var mode: Mode
-  /// Bits per second, or the QP.
+  /// The bit rate in bits per second, or the QP.
   var point: Int
   var wallClock: Bool
-  /// A file that gets a line for each frame.
+  /// The path of a file to which a line is appended for each frame.
   var trace: String?
 
   var key: String {
@@ -29,7 +30,7 @@ struct Measurement: Codable {
       + (wallClock || threads > 1 ? " wall" : "")
   }
 
-  /// Starts the process and waits for what it prints.
+  /// Starts the process and reads the result that it prints.
   func run() throws -> Result {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
@@ -67,7 +68,7 @@ struct Measurement: Codable {
       mapped != MAP_FAILED
     else { throw BenchmarkError(description: "cannot map \(rawPath)") }
     let source = UnsafePointer(mapped.assumingMemoryBound(to: UInt8.self))
-    // Have the clip in memory before the encoder's memory is counted.
+    // Load the clip into memory before the memory use of the encoder is measured.
     var touched: UInt8 = 0
     for i in stride(from: 0, to: frameSize * frames, by: 4096) { touched ^= source[i] }
     var stream: [UInt8] = []
@@ -76,7 +77,7 @@ struct Measurement: Codable {
     stream.reserveCapacity(expected + 1_000_000 + Int(touched & 1))
     var sizes: [Int] = []
     var times: [Double] = []
-    /// Of each unit the frame that it shows.
+    /// The index of the frame that each unit shows.
     var order: [Int] = []
     sizes.reserveCapacity(frames)
     times.reserveCapacity(frames)
@@ -128,7 +129,8 @@ struct Measurement: Codable {
 extension Measurement {
   static let traceHeader = "clip,encoder,mode,point,frame,bits,wait_s,psnr_y,ssim_y\n"
 
-  /// Appends what each frame took, how long it waited before a line of the rate, and how good it is.
+  /// Appends a line for each frame with its size, its delay on a channel of the requested bit rate,
+  /// and its quality.
   private func write(_ sizes: [Int], _ order: [Int], _ quality: StreamQuality, to path: String) throws {
     guard let file = FileHandle(forWritingAtPath: path) else {
       throw BenchmarkError(description: "cannot write \(path)")
@@ -147,11 +149,12 @@ extension Measurement {
   }
 }
 
-/// What the frames were before a line of the asked rate.
+/// How the frames would be sent over a channel of the requested bit rate.
 struct Line: Codable {
-  /// Seconds from a frame's capture until its last bit was sent, at most.
+  /// The maximum time in seconds from the capture of a frame until its last bit is sent.
   var longestWait = 0.0
-  /// Bits of the fullest two seconds over what the rate gives them; nil for a shorter clip.
+  /// The largest number of bits in any two seconds, relative to the capacity of the channel in that
+  /// time. It is nil for shorter clips.
   var fullestTwoSeconds: Double?
 
   init(_ sizes: [Int], rate: Int, frameRate: Double) {
@@ -172,7 +175,7 @@ struct Line: Codable {
   }
 }
 
-/// What came out.
+/// The result of a measurement.
 struct Result: Codable, StoredResult {
   var clip: String
   var set: ClipSet
@@ -180,32 +183,34 @@ struct Result: Codable, StoredResult {
   var encoder: EncoderName
   var threads: Int
   var mode: Mode
-  /// What was asked for, bits per second or the QP; bits per second achieved.
+  /// The requested bit rate in bits per second or the QP, and the actual bit rate in bits per
+  /// second.
   var point: Int
   var actualBitRate: Double
-  /// dB of luma, the mean of all frames; mean SSIM of luma.
+  /// The mean luma PSNR of all frames in dB, and their mean SSIM.
   var psnr: Double
   var ssim: Double
-  /// dB of Cb and Cr; of all samples together.
+  /// The PSNR of Cb, of Cr, and of all samples together, in dB.
   var psnrCb: Double
   var psnrCr: Double
   var psnrAll: Double
-  /// dB of luma, from the squared errors of all frames together.
+  /// The luma PSNR in dB, calculated from the squared errors of all frames together.
   var psnrWhole: Double
-  /// Seconds for all frames, set-up included; milliseconds for a frame.
+  /// The time for all frames in seconds, including initialization, and the median and 99th
+  /// percentile of the time for one frame in milliseconds.
   var seconds: Double
   var median: Double
   var p99: Double
-  /// Memory that the encoder took at most.
+  /// The peak memory use of the encoder.
   var peakBytes: Int
   var key: String
-  /// Nil where no rate was asked for.
+  /// Nil if no bit rate was requested.
   var line: Line?
 
   var framesPerSecond: Double { Double(frames) / seconds }
 
-  /// dB, luma counting six times as much as Cb or Cr.
+  /// The PSNR in dB with the weights 6:1:1 for luma, Cb and Cr.
   var psnr611: Double { (6 * psnr + psnrCb + psnrCr) / 8 }
-  /// dB of chroma.
+  /// The mean PSNR of the chroma in dB.
   var psnrChroma: Double { (psnrCb + psnrCr) / 2 }
 }

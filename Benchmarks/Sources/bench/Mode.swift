@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How an encoder is told what to spend.
+/// How the bits of an encoder are controlled.
 enum Mode: Hashable, Codable {
-  /// QP 22, 27, 32 and 37, each key frame as much better as the encoder has it: what the coding is worth by itself.
+  /// The QP is 22, 27, 32 or 37. Key frames have the encoder's own QP offset. This mode compares
+  /// the coding tools without rate control.
   case fixedQP
-  /// A bit rate, and the seconds of it that may wait for the channel.
+  /// A bit rate with the maximum time in seconds that bits may wait for the channel.
   case delay(Double)
-  /// A bit rate, and a second of it.
+  /// A bit rate with a buffer of one second.
   case general
-  /// An average rate over the clip, for files: B pictures, a look-ahead, no bound on the wait; tuned for a measure.
+  /// An average bit rate over the clip, for files: with B pictures, a look-ahead and no limit on
+  /// the delay. The encoder is tuned for a quality measure.
   case files(Tune)
 
-  /// What encoders for files are tuned for.
+  /// The quality measure that encoders for files are tuned for.
   enum Tune: String, Codable { case psnr, ssim }
 
   init?(name: String) {
@@ -45,9 +47,9 @@ enum Mode: Hashable, Codable {
     }
   }
 
-  /// Frames wait in a look-ahead, and come out in another order.
+  /// Whether frames are delayed in a look-ahead and output in another order.
   var isForFiles: Bool { if case .files = self { true } else { false } }
 
-  /// Whether an encoder has such a mode.
+  /// Whether an encoder supports this mode.
   func applies(to encoder: EncoderName) -> Bool { !isForFiles || encoder.family != "openh264" }
 }

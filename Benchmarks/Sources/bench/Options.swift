@@ -2,15 +2,15 @@
 import BenchmarkSupport
 import Foundation
 
-/// The command line.
+/// The command-line options.
 struct Options {
   var clips: [String] = []
   var frames = 150
   var modes: [Mode] = [.fixedQP, .delay(0.5)]
   var sets = ClipSet.allCases
-  /// Only clips of screens, at their own size.
+  /// Whether to use only clips of screen content, in their own size.
   var onlyScreens = false
-  /// How often clips are halved.
+  /// How often the clips are halved.
   var halves = [0, 1]
   var cuts = true
   var encoders: [EncoderName] = EncoderName.all
@@ -132,11 +132,11 @@ struct Options {
   }
 }
 
-/// What to measure.
+/// An encoder to measure.
 enum EncoderName: Hashable, Codable {
   case x264(preset: String)
   case openH264(complexity: Int)
-  /// With the usage type for screens, low complexity.
+  /// The usage type for screen content, with low complexity.
   case openH264Screen
   case engine(effort: Int)
 

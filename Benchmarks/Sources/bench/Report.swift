@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The tables: one for each clip, mode and thread count, and one over the clips of each set.
+/// The tables of the report: one for each clip, mode and number of threads, and one that summarizes
+/// the clips of each set.
 struct Report {
   let results: [Result]
 
@@ -12,31 +13,33 @@ struct Report {
     "rate error", "worst", "p50 ms", "p99 ms", "peak MB",
   ]
 
-  /// What one encoder did on one clip with one number of threads, or on several clips.
+  /// The result of one encoder with one number of threads, for one clip or for several clips.
   struct Row {
     var encoder: EncoderName
-    /// Seconds, and the share of the rate: the worst of the points and clips.
+    /// The maximum wait in seconds and the fullest two seconds as a fraction of the rate. Both are
+    /// the worst values of all points and clips.
     var longestWait: Double?
     var fullestTwoSeconds: Double?
     var fps: Double
     var versusOpenH264: Double?
     var versusSuperfast: Double?
     var bdPSNR: Double?
-    /// By the squared errors of the whole clip.
+    /// Calculated from the squared errors of the whole clip.
     var bdWhole: Double?
     var bdSSIM: Double?
-    /// By the PSNR of luma and chroma as 6:1:1, of all samples, and of chroma alone.
+    /// Calculated from the PSNR of luma and chroma weighted 6:1:1, of all samples, and of chroma
+    /// only.
     var bd611: Double?
     var bdAll: Double?
     var bdChroma: Double?
     var bdOpenH264: Double?
-    /// Mean and worst; nil where no rate was asked for.
+    /// The mean and the worst error. Both are nil if no bit rate was requested.
     var rateError: Double?
     var worstRateError: Double?
     var median: Double
     var p99: Double
     var peak: Double
-    /// The clip with the highest `bdPSNR`, where there are several.
+    /// The clip with the highest `bdPSNR`, if there are several clips.
     var worstClip: String?
 
     var cells: [String] {
@@ -55,7 +58,7 @@ struct Report {
 
   struct Table {
     var title: String
-    /// Of a chart: the mode and the set; nil for a single clip.
+    /// The name of a chart, made of the mode and the set; nil for a single clip.
     var name: String?
     var rows: [Row]
   }
@@ -115,7 +118,7 @@ struct Report {
     return tables
   }
 
-  /// Speed against bits, over each set and mode.
+  /// Charts of speed and bit rate for each set and mode.
   var charts: [Chart] {
     tables.compactMap { table in
       table.name.map { name in
@@ -173,7 +176,8 @@ struct Report {
     }
   }
 
-  /// Geometric means of bits and speeds; the clip that came out worst.
+  /// The geometric means of bit rates and speeds, with the name of the clip that has the worst
+  /// result.
   private static func mean(_ clips: [(name: String, rows: [Row])]) -> [Row] {
     guard let first = clips.first?.rows else { return [] }
     return first.map { row in

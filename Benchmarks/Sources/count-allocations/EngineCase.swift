@@ -3,11 +3,11 @@ import BenchmarkSupport
 import CAllocationCounter
 import H264Encoder
 
-/// A configuration of the engine whose frames are counted.
+/// An encoder configuration whose allocations per frame are counted.
 struct EngineCase {
   let name: String
   var configuration: H264EncoderConfiguration
-  /// Options of frame `n`, made before the frame is counted.
+  /// The options for frame `n`. They are created before the counting starts.
   var options: (Int) -> H264FrameOptions = { _ in H264FrameOptions() }
 
   struct Count {

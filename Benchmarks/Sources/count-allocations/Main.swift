@@ -3,7 +3,8 @@ import ArgumentParser
 import BenchmarkSupport
 import CAllocationCounter
 
-/// Encodes made-up video in many configurations and counts the allocations of each frame after the first second.
+/// Encodes synthetic video in many configurations, and counts the allocations for each frame after
+/// the first second.
 @main
 struct CountAllocations: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -51,11 +52,12 @@ struct CountAllocations: ParsableCommand {
   }
 }
 
-/// What both kinds of cases encode.
+/// The clip that both kinds of cases encode.
 enum MadeUpClip {
   static let (width, height, frameRate, seconds) = (320, 192, 30, 5)
 
-  /// A moving texture with scene changes and some noise. The chroma is texture too, read as planes or as pairs.
+  /// A moving texture with scene changes and some noise. The chroma is also a texture, and can be
+  /// read as separate planes or as interleaved pairs.
   static func pictures() throws -> ClipPictures {
     try ClipPictures(
       name: "made up", width: width, height: height, frameRate: Double(frameRate), count: frameRate * seconds

@@ -5,12 +5,12 @@ import Foundation
 import SessionSupport
 import VideoToolbox
 
-/// A compression session whose frames are counted, from the call that gives a picture until its output has been
-/// released.
+/// A compression session whose allocations per frame are counted, from the call that submits a
+/// picture until its output is released.
 enum SessionCase: String, CaseIterable {
-  /// The low-latency mode with two layers and long-term references.
+  /// The low-latency mode with two temporal layers and long-term references.
   case conferencing
-  /// The low-latency mode, nothing set beside the rate.
+  /// The low-latency mode with no property set except the bit rate.
   case plain = "plain low-latency"
 
   private var properties: [CFString: Any] {
@@ -26,7 +26,7 @@ enum SessionCase: String, CaseIterable {
     return properties
   }
 
-  /// Mean over the frames after the first second.
+  /// The mean number over the frames after the first second.
   func allocationsPerFrame(_ clip: ClipPictures) throws -> Double {
     var created: VTCompressionSession?
     VTCompressionSessionCreate(

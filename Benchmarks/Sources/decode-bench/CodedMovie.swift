@@ -4,7 +4,8 @@ import CClipMedia
 import Foundation
 import VideoToolbox
 
-/// A movie's coded frames in memory: as packets for libavcodec, as sample buffers for the session.
+/// The coded frames of a movie in memory, as packets for libavcodec and as sample buffers for the
+/// session.
 final class CodedMovie {
   let width: Int
   let height: Int
@@ -75,7 +76,7 @@ final class CodedMovie {
     return sample
   }
 
-  /// libavcodec by itself, as the plainest program uses it.
+  /// Decodes with libavcodec alone, as a minimal program would.
   func decodeBare(threads: Int) throws {
     guard movie_packets_decode(packets, Int32(threads), threads > 1 ? 1 : 0) == count else {
       throw BenchmarkError(description: "libavcodec does not give every frame")
@@ -108,7 +109,7 @@ final class CodedMovie {
   }
 }
 
-private final class Counter: @unchecked Sendable {  // All of it is behind the lock.
+private final class Counter: @unchecked Sendable {  // The lock protects all members.
   private let lock = NSLock()
   private var count = 0
   func increment() { lock.withLock { count += 1 } }

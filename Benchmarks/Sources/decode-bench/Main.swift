@@ -3,7 +3,8 @@ import ArgumentParser
 import BenchmarkSupport
 import VideoToolbox
 
-/// A decompression session beside bare libavcodec on the same movie and the same threads, turn about, in one process.
+/// Compares a decompression session with libavcodec alone: the same movie, the same number of
+/// threads, alternately and in one process.
 @main
 struct DecodeBench: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -62,7 +63,7 @@ struct DecodeBench: ParsableCommand {
         session.append(
           try Usage.of { try movie.decode(threads: item.threads, item.flags, pixelFormat: item.format) })
       }
-      // The first round warms up.
+      // The first round is a warm-up and not counted.
       let a = Usage.best(bare.dropFirst())
       let b = Usage.best(session.dropFirst())
       let frames = Double(movie.count)

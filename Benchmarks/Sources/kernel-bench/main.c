@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cycles per call of each kernel on each path of this CPU: the median of many runs, the call through
-// the table included, everything in the first-level cache. `kernel-bench [part of a name]`.
+// Measures the cycles per call of each kernel for each instruction set of this CPU: the median of
+// many runs, including the call through the table, with all data in the first-level cache. Usage:
+// `kernel-bench [part of a name]`.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 
 #include "CH264Kernels.h"
 
-// The stride of a 720p picture with its padding: rows that do not share a set of the cache.
+// The stride of a 720p picture with its padding. With this stride, rows do not use the same set of
+// the cache.
 enum { RUNS = 301, MAX_PATHS = 5, STRIDE = 1408, ROWS = 48 };
 
 // MARK: - Time
@@ -40,7 +42,7 @@ static double median(double *values, int n) {
   return values[n / 2];
 }
 
-// A chain of dependent additions takes one cycle each: what a tick is worth.
+// Measures the cycles per tick with a chain of dependent additions, which take one cycle each.
 static double cyclesPerTick(void) {
   double values[RUNS];
   for (int run = 0; run < RUNS; run++) {
@@ -75,7 +77,7 @@ static void fillBuffers(void) {
   for (int i = 0; i < 256; i++) source[i] = (uint8_t)NEXT(), coef[i] = (int16_t)((int)(NEXT() & 511) - 256);
   for (int i = 0; i < ROWS * STRIDE; i++) {
     refMemory[i] = (uint8_t)NEXT();
-    dstMemory[i] = (uint8_t)(100 + (NEXT() & 7));  // calm enough for the deblocking filter to work
+    dstMemory[i] = (uint8_t)(100 + (NEXT() & 7));  // low contrast, so that the deblocking filter has work to do
   }
   for (int i = 0; i < 64; i++) {
     edgeMemory[i] = (uint8_t)NEXT();
@@ -96,7 +98,8 @@ static int pathCount;
 static double scaleToCycles;
 static const char *filter = "";
 
-// A set (OVT_CPU_*) over those before it, if this CPU has it.
+// Adds the path for an instruction set (OVT_CPU_*) together with those before it, if this CPU
+// supports it.
 static void addPath(int set, const char *name) {
   if ((set & ~ovt_cpu_features()) != 0) return;
   ovt_kernels_init(&paths[pathCount].kernels, set == OVT_CPU_C ? OVT_CPU_C : set | (set - 1));
@@ -110,7 +113,8 @@ static void report(const char *name, const double *cycles) {
   printf("\n");
 }
 
-// CALL sees `k`, the table, and `i`, the number of the call, by which references move.
+// CALL can use `k`, the table of kernels, and `i`, the number of the call, which changes the
+// addresses.
 #define MEASURE(NAME, CALL)                                                                  \
   do {                                                                                       \
     if (!strstr(NAME, filter)) break;                                                        \
@@ -137,9 +141,9 @@ static void report(const char *name, const double *cycles) {
     report(NAME, cycles);                                                                    \
   } while (0)
 
-// A reference at every alignment, as motion vectors have it.
+// A reference with every possible alignment, as with motion vectors.
 #define REF (refMemory + 8 * STRIDE + 64 + (i & 15))
-// A destination that was not written just before.
+// A destination that was not written by the previous call.
 #define DST (dstMemory + 8 * STRIDE + 64 + 64 * (i & 7))
 
 static const char *const shapeNames[OVT_BLOCK_SHAPES] = {"16x16", "16x8", "8x16", "8x8", "8x4", "4x8", "4x4"};
@@ -209,7 +213,7 @@ static void quant(void) {
   MEASURE("quant8x8", k->quant8x8(coef, mf, bias));
   MEASURE("quantDC 4", k->quantDC(coef, 4, mf[0], bias[0]));
   MEASURE("quantDC 16", k->quantDC(coef, 16, mf[0], bias[0]));
-  // Nothing is left of a block against itself: the whole way.
+  // The difference of a block to itself is empty, so the function has to check the whole block.
   MEASURE("isEmpty16x16", k->isEmpty16x16(source, source, 16, mf, bias));
   MEASURE("isEmptyNV12", k->isEmptyNV12(source, source, 16, mf, bias, mf[0] / 2, bias[0]));
   MEASURE("scale4x4", k->scale4x4(coef, scale));

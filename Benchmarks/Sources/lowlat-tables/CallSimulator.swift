@@ -2,11 +2,11 @@
 import BenchmarkSupport
 import Foundation
 
-/// `vtencode call`, as anybody would run it: a clip goes in as a file, its record comes out.
+/// Runs `vtencode call` as a user would, with a clip as the input file, and reads its record.
 struct CallSimulator {
   let program: String
 
-  /// A call with the first pictures of a clip, back and forth.
+  /// Runs a call with the first pictures of a clip, played forwards and backwards.
   func call(_ movie: LoopedMovie, _ arguments: [String]) throws -> CallRecord {
     let path = "\(TemporaryFiles.folder)/bench-\(getpid())-record.json"
     defer { try? FileManager.default.removeItem(atPath: path) }
@@ -26,7 +26,8 @@ struct CallSimulator {
   }
 }
 
-/// A clip played back and forth, as a file of raw frames (Y4M) that goes with this object.
+/// A clip played forwards and backwards, as a file of raw frames (Y4M) that is deleted with this
+/// object.
 final class LoopedMovie {
   let path: String
 
@@ -52,7 +53,7 @@ final class LoopedMovie {
   deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// What `vtencode call --record` writes, as far as the tables need it.
+/// The parts of the output of `vtencode call --record` that the tables need.
 struct CallRecord: Decodable {
   struct Frame: Decodable {
     var time: Double
@@ -82,18 +83,18 @@ struct CallRecord: Decodable {
   var bits: Int { frames.reduce(0) { $0 + $1.bytes } * 8 }
   var repairs: [Frame] { frames.filter(\.isRepair) }
 
-  /// Mean bytes of frames that are neither key frames nor repairs.
+  /// The mean size in bytes of the frames that are neither key frames nor repairs.
   var usualSize: Double {
     let usual = frames.filter { !$0.isDropped && !$0.isKeyFrame && !$0.isRepair }
     return usual.isEmpty ? 0 : Double(usual.reduce(0) { $0 + $1.bytes }) / Double(usual.count)
   }
 
-  /// Seconds from a picture's capture until the first receiver showed it.
+  /// The times in seconds from the capture of a picture until the first receiver showed it.
   var delays: [Double] {
     zip(frames, receivers[0].shown).compactMap { frame, shown in shown.time.map { $0 - frame.time } }
   }
 
-  /// Mean PSNR of what the first receiver shows.
+  /// The mean PSNR of the pictures that the first receiver shows.
   var quality: Double? {
     let all = receivers[0].shown.compactMap(\.quality)
     return all.isEmpty ? nil : all.reduce(0, +) / Double(all.count)

@@ -2,7 +2,7 @@
 import BenchmarkSupport
 import SessionSupport
 
-/// A cap on the QP: what it costs in frames, and that it holds.
+/// Measures a maximum QP: how many frames are dropped because of it, and that it is respected.
 enum CapTable {
   static func table(_ clips: [TableClip]) throws -> ResultTable {
     var table = ResultTable(
@@ -33,14 +33,16 @@ enum CapTable {
     return table
   }
 
-  /// Of the rate, from the first frame until the last that was coded: until then the line has carried those before.
+  /// The relative error of the bit rate from the first to the last coded frame. The frames before
+  /// the last one have been sent by then.
   private static func error(_ frames: [CodedFrame?], _ clip: TableClip, _ rate: Int) -> Double {
     guard let last = frames.lastIndex(where: { $0 != nil }), last > 0 else { return 0 }
     let bits = frames[..<last].reduce(0) { $0 + ($1?.bits ?? 0) }
     return Double(bits) / (Double(last) / clip.frameRate * Double(rate)) - 1
   }
 
-  /// A base frame that is dropped is tried again: what follows a base frame is of the enhancement layer.
+  /// A dropped base frame is replaced by the next frame. Therefore the frame after a coded base
+  /// frame is always in the enhancement layer.
   private static func layers(_ frames: [CodedFrame?]) -> (base: Int, enhancement: Int) {
     var (base, enhancement) = (0, 0)
     var isBaseNext = true
@@ -56,7 +58,7 @@ enum CapTable {
   }
 }
 
-/// Whether what is shown at a poor rate can be read, with a cap and without.
+/// Measures whether screen content is readable at a low bit rate, with and without a maximum QP.
 enum ReadableTable {
   static func table(_ clips: [TableClip]) throws -> ResultTable {
     var table = ResultTable(

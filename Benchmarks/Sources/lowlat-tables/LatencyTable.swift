@@ -4,7 +4,8 @@ import Foundation
 import SessionSupport
 import VideoToolbox
 
-/// How long a frame takes from EncodeFrame to its output, and how many are held back, at the clip's own pace.
+/// Measures the time from EncodeFrame to the output of a frame and the number of frames that the
+/// encoder holds back, with frames at the rate of the clip.
 enum LatencyTable {
   private struct Mode {
     var name: String
@@ -42,7 +43,8 @@ enum LatencyTable {
     return table
   }
 
-  /// Gives the most frames that were held back when the next was due, and the time of each frame.
+  /// Returns the largest number of frames that were held back when the next one was due, and the
+  /// encoding time of each frame.
   private static func measure(_ clip: TableClip, _ mode: Mode) throws -> (Int, [Double]) {
     var session: VTCompressionSession?
     let specification: CFDictionary? =
@@ -85,7 +87,7 @@ enum LatencyTable {
   }
 }
 
-/// Unchecked: all of it is behind the lock.
+/// Unchecked: the lock protects all members.
 private final class OutputWatch: @unchecked Sendable {
   private let lock = NSLock()
   private var open = 0

@@ -2,7 +2,7 @@
 import BenchmarkSupport
 import SessionSupport
 
-/// The base layer's share of the bits.
+/// Measures the fraction of the bits that the base layer has.
 enum LayerTable {
   static func table(_ clips: [TableClip]) throws -> ResultTable {
     var table = ResultTable(
@@ -35,7 +35,7 @@ enum LayerTable {
   }
 }
 
-/// What is left when enhancement frames are thrown away, decoded by libavcodec.
+/// Decodes what remains when enhancement frames are removed, with libavcodec.
 enum SubsetTable {
   private static let frames = 24
 
@@ -53,7 +53,8 @@ enum SubsetTable {
       let subsets = max(count / clips.count, 1)
       var (decoded, errors, differences, baseAlone) = (0, 0, stream.count - whole.count, 0)
       for round in 0..<subsets {
-        // The base layer alone first, then anything between it and the whole.
+        // The first round has only the base layer. The others have random parts of the enhancement
+        // layer.
         let keep = round == 0 ? 0 : Double.random(in: 0..<1, using: &generator)
         let kept = stream.indices.filter {
           stream[$0].layer == 0 || Double.random(in: 0..<1, using: &generator) < keep
@@ -77,7 +78,7 @@ enum SubsetTable {
     return table
   }
 
-  /// The samples of the frames at `places`, by their place in the stream.
+  /// Decodes the frames at `places`, and returns their samples with their indices in the stream.
   private static func decode(_ stream: [CodedFrame], _ places: [Int], _ clip: TableClip) throws -> [Int:
     [UInt8]]
   {
@@ -99,7 +100,7 @@ enum SubsetTable {
   }
 }
 
-/// The same numbers on every machine (splitmix64).
+/// A random number generator (splitmix64) that gives the same numbers on every machine.
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BenchmarkSupport
 
-/// The same losses, repaired in different ways.
+/// Compares different ways of repair with the same losses.
 enum LossTable {
   private static let conditions: [(name: String, options: [String], share: Double)] = [
     ("1 %", ["--loss", "1%"], 0.01), ("5 %", ["--loss", "5%"], 0.05), ("10 %", ["--loss", "10%"], 0.1),
@@ -57,7 +57,8 @@ enum LossTable {
     let shown = mean { call in
       Double(first(call).shown.count { $0.time != nil }) / Double(max(call.frames.count, 1))
     }
-    // Where damage is shown until it has healed, it is counted there.
+    // With intra refresh, damaged frames are shown until the picture has recovered. They are
+    // counted here.
     let mismatches = calls.reduce(0) { $0 + first($1).shown.count { $0.isDamaged } + first($1).decodeErrors }
     return [
       spreads ? "-" : Figure.fixed(Double(repairs) / Double(calls.count), 1),

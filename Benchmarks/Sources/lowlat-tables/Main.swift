@@ -2,7 +2,7 @@
 import ArgumentParser
 import BenchmarkSupport
 
-/// What the low-latency mode is measured by: the tables of the documentation.
+/// Measures the low-latency mode for the tables in the documentation.
 @main
 struct LowLatencyTables: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -43,7 +43,7 @@ struct LowLatencyTables: ParsableCommand {
       case .readable: try printer.add(ReadableTable.table(opened))
       case .repairs: try printer.add(RepairTable.table(opened))
       case .loss:
-        // Calls of lossy lines have small pictures.
+        // Calls over paths with loss use small pictures.
         let small = try zip(files, opened).map { path, clip in
           let halves = clip.halvesToHeight(400)
           guard halves > 0 else { return clip }

@@ -4,10 +4,11 @@ import Foundation
 import SessionSupport
 import VideoToolbox
 
-/// What a refresh from a long-term reference takes beside a key frame of the same picture at the same QP.
+/// Compares the size of a refresh from a long-term reference with that of a key frame for the same
+/// picture and QP.
 enum RepairTable {
   private static let qp = 30
-  /// Frames from the one that the receiver has acknowledged to the refresh.
+  /// The number of frames between the acknowledged frame and the refresh.
   private static let ages = [4, 10, 30]
 
   static func table(_ clips: [TableClip]) throws -> ResultTable {
@@ -26,7 +27,8 @@ enum RepairTable {
     return table
   }
 
-  /// Mean bytes of the frames at `places`: key frames, refreshes from a reference of an age, or neither.
+  /// The mean size in bytes of the frames at `places`, which are key frames, refreshes from a
+  /// reference of the given age, or neither.
   private static func size(_ clip: TableClip, at places: [Int], age: Int?, isKeyFrame: Bool) throws -> Int {
     var configuration = LowLatencySession.Configuration(rate: 200_000_000)
     configuration.hasLongTermReferences = true
@@ -39,7 +41,8 @@ enum RepairTable {
       if isMeasured, isKeyFrame { options[kVTEncodeFrameOptionKey_ForceKeyFrame] = true }
       if let age {
         if isMeasured { options[kVTEncodeFrameOptionKey_ForceLTRRefresh] = true }
-        // The word comes `age` frames later, and with every frame anew: the encoder never has newer than that.
+        // Acknowledgments arrive `age` frames later and are repeated with every frame, so the
+        // encoder never knows of a newer frame.
         let known = tokens.filter { $0.frame + age <= index }.map { NSNumber(value: $0.token) }
         options[kVTEncodeFrameOptionKey_AcknowledgedLTRTokens] = known
         tokens.removeAll { $0.frame + 200 < index }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BenchmarkSupport
 
-/// A line whose bandwidth falls to a third and comes back, with this encoder and with libx264.
+/// A path whose bandwidth drops to a third and recovers, with this encoder and with libx264.
 enum StepTable {
   private static let encoders: [(name: String, options: [String])] = [
     ("low latency", []),
@@ -39,7 +39,7 @@ enum StepTable {
     func bits(_ range: Range<Int>) -> Double {
       Double(frames[range.clamped(to: frames.indices)].reduce(0) { $0 + $1.bytes } * 8)
     }
-    // The first frame that was asked for at another rate.
+    // The first frames after a change of the requested bit rate.
     let changes = frames.indices.dropFirst().filter { frames[$0].rate != frames[$0 - 1].rate }
     guard changes.count == 2 else { return [] }
     let (down, up) = (changes[0], changes[1])

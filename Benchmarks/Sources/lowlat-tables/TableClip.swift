@@ -3,10 +3,10 @@ import BenchmarkSupport
 import Foundation
 import SessionSupport
 
-/// A clip, and what to ask of an encoder for it.
+/// A clip with a suitable bit rate.
 struct TableClip {
   let pictures: ClipPictures
-  /// Bits a second that make a fair picture at this size and frame rate.
+  /// A bit rate in bits per second that gives medium quality for this picture size and frame rate.
   let rate: Int
 
   init(_ pictures: ClipPictures) {
@@ -19,14 +19,14 @@ struct TableClip {
   var name: String { pictures.name }
   var frameRate: Double { pictures.frameRate }
 
-  /// How often the sides have to be halved to get to this height.
+  /// How often the width and height have to be halved so that the height is at most `height`.
   func halvesToHeight(_ height: Int) -> Int {
     var halves = 0
     while pictures.height >> halves > height { halves += 1 }
     return halves
   }
 
-  /// Encodes so many pictures, back and forth; a dropped one is nil.
+  /// Encodes `count` pictures of the clip, played forwards and backwards. Dropped frames are nil.
   func encode(_ configuration: LowLatencySession.Configuration, count: Int) throws -> [CodedFrame?] {
     let session = try LowLatencySession(self.pictures, configuration)
     return try (0..<count).map { try session.encode(picture: $0) }

@@ -18,7 +18,7 @@ struct Bench {
     return configuration
   }
 
-  /// A poor, a usual and a rich rate for the size.
+  /// A low, a medium and a high bit rate for the picture size.
   private func rates(_ clip: ClipPictures) -> [Int] {
     let samples = Double(clip.width * clip.height) * clip.frameRate
     return [0.02, 0.05, 0.12].map { Int(($0 * samples / 10_000).rounded()) * 10_000 }

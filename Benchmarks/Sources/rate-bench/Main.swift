@@ -2,7 +2,8 @@
 import ArgumentParser
 import BenchmarkSupport
 
-/// How well the rate control of H264Encoder keeps to what it is asked for: the tables of docs/rate-control.md.
+/// Measures how closely the rate control of H264Encoder follows its settings, for the tables in
+/// docs/rate-control.md.
 @main
 struct RateBench: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,7 +2,7 @@
 import BenchmarkSupport
 import H264Encoder
 
-/// What a stream turned out to be.
+/// The properties of an encoded stream.
 struct Stream {
   struct Frame {
     var bits: Int
@@ -26,7 +26,7 @@ struct Stream {
   }
   func bits(_ range: Range<Int>) -> Int { frames[range].reduce(0) { $0 + $1.bits } }
 
-  /// The most bits in any window of so many seconds.
+  /// The largest number of bits in any window of the given duration.
   func largestWindow(seconds: Double) -> Int {
     let length = max(Int((seconds * frameRate).rounded()), 1)
     guard frames.count > length else { return bits }
@@ -35,8 +35,8 @@ struct Stream {
 
   /// Encodes a clip.
   /// - Parameters:
-  ///   - period: frames from one of the base layer to the next, 1 for no layers.
-  ///   - picture: the clip's picture for a frame.
+  ///   - period: the distance between frames of the base layer; 1 means that there are no layers.
+  ///   - picture: returns the index of the picture to encode as a given frame.
   ///   - change: called before each frame; may change the configuration.
   static func encode(
     _ clip: ClipPictures, frames: Int, configuration start: H264EncoderConfiguration, period: Int = 1,

@@ -2,12 +2,13 @@
 import BenchmarkSupport
 
 extension ClipPictures {
-  /// Ten seconds of what rate controls hate: stillness, cuts, flashes, noise that comes and goes, fast motion.
+  /// Ten seconds that are difficult for a rate control: still pictures, scene changes, flashes,
+  /// temporary noise and fast motion.
   static func torture(width: Int = 640, height: Int = 360) throws -> ClipPictures {
     let size = width * height
     let side = 1024
     var state: UInt32 = 7
-    // Two octaves of value noise.
+    // Value noise with two octaves.
     var texture = [UInt8](repeating: 0, count: side * side)
     var grid = [Int](repeating: 0, count: 128 * 128)
     for i in grid.indices {
@@ -26,7 +27,7 @@ extension ClipPictures {
       let second = n / 30
       let isNoisy = second == 4 || second == 7
       let moves = second >= 1 && second != 9
-      // Cuts at 2 s and 3 s, and four in the sixth second.
+      // Scene changes at 2 s, 3 s and 7 s, and four in the second that starts at 6 s.
       let scene = second < 2 ? 0 : second < 3 ? 1 : second < 6 ? 2 : second == 6 ? 3 + n % 30 / 8 : 7
       let speed = second == 5 ? 11 : 2
       let left = (scene * 137 + (moves ? n * speed : 30 * speed)) % (side - width)

@@ -4,8 +4,9 @@ import BenchmarkSupport
 import Foundation
 import VideoToolbox
 
-/// Hours of frames into a frame silo, a part of them again in a second pass, and out again; beside a plain file. With a
-/// picture of the memory in use: of two passes over as many hours of small pictures, too.
+/// Writes hours of frames to a frame silo, replaces a part of them in a second pass, and reads
+/// them, in comparison with a plain file. It can also draw a chart of the memory use, which
+/// includes two encoding passes over as many hours of small pictures.
 @main
 struct SiloBench: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -42,7 +43,7 @@ struct SiloBench: ParsableCommand {
 
     var curves: [MemoryCurve] = []
 
-    /// - Parameter hundredth: a hundredth of the work, or what falls into it.
+    /// - Parameter hundredth: does one hundredth of the work.
     func row(_ name: String, _ count: Int, _ bytes: () -> Int, _ hundredth: (Int) throws -> Void) throws {
       var curve = MemoryCurve(name: name)
       let before = bytes()
@@ -64,7 +65,7 @@ struct SiloBench: ParsableCommand {
     try row("first pass", share * 100, { source.written }) { part in
       for index in part * share..<(part + 1) * share { try source.add(index, to: silo) }
     }
-    // In ten ranges, each a pass of its own.
+    // In ten time ranges, each of which is a separate pass.
     let again = share / 10
     try row("second pass, a tenth of the frames", again * 100, { source.written }) { part in
       let start = part / 10 * share * 10
@@ -113,7 +114,7 @@ struct SiloBench: ParsableCommand {
         try passes.end()
       }
       let title = "\(Figure.fixed(hours, 1)) hours of frames into a silo, and through two passes"
-      // The plain file is no silo.
+      // The plain file is not part of the chart, because it is not a silo.
       let drawn = curves.filter { !$0.name.hasPrefix("the same") }
       try MemoryChart(title: title, curves: drawn).svg.write(toFile: svg, atomically: true, encoding: .utf8)
     }

@@ -3,7 +3,7 @@ import BenchmarkSupport
 import Foundation
 import VideoToolbox
 
-/// Frames of sizes and bytes that their number tells.
+/// Frames whose sizes and contents are determined by their numbers.
 final class SiloSource {
   private let format: CMVideoFormatDescription
   private let meanSize: Int

@@ -4,12 +4,12 @@ import Foundation
 import Synchronization
 import VideoToolbox
 
-/// Two passes of the package's own encoder over small pictures, with what it learns in a multi-pass storage.
+/// Encodes small pictures in two passes with the encoder of this package and a multi-pass storage.
 final class StoragePasses {
   static let frameRate = 25.0
   private static let (width, height) = (96, 64)
 
-  /// Frames of a hundredth.
+  /// The number of frames in one hundredth of the work.
   let share: Int
   private let session: VTCompressionSession
   private let storage: VTMultiPassStorage
@@ -17,7 +17,7 @@ final class StoragePasses {
   private let found = Mutex((frames: 0, bytes: 0))
   private var isSecond = false
 
-  /// Of the frames that came out.
+  /// The total size of the frames that were output.
   var bytes: Int { found.withLock { $0.bytes } }
 
   init(frames: Int) throws {
@@ -81,7 +81,7 @@ final class StoragePasses {
       VTCompressionSessionBeginPass(session, flags: isSecond ? .beginFinalPass : [], nil))
   }
 
-  /// A hundredth of the pictures.
+  /// Encodes one hundredth of the pictures.
   func encode(_ part: Int) throws {
     for index in part * share..<(part + 1) * share {
       try Self.check(

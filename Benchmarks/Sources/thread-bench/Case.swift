@@ -5,7 +5,8 @@ import CWaitCounter
 import Foundation
 import H264Encoder
 
-/// What an encoding took: seconds by the clock, of processors and of threads that waited, and a hash of the stream.
+/// The cost of an encoding: elapsed time, processor time and waiting time of threads in seconds,
+/// and a hash of the stream.
 struct Run {
   var threads: Int
   var wall: Double
@@ -14,13 +15,13 @@ struct Run {
   var hash: UInt64
 }
 
-/// An encoder and its settings.
+/// An encoder with its settings.
 struct Case: ExpressibleByArgument, CustomStringConvertible {
   enum Mode: String { case files, qp, calls }
 
   var mode: Mode
   var effort: Int
-  /// kb/s, or the QP.
+  /// The bit rate in kb/s, or the QP.
   var value: Int
 
   init(_ mode: Mode, _ effort: Int, _ value: Int) {
@@ -62,7 +63,7 @@ struct Case: ExpressibleByArgument, CustomStringConvertible {
     case .files, .qp:
       var configuration = stream
       configuration.lookAhead.rate = mode == .qp ? .constantQP(value) : .average(value * 1000)
-      // By effort, as sessions have them.
+      // For each effort, as sessions set it.
       let lookAheads = [0, 10, 20, 20, 30, 40, 50, 60, 80, 100]
       configuration.lookAhead.frames = lookAheads[min(effort, lookAheads.count - 1)]
       configuration.lookAhead.adaptiveQuantisation = 0
@@ -72,7 +73,8 @@ struct Case: ExpressibleByArgument, CustomStringConvertible {
       for i in 0..<clip.count { try encoder.encode(clip.picture(i)) { take($0) } }
       encoder.flush { take($0) }
     }
-    // Threads have ended by now: what those waited is counted when they are woken.
+    // All threads have ended by now. Waiting time is counted when a thread is woken, so the count
+    // is complete.
     return Run(
       threads: threads,
       wall: Self.now(CLOCK_MONOTONIC) - start.0, processor: Self.now(CLOCK_PROCESS_CPUTIME_ID) - start.1,
@@ -86,7 +88,7 @@ struct Case: ExpressibleByArgument, CustomStringConvertible {
   }
 }
 
-/// A clip's raw frames in memory, several times one after another.
+/// The raw frames of a clip in memory, repeated several times.
 struct MappedClip {
   let width: Int
   let height: Int

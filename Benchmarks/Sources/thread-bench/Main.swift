@@ -2,7 +2,7 @@
 import ArgumentParser
 import BenchmarkSupport
 
-/// What threads gain: the table of "Threads" in docs/measurements/h264-encoder.md.
+/// Measures the effect of threads, for the table "Threads" in docs/measurements/h264-encoder.md.
 @main
 struct ThreadBench: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -82,7 +82,7 @@ struct ThreadBench: ParsableCommand {
 }
 
 extension Run {
-  /// Of the time of all threads, the part that they waited.
+  /// The fraction of the total time of all threads in which they waited.
   var share: Double { waited / (wall * Double(threads)) }
 }
 

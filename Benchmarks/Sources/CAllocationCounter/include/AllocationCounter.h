@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts what a program asks of the heap, in every thread. A program that links this target has its malloc and
-// the others replaced, those that its libraries call too.
+// Counts the heap allocations of all threads. In a program that links this target, malloc and the
+// related functions are replaced, also for the libraries that the program uses.
 
 #ifndef ALLOCATION_COUNTER_H
 #define ALLOCATION_COUNTER_H
 
-// Allocations since the program began.
+// The number of allocations since the program started.
 unsigned long allocation_count(void);
-// With 1, the next allocation stops the program where it is, for a debugger's back trace.
+// If `on` is 1, the next allocation stops the program, so that a debugger can show the call stack.
 void allocation_trap(int on);
 
 #endif

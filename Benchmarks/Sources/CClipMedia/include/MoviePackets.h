@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A movie's coded frames in memory, and libavcodec alone decoding them: the yardstick for other decoders.
+// The coded frames of a movie in memory, and their decoding with libavcodec alone as the reference
+// for other decoders.
 
 #ifndef MOVIE_PACKETS_H
 #define MOVIE_PACKETS_H
@@ -12,10 +13,10 @@ typedef struct MoviePackets MoviePackets;
 typedef struct MovieFacts {
   int width, height;
   int isHEVC;
-  // Of the presentation times: so many a second.
+  // The units per second of the presentation times.
   int timescale;
   int packets;
-  // avcC or hvcC.
+  // The contents of the avcC or hvcC box.
   const uint8_t *configuration;
   size_t configurationSize;
 } MovieFacts;
@@ -27,14 +28,14 @@ typedef struct MoviePacket {
   int isKeyFrame;
 } MoviePacket;
 
-// Reads the video of a movie file with H.264 or HEVC, length-prefixed. NULL on an error; `message` gets what went
-// wrong.
+// Reads the H.264 or HEVC video of a movie file, which must have length prefixes. Returns NULL on
+// an error, with an error message in `message`.
 MoviePackets *movie_packets_read(const char *path, char message[256]);
 void movie_packets_free(MoviePackets *movie);
 MovieFacts movie_packets_facts(const MoviePackets *movie);
 MoviePacket movie_packets_at(const MoviePackets *movie, int index);
-// Decodes all packets with so many threads, over slices alone or over frames too. Gives the number of frames, or a
-// negative error code.
+// Decodes all packets with the given number of threads, using slice threads only or also frame
+// threads. Returns the number of frames or a negative error code.
 int movie_packets_decode(const MoviePackets *movie, int threads, int frameThreads);
 
 #endif

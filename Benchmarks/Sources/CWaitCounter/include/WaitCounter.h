@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long threads have waited: until they were woken, and giving way to others in loops.
+// Measures how long threads wait, both until they are woken and while they yield in loops.
 
 #ifndef WAITCOUNTER_H
 #define WAITCOUNTER_H
 
-// Seconds of all threads together since the program began.
+// The total waiting time of all threads in seconds since the program started.
 double waited_seconds(void);
 
 #endif
