@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes one call of the C library fail: LD_PRELOAD this with FAIL_CALL=write (pwrite, fsync, rename, linkat, close,
-// ftruncate, open or malloc), FAIL_AT=n, the n-th such call, and FAIL_ERRNO. With FAIL_ON=1 all that follow fail too.
-// FAIL_REPORT names a file that is made when the call has failed; with FAIL_AT=0 nothing fails, and FAIL_COUNT names a
-// file that gets the number of such calls in the end. Calls on what is no regular file, or on the standard streams, do
-// not count.
+// Makes calls of the C library fail when it is loaded with LD_PRELOAD.
+//
+// - FAIL_CALL is the function: write, pwrite, fsync, rename, linkat, close, ftruncate, open or
+//   malloc.
+// - FAIL_AT=n makes the n-th call fail (1 by default). With 0, no call fails.
+// - FAIL_ON=1 makes all following calls fail too.
+// - FAIL_ERRNO is the error code (EIO by default).
+// - FAIL_REPORT is the path of a file that is created when a call fails.
+// - FAIL_COUNT is the path of a file to which the number of calls is written when the process
+//   exits.
+//
+// Calls are not counted if their file is not a regular file or is a standard stream.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -115,7 +122,7 @@ int open64(const char *path, int flags, ...) {
 void *malloc(size_t size) {
   static __typeof__(&malloc) real;
   if (!real) real = REAL(malloc);
-  // Small blocks are the Swift runtime's own, which cannot do without.
+  // Small blocks are not affected, because the Swift runtime requires them.
   return size >= 4096 && fails("malloc") ? NULL : real(size);
 }
 

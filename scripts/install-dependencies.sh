@@ -1,28 +1,32 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs the system packages that OpenVideoToolbox builds and tests with, on Debian and Ubuntu.
-# Only what is missing is installed; with everything in place it does nothing and needs no rights.
+# Installs the system packages that are required to build and test OpenVideoToolbox on Debian and
+# Ubuntu. It installs only missing packages. If none is missing, it does nothing and needs no
+# privileges.
 #
-#   scripts/install-dependencies.sh            what building and running needs
-#   scripts/install-dependencies.sh --tests    also what the tests and measurements need
-#   scripts/install-dependencies.sh --browser  also Chromium, for scripts/check-web and scripts/check-webcodecs
-#   scripts/install-dependencies.sh --cross    also an emulator and a C library of 64-bit ARM, for scripts/check-neon
-#   scripts/install-dependencies.sh --check    says what is missing, exits with 1 if anything is
+#   scripts/install-dependencies.sh            packages for building and running
+#   scripts/install-dependencies.sh --tests    also packages for the tests and measurements
+#   scripts/install-dependencies.sh --browser  also Chromium, for check-web and check-webcodecs
+#   scripts/install-dependencies.sh --cross    also an emulator and a C library for 64-bit ARM,
+#                                              for check-neon
+#   scripts/install-dependencies.sh --check    lists missing packages; exits with 1 if there are any
 set -eu
 
-# Headers and libraries, found through pkg-config; git, because Swift's package manager needs it.
+# Headers and libraries, which are found through pkg-config, and git, which Swift's package manager
+# requires.
 packages="make pkg-config git libavformat-dev libavcodec-dev libavfilter-dev libavutil-dev libswresample-dev libswscale-dev libsqlite3-dev libsrtp2-dev libssl-dev libx264-dev libx265-dev libsdl2-dev"
-# ffmpeg and ffprobe check what this package wrote; OpenH264 is the engine's second decoder and one of the
-# encoders that it is measured against; python3 runs scripts/matrix and scripts/compare-ffmpeg; tshark reads the
-# packets of `vtencode call`; openssl makes keys another way; binutils' readelf and nm tell what the permissive build links; xvfb is a screen for
-# windows where there is none.
+# ffmpeg and ffprobe check the files that this package writes. OpenH264 is a second decoder for the
+# engine's streams and one of the encoders in the comparisons. python3 runs scripts/matrix and
+# scripts/compare-ffmpeg. tshark analyzes the packets of `vtencode call`. openssl creates keys for
+# tests. readelf and nm from binutils show what the permissive build links. xvfb provides a screen
+# for windows on machines without one.
 test_packages="ffmpeg libopenh264-dev python3 tshark openssl binutils xvfb"
 check_only=no
 for argument in "$@"; do
   case "$argument" in
     --tests) packages="$packages $test_packages" ;;
     --browser)
-      # Ubuntu's package is a stub that wants snapd.
+      # Ubuntu's package only installs a launcher that requires snapd.
       if command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1; then :
       elif grep -qs '^ID=ubuntu' /etc/os-release; then
         echo "install-dependencies: Ubuntu has Chromium as a snap alone: snap install chromium, then try again." >&2
@@ -47,7 +51,7 @@ fi
 missing=""
 for package in $packages; do
   state=$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true)
-  # Tools may have come in other ways; pkg-config is also in Debian's pkgconf.
+  # Tools may have been installed in other ways. On Debian, pkg-config is also provided by pkgconf.
   case "$package" in make | pkg-config | git | ffmpeg | python3)
     if command -v "$package" >/dev/null 2>&1; then continue; fi ;;
   esac
@@ -58,7 +62,7 @@ for package in $packages; do
 done
 missing=${missing# }
 
-# FFmpeg 5.1, the first whose channel layouts have an order.
+# FFmpeg 5.1 is required, because it is the first version whose channel layouts have an order.
 check_ffmpeg() {
   if pkg-config --atleast-version=59.27.100 libavformat 2>/dev/null; then return 0; fi
   echo "install-dependencies: FFmpeg's libraries are older than 5.1 here (libavformat $(pkg-config --modversion libavformat 2>/dev/null || echo "not found"), needed: 59.27)." >&2
@@ -86,7 +90,7 @@ fi
 echo "Installing with apt: $missing"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-# DPkg::Lock::Timeout: another apt may be at work, for instance right after the machine's start.
+# DPkg::Lock::Timeout waits for another apt process, for example just after the machine has started.
 run_apt() {
   $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120 "$@" \
     >>"$log" 2>&1 </dev/null

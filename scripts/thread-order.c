@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells ThreadSanitizer how Swift's libraries order memory, which were not built with it: LD_PRELOAD this with a program
-// that was.
+// Shows ThreadSanitizer the memory ordering of Swift's libraries, which were not built with the
+// sanitizer. It has to be loaded with LD_PRELOAD into a program that was.
 //
-// - The standard library's Mutex: what the compiler puts into the program, a lock that is free, the sanitizer sees; a thread
-//   that waits does so in the library, and so does one that wakes others up.
-// - Counts of references: who lets go of an array has read it before whoever finds that it is the only owner writes to it.
+// - The Mutex of the standard library: the sanitizer sees the code for an uncontended lock, which
+//   the compiler inlines into the program. Waiting for a lock and waking other threads happen in
+//   the library and are shown here.
+// - Reference counts: a thread that releases an array has finished reading it before another thread
+//   finds that it is the only owner and modifies the array.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

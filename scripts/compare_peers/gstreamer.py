@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An end of GStreamer's call, for scripts/compare-peers: gstreamer.py send|receive|check LOG SETTINGS.
+"""One end of a GStreamer call, for scripts/compare-peers: gstreamer.py send|receive|check LOG
+SETTINGS.
 
-`send` logs when each frame was due and the RTP time that it got, `receive` when each frame was decoded and a checksum of
-its luma, `check` those of what the encoder made. Times are of the monotonic clock, which both namespaces share.
+`send` logs when each frame was due and its RTP timestamp. `receive` logs when each frame was
+decoded and a checksum of its luma. `check` logs the checksums for the encoder's output. Times are
+from the monotonic clock, which both namespaces share.
 """
 import json, os, sys, threading, time, zlib
 
@@ -16,14 +18,15 @@ MEDIA, AGAIN = 96, 97
 
 
 def caps(payload):
-    """What rtpbin is to know of a payload type: with feedback, or it asks for nothing."""
+    """The caps of a payload type for rtpbin. They include the feedback types, because rtpbin sends
+    no requests without them."""
     kind = ("H264,rtcp-fb-nack-pli=(boolean)true,rtcp-fb-nack=(boolean)true" if payload == MEDIA
             else f"RTX,apt=(string){MEDIA}")
     return Gst.Caps.from_string(f"application/x-rtp,media=video,clock-rate=90000,payload={payload},encoding-name={kind}")
 
 
 def luma(buffer, pad_caps):
-    """A checksum of the luma that is seen, without what pads its lines."""
+    """A checksum of the visible luma, without the padding of rows."""
     shape = pad_caps.get_structure(0)
     width, height = shape.get_value("width"), shape.get_value("height")
     meta = GstVideo.buffer_get_video_meta(buffer)
@@ -38,7 +41,8 @@ def luma(buffer, pad_caps):
 
 
 def auxiliary(name):
-    """The element that sends again, or sorts out what came again, as rtpbin wants it."""
+    """A bin with the element that sends or receives retransmissions, in the form that rtpbin
+    requires."""
     bin = Gst.Bin.new(None)
     element = Gst.ElementFactory.make(name)
     element.set_property("payload-type-map", Gst.Structure.from_string(
@@ -77,7 +81,7 @@ class End:
         if role == "receive":
             self.probe("depay", "sink", several, self.came)
 
-    # The pipelines, but for what goes through rtpbin.
+    # The pipelines, without the elements that are connected through rtpbin.
 
     def check(self):
         return (f"filesrc location={self.settings['movie']} ! h264parse ! avdec_h264 name=decoder max-threads=1 "
@@ -125,7 +129,7 @@ class End:
         named("rtcp-in").link_pads("src", rtpbin, "recv_rtcp_sink_0")
         rtpbin.link_pads("send_rtcp_src_0", named("rtcp-out"), "sink")
         session = rtpbin.emit("get-internal-session", 0)
-        # Requests may go at once, not only in RTCP's own slow time.
+        # Requests can be sent at once, and do not have to wait for the regular RTCP interval.
         session.set_property("rtcp-min-interval", 100_000_000)
         session.set_property("bandwidth", 2.0 * self.settings["bitrate"])
 
@@ -133,7 +137,7 @@ class End:
         if pad.get_name().startswith("recv_rtp_src_0_") and pad.get_name().endswith(f"_{MEDIA}"):
             pad.link(self.pipeline.get_by_name("depay").get_static_pad("sink"))
 
-    # What is logged.
+    # Logging.
 
     def probe(self, element, pad, kind, action):
         def each(pad, info):
@@ -152,7 +156,7 @@ class End:
     def packed(self, buffer, pad):
         value = rtp_time(buffer)
         if value is not None and (not self.frames or self.frames[-1]["time"] != value):
-            # One picture in, one out, in order: tune=zerolatency.
+            # With tune=zerolatency, each picture gives one frame in the same order.
             self.frames.append({"time": value, "due": self.due[len(self.frames)]})
 
     def came(self, buffer, pad):
@@ -174,11 +178,11 @@ class End:
         bus.connect("message", heard)
         self.pipeline.set_state(Gst.State.PLAYING)
         if self.role == "receive":
-            # Its standard input closes when the call is over.
+            # The standard input is closed when the call ends.
             threading.Thread(target=lambda: (sys.stdin.read(), self.loop.quit()), daemon=True).start()
         if self.role == "send":
             def over():
-                # udpsrc never ends, so nor does the pipeline by itself.
+                # The pipeline does not end by itself, because udpsrc never ends.
                 if self.due and time.monotonic() > self.due[-1] + 1:
                     self.loop.quit()
                     return False

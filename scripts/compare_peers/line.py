@@ -6,7 +6,7 @@ MEDIA, AGAIN, PARITY = 96, 97, 98
 
 
 class Line(threading.Thread):
-    """What lies between the namespaces: a queue before a line, losses, and a delay."""
+    """The path between the namespaces: a queue with limited bandwidth, losses and a delay."""
 
     def __init__(self, devices, options, loss, seed):
         super().__init__(daemon=True)
@@ -22,7 +22,8 @@ class Line(threading.Thread):
         header = (data[0] & 15) * 4 + 8
         payload = data[header + 1] & 127 if len(data) > header + 12 and data[9] == 17 else 0
         kind = {MEDIA: "media", AGAIN: "again", PARITY: "parity"}.get(payload)
-        # Reports and greetings have chances of their own: how many there are does not change the packets' fates.
+        # RTCP and other packets use a separate random generator, so that their number does not
+        # affect the losses of media packets.
         source = self.media if kind else self.other
         if kind:
             self.bytes[kind] += len(data)

@@ -7,9 +7,10 @@
     scripts/engines/dask_segments.py plan.json movie.mp4 --workers 2
     scripts/engines/dask_segments.py plan.json movie.mp4 --scheduler tcp://host:8786
 
-Without --scheduler the workers are processes on this machine. Otherwise the plan, its folder and the movie lie where all
-workers reach them. A segment that fails, or whose worker dies, is tried again alone; a second start goes on where the
-first one stopped. VTENCODE names the program.
+Without --scheduler, the workers are processes on this machine. Otherwise, the plan, its folder and
+the movie must be accessible to all workers. If a segment fails or its worker dies, the segment is
+encoded again individually. If the script is started again, it continues where it stopped. VTENCODE
+is the program.
 """
 import argparse
 import json
@@ -45,7 +46,8 @@ def main():
     if not options.scheduler:
         cluster = LocalCluster(n_workers=options.workers, threads_per_worker=1, dashboard_address=None)
     with Client(options.scheduler or cluster) as client:
-        # What a worker did is on disk, and whether it is whole the program itself finds out.
+        # The results of the workers are on disk, and the program itself checks whether they are
+        # complete.
         futures = [client.submit(encode, vtencode, plan, n, retries=2, pure=False) for n in range(segments)]
         for future in as_completed(futures):
             print(future.result(), flush=True)

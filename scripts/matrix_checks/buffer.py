@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A decoder's buffer after clause C.1 of H.264, from the sizes and the decode times of packets alone."""
+"""A decoder buffer according to clause C.1 of H.264, based only on the sizes and decode times of
+packets."""
 
-# Seconds by which decode times may be rounded: a movie's clock has ticks.
+# The rounding of decode times in seconds, which is caused by the time base of a movie.
 ROUNDING = 2e-4
-# Bytes of the smallest filler: what is less waits for the next frame.
+# The size of the smallest filler unit in bytes. A smaller excess is carried over to the next frame.
 LEAST_FILLER = 16
 
 
 def fullest_window(packets, seconds):
-    """Most bits in any stretch so long, in order of decoding.
+    """Returns the largest number of bits in any window of this duration, in decoding order.
 
     packets: decode times in seconds, and bits.
     """
@@ -23,10 +24,11 @@ def fullest_window(packets, seconds):
 
 
 def failure(packets, rate, seconds, constant, fullness=0.9):
-    """What breaks the buffer, or nothing.
+    """Returns an error message if the buffer overflows or underflows, or an empty string.
 
-    Bits come in at a rate, into a buffer of so many seconds of it, which is full to a part when the first frame is taken
-    out. A constant rate brings them whether there is room or not.
+    The buffer holds `seconds` of bits at the bit rate, and is filled to the fraction `fullness`
+    when the first frame is removed. With a constant rate, bits continue to arrive when the buffer
+    is full.
     """
     size = rate * seconds
     held = size * fullness

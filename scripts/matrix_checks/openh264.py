@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""H.264 in a movie decoded by Cisco's library OpenH264, a hash for each picture."""
+"""Decodes the H.264 stream of a movie with Cisco's library OpenH264, and calculates a hash for each
+picture."""
 import ctypes
 import ctypes.util
 import hashlib
@@ -10,11 +11,11 @@ START = b"\x00\x00\x00\x01"
 
 
 class Unavailable(Exception):
-    """The library is not there."""
+    """The library is not installed."""
 
 
 class Refused(Exception):
-    """The library does not decode the stream."""
+    """The library cannot decode the stream."""
 
 
 class VideoProperty(ctypes.Structure):
@@ -34,9 +35,9 @@ class BufferInfo(ctypes.Structure):
         ("planes", ctypes.c_void_p * 3)]
 
 
-# The order of `ISVCDecoderVtbl` in codec_api.h.
+# Indices of the functions in `ISVCDecoderVtbl` in codec_api.h.
 INITIALIZE, UNINITIALIZE, DECODE_NO_DELAY, FLUSH, SET_OPTION, GET_OPTION = 0, 1, 3, 5, 8, 9
-# `DECODER_OPTION` in codec_app_def.h.
+# Values of `DECODER_OPTION` in codec_app_def.h.
 TRACE_LEVEL, FRAMES_REMAINING = 9, 18
 
 
@@ -98,7 +99,7 @@ class Decoder:
 
 
 def access_units(path):
-    """In Annex B form, from a movie; the first has the parameter sets."""
+    """The access units of a movie in Annex B format. The first one has the parameter sets."""
     with open(path, "rb") as file:
         movie = file.read()
     at = movie.index(b"avcC") + 4
@@ -126,9 +127,9 @@ def access_units(path):
 
 
 def picture_hashes(path):
-    """Of each picture, in the order that the library shows them.
+    """The hash of each picture, in the output order of the library.
 
-    Raises Unavailable without the library, and Refused where it finds an error.
+    Raises Unavailable if the library is missing, and Refused if it reports an error.
     """
     decoder = Decoder()
     try:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a source each program has kept, and where vtencode is worse than ffmpeg."""
+"""Compares what each program has preserved of a source, and finds where vtencode is worse than
+ffmpeg."""
 from . import measure
 
 TAGS = ("title", "artist", "comment", "date", "creation_time", "location", "make", "model")
 
 
 class Result:
-    """One program's result beside its source."""
+    """The result of one program in comparison with its source."""
 
     def __init__(self, source, path, status, message):
         self.status, self.message = status, message
@@ -16,7 +17,7 @@ class Result:
         self.picture = measure.difference(source.thumbnails, measure.thumbnails(path)) if self.movie.frames else None
         self.loudness = measure.loudness(path) if self.movie.sounds else None
         movie, of = self.movie, source.movie
-        # Seconds by which a picture is at another time, where all are there.
+        # The largest difference of presentation times in seconds, if all pictures are there.
         pairs = list(zip(movie.ordered, of.ordered)) if len(movie.ordered) == len(of.ordered) else []
         self.drift = max((abs(a - b) for a, b in pairs), default=None)
         self.late = min(movie.times) if movie.times else None
@@ -25,7 +26,7 @@ class Result:
         self.tags = {k for k in TAGS if k in of.tags and same_tag(movie.tags, of.tags, k)}
 
     def cell(self):
-        """For the table."""
+        """The result as it is shown in the table."""
         m = self.movie
         if not m.frames:
             return f"status {self.status}, nothing"
@@ -57,10 +58,11 @@ class Source:
 
 
 def faults(source, ours, theirs):
-    """In which way vtencode's result is worse than ffmpeg's, in words; empty if in none."""
+    """Descriptions of how vtencode's result is worse than ffmpeg's. The list is empty if it is not
+    worse."""
     of, a, b = source.movie, ours.movie, theirs.movie
     found = []
-    # 2: the input is damaged, and what could be read was written.
+    # Status 2 means that the input is damaged and the readable part was written.
     if ours.status not in (0, 1, 2, 64) or "Fatal" in ours.message:
         return [f"ended with status {ours.status}"]
     if not a.frames:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The inputs: each kind is a name, a recipe that makes the file, and the words by which rows are chosen."""
+"""The inputs. Each kind has a name, a recipe that creates the file, and words for selecting rows.
+"""
 import os
 import subprocess
 
@@ -7,13 +8,13 @@ FFMPEG = ["ffmpeg", "-nostdin", "-v", "error", "-y"]
 
 
 class Kind:
-    """One odd input. `make(folder)` gives the path to hand to vtencode and ffmpeg."""
+    """An unusual input. `make(folder)` returns the path of the input for vtencode and ffmpeg."""
 
     def __init__(self, group, name, make, short=False, options=(), source=None, pipe=False, reader=()):
         self.group, self.name, self.make, self.short = group, name, make, short
-        # vtencode's options beside; ffmpeg's options before -i.
+        # Additional options of vtencode, and options of ffmpeg before -i.
         self.options, self.reader = list(options), list(reader)
-        # What the result is compared with, where that is not the input itself.
+        # The file that the result is compared with, if it is not the input itself.
         self.source = source
         self.pipe = pipe
 
@@ -39,7 +40,8 @@ def tone(rate="48000", channels=2, seconds="2"):
 
 
 def made(file, *options, size="160x120", rate="25", seconds="2", sound=True, sound_rate="48000", channels=2):
-    """A recipe: the test picture, a tone beside it, and what `options` make of them."""
+    """A recipe that creates a file from the test picture and a tone, using the given ffmpeg
+    options."""
     def make(folder):
         path = os.path.join(folder, file)
         tones = tone(sound_rate, channels, seconds) if sound else []
@@ -49,7 +51,7 @@ def made(file, *options, size="160x120", rate="25", seconds="2", sound=True, sou
 
 
 def then(recipe, change):
-    """A recipe whose file `change(path, folder)` makes another of."""
+    """A recipe that applies `change(path, folder)` to the file of another recipe."""
     return lambda folder: change(recipe(folder), folder)
 
 
@@ -62,7 +64,7 @@ def remuxed(file, *options, before=()):
 
 
 def cut(share):
-    """Without its end."""
+    """Truncates the file."""
     def change(path, _):
         os.truncate(path, int(os.path.getsize(path) * share))
         return path
@@ -70,7 +72,7 @@ def cut(share):
 
 
 def damaged(every, length=40, start=0.1):
-    """Some bytes overwritten, again and again."""
+    """Overwrites some bytes at regular intervals."""
     def change(path, _):
         data = bytearray(open(path, "rb").read())
         place = int(len(data) * start)
@@ -86,7 +88,7 @@ def damaged(every, length=40, start=0.1):
 
 
 def lost_packets(every):
-    """A transport stream of which every so many packets are not there."""
+    """Removes packets of a transport stream at regular intervals."""
     def change(path, _):
         data = open(path, "rb").read()
         packets = [data[i:i + 188] for i in range(0, len(data), 188)]
@@ -285,7 +287,7 @@ SUBTITLES = b"1\n00:00:00,200 --> 00:00:00,900\nGood day\n\n2\n00:00:01,100 --> 
 
 
 def with_beside(file, beside, *options):
-    """The test movie with one more input beside it."""
+    """The test movie with an additional input."""
     def make(folder):
         extra = os.path.join(folder, beside[0])
         open(extra, "wb").write(beside[1])

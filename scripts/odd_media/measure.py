@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a movie is, as ffprobe and ffmpeg see it."""
+"""Measures the properties of a movie with ffprobe and ffmpeg."""
 import json
 import subprocess
 
 
 class Movie:
-    """Pictures, their times and shape, colours, sound and what else a file carries; all empty if it cannot be read."""
+    """The pictures, times, picture shape, colors, sound and metadata of a file. All are empty if
+    the file cannot be read."""
 
     def __init__(self, path, reader=()):
         facts = probe(path, reader, "-show_format", "-show_streams", "-show_chapters")
@@ -49,7 +50,8 @@ class Movie:
 
     @property
     def ordered(self):
-        """Times from the first picture on; empty where the file tells none, or steps back."""
+        """The times relative to the first picture. The list is empty if the file has no times or if
+        they are not ascending."""
         times = self.times
         rises = all(a < b for a, b in zip(times, times[1:]))
         return [t - times[0] for t in times] if len(times) == self.frames and times and rises else []
@@ -60,12 +62,12 @@ class Movie:
 
     @property
     def lead(self):
-        """Seconds that the sound begins before the first picture."""
+        """The time in seconds by which the sound starts before the first picture."""
         return max(0, -self.offset) if self.offset is not None else 0
 
     @property
     def offset(self):
-        """Seconds from the first picture to the first sound."""
+        """The time in seconds from the first picture to the start of the sound."""
         if self.sound_start is None or not self.times:
             return None
         return self.sound_start - min(self.times)
@@ -87,16 +89,16 @@ def span(path, stream, reader):
 
 
 def errors(path):
-    """What ffmpeg complains about when it decodes all of a file."""
+    """The errors that ffmpeg reports when it decodes the whole file."""
     done = subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-i", path, "-map", "0:v", "-map", "0:a?", "-f", "null", "-"],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120)
-    # What ffmpeg says of times that its null muxer counts in whole frames is none.
+    # Ignores messages about times that are caused by the null muxer, which counts whole frames.
     lines = done.stderr.decode(errors="replace").splitlines()
     return "\n".join(line for line in lines if "increasing dts to muxer" not in line)
 
 
 def thumbnails(path, reader=(), count=5):
-    """The first pictures, small and in RGB, as a person would see them."""
+    """The first pictures, small and in RGB, as they are displayed."""
     done = subprocess.run(["ffmpeg", "-nostdin", "-v", "quiet", *reader, "-i", path, "-map", "0:v:0", "-frames:v", str(count),
                            "-vf", "format=rgb24,scale=32:32:flags=area", "-vsync", "passthrough", "-f", "rawvideo", "-"],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=120)
@@ -104,7 +106,7 @@ def thumbnails(path, reader=(), count=5):
 
 
 def loudness(path, reader=()):
-    """Decibels of the first sound track; None without one."""
+    """The volume of the first sound track in decibels, or None if there is no sound."""
     done = subprocess.run(["ffmpeg", "-nostdin", "-v", "info", *reader, "-i", path, "-map", "0:a:0", "-af", "volumedetect", "-f", "null", "-"],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120)
     for line in done.stderr.decode(errors="replace").splitlines():
@@ -114,7 +116,8 @@ def loudness(path, reader=()):
 
 
 def difference(one, other):
-    """Mean difference of a sample, of 255; None if there is nothing to compare."""
+    """The mean difference of samples in the range 0 to 255, or None if there is nothing to compare.
+    """
     count = min(len(one), len(other))
     if count == 0:
         return None
