@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One end of a GStreamer call, for scripts/compare-peers: gstreamer.py send|receive|check LOG
-SETTINGS.
+"""One end of a GStreamer call, for scripts/compare-peers.
+
+Usage: gstreamer.py send|receive|check LOG SETTINGS
 
 `send` logs when each frame was due and its RTP timestamp. `receive` logs when each frame was
 decoded and a checksum of its luma. `check` logs the checksums for the encoder's output. Times are
