@@ -25,7 +25,7 @@ protocol Output: AnyObject, Sendable {
   /// Whether time stamps, including decode time stamps, have to begin at zero. If not, they are
   /// those of the source.
   var beginsAtZero: Bool { get }
-  /// What happens to samples that the output has no room for.
+  /// How samples are handled that the output has no room for.
   var backPressure: BackPressure { get }
   /// The end of the message about an interrupted run whose output has to be complete.
   var fateOfBrokenRun: String { get }

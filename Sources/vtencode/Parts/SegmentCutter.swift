@@ -58,7 +58,7 @@ struct SegmentCutter: Sendable {
     }
   }
 
-  /// What each segment needs, up to a common factor.
+  /// The bits that each segment needs, relative to the other segments.
   /// - Parameters:
   ///   - bytes: the bytes of each segment in the analysis.
   ///   - seconds: the duration of each segment.

@@ -2,7 +2,7 @@
 import Foundation
 import VideoToolbox
 
-/// What a compression session is created for.
+/// The picture format and the codec that a compression session is created for.
 struct EncoderWish: Sendable {
   var codec = Codec.avc1
   var width: Int

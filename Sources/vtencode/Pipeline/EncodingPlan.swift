@@ -85,7 +85,8 @@ struct EncodingPlan: Sendable {
   var mapsTones: Bool
   var progress: ProgressStyle
   var isVerbose: Bool
-  /// What the user should know before the run starts: what of the source is changed or left out.
+  /// Messages for the user before the run starts, about parts of the source that are changed or
+  /// left out.
   var notices: [String] = []
   /// The settings of the low-latency mode; nil in the others.
   var conferencing: ConferencingPlan?

@@ -73,7 +73,7 @@ enum WebMessage: Equatable, Sendable {
   }
 }
 
-/// What pages have asked of a session since it last checked. Only the latest request of each kind
+/// The requests from pages to a session since it last checked. Only the latest request of each kind
 /// is kept.
 struct WebRequests: Equatable, Sendable {
   var wantsKeyFrame = false
