@@ -107,7 +107,7 @@ enum AudioFileKind {
     do {
       try request.take(encoding: settings)
       try request.take(conversion: settings)
-    } catch let error as SoundSettingRefusal {
+    } catch let error as InvalidAudioSetting {
       throw refusal("The value of \(error.key) is not possible.")
     }
     return request

@@ -3,17 +3,17 @@ import FFmpegMedia
 import Foundation
 
 /// A key of the settings with an invalid value.
-package struct SoundSettingRefusal: Error {
+package struct InvalidAudioSetting: Error {
   package let key: String
 }
 
 extension AudioEncoder.Request {
   /// Reads the encoder settings, except for the bit rate of all channels.
-  /// - Throws: `SoundSettingRefusal` for an invalid value.
+  /// - Throws: `InvalidAudioSetting` for an invalid value.
   package mutating func take(encoding settings: [String: Any]) throws {
     if let value = settings[AVEncoderBitRatePerChannelKey] {
       guard let rate = (value as? NSNumber)?.doubleValue, (4000...500_000).contains(rate) else {
-        throw SoundSettingRefusal(key: AVEncoderBitRatePerChannelKey)
+        throw InvalidAudioSetting(key: AVEncoderBitRatePerChannelKey)
       }
       bitRatePerChannel = Int(rate)
     }
@@ -27,18 +27,18 @@ extension AudioEncoder.Request {
       break
     case AVAudioBitRateStrategy_Variable:
       quality = Double(variable ?? AVAudioQuality.medium.rawValue) / Double(AVAudioQuality.max.rawValue)
-    default: throw SoundSettingRefusal(key: AVEncoderBitRateStrategyKey)
+    default: throw InvalidAudioSetting(key: AVEncoderBitRateStrategyKey)
     }
     try Self.number(settings, AVEncoderBitDepthHintKey, in: 8...32)
   }
 
   /// Reads the settings of the sample rate conversion.
-  /// - Throws: `SoundSettingRefusal` for an invalid value.
+  /// - Throws: `InvalidAudioSetting` for an invalid value.
   package mutating func take(conversion settings: [String: Any]) throws {
     switch settings[AVSampleRateConverterAlgorithmKey].map({ $0 as? String ?? "" }) {
     case nil, AVSampleRateConverterAlgorithm_Normal: break
     case AVSampleRateConverterAlgorithm_Mastering: filterSize = Self.filterSize(AVAudioQuality.max.rawValue)
-    default: throw SoundSettingRefusal(key: AVSampleRateConverterAlgorithmKey)
+    default: throw InvalidAudioSetting(key: AVSampleRateConverterAlgorithmKey)
     }
     if let value = try Self.quality(settings, AVSampleRateConverterAudioQualityKey) {
       filterSize = Self.filterSize(value)
@@ -69,7 +69,7 @@ extension AudioEncoder.Request {
   ) throws -> Double? {
     guard let value = settings[key] else { return nil }
     guard let number = (value as? NSNumber)?.doubleValue, range.contains(number) else {
-      throw SoundSettingRefusal(key: key)
+      throw InvalidAudioSetting(key: key)
     }
     return number
   }

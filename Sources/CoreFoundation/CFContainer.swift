@@ -52,10 +52,10 @@ func unboxed(_ pointer: UnsafeRawPointer?, in container: AnyObject) -> UnsafeRaw
 @inline(__always)
 func holdsObjects(_ container: AnyObject) -> Bool {
   let kind = ObjectIdentifier(type(of: container))
-  return kind != PlainContainers.dictionary && kind != PlainContainers.array
+  return kind != PointerContainerClasses.dictionary && kind != PointerContainerClasses.array
 }
 
-enum PlainContainers {
+enum PointerContainerClasses {
   static let dictionary = kind(OVTDictionaryCreateMutable(nil, 0, nil, nil))
   static let array = kind(OVTArrayCreateMutable(nil, 0, nil))
 

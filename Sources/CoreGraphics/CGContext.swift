@@ -18,7 +18,7 @@ public final class CGContext {
   public let data: UnsafeMutableRawPointer?
   private let memory: UnsafeMutableRawPointer
   private let isOwner: Bool
-  private let layout: BytesOfPixel
+  private let layout: PixelByteLayout
   private var state = State()
   private var saved: [State] = []
 
@@ -50,7 +50,7 @@ public final class CGContext {
     let components = space.numberOfComponents
     let bits = components == 1 ? 8 : 32
     guard width > 0, height > 0, width <= 1 << 16, height <= 1 << 16,
-      let layout = BytesOfPixel(
+      let layout = PixelByteLayout(
         bitsPerComponent: bitsPerComponent, bitsPerPixel: bits, components: components, info: info),
       layout.a == nil || layout.isPremultiplied
     else { return nil }

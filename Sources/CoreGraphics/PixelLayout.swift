@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The positions of the components in a pixel with 8 bits per component.
-struct BytesOfPixel {
+struct PixelByteLayout {
   /// The number of bytes per pixel.
   let size: Int
   /// The offsets of the components in bytes. The offset of alpha is nil if there is none.
@@ -55,8 +55,8 @@ struct BytesOfPixel {
 }
 
 extension CGImage {
-  var pixelLayout: BytesOfPixel? {
-    BytesOfPixel(
+  var pixelLayout: PixelByteLayout? {
+    PixelByteLayout(
       bitsPerComponent: bitsPerComponent, bitsPerPixel: bitsPerPixel,
       components: colorSpace?.numberOfComponents ?? 3, info: bitmapInfo)
   }

@@ -82,7 +82,7 @@ public final class OVTDisplayWindow: @unchecked Sendable {
     fraction: @escaping @Sendable () -> Double?, text: @escaping @Sendable () -> String
   ) {
     #if Display
-      onRenderer { $0.setOverlay(ClockOverlay(fraction: fraction, text: text)) }
+      onRenderer { $0.setOverlay(ProgressBarOverlay(fraction: fraction, text: text)) }
     #endif
   }
 

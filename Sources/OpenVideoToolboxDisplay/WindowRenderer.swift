@@ -25,8 +25,8 @@
     private var isSoftware = false
     /// The limit of `lead`, in nanoseconds. Drawing takes longer only when the machine is busy.
     private static let mostLead: Int64 = 20_000_000
-    private var overlay: ClockOverlay?
-    private var screenFilling = ScreenFilling()
+    private var overlay: ProgressBarOverlay?
+    private var screenFilling = FullScreenMode()
     /// The time at which a picture was drawn last, in nanoseconds of the host clock.
     private var lastDrawn: Int64 = .min / 2
 
@@ -128,7 +128,7 @@
 
     func setTitle(_ title: String) { if let window { library.SDL_SetWindowTitle(window, title) } }
 
-    func setOverlay(_ overlay: ClockOverlay?) {
+    func setOverlay(_ overlay: ProgressBarOverlay?) {
       self.overlay = overlay
       needsDrawing = true
     }

@@ -163,7 +163,8 @@ import TestSupport
     let runs =
       (0..<4).map { (start: Int64($0) * 1000, count: 1000, value: Float(0.25)) }
       + (0..<4).map { (start: jump + Int64($0) * 1000, count: 1000, value: Float(0.5)) }
-    let mix = try MixedSound([(Runs(runs, requirements), VolumeCurve([], sampleRate: 8000))], requirements)
+    let mix = try AudioMixSource(
+      [(Runs(runs, requirements), VolumeCurve([], sampleRate: 8000))], requirements)
     try mix.seek(to: CMTimeRange(start: .zero, duration: .positiveInfinity))
     var sound: [Float] = []
     var silence: Int64 = 0
@@ -200,7 +201,8 @@ import TestSupport
     let requirements = SoundRequirements(mixing: wanted)
     for start in [Int64.max - 500, .max - 1000, .max] {
       let runs = [(start: start, count: 1000, value: Float(0.25)), (start: .max, count: 1000, value: 0.5)]
-      let mix = try MixedSound([(Runs(runs, requirements), VolumeCurve([], sampleRate: 8000))], requirements)
+      let mix = try AudioMixSource(
+        [(Runs(runs, requirements), VolumeCurve([], sampleRate: 8000))], requirements)
       try mix.seek(to: CMTimeRange(start: .zero, duration: .positiveInfinity))
       let first = try #require(try mix.next())
       #expect(first.presentationTimeStamp == .zero)
@@ -323,7 +325,7 @@ import TestSupport
       #expect(throws: AVError.self) { try PendingSample.samples(of: sample, shiftedBy: .zero) }
       guard format === sound else { continue }
       let settings = try SoundEncodingSettings([AVFormatIDKey: kAudioFormatMPEG4AAC])
-      let encoder = SoundEncoder(settings) { _ in }
+      let encoder = AudioInputEncoder(settings) { _ in }
       let error = #expect(throws: AVError.self) { try encoder.append(sample, shiftedBy: .zero) }
       #expect(error?.code == .invalidSourceMedia)
     }

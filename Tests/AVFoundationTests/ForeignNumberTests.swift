@@ -133,7 +133,7 @@ import Testing
     for rate in [Double.nan, .infinity, 1e30, -1] {
       var basic = pcm()
       basic.mSampleRate = rate
-      let encoder = SoundEncoder(settings) { _ in }
+      let encoder = AudioInputEncoder(settings) { _ in }
       let hint = try CMFormatDescription(audioStreamBasicDescription: basic)
       let format = encoder.provisionalFormat(hint)
       #expect(format == nil)

@@ -53,7 +53,7 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, ValuePreparing, @un
 
   // MARK: Tracks
 
-  func makeTrack(_ facts: TrackFacts) -> AVAssetTrack { AVAssetTrack(asset: self, facts: facts) }
+  func makeTrack(_ facts: TrackDescription) -> AVAssetTrack { AVAssetTrack(asset: self, facts: facts) }
 
   func loadedTracks() throws -> [AVAssetTrack] {
     let facts = try file.facts()

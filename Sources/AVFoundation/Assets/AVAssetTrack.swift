@@ -20,15 +20,15 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
 
   /// The description of the track in the file. For a track of a composition it is that of the first
   /// part.
-  var facts: TrackFacts { ownFacts }
-  private let ownFacts: TrackFacts
+  var facts: TrackDescription { ownFacts }
+  private let ownFacts: TrackDescription
   let file: AssetFile
   private let lock = Lock()
   private weak var owner: AVAsset?
   /// The sample index for cursors. The inner optional is nil if no index can be made.
   private var knownIndex: SampleIndex??
 
-  init(asset: AVAsset, facts: TrackFacts) {
+  init(asset: AVAsset, facts: TrackDescription) {
     owner = asset
     ownFacts = facts
     file = asset.file

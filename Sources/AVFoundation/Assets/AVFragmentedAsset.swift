@@ -23,7 +23,7 @@ open class AVFragmentedAsset: AVURLAsset, AVFragmentMinding, @unchecked Sendable
 
   fileprivate func changeMinders(by count: Int) { mindingLock.withLock { minders += count } }
 
-  override func makeTrack(_ facts: TrackFacts) -> AVAssetTrack {
+  override func makeTrack(_ facts: TrackDescription) -> AVAssetTrack {
     AVFragmentedAssetTrack(asset: self, facts: facts)
   }
 
@@ -43,7 +43,7 @@ open class AVFragmentedAsset: AVURLAsset, AVFragmentMinding, @unchecked Sendable
     }
     for track in tracks {
       track.forgetSamples()
-      func range(_ facts: AssetFacts) -> CMTimeRange? {
+      func range(_ facts: AssetDescription) -> CMTimeRange? {
         facts.tracks.first { $0.stream.trackID == track.trackID }?.timeRange
       }
       guard range(old) != range(new) else { continue }
@@ -58,14 +58,14 @@ open class AVFragmentedAssetTrack: AVAssetTrack, @unchecked Sendable {
   // Sendable: the base class's lock guards what changes.
   private let number: CMPersistentTrackID
 
-  override init(asset: AVAsset, facts: TrackFacts) {
+  override init(asset: AVAsset, facts: TrackDescription) {
     number = facts.stream.trackID
     super.init(asset: asset, facts: facts)
   }
 
   /// The description of the track in the current state of the file. If the track is no longer
   /// there, it is the original one.
-  override var facts: TrackFacts {
+  override var facts: TrackDescription {
     file.factsIfReadable?.tracks.first { $0.stream.trackID == number } ?? super.facts
   }
 }

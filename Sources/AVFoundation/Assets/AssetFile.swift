@@ -24,7 +24,7 @@ final class AssetFile: @unchecked Sendable {
   private let lock = Lock()
   /// Guards the result of opening the file, for which several threads may wait.
   private let condition = NSCondition()
-  private var outcome: Result<AssetFacts, AVError>?
+  private var outcome: Result<AssetDescription, AVError>?
   private var isOpening = false
   /// The closures to be called when the result is available; guarded by `condition`.
   private var waiting: [@Sendable () -> Void] = []
@@ -75,7 +75,7 @@ final class AssetFile: @unchecked Sendable {
   /// A separate thread opens it, so that callers can continue after cancellation even if a system
   /// call does not return.
   /// - Throws: `AVError` if the file cannot be read or loading was cancelled.
-  func facts() throws -> AssetFacts {
+  func facts() throws -> AssetDescription {
     condition.lock()
     defer { condition.unlock() }
     beginOpening()
@@ -102,8 +102,10 @@ final class AssetFile: @unchecked Sendable {
     guard outcome == nil, !isOpening else { return }
     isOpening = true
     let thread = Thread { [self] in
-      let result: Result<AssetFacts, AVError>
-      do { result = .success(AssetFacts(try open())) } catch { result = .failure(AVError.reading(error)) }
+      let result: Result<AssetDescription, AVError>
+      do { result = .success(AssetDescription(try open())) } catch {
+        result = .failure(AVError.reading(error))
+      }
       settle(result, isEnd: true)
     }
     thread.name = "AVFoundation.open"
@@ -115,7 +117,7 @@ final class AssetFile: @unchecked Sendable {
   /// - Parameters:
   ///   - result: The result.
   ///   - isEnd: Whether the opening thread has finished.
-  private func settle(_ result: Result<AssetFacts, AVError>, isEnd: Bool) {
+  private func settle(_ result: Result<AssetDescription, AVError>, isEnd: Bool) {
     let told = condition.withLock {
       if isEnd { isOpening = false }
       if outcome == nil { outcome = result }
@@ -147,12 +149,12 @@ final class AssetFile: @unchecked Sendable {
   /// Reads an open file again.
   /// - Returns: The previous and the new facts; nil if they are equal or the file cannot be read
   ///   now.
-  func refresh() -> (old: AssetFacts, new: AssetFacts)? {
+  func refresh() -> (old: AssetDescription, new: AssetDescription)? {
     guard case .success(let old)? = condition.withLock({ outcome }), let demuxer = try? open() else {
       return nil
     }
-    let new = AssetFacts(demuxer)
-    func state(_ facts: AssetFacts) -> [[CMTime]] {
+    let new = AssetDescription(demuxer)
+    func state(_ facts: AssetDescription) -> [[CMTime]] {
       facts.tracks.map {
         [CMTime(value: Int64($0.stream.trackID), timescale: 1), $0.timeRange.start, $0.timeRange.end]
       }
@@ -186,15 +188,15 @@ final class AssetFile: @unchecked Sendable {
 
   /// The facts; nil if the file cannot be read. It serves the synchronous properties, which cannot
   /// throw.
-  var factsIfReadable: AssetFacts? { try? facts() }
+  var factsIfReadable: AssetDescription? { try? facts() }
 }
 
 /// The description of a file after it has been opened.
-final class AssetFacts: @unchecked Sendable {
+final class AssetDescription: @unchecked Sendable {
   // Sendable: immutable once opened; the demuxer has its own lock.
   /// The demuxer, which has closed the file; a reader opens it again.
   let demuxer: Demuxer
-  let tracks: [TrackFacts]
+  let tracks: [TrackDescription]
   let duration: CMTime
   let metadata: [String: String]
   let chapters: [MediaChapter]
@@ -202,7 +204,7 @@ final class AssetFacts: @unchecked Sendable {
   init(_ demuxer: Demuxer) {
     self.demuxer = demuxer
     demuxer.suspend()
-    let tracks = demuxer.streams.map { TrackFacts($0) }
+    let tracks = demuxer.streams.map { TrackDescription($0) }
     self.tracks = tracks
     metadata = demuxer.metadata
     chapters = demuxer.chapters
@@ -210,5 +212,5 @@ final class AssetFacts: @unchecked Sendable {
       tracks.filter { $0.mediaType == .video || $0.mediaType == .audio }.map(\.timeRange.end).max() ?? .zero
   }
 
-  var video: TrackFacts? { tracks.first { $0.mediaType == .video } }
+  var video: TrackDescription? { tracks.first { $0.mediaType == .video } }
 }

@@ -65,12 +65,12 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
     let parameters = audioMix?.inputParameters ?? []
     let working = SoundRequirements(mixing: requirements)
     let isComposed = audioTracks.allSatisfy { $0 is AVCompositionTrack }
-    return try MixedSound(
+    return try AudioMixSource(
       audioTracks.map { track in
         let own = parameters.first { $0.trackID == track.trackID }
         var source: any SampleSource
         if let composed = track as? AVCompositionTrack {
-          source = try ComposedSound(
+          source = try CompositionAudioSource(
             composed.timeline, working, pitch: own?.audioTimePitchAlgorithm ?? audioTimePitchAlgorithm,
             damage: damage)
         } else {
@@ -80,8 +80,8 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
         var curve = VolumeCurve(own?.ramps ?? [], sampleRate: requirements.format.sampleRate)
         if let tap = own?.audioTapProcessor {
           let constant = VolumeCurve([], sampleRate: requirements.format.sampleRate)
-          source = try TappedSound(
-            MixedSound(
+          source = try TappedAudioSource(
+            AudioMixSource(
               [(source, tap.isPostEffects ? curve : constant)], working, of: isComposed ? nil : asset.file,
               fillsGaps: !isComposed), tap, working)
           if tap.isPostEffects { curve = constant }

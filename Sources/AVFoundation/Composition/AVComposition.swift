@@ -105,7 +105,7 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
         preferredTrackID != kCMPersistentTrackID_Invalid
         ? preferredTrackID : ((taken.max() ?? 0).addingReportingOverflow(1).partialValue)
       guard identifier > 0, let stream = MediaStream(emptyOf: kind, trackID: identifier) else { return nil }
-      let track = AVMutableCompositionTrack(composition: self, facts: TrackFacts(stream))
+      let track = AVMutableCompositionTrack(composition: self, facts: TrackDescription(stream))
       storedTracks.append(track)
       return track
     }
@@ -198,7 +198,7 @@ open class AVMutableComposition: AVComposition, @unchecked Sendable {
     let claimed = min(start, duration)
     let lacks = pairs.map { _, target -> CMTime in
       let end = target.timeRange.end
-      return end < claimed ? KnownTimes.lack(in: CMTimeRange(start: end, end: claimed), of: old) : .zero
+      return end < claimed ? MediaPresence.lack(in: CMTimeRange(start: end, end: claimed), of: old) : .zero
     }
     // All tracks are moved, so that they remain synchronized.
     for track in old { track.insertEmptyTimeRange(CMTimeRange(start: start, duration: span)) }
@@ -210,7 +210,7 @@ open class AVMutableComposition: AVComposition, @unchecked Sendable {
       if rest, inserted < span {
         let range = CMTimeRange(start: start + inserted, duration: span - inserted)
         let gap = CMTimeRange(start: timeRange.start + inserted, duration: range.duration)
-        target.insertEmptyTimeRange(range, lack: KnownTimes.lack(in: gap, of: sources))
+        target.insertEmptyTimeRange(range, lack: MediaPresence.lack(in: gap, of: sources))
       }
     }
   }

@@ -23,13 +23,13 @@ extension AVCompositionTrack {
           .operationNotSupportedForAsset, reason: "Sound that is scaled cannot be read as it is stored.",
           advice: "Read it as linear PCM.")
       }
-      return ComposedPictures(timeline, isStored: true) { track, interruption in
+      return CompositionPictureSource(timeline, isStored: true) { track, interruption in
         StoredSampleSource(
           try Demuxer(again: track.file.facts().demuxer, interruption: interruption),
           replacements.apply(to: track.facts), damage: damage)
       }
     case .pictures(let requirements):
-      let pictures = ComposedPictures(timeline, isStored: false) { track, interruption in
+      let pictures = CompositionPictureSource(timeline, isStored: false) { track, interruption in
         try requirements.color?.check(against: track.facts.stream)
         return try PictureSource(
           Demuxer(again: track.file.facts().demuxer, interruption: interruption),
@@ -37,7 +37,7 @@ extension AVCompositionTrack {
       }
       return ReadAhead(pictures, depth: AVAssetReaderTrackOutput.readAhead)
     case .sound(let requirements):
-      return try ComposedSound(timeline, requirements, pitch: pitch, damage: damage)
+      return try CompositionAudioSource(timeline, requirements, pitch: pitch, damage: damage)
     }
   }
 }

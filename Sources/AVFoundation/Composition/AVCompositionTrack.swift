@@ -14,9 +14,9 @@ open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
   var storedTimeScale: CMTimeScale?
   var storedIsEnabled = true
   var storedReplacements = FormatReplacements()
-  private let emptyFacts: TrackFacts
+  private let emptyFacts: TrackDescription
 
-  init(composition: AVComposition, facts: TrackFacts) {
+  init(composition: AVComposition, facts: TrackDescription) {
     emptyFacts = facts
     super.init(asset: composition, facts: facts)
   }
@@ -28,7 +28,7 @@ open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
     timeline.parts.lazy.compactMap { $0.source?.track }.first
   }
 
-  override var facts: TrackFacts { firstSource?.facts ?? emptyFacts }
+  override var facts: TrackDescription { firstSource?.facts ?? emptyFacts }
 
   override open var trackID: CMPersistentTrackID { emptyFacts.stream.trackID }
   override open var mediaType: AVMediaType { emptyFacts.mediaType }

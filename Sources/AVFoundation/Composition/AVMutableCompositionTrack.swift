@@ -109,7 +109,7 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
       let all = (try? track.asset?.loadedTracks()) ?? [track]
       parts.append(
         .init(
-          source: nil, range: .invalid, duration: gap.duration, lack: KnownTimes.lack(in: gap, of: all)))
+          source: nil, range: .invalid, duration: gap.duration, lack: MediaPresence.lack(in: gap, of: all)))
     }
     if let composed = track as? AVCompositionTrack {
       parts += composed.timeline.parts(in: available)

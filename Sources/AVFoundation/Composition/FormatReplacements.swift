@@ -42,5 +42,7 @@ struct FormatReplacements: Sendable {
   }
 
   /// Returns the description of a file's track with the replacements applied.
-  func apply(to facts: TrackFacts) -> TrackFacts { list.isEmpty ? facts : TrackFacts(facts, self) }
+  func apply(to facts: TrackDescription) -> TrackDescription {
+    list.isEmpty ? facts : TrackDescription(facts, self)
+  }
 }

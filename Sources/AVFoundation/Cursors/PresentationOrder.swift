@@ -116,7 +116,7 @@ struct PresentationOrder {
 }
 
 /// Finds the minimum of the values from a position to the end of a growing sequence.
-struct LeastToEnd {
+struct SuffixMinimum {
   /// The positions, in ascending order, whose values are less than all values after them.
   private var kept: [(place: Int, value: Int64)] = []
 

@@ -14,7 +14,7 @@ final class SampleIndex: @unchecked Sendable {
   /// Whether samples have the same form in the file as they are delivered in, so that their places
   /// in the file are known.
   let hasPlaces: Bool
-  private let facts: AssetFacts
+  private let facts: AssetDescription
   let lock = Lock()
   private var demuxer: Demuxer?
   private(set) var blocks: [SampleBlock] = []
@@ -26,7 +26,7 @@ final class SampleIndex: @unchecked Sendable {
   private(set) var lastDecoded = Int64.min
   private(set) var order = PresentationOrder()
   /// The earliest presentation time of each block.
-  private(set) var earliestShown = LeastToEnd()
+  private(set) var earliestShown = SuffixMinimum()
   private var formats: [CMFormatDescription]
   private var format: Int64 = 0
   /// The blocks that were unpacked most recently.

@@ -71,7 +71,7 @@ final class ExportJob: @unchecked Sendable {
       !settings.range.end.isNumeric && range.end == whole.end && settings.limit == 0
       && tracks.areOpenEnded
 
-    let plan = ExportMixing(settings, preset, tracks)
+    let plan = ExportTrackSelection(settings, preset, tracks)
     try plan.check()
     for track in tracks where plan.isAlone(track) {
       guard

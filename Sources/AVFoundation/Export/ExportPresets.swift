@@ -163,7 +163,7 @@ struct ExportPreset: Sendable {
 
   /// The size in pixels and the bit rate in bits per second of the encoded video; nil if video is
   /// not encoded.
-  func videoPlan(_ track: TrackFacts) -> (width: Int, height: Int, bitRate: Int)? {
+  func videoPlan(_ track: TrackDescription) -> (width: Int, height: Int, bitRate: Int)? {
     guard case .encode(_, _, let bitsPerPixel) = video else { return nil }
     // The encoded pixels are square, so the size is the one in which the track is shown.
     let size = track.naturalSize

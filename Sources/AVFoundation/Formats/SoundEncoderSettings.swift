@@ -17,7 +17,7 @@ extension AudioEncoder.Request {
   }
 
   private static func refusal(_ error: any Error) -> any Error {
-    guard let refusal = error as? SoundSettingRefusal else { return error }
+    guard let refusal = error as? InvalidAudioSetting else { return error }
     return AVError(
       .unsupportedOutputSettings, reason: "The value of \(refusal.key) is not possible.",
       advice: "Remove the key, or give one of its values.")

@@ -225,7 +225,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
       kCVPixelBufferWidthKey as String: Int(clamping: Double(size.width)),
       kCVPixelBufferHeightKey as String: Int(clamping: Double(size.height)),
     ])
-    let source = try ComposedVideo(
+    let source = try VideoCompositionSource(
       composition, compositor, tracks, requirements, asset: asset)
     defer { source.stop() }
     try source.seek(to: CMTimeRange(start: max(.zero, time), duration: .positiveInfinity))
@@ -238,7 +238,9 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     )
   }
 
-  private func keyFrame(before time: CMTime, _ facts: AssetFacts, _ track: TrackFacts) throws -> CMTime {
+  private func keyFrame(before time: CMTime, _ facts: AssetDescription, _ track: TrackDescription) throws
+    -> CMTime
+  {
     let demuxer = try Demuxer(again: facts.demuxer)
     demuxer.select([track.stream.index])
     try demuxer.seek(stream: track.stream.index, to: track.stream.units(time))

@@ -14,7 +14,7 @@ struct PictureAperture {
     shown = CGRect(x: 0, y: 0, width: 1, height: 1)
   }
 
-  init(_ mode: AVVideoApertureMode?, of track: TrackFacts) {
+  init(_ mode: AVVideoApertureMode?, of track: TrackDescription) {
     let parameters = track.stream.codec.pointer.pointee
     let stored = CGSize(width: CGFloat(parameters.width), height: CGFloat(parameters.height))
     let unit = CGRect(x: 0, y: 0, width: 1, height: 1)

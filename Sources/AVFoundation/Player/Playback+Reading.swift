@@ -5,7 +5,7 @@ extension Playback {
   func makePumps() {
     let tracks = (try? asset.loadedTracks()) ?? []
     if let track = pictureTrack {
-      picturePump = TrackPump(
+      picturePump = TrackReader(
         track, of: asset, timebase: timebase,
         handlers: handlers {
           $0.forConsumers { $0.forget() }
@@ -13,11 +13,11 @@ extension Playback {
           playback.forConsumers { $0.take(sample) }
         }
       ) { [weak self, asset] in
-        try (self?.mixing ?? PlaybackMixing()).pictures(of: track, in: asset)
+        try (self?.mixing ?? PlaybackProcessing()).pictures(of: track, in: asset)
       }
     }
     if let track = Self.chosen(tracks, .audio) {
-      soundPump = TrackPump(
+      soundPump = TrackReader(
         track, of: asset, timebase: timebase,
         handlers: handlers {
           $0.currentRenderer?.flush()
@@ -25,7 +25,7 @@ extension Playback {
           $0.currentRenderer?.enqueue($1)
         }
       ) { [weak self, asset] in
-        try (self?.mixing ?? PlaybackMixing()).sound(of: track, in: asset)
+        try (self?.mixing ?? PlaybackProcessing()).sound(of: track, in: asset)
       }
     }
     let pumps = [picturePump, soundPump].compactMap { $0 }
@@ -41,7 +41,7 @@ extension Playback {
     }
   }
 
-  var mixing: PlaybackMixing { lock.withLock { shared.mixing } }
+  var mixing: PlaybackProcessing { lock.withLock { shared.mixing } }
 
   func turnLayers() {
     let transform = lock.withLock { shared.shownTransform }
@@ -57,10 +57,10 @@ extension Playback {
   private func handlers(
     flush: @escaping @Sendable (Playback) -> Void,
     deliver: @escaping @Sendable (Playback, CMSampleBuffer) -> Void
-  ) -> TrackPump.Handlers {
+  ) -> TrackReader.Handlers {
     // Identifies the pump in `primedPumps`.
     let token = Token()
-    return TrackPump.Handlers(
+    return TrackReader.Handlers(
       limit: { [weak self] in self?.forwardEnd ?? .invalid },
       flush: { [weak self] in if let self { flush(self) } },
       deliver: { [weak self] in if let self { deliver(self, $0) } },
@@ -86,7 +86,7 @@ extension Playback {
   }
 
   /// The pumps that read. Pictures are only read while there is a consumer.
-  var activePumps: [TrackPump] {
+  var activePumps: [TrackReader] {
     let isSeen = lock.withLock { !shared.consumers.all.isEmpty }
     return [isSeen ? picturePump : nil, soundPump].compactMap { $0 }
   }

@@ -41,9 +41,9 @@ final class Playback: @unchecked Sendable {
     var naturalSize = CGSize.zero
     var transform = CGAffineTransform.identity
     var rateToken = 0
-    var mixing = PlaybackMixing()
+    var mixing = PlaybackProcessing()
     /// The current pumps, and the damage that earlier ones found.
-    var pumps: [TrackPump] = []
+    var pumps: [TrackReader] = []
     var pastDamage = OVTReadingDamage()
 
     /// The transform of pictures when they are shown. A video composition applies the transforms of
@@ -66,8 +66,8 @@ final class Playback: @unchecked Sendable {
 
   // The following properties are used on `control`.
   var pictureTrack: AVAssetTrack?
-  var picturePump: TrackPump?
-  var soundPump: TrackPump?
+  var picturePump: TrackReader?
+  var soundPump: TrackReader?
   var endTimer: (any DispatchSourceTimer)?
   var run = 0
   var isPrimed = false

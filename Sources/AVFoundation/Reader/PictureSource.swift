@@ -8,7 +8,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   // Sendable: used by one caller at a time, under the lock of the output that owns it, except for
   // `isInterrupted`.
   private let demuxer: Demuxer
-  private let track: TrackFacts
+  private let track: TrackDescription
   private let requirements: PictureRequirements
   private let description: CMFormatDescription
   private let copies: Bool
@@ -70,7 +70,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   }
 
   init(
-    _ demuxer: Demuxer, _ track: TrackFacts, _ requirements: PictureRequirements, copies: Bool,
+    _ demuxer: Demuxer, _ track: TrackDescription, _ requirements: PictureRequirements, copies: Bool,
     areStills: Bool = false, damage: DamageLog = DamageLog()
   ) throws {
     self.areStills = areStills

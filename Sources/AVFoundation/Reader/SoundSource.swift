@@ -74,7 +74,7 @@ struct SoundRequirements: Sendable {
 /// Decodes a track's audio.
 final class SoundSource: SampleSource {
   private let demuxer: Demuxer
-  private let track: TrackFacts
+  private let track: TrackDescription
   private let decoder: AudioDecoder
   private let format: AudioDecoder.Format
   private let description: CMFormatDescription
@@ -97,7 +97,7 @@ final class SoundSource: SampleSource {
   private var isInside = false
 
   init(
-    _ demuxer: Demuxer, _ track: TrackFacts, _ requirements: SoundRequirements,
+    _ demuxer: Demuxer, _ track: TrackDescription, _ requirements: SoundRequirements,
     damage: DamageLog = DamageLog()
   ) throws {
     self.damage = damage

@@ -5,7 +5,7 @@ import Foundation
 /// Reads a track's samples as they are stored, in decode order.
 final class StoredSampleSource: SampleSource {
   private let demuxer: Demuxer
-  private let track: TrackFacts
+  private let track: TrackDescription
   /// If not nil, the samples have no data but references to this file.
   private let referenceURL: URL?
   /// In units of the track's time base; nil to include all samples from the first one, whatever its
@@ -26,7 +26,8 @@ final class StoredSampleSource: SampleSource {
   private var knownLoss = 0
 
   init(
-    _ demuxer: Demuxer, _ track: TrackFacts, referencesTo url: URL? = nil, damage: DamageLog = DamageLog()
+    _ demuxer: Demuxer, _ track: TrackDescription, referencesTo url: URL? = nil,
+    damage: DamageLog = DamageLog()
   ) {
     self.damage = damage
     demuxer.dropsDamagedSound = damage.isTolerated

@@ -5,7 +5,7 @@ import Foundation
 /// Reads a track of text subtitles in any codec as consecutive samples of 3GPP timed text.
 final class TimedTextSource: SampleSource {
   private let demuxer: Demuxer
-  private let track: TrackFacts
+  private let track: TrackDescription
   private let converter: TimedTextConverter
   private var timeline = TimedTextTimeline()
   private var ready: ArraySlice<TimedText> = []
@@ -13,7 +13,7 @@ final class TimedTextSource: SampleSource {
   private var end = Int64.max
   private var isAtEnd = false
 
-  init(_ demuxer: Demuxer, _ track: TrackFacts) throws {
+  init(_ demuxer: Demuxer, _ track: TrackDescription) throws {
     self.demuxer = demuxer
     self.track = track
     converter = try TimedTextConverter(track.stream)

@@ -78,7 +78,7 @@ open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked 
       throw AVError(
         .invalidVideoComposition, reason: "There is no video composition.", advice: "Set videoComposition.")
     }
-    return try ComposedVideo(
+    return try VideoCompositionSource(
       composition, customVideoCompositor, videoTracks, request.get(),
       asset: asset, copies: copies, damage: damage)
   }

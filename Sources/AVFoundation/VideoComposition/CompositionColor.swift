@@ -69,11 +69,11 @@ struct CompositionColor {
     (properties, requirements, tags) = (nil, nil, first)
   }
 
-  private static func sources(of track: AVAssetTrack) -> [TrackFacts] {
+  private static func sources(of track: AVAssetTrack) -> [TrackDescription] {
     (track as? AVCompositionTrack)?.timeline.parts.compactMap { $0.source?.track.facts } ?? [track.facts]
   }
 
-  private static func tags(of source: TrackFacts) -> [(key: CFString, name: String)] {
+  private static func tags(of source: TrackDescription) -> [(key: CFString, name: String)] {
     guard let format = source.format else { return [] }
     return [
       (kCMFormatDescriptionExtension_ColorPrimaries, kCVImageBufferColorPrimariesKey),

@@ -304,13 +304,13 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
         {
           passes = try EncodingPasses(in: writer.directoryForTemporaryFiles, rate: rate)
         }
-        encoder = try PictureEncoder(
+        encoder = try VideoInputEncoder(
           settings, isRealTime: properties.expectsRealTime,
           sourceAttributes: lock.withLock { sourceAttributes }, keyFrameInterval: writer.keyFrameInterval,
           segmentStart: writer.segmentStart, passes: passes, output: output)
-        (encoder as? PictureEncoder)?.whenDone { [weak self] in self?.wakeIfRealTime() }
+        (encoder as? VideoInputEncoder)?.whenDone { [weak self] in self?.wakeIfRealTime() }
       } else {
-        encoder = SoundEncoder(try SoundEncodingSettings(outputSettings), output: output)
+        encoder = AudioInputEncoder(try SoundEncodingSettings(outputSettings), output: output)
       }
     }
     // All text tracks have the same format description.
@@ -325,7 +325,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     let pass = lock.withLock { () -> (queue: DispatchQueue, block: @Sendable () -> Void)? in
       state.track = track
       state.encoder = encoder
-      state.pixelBufferPool = (encoder as? PictureEncoder)?.pixelBufferPool
+      state.pixelBufferPool = (encoder as? VideoInputEncoder)?.pixelBufferPool
       state.passDescription = AVAssetWriterInputPassDescription(
         ranges: [CMTimeRange(start: .zero, duration: .positiveInfinity)])
       return state.passRequest
@@ -352,7 +352,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     set { lock.withLock { properties.allowsPasses = newValue } }
   }
   /// Whether more than one pass may follow. Known after `AVAssetWriter.startWriting()`.
-  open var canPerformMultiplePasses: Bool { (encoder as? PictureEncoder)?.makesPasses ?? false }
+  open var canPerformMultiplePasses: Bool { (encoder as? VideoInputEncoder)?.makesPasses ?? false }
   /// The time ranges to append in the current pass, from `startWriting()` on; nil when no pass is
   /// under way.
   ///
@@ -384,7 +384,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     // The last pass has ended already, or none has begun.
     guard lock.withLock({ state.passDescription != nil && !state.isFinished }) else { return }
     var next: AVAssetWriterInputPassDescription?
-    if let writer, let encoder = encoder as? PictureEncoder, encoder.makesPasses {
+    if let writer, let encoder = encoder as? VideoInputEncoder, encoder.makesPasses {
       do {
         let start = writer.sessionStart
         next = try encoder.endPass().map { ranges in

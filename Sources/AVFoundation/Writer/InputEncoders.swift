@@ -22,9 +22,9 @@ extension InputEncoder {
 }
 
 /// Encodes pictures with a compression session.
-final class PictureEncoder: InputEncoder, @unchecked Sendable {
+final class VideoInputEncoder: InputEncoder, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
-  private let encoding: VideoEncoding
+  private let encoding: VideoInputSession
   private let lock = Lock()
   private let keyFrameInterval: CMTime
   private let segmentStart: CMTime
@@ -48,11 +48,11 @@ final class PictureEncoder: InputEncoder, @unchecked Sendable {
   init(
     _ settings: VideoEncodingSettings, isRealTime: Bool, sourceAttributes: NSDictionary?,
     keyFrameInterval: CMTime, segmentStart: CMTime = .invalid, passes: EncodingPasses? = nil,
-    output: @escaping VideoEncoding.Output
+    output: @escaping VideoInputSession.Output
   ) throws {
     self.keyFrameInterval = keyFrameInterval
     self.segmentStart = segmentStart
-    encoding = try VideoEncoding(
+    encoding = try VideoInputSession(
       settings, isRealTime: isRealTime, sourceAttributes: sourceAttributes, passes: passes, output: output)
   }
 
@@ -190,7 +190,7 @@ struct SoundEncodingSettings: Sendable {
 }
 
 /// Encodes PCM as AAC, or converts it to another PCM format.
-final class SoundEncoder: InputEncoder, @unchecked Sendable {
+final class AudioInputEncoder: InputEncoder, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()
   private var settings: SoundEncodingSettings
@@ -199,7 +199,7 @@ final class SoundEncoder: InputEncoder, @unchecked Sendable {
   private let output: OrderedOutput<CMSampleBuffer>
   private var encoder: AudioEncoder?
 
-  init(_ settings: SoundEncodingSettings, output: @escaping VideoEncoding.Output) {
+  init(_ settings: SoundEncodingSettings, output: @escaping VideoInputSession.Output) {
     self.settings = settings
     self.output = OrderedOutput { output(.success($0)) }
   }

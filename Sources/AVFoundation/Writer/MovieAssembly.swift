@@ -32,7 +32,7 @@ final class MovieAssembly: @unchecked Sendable {
   struct Segment {
     var bytes: Data
     var isInitialization: Bool
-    var tracks: [(number: Int, type: AVMediaType, tally: SegmentTally)]
+    var tracks: [(number: Int, type: AVMediaType, tally: SegmentContents)]
   }
 
   private let lock = Lock()
@@ -330,7 +330,7 @@ final class MovieAssembly: @unchecked Sendable {
     let header = muxer.takeInitialization()
     if !header.isEmpty { segments.append(Segment(bytes: header, isInitialization: true, tracks: [])) }
     let tallies = tracks.compactMap { track in track.number.map { ($0, track.mediaType, track.segment) } }
-    for track in tracks { track.segment = SegmentTally() }
+    for track in tracks { track.segment = SegmentContents() }
     segments.append(Segment(bytes: muxer.takeSegment(), isInitialization: false, tracks: tallies))
   }
 }

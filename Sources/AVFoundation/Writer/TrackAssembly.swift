@@ -22,7 +22,7 @@ final class TrackAssembly: @unchecked Sendable {
   /// samples.
   var number: Int?
   /// The samples in the current segment.
-  var segment = SegmentTally()
+  var segment = SegmentContents()
   /// How much of the other tracks may wait for this one before they go on without it.
   var patience = TrackAssembly.usualPatience
   static let usualPatience = CMTime(value: 10, timescale: 1)
@@ -318,7 +318,7 @@ final class TrackAssembly: @unchecked Sendable {
 }
 
 /// The samples of a track in the current segment: their time span and the first sample.
-struct SegmentTally {
+struct SegmentContents {
   var first: CMTime?
   var end: CMTime?
   var firstSample: (time: CMTime, size: Int, isSync: Bool)?

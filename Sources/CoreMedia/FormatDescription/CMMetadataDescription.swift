@@ -24,14 +24,14 @@ private enum MetadataDescription {
   static let conforming = fourCharCode("ctyp")
 
   static func read(_ data: Data) throws -> CMFormatDescription {
-    let (type, content) = try SampleDescriptionBridge.open(data)
+    let (type, content) = try SampleDescriptionFormat.open(data)
     guard type == kCMMetadataFormatType_Boxed else {
       return CMFormatDescription(mediaType: kCMMediaType_Metadata, mediaSubType: type, extensions: nil)
     }
     var entries: [MetadataKeyTable.Entry] = []
-    for table in try SampleDescriptionBridge.atoms(content) where table.type == keys {
-      for key in try SampleDescriptionBridge.atoms(table.content) {
-        entries.append(try entry(key.type, try SampleDescriptionBridge.atoms(key.content)))
+    for table in try SampleDescriptionFormat.atoms(content) where table.type == keys {
+      for key in try SampleDescriptionFormat.atoms(table.content) {
+        entries.append(try entry(key.type, try SampleDescriptionFormat.atoms(key.content)))
       }
     }
     guard let table = MetadataKeyTable(entries) else { throw SyntaxError.invalid }
@@ -69,7 +69,7 @@ private enum MetadataDescription {
 
   static func write(_ description: CMFormatDescription) throws -> Data {
     guard description.mediaSubTypeCode == kCMMetadataFormatType_Boxed else {
-      return SampleDescriptionBridge.entry(description.mediaSubTypeCode, Data())
+      return SampleDescriptionFormat.entry(description.mediaSubTypeCode, Data())
     }
     func joined(_ number: UInt32, _ bytes: Data) -> Data {
       var data = Data()
@@ -78,24 +78,24 @@ private enum MetadataDescription {
     }
     var table = Data()
     for entry in MetadataKeyTable(description).entries {
-      var content = SampleDescriptionBridge.atom(declaration, joined(entry.namespace, entry.key))
+      var content = SampleDescriptionFormat.atom(declaration, joined(entry.namespace, entry.key))
       if let type = entry.dataType {
-        content += SampleDescriptionBridge.atom(dataType, joined(entry.dataTypeNamespace, type))
+        content += SampleDescriptionFormat.atom(dataType, joined(entry.dataTypeNamespace, type))
       }
       for type in entry.conformingTypes {
-        content += SampleDescriptionBridge.atom(conforming, joined(type.namespace, type.dataType))
+        content += SampleDescriptionFormat.atom(conforming, joined(type.namespace, type.dataType))
       }
       if let language = entry.language {
-        content += SampleDescriptionBridge.atom(locale, Data(language.utf8) + [0])
+        content += SampleDescriptionFormat.atom(locale, Data(language.utf8) + [0])
       }
       if let isInvalid = entry.dependencyIsInvalid {
-        content += SampleDescriptionBridge.atom(structure, Data([isInvalid ? 1 : 0]))
+        content += SampleDescriptionFormat.atom(structure, Data([isInvalid ? 1 : 0]))
       }
-      if let data = entry.setup { content += SampleDescriptionBridge.atom(setup, data) }
-      table += SampleDescriptionBridge.atom(entry.localID, content)
+      if let data = entry.setup { content += SampleDescriptionFormat.atom(setup, data) }
+      table += SampleDescriptionFormat.atom(entry.localID, content)
     }
-    return SampleDescriptionBridge.entry(
-      kCMMetadataFormatType_Boxed, SampleDescriptionBridge.atom(keys, table))
+    return SampleDescriptionFormat.entry(
+      kCMMetadataFormatType_Boxed, SampleDescriptionFormat.atom(keys, table))
   }
 }
 
@@ -116,7 +116,7 @@ public func CMMetadataFormatDescriptionCreateFromBigEndianMetadataDescriptionDat
   formatDescriptionOut: UnsafeMutablePointer<CMMetadataFormatDescription?>
 ) -> OSStatus {
   guard flavor == nil else { return kCMFormatDescriptionBridgeError_UnsupportedSampleDescriptionFlavor }
-  return SampleDescriptionBridge.read(
+  return SampleDescriptionFormat.read(
     size >= 0 ? Data(bytes: metadataDescriptionData, count: size) : nil, formatDescriptionOut,
     MetadataDescription.read)
 }
@@ -130,7 +130,7 @@ public func CMMetadataFormatDescriptionCreateFromBigEndianMetadataDescriptionBlo
   formatDescriptionOut: UnsafeMutablePointer<CMMetadataFormatDescription?>
 ) -> OSStatus {
   guard flavor == nil else { return kCMFormatDescriptionBridgeError_UnsupportedSampleDescriptionFlavor }
-  return SampleDescriptionBridge.read(
+  return SampleDescriptionFormat.read(
     try? metadataDescription.dataBytes(), formatDescriptionOut, MetadataDescription.read)
 }
 
@@ -144,7 +144,7 @@ public func CMMetadataFormatDescriptionCopyAsBigEndianMetadataDescriptionBlockBu
   blockBufferOut metadataDescriptionBlockBufferOut: UnsafeMutablePointer<CMBlockBuffer?>
 ) -> OSStatus {
   guard flavor == nil else { return kCMFormatDescriptionBridgeError_UnsupportedSampleDescriptionFlavor }
-  return SampleDescriptionBridge.write(
+  return SampleDescriptionFormat.write(
     metadataFormatDescription, of: [kCMMediaType_Metadata], metadataDescriptionBlockBufferOut,
     MetadataDescription.write)
 }

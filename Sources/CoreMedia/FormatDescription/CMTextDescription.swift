@@ -28,7 +28,7 @@ private enum TextDescription {
   }
 
   static func read(_ data: Data, _ mediaType: CMMediaType) throws -> CMFormatDescription {
-    let (type, content) = try SampleDescriptionBridge.open(data)
+    let (type, content) = try SampleDescriptionFormat.open(data)
     guard type == kCMTextFormatType_3GText else { throw SyntaxError.invalid }
     var reader = ByteReader(content)
     func color() throws -> NSDictionary {
@@ -54,7 +54,7 @@ private enum TextDescription {
     style[kCMTextFormatDescriptionStyle_FontSize] = NSNumber(value: try reader.byte())
     style[kCMTextFormatDescriptionStyle_ForegroundColor] = try color()
     extensions[kCMTextFormatDescriptionExtension_DefaultStyle] = style
-    for atom in try SampleDescriptionBridge.atoms(Data(try reader.bytes(reader.count)))
+    for atom in try SampleDescriptionFormat.atoms(Data(try reader.bytes(reader.count)))
     where atom.type == fontTable {
       var reader = ByteReader(atom.content)
       let names = NSMutableDictionary()
@@ -107,9 +107,9 @@ private enum TextDescription {
         table.append(UInt8(bytes.count))
         table.append(bytes)
       }
-      content.append(SampleDescriptionBridge.atom(fontTable, table))
+      content.append(SampleDescriptionFormat.atom(fontTable, table))
     }
-    return SampleDescriptionBridge.entry(kCMTextFormatType_3GText, content)
+    return SampleDescriptionFormat.entry(kCMTextFormatType_3GText, content)
   }
 }
 
@@ -134,7 +134,7 @@ public func CMTextFormatDescriptionCreateFromBigEndianTextDescriptionData(
   guard [kCMMediaType_Text, kCMMediaType_Subtitle].contains(mediaType) else {
     return kCMFormatDescriptionBridgeError_InvalidParameter
   }
-  return SampleDescriptionBridge.read(
+  return SampleDescriptionFormat.read(
     size >= 0 ? Data(bytes: textDescriptionData, count: size) : nil, formatDescriptionOut
   ) { try TextDescription.read($0, mediaType) }
 }
@@ -151,7 +151,7 @@ public func CMTextFormatDescriptionCreateFromBigEndianTextDescriptionBlockBuffer
   guard [kCMMediaType_Text, kCMMediaType_Subtitle].contains(mediaType) else {
     return kCMFormatDescriptionBridgeError_InvalidParameter
   }
-  return SampleDescriptionBridge.read(try? textDescription.dataBytes(), formatDescriptionOut) {
+  return SampleDescriptionFormat.read(try? textDescription.dataBytes(), formatDescriptionOut) {
     try TextDescription.read($0, mediaType)
   }
 }
@@ -165,7 +165,7 @@ public func CMTextFormatDescriptionCopyAsBigEndianTextDescriptionBlockBuffer(
   blockBufferOut textDescriptionBlockBufferOut: UnsafeMutablePointer<CMBlockBuffer?>
 ) -> OSStatus {
   guard flavor == nil else { return kCMFormatDescriptionBridgeError_UnsupportedSampleDescriptionFlavor }
-  return SampleDescriptionBridge.write(
+  return SampleDescriptionFormat.write(
     textFormatDescription, of: [kCMMediaType_Text, kCMMediaType_Subtitle], textDescriptionBlockBufferOut,
     TextDescription.write)
 }

@@ -17,7 +17,7 @@ private enum TimeCodeDescription {
   static let name = fourCharCode("name")
 
   static func read(_ data: Data) throws -> CMFormatDescription {
-    let (type, content) = try SampleDescriptionBridge.open(data)
+    let (type, content) = try SampleDescriptionFormat.open(data)
     guard TimeCodeFormat.types.contains(type) else { throw SyntaxError.invalid }
     var reader = ByteReader(content)
     _ = try reader.uint32()
@@ -30,7 +30,7 @@ private enum TimeCodeDescription {
       throw SyntaxError.invalid
     }
     var extensions: CFDictionary?
-    for atom in try SampleDescriptionBridge.atoms(Data(try reader.bytes(reader.count)))
+    for atom in try SampleDescriptionFormat.atoms(Data(try reader.bytes(reader.count)))
     where atom.type == name {
       var reader = ByteReader(atom.content)
       let length = try reader.uint16()
@@ -71,9 +71,9 @@ private enum TimeCodeDescription {
       var atom = Data()
       atom.append(bigEndian: UInt16(bytes.count))
       atom.append(bigEndian: language)
-      content.append(SampleDescriptionBridge.atom(name, atom + bytes))
+      content.append(SampleDescriptionFormat.atom(name, atom + bytes))
     }
-    return SampleDescriptionBridge.entry(description.mediaSubTypeCode, content)
+    return SampleDescriptionFormat.entry(description.mediaSubTypeCode, content)
   }
 }
 
@@ -94,7 +94,7 @@ public func CMTimeCodeFormatDescriptionCreateFromBigEndianTimeCodeDescriptionDat
   formatDescriptionOut: UnsafeMutablePointer<CMTimeCodeFormatDescription?>
 ) -> OSStatus {
   guard flavor == nil else { return kCMFormatDescriptionBridgeError_UnsupportedSampleDescriptionFlavor }
-  return SampleDescriptionBridge.read(
+  return SampleDescriptionFormat.read(
     size >= 0 ? Data(bytes: timeCodeDescriptionData, count: size) : nil, formatDescriptionOut,
     TimeCodeDescription.read)
 }
@@ -108,7 +108,7 @@ public func CMTimeCodeFormatDescriptionCreateFromBigEndianTimeCodeDescriptionBlo
   formatDescriptionOut: UnsafeMutablePointer<CMTimeCodeFormatDescription?>
 ) -> OSStatus {
   guard flavor == nil else { return kCMFormatDescriptionBridgeError_UnsupportedSampleDescriptionFlavor }
-  return SampleDescriptionBridge.read(
+  return SampleDescriptionFormat.read(
     try? timeCodeDescription.dataBytes(), formatDescriptionOut, TimeCodeDescription.read)
 }
 
@@ -122,7 +122,7 @@ public func CMTimeCodeFormatDescriptionCopyAsBigEndianTimeCodeDescriptionBlockBu
   blockBufferOut timeCodeDescriptionBlockBufferOut: UnsafeMutablePointer<CMBlockBuffer?>
 ) -> OSStatus {
   guard flavor == nil else { return kCMFormatDescriptionBridgeError_UnsupportedSampleDescriptionFlavor }
-  return SampleDescriptionBridge.write(
+  return SampleDescriptionFormat.write(
     timeCodeFormatDescription, of: [kCMMediaType_TimeCode], timeCodeDescriptionBlockBufferOut,
     TimeCodeDescription.write)
 }

@@ -60,7 +60,7 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
   private var line: Line
   private var followers: [WeakTimebase] = []
   let timers = TimebaseTimers()
-  let posts = PostsInFlight()
+  let posts = PendingNotifications()
 
   private struct WeakTimebase {
     weak var timebase: CMTimebase?
@@ -288,7 +288,7 @@ enum TimelineArithmetic {
 }
 
 /// Counts the notifications that are being posted by each thread.
-final class PostsInFlight: @unchecked Sendable {
+final class PendingNotifications: @unchecked Sendable {
   // Sendable: `condition` guards all variables.
   private let condition = NSCondition()
   private var threads: [pthread_t: Int] = [:]

@@ -19,7 +19,7 @@ final class DecoderMemory: @unchecked Sendable {
   private let spareChroma = SpareMemory()
   private let directPictures = DirectPictures()
   private let strides = PictureStrides()
-  let underWay = PicturesUnderWay()
+  let underWay = HeldPictures()
   /// The frames that libavcodec has begun since `startCapture()`.
   private let captured = Mutex(Captured())
 

@@ -89,7 +89,7 @@ public struct MediaReceiver: Sendable {
   private var depacketiser = H264Depacketiser()
   private var statistics: ReceptionStatistics
   /// Finds packets that are missing although none has arrived after them.
-  private var tail = FrameTail()
+  private var tail = SilenceDetector()
   private var reorderDelay = ReorderDelay(start: Self.reorderTime)
   private var numbers = SequenceUnwrapper()
   private var lastNumber: Int64?

@@ -53,19 +53,19 @@ import TestSupport
   /// The writer asks a sound encoder for its format under locks that the encoder's output waits for: it must not be
   /// kept waiting for it.
   @Test func soundComesOutUnderNoLock() throws {
-    let encoders = Mutex<[SoundEncoder]>([])
+    let encoders = Mutex<[AudioInputEncoder]>([])
     let times = Mutex<[CMTime]>([])
     let answers = Mutex(0)
     let hangs = Mutex(false)
     let counter = Counter(8)
-    @Sendable func feed(_ encoder: SoundEncoder) {
+    @Sendable func feed(_ encoder: AudioInputEncoder) {
       guard let index = counter.next() else { return }
       let time = CMTime(value: Int64(4800 * index), timescale: 48000)
       #expect(throws: Never.self) {
         try encoder.append(WriterBehaviourTests.silence(at: time, frames: 4800), shiftedBy: .zero)
       }
     }
-    let encoder = SoundEncoder(try SoundEncodingSettings(Self.sound)) { result in
+    let encoder = AudioInputEncoder(try SoundEncodingSettings(Self.sound)) { result in
       guard let sample = try? result.get(), let encoder = encoders.withLock({ $0.first }) else { return }
       times.withLock { $0.append(sample.presentationTimeStamp) }
       let asked = DispatchSemaphore(value: 0)

@@ -120,7 +120,7 @@ import Testing
       packet.marker = ends
       return packet
     }
-    var tail = FrameTail()
+    var tail = SilenceDetector()
     tail.add(packet(1, 0), at: 1)
     #expect((1.01...1.02).contains(tail.due))
     tail.add(packet(2, 0, ends: true), at: 1.004)
@@ -129,7 +129,7 @@ import Testing
     for index in 3..<10 as Range<UInt16> { tail.add(packet(index, 1), at: 1 + 0.03 * Double(index)) }
     #expect((1.27 + 0.05...1.27 + 0.1).contains(tail.due))
     // Nothing is expected on one that takes a tenth of a second for each: they are only on their way.
-    var slow = FrameTail()
+    var slow = SilenceDetector()
     for index in 1..<60 as Range<UInt16> { slow.add(packet(index, 1), at: 0.13 * Double(index)) }
     #expect(slow.due == .infinity)
     // One that was overtaken says nothing.
@@ -142,7 +142,7 @@ import Testing
 
   @Test("A silence is asked into when the next frame should be there, again and again, and not for ever")
   func silence() {
-    var tail = FrameTail()
+    var tail = SilenceDetector()
     var number: UInt16 = 65_530
     for frame in 0..<12 as Range<UInt32> {
       for index in 0..<4 {

@@ -14,7 +14,7 @@ import MediaToolbox
 import OSLog
 import UniformTypeIdentifiers
 
-final class SoundEncoder {
+final class AudioInputEncoder {
   private var converter: AVAudioConverter?
   private var waiting: [AVAudioPCMBuffer] = []
   private(set) var packets = 0
@@ -68,7 +68,7 @@ func fail(_ reason: String) -> Never {
     guard let format = AVAudioFormat(standardFormatWithSampleRate: 48_000, channels: 2) else {
       fail("format")
     }
-    let encoder = SoundEncoder()
+    let encoder = AudioInputEncoder()
     for block in 0..<100 {
       guard let buffer = AVAudioPCMBuffer(pcmFormat: format, frameCapacity: 1024) else { fail("buffer") }
       buffer.frameLength = 1024

@@ -3,7 +3,7 @@
 /// because its packets come close together and the last one has the marker bit; and between frames,
 /// because frames come at a regular rate. So a burst of losses is noticed as a silence while it
 /// lasts. Times are in seconds.
-struct FrameTail: Sendable {
+struct SilenceDetector: Sendable {
   /// The shortest and the longest silence that is noticed.
   private static let least = 0.015
   private static let most = 0.1

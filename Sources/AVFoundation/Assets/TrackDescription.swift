@@ -3,7 +3,7 @@ import FFmpegMedia
 import Foundation
 
 /// The description of a track of a file.
-final class TrackFacts: @unchecked Sendable {
+final class TrackDescription: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   let stream: MediaStream
   let mediaType: AVMediaType
@@ -14,7 +14,7 @@ final class TrackFacts: @unchecked Sendable {
   private var counted: (samples: Int, bytes: Int64)?
 
   /// Creates a description of the same track with replaced format descriptions.
-  convenience init(_ other: TrackFacts, _ replacements: FormatReplacements) {
+  convenience init(_ other: TrackDescription, _ replacements: FormatReplacements) {
     self.init(other.stream, replacements)
   }
 
@@ -64,7 +64,7 @@ final class TrackFacts: @unchecked Sendable {
   /// Returns the number of samples and their total size in bytes. If the container does not state
   /// them, the whole file is read.
   /// - Throws: `MediaFileError` if it cannot be read.
-  func totals(in file: AssetFacts) throws -> (samples: Int, bytes: Int64) {
+  func totals(in file: AssetDescription) throws -> (samples: Int, bytes: Int64) {
     if let samples = stream.sampleCount, let bytes = stream.sampleBytes { return (samples, bytes) }
     if let counted = lock.withLock({ counted }) { return counted }
     let demuxer = try Demuxer(again: file.demuxer)
@@ -85,7 +85,7 @@ final class TrackFacts: @unchecked Sendable {
   }
 
   /// The data rate in bits per second.
-  func dataRate(in file: AssetFacts) -> Float {
+  func dataRate(in file: AssetDescription) -> Float {
     let seconds = timeRange.duration.seconds
     if seconds > 0, let totals = try? totals(in: file) { return Float(Double(totals.bytes) * 8 / seconds) }
     return Float(stream.bitRate)

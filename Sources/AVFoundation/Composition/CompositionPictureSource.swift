@@ -4,7 +4,7 @@ import Foundation
 
 /// Reads the pictures of a composition's track, or its stored samples: the samples of each part in
 /// order, with their times converted to the composition's timeline.
-final class ComposedPictures: InterruptibleSource, @unchecked Sendable {
+final class CompositionPictureSource: InterruptibleSource, @unchecked Sendable {
   // Sendable: one caller at a time, behind the lock of the output that owns it.
   /// Creates the source that reads a part's track.
   typealias Make = (AVAssetTrack, MediaInterruption) throws -> any SampleSource

@@ -2,7 +2,7 @@
 import Foundation
 
 /// The video composition and the audio mix with which an item is played.
-struct PlaybackMixing: @unchecked Sendable {
+struct PlaybackProcessing: @unchecked Sendable {
   // Sendable: the composition and the mix are copies of the item's own; a compositor takes requests
   // from any thread.
   var composition: AVVideoComposition?

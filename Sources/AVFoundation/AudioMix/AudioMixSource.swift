@@ -34,7 +34,7 @@ struct VolumeCurve {
 }
 
 /// Mixes the sound of several sources.
-final class MixedSound: SampleSource {
+final class AudioMixSource: SampleSource {
   private struct Input {
     let source: any SampleSource
     let curve: VolumeCurve
@@ -69,7 +69,7 @@ final class MixedSound: SampleSource {
   /// The number of frames since the last frame of an input or the last picture of the file.
   private var silence: Int64 = 0
   private let longestFill: Int64
-  private let witness: PictureWitness?
+  private let witness: PictureProbe?
   private let interruption: SourceInterruption
 
   private static let blockLength = 4096
@@ -91,7 +91,7 @@ final class MixedSound: SampleSource {
     let interruption = SourceInterruption()
     self.interruption = interruption
     longestFill = fillsGaps ? requirements.longestFill : 0
-    witness = file.map { PictureWitness($0, interruption: interruption) }
+    witness = file.map { PictureProbe($0, interruption: interruption) }
     self.sources = sources.map(\.source)
     inputs = sources.map { Input(source: $0.source, curve: $0.curve) }
     self.requirements = requirements

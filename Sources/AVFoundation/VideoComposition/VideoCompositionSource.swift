@@ -3,7 +3,7 @@ import FFmpegMedia
 import Foundation
 
 /// Reads the pictures of a video composition from its compositor.
-final class ComposedVideo: SampleSource, @unchecked Sendable {
+final class VideoCompositionSource: SampleSource, @unchecked Sendable {
   // Sendable: `lock` guards the state that other threads change; only the reading thread uses the
   // rest.
   /// The position in a track's pictures: the picture presented at the current time, and the next.
@@ -66,7 +66,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
   private let context: AVVideoCompositionRenderContext
   private let requirements: PictureRequirements
   private let assetEnd: CMTime
-  private let assured: AssuredTimes
+  private let assured: ConfirmedMediaTimes
   /// The last time at which media is known to exist.
   private var lastAssured = CMTime.zero
   private let color: CompositionColor?
@@ -117,7 +117,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     self.requirements = requirements
     self.copies = copies
     assetEnd = asset.duration
-    assured = AssuredTimes(asset)
+    assured = ConfirmedMediaTimes(asset)
     instructions = composition.instructions
     try Self.check(composition)
     let color = try CompositionColor(composition) ?? CompositionColor(of: tracks, for: compositor)
@@ -241,12 +241,12 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
   }
 
   /// Returns the time of the next picture and advances the cursors to it; nil at the end. Time for
-  /// which files declare media that they do not have is skipped after `AssuredTimes.longestFill`.
+  /// which files declare media that they do not have is skipped after `ConfirmedMediaTimes.longestFill`.
   private func nextAssuredTime() throws -> CMTime? {
     while let time = try nextTime(), time < end {
       for index in cursors.indices { try cursors[index].advance(to: time) }
       if cursors.contains(where: { $0.holds(time) }) || assured.contains(time) { lastAssured = time }
-      guard time - lastAssured > AssuredTimes.longestFill else { return time }
+      guard time - lastAssured > ConfirmedMediaTimes.longestFill else { return time }
       let following = cursors.compactMap { $0.next.map(CMSampleBufferGetPresentationTimeStamp) }
       guard let next = (following + [assured.start(after: time)].compactMap { $0 }).min(), next > time else {
         return nil

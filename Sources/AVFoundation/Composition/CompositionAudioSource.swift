@@ -7,7 +7,7 @@ import Foundation
 ///
 /// A part whose duration differs from its source range is played slower or faster, with its pitch
 /// preserved or, with `.varispeed`, with its pitch changed in proportion.
-final class ComposedSound: SampleSource {
+final class CompositionAudioSource: SampleSource {
   private typealias Place = (part: CompositionTimeline.Part, target: CMTimeRange)
 
   private let parts: [Place]
@@ -32,7 +32,7 @@ final class ComposedSound: SampleSource {
   private var filled: Int64 = 0
   /// For a part that is played without pitch-preserving scaling: a reader of the file's pictures,
   /// the frame number in the composition of the source's frame 0, and the format that is read.
-  private var origin: (witness: PictureWitness, offset: Int64, requirements: SoundRequirements)?
+  private var origin: (witness: PictureProbe, offset: Int64, requirements: SoundRequirements)?
   private let interruption = SourceInterruption()
   private let witnessInterruption = SourceInterruption()
 
@@ -80,7 +80,7 @@ final class ComposedSound: SampleSource {
         pending = nil
         guard let sample else {
           // The file ends before the part does.
-          if let stretched = source as? StretchedSound { filled = stretched.filled }
+          if let stretched = source as? TimeStretchedAudioSource { filled = stretched.filled }
           current = nil
           missing = min(partEnd, last)
           continue
@@ -108,7 +108,7 @@ final class ComposedSound: SampleSource {
     let start = requirements.frames(target.start)
     let partEnd = requirements.frames(target.end)
     var own = requirements
-    let witness = PictureWitness(track.file, interruption: witnessInterruption)
+    let witness = PictureProbe(track.file, interruption: witnessInterruption)
     origin = nil
     if part.isScaled, pitch != .varispeed {
       // The filter starts at the source time that corresponds to the current position.
@@ -121,7 +121,7 @@ final class ComposedSound: SampleSource {
         range = CMTimeRange(start: min(from, part.range.end), end: part.range.end)
       }
       let first = max(position, start)
-      let stretched = try StretchedSound(
+      let stretched = try TimeStretchedAudioSource(
         track, range: range, tempo: tempo, count: partEnd - first, requirements, damage: damage,
         witness: witness, interruption: interruption.begin())
       current = (stretched, first, partEnd)
@@ -158,7 +158,7 @@ final class ComposedSound: SampleSource {
     if first > position, position < end {
       pending = sample
       // A scaled source leaves a gap only after it has inserted the longest permitted silence.
-      if current?.source is StretchedSound {
+      if current?.source is TimeStretchedAudioSource {
         position = min(first, end)
         return nil
       }

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// It does not poll. A timer on the timebase wakes it when there is room again; it stays idle while
 /// the timebase is stopped.
-final class TrackPump: @unchecked Sendable {
+final class TrackReader: @unchecked Sendable {
   // Sendable: `lock` guards what changes, except for properties that are used on `work` only.
   struct Handlers: Sendable {
     /// Returns the time at which the reading ends; not numeric if the track is read to its end.

@@ -6,7 +6,7 @@ import Foundation
 ///
 /// A file may declare any duration. A complete sample table confirms it; without one, only reading
 /// does.
-struct AssuredTimes {
+struct ConfirmedMediaTimes {
   private let ranges: [CMTimeRange]
 
   /// The longest time for which pictures are made where a file only declares to have media.

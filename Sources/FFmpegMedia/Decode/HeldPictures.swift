@@ -4,7 +4,7 @@ import Synchronization
 
 /// The packets of which a decoder holds a picture: from the moment at which libavcodec requests the
 /// picture's memory until it releases its last reference to it.
-final class PicturesUnderWay: Sendable {
+final class HeldPictures: Sendable {
   private struct Entry {
     /// Number of pictures held; besides the packet's own, a decoder may generate missing reference
     /// pictures.
@@ -54,9 +54,9 @@ final class PicturesUnderWay: Sendable {
 
   private final class Mark: Sendable {
     let token: Int64
-    let owner: PicturesUnderWay
+    let owner: HeldPictures
 
-    init(token: Int64, owner: PicturesUnderWay) {
+    init(token: Int64, owner: HeldPictures) {
       self.token = token
       self.owner = owner
       owner.state.withLock { $0.entries[token, default: Entry()].count += 1 }

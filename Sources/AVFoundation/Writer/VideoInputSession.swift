@@ -185,7 +185,7 @@ struct VideoEncodingSettings: @unchecked Sendable {
 }
 
 /// The compression session of an input.
-final class VideoEncoding: @unchecked Sendable {
+final class VideoInputSession: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   typealias Output = @Sendable (Result<CMSampleBuffer, AVError>) -> Void
 

@@ -4,7 +4,7 @@
   import Foundation
 
   /// A progress bar along the lower edge of a window, with a time in digits.
-  struct ClockOverlay {
+  struct ProgressBarOverlay {
     /// Returns the filled part of the bar, from 0 to 1, or nil if it is unknown.
     let fraction: @Sendable () -> Double?
     /// Returns the text. Digits, `:`, `.`, `/` and spaces are drawn; other characters are left

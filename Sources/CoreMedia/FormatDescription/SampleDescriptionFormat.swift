@@ -4,7 +4,7 @@ import VideoBitstream
 
 /// Functions that are common to the conversions between format descriptions and sample descriptions
 /// of movies.
-enum SampleDescriptionBridge {
+enum SampleDescriptionFormat {
   /// Parses a sample description with `body`, and returns the status of the public function.
   static func read(
     _ data: Data?, _ output: UnsafeMutablePointer<CMFormatDescription?>,

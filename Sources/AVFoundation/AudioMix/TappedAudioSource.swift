@@ -4,8 +4,8 @@ import Foundation
 import MediaToolbox
 
 /// Delivers a track's sound after processing by an audio tap.
-final class TappedSound: SampleSource {
-  private let inner: MixedSound
+final class TappedAudioSource: SampleSource {
+  private let inner: AudioMixSource
   private let tap: MTAudioProcessingTap
   private let requirements: SoundRequirements
   private let description: CMFormatDescription
@@ -38,7 +38,7 @@ final class TappedSound: SampleSource {
   ///   - tap: The tap.
   ///   - requirements: The format of `inner`, which is also the format of the result.
   /// - Throws: `AVError` if the format is not possible.
-  init(_ inner: MixedSound, _ tap: MTAudioProcessingTap, _ requirements: SoundRequirements) throws {
+  init(_ inner: AudioMixSource, _ tap: MTAudioProcessingTap, _ requirements: SoundRequirements) throws {
     self.inner = inner
     self.tap = tap
     self.requirements = requirements

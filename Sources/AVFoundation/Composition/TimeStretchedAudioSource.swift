@@ -4,7 +4,7 @@ import Foundation
 
 /// Reads a time range of a track's sound at another speed with its pitch preserved. The frames that
 /// it delivers are numbered from 0.
-final class StretchedSound: SampleSource {
+final class TimeStretchedAudioSource: SampleSource {
   private let source: SoundSource
   private let filter: TempoFilter
   /// The format in which the source is read for the filter.
@@ -24,7 +24,7 @@ final class StretchedSound: SampleSource {
   private var failure: (any Error)?
   /// The number of source frames of silence inserted since the last sound or picture of the file.
   private var silence: Int64 = 0
-  private let witness: PictureWitness
+  private let witness: PictureProbe
   /// The last tenth of a second of the source, and how often it was fed to the filter again.
   private var tail: [Float] = []
   private var tailUses = 0
@@ -46,7 +46,7 @@ final class StretchedSound: SampleSource {
   /// - Throws: `AVError` if the file cannot be read, or if the tempo is outside 1/64 ... 64.
   init(
     _ track: AVAssetTrack, range: CMTimeRange, tempo: Double, count: Int64, _ requirements: SoundRequirements,
-    damage: DamageLog, witness: PictureWitness, interruption: MediaInterruption
+    damage: DamageLog, witness: PictureProbe, interruption: MediaInterruption
   ) throws {
     self.witness = witness
     working = SoundRequirements(mixing: requirements)

@@ -4,7 +4,7 @@ import Foundation
 
 /// Looks for pictures in a file at times where its sound track has no samples. A file may declare
 /// any duration, but its pictures show that it does extend to their times.
-final class PictureWitness {
+final class PictureProbe {
   /// The longest interval after a time in which a picture is looked for.
   static let longestGap = CMTime(value: 120, timescale: 1)
   /// The most packets that are read for each answer: enough for the distance between key frames of
@@ -69,7 +69,7 @@ extension Sequence<AVAssetTrack> {
 }
 
 /// Finds out in which time ranges tracks have media, as opposed to a declared duration.
-enum KnownTimes {
+enum MediaPresence {
   /// The shortest time range in which pictures are looked for. In shorter ones silence is inserted
   /// anyway.
   private static let shortest = CMTime(value: 60, timescale: 1)
@@ -109,7 +109,7 @@ enum KnownTimes {
     guard common.duration > .zero else { return [] }
     if track.isAssured { return [common] }
     guard track.mediaType == .video, common.duration > shortest else { return [] }
-    let witness = PictureWitness(track.file)
+    let witness = PictureProbe(track.file)
     var end = common.start
     for _ in 0..<mostLooks {
       guard end < common.end, let next = witness.picture(after: end) else { break }

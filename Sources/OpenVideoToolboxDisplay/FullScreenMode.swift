@@ -8,7 +8,7 @@
   /// SDL asks the window manager to do so. On an X server without a window manager (Xvfb, or a
   /// screen for a single program) the request has no effect, which SDL does not notice. There the
   /// window is moved and resized to cover the screen.
-  struct ScreenFilling {
+  struct FullScreenMode {
     /// The position and size of the window before it was resized to cover the screen.
     private var before: SDL_Rect?
 

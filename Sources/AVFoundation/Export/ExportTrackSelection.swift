@@ -8,7 +8,7 @@ import Foundation
 /// The audio tracks of a composition are heard together, so they are mixed if audio is encoded,
 /// even without an audio mix. The audio tracks of a file stay separate, since they may be
 /// languages.
-struct ExportMixing {
+struct ExportTrackSelection {
   private let settings: AVAssetExportSession.Settings
   private let preset: ExportPreset
   private let tracks: [AVAssetTrack]
