@@ -40,6 +40,7 @@ test-timing: test-dependencies ## Runs the tests that watch the real clock, one 
 
 lint: test-dependencies ## Checks the formatting, that tests watch no clock, and that nothing here compiles with a warning.
 	scripts/check-tests
+	scripts/check-public-names
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 	OVT_WARNINGS_AS_ERRORS=1 $(BUILD) --build-tests
 

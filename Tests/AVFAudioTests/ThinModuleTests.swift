@@ -3,6 +3,7 @@ import AVFAudio
 import AudioToolbox
 import CoreAudio
 import CoreAudioTypes
+import CoreMedia
 import Foundation
 import MobileCoreServices
 import Testing
@@ -31,5 +32,13 @@ import Testing
     #expect(kAudioFileUnspecifiedError == 2_003_334_207)
     #expect(kAudioFileInvalidFileError == 1_685_348_671)
     #expect(MemoryLayout<SMPTETime>.size == 24 && MemoryLayout<AudioTimeStamp>.size == 64)
+  }
+
+  @Test("Audio formats can be named in a program that imports Core Media and Core Audio's types")
+  func formatsAreNotAmbiguous() {
+    #expect(kAudioFormatAppleIMA4 == 0x696D_6134)
+    #expect(kAudioFormatiLBC == 0x696C_6263)
+    #expect(kAudioFormatAMR == 0x7361_6D72)
+    #expect(kAudioFormatMPEGLayer2 == 0x2E6D_7032)
   }
 }
