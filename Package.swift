@@ -168,7 +168,7 @@ if !isEngineAlone {
         "AVFoundationParts",
       ]),
     // Live H.264 over datagrams: RTP, RTCP, repair and a network that loses and delays, without a clock of its own.
-    .target(name: "RealTimeTransport"),
+    .target(name: "RealTimeTransport", dependencies: ["VideoBitstream"]),
     // Runs tools whose opinion is asked.
     .target(name: "ToolSupport", path: "Tests/ToolSupport"),
     // How tests wait.

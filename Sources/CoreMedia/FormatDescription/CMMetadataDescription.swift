@@ -46,7 +46,7 @@ private enum MetadataDescription {
     }
     func split(_ data: Data) throws -> (UInt32, Data) {
       var reader = ByteReader(data)
-      return (UInt32(try reader.uint32()), Data(try reader.bytes(reader.count)))
+      return (try reader.uint32(), Data(try reader.bytes(reader.remaining)))
     }
     let (namespace, key) = try split(declaration)
     var entry = MetadataKeyTable.Entry(localID: localID, namespace: namespace, key: key)

@@ -33,34 +33,34 @@ private enum TextDescription {
     var reader = ByteReader(content)
     func color() throws -> NSDictionary {
       let result = NSMutableDictionary()
-      for key in colors { result[key] = NSNumber(value: try reader.byte()) }
+      for key in colors { result[key] = NSNumber(value: try reader.uint8()) }
       return result
     }
     let extensions = NSMutableDictionary()
-    extensions[kCMTextFormatDescriptionExtension_DisplayFlags] = NSNumber(value: try reader.uint32())
+    extensions[kCMTextFormatDescriptionExtension_DisplayFlags] = NSNumber(value: Int(try reader.uint32()))
     extensions[kCMTextFormatDescriptionExtension_HorizontalJustification] = NSNumber(
-      value: Int8(bitPattern: try reader.byte()))
+      value: Int8(bitPattern: try reader.uint8()))
     extensions[kCMTextFormatDescriptionExtension_VerticalJustification] = NSNumber(
-      value: Int8(bitPattern: try reader.byte()))
+      value: Int8(bitPattern: try reader.uint8()))
     extensions[kCMTextFormatDescriptionExtension_BackgroundColor] = try color()
     let box = NSMutableDictionary()
     for key in sides { box[key] = NSNumber(value: Int16(truncatingIfNeeded: try reader.uint16())) }
     extensions[kCMTextFormatDescriptionExtension_DefaultTextBox] = box
     let style = NSMutableDictionary()
-    style[kCMTextFormatDescriptionStyle_StartChar] = NSNumber(value: try reader.uint16())
-    style[kCMTextFormatDescriptionStyle_EndChar] = NSNumber(value: try reader.uint16())
-    style[kCMTextFormatDescriptionStyle_Font] = NSNumber(value: try reader.uint16())
-    style[kCMTextFormatDescriptionStyle_FontFace] = NSNumber(value: try reader.byte())
-    style[kCMTextFormatDescriptionStyle_FontSize] = NSNumber(value: try reader.byte())
+    style[kCMTextFormatDescriptionStyle_StartChar] = NSNumber(value: Int(try reader.uint16()))
+    style[kCMTextFormatDescriptionStyle_EndChar] = NSNumber(value: Int(try reader.uint16()))
+    style[kCMTextFormatDescriptionStyle_Font] = NSNumber(value: Int(try reader.uint16()))
+    style[kCMTextFormatDescriptionStyle_FontFace] = NSNumber(value: try reader.uint8())
+    style[kCMTextFormatDescriptionStyle_FontSize] = NSNumber(value: try reader.uint8())
     style[kCMTextFormatDescriptionStyle_ForegroundColor] = try color()
     extensions[kCMTextFormatDescriptionExtension_DefaultStyle] = style
-    for atom in try SampleDescriptionFormat.atoms(Data(try reader.bytes(reader.count)))
+    for atom in try SampleDescriptionFormat.atoms(Data(try reader.bytes(reader.remaining)))
     where atom.type == fontTable {
       var reader = ByteReader(atom.content)
       let names = NSMutableDictionary()
       for _ in 0..<(try reader.uint16()) {
-        let number = try reader.uint16()
-        let name = String(decoding: try reader.bytes(Int(try reader.byte())), as: UTF8.self)
+        let number = Int(try reader.uint16())
+        let name = String(decoding: try reader.bytes(Int(try reader.uint8())), as: UTF8.self)
         names["\(number)" as NSString] = name as NSString
       }
       extensions[kCMTextFormatDescriptionExtension_FontTable] = names

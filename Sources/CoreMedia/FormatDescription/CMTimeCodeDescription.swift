@@ -21,21 +21,21 @@ private enum TimeCodeDescription {
     guard TimeCodeFormat.types.contains(type) else { throw SyntaxError.invalid }
     var reader = ByteReader(content)
     _ = try reader.uint32()
-    let flags = UInt32(truncatingIfNeeded: try reader.uint32())
-    let scale = try reader.uint32()
-    let duration = try reader.uint32()
-    let quanta = try reader.byte()
-    _ = try reader.byte()
+    let flags = try reader.uint32()
+    let scale = Int(try reader.uint32())
+    let duration = Int(try reader.uint32())
+    let quanta = try reader.uint8()
+    _ = try reader.uint8()
     guard let timescale = CMTimeScale(exactly: scale), timescale > 0, duration > 0 else {
       throw SyntaxError.invalid
     }
     var extensions: CFDictionary?
-    for atom in try SampleDescriptionFormat.atoms(Data(try reader.bytes(reader.count)))
+    for atom in try SampleDescriptionFormat.atoms(Data(try reader.bytes(reader.remaining)))
     where atom.type == name {
       var reader = ByteReader(atom.content)
-      let length = try reader.uint16()
-      let language = try reader.uint16()
-      let text = Data(try reader.bytes(min(length, reader.count)))
+      let length = Int(try reader.uint16())
+      let language = Int(try reader.uint16())
+      let text = Data(try reader.bytes(min(length, reader.remaining)))
       extensions =
         [
           kCMTimeCodeFormatDescriptionExtension_SourceReferenceName: [

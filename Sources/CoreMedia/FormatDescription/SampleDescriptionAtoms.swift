@@ -11,11 +11,11 @@ enum SampleDescriptionAtoms {
   static func read(_ data: Data, into extensions: NSMutableDictionary) throws {
     var reader = ByteReader(data)
     var others: [String: [Data]] = [:]
-    while reader.count >= 8 {
-      let size = try reader.uint32()
+    while reader.remaining >= 8 {
+      let size = Int(try reader.uint32())
       // A size of zero ends the list.
       if size == 0 { break }
-      let type = fourCharacters(FourCharCode(try reader.uint32()))
+      let type = fourCharacters(try reader.uint32())
       guard size >= 8 else { throw SyntaxError.invalid }
       let payload = Data(try reader.bytes(size - 8))
       if !(try read(type, payload, into: extensions)) { others[type, default: []].append(payload) }
@@ -35,8 +35,9 @@ enum SampleDescriptionAtoms {
     case "pasp":
       extensions[kCMFormatDescriptionExtension_PixelAspectRatio] =
         [
-          kCMFormatDescriptionKey_PixelAspectRatioHorizontalSpacing: NSNumber(value: try reader.uint32()),
-          kCMFormatDescriptionKey_PixelAspectRatioVerticalSpacing: NSNumber(value: try reader.uint32()),
+          kCMFormatDescriptionKey_PixelAspectRatioHorizontalSpacing: NSNumber(
+            value: Int(try reader.uint32())),
+          kCMFormatDescriptionKey_PixelAspectRatioVerticalSpacing: NSNumber(value: Int(try reader.uint32())),
         ] as NSDictionary
     case "clap":
       let content = [UInt8](try reader.bytes(32))
@@ -46,8 +47,8 @@ enum SampleDescriptionAtoms {
       }
     case "colr": return try readColour(&reader, into: extensions)
     case "fiel":
-      extensions[kCMFormatDescriptionExtension_FieldCount] = NSNumber(value: Int(try reader.byte()))
-      extensions[kCMFormatDescriptionExtension_FieldDetail] = fieldDetails[try reader.byte()]
+      extensions[kCMFormatDescriptionExtension_FieldCount] = NSNumber(value: Int(try reader.uint8()))
+      extensions[kCMFormatDescriptionExtension_FieldDetail] = fieldDetails[try reader.uint8()]
     case "gama":
       extensions[kCMFormatDescriptionExtension_GammaLevel] = NSNumber(
         value: Double(try reader.uint32()) / 65536)
@@ -58,24 +59,26 @@ enum SampleDescriptionAtoms {
     return true
   }
 
-  private static func readColour(_ reader: inout ByteReader, into extensions: NSMutableDictionary) throws
+  private static func readColour(_ reader: inout ByteReader<Data>, into extensions: NSMutableDictionary)
+    throws
     -> Bool
   {
-    switch fourCharacters(FourCharCode(try reader.uint32())) {
+    switch fourCharacters(try reader.uint32()) {
     case let kind where kind == "nclc" || kind == "nclx":
       func name(_ table: ColorCodePoints) throws -> CFString? {
-        table.name(of: try reader.uint16()).map { $0 as CFString }
+        table.name(of: Int(try reader.uint16())).map { $0 as CFString }
       }
       extensions[kCMFormatDescriptionExtension_ColorPrimaries] = try name(.primaries)
       extensions[kCMFormatDescriptionExtension_TransferFunction] = try name(.transferFunctions)
       extensions[kCMFormatDescriptionExtension_YCbCrMatrix] = try name(.matrices)
       if kind == "nclx" {
         extensions[kCMFormatDescriptionExtension_FullRangeVideo] = NSNumber(
-          value: try reader.byte() & 0x80 != 0)
+          value: try reader.uint8() & 0x80 != 0)
       }
       return true
     case "prof", "rICC":
-      extensions[kCMFormatDescriptionExtension_ICCProfile] = Data(try reader.bytes(reader.count)) as NSData
+      extensions[kCMFormatDescriptionExtension_ICCProfile] =
+        Data(try reader.bytes(reader.remaining)) as NSData
       return true
     default: return false
     }

@@ -61,9 +61,9 @@ enum SampleDescriptionFormat {
   /// - Throws: `SyntaxError` if it is too short.
   static func open(_ data: Data) throws -> (type: FourCharCode, content: Data) {
     var reader = ByteReader(data)
-    let total = try reader.uint32()
+    let total = Int(try reader.uint32())
     guard total >= 16, total <= data.count else { throw SyntaxError.invalid }
-    let type = FourCharCode(try reader.uint32())
+    let type = try reader.uint32()
     _ = try reader.bytes(8)
     return (type, Data(try reader.bytes(total - 16)))
   }
@@ -73,10 +73,10 @@ enum SampleDescriptionFormat {
   static func atoms(_ data: Data) throws -> [(type: FourCharCode, content: Data)] {
     var reader = ByteReader(data)
     var result: [(type: FourCharCode, content: Data)] = []
-    while reader.count >= 8 {
-      let size = try reader.uint32()
+    while reader.remaining >= 8 {
+      let size = Int(try reader.uint32())
       if size == 0 { break }
-      let type = FourCharCode(try reader.uint32())
+      let type = try reader.uint32()
       guard size >= 8 else { throw SyntaxError.invalid }
       result.append((type, Data(try reader.bytes(size - 8))))
     }

@@ -23,17 +23,17 @@ package struct DecoderConfiguration: Sendable, Equatable {
   /// - Throws: `SyntaxError` if it is malformed.
   package init(avcC record: Data) throws {
     var reader = ByteReader(record)
-    guard try reader.byte() == 1 else { throw SyntaxError.invalid }
+    guard try reader.uint8() == 1 else { throw SyntaxError.invalid }
     _ = try reader.bytes(3)
     codec = .h264
-    lengthSize = Int(try reader.byte() & 3) + 1
+    lengthSize = Int(try reader.uint8() & 3) + 1
     parameterSets = []
-    for _ in 0..<(try reader.byte() & 31) { parameterSets.append(try reader.unit()) }
-    for _ in 0..<(try reader.byte()) { parameterSets.append(try reader.unit()) }
+    for _ in 0..<(try reader.uint8() & 31) { parameterSets.append(try reader.unit()) }
+    for _ in 0..<(try reader.uint8()) { parameterSets.append(try reader.unit()) }
     // The chroma format and the bit depths that follow in some profiles are also in the SPS.
-    if reader.count >= 4 {
+    if reader.remaining >= 4 {
       _ = try reader.bytes(3)
-      for _ in 0..<(try reader.byte()) { parameterSets.append(try reader.unit()) }
+      for _ in 0..<(try reader.uint8()) { parameterSets.append(try reader.unit()) }
     }
   }
 
@@ -71,13 +71,13 @@ package struct DecoderConfiguration: Sendable, Equatable {
   package init(hvcC record: Data) throws {
     var reader = ByteReader(record)
     // Version 0 was used by some writers before the standard was final.
-    guard try reader.byte() <= 1 else { throw SyntaxError.invalid }
+    guard try reader.uint8() <= 1 else { throw SyntaxError.invalid }
     _ = try reader.bytes(20)
     codec = .hevc
-    lengthSize = Int(try reader.byte() & 3) + 1
+    lengthSize = Int(try reader.uint8() & 3) + 1
     parameterSets = []
-    for _ in 0..<(try reader.byte()) {
-      _ = try reader.byte()
+    for _ in 0..<(try reader.uint8()) {
+      _ = try reader.uint8()
       for _ in 0..<(try reader.uint16()) { parameterSets.append(try reader.unit()) }
     }
   }
@@ -120,32 +120,9 @@ package struct DecoderConfiguration: Sendable, Equatable {
   }
 }
 
-/// Reads bytes and big-endian integers from untrusted data. Reading beyond the end throws
-/// `SyntaxError.truncated`.
-struct ByteReader {
-  private var rest: Data
-
-  init(_ data: Data) { rest = data }
-
-  var count: Int { rest.count }
-
-  mutating func bytes(_ count: Int) throws -> Data {
-    guard count >= 0, count <= rest.count else { throw SyntaxError.truncated }
-    defer { rest = rest.dropFirst(count) }
-    return rest.prefix(count)
-  }
-
-  mutating func byte() throws -> UInt8 {
-    guard let byte = rest.first else { throw SyntaxError.truncated }
-    rest = rest.dropFirst()
-    return byte
-  }
-
-  mutating func uint16() throws -> Int { try Int(byte()) << 8 | Int(byte()) }
-  mutating func uint32() throws -> Int { try uint16() << 16 | uint16() }
-
-  /// Reads a NAL unit that follows its length in 16 bits.
-  mutating func unit() throws -> Data { Data(try bytes(uint16())) }
+extension ByteReader<Data> {
+  /// Reads a NAL unit behind its length of 16 bits.
+  fileprivate mutating func unit() throws(SyntaxError) -> Data { Data(try bytes(Int(uint16()))) }
 }
 
 extension Data {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoBitstream
+
 extension RTCPPacket {
   /// Parses a compound packet. Packets of types that calls do not use are left out.
   /// - Parameter bytes: The datagram.
@@ -7,8 +9,8 @@ extension RTCPPacket {
     var reader = ByteReader(bytes[...])
     var result: [RTCPPacket] = []
     while reader.remaining > 0 {
-      guard let first = reader.read8(), first >> 6 == 2, let type = reader.read8(),
-        let words = reader.read16(), var body = reader.read(Int(words) * 4)
+      guard let first = try? reader.uint8(), first >> 6 == 2, let type = try? reader.uint8(),
+        let words = try? reader.uint16(), var body = try? reader.bytes(Int(words) * 4)
       else { return nil }
       if first & 0x20 != 0 {
         guard let padding = body.last, padding > 0, Int(padding) <= body.count else { return nil }
@@ -29,11 +31,12 @@ extension RTCPPacket {
 
   private static func read(type: UInt8, count: UInt8, _ body: ArraySlice<UInt8>) -> Reading {
     var reader = ByteReader(body)
-    guard let source = reader.read32() else { return type == 203 && count == 0 ? .unknown : .malformed }
+    guard let source = try? reader.uint32() else { return type == 203 && count == 0 ? .unknown : .malformed }
     switch (type, count) {
     case (200, _):
-      guard let ntp = reader.read64(), let rtp = reader.read32(), let packets = reader.read32(),
-        let octets = reader.read32()
+      guard let ntp = try? reader.uint64(), let rtp = try? reader.uint32(),
+        let packets = try? reader.uint32(),
+        let octets = try? reader.uint32()
       else { return .malformed }
       return .packet(
         .senderReport(.init(source: source, ntpTime: ntp, rtpTime: rtp, packets: packets, octets: octets)))
@@ -45,21 +48,24 @@ extension RTCPPacket {
       }
       return .packet(.receiverReport(source: source, blocks: blocks))
     case (202, 1...):
-      guard reader.read8() == 1, let length = reader.read8(), let text = reader.read(Int(length)) else {
+      guard (try? reader.uint8()) == 1, let length = try? reader.uint8(),
+        let text = try? reader.bytes(Int(length))
+      else {
         return .unknown
       }
       return .packet(.sourceDescription(source: source, name: String(decoding: text, as: UTF8.self)))
     case (203, 1...): return .packet(.bye(source: source))
     case (204, 0):
-      guard let name = reader.read(4) else { return .malformed }
+      guard let name = try? reader.bytes(4) else { return .malformed }
       guard Array(name) == lostFramesName else { return .unknown }
-      guard let number = reader.read16(), reader.remaining >= Int(number) * 2 else { return .malformed }
-      return .packet(.lostFrames(sender: source, frames: (0..<number).compactMap { _ in reader.read16() }))
+      guard let number = try? reader.uint16(), reader.remaining >= Int(number) * 2 else { return .malformed }
+      return .packet(
+        .lostFrames(sender: source, frames: (0..<number).compactMap { _ in try? reader.uint16() }))
     case (205, 1):
-      guard let media = reader.read32() else { return .malformed }
+      guard let media = try? reader.uint32() else { return .malformed }
       var numbers: [UInt16] = []
       while reader.remaining > 0, numbers.count < mostRequested {
-        guard let first = reader.read16(), let mask = reader.read16() else { return .malformed }
+        guard let first = try? reader.uint16(), let mask = try? reader.uint16() else { return .malformed }
         numbers.append(first)
         for bit in 0..<16 where mask >> UInt16(bit) & 1 != 0 { numbers.append(first &+ UInt16(bit) &+ 1) }
       }
@@ -67,9 +73,9 @@ extension RTCPPacket {
       return .packet(.retransmissionRequest(sender: source, media: media, numbers: numbers))
     case (205, 3), (205, 4):
       // Only the first entry is read, because a call has one stream.
-      guard reader.read32() != nil else { return .malformed }
+      guard (try? reader.uint32()) != nil else { return .malformed }
       guard reader.remaining > 0 else { return .unknown }
-      guard let media = reader.read32(), let word = reader.read32() else { return .malformed }
+      guard let media = try? reader.uint32(), let word = try? reader.uint32() else { return .malformed }
       let limit = RateLimit(media: media, word: word)
       return .packet(
         count == 3 ? .rateRequest(sender: source, limit: limit) : .rateNotice(sender: source, limit: limit))
@@ -77,19 +83,24 @@ extension RTCPPacket {
       guard let (streams, time) = StreamArrivals.read(body.dropFirst(4)) else { return .malformed }
       return .packet(.congestionFeedback(sender: source, streams: streams, time: time))
     case (206, 1):
-      guard let media = reader.read32() else { return .malformed }
+      guard let media = try? reader.uint32() else { return .malformed }
       return .packet(.pictureLoss(sender: source, media: media))
     case (206, 4):
-      guard reader.read32() != nil, let media = reader.read32(), let number = reader.read8() else {
+      guard (try? reader.uint32()) != nil, let media = try? reader.uint32(), let number = try? reader.uint8()
+      else {
         return .malformed
       }
       return .packet(.fullIntraRequest(sender: source, media: media, number: number))
     case (206, 3):
-      guard let media = reader.read32(), let padding = reader.read8(), let payloadType = reader.read8() else {
+      guard let media = try? reader.uint32(), let padding = try? reader.uint8(),
+        let payloadType = try? reader.uint8()
+      else {
         return .malformed
       }
       // A bit string of another length is not a token of ours.
-      guard reader.remaining * 8 - Int(padding) == 64, let token = reader.read64() else { return .unknown }
+      guard reader.remaining * 8 - Int(padding) == 64, let token = try? reader.uint64() else {
+        return .unknown
+      }
       return .packet(
         .referenceSelection(
           sender: source, media: media, payloadType: payloadType & 0x7F, token: Int64(bitPattern: token)))
@@ -97,9 +108,10 @@ extension RTCPPacket {
     }
   }
 
-  private static func readBlock(_ reader: inout ByteReader) -> ReportBlock? {
-    guard let source = reader.read32(), let lost = reader.read32(), let highest = reader.read32(),
-      let jitter = reader.read32(), let last = reader.read32(), let delay = reader.read32()
+  private static func readBlock(_ reader: inout ByteReader<ArraySlice<UInt8>>) -> ReportBlock? {
+    guard let source = try? reader.uint32(), let lost = try? reader.uint32(),
+      let highest = try? reader.uint32(),
+      let jitter = try? reader.uint32(), let last = try? reader.uint32(), let delay = try? reader.uint32()
     else { return nil }
     let cumulative = Int32(bitPattern: lost << 8) >> 8
     return ReportBlock(

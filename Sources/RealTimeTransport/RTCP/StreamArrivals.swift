@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoBitstream
+
 /// The arrival times of one source's packets: a part of congestion control feedback (RFC 8888,
 /// 3.1).
 public struct StreamArrivals: Equatable, Sendable {
@@ -27,21 +29,23 @@ public struct StreamArrivals: Equatable, Sendable {
     var result: [StreamArrivals] = []
     var left = mostPackets
     while reader.remaining >= 12 {
-      guard let source = reader.read32(), let first = reader.read16(), let count = reader.read16() else {
+      guard let source = try? reader.uint32(), let first = try? reader.uint16(),
+        let count = try? reader.uint16()
+      else {
         return nil
       }
       left -= Int(count)
       guard left >= 0 else { return nil }
       var offsets: [UInt16?] = []
       for _ in 0..<count {
-        guard let word = reader.read16() else { return nil }
+        guard let word = try? reader.uint16() else { return nil }
         offsets.append(word & 0x8000 != 0 ? word & 0x1FFF : nil)
       }
       // Blocks are padded to 32 bits.
-      if count % 2 != 0, reader.read16() == nil { return nil }
+      if count % 2 != 0, (try? reader.uint16()) == nil { return nil }
       result.append(StreamArrivals(source: source, first: first, offsets: offsets))
     }
-    guard reader.remaining == 4, let time = reader.read32() else { return nil }
+    guard reader.remaining == 4, let time = try? reader.uint32() else { return nil }
     return (result, time)
   }
 

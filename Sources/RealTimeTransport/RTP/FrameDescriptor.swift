@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoBitstream
+
 /// What a receiver must know about a frame before it decodes it: an RTP header extension (RFC 8285,
 /// one-byte form) in each of the frame's packets.
 ///
@@ -62,13 +64,15 @@ public struct FrameDescriptor: Equatable, Sendable {
   public init?(_ headerExtension: RTPPacket.HeaderExtension?) {
     guard let headerExtension, headerExtension.profile == Self.oneByteProfile else { return nil }
     var reader = ByteReader(headerExtension.data[...])
-    while let head = reader.read8() {
+    while let head = try? reader.uint8() {
       if head == 0 { continue }
       // 15 ends the list.
-      guard head >> 4 != 15, let data = reader.read(Int(head & 15) + 1) else { return nil }
+      guard head >> 4 != 15, let data = try? reader.bytes(Int(head & 15) + 1) else { return nil }
       guard head >> 4 == Self.identifier else { continue }
       var fields = ByteReader(data)
-      guard let flags = fields.read8(), let number = fields.read16(), let previous = fields.read16() else {
+      guard let flags = try? fields.uint8(), let number = try? fields.uint16(),
+        let previous = try? fields.uint16()
+      else {
         return nil
       }
       self.init(number: number, previous: previous)
@@ -78,7 +82,7 @@ public struct FrameDescriptor: Equatable, Sendable {
       isFirstPacket = flags & 8 != 0
       layer = flags & 7
       if flags & 0x10 != 0 {
-        guard let token = fields.read64() else { return nil }
+        guard let token = try? fields.uint64() else { return nil }
         self.token = Int64(bitPattern: token)
       }
       return

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoBitstream
+
 /// Reassembles frames from the payloads of RTP packets (RFC 6184, packetization-mode 1).
 ///
 /// Packets must come in the order of their sequence numbers (see ``ReorderBuffer``); a number that
@@ -89,7 +91,7 @@ public struct H264Depacketiser: Sendable {
       abandonFragment()
       var reader = ByteReader(payload.dropFirst())
       while reader.remaining > 0 {
-        guard let size = reader.read16(), size > 0, let unit = reader.read(Int(size)) else {
+        guard let size = try? reader.uint16(), size > 0, let unit = try? reader.bytes(Int(size)) else {
           malformed()
           return
         }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoBitstream
+
 /// An RTP packet (RFC 3550, 5.1). Padding is removed when it is read, and never written.
 public struct RTPPacket: Equatable, Sendable {
   /// A header extension, which follows the fixed header when the X bit is set (RFC 3550, 5.3.1).
@@ -39,17 +41,18 @@ public struct RTPPacket: Equatable, Sendable {
   /// Parses a packet; nil if the bytes are not an RTP packet.
   public init?(_ bytes: [UInt8]) {
     var reader = ByteReader(bytes[...])
-    guard let first = reader.read8(), first >> 6 == 2, let second = reader.read8(),
-      let sequenceNumber = reader.read16(), let timestamp = reader.read32(), let source = reader.read32(),
-      var others = reader.read(Int(first & 15) * 4).map(ByteReader.init)
+    guard let first = try? reader.uint8(), first >> 6 == 2, let second = try? reader.uint8(),
+      let sequenceNumber = try? reader.uint16(), let timestamp = try? reader.uint32(),
+      let source = try? reader.uint32(),
+      var others = (try? reader.bytes(Int(first & 15) * 4)).map({ ByteReader($0) })
     else { return nil }
     self.init(
       payloadType: second & 0x7F, sequenceNumber: sequenceNumber, timestamp: timestamp, source: source)
     marker = second & 0x80 != 0
-    while let other = others.read32() { contributors.append(other) }
+    while let other = try? others.uint32() { contributors.append(other) }
     if first & 0x10 != 0 {
-      guard let profile = reader.read16(), let words = reader.read16(),
-        let data = reader.read(Int(words) * 4)
+      guard let profile = try? reader.uint16(), let words = try? reader.uint16(),
+        let data = try? reader.bytes(Int(words) * 4)
       else { return nil }
       headerExtension = HeaderExtension(profile: profile, data: Array(data))
     }
@@ -58,7 +61,7 @@ public struct RTPPacket: Equatable, Sendable {
       guard let padding = bytes.last, padding > 0, Int(padding) <= count else { return nil }
       count -= Int(padding)
     }
-    guard let payload = reader.read(count) else { return nil }
+    guard let payload = try? reader.bytes(count) else { return nil }
     self.payload = Array(payload)
   }
 

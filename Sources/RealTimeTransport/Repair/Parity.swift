@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoBitstream
+
 /// The payload of a repair packet of flexible forward error correction (RFC 8627, 4.2.2.1): the
 /// exclusive or of several packets of one stream. Any one of them can be recovered from the others.
 public struct Parity: Equatable, Sendable {
@@ -47,9 +49,9 @@ public struct Parity: Equatable, Sendable {
   public init?(_ payload: [UInt8]) {
     var reader = ByteReader(payload[...])
     // The bits R and F are 0: no retransmission, and flexible masks.
-    guard let first = reader.read8(), first >> 6 == 0, let second = reader.read8(),
-      let length = reader.read16(),
-      let timestamp = reader.read32(), let base = reader.read16(), let near = reader.read16()
+    guard let first = try? reader.uint8(), first >> 6 == 0, let second = try? reader.uint8(),
+      let length = try? reader.uint16(),
+      let timestamp = try? reader.uint32(), let base = try? reader.uint16(), let near = try? reader.uint16()
     else { return nil }
     flags = (first, second)
     self.length = length
@@ -61,14 +63,14 @@ public struct Parity: Equatable, Sendable {
     }
     note(UInt64(near & 0x7FFF), count: 15, from: 0)
     if near & 0x8000 != 0 {
-      guard let middle = reader.read32() else { return nil }
+      guard let middle = try? reader.uint32() else { return nil }
       note(UInt64(middle & 0x7FFF_FFFF), count: 31, from: 15)
       if middle & 0x8000_0000 != 0 {
-        guard let far = reader.read64() else { return nil }
+        guard let far = try? reader.uint64() else { return nil }
         note(far, count: 64, from: 46)
       }
     }
-    guard !numbers.isEmpty, let rest = reader.read(reader.remaining) else { return nil }
+    guard !numbers.isEmpty, let rest = try? reader.bytes(reader.remaining) else { return nil }
     body = Array(rest)
   }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoBitstream
+
 /// Retransmissions, which are a stream of their own (RFC 4588, 4): the payload begins with the
 /// sequence number of the original packet.
 extension RTPPacket {
@@ -24,7 +26,9 @@ extension RTPPacket {
   ///   - source: The synchronisation source of the original stream.
   public func original(payloadType: UInt8, source: UInt32) -> RTPPacket? {
     var reader = ByteReader(payload[...])
-    guard let number = reader.read16(), let rest = reader.read(reader.remaining) else { return nil }
+    guard let number = try? reader.uint16(), let rest = try? reader.bytes(reader.remaining) else {
+      return nil
+    }
     var copy = RTPPacket(
       payloadType: payloadType, sequenceNumber: number, timestamp: timestamp, source: source,
       payload: Array(rest))

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoBitstream
+
 /// The greeting with which a sender begins a session. It contains a nonce, a number that cannot be
 /// guessed; the receiver's answer returns it with a nonce of its own. A receiver that answers can
 /// receive at its address: until then the sender sends nothing else there. An answer is never
@@ -127,10 +129,13 @@ public struct Greeting: Equatable, Sendable {
       Self.isAuthentic(bytes, authenticate)
     else { return nil }
     var reader = ByteReader(bytes[6...])
-    guard let mode = reader.read8(), RecoveryMode.allCases.indices.contains(Int(mode)),
-      let flags = reader.read8(), let nonce = reader.read(Nonce.size), let clock = reader.read64(),
-      let source = reader.read32(), let rate = reader.read32(), rate > 0, let offset = reader.read64(),
-      let trip = reader.read32(), let answered = reader.read(Nonce.size), let check = reader.read(Check.size)
+    guard let mode = try? reader.uint8(), RecoveryMode.allCases.indices.contains(Int(mode)),
+      let flags = try? reader.uint8(), let nonce = try? reader.bytes(Nonce.size),
+      let clock = try? reader.uint64(),
+      let source = try? reader.uint32(), let rate = try? reader.uint32(), rate > 0,
+      let offset = try? reader.uint64(),
+      let trip = try? reader.uint32(), let answered = try? reader.bytes(Nonce.size),
+      let check = try? reader.bytes(Check.size)
     else { return nil }
     self.init(nonce: Nonce(Array(nonce)), clock: clock, source: source)
     recovery = RecoveryMode.allCases[Int(mode)]
@@ -193,8 +198,9 @@ public struct Greeting: Equatable, Sendable {
         Greeting.isAuthentic(bytes, authenticate)
       else { return nil }
       var reader = ByteReader(bytes[8...])
-      guard let greeted = reader.read(Nonce.size), let nonce = reader.read(Nonce.size),
-        let check = reader.read(Check.size), let clock = reader.read64(), let source = reader.read32()
+      guard let greeted = try? reader.bytes(Nonce.size), let nonce = try? reader.bytes(Nonce.size),
+        let check = try? reader.bytes(Check.size), let clock = try? reader.uint64(),
+        let source = try? reader.uint32()
       else { return nil }
       self.greeted = Nonce(Array(greeted))
       self.nonce = Nonce(Array(nonce))
