@@ -100,7 +100,7 @@ if !isEngineAlone {
     .target(name: "CoreVideo", dependencies: ["CoreFoundation", "VideoBitstream", "CoreVideoParts"]),
     .target(name: "CoreMedia", dependencies: ["CoreVideo", "VideoBitstream", "CoreMediaParts"]),
     .target(name: "ElementaryStream", dependencies: ["CoreMedia", "VideoBitstream"]),
-    .target(name: "CodecInterface", dependencies: ["CoreMedia"]),
+    .target(name: "CodecInterface", dependencies: ["CoreMedia", "VideoBitstream"]),
     .testTarget(name: "CodecInterfaceTests", dependencies: ["CodecInterface"]),
     .target(
       name: "EncoderAdapterSupport", dependencies: ["CodecInterface"], path: "Tests/EncoderAdapterSupport"),

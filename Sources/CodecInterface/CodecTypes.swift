@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+
+// What a codec is told of colours and rates is what `H264Encoder` is told, too.
+@_exported import struct VideoBitstream.ColorDescription
+@_exported import struct VideoBitstream.DataRateLimit
+
 /// A compressed format, identified by the four-character code that movie files use for it.
 public struct CodecType: RawRepresentable, Hashable, Sendable {
   /// The four-character code, its first character in the most significant byte.
@@ -32,34 +37,6 @@ public struct PictureFormat: RawRepresentable, Hashable, Sendable {
   public static let p010VideoRange = PictureFormat(rawValue: 0x7834_3230)
   /// "xf20": like `p010VideoRange`, but full range.
   public static let p010FullRange = PictureFormat(rawValue: 0x7866_3230)
-}
-
-/// The meaning of sample values, as code points of ITU-T H.273. The value 2 means unspecified.
-public struct ColorDescription: Hashable, Sendable {
-  /// colour_primaries.
-  public var primaries: UInt8
-  /// transfer_characteristics.
-  public var transfer: UInt8
-  /// matrix_coefficients.
-  public var matrix: UInt8
-  /// Whether samples use the full range of values instead of the video range.
-  public var isFullRange: Bool
-
-  /// Creates a description, by default an unspecified one in video range.
-  /// - Parameters:
-  ///   - primaries: colour_primaries.
-  ///   - transfer: transfer_characteristics.
-  ///   - matrix: matrix_coefficients.
-  ///   - isFullRange: whether samples use the full range of values.
-  public init(primaries: UInt8 = 2, transfer: UInt8 = 2, matrix: UInt8 = 2, isFullRange: Bool = false) {
-    self.primaries = primaries
-    self.transfer = transfer
-    self.matrix = matrix
-    self.isFullRange = isFullRange
-  }
-
-  /// Whether a stream without a colour description means the same.
-  public var isUnspecified: Bool { self == ColorDescription() }
 }
 
 /// The ratio of two positive numbers, such as the width and the height of a sample.

@@ -224,8 +224,10 @@ public struct DecodedPicture {
   /// Whether the decoder still reads the buffer as a reference of other frames; it must not be
   /// written to then.
   public var isReference = false
-  /// The meaning of the samples.
+  /// The colours that the samples mean.
   public var color = ColorDescription()
+  /// Whether the samples use the full range of values instead of the video range.
+  public var isFullRange = false
   /// The position of the chroma samples (chroma_sample_loc_type of H.273); nil if the stream does
   /// not say.
   public var chromaLocation: UInt8?

@@ -16,8 +16,11 @@ public struct VideoEncoderConfiguration: Sendable, Equatable {
   public var format: PictureFormat
   /// The units per second in which time stamps are given.
   public var timescale: Int32 = 90_000
-  /// The meaning of the samples, which the stream states.
+  /// The colours that the samples mean, which the stream states.
   public var color = ColorDescription()
+  /// Whether the samples use the full range of values instead of the video range
+  /// (video_full_range_flag), which the stream states.
+  public var isFullRange = false
   /// The shape of a sample; nil: the stream does not state it.
   public var pixelAspect: PixelAspect?
   /// The static HDR metadata, which the stream states.
@@ -253,7 +256,7 @@ public struct RateControl: Sendable, Equatable {
   /// `bufferModel` chooses it.
   public var initialBufferFullness: Double?
   /// Hard limits: no window of `seconds` may have more than `bytes`.
-  public var limits: [RateLimit] = []
+  public var limits: [DataRateLimit] = []
   /// The most seconds from the capture of a frame to the transmission of its last bit, on a link
   /// with the mode's rate; nil: the encoder chooses.
   public var maximumQueueDelay: Double?
@@ -275,22 +278,6 @@ public struct RateControl: Sendable, Equatable {
 
   /// Creates a rate control that aims at medium quality.
   public init() {}
-}
-
-/// A hard limit of the bytes in any window of a length.
-public struct RateLimit: Sendable, Hashable {
-  /// The most bytes in a window.
-  public var bytes: Int
-  /// The length of the window in seconds.
-  public var seconds: Double
-  /// Creates a limit.
-  /// - Parameters:
-  ///   - bytes: the most bytes in a window.
-  ///   - seconds: the length of the window in seconds.
-  public init(bytes: Int, seconds: Double) {
-    self.bytes = bytes
-    self.seconds = seconds
-  }
 }
 
 /// The settings of the low-latency mode.

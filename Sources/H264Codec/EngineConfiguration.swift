@@ -27,11 +27,8 @@ extension H264EncoderConfiguration {
     lowLatency.adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : Self.standardAdaptiveQuantisation
     measuresError = c.measuresError
 
-    colour =
-      c.color.primaries == 2 && c.color.transfer == 2 && c.color.matrix == 2
-      ? nil
-      : Colour(primaries: c.color.primaries, transfer: c.color.transfer, matrix: c.color.matrix)
-    fullRange = c.color.isFullRange
+    colour = c.color.isUnspecified ? nil : c.color
+    fullRange = c.isFullRange
     if let aspect = c.pixelAspect {
       sampleAspectRatio = (UInt16(clamping: aspect.horizontal), UInt16(clamping: aspect.vertical))
     }
@@ -85,7 +82,7 @@ extension H264EncoderConfiguration {
     maximumQP = c.rate.maxQP ?? 51
     minimumQP = min(minimumQP, maximumQP)
     if let delay = c.rate.maximumQueueDelay { lowLatency.maximumQueueDelay = delay }
-    dataRateLimits = c.rate.limits.map { DataRateLimit(bytes: $0.bytes, seconds: $0.seconds) }
+    dataRateLimits = c.rate.limits
     // A cap on the QP is a promise that the picture is sharp, or not shown at all.
     lowLatency.allowsFrameDropping = c.lowLatency != nil && c.rate.maxQP != nil
   }

@@ -140,7 +140,7 @@
     }
 
     private func setColor(_ c: VideoEncoderConfiguration) {
-      param.vui.b_fullrange = c.color.isFullRange ? 1 : 0
+      param.vui.b_fullrange = c.isFullRange ? 1 : 0
       param.vui.i_colorprim = Int32(c.color.primaries)
       param.vui.i_transfer = Int32(c.color.transfer)
       param.vui.i_colmatrix = Int32(c.color.matrix)

@@ -187,10 +187,10 @@
     }
 
     private func setColor(_ c: VideoEncoderConfiguration) {
-      if !c.color.isUnspecified {
+      if !c.color.isUnspecified || c.isFullRange {
         param.pointee.vui.bEnableVideoSignalTypePresentFlag = 1
         param.pointee.vui.videoFormat = 5
-        param.pointee.vui.bEnableVideoFullRangeFlag = c.color.isFullRange ? 1 : 0
+        param.pointee.vui.bEnableVideoFullRangeFlag = c.isFullRange ? 1 : 0
         param.pointee.vui.bEnableColorDescriptionPresentFlag = 1
         param.pointee.vui.colorPrimaries = Int32(c.color.primaries)
         param.pointee.vui.transferCharacteristics = Int32(c.color.transfer)

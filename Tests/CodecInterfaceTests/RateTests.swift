@@ -9,8 +9,8 @@ import Testing
     [0.7, 0.9, 1.5])
   func limits(seconds: Double, share: Double) throws {
     var rate = RateControl()
-    let limit = RateLimit(bytes: Int(250_000 * seconds), seconds: seconds)
-    rate.limits = [limit, RateLimit(bytes: 3_000_000, seconds: 10)]
+    let limit = DataRateLimit(bytes: Int(250_000 * seconds), seconds: seconds)
+    rate.limits = [limit, DataRateLimit(bytes: 3_000_000, seconds: 10)]
     rate.mode = .average(Int(2_000_000 * share))
     let model = try #require(rate.bufferModel)
     for limit in rate.limits {
@@ -43,7 +43,7 @@ import Testing
   func extremes(rate: Int, number: Double) {
     for mode in [RateControl.Mode.average(rate), .constant(rate), .variable(rate), .quality(number)] {
       for maximum in [nil, rate] {
-        for limits in [[], [RateLimit(bytes: rate, seconds: number)]] {
+        for limits in [[], [DataRateLimit(bytes: rate, seconds: number)]] {
           var control = RateControl()
           control.mode = mode
           control.maximumBitRate = maximum

@@ -103,7 +103,7 @@ import Testing
     c.rate.mode = .variable(10_000_000)
     _ = try H264Codec.encoder.makeEncoder(c)
     c.rate.mode = .average(2_000_000)
-    c.rate.limits = [RateLimit(bytes: Int(Int32.max), seconds: 1)]
+    c.rate.limits = [DataRateLimit(bytes: Int(Int32.max), seconds: 1)]
     _ = try H264Codec.encoder.makeEncoder(c)
     c.level = nil
     let made = try H264Encoder(configuration: try H264EncoderConfiguration(lookingAhead: c))

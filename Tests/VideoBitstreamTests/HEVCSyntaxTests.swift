@@ -87,7 +87,7 @@ private func nalUnit(
         guard let name = table.name(of: code) else { continue }
         #expect(table.code(of: name).flatMap { table.name(of: $0) } == name)
       }
-      #expect(table.name(of: ColorDescription.unspecified) == nil && table.code(of: "none") == nil)
+      #expect(table.name(of: Int(ColorDescription.unspecified)) == nil && table.code(of: "none") == nil)
     }
     #expect(ColorCodePoints.matrices.code(of: "ITU_R_601_4") == 6)
     #expect(ColorCodePoints.transferFunctions.code(of: "ITU_R_709_2") == 1)

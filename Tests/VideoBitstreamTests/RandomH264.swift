@@ -37,7 +37,9 @@ extension RandomSyntax {
       VideoAppearance.Signal(
         format: r.int(0...7), isFullRange: r.chance(),
         color: r.optional {
-          ColorDescription(primaries: $0.int(0...255), transfer: $0.int(0...255), matrix: $0.int(0...255))
+          ColorDescription(
+            primaries: UInt8($0.int(0...255)), transfer: UInt8($0.int(0...255)),
+            matrix: UInt8($0.int(0...255)))
         })
     }
     value.chromaLocations = optional { .init(top: $0.int(0...5), bottom: $0.int(0...5)) }

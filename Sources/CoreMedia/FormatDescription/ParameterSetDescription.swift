@@ -82,11 +82,11 @@ struct ParameterSetDescription {
     }
     let color = appearance.color
     result[kCMFormatDescriptionExtension_ColorPrimaries] =
-      ColorCodePoints.primaries.name(of: color.primaries).map { $0 as CFString }
+      ColorCodePoints.primaries.name(of: Int(color.primaries)).map { $0 as CFString }
     result[kCMFormatDescriptionExtension_TransferFunction] =
-      ColorCodePoints.transferFunctions.name(of: color.transfer).map { $0 as CFString }
+      ColorCodePoints.transferFunctions.name(of: Int(color.transfer)).map { $0 as CFString }
     result[kCMFormatDescriptionExtension_YCbCrMatrix] =
-      ColorCodePoints.matrices.name(of: color.matrix).map { $0 as CFString }
+      ColorCodePoints.matrices.name(of: Int(color.matrix)).map { $0 as CFString }
     if chromaFormat == 1 {
       let locations = appearance.chromaLocations ?? .init(top: 0, bottom: 0)
       let names = ColorCodePoints.chromaLocations

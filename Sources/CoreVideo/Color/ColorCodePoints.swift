@@ -49,7 +49,7 @@ public func CVTransferFunctionGetStringForIntegerCodePoint(
 }
 
 private func code(of name: CFString?, in table: ColorCodePoints) -> Int32 {
-  Int32(name.flatMap { table.code(of: $0 as String) } ?? ColorDescription.unspecified)
+  Int32(name.flatMap { table.code(of: $0 as String) } ?? Int(ColorDescription.unspecified))
 }
 
 /// The constants by their values. They are never released, as callers do not own what these

@@ -108,7 +108,8 @@ enum FrameFormat {
     picture.color = ColorDescription(
       primaries: UInt8(clamping: fields.color_primaries.rawValue),
       transfer: UInt8(clamping: fields.color_trc.rawValue),
-      matrix: UInt8(clamping: fields.colorspace.rawValue), isFullRange: isFullRange)
+      matrix: UInt8(clamping: fields.colorspace.rawValue))
+    picture.isFullRange = isFullRange
     // AVChromaLocation is the code point of H.273 plus 1; 0 means unspecified.
     if fields.chroma_location.rawValue > 0 {
       picture.chromaLocation = UInt8(fields.chroma_location.rawValue - 1)

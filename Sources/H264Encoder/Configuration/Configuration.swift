@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import VideoEncoding
+@_exported import struct VideoBitstream.ColorDescription
+@_exported import struct VideoBitstream.DataRateLimit
 
 /// The configuration of an `H264Encoder`: the pictures, the stream, the effort, and the mode with
 /// its options (`latency`).
@@ -25,36 +26,12 @@ public struct H264EncoderConfiguration: Sendable, Equatable {
     case cavlc, cabac
   }
 
-  /// A hard limit of the bytes in any window of time.
-  public typealias DataRateLimit = VideoEncoding.DataRateLimit
-
   /// The four bytes that precede each NAL unit.
   public enum Framing: Sendable, Hashable {
     /// A start code, 00 00 00 01 (Annex B).
     case startCodes
     /// The length of the NAL unit in bytes, big-endian, as in MP4 (ISO/IEC 14496-15).
     case lengths
-  }
-
-  /// The colour description of the VUI (E.2.1), as code points of ITU-T H.273.
-  public struct Colour: Sendable, Equatable {
-    /// colour_primaries
-    public var primaries: UInt8
-    /// transfer_characteristics
-    public var transfer: UInt8
-    /// matrix_coefficients
-    public var matrix: UInt8
-
-    /// Creates a colour description from code points of ITU-T H.273.
-    /// - Parameters:
-    ///   - primaries: colour_primaries.
-    ///   - transfer: transfer_characteristics.
-    ///   - matrix: matrix_coefficients.
-    public init(primaries: UInt8, transfer: UInt8, matrix: UInt8) {
-      self.primaries = primaries
-      self.transfer = transfer
-      self.matrix = matrix
-    }
   }
 
   /// The mode and its options.
@@ -83,7 +60,7 @@ public struct H264EncoderConfiguration: Sendable, Equatable {
     set { aspect = newValue.map { Aspect(width: $0.width, height: $0.height) } }
   }
   /// The colour description; nil: not written.
-  public var colour: Colour?
+  public var colour: ColorDescription?
   /// Whether samples have the full range (video_full_range_flag, E.2.1).
   public var fullRange = false
 

@@ -170,10 +170,7 @@ extension H264EncoderConfiguration {
     vui.appearance.aspectRatio = sampleAspectRatio.map {
       SampleAspectRatio(width: Int($0.width), height: Int($0.height))
     }
-    let color = colour.map {
-      ColorDescription(primaries: Int($0.primaries), transfer: Int($0.transfer), matrix: Int($0.matrix))
-    }
-    if fullRange || color != nil { vui.appearance.signal = .init(isFullRange: fullRange, color: color) }
+    if fullRange || colour != nil { vui.appearance.signal = .init(isFullRange: fullRange, color: colour) }
     vui.timing = .init(
       ticks: VideoTicks(unitsInTick: 1000, timeScale: Int((frameRate * 2000).rounded())),
       isFixedFrameRate: false)

@@ -62,6 +62,13 @@ extension SyntaxCoder {
     if failure == nil { value = coded + origin }
   }
 
+  /// Codes u(8).
+  package mutating func u8(_ value: inout UInt8) {
+    var coded = Int(value)
+    u(&coded, 8)
+    value = UInt8(truncatingIfNeeded: coded)
+  }
+
   /// Codes bits with a fixed value; a reader skips them and accepts any value.
   package mutating func reserved(_ count: Int, _ value: Int = 0) {
     var bits = value

@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The colour description of a stream, as code points of ITU-T H.273.
-package struct ColorDescription: Hashable, Sendable {
-  /// The code point 2 means "unspecified" in all three.
-  package static let unspecified = 2
 
-  /// colour_primaries
-  package var primaries: Int
-  /// transfer_characteristics
-  package var transfer: Int
-  /// matrix_coefficients
-  package var matrix: Int
+/// The colours that sample values mean, as code points of ITU-T H.273: colour_description of the
+/// VUI (E.2.1 of H.264 and HEVC).
+public struct ColorDescription: Hashable, Sendable {
+  /// The code point that means "unspecified" in all three.
+  public static let unspecified: UInt8 = 2
 
-  package init(
-    primaries: Int = unspecified, transfer: Int = unspecified, matrix: Int = unspecified
-  ) {
+  /// colour_primaries.
+  public var primaries: UInt8
+  /// transfer_characteristics.
+  public var transfer: UInt8
+  /// matrix_coefficients.
+  public var matrix: UInt8
+
+  /// Creates a description, by default an unspecified one.
+  /// - Parameters:
+  ///   - primaries: colour_primaries.
+  ///   - transfer: transfer_characteristics.
+  ///   - matrix: matrix_coefficients.
+  public init(primaries: UInt8 = unspecified, transfer: UInt8 = unspecified, matrix: UInt8 = unspecified) {
     self.primaries = primaries
     self.transfer = transfer
     self.matrix = matrix
   }
 
+  /// Whether a stream without a colour description means the same.
+  public var isUnspecified: Bool { self == ColorDescription() }
+
   mutating func code<Coder: SyntaxCoder>(_ c: inout Coder) {
-    c.u(&primaries, 8)
-    c.u(&transfer, 8)
-    c.u(&matrix, 8)
+    c.u8(&primaries)
+    c.u8(&transfer)
+    c.u8(&matrix)
   }
 }

@@ -24,12 +24,12 @@ package struct HardLimits {
   /// The frames sent, in order.
   private var history: [Sent] = []
   /// The limits: bytes per window, and the window in seconds.
-  package private(set) var limits: [DataRateLimit]
+  private(set) var limits: [DataRateLimit]
   /// The present time, in seconds of the stream.
   private var time = 0.0
 
   /// Begins with no frames sent.
-  package init(_ limits: [DataRateLimit]) {
+  init(_ limits: [DataRateLimit]) {
     self.limits = limits
     history.reserveCapacity(HardLimits.capacity)
   }
@@ -40,7 +40,7 @@ package struct HardLimits {
   /// Changes the limits. What was sent under a wider limit takes the same share of the narrower
   /// one. So the frames after a reduction get what the new limit allows, instead of nothing until
   /// the window has passed.
-  package mutating func change(to new: [DataRateLimit]) {
+  mutating func change(to new: [DataRateLimit]) {
     let old = limits
     limits = new
     guard old.count == new.count, zip(old, new).allSatisfy({ $0.seconds == $1.seconds && $0.bytes > 0 })

@@ -159,7 +159,7 @@ final class ImageOutput {
     guard size.width > 0, size.height > 0 else { throw StatusError(kVTParameterErr) }
     guard let buffer = pools.makePixelBuffer(request) else { throw StatusError(kVTAllocationFailedErr) }
     var picture = DecodedPicture(pixelBuffer: buffer)
-    picture.color.isFullRange = format.samples?.isFullRange ?? false
+    picture.isFullRange = format.samples?.isFullRange ?? false
     attachments.attach(to: picture)
     do { try BlackPicture.fill(buffer, with: PixelConverter()) } catch {
       throw StatusError(kVTPixelTransferNotSupportedErr)

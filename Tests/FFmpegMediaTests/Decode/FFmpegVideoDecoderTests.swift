@@ -178,7 +178,7 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
         Issue.record("packet \(frame.token): \(frame.outcome)")
         return
       }
-      #expect(picture.color.isFullRange == stream.isFullRange)
+      #expect(picture.isFullRange == stream.isFullRange)
       if mode == .early, TestStream.inPlace.contains(where: { $0.name == stream.name }) {
         #expect(Int64(packet) == frame.token, "a picture came late")
       }
@@ -195,7 +195,7 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
   }
 
   /// The format that the caller prefers is taken if it shows the picture as it is; others are not.
-  @Test func preferredFormats() throws {
+  @Test func thePreferredFormatIsTakenWhereItFits() throws {
     let url = try TestStream.h264Plain.make(seconds: 0.2)
     defer { try? FileManager.default.removeItem(at: url) }
     let movie = try TestMovie(url)
@@ -234,7 +234,7 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
     #expect(allocator.count == movie.packets.count)
   }
 
-  @Test(arguments: Mode.allCases) func selections(mode: Mode) throws {
+  @Test(arguments: Mode.allCases) func selectedFramesAloneAreDecoded(mode: Mode) throws {
     let stream = TestStream.h264Pyramid
     let url = try stream.make(seconds: 2.4)
     defer { try? FileManager.default.removeItem(at: url) }
@@ -261,7 +261,7 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
 
   /// Every packet has its outcome, whatever is wrong with it; with the next key frame all is well again.
   @Test(arguments: [TestStream.h264Plain, .h264Pyramid, TestStream.inPlace[9]], Mode.allCases)
-  func damage(stream: TestStream, mode: Mode) throws {
+  func everyDamagedPacketHasItsOutcome(stream: TestStream, mode: Mode) throws {
     let url = try stream.make(seconds: 3)
     defer { try? FileManager.default.removeItem(at: url) }
     var movie = try TestMovie(url)
@@ -360,7 +360,7 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
   /// Another cropping or range of the pictures in mid-stream leaves the references where they were, in memory of the same kind.
   @Test(
     arguments: Mode.allCases, [["crop_left=4"], ["crop_top=2", "crop_right=6"], ["video_full_range_flag=1"]])
-  func anotherCroppingBeforeAPictureThatRefers(mode: Mode, changes: [String]) throws {
+  func anotherCroppingLeavesTheReferences(mode: Mode, changes: [String]) throws {
     let (width, height) = (176, 144)
     let stream = try FFmpegTool.run([
       "-f", "lavfi", "-i", "testsrc2=s=\(width)x\(height):r=25", "-t", "0.48", "-pix_fmt", "yuv420p", "-c:v",

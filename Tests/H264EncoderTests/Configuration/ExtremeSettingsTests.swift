@@ -8,7 +8,7 @@ import Testing
 /// encoder codes with it; `RefusalTests` has those of the other face.
 @Suite struct ExtremeSettingsTests {
   @Test("Sizes that are none have no references", arguments: ints.filter { $0 != 1000 })
-  func referencesOfSizes(size: Int) {
+  func sizesThatAreNoneHaveNoReferences(size: Int) {
     for (width, height) in [(size, 16), (16, size), (size, size)] {
       #expect(H264EncoderConfiguration(width: width, height: height).largestReferenceCount == nil)
     }
@@ -127,7 +127,7 @@ import Testing
   private static let all = (0..<UInt64(pictures.count)).map { $0 }
 
   @Test("A setting at its end is refused, or coded with; from the beginning and in mid-stream")
-  func settings() throws {
+  func aSettingAtItsEndIsRefusedOrCodes() throws {
     var refused = 0
     for (n, (name, change)) in Self.changes.enumerated() {
       var c = Self.usual(n % 3 + 1)
@@ -151,9 +151,9 @@ import Testing
   }
 
   @Test("Limits in no time are refused", arguments: doubles.filter { !($0 > 0 && $0 < 1e6) })
-  func limits(seconds: Double) {
+  func limitsInNoTimeAreRefused(seconds: Double) {
     for bytes in [10_000, 0, -1, .min] {
-      for others in [[], [H264EncoderConfiguration.DataRateLimit(bytes: 10_000, seconds: 1)]] {
+      for others in [[], [DataRateLimit(bytes: 10_000, seconds: 1)]] {
         var c = Self.usual(1)
         c.lookAhead.rate = .average(100_000)
         c.dataRateLimits = others + [.init(bytes: bytes, seconds: seconds)]
@@ -163,7 +163,7 @@ import Testing
   }
 
   @Test("Two settings at their ends at a time", arguments: 0..<8)
-  func pairs(part: Int) throws {
+  func twoSettingsAtTheirEndsAreRefusedOrCode(part: Int) throws {
     var r = TestRandom(UInt64(part) &+ 0xE71)
     for _ in 0..<150 {
       var c = Self.usual(r.int(1...3))
@@ -180,7 +180,7 @@ import Testing
   }
 
   @Test("Durations at the ends, with a buffer and without, joined and alone", arguments: 0..<4)
-  func durations(way: Int) throws {
+  func durationsAtTheEndsAreRefusedOrCode(way: Int) throws {
     for (n, seconds) in Self.doubles.enumerated() where seconds > 0 && seconds.isFinite {
       var c = Self.usual(n % 2 + 1)
       c.lookAhead.rate = .average(100_000)
@@ -205,7 +205,7 @@ import Testing
   }
 
   @Test("The other face: durations, shares and targets, at a rate and under limits", arguments: 0..<4)
-  func lowLatency(way: Int) throws {
+  func extremesInLowLatencyAreRefusedOrCode(way: Int) throws {
     for (n, seconds) in Self.doubles.enumerated() where seconds > 0 && seconds.isFinite {
       var c = H264EncoderConfiguration(width: Self.width, height: Self.height)
       c.lowLatency.rateControl = way == 0 ? .constantQP(30) : .averageBitRate(way == 3 ? 1000 : 100_000)

@@ -48,7 +48,7 @@ import Testing
     add("QP", qps) { $0.maximumQP = $1 }
     list.append(Wrong(word: "QP") { ($0.minimumQP, $0.maximumQP) = (30, 29) })
     add("bit rate", [0, -1, 999, 2_000_000_001] + far) { $0.lowLatency.rateControl = .averageBitRate($1) }
-    let limits: [H264EncoderConfiguration.DataRateLimit] = [
+    let limits: [DataRateLimit] = [
       .init(bytes: 0, seconds: 1), .init(bytes: -5, seconds: 1), .init(bytes: .min, seconds: 1),
       .init(bytes: 100, seconds: 0), .init(bytes: 100, seconds: -1), .init(bytes: 100, seconds: .nan),
       .init(bytes: 100, seconds: .infinity), .init(bytes: 100, seconds: 1e6),
@@ -74,7 +74,7 @@ import Testing
   }()
 
   @Test("A configuration with a value out of range makes no encoder")
-  func configurations() throws {
+  func aConfigurationWithAValueOutOfRangeMakesNoEncoder() throws {
     _ = try LowLatencyEncoder(configuration: Self.usual())
     for (i, wrong) in Self.wrong.enumerated() {
       let word = wrong.word
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test("The ends of every range are taken, and code")
-  func ends() throws {
+  func theEndsOfEveryRangeAreTaken() throws {
     let right: [Change] = [
       { $0.frameRate = 0.01 }, { $0.frameRate = 1000 }, { $0.lowLatency.rateControl = .constantQP(0) },
       { $0.lowLatency.rateControl = .constantQP(51) }, { $0.lowLatency.rateControl = .averageBitRate(1000) },
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test("What no level, or not the level asked for, allows")
-  func levels() throws {
+  func whatNoLevelAllowsIsRefused() throws {
     let tooMuch: [Change] = [
       { ($0.width, $0.height) = (16384, 16384) }, { ($0.width, $0.height) = (16384, 4352) },
       { ($0.width, $0.height, $0.level) = (1920, 1088, 31) },
@@ -142,7 +142,7 @@ import Testing
   // MARK: - In mid-stream
 
   @Test("Nothing else than what may change changes in mid-stream")
-  func reconfiguration() throws {
+  func onlyWhatMayChangeChangesInMidStream() throws {
     let fixed: [Change] = [
       { $0.width = 64 }, { $0.height = 48 }, { $0.profile = .main }, { $0.level = 31 },
       { $0.entropyCoding = .cavlc }, { $0.threads = 2 }, { $0.slices = 2 },
@@ -175,7 +175,7 @@ import Testing
   }
 
   @Test("A rate or frame rate beyond the stream's level is refused in mid-stream too")
-  func reconfigurationWithinLevel() throws {
+  func aRateBeyondTheStreamsLevelIsRefusedInMidStream() throws {
     var c = Self.usual()
     c.level = 11
     c.lowLatency.rateControl = .averageBitRate(100_000)
@@ -200,7 +200,7 @@ import Testing
   // MARK: - Pictures and options
 
   @Test("A picture of another size, or with impossible strides, is refused")
-  func pictures() throws {
+  func aPictureThatDoesNotFitIsRefused() throws {
     let encoder = try LowLatencyEncoder(configuration: Self.usual())
     let memory = [UInt8](repeating: 128, count: 64 * 64)
     try memory.withUnsafeBufferPointer { buffer in
@@ -243,7 +243,7 @@ import Testing
   }
 
   @Test("A frame option that cannot be followed is refused")
-  func options() throws {
+  func aFrameOptionThatCannotBeFollowedIsRefused() throws {
     typealias Option = @Sendable (inout H264FrameOptions) -> Void
     // The configuration allows neither.
     var wrong: [Option] = [{ $0.isReference = false }, { $0.startsIntraRefresh = true }]
@@ -286,7 +286,7 @@ import Testing
 
   /// Options that are allowed but extreme: the rate control must come through them.
   @Test("Extreme durations, shares, budgets and rates code, within a rate and its limits", arguments: [1, 2])
-  func extremes(threads: Int) throws {
+  func extremeDurationsAndBudgetsCodeWithinTheRate(threads: Int) throws {
     var c = H264EncoderConfiguration(width: 64, height: 48)
     c.threads = threads
     c.effort = 0
@@ -325,7 +325,7 @@ import Testing
   }
 
   @Test("References that are not there, or named twice, are passed over or used")
-  func references() throws {
+  func referencesThatAreMissingOrRepeatedArePassedOver() throws {
     let encoder = try LowLatencyEncoder(configuration: Self.usual())
     let decoder = try #require(ReferenceDecoder(.libavcodec))
     let content = SyntheticContent(kind: .motion, width: 48, height: 32, seed: 2)

@@ -7,7 +7,7 @@ import Testing
 /// Key frames that a program forces where a window of a hard limit is used up.
 @Suite struct ForcedKeyFrameLimitTests {
   private static let (width, height) = (160, 112)
-  private static let limits: [H264EncoderConfiguration.DataRateLimit] = [
+  private static let limits: [DataRateLimit] = [
     .init(bytes: 12_000, seconds: 1), .init(bytes: 5_000, seconds: 0.25),
   ]
   /// One after another, and some time after those.
@@ -34,7 +34,7 @@ import Testing
 
   /// Each 7th frame is forced, which is more than the limit has room for.
   @Test("A forced key frame that no room is left for comes as soon as there is", arguments: 1...4)
-  func dueKeyFrames(seed: UInt64) throws {
+  func aForcedKeyFrameComesAsSoonAsThereIsRoom(seed: UInt64) throws {
     var c = H264EncoderConfiguration(width: Self.width, height: Self.height)
     c.frameRate = 30
     c.lowLatency.rateControl = .averageBitRate(600_000)
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test("Each frame at once: the limit holds, all forced frames are key frames, and others are dropped")
-  func atOnce() throws {
+  func theLimitHoldsWithForcedKeyFramesInLowLatency() throws {
     var c = H264EncoderConfiguration(width: Self.width, height: Self.height)
     c.frameRate = 30
     c.lowLatency.rateControl = .averageBitRate(90_000)
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test("With a look-ahead: the limit holds, and all forced frames are key frames", arguments: [0, 10])
-  func lookAhead(frames: Int) throws {
+  func theLimitHoldsWithForcedKeyFramesAndALookAhead(frames: Int) throws {
     var c = H264EncoderConfiguration.lookAhead(width: Self.width, height: Self.height)
     c.maximumReferences = 2
     c.effort = 1

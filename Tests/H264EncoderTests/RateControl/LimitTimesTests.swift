@@ -35,7 +35,7 @@ import Testing
   @Test(
     "Frames that come in bursts, with pauses between: no second is beyond the limit",
     arguments: [(1, 1.0 / 30), (2, 0.5), (5, 1.0), (15, 1.5), (30, 1.0)], [false, true])
-  func bursts(_ burst: (frames: Int, pause: Double), drops: Bool) throws {
+  func noSecondIsBeyondTheLimitInBursts(_ burst: (frames: Int, pause: Double), drops: Bool) throws {
     var c = Self.configuration
     c.lowLatency.allowsFrameDropping = drops
     let encoder = try LowLatencyEncoder(configuration: c)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test("A limit at a fixed QP as well")
-  func fixedQP() throws {
+  func aLimitHoldsAtAFixedQP() throws {
     var c = Self.configuration
     c.lowLatency.rateControl = .constantQP(30)
     let encoder = try LowLatencyEncoder(configuration: c)
@@ -80,7 +80,7 @@ import Testing
   @Test(
     "A limit that is narrowed and widened again and again: no second is beyond the wider one",
     arguments: [(1000, 5), (10_000, 3), (100, 2)])
-  func toggling(narrow: Int, every: Int) throws {
+  func noSecondIsBeyondTheWiderLimitWhileLimitsToggle(narrow: Int, every: Int) throws {
     var c = Self.configuration
     c.lowLatency.allowsFrameDropping = true
     let encoder = try LowLatencyEncoder(configuration: c)
@@ -99,8 +99,8 @@ import Testing
   }
 
   @Test("What was sent under a wider limit leaves its part of a narrower one")
-  func narrowed() {
-    func limit(_ bytes: Int) -> [H264EncoderConfiguration.DataRateLimit] { [.init(bytes: bytes, seconds: 1)] }
+  func whatWasSentUnderAWiderLimitLeavesItsPartOfANarrowerOne() {
+    func limit(_ bytes: Int) -> [DataRateLimit] { [.init(bytes: bytes, seconds: 1)] }
     var limits = HardLimits(limit(10_000))
     limits.account(40_000, duration: 0.1)
     let before = limits.largestFrame(duration: 0.1)

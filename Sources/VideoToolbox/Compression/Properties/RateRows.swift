@@ -48,11 +48,11 @@ extension CompressionProperty {
       defaultValue: .numbers([]),
       apply: { value, draft in
         guard let numbers = value.numbers, numbers.count % 2 == 0, numbers.count <= 4 else { return false }
-        var result: [RateLimit] = []
+        var result: [DataRateLimit] = []
         for index in stride(from: 0, to: numbers.count, by: 2) {
           let (bytes, seconds) = (numbers[index], numbers[index + 1])
           guard bytes >= 1, bytes < 1e12, seconds >= 0.001, seconds < 1e6 else { return false }
-          result.append(RateLimit(bytes: Int(clamping: bytes), seconds: seconds))
+          result.append(DataRateLimit(bytes: Int(clamping: bytes), seconds: seconds))
         }
         draft.configuration.rate.limits = result
         return true

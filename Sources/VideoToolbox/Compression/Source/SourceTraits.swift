@@ -67,7 +67,8 @@ struct SourceTraits {
     draft.configuration.format = format
     draft.configuration.color = ColorDescription(
       primaries: draft.colorPrimaries ?? primaries ?? 2, transfer: draft.transferFunction ?? transfer ?? 2,
-      matrix: draft.matrix ?? matrix ?? 2, isFullRange: format.isFullRange)
+      matrix: draft.matrix ?? matrix ?? 2)
+    draft.configuration.isFullRange = format.isFullRange
     draft.masteringDisplay = draft.masteringDisplay ?? masteringDisplay
     draft.contentLightLevel = draft.contentLightLevel ?? contentLightLevel
     if draft.configuration.pixelAspect == nil { draft.configuration.pixelAspect = pixelAspect }

@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test("A peak beyond the level is lowered to MaxBR and MaxCPB, and refuses nothing")
-  func level() throws {
+  func aPeakBeyondTheLevelIsLoweredToMaxBRAndMaxCPB() throws {
     var c = Self.configuration(.average(60_000))
     c.lookAhead.buffer = .init(maximumRate: 2_000_000_000, size: 2_000_000_000)
     // Table A-1 for level 1, times 1250 in the High profile (cpbBrVclFactor).
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test("With a cap on the QP a buffer gives way, and no macroblock is given up")
-  func cap() throws {
+  func withACapOnTheQPABufferGivesWay() throws {
     var c = Self.configuration(.average(40_000))
     c.lookAhead.buffer = .init(maximumRate: 60_000, size: 20_000)
     c.maximumQP = 24
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test("A cap on the QP gives way to a buffer that others count on", arguments: [false, true])
-  func capUnderAPromise(isJoined: Bool) throws {
+  func aCapOnTheQPGivesWayToABufferThatOthersCountOn(isJoined: Bool) throws {
     var c = Self.configuration(.average(40_000))
     c.lookAhead.buffer = .init(maximumRate: 60_000, size: 20_000)
     c.maximumQP = 24
@@ -95,9 +95,9 @@ import Testing
   }
 
   @Test("Hard limits hold in every window, and without them would not", arguments: [0, 4, 20])
-  func hardLimits(_ lookAhead: Int) throws {
+  func hardLimitsHoldInEveryWindow(_ lookAhead: Int) throws {
     let rate = 60_000
-    func run(_ limits: [H264EncoderConfiguration.DataRateLimit]) throws -> LookAheadRun {
+    func run(_ limits: [DataRateLimit]) throws -> LookAheadRun {
       var c = Self.configuration(.average(rate))
       c.lookAhead.frames = lookAhead
       c.lookAhead.expectedDuration = 5
@@ -110,7 +110,7 @@ import Testing
         ).frame(n)
       }
     }
-    let limits: [H264EncoderConfiguration.DataRateLimit] = [
+    let limits: [DataRateLimit] = [
       .init(bytes: rate * 6 / 5 / 8, seconds: 1), .init(bytes: rate * 8 / 10 / 8, seconds: 0.5),
     ]
     let (limited, free) = (try run(limits), try run([]))
@@ -127,7 +127,7 @@ import Testing
   @Test(
     "Where key frames are most of the bits, a limit leaves the average alone", arguments: [10, 20, 50],
     [10, 100])
-  func stillPictures(_ lookAhead: Int, keyFrames: Int) throws {
+  func aLimitLeavesTheAverageAloneWhereKeyFramesAreMostOfTheBits(_ lookAhead: Int, keyFrames: Int) throws {
     let rate = 12_000
     func run(_ change: (inout H264EncoderConfiguration) -> Void) throws -> LookAheadRun {
       var c = Self.configuration(.average(rate))
@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test("A hard limit that comes, changes and goes in mid-stream")
-  func changingLimit() throws {
+  func aHardLimitHoldsThatComesChangesAndGoesInMidStream() throws {
     var c = Self.configuration(.average(80_000))
     c.level = 20
     let encoder = try LookAheadEncoder(configuration: c)
@@ -195,7 +195,7 @@ import Testing
   }
 
   @Test("A rate after a long time of quality is met at once", arguments: [12.0, 40])
-  func afterQuality(_ quality: Double) throws {
+  func aRateAfterALongTimeOfQualityIsMetAtOnce(_ quality: Double) throws {
     var c = Self.configuration(.quality(quality))
     c.level = 20
     let encoder = try LookAheadEncoder(configuration: c)
@@ -218,7 +218,7 @@ import Testing
   }
 
   @Test("An end that is hours away leaves the rate its feedback")
-  func farEnd() throws {
+  func anEndThatIsHoursAwayLeavesTheRateItsFeedback() throws {
     var c = Self.configuration(.average(100_000))
     c.lookAhead.expectedDuration = 1e5
     let run = try LookAheadRun(c, count: 300) { Self.content($0) }
@@ -227,7 +227,7 @@ import Testing
   }
 
   @Test("Pauses, bursts and low frame rates empty no buffer, with filler or without", arguments: [0, 10])
-  func unevenTimes(_ lookAhead: Int) throws {
+  func unevenTimesEmptyNoBuffer(_ lookAhead: Int) throws {
     let rate = 200_000
     let times = [1.0 / 30, 2, 1.0 / 60, 1.0 / 60, 0.2, 0.2, 5, 0.01, 1.0 / 15, 1.0 / 15]
     for seconds in [0.3, 2] {
