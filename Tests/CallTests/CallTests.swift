@@ -97,7 +97,7 @@ import VideoToolbox
       stillWithout += without.freezes(of: lossy).reduce(0) { $0 + $1.length }
       // What came again came in a stream of its own.
       let packets = with.packets.filter { $0.channel == .media }.compactMap { RTPPacket($0.payload) }
-      let again = packets.filter { $0.payloadType == MediaStream.retransmissionPayloadType }
+      let again = packets.filter { $0.payloadType == RTPPayloadType.retransmission }
       #expect(again.count == repaired.recoveredPackets)
       #expect(Set(again.map(\.source)).isDisjoint(with: packets.filter { !again.contains($0) }.map(\.source)))
     }

@@ -70,7 +70,7 @@ import ToolSupport
     let record = try CallPlan.small(.ltr, frames: 60) { $0.keepsPackets = true }.run()
     let port: UInt16 = 45_004
     var description = SessionDescription(
-      port: port, payloadType: MediaStream.payloadType, sequenceParameterSets: record.sequenceParameterSets,
+      port: port, payloadType: RTPPayloadType.media, sequenceParameterSets: record.sequenceParameterSets,
       pictureParameterSets: record.pictureParameterSets)
     description.frameRate = 30
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("call-\(UUID().uuidString).sdp")

@@ -7,13 +7,13 @@ import Testing
 @Suite struct LongCallTests {
   private func packet(_ number: UInt16, size: Int = 200, fill: UInt8 = 0) -> [UInt8] {
     RTPPacket(
-      payloadType: MediaStream.payloadType, sequenceNumber: number, timestamp: 1, source: 7,
+      payloadType: RTPPayloadType.media, sequenceNumber: number, timestamp: 1, source: 7,
       payload: [UInt8](repeating: fill, count: size)
     ).bytes
   }
 
   @Test("The note of what was sent stays small, whatever is told of", arguments: [1, 7, 1000, Int.max])
-  func sentPackets(unreported: Int) {
+  func theNoteOfWhatWasSentStaysSmall(unreported: Int) {
     var sent = SentPackets()
     var told = 0
     for index in 0..<150_000 {
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test("Times that are not told make no delay")
-  func unknownTimes() {
+  func timesThatAreNotToldMakeNoDelay() {
     var sent = SentPackets()
     for number in 1...3 as ClosedRange<UInt16> { sent.add(packet(number), at: 1) }
     let results = sent.results([.init(source: 7, first: 1, offsets: [0x1FFF, 10, nil])], stamp: 1 << 16)
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test("Feedback after an outage is one that the sender takes")
-  func fullReports() throws {
+  func feedbackAfterAnOutageIsOneThatTheSenderTakes() throws {
     var recorder = ArrivalRecorder(sources: [7, 8, 9])
     for number in 0..<900 as Range<UInt16> {
       for source in 7...9 as ClosedRange<UInt32> {
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test("Packets that one report has no room for are not told of as lost later")
-  func manyPackets() throws {
+  func packetsBeyondOneReportAreNotToldOfAsLost() throws {
     var recorder = ArrivalRecorder(sources: [7, 8, 9])
     for number in 0..<600 as Range<UInt16> {
       recorder.add(source: 7, number: 65_300 &+ number, at: Double(number) / 1e5)
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test("A number that lies far ahead is believed when its successor comes")
-  func farNumbers() throws {
+  func aNumberThatLiesFarAheadIsBelievedWhenItsSuccessorComes() throws {
     var recorder = ArrivalRecorder(sources: [7])
     for number in 0..<10 as Range<UInt16> {
       recorder.add(source: 7, number: number, at: 0)
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test("A repair packet that was of no use brings nothing back when its numbers come again")
-  func oldParity() throws {
+  func anUnusedRepairPacketBringsNothingBackLater() throws {
     var receiver = ParityReceiver(media: 7)
     let packets = (0..<4).map { packet(UInt16($0), fill: UInt8($0)) }
     // Two are lost for good.

@@ -19,10 +19,10 @@ struct PictureRequirements: Sendable {
   /// Whether pictures are cropped to the clean aperture.
   var crops = false
   /// Further properties of the decompression session.
-  var decompression = DecompressionProperties()
+  var decompression = RequestedDecompressionProperties()
 
   init(_ settings: [String: Any]) throws {
-    decompression = try DecompressionProperties(settings[AVVideoDecompressionPropertiesKey])
+    decompression = try RequestedDecompressionProperties(settings[AVVideoDecompressionPropertiesKey])
     let settings = settings.merging(decompression.forReader) { own, _ in own }
     func complain(_ reason: String) -> AVError {
       AVError(

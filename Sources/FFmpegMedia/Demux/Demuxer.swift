@@ -698,7 +698,7 @@ package final class Demuxer: @unchecked Sendable {
     return packet
   }
 
-  private func read(_ unit: ElementaryStreamIndex.AccessUnit) throws -> Data? {
+  private func read(_ unit: ElementaryStreamIndex.Entry) throws -> Data? {
     if let source {
       let io = try self.io ?? ByteSourceIO(source.makeReader())
       if self.io == nil { interruption.attach(io.reader) }

@@ -10,7 +10,7 @@ import VideoBitstream
 /// immutable and shared by all demuxers of the file.
 final class ElementaryStreamIndex: Sendable {
   /// An access unit: `size` bytes at `offset` in the file.
-  struct AccessUnit: Sendable {
+  struct Entry: Sendable {
     var offset: Int64
     var size: Int
     var isKeyFrame: Bool
@@ -18,7 +18,7 @@ final class ElementaryStreamIndex: Sendable {
     var rank: Int
   }
 
-  let units: [AccessUnit]
+  let units: [Entry]
   let isHEVC: Bool
   var nalCodec: NALCodec { isHEVC ? .hevc : .h264 }
   /// The largest difference between a picture's index in decoding order and its rank, in frames.
@@ -147,7 +147,7 @@ final class ElementaryStreamIndex: Sendable {
     let ranks = ElementaryStreamIndex.presentationRanks(
       pictures.map { (order: $0.order, startsSequence: $0.startsSequence) })
     units = zip(pictures, ranks).map {
-      AccessUnit(offset: $0.offset, size: $0.size, isKeyFrame: $0.isKeyFrame, rank: $1)
+      Entry(offset: $0.offset, size: $0.size, isKeyFrame: $0.isKeyFrame, rank: $1)
     }
     reorderDepth = ranks.enumerated().reduce(0) { max($0, $1.offset - $1.element) }
     parameterSets = ElementaryStreamIndex.inStandardOrder(headerSets ?? sets, nalCodec)

@@ -62,7 +62,7 @@ extension LookAheadEncoder {
   ///   - isLast: whether it is the last access unit of the stream.
   /// - Returns: the bytes of the filler data NAL unit, framing included; 0 if there is none.
   func fill(
-    _ output: inout AccessUnit, _ seconds: Double, isKnown: Bool, isLast: Bool
+    _ output: inout AccessUnitWriter, _ seconds: Double, isKnown: Bool, isLast: Bool
   ) -> Int {
     guard case .constant = configuration.lookAhead.rate, let buffer = rateControl.buffer,
       let most = rateControl.most(isLast: isLast, seconds: seconds)
@@ -91,7 +91,7 @@ extension LookAheadEncoder {
   ///   - bytes: its size, of which framing and header take five bytes.
   ///   - output: the access unit.
   /// - Returns: the number of bytes appended.
-  private func addFiller(_ bytes: Int, _ output: inout AccessUnit) -> Int {
+  private func addFiller(_ bytes: Int, _ output: inout AccessUnitWriter) -> Int {
     let before = output.count
     output.appendFiller(bytes: bytes - 5)
     return output.count - before

@@ -26,7 +26,7 @@ extension LookAheadEncoder {
     }
     let flight = PictureInFlight(
       coder, place: scheduler?.place(flights.count),
-      output: AccessUnit(
+      output: AccessUnitWriter(
         pool: framePool, framing: configuration.framing == .lengths ? .length : .startCode))
     flights.append(flight)
     return flight

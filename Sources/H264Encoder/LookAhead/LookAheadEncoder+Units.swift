@@ -6,8 +6,17 @@ import VideoEncoding
 extension LookAheadEncoder {
   /// Appends the access unit delimiter, parameter sets and SEI messages of a picture, as
   /// configured.
-  func writeLeadingUnits(_ plan: PicturePlan, _ picture: QueuedPicture, _ output: inout AccessUnit) {
-    output.appendLeadingUnits(plan, configuration, sps, pictureSets)
+  func writeLeadingUnits(_ plan: PicturePlan, _ picture: QueuedPicture, _ output: inout AccessUnitWriter) {
+    if configuration.writesAccessUnitDelimiters {
+      output.append(.accessUnitDelimiter) {
+        H264AccessUnitDelimiter(primaryPictureType: plan.isKeyFrame ? 0 : plan.isBidirectional ? 2 : 1).write(
+          to: &$0)
+      }
+    }
+    if plan.isKeyFrame, configuration.writesParameterSets {
+      output.append(.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
+      for set in pictureSets { output.append(.pictureParameterSet, refIDC: 3) { set.write(to: &$0) } }
+    }
     writeTiming(picture, &output)
     if plan.isOpenKeyFrame {
       output.append(.sei) { H264RecoveryPoint(frameCount: 0, isExact: true).write(to: &$0) }
@@ -24,7 +33,7 @@ extension LookAheadEncoder {
   }
 
   /// Appends the buffering period and picture timing messages, if the stream has them.
-  private func writeTiming(_ picture: QueuedPicture, _ output: inout AccessUnit) {
+  private func writeTiming(_ picture: QueuedPicture, _ output: inout AccessUnitWriter) {
     guard var timing else { return }
     if codedCount > 0 {
       // The interval since the last access unit is final now, even if it was assumed when that was

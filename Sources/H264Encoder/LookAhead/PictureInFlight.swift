@@ -13,7 +13,7 @@ final class PictureInFlight {
   /// By macroblock, the offset from the QP of the picture, in QP steps.
   let qpOffsets: UnsafeMutablePointer<Int8>
   /// The access unit. Threads write to it until the picture is coded.
-  let output: UnsafeMutablePointer<AccessUnit>
+  let output: UnsafeMutablePointer<AccessUnitWriter>
   private let memory: EncoderMemory
 
   /// What is decided for the picture before it is coded.
@@ -56,7 +56,7 @@ final class PictureInFlight {
   ///   - coder: codes the picture.
   ///   - place: its place in the scheduler; nil with one thread.
   ///   - output: the access unit to write to.
-  init(_ coder: PictureCoder, place: PictureScheduler.Place?, output: consuming AccessUnit) {
+  init(_ coder: PictureCoder, place: PictureScheduler.Place?, output: consuming AccessUnitWriter) {
     self.coder = coder
     self.place = place
     var memory = EncoderMemory()

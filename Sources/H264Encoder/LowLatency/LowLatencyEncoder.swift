@@ -23,7 +23,7 @@ final class LowLatencyEncoder {
   /// The reference pictures that a decoder keeps.
   var buffer: DecodedPictureBuffer
   /// The access unit being written.
-  var output: AccessUnit
+  var output: AccessUnitWriter
   /// Chooses the QP of each frame, and which frames are dropped.
   var rateControl: LowLatencyRateControl
   /// Chooses QP offsets of macroblocks by local activity.
@@ -117,7 +117,7 @@ final class LowLatencyEncoder {
     buffer = DecodedPictureBuffer(
       capacity: configuration.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum,
       toleratesLosses: configuration.lowLatency.allowsFrameNumberGaps)
-    output = AccessUnit(
+    output = AccessUnitWriter(
       pool: FrameMemoryPool(capacity: max(65536, configuration.width * configuration.height / 2)),
       framing: configuration.framing == .lengths ? .length : .startCode)
     rateControl = LowLatencyRateControl(configuration.lowLatencySettings, memory: &memory)

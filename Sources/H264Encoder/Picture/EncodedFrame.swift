@@ -7,14 +7,14 @@ public struct H264EncodedFrame: ~Copyable, Sendable {
   /// What is known about the frame: its size, type, QP and so on.
   public let facts: H264FrameFacts
   /// The NAL units in decoding order: parameter sets and SEI, if any, before the slices.
-  public let nalUnits: [NALUnit]
+  public let nalUnits: [EncodedNALUnit]
   /// The bytes of all NAL units with their framing; 0 if the frame was dropped.
   public let byteCount: Int
   /// The memory of the bytes; nil if the frame was dropped.
   private var memory: FrameMemory?
 
   /// Creates a frame from the bytes and NAL units of an access unit.
-  init(facts: H264FrameFacts, nalUnits: [NALUnit], byteCount: Int, memory: consuming FrameMemory?) {
+  init(facts: H264FrameFacts, nalUnits: [EncodedNALUnit], byteCount: Int, memory: consuming FrameMemory?) {
     self.facts = facts
     self.nalUnits = nalUnits
     self.byteCount = byteCount
@@ -29,7 +29,9 @@ public struct H264EncodedFrame: ~Copyable, Sendable {
 
   /// Calls `body` with the bytes of one NAL unit of this frame, with its header but without its
   /// framing. For a NAL unit of another frame the bytes are meaningless, or there are none.
-  public func withBytes<R: ~Copyable>(of unit: NALUnit, _ body: (Span<UInt8>) throws -> R) rethrows -> R {
+  public func withBytes<R: ~Copyable>(of unit: EncodedNALUnit, _ body: (Span<UInt8>) throws -> R) rethrows
+    -> R
+  {
     try withBytes(unit.range.clamped(to: 0..<byteCount), body)
   }
 
@@ -62,7 +64,7 @@ public struct H264EncodedFrame: ~Copyable, Sendable {
   }
 
   /// A copy of the bytes of one NAL unit, with its header but without its framing.
-  public func data(of unit: NALUnit) -> [UInt8] {
+  public func data(of unit: EncodedNALUnit) -> [UInt8] {
     withBytes(of: unit) { bytes in bytes.withUnsafeBufferPointer { [UInt8]($0) } }
   }
 

@@ -189,7 +189,7 @@ final class PictureCoder: RowSharing {
   ///   - picture: gets the reconstruction.
   ///   - output: gets the slices, behind what it holds already.
   func code(
-    _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnit
+    _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnitWriter
   ) {
     if !plan.isBidirectional { history.advance(isPredicted: plan.referenceCount > 0) }
     withUnsafeMutablePointer(to: &output) { code(plan, source: source, into: picture, $0, alone: false) }
@@ -198,7 +198,7 @@ final class PictureCoder: RowSharing {
   /// Codes the last picture again, with one thread, which knows at each macroblock all bits spent
   /// so far. The parameters are those of `code`.
   func recodeAlone(
-    _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnit
+    _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnitWriter
   ) {
     withUnsafeMutablePointer(to: &output) { code(plan, source: source, into: picture, $0, alone: true) }
   }
@@ -230,7 +230,7 @@ final class PictureCoder: RowSharing {
   ///   is to be used.
   func begin(
     _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes,
-    output: UnsafeMutablePointer<AccessUnit>
+    output: UnsafeMutablePointer<AccessUnitWriter>
   ) -> SharedJob? {
     guard let shared else { return nil }
     if !plan.isBidirectional { history.advance(isPredicted: plan.referenceCount > 0) }
@@ -283,7 +283,7 @@ final class PictureCoder: RowSharing {
   /// Codes a picture with all threads or, where `alone`, with one.
   private func code(
     _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes,
-    _ output: UnsafeMutablePointer<AccessUnit>, alone: Bool
+    _ output: UnsafeMutablePointer<AccessUnitWriter>, alone: Bool
   ) {
     let start = (units: output.pointee.units.count, count: output.pointee.count)
     let (syntax, holds) = prepare(plan, source: source, picture, alone: alone)
@@ -300,5 +300,192 @@ final class PictureCoder: RowSharing {
       return
     }
     if plan.isReference { picture.number.pointee = lastNumber }
+  }
+
+  /// Sets what all threads need to know of a picture.
+  /// - Parameters:
+  ///   - plan: what was decided for it.
+  ///   - source: the picture.
+  ///   - picture: gets the reconstruction.
+  ///   - alone: whether one thread codes it again.
+  /// - Returns: the arrays that its macroblocks are stored in, and the number of the reference
+  ///   picture that the memory of `picture` still holds (0: none).
+  private func prepare(
+    _ plan: PicturePlan, source: SourcePicture, _ picture: PicturePlanes, alone: Bool
+  ) -> (syntax: PictureSyntax, holds: UInt64) {
+    statisticsMemory.pointee = PictureStatistics()
+    if plan.isReference && !alone { lastNumber += 1 }
+    let follows =
+      reusesMemory && plan.isReference && plan.referenceCount > 0 && !plan.isBidirectional
+      && references[0].number == lastNumber - 1
+      && !plan.isWeighted
+    if plan.isReference && !follows { still.setAllChanged(lastNumber) }
+    let holds = follows && !alone ? picture.number.pointee : 0
+    picture.number.pointee = 0
+    picture.orderCount.pointee = Int32(truncatingIfNeeded: plan.orderCount)
+    let syntax = plan.isBidirectional ? bidirectionalSyntax : history.syntax
+    if plan.isReference, let stored = picture.storedMotion { note(plan, in: stored) }
+    let pps = plan.parameterSet ?? pps
+    var hasImplicitWeights = false
+    if plan.isBidirectional {
+      identifyReferences(plan)
+      temporalDirect.set(plan, UnsafePointer(references))
+      hasImplicitWeights = pps.weightedBipredIDC == 2 && implicitWeights.set(plan, UnsafePointer(references))
+    }
+    let context = PictureContext(
+      plan, source: source, planes: picture, syntax: syntax, history: history,
+      tools: plan.moves.isScreen ? screenTools : tools, hasImplicitWeights: hasImplicitWeights, holds: holds)
+    for i in 0..<threads {
+      coders[i].picture = context
+      coders[i].directCosts = DirectCosts()
+    }
+    return (syntax, holds)
+  }
+
+  /// Stores the order counts of the picture's references, for B pictures that take it as colocated
+  /// picture.
+  private func note(_ plan: PicturePlan, in stored: StoredMotion) {
+    for i in 0..<plan.referenceCount { stored.orderCounts[i] = references[i].orderCount }
+    for i in 0..<plan.referenceCountL1 {
+      stored.orderCounts[ReferencePlanes.list1 + i] = references[ReferencePlanes.list1 + i].orderCount
+    }
+  }
+
+  /// Finds the references that are the same picture.
+  private func identifyReferences(_ plan: PicturePlan) {
+    let end = ReferencePlanes.list1 + plan.referenceCountL1
+    func isUsed(_ i: Int) -> Bool { i < plan.referenceCount || i >= ReferencePlanes.list1 }
+    for i in 0..<end where isUsed(i) {
+      var first = 0
+      while !isUsed(first) || references[first].luma != references[i].luma { first += 1 }
+      pictureIdentities[i] = Int8(first)
+    }
+  }
+
+  /// The job of a picture.
+  /// - Parameters:
+  ///   - plan: what was decided for the picture.
+  ///   - picture: gets the reconstruction.
+  ///   - syntax: the arrays that its macroblocks are stored in.
+  ///   - holds: the number of the reference picture that the memory of `picture` still holds; 0:
+  ///     none.
+  ///   - writer: the entropy coder.
+  ///   - output: gets the slices.
+  private func job<Writer: EntropyCoder>(
+    _ plan: PicturePlan, _ picture: PicturePlanes, _ syntax: PictureSyntax, _ holds: UInt64,
+    _ writer: UnsafeMutablePointer<Writer>, _ output: UnsafeMutablePointer<AccessUnitWriter>
+  ) -> PictureJob<Writer> {
+    let kernels = UnsafePointer(kernels)
+    return PictureJob(
+      plan: plan, geometry: geometry, configuration: configuration, sps: sps,
+      pps: plan.parameterSet ?? pps, syntax: syntax,
+      deblocking: DeblockingFilter(
+        k: kernels, geometry: geometry, picture: picture, syntax: syntax, codedBlocks: codedBlocks,
+        offsetA: configuration.deblockingAlphaOffset * 2, offsetB: configuration.deblockingBetaOffset * 2,
+        withinSlices: false,
+        pictureIdentities: plan.isBidirectional ? UnsafePointer(pictureIdentities) : nil),
+      referenceRows: ReferenceRows(
+        k: kernels, geometry: geometry, picture: picture, scratch: halfSampleScratch, syntax: syntax,
+        reference: plan.referenceCount > 0 && !plan.isWeighted && !plan.isBidirectional
+          ? references[0] : nil,
+        still: still, number: lastNumber, holds: holds),
+      storedMotion: plan.isReference ? picture.storedMotion : nil,
+      qpOffsets: qpOffsets, payload: payload, payloadCapacity: payloadCapacity, writer: writer,
+      output: output, leading: (output.pointee.units.count, output.pointee.count),
+      statistics: statisticsMemory, rowQP: rowQP, rowBits: rowBits, pcm: pcm,
+      estimatesSamples: estimatesSamples)
+  }
+
+  /// Runs a job with all threads or, where `alone`, with one.
+  private func run<Writer: EntropyCoder>(
+    _ job: PictureJob<Writer>, _ alone: Bool, _ shareable: (PictureJob<Writer>) -> SharedJob.Job
+  ) {
+    if !alone, let shared, let workers {
+      shared.progress.reset()
+      shared.job = shareable(job)
+      workers.run()
+      job.finishRows(shared.progress, shared.ring)
+      shared.job = .none
+    } else {
+      job.run(coders)
+    }
+  }
+}
+
+extension SourcePlanes {
+  /// The planes of a caller's picture.
+  init(_ picture: SourcePicture) {
+    luma = picture.luma
+    lumaStride = picture.lumaBytesPerRow
+    switch picture.chroma {
+    case .interleaved(let base, let bytesPerRow):
+      chroma = base
+      chromaStride = bytesPerRow
+      cr = nil
+      crStride = 0
+    case .planar(let cb, let cbBytesPerRow, let crPlane, let crBytesPerRow):
+      chroma = cb
+      chromaStride = cbBytesPerRow
+      cr = crPlane
+      crStride = crBytesPerRow
+    }
+  }
+}
+
+extension PicturePlanes {
+  /// A placeholder before there is a picture; nothing is read through its pointers.
+  init(placeholder: UnsafeMutableRawPointer) {
+    let p = placeholder.assumingMemoryBound(to: UInt8.self)
+    luma = p
+    b = p
+    h = p
+    j = p
+    chroma = p
+    number = placeholder.assumingMemoryBound(to: UInt64.self)
+    orderCount = placeholder.assumingMemoryBound(to: Int32.self)
+    storedMotion = nil
+  }
+}
+
+extension PictureCoder {
+  /// The number of reference pictures that the effort searches for each macroblock.
+  var referencesSearched: Int { tools.motion.references }
+
+  /// The mean squared error of the reconstruction against the source, over the visible part of the
+  /// picture.
+  /// - Parameters:
+  ///   - source: the source picture.
+  ///   - picture: its reconstruction.
+  /// - Returns: squared differences of sample values, per sample of each component.
+  func squaredError(_ source: SourcePicture, _ picture: PicturePlanes) -> (
+    luma: Double, cb: Double, cr: Double
+  ) {
+    let width = configuration.shownWidth
+    let height = configuration.shownHeight
+    var luma: UInt64 = 0
+    for y in 0..<height {
+      luma += kernels.pointee.ssdRow(
+        source.luma + y * source.lumaBytesPerRow, picture.luma + y * geometry.stride, Int32(width))
+    }
+    var cb: UInt64 = 0
+    var cr: UInt64 = 0
+    for y in 0..<(height / 2) {
+      let row = picture.chroma + y * geometry.stride
+      for x in 0..<(width / 2) {
+        let (u, v): (UInt8, UInt8)
+        switch source.chroma {
+        case .interleaved(let base, let stride):
+          (u, v) = (base[y * stride + 2 * x], base[y * stride + 2 * x + 1])
+        case .planar(let cbPlane, let cbStride, let crPlane, let crStride):
+          (u, v) = (cbPlane[y * cbStride + x], crPlane[y * crStride + x])
+        }
+        let du = Int(u) - Int(row[2 * x])
+        let dv = Int(v) - Int(row[2 * x + 1])
+        cb += UInt64(du * du)
+        cr += UInt64(dv * dv)
+      }
+    }
+    let chromaCount = Double(width / 2 * (height / 2))
+    return (Double(luma) / Double(width * height), Double(cb) / chromaCount, Double(cr) / chromaCount)
   }
 }

@@ -34,7 +34,7 @@ struct PictureJob<Writer: EntropyCoder> {
   /// The entropy coder.
   let writer: UnsafeMutablePointer<Writer>
   /// Gets the slices.
-  let output: UnsafeMutablePointer<AccessUnit>
+  let output: UnsafeMutablePointer<AccessUnitWriter>
   /// The number of NAL units and of bytes in `output` before the slices.
   let leading: (units: Int, count: Int)
   /// The statistics of the picture.

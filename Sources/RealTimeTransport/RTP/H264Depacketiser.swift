@@ -7,7 +7,7 @@ import VideoBitstream
 /// is skipped is a lost packet.
 public struct H264Depacketiser: Sendable {
   /// A frame whose last packet has arrived, or that the next frame has ended.
-  public struct AccessUnit: Equatable, Sendable {
+  public struct ReassembledFrame: Equatable, Sendable {
     public var timestamp: UInt32
     /// The NAL units that have arrived completely, without start codes.
     public var units: [[UInt8]] = []
@@ -18,7 +18,7 @@ public struct H264Depacketiser: Sendable {
     public var byteCount = 0
   }
 
-  private var current: AccessUnit?
+  private var current: ReassembledFrame?
   private var fragment: [UInt8]?
   private var lastSequence: Int64?
   /// The number of payloads that violate RFC 6184, or that packetization-mode 1 does not allow.
@@ -41,8 +41,8 @@ public struct H264Depacketiser: Sendable {
   ///   - sequence: Its unwrapped sequence number.
   /// - Returns: The frames that have ended: one whose last packets are missing, and the packet's
   ///   own if its marker bit is set.
-  public mutating func add(_ packet: RTPPacket, sequence: Int64) -> [AccessUnit] {
-    var result: [AccessUnit] = []
+  public mutating func add(_ packet: RTPPacket, sequence: Int64) -> [ReassembledFrame] {
+    var result: [ReassembledFrame] = []
     let gap = lastSequence.map { sequence - $0 - 1 } ?? 0
     // The packet is too late: those after it were processed before.
     guard gap >= 0 else { return [] }
@@ -62,7 +62,7 @@ public struct H264Depacketiser: Sendable {
     if current == nil {
       fragment = nil
       cost = 0
-      current = AccessUnit(timestamp: packet.timestamp)
+      current = ReassembledFrame(timestamp: packet.timestamp)
       // A loss between two frames may have included this one's first packet; the descriptor tells.
       let descriptor = FrameDescriptor(packet.headerExtension)
       current?.isComplete = descriptor?.isFirstPacket ?? (gap == 0)

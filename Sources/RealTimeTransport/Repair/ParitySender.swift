@@ -123,7 +123,7 @@ public struct ParitySender: Sendable {
 
   private mutating func packet(_ parity: Parity, _ timestamp: UInt32) -> [UInt8] {
     var packet = RTPPacket(
-      payloadType: MediaStream.parityPayloadType, sequenceNumber: sequence, timestamp: timestamp,
+      payloadType: RTPPayloadType.parity, sequenceNumber: sequence, timestamp: timestamp,
       source: source,
       payload: parity.bytes)
     packet.contributors = [media]

@@ -149,7 +149,7 @@ public struct MediaReceiver: Sendable {
   public mutating func take(_ bytes: [UInt8], at time: Double, decode: Decode) throws -> Bool {
     guard var packet = RTPPacket(bytes) else { return false }
     if packet.source == media &+ 2 {
-      guard packet.payloadType == MediaStream.parityPayloadType, packet.contributors == [media],
+      guard packet.payloadType == RTPPayloadType.parity, packet.contributors == [media],
         parities != nil,
         let parity = Parity(packet.payload)
       else { return false }
@@ -162,7 +162,7 @@ public struct MediaReceiver: Sendable {
       return true
     }
     var restored: [[UInt8]] = []
-    if packet.source == media, packet.payloadType == MediaStream.payloadType {
+    if packet.source == media, packet.payloadType == RTPPayloadType.media {
       statistics.add(packet, at: time)
       // Where repair packets are waited for, they may still recover the missing packets.
       let isSilent = tail.isSilent(at: time) && (parities?.wait ?? 0) == 0
@@ -176,8 +176,8 @@ public struct MediaReceiver: Sendable {
       restored = parities?.add(bytes, at: time) ?? []
     } else {
       guard requests != nil, packet.source == media &+ 1,
-        packet.payloadType == MediaStream.retransmissionPayloadType,
-        let original = packet.original(payloadType: MediaStream.payloadType, source: media)
+        packet.payloadType == RTPPayloadType.retransmission,
+        let original = packet.original(payloadType: RTPPayloadType.media, source: media)
       else { return false }
       packet = original
       requests?.addRetransmitted(packet.sequenceNumber, at: time)
@@ -202,7 +202,7 @@ public struct MediaReceiver: Sendable {
   /// Processes the packets that were recovered with repair packets.
   private mutating func giveBack(_ restored: [[UInt8]], at time: Double, _ decode: Decode) throws {
     for bytes in restored {
-      guard let packet = RTPPacket(bytes), packet.payloadType == MediaStream.payloadType else { continue }
+      guard let packet = RTPPacket(bytes), packet.payloadType == RTPPayloadType.media else { continue }
       counts.restoredPackets += 1
       requests?.addRecovered(packet.sequenceNumber)
       try giveOut(reorder.add(packet, at: time), decode)
@@ -266,7 +266,7 @@ public struct MediaReceiver: Sendable {
   public mutating func feedback(at time: Double) -> [RTCPPacket] {
     var packets = pendingTokens.map { token in
       RTCPPacket.referenceSelection(
-        sender: source, media: media, payloadType: MediaStream.payloadType, token: token)
+        sender: source, media: media, payloadType: RTPPayloadType.media, token: token)
     }
     counts.acknowledgements += pendingTokens.count
     pendingTokens.removeAll()
@@ -350,7 +350,7 @@ public struct MediaReceiver: Sendable {
     }
   }
 
-  private mutating func take(_ unit: H264Depacketiser.AccessUnit, _ decode: Decode) throws {
+  private mutating func take(_ unit: H264Depacketiser.ReassembledFrame, _ decode: Decode) throws {
     guard let descriptor = unit.descriptor else {
       counts.incomplete += 1
       return

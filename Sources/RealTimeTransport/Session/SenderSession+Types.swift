@@ -2,7 +2,7 @@
 extension SenderSession {
   public struct Configuration: Sendable {
     public var recovery = RecoveryMode.ltr
-    public var stream = MediaStream.Configuration()
+    public var stream = MediaSender.Configuration()
     public var frameRate = 30.0
     /// The synchronisation source of the media. The next number is that of retransmissions, the one
     /// after it that of repair packets.

@@ -25,7 +25,7 @@ public struct SenderSession {
   private var protection: (any PacketProtection)?
   private var policy: RecoveryPolicy
   private var sequencer = FrameSequencer()
-  private var stream: MediaStream
+  private var stream: MediaSender
   private var parity: ParitySender
   /// The limit that the receiver has set, in bits per second (RFC 5104, 4.2.1); nil for no limit.
   public private(set) var rateLimit: Double?
@@ -67,7 +67,7 @@ public struct SenderSession {
     policy = RecoveryPolicy(
       configuration.recovery, receiverCount: 1, roundTrip: 0.1, clock: configuration.stream.clock,
       keyFrameInterval: configuration.keyFrameInterval)
-    stream = MediaStream(configuration.stream, source: configuration.source)
+    stream = MediaSender(configuration.stream, source: configuration.source)
     parity = ParitySender(
       source: configuration.source &+ 2, media: configuration.source,
       firstSequence: configuration.stream.firstSequence)

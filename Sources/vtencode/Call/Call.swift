@@ -94,7 +94,7 @@ private struct CallFiles {
 
   private func description(of record: CallRecord) -> SessionDescription {
     var description = SessionDescription(
-      port: port, payloadType: MediaStream.payloadType, sequenceParameterSets: record.sequenceParameterSets,
+      port: port, payloadType: RTPPayloadType.media, sequenceParameterSets: record.sequenceParameterSets,
       pictureParameterSets: record.pictureParameterSets)
     description.frameRate = record.frameRate
     return description

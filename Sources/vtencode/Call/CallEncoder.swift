@@ -52,7 +52,7 @@ final class CallEncoder {
   init(_ plan: Settings) throws {
     window = plan.window
     encoder = try EncoderSession(
-      EncoderWish(width: plan.width, height: plan.height, id: plan.id, isLowLatency: plan.id == nil))
+      EncoderRequest(width: plan.width, height: plan.height, id: plan.id, isLowLatency: plan.id == nil))
     isLowLatency = encoder.supports(kVTCompressionPropertyKey_BaseLayerFrameRateFraction)
     try configure(plan)
     try encoder.prepare()

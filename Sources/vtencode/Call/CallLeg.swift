@@ -4,7 +4,7 @@ import RealTimeTransport
 /// The path from the sender to one receiver. It has a packet stream of its own, and drops
 /// discardable frames where the link is too slow.
 struct CallLeg {
-  var stream: MediaStream
+  var stream: MediaSender
   var link: NetworkLink
   var repair: RepairSchedule
   private var budget = RepairBudget()
@@ -12,10 +12,10 @@ struct CallLeg {
   private let patience: Double
 
   init(_ plan: CallPlan, media: UInt32, link: NetworkLink) {
-    var configuration = MediaStream.Configuration()
+    var configuration = MediaSender.Configuration()
     configuration.packetSize = plan.packetSize
     configuration.retransmits = plan.retransmits
-    stream = MediaStream(configuration, source: media)
+    stream = MediaSender(configuration, source: media)
     repair = RepairSchedule(firstSequence: configuration.firstSequence)
     self.link = link
     patience = 1.5 / plan.frameRate

@@ -42,7 +42,7 @@ final class MoviePictures: CallPictures {
     let adapter = PictureAdapter(
       PictureFit(stretchedTo: width, height), pixelFormat: format, mapsTones: mapsTones)
     reader = try FrameReader(
-      source, pixelFormat: mapsTones ? PixelFormat.video10Bit.type : format, deinterlacing: .frame,
+      source, pixelFormat: mapsTones ? PixelFormatChoice.video10Bit.type : format, deinterlacing: .frame,
       adapter: adapter)
   }
 

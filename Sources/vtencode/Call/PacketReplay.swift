@@ -39,8 +39,8 @@ enum PacketReplay {
   /// retransmission stream.
   private static func original(_ packet: CapturedPacket) -> [UInt8] {
     guard packet.channel == .media, let again = RTPPacket(packet.payload),
-      again.payloadType == MediaStream.retransmissionPayloadType,
-      let first = again.original(payloadType: MediaStream.payloadType, source: again.source &- 1)
+      again.payloadType == RTPPayloadType.retransmission,
+      let first = again.original(payloadType: RTPPayloadType.media, source: again.source &- 1)
     else { return packet.payload }
     return first.bytes
   }

@@ -42,7 +42,7 @@ enum Codec: String, CaseIterable, ExpressibleByArgument, Sendable {
 }
 
 /// The format in which pictures are decoded and handed to the session.
-enum PixelFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
+enum PixelFormatChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
   /// Three planes, as decoders and encoders use them, so that pictures need no conversion.
   case planar420 = "y420"
   case video420v = "420v"
@@ -76,7 +76,7 @@ enum Preset: String, CaseIterable, ExpressibleByArgument, Sendable {
   }
 }
 
-enum Profile: String, CaseIterable, ExpressibleByArgument, Sendable {
+enum ProfileChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
   case baseline
   case constrainedBaseline
   case main

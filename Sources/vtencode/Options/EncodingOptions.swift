@@ -73,7 +73,7 @@ struct EncodingOptions: ParsableArguments {
         + "420v; x420 with --profile main10, and for 10-bit sources with HEVC, except in conferencing and "
         + "with --profile main)",
       valueName: "format"))
-  var pixelFormat: PixelFormat?
+  var pixelFormat: PixelFormatChoice?
 
   @Option(
     help: ArgumentHelp(
@@ -90,7 +90,7 @@ struct EncodingOptions: ParsableArguments {
     help: ArgumentHelp(
       "The profile: with hvc1 main or main10, with avc1 any but main10. (default: the encoder's own)",
       valueName: "name"))
-  var profile: Profile?
+  var profile: ProfileChoice?
 
   @Option(help: ArgumentHelp("At most this many frames from one key frame to the next.", valueName: "n"))
   var keyframeInterval: Int?
@@ -251,7 +251,7 @@ struct EncodingOptions: ParsableArguments {
       throw ValidationError("--frame-rate goes from 0.1 to 1000.")
     }
     if let profile, profile.level(for: codec) == nil {
-      let choices = Profile.choices(for: codec).joined(separator: ", ")
+      let choices = ProfileChoice.choices(for: codec).joined(separator: ", ")
       throw ValidationError(
         "\(codec.name) has no profile '\(profile.rawValue)': with --codec \(codec.rawValue) choose \(choices)."
       )

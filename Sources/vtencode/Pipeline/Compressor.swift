@@ -34,7 +34,7 @@ final class Compressor: @unchecked Sendable {
     _ plan: EncodingPlan, source: MovieSource, storage: VTMultiPassStorage? = nil, output: @escaping Output
   ) throws {
     encoder = try EncoderSession(
-      EncoderWish(
+      EncoderRequest(
         codec: plan.codec, width: plan.width, height: plan.height, id: plan.encoderID,
         isLowLatency: plan.conferencing != nil, pixelFormat: plan.pixelFormat.type))
     self.output = output

@@ -3,7 +3,7 @@ import Foundation
 import VideoToolbox
 
 /// The picture format and the codec that a compression session is created for.
-struct EncoderWish: Sendable {
+struct EncoderRequest: Sendable {
   var codec = Codec.avc1
   var width: Int
   var height: Int
@@ -49,9 +49,9 @@ final class EncoderSession: Sendable {
   let session: VTCompressionSession
   /// The identifier of the encoder that the session uses.
   let id: String
-  private let wish: EncoderWish
+  private let wish: EncoderRequest
 
-  init(_ wish: EncoderWish) throws {
+  init(_ wish: EncoderRequest) throws {
     let attributes = wish.pixelFormat.map { [kCVPixelBufferPixelFormatTypeKey: $0 as CFNumber] }
     var created: VTCompressionSession?
     let status = VTCompressionSessionCreate(

@@ -27,9 +27,9 @@ struct EncodingPlan: Sendable {
   let isStill: Bool
   /// The highest bit rate of a stream over a window of some seconds, in bits a second.
   let highestBitRate: Double
-  var pixelFormat: PixelFormat
+  var pixelFormat: PixelFormatChoice
   var preset: Preset?
-  var profile: Profile?
+  var profile: ProfileChoice?
   var keyframeInterval: Int?
   var keyframeDuration: Double?
   var lookAheadFrames: Int?
@@ -139,7 +139,7 @@ struct EncodingPlan: Sendable {
     }
     highestBitRate = Double(bitRate) * 1.5
     // Cameras deliver 420v, so the measurement of a call includes its conversion.
-    let usual = purpose == .conferencing ? PixelFormat.video420v : .planar420
+    let usual = purpose == .conferencing ? PixelFormatChoice.video420v : .planar420
     let keepsDepth = source.isDeep && codec == .hvc1 && purpose != .conferencing && options.profile != .main
     pixelFormat =
       options.pixelFormat ?? (options.profile == .main10 || keepsDepth ? .video10Bit : usual)

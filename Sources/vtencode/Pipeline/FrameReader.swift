@@ -31,7 +31,7 @@ final class FrameReader {
   convenience init(_ source: MovieSource, plan: EncodingPlan, pixelFormat: OSType? = nil) throws {
     let format = pixelFormat ?? plan.pixelFormat.type
     // Tones are mapped from the source's full bit depth.
-    let decoded = plan.mapsTones ? PixelFormat.video10Bit.type : format
+    let decoded = plan.mapsTones ? PixelFormatChoice.video10Bit.type : format
     let adapter = PictureAdapter(plan.fit, pixelFormat: format, mapsTones: plan.mapsTones)
     try self.init(
       source, pixelFormat: decoded, deinterlacing: plan.deinterlacing, range: plan.range, adapter: adapter)

@@ -220,7 +220,7 @@ final class SendRun: @unchecked Sendable {
     guard let file = sdp, !isDescribed else { return }
     isDescribed = true
     var description = SessionDescription(
-      port: UInt16(clamping: address.port ?? 0), payloadType: MediaStream.payloadType,
+      port: UInt16(clamping: address.port ?? 0), payloadType: RTPPayloadType.media,
       sequenceParameterSets: encoder.parameterSets.sequence,
       pictureParameterSets: encoder.parameterSets.picture)
     description.address = address.ipAddress ?? description.address

@@ -98,9 +98,9 @@ import Testing
       ]))
     let layers = kVTDecompressionPropertyKey_RequestedMVHEVCVideoLayerIDs as String
     #expect(throws: AVError.self) {
-      try DecompressionProperties([layers: [0, 1]]).apply(to: session, stereo)
+      try RequestedDecompressionProperties([layers: [0, 1]]).apply(to: session, stereo)
     }
-    try DecompressionProperties([layers: [0]]).apply(to: session, stereo)
-    try DecompressionProperties([layers: [0, 1]]).apply(to: session, format)
+    try RequestedDecompressionProperties([layers: [0]]).apply(to: session, stereo)
+    try RequestedDecompressionProperties([layers: [0, 1]]).apply(to: session, format)
   }
 }

@@ -92,7 +92,7 @@ final class ReorderedCoder {
   private let memory: EncoderMemory
   private var free: [PicturePlanes] = []
   private var stored: [(display: Int, frameNum: Int, planes: PicturePlanes)] = []
-  private var output: AccessUnit
+  private var output: AccessUnitWriter
   private var frameNum = 0
   private var lastWasReference = false
   /// The last picture's planes.
@@ -117,7 +117,7 @@ final class ReorderedCoder {
     shares = memory.allocate(Float.self, count: coder.geometry.heightInMbs)
     shares.update(repeating: 1 / Float(coder.geometry.heightInMbs), count: coder.geometry.heightInMbs)
     self.memory = memory
-    output = AccessUnit(pool: FrameMemoryPool(capacity: 65536), framing: .startCode)
+    output = AccessUnitWriter(pool: FrameMemoryPool(capacity: 65536), framing: .startCode)
   }
 
   /// QP offsets of the macroblocks of all pictures to come, again and again if there are too few.

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct RTPTests {
   @Test("A packet's bytes are those of RFC 3550, and are read back")
-  func header() throws {
+  func aPacketsBytesAreThoseOfRFC3550() throws {
     var packet = RTPPacket(
       payloadType: 96, sequenceNumber: 0x1234, timestamp: 0x89AB_CDEF, source: 0x0102_0304, payload: [9, 8])
     packet.marker = true
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test("What is no packet is refused, contributing sources and padding are passed over")
-  func odd() throws {
+  func whatIsNoPacketIsRefused() throws {
     let good = RTPPacket(payloadType: 96, sequenceNumber: 1, timestamp: 2, source: 3, payload: [5, 6]).bytes
     for length in 0..<12 { #expect(RTPPacket(Array(good.prefix(length))) == nil) }
     var other = good
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test("Of a header extension as much is written as its length can say")
-  func longExtension() throws {
+  func aHeaderExtensionIsCutToWhatItsLengthCanSay() throws {
     for count in [262_140, 262_144, 400_000] {
       var packet = RTPPacket(payloadType: 96, sequenceNumber: 1, timestamp: 2, source: 3, payload: [5, 6])
       packet.headerExtension = .init(profile: 0xBEDE, data: [UInt8](repeating: 9, count: count))
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test("Sequence numbers go on where 16 bits end")
-  func unwrapping() {
+  func sequenceNumbersGoOnWhere16BitsEnd() {
     var unwrapper = SequenceUnwrapper()
     let numbers: [UInt16] = [65_534, 65_535, 0, 2, 1, 65_535, 3]
     let unwrapped = numbers.map { unwrapper.unwrap($0) }
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test("A frame's descriptor survives among other extensions")
-  func descriptor() throws {
+  func aFramesDescriptorSurvivesAmongOtherExtensions() throws {
     var descriptor = FrameDescriptor(number: 65_535, previous: 65_530)
     descriptor.isRefresh = true
     descriptor.isFirstPacket = true
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test("Packets that overtook each other come in order; one that does not come is given up in time")
-  func reordering() {
+  func packetsThatOvertookEachOtherComeInOrder() {
     func packet(_ n: UInt16) -> RTPPacket {
       RTPPacket(payloadType: 96, sequenceNumber: n, timestamp: 0, source: 1)
     }
@@ -119,7 +119,7 @@ import Testing
   }
 
   /// A frame that never ends does not fill the memory.
-  @Test func framesEnd() throws {
+  @Test func endlessFramesDoNotFillTheMemory() throws {
     var depacketiser = H264Depacketiser()
     let payload = [UInt8](repeating: 0x41, count: 60_000)
     var number: Int64 = 0
@@ -137,13 +137,13 @@ import Testing
   }
 
   /// A frame of units of one byte, each an array of its own, does not fill the memory either.
-  @Test(arguments: [false, true]) func shortUnits(isFragmented: Bool) throws {
+  @Test(arguments: [false, true]) func shortUnitsDoNotFillTheMemory(isFragmented: Bool) throws {
     var depacketiser = H264Depacketiser()
     var several: [UInt8] = [24]
     for _ in 0..<460 { several += [0, 1, 0x41] }
     let halves: [[UInt8]] = [[0x7C, 0x81, 1], [0x7C, 0x41, 2]]
     var number: Int64 = 0
-    func add(_ payload: [UInt8], marker: Bool = false) -> H264Depacketiser.AccessUnit? {
+    func add(_ payload: [UInt8], marker: Bool = false) -> H264Depacketiser.ReassembledFrame? {
       var next = packet(UInt16(truncatingIfNeeded: number), payload: payload)
       next.marker = marker
       defer { number += 1 }
@@ -176,7 +176,7 @@ import Testing
       var descriptor = FrameDescriptor(number: index &* 600, previous: index &* 600 &- 1)
       descriptor.isFirstPacket = true
       var packet = RTPPacket(
-        payloadType: MediaStream.payloadType, sequenceNumber: index, timestamp: UInt32(index), source: 2,
+        payloadType: RTPPayloadType.media, sequenceNumber: index, timestamp: UInt32(index), source: 2,
         payload: [0x41])
       packet.marker = true
       packet.headerExtension = descriptor.headerExtension
@@ -188,7 +188,7 @@ import Testing
   }
 
   @Test("A stream that begins out of order loses nothing of its beginning")
-  func beginning() {
+  func aStreamThatBeginsOutOfOrderLosesNothingOfItsBeginning() {
     func packet(_ number: UInt16) -> RTPPacket {
       RTPPacket(payloadType: 96, sequenceNumber: number, timestamp: 1, source: 2)
     }

@@ -21,9 +21,9 @@ import Testing
     pair.witness = { bytes, isForth, time in
       guard isForth, !Greeting.isGreeting(bytes), !RTCPPacket.isControl(bytes), let packet = RTPPacket(bytes)
       else { return }
-      let isRepeated = packet.payloadType == MediaStream.retransmissionPayloadType
+      let isRepeated = packet.payloadType == RTPPayloadType.retransmission
       let original = isRepeated ? UInt16(packet.payload[0]) << 8 | UInt16(packet.payload[1]) : nil
-      if packet.payloadType == MediaStream.payloadType { newest = packet.sequenceNumber }
+      if packet.payloadType == RTPPayloadType.media { newest = packet.sequenceNumber }
       sent.append(Sent(time: time, bits: bytes.count * 8, repeated: original))
     }
     var time = 0.5
@@ -60,7 +60,7 @@ import Testing
   @Test(
     "A receiver that asks for all packets again and again is sent no more than the limit, and media goes on",
     arguments: [0.001, 0.005, 0.05])
-  func flood(pause: Double) throws {
+  func aReceiverThatAsksAgainAndAgainIsSentNoMoreThanTheLimit(pause: Double) throws {
     let limit = 1_000_000.0
     let pair = SessionPair(delay: 0.0005, bandwidth: .init(constant: 100_000_000)) {
       $0.rates.most = limit
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test("The same packet is not sent again within a round trip, and copies are no way around it")
-  func sameAgain() throws {
+  func theSamePacketIsNotSentAgainWithinARoundTrip() throws {
     let pair = SessionPair(delay: 0.05, bandwidth: .init(constant: 100_000_000))
     let sent = try flood(pair, every: 0.002, for: 5)
     var times: [UInt16: [Double]] = [:]
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test("A receiver that reports heavy losses gets forward error correction within the rate")
-  func parity() throws {
+  func aReceiverOfHeavyLossesGetsParityWithinTheRate() throws {
     let limit = 1_000_000.0
     let pair = SessionPair(delay: 0.1, bandwidth: .init(constant: 100_000_000)) {
       $0.rates.most = limit
@@ -123,7 +123,7 @@ import Testing
   @Test(
     "Of repair packets that are more than was asked for, since frames are single packets, the encoder's rate is taken off"
   )
-  func parityOfSmallFrames() {
+  func repairBeyondWhatWasAskedForIsTakenOffTheRate() {
     var sender = ParitySender(source: 3, media: 1, firstSequence: 1)
     sender.strength = 0.02
     var (media, parity) = (0, 0)
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test("What reports say of the round trip is believed as far as answers to greetings bear it out")
-  func roundTrip() throws {
+  func roundTripsInReportsAreBelievedAsFarAsGreetingsProveThem() throws {
     for lie in [0, 3.0, 9.9] {
       let pair = SessionPair(delay: 0.02)
       pair.answers = { [pair] packets in
@@ -170,7 +170,7 @@ import Testing
   }
 
   @Test("Random losses of a twentieth are repaired as they were without a budget")
-  func honest() throws {
+  func randomLossesAreRepairedAsWithoutABudget() throws {
     for seed in 1...6 as ClosedRange<UInt64> {
       let pair = SessionPair(loss: .random(0.05), bandwidth: .init(constant: 1_500_000), seed: seed) {
         $0.rates.most = 1_500_000
@@ -184,7 +184,7 @@ import Testing
 
   @Test(
     "A budget gives a third of the rate over time, half a second of it at once, and counts what it refuses")
-  func budget() {
+  func aBudgetGivesAThirdOfTheRateOverTime() {
     var generator = SeededGenerator(seed: 3)
     for rate in [50_000.0, 1_000_000, 20_000_000] {
       var budget = RepairBudget()

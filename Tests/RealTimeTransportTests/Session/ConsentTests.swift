@@ -59,14 +59,14 @@ import Testing
   }
 
   @Test("A peer that answers each greeting is sent media all the time")
-  func answers() {
+  func aPeerThatAnswersEachGreetingIsSentMediaAllTheTime() {
     let (media, sender) = call { _, new, time in Self.answer(new, at: time) }
     #expect(media.count >= 995 && (media.last ?? 0) > 29.9 && sender.state == .open)
   }
 
   @Test(
     "A peer that answers the first greeting, and makes later answers of that, gets media for five seconds")
-  func computed() {
+  func aPeerThatComputesItsAnswersGetsMediaForFiveSeconds() {
     let makers: [(String, (Greeting, Double, Int) -> Greeting.Check)] = [
       ("the same", { first, _, _ in first.check }),
       (
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test("An answer that was kept proves that its greeting came, when that was sent, and once")
-  func kept() {
+  func anAnswerThatWasKeptProvesThatItsGreetingCame() {
     var checks: [Greeting.Check] = []
     // Those of the first three seconds, again and again.
     let (media, sender) = call { first, new, time in
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test("No two greetings have the same number, and what is remembered of them is bounded")
-  func numbers() {
+  func noTwoGreetingsHaveTheSameNumber() {
     var checks: Set<Greeting.Check> = []
     var (ones, made) = (0, 0)
     for _ in 0..<20 {
@@ -154,11 +154,11 @@ import Testing
   }
 
   @Test("Who has gone silent has nothing sent again either, whatever it reports")
-  func silentPeer() throws {
+  func whoHasGoneSilentHasNothingSentAgainEither() throws {
     let pair = SessionPair()
     var resent: [Double] = []
     pair.witness = { bytes, isForth, time in
-      if isForth, bytes.count > 1, bytes[1] & 127 == MediaStream.retransmissionPayloadType {
+      if isForth, bytes.count > 1, bytes[1] & 127 == RTPPayloadType.retransmission {
         resent.append(time)
       }
     }

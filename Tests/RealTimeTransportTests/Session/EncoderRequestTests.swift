@@ -8,7 +8,7 @@ import Testing
   @Test(
     "Who comes late is given a key frame, though nothing is lost, and though the request is",
     arguments: [RecoveryMode.ltr, .keyframe, .invalidate, .intraRefresh])
-  func keyFrame(recovery: RecoveryMode) throws {
+  func whoComesLateIsGivenAKeyFrame(recovery: RecoveryMode) throws {
     let pair = SessionPair(recovery: recovery)
     var keyTimes: [Double] = []
     var requests = 0
@@ -21,7 +21,7 @@ import Testing
       }
     }
     pair.witness = { bytes, isForth, time in
-      guard isForth, let packet = RTPPacket(bytes), packet.payloadType == MediaStream.payloadType,
+      guard isForth, let packet = RTPPacket(bytes), packet.payloadType == RTPPayloadType.media,
         let descriptor = FrameDescriptor(packet.headerExtension), descriptor.isFirstPacket,
         descriptor.isKeyFrame
       else { return }
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test("However often it is asked for, a key frame comes once a second at most")
-  func storm() throws {
+  func aKeyFrameComesOnceASecondAtMost() throws {
     let pair = SessionPair()
     for tick in 0..<500 {
       pair.loop.schedule(at: 1 + Double(tick) / 100) { pair.receiver.requestKeyFrame(at: pair.loop.now) }
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test("A request is repeated with its number, and is another one when nothing came for long")
-  func numbers() {
+  func aRequestIsRepeatedWithItsNumber() {
     var receiver = MediaReceiver(.init(), source: 1, media: 2)
     func asked(_ time: Double) -> UInt8? {
       for case .fullIntraRequest(_, 2, let number) in receiver.feedback(at: time) { return number }
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test("A sender keeps to what the receiver wants, answers, and forgets it when told to")
-  func limit() throws {
+  func aSenderKeepsToWhatTheReceiverWants() throws {
     let pair = SessionPair { $0.rates.most = 3_000_000 }
     pair.followsRate = true
     var seen: [Double: (target: Double, agreed: Double?)] = [:]
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test("A limit of nothing leaves a stream that shows something; one of another stream is none")
-  func oddLimits() throws {
+  func aLimitOfNothingLeavesAStreamThatShowsSomething() throws {
     let pair = SessionPair()
     pair.answers = { packets in
       packets + [
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test("What is sent again is taken off the encoder's rate")
-  func resent() throws {
+  func whatIsSentAgainIsTakenOffTheEncodersRate() throws {
     func target(loss: Double) throws -> (target: Double, resent: Int) {
       let pair = SessionPair(loss: loss > 0 ? .random(loss) : .none) {
         // The path takes all of it.
@@ -132,14 +132,14 @@ import Testing
   }
 
   @Test("On a bad line what is sent again goes twice, some milliseconds apart")
-  func copies() throws {
+  func onABadLineWhatIsSentAgainGoesTwice() throws {
     func sent(loss: LossModel) throws -> (pair: SessionPair, times: [[UInt8]: [Double]]) {
       let pair = SessionPair(loss: loss)
       var times: [[UInt8]: [Double]] = [:]
       pair.witness = { bytes, isForth, time in
         // Payloads begin with the number of the packet that they were.
         guard isForth, let packet = RTPPacket(bytes),
-          packet.payloadType == MediaStream.retransmissionPayloadType
+          packet.payloadType == RTPPayloadType.retransmission
         else { return }
         times[Array(packet.payload.prefix(2)), default: []].append(time)
       }

@@ -16,9 +16,9 @@ import VideoToolbox
   }
 
   @Test("Where there is no encoder, transcoding and calls say the same: which one, for what, and what to do")
-  func noEncoder() async throws {
+  func aMissingEncoderIsToldOfTheSameWayEverywhere() async throws {
     let unknown = "there is no encoder 'org.example.none' for H.264 at 64x48; see vtencode encoders"
-    let wish = EncoderWish(width: 64, height: 48, id: "org.example.none")
+    let wish = EncoderRequest(width: 64, height: 48, id: "org.example.none")
     #expect(try refusal { _ = try EncoderSession(wish) } == unknown)
     var call = CallEncoder.Settings(width: 64, height: 48, frameRate: 30, rate: 100_000, mostRate: 100_000)
     call.id = "org.example.none"
@@ -30,14 +30,14 @@ import VideoToolbox
     let plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
     #expect(try refusal { _ = try Compressor(plan, source: source) { _ in } } == unknown)
 
-    var calls = EncoderWish(width: 64, height: 48, id: "org.openvideotoolbox.videoencoder.h264")
+    var calls = EncoderRequest(width: 64, height: 48, id: "org.openvideotoolbox.videoencoder.h264")
     calls.isLowLatency = true
     let wanted = calls
     #expect(
       try refusal { _ = try EncoderSession(wanted) }
         .hasPrefix("'org.openvideotoolbox.videoencoder.h264' is no encoder with a low-latency mode for H.264")
     )
-    let large = EncoderWish(width: 1 << 20, height: 1 << 20)
+    let large = EncoderRequest(width: 1 << 20, height: 1 << 20)
     #expect(
       try refusal { _ = try EncoderSession(large) }
         == "no encoder takes H.264 at 1048576x1048576; try another size with --dimensions")
@@ -65,7 +65,7 @@ import VideoToolbox
   }
 
   @Test("A frame that the encoder fails on is told of with its time, and a dropped one as nothing")
-  func frames() throws {
+  func aFrameThatTheEncoderFailsOnIsToldOfWithItsTime() throws {
     let side = 62
     let id = "org.example.failing"
     var description = EncoderDescription(
@@ -74,7 +74,7 @@ import VideoToolbox
     description.sizes = PictureSizes(widths: side...side, heights: side...side)
     CodecRegistry.shared.register(description)
     defer { CodecRegistry.shared.unregisterEncoder(id: id) }
-    let session = try EncoderSession(EncoderWish(width: side, height: side, id: id))
+    let session = try EncoderSession(EncoderRequest(width: side, height: side, id: id))
     #expect(session.id == id)
     #expect(throws: Failure.self) { try session.set(kVTCompressionPropertyKey_EnableLTR, true, for: "--ltr") }
     var buffer: CVPixelBuffer?

@@ -16,7 +16,7 @@ import TestSupport
   }
 
   @Test("A receiver that asks for everything again all the time is sent no more than --bitrate")
-  func greedyReceiver() throws {
+  func aGreedyReceiverIsSentNoMoreThanTheRate() throws {
     let folder = try Folder()
     let peer = try UDPPeer()
     let program = try RunningProgram(
@@ -38,8 +38,8 @@ import TestSupport
         } else {
           if !RTCPPacket.isControl(bytes), let packet = RTPPacket(bytes) {
             packets.append(
-              (now, bytes.count * 8, packet.payloadType == MediaStream.retransmissionPayloadType))
-            if packet.payloadType == MediaStream.payloadType { newest = packet.sequenceNumber }
+              (now, bytes.count * 8, packet.payloadType == RTPPayloadType.retransmission))
+            if packet.payloadType == RTPPayloadType.media { newest = packet.sequenceNumber }
           }
           try session.take(bytes, at: now - begin) { _ in true }
         }
@@ -70,7 +70,7 @@ import TestSupport
   }
 
   @Test("A receiver that answers one greeting, and makes later answers of it, gets media for five seconds")
-  func staleConsent() throws {
+  func aReceiverWithStaleConsentGetsMediaForFiveSeconds() throws {
     let folder = try Folder()
     let peer = try UDPPeer()
     let program = try RunningProgram(
@@ -145,7 +145,7 @@ import TestSupport
   }
 
   @Test("A sender that lies about clocks and round trips puts no such figures into the summary")
-  func lyingSender() throws {
+  func aLyingSenderPutsNoFiguresIntoTheSummary() throws {
     let folder = try Folder()
     let frames = try keyFrames(in: folder)
     try #require(frames.count == 40)

@@ -43,7 +43,7 @@ enum EncoderCatalogue {
   static func fitting(
     codec: CodecType, size: (width: Int, height: Int), specification: CFDictionary?
   ) throws(StatusError) -> [EncoderDescription] {
-    let wish = try EncoderWish(specification)
+    let wish = try EncoderSpecification(specification)
     // Where the specification excludes hardware, software encoders must not count as hardware, or
     // there would be none left.
     let candidates = wish.forbidsHardware ? everything : all
@@ -65,7 +65,7 @@ enum EncoderCatalogue {
 }
 
 /// The parsed dictionary of an encoder specification.
-private struct EncoderWish {
+private struct EncoderSpecification {
   var id: String?
   var isLowLatency = false
   var requiresHardware = false

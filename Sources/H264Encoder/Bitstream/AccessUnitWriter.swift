@@ -3,7 +3,7 @@ import VideoBitstream
 import VideoEncoding
 
 /// A NAL unit of a coded frame.
-public struct NALUnit: Sendable {
+public struct EncodedNALUnit: Sendable {
   /// nal_unit_type (Table 7-1).
   public let type: UInt8
   /// nal_ref_idc
@@ -14,9 +14,9 @@ public struct NALUnit: Sendable {
 }
 
 /// Collects the NAL units of a frame while it is coded, in memory from a pool.
-struct AccessUnit: ~Copyable {
+struct AccessUnitWriter: ~Copyable {
   /// The NAL units so far.
-  private(set) var units: [NALUnit] = []
+  private(set) var units: [EncodedNALUnit] = []
   /// The pool that the memory comes from.
   private let pool: FrameMemoryPool
   /// Whether NAL units are preceded by a start code or by their length.
@@ -108,7 +108,7 @@ struct AccessUnit: ~Copyable {
       framing: framing)
     {
       units.append(
-        NALUnit(
+        EncodedNALUnit(
           type: type.rawValue, refIDC: refIDC, range: count + range.lowerBound..<count + range.upperBound))
     }
     count += writer.count

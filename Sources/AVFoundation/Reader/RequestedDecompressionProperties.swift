@@ -3,7 +3,7 @@ import Foundation
 
 /// The properties of the decompression session in a reader output's settings
 /// (`AVVideoDecompressionPropertiesKey`).
-struct DecompressionProperties: @unchecked Sendable {
+struct RequestedDecompressionProperties: @unchecked Sendable {
   // Sendable: property-list values that are never changed.
   private let entries: [(key: String, value: AnyObject)]
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Makes a sender's packets to one receiver: media, retransmissions and reports.
-public struct MediaStream: Sendable {
+public struct MediaSender: Sendable {
   public struct Configuration: Sendable {
     /// The largest size of an RTP packet in bytes, including its header.
     public var packetSize = 1200
@@ -13,14 +13,6 @@ public struct MediaStream: Sendable {
 
     public init() {}
   }
-
-  /// The payload type of media.
-  public static let payloadType: UInt8 = 96
-  /// The payload type of retransmissions, whose synchronisation source is the media's plus 1.
-  public static let retransmissionPayloadType: UInt8 = 97
-
-  /// The payload type of repair packets, whose synchronisation source is the media's plus 2.
-  public static let parityPayloadType: UInt8 = 98
 
   public let configuration: Configuration
   /// The synchronisation source of the media.
@@ -54,7 +46,7 @@ public struct MediaStream: Sendable {
     let payloads = packetiser.payloads(of: frame.units)
     return payloads.enumerated().map { index, payload in
       var packet = RTPPacket(
-        payloadType: Self.payloadType, sequenceNumber: sequence,
+        payloadType: RTPPayloadType.media, sequenceNumber: sequence,
         timestamp: MediaClock.rtpTime(at: frame.time, offset: configuration.timestampOffset), source: source,
         payload: payload)
       packet.marker = index == payloads.count - 1
@@ -117,7 +109,7 @@ public struct MediaStream: Sendable {
 
   private mutating func again(_ packet: RTPPacket) -> [UInt8] {
     let bytes = packet.retransmission(
-      payloadType: Self.retransmissionPayloadType, source: source &+ 1, sequenceNumber: retransmissionSequence
+      payloadType: RTPPayloadType.retransmission, source: source &+ 1, sequenceNumber: retransmissionSequence
     ).bytes
     retransmissionSequence &+= 1
     resentPackets += 1
