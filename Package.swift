@@ -26,7 +26,7 @@ var targets: [Target] = [
   ),
   .target(name: "VideoBitstream"),
   .testTarget(name: "VideoBitstreamTests", dependencies: ["VideoBitstream"]),
-  .target(name: "VideoEncoding", dependencies: ["CH264Kernels"]),
+  .target(name: "VideoEncoding", dependencies: ["CH264Kernels", "VideoBitstream"]),
   .target(name: "H264Encoder", dependencies: ["CH264Kernels", "VideoBitstream", "VideoEncoding"]),
   .testTarget(name: "CH264KernelsTests", dependencies: ["CH264Kernels"]),
   .testTarget(name: "VideoEncodingTests", dependencies: ["VideoEncoding", "CH264Kernels"]),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
-extension AccessUnit {
+extension AccessUnitWriter {
   /// Appends the access unit delimiter and the parameter sets of a picture, as configured
   /// (7.4.1.2.3).
   /// - Parameters:

@@ -49,7 +49,7 @@ extension PictureCoder {
   ///   - output: gets the slices.
   func job<Writer: EntropyCoder>(
     _ plan: PicturePlan, _ picture: PicturePlanes, _ syntax: PictureSyntax, _ holds: UInt64,
-    _ writer: UnsafeMutablePointer<Writer>, _ output: UnsafeMutablePointer<AccessUnit>
+    _ writer: UnsafeMutablePointer<Writer>, _ output: UnsafeMutablePointer<AccessUnitWriter>
   ) -> PictureJob<Writer> {
     let kernels = UnsafePointer(kernels)
     return PictureJob(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import struct VideoBitstream.DataRateLimit
 /// Counts the bits sent in each window of the hard limits, and computes the bits that the limits
 /// leave for a frame.
 package struct HardLimits {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import struct VideoBitstream.DataRateLimit
 
 /// What the look-ahead and its rate control read of an encoder's configuration.
 package struct LookAheadSettings: Sendable, Equatable {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import struct VideoBitstream.DataRateLimit
 
 /// What the low-latency rate control reads of an encoder's configuration.
 package struct LowLatencySettings {

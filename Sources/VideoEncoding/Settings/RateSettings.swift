@@ -1,22 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A hard limit of a stream: no part of it that is `seconds` long may have more than `bytes`.
-public struct DataRateLimit: Sendable, Equatable {
-  /// The most bytes in the window.
-  public var bytes: Int
-  /// The duration of the window in seconds.
-  public var seconds: Double
-
-  /// Creates a limit.
-  /// - Parameters:
-  ///   - bytes: the most bytes in the window.
-  ///   - seconds: the duration of the window in seconds.
-  public init(bytes: Int, seconds: Double) {
-    self.bytes = bytes
-    self.seconds = seconds
-  }
-}
-
 /// The bit rate or QP that an encoder without delay aims at.
 public enum LowLatencyRate: Sendable, Equatable {
   /// A constant QP, 0...51: the QP of all frames, or their average where the quality of the frames
