@@ -20,16 +20,28 @@ var products: [Product] = [
 ]
 
 var targets: [Target] = [
+  // What encoders of several codecs compute alike. Its folder `shared` has what their own kernels include.
   .target(
-    name: "CH264Kernels",
-    cSettings: [.define("NDEBUG", .when(configuration: .release))]
+    name: "CVideoKernels",
+    cSettings: [.define("NDEBUG", .when(configuration: .release)), .headerSearchPath("shared")]
+  ),
+  .testTarget(name: "CVideoKernelsTests", dependencies: ["CVideoKernels", "KernelTestSupport"]),
+  .target(
+    name: "CH264Kernels", dependencies: ["CVideoKernels"],
+    cSettings: [
+      .define("NDEBUG", .when(configuration: .release)), .headerSearchPath("../CVideoKernels/shared"),
+    ]
   ),
   .target(name: "VideoBitstream"),
   .testTarget(name: "VideoBitstreamTests", dependencies: ["VideoBitstream"]),
-  .target(name: "VideoEncoding", dependencies: ["CH264Kernels", "VideoBitstream"]),
-  .target(name: "H264Encoder", dependencies: ["CH264Kernels", "VideoBitstream", "VideoEncoding"]),
-  .testTarget(name: "CH264KernelsTests", dependencies: ["CH264Kernels"]),
-  .testTarget(name: "VideoEncodingTests", dependencies: ["VideoEncoding", "CH264Kernels"]),
+  .target(name: "VideoEncoding", dependencies: ["CVideoKernels", "VideoBitstream"]),
+  .target(
+    name: "H264Encoder", dependencies: ["CH264Kernels", "CVideoKernels", "VideoBitstream", "VideoEncoding"]),
+  // Samples, paths and models for the tests of kernels.
+  .target(
+    name: "KernelTestSupport", dependencies: ["CVideoKernels"], path: "Tests/KernelTestSupport"),
+  .testTarget(name: "CH264KernelsTests", dependencies: ["CH264Kernels", "KernelTestSupport"]),
+  .testTarget(name: "VideoEncodingTests", dependencies: ["VideoEncoding", "CVideoKernels"]),
   .systemLibrary(
     name: "CFFmpeg", path: "Sources/System/CFFmpeg", pkgConfig: "libavformat",
     providers: [
@@ -44,7 +56,10 @@ var targets: [Target] = [
     linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
   .testTarget(
     name: "H264EncoderTests",
-    dependencies: ["H264Encoder", "VideoEncoding", "VideoBitstream", "CH264Kernels", "H264ReferenceDecoders"]),
+    dependencies: [
+      "H264Encoder", "VideoEncoding", "VideoBitstream", "CH264Kernels", "CVideoKernels",
+      "H264ReferenceDecoders",
+    ]),
 ]
 
 // MARK: - Apple's modules, and what they stand on
@@ -231,13 +246,15 @@ if !isEngineAlone {
 
 if areParsersAlone {
   let names: Set = [
-    "CH264Kernels", "H264Encoder", "VideoEncoding", "VideoBitstream", "CCoreFoundation", "CoreFoundation",
+    "CVideoKernels", "CH264Kernels", "H264Encoder", "VideoEncoding", "VideoBitstream", "CCoreFoundation",
+    "CoreFoundation",
     "CoreVideoParts",
     "CoreVideo", "CoreMediaParts", "CoreMedia", "ElementaryStream", "CodecInterface", "CFFmpeg",
     "FFmpegMedia",
     "CSRTP", "RealTimeTransport", "RealTimeSecurity", "H264ReferenceDecoders", "ToolSupport", "TestSupport",
-    "CH264KernelsTests", "VideoEncodingTests", "H264EncoderTests", "VideoBitstreamTests", "CoreVideoTests",
-    "CoreMediaTests",
+    "KernelTestSupport", "CVideoKernelsTests", "CH264KernelsTests", "VideoEncodingTests", "H264EncoderTests",
+    "VideoBitstreamTests",
+    "CoreVideoTests", "CoreMediaTests",
     "ElementaryStreamTests", "FFmpegMediaTests", "RealTimeTransportTests", "RealTimeSecurityTests",
   ]
   targets.removeAll { !names.contains($0.name) }

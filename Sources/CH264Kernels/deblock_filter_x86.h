@@ -3,6 +3,7 @@
 #ifndef OVT_DEBLOCK_FILTER_X86_H
 #define OVT_DEBLOCK_FILTER_X86_H
 
+#include "stages.h"
 #include "x86.h"
 
 #if OVT_X86
@@ -22,8 +23,6 @@ SSE4_INLINE __m128i distance(__m128i a, __m128i b) {
 
 // All ones where a >= limit.
 SSE4_INLINE __m128i atLeast(__m128i a, __m128i limit) { return _mm_cmpeq_epi8(_mm_max_epu8(a, limit), a); }
-
-SSE4_INLINE __m128i splat(int v) { return _mm_set1_epi8((char)v); }
 
 // filterSamplesFlag but for bS.
 SSE4_INLINE __m128i isFiltered(const Lines *l, int alpha, int beta) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Intra prediction samples (8.3). SSE4.
 
-#include "intra_edge_x86.h"
+#include "intra_x86.h"
 
 #if OVT_X86
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intra prediction samples of whole macroblocks (8.3.3, 8.3.4). What the x86 sets share.
+// Intra prediction samples of whole macroblocks (8.3.3, 8.3.4), and the kernels of those from an edge (8.3.1.2,
+// 8.3.2.2), whose bodies are in CVideoKernels. What the x86 sets share.
 #ifndef OVT_INTRA_X86_H
 #define OVT_INTRA_X86_H
 
-#include "x86.h"
+#include "intra_edge_x86.h"
+#include "stages.h"
 
 #if OVT_X86
-
-SSE4_INLINE __m128i splat(int v) { return _mm_set1_epi8((char)v); }
 
 SSE4_INLINE void fillRows16(uint8_t *dst, ptrdiff_t stride, int height, __m128i v) {
   for (int y = 0; y < height; y++) store16(dst + y * stride, v);
@@ -162,6 +162,37 @@ SSE4_INLINE void planeChroma(uint8_t *dst, ptrdiff_t stride) {
                                        dc128Chroma##SUFFIX}; \
   memcpy(k->intra16x16, luma, sizeof luma); \
   memcpy(k->intraChroma, chroma, sizeof chroma);
+
+// MARK: - Kernels of predictions from an edge
+
+#define FROM_EDGE(SET, SUFFIX, NAME) \
+  KERNEL(SET, SUFFIX, void, NAME##4, (uint8_t *dst, ptrdiff_t stride, const uint8_t *edge), dst, stride, edge) \
+  KERNEL(SET, SUFFIX, void, NAME##8, (uint8_t *dst, ptrdiff_t stride, const uint8_t *edge), dst, stride, edge)
+// Bodies that every set compiles for itself: the same instructions, from AVX2 on with three operands.
+#define EDGE_KERNELS(SET, SUFFIX) \
+  FROM_EDGE(SET, SUFFIX, vertical) \
+  FROM_EDGE(SET, SUFFIX, horizontal) \
+  FROM_EDGE(SET, SUFFIX, dc) \
+  FROM_EDGE(SET, SUFFIX, diagonalDownLeft) \
+  FROM_EDGE(SET, SUFFIX, diagonalDownRight) \
+  FROM_EDGE(SET, SUFFIX, verticalRight) \
+  FROM_EDGE(SET, SUFFIX, horizontalDown) \
+  FROM_EDGE(SET, SUFFIX, verticalLeft) \
+  FROM_EDGE(SET, SUFFIX, horizontalUp) \
+  FROM_EDGE(SET, SUFFIX, dcLeft) \
+  FROM_EDGE(SET, SUFFIX, dcTop) \
+  FROM_EDGE(SET, SUFFIX, dc128) \
+  KERNEL(SET, SUFFIX, void, filterEdge8x8, (uint8_t *out, const uint8_t *edge, int available), out, edge, available)
+
+#define EDGE_MODES(N, SUFFIX) \
+  {vertical##N##SUFFIX, horizontal##N##SUFFIX, dc##N##SUFFIX, diagonalDownLeft##N##SUFFIX, \
+   diagonalDownRight##N##SUFFIX, verticalRight##N##SUFFIX, horizontalDown##N##SUFFIX, verticalLeft##N##SUFFIX, \
+   horizontalUp##N##SUFFIX, dcLeft##N##SUFFIX, dcTop##N##SUFFIX, dc128##N##SUFFIX}
+#define FILL_EDGES(SUFFIX) \
+  const OVTPredictFromEdge modes4x4[12] = EDGE_MODES(4, SUFFIX), modes8x8[12] = EDGE_MODES(8, SUFFIX); \
+  memcpy(k->intra4x4, modes4x4, sizeof modes4x4); \
+  memcpy(k->intra8x8, modes8x8, sizeof modes8x8); \
+  k->filterEdge8x8 = filterEdge8x8##SUFFIX;
 
 #endif  // OVT_X86
 #endif

@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inter prediction samples (8.4.2.2): copies, averages, chroma and half-sample planes. Plain C.
+// Inter prediction samples (8.4.2.2): chroma and half-sample planes. Plain C.
 
 #include "stages.h"
-
-OVT_INLINE void copy(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride, int width,
-                     int height) {
-  for (int y = 0; y < height; y++, dst += dstStride, src += srcStride) memcpy(dst, src, (size_t)width);
-}
-
-OVT_INLINE void average(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, const uint8_t *b,
-                        ptrdiff_t srcStride, int width, int height) {
-  for (int y = 0; y < height; y++, dst += dstStride, a += srcStride, b += srcStride)
-    for (int x = 0; x < width; x++) dst[x] = (uint8_t)((a[x] + b[x] + 1) >> 1);
-}
 
 // 8.4.2.2.2, for `pairs` sample pairs of Cb and Cr.
 OVT_INLINE void chroma(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride, int xFrac,
@@ -27,14 +16,6 @@ OVT_INLINE void chroma(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, pt
 }
 
 #define WIDTH(W)                                                                                        \
-  static void copy##W(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride,       \
-                      int height) {                                                                     \
-    copy(dst, dstStride, src, srcStride, W, height);                                                    \
-  }                                                                                                     \
-  static void average##W(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, const uint8_t *b,         \
-                         ptrdiff_t srcStride, int height) {                                             \
-    average(dst, dstStride, a, b, srcStride, W, height);                                                \
-  }                                                                                                     \
   static void chroma##W(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride,     \
                         int xFrac, int yFrac, int height) {                                             \
     chroma(dst, dstStride, src, srcStride, xFrac, yFrac, W / 2, height);                                \
@@ -64,8 +45,6 @@ static void halfSample(uint8_t *b, uint8_t *h, uint8_t *j, const uint8_t *src, p
 }
 
 void ovt_motion_c(OVTKernels *k) {
-  k->copy[0] = copy16, k->copy[1] = copy8, k->copy[2] = copy4;
-  k->average[0] = average16, k->average[1] = average8, k->average[2] = average4;
   k->chroma[0] = chroma16, k->chroma[1] = chroma8, k->chroma[2] = chroma4;
   k->halfSample = halfSample;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inter prediction samples (8.4.2.2): copies, averages, chroma and half-sample planes. AVX2.
+// Inter prediction samples (8.4.2.2): chroma and half-sample planes. AVX2.
 
 #include "motion_x86.h"
 

@@ -1,52 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inter prediction samples (8.4.2.2): copies, averages, chroma and half-sample planes. NEON.
+// Inter prediction samples (8.4.2.2): chroma and half-sample planes. NEON.
 
+#include "neon.h"
 #include "stages.h"
 
 #if OVT_ARM64
-
-#include <arm_neon.h>
-
-OVT_INLINE uint8x8_t load4(const uint8_t *p) {
-  uint32_t row;
-  memcpy(&row, p, 4);
-  return vreinterpret_u8_u32(vdup_n_u32(row));
-}
-
-OVT_INLINE void store4(uint8_t *p, uint8x8_t v) {
-  const uint32_t row = vget_lane_u32(vreinterpret_u32_u8(v), 0);
-  memcpy(p, &row, 4);
-}
-
-static void copy16(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride, int height) {
-  for (int y = 0; y < height; y++, dst += dstStride, src += srcStride) vst1q_u8(dst, vld1q_u8(src));
-}
-
-static void copy8(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride, int height) {
-  for (int y = 0; y < height; y++, dst += dstStride, src += srcStride) vst1_u8(dst, vld1_u8(src));
-}
-
-static void copy4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride, int height) {
-  for (int y = 0; y < height; y++, dst += dstStride, src += srcStride) store4(dst, load4(src));
-}
-
-static void average16(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, const uint8_t *b, ptrdiff_t srcStride,
-                      int height) {
-  for (int y = 0; y < height; y++, dst += dstStride, a += srcStride, b += srcStride)
-    vst1q_u8(dst, vrhaddq_u8(vld1q_u8(a), vld1q_u8(b)));
-}
-
-static void average8(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, const uint8_t *b, ptrdiff_t srcStride,
-                     int height) {
-  for (int y = 0; y < height; y++, dst += dstStride, a += srcStride, b += srcStride)
-    vst1_u8(dst, vrhadd_u8(vld1_u8(a), vld1_u8(b)));
-}
-
-static void average4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, const uint8_t *b, ptrdiff_t srcStride,
-                     int height) {
-  for (int y = 0; y < height; y++, dst += dstStride, a += srcStride, b += srcStride)
-    store4(dst, vrhadd_u8(load4(a), load4(b)));
-}
 
 // 8.4.2.2.2 for four pairs: samples, their right neighbours, the same a row below.
 OVT_INLINE uint8x8_t chromaPairs(const uint8_t *src, ptrdiff_t stride, const uint8x8_t weights[4]) {
@@ -129,8 +87,6 @@ static void halfSample(uint8_t *b, uint8_t *h, uint8_t *j, const uint8_t *src, p
 }
 
 void ovt_motion_neon(OVTKernels *k) {
-  k->copy[0] = copy16, k->copy[1] = copy8, k->copy[2] = copy4;
-  k->average[0] = average16, k->average[1] = average8, k->average[2] = average4;
   k->chroma[0] = chroma8, k->chroma[1] = chroma4, k->chroma[2] = chroma2;
   k->halfSample = halfSample;
 }

@@ -1,34 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inter prediction samples (8.4.2.2): copies, averages, chroma and half-sample planes. SSE4.
+// Inter prediction samples (8.4.2.2): chroma and half-sample planes. SSE4.
 
 #include "motion_x86.h"
 
 #if OVT_X86
-
-// MARK: - Copies and averages
-
-SSE4 static void copy16Sse4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride,
-                            int height) {
-  for (int y = 0; y < height; y++, dst += dstStride, src += srcStride) store16(dst, load16(src));
-}
-
-SSE4 static void average16Sse4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, const uint8_t *b,
-                               ptrdiff_t srcStride, int height) {
-  for (int y = 0; y < height; y++, dst += dstStride, a += srcStride, b += srcStride)
-    store16(dst, _mm_avg_epu8(load16(a), load16(b)));
-}
-
-SSE4 static void average8Sse4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, const uint8_t *b,
-                              ptrdiff_t srcStride, int height) {
-  for (int y = 0; y < height; y++, dst += dstStride, a += srcStride, b += srcStride)
-    store8(dst, _mm_avg_epu8(load8(a), load8(b)));
-}
-
-SSE4 static void average4Sse4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, const uint8_t *b,
-                              ptrdiff_t srcStride, int height) {
-  for (int y = 0; y < height; y++, dst += dstStride, a += srcStride, b += srcStride)
-    store4(dst, _mm_avg_epu8(load4(a), load4(b)));
-}
 
 // MARK: - Chroma
 
@@ -39,7 +14,7 @@ SSE4_INLINE __m128i roundChroma(__m128i above, __m128i below) {
 SSE4 static void chroma8Sse4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride,
                              int xFrac, int yFrac, int height) {
   if ((xFrac | yFrac) == 0) {
-    copy16Sse4(dst, dstStride, src, srcStride, height);
+    for (int y = 0; y < height; y++, dst += dstStride, src += srcStride) store16(dst, load16(src));
     return;
   }
   const __m128i ab = _mm_set1_epi16(weightPair(xFrac, 8 - yFrac)), cd = _mm_set1_epi16(weightPair(xFrac, yFrac));
@@ -147,10 +122,6 @@ SSE4 static void halfSampleSse4(uint8_t *b, uint8_t *h, uint8_t *j, const uint8_
 // MARK: - The table
 
 void ovt_motion_sse4(OVTKernels *k) {
-  k->copy[0] = copy16Sse4;
-  k->average[0] = average16Sse4;
-  k->average[1] = average8Sse4;
-  k->average[2] = average4Sse4;
   k->chroma[0] = chroma8Sse4;
   k->chroma[1] = chroma4Sse4;
   k->chroma[2] = chroma2Sse4;

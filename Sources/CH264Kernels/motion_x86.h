@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inter prediction samples (8.4.2.2): copies, averages, chroma and half-sample planes. What the x86 sets share.
+// Inter prediction samples (8.4.2.2): chroma and half-sample planes. What the x86 sets share.
 #ifndef OVT_MOTION_X86_H
 #define OVT_MOTION_X86_H
 
+#include "stages.h"
 #include "x86.h"
 
 #if OVT_X86

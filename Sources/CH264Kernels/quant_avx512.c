@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scans (8.5.6, 8.5.7) of coefficients. AVX-512.
 
+#include "stages.h"
 #include "x86.h"
 
 #if OVT_X86

@@ -3,6 +3,7 @@
 #ifndef OVT_QUANT_X86_H
 #define OVT_QUANT_X86_H
 
+#include "stages.h"
 #include "x86.h"
 
 #if OVT_X86

@@ -52,7 +52,3 @@ void ovt_weigh_pair_nv12(uint8_t *restrict dst, ptrdiff_t dstStride, const uint8
       dst[x + 1] = weightedPair(a[x + 1], b[x + 1], cr, shift);
     }
 }
-
-void ovt_map(uint8_t *restrict dst, const uint8_t *restrict src, const uint8_t *restrict table, int n) {
-  for (int i = 0; i < n; i++) dst[i] = table[src[i]];
-}

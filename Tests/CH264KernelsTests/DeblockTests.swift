@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
+import KernelTestSupport
 import Testing
 
 /// The edge filters of a macroblock against 8.7.2.3 and 8.7.2.4, sample by sample.

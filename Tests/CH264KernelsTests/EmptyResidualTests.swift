@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
+import KernelTestSupport
 import Testing
 
 /// Whether a macroblock's residual quantises to nothing, against the transform and quantisation one after the other.

@@ -1,39 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
+import KernelTestSupport
 import Testing
 
 @Suite struct MotionTests {
-  @Test(arguments: Path.available) func copyAndAverage(path: Path) {
-    let kernels = Kernels(path)
-    var random = Random(10)
-    for (index, width) in [16, 8, 4].enumerated() {
-      for height in [1, 2, 4, 8, 16] {
-        for content in Content.allCases {
-          let a = Area(width: 32, height: 16, content, &random)
-          let b = Area(width: 32, height: 16, .random, &random)
-          let bPointer = b.pointer
-          let dst = Area(width: 32, height: 16, .random, &random)
-          let (copied, averaged) = (dst.copy(), dst.copy())
-          let (copiedModel, averagedModel) = (dst.copy(), dst.copy())
-          // Both sources of an average share one stride: lay b out with that of a.
-          for y in 0..<height {
-            for x in 0..<width {
-              copiedModel[x, y] = a[x, y]
-              averagedModel[x, y] = (a[x, y] + Int((bPointer + y * a.stride)[x]) + 1) >> 1
-            }
-          }
-          ovt_copy(
-            kernels.table, Int32(index), copied.pointer, dst.stride, a.pointer, a.stride, Int32(height))
-          ovt_average(
-            kernels.table, Int32(index), averaged.pointer, dst.stride, a.pointer, bPointer, a.stride,
-            Int32(height))
-          #expect(copied.memory.values == copiedModel.memory.values, "copy \(width)x\(height)")
-          #expect(averaged.memory.values == averagedModel.memory.values, "average \(width)x\(height)")
-        }
-      }
-    }
-  }
-
   /// 8.4.2.2.2 (8-270).
   @Test(arguments: Path.available) func chroma(path: Path) {
     let kernels = Kernels(path)

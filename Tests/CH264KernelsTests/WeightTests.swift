@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
+import KernelTestSupport
 import Testing
 
 @Suite struct WeightTests {

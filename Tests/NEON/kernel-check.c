@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares every entry of the NEON table of CH264Kernels with its plain C twin, bit for bit; run by scripts/check-neon.
+// Compares every entry of the NEON tables of CVideoKernels and CH264Kernels with its plain C twin, bit for bit; run by scripts/check-neon.
 // Each call gets an arena of its own, alike at first: after it the whole arena must be alike, so that what is written
 // beside an output shows.
 
@@ -11,7 +11,7 @@
 #include "H264Tables.h"
 
 typedef struct __attribute__((aligned(64))) {
-  uint8_t src[1024], guard0[64], a[4096], guard1[64], b[4096], guard2[64], p[3][4096];
+  uint8_t src[4096 + 64], guard0[64], a[8192], guard1[64], b[8192], guard2[64], p[3][8192];
   int16_t coef[512], scale[64], level[128];
   uint16_t mf[64], bias[64];
   int16_t scratch[2048];
@@ -22,7 +22,7 @@ typedef struct __attribute__((aligned(64))) {
 
 static Arena start, plain, simd;
 static OVTKernels tables[2];
-enum { FIRST = offsetof(OVTKernels, sad), ENTRIES = (sizeof(OVTKernels) - FIRST) / sizeof(void (*)(void)) };
+enum { FIRST = offsetof(OVTKernels, video.sad), ENTRIES = (sizeof(OVTKernels) - FIRST) / sizeof(void (*)(void)) };
 static char compared[ENTRIES];
 static int failures, twins, round_;
 static uint64_t seed = 0x9e3779b97f4a7c15;
@@ -97,26 +97,37 @@ static void refill(void) {
 
 enum { N = 240 };
 
+// The stride of a source picture, or of a copy of a macroblock.
+static ptrdiff_t sourceStride(int width) { return width > 16 || (round_ & 3) == 3 ? 64 : 16; }
+
 static void compare(void) {
+  static const int widths[OVT_BLOCK_SHAPES] = {16, 16, 8, 8, 8, 4, 4, 32, 32, 16, 64, 32, 64};
   for (int i = 0; i < OVT_BLOCK_SHAPES; i++) {
-    EACH(sad[i], N, , m->result = (uint64_t)f(m->src, m->a + 5, stride), );
-    EACH(sadX4[i], N, , f(m->src, m->a + 5, m->a + 77, m->b + 9, m->b + 300, stride, m->out), );
-    EACH(satd[i], N, , m->result = (uint64_t)f(m->src, m->a + 5, stride), );
-    EACH(ssd[i], N, , m->result = (uint64_t)f(m->src, m->a + 5, stride), );
+    const int w = widths[i];
+    EACH(video.sad[i], N, , m->result = (uint64_t)f(m->src, sourceStride(w), m->a + 5, stride), );
+    EACH(video.sadX4[i], N, , f(m->src, sourceStride(w), m->a + 5, m->a + 77, m->b + 9, m->b + 300, stride, m->out), );
+    EACH(video.satd[i], N, , m->result = (uint64_t)f(m->src, sourceStride(w), m->a + 5, stride), );
+    EACH(video.ssd[i], N, , m->result = (uint64_t)f(m->src, sourceStride(w), m->a + 5, stride), );
   }
-  EACH(sadOfAverage, N, , m->result = (uint64_t)f(m->src, m->a + 5, m->b + 9, stride), );
-  EACH(satdOfAverage, N, , m->result = (uint64_t)f(m->src, m->a + 5, m->b + 9, stride), );
-  EACH(ssdNV12, N, , f(m->src, m->a + 3, stride, m->out), );
-  EACH(satdNV12, N, , m->result = (uint64_t)f(m->src, m->a + 3, stride), );
-  EACH(variance16x16, N, , m->result = f(m->a + 3, stride), );
-  EACH(ssdRow, N, , m->result = f(m->a + 3, m->b + 1, round_ < 120 ? round_ : 1280 + round_), );
+  EACH(video.sadOfAverage, N, , m->result = (uint64_t)f(m->src, sourceStride(16), m->a + 5, m->b + 9, stride), );
+  EACH(video.satdOfAverage, N, , m->result = (uint64_t)f(m->src, sourceStride(16), m->a + 5, m->b + 9, stride), );
+  EACH(video.ssdNV12, N, , f(m->src, sourceStride(16), m->a + 3, stride, m->out), );
+  EACH(video.satdNV12, N, , m->result = (uint64_t)f(m->src, sourceStride(16), m->a + 3, stride), );
+  EACH(video.variance16x16, N, , m->result = f(m->a + 3, stride), );
+  EACH(video.ssdRow, N, , m->result = f(m->a + 3, m->b + 1, round_ < 120 ? round_ : 1280 + round_), );
+}
+
+static void copies(void) {
+  static const int widths[OVT_WIDTHS] = {16, 8, 4, 32, 64};
+  for (int i = 0; i < OVT_WIDTHS; i++) {
+    EACH(video.copy[i], N, , f(m->p[0] + 64, stride, m->a + 3, stride + 1, widths[i]), );
+    EACH(video.average[i], N, , f(m->p[0] + 64, stride, m->a + 3, m->b + 1, stride, widths[i]), );
+  }
 }
 
 static void motion(void) {
   for (int i = 0; i < 3; i++) {
     const int h = 16 >> i;
-    EACH(copy[i], N, , f(m->p[0] + 64, stride, m->a + 3, stride + 1, h), );
-    EACH(average[i], N, , f(m->p[0] + 64, stride, m->a + 3, m->b + 1, stride, h), );
     EACH(chroma[i], N * 2, , f(m->p[0] + 64, stride, m->a + 3, stride, round_ & 7, round_ >> 3 & 7, h / 2), );
   }
   // What lies beyond the width may be written, and the scratch holds anything.
@@ -236,6 +247,7 @@ static void intra(void) {
     EACH(intra4x4[i], N, , f(m->a + 128, stride, m->b + 16), );
     EACH(intra8x8[i], N, , f(m->a + 128, stride, m->b + 16), );
   }
+  EACH(video.intraPredictions8x8, N, , f(m->p[0], m->b + 16), );
   EACH(filterEdge8x8, N, , f(m->a + 16, m->b + 16, round_ & 7), onlyFiltered(m->a, round_ & 7));
 }
 
@@ -260,14 +272,14 @@ static void deblock(void) {
 }
 
 static void picture(void) {
-  EACH(interleave8x8Planes, N, , f(m->p[0] + 64, m->a + 3, stride, m->b + 1, stride + 5), );
-  EACH(deinterleaveRow, N, , f(m->p[0] + 65, m->p[1] + 67, m->a + 3, round_), );
+  EACH(video.interleave8x8Planes, N, , f(m->p[0] + 64, 16 + round_ % 5, m->a + 3, stride, m->b + 1, stride + 5), );
+  EACH(video.deinterleaveRow, N, , f(m->p[0] + 65, m->p[1] + 67, m->a + 3, round_), );
 }
 
 int main(void) {
   ovt_kernels_init(&tables[0], OVT_CPU_C);
   if (ovt_kernels_init(&tables[1], OVT_CPU_NEON) != OVT_CPU_NEON) return puts("there is no NEON table"), 1;
-  compare(), motion(), transform(), quant(), inlined(), rows(), intra(), deblock(), picture();
+  compare(), copies(), motion(), transform(), quant(), inlined(), rows(), intra(), deblock(), picture();
   int seen = 0;
   for (int i = 0; i < ENTRIES; i++) {
     seen += compared[i];

@@ -10,9 +10,8 @@
 
 #include "CH264Kernels.h"
 
-// The stride of a 720p picture with its padding. With this stride, rows do not use the same set of
-// the cache.
-enum { RUNS = 301, MAX_PATHS = 5, STRIDE = 1408, ROWS = 48 };
+// The stride of a 720p picture with its padding: rows that do not share a set of the cache.
+enum { RUNS = 301, MAX_PATHS = 5, STRIDE = 1408, ROWS = 96 };
 
 // MARK: - Time
 
@@ -65,7 +64,7 @@ static double cyclesPerTick(void) {
 
 // MARK: - Buffers
 
-static _Alignas(64) uint8_t source[256], refMemory[ROWS * STRIDE], dstMemory[ROWS * STRIDE], planes[3][ROWS * STRIDE];
+static _Alignas(64) uint8_t source[64 * 64], refMemory[ROWS * STRIDE], dstMemory[ROWS * STRIDE], planes[3][ROWS * STRIDE];
 static _Alignas(64) uint8_t edgeMemory[64], filteredMemory[64];
 static _Alignas(64) int16_t coef[256], level[64], dealt[64], scale[64], scratch[STRIDE + 64];
 static _Alignas(64) uint16_t mf[64], bias[64];
@@ -74,7 +73,8 @@ static int sums[4];
 static void fillBuffers(void) {
   uint32_t state = 1;
 #define NEXT() (state = state * 1664525u + 1013904223u, state >> 16)
-  for (int i = 0; i < 256; i++) source[i] = (uint8_t)NEXT(), coef[i] = (int16_t)((int)(NEXT() & 511) - 256);
+  for (int i = 0; i < 64 * 64; i++) source[i] = (uint8_t)NEXT();
+  for (int i = 0; i < 256; i++) coef[i] = (int16_t)((int)(NEXT() & 511) - 256);
   for (int i = 0; i < ROWS * STRIDE; i++) {
     refMemory[i] = (uint8_t)NEXT();
     dstMemory[i] = (uint8_t)(100 + (NEXT() & 7));  // low contrast, so that the deblocking filter has work to do
@@ -146,43 +146,47 @@ static void report(const char *name, const double *cycles) {
 // A destination that was not written by the previous call.
 #define DST (dstMemory + 8 * STRIDE + 64 + 64 * (i & 7))
 
-static const char *const shapeNames[OVT_BLOCK_SHAPES] = {"16x16", "16x8", "8x16", "8x8", "8x4", "4x8", "4x4"};
+static const char *const shapeNames[OVT_BLOCK_SHAPES] = {"16x16", "16x8",  "8x16",  "8x8",   "8x4",   "4x8",  "4x4",
+                                                         "32x32", "32x16", "16x32", "64x32", "32x64", "64x64"};
+// Blocks of a macroblock are copied for the comparison, larger ones are not.
+static ptrdiff_t sourceStride(int shape) { return shape <= OVT_4x4 ? 16 : 64; }
 
 static void compare(void) {
   char name[64];
   for (int s = 0; s < OVT_BLOCK_SHAPES; s++) {
     snprintf(name, sizeof name, "sad %s", shapeNames[s]);
-    MEASURE(name, k->sad[s](source, REF, STRIDE));
+    MEASURE(name, k->video.sad[s](source, sourceStride(s), REF, STRIDE));
   }
   for (int s = 0; s < OVT_BLOCK_SHAPES; s++) {
     snprintf(name, sizeof name, "sadX4 %s", shapeNames[s]);
-    MEASURE(name, k->sadX4[s](source, REF, REF + 1, REF - STRIDE, REF + STRIDE, STRIDE, sums));
+    MEASURE(name, k->video.sadX4[s](source, sourceStride(s), REF, REF + 1, REF - STRIDE, REF + STRIDE, STRIDE, sums));
   }
   for (int s = 0; s < OVT_BLOCK_SHAPES; s++) {
     snprintf(name, sizeof name, "satd %s", shapeNames[s]);
-    MEASURE(name, k->satd[s](source, REF, STRIDE));
+    MEASURE(name, k->video.satd[s](source, sourceStride(s), REF, STRIDE));
   }
   for (int s = 0; s < OVT_BLOCK_SHAPES; s++) {
     snprintf(name, sizeof name, "ssd %s", shapeNames[s]);
-    MEASURE(name, k->ssd[s](source, REF, STRIDE));
+    MEASURE(name, k->video.ssd[s](source, sourceStride(s), REF, STRIDE));
   }
-  MEASURE("sadOfAverage", k->sadOfAverage(source, REF, REF + STRIDE, STRIDE));
-  MEASURE("satdOfAverage", k->satdOfAverage(source, REF, REF + STRIDE, STRIDE));
-  MEASURE("ssdNV12", k->ssdNV12(source, REF, STRIDE, sums));
-  MEASURE("satdNV12", k->satdNV12(source, REF, STRIDE));
-  MEASURE("variance16x16", k->variance16x16(REF, STRIDE));
-  MEASURE("ssdRow 1280", k->ssdRow(refMemory, dstMemory, 1280));
+  MEASURE("sadOfAverage", k->video.sadOfAverage(source, 16, REF, REF + STRIDE, STRIDE));
+  MEASURE("satdOfAverage", k->video.satdOfAverage(source, 16, REF, REF + STRIDE, STRIDE));
+  MEASURE("ssdNV12", k->video.ssdNV12(source, 16, REF, STRIDE, sums));
+  MEASURE("satdNV12", k->video.satdNV12(source, 16, REF, STRIDE));
+  MEASURE("variance16x16", k->video.variance16x16(REF, STRIDE));
+  MEASURE("ssdRow 1280", k->video.ssdRow(refMemory, dstMemory, 1280));
 }
 
 static void motion(void) {
   char name[64];
-  for (int w = 0; w < 3; w++) {
-    snprintf(name, sizeof name, "copy %dx%d", 16 >> w, 16 >> w);
-    MEASURE(name, k->copy[w](DST, STRIDE, REF, STRIDE, 16 >> w));
+  static const int widths[OVT_WIDTHS] = {16, 8, 4, 32, 64};
+  for (int w = 0; w < OVT_WIDTHS; w++) {
+    snprintf(name, sizeof name, "copy %dx%d", widths[w], widths[w]);
+    MEASURE(name, k->video.copy[w](DST, STRIDE, REF, STRIDE, widths[w]));
   }
-  for (int w = 0; w < 3; w++) {
-    snprintf(name, sizeof name, "average %dx%d", 16 >> w, 16 >> w);
-    MEASURE(name, k->average[w](DST, STRIDE, REF, REF + STRIDE, STRIDE, 16 >> w));
+  for (int w = 0; w < OVT_WIDTHS; w++) {
+    snprintf(name, sizeof name, "average %dx%d", widths[w], widths[w]);
+    MEASURE(name, k->video.average[w](DST, STRIDE, REF, REF + STRIDE, STRIDE, widths[w]));
   }
   for (int w = 0; w < 3; w++) {
     snprintf(name, sizeof name, "chroma %d pairs x %d", 8 >> w, 8 >> w);
@@ -245,6 +249,8 @@ static void intra(void) {
     snprintf(name, sizeof name, "intra8x8 %s", edgeNames[m]);
     MEASURE(name, k->intra8x8[m](DST, STRIDE, edgeMemory + 16));
   }
+  MEASURE("intraPredictions8x8", k->video.intraPredictions8x8(planes[0], edgeMemory + 16));
+  MEASURE("intra cost 8x8", ovt_intra_cost8x8(&k->video, source, 16, edgeMemory + 16));
   MEASURE("filterEdge8x8", k->filterEdge8x8(filteredMemory + 16, edgeMemory + 16, 7));
 }
 
@@ -262,8 +268,8 @@ static void deblock(void) {
 }
 
 static void picture(void) {
-  MEASURE("interleave8x8Planes", k->interleave8x8Planes(planes[0], refMemory, STRIDE, dstMemory, STRIDE));
-  MEASURE("deinterleaveRow 640", k->deinterleaveRow(planes[0], planes[1], refMemory, 640));
+  MEASURE("interleave8x8Planes", k->video.interleave8x8Planes(planes[0], 16, refMemory, STRIDE, dstMemory, STRIDE));
+  MEASURE("deinterleaveRow 640", k->video.deinterleaveRow(planes[0], planes[1], refMemory, 640));
 }
 
 int main(int argc, char **argv) {

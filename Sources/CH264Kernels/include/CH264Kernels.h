@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leaf kernels of the H.264 engine: sample arithmetic with no decisions.
+// Leaf kernels of the H.264 engine: sample arithmetic with no decisions. What other codecs need too (comparison, copies,
+// the choice of instruction sets) is in CVideoKernels, whose conventions hold here.
 //
 // Conventions
 // - All samples are 8 bit. Strides are in bytes. Chroma is NV12: Cb and Cr interleaved, so an
@@ -15,41 +16,13 @@
 #ifndef CH264KERNELS_H
 #define CH264KERNELS_H
 
+#include <CVideoKernels.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "H264Tables.h"
 #include "EngineTables.h"
+#include "H264Tables.h"
 
-// Sets of instructions that kernels are written for, a bit each. A table is plain C, and over it what each set of a mask
-// does better, in this order.
-enum {
-  OVT_CPU_C = 0,
-  OVT_CPU_SSE4 = 1 << 0,    // SSE2, SSSE3, SSE4.1
-  OVT_CPU_AVX2 = 1 << 1,
-  OVT_CPU_AVX512 = 1 << 2,  // F, BW, DQ, VL, VBMI, VBMI2, VNNI: Ice Lake, Zen 4 and later
-  OVT_CPU_NEON = 1 << 3,
-};
-
-// Block shapes, in the order of the tables below.
-enum {
-  OVT_16x16 = 0,
-  OVT_16x8 = 1,
-  OVT_8x16 = 2,
-  OVT_8x8 = 3,
-  OVT_8x4 = 4,
-  OVT_4x8 = 5,
-  OVT_4x4 = 6,
-  OVT_BLOCK_SHAPES = 7,
-};
-
-typedef int (*OVTCompare)(const uint8_t *src, const uint8_t *ref, ptrdiff_t refStride);
-typedef int (*OVTCompareAverage)(const uint8_t *src, const uint8_t *a, const uint8_t *b, ptrdiff_t refStride);
-typedef void (*OVTCompareX4)(const uint8_t *src, const uint8_t *ref0, const uint8_t *ref1,
-                             const uint8_t *ref2, const uint8_t *ref3, ptrdiff_t refStride, int out[4]);
-typedef void (*OVTCopy)(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride, int height);
-typedef void (*OVTAverage)(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, const uint8_t *b,
-                           ptrdiff_t srcStride, int height);
 // Reads the neighbours from the picture around `dst` (row above, column to the left) and writes there.
 typedef void (*OVTPredictInPlace)(uint8_t *dst, ptrdiff_t stride);
 // Reads the neighbours from `edge`: edge[0] is the sample above left, edge[1...] the row above and
@@ -69,29 +42,9 @@ typedef struct OVTEdges {
 } OVTEdges;
 
 typedef struct OVTKernels {
-  int cpu;  // mask of the sets in use (OVT_CPU_*)
+  OVTVideoKernels video;  // what codecs share, with the mask of the sets in use
 
-  // Comparison. Sum of absolute differences; sum of absolute Hadamard-transformed differences
-  // (4x4 Hadamard, halved once for each 4x4 block: sum(|H d H|) >> 1 over the whole shape);
-  // sum of squared differences.
-  OVTCompare sad[OVT_BLOCK_SHAPES];
-  OVTCompareX4 sadX4[OVT_BLOCK_SHAPES];  // four candidates at once; 16x16 .. 8x8 and 4x4 (all shapes filled)
-  OVTCompare satd[OVT_BLOCK_SHAPES];
-  // 16x16, against the average (a + b + 1) >> 1 of two references: a quarter-sample position (8.4.2.2.1).
-  OVTCompareAverage sadOfAverage, satdOfAverage;
-  OVTCompare ssd[OVT_BLOCK_SHAPES];
-  // ssdNV12: out[0] for Cb, out[1] for Cr of an 8x8 (chroma) block.
-  void (*ssdNV12)(const uint8_t *src, const uint8_t *ref, ptrdiff_t refStride, int out[2]);
-  // SATD of an NV12 8x8 chroma block, Cb plus Cr.
-  int (*satdNV12)(const uint8_t *src, const uint8_t *ref, ptrdiff_t refStride);
-  // Sum in the low 32 bits and sum of squares in the high 32 bits of a 16x16 block of any stride.
-  uint64_t (*variance16x16)(const uint8_t *pixels, ptrdiff_t stride);
-  // Sum of squared differences of two rows of n samples (n <= 1 << 15).
-  uint64_t (*ssdRow)(const uint8_t *a, const uint8_t *b, int n);
-
-  // Motion compensation (8.4.2.2). Width by index: 0 = 16, 1 = 8, 2 = 4.
-  OVTCopy copy[3];
-  OVTAverage average[3];  // (a + b + 1) >> 1
+  // Motion compensation (8.4.2.2).
   // NV12 chroma, eighth-sample (8.4.2.2.2): width in sample pairs by index: 0 = 8, 1 = 4, 2 = 2.
   void (*chroma[3])(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride,
                     int xFrac, int yFrac, int height);
@@ -170,40 +123,47 @@ typedef struct OVTKernels {
   void (*deblockLumaHorizontalEdges)(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges);
   void (*deblockChromaVerticalEdges)(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges);
   void (*deblockChromaHorizontalEdges)(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges);
-
-  // Planes of chroma: 8x8 samples of each to NV12 in the macroblock cache (stride 16); a row of n pairs apart.
-  void (*interleave8x8Planes)(uint8_t *dst, const uint8_t *u, ptrdiff_t uStride, const uint8_t *v, ptrdiff_t vStride);
-  void (*deinterleaveRow)(uint8_t *u, uint8_t *v, const uint8_t *src, int n);
 } OVTKernels;
 
-// What this CPU has and was compiled in: a mask of OVT_CPU_*.
-int ovt_cpu_features(void);
-// What an encoder uses: the same but for AVX-512, or what the environment's OVT_CPU names of it (ovt_cpu_parse). A word
-// that names no set is said on the standard error, and it is then as if OVT_CPU were not set.
-int ovt_cpu_detect(void);
-// The mask of names separated by commas: c (nothing), sse4, avx2, avx512, neon. -1 if one is none of them.
-int ovt_cpu_parse(const char *names);
-// The name of one set (OVT_CPU_*), "c" for none; NULL for what is not one set.
-const char *ovt_cpu_name(int set);
 // Fills the table with plain C and with what the sets of `mask` do better, as far as this CPU has them. Returns the mask
 // of those in use.
 int ovt_kernels_init(OVTKernels *kernels, int mask);
 
-// Table look-ups that Swift can inline.
+// The part of a table that codecs share; it lives as long as the table.
+static inline const OVTVideoKernels *ovt_video_kernels(const OVTKernels *k) { return &k->video; }
+
+// Table look-ups that Swift can inline. Those that compare take the source from the macroblock cache, whose rows are 16
+// bytes apart.
+enum { OVT_CACHE_STRIDE = 16 };
 static inline int ovt_sad(const OVTKernels *k, int shape, const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
-  return k->sad[shape](src, ref, stride);
+  return k->video.sad[shape](src, OVT_CACHE_STRIDE, ref, stride);
 }
 static inline void ovt_sad_x4(const OVTKernels *k, int shape, const uint8_t *src, const uint8_t *r0,
                               const uint8_t *r1, const uint8_t *r2, const uint8_t *r3, ptrdiff_t stride, int32_t *out) {
-  k->sadX4[shape](src, r0, r1, r2, r3, stride, out);
+  k->video.sadX4[shape](src, OVT_CACHE_STRIDE, r0, r1, r2, r3, stride, out);
 }
 static inline int ovt_satd(const OVTKernels *k, int shape, const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
-  return k->satd[shape](src, ref, stride);
+  return k->video.satd[shape](src, OVT_CACHE_STRIDE, ref, stride);
 }
 static inline int ovt_ssd(const OVTKernels *k, int shape, const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
-  return k->ssd[shape](src, ref, stride);
+  return k->video.ssd[shape](src, OVT_CACHE_STRIDE, ref, stride);
 }
-// A row of a half-size picture: n means of two by two samples of two rows (2 n samples each).
+// Against the average of two references (16x16): quarter-sample positions (8.4.2.2.1).
+static inline int ovt_sad_of_average(const OVTKernels *k, const uint8_t *src, const uint8_t *a, const uint8_t *b,
+                                     ptrdiff_t stride) {
+  return k->video.sadOfAverage(src, OVT_CACHE_STRIDE, a, b, stride);
+}
+static inline int ovt_satd_of_average(const OVTKernels *k, const uint8_t *src, const uint8_t *a, const uint8_t *b,
+                                      ptrdiff_t stride) {
+  return k->video.satdOfAverage(src, OVT_CACHE_STRIDE, a, b, stride);
+}
+static inline void ovt_ssd_nv12(const OVTKernels *k, const uint8_t *src, const uint8_t *ref, ptrdiff_t stride,
+                                int32_t *out) {
+  k->video.ssdNV12(src, OVT_CACHE_STRIDE, ref, stride, out);
+}
+static inline int ovt_satd_nv12(const OVTKernels *k, const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
+  return k->video.satdNV12(src, OVT_CACHE_STRIDE, ref, stride);
+}
 // Weighted prediction (8.4.2.3.2) in place: clip(((s w + 2^(shift - 1)) >> shift) + o), shift 1...7. The second one is
 // for rows of `width` bytes of NV12, with a weight and an offset for Cb and for Cr.
 void ovt_weight(uint8_t *p, ptrdiff_t stride, int width, int height, int shift, int w, int o);
@@ -221,31 +181,13 @@ void ovt_weigh_pair(uint8_t *restrict dst, ptrdiff_t dstStride, const uint8_t *r
 void ovt_weigh_pair_nv12(uint8_t *restrict dst, ptrdiff_t dstStride, const uint8_t *restrict a,
                          const uint8_t *restrict b, ptrdiff_t srcStride, int width, int height, int shift,
                          OVTPairWeight cb, OVTPairWeight cr);
-// dst[i] = table[src[i]]; `table` has 256 entries.
-void ovt_map(uint8_t *restrict dst, const uint8_t *restrict src, const uint8_t *restrict table, int n);
-// Adds n samples, `step` bytes apart, and their squares. n is at most 65,536.
-void ovt_sums(const uint8_t *p, int n, int step, uint32_t *sum, uint32_t *squares);
-// The same of 32 samples each to blocks that lie side by side, with one sum of squares for all of them, at most 2,048. What is at `next`
-// is to be read then: it is fetched.
-void ovt_block_sums(const uint8_t *p, int blocks, uint32_t *sums, uint32_t *squares, const uint8_t *next);
-
-void ovt_halve_row(uint8_t *restrict dst, const uint8_t *restrict a, const uint8_t *restrict b, int n);
-
-// Rows that are read soon, a cache line of each: what runs down a plane in columns is beyond the CPU's own foresight.
-static inline void ovt_prefetch(const uint8_t *rows, ptrdiff_t stride, int count) {
-  for (int y = 0; y < count; y++, rows += stride) __builtin_prefetch(rows);
-}
 static inline void ovt_copy(const OVTKernels *k, int width, uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src,
                             ptrdiff_t srcStride, int height) {
-  k->copy[width](dst, dstStride, src, srcStride, height);
-}
-// Eight rows of eight samples.
-static inline void ovt_copy8x8(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride) {
-  for (int y = 0; y < 8; y++) __builtin_memcpy(dst + y * dstStride, src + y * srcStride, 8);
+  k->video.copy[width](dst, dstStride, src, srcStride, height);
 }
 static inline void ovt_average(const OVTKernels *k, int width, uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a,
                                const uint8_t *b, ptrdiff_t srcStride, int height) {
-  k->average[width](dst, dstStride, a, b, srcStride, height);
+  k->video.average[width](dst, dstStride, a, b, srcStride, height);
 }
 static inline void ovt_chroma(const OVTKernels *k, int width, uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src,
                               ptrdiff_t srcStride, int xFrac, int yFrac, int height) {

@@ -15,8 +15,6 @@
 #endif
 
 extern const int8_t ovt_cabac_init_table[4 * 460 * 2];
-extern const uint8_t ovt_cabac_transitions_table[128 * 2];
-extern const uint16_t ovt_cabac_ranges_table[64 * 4];
 extern const uint8_t ovt_significant8x8_table[64];
 extern const uint8_t ovt_last8x8_table[64];
 extern const uint16_t ovt_coeff_token_table[5 * 17 * 4];
@@ -33,10 +31,6 @@ extern const uint8_t ovt_zigzag4x4_table[16];
 
 // (m, n) pairs by ctxIdx 0...459; `column` is 0 for I slices, 1 + cabac_init_idc for P.
 static inline const int8_t *ovt_cabac_init(int column) { return ovt_cabac_init_table + column * 920; }
-// By pStateIdx << 1 | valMPS: two bytes, the next state after an MPS and after an LPS.
-static inline const uint8_t *ovt_cabac_transitions(void) { return ovt_cabac_transitions_table; }
-// By pStateIdx * 4 + (codIRange >> 6 & 3): rangeTabLPS, and << 8 by how far renormalisation shifts it.
-static inline const uint16_t *ovt_cabac_ranges(void) { return ovt_cabac_ranges_table; }
 // ctxIdxInc of significant_coeff_flag and last_significant_coeff_flag of 8x8 blocks by position.
 static inline const uint8_t *ovt_significant8x8(void) { return ovt_significant8x8_table; }
 static inline const uint8_t *ovt_last8x8(void) { return ovt_last8x8_table; }
@@ -139,24 +133,6 @@ static inline uint32_t ovt_sum_magnitudes(const int16_t *levels, int count) {
 #else
   for (int i = 0; i < count; i++) sum += (uint32_t)(levels[i] < 0 ? -levels[i] : levels[i]);
 #endif
-  return sum;
-}
-
-// Sum of `count` bytes.
-static inline uint32_t ovt_sum_bytes(const uint8_t *bytes, int count) {
-  uint32_t sum = 0;
-  int x = 0;
-#if defined(__SSE2__)
-  __m128i total = _mm_setzero_si128();
-  for (; x + 16 <= count; x += 16)
-    total = _mm_add_epi32(total, _mm_sad_epu8(_mm_loadu_si128((const __m128i_u *)(bytes + x)), _mm_setzero_si128()));
-  sum = (uint32_t)_mm_cvtsi128_si32(total) + (uint32_t)_mm_cvtsi128_si32(_mm_srli_si128(total, 8));
-#elif defined(__ARM_NEON)
-  uint32x4_t total = vdupq_n_u32(0);
-  for (; x + 16 <= count; x += 16) total = vpadalq_u16(total, vpaddlq_u8(vld1q_u8(bytes + x)));
-  sum = vaddvq_u32(total);
-#endif
-  for (; x < count; x++) sum += bytes[x];
   return sum;
 }
 

@@ -128,7 +128,7 @@ extension MacroblockCoder {
     picture.syntax.info[m].codedDC = 0
     let luma = codeInterLumaByCost()
     let chroma = codeChroma(intra: false)
-    k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
+    ovt_ssd_nv12(k, sourceChroma, reconstructionChroma, stride, errors)
     let cost =
       luma.cost &+ Int(errors[0]) &+ Int(errors[1])
       &+ (lambdaSSD &* (headerBits &+ chromaBits(chroma))) >> 12

@@ -84,7 +84,7 @@ extension MacroblockCoder {
       let error = Int(ovt_ssd(k, 0, source, reconstruction, stride))
       var isSkipped = error &* 187 <= lambdaSSD &* picture.tools.skip.errorPercentB && residualIsEmpty()
       if !isSkipped {
-        k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
+        ovt_ssd_nv12(k, sourceChroma, reconstructionChroma, stride, errors)
         direct.skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
         isSkipped = direct.skipCost <= (lambdaSSD &* picture.tools.skip.errorBitsB) >> 8
       }

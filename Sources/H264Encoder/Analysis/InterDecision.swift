@@ -69,7 +69,7 @@ extension MacroblockCoder {
       storeSkip(motion)
       return nil
     }
-    k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
+    ovt_ssd_nv12(k, sourceChroma, reconstructionChroma, stride, errors)
     skip.cost = error &+ Int(errors[0]) &+ Int(errors[1])
     let bits = picture.tools.skip.errorBits
     let isStill = motion == .zero && standsOrIsNone(1) && standsOrIsNone(4)
@@ -164,7 +164,7 @@ extension MacroblockCoder {
     let luma = residual.pattern
     let chroma = codeChroma(intra: false)
     if skip.cost < Int.max {
-      k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
+      ovt_ssd_nv12(k, sourceChroma, reconstructionChroma, stride, errors)
       let bits = headerBits(type) &+ chromaBits(chroma)
       let coded =
         residual.cost &+ Int(errors[0]) &+ Int(errors[1]) &+ (lambdaSSD &* bits) >> 12

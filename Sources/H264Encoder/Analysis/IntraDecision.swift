@@ -73,7 +73,7 @@ extension MacroblockCoder {
       ovt_intra_chroma(k, Int32(mode), reconstructionChroma, stride)
       last = mode
       let bits: Int32 = i == 0 ? 1 : i == 3 ? 4 : i == 1 ? 2 : 3
-      let cost = k.pointee.satdNV12(sourceChroma, reconstructionChroma, stride) &+ (lambda &* bits) >> 4
+      let cost = ovt_satd_nv12(k, sourceChroma, reconstructionChroma, stride) &+ (lambda &* bits) >> 4
       if cost < best {
         best = cost
         bestMode = mode
@@ -254,7 +254,7 @@ extension MacroblockCoder {
     ovt_copy(k, 0, reconstructionChroma, stride, sourceChroma, 16, 8)
     for i in 0..<256 { samples[i] = source[i] }
     for y in 0..<8 {
-      k.pointee.deinterleaveRow(
+      k.pointee.video.deinterleaveRow(
         samples + (256 &+ y &* 8), samples + (320 &+ y &* 8), sourceChroma + y &* 16, 8)
     }
   }

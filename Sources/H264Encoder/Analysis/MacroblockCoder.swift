@@ -249,8 +249,9 @@ struct MacroblockCoder {
         picture.source.lumaStride, 16)
       let c = picture.source.chroma
       if let cr = picture.source.cr {
-        k.pointee.interleave8x8Planes(
-          sourceChroma, c + (y0 / 2 &* picture.source.chromaStride &+ x0 / 2), picture.source.chromaStride,
+        k.pointee.video.interleave8x8Planes(
+          sourceChroma, 16, c + (y0 / 2 &* picture.source.chromaStride &+ x0 / 2),
+          picture.source.chromaStride,
           cr + (y0 / 2 &* picture.source.crStride &+ x0 / 2), picture.source.crStride)
       } else {
         ovt_copy(

@@ -224,7 +224,7 @@ extension MacroblockCoder {
   private mutating func chromaDistortion(_ x: Int, _ y: Int, _ reference: Int) -> Int32 {
     let v = MotionVector(Int16(truncatingIfNeeded: x), Int16(truncatingIfNeeded: y))
     predictChroma(scratch.chromaPrediction, 16, x: 0, y: 0, width: 0, height: 16, v, reference: reference)
-    return k.pointee.satdNV12(sourceChroma, scratch.chromaPrediction, 16)
+    return ovt_satd_nv12(k, sourceChroma, scratch.chromaPrediction, 16)
   }
 
   /// Compares the source with the prediction of a vector.
@@ -250,8 +250,8 @@ extension MacroblockCoder {
     }
     if shape == 0 {
       return satd
-        ? k.pointee.satdOfAverage(src, at + first, at + second, stride)
-        : k.pointee.sadOfAverage(src, at + first, at + second, stride)
+        ? ovt_satd_of_average(k, src, at + first, at + second, stride)
+        : ovt_sad_of_average(k, src, at + first, at + second, stride)
     }
     ovt_average(k, width, scratch.prediction, 16, at + first, at + second, stride, height)
     return satd

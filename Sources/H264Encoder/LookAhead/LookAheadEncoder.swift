@@ -144,7 +144,7 @@ final class LookAheadEncoder: EncodingStrategy {
     coder = PictureCoder(
       configuration: engine, sps: sps, pps: pps, cpu: cpu, bidirectional: hasB, history: history)
     let analysis = LookAheadPreAnalysis(
-      coder.geometry, kernels: UnsafePointer(coder.kernels), threads: coder.threads,
+      coder.geometry, kernels: ovt_video_kernels(coder.kernels), threads: coder.threads,
       readsBrightness: pps.hasWeightedPrediction)
     scheduler =
       coder.threads > 1

@@ -121,9 +121,10 @@ final class LowLatencyEncoder {
       pool: FrameMemoryPool(capacity: max(65536, configuration.width * configuration.height / 2)),
       framing: configuration.framing == .lengths ? .length : .startCode)
     rateControl = LowLatencyRateControl(configuration.lowLatencySettings, memory: &memory)
-    activity = ActivityQuantisation(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
+    activity = ActivityQuantisation(
+      coder.geometry, kernels: ovt_video_kernels(coder.kernels), memory: &memory)
     preAnalysis = PreAnalysis(
-      coder.geometry, kernels: UnsafePointer(coder.kernels), threads: coder.threads, memory: &memory)
+      coder.geometry, kernels: ovt_video_kernels(coder.kernels), threads: coder.threads, memory: &memory)
     scrollDetector = ScrollDetector(coder.geometry, memory: &memory)
     moveDetector = MoveDetector(coder.geometry, memory: &memory)
     fadeDetector =

@@ -41,7 +41,7 @@ extension PictureCoder {
     let height = configuration.shownHeight
     var luma: UInt64 = 0
     for y in 0..<height {
-      luma += kernels.pointee.ssdRow(
+      luma += kernels.pointee.video.ssdRow(
         source.luma + y * source.lumaBytesPerRow, picture.luma + y * geometry.stride, Int32(width))
     }
     var cb: UInt64 = 0

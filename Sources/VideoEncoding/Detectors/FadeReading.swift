@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
+import CVideoKernels
 
 /// Measures the brightness of a picture for `FadeDetector`: sums of luma samples for blocks of
 /// 32x32, and sums and squares of all three components.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
+import CVideoKernels
 
 /// Finds by how many rows a picture, or a part of its width, was scrolled vertically since the
 /// picture that it refers to.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
+import CVideoKernels
 
 /// The pictures of the look-ahead, between input and coding. Each is copied and analysed when it
 /// arrives; then its type and its place in decoding order are decided.

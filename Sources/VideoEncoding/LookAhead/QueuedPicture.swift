@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
+import CVideoKernels
 
 /// A source picture in the look-ahead queue: a copy of its samples, its luma at half size, and the
 /// results of the pre-analysis. `LookAheadQueue` allocates these objects as it grows and reuses

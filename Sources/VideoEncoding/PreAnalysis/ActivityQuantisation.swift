@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
+import CVideoKernels
 
 /// Adaptive quantisation: QP offsets by the local activity of each macroblock (`LocalActivity`). A
 /// doubling of the variance raises the QP by `strength` steps.
@@ -12,7 +12,7 @@ package struct ActivityQuantisation {
   /// The size of the pictures.
   private let geometry: PictureGeometry
   /// The functions that compute the variance.
-  private let kernels: UnsafePointer<OVTKernels>
+  private let kernels: UnsafePointer<OVTVideoKernels>
   /// The QP offset of each macroblock in QP steps, -8 to 8.
   package let qpOffsets: UnsafeMutablePointer<Int8>
   /// The base-2 logarithm of each macroblock's variance, in sixteenths.
@@ -20,7 +20,7 @@ package struct ActivityQuantisation {
 
   /// Allocates the memory of both arrays.
   package init(
-    _ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, memory: inout EncoderMemory
+    _ geometry: PictureGeometry, kernels: UnsafePointer<OVTVideoKernels>, memory: inout EncoderMemory
   ) {
     self.geometry = geometry
     self.kernels = kernels
@@ -72,7 +72,7 @@ package struct ActivityQuantisation {
   ///   - strength: the QP steps for each doubling of the variance, 0 to 2.
   ///   - y: the index of the row of macroblocks.
   static func analyse(
-    _ picture: QueuedPicture, _ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>,
+    _ picture: QueuedPicture, _ geometry: PictureGeometry, kernels: UnsafePointer<OVTVideoKernels>,
     strength: Double, row y: Int
   ) {
     let w = geometry.widthInMbs

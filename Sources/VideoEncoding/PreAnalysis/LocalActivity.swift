@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
+import CVideoKernels
 
 /// The activity of a macroblock, by which adaptive quantisation chooses its QP: detail hides errors,
 /// smooth areas show them.
@@ -14,7 +14,7 @@ enum LocalActivity {
   ///   - y: its row.
   ///   - kernels: the functions that compute the variance.
   @inline(__always) static func energy(
-    _ source: SourcePicture, _ x: Int, _ y: Int, _ kernels: UnsafePointer<OVTKernels>
+    _ source: SourcePicture, _ x: Int, _ y: Int, _ kernels: UnsafePointer<OVTVideoKernels>
   ) -> Int {
     let top = min(y &* 16, max(source.height &- 16, 0))
     let left = min(x &* 16, max(source.width &- 16, 0))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
+import CVideoKernels
 
 /// The pre-analysis of pictures for the look-ahead, at half size, row by row. Idle threads take
 /// part in it; the result does not depend on their number.
@@ -21,7 +21,7 @@ package final class LookAheadPreAnalysis: SharedRows, @unchecked Sendable {
   /// The size of the pictures.
   private let geometry: PictureGeometry
   /// The functions that compare and predict samples.
-  private let kernels: UnsafePointer<OVTKernels>
+  private let kernels: UnsafePointer<OVTVideoKernels>
   /// One element per thread.
   private let analyses: [LowResolutionAnalysis]
   /// The sum of the costs of each row.
@@ -44,7 +44,7 @@ package final class LookAheadPreAnalysis: SharedRows, @unchecked Sendable {
   ///   - threads: the number of threads that may take part.
   ///   - readsBrightness: whether the brightness of pictures is read, for weighted prediction.
   package init(
-    _ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, threads: Int,
+    _ geometry: PictureGeometry, kernels: UnsafePointer<OVTVideoKernels>, threads: Int,
     readsBrightness: Bool = true
   ) {
     self.readsBrightness = readsBrightness

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
+import CVideoKernels
 
 /// Estimates the residual of each macroblock on pictures at half size: the SATD after intra
 /// prediction from the source picture itself, and after motion compensation in half samples from
@@ -8,14 +8,12 @@ package struct LowResolutionAnalysis {
   /// The size of the pictures.
   package let geometry: PictureGeometry
   /// The functions that compare and predict samples.
-  package let kernels: UnsafePointer<OVTKernels>
+  package let kernels: UnsafePointer<OVTVideoKernels>
   /// The samples of the present macroblock and their prediction, with a stride of 16.
   package let block: UnsafeMutablePointer<UInt8>
   package let prediction: UnsafeMutablePointer<UInt8>
-  /// The neighbouring samples that intra prediction reads, and the same after the filter of
-  /// 8.3.2.2.1.
+  /// The neighbouring samples that intra prediction reads.
   private let edge: UnsafeMutablePointer<UInt8>
-  private let filtered: UnsafeMutablePointer<UInt8>
 
   /// The estimated cost of mb_type and the prediction mode of an intra macroblock, in units of
   /// SATD.
@@ -26,13 +24,14 @@ package struct LowResolutionAnalysis {
   private static let reach = LowResolutionPicture.padding - 8
 
   /// Allocates the scratch memory of one thread.
-  package init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, memory: inout EncoderMemory) {
+  package init(
+    _ geometry: PictureGeometry, kernels: UnsafePointer<OVTVideoKernels>, memory: inout EncoderMemory
+  ) {
     self.geometry = geometry
     self.kernels = kernels
     block = memory.allocate(UInt8.self, count: 128)
     prediction = memory.allocate(UInt8.self, count: 256)
     edge = memory.allocate(UInt8.self, count: 64)
-    filtered = memory.allocate(UInt8.self, count: 64)
   }
 
   /// Fills in the costs of intra prediction of a row of macroblocks.
@@ -120,15 +119,16 @@ package struct LowResolutionAnalysis {
     let origin = top &* stride &+ left
     let (reach, block) = (LowResolutionAnalysis.reach, block)
     var best = BestVector(
-      cost: Int(sad(block, reference.luma + origin, stride)), least: (0 &- left &- reach, 0 &- top &- reach),
+      cost: Int(sad(block, 16, reference.luma + origin, stride)),
+      least: (0 &- left &- reach, 0 &- top &- reach),
       most: (reference.width &- 8 &- left &+ reach, reference.height &- 8 &- top &+ reach))
     if best.cost > LowResolutionAnalysis.still {
       best.diamondSearch(from: 4) {
-        Int(sad(block, reference.luma + (origin &+ $1 &* stride &+ $0), stride))
+        Int(sad(block, 16, reference.luma + (origin &+ $1 &* stride &+ $0), stride))
       }
     }
     let at = origin &+ best.y &* stride &+ best.x
-    return Int(kernels.pointee.satd.3!(block, reference.luma + at, stride))
+    return Int(kernels.pointee.satd.3!(block, 16, reference.luma + at, stride))
   }
 
   /// Copies the samples of a macroblock to `block`.
@@ -139,33 +139,16 @@ package struct LowResolutionAnalysis {
     }
   }
 
-  /// The least SATD of the nine Intra_8x8 predictions (8.3.2.2), from the neighbouring samples of
-  /// the half-size source picture.
+  /// The least SATD of the nine Intra_8x8 predictions of H.264 (8.3.2.2), from the neighbouring
+  /// samples of the half-size source picture.
   @inline(__always) private func intraCost(_ half: LowResolutionPicture, _ x: Int, _ y: Int) -> Int {
-    let satd = kernels.pointee.satd.3!
     let at = half.luma + (y &* 8 &* half.stride &+ x &* 8)
     // The padding repeats the edge, so neighbouring samples exist everywhere.
     let center = edge + 16
     let above = at - half.stride
     for i in -1..<16 { center[i &+ 1] = above[i] }
     for i in 0..<8 { center[-1 &- i] = at[i &* half.stride &- 1] }
-    kernels.pointee.filterEdge8x8(filtered + 16, center, 7)
-    var best = Int.max
-    func attempt(_ predict: OVTPredictFromEdge) {
-      predict(prediction, 16, filtered + 16)
-      best = min(best, Int(satd(block, prediction, 16)))
-    }
-    let modes = kernels.pointee.intra8x8
-    attempt(modes.0!)
-    attempt(modes.1!)
-    attempt(modes.2!)
-    attempt(modes.3!)
-    attempt(modes.4!)
-    attempt(modes.5!)
-    attempt(modes.6!)
-    attempt(modes.7!)
-    attempt(modes.8!)
-    return best
+    return Int(ovt_intra_cost8x8(kernels, block, 16, center))
   }
 
   /// The approximate number of bits of a vector component that differs from its prediction by a
@@ -238,7 +221,7 @@ package struct LowResolutionAnalysis {
     let (stride, reach, block) = (reference.stride, LowResolutionAnalysis.reach, block)
     let (left, top) = (x &* 8, y &* 8)
     let origin = reference.luma + (top &* stride &+ left)
-    let still = Int(sad(block, origin, stride))
+    let still = Int(sad(block, 16, origin, stride))
     let isStill = still <= LowResolutionAnalysis.still
     var best = BestVector(
       cost: isStill ? still : still &+ neighbours.bits(0, 0),
@@ -246,7 +229,7 @@ package struct LowResolutionAnalysis {
       most: (reference.width &- 8 &- left &+ reach, reference.height &- 8 &- top &+ reach))
     if isStill { return best }
     @inline(__always) func cost(_ vx: Int, _ vy: Int) -> Int {
-      Int(sad(block, origin + (vy &* stride &+ vx), stride)) &+ neighbours.bits(2 &* vx, 2 &* vy)
+      Int(sad(block, 16, origin + (vy &* stride &+ vx), stride)) &+ neighbours.bits(2 &* vx, 2 &* vy)
     }
     best.tryVector(neighbours.predicted.x >> 1, neighbours.predicted.y >> 1, cost)
     if guess != .zero { best.tryVector(Int(guess.x) >> 1, Int(guess.y) >> 1, cost) }
@@ -274,14 +257,14 @@ package struct LowResolutionAnalysis {
     let stride = reference.stride
     let at = reference.luma + ((y &* 8 &+ full.y) &* stride &+ x &* 8 &+ full.x)
     let (fullX, fullY) = (2 &* full.x, 2 &* full.y)
-    var best = (x: fullX, y: fullY, cost: Int(satd(block, at, stride)) &+ neighbours.bits(fullX, fullY))
+    var best = (x: fullX, y: fullY, cost: Int(satd(block, 16, at, stride)) &+ neighbours.bits(fullX, fullY))
     if full.cost <= LowResolutionAnalysis.still { return best }
     let average = kernels.pointee.average.1!
     func attempt(_ dx: Int, _ dy: Int) {
       let a = at + ((dy < 0 ? 0 &- stride : 0) &+ (dx < 0 ? -1 : 0))
       let b = at + ((dy > 0 ? stride : 0) &+ (dx > 0 ? 1 : 0))
       average(prediction, 16, a, b, stride, 8)
-      let cost = Int(satd(block, prediction, 16)) &+ neighbours.bits(fullX &+ dx, fullY &+ dy)
+      let cost = Int(satd(block, 16, prediction, 16)) &+ neighbours.bits(fullX &+ dx, fullY &+ dy)
       if cost < best.cost { best = (fullX &+ dx, fullY &+ dy, cost) }
     }
     attempt(-1, 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
+import CVideoKernels
 
 /// Predicts fades as weighted prediction will: where a picture is darker or brighter than one that
 /// it may refer to, the half-size reference picture gets the same brightness before both are

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
+import CVideoKernels
 
 /// The luma of a picture at half its width and height, a block of 8x8 samples for each macroblock,
 /// with padding for vectors that point outside.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
+import CVideoKernels
 
 /// The residual of a picture as estimated before it is coded: a histogram of the energy that
 /// prediction leaves in each macroblock. The bin is twice the base-2 logarithm of the SATD on the
@@ -101,7 +101,7 @@ package final class PreAnalysis: SharedRows, @unchecked Sendable {
   ///   - threads: the number of threads that share the rows.
   ///   - memory: owns the allocated memory.
   package init(
-    _ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, threads: Int = 1,
+    _ geometry: PictureGeometry, kernels: UnsafePointer<OVTVideoKernels>, threads: Int = 1,
     memory: inout EncoderMemory
   ) {
     self.geometry = geometry

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
+import CVideoKernels
 
 /// The part of the pre-analysis (`PreAnalysis`) that works on one row of macroblocks.
 package struct PreAnalysisRow {
   /// The size of the pictures.
   private let geometry: PictureGeometry
   /// The functions that compare samples.
-  private let kernels: UnsafePointer<OVTKernels>
+  private let kernels: UnsafePointer<OVTVideoKernels>
   /// The luma of the present picture and of the last one at half size.
   package private(set) var current: LowResolutionPicture
   package private(set) var last: LowResolutionPicture
@@ -60,7 +60,9 @@ package struct PreAnalysisRow {
   }
 
   /// Allocates the memory of two half-size pictures, the vectors and the evidence.
-  package init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, memory: inout EncoderMemory) {
+  package init(
+    _ geometry: PictureGeometry, kernels: UnsafePointer<OVTVideoKernels>, memory: inout EncoderMemory
+  ) {
     self.geometry = geometry
     self.kernels = kernels
     current = LowResolutionPicture(geometry, memory: &memory)
@@ -186,20 +188,20 @@ package struct PreAnalysisRow {
     } else {
       sum = 8 &* 128
     }
-    var best = y > 0 ? Int(satd(block, prediction, 16)) : Int.max
+    var best = y > 0 ? Int(satd(block, 16, prediction, 16)) : Int.max
     if x > 0 {
       for row in 0..<8 {
         let value = at[row &* stride &- 1]
         (prediction + row &* 16).update(repeating: value, count: 8)
         sum &+= Int(value)
       }
-      best = min(best, Int(satd(block, prediction, 16)))
+      best = min(best, Int(satd(block, 16, prediction, 16)))
     } else {
       sum &+= y > 0 ? sum : 8 &* 128
     }
     let mean = UInt8(truncatingIfNeeded: sum >> 4)
     for row in 0..<8 { (prediction + row &* 16).update(repeating: mean, count: 8) }
-    return min(best, Int(satd(block, prediction, 16)))
+    return min(best, Int(satd(block, 16, prediction, 16)))
   }
 
   /// The SATD after motion compensation with the best vector that was found. The vector and the
@@ -218,12 +220,12 @@ package struct PreAnalysisRow {
     let stride = last.stride
     let base = last.luma + (top &* stride &+ left)
     let sad = kernels.pointee.sad.3!
-    let still = Int(sad(block, base, stride))
+    let still = Int(sad(block, 16, base, stride))
     difference &+= still
     var best = BestVector(
       cost: still, least: (0 &- left, 0 &- top), most: (last.width &- 8 &- left, last.height &- 8 &- top))
     if still > 64 {
-      func cost(_ x: Int, _ y: Int) -> Int { Int(sad(block, base + (y &* stride &+ x), stride)) }
+      func cost(_ x: Int, _ y: Int) -> Int { Int(sad(block, 16, base + (y &* stride &+ x), stride)) }
       func attempt(_ v: SIMD2<Int16>) { best.tryVector(Int(v.x), Int(v.y), cost) }
       attempt(vectors[m])
       if x > 0 { attempt(vectors[m &- 1]) }
@@ -233,6 +235,6 @@ package struct PreAnalysisRow {
     vectors[m] = SIMD2(Int16(truncatingIfNeeded: best.x), Int16(truncatingIfNeeded: best.y))
     evidence[m] =
       still > 64 && best.cost &* 2 < still ? CameraMotion.Evidence.moved : CameraMotion.Evidence.none
-    return Int(kernels.pointee.satd.3!(block, base + (best.y &* stride &+ best.x), stride))
+    return Int(kernels.pointee.satd.3!(block, 16, base + (best.y &* stride &+ best.x), stride))
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
+import CVideoKernels
 
 extension LowResolutionAnalysis {
   /// The estimated cost of a second vector, in units of SATD.
@@ -75,6 +75,7 @@ extension LowResolutionAnalysis {
     predict(prediction, a.0, a.1)
     predict(second, b.0, b.1)
     average(prediction, 16, prediction, second, 16, 8)
-    return Int(kernels.pointee.satd.3!(block, prediction, 16)) &+ LowResolutionAnalysis.bipredictionOverhead
+    return Int(kernels.pointee.satd.3!(block, 16, prediction, 16))
+      &+ LowResolutionAnalysis.bipredictionOverhead
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
+import CVideoKernels
 import Testing
 
 @testable import H264Encoder
@@ -112,8 +112,8 @@ import Testing
   func look() {
     let geometry = PictureGeometry(width: 192, height: 128)
     var memory = EncoderMemory()
-    let kernels = memory.allocate(OVTKernels())
-    _ = ovt_kernels_init(kernels, ovt_cpu_detect())
+    let kernels = memory.allocate(OVTVideoKernels())
+    _ = ovt_video_kernels_init(kernels, ovt_cpu_detect())
     let look = PreAnalysis(geometry, kernels: UnsafePointer(kernels), memory: &memory)
     func see(_ left: Int, _ top: Int) -> CameraMotion {
       Self.view(left, top).withSource(planar: true, padding: 0) { look.analyse($0) }

@@ -57,8 +57,8 @@ import Testing
     let content = SyntheticContent(kind: kind, width: width, height: height, seed: 3)
     let geometry = PictureGeometry(width: width, height: height)
     var memory = EncoderMemory()
-    let kernels = memory.allocate(OVTKernels())
-    _ = ovt_kernels_init(kernels, ovt_cpu_detect())
+    let kernels = memory.allocate(OVTVideoKernels())
+    _ = ovt_video_kernels_init(kernels, ovt_cpu_detect())
     func costs(threads: Int) -> [[Int32]] {
       let look = LookAheadPreAnalysis(geometry, kernels: UnsafePointer(kernels), threads: threads)
       let scheduler =
@@ -116,7 +116,7 @@ import Testing
       let coder = PictureCoder(configuration: c, sps: sps, pps: pps, cpu: ovt_cpu_detect())
       var memory = EncoderMemory()
       let look = PreAnalysis(
-        coder.geometry, kernels: UnsafePointer(coder.kernels), threads: coder.threads, memory: &memory)
+        coder.geometry, kernels: ovt_video_kernels(coder.kernels), threads: coder.threads, memory: &memory)
       var result: [PreAnalysisResult] = []
       for n in 0..<6 {
         content.frame(n).withSource(planar: true, padding: 0) { look.analyse($0, with: coder) }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
+import CVideoKernels
 import Testing
 
 @testable import VideoEncoding
@@ -22,10 +22,10 @@ struct HEVCSketchTests {
   }
 
   /// The kernels that the pre-analysis calls.
-  private static func withKernels<R>(_ body: (UnsafePointer<OVTKernels>) throws -> R) rethrows -> R {
-    let kernels = UnsafeMutablePointer<OVTKernels>.allocate(capacity: 1)
+  private static func withKernels<R>(_ body: (UnsafePointer<OVTVideoKernels>) throws -> R) rethrows -> R {
+    let kernels = UnsafeMutablePointer<OVTVideoKernels>.allocate(capacity: 1)
     defer { kernels.deallocate() }
-    _ = ovt_kernels_init(kernels, ovt_cpu_detect())
+    _ = ovt_video_kernels_init(kernels, ovt_cpu_detect())
     return try body(UnsafePointer(kernels))
   }
 

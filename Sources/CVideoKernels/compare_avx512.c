@@ -35,21 +35,21 @@ AVX512_INLINE __m256i butterfly16(const uint8_t *src, const uint8_t *ref, int is
   return _mm256_sub_epi16(_mm256_maddubs_epi16(s, weights), _mm256_maddubs_epi16(r, weights));
 }
 
-AVX512_INLINE int satd16(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride, int height, int isNV12) {
+AVX512_INLINE int satd16(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride, int height, int isNV12) {
   __m256i sum = _mm256_setzero_si256();
   for (int y = 0; y < height; y += 4) {
     __m256i r[4];
-    for (int i = 0; i < 4; i++, src += SRC, ref += stride) r[i] = butterfly16(src, ref, isNV12);
+    for (int i = 0; i < 4; i++, src += srcStride, ref += stride) r[i] = butterfly16(src, ref, isNV12);
     sum = _mm256_add_epi16(sum, satdRows256(r));
   }
   return sum16x16(sum);
 }
 
-AVX512 static int satd16x8Avx512(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
-  return satd16(src, ref, stride, 8, 0);
+AVX512 static int satd16x8Avx512(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride) {
+  return satd16(src, srcStride, ref, stride, 8, 0);
 }
-AVX512 static int satdNV12Avx512(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
-  return satd16(src, ref, stride, 8, 1);
+AVX512 static int satdNV12Avx512(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride) {
+  return satd16(src, srcStride, ref, stride, 8, 1);
 }
 
 // Eight samples of a row twice in the lower half, of the row four below in the upper half.
@@ -57,25 +57,25 @@ AVX512_INLINE __m256i twice8(const uint8_t *p, ptrdiff_t stride) {
   return _mm256_mask_broadcastq_epi64(_mm256_broadcastq_epi64(load8(p)), 0xc, load8(p + 4 * stride));
 }
 
-AVX512_INLINE __m256i satd8x8(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
+AVX512_INLINE __m256i satd8x8(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride) {
   const __m256i weights = _mm256_broadcastsi128_si256(butterflyWeights8());
   __m256i r[4];
   for (int i = 0; i < 4; i++)
-    r[i] = _mm256_sub_epi16(_mm256_maddubs_epi16(twice8(src + i * SRC, SRC), weights),
+    r[i] = _mm256_sub_epi16(_mm256_maddubs_epi16(twice8(src + i * srcStride, srcStride), weights),
                             _mm256_maddubs_epi16(twice8(ref + i * stride, stride), weights));
   return satdRows256(r);
 }
 
-AVX512 static int satd8x8Avx512(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
-  return sum16x16(satd8x8(src, ref, stride));
+AVX512 static int satd8x8Avx512(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride) {
+  return sum16x16(satd8x8(src, srcStride, ref, stride));
 }
-AVX512 static int satd8x16Avx512(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
-  return sum16x16(_mm256_add_epi16(satd8x8(src, ref, stride), satd8x8(src + 8 * SRC, ref + 8 * stride, stride)));
+AVX512 static int satd8x16Avx512(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride) {
+  return sum16x16(_mm256_add_epi16(satd8x8(src, srcStride, ref, stride), satd8x8(src + 8 * srcStride, srcStride, ref + 8 * stride, stride)));
 }
 
 // MARK: - The table
 
-void ovt_compare_avx512(OVTKernels *k) {
+void ovt_compare_avx512(OVTVideoKernels *k) {
   k->satd[OVT_16x8] = satd16x8Avx512;
   k->satd[OVT_8x16] = satd8x16Avx512, k->satd[OVT_8x8] = satd8x8Avx512;
   k->satdNV12 = satdNV12Avx512;

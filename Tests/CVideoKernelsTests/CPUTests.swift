@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
+import CVideoKernels
 import Foundation
+import KernelTestSupport
 import Testing
 
 @Suite struct CPUTests {
@@ -21,8 +22,8 @@ import Testing
   /// A table has the sets that it was asked for and that the CPU has, and no others.
   @Test func masks() {
     for mask in Int32(0)..<16 {
-      var table = OVTKernels()
-      #expect(ovt_kernels_init(&table, mask) == mask & ovt_cpu_features())
+      var table = OVTVideoKernels()
+      #expect(ovt_video_kernels_init(&table, mask) == mask & ovt_cpu_features())
       #expect(table.cpu == mask & ovt_cpu_features())
     }
     #if arch(x86_64) || arch(arm64)
@@ -32,7 +33,7 @@ import Testing
 
   /// Every entry of every table is filled, and those of plain C are no set's.
   @Test(arguments: Path.available) func entries(path: Path) {
-    let count = MemoryLayout<OVTKernels>.size / MemoryLayout<UInt>.size
+    let count = MemoryLayout<OVTVideoKernels>.size / MemoryLayout<UInt>.size
     func entries(_ kernels: Kernels) -> [UInt] {
       kernels.table.withMemoryRebound(to: UInt.self, capacity: count) { words in
         (1..<count).map { words[$0] }

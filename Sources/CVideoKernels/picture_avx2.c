@@ -29,7 +29,7 @@ AVX2 static void deinterleaveRowAvx2(uint8_t *u, uint8_t *v, const uint8_t *src,
 
 SHARED_KERNELS(AVX2, Avx2)
 
-void ovt_picture_avx2(OVTKernels *k) {
+void ovt_picture_avx2(OVTVideoKernels *k) {
   k->interleave8x8Planes = interleave8x8PlanesAvx2;
   k->deinterleaveRow = deinterleaveRowAvx2;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the x86 files share. SSE4 stands for SSE2 to SSE4.1.
+// What the x86 files share, here and in the modules of codecs. SSE4 stands for SSE2 to SSE4.1.
 #ifndef OVT_X86_H
 #define OVT_X86_H
 
-#include "stages.h"
+#include "sets.h"
 
 #if OVT_X86
 
@@ -44,6 +44,8 @@ AVX2_INLINE __m256i widen16(const void *p) { return _mm256_cvtepu8_epi16(load16(
 
 AVX512_INLINE __m512i load64(const void *p) { return _mm512_loadu_si512(p); }
 AVX512_INLINE void store64(void *p, __m512i v) { _mm512_storeu_si512(p, v); }
+
+SSE4_INLINE __m128i splat(int v) { return _mm_set1_epi8((char)v); }
 
 // MARK: - Sums of lanes
 

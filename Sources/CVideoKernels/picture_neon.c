@@ -7,10 +7,10 @@
 
 #include <arm_neon.h>
 
-static void interleave8x8Planes(uint8_t *dst, const uint8_t *u, ptrdiff_t uStride, const uint8_t *v, ptrdiff_t vStride) {
+static void interleave8x8Planes(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *u, ptrdiff_t uStride, const uint8_t *v, ptrdiff_t vStride) {
   for (int y = 0; y < 8; y++) {
     const uint8x8x2_t pairs = {{vld1_u8(u + y * uStride), vld1_u8(v + y * vStride)}};
-    vst2_u8(dst + 16 * y, pairs);
+    vst2_u8(dst + dstStride * y, pairs);
   }
 }
 
@@ -23,7 +23,7 @@ static void deinterleaveRow(uint8_t *u, uint8_t *v, const uint8_t *src, int n) {
   for (; x < n; x++) u[x] = src[2 * x], v[x] = src[2 * x + 1];
 }
 
-void ovt_picture_neon(OVTKernels *k) {
+void ovt_picture_neon(OVTVideoKernels *k) {
   k->interleave8x8Planes = interleave8x8Planes;
   k->deinterleaveRow = deinterleaveRow;
 }

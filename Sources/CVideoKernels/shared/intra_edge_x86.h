@@ -4,7 +4,7 @@
 #ifndef OVT_INTRA_EDGE_X86_H
 #define OVT_INTRA_EDGE_X86_H
 
-#include "intra_x86.h"
+#include "x86.h"
 
 #if OVT_X86
 
@@ -153,7 +153,7 @@ SSE4_INLINE void filterEdge8x8(uint8_t *out, const uint8_t *edge, int available)
   store16(out + 1, taps3(before, top, after));
 }
 
-// MARK: - Kernels
+// MARK: - Both sizes
 
 #define OF_SIZE(NAME, N) \
   SSE4_INLINE void NAME##N(uint8_t *dst, ptrdiff_t stride, const uint8_t *edge) { NAME(dst, stride, edge, N); }
@@ -170,35 +170,6 @@ OF_BOTH_SIZES(horizontalUp)
 OF_BOTH_SIZES(dcLeft)
 OF_BOTH_SIZES(dcTop)
 OF_BOTH_SIZES(dc128)
-
-#define FROM_EDGE(SET, SUFFIX, NAME) \
-  KERNEL(SET, SUFFIX, void, NAME##4, (uint8_t *dst, ptrdiff_t stride, const uint8_t *edge), dst, stride, edge) \
-  KERNEL(SET, SUFFIX, void, NAME##8, (uint8_t *dst, ptrdiff_t stride, const uint8_t *edge), dst, stride, edge)
-// Bodies that every set compiles for itself: the same instructions, from AVX2 on with three operands.
-#define EDGE_KERNELS(SET, SUFFIX) \
-  FROM_EDGE(SET, SUFFIX, vertical) \
-  FROM_EDGE(SET, SUFFIX, horizontal) \
-  FROM_EDGE(SET, SUFFIX, dc) \
-  FROM_EDGE(SET, SUFFIX, diagonalDownLeft) \
-  FROM_EDGE(SET, SUFFIX, diagonalDownRight) \
-  FROM_EDGE(SET, SUFFIX, verticalRight) \
-  FROM_EDGE(SET, SUFFIX, horizontalDown) \
-  FROM_EDGE(SET, SUFFIX, verticalLeft) \
-  FROM_EDGE(SET, SUFFIX, horizontalUp) \
-  FROM_EDGE(SET, SUFFIX, dcLeft) \
-  FROM_EDGE(SET, SUFFIX, dcTop) \
-  FROM_EDGE(SET, SUFFIX, dc128) \
-  KERNEL(SET, SUFFIX, void, filterEdge8x8, (uint8_t *out, const uint8_t *edge, int available), out, edge, available)
-
-#define EDGE_MODES(N, SUFFIX) \
-  {vertical##N##SUFFIX, horizontal##N##SUFFIX, dc##N##SUFFIX, diagonalDownLeft##N##SUFFIX, \
-   diagonalDownRight##N##SUFFIX, verticalRight##N##SUFFIX, horizontalDown##N##SUFFIX, verticalLeft##N##SUFFIX, \
-   horizontalUp##N##SUFFIX, dcLeft##N##SUFFIX, dcTop##N##SUFFIX, dc128##N##SUFFIX}
-#define FILL_EDGES(SUFFIX) \
-  const OVTPredictFromEdge modes4x4[12] = EDGE_MODES(4, SUFFIX), modes8x8[12] = EDGE_MODES(8, SUFFIX); \
-  memcpy(k->intra4x4, modes4x4, sizeof modes4x4); \
-  memcpy(k->intra8x8, modes8x8, sizeof modes8x8); \
-  k->filterEdge8x8 = filterEdge8x8##SUFFIX;
 
 #endif  // OVT_X86
 #endif

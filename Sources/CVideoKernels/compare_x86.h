@@ -3,18 +3,17 @@
 #ifndef OVT_COMPARE_X86_H
 #define OVT_COMPARE_X86_H
 
-#include "x86.h"
+#include "stages.h"
+#include "shared/x86.h"
 
 #if OVT_X86
 
-enum { SRC = 16 };  // row stride of the macroblock cache
-
 // MARK: - SAD
 
-SSE4_INLINE __m128i sadRows8(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride, int height) {
+SSE4_INLINE __m128i sadRows8(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride, int height) {
   __m128i sum = _mm_setzero_si128();
-  for (int y = 0; y < height; y += 2, src += 2 * SRC, ref += 2 * stride)
-    sum = _mm_add_epi32(sum, _mm_sad_epu8(load8x2(src, src + SRC), load8x2(ref, ref + stride)));
+  for (int y = 0; y < height; y += 2, src += 2 * srcStride, ref += 2 * stride)
+    sum = _mm_add_epi32(sum, _mm_sad_epu8(load8x2(src, src + srcStride), load8x2(ref, ref + stride)));
   return sum;
 }
 
@@ -47,20 +46,20 @@ SSE4_INLINE __m128i butterfly4(const uint8_t *p, ptrdiff_t stride) {
   return _mm_maddubs_epi16(_mm_unpacklo_epi32(rows, rows), _mm_setr_epi16(0x101, 0x101, -255, -255, 0x101, 0x101, -255, -255));
 }
 
-SSE4_INLINE __m128i satdBlock4(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
-  const __m128i r02 = _mm_sub_epi16(butterfly4(src, SRC), butterfly4(ref, stride));
-  const __m128i r13 = _mm_sub_epi16(butterfly4(src + SRC, SRC), butterfly4(ref + stride, stride));
+SSE4_INLINE __m128i satdBlock4(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride) {
+  const __m128i r02 = _mm_sub_epi16(butterfly4(src, srcStride), butterfly4(ref, stride));
+  const __m128i r13 = _mm_sub_epi16(butterfly4(src + srcStride, srcStride), butterfly4(ref + stride, stride));
   const __m128i plus = _mm_add_epi16(r02, r13), minus = _mm_sub_epi16(r02, r13);
   const __m128i a = _mm_unpacklo_epi64(plus, minus), b = _mm_unpackhi_epi64(plus, minus);
   return pairMax(_mm_add_epi16(a, b), _mm_sub_epi16(a, b));
 }
 
-SSE4_INLINE int satd4x4(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
-  return sum16(satdBlock4(src, ref, stride));
+SSE4_INLINE int satd4x4(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride) {
+  return sum16(satdBlock4(src, srcStride, ref, stride));
 }
 
-SSE4_INLINE int satd4x8(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
-  return sum16(_mm_add_epi16(satdBlock4(src, ref, stride), satdBlock4(src + 4 * SRC, ref + 4 * stride, stride)));
+SSE4_INLINE int satd4x8(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride) {
+  return sum16(_mm_add_epi16(satdBlock4(src, srcStride, ref, stride), satdBlock4(src + 4 * srcStride, srcStride, ref + 4 * stride, stride)));
 }
 
 // MARK: - Whole rows and pictures
@@ -82,8 +81,8 @@ OVT_INLINE uint64_t ssdTail(const uint8_t *a, const uint8_t *b, int x, int n) {
 
 // Bodies that every set compiles for itself: the same instructions, from AVX2 on with three operands.
 #define SHARED_KERNELS(SET, SUFFIX) \
-  KERNEL(SET, SUFFIX, int, satd4x4, (const uint8_t *src, const uint8_t *ref, ptrdiff_t stride), src, ref, stride) \
-  KERNEL(SET, SUFFIX, int, satd4x8, (const uint8_t *src, const uint8_t *ref, ptrdiff_t stride), src, ref, stride)
+  KERNEL(SET, SUFFIX, int, satd4x4, (const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride), src, srcStride, ref, stride) \
+  KERNEL(SET, SUFFIX, int, satd4x8, (const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride), src, srcStride, ref, stride)
 
 #endif  // OVT_X86
 #endif

@@ -3,7 +3,8 @@
 #ifndef OVT_PICTURE_X86_H
 #define OVT_PICTURE_X86_H
 
-#include "x86.h"
+#include "stages.h"
+#include "shared/x86.h"
 
 #if OVT_X86
 
@@ -14,9 +15,9 @@ OVT_INLINE int lastStep(int x, int n, int step) { return x + step <= n ? x : n -
 
 // MARK: - Interleaving
 
-SSE4_INLINE void interleave8x8Planes(uint8_t *dst, const uint8_t *u, ptrdiff_t uStride, const uint8_t *v,
+SSE4_INLINE void interleave8x8Planes(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *u, ptrdiff_t uStride, const uint8_t *v,
                                      ptrdiff_t vStride) {
-  for (int y = 0; y < 8; y++, dst += 16, u += uStride, v += vStride)
+  for (int y = 0; y < 8; y++, dst += dstStride, u += uStride, v += vStride)
     store16(dst, _mm_unpacklo_epi8(load8(u), load8(v)));
 }
 
@@ -40,7 +41,7 @@ SSE4_INLINE void deinterleaveRowBy16(uint8_t *u, uint8_t *v, const uint8_t *src,
 
 // Bodies that every set compiles for itself: the same instructions, from AVX2 on with three operands.
 #define SHARED_KERNELS(SET, SUFFIX) \
-  KERNEL(SET, SUFFIX, void, interleave8x8Planes, (uint8_t *dst, const uint8_t *u, ptrdiff_t uStride, const uint8_t *v, ptrdiff_t vStride), dst, u, uStride, v, vStride)
+  KERNEL(SET, SUFFIX, void, interleave8x8Planes, (uint8_t *dst, ptrdiff_t dstStride, const uint8_t *u, ptrdiff_t uStride, const uint8_t *v, ptrdiff_t vStride), dst, dstStride, u, uStride, v, vStride)
 
 #endif  // OVT_X86
 #endif

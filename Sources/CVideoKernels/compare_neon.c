@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparison of blocks: SAD, SATD, SSD, variance. NEON.
 
+#include "larger.h"
 #include "stages.h"
 
 #if OVT_ARM64
 
 #include <arm_neon.h>
-
-enum { SRC = 16 };  // row stride of the macroblock cache
 
 // MARK: - Rows
 
@@ -19,23 +18,23 @@ OVT_INLINE uint8x8_t load4x2(const uint8_t *p, const uint8_t *q) {
 
 // MARK: - SAD
 
-OVT_INLINE uint16x8_t sadRows16(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride, int height) {
+OVT_INLINE uint16x8_t sadRows16(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride, int height) {
   uint16x8_t sum = vdupq_n_u16(0);
   for (int y = 0; y < height; y++)
-    sum = vpadalq_u8(sum, vabdq_u8(vld1q_u8(src + y * SRC), vld1q_u8(ref + y * stride)));
+    sum = vpadalq_u8(sum, vabdq_u8(vld1q_u8(src + y * srcStride), vld1q_u8(ref + y * stride)));
   return sum;
 }
 
-OVT_INLINE uint16x8_t sadRows8(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride, int height) {
+OVT_INLINE uint16x8_t sadRows8(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride, int height) {
   uint16x8_t sum = vdupq_n_u16(0);
-  for (int y = 0; y < height; y++) sum = vabal_u8(sum, vld1_u8(src + y * SRC), vld1_u8(ref + y * stride));
+  for (int y = 0; y < height; y++) sum = vabal_u8(sum, vld1_u8(src + y * srcStride), vld1_u8(ref + y * stride));
   return sum;
 }
 
-OVT_INLINE uint16x8_t sadRows4(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride, int height) {
+OVT_INLINE uint16x8_t sadRows4(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride, int height) {
   uint16x8_t sum = vdupq_n_u16(0);
-  for (int y = 0; y < height; y += 2, src += 2 * SRC, ref += 2 * stride)
-    sum = vabal_u8(sum, load4x2(src, src + SRC), load4x2(ref, ref + stride));
+  for (int y = 0; y < height; y += 2, src += 2 * srcStride, ref += 2 * stride)
+    sum = vabal_u8(sum, load4x2(src, src + srcStride), load4x2(ref, ref + stride));
   return sum;
 }
 
@@ -61,27 +60,27 @@ OVT_INLINE int16x8_t difference8(uint8x8_t src, uint8x8_t ref) {
   return vreinterpretq_s16_u16(vsubl_u8(src, ref));
 }
 
-OVT_INLINE uint16x8_t satdRows8(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride, int height) {
+OVT_INLINE uint16x8_t satdRows8(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride, int height) {
   uint16x8_t sum = vdupq_n_u16(0);
-  for (int y = 0; y < height; y += 4, src += 4 * SRC, ref += 4 * stride) {
+  for (int y = 0; y < height; y += 4, src += 4 * srcStride, ref += 4 * stride) {
     int16x8_t r[4];
-    for (int i = 0; i < 4; i++) r[i] = difference8(vld1_u8(src + i * SRC), vld1_u8(ref + i * stride));
+    for (int i = 0; i < 4; i++) r[i] = difference8(vld1_u8(src + i * srcStride), vld1_u8(ref + i * stride));
     sum = vaddq_u16(sum, satdRows(r[0], r[1], r[2], r[3]));
   }
   return sum;
 }
 
 // A lane of the sum is at most 4 * 2 * 4080 = 32640.
-OVT_INLINE uint16x8_t satdRows16(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride, int height) {
-  return vaddq_u16(satdRows8(src, ref, stride, height), satdRows8(src + 8, ref + 8, stride, height));
+OVT_INLINE uint16x8_t satdRows16(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride, int height) {
+  return vaddq_u16(satdRows8(src, srcStride, ref, stride, height), satdRows8(src + 8, srcStride, ref + 8, stride, height));
 }
 
 // Rows of a 4x4 block and of the one below it; where there is none, the source less itself.
-OVT_INLINE uint16x8_t satdRows4(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride, int height) {
+OVT_INLINE uint16x8_t satdRows4(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride, int height) {
   int16x8_t r[4];
   for (int i = 0; i < 4; i++) {
-    const uint8_t *s = src + i * SRC, *p = ref + i * stride;
-    r[i] = height == 8 ? difference8(load4x2(s, s + 4 * SRC), load4x2(p, p + 4 * stride))
+    const uint8_t *s = src + i * srcStride, *p = ref + i * stride;
+    r[i] = height == 8 ? difference8(load4x2(s, s + 4 * srcStride), load4x2(p, p + 4 * stride))
                        : difference8(load4x2(s, s), load4x2(p, s));
   }
   return satdRows(r[0], r[1], r[2], r[3]);
@@ -92,11 +91,11 @@ OVT_INLINE uint16x8_t satdPlane(uint8x8_t s0, uint8x8_t s1, uint8x8_t s2, uint8x
   return satdRows(difference8(s0, r0), difference8(s1, r1), difference8(s2, r2), difference8(s3, r3));
 }
 
-static int satdNV12(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
+static int satdNV12(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride) {
   uint16x8_t sum = vdupq_n_u16(0);
-  for (int y = 0; y < 8; y += 4, src += 4 * SRC, ref += 4 * stride) {
+  for (int y = 0; y < 8; y += 4, src += 4 * srcStride, ref += 4 * stride) {
     uint8x8x2_t s[4], r[4];
-    for (int i = 0; i < 4; i++) s[i] = vld2_u8(src + i * SRC), r[i] = vld2_u8(ref + i * stride);
+    for (int i = 0; i < 4; i++) s[i] = vld2_u8(src + i * srcStride), r[i] = vld2_u8(ref + i * stride);
     for (int c = 0; c < 2; c++)
       sum = vaddq_u16(sum, satdPlane(s[0].val[c], s[1].val[c], s[2].val[c], s[3].val[c], r[0].val[c], r[1].val[c],
                                      r[2].val[c], r[3].val[c]));
@@ -111,32 +110,32 @@ OVT_INLINE uint32x4_t addSquares(uint32x4_t sum, uint8x8_t a, uint8x8_t b) {
   return vpadalq_u16(sum, vmull_u8(d, d));
 }
 
-OVT_INLINE uint32x4_t ssdRows16(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride, int height) {
+OVT_INLINE uint32x4_t ssdRows16(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride, int height) {
   uint32x4_t sum = vdupq_n_u32(0);
   for (int y = 0; y < height; y++) {
-    const uint8x16_t s = vld1q_u8(src + y * SRC), r = vld1q_u8(ref + y * stride);
+    const uint8x16_t s = vld1q_u8(src + y * srcStride), r = vld1q_u8(ref + y * stride);
     sum = addSquares(addSquares(sum, vget_low_u8(s), vget_low_u8(r)), vget_high_u8(s), vget_high_u8(r));
   }
   return sum;
 }
 
-OVT_INLINE uint32x4_t ssdRows8(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride, int height) {
+OVT_INLINE uint32x4_t ssdRows8(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride, int height) {
   uint32x4_t sum = vdupq_n_u32(0);
-  for (int y = 0; y < height; y++) sum = addSquares(sum, vld1_u8(src + y * SRC), vld1_u8(ref + y * stride));
+  for (int y = 0; y < height; y++) sum = addSquares(sum, vld1_u8(src + y * srcStride), vld1_u8(ref + y * stride));
   return sum;
 }
 
-OVT_INLINE uint32x4_t ssdRows4(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride, int height) {
+OVT_INLINE uint32x4_t ssdRows4(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride, int height) {
   uint32x4_t sum = vdupq_n_u32(0);
-  for (int y = 0; y < height; y += 2, src += 2 * SRC, ref += 2 * stride)
-    sum = addSquares(sum, load4x2(src, src + SRC), load4x2(ref, ref + stride));
+  for (int y = 0; y < height; y += 2, src += 2 * srcStride, ref += 2 * stride)
+    sum = addSquares(sum, load4x2(src, src + srcStride), load4x2(ref, ref + stride));
   return sum;
 }
 
-static void ssdNV12(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride, int out[2]) {
+static void ssdNV12(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride, int out[2]) {
   uint32x4_t sum[2] = {vdupq_n_u32(0), vdupq_n_u32(0)};
   for (int y = 0; y < 8; y++) {
-    const uint8x8x2_t s = vld2_u8(src + y * SRC), r = vld2_u8(ref + y * stride);
+    const uint8x8x2_t s = vld2_u8(src + y * srcStride), r = vld2_u8(ref + y * stride);
     for (int c = 0; c < 2; c++) sum[c] = addSquares(sum[c], s.val[c], r.val[c]);
   }
   for (int c = 0; c < 2; c++) out[c] = (int)vaddvq_u32(sum[c]);
@@ -165,38 +164,38 @@ static uint64_t ssdRow(const uint8_t *a, const uint8_t *b, int n) {
 
 // MARK: - Quarter samples
 
-static int sadOfAverage(const uint8_t *src, const uint8_t *a, const uint8_t *b, ptrdiff_t stride) {
+static int sadOfAverage(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *a, const uint8_t *b, ptrdiff_t stride) {
   uint16x8_t sum = vdupq_n_u16(0);
   for (int y = 0; y < 16; y++, a += stride, b += stride)
-    sum = vpadalq_u8(sum, vabdq_u8(vld1q_u8(src + y * SRC), vrhaddq_u8(vld1q_u8(a), vld1q_u8(b))));
+    sum = vpadalq_u8(sum, vabdq_u8(vld1q_u8(src + y * srcStride), vrhaddq_u8(vld1q_u8(a), vld1q_u8(b))));
   return (int)vaddlvq_u16(sum);
 }
 
-static int satdOfAverage(const uint8_t *src, const uint8_t *a, const uint8_t *b, ptrdiff_t stride) {
-  uint8_t rows[16 * SRC];
+static int satdOfAverage(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *a, const uint8_t *b, ptrdiff_t stride) {
+  uint8_t rows[16 * 16];
   for (int y = 0; y < 16; y++, a += stride, b += stride)
-    vst1q_u8(rows + y * SRC, vrhaddq_u8(vld1q_u8(a), vld1q_u8(b)));
-  return (int)vaddlvq_u16(satdRows16(src, rows, SRC, 16));
+    vst1q_u8(rows + y * 16, vrhaddq_u8(vld1q_u8(a), vld1q_u8(b)));
+  return (int)vaddlvq_u16(satdRows16(src, srcStride, rows, 16, 16));
 }
 
 // MARK: - The table
 
 #define SHAPE(W, H)                                                                                      \
-  static int sad##W##x##H(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {                    \
-    return (int)vaddlvq_u16(sadRows##W(src, ref, stride, H));                                            \
+  static int sad##W##x##H(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride) {                    \
+    return (int)vaddlvq_u16(sadRows##W(src, srcStride, ref, stride, H));                                            \
   }                                                                                                      \
-  static void sadX4_##W##x##H(const uint8_t *src, const uint8_t *r0, const uint8_t *r1, const uint8_t *r2, \
+  static void sadX4_##W##x##H(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *r0, const uint8_t *r1, const uint8_t *r2, \
                               const uint8_t *r3, ptrdiff_t stride, int out[4]) {                         \
-    out[0] = (int)vaddlvq_u16(sadRows##W(src, r0, stride, H));                                           \
-    out[1] = (int)vaddlvq_u16(sadRows##W(src, r1, stride, H));                                           \
-    out[2] = (int)vaddlvq_u16(sadRows##W(src, r2, stride, H));                                           \
-    out[3] = (int)vaddlvq_u16(sadRows##W(src, r3, stride, H));                                           \
+    out[0] = (int)vaddlvq_u16(sadRows##W(src, srcStride, r0, stride, H));                                           \
+    out[1] = (int)vaddlvq_u16(sadRows##W(src, srcStride, r1, stride, H));                                           \
+    out[2] = (int)vaddlvq_u16(sadRows##W(src, srcStride, r2, stride, H));                                           \
+    out[3] = (int)vaddlvq_u16(sadRows##W(src, srcStride, r3, stride, H));                                           \
   }                                                                                                      \
-  static int satd##W##x##H(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {                   \
-    return (int)vaddlvq_u16(satdRows##W(src, ref, stride, H));                                           \
+  static int satd##W##x##H(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride) {                   \
+    return (int)vaddlvq_u16(satdRows##W(src, srcStride, ref, stride, H));                                           \
   }                                                                                                      \
-  static int ssd##W##x##H(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {                    \
-    return (int)vaddvq_u32(ssdRows##W(src, ref, stride, H));                                             \
+  static int ssd##W##x##H(const uint8_t *src, ptrdiff_t srcStride, const uint8_t *ref, ptrdiff_t stride) {                    \
+    return (int)vaddvq_u32(ssdRows##W(src, srcStride, ref, stride, H));                                             \
   }
 SHAPE(16, 16)
 SHAPE(16, 8)
@@ -206,13 +205,16 @@ SHAPE(8, 4)
 SHAPE(4, 8)
 SHAPE(4, 4)
 
+LARGER_SHAPES(LARGER_SAD, , )
+LARGER_SHAPES(LARGER_SUMS, , )
+
 #define FILL(W, H)                        \
   k->sad[OVT_##W##x##H] = sad##W##x##H;   \
   k->satd[OVT_##W##x##H] = satd##W##x##H; \
   k->ssd[OVT_##W##x##H] = ssd##W##x##H;   \
   k->sadX4[OVT_##W##x##H] = sadX4_##W##x##H;
 
-void ovt_compare_neon(OVTKernels *k) {
+void ovt_compare_neon(OVTVideoKernels *k) {
   FILL(16, 16)
   FILL(16, 8)
   FILL(8, 16)
@@ -220,6 +222,12 @@ void ovt_compare_neon(OVTKernels *k) {
   FILL(8, 4)
   FILL(4, 8)
   FILL(4, 4)
+  FILL(32, 32)
+  FILL(32, 16)
+  FILL(16, 32)
+  FILL(64, 32)
+  FILL(32, 64)
+  FILL(64, 64)
   k->sadOfAverage = sadOfAverage;
   k->satdOfAverage = satdOfAverage;
   k->ssdNV12 = ssdNV12;

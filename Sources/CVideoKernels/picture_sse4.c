@@ -15,7 +15,7 @@ SSE4 static void deinterleaveRowSse4(uint8_t *u, uint8_t *v, const uint8_t *src,
 
 SHARED_KERNELS(SSE4, Sse4)
 
-void ovt_picture_sse4(OVTKernels *k) {
+void ovt_picture_sse4(OVTVideoKernels *k) {
   k->interleave8x8Planes = interleave8x8PlanesSse4;
   k->deinterleaveRow = deinterleaveRowSse4;
 }

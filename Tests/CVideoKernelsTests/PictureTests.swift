@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
+import CVideoKernels
+import KernelTestSupport
 import Testing
 
 @Suite struct PictureTests {
@@ -76,10 +77,12 @@ import Testing
     for stride in [8, 9, 24, 100] {
       let u = Memory<UInt8>(7 * stride + 8, .random, &random)
       let v = Memory<UInt8>(7 * (stride + 3) + 8, .random, &random)
-      let block = Memory<UInt8>(128)
-      k.interleave8x8Planes(block.base, u.base, stride, v.base, stride + 3)
-      let model = (0..<128).map { i in
-        i & 1 == 0 ? u[(i >> 4) * stride + (i & 15) / 2] : v[(i >> 4) * (stride + 3) + (i & 15) / 2]
+      let rows = random.int(16...40)
+      let block = Memory<UInt8>(7 * rows + 16)
+      k.interleave8x8Planes(block.base, rows, u.base, stride, v.base, stride + 3)
+      let model = (0..<block.count).map { i in
+        let (x, y) = (i % rows, i / rows)
+        return x >= 16 ? 0 : x & 1 == 0 ? u[y * stride + x / 2] : v[y * (stride + 3) + x / 2]
       }
       #expect(block.values == model)
     }
