@@ -35,13 +35,14 @@ var targets: [Target] = [
   .target(name: "VideoBitstream"),
   .testTarget(name: "VideoBitstreamTests", dependencies: ["VideoBitstream"]),
   .target(name: "VideoEncoding", dependencies: ["CVideoKernels", "VideoBitstream"]),
+  .testTarget(
+    name: "VideoEncodingTests", dependencies: ["VideoEncoding", "CVideoKernels", "KernelTestSupport"]),
   .target(
     name: "H264Encoder", dependencies: ["CH264Kernels", "CVideoKernels", "VideoBitstream", "VideoEncoding"]),
   // Samples, paths and models for the tests of kernels.
   .target(
     name: "KernelTestSupport", dependencies: ["CVideoKernels"], path: "Tests/KernelTestSupport"),
   .testTarget(name: "CH264KernelsTests", dependencies: ["CH264Kernels", "KernelTestSupport"]),
-  .testTarget(name: "VideoEncodingTests", dependencies: ["VideoEncoding", "CVideoKernels"]),
   .systemLibrary(
     name: "CFFmpeg", path: "Sources/System/CFFmpeg", pkgConfig: "libavformat",
     providers: [

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
+import VideoEncoding
 
 // Macroblocks of B slices (7.3.5).
 extension CABACWriter {

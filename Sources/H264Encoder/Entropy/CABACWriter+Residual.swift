@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
+import VideoEncoding
 
 // residual() and residual_block_cabac() (7.3.5.3).
 extension CABACWriter {

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
+import CVideoKernels
 
-/// The arithmetic encoder of CABAC (9.3.4).
+/// The arithmetic encoder of CABAC (H.264, 9.3.4). H.265 has the same one: its decoder (9.3.4.3) is
+/// that of H.264. What the context variables stand for and how they begin is the codec's. Clauses
+/// below are those of H.264.
+///
+/// Its functions are inlined into the module of a codec, since a bin takes few instructions.
 ///
 /// `low` holds the ten bits of codILow, and above them bits that are not yet written. Bits are
 /// written 32 at a time; a carry out of `low` is added to the bytes that were written before. Hot
 /// functions copy the engine to a local variable and back, so that its fields stay in registers.
-struct CABACEngine {
+package struct CABACEngine: BitwiseCopyable {
   /// codILow, with the bits that are not yet written above its ten bits.
-  private(set) var low: UInt64 = 0
+  @usableFromInline var low: UInt64 = 0
   /// codIRange
-  private var range: UInt32 = 510
+  @usableFromInline var range: UInt32 = 510
   /// The number of bits in `low` above the lowest ten; -1 at the start, since the first bit, which
   /// is always 0, is not written.
-  private var queued = -1
-  /// The address of the next byte to be written.
-  private(set) var next: UnsafeMutablePointer<UInt8>
+  @usableFromInline var queued = -1
+  /// The address of the next byte to be written. `restart(at:)` sets it.
+  @usableFromInline package var next: UnsafeMutablePointer<UInt8>
   /// The last address at which four bytes may be written.
-  private let last: UnsafeMutablePointer<UInt8>
+  @usableFromInline let last: UnsafeMutablePointer<UInt8>
   /// For each ctxIdx, pStateIdx << 1 | valMPS.
-  let contexts: UnsafeMutablePointer<UInt8>
+  @usableFromInline package let contexts: UnsafeMutablePointer<UInt8>
 
   /// Begins at a byte position with codILow 0 and codIRange 510 (9.3.4.1).
   ///
@@ -27,7 +31,7 @@ struct CABACEngine {
   ///   - contexts: the context variables, which are not changed.
   ///   - next: the address of the first byte.
   ///   - end: the end of the memory.
-  init(
+  @inlinable package init(
     contexts: UnsafeMutablePointer<UInt8>, at next: UnsafeMutablePointer<UInt8>,
     end: UnsafeMutablePointer<UInt8>
   ) {
@@ -38,12 +42,12 @@ struct CABACEngine {
   }
 
   /// Whether the memory was too small. What did not fit was not written.
-  @inline(__always) var overflowed: Bool { next > last }
+  @inlinable @inline(__always) package var overflowed: Bool { next > last }
 
   /// The number of bits since an address, as if the engine were flushed here without the stop bit.
   ///
   /// - Parameter start: the address.
-  @inline(__always) func bitCount(since start: UnsafeMutablePointer<UInt8>) -> Int {
+  @inlinable @inline(__always) package func bitCount(since start: UnsafeMutablePointer<UInt8>) -> Int {
     (next - start) &* 8 &+ queued &+ 2
   }
 
@@ -52,7 +56,7 @@ struct CABACEngine {
   /// - Parameters:
   ///   - bin: 0 or 1.
   ///   - context: ctxIdx.
-  @inline(__always) mutating func encode(_ bin: UInt32, _ context: Int) {
+  @inlinable @inline(__always) package mutating func encode(_ bin: UInt32, _ context: Int) {
     let state = Int(contexts[context])
     let entry = UInt32(ovt_cabac_ranges()![(state >> 1) &* 4 &+ Int(truncatingIfNeeded: range &>> 6 & 3)])
     let isLPS = UInt32(truncatingIfNeeded: state & 1) ^ bin
@@ -75,7 +79,7 @@ struct CABACEngine {
   /// - Parameters:
   ///   - bins: the bins, the first one in the highest of the `count` bits.
   ///   - count: the number of bins, 0 to 16.
-  @inline(__always) mutating func bypass(_ bins: UInt32, _ count: Int) {
+  @inlinable @inline(__always) package mutating func bypass(_ bins: UInt32, _ count: Int) {
     low = low &<< UInt64(truncatingIfNeeded: count) &+ UInt64(bins) &* UInt64(range)
     queued &+= count
     if queued >= 32 { drain() }
@@ -83,7 +87,7 @@ struct CABACEngine {
 
   /// Encodes bin 0 by EncodeTerminate (9.3.4.5): end_of_slice_flag 0, or a macroblock type that is
   /// not I_PCM.
-  @inline(__always) mutating func continueSlice() {
+  @inlinable @inline(__always) package mutating func continueSlice() {
     range &-= 2
     let shift = (range &>> 8) ^ 1
     range = range &<< shift
@@ -93,7 +97,7 @@ struct CABACEngine {
   }
 
   /// Writes 32 bits, if there is room.
-  @inline(__always) private mutating func drain() {
+  @inlinable @inline(__always) mutating func drain() {
     let chunk = low &>> UInt64(truncatingIfNeeded: queued &- 22)
     low &= (1 &<< UInt64(truncatingIfNeeded: queued &- 22)) &- 1
     queued &-= 32
@@ -110,7 +114,7 @@ struct CABACEngine {
   /// codeword is a fraction below one.
   ///
   /// - Parameter position: the address after the number's last byte.
-  @inline(never) private static func carry(before position: UnsafeMutablePointer<UInt8>) {
+  @usableFromInline @inline(never) static func carry(before position: UnsafeMutablePointer<UInt8>) {
     var byte = position - 1
     while byte.pointee == 0xFF {
       byte.pointee = 0
@@ -122,7 +126,7 @@ struct CABACEngine {
   /// Encodes bin 1 by EncodeTerminate (9.3.4.5), and flushes the engine. The last bit is 1, which
   /// is rbsp_stop_one_bit at the end of a slice; the rest of the last byte is zero. `next` is the
   /// end of the data then.
-  mutating func terminate() {
+  package mutating func terminate() {
     range &-= 2
     low = (low &+ UInt64(range)) &<< 7
     queued &+= 7
@@ -145,30 +149,10 @@ struct CABACEngine {
   /// Begins again after the samples of I_PCM (9.3.1.2). Context variables are kept.
   ///
   /// - Parameter position: the address of the first byte.
-  mutating func restart(at position: UnsafeMutablePointer<UInt8>) {
+  package mutating func restart(at position: UnsafeMutablePointer<UInt8>) {
     low = 0
     range = 510
     queued = -1
     next = position
   }
-
-  /// Initialises the context variables for a slice (9.3.1.1).
-  ///
-  /// - Parameters:
-  ///   - column: the column of the tables of m and n: 0 for I slices, cabac_init_idc + 1 for P and
-  ///     B slices.
-  ///   - qp: SliceQP_Y.
-  func initialiseContexts(column: Int, qp: Int) {
-    let table = ovt_cabac_init(Int32(truncatingIfNeeded: column))!
-    let qp = Int32(truncatingIfNeeded: max(0, min(qp, 51)))
-    for i in 0..<Self.contextCount {
-      let m = Int32(table[i &* 2])
-      let n = Int32(table[i &* 2 &+ 1])
-      let state = max(1, min(126, (m &* qp) &>> 4 &+ n))
-      contexts[i] = UInt8(truncatingIfNeeded: state <= 63 ? (63 &- state) &<< 1 : (state &- 64) &<< 1 | 1)
-    }
-  }
-
-  /// The number of context variables in use, for frame macroblocks at 4:2:0.
-  static let contextCount = 460
 }
