@@ -87,7 +87,8 @@ struct ComplexityPass: Sendable {
 
   /// Creates a session with the plan's own settings.
   /// - Returns: the identifier of its encoder, and whether it encodes in several passes.
-  /// - Throws: a `Failure` if no encoder takes the settings.
+  /// - Throws: a `Failure` if no encoder takes the settings, or if segments share a
+  ///   decoder's buffer and the encoder cannot join them (`EncoderFeature.joinedBuffers`).
   private func trial() throws -> (encoderID: String, learns: Bool) {
     var segment = plan
     segment.hasFramesBefore = true

@@ -126,10 +126,6 @@ struct Planner: Sendable {
     if plan.threads == nil { plan.threads = 1 }
     for notice in plan.notices where options.telling.progress == .auto { Console.note("vtencode: \(notice)") }
     let ready = plan
-    if ready.keepsToBuffer, ready.codec != .avc1 {
-      throw Failure(
-        Compressor.sharesNoBuffer(ready.encoderID ?? "the \(ready.codec.name) encoder"), status: 64)
-    }
     let (complexity, encoderID) = try await onThread("analysis") {
       try ComplexityPass(source: source, plan: ready, advice: advice, parent: parent).run()
     }

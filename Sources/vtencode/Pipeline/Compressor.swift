@@ -212,7 +212,7 @@ final class Compressor: @unchecked Sendable {
   }
 
   /// The error text for an encoder that cannot share a decoder's buffer between segments.
-  static func sharesNoBuffer(_ encoder: String) -> String {
+  private static func sharesNoBuffer(_ encoder: String) -> String {
     "\(encoder) cannot keep to one decoder's buffer over several segments, as --cbr and --max-rate require; "
       + "take the package's own H.264 encoder (no --encoder, --codec avc1), or encode the movie whole (no "
       + "split, no --jobs), or leave that option out"

@@ -15,9 +15,9 @@ import VideoToolbox
     var configurations: [VideoEncoderConfiguration] { list.withLock { $0 } }
 
     /// - Parameter side: width and height of the only pictures that it takes, so that no other test meets it.
-    func register(_ id: String, side: Int, _ features: Set<EncoderFeature>) {
+    func register(_ id: String, side: Int, codec: CodecType = .h264, _ features: Set<EncoderFeature>) {
       var description = EncoderDescription(
-        id: id, codec: .h264, codecName: "H.264", encoderName: "Test", displayName: "Test",
+        id: id, codec: codec, codecName: "Test", encoderName: "Test", displayName: "Test",
         inputFormats: [.i420VideoRange],
         makeEncoder: { [self] (configuration) throws(CodecError) in
           list.withLock { $0.append(configuration) }
@@ -57,7 +57,7 @@ import VideoToolbox
   }
 
   @Test("A stream asks an encoder for a look-ahead that looks ahead by default, and no other")
-  func lookAheadByDefault() async throws {
+  func aStreamAsksForALookAheadWhereTheEncoderHasItByDefault() async throws {
     let named = ["--look-ahead-frames", "3"]
     #expect(try await lookAhead([.lookAheadByDefault], side: 34, .streaming) == 20)
     #expect(try await lookAhead([], side: 38, .streaming) == nil)
@@ -67,8 +67,32 @@ import VideoToolbox
     #expect(try await lookAhead([.lookAheadByDefault], side: 50, .transcoding) == nil)
   }
 
+  @Test(
+    "Segments share a decoder's buffer with an encoder of any codec that joins buffers, and with no other",
+    arguments: [(62, .h264, true), (66, .h264, false), (70, .hevc, true), (74, .hevc, false)]
+      as [(Int, CodecType, Bool)])
+  func segmentsShareABufferWhereTheEncoderJoinsBuffers(side: Int, codec: CodecType, joins: Bool) async throws
+  {
+    let id = "org.example.features.\(side)"
+    let asked = Asked()
+    asked.register(id, side: side, codec: codec, joins ? [.constantRate, .joinedBuffers] : [.constantRate])
+    defer { CodecRegistry.shared.unregisterEncoder(id: id) }
+    let options = try EncodingOptions.parse([
+      CommandLine.sample, "--dimensions", "\(side)x\(side)", "--scaling", "stretch", "--encoder", id,
+      "--codec", codec == .hevc ? "hevc" : "h264", "--bitrate", "100k", "--cbr", "--frames", "5",
+    ])
+    let folder = try Folder()
+    let planner = Planner(options: options, passes: nil, size: .count(2), parent: folder.url.path)
+    let opened = try await planner.open()
+    // The encoder of this test gives no frames, so that the analysis cannot succeed with it.
+    let error = try #require(
+      await #expect(throws: (any Error).self) { try await planner.plan(opened) })
+    #expect(Failure.describe(error).contains("keeps no decoder's buffer over segments") == !joins)
+    #expect(asked.configurations.contains { $0.rate.hasFramesBefore && $0.rate.hasFramesAfter } == joins)
+  }
+
   @Test("Segments may be encoded with other numbers of threads where the encoder says so, and nowhere else")
-  func threads() async throws {
+  func segmentsHaveOtherThreadsWhereTheEncoderSaysSo() async throws {
     let source = try await MovieSource.open(CommandLine.sample, streamFrameRate: nil)
     let options = try EncodingOptions.parse([CommandLine.sample])
     let plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
