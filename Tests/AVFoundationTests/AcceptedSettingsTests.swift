@@ -50,7 +50,7 @@ import TestSupport
     }
   }
 
-  @Test func qualityOfTheConversionOfSound() throws {
+  @Test func qualityOfTheConversionOfSoundHasItsEffect() throws {
     let path = try Fixture.make(
       "accepted-noise.wav", ["-f", "lavfi", "-i", "anoisesrc=r=48000:d=0.5:seed=7", "-c:a", "pcm_s16le"])
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))

@@ -12,7 +12,7 @@ import TestSupport
   // MARK: - Compositions
 
   /// Cancelled at any moment, while the cursors move on.
-  @Test func cancellingComposedVideo() async throws {
+  @Test func composedVideoCanBeCancelledAtAnyMoment() async throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let source = try #require(asset.tracks(withMediaType: .video).first)
     let movie = AVMutableComposition()
@@ -39,7 +39,7 @@ import TestSupport
     }
   }
 
-  @Test func segmentsOfNothing() throws {
+  @Test func segmentsOfNothingAreEmpty() throws {
     let path = try Fixture.movie()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let (video, audio) = (
@@ -96,7 +96,7 @@ import TestSupport
 
   // MARK: - Time
 
-  @Test(arguments: [1, 10, 1000, 90_000, 1_000_000] as [Int32]) func multiplesFarAway(scale: Int32) {
+  @Test(arguments: [1, 10, 1000, 90_000, 1_000_000] as [Int32]) func multiplesFarAwayAreFound(scale: Int32) {
     let step = CMTime(value: 1, timescale: scale)
     for seconds in [0, 0.25, 5.5, -3.7, 1e5, 1.75e9, 1e12] {
       let time = CMTime(seconds: seconds, preferredTimescale: 1000)
@@ -111,7 +111,7 @@ import TestSupport
   }
 
   /// A time line that counts from 1970, ten times a second: not more often.
-  @Test(arguments: [1.0, -1.0]) func observersOnALiveTimeLine(rate: Double) async throws {
+  @Test(arguments: [1.0, -1.0]) func observersOnALiveTimeLineAreCalledNoMoreOften(rate: Double) async throws {
     let timebase = try CMTimebase(sourceClock: .hostTimeClock)
     try timebase.setTime(CMTime(value: 1_790_000_000_000, timescale: 1000))
     let calls = Mutex<[CMTime]>([])
@@ -150,7 +150,7 @@ import TestSupport
   }
 
   /// Sound that jumps is where its time says, with silence before it, of a minute at most.
-  @Test(arguments: [50, 70]) func gapsInAMix(seconds: Int64) throws {
+  @Test(arguments: [50, 70]) func gapsInAMixAreSilence(seconds: Int64) throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .audio).first)
     let wanted = try SoundRequirements(
@@ -192,7 +192,7 @@ import TestSupport
   }
 
   /// Sound at the end of what a number counts: the mix neither overflows nor waits for what comes behind it.
-  @Test func aMixAtTheEndOfTime() throws {
+  @Test func aMixAtTheEndOfTimeDoesNotTrap() throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .audio).first)
     let wanted = try SoundRequirements(
@@ -231,7 +231,7 @@ import TestSupport
     return try #require(made)
   }
 
-  @Test(arguments: [2, 100_000_000, Int.max]) func samplesWithoutBytes(count: Int) throws {
+  @Test(arguments: [2, 100_000_000, Int.max]) func samplesWithoutBytesAreRefused(count: Int) throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .video).first)
     let format = try #require(track.facts.format)
@@ -272,7 +272,7 @@ import TestSupport
     }
   }
 
-  @Test(arguments: [true, false]) func contentWithoutEnd(saysLength: Bool) throws {
+  @Test(arguments: [true, false]) func contentWithoutEndIsReadUpToALimit(saysLength: Bool) throws {
     let content = Data((0..<1000).map { UInt8(truncatingIfNeeded: $0) })
     let delegate = Endless(content)
     let loader = AVAssetResourceLoader()
@@ -301,7 +301,7 @@ import TestSupport
   }
 
   /// A block that claims to be long before it has memory.
-  @Test func blocksWithoutMemory() throws {
+  @Test func blocksWithoutMemoryAreRefused() throws {
     let length = 1 << 60
     var block: CMBlockBuffer?
     CMBlockBufferCreateWithMemoryBlock(

@@ -115,7 +115,7 @@ import TestSupport
     #expect(missing.statusOfValue(forKey: "tracks", error: &error) == .failed && error != nil)
   }
 
-  @Test func characteristicsOfAnOrdinaryTrack() throws {
+  @Test func anOrdinaryTrackHasItsCharacteristics() throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .video).first)
     for characteristic in [

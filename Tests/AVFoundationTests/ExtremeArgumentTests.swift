@@ -34,7 +34,7 @@ import TestSupport
     sound = try #require(asset.tracks(withMediaType: .audio).first)
   }
 
-  @Test func assetsAndImages() async throws {
+  @Test func assetsAndImagesTakeExtremes() async throws {
     let generator = AVAssetImageGenerator(asset: asset)
     for time in Self.times {
       _ = (video.segment(forTrackTime: time), video.samplePresentationTime(forTrackTime: time))
@@ -58,7 +58,7 @@ import TestSupport
     #expect(try generator.copyCGImage(at: .zero, actualTime: nil).width == 320)
   }
 
-  @Test func readers() throws {
+  @Test func readersTakeExtremes() throws {
     // Some with each start and each duration.
     for range in Self.ranges.indices.filter({ $0 % 5 == 0 }).map({ Self.ranges[$0] }) {
       let reader = try AVAssetReader(asset: asset)
@@ -99,7 +99,7 @@ import TestSupport
     #expect(reader.startReading() && output.copyNextSampleBuffer() != nil)
   }
 
-  @Test func compositions() throws {
+  @Test func compositionsTakeExtremes() throws {
     for (index, range) in Self.ranges.enumerated() {
       let composition = AVMutableComposition()
       let track = try #require(
@@ -131,7 +131,7 @@ import TestSupport
     }
   }
 
-  @Test func mixesAndVideoCompositions() throws {
+  @Test func mixesAndVideoCompositionsTakeExtremes() throws {
     let parameters = AVMutableAudioMixInputParameters(track: sound)
     let layer = AVMutableVideoCompositionLayerInstruction(assetTrack: video)
     for number in Self.doubles {
@@ -185,7 +185,7 @@ import TestSupport
     }
   }
 
-  @Test func writers() async throws {
+  @Test func writersTakeExtremes() async throws {
     let scratch = Scratch()
     for (index, time) in Self.times.enumerated() {
       let number = Self.doubles[index % Self.doubles.count]
@@ -255,7 +255,7 @@ import TestSupport
     }
   }
 
-  @Test func exports() async throws {
+  @Test func exportsTakeExtremes() async throws {
     let scratch = Scratch()
     for (index, range) in Self.ranges.indices.filter({ $0 % 17 == 0 }).map({ Self.ranges[$0] }).enumerated() {
       let session = try #require(
@@ -276,7 +276,7 @@ import TestSupport
     }
   }
 
-  @Test func playersAndSynchronizers() async throws {
+  @Test func playersAndSynchronizersTakeExtremes() async throws {
     let player = AVPlayer(playerItem: AVPlayerItem(asset: asset))
     let item = try #require(player.currentItem)
     let output = AVPlayerItemVideoOutput(pixelBufferAttributes: nil)
@@ -327,7 +327,7 @@ import TestSupport
   }
 
   /// Cropping to what is no rectangle, or to all.
-  @Test func cropRectangles() throws {
+  @Test func cropRectanglesTakeExtremes() throws {
     let rects =
       Self.doubles.flatMap { number in
         [

@@ -10,7 +10,7 @@ import Testing
     .nan, .infinity, -.infinity, 0, -1, 0.5, 1e-30, 2.5, 3, 1e9, 1e19, 1e30, -1e30, .greatestFiniteMagnitude,
   ]
 
-  @Test func soundSettings() throws {
+  @Test func soundSettingsTakeAnyNumber() throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .audio).first)
     let keys = [
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func videoSettings() {
+  @Test func videoSettingsTakeAnyNumber() {
     for number in Self.numbers {
       for key in [AVVideoWidthKey, AVVideoHeightKey] {
         var settings: [String: Any] = [
@@ -94,7 +94,7 @@ import Testing
   }
 
   /// A sound that says impossible things of itself.
-  @Test func soundFormats() async throws {
+  @Test func impossibleSoundFormatsDoNotTrap() async throws {
     for change in [
       { $0.mSampleRate = .nan }, { $0.mSampleRate = 1e30 }, { $0.mSampleRate = -1 }, { $0.mSampleRate = 0 },
       { $0.mChannelsPerFrame = 0 }, { $0.mChannelsPerFrame = .max }, { $0.mBitsPerChannel = 0 },
@@ -109,7 +109,7 @@ import Testing
   }
 
   /// A gap of half a minute is filled; one of hours is time that passes, and costs neither memory nor samples.
-  @Test(arguments: [30, 36_000]) func gapsInSound(seconds: Int64) async throws {
+  @Test(arguments: [30, 36_000]) func gapsInSoundAreFilledWithinReason(seconds: Int64) async throws {
     let first = try silence(4800, pcm(), at: .zero)
     let second = try silence(48000, pcm(), at: CMTime(value: seconds, timescale: 1))
     let (writer, path, scratch) = try await write([first, second])
@@ -128,7 +128,7 @@ import Testing
   }
 
   /// A hint at sound that says impossible things: nobody knows what a silent track will sound like.
-  @Test func hintsAtSound() throws {
+  @Test func impossibleHintsAtSoundGiveNoFormat() throws {
     let settings = try SoundEncodingSettings([AVFormatIDKey: NSNumber(value: kAudioFormatMPEG4AAC)])
     for rate in [Double.nan, .infinity, 1e30, -1] {
       var basic = pcm()
@@ -141,7 +141,7 @@ import Testing
   }
 
   /// Samples come out as they went in, and are let go.
-  @Test func queuesOfSamples() throws {
+  @Test func queuesOfSamplesKeepTheirOrder() throws {
     var queue = SampleQueue<PendingSample>()
     let nothing = queue.popFirst()
     #expect(nothing == nil && queue.isEmpty && queue.first == nil && queue.last == nil)
@@ -173,7 +173,7 @@ import Testing
   }
 
   /// Times that nothing can be reckoned from.
-  @Test func soundBeyondReach() async throws {
+  @Test func soundBeyondReachDoesNotTrap() async throws {
     let first = try silence(4800, pcm(), at: .zero)
     for value in [Int64.max, .max / 2, .min, 1 << 60] {
       let second = try silence(4800, pcm(), at: CMTime(value: value, timescale: 1))
@@ -183,7 +183,7 @@ import Testing
   }
 
   /// A million segments may pass between two samples.
-  @Test func timeGrids() {
+  @Test func timeGridsFindTheNextMultiple() {
     func at(_ value: Int64, _ scale: Int32 = 1) -> CMTime { CMTime(value: value, timescale: scale) }
     #expect(TimeGrid.first(after: at(10), from: at(1), every: at(3)) == at(13))
     #expect(TimeGrid.first(after: at(0), from: at(1), every: at(3)) == at(1))
@@ -194,7 +194,7 @@ import Testing
   }
 
   /// Lengths in an elementary stream descriptor that claim more than there is, without end, or inside each other.
-  @Test func elementaryStreamDescriptors() {
+  @Test func damagedElementaryStreamDescriptorsDoNotTrap() {
     for bytes: [UInt8] in [
       [0, 0, 0, 0, 3] + Array(repeating: 0xFF, count: 40),
       [0, 0, 0, 0, 3, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F],

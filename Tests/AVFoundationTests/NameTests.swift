@@ -6,7 +6,7 @@ import TestSupport
 
 /// Names that typical programs use beside the larger interfaces, each by what it does.
 @Suite struct NameTests {
-  @Test func unitsOfTime() {
+  @Test func unitsOfTimeHaveApplesValues() {
     #expect(NSEC_PER_SEC == 1_000_000_000 && NSEC_PER_MSEC == 1_000_000 && NSEC_PER_USEC == 1000)
     #expect(USEC_PER_SEC == 1_000_000)
     let half: UInt64 = NSEC_PER_SEC / 2
@@ -49,7 +49,7 @@ import TestSupport
   }
 
   @Test(.enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264)))
-  func apertureAndPixelsAmongCompressionProperties() async throws {
+  func apertureAndAspectAreTakenAmongCompressionProperties() async throws {
     let aspect: [String: Any] = [
       AVVideoPixelAspectRatioHorizontalSpacingKey: 4, AVVideoPixelAspectRatioVerticalSpacingKey: 3,
     ]
@@ -114,7 +114,7 @@ import TestSupport
 
   // MARK: - Assets, players, exports
 
-  @Test func groupsAndFreeNumbers() async throws {
+  @Test func groupsAndFreeTrackNumbersAreFound() async throws {
     let path = try Fixture.make(
       "groups.mov",
       Fixture.picture + Fixture.sound + [

@@ -24,7 +24,9 @@ import TestSupport
     return try #require(made)
   }
 
-  @Test(arguments: [UInt32.max, 1 << 31, 65536]) func channelsAndBytesThatNothingStandsFor(number: UInt32)
+  @Test(arguments: [UInt32.max, 1 << 31, 65536]) func channelsAndBytesThatNothingStandsForAreNotRead(
+    number: UInt32
+  )
     throws
   {
     let basic = AudioStreamBasicDescription(
@@ -46,7 +48,8 @@ import TestSupport
     }
   }
 
-  @Test(arguments: [Int.max, 1 << 60, 1 << 33]) func samplesThatNothingStandsFor(count: Int) throws {
+  @Test(arguments: [Int.max, 1 << 60, 1 << 33]) func samplesThatNothingStandsForAreBounded(count: Int) throws
+  {
     var basic = AudioStreamBasicDescription()
     (basic.mSampleRate, basic.mFormatID, basic.mChannelsPerFrame) = (48000, kAudioFormatMPEG4AAC, 2)
     basic.mFramesPerPacket = 1024
@@ -89,7 +92,7 @@ import TestSupport
   }
 
   /// A length is no bytes: their memory may never come, or be the same again and again.
-  @Test func samplesOfBytesThatAreClaimedOnly() throws {
+  @Test func samplesOfClaimedBytesAreNotVisited() throws {
     let huge = try sample(count: 1 << 33, data: try CMBlockBuffer(length: 1 << 45))
     try #require(calls(huge) == 0)
     #expect(CMSampleBufferGetSampleAttachmentsArray(huge, createIfNecessary: true) == nil)
@@ -109,14 +112,16 @@ import TestSupport
     #expect(calls(try sample(count: 3 << 20, data: repeated)) == 100)
   }
 
-  @Test(arguments: [Int.max, 1 << 33]) func samplesThatAreNotSplit(count: Int) throws {
+  @Test(arguments: [Int.max, 1 << 33]) func samplesThatNothingStandsForAreNotSplit(count: Int) throws {
     let buffer = try sample(count: count, bytes: 1, sizes: [0])
     _ = try #require(throws: CMSampleBuffer.Error.invalidEntryCount) { try buffer.singleSampleBuffers() }
     let ready = CMReadySampleBuffer<CMSampleBuffer.DynamicContent>(unsafeBuffer: buffer)
     #expect(ready.splitSamples().count == 1)
   }
 
-  @Test(.timeLimit(.minutes(HangLimit.minutes))) func attachmentsOfSamplesThatNothingStandsFor() throws {
+  @Test(.timeLimit(.minutes(HangLimit.minutes))) func attachmentsOfSamplesThatNothingStandsForAreBounded()
+    throws
+  {
     let buffer = try sample(count: .max, bytes: 1, sizes: [0])
     buffer.sampleAttachments = try sample(count: .max, bytes: 1, sizes: [0]).sampleAttachments
     #expect(buffer.sampleAttachments[5][.notSync] == nil)
@@ -126,7 +131,7 @@ import TestSupport
     #expect(few.sampleAttachments[0][.notSync] == nil)
   }
 
-  @Test func rangesOfFramesThatCannotBe() throws {
+  @Test func rangesOfFramesThatCannotBeAreRefused() throws {
     var basic = AudioStreamBasicDescription()
     (basic.mSampleRate, basic.mFormatID, basic.mChannelsPerFrame) = (48000, kAudioFormatLinearPCM, 1)
     (basic.mBytesPerFrame, basic.mBytesPerPacket, basic.mFramesPerPacket) = (1, 1, 1)
@@ -155,7 +160,7 @@ import TestSupport
   }
 
   /// Many samples, a size for each: once round, not once round for each of them.
-  @Test func manySizes() throws {
+  @Test func manySizesAreGoneThroughOnce() throws {
     let count = 300_000
     let buffer = try sample(count: count, bytes: count, sizes: Array(repeating: 1, count: count))
     let began = processorSeconds()
@@ -172,7 +177,7 @@ import TestSupport
   }
 
   /// What is appended is added, not copied with all that was there.
-  @Test func manyReferencesOneAfterTheOther() throws {
+  @Test func referencesAreAppendedWithoutCopies() throws {
     let piece = CMReadOnlyDataBlockBuffer(Data([1, 2]))
     var all = CMReadOnlyDataBlockBuffer()
     let began = processorSeconds()
@@ -192,7 +197,7 @@ import TestSupport
   }
 
   /// Each key is looked up, not compared with all others.
-  @Test func manyKeysOfMetadata() throws {
+  @Test func keysOfMetadataAreLookedUpQuickly() throws {
     func entries(_ range: Range<UInt32>) -> [MetadataKeyTable.Entry] {
       range.map { number in
         var key = Data(repeating: 7, count: 100)
@@ -226,7 +231,7 @@ import TestSupport
     #expect(found == [[0, 1, 2], [], [3, 4, 5, 6, 7], [8], Array(9..<16)])
   }
 
-  @Test func sizesThatAddUpBeyondInt() throws {
+  @Test func sizesThatAddUpBeyondIntAreClamped() throws {
     var queue: CMBufferQueue?
     CMBufferQueueCreate(
       allocator: nil, capacity: 0, callbacks: CMBufferQueueGetCallbacksForUnsortedSampleBuffers(),
@@ -249,7 +254,7 @@ import TestSupport
     return (Int(fields[1]) ?? 0) * 4096
   }
 
-  @Test func aQueueForBillions() throws {
+  @Test func aQueueForBillionsTakesNoMemoryInAdvance() throws {
     let before = try residentBytes()
     var out: CMSimpleQueue?
     #expect(CMSimpleQueueCreate(allocator: nil, capacity: .max, queueOut: &out) == noErr)
@@ -322,7 +327,7 @@ import TestSupport
     #expect(wrong.isEmpty)
   }
 
-  @Test func timebasesThatFollowEachOther() throws {
+  @Test func timebasesThatFollowEachOtherAreRefused() throws {
     let pairs = try (0..<3000).map { _ in
       try (0..<2).map { _ in try CMTimebase(sourceClock: .hostTimeClock) }
     }
@@ -330,7 +335,7 @@ import TestSupport
     #expect(pairs.joined().allSatisfy { $0.effectiveRate == 0 })
   }
 
-  @Test func sampleBuffersThatTrackEachOther() throws {
+  @Test func sampleBuffersThatTrackEachOtherAreRefused() throws {
     let pairs = try (0..<3000).map { _ in try (0..<2).map { _ in try unready() } }
     onlyOneMayGo(pairs, refusal: kCMSampleBufferError_RequiredParameterMissing) {
       CMSampleBufferTrackDataReadiness($0, sampleBufferToTrack: $1)
@@ -348,7 +353,7 @@ import TestSupport
   }
 
   /// Deeper than a stack.
-  @Test func chainsOfSampleBuffers() throws {
+  @Test func chainsOfSampleBuffersDoNotOverflowTheStack() throws {
     let first = try unready()
     weak var last: CMSampleBuffer?
     do {
@@ -369,7 +374,7 @@ import TestSupport
   }
 
   /// Going through them takes the stack.
-  @Test func chainsOfTimebases() throws {
+  @Test func chainsOfTimebasesDoNotOverflowTheStack() throws {
     let first = try CMTimebase(sourceClock: .hostTimeClock)
     var chain = [first]
     while chain.count < 100_000 {
@@ -397,7 +402,7 @@ import TestSupport
   }
 
   /// Observers on several threads, all of which wait for all posts.
-  @Test func barriersInObservers() throws {
+  @Test func barriersInObserversDoNotBlock() throws {
     let timebase = try CMTimebase(sourceClock: .hostTimeClock)
     let token = NotificationCenter.default.addObserver(
       forName: NSNotification.Name(kCMTimebaseNotification_TimeJumped as String), object: timebase, queue: nil

@@ -18,7 +18,7 @@ private func sample(_ pts: Int64, dts: Int64? = nil, size: Int = 10) throws -> C
 
 /// The C functions where the other tests use the members of the same name.
 @Suite struct FunctionTests {
-  @Test func queuesOfFunctions() throws {
+  @Test func bufferQueueFunctionsActAsTheMembers() throws {
     var made: CMBufferQueue?
     #expect(
       CMBufferQueueCreate(
@@ -73,7 +73,7 @@ private func sample(_ pts: Int64, dts: Int64? = nil, size: Int = 10) throws -> C
     #expect(CMBufferQueueDequeueIfDataReady(queue) == nil)
   }
 
-  @Test func simpleQueues() throws {
+  @Test func simpleQueueFunctionsActAsTheMembers() throws {
     var made: CMSimpleQueue?
     #expect(CMSimpleQueueCreate(allocator: nil, capacity: 2, queueOut: &made) == noErr)
     let queue = try #require(made)
@@ -87,7 +87,7 @@ private func sample(_ pts: Int64, dts: Int64? = nil, size: Int = 10) throws -> C
     #expect(CMSimpleQueueDequeue(queue) == pointers[1])
   }
 
-  @Test func timebases() throws {
+  @Test func timebaseFunctionsActAsTheMembers() throws {
     let clock = CMClockGetHostTimeClock()
     var made: CMTimebase?
     #expect(CMTimebaseCreateWithMasterClock(allocator: nil, masterClock: clock, timebaseOut: &made) == noErr)
@@ -123,7 +123,7 @@ private func sample(_ pts: Int64, dts: Int64? = nil, size: Int = 10) throws -> C
     #expect(CMTimebaseSetMasterClock(slave, clock) == noErr && CMTimebaseCopySourceClock(slave) === clock)
   }
 
-  @Test func timersOfFunctions() async throws {
+  @Test func timerFunctionsActAsTheMembers() async throws {
     let timebase = try CMTimebase(sourceClock: .hostTimeClock)
     let fired: [Bool] = await withCheckedContinuation { done in
       Thread.detachNewThread {
@@ -169,7 +169,7 @@ private func sample(_ pts: Int64, dts: Int64? = nil, size: Int = 10) throws -> C
     source.cancel()
   }
 
-  @Test func samplesOfFunctions() throws {
+  @Test func sampleBufferFunctionsActAsTheMembers() throws {
     // Data that a handler brings.
     var timings = [
       CMSampleTimingInfo(duration: time(20), presentationTimeStamp: time(100), decodeTimeStamp: time(60))
@@ -236,7 +236,7 @@ private func sample(_ pts: Int64, dts: Int64? = nil, size: Int = 10) throws -> C
     #expect(CMSampleBufferSetDataReady(made!) == noErr && CMSampleBufferDataIsReady(made!))
   }
 
-  @Test func descriptionsOfFunctions() throws {
+  @Test func formatDescriptionFunctionsActAsTheMembers() throws {
     var made: CMFormatDescription?
     #expect(
       CMFormatDescriptionCreate(
@@ -289,7 +289,7 @@ private func sample(_ pts: Int64, dts: Int64? = nil, size: Int = 10) throws -> C
     #expect(again.dimensions.width == 1440 && again.dimensions.height == 1080)
   }
 
-  @Test func rangesOfFunctions() {
+  @Test func timeRangeFunctionsActAsTheMembers() {
     let range = CMTimeRangeFromTimeToTime(start: time(10), end: time(30))
     #expect(range.duration == time(20))
     #expect(CMTimeRangeContainsTime(range, time: time(10)) && !CMTimeRangeContainsTime(range, time: time(30)))

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test("Decoders give the encoder's reconstruction, frame by frame")
-  func matrix() async throws {
+  func decodersGiveTheEncodersReconstructionFrameByFrame() async throws {
     let count = Self.number("OVT_MATRIX_STREAMS") ?? 40
     let first = Self.number("OVT_MATRIX_SEED") ?? 1
     let workers = max(1, min(4, ProcessInfo.processInfo.activeProcessorCount))

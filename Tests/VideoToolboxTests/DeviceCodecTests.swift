@@ -35,7 +35,7 @@ import VideoToolbox
   }
 
   @Test("A session of another size gets an encoder that can, or none")
-  func sizes() throws {
+  func aSessionOfAnotherSizeGetsAnEncoderThatTakesItOrNone() throws {
     let codec = CodecType(rawValue: 0x746F_7330)
     var small = ToyCodec.encoder(id: "org.example.toy.small", codec: codec)
     small.sizes = PictureSizes(widths: 32...64, heights: 16...64, widthMultiple: 16, heightMultiple: 8)
@@ -64,7 +64,7 @@ import VideoToolbox
   }
 
   @Test("An encoder on a GPU can be required, preferred and recognised")
-  func graphicsProcessor() throws {
+  func anEncoderOnAGPUCanBeRequiredAndPreferred() throws {
     let codec = CodecType(rawValue: 0x746F_7331)
     let processor = ToyCodec.encoder(id: "org.example.toy.processor", codec: codec)
     let graphics = [UInt64(7), UInt64.max].map { gpu in
@@ -111,7 +111,7 @@ import VideoToolbox
   }
 
   @Test("No more sessions have an encoder than it can serve")
-  func instances() throws {
+  func noMoreSessionsHaveAnEncoderThanItCanServe() throws {
     let codec = CodecType(rawValue: 0x746F_7332)
     var device = ToyCodec.encoder(id: "org.example.toy.device", codec: codec)
     device.instanceLimit = 2
@@ -149,7 +149,7 @@ import VideoToolbox
   }
 
   @Test("A decoder that is hardware can be required, refused and recognised")
-  func hardwareDecoder() throws {
+  func aHardwareDecoderCanBeRequiredAndRefused() throws {
     let codec = CodecType(rawValue: 0x746F_7333)
     let processor = ToyCodec.decoder(id: "org.example.toy.decoder.processor", codec: codec)
     var device = ToyCodec.decoder(id: "org.example.toy.decoder.device", codec: codec)

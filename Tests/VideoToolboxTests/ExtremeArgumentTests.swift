@@ -38,7 +38,7 @@ enum Extremes {
 @Suite struct ExtremeArgumentTests {
   private let times = Extremes.times
 
-  @Test func timeArithmetic() {
+  @Test func timeArithmeticTakesExtremes() {
     var count = 0
     for a in times {
       _ = (CMTimeGetSeconds(a), CMTimeAbsoluteValue(a), CMTimeCopyDescription(allocator: nil, time: a))
@@ -75,7 +75,7 @@ enum Extremes {
     #expect(count == times.count * times.count)
   }
 
-  @Test func timeRanges() {
+  @Test func timeRangesTakeExtremes() {
     // Some of each kind with some of each kind.
     let some = Swift.stride(from: 0, to: Extremes.ranges.count, by: 13).map { Extremes.ranges[$0] }
     for a in some {
@@ -101,7 +101,7 @@ enum Extremes {
     #expect(CMTimeRangeGetEnd(CMTimeRange(start: .zero, duration: .positiveInfinity)) == .positiveInfinity)
   }
 
-  @Test func clocksAndTimebases() throws {
+  @Test func clocksAndTimebasesTakeExtremes() throws {
     let clock = CMClockGetHostTimeClock()
     var made: CMTimebase?
     #expect(CMTimebaseCreateWithSourceClock(allocator: nil, sourceClock: clock, timebaseOut: &made) == noErr)
@@ -143,7 +143,7 @@ enum Extremes {
     #expect(CMTimebaseGetTime(timebase) == CMTime(value: 5, timescale: 1))
   }
 
-  @Test func queues() throws {
+  @Test func queuesTakeExtremes() throws {
     for capacity in Extremes.ints {
       var queue: CMBufferQueue?
       let status = CMBufferQueueCreate(
@@ -176,7 +176,7 @@ enum Extremes {
     }
   }
 
-  @Test func blockBuffers() throws {
+  @Test func blockBuffersTakeExtremes() throws {
     let whole = try CMBlockBuffer(length: 16, flags: .assureMemoryNow)
     let room = UnsafeMutableRawPointer.allocate(byteCount: 16, alignment: 16)
     defer { room.deallocate() }
@@ -221,7 +221,7 @@ enum Extremes {
     }
   }
 
-  @Test func sampleBuffers() throws {
+  @Test func sampleBuffersTakeExtremes() throws {
     var basic = AudioStreamBasicDescription(
       mSampleRate: 48000, mFormatID: kAudioFormatLinearPCM, mFormatFlags: kAudioFormatFlagIsPacked,
       mBytesPerPacket: 2, mFramesPerPacket: 1, mBytesPerFrame: 2, mChannelsPerFrame: 1, mBitsPerChannel: 16,
@@ -305,7 +305,7 @@ enum Extremes {
   }
 
   /// One channel after the other, of more frames than there are bytes: where a channel would begin is beyond any number.
-  @Test func channelsOfFramesThatAreNotThere() throws {
+  @Test func channelsOfMissingFramesAreRefused() throws {
     var basic = AudioStreamBasicDescription(
       mSampleRate: 48000, mFormatID: kAudioFormatLinearPCM,
       mFormatFlags: kAudioFormatFlagIsPacked | kAudioFormatFlagIsNonInterleaved, mBytesPerPacket: 4,
@@ -340,7 +340,7 @@ enum Extremes {
   }
 
   /// More channels than anything has, each with a buffer of its own: no list of them is made.
-  @Test func listsOfTooManyChannels() throws {
+  @Test func listsOfTooManyChannelsAreRefused() throws {
     for (channels, isPossible) in [(UInt32(8), true), (65_535, true), (65_536, false), (.max, false)] {
       var basic = AudioStreamBasicDescription(
         mSampleRate: 48000, mFormatID: kAudioFormatLinearPCM,
@@ -362,7 +362,7 @@ enum Extremes {
     }
   }
 
-  @Test func formatDescriptions() throws {
+  @Test func formatDescriptionsTakeExtremes() throws {
     for width in Extremes.int32s {
       for height in Extremes.int32s {
         var made: CMFormatDescription?

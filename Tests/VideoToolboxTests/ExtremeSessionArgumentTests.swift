@@ -12,7 +12,7 @@ import VideoToolbox
     kCVPixelFormatType_422YpCbCr8, kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange,
   ]
 
-  @Test func pixelBuffers() throws {
+  @Test func pixelBuffersTakeExtremes() throws {
     for format in Self.formats {
       for width in Extremes.ints {
         // No more memory than a machine has: either side is small, or beyond all reason.
@@ -56,7 +56,7 @@ import VideoToolbox
   }
 
   /// Numbers of all kinds in the attributes of buffers and pools, and in attachments that say how a picture lies.
-  @Test func attributesAndAttachments() throws {
+  @Test func attributesAndAttachmentsTakeExtremes() throws {
     for number in Extremes.doubles + Extremes.int64s.map({ Double($0) }) {
       let value = NSNumber(value: number)
       for key in [
@@ -128,7 +128,7 @@ import VideoToolbox
     }
   }
 
-  @Test func sizesOfSessions() throws {
+  @Test func sessionsTakeExtremeSizes() throws {
     for codec in [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC, 0, .max] as [CMVideoCodecType] {
       _ = VTIsHardwareDecodeSupported(codec)
       for width in Extremes.int32s {
@@ -165,7 +165,7 @@ import VideoToolbox
     }
   }
 
-  @Test func timesOfSessionsAndStorages() throws {
+  @Test func sessionsAndStoragesTakeExtremeTimes() throws {
     let clip = TestClip(width: 64, height: 48)
     let session = try makeSession(width: 64, height: 48)
     _ = try encode(session, clip, count: 2)

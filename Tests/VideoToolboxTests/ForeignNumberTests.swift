@@ -26,7 +26,7 @@ import VideoToolbox
     ) { _, _, _ in }
   }
 
-  @Test(arguments: encoders.indices) func strangeTimes(encoder: Int) throws {
+  @Test(arguments: encoders.indices) func strangeTimesAreTakenOrRefused(encoder: Int) throws {
     let encoder = Self.encoders[encoder]
     let clip = TestClip(width: 64, height: 48)
     let session = try makeSession(encoder.codec, width: 64, height: 48, specification: encoder.specification)
@@ -57,7 +57,7 @@ import VideoToolbox
   }
 
   /// Every number property of every encoder with every strange number: taken or refused, and frames come out after.
-  @Test(arguments: encoders.indices) func strangeProperties(encoder: Int) throws {
+  @Test(arguments: encoders.indices) func strangePropertiesAreTakenOrRefused(encoder: Int) throws {
     let encoder = Self.encoders[encoder]
     let clip = TestClip(width: 64, height: 48)
     let numbers: [Double] = [
@@ -97,7 +97,7 @@ import VideoToolbox
   }
 
   /// What the review found, one by one: each ended the process.
-  @Test(arguments: encoders.indices) func rates(encoder: Int) throws {
+  @Test(arguments: encoders.indices) func strangeRatesAreTakenOrRefused(encoder: Int) throws {
     let encoder = Self.encoders[encoder]
     let clip = TestClip(width: 64, height: 48)
     func isSafe(_ key: CFString, _ value: AnyObject) throws -> OSStatus {
@@ -122,7 +122,9 @@ import VideoToolbox
   // MARK: - Wrapped memory
 
   /// What a program says of a plane may be more than there is: no more is read than the picture has.
-  @Test(arguments: encoders.indices) func planesThatAreSaidToBeLarger(encoder: Int) throws {
+  @Test(arguments: encoders.indices) func planesThatAreSaidToBeLargerAreNotReadBeyondTheirMemory(encoder: Int)
+    throws
+  {
     let encoder = Self.encoders[encoder]
     let clip = TestClip(width: 64, height: 48)
     func stream(_ widths: [Int], _ heights: [Int]) throws -> [[UInt8]] {
@@ -158,7 +160,7 @@ import VideoToolbox
   // MARK: - Data without memory
 
   /// Pieces that say how long they are, and have no memory yet: such data is none, however much it would be.
-  @Test(arguments: [16, 1 << 24, 1 << 30, 1 << 61]) func dataWithoutMemory(piece: Int) throws {
+  @Test(arguments: [16, 1 << 24, 1 << 30, 1 << 61]) func dataWithoutMemoryAreNoData(piece: Int) throws {
     let encoder = try makeSession(width: 64, height: 48)
     let sample = try #require(
       try VideoToolboxTests.encode(encoder, TestClip(width: 64, height: 48), count: 1).first)

@@ -31,7 +31,7 @@ import TestSupport
 
   @Test(
     "Closing removes the file and what encoders put beside it, and nothing else; closing twice is an error")
-  func closing() throws {
+  func closingRemovesTheFileAndWhatEncodersPutBesideIt() throws {
     defer { remove() }
     let (status, made) = try make("a.stats")
     let storage = try #require(made)
@@ -46,7 +46,7 @@ import TestSupport
   }
 
   @Test("What happens to begin like the storage's name is not its own")
-  func deletesItsOwnFilesOnly() throws {
+  func aStorageDeletesItsOwnFilesOnly() throws {
     defer { remove() }
     let others = ["movie.mp4", "movie.mov", "movie.", "movie.stats", "movie 2", "movie.mbtree"]
     for name in others { try Data(name.utf8).write(to: folder.appendingPathComponent(name)) }
@@ -60,7 +60,7 @@ import TestSupport
   }
 
   @Test("A storage that nobody holds any more is closed; one that is to stay leaves its file")
-  func ownership() throws {
+  func aStorageThatNobodyHoldsAnyMoreIsClosed() throws {
     defer { remove() }
     do { _ = try make("gone.stats") }
     #expect(names.isEmpty)
@@ -72,7 +72,7 @@ import TestSupport
   }
 
   @Test("Where there can be no file there is no storage, and options have their type")
-  func refusals() throws {
+  func whereThereCanBeNoFileThereIsNoStorage() throws {
     defer { remove() }
     let (status, none) = try make("no such folder/a.stats")
     #expect(status == kVTMultiPassStorageInvalidErr && none == nil)
@@ -88,7 +88,7 @@ import TestSupport
   @Test(
     "A pipe, a device or a folder is no storage, and nobody waits for one",
     .timeLimit(.minutes(HangLimit.minutes)))
-  func whatIsNoFile() throws {
+  func whatIsNoFileIsNeitherTakenNorRemoved() throws {
     defer { remove() }
     #expect(mkfifo(folder.appendingPathComponent("pipe").path, 0o600) == 0)
     #expect(symlink("/dev/null", folder.appendingPathComponent("null").path) == 0)
@@ -107,14 +107,14 @@ import TestSupport
   }
 
   @Test("The first encoder that claims it owns it")
-  func claims() throws {
+  func theFirstEncoderThatClaimsItOwnsIt() throws {
     defer { remove() }
     let storage = try #require(try make("a.stats").1)
     #expect(storage.claim(for: "one") && !storage.claim(for: "two") && storage.claim(for: "one"))
   }
 
   @Test("Without a storage, or with a closed one, there are no passes")
-  func passes() throws {
+  func withoutAnOpenStorageThereAreNoPasses() throws {
     defer { remove() }
     let session = try makeSession(width: 64, height: 48)
     defer { VTCompressionSessionInvalidate(session) }

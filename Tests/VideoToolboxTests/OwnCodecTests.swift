@@ -27,7 +27,7 @@ import VideoToolbox
     return result
   }
 
-  @Test func listed() throws {
+  @Test func aRegisteredEncoderIsListed() throws {
     var list: CFArray?
     #expect(VTCopyVideoEncoderList(nil, &list) == noErr)
     let encoders = try #require(list as? [[CFString: Any]])
@@ -40,7 +40,7 @@ import VideoToolbox
   }
 
   @Test("What the toy does not promise, its session does not offer")
-  func properties() throws {
+  func whatTheEncoderDoesNotPromiseIsNotOffered() throws {
     let session = try makeSession(ToyCodec.type.rawValue, width: 64, height: 48)
     defer { VTCompressionSessionInvalidate(session) }
     func set(_ key: CFString, _ value: CFTypeRef) -> OSStatus {
@@ -54,7 +54,7 @@ import VideoToolbox
   @Test(
     "An encoder of a program's own is told of as many samples as the format has, whatever wrapped memory says"
   )
-  func wrappedPlanes() throws {
+  func anEncoderSeesOnlyTheSamplesOfTheFormat() throws {
     // Chroma of half the width and all rows.
     let format = kCVPixelFormatType_422YpCbCr8BiPlanarVideoRange
     var description = ToyCodec.encoder(id: "org.example.toy.422", codec: CodecType(rawValue: 0x746F_7932))
@@ -85,7 +85,7 @@ import VideoToolbox
   }
 
   @Test("Pictures go through the toy and back, from other sizes and formats too")
-  func roundTrip() throws {
+  func picturesGoThroughTheToyAndBack() throws {
     let clip = TestClip(width: 64, height: 48)
     let session = try makeSession(ToyCodec.type.rawValue, width: 64, height: 48)
     let samples = try encode(session, clip, count: 5)
@@ -133,7 +133,7 @@ import VideoToolbox
   }
 
   @Test("A decoder's failure is the decoder's, an encoder's the encoder's")
-  func errors() throws {
+  func failuresOfDecodersAndEncodersAreTheirOwn() throws {
     let clip = TestClip(width: 64, height: 48)
     let session = try makeSession(
       ToyCodec.type.rawValue, width: 64, height: 48,
@@ -183,7 +183,7 @@ import VideoToolbox
   }
 
   @Test("A surface goes to an encoder that takes it where it is, and to others through memory")
-  func surfaces() throws {
+  func aSurfaceGoesToAnEncoderThatTakesItWhereItIs() throws {
     let surface = ToySurface(width: 64, height: 48)
     let buffer = try #require(surface.makeBuffer())
     let expected = surface.bytes.map { ~$0 }
@@ -221,7 +221,7 @@ import VideoToolbox
   }
 
   @Test("A registered encoder is preferred to a built-in one, until it is taken out")
-  func preference() throws {
+  func aRegisteredEncoderIsPreferredToABuiltInOne() throws {
     let id = "org.example.toy.h264"
     func used() throws -> String? {
       var value: CFString?

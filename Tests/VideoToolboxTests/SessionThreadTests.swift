@@ -64,7 +64,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
   }
 
   @Test("Whoever invalidates a session, and however often: no callback runs when it returns")
-  func invalidatedTwice() throws {
+  func noCallbackRunsAfterACompressionSessionIsInvalidated() throws {
     // Once by the callback itself, once by another thread.
     for isInside in [true, false] {
       let session = try session([kVTCompressionPropertyKey_RealTime: true])
@@ -85,7 +85,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
   }
 
   @Test("A call whose work has begun ends after it, also when the session is invalidated meanwhile")
-  func begunWorkEnds() throws {
+  func begunWorkEndsWhenACallbackInvalidates() throws {
     let session = try session()
     let guest = Guest()
     #expect(
@@ -98,7 +98,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
   }
 
   @Test("What frames hold that wait may call the session when it goes")
-  func heldByFrames() throws {
+  func whatWaitingFramesHoldMayCallTheSessionWhenItGoes() throws {
     final class Holder: Sendable {
       let session: VTCompressionSession
       let gone: DispatchSemaphore
@@ -128,7 +128,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
   }
 
   @Test("Frames of several threads come out in the order of their times, or are refused")
-  func order() throws {
+  func framesOfSeveralThreadsComeOutInTheOrderOfTheirTimes() throws {
     for round in 0..<4 {
       let session = try session()
       let next = Atomic<Int64>(0)
@@ -161,7 +161,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
   }
 
   @Test("No decode time is after its presentation time, whatever threads and callbacks do")
-  func decodeTimes() throws {
+  func noDecodeTimeIsAfterItsPresentationTime() throws {
     for round in 0..<8 {
       let session = try session(reorders: true)
       let late = Atomic<Int>(0)
@@ -187,7 +187,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
   }
 
   @Test("A frame that finds no room may come again with its time")
-  func noRoom() throws {
+  func aFrameThatFindsNoRoomMayComeAgainWithItsTime() throws {
     let session = try session()
     let seen = Mutex<(refused: OSStatus, again: OSStatus, count: Int)>((noErr, -1, 0))
     let isFirst = Atomic(true)
@@ -212,7 +212,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
   }
 
   @Test("The times of a session are of one epoch, whichever it is")
-  func epochs() throws {
+  func theTimesOfASessionAreOfOneEpoch() throws {
     func time(_ value: Int64, _ epoch: Int64) -> CMTime {
       CMTime(value: value, timescale: 30, flags: .valid, epoch: epoch)
     }
@@ -346,7 +346,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
   }
 
   @Test("Whoever invalidates a session, and however often: no callback runs when it returns")
-  func invalidatedTwice() throws {
+  func noCallbackRunsAfterADecompressionSessionIsInvalidated() throws {
     let samples = try samples(kVTProfileLevel_H264_Main_AutoLevel, count: 1)
     for isInside in [true, false] {
       let session = try decoder(samples)
@@ -366,7 +366,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
   }
 
   @Test("A session may be called from the callback of another that its own callback calls")
-  func sessionsInEachOther() throws {
+  func sessionsMayBeCalledFromEachOthersCallbacks() throws {
     let samples = try samples(kVTProfileLevel_H264_Main_AutoLevel, count: 2)
     let (outer, inner) = (try decoder(samples), try decoder(samples))
     let seen = Mutex<[OSStatus]>([])
@@ -384,7 +384,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
   }
 
   @Test("What a callback has decoded at once comes behind the frames that wait already")
-  func synchronouslyBehindOthers() throws {
+  func whatACallbackDecodesAtOnceComesBehindWaitingFrames() throws {
     let samples = try samples(kVTProfileLevel_H264_Main_AutoLevel, count: 4)
     typealias Seen = (index: Int, status: OSStatus, picture: [UInt8])
     let seen = Mutex<[Seen]>([])
@@ -421,7 +421,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
   }
 
   @Test("Each frame is decoded with its own format description, whichever thread is first")
-  func formatsFromSeveralThreads() throws {
+  func eachFrameIsDecodedWithItsOwnFormatDescription() throws {
     let first = try samples(kVTProfileLevel_H264_Baseline_AutoLevel)
     let second = try samples(kVTProfileLevel_H264_High_AutoLevel)
     #expect(first[0].parameterSets != second[0].parameterSets)
@@ -455,7 +455,7 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
   }
 
   @Test("Times of several epochs are the client's affair: every frame comes, with its time")
-  func epochs() throws {
+  func framesOfSeveralEpochsComeWithTheirTimes() throws {
     let samples = try samples(kVTProfileLevel_H264_Main_AutoLevel)
     for flags in [[], ._EnableTemporalProcessing] as [VTDecodeFrameFlags] {
       let session = try decoder(samples)

@@ -26,24 +26,24 @@ import Testing
 
   private static let subcommands = ["streaming", "transcoding"]
 
-  @Test(arguments: subcommands) func missingFile(subcommand: String) throws {
+  @Test(arguments: subcommands) func aMissingFileIsRefused(subcommand: String) throws {
     try expectRefusal([subcommand, "nothing.mp4"], in: Folder(), saying: "nothing.mp4", "no file")
   }
 
-  @Test(arguments: subcommands) func textFileNamedMP4(subcommand: String) throws {
+  @Test(arguments: subcommands) func aTextFileNamedMP4IsRefused(subcommand: String) throws {
     let folder = try Folder()
     try Data("This is no movie.\n".utf8).write(to: folder.url.appendingPathComponent("text.mp4"))
     try expectRefusal([subcommand, "text.mp4", "--out", "out.mp4"], in: folder, saying: "text.mp4")
   }
 
-  @Test func emptyFile() throws {
+  @Test func anEmptyFileIsRefused() throws {
     let folder = try Folder()
     try Data().write(to: folder.url.appendingPathComponent("empty.mov"))
     try expectRefusal(["transcoding", "empty.mov", "--out", "out.mp4"], in: folder, saying: "empty.mov")
   }
 
   /// Nobody can decode it: nothing is written, and damage is not what is wrong.
-  @Test(arguments: subcommands) func encryptedMovie(subcommand: String) throws {
+  @Test(arguments: subcommands) func anEncryptedMovieIsRefused(subcommand: String) throws {
     let folder = try Folder()
     let movie = folder.url.appendingPathComponent("secret.mp4").path
     let made = try CommandLine.run(
@@ -60,12 +60,12 @@ import Testing
       "encrypted")
   }
 
-  @Test func folderAsInput() throws {
+  @Test func aFolderIsRefusedAsInput() throws {
     try expectRefusal(["transcoding", "."], in: Folder(), saying: "folder")
   }
 
   /// The index, at the end, is cut off. What has it in front is read as far as it goes: see `DamageTests`.
-  @Test(arguments: subcommands) func truncatedMovie(subcommand: String) throws {
+  @Test(arguments: subcommands) func aMovieWithoutItsIndexIsRefused(subcommand: String) throws {
     let folder = try Folder()
     let whole = folder.path("whole.mp4")
     let made = try CommandLine.run(
@@ -78,7 +78,7 @@ import Testing
     try expectRefusal(arguments, in: folder, saying: "cut.mp4")
   }
 
-  @Test func soundWithoutPicture() throws {
+  @Test func soundWithoutPictureIsRefused() throws {
     let folder = try Folder()
     let made = try CommandLine.run(
       "ffmpeg", ["-v", "error", "-i", CommandLine.sample, "-vn", "-c", "copy", folder.path("sound.m4a")])
@@ -90,14 +90,14 @@ import Testing
     ["0", "0"], ["0", "720"], ["-640", "360"], ["641", "360"], ["640", "361"], ["1000000", "1000000"],
     ["99999999999999999999", "2"], ["1", "1"], ["16882", "16"], ["640"], ["wide", "high"],
   ])
-  func dimensions(values: [String]) throws {
+  func badDimensionsAreRefused(values: [String]) throws {
     try expectRefusal(
       ["transcoding", CommandLine.sample, "--out", "out.mp4", "--dimensions"] + values, in: Folder(),
       saying: "dimensions")
   }
 
   @Test(arguments: ["0", "-5", "10", "9999999M", "fast", "1e400", "nan"])
-  func bitRate(value: String) throws {
+  func badBitRatesAreRefused(value: String) throws {
     try expectRefusal(
       ["transcoding", CommandLine.sample, "--out", "out.mp4", "--bitrate=\(value)"], in: Folder(),
       saying: "--bitrate")
@@ -109,14 +109,14 @@ import Testing
     ["--look-ahead-frames", "-1"],
     ["--threads", "0"], ["--fps", "0"], ["--spatial-adaptive-qp", "7"], ["--profile", "main10"],
   ])
-  func values(option: [String]) throws {
+  func unknownValuesOfOptionsAreRefused(option: [String]) throws {
     try expectRefusal(
       ["transcoding", CommandLine.sample, "--out", "out.mp4"] + option, in: Folder(), saying: option[1])
   }
 
   /// A number below zero is refused as a number, and the message says what the option takes.
   @Test(arguments: ["--keyframe-interval", "--frames", "--threads"])
-  func numbersBelowZero(option: String) throws {
+  func numbersBelowZeroAreRefusedAsNumbers(option: String) throws {
     try expectRefusal(
       ["transcoding", option, "-1", CommandLine.sample, "--out", "out.mp4"], in: Folder(),
       saying: option, "goes from", "-1 is outside")
@@ -126,7 +126,7 @@ import Testing
   }
 
   /// Names from elsewhere do not command the terminal, by one byte or by two.
-  @Test func controlCharactersInNames() throws {
+  @Test func controlCharactersInNamesAreNotPrinted() throws {
     let name = "a\u{1B}[31m\u{9B}2Jb.mp4"
     let run = try CommandLine.vtencode("transcoding", name, in: Folder())
     #expect(run.status == 1 && run.complaintLines.count == 1)
@@ -135,7 +135,8 @@ import Testing
   }
 
   /// What a command does not have, it does not advise.
-  @Test(arguments: ["call.265", "call.txt", "call"]) func outputOfReceive(name: String) throws {
+  @Test(arguments: ["call.265", "call.txt", "call"]) func receiveDoesNotAdviseWhatItLacks(name: String) throws
+  {
     let folder = try Folder()
     let run = try CommandLine.vtencode("receive", "--listen", "5004", "--out", name, in: folder)
     #expect(run.status == 64 && run.complaints.contains(".264"), "\(run.complaints)")
@@ -165,19 +166,19 @@ import Testing
     if arguments[0] == "send" { #expect(!run.complaints.contains("--dimensions"), "\(run.complaints)") }
   }
 
-  @Test func unknownOptionAndSubcommand() throws {
+  @Test func unknownOptionsAndSubcommandsAreRefused() throws {
     try expectRefusal(["transcoding", CommandLine.sample, "--faster"], in: Folder(), saying: "--faster")
     try expectRefusal(["transmogrify", CommandLine.sample], in: Folder(), saying: "transmogrify")
     try expectRefusal(["transcoding"], in: Folder(), saying: "movie")
   }
 
-  @Test func outputFolderDoesNotExist() throws {
+  @Test func anOutputFolderThatDoesNotExistIsRefused() throws {
     try expectRefusal(
       ["transcoding", CommandLine.sample, "--out", "nowhere/out.mp4"], in: Folder(), saying: "nowhere",
       "mkdir")
   }
 
-  @Test func outputIsAFolder() throws {
+  @Test func anOutputThatIsAFolderIsRefused() throws {
     let folder = try Folder()
     try FileManager.default.createDirectory(
       at: folder.url.appendingPathComponent("out.mp4"), withIntermediateDirectories: false)
@@ -185,14 +186,14 @@ import Testing
   }
 
   @Test(arguments: ["out.avi", "out", "out.265", "out.txt"])
-  func outputOfUnknownType(name: String) throws {
+  func anOutputOfUnknownTypeIsRefused(name: String) throws {
     try expectRefusal(
       ["transcoding", CommandLine.sample, "--out", name], in: Folder(),
       saying: name == "out.265" ? ".264" : "--out")
   }
 
   @Test(arguments: ["in.mp4", "./in.mp4", "link.mp4", "hard.mp4"])
-  func outputEqualToTheInput(name: String) throws {
+  func anOutputThatIsTheInputIsRefused(name: String) throws {
     let folder = try Folder()
     try FileManager.default.copyItem(atPath: CommandLine.sample, toPath: folder.path("in.mp4"))
     try FileManager.default.createSymbolicLink(atPath: folder.path("link.mp4"), withDestinationPath: "in.mp4")
@@ -211,7 +212,7 @@ import Testing
   }
 
   /// A limit of the file size stands for a full disk: the system refuses the bytes in the middle of the run.
-  @Test(arguments: ["out.mp4", "out.264"]) func fileSizeLimit(name: String) throws {
+  @Test(arguments: ["out.mp4", "out.264"]) func aFileSizeLimitLeavesNothingHalfWritten(name: String) throws {
     let folder = try Folder()
     let run = try CommandLine.shell(
       "ulimit -f 200; '\(CommandLine.vtencode)' transcoding '\(CommandLine.sample)' --bitrate 4M --out \(name)",
@@ -224,7 +225,7 @@ import Testing
   }
 
   /// A real full disk, where this machine lets us mount a small one.
-  @Test(arguments: ["out.mov", "out.264"]) func fullDisk(name: String) throws {
+  @Test(arguments: ["out.mov", "out.264"]) func aFullDiskLeavesNothingHalfWritten(name: String) throws {
     let folder = try Folder()
     let run = try CommandLine.shell(
       """

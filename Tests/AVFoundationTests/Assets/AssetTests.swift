@@ -5,7 +5,7 @@ import Testing
 
 /// Assets and tracks against ffprobe.
 @Suite struct AssetTests {
-  @Test func propertiesLoad() async throws {
+  @Test func propertiesAreLoadedOnRequest() async throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     if case .notYetLoaded = asset.status(of: .duration) {} else { Issue.record("loaded too early") }
     let (tracks, duration) = try await asset.load(.tracks, .duration)
@@ -110,7 +110,7 @@ import Testing
     #expect(throws: AVError.self) { try AVAssetReader(asset: AVAsset(url: scratch.url("absent.mov"))) }
   }
 
-  @Test func errorsBridge() {
+  @Test func errorsAreBridgedToNSError() {
     let error = AVError(.diskFull)
     #expect((error as NSError).code == -11807)
     #expect(AVError.errorDomain == "AVFoundationErrorDomain")

@@ -44,7 +44,7 @@ import TestSupport
   @Test(
     "A minder finds the fragments that are written meanwhile, and tells of longer durations",
     .timeLimit(.minutes(HangLimit.minutes)))
-  func growing() async throws {
+  func aMinderFindsTheFragmentsThatAreWrittenMeanwhile() async throws {
     let scratch = Scratch()
     let url = scratch.url("growing.mp4")
     let source = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))

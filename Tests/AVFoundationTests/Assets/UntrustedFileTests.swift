@@ -25,7 +25,7 @@ import TestSupport
     ]
   }
 
-  @Test func opensNoOtherFile() throws {
+  @Test func aFileOpensNoOtherFile() throws {
     let scratch = Scratch()
     let movie = scratch.file("secret.mp4")
     try FileManager.default.copyItem(atPath: Fixture.movie(), toPath: movie)
@@ -45,7 +45,7 @@ import TestSupport
   }
 
   /// Who asks for it gets it.
-  @Test func followsReferencesWhenAskedTo() throws {
+  @Test func referencesAreFollowedWhenAskedFor() throws {
     let scratch = Scratch()
     try FileManager.default.copyItem(atPath: Fixture.movie(), toPath: scratch.file("part.mp4"))
     let url = scratch.url("both.ffconcat")
@@ -69,7 +69,7 @@ import TestSupport
   @Test(arguments: [
     "mov", "mp4", "mkv", "avi", "ts", "mpg", "flv", "nut", "ogv", "mxf", "y4m", "gif", "wav", "caf", "flac",
   ])
-  func readsMovies(ending: String) throws {
+  func usualContainersAreRead(ending: String) throws {
     var arguments = Fixture.picture + Fixture.sound
     switch ending {
     case "y4m", "gif": arguments = Fixture.picture + ["-frames:v", "3"]

@@ -115,7 +115,7 @@ import TestSupport
   @Test(
     "A tap sees every frame with its time, what it changes is heard, and it is told when sound begins and ends"
   )
-  func changesSound() throws {
+  func aTapSeesAndChangesEveryFrame() throws {
     let (path, samples) = try Self.sound()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let record = Record()
@@ -146,7 +146,7 @@ import TestSupport
   @Test(
     "A tap before the effects hears the track as it is, one behind them at its volume",
     arguments: [kMTAudioProcessingTapCreationFlag_PreEffects, kMTAudioProcessingTapCreationFlag_PostEffects])
-  func place(_ flags: MTAudioProcessingTapCreationFlags) throws {
+  func aTapBeforeTheEffectsHearsTheTrackAsItIs(_ flags: MTAudioProcessingTapCreationFlags) throws {
     let (path, samples) = try Self.sound()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let record = Record()
@@ -160,7 +160,7 @@ import TestSupport
   }
 
   @Test("A range of the asset begins at its time, also a second time, and memory may be the system's")
-  func ranges() throws {
+  func aRangeOfTheAssetBeginsAtItsTime() throws {
     let (path, samples) = try Self.sound()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let record = Record()
@@ -182,7 +182,7 @@ import TestSupport
   }
 
   @Test("A tap that asks for nothing is heard as long as its track is")
-  func generator() throws {
+  func aTapThatAsksForNothingIsHeardAsLongAsItsTrackIs() throws {
     let (path, samples) = try Self.sound()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let record = Record()
@@ -194,7 +194,7 @@ import TestSupport
   }
 
   @Test("An exported movie has the sound of the tap")
-  func export() async throws {
+  func anExportedMovieHasTheSoundOfTheTap() async throws {
     let (path, samples) = try Self.sound()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let record = Record()
@@ -222,7 +222,7 @@ import TestSupport
   }
 
   @Test("A player is heard as the tap of its mix makes it")
-  func players() async throws {
+  func aPlayerIsHeardAsTheTapOfItsMixMakesIt() async throws {
     let player = PlayerTests.player(try Fixture.movie())
     let item = try #require(player.currentItem)
     let sink = TestSink()
@@ -250,7 +250,7 @@ import TestSupport
   }
 
   @Test("A tap lives as long as somebody has it, and tells of its end")
-  func life() throws {
+  func aTapLivesAsLongAsSomebodyHasIt() throws {
     let record = Record()
     var tap: MTAudioProcessingTap? = try Self.makeTap(record)
     var parameters: AVMutableAudioMixInputParameters? = AVMutableAudioMixInputParameters()
@@ -266,7 +266,7 @@ import TestSupport
   }
 
   @Test("A tap that nobody has is finalized")
-  func end() throws {
+  func aTapThatNobodyHasIsFinalized() throws {
     let record = Record()
     var tap: MTAudioProcessingTap? = try Self.makeTap(record)
     #expect(record.calls == ["init"] && tap != nil)
@@ -275,7 +275,7 @@ import TestSupport
   }
 
   @Test("Impossible arguments, and asking outside of the callback, are errors")
-  func refusals() throws {
+  func impossibleArgumentsAreErrors() throws {
     let record = Record()
     let tap = try Self.makeTap(record)
     var list = AudioBufferList()

@@ -35,7 +35,7 @@ import Testing
     return try ReaderTests.read(output, of: asset, range: range)
   }
 
-  @Test func volumesAndRamps() throws {
+  @Test func volumesAndRampsAreThoseOfTheArithmetic() throws {
     let (path, sources) = try Self.sounds()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let tracks = asset.tracks(withMediaType: .audio)
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test func layers() throws {
+  @Test func layersAreComposedByTheArithmetic() throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let plain = try ReaderTests.read(asset, settings: Self.bgra)
     let track = try #require(asset.tracks(withMediaType: .video).first)
@@ -255,7 +255,7 @@ import Testing
     }
   }
 
-  @Test func compositorOfTheClient() async throws {
+  @Test func aCompositorOfTheClientIsCalled() async throws {
     let path = try Fixture.movie()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let plain = try ReaderTests.read(asset, settings: Self.bgra)
@@ -313,7 +313,7 @@ import Testing
 
   // MARK: - Beside
 
-  @Test func aperturesOfImages() throws {
+  @Test func aperturesDecideOnTheSizeOfImages() throws {
     let path = try Fixture.make(
       "wide.mp4",
       Fixture.picture + ["-vf", "setsar=4/3", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-t", "0.2"])
@@ -327,7 +327,7 @@ import Testing
     #expect(try width(.encodedPixels) == 320)
   }
 
-  @Test func dataTypesOfMetadata() {
+  @Test func metadataItemsHaveDataTypes() {
     let item = AVMutableMetadataItem()
     item.value = "x" as NSString
     #expect(item.dataType == kCMMetadataBaseDataType_UTF8 as String)
@@ -340,7 +340,7 @@ import Testing
     #expect(item.stringValue == "AB")
   }
 
-  @Test func rendererOfALayer() async throws {
+  @Test func aLayersRendererShowsItsPictures() async throws {
     let layer = AVSampleBufferDisplayLayer()
     let renderer = layer.sampleBufferRenderer
     #expect(renderer === layer.sampleBufferRenderer && renderer.status == .unknown)

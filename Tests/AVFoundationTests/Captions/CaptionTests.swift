@@ -18,7 +18,7 @@ import Testing
   // MARK: - Captions
 
   @Test("Looks hold for the parts they are set for, counted in UTF-16 units, and end where they are removed")
-  func styles() throws {
+  func looksHoldForThePartsTheyAreSetFor() throws {
     let text = "aé🎬bold end"
     let caption = AVMutableCaption(text, timeRange: range(0, 1))
     caption.setFontWeight(.bold, in: try nsRange("🎬bold", in: text))
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test("Regions are equal by what they say, and copies change on their own")
-  func regions() throws {
+  func regionsAreEqualByWhatTheySay() throws {
     let region = AVMutableCaptionRegion(identifier: "r")
     region.origin = AVCaptionPoint(
       x: AVCaptionDimension(value: 10, units: .percent), y: AVCaptionDimensionMake(80, .percent))
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test("Captions are grouped by what is shown together")
-  func grouping() {
+  func captionsAreGroupedByWhatIsShownTogether() {
     let grouper = AVCaptionGrouper()
     for (text, start, end) in [("a", 0.0, 2.0), ("b", 1, 3), ("c", 4, 5), ("d", 4, 6)] {
       grouper.add(AVCaption(text, timeRange: range(start, end)))
@@ -164,7 +164,7 @@ import Testing
 
   @Test(
     "Captions are stored with their times and looks, overlapping ones as one text, and ffmpeg reads them so")
-  func writing() async throws {
+  func captionsAreStoredWithTheirTimesAndLooks() async throws {
     let scratch = Scratch()
     let styled = AVMutableCaption("Été 🎬 bold", timeRange: range(0.5, 1.5))
     styled.setFontWeight(.bold, in: try nsRange("bold", in: styled.text))
@@ -206,7 +206,7 @@ import Testing
   }
 
   @Test("What timed text cannot say is refused with its name, and taken away by a conformer")
-  func conforming() async throws {
+  func whatTimedTextCannotSayIsRefusedWithItsName() async throws {
     let scratch = Scratch()
     func changed(_ change: (AVMutableCaption) -> Void) -> AVCaption {
       let caption = AVMutableCaption("text", timeRange: range(0, 1))
@@ -262,7 +262,7 @@ import Testing
   }
 
   @Test("Captions out of order, without a time, or for other media fail the writer")
-  func refused() async throws {
+  func captionsThatDoNotFitFailTheWriter() async throws {
     let scratch = Scratch()
     let late = try await write(to: scratch.url("a.mov"), .subtitle) { adaptor in
       adaptor.append(AVCaption("a", timeRange: range(2, 3)))
@@ -293,7 +293,7 @@ import Testing
   }
 
   @Test("Subtitles of other files are read as captions, and what is left out of them is told")
-  func reading() async throws {
+  func subtitlesOfOtherFilesAreReadAsCaptions() async throws {
     let scratch = Scratch()
     try "1\n00:00:00,500 --> 00:00:01,000\nplain <i>slanted</i>\n\n2\n00:00:01,200 --> 00:00:01,800\nlast\n"
       .write(toFile: scratch.file("a.srt"), atomically: true, encoding: .utf8)
@@ -330,7 +330,7 @@ import Testing
   }
 
   @Test("A validator tells which captions lose something, and what time would do")
-  func validation() async throws {
+  func aValidatorTellsWhichCaptionsLoseSomething() async throws {
     let captions = [
       AVCaption("fits", timeRange: range(1, 2)), AVCaption("cut", timeRange: range(9, 11)),
       AVCaption(String(repeating: "a", count: 70_000), timeRange: range(2, 3)),

@@ -75,7 +75,7 @@ import Testing
     #expect((15_000...18_000).contains(try frames(mix, of: asset).count))
   }
 
-  @Test func timesThatNoNumberOfUnitsIs() {
+  @Test func timesBeyondTheUnitsAreClamped() {
     let far = CMTime(value: 1 << 60, timescale: 1)
     #expect(far.units(48_000, .default) == .max)
     #expect((CMTime.zero - far).units(48_000, .default) == .min)
@@ -188,7 +188,7 @@ import Testing
   }
 
   /// The end of a range that is the last number of a track's units.
-  @Test(arguments: [AVMediaType.audio, .video]) func rangesUpToTheLastUnit(type: AVMediaType) throws {
+  @Test(arguments: [AVMediaType.audio, .video]) func rangesUpToTheLastUnitAreRead(type: AVMediaType) throws {
     let path = try Fixture.make(
       "claims-units.mov",
       [

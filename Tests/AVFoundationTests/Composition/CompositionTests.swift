@@ -62,7 +62,7 @@ import Testing
     )
   }
 
-  @Test func timeLine() throws {
+  @Test func theTimeLineIsEdited() throws {
     let (video, audio) = try Self.tracks(Self.movie())
     let composition = AVMutableComposition()
     let track = try #require(
@@ -118,7 +118,7 @@ import Testing
     #expect(composition.tracks.count == 1)
   }
 
-  @Test func picturesOfParts() throws {
+  @Test func picturesOfPartsAreThoseOfTheirMovies() throws {
     let path = try Self.movie()
     let pictures = try Self.decoded(path)
     let (video, _) = try Self.tracks(path)
@@ -144,7 +144,7 @@ import Testing
     #expect(try Self.pixels(some[2]) == pictures[4])
   }
 
-  @Test func soundToTheFrame() throws {
+  @Test func soundIsComposedToTheFrame() throws {
     let path = try Self.movie()
     let (_, audio) = try Self.tracks(path)
     func samples(_ asset: AVAsset, _ range: CMTimeRange? = nil) throws -> [Int16] {
@@ -210,7 +210,7 @@ import Testing
     #expect((reader.error as? AVError)?.code == .operationNotSupportedForAsset)
   }
 
-  @Test func imagesAndExport() async throws {
+  @Test func imagesAndExportsShowTheComposition() async throws {
     let path = try Self.movie()
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     let composition = AVMutableComposition()

@@ -51,7 +51,7 @@ import Testing
   }
 
   /// Matroska says of sound, too, that it lasts as long as the file.
-  @Test(arguments: ["mp4", "mkv"]) func soundThatBeginsLate(kind: String) throws {
+  @Test(arguments: ["mp4", "mkv"]) func soundThatBeginsLateIsFilledUp(kind: String) throws {
     let asset = try asset("late.\(kind)", Self.pictures(120) + Self.sound(5, from: 100) + Self.coded)
     let composition = try composition(asset)
     for (movie, mixed) in [(asset, true), (composition, false), (composition, true)] as [(AVAsset, Bool)] {
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["mp4", "mkv", "ts"]) func soundThatEndsEarly(kind: String) throws {
+  @Test(arguments: ["mp4", "mkv", "ts"]) func soundThatEndsEarlyIsFilledUp(kind: String) throws {
     let asset = try asset("short.\(kind)", Self.pictures(200) + Self.sound(5) + Self.coded)
     let composition = try composition(asset, times: 2)
     for mixed in [false, true] {
@@ -103,7 +103,7 @@ import Testing
   }
 
   /// A table vouches for its samples, not for the edit before them, nor for days of each.
-  @Test func tablesThatOnlyClaim() throws {
+  @Test func tablesThatOnlyClaimDoNotVouch() throws {
     let late = Self.sound(1, from: 90_000) + Self.coded
     let sparse = [
       "-vf", "setpts=N*100000/TB", "-fps_mode", "passthrough", "-enc_time_base", "1:1000", "-bf", "0",

@@ -147,7 +147,7 @@ import Testing
 
   /// What sounds at a time of the source sounds at the place that the time is mapped to.
   @Test(arguments: [30_000, 72_000, 100_000])
-  func placesInTime(_ count: Int) throws {
+  func soundIsAtThePlaceItsTimeIsMappedTo(_ count: Int) throws {
     let samples = try Self.read(Self.composition(Self.beats(), scaledTo: count))[0]
     #expect(samples.count == 4800 + count + 4800)
     // Beats begin each 12,000 frames of the source, and one at the part's start.
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func fromTheMiddle() throws {
+  @Test func readingFromTheMiddleGivesTheSameSound() throws {
     let composition = try Self.composition(Self.beats(), scaledTo: 96_000)
     let whole = try Self.read(composition)[0]
     let range = CMTimeRange(start: Self.frames(40_001), duration: Self.frames(62_003))
@@ -178,7 +178,7 @@ import Testing
     }
   }
 
-  @Test func mixedAndOtherFormats() throws {
+  @Test func mixesAndOtherFormatsHaveTheSameSound() throws {
     let composition = try Self.composition(Self.tone(), scaledTo: 70_001)
     let direct = try Self.read(composition, channels: 2)
     #expect(try Self.read(composition, channels: 2, mixed: true) == direct)
@@ -207,7 +207,7 @@ import Testing
     #expect(worst <= 1, "\(worst)")
   }
 
-  @Test func exported() async throws {
+  @Test func exportsHaveTheScaledSound() async throws {
     let scratch = Scratch()
     let composition = try Self.composition(Self.tone(), scaledTo: 96_000)
     let session = try #require(
@@ -225,7 +225,7 @@ import Testing
     #expect(abs(found / 440 - 1) < 0.02, "\(found) Hz")
   }
 
-  @Test func beyondWhatCanBeDone() throws {
+  @Test func beyondWhatCanBeDoneIsRefused() throws {
     let composition = try Self.composition(Self.tone(), scaledTo: 500)
     let reader = try AVAssetReader(asset: composition)
     let output = AVAssetReaderTrackOutput(

@@ -42,18 +42,18 @@ import TestSupport
     #expect(wrong.isEmpty, "\(wrong.count): \(wrong.prefix(5))")
   }
 
-  @Test func transportStreams() throws {
+  @Test func stepsFindEachPictureOfTransportStreams() throws {
     try check(asset("h264.ts", Self.h264))
     try check(asset("one-group.ts", ["-c:v", "libx264", "-bf", "2"]))
     try check(asset("mpeg2.ts", Self.mpeg2))
   }
 
   /// Small pictures share packets, and have no times of their own.
-  @Test(arguments: ["64x48", "640x480"]) func programStreams(size: String) throws {
+  @Test(arguments: ["64x48", "640x480"]) func stepsFindEachPictureOfProgramStreams(size: String) throws {
     try check(asset("mpeg2-\(size).vob", Self.mpeg2, size: size))
   }
 
-  @Test(arguments: ["mp4", "mkv", "flv"]) func filesWithAnIndex(kind: String) throws {
+  @Test(arguments: ["mp4", "mkv", "flv"]) func stepsFindEachPictureOfIndexedFiles(kind: String) throws {
     try check(asset("h264.\(kind)", Self.h264))
   }
 

@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test("Each sample, asked for in any order, has the bytes and times that ffprobe finds")
-  func single() async throws {
+  func eachSampleHasTheBytesAndTimesOfFFprobe() async throws {
     let path = try movie()
     let source = try await Source(path)
     let listed = try Probe.samples(path)
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test("Several samples lie one after the other, with their own times and sizes, up to counts and limits")
-  func several() async throws {
+  func severalSamplesLieOneAfterTheOther() async throws {
     let path = try movie()
     let source = try await Source(path)
     let listed = try Probe.samples(path)
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test("Samples are decoded from a sync sample on, as a thumbnail's maker does")
-  func decodable() async throws {
+  func samplesAreDecodedFromASyncSampleOn() async throws {
     let source = try await Source(try movie())
     let cursor = try source.cursor(130)
     let target = try #require(cursor.copy() as? AVSampleCursor)
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test("Data that is read in the background arrives, and who asks is told; nothing is read twice")
-  func background() async throws {
+  func dataThatIsReadInTheBackgroundArrives() async throws {
     let path = try movie()
     let source = try await Source(path, timebase: try CMTimebase(sourceClock: CMClockGetHostTimeClock()))
     let listed = try Probe.samples(path)
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test("A batch reads its sample buffers together, once, and none after it was cancelled")
-  func batches() async throws {
+  func aBatchReadsItsSampleBuffersTogether() async throws {
     let path = try movie()
     let source = try await Source(path)
     let listed = try Probe.samples(path)
@@ -183,7 +183,7 @@ import Testing
   }
 
   @Test("Cursors of another asset are refused, and so are samples that are gone")
-  func refused() async throws {
+  func cursorsOfAnotherAssetAreRefused() async throws {
     let source = try await Source(try movie())
     let other = try await Source(try movie())
     let request = AVSampleBufferRequest(start: try other.cursor())

@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test("Steps in decode order meet every packet that ffprobe lists, with its times, size and place")
-  func decodeOrder() async throws {
+  func stepsInDecodeOrderMeetEveryPacketThatFfprobeLists() async throws {
     let path = try movie()
     for (type, stream) in [(AVMediaType.video, "v:0"), (.audio, "a:0")] {
       let (asset, track) = try await track(path, type)
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test("Steps in presentation order, forth and back, are those of the packets sorted by their times")
-  func presentationOrder() async throws {
+  func stepsInPresentationOrderAreThoseOfTheSortedTimes() async throws {
     let path = try movie()
     let (asset, track) = try await track(path)
     let sorted = try packets(path).map(\.pts).sorted()
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test("A cursor is made at the last picture that is shown at a time or before")
-  func atTimes() async throws {
+  func aCursorIsMadeAtTheLastPictureThatIsShownAtATimeOrBefore() async throws {
     let path = try movie()
     let (asset, track) = try await track(path)
     let sorted = try packets(path).map(\.pts).sorted()
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test("Steps by time stop at samples, say how far they went, and where the track ends")
-  func byTime() async throws {
+  func stepsByTimeStopAtSamples() async throws {
     let path = try movie()
     let (asset, track) = try await track(path)
     let listed = try packets(path)
@@ -170,7 +170,7 @@ import Testing
   }
 
   @Test("Dependencies follow the key frames and the pictures that no other needs")
-  func dependencies() async throws {
+  func dependenciesFollowTheKeyFramesAndThePicturesThatNoOtherNeeds() async throws {
     let path = try movie()
     let (asset, track) = try await track(path)
     let listed = try packets(path)
@@ -200,7 +200,7 @@ import Testing
   @Test(
     "Chunks are those of the movie's table: their samples follow each other, and no chunk crosses another's beginning"
   )
-  func chunks() async throws {
+  func chunksAreThoseOfTheMoviesTable() async throws {
     let path = try movie()
     let (asset, track) = try await track(path)
     let listed = try packets(path)
@@ -231,7 +231,7 @@ import Testing
   }
 
   @Test("In containers without places of samples cursors have the same times, and no storage")
-  func otherContainers() async throws {
+  func cursorsHaveTheSameTimesInOtherContainers() async throws {
     for name in ["cursors.mkv", "cursors.ts", "cursors.h264"] {
       let path = try movie(name, name.hasSuffix("h264") ? ["-map", "0:v"] : [])
       let (asset, track) = try await track(path)
@@ -258,7 +258,7 @@ import Testing
   }
 
   @Test("A composition's tracks, and tracks of files that are gone, make no cursors")
-  func refused() async throws {
+  func compositionsAndLostFilesMakeNoCursors() async throws {
     let path = try movie()
     let (asset, source) = try await track(path)
     let composition = AVMutableComposition()
@@ -281,7 +281,7 @@ import Testing
   @Test(
     "Samples are packed without a loss, a usual one into a dozen bytes or so, and any one into a bounded number"
   )
-  func packing() {
+  func samplesArePackedWithoutALoss() {
     func sample(_ number: Int64, _ random: inout SystemRandomNumberGenerator) -> IndexedSample {
       var sample = IndexedSample()
       sample.decoded = number * 512

@@ -154,7 +154,7 @@ import TestSupport
   }
 
   /// Every kind of linear PCM, beside its arithmetic.
-  @Test func kindsOfPCM() async throws {
+  @Test func everyKindOfPCMIsHeard() async throws {
     let signed = kAudioFormatFlagIsSignedInteger
     let cases: [(Int, AudioFormatFlags, [UInt8], [Float])] = [
       (8, signed, [0x40, 0xC0], [0.5, -0.5]), (8, 0, [0xC0, 0x40], [0.5, -0.5]),
@@ -227,7 +227,7 @@ import TestSupport
   }
 
   /// A time line at the end of what a number counts, and sound from before its beginning.
-  @Test func roomAfterASeekToTheEndOfTime() throws {
+  @Test func thereIsRoomAfterASeekToTheEndOfTime() throws {
     let synchronizer = AVSampleBufferRenderSynchronizer()
     let renderer = AVSampleBufferAudioRenderer()
     synchronizer.addRenderer(renderer)

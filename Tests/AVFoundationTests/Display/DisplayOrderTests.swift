@@ -68,7 +68,7 @@ import TestSupport
     #expect(seen > between.count / 2, "\(seen) of \(between.count)")
   }
 
-  @Test func jumpsOfATimeLineThatStands() async throws {
+  @Test func jumpsOfATimeLineThatStandsShowThePictureThere() async throws {
     let shown = DisplayTests.Shown()
     let layer = try Self.layer(shown, at: 0)
     for sample in try Self.samples().prefix(20) { layer.enqueue(sample) }

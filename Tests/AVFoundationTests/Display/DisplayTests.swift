@@ -144,7 +144,7 @@ import TestSupport
   }
 
   /// What is attached to samples: an end of the picture, and a wish to hear when a sample was consumed.
-  @Test func emptyMediaAndConsumption() async throws {
+  @Test func emptyMediaAndConsumptionAreHeeded() async throws {
     let samples = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: Fixture.movie())))
     let layer = AVSampleBufferDisplayLayer()
     let shown = Shown()
@@ -259,7 +259,7 @@ import TestSupport
   }
 
   /// A client's pictures and blocks come back to the layer when they go.
-  @Test(.timeLimit(.minutes(HangLimit.minutes))) func picturesThatAskForRoomWhenTheyGo() async throws {
+  @Test(.timeLimit(.minutes(HangLimit.minutes))) func picturesMayAskForRoomWhenTheyGo() async throws {
     let layer = AVSampleBufferDisplayLayer()
     let answers = Gathered<Bool>()
     var made: CMTimebase?

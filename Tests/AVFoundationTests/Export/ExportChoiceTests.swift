@@ -29,7 +29,7 @@ import Testing
 
   @Test(
     "Tracks that stand in for each other are all written, or the one that is enabled, as the session is told")
-  func trackGroups() async throws {
+  func tracksThatStandInForEachOtherAreAllWritten() async throws {
     let scratch = Scratch()
     let cases: [(name: String, handling: AVAssetTrackGroupOutputHandling?, expected: [String])] = [
       ("unset.mov", nil, ["eng", "deu"]), ("all.mov", .preserveAlternateTracks, ["eng", "deu"]),
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test("Apple's presets for .m4v files make such files alone, of H.264 within their sizes")
-  func m4v() async throws {
+  func applesPresetsFor() async throws {
     let scratch = Scratch()
     let source = try Fixture.make(
       "large.mp4",
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test("Presets without an encoder are known by name, and make no session")
-  func presetsWithoutAnEncoder() throws {
+  func presetsWithoutAnEncoderAreKnownByName() throws {
     let source = asset(try Fixture.movie())
     for preset in [
       AVAssetExportPresetAppleProRes422LPCM, AVAssetExportPresetAppleProRes4444LPCM,
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test("File types that are no movies are refused by name")
-  func fileTypes() throws {
+  func fileTypesThatAreNoMoviesAreRefusedByName() throws {
     let scratch = Scratch()
     for type in [AVFileType.SCC, .appleiTT, .AHAP, .dicom] {
       #expect {
@@ -123,7 +123,7 @@ import Testing
   // MARK: - Compositions
 
   @Test("Segments that name a file are opened with the composition's options, in copies too")
-  func initializationOptions() async throws {
+  func segmentsThatNameAFileAreOpenedWithTheCompositionsOptions() async throws {
     let path = try Fixture.elementary()
     let options: [String: Any] = [OVTURLAssetElementaryStreamFrameRateKey: NSNumber(value: 10)]
     func duration(_ composition: AVMutableComposition) throws -> CMTime? {
@@ -149,7 +149,7 @@ import Testing
   @Test(
     "A format that another takes the place of is told, and carried by the samples; decoded pictures have its colours"
   )
-  func formatReplacements() async throws {
+  func aFormatThatAnotherTakesThePlaceOfIsTold() async throws {
     let source = asset(try Fixture.movie())
     let video = try #require(try await source.loadTracks(withMediaType: .video).first)
     let original = try #require(try await video.load(.formatDescriptions).first)
@@ -201,7 +201,7 @@ import Testing
   // MARK: - Groups of pictures
 
   @Test("Groups of pictures are refused with the reason: no encoder takes them")
-  func taggedGroups() async throws {
+  func groupsOfPicturesAreRefusedWithTheReason() async throws {
     let scratch = Scratch()
     let settings: [String: Any] = [
       AVVideoCodecKey: AVVideoCodecType.h264, AVVideoWidthKey: 64, AVVideoHeightKey: 64,
@@ -239,7 +239,7 @@ import Testing
   // MARK: - Choices
 
   @Test("Media selections hold what is chosen in each group, and all that can be")
-  func selections() async throws {
+  func mediaSelectionsHoldWhatIsChosenInEachGroup() async throws {
     let movie = asset(try languages())
     let group = try #require(try await movie.loadMediaSelectionGroup(for: .audible))
     let preferred = try await movie.load(.preferredMediaSelection)

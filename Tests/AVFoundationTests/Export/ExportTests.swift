@@ -90,7 +90,9 @@ import TestSupport
     #expect(try Tool.decodingErrors(scratch.file("a.mp4")) == "")
   }
 
-  @Test(.enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264))) func presetsEncode() async throws {
+  @Test(.enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264))) func presetsEncodeWithinTheirSizes()
+    async throws
+  {
     let scratch = Scratch()
     let big = try Fixture.make(
       "big.mkv",
@@ -317,7 +319,7 @@ import TestSupport
   }
 
   /// As if it was infinite.
-  @Test func anIntervalOfStatesThatIsNoNumber() async throws {
+  @Test func anIntervalOfStatesThatIsNoNumberIsTaken() async throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let session = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))
     let scratch = Scratch()
@@ -350,7 +352,7 @@ import TestSupport
   }
 
   /// One goes where its own call says, and nothing is where the other would have gone.
-  @Test func twoExportsOfASessionAtOnce() async throws {
+  @Test func onlyOneOfTwoExportsOfASessionRuns() async throws {
     let scratch = Scratch()
     for round in 0..<20 {
       let session = try Self.copying()
@@ -366,7 +368,7 @@ import TestSupport
     }
   }
 
-  @Test func cancellingACallThatDidNotBegin() async throws {
+  @Test func cancellingACallThatDidNotBeginLeavesTheOther() async throws {
     let scratch = Scratch()
     for round in 0..<10 {
       let session = try Self.copying()

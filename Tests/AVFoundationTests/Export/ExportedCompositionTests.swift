@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(.enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264)), arguments: Case.allCases)
-  func encoded(_ example: Case) async throws {
+  func encodedCompositionsHaveTheirSoundAndPictures(_ example: Case) async throws {
     let scratch = Scratch()
     let (composition, seconds, hasVideo) = try example.make()
     let name = hasVideo ? "a.mp4" : "a.m4a"
@@ -98,7 +98,7 @@ import Testing
   }
 
   /// What overlaps at a joint is left out; the second clip is where it belongs, to half a packet.
-  @Test func storedSamplesOfTwoClips() async throws {
+  @Test func storedSamplesOfTwoClipsAreJoined() async throws {
     let scratch = Scratch()
     let (composition, seconds, _) = try Case.joined.make()
     let session = try #require(
@@ -238,7 +238,7 @@ import Testing
   }
 
   /// The sound that is copied counts.
-  @Test(.enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264))) func limitsOfTheFilesLength()
+  @Test(.enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264))) func limitsOfTheFilesLengthAreKept()
     async throws
   {
     let scratch = Scratch()

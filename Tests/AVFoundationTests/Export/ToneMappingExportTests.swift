@@ -96,7 +96,7 @@ import Testing
     ])
   }
 
-  @Test func pixelsOfAnExport() async throws {
+  @Test func pixelsOfAnExportAreThoseOfTheStandards() async throws {
     let scratch = Scratch()
     let codes = Self.patches.map(Self.code)
     try Self.movie(codes, in: scratch)

@@ -19,7 +19,7 @@ import Testing
 
   @Test(
     "An export with the filter for sharing keeps what is about the work, and nothing that tells of a person")
-  func export() async throws {
+  func anExportWithTheFilterForSharingKeepsWhatIsAboutTheWork() async throws {
     let scratch = Scratch()
     let asset = AVURLAsset(url: URL(fileURLWithPath: try tagged()))
     #expect(try await asset.load(.metadata).contains { $0.commonKey == .commonKeyLocation })
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test("A value is asked for once, when it is wanted, and may be given later")
-  func values() async throws {
+  func aValueIsAskedForOnce() async throws {
     let like = AVMutableMetadataItem()
     like.identifier = .commonIdentifierTitle
     like.extendedLanguageTag = "en"
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test("A program that answers with an error, or not at all, fails the loading")
-  func failures() async throws {
+  func aProgramThatFailsToAnswerFailsTheLoading() async throws {
     struct Reason: Error {}
     let like = AVMutableMetadataItem()
     let failing = AVMetadataItem(propertiesOf: like) { $0.respond(error: Reason()) }

@@ -101,7 +101,7 @@ import TestSupport
   }
 
   @Test(arguments: [AVFileType.mov, .mp4, .m4v])
-  func allTravels(_ type: AVFileType) async throws {
+  func allMetadataTravels(_ type: AVFileType) async throws {
     let scratch = Scratch()
     let url = scratch.url("all." + (type == .mov ? "mov" : "mp4"))
     try await Self.write(Self.all, to: url, type: type)
@@ -125,7 +125,7 @@ import TestSupport
     try Self.decode(url.path)
   }
 
-  @Test func dataTypes() async throws {
+  @Test func dataTypesAreWritten() async throws {
     let scratch = Scratch()
     try await Self.write(Self.all, to: scratch.url("types.mov"))
     let asset = AVURLAsset(url: scratch.url("types.mov"))
@@ -166,7 +166,7 @@ import TestSupport
   }
 
   /// The same in movies whose header is written first, and in the header of segments.
-  @Test func fragments() async throws {
+  @Test func fragmentsHoldTheMetadata() async throws {
     let scratch = Scratch()
     for type in [AVFileType.mov, .mp4] {
       let url = scratch.url(type == .mov ? "f.mov" : "f.mp4")
@@ -189,7 +189,7 @@ import TestSupport
     }
   }
 
-  @Test func whatFFmpegWrote() throws {
+  @Test func metadataOfFFmpegIsRead() throws {
     let path = try Fixture.make(
       "tagged.mov",
       [
@@ -246,7 +246,7 @@ import TestSupport
     }
   }
 
-  @Test func identifiersAndKeys() {
+  @Test func identifiersAndKeysCorrespond() {
     #expect(AVMetadataIdentifier.iTunesMetadataSongName.rawValue == "itsk/%A9nam")
     let item = AVMutableMetadataItem()
     item.keySpace = .iTunes
@@ -267,7 +267,7 @@ import TestSupport
   }
 
   /// Each is looked at once.
-  @Test func aKeyOfManyPercentSigns() {
+  @Test func aKeyOfManyPercentSignsCostsLittle() {
     let key = String(repeating: "%", count: 100_000)
     let item = Self.item(AVMetadataIdentifier("mdta/" + key), "text" as NSString)
     let seconds = threadSeconds { #expect(item.key as? NSString == key as NSString) }

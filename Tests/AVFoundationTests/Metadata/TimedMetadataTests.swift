@@ -109,7 +109,7 @@ import Testing
   @Test(
     "Groups come back with their times, values, types and languages, and gaps as groups without items",
     arguments: [(AVFileType.mov, false), (.mp4, false), (.m4v, false), (.mov, true), (.mp4, true)])
-  func roundTrip(_ type: AVFileType, inFragments: Bool) async throws {
+  func groupsComeBackWithTheirTimes(_ type: AVFileType, inFragments: Bool) async throws {
     let scratch = Scratch()
     let url = scratch.url("metadata.mov")
     let writer = try await write(
@@ -141,7 +141,7 @@ import Testing
 
   @Test(
     "Without a hint the track has the items of its first group; others fail the writer with the item's name")
-  func withoutHint() async throws {
+  func withoutAHintTheTrackHasTheItemsOfItsFirstGroup() async throws {
     let scratch = Scratch()
     let first = try await write([groups[0]], to: scratch.url("first.mov"), .mov, hint: nil)
     #expect(first.status == .completed)
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test("Values that do not fit their type, groups that go back in time, and other media are refused")
-  func refused() async throws {
+  func valuesThatDoNotFitAreRefused() async throws {
     let scratch = Scratch()
     func code(_ groups: [AVTimedMetadataGroup], _ name: String) async throws -> AVError.Code? {
       let writer = try await write(groups, to: scratch.url(name), .mov, hint: try description)
@@ -188,7 +188,7 @@ import Testing
   }
 
   @Test("Sample buffers of other media, and boxes that are cut off, make no group")
-  func damaged() throws {
+  func damagedBuffersMakeNoGroup() throws {
     let format = try description
     func buffer(_ bytes: [UInt8], _ format: CMFormatDescription) throws -> CMSampleBuffer {
       let block = try CMBlockBuffer(length: bytes.count, flags: .assureMemoryNow)
@@ -222,7 +222,7 @@ import Testing
   }
 
   @Test("Receivers and providers carry groups as the adaptors do")
-  func receivers() async throws {
+  func receiversAndProvidersCarryGroupsAsTheAdaptorsDo() async throws {
     let scratch = Scratch()
     let url = scratch.url("a.mov")
     let writer = try AVAssetWriter(outputURL: url, fileType: .mov)
@@ -253,7 +253,7 @@ import Testing
   }
 
   @Test("Groups are copied, and groups of dates hold theirs")
-  func copies() throws {
+  func groupsAreCopied() throws {
     let group = AVTimedMetadataGroup(items: groups[0].items, timeRange: range(1, 2))
     let mutable = try #require(group.mutableCopy() as? AVMutableTimedMetadataGroup)
     mutable.timeRange = range(3, 4)

@@ -6,7 +6,7 @@ import TestSupport
 
 /// Players with what is not whole, and what they leave behind.
 @Suite(.serialized) struct PlayerInputTests {
-  @Test func moviesWithoutSoundAndSoundWithoutPictures() async throws {
+  @Test func moviesWithoutSoundOrPicturesArePlayed() async throws {
     let sound = try Fixture.make(
       "half.wav", ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100:duration=0.5"])
     for (path, seconds) in [(try Fixture.elementary(), 2.0), (sound, 0.5)] {

@@ -88,7 +88,7 @@ import TestSupport
     }
   }
 
-  @Test func compositorsOfThePrograms() async throws {
+  @Test func compositorsOfTheProgramAreUsed() async throws {
     let player = PlayerTests.player(try Fixture.movie())
     let item = try #require(player.currentItem)
     let composed = try composition(item.asset)
@@ -104,7 +104,7 @@ import TestSupport
     #expect(Counter.requests.count > 10)
   }
 
-  @Test func compositionsThatAreNone() async throws {
+  @Test func compositionsThatAreNoneAreRefused() async throws {
     let player = PlayerTests.player(try Fixture.movie())
     let item = try #require(player.currentItem)
     item.videoComposition = AVMutableVideoComposition()

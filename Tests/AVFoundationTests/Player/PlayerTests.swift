@@ -294,7 +294,7 @@ import TestSupport
   }
 
   /// A time of another epoch, or one that an endless rate has led to, is nowhere in the movie: the item goes on.
-  @Test func timesOutsideTheMovie() async throws {
+  @Test func timesOutsideTheMovieLeaveTheItemGoing() async throws {
     let player = Self.player(try Fixture.movie())
     let item = try #require(player.currentItem)
     let output = AVPlayerItemVideoOutput(pixelBufferAttributes: nil)
@@ -319,7 +319,7 @@ import TestSupport
   }
 
   /// As from an arrow key that is held; and a slider that is moved after that.
-  @Test func stepsInARowAndSeeks() async throws {
+  @Test func stepsInARowAndSeeksLandOnTheirPictures() async throws {
     let player = Self.player(try Fixture.movie())
     let item = try #require(player.currentItem)
     func time(_ index: Int) -> CMTime { CMTime(value: CMTimeValue(index) * 1001, timescale: 30000) }

@@ -57,7 +57,7 @@ import Testing
   }
 
   /// libavformat leaves a tag before the stream out.
-  @Test(arguments: [false, true]) func tagsBeforeElementaryStreams(isHEVC: Bool) throws {
+  @Test(arguments: [false, true]) func tagsBeforeElementaryStreamsAreLeftOut(isHEVC: Bool) throws {
     let plain =
       isHEVC
       ? try Fixture.make(

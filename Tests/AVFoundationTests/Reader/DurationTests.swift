@@ -125,7 +125,7 @@ import TestSupport
     }
   }
 
-  @Test func fragments() throws {
+  @Test func fragmentsKeepTheirDurations() throws {
     let path = try Fixture.make(
       "fragments.mp4", Self.slow + ["-g", "4", "-movflags", "frag_keyframe+empty_moov+delay_moov"])
     let fifth = CMTime(value: 1, timescale: 5)
@@ -168,7 +168,7 @@ import TestSupport
   }
 
   @Test(arguments: ["slow.mp4", "irregular.mkv", "irregular.mp4", "late.mp4", "long.mp4", "fragments.mp4"])
-  func stillsAtAnyTime(_ name: String) throws {
+  func stillsAreFoundAtAnyTime(_ name: String) throws {
     let path = try #require(Self.pictures.first { $0.description == name }).make()
     let asset = Self.asset(path)
     let generator = AVAssetImageGenerator(asset: asset)
@@ -269,7 +269,7 @@ import TestSupport
   }
 
   /// What was read before the damage comes, with its durations, and then the error.
-  @Test func cutFiles() throws {
+  @Test func cutFilesGiveWhatWasReadWithItsDurations() throws {
     let whole = try Fixture.make("slow-front.mp4", Self.slow + ["-movflags", "+faststart"])
     let scratch = Scratch()
     let path = scratch.file("cut.mp4")

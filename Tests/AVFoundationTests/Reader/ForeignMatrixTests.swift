@@ -76,7 +76,9 @@ import Testing
     ("ICtCp", "bt2020", "arib-std-b67"), ("bt2020c", "bt2020", "bt2020-10"),
     ("chroma-derived-c", "bt709", "bt709"),
   ])
-  func nonLinearMatrices(_ matrix: String, _ primaries: String, _ transfer: String) throws {
+  func nonLinearMatricesAreConvertedByTheStandard(_ matrix: String, _ primaries: String, _ transfer: String)
+    throws
+  {
     let scratch = Scratch()
     let (kr, kb) = primaries == "bt709" ? (0.2126, 0.0722) : (0.2627, 0.0593)
     func code(_ value: Double, _ black: Double, _ range: Double) -> UInt16 {

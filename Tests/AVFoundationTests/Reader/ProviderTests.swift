@@ -5,7 +5,7 @@ import Testing
 
 /// Readers and writers without blocking calls.
 @Suite struct ProviderTests {
-  @Test func fromReaderToWriter() async throws {
+  @Test func providersCarrySamplesFromReaderToWriter() async throws {
     let scratch = Scratch()
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(try await asset.loadTracks(withMediaType: .video).first)
@@ -33,7 +33,7 @@ import Testing
     #expect(copy.map(\.hash) == original.map(\.hash) && copy.map(\.pts) == original.map(\.pts))
   }
 
-  @Test func picturesFromAPool() async throws {
+  @Test func picturesFromAPoolAreWritten() async throws {
     let scratch = Scratch()
     let writer = try AVAssetWriter(url: scratch.url("made.mov"), fileType: .mov)
     let attributes = CVPixelBufferCreationAttributes(
@@ -77,7 +77,7 @@ import Testing
     #expect(zip(shown, shown.dropFirst()).allSatisfy { $0 < $1 }, "\(shown)")
   }
 
-  @Test func whatGoesWrong() async throws {
+  @Test func whatGoesWrongIsThrown() async throws {
     let scratch = Scratch()
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .video).first)

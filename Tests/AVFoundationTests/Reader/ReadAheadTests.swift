@@ -57,7 +57,7 @@ import TestSupport
 
   private let all = CMTimeRange(start: .zero, duration: .positiveInfinity)
 
-  @Test func aheadByAFewAndNoMore() throws {
+  @Test func readingIsAheadByAFewAndNoMore() throws {
     let source = Source(count: 20)
     let ahead = ReadAhead(source, depth: 3)
     try ahead.seek(to: all)

@@ -216,7 +216,7 @@ import Testing
     #expect(reader.status == .completed)
   }
 
-  @Test func cancellingStops() throws {
+  @Test func cancellingStopsAReader() throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let reader = try AVAssetReader(asset: asset)
     let output = AVAssetReaderTrackOutput(

@@ -45,7 +45,7 @@ import Testing
   }
 
   /// A clock that is off by a percent, either way: no more than the tolerance adds up.
-  @Test(arguments: ["1.01", "0.99"]) func nothingDrifts(factor: String) throws {
+  @Test(arguments: ["1.01", "0.99"]) func soundOfAWrongClockDoesNotDrift(factor: String) throws {
     let path = try Fixture.make(
       "drift\(factor).mkv",
       [
@@ -125,7 +125,7 @@ import Testing
     #expect(abs(slow - 2 * plain) <= 2, "\(slow), \(plain)")
   }
 
-  @Test func rangesWithinAGap() throws {
+  @Test func rangesWithinAGapAreSilent() throws {
     let path = try Fixture.make(
       "gap2.mkv",
       [

@@ -135,7 +135,7 @@ import Testing
       start: 4410, count: 66_150),
   ]
 
-  @Test(arguments: cases, [false, true]) func edits(_ item: Case, isWide: Bool) throws {
+  @Test(arguments: cases, [false, true]) func editListsDecideOnTheEnd(_ item: Case, isWide: Bool) throws {
     let scratch = Scratch()
     for source in [try Self.plain(), try Self.pcm()] {
       let asset = try Self.movie(
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test func latePicturesThatAreCut() throws {
+  @Test func latePicturesAreCut() throws {
     let path = try Fixture.make(
       "end-pictures.mp4",
       ["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=30:duration=3", "-c:v", "libx264", "-bf", "2"])
@@ -183,7 +183,7 @@ import Testing
     ([Edit(length: -100, place: 1024)], true), ([Edit(length: 1000, place: 1 << 40)], true),
     ([Edit](repeating: Edit(length: 1, place: 1024), count: 5000), false), ([], false),
   ])
-  func impossibleEdits(_ edits: [Edit], isWide: Bool) throws {
+  func impossibleEditsLoseNoSound(_ edits: [Edit], isWide: Bool) throws {
     let scratch = Scratch()
     let asset = try Self.movie(Self.plain(), edits, isWide: isWide, scratch)
     guard let track = asset.tracks(withMediaType: .audio).first else { return }
@@ -198,7 +198,7 @@ import Testing
   }
 
   /// A list in a movie that goes on in fragments is that of its beginning, and without a list all is heard.
-  @Test func whatIsNotCut() throws {
+  @Test func soundWithoutAnEditListIsNotCut() throws {
     let scratch = Scratch()
     let bare = try Fixture.make("end-bare.m4a", Self.tone + ["aac", "-use_editlist", "0"])
     let all = try frames(AVURLAsset(url: URL(fileURLWithPath: bare))).count

@@ -144,7 +144,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
     FileDelegate.Behaviour(), .init(chunk: 1000), .init(hasParts: false), .init(isAsynchronous: true),
     .init(hasParts: false, isAsynchronous: true),
   ])
-  private func sameSamplesAsTheFile(_ behaviour: FileDelegate.Behaviour) throws {
+  private func aDelegatesBytesGiveTheSamplesOfTheFile(_ behaviour: FileDelegate.Behaviour) throws {
     let path = try large()
     let delegate = try FileDelegate(path, behaviour)
     let expected = try samples(AVURLAsset(url: URL(fileURLWithPath: path)))
@@ -162,7 +162,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
     }
   }
 
-  @Test func otherContainers() throws {
+  @Test func otherContainersAreLoaded() throws {
     for (name, arguments) in [
       ("loader.mkv", ["-c", "copy"]), ("loader.ts", ["-c", "copy"]),
       ("front.mp4", ["-c", "copy", "-movflags", "+faststart"]),
@@ -179,7 +179,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
   }
 
   /// Timed metadata has a description that libavformat does not tell, wherever the bytes come from.
-  @Test func timedMetadata() async throws {
+  @Test func timedMetadataIsDescribed() async throws {
     let scratch = Scratch()
     let file = scratch.url("metadata.mov")
     let item = AVMutableMetadataItem()
@@ -224,7 +224,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
   }
 
   /// Decoded, from the middle, by several at a time.
-  @Test func pictures() async throws {
+  @Test func picturesAreDecodedFromADelegatesBytes() async throws {
     let path = try Fixture.movie()
     let asset = try asset(FileDelegate(path, .init(isAsynchronous: true)))
     #expect(try await asset.load(.duration).seconds > 1.9)
@@ -240,7 +240,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
     #expect(image.dataProvider?.data as Data? == other.dataProvider?.data as Data?)
   }
 
-  @Test func failures() async throws {
+  @Test func failuresOfADelegateAreErrors() async throws {
     let path = try Fixture.movie()
     let own = NSError(domain: "archive", code: 7)
     let failing = try asset(FileDelegate(path, .init(failure: own)))
@@ -271,14 +271,14 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
     #expect((reader.error as? AVError)?.code == .fileFailedToParse)
   }
 
-  @Test func elsewhere() async throws {
+  @Test func redirectionsAreFollowed() async throws {
     let path = try Fixture.movie()
     let asset = try asset(FileDelegate(path, .init(redirect: URL(fileURLWithPath: path))))
     #expect(try await asset.load(.duration).seconds > 1.9)
   }
 
   /// A delegate that never answers keeps nobody waiting who does not want to.
-  @Test func cancelling() async throws {
+  @Test func aSilentDelegateKeepsNobodyWaiting() async throws {
     for answers in 0...1 {
       let delegate = try FileDelegate(Fixture.movie(), .init(answers: answers))
       let asset = try asset(delegate)
@@ -293,7 +293,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
   }
 
   /// A delegate that stops answering while a reader reads.
-  @Test(arguments: [true, false]) func cancellingAReader(decodes: Bool) async throws {
+  @Test(arguments: [true, false]) func aReaderOfASilentDelegateCanBeCancelled(decodes: Bool) async throws {
     let path = try large(optimized: true)
     let delegate = try FileDelegate(path)
     let asset = try asset(delegate)
@@ -325,7 +325,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
   /// The same where the source is one of several, inside another source.
   @Test(arguments: [
     "mix", "sound", "scaled sound", "mix of a composition", "stored", "pictures", "opened late",
-  ]) func cancellingWhatIsComposed(kind: String) async throws {
+  ]) func whatIsComposedOfASilentDelegateCanBeCancelled(kind: String) async throws {
     let isVideo = kind == "pictures"
     let path =
       isVideo
@@ -377,7 +377,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
   }
 
   /// A server that takes the connection, and never says anything: without an interruption this has no end.
-  @Test func cancellingAServer() async throws {
+  @Test func aSilentServerCanBeCancelled() async throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(listener) }
     var address = sockaddr_in()

@@ -79,7 +79,7 @@ import TestSupport
 
   // MARK: - Ramps
 
-  @Test func rampsOfWhatIsSet() throws {
+  @Test func rampsAreThoseThatWereSet() throws {
     let layer = AVMutableVideoCompositionLayerInstruction()
     #expect(!layer.getOpacityRamp(for: .zero, startOpacity: nil, endOpacity: nil, timeRange: nil))
     layer.setOpacity(0.25, at: Self.seconds(1))
@@ -241,7 +241,7 @@ import TestSupport
 
   // MARK: - Of an asset's properties
 
-  @Test func instructionsOfAllTracks() throws {
+  @Test func instructionsCoverAllTracks() throws {
     let (small, large) = (try Self.red(), try Self.red("128x64", rate: 20, duration: 2))
     let movie = AVMutableComposition()
     let first = try #require(movie.addMutableTrack(withMediaType: .video, preferredTrackID: 1))
@@ -398,7 +398,7 @@ import TestSupport
     }
   }
 
-  @Test(.timeLimit(.minutes(HangLimit.minutes))) func compositorsThatCallBackWhenTheyComeAndGo() throws {
+  @Test(.timeLimit(.minutes(HangLimit.minutes))) func compositorsMayCallBackWhenTheyComeAndGo() throws {
     let asset = try Self.red()
     let composition = AVMutableVideoComposition(propertiesOf: asset)
     composition.customVideoCompositorClass = Caller.self

@@ -36,7 +36,7 @@ import Testing
 
   /// The hidden file of a file system without nameless ones: its name is new each time, links are not followed, what
   /// a killed process left is removed and what a living one holds is not.
-  @Test func hiddenFiles() throws {
+  @Test func hiddenFilesAreNewAndRemovedWhenOld() throws {
     let scratch = Scratch()
     let hidden = HiddenFile(for: "movie.mov", in: scratch.path)
     let one = hidden.create()

@@ -102,7 +102,7 @@ import TestSupport
     }
   }
 
-  @Test(.timeLimit(.minutes(HangLimit.minutes))) func aBlockThatKnowsIsForgotten() async throws {
+  @Test(.timeLimit(.minutes(HangLimit.minutes))) func aBlockThatKnowsOfTheEndIsForgotten() async throws {
     let setting = try Setting()
     let video = setting.sound
     let queue = DispatchQueue(label: "ended")
@@ -169,7 +169,7 @@ import TestSupport
   }
 
   @Test(.timeLimit(.minutes(HangLimit.minutes)), arguments: Way.allCases)
-  func receiversThrow(_ way: Way) async throws {
+  func receiversThrowWhenTheWriterEnds(_ way: Way) async throws {
     let scratch = Scratch()
     let writer = try AVAssetWriter(url: scratch.url("a.mov"), fileType: .mov)
     let sound = AVAssetWriterInput(mediaType: .audio, outputSettings: nil)

@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test("A track of a file in fragments keeps its description; the parameter sets are in the samples")
-  func fragments() async throws {
+  func fragmentsKeepTheirDescription() async throws {
     let scratch = Scratch()
     let parts = [try Self.clip("320x240", "libx264"), try Self.clip("160x128", "libx264")]
     let writer = try AVAssetWriter(url: scratch.url("a.mov"), fileType: .mov)

@@ -78,7 +78,7 @@ import Testing
   private func seconds(_ value: Double) -> CMTime { CMTime(seconds: value, preferredTimescale: 1000) }
 
   @Test("The first fragment has a length of its own; without one it is as long as the others")
-  func firstFragment() async throws {
+  func theFirstFragmentHasALengthOfItsOwn() async throws {
     let scratch = Scratch()
     let whole = CMTimeRange(start: .zero, duration: seconds(4))
     try await write(to: scratch.url("own.mp4"), whole) { writer in
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test("Fragments of two writers make one movie behind the first one's header")
-  func combinable() async throws {
+  func fragmentsOfTwoWritersCanBeCombined() async throws {
     let scratch = Scratch()
     for (index, start) in [0.0, 2.0].enumerated() {
       try await write(

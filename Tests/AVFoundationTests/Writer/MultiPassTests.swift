@@ -150,7 +150,7 @@ import TestSupport
   }
 
   @Test("An export in two passes keeps all frames and sound, is not what one pass gives, and leaves no files")
-  func exports() async throws {
+  func anExportInTwoPassesKeepsAllFramesAndSound() async throws {
     let asset = try Self.source()
     var rates: [Bool: Double] = [:]
     for allows in [false, true] {

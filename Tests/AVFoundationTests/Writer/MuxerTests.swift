@@ -57,7 +57,7 @@ import Testing
   }
 
   /// libavformat looks for start codes in the samples then, and drops what is before the first.
-  @Test(arguments: [40, 0]) func recordsThatAreNone(bytes: Int) throws {
+  @Test(arguments: [40, 0]) func recordsThatAreNoneAreRefused(bytes: Int) throws {
     let scratch = Scratch()
     let path = scratch.file("a.mov")
     let demuxer = try Demuxer(url: Fixture.movie())
@@ -86,7 +86,7 @@ import Testing
   }
 
   /// libavformat writes them, and does not open what it wrote.
-  @Test func samplesWithoutBytesInFragments() throws {
+  @Test func samplesWithoutBytesAreRefusedInFragments() throws {
     let scratch = Scratch()
     let path = scratch.file("a.mov")
     let demuxer = try Demuxer(url: Fixture.movie())
@@ -112,7 +112,7 @@ import Testing
 
   /// libavformat ends the process when it finishes a movie with such a sample, or when one is given up.
   @Test(arguments: [(-1, 1 << 31), (-1, 1 << 40), (1 << 31, 1), (1 << 33, 1)])
-  func spansBeyond32Bits(gap: Int64, duration: Int64) throws {
+  func spansBeyond32BitsAreRefused(gap: Int64, duration: Int64) throws {
     let scratch = Scratch()
     let demuxer = try Demuxer(url: Fixture.movie())
     demuxer.select([0])

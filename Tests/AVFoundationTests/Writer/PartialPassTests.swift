@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test("A disk that is full in a pass over parts leaves the movie that the passes before made")
-  func fullDiskInAPart() async throws {
+  func aFullDiskInAPartialPassLeavesTheMovieOfThePassesBefore() async throws {
     await #expect(processExitsWith: .success) {
       signal(SIGXFSZ, SIG_IGN)
       let tests = PartialPassTests()
@@ -152,7 +152,7 @@ import Testing
   }
 
   @Test("Parts alone are encoded again, whatever is appended; the rate comes nearer")
-  func partsAgain() async throws {
+  func partsAloneAreEncodedAgain() async throws {
     var hadParts = false
     for rate in Self.rates where !hadParts {
       let asked = try await encode(rate: rate, partial: .asAsked)
@@ -187,7 +187,7 @@ import Testing
     #expect(hadParts)
   }
 
-  @Test func partsOfAMovieThatBeginsLater() async throws {
+  @Test func partsOfAMovieThatBeginsLaterAreEncodedAgain() async throws {
     let start = CMTime(value: 1, timescale: 1)
     var hadParts = false
     for rate in Self.rates where !hadParts {

@@ -147,7 +147,7 @@ private enum MovieHeaderFacts {
   }
 
   /// Texts that overlap, begin before the movie or have no end.
-  @Test func oddTimesOfTexts() async throws {
+  @Test func oddTimesOfTextsAreMadeToFit() async throws {
     let scratch = Scratch()
     let writer = try AVAssetWriter(outputURL: scratch.url("out.mp4"), fileType: .mp4)
     let words = AVAssetWriterInput(mediaType: .subtitle, outputSettings: nil)

@@ -36,7 +36,7 @@ import TestSupport
     if let error = writer.error { throw error }
   }
 
-  @Test func groupsAndAssociations() async throws {
+  @Test func groupsAndAssociationsAreWritten() async throws {
     let scratch = Scratch()
     let url = scratch.url("groups.mov")
     try await Self.write(to: url) { writer, inputs in
@@ -79,7 +79,7 @@ import TestSupport
     ]).split(whereSeparator: { !$0.isNumber }).compactMap { Int($0) }
   }
 
-  @Test func places() async throws {
+  @Test func mediaDataLiesWhereItIsAskedFor() async throws {
     let scratch = Scratch()
     try await Self.write(to: scratch.url("first.mov")) { _, inputs in
       inputs[1].mediaDataLocation = .beforeMainMediaDataNotInterleaved
@@ -104,7 +104,7 @@ import TestSupport
     #expect(try Tool.decodingErrors(scratch.file("chunks.mov")).isEmpty)
   }
 
-  @Test func sizesAndRefusals() async throws {
+  @Test func naturalSizesAreWrittenAndNonsenseRefused() async throws {
     let scratch = Scratch()
     try await Self.write(to: scratch.url("size.mov")) { writer, inputs in
       inputs[0].naturalSize = CGSize(width: 640, height: 480)
@@ -131,7 +131,7 @@ import TestSupport
     #expect(scratch.contents == ["size.mov"])
   }
 
-  @Test func loadingThatIsCancelled() async throws {
+  @Test func loadingThatIsCancelledEnds() async throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     // Nothing is under way: nothing is cancelled.
     asset.cancelLoading()
@@ -154,7 +154,7 @@ import TestSupport
     close(open(path, O_WRONLY))
   }
 
-  @Test func networkKeys() async throws {
+  @Test func networkKeysAreHeeded() async throws {
     let url = try #require(URL(string: "http://127.0.0.1:9/movie.mp4"))
     for key in [
       AVURLAssetAllowsCellularAccessKey, AVURLAssetAllowsExpensiveNetworkAccessKey,

@@ -111,7 +111,7 @@ import TestSupport
   // MARK: - A track that says nothing
 
   /// A hint that the sound has more channels than there can be, and none that comes.
-  @Test func aHintAtSoundOfTooManyChannels() async throws {
+  @Test func aHintAtSoundOfTooManyChannelsDoesNotTrap() async throws {
     let basic = AudioStreamBasicDescription(
       mSampleRate: 48000, mFormatID: kAudioFormatLinearPCM,
       mFormatFlags: kAudioFormatFlagIsSignedInteger | kAudioFormatFlagIsPacked, mBytesPerPacket: 4,
@@ -234,7 +234,7 @@ import TestSupport
 
   // MARK: - Passes
 
-  @Test func passesOfAnInput() async throws {
+  @Test func anInputTellsOfItsPasses() async throws {
     let writer = try AVAssetWriter(url: scratch.url("a.mp4"), fileType: .mp4)
     let input = AVAssetWriterInput(mediaType: .video, outputSettings: Self.video())
     input.performsMultiPassEncodingIfSupported = true
@@ -277,7 +277,7 @@ import TestSupport
 
   /// All samples before the session's start: nothing to show, but a movie that opens.
   @Test(arguments: [10, 4_000_000_000] as [Int64])
-  func sessionsThatBeginAfterTheEnd(start: Int64) async throws {
+  func sessionsThatBeginAfterTheEndLeaveAMovieOrNothing(start: Int64) async throws {
     let url = scratch.url("late.mov")
     let writer = try AVAssetWriter(url: url, fileType: .mov)
     let input = AVAssetWriterInput(mediaType: .video, outputSettings: Self.video())

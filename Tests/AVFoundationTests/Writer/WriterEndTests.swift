@@ -115,7 +115,7 @@ import TestSupport
 
   /// A host clock's times, in nanoseconds, which 32 bits hold two seconds of.
   @Test(arguments: [(60, 16_666_667), (1000, 1_000_000), (1200, 833_333), (240_000, 4167)])
-  func nanoseconds(rate: Int, step: Int64) async throws {
+  func timesInNanosecondsAreKept(rate: Int, step: Int64) async throws {
     let times = (0..<60).map { CMTime(value: $0 * step, timescale: 1_000_000_000) }
     let writer = try writer("ns\(rate).mp4", times: times)
     await writer.finishWriting()

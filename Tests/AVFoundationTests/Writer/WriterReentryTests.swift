@@ -91,7 +91,7 @@ import TestSupport
       "\(found)")
   }
 
-  @Test func aDelegateAppendsSound() async throws {
+  @Test func aDelegateMayAppendSound() async throws {
     let scratch = Scratch()
     let input = AVAssetWriterInput(mediaType: .audio, outputSettings: Self.sound)
     let counter = Counter(8)
@@ -116,7 +116,7 @@ import TestSupport
   }
 
   /// On the thread that brings the sound, while the encoder's has pictures for the file.
-  @Test func aDelegateAppendsPictures() async throws {
+  @Test func aDelegateMayAppendPictures() async throws {
     let scratch = Scratch()
     let video = AVAssetWriterInput(mediaType: .video, outputSettings: WriterBehaviourTests.video())
     let sound = AVAssetWriterInput(mediaType: .audio, outputSettings: Self.sound)
@@ -156,7 +156,7 @@ import TestSupport
   }
 
   /// Stored pictures more than ten seconds ahead, where libavformat no longer waits for the sound, and asks what it is.
-  @Test func storedPicturesFarAhead() async throws {
+  @Test func storedPicturesFarAheadWaitForSound() async throws {
     let scratch = Scratch()
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let picture = try #require(try ReaderTests.read(asset).first)
@@ -197,7 +197,7 @@ import TestSupport
   }
 
   /// What a block holds may ask the input when it goes.
-  @Test func blocksOfPassesThatAskTheInputWhenTheyGo() {
+  @Test func blocksOfPassesMayAskTheInputWhenTheyGo() {
     final class Asking: Sendable {
       let action: @Sendable () -> Void
       init(_ action: @escaping @Sendable () -> Void) { self.action = action }

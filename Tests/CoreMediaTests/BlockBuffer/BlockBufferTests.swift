@@ -69,7 +69,7 @@ private func code(_ body: () throws -> Void) -> Int {
     #expect(try bytes(buffer) == [1, 1, 1, 1])
   }
 
-  @Test func replacingAllocates() throws {
+  @Test func replacingBytesAllocatesMemory() throws {
     let block = try CMBlockBuffer(length: 4)
     #expect(
       CMBlockBufferReplaceDataBytes(
@@ -177,7 +177,7 @@ private func code(_ body: () throws -> Void) -> Int {
     }
   }
 
-  @Test func customBlockSources() throws {
+  @Test func customBlockSourcesAllocateAndFree() throws {
     final class Log: Sendable { let counts = Guarded((allocated: 0, freed: 0)) }
     let log = Log()
     var source = CMBlockBufferCustomBlockSource(
@@ -213,7 +213,7 @@ private func code(_ body: () throws -> Void) -> Int {
         == kCMBlockBufferBadCustomBlockSourceErr)
   }
 
-  @Test func contiguousCopies() throws {
+  @Test func contiguousCopiesAreMadeWhereNeeded() throws {
     let whole = try make(Array(0..<10))
     try whole.append(bufferReference: try make(Array(10..<20)))
     #expect(!whole.isContiguous && whole[0..<10].isContiguous && !whole[5..<15].isContiguous)
@@ -299,7 +299,7 @@ private func code(_ body: () throws -> Void) -> Int {
     }
   }
 
-  @Test func attachments() throws {
+  @Test func attachmentsPropagateByTheirMode() throws {
     let buffer = try make([1])
     CMSetAttachment(
       buffer, key: "a" as CFString, value: 1 as CFNumber, attachmentMode: kCMAttachmentMode_ShouldPropagate)

@@ -122,7 +122,7 @@ import Testing
   }
 
   /// What one thread shares while another reads.
-  @Test func isSafeFromAnyThread() async throws {
+  @Test func aSoleBlockIsSafeFromAnyThread() async throws {
     for _ in 0..<200 {
       let frees = Frees()
       let buffer = try given(Array(0..<100), frees)

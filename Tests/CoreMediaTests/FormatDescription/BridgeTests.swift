@@ -64,7 +64,7 @@ private let colour = ["-color_primaries", "bt709", "-color_trc", "bt709", "-colo
 
 @Suite struct BridgeTests {
   @Test(.enabled(if: hasFFmpeg), arguments: ["mov", "mp4"], ["libx264", "libx265"])
-  func readsAndWritesMovies(_ fileType: String, _ codec: String) throws {
+  func sampleDescriptionsOfMoviesAreReadAndWritten(_ fileType: String, _ codec: String) throws {
     let flavor: CMImageDescriptionFlavor = fileType == "mov" ? .quickTimeMovie : .isoFamily
     let movie = try #require(
       makeMovie(fileType, codec: codec, options: ["-vf", "setsar=4/3", "-movflags", "write_colr"] + colour))
@@ -186,7 +186,7 @@ private let colour = ["-color_primaries", "bt709", "-color_trc", "bt709", "-colo
   }
 
   /// Cut, changed and random bytes: a description or an error.
-  @Test func survivesDamage() throws {
+  @Test func damagedSampleDescriptionsDoNotTrap() throws {
     let description = try CMFormatDescription(
       videoCodecType: .h264, width: 720, height: 576,
       extensions: [
@@ -223,7 +223,7 @@ private let colour = ["-color_primaries", "bt709", "-color_trc", "bt709", "-colo
     }
   }
 
-  @Test func byteOrder() throws {
+  @Test func byteOrdersAreSwapped() throws {
     let description = try CMFormatDescription(
       videoCodecType: .h264, width: 0x0102, height: 0x0304,
       extensions: [.sampleDescriptionExtensionAtoms: .init(["abcd": Data([1, 2, 3])] as NSDictionary)])
@@ -263,7 +263,7 @@ private let colour = ["-color_primaries", "bt709", "-color_trc", "bt709", "-colo
     mFramesPerPacket: 1,
     mBytesPerFrame: 4, mChannelsPerFrame: 2, mBitsPerChannel: 16, mReserved: 0)
 
-  @Test func layoutsAndEquality() throws {
+  @Test func layoutsOfSoundDecideOnEquality() throws {
     let left = AudioChannelDescription(mChannelLabel: 1, mChannelFlags: [], mCoordinates: (1, 2, 3))
     let right = AudioChannelDescription(mChannelLabel: 2, mChannelFlags: [], mCoordinates: (4, 5, 6))
     let layout = ManagedAudioChannelLayout(channelDescriptions: [left, right])
@@ -361,7 +361,7 @@ private let colour = ["-color_primaries", "bt709", "-color_trc", "bt709", "-colo
     #expect(throws: NSError.self) { try CMSampleBuffer(copying: planar, forRange: 0..<1) }
   }
 
-  @Test func packets() throws {
+  @Test func packetsOfSoundHaveTheirDescriptions() throws {
     var aac = stereo
     aac.mFormatID = kAudioFormatMPEG4AAC
     (aac.mBytesPerPacket, aac.mFramesPerPacket, aac.mBytesPerFrame) = (0, 1024, 0)

@@ -3,7 +3,7 @@ import CoreMedia
 import Testing
 
 @Suite struct FormatDescriptionTests {
-  @Test func equality() throws {
+  @Test func equalityFollowsTheExtensions() throws {
     func make(_ extensions: CMFormatDescription.Extensions?) throws -> CMFormatDescription {
       try CMFormatDescription(videoCodecType: .h264, width: 640, height: 480, extensions: extensions)
     }
@@ -36,7 +36,7 @@ import Testing
     #expect(CFEqual(first, same) && !CFEqual(first, plain))
   }
 
-  @Test func typesAndExtensions() throws {
+  @Test func typesAndExtensionsComeBack() throws {
     var made: CMFormatDescription?
     let mutable = NSMutableDictionary()
     mutable[kCMFormatDescriptionExtension_FormatName] = "x" as CFString
@@ -74,7 +74,7 @@ import Testing
     #expect(extensions.map(\.key) == [.fieldDetail])
   }
 
-  @Test func geometry() throws {
+  @Test func theGeometryFollowsApertureAndAspect() throws {
     let description = try CMFormatDescription(
       videoCodecType: .h264, width: 720, height: 576,
       extensions: [
@@ -101,7 +101,7 @@ import Testing
     #expect(plain.cleanAperture(originIsAtTopLeft: false) == CGRect(x: 0, y: 0, width: 10, height: 8))
   }
 
-  @Test func imageBuffers() throws {
+  @Test func descriptionsAreMadeFromImageBuffers() throws {
     let picture = try makePixels(64, 48, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
     let plain = try CMFormatDescription(imageBuffer: picture)
     #expect(plain.mediaSubType.rawValue == kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
@@ -125,7 +125,7 @@ import Testing
     #expect(!plain.matchesImageBuffer(taller))
   }
 
-  @Test func formatsOfSoundForC() throws {
+  @Test func formatsOfSoundAreToldToC() throws {
     var basic = AudioStreamBasicDescription(
       mSampleRate: 48_000, mFormatID: kAudioFormatLinearPCM, mFormatFlags: kAudioFormatFlagIsFloat,
       mBytesPerPacket: 4, mFramesPerPacket: 1, mBytesPerFrame: 4, mChannelsPerFrame: 1, mBitsPerChannel: 32,

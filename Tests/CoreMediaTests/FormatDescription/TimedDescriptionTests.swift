@@ -10,7 +10,7 @@ import TestSupport
     return Array(try buffer.dataBytes())
   }
 
-  @Test func timeCode() throws {
+  @Test func timeCodesAreReadAndWritten() throws {
     var made: CMFormatDescription?
     let source: NSDictionary = [
       kCMTimeCodeFormatDescriptionKey_Value: "Tape 7" as NSString,
@@ -88,7 +88,7 @@ import TestSupport
     return try #require(made)
   }
 
-  @Test func metadataKeys() throws {
+  @Test func metadataKeysAreReadAndWritten() throws {
     let time = "mdta/com.apple.quicktime.still-image-time"
     let location = kCMMetadataIdentifier_QuickTimeMetadataLocation_ISO6709 as String
     let first = try metadata([
@@ -172,7 +172,7 @@ import TestSupport
         formatDescriptionOut: &keyed) == kCMFormatDescriptionError_InvalidParameter)
   }
 
-  @Test func metadataIdentifiersAndTypes() throws {
+  @Test func metadataIdentifiersKeepKeysAndTypes() throws {
     func identifier(_ key: CFTypeRef, _ space: CFString) -> String? {
       var made: CFString?
       guard
@@ -232,7 +232,7 @@ import TestSupport
   }
 
   /// Each type is looked at once, however many ways lead to it.
-  @Test(.timeLimit(.minutes(HangLimit.minutes))) func dataTypesOfManyAncestors() {
+  @Test(.timeLimit(.minutes(HangLimit.minutes))) func dataTypesOfManyAncestorsAreLookedAtOnce() {
     func name(_ kind: String, _ depth: Int) -> String { "test.ancestors.\(kind)\(depth)" }
     func register(_ type: String, _ parents: [String]) -> OSStatus {
       CMMetadataDataTypeRegistryRegisterDataType(
@@ -254,7 +254,7 @@ import TestSupport
     #expect(!conforms(to: name("b", depth - 1)) && !conforms(to: kCMMetadataBaseDataType_JSON as String))
   }
 
-  @Test func text() throws {
+  @Test func textDescriptionsAreReadAndWritten() throws {
     // A sample description of 3GPP text, written out by the specification.
     let head: [UInt8] = [0, 0, 0, 64] + Array("tx3g".utf8) + [0, 0, 0, 0, 0, 0, 0, 1]
     let body: [UInt8] = [
@@ -308,7 +308,7 @@ import TestSupport
     #expect(throws: CMFormatDescription.Error.invalidParameter) { try video.displayFlags() }
   }
 
-  @Test func queueHead() throws {
+  @Test func theHeadOfAQueueIsCopied() throws {
     let queue = try CMBufferQueue(capacity: 0, handlers: .unsortedSampleBuffers)
     #expect(CMBufferQueueCopyHead(queue) == nil)
     let sample = try CMSampleBuffer(

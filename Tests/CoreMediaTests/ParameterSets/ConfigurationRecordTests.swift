@@ -7,7 +7,7 @@ import VideoBitstream
 /// Configuration records from what a program hands over.
 @Suite struct ConfigurationRecordTests {
   /// A record counts the sets of a type with 16 bits.
-  @Test func moreSetsThanARecordHolds() {
+  @Test func moreSetsThanARecordHoldsAreRefused() {
     let video = Data(HEVCVideoParameterSet().nalUnit)
     let sequence = Data(HEVCSequenceParameterSet().nalUnit)
     let picture = Data(HEVCPictureParameterSet().nalUnit)

@@ -48,7 +48,7 @@ private let cases: [StreamCase] =
 
 @Suite struct ParameterSetTests {
   @Test(.enabled(if: hasFFmpeg), arguments: cases)
-  func saysWhatFFprobeSays(_ stream: StreamCase) throws {
+  func descriptionsSayWhatFFprobeSays(_ stream: StreamCase) throws {
     let isH264 = stream.codec == "libx264"
     let data = try #require(
       makeStream(
@@ -66,7 +66,7 @@ private let cases: [StreamCase] =
   }
 
   @Test(.enabled(if: conformanceFolder != nil && hasFFmpeg))
-  func conformanceStreams() throws {
+  func conformanceStreamsAreDescribed() throws {
     let folder = try #require(conformanceFolder)
     let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
       .filter { $0.pathExtension != "tsv" }
@@ -117,7 +117,7 @@ private let cases: [StreamCase] =
   }
 
   @Test(.enabled(if: hasFFmpeg), arguments: ["libx264", "libx265"])
-  func throughFunctionsAndAtoms(_ codec: String) throws {
+  func functionsAndAtomsDescribeTheSame(_ codec: String) throws {
     let isH264 = codec == "libx264"
     let units = splitAnnexB(try #require(makeStream(codec: codec, size: "640x360")))
     let sets = isH264 ? h264Sets(units) : hevcSets(units)
@@ -237,7 +237,7 @@ private let cases: [StreamCase] =
 
   /// Cut, changed and random bytes: whatever they are, there is a description or an error.
   @Test(.enabled(if: hasFFmpeg), arguments: ["libx264", "libx265"])
-  func survivesDamage(_ codec: String) throws {
+  func damagedParameterSetsDoNotTrap(_ codec: String) throws {
     let isH264 = codec == "libx264"
     let options =
       isH264
@@ -284,7 +284,7 @@ private let cases: [StreamCase] =
 
   /// Damaged `avcC` and `hvcC` atoms: parameter sets or none, never a trap.
   @Test(.enabled(if: hasFFmpeg), arguments: ["libx264", "libx265"])
-  func survivesDamagedAtoms(_ codec: String) throws {
+  func damagedAtomsDoNotTrap(_ codec: String) throws {
     let isH264 = codec == "libx264"
     let units = splitAnnexB(try #require(makeStream(codec: codec, size: "320x178")))
     let description =

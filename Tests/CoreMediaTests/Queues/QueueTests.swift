@@ -35,7 +35,7 @@ private func processorSeconds() -> Double {
 }
 
 @Suite struct BufferQueueTests {
-  @Test func keepsOrder() throws {
+  @Test func queuesKeepTheirOrder() throws {
     let fifo = try CMBufferQueue(capacity: 0, handlers: .unsortedSampleBuffers)
     let sorted = try CMBufferQueue(capacity: 0, handlers: .outputPTSSortedSampleBuffers)
     let samples = try [40, 0, 20, 60, 20].map { try sample($0, 20, dts: 100 - $0) }
@@ -58,7 +58,7 @@ private func processorSeconds() -> Double {
   }
 
   /// Durations that are no numbers, or rounded, count as long as they are there, and no longer.
-  @Test func durationsThatAreNotExact() throws {
+  @Test func inexactDurationsCountWhileTheyAreThere() throws {
     let queue = try CMBufferQueue(capacity: 0, handlers: .unsortedSampleBuffers)
     func add(_ duration: CMTime) throws {
       try queue.enqueue(
@@ -88,7 +88,7 @@ private func processorSeconds() -> Double {
   }
 
   /// One duration that nobody knows costs nothing for each buffer that is taken.
-  @Test func aLongQueueWithADurationThatIsNotKnown() throws {
+  @Test func aLongQueueWithAnUnknownDurationCostsLittle() throws {
     let queue = try CMBufferQueue(capacity: 0, handlers: .unsortedSampleBuffers)
     let buffers = [try sample(0)]
     for _ in 0..<40_000 { try queue.enqueue(buffers[0]) }
@@ -102,7 +102,7 @@ private func processorSeconds() -> Double {
     #expect(queue.bufferCount == 1 && !queue.duration.isValid)
   }
 
-  @Test func capacityEndAndReset() throws {
+  @Test func capacityEndAndResetAreKept() throws {
     let queue = try CMBufferQueue(capacity: 2, handlers: .unsortedSampleBuffers)
     try queue.enqueue(sample(0))
     try queue.enqueue(sample(20))
@@ -120,7 +120,7 @@ private func processorSeconds() -> Double {
     #expect(seen == 1 && queue.isEmpty)
   }
 
-  @Test func readiness() throws {
+  @Test func readinessFollowsTheData() throws {
     let queue = try CMBufferQueue(capacity: 0, handlers: .unsortedSampleBuffers)
     let late = try sample(0, ready: false)
     try queue.enqueue(late)
@@ -133,7 +133,7 @@ private func processorSeconds() -> Double {
     #expect(queue.dequeueIfDataReady() === late)
   }
 
-  @Test func validation() throws {
+  @Test func invalidBuffersAreRefused() throws {
     let queue = try CMBufferQueue(capacity: 0, handlers: .unsortedSampleBuffers)
     queue.setValidationHandler { _, buffer in
       if (buffer as? CMSampleBuffer)?.presentationTimeStamp == time(7) {
@@ -254,7 +254,7 @@ private func processorSeconds() -> Double {
     #expect(CMBufferQueueTestTrigger(queue, triggerToken: try #require(token)))
   }
 
-  @Test func ownCallbacksAndHandlers() throws {
+  @Test func ownCallbacksAndHandlersDecideOnTheOrder() throws {
     final class Item: NSObject {
       let value: Int
       init(_ value: Int) { self.value = value }
@@ -306,7 +306,7 @@ private func processorSeconds() -> Double {
   }
 
   /// Producers and consumers on many threads: every buffer comes out once.
-  @Test func threads() throws {
+  @Test func manyThreadsGetEachBufferOnce() throws {
     let queue = try CMBufferQueue(capacity: 50, handlers: .outputPTSSortedSampleBuffers)
     let highWater = Guarded(0)
     _ = try queue.installTrigger(condition: .whenBufferCountBecomesGreaterThan(20)) { _ in
@@ -343,7 +343,7 @@ private func processorSeconds() -> Double {
 }
 
 @Suite struct SimpleQueueTests {
-  @Test func firstInFirstOut() throws {
+  @Test func simpleQueuesGiveWhatCameFirst() throws {
     let queue = try CMSimpleQueue(capacity: 3)
     var values: [Int] = [1, 2, 3, 4]
     try values.withUnsafeMutableBytes { bytes in

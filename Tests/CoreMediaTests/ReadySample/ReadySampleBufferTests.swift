@@ -16,7 +16,7 @@ import Testing
           size: CVImageSize(width: width, height: 8))))
   }
 
-  @Test func pictures() throws {
+  @Test func pictureBuffersTellTheirFormat() throws {
     let picture = try Self.picture(width: 16)
     let ready = CMReadySampleBuffer(
       pixelBuffer: picture, presentationTimeStamp: Self.time(3), duration: Self.time(1))
@@ -35,7 +35,7 @@ import Testing
   }
 
   /// Whoever took the buffer may have made it invalid: what was there stays.
-  @Test func contentOfInvalidBuffers() throws {
+  @Test func theContentOfInvalidBuffersStays() throws {
     let picture = try Self.picture(width: 8)
     let ready = CMReadySampleBuffer(pixelBuffer: picture, presentationTimeStamp: Self.time(3))
     ready.withUnsafeSampleBuffer { _ = CMSampleBufferInvalidate($0) }
@@ -63,7 +63,7 @@ import Testing
       ], sampleSizes: [1])
   }
 
-  @Test func timesOfAPicture() throws {
+  @Test func timesOfACopyLeaveTheOriginal() throws {
     let picture = try Self.picture(width: 8)
     let first = CMReadySampleBuffer(pixelBuffer: picture, presentationTimeStamp: Self.time(3))
     var other = first
@@ -78,7 +78,7 @@ import Testing
   }
 
   /// Three samples in two pieces of memory.
-  @Test func data() async throws {
+  @Test func dataBuffersHoldTheirSamples() async throws {
     let format = try CMFormatDescription(
       mediaType: .video, mediaSubType: .init(rawValue: kCMVideoCodecType_H264))
     var block = CMReadOnlyDataBlockBuffer(Data([1, 2, 3, 4]))
@@ -112,7 +112,7 @@ import Testing
     #expect(CMReadySampleBuffer<Never>(dynamic) == nil)
   }
 
-  @Test func sound() throws {
+  @Test func soundBuffersHoldTheirFrames() throws {
     var basic = AudioStreamBasicDescription()
     basic.mSampleRate = 8000
     basic.mFormatID = kAudioFormatLinearPCM
@@ -143,7 +143,7 @@ import Testing
     #expect(samples == [7, 0x0201])
   }
 
-  @Test func references() throws {
+  @Test func referencesKeepTheirPlaces() throws {
     let format = try CMFormatDescription(
       mediaType: .video, mediaSubType: .init(rawValue: kCMVideoCodecType_H264))
     let place = CMSampleDataReference(containerLocation: URL(fileURLWithPath: "/a/b.mov"), byteOffset: 1234)
@@ -165,7 +165,7 @@ import Testing
   }
 
   /// Whether the reference is to be propagated or not.
-  @Test func partsOfReferences() throws {
+  @Test func partsOfReferencesKeepThePlace() throws {
     let url = URL(fileURLWithPath: "/a/b.mov")
     let buffer = try CMSampleBuffer(
       dataBuffer: nil,
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func markers() throws {
+  @Test func markersHaveNoSamples() throws {
     var made: CMSampleBuffer?
     CMSampleBufferCreateReady(
       allocator: kCFAllocatorDefault, dataBuffer: nil, formatDescription: nil, sampleCount: 0,

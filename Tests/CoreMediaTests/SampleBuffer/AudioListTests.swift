@@ -30,7 +30,7 @@ import Testing
   }
 
   /// A part of channels that stand one after the other is in no one place.
-  @Test func partsOfSound() throws {
+  @Test func onlyInterleavedSoundIsDivided() throws {
     for isInterleaved in [true, false] {
       var made: CMSampleBuffer?
       #expect(
@@ -86,7 +86,7 @@ import Testing
     return (status, sample)
   }
 
-  @Test func separateChannelsThereAndBack() throws {
+  @Test func separateChannelsComeBackAsTheyWere() throws {
     let left: [Int16] = [1, 2, 3, 4, 5]
     let right: [Int16] = [-1, -2, -3, -4, -5]
     let (status, sample) = try recorded(
@@ -151,7 +151,7 @@ import Testing
     #expect(throws: (any Error).self) { try other.withAudioBufferList { list, _ in list.count } }
   }
 
-  @Test func packetsOfCompressedSound() throws {
+  @Test func packetsOfCompressedSoundAreDescribed() throws {
     let sizes: [UInt32] = [3, 5, 4]
     var offset: Int64 = 100
     let packets = sizes.map { size in
@@ -203,7 +203,7 @@ import Testing
     #expect(list == (1, 2, 12))
   }
 
-  @Test func packetsThatMakeNoSense() throws {
+  @Test func packetsThatMakeNoSenseAreRefused() throws {
     let gap = [
       AudioStreamPacketDescription(mStartOffset: 0, mVariableFramesInPacket: 0, mDataByteSize: 3),
       AudioStreamPacketDescription(mStartOffset: 4, mVariableFramesInPacket: 0, mDataByteSize: 3),

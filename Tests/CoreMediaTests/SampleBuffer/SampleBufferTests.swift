@@ -72,7 +72,7 @@ private final class Ending: NSObject {
         == kCMSampleBufferError_ArrayTooSmall)
   }
 
-  @Test func entriesForEachSample() throws {
+  @Test func eachSampleHasItsEntry() throws {
     let buffer = try CMSampleBuffer(
       dataBuffer: block(Array(0..<6)), formatDescription: format(), numSamples: 3,
       sampleTimings: [timing(40, 20, dts: 0), timing(0, 20, dts: 20), timing(20, 10, dts: 40)],
@@ -141,7 +141,7 @@ private final class Ending: NSObject {
     #expect(short.totalSampleSize == 0)
   }
 
-  @Test func dataThatComesLater() throws {
+  @Test func dataThatComesLaterMakesTheBufferReady() throws {
     let data = try block([1, 2, 3])
     let calls = Guarded(0)
     let late = try CMSampleBuffer(
@@ -183,7 +183,7 @@ private final class Ending: NSObject {
     #expect(CMSampleBufferDataIsReady(waiting))
   }
 
-  @Test func notifications() throws {
+  @Test func readinessAndFailureArePosted() throws {
     let buffer = try CMSampleBuffer(
       dataBuffer: nil, formatDescription: nil, numSamples: 0, sampleTimings: [], sampleSizes: [],
       makeDataReadyHandler: { _ in 0 })
@@ -200,7 +200,7 @@ private final class Ending: NSObject {
     tokens.forEach(NotificationCenter.default.removeObserver)
   }
 
-  @Test func invalidation() throws {
+  @Test func invalidationCallsBackOnce() throws {
     let calls = Guarded<[UInt64]>([])
     let buffer = try CMSampleBuffer(
       dataBuffer: block([1]), formatDescription: format(), numSamples: 1, sampleTimings: [timing(0)],
@@ -288,7 +288,7 @@ private final class Ending: NSObject {
     #expect(CMGetAttachment("text" as CFString, key: "x" as CFString, attachmentModeOut: nil) == nil)
   }
 
-  @Test func outputTimes() throws {
+  @Test func outputTimesFollowTrimAndSpeed() throws {
     let buffer = try CMSampleBuffer(
       dataBuffer: nil, formatDescription: nil, numSamples: 4, sampleTimings: [timing(1000, 100, dts: 900)],
       sampleSizes: [])
@@ -319,7 +319,7 @@ private final class Ending: NSObject {
         == Int(kCMSampleBufferError_InvalidEntryCount))
   }
 
-  @Test func images() throws {
+  @Test func imageBuffersAreHeld() throws {
     let picture = try makePixels(64, 48, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
     let description = try CMFormatDescription(imageBuffer: picture)
     let buffer = try CMSampleBuffer(
@@ -342,7 +342,7 @@ private final class Ending: NSObject {
     #expect(copy?.presentationTimeStamp == time(9) && copy?.imageBuffer === picture)
   }
 
-  @Test func eachSampleUntilAnError() throws {
+  @Test func samplesAreVisitedUntilAnError() throws {
     let buffer = try CMSampleBuffer(
       dataBuffer: block(Array(0..<6)), formatDescription: nil, numSamples: 3, sampleTimings: [timing(0)],
       sampleSizes: [2])

@@ -9,7 +9,7 @@ private func time(_ seconds: Double) -> CMTime {
 }
 
 @Suite struct SyncTests {
-  @Test func hostClock() throws {
+  @Test func theHostClockConvertsToSystemUnits() throws {
     let clock = CMClockGetHostTimeClock()
     #expect(clock === CMClock.hostTimeClock && clock == CMClock.hostTimeClock)
     let before = mach_absolute_time()
@@ -34,7 +34,7 @@ private func time(_ seconds: Double) -> CMTime {
     #expect(clock.time.isNumeric)
   }
 
-  @Test func standsStillUntilItHasARate() throws {
+  @Test func aTimebaseStandsStillUntilItHasARate() throws {
     let hand = HandClock()
     let timebase = try CMTimebase(sourceClock: hand.clock)
     #expect(timebase.time == .zero && timebase.rate == 0 && timebase.effectiveRate == 0)
@@ -46,7 +46,7 @@ private func time(_ seconds: Double) -> CMTime {
     #expect(CMTimebaseGetTypeID() == CFGetTypeID(timebase))
   }
 
-  @Test(arguments: [1.0, 2, 0.5, -1, -3, 29.97 / 30]) func runsAtItsRate(rate: Double) throws {
+  @Test(arguments: [1.0, 2, 0.5, -1, -3, 29.97 / 30]) func aTimebaseRunsAtItsRate(rate: Double) throws {
     let clock = CMClock.hostTimeClock
     let timebase = try CMTimebase(masterClock: clock)
     let start = clock.time
@@ -94,7 +94,7 @@ private func time(_ seconds: Double) -> CMTime {
     #expect(timebase.rate == 1)
   }
 
-  @Test func chains() throws {
+  @Test func chainedTimebasesMultiplyTheirRates() throws {
     let clock = CMClock.hostTimeClock
     let parent = try CMTimebase(sourceClock: clock)
     let child = try CMTimebase(sourceTimebase: parent)
@@ -143,7 +143,7 @@ private func time(_ seconds: Double) -> CMTime {
     #expect(b.effectiveRate == 0 && b.time < time(6))
   }
 
-  @Test func anotherClock() throws {
+  @Test func anotherClockCanBeASource() throws {
     // It runs at the host's rate, an hour and a half behind.
     let device = CMClock { host in CMTime(value: Int64(host) - 5_400_000_000_000, timescale: 1_000_000_000) }
     let host = CMClock.hostTimeClock
@@ -173,7 +173,7 @@ private func time(_ seconds: Double) -> CMTime {
     #expect(abs(fast.rate(relativeTo: CMClock.hostTimeClock) - 1.001) < 1e-6)
   }
 
-  @Test func notifications() throws {
+  @Test func changesArePostedToDependentTimebases() throws {
     let parent = try CMTimebase(sourceClock: .hostTimeClock)
     let child = try CMTimebase(sourceTimebase: parent)
     let heard = Guarded<[String]>([])

@@ -34,7 +34,7 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
     return timer
   }
 
-  @Test(arguments: [1.0, 2, 0.5, -1]) func firesOnceAndNotEarly(rate: Double) throws {
+  @Test(arguments: [1.0, 2, 0.5, -1]) func aTimerFiresOnceAndNotEarly(rate: Double) throws {
     for _ in 0..<5 {
       let timebase = try CMTimebase(sourceClock: .hostTimeClock)
       let firings = Firings()
@@ -50,7 +50,7 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
     }
   }
 
-  @Test func waitsWhileTheTimebaseStandsStill() throws {
+  @Test func aTimerWaitsWhileTheTimebaseStandsStill() throws {
     let timebase = try CMTimebase(sourceClock: .hostTimeClock)
     let firings = Firings()
     let timer = makeTimer(firings)
@@ -73,7 +73,7 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
     #expect(firings.wait(2).count == 2)
   }
 
-  @Test func followsChangesOfRate() throws {
+  @Test func aTimerFollowsChangesOfRate() throws {
     let timebase = try CMTimebase(sourceClock: .hostTimeClock)
     let firings = Firings()
     let timer = makeTimer(firings)
@@ -91,7 +91,7 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
     #expect(milliseconds(expected, try #require(fired.first)) > -0.1)
   }
 
-  @Test func followsJumpsOfItsSource() throws {
+  @Test func aTimerFollowsJumpsOfItsSource() throws {
     let parent = try CMTimebase(sourceClock: .hostTimeClock)
     let child = try CMTimebase(sourceTimebase: parent)
     let firings = Firings()
@@ -108,7 +108,7 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
     #expect(fired.count == 1)
   }
 
-  @Test func firesImmediatelyOrNever() throws {
+  @Test func aTimerFiresImmediatelyOrNever() throws {
     let timebase = try CMTimebase(sourceClock: .hostTimeClock)
     let firings = Firings()
     let timer = makeTimer(firings)
@@ -135,7 +135,7 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
         == kCMTimebaseError_InvalidParameter)
   }
 
-  @Test func framesOfACamera() throws {
+  @Test func timersKeepUpWithFramesOfACamera() throws {
     // A source in real time: each firing asks for the next frame, 240 a second.
     let timebase = try CMTimebase(sourceClock: .hostTimeClock)
     let firings = Firings()
@@ -161,7 +161,7 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
     }
   }
 
-  @Test func runLoopTimers() async throws {
+  @Test func runLoopTimersFire() async throws {
     let timebase = try CMTimebase(sourceClock: .hostTimeClock)
     let short = Timer(timeInterval: 1, repeats: true) { _ in }
     #expect(throws: CMTimebase.Error.timerIntervalTooShort) { try timebase.addTimer(short, on: .main) }

@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1.0, 2, 0.5, -1]) func firesOnTime(rate: Double) throws {
+  @Test(arguments: [1.0, 2, 0.5, -1]) func timersFireOnTime(rate: Double) throws {
     let late = try lateness(rate: rate, interval: CMTime(value: 40, timescale: 1000), count: 5)
     #expect(late.allSatisfy { $0 > -0.1 }, "\(late)")
     // The machine may be busy once or twice, not always.

@@ -21,7 +21,7 @@ import Testing
     ]
   }
 
-  @Test func bothEyesOfAStreamWithLayers() throws {
+  @Test func aStreamWithLayersHasACollectionForEachEye() throws {
     let views = try #require(try description(layers.merging(eyes) { $1 }).tagCollections)
     #expect(views.map { $0.firstValue(matchingCategory: .videoLayerID) } == [0, 1])
     #expect(views.map { $0.firstValue(matchingCategory: .stereoView) } == [.leftEye, .rightEye])
@@ -30,7 +30,7 @@ import Testing
     #expect(turned?.map { $0.firstValue(matchingCategory: .stereoView) } == [.rightEye, .leftEye])
   }
 
-  @Test func oneViewHasNone() throws {
+  @Test func aStreamOfOneViewHasNoCollection() throws {
     #expect(try description([:]).tagCollections == nil)
     #expect(try description(layers).tagCollections == nil)
     #expect(try description(eyes).tagCollections == nil)

@@ -11,7 +11,7 @@ import Testing
     return try #require(made)
   }
 
-  @Test func values() {
+  @Test func tagsAreFoundByTheirCategory() {
     let tags: [CMTag] = [.videoLayerID(7), .stereoView(.leftEye), .mediaType(.video), .trackID(3)]
     #expect(tags.contains(.stereoView(.leftEye)) && !tags.contains(.stereoView(.rightEye)))
     #expect(!tags.contains(.channelID(7)), "another category")
@@ -23,7 +23,7 @@ import Testing
   }
 
   /// The codes are those of Apple's headers.
-  @Test func codes() {
+  @Test func codesAreThoseOfApplesHeaders() {
     func text(_ code: FourCharCode) -> String {
       String(decoding: (0..<4).map { UInt8(truncatingIfNeeded: code >> (24 - 8 * $0)) }, as: UTF8.self)
     }
@@ -54,7 +54,7 @@ import Testing
   }
 
   /// A category of the program's own.
-  @Test func ownCategory() {
+  @Test func ownCategoriesHoldTheirValues() {
     let category = CMTypedTag<Double>.Category(
       rawCategory: 0x6F77_6E21,
       valueForTagValue: { if case .float64(let number) = $0 { number } else { nil } },
@@ -63,7 +63,7 @@ import Testing
     #expect(tag.rawTagValue == .float64(0.25) && [tag].firstValue(matchingCategory: category) == 0.25)
   }
 
-  @Test func groups() throws {
+  @Test func groupsOfBuffersAreFoundByTags() throws {
     let (left, right) = (try picture(8), try picture(16))
     let group = [
       CMTaggedBuffer(tags: [.videoLayerID(0), .stereoView(.leftEye)], pixelBuffer: left),
@@ -104,7 +104,7 @@ import Testing
     #expect(plain.taggedBuffers == nil)
   }
 
-  @Test func readyGroups() throws {
+  @Test func readyGroupsKeepTheirBuffers() throws {
     let eyes: [CMStereoViewComponents] = [.leftEye, .rightEye]
     let group = try eyes.enumerated().map { index, eye in
       CMTaggedDynamicBuffer(
@@ -132,7 +132,7 @@ import Testing
   }
 
   /// What is in a group may not be ready, or not any more: it is given with what content there is.
-  @Test func groupsOfBuffersThatAreNotReady() throws {
+  @Test func unreadyGroupsGiveTheContentThereIs() throws {
     let inner = try CMSampleBuffer(
       dataBuffer: nil, dataReady: false, formatDescription: nil, numSamples: 1, sampleTimings: [],
       sampleSizes: []

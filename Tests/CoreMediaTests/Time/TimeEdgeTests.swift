@@ -8,7 +8,7 @@ private func t(_ value: Int64, _ timescale: Int32, _ flags: CMTimeFlags = .valid
 }
 
 @Suite struct TimeEdgeTests {
-  @Test func kinds() {
+  @Test func kindsOfTimesAreDistinct() {
     #expect(!CMTime.invalid.isValid && !CMTime().isValid && !CMTime.invalid.isNumeric)
     #expect(CMTime.zero.isNumeric && CMTime.zero.timescale == 1)
     #expect(CMTime.positiveInfinity.isPositiveInfinity && !CMTime.positiveInfinity.isNumeric)
@@ -18,7 +18,7 @@ private func t(_ value: Int64, _ timescale: Int32, _ flags: CMTimeFlags = .valid
     #expect(MemoryLayout<CMTime>.size == 24)
   }
 
-  @Test func sumsOfWhatIsNoNumber() {
+  @Test func sumsWithWhatIsNoNumberAreNoNumbers() {
     let (plus, minus, indefinite) = (CMTime.positiveInfinity, CMTime.negativeInfinity, CMTime.indefinite)
     let one = t(1, 1)
     #expect((plus + plus).isPositiveInfinity && (minus + minus).isNegativeInfinity)
@@ -33,7 +33,7 @@ private func t(_ value: Int64, _ timescale: Int32, _ flags: CMTimeFlags = .valid
     #expect(!(t(1, 0) + one).isValid && !(one - t(1, -5)).isValid)
   }
 
-  @Test func epochs() {
+  @Test func timesOfDifferentEpochsAreNotAdded() {
     let (a, b) = (t(1, 2, epoch: 3), t(1, 3, epoch: 4))
     #expect(!(a + b).isValid && !(a - b).isValid)
     #expect(same(a - t(1, 2, epoch: 3), t(0, 2)))
@@ -45,7 +45,7 @@ private func t(_ value: Int64, _ timescale: Int32, _ flags: CMTimeFlags = .valid
     #expect(CMTimeConvertScale(a, timescale: 4, method: .default).epoch == 3)
   }
 
-  @Test func overflow() {
+  @Test func overflowIsRoundedOrInfinite() {
     // Same timescale: the timescale is halved.
     #expect(same(t(.max, 4) + t(.max, 4), t(.max, 2)))
     // (2^63 - 1 + 1) / 4 in halves.
@@ -65,7 +65,7 @@ private func t(_ value: Int64, _ timescale: Int32, _ flags: CMTimeFlags = .valid
     #expect(same(CMTimeAbsoluteValue(t(.min, 2)), t(1 << 62, 1)))
   }
 
-  @Test func order() {
+  @Test func timesAreOrderedTotally() {
     let rising: [CMTime] = [
       .negativeInfinity, t(.min, 1), t(-1, .max), .zero, t(1, .max), t(1, .max - 1), t(1, 1), t(.max, 1),
       t(.min, 1, epoch: 1), .indefinite, .positiveInfinity, .invalid,
@@ -82,7 +82,7 @@ private func t(_ value: Int64, _ timescale: Int32, _ flags: CMTimeFlags = .valid
     #expect(t(0, 0) == t(0, 0) && t(0, 1) < t(0, 0) && t(0, -1) != t(0, 0))
   }
 
-  @Test func roundingMethods() {
+  @Test func roundingFollowsTheMethod() {
     // 7/4 and -7/4 in halves are 3.5; 5/4 are 2.5.
     let table: [(CMTimeRoundingMethod, Int64, Int64)] = [
       (.roundHalfAwayFromZero, 4, -4), (.roundTowardZero, 3, -3), (.roundAwayFromZero, 4, -4),
@@ -103,7 +103,7 @@ private func t(_ value: Int64, _ timescale: Int32, _ flags: CMTimeFlags = .valid
     #expect(CMTimeRoundingMethod.default == .roundHalfAwayFromZero)
   }
 
-  @Test func seconds() {
+  @Test func secondsBecomeExactTimes() {
     #expect(same(CMTime(seconds: 1.5, preferredTimescale: 600), t(900, 600)))
     #expect(same(CMTimeMakeWithSeconds(-1.0 / 3, preferredTimescale: 3), t(-1, 3)))
     #expect(same(CMTime(seconds: 0.1, preferredTimescale: 3), t(0, 3, [.valid, .hasBeenRounded])))
@@ -129,7 +129,7 @@ private func t(_ value: Int64, _ timescale: Int32, _ flags: CMTimeFlags = .valid
     }
   }
 
-  @Test func products() {
+  @Test func productsAreExactOrRounded() {
     #expect(same(CMTimeMultiplyByRatio(t(43804, 600), multiplier: 1, divisor: 4), t(43804, 2400)))
     #expect(same(CMTimeMultiplyByRatio(t(3, 7), multiplier: -2, divisor: -1), t(6, 7)))
     #expect(same(CMTimeMultiplyByRatio(t(3, 7), multiplier: .min, divisor: .min), t(3, 7)))
@@ -155,7 +155,7 @@ private func t(_ value: Int64, _ timescale: Int32, _ flags: CMTimeFlags = .valid
     #expect(CMTimeMultiplyByFloat64(t(1, 90000), multiplier: .greatestFiniteMagnitude).isPositiveInfinity)
   }
 
-  @Test func dictionariesAndText() {
+  @Test func dictionariesAndTextKeepTimes() {
     for time in [
       t(1001, 30000), .invalid, .indefinite, .positiveInfinity,
       t(-1, 3, [.valid, .hasBeenRounded], epoch: 7),

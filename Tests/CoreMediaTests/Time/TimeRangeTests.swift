@@ -12,7 +12,7 @@ private func r(_ start: Int64, _ duration: Int64) -> CMTimeRange {
 }
 
 @Suite struct TimeRangeTests {
-  @Test func kinds() {
+  @Test func kindsOfRangesAreDistinct() {
     #expect(r(0, 10).isValid && !r(0, 10).isEmpty && r(5, 0).isEmpty)
     #expect(!r(0, -1).isValid && !CMTimeRange.invalid.isValid && !CMTimeRange().isValid)
     #expect(CMTimeRange.zero.isEmpty && CMTimeRange.zero.isValid)
@@ -30,7 +30,7 @@ private func r(_ start: Int64, _ duration: Int64) -> CMTimeRange {
     #expect(all.end.isPositiveInfinity && all.containsTime(t(-5)) && all.containsTimeRange(r(0, 5)))
   }
 
-  @Test func setOperations() {
+  @Test func unionsAndIntersectionsAreThoseOfSets() {
     #expect(r(0, 10).union(r(20, 5)) == r(0, 25))
     #expect(r(0, 10).intersection(r(5, 10)) == r(5, 5))
     #expect(r(0, 10).intersection(r(10, 5)) == .zero)
@@ -46,7 +46,7 @@ private func r(_ start: Int64, _ duration: Int64) -> CMTimeRange {
     #expect(Set([r(600, 600), CMTimeRange(start: t(1, 1), duration: t(1, 1))]).count == 1)
   }
 
-  @Test func clampAndFold() {
+  @Test func timesAreClampedAndFoldedIntoRanges() {
     #expect(CMTimeClampToRange(t(-3), range: r(0, 10)) == t(0))
     #expect(CMTimeClampToRange(t(33), range: r(0, 10)) == t(10))
     #expect(CMTimeClampToRange(t(3), range: r(0, 10)) == t(3))
@@ -63,7 +63,7 @@ private func r(_ start: Int64, _ duration: Int64) -> CMTimeRange {
       !CMTimeFoldIntoRange(t(1), foldRange: CMTimeRange(start: .zero, duration: .positiveInfinity)).isValid)
   }
 
-  @Test func mapping() {
+  @Test func timesAreMappedBetweenRanges() {
     func map(_ time: CMTime, _ from: CMTimeRange, _ to: CMTimeRange) -> CMTime {
       CMTimeMapTimeFromRangeToRange(time, fromRange: from, toRange: to)
     }
@@ -119,7 +119,7 @@ private func r(_ start: Int64, _ duration: Int64) -> CMTimeRange {
     }
   }
 
-  @Test func dictionariesAndMappings() {
+  @Test func dictionariesKeepRangesAndMappings() {
     let range = r(5, 10)
     let dictionary = CMTimeRangeCopyAsDictionary(range, allocator: nil)
     #expect(dictionary.map(CMTimeRangeMakeFromDictionary) == range)

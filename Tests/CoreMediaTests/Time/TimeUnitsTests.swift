@@ -13,7 +13,7 @@ import Testing
     #expect(CMTime.invalid.units(600, .default) == 0 && CMTime.indefinite.units(600, .default) == 0)
   }
 
-  @Test func theOthersAreRounded() {
+  @Test func timesWithinTheTypeAreRounded() {
     let time = CMTime(value: -1, timescale: 3)
     #expect(time.units(100, .roundHalfAwayFromZero) == -33)
     #expect(time.units(100, .roundTowardNegativeInfinity) == -34)

@@ -3,7 +3,7 @@ import CoreVideo
 import Testing
 
 @Suite struct AttachmentTests {
-  @Test func setGetRemove() throws {
+  @Test func attachmentsAreSetReadAndRemoved() throws {
     let buffer = try makeBuffer(16, 16, kCVPixelFormatType_32BGRA)
     CVBufferSetAttachment(
       buffer, kCVImageBufferYCbCrMatrixKey, kCVImageBufferYCbCrMatrix_ITU_R_709_2, .shouldPropagate)
@@ -23,7 +23,7 @@ import Testing
     #expect(CVBufferGetAttachment(buffer, kCVImageBufferYCbCrMatrixKey, nil) == nil)
   }
 
-  @Test func propagation() throws {
+  @Test func attachmentsPropagateByTheirMode() throws {
     let source = try makeBuffer(16, 16, kCVPixelFormatType_32BGRA)
     let target = try makeBuffer(16, 16, kCVPixelFormatType_32BGRA)
     CVBufferSetAttachments(source, ["a": 1, "b": 2] as CFDictionary, .shouldPropagate)
@@ -41,7 +41,7 @@ import Testing
     #expect(CVBufferCopyAttachment(buffer, kCVImageBufferFieldCountKey, nil) as? Int == 1)
   }
 
-  @Test func displayedSize() throws {
+  @Test func theDisplayedSizeFollowsTheAttachments() throws {
     let buffer = try makeBuffer(720, 480, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
     #expect(CVImageBufferGetEncodedSize(buffer) == CGSize(width: 720, height: 480))
     #expect(CVImageBufferGetCleanRect(buffer) == CGRect(x: 0, y: 0, width: 720, height: 480))
@@ -67,7 +67,7 @@ import Testing
     #expect(CVImageBufferIsFlipped(buffer))
   }
 
-  @Test func colorCodePoints() {
+  @Test func colorCodePointsAndNamesCorrespond() {
     for point: Int32 in [1, 6, 7, 9, 11, 12] {
       let name = CVYCbCrMatrixGetStringForIntegerCodePoint(point)?.takeUnretainedValue()
       #expect(CVYCbCrMatrixGetIntegerCodePointForString(name) == point)
@@ -85,7 +85,7 @@ import Testing
     #expect(CVTransferFunctionGetStringForIntegerCodePoint(2) == nil)
   }
 
-  @Test func colorSpaces() throws {
+  @Test func colorSpacesAreMadeFromAttachments() throws {
     let attachments =
       [
         kCVImageBufferColorPrimariesKey: kCVImageBufferColorPrimaries_ITU_R_709_2,

@@ -25,7 +25,7 @@ import Testing
     #expect(CVPixelFormatDescriptionCreateWithPixelFormatType(nil, 0x1234) == nil)
   }
 
-  @Test func contents() throws {
+  @Test func descriptionsTellWhatAFormatContains() throws {
     func contains(_ code: OSType, _ key: CFString) -> Bool {
       (CVPixelFormatDescriptionCreateWithPixelFormatType(nil, code) as? [CFString: Any])?[key] as? Bool
         ?? false
@@ -41,7 +41,7 @@ import Testing
     #expect(range == "FullRange")
   }
 
-  @Test func registration() throws {
+  @Test func registeredFormatsMakeBuffers() throws {
     let code: OSType = 0x7465_7374
     var out: CVPixelBuffer?
     #expect(CVPixelBufferCreate(nil, 64, 64, code, nil, &out) == kCVReturnInvalidPixelFormat)
@@ -74,7 +74,7 @@ import Testing
     #expect(known?.contains(code) == true)
   }
 
-  @Test func resolution() throws {
+  @Test func attributesAreResolvedToWhatAllAccept() throws {
     func resolve(_ list: [[CFString: Any]]) -> (CVReturn, [CFString: Any]?) {
       var out: CFDictionary?
       let status = CVPixelBufferCreateResolvedAttributesDictionary(nil, list as CFArray, &out)
@@ -100,7 +100,7 @@ import Testing
         == kCVReturnInvalidPixelBufferAttributes)
   }
 
-  @Test func compatibility() throws {
+  @Test func compatibilityFollowsTheAttributes() throws {
     let buffer = try makeBuffer(64, 48, kCVPixelFormatType_32BGRA, [kCVPixelBufferExtendedPixelsTopKey: 2])
     func fits(_ attributes: [CFString: Any]) -> Bool {
       CVPixelBufferIsCompatibleWithAttributes(buffer, attributes as CFDictionary)
@@ -133,7 +133,7 @@ import Testing
     kCVPixelFormatType_Lossy_422YpCbCr10PackedBiPlanarVideoRange,
   ]
 
-  @Test(arguments: codes) func aBufferIsRefused(_ code: OSType) {
+  @Test(arguments: codes) func formatsWithoutALayoutMakeNoBuffer(_ code: OSType) {
     var buffer: CVPixelBuffer?
     #expect(CVPixelBufferCreate(nil, 64, 64, code, nil, &buffer) == kCVReturnInvalidPixelFormat)
     #expect(buffer == nil)
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test func eachHasACodeOfItsOwn() {
+  @Test func eachUnavailableFormatHasACodeOfItsOwn() {
     #expect(Set(Self.codes).count == Self.codes.count)
     let known = CVPixelFormatDescriptionArrayCreateWithAllPixelFormatTypes(nil) as? [UInt32] ?? []
     #expect(Set(known).isDisjoint(with: Self.codes))
@@ -158,7 +158,7 @@ import Testing
   }
 
   /// Pixels are filled as the memory was laid out, whatever the code stands for since.
-  @Test(arguments: [1024, 8, 16]) func aFormatThatIsRegisteredAgain(bits: Int) throws {
+  @Test(arguments: [1024, 8, 16]) func pixelsAreFilledAsTheMemoryWasLaidOut(bits: Int) throws {
     let code: OSType = 0x6A62_6300 + OSType(bits % 251)
     CVPixelFormatDescriptionRegisterDescriptionWithPixelFormatType(
       [kCVPixelFormatBitsPerBlock: 8] as CFDictionary, code)

@@ -13,8 +13,9 @@ func makeBuffer(
 }
 
 @Suite struct PixelBufferTests {
-  @Test(arguments: [Int.max, .max - 1, .max / 2, 1 << 32, (1 << 16) + 1]) func sizesWithoutMeasure(size: Int)
-  {
+  @Test(arguments: [Int.max, .max - 1, .max / 2, 1 << 32, (1 << 16) + 1]) func sizesWithoutMeasureAreRefused(
+    size: Int
+  ) {
     for (width, height) in [(size, 16), (16, size), (size, size)] {
       for key in [
         kCVPixelBufferExtendedPixelsLeftKey, kCVPixelBufferExtendedPixelsRightKey,
@@ -55,7 +56,7 @@ func makeBuffer(
     (kCVPixelFormatType_422YpCbCr8, [(1281, 721, 2)]),
   ]
 
-  @Test(arguments: geometry.indices) func planeGeometry(index: Int) throws {
+  @Test(arguments: geometry.indices) func planesHaveTheGeometryOfTheirFormat(index: Int) throws {
     let (format, planes) = Self.geometry[index]
     let buffer = try makeBuffer(1281, 721, format)
     #expect(CVPixelBufferGetWidth(buffer) == 1281 && CVPixelBufferGetHeight(buffer) == 721)
@@ -98,7 +99,7 @@ func makeBuffer(
     #expect(CVPixelBufferGetBytesPerRow(try makeBuffer(50, 3, kCVPixelFormatType_422YpCbCr10)) == 256)
   }
 
-  @Test func alignments() throws {
+  @Test func rowsAreAlignedAsAskedFor() throws {
     let tight = try makeBuffer(
       33, 3, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, [kCVPixelBufferBytesPerRowAlignmentKey: 1])
     #expect(CVPixelBufferGetBytesPerRowOfPlane(tight, 0) == 33)
@@ -112,7 +113,7 @@ func makeBuffer(
     #expect(CVPixelBufferGetBaseAddressOfPlane(wide, 1) == first + 256)
   }
 
-  @Test func badArguments() {
+  @Test func badArgumentsAreRefused() {
     var out: CVPixelBuffer?
     let format = kCVPixelFormatType_32BGRA
     #expect(CVPixelBufferCreate(nil, 0, 10, format, nil, &out) == kCVReturnInvalidSize)
@@ -130,7 +131,7 @@ func makeBuffer(
     #expect(out == nil)
   }
 
-  @Test func locking() throws {
+  @Test func locksAreCounted() throws {
     let buffer = try makeBuffer(16, 16, kCVPixelFormatType_32BGRA)
     #expect(CVPixelBufferUnlockBaseAddress(buffer, []) == kCVReturnInvalidArgument)
     CVPixelBufferLockBaseAddress(buffer, .readOnly)
@@ -146,7 +147,7 @@ func makeBuffer(
     kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, kCVPixelFormatType_32BGRA,
     kCVPixelFormatType_420YpCbCr8Planar,
     kCVPixelFormatType_422YpCbCr8, kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange,
-  ]) func extendedPixels(format: OSType) throws {
+  ]) func extendedPixelsSurroundThePicture(format: OSType) throws {
     let buffer = try makeBuffer(
       20, 12, format,
       [
@@ -187,7 +188,7 @@ func makeBuffer(
     }
   }
 
-  @Test func typeAndDescription() throws {
+  @Test func buffersTellTheirTypeAndDescription() throws {
     let buffer = try makeBuffer(64, 32, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
     #expect(CFGetTypeID(buffer) == CVPixelBufferGetTypeID())
     #expect(CFCopyTypeIDDescription(CVPixelBufferGetTypeID()) as String? == "CVPixelBuffer")

@@ -39,7 +39,7 @@ private func take(_ pool: CVPixelBufferPool, threshold: Int? = nil) -> (CVReturn
     #expect(CVPixelBufferGetPixelFormatType(second) == kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
   }
 
-  @Test func threshold() throws {
+  @Test func theThresholdLimitsTheBuffersInUse() throws {
     let pool = try makePool()
     let told = Atomic<Int>(0)
     let name = Notification.Name(kCVPixelBufferPoolFreeBufferNotification as String)
@@ -60,7 +60,7 @@ private func take(_ pool: CVPixelBufferPool, threshold: Int? = nil) -> (CVReturn
     #expect(held.count == 4)
   }
 
-  @Test func flushAndAge() async throws {
+  @Test func flushingAndAgeFreeBuffers() async throws {
     let pool = try makePool([
       kCVPixelBufferPoolMaximumBufferAgeKey: 0.0001, kCVPixelBufferPoolMinimumBufferCountKey: 1,
     ])
@@ -84,7 +84,7 @@ private func take(_ pool: CVPixelBufferPool, threshold: Int? = nil) -> (CVReturn
     memset(CVPixelBufferGetBaseAddress(buffer)!, 1, CVPixelBufferGetDataSize(buffer))
   }
 
-  @Test func attributes() throws {
+  @Test func poolsTellTheirAttributes() throws {
     let pool = try makePool([kCVPixelBufferPoolMinimumBufferCountKey: 3])
     #expect(
       (CVPixelBufferPoolGetAttributes(pool) as? [CFString: Any])?[kCVPixelBufferPoolMinimumBufferCountKey]
@@ -94,7 +94,7 @@ private func take(_ pool: CVPixelBufferPool, threshold: Int? = nil) -> (CVReturn
     #expect(CFGetTypeID(pool) == CVPixelBufferPoolGetTypeID())
   }
 
-  @Test func badAttributes() {
+  @Test func badAttributesAreRefused() {
     var pool: CVPixelBufferPool?
     func create(_ poolAttributes: [CFString: Any]?, _ attributes: [CFString: Any]) -> CVReturn {
       CVPixelBufferPoolCreate(nil, poolAttributes as CFDictionary?, attributes as CFDictionary, &pool)
@@ -115,7 +115,7 @@ private func take(_ pool: CVPixelBufferPool, threshold: Int? = nil) -> (CVReturn
     #expect(pool == nil)
   }
 
-  @Test func manyThreads() throws {
+  @Test func manyThreadsNeverShareABuffer() throws {
     let pool = try makePool(nil, width: 32, height: 32)
     DispatchQueue.concurrentPerform(iterations: 8) { thread in
       for i in 0..<500 {

@@ -55,7 +55,7 @@ private final class WildSurface: OVTPixelBufferSurface, @unchecked Sendable {
   @Test(
     "Rows that are too short, or that no converter can say, are no mapping",
     arguments: [Int.min, -1, 0, 1, 255, 1 << 31, 1 << 60, .max])
-  func rowsBeyondReason(bytesPerRow: Int) throws {
+  func rowsBeyondReasonAreNoMapping(bytesPerRow: Int) throws {
     let surface = WildSurface(bytesPerRow: bytesPerRow)
     var made: CVPixelBuffer?
     OVTPixelBufferCreateWithSurface(nil, surface, 64, 32, kCVPixelFormatType_32BGRA, nil, &made)
@@ -71,7 +71,7 @@ private final class WildSurface: OVTPixelBufferSurface, @unchecked Sendable {
   }
 
   @Test("The memory of a buffer on a surface is there while it is locked, and mapped once")
-  func planar() throws {
+  func theMemoryOfABufferOnASurfaceIsThereWhileItIsLocked() throws {
     let surface = Surface(bytesPerRow: 80, rows: [32, 16])
     let buffer = try make(surface, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
     #expect(OVTPixelBufferGetSurface(buffer) === surface)
@@ -100,7 +100,7 @@ private final class WildSurface: OVTPixelBufferSurface, @unchecked Sendable {
   }
 
   @Test("What cannot be mapped, or not so, is not locked")
-  func refusals() throws {
+  func whatCannotBeMappedIsNotLocked() throws {
     let dark = Surface(bytesPerRow: 256, rows: [32], canMap: false)
     let buffer = try make(dark, kCVPixelFormatType_32BGRA)
     #expect(CVPixelBufferLockBaseAddress(buffer, .readOnly) == kCVReturnError)
@@ -125,7 +125,7 @@ private final class WildSurface: OVTPixelBufferSurface, @unchecked Sendable {
   }
 
   @Test("Each plane's rows are as long as its pixels, at least")
-  func rowsOfPlanes() throws {
+  func eachPlanesRowsAreAsLongAsItsPixels() throws {
     var made: CVPixelBuffer?
     for (bytesPerRow, status) in [(63, kCVReturnError), (64, kCVReturnSuccess)] {
       let surface = Surface(bytesPerRow: bytesPerRow, rows: [2, 1])
@@ -140,7 +140,7 @@ private final class WildSurface: OVTPixelBufferSurface, @unchecked Sendable {
     #expect(CVPixelBufferLockBaseAddress(try #require(made), []) == kCVReturnSuccess)
   }
 
-  @Test func creation() {
+  @Test func surfacesOfBadGeometryAreRefused() {
     let surface = Surface(bytesPerRow: 80, rows: [32])
     var buffer: CVPixelBuffer?
     #expect(
@@ -155,7 +155,7 @@ private final class WildSurface: OVTPixelBufferSurface, @unchecked Sendable {
   }
 
   @Test("A buffer that goes while it is locked unmaps its surface")
-  func abandoned() throws {
+  func aBufferThatGoesWhileItIsLockedUnmapsItsSurface() throws {
     let surface = Surface(bytesPerRow: 256, rows: [32])
     do {
       let buffer = try make(surface, kCVPixelFormatType_32BGRA)

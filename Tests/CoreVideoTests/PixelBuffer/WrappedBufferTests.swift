@@ -103,7 +103,9 @@ private final class Log: Sendable {
   @Test(arguments: [
     (0, 32, 16, Int.max, 64), (Int.max, 32, 16, 64, 64), (0, .max, 16, 64, 64), (0, 32, .max, 64, 64),
     (1 << 20, 32, 16, 1 << 31, 64), (0, 1 << 40, 16, 1 << 30, 1 << 30),
-  ]) func impossibleSizes(data: Int, lumaRows: Int, chromaRows: Int, lumaStride: Int, chromaStride: Int)
+  ]) func impossibleSizesAreRefused(
+    data: Int, lumaRows: Int, chromaRows: Int, lumaStride: Int, chromaStride: Int
+  )
     throws
   {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: 64 * 48, alignment: 16)
@@ -129,7 +131,7 @@ private final class Log: Sendable {
         == kCVReturnInvalidArgument)
   }
 
-  @Test func impossibleImages() throws {
+  @Test func impossibleImagesAreRefused() throws {
     let provider = try #require(CGDataProvider(data: NSData(data: Data(count: 16))))
     func image(_ width: Int, _ height: Int, bits: Int, bytesPerRow: Int) -> CGImage? {
       CGImage(

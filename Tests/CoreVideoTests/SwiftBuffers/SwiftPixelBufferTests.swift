@@ -9,7 +9,7 @@ import Testing
   private static let nv12 = CVPixelFormatType(rawValue: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
   private static let bgra = CVPixelFormatType(rawValue: kCVPixelFormatType_32BGRA)
 
-  @Test func writtenThenRead() async throws {
+  @Test func whatIsWrittenIsRead() async throws {
     let attributes = CVPixelBufferCreationAttributes(
       pixelFormatType: Self.bgra, size: CVImageSize(width: 33, height: 7), bytesPerRowAlignment: 256)
     let mutable = try CVMutablePixelBuffer(attributes)
@@ -40,7 +40,7 @@ import Testing
     #expect(!ready.isCompatibleWith(CVPixelBufferAttributes(bytesPerRowAlignment: 1024)))
   }
 
-  @Test func pools() throws {
+  @Test func poolsReuseTheMemoryOfBuffers() throws {
     let attributes = CVPixelBufferCreationAttributes(
       pixelFormatType: Self.nv12, size: CVImageSize(width: 64, height: 32))
     let pool = try CVMutablePixelBuffer.Pool(pixelBufferAttributes: attributes)
@@ -58,7 +58,7 @@ import Testing
     #expect(try address() == address())
   }
 
-  @Test func whatCannotBeMade() {
+  @Test func whatCannotBeMadeIsAnError() {
     let refused = [
       CVPixelBufferCreationAttributes(
         pixelFormatType: CVPixelFormatType(rawValue: 0x3F3F_3F3F), size: CVImageSize(width: 4, height: 4)),
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func merging() {
+  @Test func attributesAreMergedToWhatAllAccept() {
     let size = CVImageSize(width: 16, height: 16)
     let first = CVPixelBufferAttributes(pixelFormatTypes: [Self.nv12, Self.bgra], bytesPerRowAlignment: 64)
     let second = CVPixelBufferAttributes(pixelFormatTypes: [Self.bgra], size: size, bytesPerRowAlignment: 128)
@@ -93,7 +93,7 @@ import Testing
     #expect(CVPixelBufferAttributes(merging: [CVPixelBufferAttributes(bytesPerRowAlignment: 12)]) == nil)
     #expect(CVPixelBufferAttributes(merging: [])?.size == nil)
   }
-  @Test func planes() throws {
+  @Test func planesHaveTheirGeometry() throws {
     var buffer = try CVMutablePixelBuffer(
       CVPixelBufferCreationAttributes(
         pixelFormatType: Self.nv12, size: CVImageSize(width: 35, height: 9),
@@ -120,7 +120,7 @@ import Testing
     #expect(made.pixelFormatType == Self.nv12 && made.size == ready.size && made.extendedPixels?.left == 2)
   }
 
-  @Test func rawAttributes() {
+  @Test func rawAttributesAreReadAndWritten() {
     let raw: [String: any Sendable] = [
       kCVPixelBufferPixelFormatTypeKey as String: [kCVPixelFormatType_32BGRA, kCVPixelFormatType_32ARGB],
       kCVPixelBufferWidthKey as String: 64, kCVPixelBufferHeightKey as String: 32,
@@ -141,7 +141,7 @@ import Testing
     #expect(throws: CVError.invalidSize) { try CVError.check(kCVReturnInvalidSize) }
   }
 
-  @Test func poolLimits() throws {
+  @Test func poolsKeepToTheirLimits() throws {
     let pool = try CVMutablePixelBuffer.Pool(
       pixelBufferAttributes: CVPixelBufferCreationAttributes(
         pixelFormatType: Self.bgra, size: CVImageSize(width: 8, height: 8)),

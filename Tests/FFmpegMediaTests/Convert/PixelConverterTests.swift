@@ -73,7 +73,7 @@ private let nv12 = formats[0]
   @Test(
     .enabled(if: FFmpegTool.isAvailable),
     arguments: [("bt601", "ITU_R_601_4"), ("bt709", "ITU_R_709_2"), ("bt2020", "ITU_R_2020")])
-  func matrixOfAttachment(filterName: String, attachment: String) throws {
+  func theAttachmentDecidesOnTheMatrix(filterName: String, attachment: String) throws {
     let converter = PixelConverter()
     for (source, target) in [(bgra, nv12), (nv12, bgra), (formats[12], bgra)] {
       let input = try FFmpegTool.testPicture(96, 64, source.name)
@@ -115,7 +115,7 @@ private let nv12 = formats[0]
   }
 
   /// Formats with interleaved chroma that libswscale does not know go through their planar sisters.
-  @Test(.enabled(if: FFmpegTool.isAvailable)) func formatsOutsideOfLibswscale() throws {
+  @Test(.enabled(if: FFmpegTool.isAvailable)) func formatsOutsideOfLibswscaleAreConverted() throws {
     let converter = PixelConverter()
     let input = try FFmpegTool.testPicture(96, 64, "bgra")
     let from = try buffer(input, 96, 64, bgra)
@@ -135,7 +135,7 @@ private let nv12 = formats[0]
     }
   }
 
-  @Test func partsOfPictures() throws {
+  @Test func partsOfPicturesAreScaledAlone() throws {
     let converter = PixelConverter()
     let gray = Format(code: kCVPixelFormatType_OneComponent8, name: "gray", range: "pc")
     let ramp = (0..<64 * 64).map { (i: Int) -> UInt8 in UInt8(i % 64 + i / 64 * 2) }
@@ -182,7 +182,7 @@ private let nv12 = formats[0]
   }
 
   /// One converter, many threads and geometries at once.
-  @Test(.enabled(if: FFmpegTool.isAvailable)) func sharedByThreads() async throws {
+  @Test(.enabled(if: FFmpegTool.isAvailable)) func aConverterIsSharedByThreads() async throws {
     let converter = PixelConverter()
     let input = try FFmpegTool.testPicture(96, 64, "nv12")
     try await withThrowingTaskGroup(of: [UInt8].self) { group in

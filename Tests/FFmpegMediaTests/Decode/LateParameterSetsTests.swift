@@ -32,7 +32,7 @@ import Testing
     (Self.framed(units, lengthSize) + tail).withUnsafeBytes { sets.reorder($0) }
   }
 
-  @Test(arguments: [nil, 1, 2, 3, 4] as [Int?]) func theyGoToTheNextPacket(lengthSize: Int?) {
+  @Test(arguments: [nil, 1, 2, 3, 4] as [Int?]) func lateParameterSetsGoToTheNextPacket(lengthSize: Int?) {
     var sets = LateParameterSets(record: Self.record(lengthSize: lengthSize))
     let (vps, sps, pps, slice) = (Self.vps, Self.sps, Self.pps, Self.slice)
     #expect(
@@ -51,7 +51,7 @@ import Testing
   }
 
   /// What is cut stays so: libavcodec refuses it.
-  @Test func cutPackets() {
+  @Test func cutPacketsStayAsTheyAre() {
     var sets = LateParameterSets(record: Self.record(lengthSize: 4))
     let tail: [UInt8] = [0, 0, 1, 0, 3]
     #expect(reordered(&sets, [Self.slice], 4, tail) == nil)
@@ -62,7 +62,7 @@ import Testing
 
   /// Parameter sets that change after the slices: libavcodec's threads read them while they were freed.
   @Test(.enabled(if: FFmpegTool.isAvailable), arguments: [true, false])
-  func threadsDoNotMeetThem(hasLengths: Bool) throws {
+  func threadsDoNotMeetLateParameterSets(hasLengths: Bool) throws {
     let stream = TestStream(
       name: "HEVC", arguments: ["-c:v", "libx265", "-x265-params", "log-level=none", "-tag:v", "hvc1"],
       codec: .hevc)

@@ -41,7 +41,7 @@ import Testing
     return packet
   }
 
-  @Test(arguments: [true, false]) func jumps(forward: Bool) throws {
+  @Test(arguments: [true, false]) func jumpsOfTheClockDoNotOverflow(forward: Bool) throws {
     var continuity = TimeContinuity(jumpsForward: forward)
     for (index, time) in Self.times.enumerated() {
       let packet = try packet(pts: time, dts: time, duration: index % 3 == 0 ? .max : 1)
@@ -51,7 +51,7 @@ import Testing
   }
 
   /// A clock that jumps with each packet is no more work than one that does not.
-  @Test func jumpsWithEachPacket() throws {
+  @Test func jumpsWithEachPacketCostLittle() throws {
     var continuity = TimeContinuity(jumpsForward: true)
     let packets = [try packet(), try packet()]
     var last = -1
@@ -72,7 +72,7 @@ import Testing
     #expect(isRising && last < 60_000 * 2000)
   }
 
-  @Test func durationsOfPacketsWithoutTimes() throws {
+  @Test func durationsOfPacketsWithoutTimesDoNotOverflow() throws {
     let base = AVRational(num: 1, den: 1000)
     var sound = StreamTimes([try stream(.audio, timeBase: base)], TimeFacts(), continuity: nil)
     for _ in 0..<4 { sound.add(try packet(duration: .max / 2)) }
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func ordersOfPictures(ticks: Bool) throws {
+  @Test(arguments: [true, false]) func ordersOfPicturesDoNotOverflow(ticks: Bool) throws {
     // A frame lasts for nearly half of all the time there is.
     let long = try stream(
       .video, timeBase: AVRational(num: 1, den: 2_000_000_000), rate: AVRational(num: 1, den: 2_000_000_000))
@@ -115,7 +115,7 @@ import Testing
   }
 
   /// A gap of ages is no sound: it would take as long to make as it lasts.
-  @Test func soundAgesApart() throws {
+  @Test func soundAgesApartIsNotFilled() throws {
     let sound = try stream(.audio, timeBase: AVRational(num: 1, den: 1000)) {
       $0.codec_type = AVMEDIA_TYPE_AUDIO
       $0.codec_id = AV_CODEC_ID_PCM_S16LE

@@ -54,7 +54,7 @@ import Testing
     ("mpeg2video", ["-map", "0", "-c:v", "mpeg2video", "-bf", "2"]),
     ("m4v", ["-map", "0", "-c:v", "mpeg4", "-bf", "2"]),
     ("matroska", ["-c:v", "mpeg4", "-bf", "2", "-c:a", "aac"]),
-  ]) func areThoseOfLibavformat(format: String, codecs: [String]) throws {
+  ]) func missingTimesAreThoseOfLibavformat(format: String, codecs: [String]) throws {
     let url = try Self.file(FFmpegTool.run(Self.movie + codecs + ["-f", format]), format)
     defer { try? FileManager.default.removeItem(at: url) }
     let expected = try Self.generated(url.path)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct FilterGraphTests {
   /// A negated picture is 255 minus the picture, also through memory whose rows are longer than they look.
-  @Test func pictures() throws {
+  @Test func picturesAreFilteredThroughAnyMemory() throws {
     var buffer: CVPixelBuffer?
     #expect(
       CVPixelBufferCreate(nil, 34, 18, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, nil, &buffer) == 0)
@@ -85,7 +85,7 @@ import Testing
 
   /// The length is the input's by the tempo but for what the filter swallows at the end, however the input is cut.
   @Test(arguments: [1.0 / 64, 0.2, 0.5, 0.9, 1.7, 2, 7.3, 64])
-  func tempo(_ tempo: Double) throws {
+  func theTempoDecidesOnTheLength(_ tempo: Double) throws {
     let samples = (0..<88_200).map { Float(sin(Double($0 / 2) / 44_100 * 2 * .pi * 300)) }
     func convert(_ piece: Int) throws -> [Float] {
       let filter = try TempoFilter(tempo: tempo, channels: 2, sampleRate: 44_100)

@@ -31,7 +31,7 @@ import Testing
   }
 
   /// For any texts at all: samples follow each other, and each moment shows what the texts say.
-  @Test func anyTexts() {
+  @Test func anyTextsBecomeSamplesThatFollowEachOther() {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<2000 {
       var texts: [TimedText] = []

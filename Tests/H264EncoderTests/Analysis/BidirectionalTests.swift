@@ -6,7 +6,7 @@ import Testing
 /// Pictures predicted from both directions.
 @Suite struct BidirectionalTests {
   @Test("libavcodec shows the encoder's reconstruction of random streams", arguments: 0..<8)
-  func matchesDecoder(part: Int) throws {
+  func libavcodecShowsTheEncodersReconstructionOfRandomStreams(part: Int) throws {
     var coverage = ReorderedStream.Coverage()
     for seed in 0..<30 {
       let stream = ReorderedStream(seed: UInt64(part * 1000 + seed))
@@ -25,7 +25,7 @@ import Testing
 
 extension BidirectionalTests {
   @Test("Temporal direct divides the colocated vector by time")
-  func temporalScale() {
+  func temporalDirectDividesTheColocatedVectorByTime() {
     // Half of the way, a quarter, three quarters; rounded as the standard does.
     #expect(TemporalDirect.scale(current: 4, 0, 8) == 128)
     #expect(TemporalDirect.scale(current: 2, 0, 8) == 64)
@@ -39,7 +39,7 @@ extension BidirectionalTests {
   }
 
   @Test("Implicit weights follow the distances in time")
-  func implicitWeights() {
+  func implicitWeightsFollowTheDistancesInTime() {
     #expect(ImplicitWeights.weight(current: 4, 0, 8) == 32)
     // A third and two thirds of the way: the nearer picture weighs more.
     #expect(ImplicitWeights.weight(current: 2, 0, 6) == 21)

@@ -44,7 +44,7 @@ import Testing
   @Test(
     "What is coded to compare leaves nothing behind", arguments: 4...9,
     Array(stride(from: 14, through: 44, by: 2)))
-  func leavesNothing(effort: Int, qp: Int) throws {
+  func whatIsCodedToCompareLeavesNothingBehind(effort: Int, qp: Int) throws {
     let (width, height) = (192, 128)
     var c = H264EncoderConfiguration(width: width, height: height)
     c.effort = effort

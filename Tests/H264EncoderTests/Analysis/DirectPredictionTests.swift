@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test("Neighbours that move apart steadily: all ways decode to the same pictures, with any threads")
-  func movingApart() throws {
+  func allDirectModesDecodeToTheSamePictures() throws {
     var bits: [Int] = []
     for way in [H264EncoderConfiguration.LookAhead.DirectPrediction.spatial, .temporal, .automatic] {
       let run = try Self.run(way, content: Self.windows)
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test("Each kind of B picture goes the way that left less, if clearly less")
-  func choice() {
+  func eachKindOfBPictureGoesTheWayThatLeftLess() {
     let order = StreamOrder(capacity: 4, maxFrameNum: 16)
     var choice = DirectChoice()
     func isTemporal(
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test("A camera's motion: the automatic choice loses nothing")
-  func movingTogether() throws {
+  func theAutomaticChoiceLosesNothingUnderCameraMotion() throws {
     let content = SyntheticContent(kind: .motion, width: Self.width, height: Self.height, seed: 4)
     let spatial = try Self.run(.spatial) { content.frame($0) }
     let automatic = try Self.run(.automatic) { content.frame($0) }
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test("Spatial direct is the default")
-  func byDefault() {
+  func spatialDirectIsTheDefault() {
     #expect(H264EncoderConfiguration.lookAhead(width: 64, height: 64).lookAhead.directPrediction == .spatial)
   }
 }

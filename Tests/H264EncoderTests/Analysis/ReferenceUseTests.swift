@@ -6,7 +6,7 @@ import Testing
 /// Several references where pictures make use of them, one where they do not.
 @Suite struct ReferenceUseTests {
   @Test("The largest share of the last pictures counts as it fades, and each seventh picture is asked again")
-  func shares() {
+  func theLargestShareOfTheLastPicturesCountsAsItFades() {
     var use = ReferenceUse()
     #expect(use.isWorthIt(index: 1, least: 0.3))
     use.take(index: 1, inOtherReferences: 40, inter: 100)
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test("Two pictures in turns: the one before the last is kept for reference", arguments: 1...4)
-  func turns(effort: Int) throws {
+  func theReferenceBeforeTheLastIsKeptForTwoPicturesInTurns(effort: Int) throws {
     let two = try Self.encode(effort: effort, references: 2, frames: 24) { $0 % 2 * 60 }
     let one = try Self.encode(effort: effort, references: 1, frames: 24) { $0 % 2 * 60 }
     #expect(two.dropFirst(2).allSatisfy { $0.referenceCount == 2 })
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test("A picture that stands still needs one, but for those that ask", arguments: 1...4)
-  func still(effort: Int) throws {
+  func aPictureThatStandsStillNeedsOne(effort: Int) throws {
     let facts = try Self.encode(effort: effort, references: 3, frames: 40) { _ in 0 }
     let asked = facts.indices.filter { $0 >= 20 && facts[$0].referenceCount > 1 }
     #expect((2...3).contains(asked.count))

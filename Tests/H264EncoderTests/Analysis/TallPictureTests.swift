@@ -35,7 +35,7 @@ import Testing
   @Test(
     "Two vectors that a level allows differ by what sixteen bits and the table of costs hold",
     arguments: [10, 31, 52, 60, 62])
-  func range(_ level: UInt8) throws {
+  func vectorDifferencesFitSixteenBitsAndTheCostTable(_ level: UInt8) throws {
     var c = H264EncoderConfiguration(width: 64, height: 64)
     c.level = Int(level)
     let vertical = try c.makeParameterSets().0.verticalMotion
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test("Text scrolled by thousands of rows, columns of it against one another", arguments: [4200, 7000])
-  func scroll(_ rows: Int) throws {
+  func columnsScrolledByThousandsOfRowsDecode(_ rows: Int) throws {
     let (width, height) = (128, 16880)
     var c = H264EncoderConfiguration(width: width, height: height)
     c.effort = 3
@@ -67,7 +67,7 @@ import Testing
   @Test(
     "Pieces of a wide picture that moved inOtherReferences and inOtherReferences: components stay within 2048 samples"
   )
-  func wide() throws {
+  func vectorComponentsStayWithin2048Samples() throws {
     let (width, height) = (16880, 64)
     var c = H264EncoderConfiguration(width: width, height: height)
     c.effort = 3

@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test("A fade takes a good part fewer bits with weights, at no greater error", arguments: [1, 2])
-  func fade(references: Int) throws {
+  func aFadeTakesFewerBitsWithWeights(references: Int) throws {
     let frames = Self.fade(17)
     let with = try Self.code(weighted: true, references: references, frames)
     let without = try Self.code(weighted: false, references: references, frames)
@@ -85,14 +85,14 @@ import Testing
   }
 
   @Test("What moves without a change of brightness has no weights")
-  func none() throws {
+  func whatMovesWithoutAChangeOfBrightnessHasNoWeights() throws {
     #expect(try Self.code(weighted: true, Self.fade(9, fades: false)).weighted == 0)
   }
 
   @Test(
     "Decoders agree where scenes of other brightness follow each other, whether they are taken for a fade or not"
   )
-  func cuts() throws {
+  func decodersAgreeWhereScenesOfOtherBrightnessFollow() throws {
     let (width, height) = (Self.width, Self.height)
     let kinds: [SyntheticContent.Kind] = [.motion, .noise, .gradient, .extremes, .flat, .motion]
     let cuts = kinds.enumerated().map { n, kind in
@@ -102,13 +102,13 @@ import Testing
   }
 
   @Test("The Baseline profile has no weights")
-  func baseline() throws {
+  func theBaselineProfileHasNoWeights() throws {
     #expect(
       try Self.code(weighted: true, profile: .constrainedBaseline, Self.fade(6)).weighted == 0)
   }
 
   @Test("From black, to black, and a flash")
-  func extremes() throws {
+  func fadesFromBlackToBlackAndFlashesDecode() throws {
     var frames = Self.fade(4, fades: false)
     let black = PlanarFrame(
       width: Self.width, height: Self.height, y: [UInt8](repeating: 16, count: Self.width * Self.height),

@@ -7,7 +7,7 @@ import VideoBitstream
 
 @Suite struct BitstreamTests {
   @Test("Bits come back as they were written")
-  func bits() throws {
+  func bitsComeBackAsTheyWereWritten() throws {
     var random = TestRandom(7)
     let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: 1 << 16)
     defer { memory.deallocate() }
@@ -49,7 +49,7 @@ import VideoBitstream
   }
 
   @Test("Nothing is written beyond the capacity")
-  func capacity() {
+  func nothingIsWrittenBeyondTheCapacity() {
     let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: 64)
     defer { memory.deallocate() }
     for capacity in 0...16 {
@@ -64,7 +64,7 @@ import VideoBitstream
   }
 
   @Test("The slice coders stop at the end of their memory")
-  func sliceCapacity() {
+  func theSliceCodersStopAtTheEndOfTheirMemory() {
     let picture = SyntaxPicture(widthInMbs: 2, heightInMbs: 2)
     let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: 1 << 16)
     defer { memory.deallocate() }
@@ -121,7 +121,7 @@ import VideoBitstream
   }
 
   @Test("Emulation prevention, against the rule byte by byte")
-  func emulationPrevention() {
+  func emulationPreventionFollowsTheRule() {
     var random = TestRandom(3)
     let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: 4096)
     defer { memory.deallocate() }

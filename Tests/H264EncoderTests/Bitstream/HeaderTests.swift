@@ -75,7 +75,7 @@ private struct StreamBuilder {
 
 @Suite struct HeaderTests {
   @Test("trace_headers reads every field of the parameter sets", .enabled(if: TracedHeaders.isAvailable))
-  func parameterSets() throws {
+  func traceHeadersReadsEveryFieldOfTheParameterSets() throws {
     for profile in [H264Profile.constrainedBaseline, .main, .constrainedHigh, .high] {
       var sps = H264SequenceParameterSet(
         profile: profile, level: try #require(H264Level.numbered(9)), width: 174, height: 130)
@@ -173,7 +173,7 @@ private struct StreamBuilder {
   }
 
   @Test("trace_headers reads reference list commands and marking", .enabled(if: TracedHeaders.isAvailable))
-  func references() throws {
+  func traceHeadersReadsReferenceListCommandsAndMarking() throws {
     var sps = H264SequenceParameterSet(
       profile: .high, level: try #require(H264Level.numbered(31)), width: 320, height: 240)
     sps.maxReferenceFrames = 4
@@ -228,7 +228,7 @@ private struct StreamBuilder {
   }
 
   @Test("The prefix NAL unit's extension holds the temporal layer", .enabled(if: TracedHeaders.isAvailable))
-  func scalablePrefix() throws {
+  func thePrefixNALUnitsExtensionHoldsTheTemporalLayer() throws {
     let sps = H264SequenceParameterSet(
       profile: .high, level: try #require(H264Level.numbered(31)), width: 320, height: 240)
     let pps = H264PictureParameterSet()
@@ -261,7 +261,7 @@ private struct StreamBuilder {
   }
 
   @Test("Levels are chosen by every limit")
-  func levels() throws {
+  func levelsAreChosenByEveryLimit() throws {
     func demands(_ width: Int, _ height: Int, _ rate: Double, _ bits: Int = 0, _ references: Int = 1)
       -> H264StreamDemands
     {

@@ -46,7 +46,7 @@ import Testing
 
   @Test(
     "A pan, a zoom and a roll are found to within two samples, objects of their own motion notwithstanding")
-  func motions() {
+  func aPanAZoomAndARollAreFound() {
     var random = Random()
     for (pan, zoom, roll) in [
       (SIMD2<Float>(9, -3), Float(0), Float(0)), (SIMD2(-14, 0), 0.3, 0), (SIMD2(6, 6), -0.1, 0.25),
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test("A fixed camera, a slow one, chance and a few cars are none")
-  func none() {
+  func aFixedOrSlowCameraHasNoMotion() {
     var random = Random()
     #expect(!Self.find { _, _ in .zero }.isKnown)
     #expect(!Self.find { _, _ in SIMD2(1, 0) }.isKnown)
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test("The look sees the camera move, by how much, and not where a new scene begins")
-  func look() {
+  func theLookSeesTheCameraMove() {
     let geometry = PictureGeometry(width: 192, height: 128)
     var memory = EncoderMemory()
     let kernels = memory.allocate(OVTVideoKernels())

@@ -52,7 +52,7 @@ import Testing
   @Test(
     "A window that was moved is found, by any distance",
     arguments: [(37, 0), (0, -21), (-41, 33), (55, 48), (1, 0)])
-  func window(by: (x: Int, y: Int)) {
+  func aWindowThatWasMovedIsFound(by: (x: Int, y: Int)) {
     let moves = Self.moves([
       Self.desktop(x: 60, y: 40), Self.desktop(x: 60 + by.x, y: 40 + by.y),
     ])
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test("Nothing is taken for moved that was not")
-  func none() {
+  func nothingIsTakenForMovedThatWasNot() {
     let page = Self.desktop(x: 60, y: 40)
     #expect(Self.moves([page, page]).count == 0)
     #expect(Self.moves([page, Self.desktop(x: 60, y: 40, seed: 2)]).count == 0)
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test("Where everything changes, a third that is flat makes no screen; where half stands still it does")
-  func camera() {
+  func aFlatThirdMakesNoScreenAndAStillHalfDoes() {
     #expect(!Self.moves((0..<3).map { Self.exposed(UInt64($0), share: 0.4) }).isScreen)
     #expect(Self.moves((0..<3).map { Self.exposed(UInt64($0), share: 0.7) }).isScreen)
     // A movie in a window: noise and a flat border change, the rest stands still.
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test("A window that moves over a picture full of detail is a screen's")
-  func map() {
+  func aWindowThatMovesOverAPictureFullOfDetailIsAScreens() {
     let pictures = (0..<10).map { n in
       var frame = Self.exposed(1, share: 0)
       let window = Self.desktop(x: 20 + 8 * n, y: 40)
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test("After many pictures of a camera a screen is recognised within 18 pictures")
-  func afterCamera() {
+  func aScreenIsRecognisedSoonAfterACamera() {
     let camera = (0..<40).map { Self.exposed(UInt64($0), share: 0) }
     let pages = (0..<18).map { Self.desktop(x: 60 + 7 * $0, y: 40) }
     #expect(!Self.moves(camera).isScreen)
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test("A window that was moved takes vectors", arguments: [2, 1])
-  func movedWindow(effort: Int) throws {
+  func aWindowThatWasMovedTakesVectors(effort: Int) throws {
     let encoder = try Self.encoder(effort)
     let first = try Self.bits(encoder, Self.desktop(x: 60, y: 40))
     let second = try Self.bits(encoder, Self.desktop(x: 109, y: 71))
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test("Print of letters that were there takes less than print of new ones", arguments: [2, 1])
-  func letters(effort: Int) throws {
+  func printOfLettersThatWereThereTakesLessThanPrintOfNewOnes(effort: Int) throws {
     func second(letters: UInt64) throws -> Int {
       let encoder = try Self.encoder(effort)
       // Enough pictures that all of the first lines are taken down, each with a change.
@@ -168,7 +168,7 @@ import Testing
   }
 
   @Test("Any number of threads gives the same stream, which decoders agree on", arguments: [4, 2, 1])
-  func threads(effort: Int) throws {
+  func anyNumberOfThreadsGivesTheSameStream(effort: Int) throws {
     let content = SyntheticContent(kind: .windows, width: Self.width, height: Self.height, seed: 5)
     let decoders = ReferenceDecoder.Kind.allCases.compactMap { ReferenceDecoder($0) }
     // A decoder may give a frame later.

@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test("What was scrolled is found whole, up and down", arguments: [61, -53, 90])
-  func whole(distance: Int) throws {
+  func whatWasScrolledIsFoundWhole(distance: Int) throws {
     let encoder = try Self.encoder(28)
     let first = try Self.bits(encoder, Self.page(top: 300))
     let second = try Self.bits(encoder, Self.page(top: 300 + distance))
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test("A part of the picture was scrolled, the rest stands still")
-  func part() throws {
+  func aScrolledPartIsFoundBesideWhatStandsStill() throws {
     let encoder = try Self.encoder(28)
     let first = try Self.bits(encoder, Self.page(top: 300, margin: 96))
     let second = try Self.bits(encoder, Self.page(top: 347, margin: 96))
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test("Nothing is taken for scrolled that was not")
-  func none() throws {
+  func nothingIsTakenForScrolledThatWasNot() throws {
     let geometry = PictureGeometry(width: Self.width, height: Self.height)
     var memory = EncoderMemory()
     let detector = ScrollDetector(geometry, memory: &memory)

@@ -239,7 +239,7 @@ struct RandomStream {
   ]
 
   @Test("An independent parser reads back what the writers wrote", arguments: 0..<configurations.count)
-  func roundTrip(index: Int) throws {
+  func anIndependentParserReadsBackWhatTheWritersWrote(index: Int) throws {
     let (cabac, profile) = Self.configurations[index]
     for seed in 0..<60 {
       var stream = RandomStream(seed: UInt64(seed * 10 + index), cabac: cabac, profile: profile)
@@ -251,7 +251,7 @@ struct RandomStream {
   }
 
   @Test("libavcodec decodes random syntax without complaint", arguments: 0..<configurations.count)
-  func decodes(index: Int) throws {
+  func libavcodecDecodesRandomSyntaxWithoutComplaint(index: Int) throws {
     let (cabac, profile) = Self.configurations[index]
     for seed in 0..<40 {
       let decoder = try #require(ReferenceDecoder(.libavcodec))

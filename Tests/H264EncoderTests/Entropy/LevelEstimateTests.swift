@@ -7,7 +7,7 @@ import Testing
 @Suite struct LevelEstimateTests {
   /// A macroblock that is not looked at more closely, since its levels are too small, is none that the estimate would send as
   /// samples.
-  @Test(arguments: [false, true]) func bound(cabac: Bool) {
+  @Test(arguments: [false, true]) func theEstimateStaysWithinItsBound(cabac: Bool) {
     var random = TestRandom(17)
     var closest = Int.max
     for round in 0..<4_000 {
@@ -34,7 +34,7 @@ import Testing
   }
 
   /// The least of all numbers is a magnitude too.
-  @Test func magnitudesOfTheLeast() {
+  @Test func theLeastNumberCountsAsAMagnitude() {
     let levels = [Int16](repeating: .min, count: 16)
     let sum = Int(ovt_sum_magnitudes(levels, 16))
     #expect(sum == 16 * 32_767 || sum == 16 * 32_768)

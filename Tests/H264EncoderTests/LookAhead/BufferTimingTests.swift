@@ -36,7 +36,9 @@ import Testing
     "What frames say of the buffer holds in a decoder's, by clause C.1",
     .enabled(if: TracedHeaders.isAvailable),
     arguments: [false, true], [(false, false), (true, false), (true, true)])
-  func hypotheticalDecoder(isConstant: Bool, structure: (reorders: Bool, isOpen: Bool)) throws {
+  func bufferTimingHoldsInTheHypotheticalDecoder(isConstant: Bool, structure: (reorders: Bool, isOpen: Bool))
+    throws
+  {
     let (reorders, isOpen) = structure
     for (seconds, isUneven) in [(0.5, false), (2.0, true)] {
       // No multiple of 64.
@@ -127,7 +129,7 @@ import Testing
   }
 
   @Test("Buffering periods need a buffer that they can tell, and that stays")
-  func refusals() throws {
+  func bufferingPeriodsNeedABufferThatTheyCanTell() throws {
     var c = Self.configuration(.average(100_000), maximum: 100_000, seconds: 1, reorders: true)
     let encoder = try LookAheadEncoder(configuration: c)
     var wider = encoder.configuration

@@ -38,7 +38,9 @@ import Testing
   @Test(
     "A fade has B pictures with tables of weights, which save bits, and decoders agree",
     arguments: [H264EncoderConfiguration.EntropyCoding.cabac, .cavlc], [1, 2])
-  func fades(_ coding: H264EncoderConfiguration.EntropyCoding, threads: Int) throws {
+  func aFadeHasBPicturesWithTablesOfWeights(_ coding: H264EncoderConfiguration.EntropyCoding, threads: Int)
+    throws
+  {
     func run(_ weighted: Bool) throws -> (bits: Int, error: Double, weights: PictureWeights?) {
       var c = Self.configuration(weighted: weighted)
       c.entropyCoding = coding
@@ -59,7 +61,7 @@ import Testing
   }
 
   @Test("A cross-fade has B pictures that are weighted by distance, and decoders agree")
-  func crossFade() throws {
+  func aCrossFadeHasBPicturesThatAreWeightedByDistance() throws {
     var c = Self.configuration(weighted: true)
     c.lookAhead.maximumBidirectional = 2
     c.lookAhead.usesPyramid = false
@@ -83,7 +85,7 @@ import Testing
   }
 
   @Test("Where nothing fades no B picture is weighted; the stream has a parameter set for each way")
-  func none() throws {
+  func whereNothingFadesNoBPictureIsWeighted() throws {
     let run = try LookAheadRun(Self.configuration(weighted: true), count: 33) { Self.moving($0, seed: 5) }
     try run.check(count: 33)
     #expect(run.encoder.weights?.explicitPictures == 0 && run.encoder.weights?.implicitPictures == 0)

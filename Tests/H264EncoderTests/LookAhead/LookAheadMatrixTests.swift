@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test("libavcodec gives the encoder's reconstruction of reordered streams, frame by frame")
-  func matrix() async throws {
+  func libavcodecGivesTheEncodersReconstructionOfReorderedStreams() async throws {
     let count = Self.number("OVT_MATRIX_STREAMS") ?? 24
     let first = Self.number("OVT_MATRIX_SEED") ?? 1
     let workers = max(1, min(4, ProcessInfo.processInfo.activeProcessorCount))

@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test("libavcodec shows what the encoder says, for any content", arguments: SyntheticContent.Kind.allCases)
-  func decodes(_ kind: SyntheticContent.Kind) throws {
+  func libavcodecShowsWhatTheEncoderSays(_ kind: SyntheticContent.Kind) throws {
     for (effort, threads, entropy) in [
       (5, 1, H264EncoderConfiguration.EntropyCoding.cabac), (2, 2, .cabac), (1, 1, .cavlc),
     ] {
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test("No more pictures wait than the look-ahead has", arguments: [0, 1, 5, 40])
-  func delay(_ lookAhead: Int) throws {
+  func noMorePicturesWaitThanTheLookAheadHas(_ lookAhead: Int) throws {
     var c = Self.configuration(64, 64)
     c.lookAhead.frames = lookAhead
     let encoder = try LookAheadEncoder(configuration: c)
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test("Key frames by interval, by duration and where asked for")
-  func keyFrames() throws {
+  func keyFramesComeByIntervalByDurationAndOnRequest() throws {
     var c = Self.configuration(64, 64)
     let content = SyntheticContent(kind: .motion, width: 64, height: 64, seed: 1)
     func keys(_ c: H264EncoderConfiguration, forced: Set<Int> = []) throws -> [UInt64] {
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test("A new scene begins with a key frame; a flash does not", arguments: [0, 8])
-  func cuts(_ lookAhead: Int) throws {
+  func aNewSceneBeginsWithAKeyFrame(_ lookAhead: Int) throws {
     var c = Self.configuration(128, 96)
     c.lookAhead.frames = lookAhead
     let scenes = (0..<3).map {
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test("The same stream each time, with 1, 2 and 3 threads")
-  func deterministic() throws {
+  func theStreamIsTheSameWithAnyThreads() throws {
     var c = Self.configuration(98, 130)
     c.lookAhead.rate = .average(200_000)
     c.lookAhead.buffer = .init(maximumRate: 250_000, size: 100_000)
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test("What is shown for long is coded better than what passes")
-  func propagation() throws {
+  func whatIsShownForLongIsCodedBetterThanWhatPasses() throws {
     // The left half stands, the right half is new noise in each frame.
     func content(_ n: Int) -> PlanarFrame {
       let still = SyntheticContent(kind: .motion, width: 128, height: 64, seed: 3).frame(0)
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test("A frame's options, pictures and values that do not fit are refused, and nothing is lost")
-  func refusals() throws {
+  func whatDoesNotFitIsRefusedAndNothingIsLost() throws {
     func refused(_ change: (inout H264EncoderConfiguration) -> Void) {
       var c = Self.configuration(64, 64)
       change(&c)

@@ -32,7 +32,7 @@ import Testing
   @Test(
     "A decoder that begins at any open key frame shows it and all that follows as the encoder says",
     arguments: [(2, 1), (3, 3), (4, 2), (4, 3), (6, 3)])
-  func randomAccess(references: Int, bidirectional: Int) throws {
+  func decodingCanBeginAtAnyOpenKeyFrame(references: Int, bidirectional: Int) throws {
     let count = 58
     let c = Self.configuration(references: references, bidirectional: bidirectional)
     let run = try LookAheadRun(c, count: count) { Self.content($0) }
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test("Only intervals and durations open a group, and only with B pictures before the key frame")
-  func whichKeyFrames() throws {
+  func onlyIntervalsAndDurationsOpenAGroup() throws {
     func keys(_ c: H264EncoderConfiguration, forced: Set<Int> = [], count: Int = 30) throws -> (
       closed: [UInt64], open: [UInt64]
     ) {
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test("A new scene begins with an IDR picture, also where a key frame is due")
-  func cuts() throws {
+  func aNewSceneBeginsWithAnIDRPicture() throws {
     var c = Self.configuration(references: 4, bidirectional: 3)
     c.lookAhead.placesKeyFramesAtCuts = true
     let scenes = (0..<3).map {

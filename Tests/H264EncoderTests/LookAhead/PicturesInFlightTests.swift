@@ -60,7 +60,7 @@ import Testing
 
   @Test(
     "Whoever gets a frame may ask for all others", arguments: [true, false], [(10, 1), (20, 1), (20, 3)])
-  func callsAmidCalls(flushes: Bool, _ setting: (lookAhead: Int, threads: Int)) throws {
+  func whoeverGetsAFrameMayAskForAllOthers(flushes: Bool, _ setting: (lookAhead: Int, threads: Int)) throws {
     var c = H264EncoderConfiguration.lookAhead(width: Self.width, height: Self.height)
     c.maximumReferences = 2
     c.effort = 1
@@ -85,7 +85,7 @@ import Testing
   @Test(
     "An average over 14 s of scenes is kept within 2 %, with the same bits from 1, 2 and 4 threads",
     arguments: [(20, 4), (40, 6)], [200_000, 400_000])
-  func average(_ depth: (lookAhead: Int, inFlight: Int), rate: Int) throws {
+  func anAverageOverScenesIsKeptWithAnyThreads(_ depth: (lookAhead: Int, inFlight: Int), rate: Int) throws {
     var c = H264EncoderConfiguration.lookAhead(width: Self.width, height: Self.height)
     c.maximumReferences = 2
     c.effort = 1

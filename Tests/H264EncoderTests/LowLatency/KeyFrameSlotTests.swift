@@ -6,7 +6,7 @@ import Testing
 /// A key frame is kept in a long-term slot other than the first: its marking waits for the next reference.
 @Suite struct KeyFrameSlotTests {
   @Test("The very next frame may refer to it, a reference or not", arguments: [true, false], [1, 2])
-  func next(isReference: Bool, slot: Int) throws {
+  func theVeryNextFrameMayReferToTheKeyFrame(isReference: Bool, slot: Int) throws {
     var c = H264EncoderConfiguration(width: 64, height: 64)
     c.maximumReferences = 4
     c.lowLatency.longTermReferences = 3
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test("Another slot is none")
-  func other() throws {
+  func anotherSlotIsNotReferredTo() throws {
     var c = H264EncoderConfiguration(width: 64, height: 64)
     c.maximumReferences = 4
     c.lowLatency.longTermReferences = 3

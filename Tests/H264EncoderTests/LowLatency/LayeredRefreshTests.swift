@@ -23,7 +23,7 @@ import Testing
   @Test(
     "Whoever comes in at a recovery point has all right after as many references as it says",
     arguments: [4, 8, 16], [1, 2, 4])
-  func joins(_ period: Int, layers: Int) throws {
+  func whoeverJoinsAtARecoveryPointSoonHasAllRight(_ period: Int, layers: Int) throws {
     let c = Self.configuration(period)
     let encoder = try LowLatencyEncoder(configuration: c)
     let other = try LowLatencyEncoder(configuration: c)
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test("A refresh asked for with a picture that nothing refers to begins with the next reference")
-  func asked() throws {
+  func aRefreshAskedForWithAnUnreferencedPictureBeginsWithTheNextReference() throws {
     var c = Self.configuration(8)
     c.lowLatency.refreshesContinuously = false
     let encoder = try LowLatencyEncoder(configuration: c)
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test("A refresh asked for with a frame that is dropped begins with the next one")
-  func dropped() throws {
+  func aRefreshAskedForWithADroppedFrameBeginsWithTheNext() throws {
     var c = Self.configuration(8)
     c.lowLatency.refreshesContinuously = false
     c.lowLatency.rateControl = .averageBitRate(400_000)

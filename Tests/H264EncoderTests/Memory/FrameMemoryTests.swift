@@ -7,7 +7,7 @@ import Testing
 @Suite("Memory of coded frames")
 struct FrameMemoryTests {
   @Test("Few frames that come back share roomy blocks, many get their own size")
-  func reuse() {
+  func fewFramesThatComeBackShareRoomyBlocks() {
     let pool = FrameMemoryPool(capacity: 4096)
     var addresses: Set<UnsafeMutableRawPointer> = []
     for _ in 0..<20 { addresses.insert(pool.take(100).address) }
@@ -22,7 +22,7 @@ struct FrameMemoryTests {
   }
 
   @Test("Memory that grows keeps its bytes, and so does what is taken afterwards")
-  func growth() {
+  func memoryThatGrowsKeepsItsBytes() {
     let pool = FrameMemoryPool(capacity: 4096)
     let small = pool.take(16)
     for i in 0..<4096 {
@@ -36,7 +36,7 @@ struct FrameMemoryTests {
   }
 
   @Test("A unit of a larger frame is no way out of a smaller one")
-  func unitsOfOthers() throws {
+  func aUnitOfALargerFrameIsNoWayOutOfASmallerOne() throws {
     var c = H264EncoderConfiguration(width: 64, height: 48)
     c.lowLatency.rateControl = .constantQP(20)
     let encoder = try LowLatencyEncoder(configuration: c)
@@ -51,7 +51,7 @@ struct FrameMemoryTests {
   }
 
   @Test("A pool lives until the last of its memory is back")
-  func lifetime() {
+  func aPoolLivesUntilTheLastOfItsMemoryIsBack() {
     weak var gone: FrameMemoryPool?
     do {
       let memory = Self.orphan(&gone)
@@ -68,7 +68,7 @@ struct FrameMemoryTests {
   }
 
   @Test("Frames that are kept stay as they were, with start codes and with lengths")
-  func frames() throws {
+  func framesThatAreKeptStayAsTheyWere() throws {
     var c = H264EncoderConfiguration(width: 64, height: 48)
     c.lowLatency.rateControl = .constantQP(20)
     c.slices = 3

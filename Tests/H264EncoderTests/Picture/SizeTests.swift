@@ -21,7 +21,7 @@ import Testing
     arguments: [
       (16, 16), (18, 34), (34, 18), (16, 30), (30, 16), (62, 66), (4096, 16), (16, 4096), (1026, 18),
     ])
-  func sizes(width: Int, height: Int) throws {
+  func narrowLowAndCutOffSizesDecode(width: Int, height: Int) throws {
     for (variant, side) in [(0, GuardedMemory.Side.beginning), (1, .end)] {
       let long = max(width, height) > 256
       var c = Self.configuration(width, height, effort: long ? 1 : variant * 3)
@@ -53,7 +53,7 @@ import Testing
   @Test(
     "Every effort and CPU path reads only the source's own samples",
     arguments: 0...H264EncoderConfiguration.mostEffort)
-  func tightPlanes(effort: Int) throws {
+  func everyEffortAndCPUPathReadsOnlyTheSourcesOwnSamples(effort: Int) throws {
     let paths = Set([Int32(OVT_CPU_C), ovt_cpu_detect()])
     for (width, height) in [(38, 22), (50, 46)] {
       for path in paths {
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test("The same picture gives the same bytes from planes and from pairs, with any stride")
-  func layouts() throws {
+  func theSamePictureGivesTheSameBytesFromPlanesAndFromPairs() throws {
     let c = Self.configuration(50, 38, effort: 4)
     let content = SyntheticContent(kind: .mixed, width: 50, height: 38, seed: 3)
     var streams: [[UInt8]] = []

@@ -45,13 +45,13 @@ import Testing
   }
 
   @Test("A new picture after quiet ones is a cut, and so is the next")
-  func cuts() {
+  func aNewPictureAfterQuietOnesIsACut() {
     let said = Self.look(at: [0, 0, 0, 1, 1, 1, 2, 3].map { Self.picture($0) })
     #expect(said == [false, false, false, true, false, false, true, true])
   }
 
   @Test("A new picture among ones that are mostly new is none: a camera shakes")
-  func shaking() {
+  func aNewPictureOfAShakingCameraIsNoCut() {
     // Half of each is plain, so that they are no cuts themselves; what there is to code is new.
     let shaking = (0..<4).map { Self.picture($0, plain: 96) }
     let said = Self.look(at: shaking + [Self.picture(4)])

@@ -37,7 +37,7 @@ import Testing
     arguments: [
       0.05, 0.2, 0.45, 0.7, 1.0, 1.4, 1.9,
     ])
-  func follows(_ factor: Double) {
+  func framesOfAnyMachineTakeLessThanHalfOfTheInterval(_ factor: Double) {
     var control = Self.control()
     // Frames differ by a fifth either way.
     let machine = Machine.usual.times(factor)
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test("When the machine becomes busy it gives way at once, and comes back when there is time again")
-  func steps() {
+  func whenTheMachineBecomesBusyItGivesWayAtOnce() {
     var control = Self.control()
     _ = run(&control, Machine.usual.times(0.3), frames: 600)
     let before = control.effort
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test("An effort that is too slow is tried less and less often")
-  func hysteresis() {
+  func anEffortThatIsTooSlowIsTriedLessAndLessOften() {
     var control = Self.control()
     // At effort 3 there seems to be time enough for effort 4, which takes three times as long.
     let machine = Machine(seconds: [7, 8, 9, 10, 36, 50, 60, 70, 80, 90].map { $0 * 1e-3 })
@@ -78,14 +78,14 @@ import Testing
   }
 
   @Test("A few slow frames change nothing")
-  func outliers() {
+  func aFewSlowFramesChangeNothing() {
     var control = Self.control(effort: 6)
     let all = run(&control, Machine.usual.times(0.3), frames: 900) { $0 % 30 == 29 ? 20 : 1 }
     #expect(all.allSatisfy { $0.effort >= 6 })
   }
 
   @Test("Without a share the effort stays; one that is asked for later holds at once")
-  func fixed() {
+  func withoutAShareTheEffortStays() {
     var control = Self.control(share: nil)
     #expect(run(&control, Machine.usual.times(10), frames: 200).allSatisfy { $0.effort == 3 })
     control.reconfigure(effort: 5, share: nil, frameRate: 30)
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test("The stream stays right through every change of the effort, and goes through all of them")
-  func throughAllLevels() throws {
+  func theStreamStaysRightThroughEveryChangeOfTheEffort() throws {
     var c = H264EncoderConfiguration(width: 96, height: 80)
     c.encodeTimeShare = 0.5
     c.maximumReferences = 4
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test("With a fixed effort the clock changes nothing")
-  func deterministic() throws {
+  func withAFixedEffortTheClockChangesNothing() throws {
     var c = H264EncoderConfiguration(width: 96, height: 80)
     c.lowLatency.rateControl = .averageBitRate(150_000)
     let a = try stream(c, frames: 60) { _ in 1 }
@@ -156,7 +156,7 @@ import Testing
   }
 
   @Test("A share out of range is refused", arguments: [0, -1, 1.5, Double.nan, .infinity])
-  func range(_ share: Double) {
+  func aShareOutOfRangeIsRefused(_ share: Double) {
     var c = H264EncoderConfiguration(width: 64, height: 64)
     c.encodeTimeShare = share
     #expect(throws: H264EncoderError.self) { try LowLatencyEncoder(configuration: c) }

@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test("The QP follows the cascade, from each key frame anew")
-  func rhythm() throws {
+  func theQPFollowsTheCascade() throws {
     let facts = try Self.encode(Self.configuration(), frames: 12) { n in
       var options = H264FrameOptions()
       options.isKeyFrame = n == 7
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test("Without it, and with a QP of the frame's own, the QP is exact")
-  func exact() throws {
+  func theQPIsExactWithoutTheCascade() throws {
     var c = Self.configuration()
     c.lowLatency.cascadesQuality = false
     #expect(try Self.encode(c, frames: 6).allSatisfy { $0.lowestQP == 28 && $0.highestQP == 28 })
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test("The limits of the QP hold")
-  func limits() throws {
+  func theLimitsOfTheQPHold() throws {
     var c = Self.configuration()
     c.minimumQP = 27
     c.maximumQP = 29
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test("The better picture stays a reference while others come and go")
-  func keptReference() throws {
+  func theBetterPictureStaysAReferenceWhileOthersComeAndGo() throws {
     var kept: [[UInt64]] = []
     _ = try Self.encode(
       Self.configuration(), frames: 9,

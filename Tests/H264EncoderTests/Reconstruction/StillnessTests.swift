@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test("Memory used again: the stream is the same, and decodes to the reconstruction", arguments: 0..<42)
-  func reuse(seed: Int) throws {
+  func memoryUsedAgainDoesNotShow(seed: Int) throws {
     let (width, height) = seed % 3 == 0 ? (176, 144) : seed % 3 == 1 ? (210, 98) : (128, 64)
     let c = Self.configuration(seed, width: width, height: height)
     let encoder = try LowLatencyEncoder(configuration: c)

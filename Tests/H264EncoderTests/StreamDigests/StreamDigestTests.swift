@@ -17,7 +17,7 @@ import Testing
   private static let streams = DigestedStream.lowLatency + DigestedStream.lookAhead
 
   @Test("Streams are those of the checked-in digests")
-  func digests() async throws {
+  func streamsAreThoseOfTheCheckedInDigests() async throws {
     let environment = ProcessInfo.processInfo.environment
     let match = environment["OVT_STREAM_DIGESTS_MATCH"]
     let streams = Self.streams.filter { match == nil || $0.name.contains(match ?? "") }

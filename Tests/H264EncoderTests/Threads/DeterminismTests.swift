@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test("Repeated with 1, 2 and 3 threads, by constant QP", arguments: [1, 2, 3])
-  func constantQP(threads: Int) throws {
+  func theStreamIsTheSameWithAConstantQPEachTime(threads: Int) throws {
     var c = Self.configuration(98, 130)
     c.threads = threads
     let first = try Self.stream(c, frames: 5, kind: .mixed)
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test("Repeated with 1, 2 and 3 threads, within a rate", arguments: [1, 2, 3])
-  func rate(threads: Int) throws {
+  func theStreamIsTheSameWithinARateEachTime(threads: Int) throws {
     var c = Self.configuration(98, 130)
     c.threads = threads
     c.effort = 0
@@ -52,7 +52,7 @@ import Testing
 
   /// Without a rate to keep, threads only share the work.
   @Test("With a constant QP the number of threads does not change the stream's pictures")
-  func threadsAgree() throws {
+  func theNumberOfThreadsChangesNoPictureAtAConstantQP() throws {
     var c = Self.configuration(66, 98)
     c.lowLatency.rateControl = .constantQP(30)
     let alone = try Self.stream(c, frames: 4, kind: .motion)

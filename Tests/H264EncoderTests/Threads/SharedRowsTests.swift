@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test("Threads that have nothing to code take part, each row is done once", arguments: [2, 3, 8])
-  func shared(threads: Int) {
+  func threadsWithoutSlicesTakePartAndEachRowIsDoneOnce(threads: Int) {
     let signal = Signal()
     let rows = Counting(rows: 24, threads: threads)
     let scheduler = PictureScheduler(threads: threads, places: 1, first: rows, signal: signal)
@@ -52,7 +52,7 @@ import Testing
 
   /// Nothing of a look at half size depends on who does it.
   @Test("The look of several threads is that of one", arguments: SyntheticContent.Kind.allCases)
-  func look(kind: SyntheticContent.Kind) throws {
+  func theLookOfSeveralThreadsIsThatOfOne(kind: SyntheticContent.Kind) throws {
     let (width, height) = (210, 178)
     let content = SyntheticContent(kind: kind, width: width, height: height, seed: 3)
     let geometry = PictureGeometry(width: width, height: height)
@@ -106,7 +106,7 @@ import Testing
 
   /// The same of the look of the low-latency encoder.
   @Test("A picture is seen alike by one thread and by several", arguments: SyntheticContent.Kind.allCases)
-  func pictureLook(kind: SyntheticContent.Kind) throws {
+  func aPictureIsSeenAlikeByOneThreadAndBySeveral(kind: SyntheticContent.Kind) throws {
     let (width, height) = (350, 290)
     let content = SyntheticContent(kind: kind, width: width, height: height, seed: 5)
     func facts(threads: Int) throws -> [PreAnalysisResult] {

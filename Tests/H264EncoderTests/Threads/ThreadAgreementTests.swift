@@ -51,7 +51,7 @@ import Testing
 
   /// Noise at low QPs takes about as many bits as its samples.
   @Test("Macroblocks that take about as much as I_PCM")
-  func largeMacroblocks() throws {
+  func threadsAgreeOnMacroblocksNearPCMSize() throws {
     var foreseen = 0
     var unforeseen = 0
     for (part, qp) in [26, 22, 18, 14, 10, 24, 20, 16, 12, 4].enumerated() {
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test("All kinds of pictures, rates, levels and sizes", arguments: 0..<20)
-  func agree(part: Int) throws {
+  func threadsAgreeOnAllKindsOfPicturesAndSizes(part: Int) throws {
     for (n, kind) in Self.kinds.enumerated() {
       var r = TestRandom(UInt64(part * 100 + n) &+ 0x7EAD)
       let width = 16 + 2 * r.int(0...56)
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test("Several pictures in flight, in one pass and in two", arguments: 0..<10)
-  func severalPictures(part: Int) throws {
+  func threadsAgreeWithSeveralPicturesInFlight(part: Int) throws {
     for (n, kind) in Self.kinds.enumerated() {
       var r = TestRandom(UInt64(part * 100 + n) &+ 0xF117)
       var c = Self.inFlight(&r)
@@ -156,7 +156,7 @@ import Testing
 
   /// Large macroblocks are found while other pictures wait for theirs, which one thread then codes anew.
   @Test("A picture that one thread codes anew while others are in flight")
-  func anewInFlight() throws {
+  func threadsAgreeWhereAPictureIsCodedAnew() throws {
     var left = 0
     for qp in [10, 16, 22] {
       var c = H264EncoderConfiguration.lookAhead(width: 98, height: 66)
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test("What is asked for in mid-stream finds pictures in flight", arguments: 0..<6)
-  func midStream(part: Int) throws {
+  func threadsAgreeOnRequestsInMidStream(part: Int) throws {
     var r = TestRandom(UInt64(part) &+ 0x317)
     var c = Self.inFlight(&r)
     c.lookAhead.rate = .average(300_000)
@@ -200,7 +200,7 @@ import Testing
   }
 
   @Test("An encoder goes while its pictures are in flight")
-  func dropped() throws {
+  func anEncoderMayGoWithPicturesInFlight() throws {
     let content = SyntheticContent(kind: .mixed, width: 160, height: 160, seed: 1)
     let pictures = (0..<40).map { content.frame($0) }
     for count in 20..<40 {

@@ -103,7 +103,7 @@ private final class SharedLine {
 
 @Suite struct CongestionTests {
   @Test("A steady line is used, and its queue stays short", arguments: [300_000.0, 1_500_000, 6_000_000])
-  func steady(bandwidth: Double) throws {
+  func aSteadyLineIsUsed(bandwidth: Double) throws {
     let line = SharedLine(.init(constant: bandwidth))
     try line.run(seconds: 30)
     #expect(line.rate(0, 10...30) > 0.75 * bandwidth, "\(line.rate(0, 10...30))")
@@ -111,7 +111,7 @@ private final class SharedLine {
   }
 
   @Test("A line that falls to a third and comes back", arguments: [0.02, 0.05], [1, 2, 3] as [UInt64])
-  func steps(delay: Double, seed: UInt64) throws {
+  func aLineThatFallsToAThirdAndComesBackIsFollowed(delay: Double, seed: UInt64) throws {
     let schedule = try #require(
       BandwidthSchedule([
         .init(time: 0, bitsPerSecond: 1_500_000), .init(time: 10, bitsPerSecond: 500_000),
@@ -127,7 +127,7 @@ private final class SharedLine {
   }
 
   @Test("Two flows share a line, though one was there first", arguments: [0.0, 10])
-  func fairness(second: Double) throws {
+  func twoFlowsShareALine(second: Double) throws {
     let line = SharedLine(.init(constant: 2_000_000), starts: [0, second])
     try line.run(seconds: 90)
     let (one, two) = (line.rate(0, 60...90), line.rate(1, 60...90))
@@ -138,7 +138,7 @@ private final class SharedLine {
   }
 
   @Test("Random losses are no congestion", arguments: [0.01, 0.05])
-  func losses(rate: Double) throws {
+  func randomLossesAreNoCongestion(rate: Double) throws {
     let line = SharedLine(.init(constant: 1_500_000), loss: .random(rate))
     try line.run(seconds: 30)
     #expect(line.rate(0, 10...30) > 0.7 * 1_500_000, "\(line.rate(0, 10...30))")
@@ -146,7 +146,7 @@ private final class SharedLine {
 
   @Test(
     "A wrong clock at the other end does not stop the pictures", arguments: [3600.0, -3600, 3], [1, 10_000])
-  func wrongClock(error: Double, reports: Int) {
+  func aWrongClockAtTheOtherEndDoesNotStopThePictures(error: Double, reports: Int) {
     var controller = CongestionController()
     var time = 0.0
     var stopped = 0
@@ -172,7 +172,7 @@ private final class SharedLine {
   @Test(
     "A line that was used alone, and is faster again, is used within three seconds",
     arguments: [1, 2, 3] as [UInt64])
-  func comesBack(seed: UInt64) throws {
+  func aLineThatIsFasterAgainIsUsedWithinThreeSeconds(seed: UInt64) throws {
     let schedule = try #require(
       BandwidthSchedule([
         .init(time: 0, bitsPerSecond: 1_500_000), .init(time: 8, bitsPerSecond: 500_000),
@@ -189,7 +189,7 @@ private final class SharedLine {
   }
 
   @Test("An encoder that makes three quarters of what it may does not hold the rate where it is")
-  func modestEncoder() {
+  func aModestEncoderDoesNotHoldTheRateWhereItIs() {
     var controller = CongestionController()
     for step in 0..<200 {
       let time = Double(step) * 0.05
@@ -205,7 +205,7 @@ private final class SharedLine {
   }
 
   @Test("Nonsense in reports keeps the rate within its limits")
-  func limits() {
+  func nonsenseInReportsKeepsTheRateWithinItsLimits() {
     var controller = CongestionController()
     var generator = SeededGenerator(seed: 6)
     for step in 0..<5000 {

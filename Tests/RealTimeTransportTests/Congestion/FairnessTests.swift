@@ -41,7 +41,7 @@ import Testing
   @Test(
     "Two calls have their halves of a line half a minute after the second has begun",
     arguments: [500_000.0, 1_000_000, 2_000_000, 4_000_000, 10_000_000], [0.0, 10, 20])
-  func two(rate: Double, join: Double) throws {
+  func twoCallsHaveTheirHalvesOfALineInHalfAMinute(rate: Double, join: Double) throws {
     for trip in [0.02, 0.04, 0.1] {
       // Frames that are nearly as large as they should be, and such as are up to 1.3 times as large.
       for spread in [0.05, 0.3] {
@@ -52,13 +52,13 @@ import Testing
   }
 
   @Test("Three calls have their thirds", arguments: [2_000_000.0, 10_000_000], [0.0, 10])
-  func three(rate: Double, join: Double) throws {
+  func threeCallsHaveTheirThirds(rate: Double, join: Double) throws {
     let found = try distance(rate: rate, trip: 0.04, joins: [0, join, 2 * join], spread: 0.05, seed: 1)
     #expect(found.worst < 0.2 && found.used > 0.85, "\(found)")
   }
 
   @Test("A line's rate shows in packets that are sent in one go, and so does its fall")
-  func lineRate() throws {
+  func aLinesRateShowsInPacketsThatAreSentInOneGo() throws {
     var line = LineRate()
     var time = 0.0
     var told: [Bool?] = []
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test("A pause in which something stood still makes no slower line")
-  func stall() throws {
+  func aPauseInWhichSomethingStoodStillMakesNoSlowerLine() throws {
     var line = LineRate()
     var time = 0.0
     for packet in 0..<200 {
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test("A line that has become faster shows within a few packets, and two that came at once make none")
-  func fasterLine() throws {
+  func aLineThatHasBecomeFasterShowsWithinAFewPackets() throws {
     var line = LineRate()
     var changes: [Int] = []
     for packet in 0..<300 {

@@ -13,7 +13,7 @@ import ToolSupport
     "tshark finds nothing malformed in a session that loses packets",
     .enabled(if: Tool("tshark").isInstalled),
     arguments: [RecoveryMode.ltr, .invalidate, .keyframe])
-  func session(recovery: RecoveryMode) throws {
+  func tsharkFindsNothingMalformedInASessionThatLosesPackets(recovery: RecoveryMode) throws {
     let pair = SessionPair(delay: 0.15, loss: .random(0.1), recovery: recovery, seed: 3) {
       $0.stream.protects = true
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct DumpTests {
   @Test("Headers carry checksums that add up")
-  func checksums() {
+  func headersCarryChecksumsThatAddUp() {
     var capture = PacketCapture()
     capture.add(.init(time: 1.5, channel: .receiverControl, payload: [1, 2, 3]))
     let file = capture.bytes
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test("The session description names what a player needs")
-  func description() {
+  func theSessionDescriptionNamesWhatAPlayerNeeds() {
     var description = SessionDescription(
       port: 5004, payloadType: 96, sequenceParameterSets: [[0x67, 0x42, 0xC0, 0x1E, 9]],
       pictureParameterSets: [[0x68, 1]])

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct NetworkTests {
   @Test("Losses come at their rate, and in bursts of their length")
-  func losses() {
+  func lossesComeAtTheirRate() {
     for (model, rate, length) in [
       (LossModel.random(0.05), 0.05, 1 / 0.95), (.bursts(rate: 0.1, length: 4), 0.1, 4),
       (.bursts(rate: 0.05, length: 8), 0.05, 8), (.none, 0, 0),
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test("The line takes its time, over changes of its rate too, and its queue has an end")
-  func line() throws {
+  func theLineTakesItsTime() throws {
     let schedule = try #require(
       BandwidthSchedule([.init(time: 1, bitsPerSecond: 1000), .init(time: 0, bitsPerSecond: 8000)]))
     #expect(schedule.rate(at: -1) == 8000 && schedule.rate(at: 0.99) == 8000 && schedule.rate(at: 1) == 1000)
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test("Jitter delays by its mean, and changes the order only where it may", arguments: [false, true])
-  func jitter(_ reorders: Bool) {
+  func jitterDelaysByItsMean(_ reorders: Bool) {
     var configuration = NetworkLink.Configuration(bandwidth: BandwidthSchedule(constant: 1e9))
     configuration.delay = 0.05
     configuration.jitter = 0.01
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test("Events happen in the order of their times, and of their planning where times are equal")
-  func events() throws {
+  func eventsHappenInTheOrderOfTheirTimes() throws {
     let loop = EventLoop()
     var log: [String] = []
     for (time, name) in [(3.0, "c"), (1, "a"), (2, "b1"), (2, "b2"), (2, "b3")] {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct RTCPTests {
   @Test("Congestion control feedback as RFC 8888 lays it out, and back")
-  func congestionFeedback() {
+  func congestionFeedbackIsThatOfRFC8888() {
     let packet = RTCPPacket.congestionFeedback(
       sender: 1,
       streams: [
@@ -32,7 +32,7 @@ import Testing
     delaySinceLastReport: 6)
 
   @Test("Every packet is a whole number of words, says so, and is read back")
-  func roundTrip() {
+  func everyPacketIsAWholeNumberOfWords() {
     let packets: [RTCPPacket] = [
       .senderReport(.init(source: 1, ntpTime: 0xE000_0000_8000_0000, rtpTime: 3, packets: 4, octets: 5)),
       .receiverReport(source: 2, blocks: [block, block]), .receiverReport(source: 2, blocks: []),
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test("Feedback as RFC 4585 lays it out")
-  func layout() {
+  func feedbackIsThatOfRFC4585() {
     #expect(RTCPPacket.pictureLoss(sender: 1, media: 2).bytes == [0x81, 206, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2])
     #expect(
       RTCPPacket.referenceSelection(sender: 1, media: 2, payloadType: 96, token: 258).bytes == [
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test("Requests to the encoder as RFC 5104 lays them out")
-  func requests() {
+  func requestsToTheEncoderAreThoseOfRFC5104() {
     // 4.3.1: the source of media is in the entry.
     #expect(
       RTCPPacket.fullIntraRequest(sender: 1, media: 2, number: 9).bytes == [
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test("Broken packets are refused, unknown ones passed over")
-  func broken() {
+  func brokenPacketsAreRefused() {
     let good = RTCPPacket.receiverReport(source: 2, blocks: [block]).bytes
     for length in 1..<good.count { #expect(RTCPPacket.parse(Array(good.prefix(length))) == nil) }
     #expect(RTCPPacket.parse([0x80, 210, 0, 1, 0, 0, 0, 1]) == [])
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test("A receiver's report counts what was lost, since the last one and in all")
-  func statistics() throws {
+  func aReceiversReportCountsWhatWasLost() throws {
     var statistics = ReceptionStatistics(source: 5)
     let none = statistics.report(at: 0)
     #expect(none == nil)

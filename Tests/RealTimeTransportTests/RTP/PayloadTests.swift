@@ -10,7 +10,7 @@ import Testing
   }
 
   @Test("Small units are aggregated, large ones are split, the rest stand alone")
-  func kinds() {
+  func smallUnitsAreAggregated() {
     let packetiser = H264Packetiser(maximumPayload: 20)
     let sps: [UInt8] = [0x67, 1, 2, 3]
     let pps: [UInt8] = [0x28, 4]
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test("However large payloads may be, sizes in an aggregate are of sixteen bits")
-  func largeAggregates() {
+  func sizesInAnAggregateHaveSixteenBits() {
     let large = [0x65] + [UInt8](repeating: 3, count: 70_000)
     for limit in [65_535, 65_538, 100_000, Int.max] {
       let payloads = H264Packetiser(maximumPayload: limit).payloads(of: [[0x67, 1], large, [0x68, 2]])
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test("Random frames come back as they were; with losses, whole frames are exact and broken ones are known")
-  func roundTrip() {
+  func randomFramesComeBackAsTheyWere() {
     var generator = SeededGenerator(seed: 5)
     for round in 0..<300 {
       let frames = (0..<20).map { _ in
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test("Payloads that no sender should make are counted and spoil their frame alone")
-  func malformed() {
+  func malformedPayloadsSpoilTheirFrameAlone() {
     let bad: [[UInt8]] = [
       [0x78, 0, 9, 1], [0x78, 0], [0x78, 0, 0], [0x7C], [0x7C, 0x85], [0x7C, 0xC5, 1], [0x19, 1, 2],
       [0x1D, 1, 2],

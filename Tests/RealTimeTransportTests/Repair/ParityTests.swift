@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test("Any one packet comes back from the others", arguments: [1, 5, 15, 16, 46, 47, 110])
-  func recovery(count: Int) throws {
+  func anyOnePacketComesBackFromTheOthers(count: Int) throws {
     var generator = SeededGenerator(seed: UInt64(count))
     // Over the end of the numbers.
     let packets = (0..<count).map { packet(65_500 &+ UInt16($0), &generator) }
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test("The header is that of RFC 8627")
-  func layout() throws {
+  func theHeaderIsThatOfRFC8627() throws {
     var generator = SeededGenerator(seed: 5)
     let (one, two) = (packet(100, &generator), packet(117, &generator))
     let bytes = try #require(Parity(of: [one, two])).bytes
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test("Two sets that overlap bring back two packets; noise brings back none and keeps little")
-  func receiver() throws {
+  func twoSetsThatOverlapBringBackTwoPackets() throws {
     var generator = SeededGenerator(seed: 9)
     let packets = (0..<6).map { packet(UInt16($0), &generator) }
     var receiver = ParityReceiver(media: 7)
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test("Protection follows the losses, on ways that are too long to ask again first")
-  func strength() {
+  func protectionFollowsTheLosses() {
     #expect(ParitySender.strength(loss: 0, roundTrip: 1, retransmits: true) == 0)
     #expect(ParitySender.strength(loss: 0.05, roundTrip: 0.03, retransmits: true) == 0)
     #expect(abs(ParitySender.strength(loss: 0.05, roundTrip: 0.03, retransmits: false) - 0.3) < 1e-9)
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test("Frames that nothing refers to are not protected")
-  func layers() throws {
+  func framesThatNothingRefersToAreNotProtected() throws {
     var generator = SeededGenerator(seed: 2)
     var sender = ParitySender(source: 9, media: 7, firstSequence: 1)
     sender.strength = 0.5
@@ -103,7 +103,7 @@ import Testing
 
   @Test(
     "On a way of 300 ms, losses are brought back that otherwise cost frames", arguments: [0.02, 0.05, 0.1])
-  func session(loss: Double) throws {
+  func lossesOnALongWayAreBroughtBack(loss: Double) throws {
     func call(protects: Bool, seed: UInt64) throws -> (shown: Int, still: Double, pair: SessionPair) {
       let pair = SessionPair(delay: 0.15, loss: .random(loss), recovery: .ltr, seed: seed) {
         $0.stream.protects = protects

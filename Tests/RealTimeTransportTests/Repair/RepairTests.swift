@@ -6,7 +6,7 @@ import Testing
 /// Packets that are asked for and sent once more.
 @Suite struct RepairTests {
   @Test("A receiver waits as long as packets come late, and no longer than a tenth of a second")
-  func reorderDelay() {
+  func aReceiverWaitsAsLongAsPacketsComeLate() {
     var delay = ReorderDelay(start: 0.02)
     #expect(abs(delay.patience - 0.02) < 1e-9)
     var time = 0.0
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test("Packets that overtake others are not asked for", arguments: [0.0, 0.015])
-  func jitter(mean: Double) throws {
+  func packetsThatOvertakeOthersAreNotAskedFor(mean: Double) throws {
     let pair = SessionPair(delay: 0.03, jitter: mean, loss: .random(0.01), seed: 5)
     try pair.run(frames: 600, start: 1)
     let counts = pair.receiver.counts
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test("Generic NACK as RFC 4585 lays it out, and back, over the wrap")
-  func request() {
+  func retransmissionRequestsAreThoseOfRFC4585() {
     let numbers: [UInt16] = [65_530, 65_531, 65_535, 10, 11, 27, 100]
     let request = RTCPPacket.retransmissionRequest(sender: 1, media: 2, numbers: numbers)
     #expect(
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test("A packet sent once more is the packet")
-  func payload() throws {
+  func aPacketSentOnceMoreIsThePacket() throws {
     let first = packet(65_535)
     let again = first.retransmission(payloadType: 97, source: 6, sequenceNumber: 3)
     let received = try #require(RTPPacket(again.bytes))
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test("A sender keeps what is young, and sends nothing twice in a round trip")
-  func buffer() {
+  func aSenderKeepsWhatIsYoung() {
     var buffer = RetransmissionBuffer(span: 1)
     for index in 0..<3000 { buffer.keep(packet(UInt16(index)), at: Double(index) / 1000) }
     #expect((1000...1001).contains(buffer.count))
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test("A receiver asks once a round trip, three times, and for what may still come")
-  func requests() throws {
+  func aReceiverAsksOnceARoundTrip() throws {
     var requests = RetransmissionRequests(roundTrip: 0.1, tolerance: 0.01)
     for number in [UInt16](65_530...65_535) + [0, 3, 4] { requests.add(number, at: 1) }
     #expect(abs(try #require(requests.deadline) - 1.01) < 1e-9)
@@ -154,7 +154,7 @@ import Testing
   }
 
   /// Numbers that an attacker chose: nothing grows.
-  @Test func anyNumbers() {
+  @Test func anyRequestedNumbersGrowNothing() {
     var requests = RetransmissionRequests(roundTrip: 0.1)
     var generator = SeededGenerator(seed: 4)
     var time = 0.0

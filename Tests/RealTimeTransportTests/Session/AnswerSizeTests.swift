@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test("A sender answers no message with more bytes than it had, however often it comes")
-  func senderAnswers() throws {
+  func aSenderAnswersNoMessageWithMoreBytesThanItHad() throws {
     let pair = SessionPair()
     try pair.run(frames: 30, end: 1.5)
     try #require(pair.sender.state == .open)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test("A receiver says no more to its sender's address than has come from there, at any time")
-  func receiverAnswers() throws {
+  func aReceiverSaysNoMoreThanHasComeFromItsSender() throws {
     var generator = SeededGenerator(seed: 11)
     for trial in 0..<20 {
       var session = ReceiverSession(.init(clock: .simulated, source: peer, nonce: .init([9])))
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test("In a call nothing that a receiver has to say is held back")
-  func call() throws {
+  func inACallNothingThatAReceiverHasToSayIsHeldBack() throws {
     let pair = SessionPair(loss: .random(0.1), seed: 3)
     pair.loop.schedule(at: 0.2) { [pair] in pair.receiver.limitRate(600_000) }
     pair.loop.schedule(at: 10) { [pair] in
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test("A greeting's answer is shorter than it, also before a session, and to as many as there are")
-  func strangers() {
+  func aGreetingsAnswerIsShorterThanIt() {
     var session = ReceiverSession(.init(clock: .simulated, source: peer, nonce: .init([9])))
     for index in 0..<500 {
       let bytes = Greeting(nonce: .init([UInt8(index % 256), 7]), clock: UInt64(index), source: media).bytes()
@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test("A round trip that no answer could have taken is told as the longest that one can")
-  func told() throws {
+  func anImpossibleRoundTripIsToldAsTheLongestPossible() throws {
     var bytes = Greeting(nonce: .init([1]), clock: 2, source: 3).bytes()
     bytes.replaceSubrange(48..<52, with: [255, 255, 255, 255])
     #expect(Greeting(bytes)?.roundTrip == Greeting.longestRoundTrip)

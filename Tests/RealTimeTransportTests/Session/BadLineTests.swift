@@ -19,7 +19,7 @@ import Testing
   @Test(
     "A line that falls to a third is heard of before a queue stands long", arguments: [0.02, 0.05],
     [1, 2, 3, 4] as [UInt64])
-  func fall(delay: Double, seed: UInt64) throws {
+  func aLineThatFallsToAThirdIsHeardOfBeforeAQueueStandsLong(delay: Double, seed: UInt64) throws {
     let fall = 10 + 0.017 * Double(seed)
     let schedule = try #require(
       BandwidthSchedule([
@@ -51,7 +51,7 @@ import Testing
       (LossModel.random(0.01), 0.004), (.random(0.02), 0.004), (.random(0.05), 0.01),
       (.bursts(rate: 0.05, length: 8), 0.045),
     ])
-  func losses(model: LossModel, bound: Double) throws {
+  func randomLossesAndBurstsLeaveMovingPictures(model: LossModel, bound: Double) throws {
     var share = 0.0
     var (repair, media) = (0, 0)
     for seed in 1...8 as ClosedRange<UInt64> {
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test("Repair leaves pictures out behind a burst, and a few packets go twice")
-  func schedule() {
+  func repairLeavesPicturesOutBehindABurst() {
     var repair = RepairSchedule(firstSequence: 0)
     let packet = [UInt8](repeating: 0, count: 1172)
     var isBurst = repair.plan([5], at: 1, roundTrip: 0.04, isProtected: false)
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test("The end of a frame is asked for before the next one comes")
-  func tail() {
+  func theEndOfAFrameIsAskedForBeforeTheNextOneComes() {
     func packet(_ number: UInt16, _ frame: UInt32, ends: Bool = false) -> RTPPacket {
       var packet = RTPPacket(
         payloadType: 96, sequenceNumber: number, timestamp: frame * 3000, source: 1, payload: [1])
@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test("A silence is asked into when the next frame should be there, again and again, and not for ever")
-  func silence() {
+  func aSilenceIsAskedIntoForATime() {
     var tail = SilenceDetector()
     var number: UInt16 = 65_530
     for frame in 0..<12 as Range<UInt32> {
@@ -172,7 +172,7 @@ import Testing
 
   @Test(
     "A request for many packets does not make the round trip longer, and its order tells what is lost again")
-  func batches() throws {
+  func aRequestForManyPacketsDoesNotMakeTheRoundTripLonger() throws {
     var requests = RetransmissionRequests(roundTrip: 0.05)
     requests.add(0, at: 1)
     requests.add(41, at: 1)

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test("A greeting and its answer come back as they were; the answer is shorter")
-  func round() throws {
+  func aGreetingAndItsAnswerComeBackAsTheyWere() throws {
     for key in [nil, authenticate] as [(([UInt8]) -> [UInt8])?] {
       let greeting = sample()
       let bytes = greeting.bytes(authenticate: key)
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test("A rate that its field cannot hold is the nearest that it can, and the greeting stays one")
-  func rates() {
+  func aRateThatItsFieldCannotHoldIsTheNearestThatItCan() {
     for (rate, told) in [
       (1 / 3600.0, 0.001), (0, 0.001), (-1, 0.001), (.nan, 0.001), (0.5, 0.5), (2e6, 1e6), (.infinity, 1e6),
     ] {
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test("Any change, and any cut, is refused; so is one without a key where there is one, and the other way")
-  func forgery() {
+  func anyChangeOrCutIsRefused() {
     let bytes = sample().bytes(authenticate: authenticate)
     for index in bytes.indices {
       var changed = bytes
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test("Random fields are read and written again as they were, or refused; none traps")
-  func noise() {
+  func randomFieldsAreReadAndWrittenAgainAsTheyWere() {
     var generator = SeededGenerator(seed: 3)
     var (greetings, answers, refused) = (0, 0, 0)
     for round in 0..<10_000 {
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test("The clock goes there and back, over the end of an era too")
-  func clock() {
+  func theClockGoesThereAndBack() {
     for start in [3_976_214_400.0, 4_294_967_290.0] {
       let clock = MediaClock(start: start)
       for time in [0, 0.001, 5.5, 12_345.678] {

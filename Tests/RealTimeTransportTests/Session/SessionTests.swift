@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct SessionTests {
   @Test("Two ends meet, every frame comes, and its age is right though the clocks differ")
-  func quiet() throws {
+  func twoEndsMeet() throws {
     let pair = SessionPair(delay: 0.02, ahead: 12.5)
     try pair.run(frames: 90)
     #expect(pair.early.isEmpty && pair.sender.state == .open)
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test("Nothing but greetings goes to an address that does not answer")
-  func nobody() throws {
+  func nothingButGreetingsGoesToAnAddressThatDoesNotAnswer() throws {
     let pair = SessionPair()
     pair.meddle = { _ in [] }
     try pair.run(frames: 60, end: 12)
@@ -35,7 +35,7 @@ import Testing
 
   @Test(
     "To a player media goes at once, with a key frame every two seconds, and nothing of it is listened to")
-  func oneWay() {
+  func toAPlayerMediaGoesAtOnce() {
     var configuration = SenderSession.Configuration(source: 1, nonce: .init([1]))
     configuration.isOneWay = true
     configuration.recovery = .keyframe
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test("A receiver that goes away is sent nothing more after some seconds, and the session ends")
-  func leaves() throws {
+  func aReceiverThatGoesAwayIsSentNothingMore() throws {
     let pair = SessionPair()
     pair.cut = 2
     try pair.run(frames: 600, end: 22)
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test("Good-bye ends the other side at once", arguments: [false, true])
-  func goodbye(fromReceiver: Bool) throws {
+  func goodByeEndsTheOtherSideAtOnce(fromReceiver: Bool) throws {
     let pair = SessionPair()
     pair.loop.schedule(at: 1.5) { [pair] in
       if fromReceiver {
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test("A good-bye that was lost is said again, and the answer ends it", arguments: [false, true])
-  func lostGoodbye(fromReceiver: Bool) throws {
+  func aGoodByeThatWasLostIsSaidAgain(fromReceiver: Bool) throws {
     let pair = SessionPair()
     // A burst of losses of 0.3 s, either way, from the first good-bye on.
     pair.meddle = { [pair] in (1.45..<1.75).contains(pair.loop.now) ? [] : [$0] }
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test("Both may say good-bye at once, and none waits for one who never answers")
-  func goodbyes() throws {
+  func bothMaySayGoodByeAtOnce() throws {
     let both = SessionPair()
     both.loop.schedule(at: 1.5) { [both] in
       both.receiver.sayGoodbye(at: both.loop.now)
@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test("Two that were told good-bye in each other's name do not answer each other for ever")
-  func forgedGoodbyes() throws {
+  func forgedGoodByesAreNotAnsweredForEver() throws {
     let pair = SessionPair()
     try pair.run(frames: 30, end: 1.5)
     #expect(pair.sender.state == .open && pair.receiver.state == .open)
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test("Losses are repaired by packets that are sent again", arguments: [0.01, 0.05, 0.1])
-  func losses(rate: Double) throws {
+  func lossesAreRepairedByPacketsThatAreSentAgain(rate: Double) throws {
     let pair = SessionPair(loss: .random(rate), seed: 4)
     try pair.run(frames: 300)
     let counts = pair.receiver.counts
@@ -178,7 +178,7 @@ import Testing
   @Test(
     "A storm of requests gives at most one key frame a second",
     arguments: [RecoveryMode.keyframe, .ltr, .invalidate, .intraRefresh])
-  func storm(recovery: RecoveryMode) throws {
+  func aStormOfRequestsGivesAtMostOneKeyFrameASecond(recovery: RecoveryMode) throws {
     let pair = SessionPair(recovery: recovery) { $0.stream.retransmits = false }
     for tick in 0..<1000 {
       pair.loop.schedule(at: 0.5 + Double(tick) * 0.005) { [pair] in
@@ -200,7 +200,7 @@ import Testing
   }
 
   @Test("Reports of another source change nothing, nor do they keep the media going")
-  func foreignReports() throws {
+  func reportsOfAnotherSourceChangeNothing() throws {
     let pair = SessionPair()
     pair.cut = 2
     for tick in 0..<200 {
@@ -225,7 +225,7 @@ import Testing
   }
 
   @Test("The distance of two clocks is followed when one runs faster")
-  func drift() throws {
+  func theDistanceOfTwoClocksIsFollowedWhenOneRunsFaster() throws {
     // Answers whose clock gains a thousandth, over a path that was quickest at first.
     var sender = SenderSession(.init(source: 1, nonce: .init([1])), at: 0)
     for second in 0..<120 {
@@ -247,7 +247,7 @@ import Testing
   }
 
   @Test("What is said of losses is that of the last seconds, however often reports come")
-  func lossShare() {
+  func whatIsSaidOfLossesIsThatOfTheLastSeconds() {
     var losses = ReportedLosses(firstSequence: 100)
     func report(_ highest: UInt32, _ lost: Int32, _ fraction: UInt8) -> RTCPPacket.ReportBlock {
       .init(
@@ -269,7 +269,7 @@ import Testing
   }
 
   @Test("The answer to a limit names who asked; one that names the sender, as earlier ones did, is taken too")
-  func limitOwner() throws {
+  func theAnswerToALimitNamesWhoAsked() throws {
     for named in [0x2000, 0x1000, 0x3000] as [UInt32] {
       let pair = SessionPair()
       var owners: Set<UInt32> = []
@@ -293,7 +293,7 @@ import Testing
   }
 
   @Test("A second sender does not disturb the first; what is not of the session is refused")
-  func strangers() throws {
+  func aSecondSenderDoesNotDisturbTheFirst() throws {
     let pair = SessionPair()
     var generator = SeededGenerator(seed: 8)
     pair.loop.schedule(at: 1) { [pair] in
@@ -321,7 +321,7 @@ import Testing
   }
 
   @Test("The rate follows what the line takes, and pictures stay young", arguments: [400_000.0, 2_000_000])
-  func rate(bandwidth: Double) throws {
+  func theRateFollowsWhatTheLineTakes(bandwidth: Double) throws {
     let pair = SessionPair(ahead: 3, bandwidth: .init(constant: bandwidth))
     pair.followsRate = true
     try pair.run(frames: 600)

@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test("Bits fall with the QP and grow with the residual")
-  func monotony() {
+  func bitsFallWithTheQPAndGrowWithTheResidual() {
     for bin in 0..<31 {
       for qp in 0..<51 {
         let here = BitModel.units(histogram([bin: 100]), qp: Double(qp))
@@ -22,13 +22,13 @@ import Testing
   }
 
   @Test("The QP for bits is the inverse of the bits at a QP", arguments: [3.0, 17.5, 26, 33.25, 48])
-  func inverse(_ qp: Double) {
+  func theQPForBitsIsTheInverseOfTheBitsAtAQP(_ qp: Double) {
     let content = histogram([3: 200, 12: 300, 18: 200, 24: 20])
     #expect(abs(BitModel.qp(content, units: BitModel.units(content, qp: qp)) - qp) < 0.05)
   }
 
   @Test("What cannot be reached is answered by the nearest QP")
-  func ends() {
+  func whatCannotBeReachedIsAnsweredByTheNearestQP() {
     let content = histogram([20: 500])
     #expect(BitModel.qp(content, units: 1e12) == 0)
     #expect(BitModel.qp(content, units: 0) == 51)
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test("A factor is learned, and nonsense is not")
-  func ratio() {
+  func aFactorIsLearned() {
     var ratio = BitRatio()
     for _ in 0..<20 { ratio.learn(bits: 5000, units: 10, weight: 0.3) }
     #expect(abs(ratio.value / 500 - 1) < 0.01)

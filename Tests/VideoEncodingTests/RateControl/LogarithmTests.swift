@@ -7,7 +7,7 @@ import Testing
 /// The encoder's own logarithm and power of two, beside those of the C library.
 @Suite struct LogarithmTests {
   @Test("The base-2 logarithm is that of the C library, but for its last bits")
-  func logarithm() {
+  func theBase2LogarithmIsThatOfTheCLibrary() {
     var x: Float = 1e-6
     while x < 1e9 {
       #expect(abs(log2Approx(x) - log2f(x)) < 2e-6 * max(1, abs(log2f(x))), "\(x)")
@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test("The power of two is that of the C library, but for its last bits")
-  func power() {
+  func thePowerOfTwoIsThatOfTheCLibrary() {
     for n in -4000...4000 {
       let x = Float(n) / 100
       #expect(abs(exp2Approx(x) / exp2f(x) - 1) < 1e-6, "\(x)")

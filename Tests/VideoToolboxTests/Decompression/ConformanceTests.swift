@@ -34,7 +34,7 @@ import VideoToolbox
   /// `unaligned` flag agree.
   static let exactlyCropped = ["CVFC1_Sony_C.jsv": "9fdb17e17d332b5d9752362c9c7ff9b0"]
 
-  @Test(arguments: streams) func decodes(stream: Stream) throws {
+  @Test(arguments: streams) func conformanceStreamsDecodeToTheirDigests(stream: Stream) throws {
     let data = try Data(contentsOf: Self.folder.appendingPathComponent(stream.file))
     var parser = try ElementaryStreamParser(codec: .h264)
     // In pieces, as from a network.

@@ -13,7 +13,7 @@ private let reordering = ["-c:v", "libx264", "-bf", "3", "-x264-params", "b-pyra
     [._EnableAsynchronousDecompression, ._EnableTemporalProcessing],
     [._EnableAsynchronousDecompression, ._1xRealTimePlayback], ._1xRealTimePlayback,
     ._EnableAsynchronousDecompression, [],
-  ]) func timesInDecodeOrder(flags: VTDecodeFrameFlags) throws {
+  ]) func timesInDecodeOrderComeInDecodeOrder(flags: VTDecodeFrameFlags) throws {
     let movie = try SampleMovie(reordering, seconds: 4, reference: false)
     let samples = try movie.samples.enumerated().map { index, sample in
       try SampleMovie.sample(
@@ -34,7 +34,7 @@ private let reordering = ["-c:v", "libx264", "-bf", "3", "-x264-params", "b-pyra
   }
 
   /// Of several formats the session uses one that it can write, and fails only if there is none.
-  @Test func listsOfPixelFormats() throws {
+  @Test func theFirstWritablePixelFormatOfAListIsUsed() throws {
     let movie = try SampleMovie(reordering, seconds: 0.2, reference: false)
     for (formats, expected) in [
       ([kCVPixelFormatType_14Bayer_GRBG, kCVPixelFormatType_32BGRA], kCVPixelFormatType_32BGRA),
@@ -62,7 +62,7 @@ private let reordering = ["-c:v", "libx264", "-bf", "3", "-x264-params", "b-pyra
   }
 
   /// `DrainAfterDecoding`: all that was held comes with this sample.
-  @Test func drainAfterDecoding() throws {
+  @Test func drainAfterDecodingGivesAllThatWasHeld() throws {
     let movie = try SampleMovie(reordering, seconds: 2)
     let session = try makeDecoder(movie.format)
     let collector = ImageCollector()
@@ -84,7 +84,7 @@ private let reordering = ["-c:v", "libx264", "-bf", "3", "-x264-params", "b-pyra
   }
 
   /// `ResetDecoderBeforeDecoding`: nothing of what came before is used any more.
-  @Test func resetBeforeDecoding() throws {
+  @Test func resetBeforeDecodingForgetsWhatCameBefore() throws {
     let movie = try SampleMovie(reordering, seconds: 2)
     let session = try makeDecoder(movie.format)
     let collector = try decode(session, Array(movie.samples.prefix(10)))

@@ -46,7 +46,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
   }
 
   /// What is asked for comes, by conversion if need be; of several formats the one that needs none.
-  @Test func pixelFormats() throws {
+  @Test func imagesComeInThePixelFormatAskedFor() throws {
     let movie = try SampleMovie(plain, seconds: 0.2)
     for format in [
       kCVPixelFormatType_32BGRA, kCVPixelFormatType_32ARGB, kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange,
@@ -74,7 +74,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
     #expect(CVPixelBufferGetPixelFormatType(images[0]) == kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
   }
 
-  @Test func sizes() throws {
+  @Test func imagesComeInTheSizeAskedFor() throws {
     let movie = try SampleMovie(plain, seconds: 0.2, reference: false)
     let scaled = try makeDecoder(
       movie.format, attributes: [kCVPixelBufferWidthKey: 176, kCVPixelBufferHeightKey: 144])
@@ -107,7 +107,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
     #expect(attributes?[kCVPixelBufferIOSurfacePropertiesKey] != nil)
   }
 
-  @Test func badAttributes() throws {
+  @Test func badAttributesAreRefused() throws {
     let movie = try SampleMovie(plain, seconds: 0.1, reference: false)
     for (attributes, expected) in [
       ([kCVPixelBufferPixelFormatTypeKey: "420v"] as [CFString: Any], kVTParameterErr),
@@ -127,7 +127,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
 
   // MARK: What is attached
 
-  @Test func colourOfTheStream() throws {
+  @Test func imagesHaveTheColoursOfTheStream() throws {
     let movie = try SampleMovie(
       [
         "-vf", "setsar=4/3", "-color_primaries", "bt2020", "-color_trc", "smpte2084", "-colorspace",
@@ -153,7 +153,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
   }
 
   /// What the file says comes before what the stream says.
-  @Test func colourOfTheFormatDescription() throws {
+  @Test func theFormatDescriptionsColoursComeFirst() throws {
     let movie = try SampleMovie(["-colorspace", "bt709"] + plain, seconds: 0.2, reference: false)
     let atoms = CMFormatDescriptionGetExtension(
       movie.format, extensionKey: kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms)
@@ -182,7 +182,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
   @Test(arguments: [
     (kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, [UInt8(16), 128]),
     (kCVPixelFormatType_32BGRA, [0, 0, 0, 255]),
-  ]) func black(format: OSType, expected: [UInt8]) throws {
+  ]) func theBlackImageIsBlackInEveryFormat(format: OSType, expected: [UInt8]) throws {
     let movie = try SampleMovie(plain, seconds: 0.1, reference: false)
     let session = try makeDecoder(movie.format, attributes: [kCVPixelBufferPixelFormatTypeKey: format])
     var made: CVPixelBuffer?
@@ -205,7 +205,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
 
   // MARK: Properties
 
-  @Test func onlyTheseFrames() throws {
+  @Test func onlyTheFramesThatWereChosenCome() throws {
     let movie = try SampleMovie(
       ["-c:v", "libx264", "-bf", "2", "-x264-params", "keyint=12:b-pyramid=none"], seconds: 2,
       reference: false)
@@ -230,7 +230,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
     #expect(counts[2] == syncs && counts[3] == syncs)
   }
 
-  @Test func propertyTable() throws {
+  @Test func everySupportedPropertyIsReadAndRefusesNonsense() throws {
     let movie = try SampleMovie(plain, seconds: 0.2, reference: false)
     let session = try makeDecoder(movie.format)
     var dictionary: CFDictionary?
@@ -278,7 +278,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
     #expect(serialized == ["ThreadCount": 2] as NSDictionary)
   }
 
-  @Test func timeStampsOfFramesUnderWay() throws {
+  @Test func timeStampsOfFramesUnderWayAreTold() throws {
     let movie = try SampleMovie(reordering, seconds: 1, reference: false)
     let session = try makeDecoder(movie.format, properties: [kVTDecompressionPropertyKey_ThreadCount: 3])
     let collector = try decode(session, Array(movie.samples.prefix(10)), ._EnableTemporalProcessing)
@@ -295,7 +295,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
     #expect(collector.count == 10)
   }
 
-  @Test func fields() throws {
+  @Test func fieldsAreDecodedInTheModeAskedFor() throws {
     // Black and white lines: one field is white, the other black.
     let movie = try SampleMovie(
       [
@@ -317,7 +317,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
     #expect(both.contains { $0 > 220 } && both.contains { $0 < 30 })
   }
 
-  @Test func temporalLevels() throws {
+  @Test func temporalLevelsAboveTheLimitAreLeftOut() throws {
     let movie = try SampleMovie(
       [
         "-c:v", "libx265", "-x265-params", "log-level=none:temporal-layers=1:bframes=3:keyint=12", "-tag:v",
@@ -335,7 +335,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
     }
   }
 
-  @Test func pixelTransferProperties() throws {
+  @Test func imagesAreScaledInTheModeAskedFor() throws {
     let movie = try SampleMovie(plain, seconds: 0.1, reference: false)
     let session = try makeDecoder(
       movie.format, attributes: [kCVPixelBufferWidthKey: 400, kCVPixelBufferHeightKey: 200],
@@ -359,7 +359,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
   }
 
   /// A picture that has the right format and size is still to have the shape that was asked for.
-  @Test func theShapeOfWhatFits() throws {
+  @Test func aPictureThatFitsGetsTheShapeAskedFor() throws {
     let movie = try SampleMovie(plain, seconds: 0.1, reference: false)
     for format in [kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, kCVPixelFormatType_32BGRA] {
       let session = try makeDecoder(
@@ -393,7 +393,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
 
   // MARK: Formats and damage
 
-  @Test func formatDescriptions() throws {
+  @Test func compatibleFormatDescriptionsAreAccepted() throws {
     let movie = try SampleMovie(plain, seconds: 0.4)
     let samePictures = try SampleMovie(
       ["-c:v", "libx264", "-bf", "2", "-g", "5", "-x264-params", "cabac=0:ref=4"], seconds: 0.4)
@@ -435,7 +435,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
     #expect(CVPixelBufferGetWidth(try decode(session, larger.samples).images[0]) == 640)
   }
 
-  @Test func decodersThatAreNotThere() throws {
+  @Test func decodersThatAreNotThereMakeNoSession() throws {
     let movie = try SampleMovie(plain, seconds: 0.1, reference: false)
     func status(_ format: CMVideoFormatDescription, _ specification: [CFString: Any]? = nil) -> OSStatus {
       var session: VTDecompressionSession?
@@ -459,7 +459,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
 
   /// Every damaged frame comes back with an error or as dropped, and with the next key frame all is well.
   @Test(arguments: [VTDecodeFrameFlags(), ._EnableAsynchronousDecompression, ._EnableTemporalProcessing])
-  func damage(flags: VTDecodeFrameFlags) throws {
+  func damagedFramesComeBackWithErrors(flags: VTDecodeFrameFlags) throws {
     for codec in [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC] {
       let movie = try SampleMovie(
         codec == kCMVideoCodecType_H264
@@ -509,7 +509,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
   }
 
   /// Frames that are lost on the way, and a stream that does not begin with a key frame.
-  @Test func missingFrames() throws {
+  @Test func framesAfterLostOnesAreToldOf() throws {
     let movie = try SampleMovie(plain, seconds: 1.6)
     let session = try makeDecoder(movie.format)
     let early = try decode(session, Array(movie.samples[5..<12]))
@@ -529,7 +529,7 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
     }
   }
 
-  @Test func samplesWithoutData() throws {
+  @Test func samplesWithoutDataAreErrors() throws {
     let movie = try SampleMovie(plain, seconds: 0.1, reference: false)
     let session = try makeDecoder(movie.format)
     let collector = ImageCollector()

@@ -18,7 +18,9 @@ private let hevc10 = ["-pix_fmt", "yuv420p10"] + hevc
   @Test(arguments: [
     (plain, kCMVideoCodecType_H264, "yuv420p"), (reordering, kCMVideoCodecType_H264, "yuv420p"),
     (hevc, kCMVideoCodecType_HEVC, "yuv420p"), (hevc10, kCMVideoCodecType_HEVC, "yuv420p10le"),
-  ]) func synchronous(encoding: [String], codec: CMVideoCodecType, pixelFormat: String) throws {
+  ]) func synchronousFramesAreThereWhenTheCallReturns(
+    encoding: [String], codec: CMVideoCodecType, pixelFormat: String
+  ) throws {
     let movie = try SampleMovie(encoding, codec: codec, pixelFormat: pixelFormat)
     let session = try makeDecoder(movie.format)
     let collector = ImageCollector()
@@ -50,7 +52,7 @@ private let hevc10 = ["-pix_fmt", "yuv420p10"] + hevc
     VTDecodeFrameFlags._EnableAsynchronousDecompression,
     [._EnableAsynchronousDecompression, ._EnableTemporalProcessing], ._EnableTemporalProcessing,
     [._EnableAsynchronousDecompression, ._1xRealTimePlayback],
-  ]) func orders(flags: VTDecodeFrameFlags) throws {
+  ]) func framesComeInTheOrderAskedFor(flags: VTDecodeFrameFlags) throws {
     let movie = try SampleMovie(reordering, seconds: 2)
     let session = try makeDecoder(movie.format)
     let collector = try decode(session, movie.samples, flags)
@@ -68,7 +70,7 @@ private let hevc10 = ["-pix_fmt", "yuv420p10"] + hevc
   }
 
   /// Clients that wait for frames in the middle of a stream, in whatever way, lose nothing.
-  @Test(arguments: 0..<6) func waitingInTheMiddle(way: Int) throws {
+  @Test(arguments: 0..<6) func waitingInTheMiddleLosesNothing(way: Int) throws {
     let movie = try SampleMovie(reordering, seconds: 2)
     let session = try makeDecoder(movie.format, properties: [kVTDecompressionPropertyKey_ThreadCount: 3])
     let collector = ImageCollector()
@@ -113,7 +115,7 @@ private let hevc10 = ["-pix_fmt", "yuv420p10"] + hevc
   }
 
   /// A slow callback holds the caller up: never more frames wait than the session takes.
-  @Test func backPressure() throws {
+  @Test func aSlowCallbackHoldsTheCallerUp() throws {
     let movie = try SampleMovie(plain, seconds: 2.4)
     let session = try makeDecoder(movie.format)
     let most = Mutex(0)
@@ -141,7 +143,7 @@ private let hevc10 = ["-pix_fmt", "yuv420p10"] + hevc
     #expect(limit > 1 && limit <= 8 + 18 + 3, "\(limit)")
   }
 
-  @Test func callbackRecordAndRefcons() throws {
+  @Test func theCallbackRecordAndRefconsArePassedThrough() throws {
     let movie = try SampleMovie(plain, seconds: 0.2, reference: false)
     let box = UnsafeMutablePointer<Int>.allocate(capacity: 2)
     box.initialize(repeating: 0, count: 2)
@@ -177,7 +179,7 @@ private let hevc10 = ["-pix_fmt", "yuv420p10"] + hevc
         == kVTParameterErr)
   }
 
-  @Test func doNotOutput() throws {
+  @Test func framesThatAreNotToBeOutputHaveNoImage() throws {
     let movie = try SampleMovie(plain)
     let session = try makeDecoder(movie.format)
     let hidden = try decode(session, Array(movie.samples.prefix(5)), ._DoNotOutputFrame)
@@ -187,7 +189,7 @@ private let hevc10 = ["-pix_fmt", "yuv420p10"] + hevc
     #expect(isSame)
   }
 
-  @Test func invalidation() throws {
+  @Test func anInvalidSessionRefusesEverything() throws {
     let movie = try SampleMovie(plain, seconds: 0.2, reference: false)
     let session = try makeDecoder(movie.format)
     VTDecompressionSessionInvalidate(session)
@@ -207,7 +209,7 @@ private let hevc10 = ["-pix_fmt", "yuv420p10"] + hevc
   }
 
   /// Calls from inside of a handler do not block each other.
-  @Test(.timeLimit(.minutes(HangLimit.minutes))) func callsFromTheHandler() throws {
+  @Test(.timeLimit(.minutes(HangLimit.minutes))) func callsFromTheHandlerDoNotBlock() throws {
     let movie = try SampleMovie(plain)
     let session = try makeDecoder(movie.format)
     let collector = ImageCollector()

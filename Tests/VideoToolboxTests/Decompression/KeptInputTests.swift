@@ -16,7 +16,7 @@ import VideoToolbox
   @Test(arguments: [
     VTDecodeFrameFlags(), ._EnableAsynchronousDecompression,
     [._EnableAsynchronousDecompression, ._EnableTemporalProcessing],
-  ]) func decode(flags: VTDecodeFrameFlags) throws {
+  ]) func inputsThatEndedTheProcessOnceDecodeOrFail(flags: VTDecodeFrameFlags) throws {
     let inputs = try FileManager.default.contentsOfDirectory(
       at: Self.folder, includingPropertiesForKeys: nil)
     #expect(inputs.count >= 2)

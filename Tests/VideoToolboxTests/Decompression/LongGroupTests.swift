@@ -146,7 +146,7 @@ import Testing
     return again
   }
 
-  @Test func descriptionsAndPalettesCount() throws {
+  @Test func descriptionsAndPalettesCountTowardsTheLimit() throws {
     let limit = 40 * (100 + DecoderDriver.pastOverhead)
     #expect(try Self.repeated(limit: limit, bytes: 100, record: 0, palette: 0) == 40)
     #expect(try Self.repeated(limit: limit, bytes: 100, record: 5000, palette: 0) == 0)

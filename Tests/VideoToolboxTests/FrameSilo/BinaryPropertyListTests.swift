@@ -54,7 +54,7 @@ struct BinaryPropertyListTests {
   }
 
   /// A million objects that are all the same dictionary of a million pairs.
-  @Test(.timeLimit(.minutes(HangLimit.minutes))) func objectsInEachOther() {
+  @Test(.timeLimit(.minutes(HangLimit.minutes))) func aMillionObjectsInEachOtherAreRefused() {
     let pairs = 1 << 20
     var bytes = Array("bplist00".utf8) + [0xDF, 0x12, 0, 0x10, 0, 0]
     bytes += [UInt8](repeating: 1, count: 2 * pairs)
@@ -71,7 +71,7 @@ struct BinaryPropertyListTests {
 
   /// Each list holds the next one twice: a hundred objects that are 2^40 values.
   @Test(.timeLimit(.minutes(HangLimit.minutes)), arguments: [0xA2, 0xD2] as [UInt8])
-  func listsThatHoldOneTwice(marker: UInt8) {
+  func listsThatDoubleWithoutEndAreRefused(marker: UInt8) {
     func nested(_ levels: Int) -> Data {
       var bytes = Array("bplist00".utf8)
       var offsets: [Int] = []
@@ -102,7 +102,7 @@ struct BinaryPropertyListTests {
     #expect(!Self.accepts(nested(BinaryPropertyList.maximumDepth + 1)))
   }
 
-  @Test func listsInThemselves() {
+  @Test func listsInThemselvesAreRefused() {
     #expect(!Self.accepts(Self.list([0xD1, 1, 0], [0x51, 0x61])))
     #expect(!Self.accepts(Self.list([0xD1, 1, 2], [0x51, 0x61], [0xA1, 3], [0xA1, 2])))
     // A root that is not the first object.
@@ -110,7 +110,7 @@ struct BinaryPropertyListTests {
   }
 
   /// Stored once, and a value of its own wherever it is: a quarter of a megabyte so many times.
-  @Test(arguments: [(2, true), (1000, false)]) func textThatIsShared(times: Int, isTaken: Bool) {
+  @Test(arguments: [(2, true), (1000, false)]) func sharedTextCountsEachTime(times: Int, isTaken: Bool) {
     func word(_ n: Int) -> [UInt8] { [UInt8(n >> 16 & 255), UInt8(n >> 8 & 255), UInt8(n & 255)] }
     var bytes = Array("bplist00".utf8) + [0xD1, 1, 2, 0x51, 0x78]
     let list = bytes.count
@@ -145,7 +145,7 @@ struct BinaryPropertyListTests {
   }
 
   /// Whatever it becomes, it is read or refused: in exact memory, so that a sanitizer sees a byte beyond.
-  @Test func changedBytes() throws {
+  @Test func changedBytesAreReadOrRefused() throws {
     let data = try #require(
       SiloRecord.pack(["a": [1, 2, 300] as [Any], "b": Data([1, 2, 3]), "c": ["d": "efg"]]))
     var random = SystemRandomNumberGenerator()

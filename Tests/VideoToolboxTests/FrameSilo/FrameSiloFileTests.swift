@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test("A silo's file goes with it; one that is kept is there to go on with, pass and all")
-  func ownership() throws {
+  func aSilosFileGoesWithIt() throws {
     defer { remove() }
     let url = folder.appendingPathComponent("a.silo")
     do {
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test("A new silo takes the place of an old one, never of anything else, and never of one that is open")
-  func places() throws {
+  func aNewSiloTakesThePlaceOfAnOldOne() throws {
     defer { remove() }
     let url = folder.appendingPathComponent("a.silo")
     do { try fill(try #require(SiloFrames.silo(url, options: kept).silo), 0..<5) }
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test("What a run leaves that ends in the middle opens whole: all but its last frames, and says which")
-  func crash() throws {
+  func whatACrashLeavesOpensButForItsLastFrames() throws {
     defer { remove() }
     let (url, left) = (folder.appendingPathComponent("a.silo"), folder.appendingPathComponent("left.silo"))
     let silo = try #require(SiloFrames.silo(url, range: SiloFrames.range(0..<1000), options: kept).silo)
@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test("A journal that names another file is nobody's to follow, and two processes never share a silo")
-  func strangers() async throws {
+  func aJournalThatNamesAnotherFileIsNobodysToFollow() async throws {
     defer { remove() }
     let (url, victim) = (folder.appendingPathComponent("a.silo"), folder.appendingPathComponent("victim"))
     try Data("mine".utf8).write(to: victim)
@@ -189,7 +189,7 @@ import Testing
   }
 
   @Test("A silo removes its own file, not one that has taken its place, and not what a link is called")
-  func places_() throws {
+  func aSiloRemovesItsOwnFileOnly() throws {
     defer { remove() }
     let (url, moved) = (folder.appendingPathComponent("a.silo"), folder.appendingPathComponent("b.silo"))
     do {
@@ -219,7 +219,7 @@ import Testing
   }
 
   @Test("A file that was changed gives errors or what was put in, and nothing else", arguments: 0..<8)
-  func damage(seed: UInt64) throws {
+  func aFileThatWasChangedGivesErrorsOrWhatWasPutIn(seed: UInt64) throws {
     defer { remove() }
     let url = folder.appendingPathComponent("a.silo")
     do { try fill(try #require(SiloFrames.silo(url, options: kept).silo), 0..<60, count: 700) }
@@ -262,7 +262,7 @@ import Testing
   }
 
   @Test("A disk that is full gives an error, and what was safe before it is there")
-  func fullDisk() async throws {
+  func aDiskThatIsFullGivesAnError() async throws {
     defer { remove() }
     await #expect(processExitsWith: .success) {
       let url = FileManager.default.temporaryDirectory.appendingPathComponent("full-\(UUID().uuidString)")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct FrameSiloTests {
   @Test("What an encoder gives comes back: bytes, times, format, attachments, of a whole encoding")
-  func roundTrip() throws {
+  func whatAnEncoderGivesComesBack() throws {
     let sink = try encode(frames: 24)
     let silo = try #require(SiloFrames.silo().silo)
     #expect(CFGetTypeID(silo) == VTFrameSiloGetTypeID())
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test("Several samples in a buffer, two formats, and an output time of its own come back")
-  func structure() throws {
+  func everyShapeOfSampleComesBack() throws {
     let format = try SiloFrames.format()
     let silo = try #require(SiloFrames.silo().silo)
     let single = try SiloFrames.frame(0, format: format)
@@ -93,7 +93,7 @@ import Testing
 
   @Test(
     "A second pass replaces the frames of its ranges, and no other bit")
-  func partialPass() throws {
+  func aSecondPassReplacesTheFramesOfItsRanges() throws {
     let silo = try #require(SiloFrames.silo(range: SiloFrames.range(0..<100)).silo)
     for index in 0..<100 {
       #expect(VTFrameSiloAddSampleBuffer(silo, sampleBuffer: try SiloFrames.frame(index)) == noErr)
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test("Passes take the room of the frames that they replace")
-  func size() throws {
+  func passesTakeTheRoomOfTheFramesThatTheyReplace() throws {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("size-\(UUID().uuidString)")
     let silo = try #require(SiloFrames.silo(url).silo)
     func bytes() throws -> Int {
@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test("Progress follows the end of the last frame through the ranges of the pass")
-  func progress() throws {
+  func progressFollowsTheFramesThroughTheRangesOfThePass() throws {
     func progress(_ silo: VTFrameSilo) -> Float32? {
       var value: Float32 = -1
       let status = VTFrameSiloGetProgressOfCurrentPass(silo, progressOut: &value)
@@ -176,7 +176,7 @@ import Testing
 
   @Test(
     "Iteration takes half-open ranges of decode times, stops when told, and lets frames be added meanwhile")
-  func iteration() throws {
+  func iterationTakesHalfOpenRangesOfDecodeTimes() throws {
     let silo = try #require(SiloFrames.silo().silo)
     for index in 0..<30 {
       #expect(VTFrameSiloAddSampleBuffer(silo, sampleBuffer: try SiloFrames.frame(index)) == noErr)
@@ -207,7 +207,7 @@ import Testing
   }
 
   @Test("What does not belong into a silo is refused with Apple's errors, and leaves no trace")
-  func refusals() throws {
+  func whatDoesNotBelongIntoASiloIsRefused() throws {
     let silo = try #require(SiloFrames.silo().silo)
     #expect(VTFrameSiloAddSampleBuffer(silo, sampleBuffer: try SiloFrames.frame(5)) == noErr)
     for index in [5, 4] {
@@ -270,7 +270,7 @@ import Testing
   }
 
   @Test("Keys of times order as times do, whatever their scales and signs")
-  func keys() throws {
+  func keysOfTimesOrderAsTimesDo() throws {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<20_000 {
       func time() -> CMTime {

@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test("Frames of the last part that holds a time are those that come, in order", arguments: 0..<24)
-  func parts(seed: UInt64) throws {
+  func theLastPartThatHoldsATimeGivesItsFrames(seed: UInt64) throws {
     var generator = Random(state: seed)
     let whole = try #require(SiloFrames.silo().silo)
     var expected: [Int] = []
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test("What a caller says ends it, in a part too")
-  func stops() throws {
+  func whatACallerSaysEndsIt() throws {
     let (whole, part) = (try #require(SiloFrames.silo().silo), try #require(SiloFrames.silo().silo))
     for frame in 0..<4 {
       #expect(VTFrameSiloAddSampleBuffer(whole, sampleBuffer: try SiloFrames.frame(frame)) == noErr)

@@ -48,7 +48,7 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
 
 @Suite struct PixelTransferTests {
   /// A buffer that is used again tells of the picture that it holds now.
-  @Test func attachmentsOfThePictureBeforeGo() throws {
+  @Test func attachmentsOfThePictureBeforeAreRemoved() throws {
     let session = try makeTransfer()
     let target = try #require(makeBuffer(64, 48, kCVPixelFormatType_32BGRA))
     let first = try #require(makeBuffer(64, 48, kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange))
@@ -70,7 +70,7 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
     #expect(!CVBufferHasAttachment(target, kCVImageBufferTransferFunctionKey))
   }
 
-  @Test func letterbox() throws {
+  @Test func letterboxAddsBlackBars() throws {
     let source = try gray(160, 90) { _, _ in 200 }
     let target = try gray(100, 100) { _, _ in 77 }
     let session = try makeTransfer([kVTPixelTransferPropertyKey_ScalingMode: kVTScalingMode_Letterbox])
@@ -98,7 +98,7 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
     #expect(!CVBufferHasAttachment(target, kCVImageBufferPixelAspectRatioKey))
   }
 
-  @Test func trim() throws {
+  @Test func trimCutsWhatDoesNotFit() throws {
     // The outer thirds are cut away.
     let source = try gray(300, 100) { x, _ in (100..<200).contains(x) ? 150 : 10 }
     let target = try gray(60, 60) { _, _ in 77 }
@@ -107,7 +107,7 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
     for x in 2..<58 { #expect(abs(pixel(target, x, 30)[0] - 150) <= 1) }
   }
 
-  @Test func cropToCleanAperture() throws {
+  @Test func theSourceIsCroppedToItsCleanAperture() throws {
     let source = try gray(100, 100) { x, y in (20..<70).contains(x) && (10..<60).contains(y) ? 180 : 10 }
     CVBufferSetAttachment(
       source, kCVImageBufferCleanApertureKey,
@@ -123,7 +123,7 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
     for y in 0..<50 { for x in 0..<50 { #expect(pixel(target, x, y) == [180]) } }
   }
 
-  @Test func downsampling() throws {
+  @Test func scaledPicturesAreFilteredInBothDownsamplingModes() throws {
     let source = try gray(128, 128) { x, y in (x + y) % 2 == 0 ? 200 : 100 }
     let target = try gray(32, 32) { _, _ in 0 }
     let average = try makeTransfer([kVTPixelTransferPropertyKey_DownsamplingMode: kVTDownsamplingMode_Average]
@@ -143,7 +143,7 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
   }
 
   /// Thin lines, of which the usual filter does not make the mean: that is taken before colours change.
-  @Test(arguments: [true, false]) func downsamplingWhereColorsChange(isCurve: Bool) throws {
+  @Test(arguments: [true, false]) func downsamplingTakesTheMeanBeforeColoursChange(isCurve: Bool) throws {
     let source = try solid(128, 128, [60, 60, 60, 255])
     CVPixelBufferLockBaseAddress(source, [])
     let base = try #require(CVPixelBufferGetBaseAddress(source))
@@ -183,7 +183,7 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
   }
 
   /// Rows of two colours of the same luma: one of them is taken, or their mean.
-  @Test func downsamplingOfChroma() throws {
+  @Test func downsamplingOfChromaAveragesOrDecimates() throws {
     let source = try #require(makeBuffer(64, 64, kCVPixelFormatType_444YpCbCr8BiPlanarVideoRange))
     CVPixelBufferLockBaseAddress(source, [])
     for plane in 0..<2 {
@@ -218,7 +218,7 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
     (kCVImageBufferYCbCrMatrix_ITU_R_601_4 as String, 0.299, 0.114),
     (kCVImageBufferYCbCrMatrix_ITU_R_709_2 as String, 0.2126, 0.0722),
     (kCVImageBufferYCbCrMatrix_ITU_R_2020 as String, 0.2627, 0.0593),
-  ]) func matrices(matrix: String, kr: Double, kb: Double) throws {
+  ]) func matricesAreThoseOfTheStandards(matrix: String, kr: Double, kb: Double) throws {
     let session = try makeTransfer([kVTPixelTransferPropertyKey_DestinationYCbCrMatrix: matrix])
     for (format, scale, offset) in [
       (kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, 219.0, 16.0),
@@ -246,7 +246,7 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
   }
 
   /// BT.709 red in BT.2020 primaries, against the matrix that BT.2087 gives.
-  @Test func primaries() throws {
+  @Test func primariesAreConvertedAsBT2087Says() throws {
     let session = try makeTransfer([
       kVTPixelTransferPropertyKey_DestinationColorPrimaries: kCVImageBufferColorPrimaries_ITU_R_2020,
       kVTPixelTransferPropertyKey_DestinationTransferFunction: kCVImageBufferTransferFunction_Linear,
@@ -267,7 +267,7 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
         == kCVImageBufferColorPrimaries_ITU_R_2020)
   }
 
-  @Test func whatCannotBeDone() throws {
+  @Test func whatCannotBeDoneIsRefused() throws {
     let hdr = try makeTransfer([
       kVTPixelTransferPropertyKey_DestinationTransferFunction: kCVImageBufferTransferFunction_SMPTE_ST_2084_PQ
     ])
@@ -294,7 +294,7 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
 
 @Suite struct PixelRotationTests {
   @Test(arguments: ["0", "CW90", "180", "CCW90"], [0, 1, 2, 3])
-  func rotates(rotation: String, flips: Int) throws {
+  func picturesAreRotatedAndFlipped(rotation: String, flips: Int) throws {
     let (width, height) = (70, 41)
     let value = { (x: Int, y: Int) in x * 3 + y }
     let source = try gray(width, height, value)
@@ -336,7 +336,7 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
     kCVPixelFormatType_32BGRA,
     kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange, kCVPixelFormatType_24RGB, kCVPixelFormatType_64RGBALE,
     kCVPixelFormatType_444YpCbCr8BiPlanarVideoRange,
-  ]) func fourTurns(format: OSType) throws {
+  ]) func fourQuarterTurnsBringEveryFormatBack(format: OSType) throws {
     let picture = try gray(64, 48) { x, y in (x * 7 + y * 5) % 256 }
     let source = try #require(makeBuffer(64, 48, format))
     let transfer = try makeTransfer()

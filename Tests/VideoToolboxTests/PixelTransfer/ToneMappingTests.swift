@@ -67,7 +67,7 @@ import VideoToolbox
   }
 
   /// HLG's grey of 0.5 is a twelfth of the scene's light, and so 1000 * (1/12)^1.2 cd/m² on the reference display.
-  @Test func hybridLogGamma() throws {
+  @Test func hybridLogGammaIsShownAsTheStandardSays() throws {
     let shown = try map(0.5, transfer: kCVImageBufferTransferFunction_ITU_R_2100_HLG)
     #expect(abs(shown - pow(1000 * pow(1.0 / 12, 1.2) / 203, 1 / 2.4)) < 0.004, "\(shown)")
     #expect(try map(1, transfer: kCVImageBufferTransferFunction_ITU_R_2100_HLG) > 0.997)

@@ -5,7 +5,7 @@ import Testing
 /// The page of charts that `conferencing --report` writes, beside what other programs make of the movie.
 @Suite struct ReportTests {
   @Test("Waits and quality are those that follow from the movie")
-  func waitsAndQuality() throws {
+  func theReportsWaitsAndQualityAreThoseOfTheMovie() throws {
     let folder = try Folder()
     let run = try CommandLine.vtencode(
       "conferencing", CommandLine.sample, "--frames", "45", "--bitrate", "600k", "--unpaced", "--report",

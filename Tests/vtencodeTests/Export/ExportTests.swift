@@ -12,7 +12,7 @@ import Testing
     ("Passthrough", "mpeg4", 640, 480),
   ]
 
-  @Test func everyPreset() throws {
+  @Test func everyPresetExportsAsHelpSays() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 1, size: "640x480", sound: true)
     let help = try CommandLine.vtencode("export", "--help")
@@ -37,7 +37,7 @@ import Testing
     #expect(folder.contents == ["in.mp4", "out.m4a", "out.mp4"])
   }
 
-  @Test func partOfAMovieInTwoPasses() throws {
+  @Test func aPartOfAMovieIsExportedInTwoPasses() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 6, sound: true)
     let run = try CommandLine.vtencode(
@@ -117,7 +117,7 @@ import Testing
     ["64", "--preset", "1280x720", "--start", "5", "--end", "4", "--out", "o.mp4"],
     ["64", "--preset", "1280x720", "--start", "1:75", "--out", "o.mp4"],
     ["1", "--preset", "1280x720", "--start", "100", "--out", "o.mp4"],
-  ]) func refused(statusAndOptions: [String]) throws {
+  ]) func wrongExportsAreRefused(statusAndOptions: [String]) throws {
     let status = statusAndOptions.first.flatMap { Int32($0) }
     let options = statusAndOptions.dropFirst()
     let folder = try Folder()

@@ -39,7 +39,9 @@ import Testing
   }
 
   /// Fewer frames than an encoder holds back: all of them come at the end.
-  @Test(arguments: ["avc1", "hvc1"], [1, 2, 10]) func fewFrames(codec: String, count: Int) throws {
+  @Test(arguments: ["avc1", "hvc1"], [1, 2, 10]) func fewFramesAllComeAtTheEnd(codec: String, count: Int)
+    throws
+  {
     let folder = try Folder()
     let out = folder.path("out.mp4")
     let run = try CommandLine.vtencode(
@@ -50,7 +52,7 @@ import Testing
     #expect(try Probe(out).frameCount() == count)
   }
 
-  @Test func codecHVC1() throws {
+  @Test func theCodecHVC1MakesHEVC() throws {
     let folder = try Folder()
     let out = folder.path("out.mp4")
     let run = try CommandLine.vtencode(
@@ -71,7 +73,7 @@ import Testing
     ("avc1", "main", "Main"), ("avc1", "high", "High"), ("avc1", "constrainedHigh", "Constrained High"),
     ("hvc1", "main", "Main"), ("hvc1", "main10", "Main 10"),
   ])
-  func profile(codec: String, name: String, seen: String) throws {
+  func theStreamHasTheProfileAskedFor(codec: String, name: String, seen: String) throws {
     let folder = try Folder()
     let out = folder.path("out.mp4")
     let run = try CommandLine.vtencode(
@@ -94,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: ["streaming", "transcoding"], ["300k", "900k"])
-  func bitRate(subcommand: String, rate: String) throws {
+  func theMovieHasTheBitRateAskedFor(subcommand: String, rate: String) throws {
     let folder = try Folder()
     let out = folder.path("out.mp4")
     var arguments = [
@@ -141,7 +143,7 @@ import Testing
     try expectNoErrors(Probe(out))
   }
 
-  @Test func bufferTiming() throws {
+  @Test func bufferTimingIsWrittenWhereItIsAskedFor() throws {
     let folder = try Folder()
     func run(_ command: String..., to out: String = "other.264") throws -> Finished {
       let common = ["--dimensions", "128x72", "--frames", "60", "--buffer-timing", "--out", out]
@@ -174,7 +176,7 @@ import Testing
   }
 
   @Test(arguments: [["--keyframe-interval", "12"], ["--keyframe-duration", "0.4"]])
-  func keyFrames(option: [String]) throws {
+  func keyFramesComeAtTheIntervalAskedFor(option: [String]) throws {
     let folder = try Folder()
     let out = folder.path("out.mp4")
     let run = try CommandLine.run(
@@ -190,7 +192,7 @@ import Testing
   }
 
   @Test(arguments: ["420v", "BGRA", "x420"])
-  func pixelFormat(name: String) throws {
+  func picturesAreReadInThePixelFormatAskedFor(name: String) throws {
     let folder = try Folder()
     let out = folder.path("out.mp4")
     let run = try CommandLine.vtencode(
@@ -225,7 +227,7 @@ import Testing
   }
 
   @Test(arguments: ["balanced", "highQuality", "highSpeed"])
-  func presets(name: String) throws {
+  func everyPresetEncodes(name: String) throws {
     let folder = try Folder()
     let out = folder.path("out.mp4")
     let run = try CommandLine.vtencode(
@@ -242,7 +244,7 @@ import Testing
     ["--look-ahead-frames", "5"], ["--spatial-adaptive-qp", "disabled"], ["--save-power"],
     ["--preset", "highSpeed"],
   ])
-  func encoderSettings(option: [String]) throws {
+  func encoderSettingsChangeTheStreamRepeatably(option: [String]) throws {
     let arguments = [
       "transcoding", CommandLine.sample, "--dimensions", "320", "180", "--frames", "45", "--threads", "1",
       "--bitrate", "300k", "--out", "-",
@@ -257,7 +259,7 @@ import Testing
   }
 
   /// How many threads the process has at its most, seen from outside.
-  @Test(arguments: ["avc1", "hvc1"]) func threads(codec: String) throws {
+  @Test(arguments: ["avc1", "hvc1"]) func theEncoderHasTheThreadsAskedFor(codec: String) throws {
     func most(_ count: Int) throws -> Int {
       // Not by dash, whose `wait` may miss the end of a program that ends within a substitution.
       let run = try CommandLine.run(

@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test("An output gets the kinds of tracks that it has, with all their samples, and then its end")
-  func tracks() async throws {
+  func anOutputGetsTheKindsOfTracksThatItHas() async throws {
     let folder = try Folder()
     let movie = try makeMovie(in: folder)
     let all = Kept(Set(OutputTrack.Kind.allCases))
@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test("Sound that an output's readers do not know comes decoded, to be encoded as AAC")
-  func sound() async throws {
+  func soundThatAnOutputsReadersDoNotKnowComesDecoded() async throws {
     let folder = try Folder()
     let movie = try makeMovie(in: folder)
     for playsSound in [true, false] {
@@ -178,7 +178,7 @@ import Testing
 
   @Test(
     "Times begin at zero where an output wants it, in step with each other, and are the source's elsewhere")
-  func times() async throws {
+  func timesBeginAtZeroWhereAnOutputWantsIt() async throws {
     let folder = try Folder()
     let movie = try makeMovie(in: folder)
     for beginsAtZero in [true, false] {
@@ -205,7 +205,7 @@ import Testing
     arguments: [
       OutputTrack.Kind.video, .sound,
     ])
-  func failure(_ kind: OutputTrack.Kind) async throws {
+  func anOutputThatFailsOnAnyOfItsTracksIsAbandoned(_ kind: OutputTrack.Kind) async throws {
     let folder = try Folder()
     let movie = try makeMovie(in: folder)
     let output = Kept([.video, .sound, .subtitles], most: [kind: 5])
@@ -217,7 +217,7 @@ import Testing
   }
 
   @Test("An output that cannot hold the video is abandoned, and told of by its name")
-  func refusal() async throws {
+  func anOutputThatCannotHoldTheVideoIsAbandoned() async throws {
     let folder = try Folder()
     let movie = try makeMovie(in: folder)
     let source = try await MovieSource.open(movie, streamFrameRate: nil)
@@ -238,7 +238,7 @@ import Testing
   }
 
   @Test("A live output without room loses pictures up to the next key frame that has some, and no others")
-  func room() async throws {
+  func aLiveOutputWithoutRoomLosesPicturesUpToAKeyFrame() async throws {
     let folder = try Folder()
     let movie = try makeMovie(in: folder)
     let source = try await MovieSource.open(movie, streamFrameRate: nil)

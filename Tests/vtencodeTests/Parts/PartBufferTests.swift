@@ -62,7 +62,7 @@ import Testing
     (["--bitrate", "300k", "--cbr", "--buffer", "0.5"], true),
     (["--bitrate", "300k", "--cbr", "--buffer", "0.5"], false),
   ])
-  func oneBuffer(limit: [String], says: Bool) throws {
+  func segmentsKeepToOneBuffer(limit: [String], says: Bool) throws {
     let folder = try Folder()
     let (rate, seconds) = (300_000, 0.5)
     try makeVaryingMovie(folder.path("in.mp4"), seconds: Self.frames / 25)
@@ -102,7 +102,7 @@ import Testing
     arguments: [
       ["transcoding", "--multi-pass=2"], ["transcoding"], ["streaming", "--unpaced"],
     ])
-  func wholeMovie(command: [String]) throws {
+  func withoutSegmentsTheBufferHoldsAsWell(command: [String]) throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: Self.frames / 25)
     let run = try vtencode(
@@ -168,7 +168,9 @@ import Testing
       // Half of a segment is busy, and the highest rate is near the average.
       (["mandelbrot", "testsrc2"], 330_000, 0.5, 3),
     ])
-  func variableRate(halves: [String], highest: Int, seconds: Double, count: Int) throws {
+  func segmentsOfAVariableRateKeepToOneBuffer(halves: [String], highest: Int, seconds: Double, count: Int)
+    throws
+  {
     let folder = try Folder()
     let (rate, highest) = (300_000, highest & ~63)
     let parts = halves.map { (source: $0, seconds: Self.frames / 50) }

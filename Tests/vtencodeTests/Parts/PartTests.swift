@@ -56,7 +56,7 @@ import Testing
 
   private func times(_ path: String) throws -> [Double] { try Probe(path).frames().compactMap(\.time) }
 
-  @Test(arguments: ["avc1", "hvc1"]) func splitEncodeJoin(codec: String) throws {
+  @Test(arguments: ["avc1", "hvc1"]) func splitEncodeAndJoinMakeTheWholeMovie(codec: String) throws {
     let folder = try Folder()
     // libx265 takes its time on a machine that has other work.
     let seconds = codec == "avc1" ? 12 : 3
@@ -95,7 +95,7 @@ import Testing
     #expect(decoding == decoding.sorted() && Set(decoding).count == plan.frames)
   }
 
-  @Test func qualityAndVaryingFrameRate() throws {
+  @Test func qualityAndVaryingFrameRatesAreKeptInSegments() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("even.mp4"), seconds: 6)
     let made = try CommandLine.shell(
@@ -252,7 +252,7 @@ import Testing
   }
 
   /// By itself, a run does what the commands do one by one: the same bits.
-  @Test func jobs() throws {
+  @Test func jobsGiveTheBitsOfTheCommands() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 12, sound: true)
     let run = try CommandLine.vtencode(
@@ -269,7 +269,7 @@ import Testing
   }
 
   /// The number of threads is free with the package's own encoder; others give other bits, and say so.
-  @Test func threadsOfASegment() throws {
+  @Test func threadsOfASegmentAreFreeWithTheOwnEncoderAlone() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 2)
     let record = folder.path("plan.parts/segment-00001.mov")
@@ -355,7 +355,7 @@ import Testing
     ["split", "in.mp4", "--plan", "p.json", "--segments", "0"],
     ["split", "in.mp4", "--plan", "p.json", "--segments", "2", "--segment-duration", "3"],
     ["transcoding", "in.mp4", "--jobs", "0"], ["transcoding", "in.mp4", "--jobs", "2", "--psnr"],
-  ]) func refusedOptions(arguments: [String]) throws {
+  ]) func optionsThatMakeNoSenseAreRefused(arguments: [String]) throws {
     let folder = try Folder()
     try Data().write(to: folder.url.appendingPathComponent("in.mp4"))
     let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
@@ -364,7 +364,7 @@ import Testing
   }
 
   @Test("A rate that the movie cannot have is told of before hours are spent on it")
-  func ratesOutOfReach() throws {
+  func ratesOutOfReachAreToldOf() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 12)
     for (options, words) in [
@@ -408,7 +408,7 @@ import Testing
   }
 
   /// Numbers of a plan that no movie has, under a checksum that is right.
-  @Test func plansThatCannotBe() throws {
+  @Test func plansThatCannotBeAreRefused() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 3)
     _ = try split(folder, "--quality", "0.4", "--segments", "2")
@@ -456,7 +456,7 @@ import Testing
   }
 
   /// What is wrong with the statistics of a segment is mended by another plan, and not by an option of other commands.
-  @Test func statisticsThatAreNone() throws {
+  @Test func statisticsThatAreNoneAreRefused() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 1)
     _ = try split(
@@ -472,7 +472,7 @@ import Testing
   }
 
   /// The pictures may be handed over long before the sound is: a signal then leaves what had the name.
-  @Test func interruptedWhileTheSoundIsWritten() throws {
+  @Test func anInterruptWhileSoundIsWrittenKeepsTheOlderMovie() throws {
     let folder = try Folder()
     let made = try CommandLine.shell(
       "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=96x64:rate=25:duration=1 -f lavfi "
@@ -495,7 +495,7 @@ import Testing
   @Test(arguments: [
     ["split", "frame%04d.png", "--plan", "p.json"], ["transcoding", "frame%04d.png", "--jobs", "2"],
     ["transcoding", "-", "--jobs", "2"], ["split", "-", "--plan", "p.json"],
-  ]) func moviesThatAreNoFile(arguments: [String]) throws {
+  ]) func moviesThatAreNoFileAreNotSplit(arguments: [String]) throws {
     let folder = try Folder()
     try Data().write(to: folder.url.appendingPathComponent("frame0001.png"))
     let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)

@@ -36,7 +36,7 @@ func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240"
     run.complaintLines.compactMap { try? JSONDecoder().decode(Event.self, from: Data($0.utf8)) }
   }
 
-  @Test(arguments: ["avc1", "hvc1"]) func twoPasses(codec: String) throws {
+  @Test(arguments: ["avc1", "hvc1"]) func twoPassesKeepTheRate(codec: String) throws {
     let folder = try Folder()
     // libx265 takes its time on a machine that has other work.
     let seconds = codec == "avc1" ? 6 : 3
@@ -78,7 +78,7 @@ func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240"
   }
 
   /// The package's own encoder goes over parts of the movie again, and leaves the rest.
-  @Test func partsAgain() throws {
+  @Test func partsAreEncodedAgainWhereThatBringsTheRateNearer() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 6, size: "160x120")
     var hadParts = false
@@ -112,7 +112,7 @@ func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240"
     #expect(hadParts)
   }
 
-  @Test func interruptedInAPass() throws {
+  @Test func anInterruptInAPassLeavesThePartThatIsThere() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 60, size: "640x480")
     let run = try CommandLine.run(
@@ -127,7 +127,7 @@ func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240"
   }
 
   /// What a killed run leaves on disk is hidden, and the next run removes it.
-  @Test func killedInAPass() throws {
+  @Test func aKilledPassLeavesHiddenFilesThatTheNextRunRemoves() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 60, size: "640x480")
     let run = try CommandLine.run(
@@ -183,7 +183,7 @@ func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240"
   @Test(arguments: [
     ["--multi-pass", "--quality", "0.5"], ["--multi-pass", "--cbr"], ["--multi-pass", "0"],
     ["--multi-pass", "11"], ["--multi-pass", "-1"],
-  ]) func refusedOptions(options: [String]) throws {
+  ]) func optionsThatMakeNoSenseAreRefused(options: [String]) throws {
     let folder = try Folder()
     try Data().write(to: folder.url.appendingPathComponent("in.mp4"))
     let run = try CommandLine.run(CommandLine.vtencode, ["transcoding", "in.mp4"] + options, in: folder.url)

@@ -49,7 +49,7 @@ import Testing
     ("cut.mkv", h264 + ["-c:a", "aac"], "break off"), ("cut.flv", h264 + ["-c:a", "aac"], ""),
     ("cut.avi", ["-c:v", "mpeg4", "-c:a", "libmp3lame"], ""),
   ])
-  func cutFiles(name: String, options: [String], words: String) throws {
+  func picturesOfACutFileAreSaved(name: String, options: [String], words: String) throws {
     let folder = try Folder()
     let url = try make(name, in: folder, options)
     try cut(url)
@@ -144,7 +144,7 @@ import Testing
 
   /// Every fortieth packet of a transport stream is lost: pictures are damaged, and none is left out without a word.
   @Test(arguments: [["-c:v", "mpeg2video", "-bf", "2", "-c:a", "mp2"], h264 + ["-c:a", "aac"]])
-  func lostPackets(options: [String]) throws {
+  func lostPacketsAreToldOf(options: [String]) throws {
     let folder = try Folder()
     let url = try make("lost.ts", in: folder, options)
     let bytes = try Data(contentsOf: url)
@@ -189,7 +189,7 @@ import Testing
 
   /// Whole pictures vanish from a transport stream, so that nothing of what is left is damaged: the counters of its packets
   /// tell, and two streams that are put together, whose counters jump too, are not called damaged.
-  @Test func picturesVanish() throws {
+  @Test func vanishedPicturesAreToldOf() throws {
     let folder = try Folder()
     let bytes = try vanish("whole.ts", to: "vanished.ts", Self.h264, in: folder)
     try Data(bytes + bytes).write(to: folder.url.appendingPathComponent("joined.ts"))
@@ -218,7 +218,7 @@ import Testing
     ("25", "50", ""), ("50", "25", ""), ("5", "25", ""), ("25", "25", "-output_ts_offset 3"),
     ("vfr", "vfr", ""),
   ])
-  func joinedStreams(first: String, second: String, offset: String) throws {
+  func joinedStreamsAreNotCalledDamaged(first: String, second: String, offset: String) throws {
     let folder = try Folder()
     for (name, rate, more) in [("a.ts", first, ""), ("b.ts", second, offset)] {
       let isVariable = rate == "vfr"
@@ -235,7 +235,7 @@ import Testing
   }
 
   /// A whole movie is not called damaged.
-  @Test func wholeMovies() throws {
+  @Test func wholeMoviesAreNotCalledDamaged() throws {
     let folder = try Folder()
     for (name, options) in [
       ("a.ts", Self.h264 + ["-c:a", "aac"]), ("a.mkv", Self.h264 + ["-c:a", "libopus"]),

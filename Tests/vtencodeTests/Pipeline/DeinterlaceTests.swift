@@ -102,7 +102,7 @@ import Testing
 
   /// Pictures of one moment among the others stay as they are, each shown once.
   @Test(arguments: [("frame", 0, "send_frame"), ("field", 25, "send_field")])
-  func mixedContent(rate: String, more: Int, mode: String) throws {
+  func wholePicturesAmongFieldsStayAsTheyAre(rate: String, more: Int, mode: String) throws {
     let folder = try Folder()
     _ = try make("one.ts", filter: "framestep=2", in: folder)
     _ = try make("two.ts", filter: Self.interlaced, in: folder)

@@ -19,7 +19,7 @@ import Testing
   }
 
   /// What displays should know stands in messages of the stream, and not in the file: it goes along all the same.
-  @Test func messagesGoAlong() throws {
+  @Test func messagesOfTheDynamicRangeGoAlong() throws {
     let folder = try Folder()
     try makeMovie("in.mkv", in: folder)
     func told(_ name: String) throws -> Set<String> {

@@ -52,7 +52,7 @@ import Testing
   }
 
   /// A link stays, and what it leads to becomes the movie, there or not.
-  @Test func linksStay() throws {
+  @Test func linksStayAndLeadToTheMovie() throws {
     let folder = try Folder()
     try FileManager.default.createDirectory(atPath: folder.path("far"), withIntermediateDirectories: false)
     for (target, options) in [("new.mp4", []), ("old.mp4", ["--overwrite"])] {
@@ -113,7 +113,7 @@ import Testing
     for (index, time) in times.enumerated() { #expect(abs(time - Double(index) / 50) < 0.001) }
   }
 
-  @Test(arguments: ["1", "1/3"]) func reportsOfSlowMovies(rate: String) throws {
+  @Test(arguments: ["1", "1/3"]) func slowMoviesAreReportedToTheirEnd(rate: String) throws {
     let folder = try Folder()
     try make(folder, rate, ["-t", "9", "-c:v", "libx264", "-pix_fmt", "yuv420p", "in.mp4"])
     for subcommand in ["call", "conferencing"] {

@@ -7,7 +7,7 @@ import Testing
 /// Frames that come as a camera would deliver them.
 @Suite struct PacerTests {
   @Test("No frame is let through before its time, which counts from the first frame on")
-  func neverEarly() throws {
+  func noFrameIsLetThroughBeforeItsTime() throws {
     let pacer = try Pacer()
     let clock = CMClock.hostTimeClock
     let first = CMTime(value: 5000, timescale: 1)

@@ -152,32 +152,36 @@ import TestSupport
   @Test(
     "No second is worse than two passes of libx264's by 2 dB, and the rate is kept",
     arguments: Course.all.cases([0, 2, 6, 7]))
-  func averageRate(_ course: Course) throws { try check(course, []) }
+  func noSecondIsMuchWorseThanTwoPassesOfLibx264(_ course: Course) throws { try check(course, []) }
 
   @Test("The same with the fast preset and with the best", arguments: ["highSpeed", "highQuality"])
-  func presets(_ preset: String) throws { try check(Course.all[0], ["--preset", preset]) }
+  func noSecondIsMuchWorseWithOtherPresets(_ preset: String) throws {
+    try check(Course.all[0], ["--preset", preset])
+  }
 
   @Test(
     "The same in two passes that were asked for",
     arguments: [Course.all[0], Course.all[2], Course.all[4]].cases([2]))
-  func twoPasses(_ course: Course) throws { try check(course, ["--multi-pass"]) }
+  func noSecondIsMuchWorseInTwoPasses(_ course: Course) throws { try check(course, ["--multi-pass"]) }
 
   /// A buffer of two seconds bounds what the opening may take, and what a key frame may.
   @Test(
     "The same with a decoder's buffer", arguments: [Course.all[0], Course.all[2], Course.all[5]].cases([2]))
-  func buffer(_ course: Course) throws {
+  func noSecondIsMuchWorseWithADecodersBuffer(_ course: Course) throws {
     try check(course, ["--max-rate", "\(course.rate * 2)k", "--buffer", "2"], slack: 4)
   }
 
   @Test("One pass alone keeps to the rate where the beginning is black, and no second starves")
-  func onePass() throws { try check(Course.all[0], ["--multi-pass", "1"], slack: 5, tolerance: 0.15) }
+  func onePassAloneKeepsToTheRateAfterBlack() throws {
+    try check(Course.all[0], ["--multi-pass", "1"], slack: 5, tolerance: 0.15)
+  }
 
   /// One frame in and one out, or 20 frames of look-ahead, beside libx264's fast preset for the same purpose.
   @Test(
     "Live modes do not starve either, beside libx264 without a delay",
     arguments: ["streaming", "conferencing"],
     [Course.all[0], Course.all[1], Course.all[2]].cases([1]))
-  func live(_ mode: String, _ course: Course) throws {
+  func liveModesDoNotStarveEither(_ mode: String, _ course: Course) throws {
     let folder = try Folder()
     let (source, count) = try make(course.graph, in: folder)
     let run = try CommandLine.run(
@@ -204,7 +208,7 @@ import TestSupport
   }
 
   @Test("A quality is the same behind black as without it")
-  func quality() throws {
+  func aQualityIsTheSameBehindBlackAsWithoutIt() throws {
     let folder = try Folder()
     func worst(_ graph: String) throws -> Double {
       let (source, _) = try make(graph, in: folder)
@@ -223,7 +227,7 @@ import TestSupport
   }
 
   @Test("A clip of a few pictures keeps its rate to 15 %", arguments: [5, 10, 25])
-  func short(frames: Int) throws {
+  func aShortClipKeepsItsRate(frames: Int) throws {
     let folder = try Folder()
     let (source, count) = try make(
       "testsrc2=size=640x360:rate=30,format=yuv420p", frames: frames, in: folder)

@@ -33,7 +33,7 @@ import Testing
   }
 
   /// The link stays, what it leads to is written; and asked about.
-  @Test func linksLeadSomewhere() throws {
+  @Test func linksAreFollowedToWhereTheyLead() throws {
     let folder = try Folder()
     try FileManager.default.createSymbolicLink(
       atPath: folder.path("link.json"), withDestinationPath: "target.json")
@@ -49,7 +49,7 @@ import Testing
   }
 
   /// A name is taken as it is given, whatever its ending.
-  @Test(arguments: ["record.", ".record", "a.b.c"]) func oddNames(name: String) throws {
+  @Test(arguments: ["record.", ".record", "a.b.c"]) func oddNamesAreTakenAsGiven(name: String) throws {
     let folder = try Folder()
     let run = try CommandLine.run(CommandLine.vtencode, Self.call + ["--record", name], in: folder.url)
     #expect(run.status == 0, "\(run.complaints)")
@@ -76,7 +76,7 @@ import Testing
     ["transcoding", "in.mp4", "--out", "pipe.mp4", "--overwrite"],
     ["split", "in.mp4", "--plan", "link.json"],
   ])
-  func whatNoMovieGoesInto(arguments: [String]) throws {
+  func whatNoMovieGoesIntoIsRefused(arguments: [String]) throws {
     let folder = try Folder()
     try movie(folder)
     _ = try CommandLine.shell(
@@ -90,7 +90,7 @@ import Testing
   }
 
   /// A quarter of a call is no call.
-  @Test func anInterruptedCall() throws {
+  @Test func anInterruptedCallLeavesNoFiles() throws {
     let folder = try Folder()
     try movie(folder, seconds: 240)
     let run = try CommandLine.shell(
@@ -103,7 +103,7 @@ import Testing
   }
 
   /// The files are there even if nobody reads the summary, and the status says what is worse.
-  @Test func standardOutputThatIsFull() throws {
+  @Test func aFullStandardOutputIsToldOf() throws {
     let folder = try Folder()
     let run = try CommandLine.shell(
       "'\(CommandLine.vtencode)' call '\(CommandLine.sample)' --frames 5 --record call.json > /dev/full",
@@ -126,7 +126,7 @@ import Testing
     ["--audio", "aac", "--out", "x.264"], ["--audio-bitrate", "64k", "--out", "x.264"],
     ["--no-faststart", "--out", "x.264"],
   ])
-  func optionsThatWouldChangeNothing(options: [String]) throws {
+  func optionsThatWouldChangeNothingAreRefused(options: [String]) throws {
     let folder = try Folder()
     try movie(folder)
     let run = try CommandLine.run(CommandLine.vtencode, ["transcoding", "in.mp4"] + options, in: folder.url)
@@ -142,7 +142,7 @@ import Testing
     ["send", "in.mp4", "--to", "127.0.0.1:9", "--overwrite"],
     ["split", "in.mp4", "--plan", "plan.json", "--verbose"],
   ])
-  func optionsOfOtherCommandsThatWouldChangeNothing(arguments: [String]) throws {
+  func optionsOfOtherCommandsThatWouldChangeNothingAreRefused(arguments: [String]) throws {
     let folder = try Folder()
     try movie(folder)
     let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
@@ -155,7 +155,7 @@ import Testing
     ["conferencing", "in.mp4", "--quality", "0.5", "--rate-steps", "1s:300k"],
     ["transcoding", "in.mp4", "--verbose", "--progress", "json"],
   ])
-  func optionsThatContradictEachOther(arguments: [String]) throws {
+  func optionsThatContradictEachOtherAreRefused(arguments: [String]) throws {
     let folder = try Folder()
     try movie(folder)
     let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
@@ -164,7 +164,7 @@ import Testing
   }
 
   /// What has no low-latency mode is no encoder for a call, and what drops no frames takes no cap on the QP there.
-  @Test func encodersThatAreNotForCalls() throws {
+  @Test func encodersThatAreNotForCallsAreRefused() throws {
     let folder = try Folder()
     try movie(folder)
     func run(_ options: String...) throws -> Finished {
@@ -197,7 +197,7 @@ import Testing
   }
 
   /// A day without a picture would be a day of reports.
-  @Test func aCallWithoutPictures() throws {
+  @Test func aCallWithoutPicturesIsRefused() throws {
     let folder = try Folder()
     let made = try CommandLine.shell(
       "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=160x120:rate=1:duration=2 -vf settb=1,setpts=N*1000000000 "
@@ -211,7 +211,7 @@ import Testing
   }
 
   /// The files are there by then.
-  @Test func anInterruptedReplay() throws {
+  @Test func anInterruptedReplayKeepsItsFiles() throws {
     let folder = try Folder()
     try movie(folder, seconds: 20)
     let run = try CommandLine.shell(
@@ -225,7 +225,7 @@ import Testing
   }
 
   /// libswscale refuses such a shape; the process stays whole.
-  @Test func picturesThatCannotBeScaled() throws {
+  @Test func picturesThatCannotBeScaledAreToldOf() throws {
     let folder = try Folder()
     let made = try CommandLine.shell(
       "ffmpeg -nostdin -v error -f lavfi -i testsrc=s=4096x4:r=25:d=0.2 -vf setsar=1/1000 -pix_fmt yuv420p "

@@ -38,7 +38,8 @@ import Testing
       // Closer together than RTP's clock can tell.
       (Self.dense(2_000_000), "25", 60, 59 / 2e6),
     ])
-  func ratesThatNobodyExpects(options: [String], rate: String, frames: Int, seconds: Double) throws {
+  func picturesOfOddRatesKeepTheirTimes(options: [String], rate: String, frames: Int, seconds: Double) throws
+  {
     let folder = try Folder()
     let made = try CommandLine.run(
       "ffmpeg",
@@ -109,7 +110,7 @@ import Testing
   }
 
   /// A sample of another shape than a square stays so, or is scaled to a square.
-  @Test func pixelAspect() throws {
+  @Test func samplesKeepTheirShapeOrAreScaledToSquares() throws {
     let folder = try Folder()
     let source = try make("wide.mp4", in: folder, size: "360x288", ["-map", "0:v", "-vf", "setsar=16/11"])
     _ = try encode(source, "--out", "same.mp4", in: folder)
@@ -245,7 +246,7 @@ import Testing
     #expect(folder.contents == ["out.mp4", "source.mp4"])
   }
 
-  @Test func emptyPipe() throws {
+  @Test func anEmptyPipeIsRefused() throws {
     let folder = try Folder()
     let run = try CommandLine.shell(
       "'\(CommandLine.vtencode)' transcoding - --out out.mp4 </dev/null", in: folder)
@@ -254,7 +255,7 @@ import Testing
   }
 
   /// The index before the pictures, for players on the web, unless asked otherwise.
-  @Test func fastStart() throws {
+  @Test func theIndexComesFirstUnlessAskedOtherwise() throws {
     let folder = try Folder()
     let source = try make("source.mp4", in: folder, ["-map", "0:v"])
     func isIndexFirst(_ name: String) throws -> Bool {
@@ -293,7 +294,7 @@ import Testing
     #expect(asked <= rate / 1000 * 1.02, "\(asked) kb/s asked for, the source has \(rate / 1000)")
   }
 
-  @Test func qualityInPlaceOfARate() throws {
+  @Test func aQualityTakesThePlaceOfARate() throws {
     let folder = try Folder()
     let source = try make("source.mp4", in: folder, size: "640x360", ["-map", "0:v"])
     var sizes: [Int] = []
@@ -309,7 +310,7 @@ import Testing
 
   // MARK: Manners
 
-  @Test func progressForPrograms() throws {
+  @Test func progressIsToldToPrograms() throws {
     struct Finish: Decodable {
       var event: String
       var frames: Int?
@@ -333,7 +334,7 @@ import Testing
     (["transcoding", "text.mp4", "--progress=json"], 1),
     (["export", "text.mp4", "--preset", "Passthrough", "--out", "o.mp4", "--progress", "json"], 1),
     (["transcoding", "text.mp4", "--quality", "2", "--progress", "json"], 64),
-  ]) func failuresForPrograms(arguments: [String], status: Int) throws {
+  ]) func failuresAreToldToPrograms(arguments: [String], status: Int) throws {
     struct Event: Decodable {
       var event: String
       var message: String
@@ -353,7 +354,7 @@ import Testing
     (["call", "x.mp4", "--loss", "5"], "--loss 5%"),
     (["transcoding", "https://example.org/x.mp4"], "only files are read"),
     (["transcoding", "x.mp4", "--quality", "2"], "0 to 1"),
-  ]) func hints(arguments: [String], hint: String) throws {
+  ]) func mistakesGetHints(arguments: [String], hint: String) throws {
     let folder = try Folder()
     let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
     #expect(run.status == 64, "\(run.complaints)")

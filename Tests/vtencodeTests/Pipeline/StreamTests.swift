@@ -5,7 +5,7 @@ import Testing
 /// Elementary streams, pipes, and inputs that are no movies.
 @Suite(.serialized) struct StreamTests {
   @Test(arguments: [("avc1", "264", "h264"), ("hvc1", "265", "hevc")])
-  func annexBFile(codec: String, ending: String, seen: String) throws {
+  func elementaryStreamsAreWrittenAsAnnexB(codec: String, ending: String, seen: String) throws {
     let folder = try Folder()
     let out = folder.path("out.\(ending)")
     let run = try CommandLine.vtencode(
@@ -46,7 +46,7 @@ import Testing
     #expect(run.complaints.contains("status 1"))
   }
 
-  @Test func y4mInput() throws {
+  @Test func y4mIsReadAsInput() throws {
     let folder = try Folder()
     let y4m = folder.path("in.y4m")
     let made = try CommandLine.run(

@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: [("in.mkv", "srt"), ("in.mkv", "ass"), ("in.mkv", "webvtt"), ("in.mp4", "mov_text")])
-  func areCarried(name: String, subtitles: String) throws {
+  func textsAreCarried(name: String, subtitles: String) throws {
     let folder = try Folder()
     try make(folder, name, subtitles: subtitles)
     for ending in ["mp4", "mov", "m4v"] {
@@ -111,7 +111,7 @@ import Testing
   }
 
   /// Text ends where a run ends that is cut short.
-  @Test func endWithThePictures() throws {
+  @Test func textsEndWithThePictures() throws {
     let folder = try Folder()
     try make(folder, "in.mkv", subtitles: "srt")
     let run = try CommandLine.vtencode(
@@ -126,7 +126,7 @@ import Testing
     #expect(abs((Double(lasts.text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0) - 1.2) < 0.15)
   }
 
-  @Test func areLeftOutWhereAsked() throws {
+  @Test func textsAreLeftOutWhereAsked() throws {
     let folder = try Folder()
     try make(folder, "in.mkv", subtitles: "srt")
     let run = try CommandLine.vtencode(

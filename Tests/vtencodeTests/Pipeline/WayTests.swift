@@ -14,7 +14,7 @@ import Testing
   }
 
   /// Numbered from 7, in a folder whose name has a percent sign, at a rate of one's own.
-  @Test func sequenceOfPictures() throws {
+  @Test func aSequenceOfPicturesIsAMovie() throws {
     let folder = try Folder()
     let pictures = folder.path("100%d")
     try FileManager.default.createDirectory(atPath: pictures, withIntermediateDirectories: false)
@@ -38,7 +38,7 @@ import Testing
     #expect(none.status == 1 && none.complaintLines.count == 1, "\(none.complaints)")
   }
 
-  @Test func addressOfAFile() throws {
+  @Test func anAddressOfAFileIsOpened() throws {
     let folder = try Folder()
     try picture(["-c:v", "mpeg4"], folder.path("a b.mp4"))
     let run = try CommandLine.vtencode(
@@ -111,7 +111,7 @@ import Testing
   }
 
   /// Names of one letter, and a picture alone.
-  @Test func shortNames() throws {
+  @Test func shortNamesAreTaken() throws {
     let folder = try Folder()
     try picture(["-frames:v", "1"], folder.path("a.jpg"))
     try FileManager.default.moveItem(atPath: folder.path("a.jpg"), toPath: folder.path("é"))
@@ -124,7 +124,7 @@ import Testing
   // MARK: Manners
 
   /// The script that bash loads completes subcommands, options, values and files.
-  @Test func completionInBash() throws {
+  @Test func bashCompletesOptionsAndFiles() throws {
     let folder = try Folder()
     try Data().write(to: URL(fileURLWithPath: folder.path("film one.mov")))
     let run = try CommandLine.run(
@@ -157,7 +157,7 @@ import Testing
   }
 
   /// A report is readable in the dark, without colours, and by ear; each step of the rate has its own mean.
-  @Test func reports() throws {
+  @Test func reportsAreReadableWithoutColours() throws {
     let folder = try Folder()
     let run = try CommandLine.vtencode(
       "conferencing", CommandLine.sample, "--unpaced", "--frames", "120", "--bitrate", "900k", "--rate-steps",

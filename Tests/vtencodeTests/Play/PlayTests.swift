@@ -24,7 +24,7 @@
     }
 
     @Test("A movie whose pictures cannot be decoded fails, in a window and in a terminal")
-    func picturesThatCannotBeDecoded() throws {
+    func picturesThatCannotBeDecodedAreToldOf() throws {
       let folder = try Folder()
       let made = try CommandLine.shell(
         """
@@ -59,7 +59,7 @@
     }
 
     @Test("Figures of a screen that nobody sees: pictures at their time, sound with them")
-    func figures() throws {
+    func figuresOfAHiddenScreenAreRight() throws {
       guard try CommandLine.shell("command -v xvfb-run").status == 0 else {
         Issue.record("xvfb-run is not installed", severity: .warning)
         return
@@ -141,7 +141,7 @@
     }
 
     /// Two streams in one file, whose clocks begin alike: it is twice as long as its times say.
-    @Test func streamsWhoseClockJumps() throws {
+    @Test func streamsWhoseClockJumpsArePlayedWhole() throws {
       let folder = try Folder()
       let made = try CommandLine.shell(
         "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=320x180:rate=25:duration=2 -c:v libx264 -preset veryfast "

@@ -100,7 +100,7 @@ import TestSupport
   }
 
   @Test("A screen is sent as ffmpeg sees it, whole, in part, and at another size", .enabled(if: hasScreens))
-  func screen() throws {
+  func aScreenIsSentAsFfmpegSeesIt() throws {
     let screen = try Screen()
     let whole = try likeness("x11:\(screen.name)@20", on: screen, crop: "640:480:0:0")
     #expect(whole.quality > 38 && whole.size == "640,480" && whole.rate < 30, "\(whole)")
@@ -117,7 +117,7 @@ import TestSupport
   }
 
   @Test("Screens and cameras are named as people name them")
-  func names() throws {
+  func screensAndCamerasAreNamedAsPeopleNameThem() throws {
     func parsed(_ text: String, display: String? = ":0") -> String? {
       guard
         let format = DeviceFormat(text, environment: display.map { ["DISPLAY": $0] } ?? [:])?.configuration
@@ -141,7 +141,7 @@ import TestSupport
   }
 
   @Test("What cannot be is said in a line")
-  func errors() throws {
+  func mistakesAreToldInOneLine() throws {
     func expectFailure(_ source: String, _ words: String, status: Int32 = 1, options: [String] = []) throws {
       let finished = try CommandLine.run(
         "env",

@@ -37,7 +37,7 @@ import Testing
     """
 
   @Test("A receiver whose sender is gone ends in time, though the time of day was set back by an hour")
-  func setBack() throws {
+  func aReceiverWhoseSenderIsGoneEndsInTime() throws {
     let folder = try Folder()
     try Data(Self.shim.utf8).write(to: folder.url.appendingPathComponent("shim.c"))
     let built = try CommandLine.shell(
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test("A wait ends when it is woken, and else at its time")
-  func waits() {
+  func aWaitEndsWhenItIsWoken() {
     let wake = WakeUp()
     var begin = SessionTime.now
     let isSignalled = wake.wait(seconds: 0.05)

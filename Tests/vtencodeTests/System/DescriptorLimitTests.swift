@@ -35,33 +35,33 @@ import Testing
     #expect(refused >= 8 && ran > 0, "\(refused) refused, \(ran) ran")
   }
 
-  @Test func receive() throws {
+  @Test func receiveRunsOrNamesTheLimit() throws {
     try expectOrder("receive --listen \(try freeDatagramPort()) --out a.mp4", for: 1.5)
   }
 
-  @Test func receiveWithAPage() throws {
+  @Test func receiveWithAPageRunsOrNamesTheLimit() throws {
     try expectOrder(
       "receive --listen \(try freeDatagramPort()) --web \(try freePort()) --out a.mp4", for: 1.5)
   }
 
-  @Test func sendToAPlayer() throws {
+  @Test func sendToAPlayerRunsOrNamesTheLimit() throws {
     try expectOrder(
       "send test:64x64@30 --frames 5 --to 127.0.0.1:\(try freeDatagramPort()) --sdp a.sdp --speed 0",
       out: "a.sdp")
   }
 
-  @Test func sendToAPage() throws {
+  @Test func sendToAPageRunsOrNamesTheLimit() throws {
     try expectOrder(
       "send '\(CommandLine.sample)' --dimensions 64 64 --frames 5 --web \(try freePort()) --speed 0")
   }
 
-  @Test func call() throws {
+  @Test func callRunsOrNamesTheLimit() throws {
     try expectOrder(
       "call '\(CommandLine.sample)' --dimensions 64 64 --frames 5 --speed 0 --report a.html", out: "a.html")
   }
 
   @Test("A limit that the process may raise is raised")
-  func soft() throws {
+  func aSoftLimitIsRaised() throws {
     let folder = try Folder()
     let run = try CommandLine.shell(
       "ulimit -S -n 12; '\(CommandLine.vtencode)' call '\(CommandLine.sample)' --dimensions 64 64 --frames 3 --speed 0",

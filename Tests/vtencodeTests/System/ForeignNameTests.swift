@@ -29,7 +29,8 @@ import Testing
 
   private static let others = ["/dev/zero", "/dev/urandom", "/dev/null", "/dev/tty", "pipe", "folder"]
 
-  @Test("A movie of a plan that is a device, a pipe or a folder is not read") func moviesOfPlans() throws {
+  @Test("A movie of a plan that is a device, a pipe or a folder is not read")
+  func aPlansMovieThatIsNoRegularFileIsNotRead() throws {
     let folder = try Folder()
     try makePlan(in: folder)
     let text = try String(contentsOfFile: folder.path("plan.json"), encoding: .utf8)
@@ -52,7 +53,7 @@ import Testing
   }
 
   @Test("What lies in a plan's folder, and the plan itself, is read only if it is a file")
-  func filesBesidePlans() throws {
+  func whatLiesBesideAPlanIsReadOnlyIfItIsAFile() throws {
     let folder = try Folder()
     try makePlan(in: folder)
     for name in Self.others {
@@ -88,7 +89,7 @@ import Testing
   }
 
   @Test("A device is no movie", arguments: ["/dev/zero", "/dev/urandom", "- < /dev/zero"])
-  func devices(movie: String) throws {
+  func aDeviceIsNoMovie(movie: String) throws {
     let folder = try Folder()
     for command in [
       "transcoding MOVIE --out out.mp4", "export MOVIE --preset 640x480 --out out.mp4",
@@ -105,7 +106,7 @@ import Testing
   @Test(
     "A pipe or a device among numbered pictures is refused, and not waited for",
     arguments: ["pipe", "device"])
-  func membersOfSequences(kind: String) throws {
+  func aPipeOrADeviceAmongNumberedPicturesIsRefused(kind: String) throws {
     let folder = try Folder()
     let made = try CommandLine.shell(
       "ffmpeg -nostdin -v error -f lavfi -i testsrc=size=64x48:rate=25 -frames:v 2 f%03d.png; "

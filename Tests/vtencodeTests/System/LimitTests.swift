@@ -71,7 +71,7 @@ import Testing
   }
 
   /// A person's own limit is low, and not to be exceeded.
-  @Test("Few open files", arguments: commands) func files(command: String) throws {
+  @Test("Few open files", arguments: commands) func fewOpenFilesAreToldOf(command: String) throws {
     let folder = try Folder()
     try makeInput(in: folder)
     for count in [5, 9, 16, 24, 33] {
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test("Tracks that are not read need no files, and those that are do")
-  func tracks() throws {
+  func tracksThatAreNotReadNeedNoFiles() throws {
     let folder = try Folder()
     let sound = Array(repeating: ["-map", "1:a"], count: 60).flatMap { $0 }
     let made = try CommandLine.run(
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test("A crash is told as a limit's only if something was refused")
-  func genuineCrash() async {
+  func aCrashIsToldAsALimitsOnlyIfSomethingWasRefused() async {
     await #expect(processExitsWith: .signal(SIGSEGV)) {
       LimitTests.takeDescriptors()
       errno = 0
@@ -168,13 +168,14 @@ import Testing
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none)
   }
 
-  @Test("A soft limit of open files is raised as far as the hard one lets it") func softLimit() throws {
+  @Test("A soft limit of open files is raised as far as the hard one lets it")
+  func aSoftLimitOfOpenFilesIsRaised() throws {
     let folder = try Folder()
     try makeInput(in: folder)
     #expect(try check(Self.commands[0], under: "ulimit -Sn 10", in: folder))
   }
 
-  @Test("Little address space", arguments: commands) func addresses(command: String) throws {
+  @Test("Little address space", arguments: commands) func littleAddressSpaceIsToldOf(command: String) throws {
     let folder = try Folder()
     try makeInput(in: folder)
     for kilobytes in [
@@ -185,7 +186,7 @@ import Testing
     #expect(try check(command, under: "ulimit -v 4000000", in: folder))
   }
 
-  @Test("Little memory for data") func memory() throws {
+  @Test("Little memory for data") func littleMemoryForDataIsToldOf() throws {
     let folder = try Folder()
     try makeInput(in: folder)
     for kilobytes in [20_000, 50_000, 100_000, 200_000, 300_000] {
@@ -194,7 +195,7 @@ import Testing
   }
 
   /// Root's processes are not counted.
-  @Test("Few threads", .enabled(if: geteuid() == 0)) func threads() throws {
+  @Test("Few threads", .enabled(if: geteuid() == 0)) func fewThreadsAreToldOf() throws {
     let program = try ReachableProgram()
     let folder = try Folder(in: ReachableProgram.place)
     try makeInput(in: folder)

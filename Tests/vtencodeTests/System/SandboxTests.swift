@@ -38,7 +38,7 @@ import Testing
   @Test(
     "Files, network, processes, clocks and the kernel are out of reach, for root and for nobody",
     .enabled(if: isAvailable), arguments: User.possible)
-  func takesAwayFilesAndNetwork(user: User) throws {
+  func theSandboxTakesAwayFilesAndNetwork(user: User) throws {
     let program = try ReachableProgram()
     let folder = try Folder(in: ReachableProgram.place)
     let other = try Folder(in: ReachableProgram.place)
@@ -64,7 +64,7 @@ import Testing
   @Test(
     "What a program may take on, and has not, is given up too",
     .enabled(if: isAvailable && hasFileCapabilities))
-  func permittedCapability() throws {
+  func permittedCapabilitiesAreGivenUpToo() throws {
     let program = try ReachableProgram()
     let given = try CommandLine.run("setcap", ["cap_setpcap=p", program.vtencode])
     try #require(given.status == 0, "\(given.complaints)")
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test("Of the network, what send and receive need stays, and no more", .enabled(if: isAvailable))
-  func leavesSockets() throws {
+  func theSandboxLeavesTheSocketsOfCalls() throws {
     let folder = try Folder()
     let program = try ReachableProgram()
     let out = ["--out", folder.path("out.mov")]
@@ -105,7 +105,7 @@ import Testing
   @Test(
     "Files that root reaches by a capability alone are reached, and nothing more",
     .enabled(if: isAvailable && geteuid() == 0))
-  func filesOfOthers() throws {
+  func filesThatRootReachesByACapabilityAloneAreReached() throws {
     let folder = try Folder()
     try FileManager.default.createDirectory(atPath: folder.path("theirs"), withIntermediateDirectories: false)
     try FileManager.default.copyItem(atPath: CommandLine.sample, toPath: folder.path("theirs/in.m4v"))
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: isAvailable)) func leavesNamedDevices() throws {
+  @Test(.enabled(if: isAvailable)) func theSandboxLeavesNamedDevices() throws {
     let folder = try Folder()
     func check(_ devices: [String]) throws -> [Substring] {
       let run = try CommandLine.run(
@@ -167,8 +167,9 @@ import Testing
     #expect(try Probe(folder.path("out.mov")).frameCount() == 5)
   }
 
-  @Test(.enabled(if: isAvailable), arguments: ["mov", "mp4", "264"]) func encodesInside(ending: String) throws
-  {
+  @Test(.enabled(if: isAvailable), arguments: ["mov", "mp4", "264"]) func moviesAreEncodedInside(
+    ending: String
+  ) throws {
     let folder = try Folder()
     let out = folder.path("out.\(ending)")
     let run = try CommandLine.vtencode(
@@ -187,7 +188,7 @@ import Testing
       "RUN 'file://SAMPLE' --out out.264", "cat 'SAMPLE' | RUN - --out out.264",
       "cat 'SAMPLE' | RUN - --out - > out.264", "mkfifo pipe; cat 'SAMPLE' > pipe & RUN pipe --out out.264",
       "cat 'SAMPLE' | RUN /proc/self/fd/0 --out out.264",
-    ]) func otherInputsInside(script: String) throws
+    ]) func otherInputsAreEncodedInside(script: String) throws
   {
     let folder = try Folder()
     let run = try CommandLine.shell(
@@ -199,7 +200,7 @@ import Testing
   }
 
   /// The filter's library is there before files cannot be opened any more.
-  @Test(.enabled(if: isAvailable)) func deinterlacesInside() throws {
+  @Test(.enabled(if: isAvailable)) func picturesAreDeinterlacedInside() throws {
     let folder = try Folder()
     let made = try CommandLine.run(
       "ffmpeg",

@@ -36,7 +36,7 @@ import Testing
       ["call", "--frames", "10", "--sdp", "out.sdp"],
       ["streaming", "--unpaced", "--frames", "10", "--out", "out.mp4"],
       ["conferencing", "--unpaced", "--frames", "10", "--report", "out.html", "--out", "out.mp4"],
-    ]) func worksInside(arguments: [String]) throws
+    ]) func subcommandsWorkInside(arguments: [String]) throws
   {
     let folder = try Folder()
     let run = try CommandLine.shell(
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test("A plan is made, encoded and joined inside, where links lead nowhere", .enabled(if: isAvailable))
-  func partsInside() throws {
+  func segmentsAreMadeAndJoinedInside() throws {
     let folder = try Folder()
     let place = try Folder()
     func vtencode(_ arguments: String...) throws -> Finished {
@@ -92,7 +92,7 @@ import Testing
   @Test(
     "A call goes from one sandbox to another, with a key from a file", .enabled(if: isAvailable),
     arguments: ["", "--web"])
-  func callsInside(web: String) throws {
+  func aCallGoesFromOneSandboxToAnother(web: String) throws {
     let folder = try Folder()
     try Data(String(repeating: "0f", count: 32).utf8).write(to: folder.url.appendingPathComponent("key"))
     try #require(chmod(folder.path("key"), 0o600) == 0)
@@ -118,7 +118,7 @@ import Testing
     #expect(try Probe(folder.path("out.mp4")).frameCount() > 0)
   }
 
-  @Test func whatHasNoPlaceInside() throws {
+  @Test func whatHasNoPlaceInsideIsRefused() throws {
     let folder = try Folder()
     for arguments in [
       ["play", CommandLine.sample, "--sandbox"], ["play", CommandLine.sample, "--sandbox", "--terminal"],

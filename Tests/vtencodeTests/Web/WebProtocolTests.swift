@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test("Each fault ends its connection with the code that RFC 6455 has for it")
-  func codes() throws {
+  func eachFaultEndsItsConnectionWithItsCode() throws {
     defer { server.close() }
     let frame = Self.frame
     let clock = Array(#"{"type":"clock","time":1}"#.utf8)
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test("What RFC 6455 allows is taken: empty pieces, pings between pieces, pongs that nobody asked for")
-  func allowed() throws {
+  func whatRFC6455AllowsIsTaken() throws {
     defer { server.close() }
     let frame = Self.frame
     let clock = Array(#"{"type":"clock","time":7}"#.utf8)
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test("A request with no host, two hosts or two origins is refused, whatever they are")
-  func headers() throws {
+  func requestsWithDoubledHeadersAreRefused() throws {
     defer { server.close() }
     let (good, other) = ("Host: localhost:\(port)\r\n", "Host: evil.example\r\n")
     let origin = "Origin: http://localhost:\(port)\r\n"
@@ -135,7 +135,7 @@ import Testing
 
   @Test(
     "A page's figures are what can be: delays in the summary are those of pictures, counts those of frames")
-  func figures() throws {
+  func aPagesFiguresAreWhatCanBe() throws {
     defer { server.close() }
     for bad in [-999_999, -1.5, 3601, 1e5, 1e99] {
       for name in ["delayP50", "delayP95"] {

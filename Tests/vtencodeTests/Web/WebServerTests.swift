@@ -9,7 +9,7 @@ import TestSupport
 /// The page's server by itself.
 @Suite struct WebServerTests {
   @Test("What waits for a slow page is bounded, and it goes on with a key frame")
-  func gate() {
+  func whatWaitsForASlowPageIsBounded() {
     var gate = WebGate()
     var generator = SystemRandomNumberGenerator()
     var waiting: [Int] = []
@@ -37,7 +37,7 @@ import TestSupport
   }
 
   @Test("A page that never keeps up asks for key frames more and more rarely")
-  func requests() {
+  func aPageThatNeverKeepsUpAsksForKeyFramesMoreAndMoreRarely() {
     var gate = WebGate()
     var common = KeyFramePace(most: 1)
     var times: [Double] = []
@@ -64,7 +64,7 @@ import TestSupport
   }
 
   @Test("A frame's message is as its description says")
-  func layout() {
+  func aFramesMessageIsAsItsDescriptionSays() {
     let frame = WebFrame(
       number: 0x0102_0304, isKeyFrame: true, captured: 1.5, arrived: 2, qp: 26, units: [[0x67, 1], [0x65]])
     let bytes = Array(frame.encoded.readableBytesView)
@@ -77,7 +77,7 @@ import TestSupport
   }
 
   @Test("Whose page it is, is told by names, not by where they point")
-  func names() throws {
+  func pagesAreToldApartByNames() throws {
     let hosts = WebHosts(Endpoint(host: "studio.example", port: 80))
     for good in ["localhost", "LOCALHOST:80", "127.0.0.1:1", "[::1]:8080", "[::1]", "Studio.Example:9"] {
       #expect(hosts.allows(host: good), "\(good)")
@@ -93,7 +93,7 @@ import TestSupport
   }
 
   @Test("A page's secret is random, and told from all others")
-  func tokens() throws {
+  func aPagesSecretIsRandom() throws {
     let made = (0..<50).map { _ in WebToken() }
     #expect(Set(made.map(\.text)).count == 50)
     for token in made {
@@ -115,7 +115,7 @@ import TestSupport
   }
 
   @Test("Connections that say nothing do not keep a page out")
-  func silentConnections() throws {
+  func connectionsThatSayNothingDoNotKeepAPageOut() throws {
     let port = try freePort()
     let endpoint = Endpoint(host: nil, port: port)
     let token = try #require(WebToken(argument: WebSocketClient.token))
@@ -144,7 +144,7 @@ import TestSupport
   }
 
   @Test("Of pages that come at the same moment no more get in than of those that come one after the other")
-  func mostPages() throws {
+  func noMorePagesGetInAtOnceThanOneByOne() throws {
     let port = try freePort()
     let endpoint = Endpoint(host: nil, port: port)
     let token = try #require(WebToken(argument: WebSocketClient.token))
@@ -170,7 +170,7 @@ import TestSupport
       [0x81, 1, 0x7B], [0xC1, 0x80, 1, 2, 3, 4], [0xA1, 0x80, 1, 2, 3, 4], [0x91, 0x80, 1, 2, 3, 4],
       [0x83, 0x80, 1, 2, 3, 4], [0x8F, 0x80, 1, 2, 3, 4],
     ] as [[UInt8]])
-  func brokenFrames(bytes: [UInt8]) throws {
+  func aForbiddenFrameEndsItsConnection(bytes: [UInt8]) throws {
     let port = try freePort()
     let endpoint = Endpoint(host: nil, port: port)
     let token = try #require(WebToken(argument: WebSocketClient.token))
@@ -184,7 +184,7 @@ import TestSupport
   }
 
   @Test("What is no HTTP is answered and closed at once, and a WebSocket wants a key of 16 bytes")
-  func brokenRequests() throws {
+  func whatIsNoHTTPIsAnsweredAndClosedAtOnce() throws {
     let port = try freePort()
     let endpoint = Endpoint(host: nil, port: port)
     let token = try #require(WebToken(argument: WebSocketClient.token))
@@ -218,7 +218,7 @@ import TestSupport
   }
 
   @Test("A page that reads nothing is left out, holds no memory, and goes on with a key frame when it reads")
-  func slowPage() throws {
+  func aPageThatReadsNothingIsLeftOut() throws {
     let port = try freePort()
     let endpoint = Endpoint(host: nil, port: port)
     let token = try #require(WebToken(argument: WebSocketClient.token))

@@ -65,7 +65,7 @@ import TestSupport
   }
 
   @Test("A page is given the frames that the sender sent; one that comes late begins with a key frame")
-  func frames() throws {
+  func aPageIsGivenTheFramesThatTheSenderSent() throws {
     let folder = try Folder()
     let (port, web) = (try freeDatagramPort(), try freePort())
     let receive = try Running(
@@ -118,7 +118,7 @@ import TestSupport
   }
 
   @Test("Buttons do what they say: a key frame comes, packets are lost, the sender keeps to a rate")
-  func buttons() throws {
+  func buttonsDoWhatTheySay() throws {
     let folder = try Folder()
     let web = try freePort()
     let show = try show("--bitrate", "400k", web: web, in: folder)
@@ -158,7 +158,7 @@ import TestSupport
   }
 
   @Test("What is no message of the page's ends its connection, and nothing else")
-  func hostile() throws {
+  func messagesThatAreNoneEndTheirConnection() throws {
     let folder = try Folder()
     let web = try freePort()
     let show = try show(web: web, in: folder)
@@ -200,7 +200,7 @@ import TestSupport
   }
 
   @Test("Only the page from here is let in, and no more of them than there is room for")
-  func doors() throws {
+  func onlyThePageFromHereIsLetIn() throws {
     let folder = try Folder()
     let web = try freePort()
     let show = try show(web: web, in: folder)
@@ -247,7 +247,7 @@ import TestSupport
   }
 
   @Test("What cannot be is said in a line")
-  func errors() throws {
+  func mistakesAreToldInOneLine() throws {
     func expectFailure(_ arguments: [String], _ words: String, status: Int32 = 64) throws {
       let finished = try CommandLine.run(CommandLine.vtencode, arguments)
       #expect(finished.status == status, "\(arguments): \(finished)")

@@ -26,7 +26,7 @@ import Testing
   @Test(
     "The first line of a file that is the user's alone is the key",
     arguments: [0o600, 0o400, 0o700] as [mode_t])
-  func taken(mode: mode_t) throws {
+  func theFirstLineOfAPrivateFileIsTheKey(mode: mode_t) throws {
     let folder = try Folder()
     let path = try file("  \(key) \nmore\n", mode: mode, in: folder)
     #expect(try KeyFile.firstLine(of: path) == key)
@@ -42,7 +42,7 @@ import Testing
   @Test(
     "A key that others have a right to is refused, with what to do",
     arguments: [0o640, 0o604, 0o620, 0o602, 0o610, 0o601, 0o644, 0o777] as [mode_t])
-  func ofOthers(mode: mode_t) throws {
+  func aKeyThatOthersHaveARightToIsRefused(mode: mode_t) throws {
     let folder = try Folder()
     let path = try file(key, mode: mode, in: folder)
     #expect(refusal(path).contains("chmod 600 '\(path)'"), "\(refusal(path))")
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test("What is no regular file is refused at once, and not waited for")
-  func noFile() throws {
+  func whatIsNoRegularFileIsRefusedAtOnce() throws {
     let folder = try Folder()
     let pipe = folder.path("pipe")
     try #require(mkfifo(pipe, 0o600) == 0)
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test("A file that is larger than one with a key is refused unread", arguments: [4097, 1 << 40])
-  func large(size: Int) throws {
+  func aFileThatIsLargerThanOneWithAKeyIsRefusedUnread(size: Int) throws {
     let folder = try Folder()
     let path = try file(key, mode: 0o600, in: folder)
     try #require(truncate(path, size) == 0)

@@ -13,7 +13,7 @@ import TestSupport
   }
 
   @Test("What is put in while another sends goes behind it, once, and nobody waits for it")
-  func order() throws {
+  func whatIsPutInWhileAnotherSendsGoesBehindIt() throws {
     let outbox = DatagramOutbox()
     let path = try path()
     let lock = NSLock()
@@ -53,7 +53,7 @@ import TestSupport
   }
 
   @Test("From many threads each one's datagrams go in its order, and all of them")
-  func threads() throws {
+  func eachThreadsDatagramsGoInItsOrder() throws {
     let outbox = DatagramOutbox()
     let path = try path()
     let lock = NSLock()
@@ -72,7 +72,7 @@ import TestSupport
   }
 
   @Test("What waits is bounded")
-  func bound() throws {
+  func whatWaitsIsBounded() throws {
     let outbox = DatagramOutbox()
     let path = try path()
     for _ in 0..<DatagramOutbox.capacity + 7 { outbox.put([1], to: path) }

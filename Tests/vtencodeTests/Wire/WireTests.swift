@@ -51,7 +51,7 @@ import TestSupport
 
   @Test(
     "A test picture goes to a movie, which holds the frames that were shown")
-  func picture() throws {
+  func aTestPictureGoesToAMovie() throws {
     let folder = try Folder()
     let session = try run(
       send: "test:272x128@10 --frames 20 --speed 0 --bitrate 600k --json", receive: "--out call.mp4 --json",
@@ -97,7 +97,7 @@ import TestSupport
   }
 
   @Test("A movie is sent at its pace; an elementary stream is written too")
-  func movie() throws {
+  func aMovieIsSentAtItsPace() throws {
     let folder = try Folder()
     let session = try run(
       send: "'\(CommandLine.sample)' --dimensions 160 96 --frames 20 --speed 0 --json",
@@ -110,7 +110,7 @@ import TestSupport
 
   /// A limit of the file size stands for a full disk.
   @Test("A disk that is full leaves what came before", arguments: ["call.mp4", "call.mov"])
-  func fullDisk(name: String) throws {
+  func aDiskThatIsFullLeavesWhatCameBefore(name: String) throws {
     let folder = try Folder()
     let port = try freePort()
     let finished = try CommandLine.shell(
@@ -133,7 +133,7 @@ import TestSupport
 
   #if Display
     @Test("What comes is shown in a window", arguments: ["SDL_VIDEODRIVER=dummy", "xvfb-run -a"])
-    func window(screen: String) throws {
+    func whatComesIsShownInAWindow(screen: String) throws {
       if screen.hasPrefix("xvfb-run"), try CommandLine.shell("command -v xvfb-run").status != 0 {
         Issue.record("xvfb-run is not installed", severity: .warning)
         return
@@ -172,7 +172,7 @@ import TestSupport
   #endif
 
   @Test("In a terminal it is blocks of colour, and the terminal is given back")
-  func terminal() throws {
+  func aTerminalShowsBlocksAndIsGivenBack() throws {
     let folder = try Folder()
     let port = try freePort()
     let finished = try CommandLine.shell(
@@ -191,7 +191,7 @@ import TestSupport
   }
 
   @Test("After so many frames the receiver leaves, and the sender ends with it")
-  func leaves() throws {
+  func afterSoManyFramesTheReceiverLeaves() throws {
     let folder = try Folder()
     let session = try run(
       send: "test:160x120@10 --frames 600 --speed 0", receive: "--frames 5 --out call.mov --json", in: folder)
@@ -201,7 +201,7 @@ import TestSupport
   }
 
   @Test("Ctrl-C at the receiver leaves a whole movie")
-  func interrupted() throws {
+  func ctrlCAtTheReceiverLeavesAWholeMovie() throws {
     let folder = try Folder()
     let session = try run(
       send: "test:160x120@10 --frames 600 --speed 0", receive: "--out call.mp4 --json", in: folder,
@@ -240,7 +240,7 @@ import TestSupport
   @Test(
     "A second Ctrl-C in the good-bye shortens it, and the movie is whole",
     arguments: ["call.mp4", "call.264"])
-  func interruptedTwice(name: String) throws {
+  func aSecondCtrlCShortensTheGoodBye(name: String) throws {
     let folder = try Folder()
     let run = try interrupt(
       "kill -INT $receiver; await $receiver has_taken_signals $receiver; kill -INT $receiver", name,
@@ -251,7 +251,7 @@ import TestSupport
   }
 
   @Test("A third signal ends the receiver at once, and what it has recorded stays")
-  func interruptedThrice() throws {
+  func aThirdSignalEndsTheReceiverAtOnce() throws {
     let folder = try Folder()
     // Something has the name, and is only replaced by what is whole.
     let old = Data("an older call".utf8)
@@ -270,7 +270,7 @@ import TestSupport
   }
 
   @Test("A receiver of all addresses answers from the one that was called")
-  func manyAddresses() throws {
+  func aReceiverAnswersFromTheAddressThatWasCalled() throws {
     let folder = try Folder()
     let port = try freePort()
     let finished = try CommandLine.shell(
@@ -288,7 +288,7 @@ import TestSupport
   }
 
   @Test("ffmpeg plays what send sends, by the description that it writes")
-  func player() throws {
+  func ffmpegPlaysWhatSendSends() throws {
     let folder = try Folder()
     let port = try freePort()
     let finished = try CommandLine.shell(
@@ -310,7 +310,7 @@ import TestSupport
   }
 
   @Test("Noise from elsewhere changes nothing")
-  func noise() throws {
+  func noiseFromElsewhereChangesNothing() throws {
     let folder = try Folder()
     let port = try freePort()
     let isOver = Mutex(false)
@@ -345,7 +345,7 @@ import TestSupport
   }
 
   @Test("With one key at both ends it goes as without; with another nobody answers, and nothing is shown")
-  func keys() throws {
+  func oneKeyAtBothEndsLetsMediaThrough() throws {
     let folder = try Folder()
     let key = (0..<32).map { String(format: "%02x", $0 * 5) }.joined()
     try Data((key + "\n").utf8).write(to: folder.url.appendingPathComponent("call.key"))
@@ -368,7 +368,7 @@ import TestSupport
 
   /// The system takes nothing for the address of all machines from who has not asked for that.
   @Test("Where nothing can be sent is said, and no success", arguments: [true, false])
-  func unreachable(isPlayer: Bool) throws {
+  func whereNothingCanBeSentIsSaid(isPlayer: Bool) throws {
     let folder = try Folder()
     let finished = try CommandLine.run(
       CommandLine.vtencode,
@@ -379,7 +379,7 @@ import TestSupport
   }
 
   @Test("What cannot be is said in a line")
-  func errors() throws {
+  func mistakesAreToldInOneLine() throws {
     let port = try freePort()
     func expectFailure(_ arguments: [String], _ words: String, status: Int32 = 1) throws {
       let finished = try CommandLine.run(CommandLine.vtencode, arguments)

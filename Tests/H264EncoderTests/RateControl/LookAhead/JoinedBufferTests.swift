@@ -55,7 +55,7 @@ import VideoBitstream
   @Test(
     "Streams that know nothing of each other keep to one buffer over all of them",
     arguments: [false, true], [false, true])
-  func oneBuffer(isConstant: Bool, reorders: Bool) throws {
+  func joinedStreamsKeepToOneBuffer(isConstant: Bool, reorders: Bool) throws {
     // Bits of a frame are no whole number of bytes.
     for (maximum, seconds, lookAhead) in [(150_017, 0.5, 12), (90_001, 2.0, 30), (200_003, 0.4, 2)] {
       var c = BufferTimingTests.configuration(
@@ -76,7 +76,7 @@ import VideoBitstream
   }
 
   @Test("Without a word of frames after it a stream leaves its buffer as it comes")
-  func alone() throws {
+  func aStreamWithoutSuccessorsLeavesItsBufferAsItComes() throws {
     var c = BufferTimingTests.configuration(
       .constant(150_000), maximum: 150_000, seconds: 0.5, reorders: true)
     c.lookAhead.writesBufferTiming = false
@@ -90,7 +90,7 @@ import VideoBitstream
   @Test(
     "Buffering periods of streams that are joined hold in a decoder's, by clause C.1",
     .enabled(if: TracedHeaders.isAvailable), arguments: [false, true])
-  func hypotheticalDecoder(isConstant: Bool) throws {
+  func bufferingPeriodsOfJoinedStreamsHoldInTheHypotheticalDecoder(isConstant: Bool) throws {
     let maximum = 150_017
     var c = BufferTimingTests.configuration(
       isConstant ? .constant(maximum) : .average(120_000), maximum: maximum, seconds: 0.5, reorders: true)
@@ -132,7 +132,7 @@ import VideoBitstream
   }
 
   @Test("A buffer that streams are joined in has room for a frame, and an end is seen before it comes")
-  func refusals() throws {
+  func aBufferThatStreamsAreJoinedInHasRoomForAFrame() throws {
     var c = BufferTimingTests.configuration(
       .constant(150_000), maximum: 150_000, seconds: 0.5, reorders: false)
     c.lookAhead.hasFramesAfter = true
@@ -151,7 +151,7 @@ import VideoBitstream
   }
 
   @Test("A removal delay takes the room of another")
-  func replacedDelay() throws {
+  func aRemovalDelayTakesTheRoomOfAnother() throws {
     let hrd = H264HypotheticalDecoder(bitRate: 128_000, cpb: 350_000, isConstantBitRate: true)
     for old in [0, 1, 2, 255, 256, 65535] {
       var timing = H264PictureTiming()

@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test("An average over 5 s and more is kept within 2 %", arguments: [150_000, 400_000], [20, 40])
-  func average(_ rate: Int, lookAhead: Int) throws {
+  func anAverageIsKeptWithinTwoPercent(_ rate: Int, lookAhead: Int) throws {
     // Noise takes more than the lower rate where it is coarse already.
     let kinds: [SyntheticContent.Kind] = rate < 200_000 ? [.motion, .fade] : [.motion, .mixed, .fade]
     for kind in kinds {
@@ -41,7 +41,7 @@ import Testing
 
   /// As sessions end: frames are completed, and nobody says that no others follow. Only the length that is known tells.
   @Test("The last pictures of a stream take what is left of its rate")
-  func end() throws {
+  func theLastPicturesOfAStreamTakeWhatIsLeftOfItsRate() throws {
     func errors(isKnown: Bool) throws -> [Double] {
       try [(SyntheticContent.Kind.motion, 300_000), (.mixed, 500_000), (.fade, 150_000)].map { kind, rate in
         var c = Self.configuration()
@@ -70,7 +70,7 @@ import Testing
   @Test(
     "No buffer is emptied, by a model of its own: average, quality and constant rate",
     arguments: [0.2, 2.0], [0, 20])
-  func buffer(_ seconds: Double, lookAhead: Int) throws {
+  func noBufferIsEmptied(_ seconds: Double, lookAhead: Int) throws {
     let rate = 200_000
     for (threads, mode) in [
       (1, H264EncoderConfiguration.LookAhead.Rate.average(rate)), (2, .average(rate * 3 / 4)),
@@ -109,7 +109,7 @@ import Testing
     arguments: [
       (0.5, 0.9, 180), (1, 0.9, 150), (1, 0.9, 75), (2, 0.5, 150), (1, 0.9, 600), (1, 1, 150),
     ])
-  func constantLength(_ seconds: Double, initial: Double, count: Int) throws {
+  func aConstantRateOfKnownLengthStoresTheRate(_ seconds: Double, initial: Double, count: Int) throws {
     let rate = 300_000
     for kind in [SyntheticContent.Kind.motion, .mixed] {
       func stored(isKnown: Bool) throws -> (error: Double, end: Double) {
@@ -138,7 +138,7 @@ import Testing
 
   @Test(
     "A constant rate holds where the length that was announced is wrong", arguments: [1.0, 4.5, 6, 50, 1e-3])
-  func constantWrongLength(_ announced: Double) throws {
+  func aConstantRateHoldsWhereTheAnnouncedLengthIsWrong(_ announced: Double) throws {
     let rate = 300_000
     var c = Self.configuration()
     c.lookAhead.rate = .constant(rate)
@@ -159,7 +159,7 @@ import Testing
   }
 
   @Test("A quality is about the same QP throughout, and more bits for more of it")
-  func quality() throws {
+  func aQualityIsAboutTheSameQPThroughout() throws {
     var sizes: [Int] = []
     for qp in [18.0, 26, 34] {
       var c = Self.configuration()
@@ -174,7 +174,7 @@ import Testing
   }
 
   @Test("A constant QP is exact", arguments: [0, 24, 51])
-  func constantQP(_ qp: Int) throws {
+  func aConstantQPIsExact(_ qp: Int) throws {
     var c = Self.configuration()
     c.lookAhead.rate = .constantQP(qp)
     c.minimumQP = 0
@@ -186,7 +186,7 @@ import Testing
   }
 
   @Test("The lowest and the highest QP are kept")
-  func limits() throws {
+  func theLowestAndTheHighestQPAreKept() throws {
     for rate in [20_000, 4_000_000] {
       var c = Self.configuration()
       c.lookAhead.rate = .average(rate)
@@ -201,7 +201,7 @@ import Testing
   }
 
   @Test("A rate may change in mid-stream")
-  func change() throws {
+  func aRateMayChangeInMidStream() throws {
     var c = Self.configuration()
     c.lookAhead.frames = 10
     c.lookAhead.rate = .average(400_000)

@@ -34,7 +34,7 @@ import Testing
     return (bits, encoder.statistics)
   }
 
-  @Test func partsJoin() throws {
+  @Test func partsJoinToTheWholeStatistics() throws {
     let whole = try Self.pass(Self.configuration(100_000), nil, count: 40).statistics
     var joined = whole.part(0..<13)
     joined.append(whole.part(13..<40))
@@ -44,7 +44,7 @@ import Testing
   }
 
   /// The greatest numbers that are read: parts that are joined count on from there.
-  @Test func numbersOfPicturesAtTheirEnd() throws {
+  @Test func partsCountOnFromTheGreatestNumbers() throws {
     let bytes = try Self.pass(Self.configuration(100_000), nil, count: 12).statistics.bytes
     var far = Array(bytes.dropLast(PassFormat.checksumSize))
     far.replaceSubrange(
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test("Statistics that are cut, damaged or of something else are refused")
-  func damaged() throws {
+  func damagedStatisticsAreRefused() throws {
     let bytes = try Self.pass(Self.configuration(100_000), nil, count: 12).statistics.bytes
     #expect(try PassStatistics(bytes: bytes).bytes == bytes)
     for cut in [0, 1, 14, 40, bytes.count / 2, bytes.count - 1] {
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test("A stream that is longer or shorter than the pass was is coded all the same", arguments: [30, 120])
-  func otherLength(_ count: Int) throws {
+  func aStreamOfAnotherLengthThanThePassIsCoded(_ count: Int) throws {
     let first = try Self.pass(Self.configuration(100_000), nil, count: 60)
     let second = try Self.pass(Self.configuration(100_000), first.statistics, count: count)
     #expect(second.statistics.count == count)
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test("Parts get what a buffer carries, and what they leave goes to the others")
-  func carriedShares() throws {
+  func partsGetWhatABufferCarries() throws {
     let quiet = 0..<100
     let known = try Self.unevenPass(Self.configuration(200_000), quiet: quiet)
     let parts = [0..<100, 100..<200]

@@ -66,7 +66,7 @@ import Testing
   }()
 
   @Test("What is taken away as it comes is the same")
-  func drained() {
+  func whatIsTakenAwayAsItComesIsTheSame() {
     #expect(Self.learned.kept.count == Self.count)
     #expect(Self.learned.kept.records == Self.learned.drained)
   }
@@ -76,7 +76,7 @@ import Testing
     arguments: [
       0..<700, 0..<1, 5..<5, 255..<257, 90..<300, 699..<700, 690..<5000, -3..<20, 1000..<2000,
     ])
-  func parts(_ frames: Range<Int>) throws {
+  func aPartHasItsPicturesAsInMemory(_ frames: Range<Int>) throws {
     let kept = Self.learned.kept.part(frames)
     let place = Place(Self.learned.kept.bytes)
     let stored = try place.pass(frames)
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test("An encoder makes the same bits from it", arguments: [false, true])
-  func sameBits(buffer: Bool) throws {
+  func anEncoderMakesTheSameBitsFromStoredStatistics(buffer: Bool) throws {
     let place = Place(Self.learned.kept.bytes)
     let c = Self.configuration(60_000, buffer: buffer)
     let kept = try LookAheadEncoder(configuration: c, pass: Self.learned.kept)
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test("What statistics in memory refuse is refused, and what breaks off while it is read is an end")
-  func damaged() throws {
+  func whatStatisticsInMemoryRefuseIsRefused() throws {
     let bytes = Self.learned.kept.bytes
     for cut in [0, 14, 45, bytes.count / 2, bytes.count - 1] {
       #expect(throws: H264EncoderError.self) { try Place(Array(bytes[..<cut])).pass() }

@@ -11,7 +11,7 @@ import Testing
     "Cuts, noise and motion after one another: no frame waits longer than the bound",
     arguments: [0.15, 0.3, 0.5],
     [1, 3])
-  func bound(_ seconds: Double, threads: Int) throws {
+  func noFrameWaitsLongerThanTheBound(_ seconds: Double, threads: Int) throws {
     var c = H264EncoderConfiguration(width: Self.width, height: Self.height)
     let rate = 250_000
     c.lowLatency.rateControl = .averageBitRate(rate)
@@ -36,14 +36,14 @@ import Testing
   }
 
   @Test("A bound out of range is refused", arguments: [0, -1, 11, Double.nan, .infinity])
-  func range(_ seconds: Double) {
+  func aBoundOutOfRangeIsRefused(_ seconds: Double) {
     var c = H264EncoderConfiguration(width: 64, height: 64)
     c.lowLatency.maximumQueueDelay = seconds
     #expect(throws: H264EncoderError.self) { try LowLatencyEncoder(configuration: c) }
   }
 
   @Test("The bound may change in mid-stream")
-  func change() throws {
+  func theBoundMayChangeInMidStream() throws {
     var c = H264EncoderConfiguration(width: 64, height: 64)
     let encoder = try LowLatencyEncoder(configuration: c)
     c.lowLatency.maximumQueueDelay = 0.1

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test("The average is kept, and a new one from the middle on", arguments: [150_000, 400_000])
-  func average(_ target: Int) throws {
+  func theAverageIsKept(_ target: Int) throws {
     let frames = try Self.frames(240, { $0.lowLatency.rateControl = .averageBitRate(target) }) {
       $0.lowLatency.rateControl = .averageBitRate(target / 2)
     }
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test("A constant QP is constant; a range is never left")
-  func range() throws {
+  func aConstantQPIsConstant() throws {
     let fixed = try Self.frames(12) {
       $0.lowLatency.rateControl = .constantQP(31)
       $0.lowLatency.cascadesQuality = false
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test("A level for a rate that may come changes what the stream says, and no frame of it")
-  func levelForARate() throws {
+  func aLevelForARateThatMayComeChangesWhatTheStreamSays() throws {
     func stream(_ rate: Int) throws -> (level: UInt8, frames: [ArraySlice<UInt8>]) {
       var c = H264EncoderConfiguration(width: Self.width, height: Self.height)
       c.lowLatency.rateControl = .averageBitRate(100_000)
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test("A QP for one frame is that of all its macroblocks, and no other frame's", arguments: [14, 46])
-  func fixedForOne(_ qp: Int) throws {
+  func aQPForOneFrameIsThatOfAllItsMacroblocks(_ qp: Int) throws {
     var c = H264EncoderConfiguration(width: Self.width, height: Self.height)
     c.lowLatency.rateControl = .averageBitRate(120_000)
     c.lowLatency.adaptiveQuantisation = 0
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test("Frames are dropped only where that is allowed, and then the rate is kept all the same")
-  func dropping() throws {
+  func framesAreDroppedOnlyWhereThatIsAllowed() throws {
     func tight(_ c: inout H264EncoderConfiguration) {
       c.lowLatency.rateControl = .averageBitRate(60_000)
       c.maximumQP = 26
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test("No stretch of the stream holds more than its limit", arguments: 1...8, [1, 2])
-  func limits(seed: UInt64, threads: Int) throws {
+  func noStretchOfTheStreamHoldsMoreThanItsLimit(seed: UInt64, threads: Int) throws {
     let frames = try Self.frames(150, seed: seed) {
       $0.lowLatency.rateControl = .averageBitRate(400_000)
       $0.dataRateLimits = [.init(bytes: 40_000, seconds: 1), .init(bytes: 16_000, seconds: 0.25)]
@@ -157,7 +157,9 @@ import Testing
   @Test(
     "A key frame within a limit that is far too low has content as far as the limit goes",
     arguments: [H264EncoderConfiguration.EntropyCoding.cavlc, .cabac], [1, 2])
-  func curtailedKeyFrames(_ entropy: H264EncoderConfiguration.EntropyCoding, threads: Int) throws {
+  func aKeyFrameWithinALowLimitHasContentAsFarAsItGoes(
+    _ entropy: H264EncoderConfiguration.EntropyCoding, threads: Int
+  ) throws {
     let least = try #require(try Self.firstPicture(bytes: 1300, entropy, threads: threads).meanSquaredError)
     var last = least.luma
     for bytes in [3000, 6000, 12_000, 24_000] {

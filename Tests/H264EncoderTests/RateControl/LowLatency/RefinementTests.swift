@@ -21,13 +21,13 @@ import Testing
   }
 
   @Test("A still picture is refined, frame after frame")
-  func still() throws {
+  func aStillPictureIsRefined() throws {
     let frames = try Self.encode(40) { _ in 0 }
     #expect(frames[39].qp < frames[0].qp - 10, "\(frames.map(\.qp))")
   }
 
   @Test("With each picture shown twice, the QP of what moves keeps even")
-  func repeated() throws {
+  func theQPKeepsEvenWhenEachPictureIsShownTwice() throws {
     let frames = try Self.encode(90) { $0 / 2 }
     let moving = stride(from: 40, to: 90, by: 2).map { frames[$0] }
     let mean = moving.map(\.qp).reduce(0, +) / Double(moving.count)

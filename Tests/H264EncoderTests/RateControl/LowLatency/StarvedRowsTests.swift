@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test("Every macroblock row is coded again and again", arguments: [60_000, 120_000], [1, 2])
-  func rows(_ rate: Int, _ threads: Int) throws {
+  func everyMacroblockRowIsCodedAgainAndAgain(_ rate: Int, _ threads: Int) throws {
     var c = H264EncoderConfiguration(width: Self.width, height: Self.height)
     c.frameRate = 15
     c.effort = 0

@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test("Print, and a texture", arguments: [true, false], [1.0, 1.5])
-  func sharpens(isText: Bool, limit: Double) throws {
+  func aStillPictureSharpensUnderALimit(isText: Bool, limit: Double) throws {
     let texture = SyntheticContent(kind: .motion, width: Self.width, height: Self.height, seed: 3)
     let picture = isText ? Self.text : texture.frame(0)
     let free = try quality(picture, 300_000, limit: nil, frames: 150)

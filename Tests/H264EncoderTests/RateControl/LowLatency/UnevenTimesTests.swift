@@ -76,7 +76,7 @@ import Testing
   ]
 
   @Test("A rate is used at uneven times as at even ones", arguments: uneven, [100_000, 400_000])
-  func rate(_ pattern: Pattern, rate: Int) throws {
+  func aRateIsUsedAtUnevenTimesAsAtEvenOnes(_ pattern: Pattern, rate: Int) throws {
     let even = try run(rate) { _ in 1.0 / 30 }
     let outcome = try run(rate, pattern.seconds)
     #expect(outcome.used > even.used - 0.08, "\(even.used) at even times")
@@ -93,13 +93,13 @@ import Testing
   ]
 
   @Test("No frame is late after a pause", arguments: pauses, [100_000, 400_000])
-  func pause(_ pattern: Pattern, rate: Int) throws {
+  func noFrameIsLateAfterAPause(_ pattern: Pattern, rate: Int) throws {
     #expect(try run(rate, pattern.seconds).delay <= 0.3)
   }
 
   @Test(
     "Frames that come faster or slower than was said use the rate all the same", arguments: [5.0, 10, 60])
-  func otherRate(_ frames: Double) throws {
+  func framesAtAnotherRateThanAnnouncedUseTheRate(_ frames: Double) throws {
     let outcome = try run(200_000, count: 100) { _ in 1 / frames }
     let told = try run(200_000, count: 100, expecting: frames) { _ in 1 / frames }
     #expect(abs(outcome.used - told.used) < 0.05, "\(told.used) where it was said")

@@ -100,7 +100,7 @@ import Testing
       [Part.busy(3600)], [.black(60), .busy(3540)], [.still(600), .busy(3000)], [.busy(1800), .calm(1800)],
       [.calm(1800), .busy(1800)], [.calm(600), .black(10), .busy(300), .still(300), .calm(2390)],
     ])
-  func hour(_ parts: [Part]) {
+  func anHourKeepsTheRate(_ parts: [Part]) {
     let rate = 400_000
     let outcome = Self.simulate(parts, rate: rate)
     let seconds = parts.reduce(0) { $0 + $1.seconds }
@@ -123,7 +123,7 @@ import Testing
       [Part.black(2), .busy(20)], [.black(20), .busy(20)], [.still(5), .busy(20)], [.still(60), .busy(20)],
       [.calm(20), .busy(20)],
     ], [true, false])
-  func beginnings(_ parts: [Part], knowsLength: Bool) {
+  func whatMovesAfterACalmBeginningDoesNotStarve(_ parts: [Part], knowsLength: Bool) {
     let rate = 400_000
     let outcome = Self.simulate(parts, rate: rate, knowsLength: knowsLength)
     let alone = Self.evenQP([parts[1]], rate: rate)
@@ -134,13 +134,13 @@ import Testing
   }
 
   @Test("Black is not coded finer than anybody sees while it is not known what follows")
-  func floor() {
+  func blackIsNotCodedTooFineWhileTheRestIsUnknown() {
     let outcome = Self.simulate([Part.black(5), .busy(20)], rate: 400_000)
     #expect(outcome.qps[0] > 10, "\(outcome.qps)")
   }
 
   @Test("A rate that is rich for the size may be used for fine quality")
-  func richRate() {
+  func aRateThatIsRichForTheSizeMayBeUsedForFineQuality() {
     let rate = 20_000_000
     let outcome = Self.simulate([Part.busy(60)], rate: rate)
     let even = Self.evenQP([Part.busy(60)], rate: rate)

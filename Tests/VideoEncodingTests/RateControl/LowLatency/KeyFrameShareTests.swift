@@ -16,7 +16,7 @@ import Testing
   @Test(
     "Where half of the bound is little more than two frames' shares, a key frame has three",
     arguments: [8.0, 10])
-  func fewPictures(_ frameRate: Double) {
+  func aKeyFrameHasThreeSharesWhereTheBoundIsShort(_ frameRate: Double) {
     let rate = 300_000
     let outcome = run(rate: rate, frameRate: frameRate, bound: 0.5, bin: 24)
     let shares = outcome.bits[0] * frameRate / Double(rate)
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test("A key frame that could be very fine leaves the rate to what follows")
-  func restraint() {
+  func aKeyFrameThatCouldBeVeryFineLeavesTheRateToWhatFollows() {
     let (rate, frameRate) = (1_500_000, 30.0)
     let outcome = run(rate: rate, frameRate: frameRate, bound: 0.5, bin: 16)
     // Half of the bound is seven and a half shares.

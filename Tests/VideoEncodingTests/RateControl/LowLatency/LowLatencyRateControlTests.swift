@@ -104,7 +104,7 @@ import Testing
   @Test(
     "Even content: the rate within 3 % over 5 s, and the QP keeps even",
     arguments: [150_000, 600_000, 3_000_000], [0.4, 1.0, 2.5])
-  func converges(rate: Int, factor: Double) {
+  func evenContentConvergesToTheRate(rate: Int, factor: Double) {
     let pictures = (0..<300).map { n in
       var picture = Self.picture(bin: n == 0 ? 22 : 16, factor: factor)
       picture.novelty = 1
@@ -120,7 +120,7 @@ import Testing
 
   @Test(
     "No frame waits longer than the bound, whatever comes", arguments: [0.15, 0.3, 0.5, 1], 0..<12)
-  func bound(_ bound: Double, seed: Int) {
+  func noFrameWaitsLongerThanTheBound(_ bound: Double, seed: Int) {
     var random = UInt64(seed) &* 7919 &+ 17
     func next(_ n: Int) -> Int {
       random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -143,7 +143,7 @@ import Testing
   }
 
   @Test("Fast motion of a sudden: the rate over 2 s stays within 8 %", arguments: [0.3, 0.5, 1])
-  func motion(_ bound: Double) {
+  func suddenMotionKeepsNearTheRate(_ bound: Double) {
     let pictures = (0..<300).map { n -> Picture in
       var picture = Self.picture(bin: n == 0 ? 20 : n < 120 ? 11 : 19)
       picture.novelty = n < 120 ? 0.1 : 0.9
@@ -159,7 +159,7 @@ import Testing
   }
 
   @Test("After a cut the QP is soon what it is at the rate, and the cut takes more than a share")
-  func cut() {
+  func afterACutTheQPIsSoonWhatItIsAtTheRate() {
     let pictures = (0..<240).map { n -> Picture in
       var picture = Self.picture(bin: n == 0 || n == 120 ? 22 : 13)
       picture.isNew = n == 0 || n == 120
@@ -174,7 +174,7 @@ import Testing
   }
 
   @Test("A rate that falls is kept by the next ten frames, and one that rises is used", arguments: [2.0, 3])
-  func steps(_ divisor: Double) {
+  func aRateThatFallsIsKeptByTheNextTenFrames(_ divisor: Double) {
     let pictures = (0..<270).map { n -> Picture in
       var picture = Self.picture(bin: n == 0 ? 22 : 16)
       picture.novelty = 1
@@ -199,7 +199,7 @@ import Testing
   }
 
   @Test("Extremes: no trap, and each decision can be followed")
-  func extremes() {
+  func extremesDoNotTrap() {
     for rate in [1000, 64_000, 2_000_000_000] {
       for frameRate in [0.01, 30.0, 1000] {
         var empty = Picture()

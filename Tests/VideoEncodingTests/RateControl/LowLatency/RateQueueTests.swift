@@ -5,7 +5,7 @@ import Testing
 /// What waits before the line though nothing needs it: delay that brings no quality.
 @Suite struct RateQueueTests {
   @Test("Pictures of which every fourth takes most keep to the rate, and the queue short")
-  func unevenPictures() {
+  func unevenPicturesKeepToTheRateAndTheQueueShort() {
     let pictures = (0..<600).map { n -> LowLatencyRateControlTests.Picture in
       var picture = LowLatencyRateControlTests.picture(bin: n == 0 ? 20 : 14, factor: n % 4 == 0 ? 3 : 0.3)
       picture.novelty = 0.2
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test("What an easy scene left over is used, but no queue stands for it afterwards", arguments: [0.3, 0.5])
-  func easyScene(_ bound: Double) {
+  func whatAnEasySceneLeftOverIsUsed(_ bound: Double) {
     let pictures = (0..<450).map { n -> LowLatencyRateControlTests.Picture in
       var picture = LowLatencyRateControlTests.picture(bin: n == 0 ? 20 : n < 90 ? 2 : 15)
       picture.novelty = 0.5
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test("A still picture is not refined while more than 0.2 s of the rate waits")
-  func stillPicture() {
+  func aStillPictureIsNotRefinedWhileMuchWaits() {
     let pictures = (0..<60).map { n -> LowLatencyRateControlTests.Picture in
       var picture = LowLatencyRateControlTests.picture(bin: n == 0 ? 24 : 2)
       picture.isStill = n > 0

@@ -6,7 +6,7 @@ import Testing
 /// What an easy scene leaves for a difficult one, and what a window of the even rate leaves for the pictures to come.
 @Suite struct SceneMinimumQPTests {
   @Test("An easy scene after a difficult one gets finer by and by, a still one at once")
-  func easyScene() {
+  func anEasySceneAfterADifficultOneGetsFinerByAndBy() {
     func pictures(still: Bool) -> [LowLatencyRateControlTests.Picture] {
       (0..<300).map { n in
         if n < 180 { return LowLatencyRateControlTests.picture(bin: 19) }
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test("The floor follows the mean of two seconds, and falls within a scene")
-  func memory() {
+  func theFloorFollowsTheMeanOfTwoSeconds() {
     var floor = SceneMinimumQP()
     #expect(floor.qp == -.infinity)
     floor.restart()
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test("What the window leaves keeps a part of their share for each of the pictures of two seconds")
-  func reserve() {
+  func theWindowKeepsAShareForEachPictureOfTwoSeconds() {
     let (rate, duration) = (100_000.0, 0.04)
     var line = TransmissionQueue(rate: rate, bound: 0.5)
     // All that the window holds was sent in its second half: nothing leaves it for a second.

@@ -13,13 +13,13 @@ import Testing
 
   @Test(
     "Even times are what they are, as said from the first frame on, others soon", arguments: [1, 5, 25, 60.0])
-  func even(_ frames: Double) {
+  func evenTimesAreWhatTheyAre(_ frames: Double) {
     #expect(Self.after([1 / frames], expecting: frames) == 1 / frames)
     #expect(Self.after(Array(repeating: 1 / frames, count: 4)) == 1 / frames)
   }
 
   @Test("A pause is no frame rate, how long it may be", arguments: [0.5, 120])
-  func pause(_ seconds: Double) {
+  func aPauseIsNoFrameRate(_ seconds: Double) {
     let even = Array(repeating: 1.0 / 30, count: 5)
     #expect(Self.after([seconds]) <= 2.0 / 30)
     #expect(Self.after(even + [seconds]) <= 1.2 / 30 + 1e-9)
@@ -28,14 +28,14 @@ import Testing
   }
 
   @Test("Jitter comes to its mean")
-  func jitter() {
+  func jitterComesToItsMean() {
     let times = (0..<60).map { $0 % 2 == 0 ? 1.0 / 60 : 3.0 / 60 }
     let usual = [Self.after(times), Self.after(times.dropLast())]
     #expect(usual.allSatisfy { abs($0 * 30 - 1) < 0.15 }, "\(usual)")
   }
 
   @Test("A burst after a slow stream counts for no more than four times its own times")
-  func burst() {
+  func aBurstAfterASlowStreamCountsForAtMostFourTimesItsTimes() {
     #expect(Self.after([1, 1, 1, 1, 1.0 / 30]) <= 4.0 / 30)
     #expect(Self.after([1, 1, 1, 1, 1.0 / 30, 1.0 / 30, 1.0 / 30]) == 1.0 / 30)
   }

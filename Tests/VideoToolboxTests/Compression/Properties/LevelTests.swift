@@ -38,14 +38,14 @@ import VideoToolbox
       (Encoder.own, 17_500_000, 31), (.own, 17_600_000, 32), (.own, 25_000_001, 41),
       (.ownInCalls, 17_500_000, 31), (.ownInCalls, 20_000_000, 32),
     ])
-  func average(_ encoder: Encoder, rate: Int, level: Int) throws {
+  func levelsOfH264FollowTheAverageRate(_ encoder: Encoder, rate: Int, level: Int) throws {
     let session = try encoder.session(1280, 720, Self.properties(rate))
     let samples = try encode(session, TestClip(width: 1280, height: 720), count: 2)
     #expect(try Self.level(samples.first, encoder) == level)
   }
 
   @Test("Levels of the Main profile have less", arguments: [(14_000_000, 31), (14_100_000, 32)])
-  func main(rate: Int, level: Int) throws {
+  func levelsOfTheMainProfileHaveLess(rate: Int, level: Int) throws {
     let profile = [kVTCompressionPropertyKey_ProfileLevel: kVTProfileLevel_H264_Main_AutoLevel as Any]
     let session = try Encoder.own.session(1280, 720, Self.properties(rate, profile))
     let samples = try encode(session, TestClip(width: 1280, height: 720), count: 2)
@@ -53,7 +53,7 @@ import VideoToolbox
   }
 
   @Test("Limits of the data rate count as well as its average", arguments: [Encoder.own, .ownInCalls])
-  func limits(_ encoder: Encoder) throws {
+  func limitsOfTheDataRateCountAsWellAsItsAverage(_ encoder: Encoder) throws {
     for (bytes, level) in [(2_000_000, 31), (2_500_000, 32)] {
       let limit = [kVTCompressionPropertyKey_DataRateLimits: [bytes, 1] as Any]
       let session = try encoder.session(1280, 720, Self.properties(5_000_000, limit))
@@ -63,7 +63,7 @@ import VideoToolbox
   }
 
   @Test("A rate that rises beyond the level begins a stream with another one", arguments: Encoder.all)
-  func later(_ encoder: Encoder) throws {
+  func aRateThatRisesBeyondTheLevelBeginsAStreamWithAnotherOne(_ encoder: Encoder) throws {
     let session = try encoder.session(1280, 720, Self.properties(4_000_000))
     let clip = TestClip(width: 1280, height: 720)
     let collector = Collector()
@@ -81,7 +81,7 @@ import VideoToolbox
   }
 
   @Test("Levels of the libraries' streams allow the average rate", arguments: Encoder.libraries)
-  func libraries(_ encoder: Encoder) throws {
+  func levelsOfTheLibrariesStreamsAllowTheAverageRate(_ encoder: Encoder) throws {
     for isRealTime in [false, true] {
       let session = try encoder.session(
         1280, 720, Self.properties(45_000_000, [kVTCompressionPropertyKey_RealTime: isRealTime]))

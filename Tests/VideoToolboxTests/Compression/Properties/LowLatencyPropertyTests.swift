@@ -17,7 +17,7 @@ import VideoToolbox
   }
 
   @Test("Each property takes the values of its range and no others")
-  func ranges() throws {
+  func eachPropertyTakesTheValuesOfItsRangeAndNoOthers() throws {
     let cases: [(key: CFString, good: [Any], bad: [Any])] = [
       (
         kVTCompressionPropertyKey_BaseLayerFrameRateFraction, [0.25, 0.5, 1, 1.0],
@@ -62,7 +62,7 @@ import VideoToolbox
   }
 
   @Test("Outside the mode its properties are not supported")
-  func elsewhere() throws {
+  func outsideTheModeItsPropertiesAreNotSupported() throws {
     let session = try session(isLowLatency: false)
     for key in [
       kVTCompressionPropertyKey_BaseLayerFrameRateFraction,
@@ -92,7 +92,7 @@ import VideoToolbox
   }
 
   @Test("A frame whose options make no sense is refused, and the next is encoded as if nothing had been")
-  func frameOptions() throws {
+  func aFrameWhoseOptionsMakeNoSenseIsRefused() throws {
     let session = try session([
       kVTCompressionPropertyKey_AverageBitRate: 300_000, kVTCompressionPropertyKey_EnableLTR: true,
     ])
@@ -120,7 +120,7 @@ import VideoToolbox
   }
 
   @Test("Without long-term references a refresh is a key frame, and tokens say nothing")
-  func refreshWithoutReferences() throws {
+  func withoutLongTermReferencesARefreshIsAKeyFrame() throws {
     let session = try session([kVTCompressionPropertyKey_AverageBitRate: 300_000])
     let clip = TestClip()
     let samples = try encode(session, clip, count: 6) { index in
@@ -145,7 +145,7 @@ import VideoToolbox
       (kVTProfileLevel_H264_High_AutoLevel as String, 100, 0x00),
       (kVTProfileLevel_H264_ConstrainedHigh_AutoLevel as String, 100, 0x0C),
     ])
-  func profiles(_ name: String, _ number: Int, _ flags: UInt8) throws {
+  func theStreamSaysWhichProfileItIs(_ name: String, _ number: Int, _ flags: UInt8) throws {
     let session = try session([
       kVTCompressionPropertyKey_AverageBitRate: 300_000, kVTCompressionPropertyKey_ProfileLevel: name,
     ])
@@ -157,7 +157,7 @@ import VideoToolbox
   }
 
   @Test("Rate, caps and layers change between two frames, without a key frame")
-  func changes() throws {
+  func rateCapsAndLayersChangeBetweenFrames() throws {
     let session = try session([kVTCompressionPropertyKey_AverageBitRate: 800_000])
     let clip = TestClip()
     let collector = Collector()
@@ -200,14 +200,14 @@ import VideoToolbox
   }
 
   @Test("The bound on the wait is told where it holds unless set")
-  func queueDelayDefault() throws {
+  func theBoundOnTheWaitIsToldWhereItHoldsUnlessSet() throws {
     let key = kOVTCompressionPropertyKey_MaximumQueueDelay
     #expect(try property(session(), key) as? Double == 0.3)
     #expect(try property(session(isLowLatency: false), key) == nil)
   }
 
   @Test("HEVC in the mode: one in, one out; what x265 lacks is not supported")
-  func hevc() throws {
+  func hevcGivesEachFrameAtOnceInLowLatency() throws {
     var made: VTCompressionSession?
     let status = VTCompressionSessionCreate(
       allocator: nil, width: 320, height: 240, codecType: kCMVideoCodecType_HEVC,

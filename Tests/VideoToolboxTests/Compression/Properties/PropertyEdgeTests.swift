@@ -129,7 +129,7 @@ import VideoToolbox
   }
 
   /// Small integers are none of the Booleans, however a number is stored.
-  @Test func numbersOfEveryWidth() throws {
+  @Test func numbersOfEveryWidthAreNoBooleans() throws {
     let session = try makeSession(width: 64, height: 48, specification: Self.lowLatency)
     defer { VTCompressionSessionInvalidate(session) }
     var bytes: (Int8, Int16, Int32, Int64) = (30, 30, 30, 30)

@@ -44,7 +44,7 @@ import VideoToolbox
       (kVTProfileLevel_HEVC_Main_AutoLevel as String, "Main", 0),
       (kVTProfileLevel_HEVC_Main10_AutoLevel as String, "Main 10", 0),
     ] as [(String, String, Int)])
-  func profileLevel(_ name: String, _ seen: String, _ level: Int) throws {
+  func theStreamHasTheProfileAndLevelThatWereSet(_ name: String, _ seen: String, _ level: Int) throws {
     let codec =
       name.hasPrefix("HEVC") ? kCMVideoCodecType_HEVC : kCMVideoCodecType_H264
     let samples = try Self.samples(
@@ -57,7 +57,7 @@ import VideoToolbox
     if seen == "Main 10" { #expect(probe.text("pix_fmt") == "yuv420p10le") }
   }
 
-  @Test func entropyMode() throws {
+  @Test func theStreamHasTheEntropyModeThatWasSet() throws {
     for (mode, flag) in [(kVTH264EntropyMode_CAVLC, UInt8(0)), (kVTH264EntropyMode_CABAC, 1)] {
       let samples = try Self.samples(
         kCMVideoCodecType_H264, [kVTCompressionPropertyKey_H264EntropyMode: mode], count: 5)
@@ -68,7 +68,7 @@ import VideoToolbox
     }
   }
 
-  @Test(arguments: codecs) func keyFrames(_ codec: CMVideoCodecType) throws {
+  @Test(arguments: codecs) func keyFramesComeAtTheirIntervals(_ codec: CMVideoCodecType) throws {
     for (key, value) in [
       (kVTCompressionPropertyKey_MaxKeyFrameInterval, 10),
       (kVTCompressionPropertyKey_MaxKeyFrameIntervalDuration, 1.0 / 3),
@@ -82,7 +82,7 @@ import VideoToolbox
     #expect(Set(try Self.probe(intra, codec).pictureTypes) == ["I"])
   }
 
-  @Test(arguments: codecs) func frameReordering(_ codec: CMVideoCodecType) throws {
+  @Test(arguments: codecs) func framesKeepTheirOrderWithoutReordering(_ codec: CMVideoCodecType) throws {
     let samples = try Self.samples(codec, [kVTCompressionPropertyKey_AllowFrameReordering: false])
     let times = samples.map(\.presentationTimeStamp)
     #expect(times == times.sorted())
@@ -90,7 +90,9 @@ import VideoToolbox
   }
 
   /// Open groups begin with a key frame that is no IDR picture; closed ones do not.
-  @Test(arguments: codecs) func openGOP(_ codec: CMVideoCodecType) throws {
+  @Test(arguments: codecs) func openGroupsBeginWithKeyFramesThatAreNoIDRPictures(_ codec: CMVideoCodecType)
+    throws
+  {
     for allowed in [false, true] {
       let samples = try Self.samples(
         codec,
@@ -108,7 +110,7 @@ import VideoToolbox
     }
   }
 
-  @Test func referenceBufferCount() throws {
+  @Test func theStreamHasTheReferencesThatWereSet() throws {
     for count in [1, 4] {
       let samples = try Self.samples(
         kCMVideoCodecType_H264,
@@ -120,7 +122,7 @@ import VideoToolbox
     }
   }
 
-  @Test(arguments: [400, 1200]) func sliceBytes(_ limit: Int) throws {
+  @Test(arguments: [400, 1200]) func slicesKeepToTheirLimit(_ limit: Int) throws {
     let samples = try Self.samples(
       kCMVideoCodecType_H264,
       [
@@ -150,7 +152,7 @@ import VideoToolbox
   }
 
   /// As a format description's clean aperture may have it.
-  @Test func rationalApertures() throws {
+  @Test func rationalAperturesAreTaken() throws {
     let session = try makeSession(kCMVideoCodecType_H264, width: 320, height: 240)
     func set(_ value: NSDictionary) -> OSStatus {
       VTSessionSetProperty(session, key: kVTCompressionPropertyKey_CleanAperture, value: value)
@@ -213,7 +215,7 @@ import VideoToolbox
     }
   }
 
-  @Test(arguments: codecs) func pictureDescription(_ codec: CMVideoCodecType) throws {
+  @Test(arguments: codecs) func theStreamHasTheColoursAndShapeThatWereSet(_ codec: CMVideoCodecType) throws {
     let samples = try Self.samples(
       codec,
       [
@@ -240,7 +242,7 @@ import VideoToolbox
   // MARK: - Effort
 
   /// The same frames give the same bits, whatever the memory held before.
-  @Test(arguments: codecs) func sameFramesSameBits(_ codec: CMVideoCodecType) throws {
+  @Test(arguments: codecs) func theSameFramesGiveTheSameBits(_ codec: CMVideoCodecType) throws {
     // A width with which libx264's AVX-512 code reads what was never written.
     let clip = TestClip()
     let properties: [CFString: Any] = [
@@ -256,7 +258,7 @@ import VideoToolbox
 
   /// What one quality takes at each effort, made comparable: six steps of the quantiser halve the bits and make the
   /// squared error two and a half times as large.
-  @Test(arguments: codecs) func effort(_ codec: CMVideoCodecType) throws {
+  @Test(arguments: codecs) func effortDecidesOnWhatAQualityTakes(_ codec: CMVideoCodecType) throws {
     let clip = TestClip(width: 480, height: 272, noise: 3)
     func run(
       realTime: Bool? = nil, speed: Bool? = nil, power: Bool? = nil
@@ -315,7 +317,9 @@ import VideoToolbox
   }
 
   /// The error that is reported is the one that somebody else's decoder finds.
-  @Test(arguments: codecs) func meanSquaredError(_ codec: CMVideoCodecType) throws {
+  @Test(arguments: codecs) func theMeanSquaredErrorIsThatOfTheDecodedPictures(_ codec: CMVideoCodecType)
+    throws
+  {
     let clip = TestClip(noise: 6)
     let session = try makeSession(
       codec,
@@ -349,7 +353,9 @@ import VideoToolbox
     }
   }
 
-  @Test(arguments: codecs, [0, 3, 10]) func frameDelay(_ codec: CMVideoCodecType, _ limit: Int) throws {
+  @Test(arguments: codecs, [0, 3, 10]) func noMoreFramesWaitThanTheLimitAllows(
+    _ codec: CMVideoCodecType, _ limit: Int
+  ) throws {
     let clip = Self.clip
     let session = try makeSession(
       codec,
@@ -370,7 +376,7 @@ import VideoToolbox
     #expect(try Self.probe(collector.samples, codec).frames.count == 30)
   }
 
-  @Test(arguments: codecs) func presets(_ codec: CMVideoCodecType) throws {
+  @Test(arguments: codecs) func presetsCanBeAppliedAndDiffer(_ codec: CMVideoCodecType) throws {
     let clip = Self.clip
     let session = try makeSession(codec)
     let presets = try #require(
@@ -397,7 +403,7 @@ import VideoToolbox
   // MARK: - Refusals
 
   /// For every property that can be set: a value of a wrong type is refused, and leaves what was set before.
-  @Test(arguments: codecs) func wrongTypes(_ codec: CMVideoCodecType) throws {
+  @Test(arguments: codecs) func valuesOfWrongTypesAreRefused(_ codec: CMVideoCodecType) throws {
     let session = try makeSession(codec)
     var supported: CFDictionary?
     try check(
@@ -427,7 +433,7 @@ import VideoToolbox
     }
   }
 
-  @Test(arguments: codecs) func wrongValues(_ codec: CMVideoCodecType) throws {
+  @Test(arguments: codecs) func valuesOutOfRangeAreRefused(_ codec: CMVideoCodecType) throws {
     let session = try makeSession(codec)
     for (key, value) in [
       (kVTCompressionPropertyKey_AverageBitRate, -1), (kVTCompressionPropertyKey_Quality, 1.5),

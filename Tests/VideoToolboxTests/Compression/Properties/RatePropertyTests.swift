@@ -31,7 +31,7 @@ import VideoToolbox
     return RateMeasure(try encode(session, clip, count: count), frameDuration: 1.0 / 30).bitRate
   }
 
-  @Test(arguments: codecs) func qualityAndQuantizerLimits(_ codec: CMVideoCodecType) throws {
+  @Test(arguments: codecs) func qualityAndQuantizerLimitsDecideOnTheRate(_ codec: CMVideoCodecType) throws {
     let rates = try [0.2, 0.5, 0.8].map { try Self.rate(codec, [kVTCompressionPropertyKey_Quality: $0]) }
     #expect(rates[0] < rates[1] / 1.5 && rates[1] < rates[2] / 1.5)
     // With room for 4 Mb/s, no quantiser below 40 leaves most of it unused; with 100 kb/s, none above 20 bursts it.
@@ -46,7 +46,7 @@ import VideoToolbox
   }
 
   /// A leaky bucket, filled at the highest rate: it never runs empty.
-  @Test(arguments: codecs) func bufferModel(_ codec: CMVideoCodecType) throws {
+  @Test(arguments: codecs) func theBufferModelNeverRunsEmpty(_ codec: CMVideoCodecType) throws {
     let (rate, highest, seconds, start) = (500_000.0, 700_000.0, 1.0, 60.0)
     let clip = TestClip(noise: 16, cutEvery: 25)
     let session = try makeSession(
@@ -110,7 +110,7 @@ import VideoToolbox
     #expect(bytes(2.5..<4) * 2 < bytes(0.5..<2))
   }
 
-  @Test(arguments: codecs) func frameOptions(_ codec: CMVideoCodecType) throws {
+  @Test(arguments: codecs) func optionsOfAFrameHoldForThatFrame(_ codec: CMVideoCodecType) throws {
     let session = try makeSession(
       codec, properties: Self.fast.merging([kVTCompressionPropertyKey_AllowFrameReordering: false]) { $1 })
     let clip = TestClip(noise: 16)

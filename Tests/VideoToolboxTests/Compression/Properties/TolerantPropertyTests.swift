@@ -34,7 +34,7 @@ import VideoToolbox
     #expect(try encode(session, TestClip(), count: 2).count == 2)
   }
 
-  @Test func inMidStreamToo() throws {
+  @Test func whatIsSoAlreadyCanBeSaidInMidStreamToo() throws {
     let session = try makeSession(properties: [kVTCompressionPropertyKey_AllowFrameReordering: false])
     _ = try encode(session, TestClip(), count: 2)
     #expect(Self.set(session, kVTCompressionPropertyKey_AllowFrameReordering, false) == noErr)
@@ -73,7 +73,7 @@ import VideoToolbox
     }
   }
 
-  @Test func keysOfWhatNobodyDoes() throws {
+  @Test func keysOfWhatNobodyDoesAreRefused() throws {
     let session = try makeSession()
     for key in [
       kVTCompressionPropertyKey_MVHEVCVideoLayerIDs, kVTCompressionPropertyKey_MVHEVCViewIDs,
@@ -128,7 +128,7 @@ import VideoToolbox
 
   @Test(
     arguments: [kVTScalingMode_Normal, kVTScalingMode_Letterbox, kVTScalingMode_Trim].map { $0 as String })
-  func scalingModes(_ name: String) throws {
+  func aSourceIsScaledInTheModeThatWasSet(_ name: String) throws {
     let mode = name as CFString
     guard StreamProbe.isAvailable else { return }
     let session = try makeSession(
@@ -162,7 +162,7 @@ import VideoToolbox
     }
   }
 
-  @Test func cleanApertureOfTheSource() throws {
+  @Test func aSourceIsCroppedToItsCleanAperture() throws {
     guard StreamProbe.isAvailable else { return }
     let session = try makeSession(
       width: 320, height: 240,
@@ -187,7 +187,7 @@ import VideoToolbox
     #expect(picture[10 * 320 + 10] > 170 && picture[230 * 320 + 310] > 170)
   }
 
-  @Test func colours() throws {
+  @Test func aSourceIsConvertedToTheColoursThatWereSet() throws {
     guard StreamProbe.isAvailable else { return }
     let wanted: [CFString: Any] = [
       kVTPixelTransferPropertyKey_DestinationColorPrimaries: kCVImageBufferColorPrimaries_ITU_R_2020,

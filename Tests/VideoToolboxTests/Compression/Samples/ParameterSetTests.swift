@@ -8,7 +8,7 @@ import VideoToolbox
   private static let clip = TestClip()
 
   /// Many multiplexers send one of each kind.
-  @Test func oneOfEachKind() throws {
+  @Test func aStreamHasOneParameterSetOfEachKind() throws {
     for properties: [CFString: Any] in [
       [:], [kVTCompressionPropertyKey_AverageBitRate: 200_000],
       [kVTCompressionPropertyKey_ProfileLevel: kVTProfileLevel_H264_Main_AutoLevel],

@@ -37,7 +37,7 @@ import VideoToolbox
   }
 
   @Test("In real time no more than two frames wait, unless more are asked for", arguments: codecs)
-  func realTime(_ codec: CMVideoCodecType) throws {
+  func inRealTimeNoMoreThanTwoFramesWait(_ codec: CMVideoCodecType) throws {
     var properties = Self.properties
     properties[kVTCompressionPropertyKey_RealTime] = true
     var collector = Collector()
@@ -62,7 +62,7 @@ import VideoToolbox
   @Test(
     "Frames are completed up to a time, and the stream goes on as if nothing had been",
     arguments: usesX264 ? [kCMVideoCodecType_HEVC] : codecs)
-  func goingOn(_ codec: CMVideoCodecType) throws {
+  func framesAreCompletedUpToATimeAndTheStreamGoesOn(_ codec: CMVideoCodecType) throws {
     let collector = Collector()
     let clip = TestClip()
     let session = try makeSession(codec, properties: Self.properties)
@@ -87,7 +87,7 @@ import VideoToolbox
   @Test(
     "libx264 pays with one key frame, holds nothing after it, and looks ahead again from the next on",
     .enabled(if: usesX264))
-  func onceOnly() throws {
+  func libx264PaysForCompletionWithOneKeyFrame() throws {
     let collector = Collector()
     let clip = TestClip()
     let session = try makeSession(kCMVideoCodecType_H264, properties: Self.properties)
@@ -119,7 +119,7 @@ import VideoToolbox
   }
 
   @Test("Completed one by one from the first on, at an uneven pace", arguments: codecs, [false, true])
-  func oneByOne(_ codec: CMVideoCodecType, _ isRealTime: Bool) throws {
+  func framesCanBeCompletedOneByOneAtAnUnevenPace(_ codec: CMVideoCodecType, _ isRealTime: Bool) throws {
     let collector = Collector()
     let clip = TestClip()
     var properties = Self.properties
@@ -145,7 +145,7 @@ import VideoToolbox
   }
 
   @Test("Open groups of pictures are HEVC's default")
-  func openGOP() throws {
+  func openGroupsOfPicturesAreHEVCsDefault() throws {
     for codec in Self.codecs {
       let session = try makeSession(codec)
       let value = try property(session, kVTCompressionPropertyKey_AllowOpenGOP)

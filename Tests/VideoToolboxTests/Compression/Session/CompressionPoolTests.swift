@@ -22,7 +22,7 @@ import VideoToolbox
     return try #require(buffer)
   }
 
-  @Test func suitsTheEncoder() throws {
+  @Test func thePoolSuitsTheEncoder() throws {
     let session = try session(nil)
     let pool = try #require(VTCompressionSessionGetPixelBufferPool(session))
     let picture = try buffer(pool)
@@ -44,7 +44,7 @@ import VideoToolbox
   }
 
   @Test(arguments: [kCVPixelFormatType_32BGRA, kCVPixelFormatType_420YpCbCr8Planar])
-  func hasTheAttributesAskedFor(_ format: OSType) throws {
+  func thePoolHasTheAttributesAskedFor(_ format: OSType) throws {
     let session = try session([
       kCVPixelBufferPixelFormatTypeKey: format, kCVPixelBufferBytesPerRowAlignmentKey: 256,
     ])

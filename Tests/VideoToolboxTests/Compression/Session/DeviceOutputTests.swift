@@ -69,7 +69,7 @@ import VideoToolbox
   }
 
   @Test("A frame that a device finishes between two calls is given out without another call")
-  func betweenCalls() throws {
+  func framesFinishedBetweenCallsAreGivenOutAtOnce() throws {
     let device = TestDevice(0)
     let results = Results()
     let session = try session(device, pictures: 3, into: results)
@@ -98,7 +98,7 @@ import VideoToolbox
   }
 
   @Test("Frames are given out in decode order whichever way they come, and decode times fit")
-  func decodeOrder() throws {
+  func framesAreGivenOutInDecodeOrderWhicheverWayTheyCome() throws {
     // Those of even numbers come during calls, on the session's thread, the others before that from a thread of the device's.
     let device = TestDevice(1, depth: 1) { (device, time) in
       guard device.heldTimes.count == 2 else { return }
@@ -120,7 +120,7 @@ import VideoToolbox
   }
 
   @Test("Completing frames waits for the device, from a callback too")
-  func completion() throws {
+  func completingFramesWaitsForTheDevice() throws {
     let device = TestDevice(2)
     let results = Results()
     let session = try session(device, pictures: 4, into: results)
@@ -175,7 +175,7 @@ import VideoToolbox
   }
 
   @Test("A picture that a device fails on is told of by itself, and a dropped one as dropped")
-  func failures() throws {
+  func aPictureThatADeviceFailsOnIsToldOfByItself() throws {
     let device = TestDevice(5)
     let results = Results()
     let session = try session(device, pictures: 4, into: results)
@@ -198,7 +198,7 @@ import VideoToolbox
 
   @Test(
     "A malfunction after the call gives the encoder up with what it held, and what it still sends is dropped")
-  func malfunction() throws {
+  func aMalfunctionAfterTheCallGivesTheEncoderUp() throws {
     let device = TestDevice(6)
     let results = Results()
     let session = try session(device, pictures: 4, into: results)
@@ -225,7 +225,7 @@ import VideoToolbox
 
   @Test(
     "A picture that the encoder fails on during its call, after the device has finished it, has one outcome")
-  func failureAfterTheFrame() throws {
+  func aPictureHasOneOutcomeThoughTheEncoderFailsOnIt() throws {
     let device = TestDevice(7) { (device, time) throws(CodecError) in
       guard time == Self.tick(1) else { return }
       onOtherThread { for held in device.heldTimes { device.finish(held) } }
@@ -241,7 +241,7 @@ import VideoToolbox
   }
 
   @Test("Frames that an encoder has lost when it was flushed are told of as failed")
-  func lost() throws {
+  func framesLostInAFlushAreToldOfAsFailed() throws {
     let device = TestDevice(8, flush: .loses)
     let results = Results()
     let session = try session(device, pictures: 3, into: results)
@@ -256,7 +256,7 @@ import VideoToolbox
   }
 
   @Test("No callback runs after a session was invalidated under a busy device, and no frame's memory is lost")
-  func invalidation() throws {
+  func noCallbackRunsAfterInvalidationUnderABusyDevice() throws {
     for round in 0..<20 {
       let device = TestDevice(9)
       let results = Results()
@@ -284,7 +284,7 @@ import VideoToolbox
   }
 
   @Test("A device that finishes frames on threads of its own while pictures come is kept up with")
-  func busy() throws {
+  func aBusyDevicesFramesAreKeptUpWith() throws {
     // Each picture on a thread of its own, which waits for its turn.
     let turn = NSCondition()
     nonisolated(unsafe) var next = 0

@@ -7,7 +7,7 @@ import VideoToolbox
 /// What the lists say of encoders and decoders agrees with what sessions do.
 @Suite struct EncoderListTests {
   @Test(arguments: [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC])
-  func propertiesOfAnEncoderThatIsNotRunning(_ codec: CMVideoCodecType) throws {
+  func propertiesOfAnEncoderAreToldWithoutASession(_ codec: CMVideoCodecType) throws {
     var id: CFString?
     var properties: CFDictionary?
     #expect(
@@ -44,7 +44,7 @@ import VideoToolbox
     VTCompressionSessionInvalidate(session)
   }
 
-  @Test func decodersAndEncodersInReserve() {
+  @Test func reserveEncodersAndDecodersChangeNothing() {
     // There are none: nothing changes.
     func encoders(_ options: CFDictionary?) -> [String] {
       var list: CFArray?
@@ -65,7 +65,7 @@ import VideoToolbox
     #expect(encoders(nil).count == before.count)
   }
 
-  @Test func whatThereIsNot() {
+  @Test func missingEncodersAndBadSizesAreErrors() {
     var properties: CFDictionary? = [:] as CFDictionary
     #expect(
       VTCopySupportedPropertyDictionaryForEncoder(
@@ -81,7 +81,7 @@ import VideoToolbox
     #expect(!VTIsHardwareDecodeSupported(kCMVideoCodecType_H264))
   }
 
-  @Test func typesOfSessions() throws {
+  @Test func sessionsHaveTypesOfTheirOwn() throws {
     var transfer: VTPixelTransferSession?
     var rotation: VTPixelRotationSession?
     #expect(VTPixelTransferSessionCreate(allocator: nil, pixelTransferSessionOut: &transfer) == noErr)

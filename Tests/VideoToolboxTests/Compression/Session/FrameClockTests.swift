@@ -8,7 +8,8 @@ import Testing
   private func time(_ n: Int) -> CMTime { CMTime(value: CMTimeValue(n), timescale: 30) }
 
   /// Decode times of those that come out are as if the others had never been.
-  @Test(arguments: [1, 2, 3], [2, 3, 7]) func droppedFrames(depth: Int, every: Int) {
+  @Test(arguments: [1, 2, 3], [2, 3, 7]) func droppedFramesLeaveTheDecodeTimesOfOthers(depth: Int, every: Int)
+  {
     let count = 400
     let kept = (0..<count).filter { $0 % every != 1 }
     var clock = FrameClock(depth: depth)
@@ -29,7 +30,7 @@ import Testing
   }
 
   /// An encoder may say only later that a frame is dropped.
-  @Test func framesThatAreDroppedLate() {
+  @Test func framesThatAreDroppedLateLeaveTimesRising() {
     var clock = FrameClock(depth: 2)
     var last = CMTime.negativeInfinity
     for n in 0..<300 {

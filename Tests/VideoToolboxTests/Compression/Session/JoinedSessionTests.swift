@@ -26,7 +26,7 @@ import VideoToolbox
   }
 
   @Test("Both are listed, set and read back until frames come, and false where nobody has set them")
-  func values() throws {
+  func joinPropertiesAreListedAndReadBack() throws {
     let session = try Self.session(Self.own, [kVTCompressionPropertyKey_ConstantBitRate: 300_000])
     var listed: CFDictionary?
     #expect(
@@ -49,7 +49,7 @@ import VideoToolbox
   @Test(
     "What the buffer holds behind the last frame is what the next stream begins with, where one follows",
     arguments: [true, false], [true, false])
-  func ends(isConstant: Bool, isFollowed: Bool) throws {
+  func theBufferEndsAsTheNextStreamBegins(isConstant: Bool, isFollowed: Bool) throws {
     let (rate, seconds, count) = (300_000, 0.5, 75)
     let size = Double(rate) * seconds
     for hasBefore in [false, true] {
@@ -88,7 +88,7 @@ import VideoToolbox
   }
 
   @Test("A cap on the QP gives way to what is agreed upon at the end")
-  func cap() throws {
+  func aCapOnTheQPGivesWayToWhatIsAgreedUponAtTheEnd() throws {
     let (rate, seconds) = (300_000, 0.5)
     let size = Double(rate) * seconds
     let session = try Self.session(
@@ -112,7 +112,7 @@ import VideoToolbox
   }
 
   @Test("A limit of the data rate holds for windows over joins, whatever the averages are")
-  func limits() throws {
+  func aLimitOfTheDataRateHoldsForWindowsOverJoins() throws {
     let bytes = 50_000
     // Three sessions; the pictures of each change at its end and at its beginning.
     let rates = [150_000, 380_000, 250_000]
@@ -141,7 +141,7 @@ import VideoToolbox
   }
 
   @Test("Who cannot share a buffer says so, and that nothing follows is no wish")
-  func refusals() throws {
+  func anEncoderThatCannotShareABufferSaysSo() throws {
     var others = [Self.own + ".lowlatency"]
     #if X264
       others.append(Self.own + ".x264")

@@ -27,7 +27,7 @@ import VideoToolbox
   }
 
   @Test("Frames come in decode order, with decode times before presentation times", arguments: [true, false])
-  func reordering(_ allows: Bool) throws {
+  func framesComeInDecodeOrder(_ allows: Bool) throws {
     let session = try Self.session([
       kVTCompressionPropertyKey_AverageBitRate: 400_000, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
       kVTCompressionPropertyKey_AllowFrameReordering: allows,
@@ -51,7 +51,7 @@ import VideoToolbox
 
   @Test(
     "Open groups begin with partial sync samples, closed ones with sync samples", arguments: [true, false])
-  func openGOP(_ allows: Bool) throws {
+  func openGroupsBeginWithPartialSyncSamples(_ allows: Bool) throws {
     let clip = TestClip(width: 320, height: 192, noise: 4)
     let session = try Self.session([
       kVTCompressionPropertyKey_AverageBitRate: 400_000, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
@@ -77,7 +77,7 @@ import VideoToolbox
   }
 
   @Test("A real-time session has each frame at once, with a constant rate too")
-  func realTime() throws {
+  func aRealTimeSessionHasEachFrameAtOnce() throws {
     for constant in [false, true] {
       let session = try Self.session([
         kVTCompressionPropertyKey_RealTime: true, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
@@ -96,7 +96,7 @@ import VideoToolbox
   }
 
   @Test("A constant rate holds in every window", arguments: [true, false])
-  func constantRate(_ isRealTime: Bool) throws {
+  func aConstantRateHoldsInEveryWindow(_ isRealTime: Bool) throws {
     let rate = 500_000.0
     let session = try Self.session([
       kVTCompressionPropertyKey_ConstantBitRate: Int(rate), kVTCompressionPropertyKey_ExpectedFrameRate: 30,
@@ -112,7 +112,7 @@ import VideoToolbox
   }
 
   @Test("The decoder's buffer is in the stream where it is asked for", arguments: [0, 1, 2, 3])
-  func bufferTiming(_ kind: Int) throws {
+  func theDecodersBufferIsInTheStreamWhereItIsAskedFor(_ kind: Int) throws {
     let rates: [CFString: Any] =
       switch kind {
       case 0: [kVTCompressionPropertyKey_ConstantBitRate: 500_000]
@@ -164,7 +164,7 @@ import VideoToolbox
   }
 
   @Test("What needs a new stream is refused in the middle of a pass, and the pass goes on")
-  func changeInPass() throws {
+  func aChangeThatNeedsANewStreamFailsWithinAPass() throws {
     let session = try Self.session([
       kVTCompressionPropertyKey_AverageBitRate: 300_000, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
     ])
@@ -195,7 +195,7 @@ import VideoToolbox
   }
 
   @Test("Two passes keep the rate within half a percent")
-  func passes() throws {
+  func twoPassesKeepTheRateWithinHalfAPercent() throws {
     let rate = 300_000
     let session = try Self.session([
       kVTCompressionPropertyKey_AverageBitRate: rate, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
@@ -222,7 +222,7 @@ import VideoToolbox
   }
 
   @Test("What a storage keeps is a first pass for a session elsewhere: the same bits as from one session")
-  func keptStatistics() throws {
+  func keptStatisticsAreAFirstPassForAnotherSession() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kept-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -285,7 +285,7 @@ import VideoToolbox
   }
 
   @Test("A level whose rates or pictures are too small is raised")
-  func levels() throws {
+  func aLevelWhoseRatesOrPicturesAreTooSmallIsRaised() throws {
     let low = kVTProfileLevel_H264_Baseline_1_3
     // 300 macroblocks, 60 times a second; level 1.3 has 11,880.
     let session = try makeSession(
@@ -307,7 +307,7 @@ import VideoToolbox
   }
 
   @Test("In the low-latency mode a level that is too low is refused")
-  func fixedLevels() throws {
+  func inTheLowLatencyModeALevelThatIsTooLowIsRefused() throws {
     let session = try makeSession(
       kCMVideoCodecType_H264, width: 1280, height: 720,
       specification: [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true],
@@ -316,7 +316,7 @@ import VideoToolbox
   }
 
   @Test("Pictures beyond every level are another encoder's, or nobody's")
-  func beyondAllLevels() throws {
+  func picturesBeyondEveryLevelAreAnotherEncodersOrNobodys() throws {
     do {
       let session = try makeSession(kCMVideoCodecType_H264, width: 8192, height: 8192)
       let id = try property(session, kVTCompressionPropertyKey_EncoderID) as? String

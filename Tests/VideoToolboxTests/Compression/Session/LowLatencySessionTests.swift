@@ -14,7 +14,7 @@ import VideoToolbox
   }
 
   @Test("The mode chooses this package's encoder; what it cannot do is not supported")
-  func selection() throws {
+  func theModeChoosesThisPackagesEncoder() throws {
     let session = try session()
     let id = try property(session, kVTCompressionPropertyKey_EncoderID) as? String
     #expect(id == "org.openvideotoolbox.videoencoder.h264.lowlatency")
@@ -41,7 +41,7 @@ import VideoToolbox
   }
 
   @Test("Each frame comes out before the next goes in, and none but the first is a key frame")
-  func oneInOneOut() throws {
+  func eachFrameComesOutBeforeTheNextGoesIn() throws {
     let session = try session([
       kVTCompressionPropertyKey_AverageBitRate: 500_000, kVTCompressionPropertyKey_MaxFrameDelayCount: 0,
     ])
@@ -56,7 +56,7 @@ import VideoToolbox
   }
 
   @Test("HEVC too makes no key frame unasked, however long the call and whatever it shows")
-  func hevcKeyFrames() throws {
+  func hevcMakesNoKeyFrameUnasked() throws {
     let session = try makeSession(
       kCMVideoCodecType_HEVC, width: 96, height: 64, specification: Self.lowLatency,
       properties: [kVTCompressionPropertyKey_AverageBitRate: 100_000])
@@ -68,7 +68,7 @@ import VideoToolbox
   }
 
   @Test("Half the frames are the base layer; only they are depended on", arguments: [0.5, 0.25])
-  func layers(_ fraction: Double) throws {
+  func halfTheFramesAreTheBaseLayer(_ fraction: Double) throws {
     let session = try session([
       kVTCompressionPropertyKey_AverageBitRate: 500_000,
       kVTCompressionPropertyKey_BaseLayerFrameRateFraction: fraction,
@@ -87,7 +87,7 @@ import VideoToolbox
   }
 
   @Test("Tokens come with long-term references; a refresh after an acknowledgement is no key frame")
-  func longTermReferences() throws {
+  func tokensComeWithLongTermReferences() throws {
     let session = try session([
       kVTCompressionPropertyKey_AverageBitRate: 500_000, kVTCompressionPropertyKey_EnableLTR: true,
     ])
@@ -124,7 +124,7 @@ import VideoToolbox
   }
 
   @Test("Times of lost frames are dictionaries of times")
-  func lostFrames() throws {
+  func timesOfLostFramesAreDictionariesOfTimes() throws {
     let session = try session([kVTCompressionPropertyKey_AverageBitRate: 500_000])
     let clip = TestClip()
     let collector = Collector()
@@ -142,7 +142,7 @@ import VideoToolbox
   }
 
   @Test("A cap on the QP drops frames rather than blur them")
-  func cap() throws {
+  func aCapOnTheQPDropsFramesRatherThanBlurThem() throws {
     let session = try session([
       kVTCompressionPropertyKey_AverageBitRate: 150_000, kVTCompressionPropertyKey_MaxAllowedFrameQP: 26,
     ])

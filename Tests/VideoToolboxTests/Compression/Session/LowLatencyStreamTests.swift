@@ -12,7 +12,7 @@ import VideoToolbox
   }
 
   @Test("The prefix NAL unit tells the temporal layer (G.7.3.1.1); without being asked for there is none")
-  func prefix() throws {
+  func thePrefixNALUnitTellsTheTemporalLayer() throws {
     let layers: [CFString: Any] = [kVTCompressionPropertyKey_BaseLayerFrameRateFraction: 0.5]
     let plain = try encode(session(layers), TestClip(), count: 10)
     #expect(plain.allSatisfy { $0.nalUnits.allSatisfy { [1, 5].contains($0[0] & 31) } })
@@ -44,7 +44,7 @@ import VideoToolbox
   @Test(
     "No frame waits longer than the bound, through cuts and noise; more of it is used, also from the next frame on"
   )
-  func queueDelay() throws {
+  func noFrameWaitsLongerThanTheBound() throws {
     let rate = 400_000
     let clip = TestClip(noise: 12, cutEvery: 15)
     func longestWait(_ sizes: some Sequence<Int>) -> Double {
@@ -74,7 +74,7 @@ import VideoToolbox
   }
 
   @Test("A frame that cannot be encoded is one error, and the session goes on")
-  func failures() throws {
+  func aFrameThatCannotBeEncodedIsOneError() throws {
     let session = try session([kVTCompressionPropertyKey_EnableLTR: true])
     let clip = TestClip()
     let collector = Collector()
@@ -111,7 +111,7 @@ import VideoToolbox
   @Test(
     "No window holds more than the line carries, key frames on request and cuts of the rate included",
     arguments: [1, 2, 3])
-  func windows(threads: Int) throws {
+  func noWindowHoldsMoreThanTheLineCarries(threads: Int) throws {
     let clip = TestClip(width: 480, height: 272, noise: 24, cutEvery: 23)
     let session = try makeSession(
       width: clip.width, height: clip.height,
@@ -146,7 +146,7 @@ import VideoToolbox
   }
 
   @Test("The preset for conferences can be applied, and is the only one of the mode")
-  func preset() throws {
+  func thePresetForConferencesCanBeApplied() throws {
     let session = try session([:])
     let presets = try #require(
       property(session, kVTCompressionPropertyKey_SupportedPresetDictionaries) as? [String: [String: Any]])

@@ -8,7 +8,7 @@ import Testing
 @Suite struct MultiPassEncodingTests {
   /// As programs do it: a session, a storage and a silo, until no further pass is asked for.
   @Test("Passes into a silo: the ranges that are asked for hold every frame, and the last pass hits the rate")
-  func passes() throws {
+  func passesIntoASiloHitTheRate() throws {
     let clip = TestClip(width: 160, height: 96, noise: 6, cutEvery: 20)
     let (count, rate) = (120, 200_000)
     let session = try makeSession(

@@ -22,7 +22,7 @@ import Testing
   private let groups = [(10000, 30.0), (20000, 20), (20000, 20), (10000, 40), (10000, 25)]
   private let end = CMTime(value: 50, timescale: 10)
 
-  @Test func givesUpWhereQualityIsHighest() {
+  @Test func bitsAreGivenUpWhereQualityIsHighest() {
     // 70,000 bits, 66,500 wanted: 5,000 more could come from the second group alone, but one can lose a quarter only.
     let parts = PartialPassPlan.parts(frames(groups), end: end, rate: 13300)
     #expect(parts.map(\.frames) == [10..<20])
@@ -34,14 +34,14 @@ import Testing
     #expect(parts.first?.decodeTimes.count == 10)
   }
 
-  @Test func neighboursStayParts() {
+  @Test func neighboursStaySeparateParts() {
     let parts = PartialPassPlan.parts(frames(groups), end: end, rate: 12500)
     #expect(parts.map(\.frames) == [10..<20, 20..<30])
     #expect(parts.map(\.bits) == [16250, 16250])
     #expect(parts.map(\.range.end) == [19, 29].map { CMTime(value: $0, timescale: 10) })
   }
 
-  @Test func limitsOfTheSession() {
+  @Test func partsAtTheLimitsOfTheSessionGiveNothing() {
     // What is at its limit already has nothing to give: the next ones have to.
     let taken = PartialPassPlan.parts(frames(groups), end: end, rate: 13300, qp: 0...42)
     #expect(taken.map(\.frames) == [10..<20])
@@ -50,13 +50,13 @@ import Testing
     #expect(PartialPassPlan.parts(frames(groups), end: end, rate: 13300, qp: 0...21).isEmpty)
   }
 
-  @Test func givesWhereQualityIsLowest() {
+  @Test func bitsAreGivenWhereQualityIsLowest() {
     let parts = PartialPassPlan.parts(frames(groups), end: end, rate: 14800)
     #expect(parts.map(\.frames) == [0..<10, 30..<40])
     #expect(parts.map(\.bits) == [12000, 12000])
   }
 
-  @Test func doesNotPay() {
+  @Test func nothingIsEncodedAgainWhereItDoesNotPay() {
     // Near enough; farther than a quarter of everything; nothing left to take.
     #expect(PartialPassPlan.parts(frames(groups), end: end, rate: 14050).isEmpty)
     #expect(PartialPassPlan.parts(frames(groups), end: end, rate: 9000).isEmpty)
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test("Groups that pictures refer across a key frame between are one part")
-  func openGroups() {
+  func groupsThatPicturesReferAcrossAKeyFrameBetweenAreOnePart() {
     var open = frames(groups)
     open[20].isOpenGOP = true
     let parts = PartialPassPlan.parts(open, end: end, rate: 13300)

@@ -100,7 +100,7 @@ import Testing
   @Test(
     "A third pass is over parts alone: the rest keeps its bits, and the rate comes right",
     arguments: [(true, 156_000), (false, 145_000)])
-  func parts(_ allowsReordering: Bool, _ wanted: Int) throws {
+  func aThirdPassIsOverPartsAlone(_ allowsReordering: Bool, _ wanted: Int) throws {
     let passes = try Passes(allowsReordering: allowsReordering)
     defer { VTCompressionSessionInvalidate(passes.session) }
     let all = Array(0..<Self.count)
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test("Without the property a pass is over the whole, and two are made")
-  func whole() throws {
+  func withoutThePropertyAPassIsOverTheWhole() throws {
     let passes = try Passes(allowsReordering: true, allowsParts: false)
     defer { VTCompressionSessionInvalidate(passes.session) }
     let all = Array(0..<60)
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test("Frames that do not belong to a part are refused, and those that lack are told of")
-  func foreign() throws {
+  func framesThatDoNotBelongToAPartAreRefused() throws {
     let passes = try Passes(allowsReordering: false)
     defer { VTCompressionSessionInvalidate(passes.session) }
     let all = Array(0..<Self.count)

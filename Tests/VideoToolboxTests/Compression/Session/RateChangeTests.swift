@@ -18,7 +18,7 @@ import VideoToolbox
 
   @Test(
     "A lower frame rate and bit rate, and the first ones again, make no key frame", arguments: [true, false])
-  func keyFrames(isLowLatency: Bool) throws {
+  func changesOfRateMakeNoKeyFrame(isLowLatency: Bool) throws {
     let session = try session(
       isLowLatency: isLowLatency, height: 180,
       [
@@ -41,7 +41,7 @@ import VideoToolbox
   }
 
   @Test("A call's rate rises far beyond its first one without a key frame", arguments: [true, false])
-  func rises(isLowLatency: Bool) throws {
+  func aCallsRateRisesFarBeyondItsFirstOneWithoutAKeyFrame(isLowLatency: Bool) throws {
     let session = try session(
       isLowLatency: isLowLatency, height: 240,
       [
@@ -61,7 +61,7 @@ import VideoToolbox
   }
 
   @Test("A pause is not filled at a constant rate: no frame takes as long to send")
-  func pauseAtAConstantRate() throws {
+  func aPauseIsNotFilledAtAConstantRate() throws {
     var encoders = [(kCMVideoCodecType_H264, "org.openvideotoolbox.videoencoder.h264")]
     #if X264
       encoders.append((kCMVideoCodecType_H264, "org.openvideotoolbox.videoencoder.h264.x264"))
@@ -100,7 +100,7 @@ import VideoToolbox
     enum Keeping: CaseIterable { case limits, lowLatency, constant }
 
     @Test("libx265 keeps to a rate where pictures come at an uneven pace", arguments: Keeping.allCases)
-    func unevenPace(keeping: Keeping) throws {
+    func libx265KeepsToARateWherePicturesComeAtAnUnevenPace(keeping: Keeping) throws {
       let clip = TestClip(noise: 20)
       var properties: [CFString: Any] = [kVTCompressionPropertyKey_ExpectedFrameRate: 30]
       if keeping == .constant {
@@ -139,7 +139,7 @@ import VideoToolbox
 
     @Test(
       "A limit holds where a property begins a new stream of libx265", arguments: [true, false])
-    func limitOverNewStreams(byThreads: Bool) throws {
+    func aLimitHoldsWhereAPropertyBeginsANewStreamOfLibx265(byThreads: Bool) throws {
       let session = try makeSession(
         kCMVideoCodecType_HEVC,
         properties: [
@@ -162,7 +162,7 @@ import VideoToolbox
     }
 
     @Test("A new libx265 stream reorders no more than the first, whose decode times go on")
-    func reorderingOfNewStreams() throws {
+    func aNewLibx265StreamReordersNoMoreThanTheFirst() throws {
       let session = try makeSession(
         kCMVideoCodecType_HEVC,
         properties: [
@@ -181,7 +181,7 @@ import VideoToolbox
     }
 
     @Test("What the stream does not hold makes no key frame with libx265 in the low-latency mode")
-    func unchangedStream() throws {
+    func whatTheStreamDoesNotHoldMakesNoKeyFrameWithLibx265() throws {
       let session = try makeSession(
         kCMVideoCodecType_HEVC,
         specification: [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true],
@@ -204,7 +204,7 @@ import VideoToolbox
   #endif
 
   @Test("Quality before speed is more work than neither, with the engine that holds nothing back")
-  func preference() throws {
+  func qualityBeforeSpeedIsMoreWorkThanNeither() throws {
     var sizes: [Int] = []
     for wish in [true, nil, false] as [Bool?] {
       let session = try makeSession(

@@ -10,7 +10,9 @@ import VideoToolbox
   /// Cuts, movement and noise: what makes rate control sweat.
   static let torture = TestClip(width: 480, height: 272, noise: 24, cutEvery: 23)
 
-  @Test(arguments: codecs, [300_000, 1_000_000]) func averageBitRate(_ codec: CMVideoCodecType, _ rate: Int)
+  @Test(arguments: codecs, [300_000, 1_000_000]) func theAverageBitRateIsKept(
+    _ codec: CMVideoCodecType, _ rate: Int
+  )
     throws
   {
     let clip = TestClip(width: 480, height: 272, noise: 16)

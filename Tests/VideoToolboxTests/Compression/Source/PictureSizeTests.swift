@@ -103,7 +103,7 @@ import X265Codec
   }
 
   @Test("All sizes from 1x1 to 64x64 decode to their picture in the next even size")
-  func everySize() throws {
+  func allSizesTo64x64DecodeToTheirPicture() throws {
     // The largest comes first: libavcodec takes the size that its caller found first for that of all pictures that are no
     // smaller and have as many macroblocks.
     let sides = (1...64).reversed()
@@ -113,13 +113,13 @@ import X265Codec
   @Test(
     "Narrow, low and square sizes to 65 decode to their picture in the next even size, with every encoder",
     arguments: Encoder.all)
-  func sizesOfAll(_ encoder: Encoder) throws {
+  func sizesTo65DecodeWithEveryEncoder(_ encoder: Encoder) throws {
     let sides = [1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 34, 47, 48, 49, 50, 63, 64, 65]
     try expectDecoded(encoder, sides.flatMap { [($0, $0), ($0, 1), (1, $0), ($0, 66 - $0)] })
   }
 
   @Test("A format description says which part of an odd size is meant", arguments: Encoder.all)
-  func aperture(_ encoder: Encoder) throws {
+  func aFormatDescriptionSaysWhichPartOfAnOddSizeIsMeant(_ encoder: Encoder) throws {
     for (width, height) in [(193, 144), (192, 143), (15, 1)] {
       let session = try encoder.session(width, height)
       let samples = try encode(session, TestClip(width: width, height: height), count: 2)
@@ -132,7 +132,7 @@ import X265Codec
   }
 
   @Test("A clean aperture that was asked for lies where it does in the picture")
-  func ownAperture() throws {
+  func aCleanApertureThatWasAskedForLiesWhereItDoesInThePicture() throws {
     let session = try Encoder.own.session(
       193, 144, [kVTCompressionPropertyKey_CleanAperture: ["Width": 101, "Height": 100]])
     let samples = try encode(session, TestClip(width: 193, height: 144), count: 1)
@@ -142,7 +142,7 @@ import X265Codec
     #expect(part == CGRect(x: 46, y: 22, width: 101, height: 100), "\(part)")
   }
 
-  @Test("Even sizes have no clean aperture") func evenSizes() throws {
+  @Test("Even sizes have no clean aperture") func evenSizesHaveNoCleanAperture() throws {
     let samples = try encode(try Encoder.own.session(194, 144), TestClip(width: 194, height: 144), count: 1)
     let format = try #require(samples.first?.formatDescription)
     #expect(
@@ -151,7 +151,7 @@ import X265Codec
   }
 
   @Test("Odd pictures in 10 bits, in planes and in RGB", arguments: Encoder.all)
-  func formats(_ encoder: Encoder) throws {
+  func oddPicturesIn10BitsPlanesAndRGBDecode(_ encoder: Encoder) throws {
     for format in [
       kCVPixelFormatType_420YpCbCr8Planar, kCVPixelFormatType_32BGRA,
       kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange,
@@ -165,7 +165,7 @@ import X265Codec
     }
   }
 
-  @Test("Two passes over pictures of an odd size") func passes() throws {
+  @Test("Two passes over pictures of an odd size") func twoPassesEncodePicturesOfAnOddSize() throws {
     var storage: VTMultiPassStorage?
     try check(
       VTMultiPassStorageCreate(
@@ -191,7 +191,7 @@ import X265Codec
 
   @Test(
     "The longest sides that level 6.2 allows", arguments: [(16880, 32), (32, 16880), (16879, 15)])
-  func longest(width: Int, height: Int) throws {
+  func theLongestSidesOfLevel62AreEncoded(width: Int, height: Int) throws {
     let session = try Encoder.own.session(width, height)
     var buffer: CVPixelBuffer?
     CVPixelBufferCreate(
@@ -228,7 +228,7 @@ import X265Codec
   }
 
   @Test("Beyond that there is no encoder of the package's own")
-  func tooLarge() throws {
+  func beyondTheLevelsThereIsNoEncoderOfThePackagesOwn() throws {
     for (width, height) in [(16881, 16), (16, 16882), (8320, 4320), (8192, 4354), (Int(Int32.max), 2)] {
       for encoder in [Encoder.own, .ownInCalls] {
         do {
@@ -244,7 +244,7 @@ import X265Codec
   }
 
   @Test("The libraries' encoders say what they do not take", arguments: Encoder.libraries)
-  func tooLargeForLibraries(_ encoder: Encoder) throws {
+  func theLibrariesEncodersSayWhatTheyDoNotTake(_ encoder: Encoder) throws {
     do {
       _ = try encoder.session(16386, 32)
       Issue.record("16386x32 was taken")
