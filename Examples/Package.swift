@@ -13,8 +13,19 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "OpenVideoToolbox", path: "..", traits: ["X264", "X265"])],
   targets: [
+    // Each is the program of a guide; scripts/check-docs compares them with the guides' text.
+    .executableTarget(name: "Encode", dependencies: onLinux),
     .executableTarget(name: "DrawMovie", dependencies: onLinux),
     .executableTarget(name: "Transcode", dependencies: onLinux),
+    .executableTarget(name: "EncodeForACall", dependencies: onLinux),
+    .executableTarget(name: "StreamLive", dependencies: onLinux),
+    .executableTarget(name: "TranscodeMany", dependencies: onLinux),
+    .executableTarget(
+      name: "Cookbook",
+      dependencies: onLinux + [
+        .product(
+          name: "ElementaryStream", package: "OpenVideoToolbox", condition: .when(platforms: [.linux]))
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -7,12 +7,14 @@ import VideoToolbox
 ///   - size: The size of the pictures; nil for the movie's own.
 ///   - settings: More keys of `AVAssetWriterInput`'s output settings.
 ///   - properties: Properties of the compression session.
+///   - hasTenBits: Whether pictures are decoded with ten bits a sample in place of eight.
 ///   - reading: How pictures are decoded, as properties of the decompression session.
 ///   - sound: How sound is encoded; nil to copy it.
 func encode(
   _ movie: AVURLAsset, to result: URL, codec: AVVideoCodecType = .h264, size: CGSize? = nil,
   settings: [String: Any] = [:], properties: [CFString: Any] = [:],
-  reading: [CFString: Any] = [:], sound: [String: Any]? = nil, keepsSound: Bool = true
+  hasTenBits: Bool = false, reading: [CFString: Any] = [:], sound: [String: Any]? = nil,
+  keepsSound: Bool = true
 ) async throws {
   guard let track = try await movie.loadTracks(withMediaType: .video).first else {
     throw AVError(.noSourceTrack)
@@ -23,8 +25,9 @@ func encode(
   writer.shouldOptimizeForNetworkUse = true
 
   var decoded: [String: Any] = [
-    kCVPixelBufferPixelFormatTypeKey as String: codec == .hevc
-      ? kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange : kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
+    kCVPixelBufferPixelFormatTypeKey as String: hasTenBits
+      ? kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange
+      : kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
   ]
   if !reading.isEmpty { decoded[AVVideoDecompressionPropertiesKey] = reading }
   var encoded: [String: Any] = [

@@ -44,7 +44,8 @@ enum Recipes {
   @Sendable static func hevc10(_ movie: AVURLAsset, _ result: URL) async throws {
     try await encode(
       movie, to: result, codec: .hevc,
-      properties: [kVTCompressionPropertyKey_ProfileLevel: kVTProfileLevel_HEVC_Main10_AutoLevel])
+      properties: [kVTCompressionPropertyKey_ProfileLevel: kVTProfileLevel_HEVC_Main10_AutoLevel],
+      hasTenBits: true)
   }
 
   @Sendable static func size(_ movie: AVURLAsset, _ result: URL) async throws {
@@ -106,7 +107,7 @@ enum Recipes {
     try await encode(
       movie, to: result,
       properties: [
-        kVTCompressionPropertyKey_AverageBitRate: 1_500_000,
+        kVTCompressionPropertyKey_VariableBitRate: 1_500_000,
         kVTCompressionPropertyKey_VBVMaxBitRate: 2_500_000,
         kVTCompressionPropertyKey_VBVBufferDuration: 2,
       ])

@@ -40,6 +40,16 @@ final class RawEncoder: SynchronousVideoEncoder {
   }
 }
 
+func registerRawEncoder() {
+  CodecRegistry.shared.register(
+    EncoderDescription(
+      id: "org.example.raw", codec: raw, codecName: "Raw", encoderName: "Raw", displayName: "Raw",
+      inputFormats: [.nv12VideoRange],
+      makeEncoder: { (configuration) throws(CodecError) in
+        SynchronousEncoder(RawEncoder(configuration))
+      }))
+}
+
 /// The same on a queue of its own, as a device would do it: frames come when they are ready, and nobody calls for them.
 final class QueuedEncoder: VideoEncoder {
   private let queue = DispatchQueue(label: "org.example.device")
@@ -133,13 +143,7 @@ func firstSample(_ buffer: CVPixelBuffer) -> UInt8? {
 
 @main struct OwnCodec {
   static func main() {
-    CodecRegistry.shared.register(
-      EncoderDescription(
-        id: "org.example.raw", codec: raw, codecName: "Raw", encoderName: "Raw", displayName: "Raw",
-        inputFormats: [.nv12VideoRange],
-        makeEncoder: { (configuration) throws(CodecError) in
-          SynchronousEncoder(RawEncoder(configuration))
-        }))
+    registerRawEncoder()
     CodecRegistry.shared.register(
       EncoderDescription(
         id: "org.example.queued", codec: raw, codecName: "Raw", encoderName: "Queued", displayName: "Queued",
