@@ -100,7 +100,7 @@ def scatter(chart):
 def age(chart):
     """The age of the picture on screen over time: it grows until the next picture is shown. One panel for each series."""
     series = chart["series"]
-    panel, gap = 84, 34
+    panel, gap = 84, 38
     height = TOP + len(series) * (panel + gap) + 24
     end = max(shown for one in series for shown, _ in one["shown"])
     ages = []
@@ -114,10 +114,10 @@ def age(chart):
             newest = captured
             path.append((shown, shown - newest))
         ages.append(path)
-    highest = max(value for path in ages for _, value in path)
+    highest = max(value for path in ages for _, value in path) * 1.05
     parts = []
     for at, (one, path) in enumerate(zip(series, ages)):
-        top = TOP + at * (panel + gap) + 14
+        top = TOP + at * (panel + gap) + 18
         kind = "abc"[at % 3]
 
         def place(time, value, top=top):
@@ -127,7 +127,7 @@ def age(chart):
             parts += [line(LEFT, y, WIDTH - RIGHT, y, "grid"), text(LEFT - 8, y + 4, f"{value:g}", "end")]
         points = " ".join("%.1f,%.1f" % place(*p) for p in path)
         parts.append(f'<polyline points="{points}" class="line {kind}"/>')
-        parts.append(text(LEFT, top - 3, "repaired by " + one["series"] if at else one["series"], kind=kind))
+        parts.append(text(LEFT, top - 5, one["series"], kind=kind))
     for value in steps(0, end, 9):
         x = LEFT + value / end * (WIDTH - LEFT - RIGHT)
         parts.append(text(x, height - 22, f"{value:g}", "middle"))
