@@ -17,7 +17,7 @@ ENGINE = -c release -Xswiftc -enable-testing --scratch-path .build-engine
 SWIFT_SOURCES = Sources Tests Benchmarks/Sources Benchmarks/Package.swift Examples/Sources Fuzz/Sources Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help lowlat-tables screens build demo test test-timing lint format docs clients permissive compare matrix bench engine-matrix kernel-bench rate-bench thread-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies
+.PHONY: help measure lowlat-tables screens build demo test test-timing lint format docs clients permissive compare matrix bench engine-matrix kernel-bench rate-bench thread-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies
 
 help: ## Lists these commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,7 +38,8 @@ test: test-dependencies ## Runs all tests but those that watch the clock (TARGET
 test-timing: test-dependencies ## Runs the tests that watch the real clock, one after the other, on an idle machine.
 	@TRAITS=$(TRAITS) scripts/test --timing $(TARGETS)
 
-lint: test-dependencies ## Checks the formatting, that tests watch no clock, and that nothing here compiles with a warning.
+lint: test-dependencies ## Checks documents, formatting, that tests watch no clock, and that nothing compiles with a warning.
+	scripts/check-docs
 	scripts/check-tests
 	scripts/check-public-names
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
@@ -63,6 +64,9 @@ compare: test-dependencies ## Measures vtencode against ffmpeg with the same enc
 matrix: test-dependencies ## Encodes every clip of a folder (CLIPS=...) every way, prints a table.
 	$(BUILD) -c release --product vtencode
 	scripts/matrix $(CLIPS)
+
+measure: ## Makes the pages and charts of docs/measurements from the results in JSON.
+	scripts/measurements
 
 # The measuring tools are a package of their own. TOOL_BUILD names a build folder to share.
 TOOL_BUILD ?= Benchmarks/.build

@@ -6,7 +6,7 @@ import CoreMedia
 // in OVTPixelBufferSurface.swift.
 
 /// The package's version, which `vtencode --version` prints and CHANGELOG.md lists.
-public let kOVTVersion = "0.1.0"
+public let kOVTVersion = "0.2.0"
 
 // MARK: - Properties of a compression session
 
