@@ -20,6 +20,14 @@ let package = Package(
     .executableTarget(name: "EncodeForACall", dependencies: onLinux),
     .executableTarget(name: "StreamLive", dependencies: onLinux),
     .executableTarget(name: "TranscodeMany", dependencies: onLinux),
+    // Without the trait Display it compiles, and says at run time that there is no window.
+    .executableTarget(
+      name: "PlayMovie",
+      dependencies: onLinux + [
+        .product(
+          name: "OpenVideoToolboxDisplay", package: "OpenVideoToolbox",
+          condition: .when(platforms: [.linux]))
+      ]),
     .executableTarget(
       name: "Cookbook",
       dependencies: onLinux + [
