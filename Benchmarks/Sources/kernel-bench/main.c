@@ -10,7 +10,8 @@
 
 #include "CH264Kernels.h"
 
-// The stride of a 720p picture with its padding: rows that do not share a set of the cache.
+// The stride of a 720p picture with its padding. With this stride, rows do not use the same set of
+// the cache.
 enum { RUNS = 301, MAX_PATHS = 5, STRIDE = 1408, ROWS = 96 };
 
 // MARK: - Time

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
+import VideoEncoding
 
 // coded_block_pattern, transform_size_8x8_flag and mb_qp_delta (7.3.5).
 extension CABACWriter {
