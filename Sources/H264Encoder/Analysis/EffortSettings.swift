@@ -248,7 +248,7 @@ extension EffortSettings {
 }
 
 extension EffortSettings {
-  /// The settings for screen content (`Moves.isScreen`). Most of its macroblocks are skipped and
+  /// The settings for screen content (`Displacements.isScreen`). Most of its macroblocks are skipped and
   /// the others have sharp edges, so RDOQ, both transforms and all intra sizes take little time and
   /// save more bits than elsewhere. Effort 0 is not changed.
   var forScreens: EffortSettings {

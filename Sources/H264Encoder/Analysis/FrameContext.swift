@@ -198,7 +198,7 @@ struct PictureContext {
   /// not.
   var scroll: MotionVector
   /// The vectors by which parts of a screen have moved since the first reference picture.
-  var moves: Moves
+  var displacements: Displacements
   /// The global motion since the first reference picture.
   var camera: CameraMotion
 }
@@ -245,7 +245,7 @@ extension PictureContext {
     refreshTo = plan.refreshTo
     keepsClean = plan.keepsClean
     scroll = MotionVector(0, Int16(truncatingIfNeeded: plan.scroll * 4))
-    moves = plan.moves
+    displacements = plan.displacements
     camera = plan.camera
   }
 }

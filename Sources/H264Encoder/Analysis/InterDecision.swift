@@ -109,11 +109,12 @@ extension MacroblockCoder {
     _ type: inout UInt8, _ cost: inout Int32, _ whole: Motion16x16
   ) {
     let repeats =
-      picture.moves.repeats != nil && cost > lambda &* MacroblockCoder.repeatThreshold ? findRepeats() : 0
+      picture.displacements.repeats != nil && cost > lambda &* MacroblockCoder.repeatThreshold
+      ? findRepeats() : 0
     guard
       repeats != 0 || cost > lambda &* picture.tools.partitions.threshold && mayBeParted(whole.best.v)
     else { return }
-    // `RepeatTable` gives vectors into the first reference picture.
+    // `BlockPositionTable` gives vectors into the first reference picture.
     let reference = repeats != 0 ? 0 : whole.reference
     decidePartitions(&type, &cost, whole.best, reference, repeats: repeats)
     if type == MacroblockType.inter16x16 && reference != whole.reference {

@@ -29,7 +29,7 @@ struct MacroblockScratch {
   let partitions: UnsafeMutablePointer<MotionCandidate>
   /// The best motion of each 8x8 block in a B picture.
   let partitionsB: UnsafeMutablePointer<BidirectionalCandidate>
-  /// For each 8x8 block, the vector that `RepeatTable` has for it.
+  /// For each 8x8 block, the vector that `BlockPositionTable` has for it.
   let repeatVectors: UnsafeMutablePointer<MotionVector>
 
   /// The levels of an 8x8 block while they are interleaved for CAVLC.

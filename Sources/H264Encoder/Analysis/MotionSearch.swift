@@ -61,8 +61,8 @@ extension MacroblockCoder {
       n &+= 1
     }
     if r == 0 {
-      for i in 0..<picture.moves.count {
-        starts[n] = MotionVector(picture.moves[i])
+      for i in 0..<picture.displacements.count {
+        starts[n] = MotionVector(picture.displacements[i])
         n &+= 1
       }
     }

@@ -18,7 +18,7 @@ extension MacroblockCoder {
   ///
   /// - Returns: a mask with a bit for each block that was found and whose vector is allowed.
   mutating func findRepeats() -> UInt8 {
-    guard let places = picture.moves.repeats else { return 0 }
+    guard let places = picture.displacements.repeats else { return 0 }
     let repeats = repeats
     var found: UInt8 = 0
     for i in 0..<4 {
@@ -27,10 +27,10 @@ extension MacroblockCoder {
       var h: UInt64 = 0
       var row = UnsafeRawPointer(source + (y &* 16 &+ x))
       for _ in 0..<8 {
-        h = h << 8 &+ RepeatTable.hash(row.loadUnaligned(as: UInt64.self))
+        h = h << 8 &+ BlockPositionTable.hash(row.loadUnaligned(as: UInt64.self))
         row += 16
       }
-      let place = Int(places[RepeatTable.slot(h)]) &- 1
+      let place = Int(places[BlockPositionTable.slot(h)]) &- 1
       if place < 0 { continue }
       let dx = (place % stream.geometry.width &- mbX &* 16 &- x) &* 4
       let dy = (place / stream.geometry.width &- mbY &* 16 &- y) &* 4

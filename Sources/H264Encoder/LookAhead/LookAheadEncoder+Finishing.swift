@@ -9,8 +9,8 @@ extension LookAheadEncoder {
   func account(_ flight: PictureInFlight) {
     guard !flight.isAccounted, let picture = flight.picture else { return }
     flight.isAccounted = true
-    if let place = flight.place {
-      scheduler?.complete(place)
+    if let slot = flight.slot {
+      scheduler?.complete(slot)
       flight.plan.scroll = flight.coder.end(flight.plan, pool[flight.target])
     }
     let codedQP = fit(flight, picture)

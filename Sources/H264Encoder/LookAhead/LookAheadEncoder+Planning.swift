@@ -25,7 +25,7 @@ extension LookAheadEncoder {
       coder.reusesMemory = mostInFlight == 1
     }
     let flight = PictureInFlight(
-      coder, place: scheduler?.place(flights.count),
+      coder, slot: scheduler?.slot(flights.count),
       output: AccessUnitWriter(
         pool: framePool, framing: configuration.framing == .lengths ? .length : .startCode))
     flights.append(flight)
@@ -50,7 +50,7 @@ extension LookAheadEncoder {
     // The encoding time excludes the wait for pictures in flight.
     let start = DispatchTime.now().uptimeNanoseconds &- (settled &- settling)
     let flight = idleFlight()
-    if let place = flight.place { scheduler?.clear(place) }
+    if let slot = flight.slot { scheduler?.clear(slot) }
     flight.coder.effort = effortControl.effort
     flight.coder.estimatesSamples = estimatesSamples
     let planned = planner.next(
@@ -127,14 +127,14 @@ extension LookAheadEncoder {
   ) {
     let first = isPredicted ? order.wanted.first.map { pool[$0.picture] } : nil
     let limit = sps.verticalMotion - 16
-    if let scheduler, let place = flight.place {
+    if let scheduler, let slot = flight.slot {
       guard
         let job = flight.coder.begin(plan, source: source, into: pool[flight.target], output: flight.output)
       else { return }
       let anchor = isPredicted ? lastAnchor : nil
       let needs = inFlight.lazy.filter { $0 === anchor || flight.pins.contains($0.target) }
       job.scrollSearch = first.map { (flight.scrollDetector, source, $0, limit) }
-      scheduler.begin(job, at: place, needs: needs.compactMap(\.place), isReference: plan.isReference)
+      scheduler.begin(job, at: slot, needs: needs.compactMap(\.slot), isReference: plan.isReference)
       return
     }
     if let first { plan.scroll = flight.scrollDetector.distance(source, from: first.luma, limit: limit) }

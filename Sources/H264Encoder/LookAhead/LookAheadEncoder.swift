@@ -148,7 +148,7 @@ final class LookAheadEncoder: EncodingStrategy {
       readsBrightness: pps.hasWeightedPrediction)
     scheduler =
       coder.threads > 1
-      ? PictureScheduler(threads: coder.threads, places: most, first: analysis, signal: analysis.signal) : nil
+      ? PictureScheduler(threads: coder.threads, slots: most, first: analysis, signal: analysis.signal) : nil
     var memory = EncoderMemory()
     var pool: [PicturePlanes] = []
     // The reference pictures, those in flight, and the one that `withReconstruction` reads.

@@ -6,8 +6,8 @@ import VideoEncoding
 final class PictureInFlight {
   /// Codes the picture.
   let coder: PictureCoder
-  /// The picture's place in the scheduler; nil with one thread.
-  let place: PictureScheduler.Place?
+  /// The picture's slot in the scheduler; nil with one thread.
+  let slot: PictureScheduler.PictureSlot?
   /// Searches for a scroll since the first reference picture.
   let scrollDetector: ScrollDetector
   /// By macroblock, the offset from the QP of the picture, in QP steps.
@@ -54,11 +54,11 @@ final class PictureInFlight {
   /// Allocates the memory of a picture.
   /// - Parameters:
   ///   - coder: codes the picture.
-  ///   - place: its place in the scheduler; nil with one thread.
+  ///   - slot: its slot in the scheduler; nil with one thread.
   ///   - output: the access unit to write to.
-  init(_ coder: PictureCoder, place: PictureScheduler.Place?, output: consuming AccessUnitWriter) {
+  init(_ coder: PictureCoder, slot: PictureScheduler.PictureSlot?, output: consuming AccessUnitWriter) {
     self.coder = coder
-    self.place = place
+    self.slot = slot
     var memory = EncoderMemory()
     scrollDetector = ScrollDetector(coder.geometry, memory: &memory)
     qpOffsets = memory.allocate(Int8.self, count: coder.geometry.macroblockCount)

@@ -48,7 +48,7 @@ struct PictureWeights {
   ///   - order: has the picture's references selected.
   ///   - coder: receives the weights (`PictureCoder.weights`).
   mutating func weigh(
-    _ plan: inout PicturePlan, _ reading: FadeReading, index: UInt64, _ order: borrowing StreamOrder,
+    _ plan: inout PicturePlan, _ reading: BrightnessReading, index: UInt64, _ order: borrowing StreamOrder,
     _ coder: PictureCoder
   ) {
     detector.take(reading)

@@ -35,7 +35,7 @@ final class LowLatencyEncoder {
   /// Whether a scroll was found in the last picture in which one was searched for.
   var hasScrolled = false
   /// Detects parts of the picture that have moved, such as windows of a screen.
-  let moveDetector: MoveDetector
+  let displacementDetector: DisplacementDetector
   /// Compares the brightness of pictures; nil where the stream has no weighted prediction.
   let fadeDetector: FadeDetector?
   /// The number of pictures with explicit weights; for tests.
@@ -126,7 +126,7 @@ final class LowLatencyEncoder {
     preAnalysis = PreAnalysis(
       coder.geometry, kernels: ovt_video_kernels(coder.kernels), threads: coder.threads, memory: &memory)
     scrollDetector = ScrollDetector(coder.geometry, memory: &memory)
-    moveDetector = MoveDetector(coder.geometry, memory: &memory)
+    displacementDetector = DisplacementDetector(coder.geometry, memory: &memory)
     fadeDetector =
       pps.hasWeightedPrediction
       ? FadeDetector(coder.geometry, pictures: pool.count, memory: &memory) : nil
@@ -194,18 +194,18 @@ final class LowLatencyEncoder {
     if isAnalysed { preAnalysis.analyse(source, with: coder, brightness: fadeDetector?.reading) }
     selectReferences(options)
     let isCut = isAnalysed && preAnalysis.isSceneChange
-    if let first = wanted.first, isCut || hasScrolled || moveDetector.mayScroll(index: nextIndex) {
+    if let first = wanted.first, isCut || hasScrolled || displacementDetector.mayScroll(index: nextIndex) {
       plan.scroll = scrollDetector.distance(
         source, from: pool[first.picture].luma, limit: sps.verticalMotion - 16)
       hasScrolled = plan.scroll != 0
     }
     let refersToLast = wanted.first.map { $0.index + 1 == nextIndex } ?? false
-    plan.moves = moveDetector.moves(
+    plan.displacements = displacementDetector.displacements(
       source, index: nextIndex, isSceneChange: isCut, refersToLast: refersToLast,
       limit: sps.verticalMotion - 16)
     // The camera motion that the pre-analysis found is relative to the last picture.
     if isAnalysed, preAnalysis.camera.isKnown, refersToLast { plan.camera = preAnalysis.camera }
-    let isSceneChange = isCut && plan.scroll == 0 && !plan.moves.explainMost
+    let isSceneChange = isCut && plan.scroll == 0 && !plan.displacements.explainMost
     if isSceneChange && configuration.lowLatency.sceneChange == .keyFrame && options.references == .automatic
     {
       wanted.removeAll(keepingCapacity: true)

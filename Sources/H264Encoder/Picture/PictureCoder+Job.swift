@@ -30,7 +30,8 @@ extension PictureCoder {
       plan.isBidirectional && lists.deriveBidirectional(plan, plan.parameterSet ?? pps)
     let context = PictureContext(
       plan, source: source, planes: picture, syntax: syntax, history: history,
-      tools: plan.moves.isScreen ? screenTools : tools, hasImplicitWeights: hasImplicitWeights, holds: holds)
+      tools: plan.displacements.isScreen ? screenTools : tools, hasImplicitWeights: hasImplicitWeights,
+      holds: holds)
     for i in 0..<threads {
       coders[i].picture = context
       coders[i].directCosts = DirectCosts()
@@ -74,7 +75,7 @@ extension PictureCoder {
 
   /// Runs a job with all threads or, where `alone`, with one.
   func run<Writer: EntropyCoder>(
-    _ job: PictureJob<Writer>, _ alone: Bool, _ shareable: (PictureJob<Writer>) -> SharedJob.Job
+    _ job: PictureJob<Writer>, _ alone: Bool, _ shareable: (PictureJob<Writer>) -> ThreadedPicture.Job
   ) {
     if !alone, let shared, let workers {
       shared.progress.reset()

@@ -63,7 +63,7 @@ final class PictureCoder: RowSharing {
   /// The number of threads that code a picture.
   let threads: Int
   /// What the threads share of a picture; nil with one thread.
-  let shared: SharedJob?
+  let shared: ThreadedPicture?
   /// The threads; nil with one thread, and where a `PictureScheduler` provides them (`begin`).
   let workers: WorkerThreads?
   /// The entropy coder of streams with CABAC.
@@ -163,8 +163,8 @@ final class PictureCoder: RowSharing {
   private static func makeShared(
     _ coders: UnsafeMutablePointer<MacroblockCoder>, threads: Int, _ geometry: PictureGeometry,
     memory: inout EncoderMemory
-  ) -> SharedJob {
-    SharedJob(
+  ) -> ThreadedPicture {
+    ThreadedPicture(
       coders: coders, threads: threads, rows: geometry.heightInMbs,
       ring: RowRing(
         rows: PictureJob<CABACWriter>.lag(threads: threads) + 1, widthInMbs: geometry.widthInMbs,
@@ -207,7 +207,7 @@ final class PictureCoder: RowSharing {
   /// - Parameters:
   ///   - rows: what is done with each row.
   ///   - count: the number of rows; the call returns when all are done.
-  func share(_ rows: SharedRows, count: Int) {
+  func share(_ rows: RowTask, count: Int) {
     guard let shared, let workers else {
       rows.runAlone(count)
       return
@@ -231,7 +231,7 @@ final class PictureCoder: RowSharing {
   func begin(
     _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes,
     output: UnsafeMutablePointer<AccessUnitWriter>
-  ) -> SharedJob? {
+  ) -> ThreadedPicture? {
     guard let shared else { return nil }
     if !plan.isBidirectional { history.advance(isPredicted: plan.referenceCount > 0) }
     let (syntax, holds) = prepare(plan, source: source, picture, alone: false)

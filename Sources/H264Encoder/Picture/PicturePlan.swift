@@ -52,7 +52,7 @@ struct PicturePlan {
   /// (`ScrollDetector`).
   var scroll = 0
   /// The vectors by which parts of the picture have moved since the first reference.
-  var moves = Moves()
+  var displacements = Displacements()
   /// The motion of the camera since the first reference, where it is known.
   var camera = CameraMotion()
   /// The header of the prefix NAL unit that gives the temporal layer; nil: none is written.

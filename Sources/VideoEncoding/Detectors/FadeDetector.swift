@@ -7,16 +7,16 @@
 /// half of the change of the means of blocks of 32x32 luma samples.
 package struct FadeDetector {
   /// Mean and standard deviation of the samples of one colour component, 0 to 255.
-  package struct Level: BitwiseCopyable {
+  package struct BrightnessStatistics: BitwiseCopyable {
     package var mean = 0.0
     package var deviation = 0.0
   }
 
   /// The statistics of a picture; `isKnown` is false until one was stored.
   private struct Picture {
-    var luma = Level()
-    var cb = Level()
-    var cr = Level()
+    var luma = BrightnessStatistics()
+    var cb = BrightnessStatistics()
+    var cr = BrightnessStatistics()
     var isKnown = false
   }
 
@@ -31,7 +31,7 @@ package struct FadeDetector {
   private static let leastDeviation = 2.0
 
   /// The reading of encoders that analyse one picture at a time.
-  package let reading: FadeReading
+  package let reading: BrightnessReading
   /// Blocks in a row.
   private let columns: Int
   /// Rows of blocks.
@@ -53,7 +53,7 @@ package struct FadeDetector {
   ///   - count: the number of reference pictures that are kept.
   ///   - memory: owns the statistics.
   package init(_ geometry: PictureGeometry, pictures count: Int, memory: inout EncoderMemory) {
-    reading = FadeReading(geometry, memory: &memory)
+    reading = BrightnessReading(geometry, memory: &memory)
     (columns, rows, samples) = (reading.columns, reading.rows, reading.samples)
     slots = count
     pictures = memory.allocate(Picture.self, count: count + 1)
@@ -64,7 +64,7 @@ package struct FadeDetector {
   /// Makes a reading the statistics of the current picture.
   ///
   /// - Parameter reading: the reading of the picture, all of whose rows have been read.
-  package func take(_ reading: FadeReading) {
+  package func take(_ reading: BrightnessReading) {
     (blocks + slots * columns * rows).update(from: reading.blocks, count: columns * rows)
     let levels = reading.levels
     pictures[slots] = Picture(luma: levels.luma, cb: levels.cb, cr: levels.cr, isKnown: true)
@@ -77,10 +77,10 @@ package struct FadeDetector {
   ///   - squares: the sum of the samples' squares.
   ///   - count: the number of samples.
   /// - Returns: both; zero for no samples.
-  package static func level(_ sum: UInt64, _ squares: UInt64, _ count: Int) -> Level {
+  package static func level(_ sum: UInt64, _ squares: UInt64, _ count: Int) -> BrightnessStatistics {
     let mean = Double(sum) / Double(max(count, 1))
     let variance = Double(squares) / Double(max(count, 1)) - mean * mean
-    return Level(mean: mean, deviation: max(variance, 0).squareRoot())
+    return BrightnessStatistics(mean: mean, deviation: max(variance, 0).squareRoot())
   }
 
   /// Keeps the statistics of the current picture as those of the reference picture in a slot.
@@ -130,7 +130,9 @@ package struct FadeDetector {
   ///   - shift: the base-2 logarithm of the weight's denominator.
   /// - Returns: weight and offset; nil where they are out of range (the weight below a quarter or
   ///   above 127), or where the reference has no contrast but the current picture has.
-  package static func component(_ now: Level, _ then: Level, _ shift: Int32) -> PredictionWeight.Component? {
+  package static func component(_ now: BrightnessStatistics, _ then: BrightnessStatistics, _ shift: Int32)
+    -> PredictionWeight.Component?
+  {
     let one = Double(1 << shift)
     var gain = 1.0
     if then.deviation >= leastDeviation {

@@ -21,8 +21,8 @@ extension LookAheadQueue {
   ///   - a: the picture before it.
   ///   - b: the picture after it.
   package func isFlash(_ flash: QueuedPicture, between a: QueuedPicture, and b: QueuedPicture) -> Bool {
-    let across = analysis.sample(b, from: a.half)
-    let into = analysis.sample(flash, from: a.half)
+    let across = analysis.sample(b, from: a.lowResolution)
+    let into = analysis.sample(flash, from: a.lowResolution)
     return across * 3 < into * 2
   }
 

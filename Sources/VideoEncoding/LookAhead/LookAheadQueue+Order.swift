@@ -81,7 +81,7 @@ extension LookAheadQueue {
     }
     for i in at..<planned {
       pictures[i].plannedRun = 0
-      pictures[i].isInside = nil
+      pictures[i].isPlannedBidirectional = nil
       pictures[i].hasCosts = false
     }
     planned = at
@@ -98,7 +98,7 @@ extension LookAheadQueue {
         first.hasReferenceCosts = true
       }
       first.plannedRun = run
-      for i in planned..<planned + run { pictures[i].isInside = i < planned + run - 1 }
+      for i in planned..<planned + run { pictures[i].isPlannedBidirectional = i < planned + run - 1 }
       planned += run
     }
   }
@@ -138,7 +138,7 @@ extension LookAheadQueue {
   ///   - list: its reference picture list, 0 or 1.
   package func reference(_ then: QueuedPicture, of now: QueuedPicture, list: Int = 0) -> LowResolutionPicture
   {
-    fades?.reference(then, of: now, list: list) ?? then.half
+    fades?.reference(then, of: now, list: list) ?? then.lowResolution
   }
 
   /// The index in a run of the B picture that the others refer to; nil where there is none.

@@ -108,7 +108,7 @@ package final class LookAheadQueue {
     picture.isCut = false
     picture.kind = .predicted
     picture.plannedRun = 0
-    picture.isInside = nil
+    picture.isPlannedBidirectional = nil
     picture.hasCosts = false
     unseen = (picture, source)
     return correction

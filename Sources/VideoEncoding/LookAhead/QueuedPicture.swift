@@ -36,7 +36,7 @@ package final class QueuedPicture {
   package var isCut = false
 
   /// The picture at half size, on which the pre-analysis works.
-  package let half: LowResolutionPicture
+  package let lowResolution: LowResolutionPicture
   private let geometry: PictureGeometry
   private let memory: EncoderMemory
   /// The copied luma samples, without padding between rows.
@@ -69,12 +69,12 @@ package final class QueuedPicture {
   /// Whether `costs` of this picture are computed.
   package var hasCosts = false
   /// Whether the picture is planned as a B picture; nil where it is in no planned run yet.
-  package var isInside: Bool?
+  package var isPlannedBidirectional: Bool?
   /// By macroblock, the QP offset of the adaptive quantisation by local variance.
   package let activityOffsets: UnsafeMutablePointer<Float>
   /// By macroblock, the weight of its own cost in the macroblock tree: larger where the adaptive
   /// quantisation lowers its QP.
-  package let weights: UnsafeMutablePointer<Float>
+  package let ownCosts: UnsafeMutablePointer<Float>
   /// By macroblock, the cost of later pictures that is saved by predicting from it, in units of
   /// cost.
   package let propagatedCosts: UnsafeMutablePointer<Float>
@@ -82,11 +82,11 @@ package final class QueuedPicture {
   /// macroblock tree together.
   package let offsets: UnsafeMutablePointer<Float>
   /// The brightness of the half-size luma, and the sums of its blocks (`LowResolutionFades`).
-  package var brightness = FadeDetector.Level()
+  package var brightness = FadeDetector.BrightnessStatistics()
   package let blockSums: UnsafeMutablePointer<UInt32>
   /// The brightness of the picture at full size, from which the weights of weighted prediction are
   /// derived.
-  package let brightnessRead: FadeReading
+  package let brightnessRead: BrightnessReading
   /// The sums of `intraCosts` and of `interCosts`.
   package var intraCost = 0
   package var interCost = 0
@@ -102,7 +102,7 @@ package final class QueuedPicture {
   package init(_ geometry: PictureGeometry) {
     self.geometry = geometry
     var memory = EncoderMemory()
-    half = LowResolutionPicture(geometry, memory: &memory)
+    lowResolution = LowResolutionPicture(geometry, memory: &memory)
     let count = geometry.macroblockCount
     luma = memory.allocate(UInt8.self, count: geometry.width * geometry.height)
     chroma = memory.allocate(UInt8.self, count: geometry.width * geometry.height / 2)
@@ -114,10 +114,10 @@ package final class QueuedPicture {
     backward = memory.allocate(SIMD2<Int16>.self, count: count)
     lists = memory.allocate(UInt8.self, count: count)
     activityOffsets = memory.allocate(Float.self, count: count)
-    weights = memory.allocate(Float.self, count: count)
+    ownCosts = memory.allocate(Float.self, count: count)
     propagatedCosts = memory.allocate(Float.self, count: count)
     offsets = memory.allocate(Float.self, count: count)
-    brightnessRead = FadeReading(geometry, memory: &memory)
+    brightnessRead = BrightnessReading(geometry, memory: &memory)
     blockSums = memory.allocate(UInt32.self, count: LowResolutionFades.blockCount(geometry))
     self.memory = memory
   }
@@ -183,7 +183,7 @@ extension QueuedPicture {
     var result = forecast
     if !kind.isKey {
       let isPredicted =
-        isInside.map { !$0 } ?? (Int(Double(n + 1) / typicalRun) > Int(Double(n) / typicalRun))
+        isPlannedBidirectional.map { !$0 } ?? (Int(Double(n + 1) / typicalRun) > Int(Double(n) / typicalRun))
       result.kind = isPredicted ? .predicted : .bidirectional
     }
     return result

@@ -64,9 +64,9 @@ package struct ActivityQuantisation {
   private static let usual: Float = 14.4
 
   /// Fills in a row of the QP offsets of a picture in the look-ahead, and the costs that they
-  /// weight (`QueuedPicture.weights`). The costs of intra prediction must be known.
+  /// weight (`QueuedPicture.ownCosts`). The costs of intra prediction must be known.
   /// - Parameters:
-  ///   - picture: the picture; `activityOffsets` and `weights` are written.
+  ///   - picture: the picture; `activityOffsets` and `ownCosts` are written.
   ///   - geometry: its size.
   ///   - kernels: the functions that compute the variance.
   ///   - strength: the QP steps for each doubling of the variance, 0 to 2.
@@ -79,7 +79,7 @@ package struct ActivityQuantisation {
     guard strength > 0 else {
       for m in y &* w..<(y &+ 1) &* w {
         picture.activityOffsets[m] = 0
-        picture.weights[m] = Float(picture.intraCosts[m])
+        picture.ownCosts[m] = Float(picture.intraCosts[m])
       }
       return
     }
@@ -90,7 +90,7 @@ package struct ActivityQuantisation {
       let offset = Float(strength) * (log2Approx(Float(energy &+ 1)) - usual)
       let m = y &* w &+ x
       picture.activityOffsets[m] = max(-limit, min(limit, offset))
-      picture.weights[m] = Float(picture.intraCosts[m]) * exp2Approx(picture.activityOffsets[m] * (-1 / 6))
+      picture.ownCosts[m] = Float(picture.intraCosts[m]) * exp2Approx(picture.activityOffsets[m] * (-1 / 6))
     }
   }
 }

@@ -3,7 +3,7 @@ import CVideoKernels
 
 /// The pre-analysis of pictures for the look-ahead, at half size, row by row. Idle threads take
 /// part in it; the result does not depend on their number.
-package final class LookAheadPreAnalysis: SharedRows, @unchecked Sendable {
+package final class LookAheadPreAnalysis: RowTask, @unchecked Sendable {
   /// What is done with each row.
   private enum Task {
     /// Nothing: no rows are open.
@@ -14,8 +14,8 @@ package final class LookAheadPreAnalysis: SharedRows, @unchecked Sendable {
     case inter(QueuedPicture, from: LowResolutionPicture)
     /// A picture gets its costs of prediction from the pictures that it will refer to.
     case references(
-      QueuedPicture, a: (half: LowResolutionPicture, before: Int),
-      b: (half: LowResolutionPicture, after: Int)?)
+      QueuedPicture, a: (lowResolution: LowResolutionPicture, before: Int),
+      b: (lowResolution: LowResolutionPicture, after: Int)?)
   }
 
   /// The size of the pictures.
@@ -87,8 +87,8 @@ package final class LookAheadPreAnalysis: SharedRows, @unchecked Sendable {
   ///     pictures.
   /// - Returns: the sum of the costs.
   @discardableResult package func estimateReferenceCosts(
-    _ picture: QueuedPicture, to a: (half: LowResolutionPicture, before: Int),
-    _ b: (half: LowResolutionPicture, after: Int)?
+    _ picture: QueuedPicture, to a: (lowResolution: LowResolutionPicture, before: Int),
+    _ b: (lowResolution: LowResolutionPicture, after: Int)?
   ) -> Int {
     run(.references(picture, a: a, b: b))
   }
@@ -109,7 +109,7 @@ package final class LookAheadPreAnalysis: SharedRows, @unchecked Sendable {
       runAlone(rows)
     } else {
       open(rows)
-      signal.give()
+      signal.notify()
       _ = help(thread: 0)
       close()
     }
@@ -134,7 +134,7 @@ package final class LookAheadPreAnalysis: SharedRows, @unchecked Sendable {
     case .none: break
     case .intra(let picture, let source, let strength):
       picture.take(source, row: i)
-      picture.half.fill(picture.source, row: i)
+      picture.lowResolution.fill(picture.source, row: i)
       // Of the caller's picture: the next row, which this reads as well, is not copied yet.
       if readsBrightness { picture.brightnessRead.read(source, macroblockRow: i) }
       if let progress {

@@ -42,8 +42,8 @@ package struct LowResolutionAnalysis {
   package func intra(_ picture: QueuedPicture, row y: Int) -> Int {
     var sum = 0
     for x in 0..<geometry.widthInMbs {
-      fetch(picture.half, x, y)
-      let cost = intraCost(picture.half, x, y) &+ LowResolutionAnalysis.intraOverhead
+      fetch(picture.lowResolution, x, y)
+      let cost = intraCost(picture.lowResolution, x, y) &+ LowResolutionAnalysis.intraOverhead
       picture.intraCosts[y &* geometry.widthInMbs &+ x] = Int32(truncatingIfNeeded: cost)
       sum &+= cost
     }
@@ -63,7 +63,7 @@ package struct LowResolutionAnalysis {
   ) -> Int {
     var sum = 0
     eachMacroblock(ofRow: y, progress) { x in
-      fetch(picture.half, x, y)
+      fetch(picture.lowResolution, x, y)
       let m = y &* geometry.widthInMbs &+ x
       let cost = min(interCost(x, y, reference, picture.vectors, .zero), Int(picture.intraCosts[m]))
       picture.interCosts[m] = Int32(truncatingIfNeeded: cost)
@@ -102,7 +102,7 @@ package struct LowResolutionAnalysis {
     var sum = 0
     for y in stride(from: 0, to: geometry.heightInMbs, by: 2) {
       for x in stride(from: y >> 1 & 1, to: geometry.widthInMbs, by: 2) {
-        fetch(picture.half, x, y)
+        fetch(picture.lowResolution, x, y)
         let m = y &* geometry.widthInMbs &+ x
         sum &+= min(search(x, y, reference), Int(picture.intraCosts[m]))
       }
@@ -132,22 +132,23 @@ package struct LowResolutionAnalysis {
   }
 
   /// Copies the samples of a macroblock to `block`.
-  @inline(__always) package func fetch(_ half: LowResolutionPicture, _ x: Int, _ y: Int) {
-    let at = half.luma + (y &* 8 &* half.stride &+ x &* 8)
+  @inline(__always) package func fetch(_ lowResolution: LowResolutionPicture, _ x: Int, _ y: Int) {
+    let at = lowResolution.luma + (y &* 8 &* lowResolution.stride &+ x &* 8)
     for row in 0..<8 {
-      UnsafeMutableRawPointer(block + row &* 16).copyMemory(from: at + row &* half.stride, byteCount: 8)
+      UnsafeMutableRawPointer(block + row &* 16).copyMemory(
+        from: at + row &* lowResolution.stride, byteCount: 8)
     }
   }
 
   /// The least SATD of the nine Intra_8x8 predictions of H.264 (8.3.2.2), from the neighbouring
   /// samples of the half-size source picture.
-  @inline(__always) private func intraCost(_ half: LowResolutionPicture, _ x: Int, _ y: Int) -> Int {
-    let at = half.luma + (y &* 8 &* half.stride &+ x &* 8)
+  @inline(__always) private func intraCost(_ lowResolution: LowResolutionPicture, _ x: Int, _ y: Int) -> Int {
+    let at = lowResolution.luma + (y &* 8 &* lowResolution.stride &+ x &* 8)
     // The padding repeats the edge, so neighbouring samples exist everywhere.
     let center = edge + 16
-    let above = at - half.stride
+    let above = at - lowResolution.stride
     for i in -1..<16 { center[i &+ 1] = above[i] }
-    for i in 0..<8 { center[-1 &- i] = at[i &* half.stride &- 1] }
+    for i in 0..<8 { center[-1 &- i] = at[i &* lowResolution.stride &- 1] }
     return Int(ovt_intra_cost8x8(kernels, block, 16, center))
   }
 

@@ -47,7 +47,7 @@ package struct LowResolutionFades {
     sums.update(repeating: 0, count: columns &* rows)
     var squares: UInt64 = 0
     for y in stride(from: 0, to: rows &* blockHeight, by: Self.rowStep) {
-      let row = picture.half.luma + y &* picture.half.stride
+      let row = picture.lowResolution.luma + y &* picture.lowResolution.stride
       let line = sums + y / blockHeight &* columns
       for x in 0..<columns {
         var ofRow: UInt32 = 0
@@ -72,7 +72,7 @@ package struct LowResolutionFades {
     guard let weight = FadeDetector.component(now.brightness, then.brightness, shift),
       FadeDetector.holds(
         weight, shift, now.blockSums, then.blockSums, count: columns * rows, samples: samples)
-    else { return then.half }
+    else { return then.lowResolution }
     for s in 0..<256 {
       let value = (s * Int(weight.weight) + 32) >> 6 + Int(weight.offset)
       table[s] = UInt8(min(max(value, 0), 255))
@@ -82,7 +82,7 @@ package struct LowResolutionFades {
     let bytes = Int32(truncatingIfNeeded: result.width + 2 * padding)
     for y in -padding..<result.height + padding {
       let start = y &* result.stride &- padding
-      ovt_map(result.luma + start, then.half.luma + start, table, bytes)
+      ovt_map(result.luma + start, then.lowResolution.luma + start, table, bytes)
     }
     return result
   }

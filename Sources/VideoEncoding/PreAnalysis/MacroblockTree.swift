@@ -83,7 +83,7 @@ package struct MacroblockTree {
   /// Sets the QP offsets of a picture by its activity and by the cost propagated to it.
   private func finish(_ picture: QueuedPicture, _ strength: Float) {
     for m in 0..<geometry.macroblockCount {
-      let own = picture.weights[m]
+      let own = picture.ownCosts[m]
       picture.offsets[m] =
         picture.activityOffsets[m] - strength * log2Approx((own + picture.propagatedCosts[m]) / own)
     }
@@ -137,7 +137,7 @@ package struct MacroblockTree {
   ///   - cost: its cost of inter prediction.
   @inline(__always) private func propagatedAmount(_ picture: QueuedPicture, _ m: Int, cost: Int32) -> Float {
     let intra = Float(picture.intraCosts[m])
-    return (picture.weights[m] + picture.propagatedCosts[m] * MacroblockTree.propagatedShare)
+    return (picture.ownCosts[m] + picture.propagatedCosts[m] * MacroblockTree.propagatedShare)
       * (1 - Float(cost) / intra)
   }
 

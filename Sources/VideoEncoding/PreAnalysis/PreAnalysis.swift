@@ -54,7 +54,7 @@ package struct PreAnalysisResult {
 /// few vectors, and the SATD after intra prediction from the source picture itself.
 ///
 /// Threads share the rows of macroblocks; the result does not depend on their number.
-package final class PreAnalysis: SharedRows, @unchecked Sendable {
+package final class PreAnalysis: RowTask, @unchecked Sendable {
   /// The size of the pictures.
   private let geometry: PictureGeometry
   /// The half-size pictures with the vectors and the evidence of all macroblocks. The vector that
@@ -67,7 +67,7 @@ package final class PreAnalysis: SharedRows, @unchecked Sendable {
   /// The picture that is being analysed.
   private var source: SourcePicture?
   /// Where the brightness of the picture is stored, if it is asked for.
-  private var brightness: FadeReading?
+  private var brightness: BrightnessReading?
   /// The motion of the camera from the last picture to this one.
   package private(set) var camera = CameraMotion()
   /// Whether a picture has been analysed before.
@@ -125,7 +125,7 @@ package final class PreAnalysis: SharedRows, @unchecked Sendable {
   ///   - sharing: lets other threads take part; nil: the calling thread does all of them.
   ///   - brightness: gets the brightness of the picture; nil where it is not needed.
   package func analyse(
-    _ source: SourcePicture, with sharing: (any RowSharing)? = nil, brightness: FadeReading? = nil
+    _ source: SourcePicture, with sharing: (any RowSharing)? = nil, brightness: BrightnessReading? = nil
   ) {
     self.brightness = brightness
     pictures.advance()

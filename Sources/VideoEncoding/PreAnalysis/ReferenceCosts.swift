@@ -16,13 +16,13 @@ extension LowResolutionAnalysis {
   ///   - progress: where the row waits for the row below it; nil where there is one thread.
   /// - Returns: the sum of the costs.
   package func estimateReferenceCosts(
-    _ picture: QueuedPicture, to a: (half: LowResolutionPicture, before: Int),
-    _ b: (half: LowResolutionPicture, after: Int)?, row y: Int, _ progress: RowProgress?
+    _ picture: QueuedPicture, to a: (lowResolution: LowResolutionPicture, before: Int),
+    _ b: (lowResolution: LowResolutionPicture, after: Int)?, row y: Int, _ progress: RowProgress?
   ) -> Int {
     var sum = 0
     // The order of `inter`, for the same reason.
     eachMacroblock(ofRow: y, progress) { x in
-      fetch(picture.half, x, y)
+      fetch(picture.lowResolution, x, y)
       let m = y &* geometry.widthInMbs &+ x
       let v = picture.vectors[m]
       var best = Int(picture.intraCosts[m])
@@ -31,19 +31,21 @@ extension LowResolutionAnalysis {
       if a.before == 1 {
         picture.forward[m] = v
       } else {
-        cost = interCost(x, y, a.half, picture.forward, v &* Int16(truncatingIfNeeded: a.before))
+        cost = interCost(x, y, a.lowResolution, picture.forward, v &* Int16(truncatingIfNeeded: a.before))
       }
       if cost < best {
         best = cost
         lists = 1
       }
       if let b {
-        cost = interCost(x, y, b.half, picture.backward, v &* Int16(truncatingIfNeeded: 0 &- b.after))
+        cost = interCost(
+          x, y, b.lowResolution, picture.backward, v &* Int16(truncatingIfNeeded: 0 &- b.after))
         if cost < best {
           best = cost
           lists = 2
         }
-        cost = bipredictedCost(x, y, (a.half, picture.forward[m]), (b.half, picture.backward[m]))
+        cost = bipredictedCost(
+          x, y, (a.lowResolution, picture.forward[m]), (b.lowResolution, picture.backward[m]))
         if cost < best {
           best = cost
           lists = 3

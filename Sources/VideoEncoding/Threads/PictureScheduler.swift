@@ -20,10 +20,10 @@ package protocol ScheduledPicture: AnyObject {
 /// The output does not depend on which thread codes which row. The caller starts pictures in
 /// decoding order and waits for each in turn; while it waits, it works as one of the threads.
 package final class PictureScheduler {
-  /// A place for a picture that is being coded; it is used again for later pictures.
-  package final class Place: @unchecked Sendable {
+  /// A slot for a picture that is being coded; it is used again for later pictures.
+  package final class PictureSlot: @unchecked Sendable {
     // Sendable: the caller writes to it only while `state` is `closed` and no thread visits the
-    // place; setting `state` publishes what was written.
+    // slot; setting `state` publishes what was written.
     fileprivate enum State {
       /// There is no picture, or it is complete.
       static let closed = 0
@@ -37,21 +37,21 @@ package final class PictureScheduler {
 
     /// One of `State`.
     fileprivate let state = Atomic<Int>(State.closed)
-    /// The number of threads that examine the place or work on its picture.
+    /// The number of threads that examine the slot or work on its picture.
     fileprivate let visitors = Atomic<Int>(0)
     /// The priority of the picture: the lowest value is coded first.
     fileprivate let rank = Atomic<Int>(0)
     /// The picture.
     fileprivate var picture: (any ScheduledPicture)?
-    /// The reference pictures that have to be complete: their places, and their values of `number`
+    /// The reference pictures that have to be complete: their slots, and their values of `number`
     /// there.
-    fileprivate var needs: [(place: Place, number: Int)] = []
+    fileprivate var needs: [(slot: PictureSlot, number: Int)] = []
     /// The number of pictures that were started here.
     fileprivate var number = 0
     /// The `number` of the last picture that was completed here.
     fileprivate let completed = Atomic<Int>(0)
 
-    /// Makes an empty place.
+    /// Makes an empty slot.
     package init() { needs.reserveCapacity(24) }
 
     /// Whether the last picture that was started here is complete.
@@ -61,7 +61,7 @@ package final class PictureScheduler {
     ///
     /// - Parameters:
     ///   - thread: the thread's number.
-    ///   - signal: is given where other threads may have something to do afterwards.
+    ///   - signal: is notified where other threads may have something to do afterwards.
     /// - Returns: whether anything was done.
     fileprivate func visit(thread: Int, _ signal: Signal) -> Bool {
       visitors.add(1, ordering: .sequentiallyConsistent)
@@ -73,13 +73,13 @@ package final class PictureScheduler {
             expected: State.waiting, desired: State.opening, ordering: .sequentiallyConsistent
           ).exchanged
         else { return false }
-        for need in needs where need.place.completed.load(ordering: .acquiring) < need.number {
+        for need in needs where need.slot.completed.load(ordering: .acquiring) < need.number {
           state.store(State.waiting, ordering: .sequentiallyConsistent)
           return false
         }
         picture?.prepare()
         state.store(State.open, ordering: .sequentiallyConsistent)
-        signal.give()
+        signal.notify()
         return true
       case State.open:
         guard let picture, let isComplete = picture.codeRow(thread: thread) else { return false }
@@ -87,7 +87,7 @@ package final class PictureScheduler {
           state.store(State.closed, ordering: .sequentiallyConsistent)
           completed.store(number, ordering: .releasing)
         }
-        signal.give()
+        signal.notify()
         return true
       default: return false
       }
@@ -96,18 +96,18 @@ package final class PictureScheduler {
 
   /// The state that the threads share; it outlives them.
   private final class Shared: Sendable {
-    /// The places of the pictures.
-    let places: [Place]
+    /// The slots of the pictures.
+    let slots: [PictureSlot]
     /// Rows of work that is done before the pictures: the caller waits for it.
-    let first: SharedRows
+    let first: RowTask
     /// Wakes threads that wait.
     let signal: Signal
     /// Whether the threads are to return.
     let isEnding = Atomic<Bool>(false)
 
-    /// Makes a number of places.
-    init(places: Int, first: SharedRows, signal: Signal) {
-      self.places = (0..<places).map { _ in Place() }
+    /// Makes a number of slots.
+    init(slots: Int, first: RowTask, signal: Signal) {
+      self.slots = (0..<slots).map { _ in PictureSlot() }
       self.first = first
       self.signal = signal
     }
@@ -121,12 +121,12 @@ package final class PictureScheduler {
       if first.help(thread: thread) { return true }
       var last = -1
       while true {
-        var best: Place?
+        var best: PictureSlot?
         var rank = Int.max
-        for place in places {
-          let r = place.rank.load(ordering: .relaxed)
-          if r > last, r < rank, place.state.load(ordering: .relaxed) != Place.State.closed {
-            (best, rank) = (place, r)
+        for slot in slots {
+          let r = slot.rank.load(ordering: .relaxed)
+          if r > last, r < rank, slot.state.load(ordering: .relaxed) != PictureSlot.State.closed {
+            (best, rank) = (slot, r)
           }
         }
         guard let best else { return false }
@@ -145,12 +145,12 @@ package final class PictureScheduler {
   ///
   /// - Parameters:
   ///   - threads: the number of threads, 2 or more, the caller's included.
-  ///   - places: the number of pictures that may be coded at the same time.
+  ///   - slots: the number of pictures that may be coded at the same time.
   ///   - first: rows of work that threads do before they code pictures, since the caller waits for
   ///     it.
-  ///   - signal: wakes the threads; has to be given after `first` is opened.
-  package init(threads: Int, places: Int, first: SharedRows, signal: Signal) {
-    let shared = Shared(places: places, first: first, signal: signal)
+  ///   - signal: wakes the threads; has to be notified after `first` is opened.
+  package init(threads: Int, slots: Int, first: RowTask, signal: Signal) {
+    let shared = Shared(slots: slots, first: first, signal: signal)
     self.shared = shared
     group = ThreadGroup(count: threads) { thread in
       while !shared.isEnding.load(ordering: .sequentiallyConsistent) {
@@ -168,49 +168,50 @@ package final class PictureScheduler {
   /// afterwards.
   package func end() {
     shared.isEnding.store(true, ordering: .sequentiallyConsistent)
-    shared.signal.give()
+    shared.signal.notify()
     group.join()
   }
 
-  /// Place `i`, from 0 to the number of places less 1.
-  package func place(_ i: Int) -> Place { shared.places[i] }
+  /// Slot `i`, from 0 to the number of slots less 1.
+  package func slot(_ i: Int) -> PictureSlot { shared.slots[i] }
 
   /// Starts a picture.
   ///
   /// - Parameters:
   ///   - picture: the picture.
-  ///   - place: a place whose picture is complete and which `clear` has returned for.
-  ///   - needs: the places of the reference pictures, which have to be complete first.
+  ///   - slot: a slot whose picture is complete and which `clear` has returned for.
+  ///   - needs: the slots of the reference pictures, which have to be complete first.
   ///   - isReference: whether others may refer to it. Such pictures are coded before those that
   ///     none refers to.
   package func begin(
-    _ picture: any ScheduledPicture, at place: Place, needs: some Sequence<Place>, isReference: Bool
+    _ picture: any ScheduledPicture, at slot: PictureSlot, needs: some Sequence<PictureSlot>,
+    isReference: Bool
   ) {
-    place.picture = picture
-    place.number += 1
-    place.needs.removeAll(keepingCapacity: true)
-    for need in needs { place.needs.append((need, need.number)) }
+    slot.picture = picture
+    slot.number += 1
+    slot.needs.removeAll(keepingCapacity: true)
+    for need in needs { slot.needs.append((need, need.number)) }
     begun += 1
-    place.rank.store(isReference ? begun : begun + Int.max / 2, ordering: .relaxed)
-    place.state.store(Place.State.waiting, ordering: .sequentiallyConsistent)
-    shared.signal.give()
+    slot.rank.store(isReference ? begun : begun + Int.max / 2, ordering: .relaxed)
+    slot.state.store(PictureSlot.State.waiting, ordering: .sequentiallyConsistent)
+    shared.signal.notify()
   }
 
-  /// Waits until no thread visits a place whose picture is complete, so that another picture may be
+  /// Waits until no thread visits a slot whose picture is complete, so that another picture may be
   /// started there.
   ///
-  /// - Parameter place: the place.
-  package func clear(_ place: Place) {
-    RowProgress.wait { place.visitors.load(ordering: .sequentiallyConsistent) == 0 }
+  /// - Parameter slot: the slot.
+  package func clear(_ slot: PictureSlot) {
+    RowProgress.wait { slot.visitors.load(ordering: .sequentiallyConsistent) == 0 }
   }
 
   /// Works as thread 0 until a picture is complete.
   ///
-  /// - Parameter place: the picture's place.
-  package func complete(_ place: Place) {
-    while !place.isComplete {
+  /// - Parameter slot: the picture's slot.
+  package func complete(_ slot: PictureSlot) {
+    while !slot.isComplete {
       let now = shared.signal.count
-      if place.isComplete { return }
+      if slot.isComplete { return }
       if !shared.help(thread: 0) { shared.signal.wait(since: now) }
     }
   }

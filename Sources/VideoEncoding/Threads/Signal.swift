@@ -15,8 +15,8 @@ package final class Signal: @unchecked Sendable {
   // Sendable: the mutex and the condition are made for it, all else is atomic.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  /// How often the signal was given.
-  private let given = Atomic<Int>(0)
+  /// The number of notifications.
+  private let notifications = Atomic<Int>(0)
   /// The number of threads that are about to sleep or asleep.
   private let sleepers = Atomic<Int>(0)
 
@@ -24,7 +24,7 @@ package final class Signal: @unchecked Sendable {
   /// sleeps.
   private static let patience = 50
 
-  /// Makes a signal that was not given.
+  /// Makes a signal without notifications.
   package init() {
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(condition, nil)
@@ -37,13 +37,13 @@ package final class Signal: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// How often the signal was given. A thread reads this before it looks for work, and passes it to
+  /// The number of notifications. A thread reads this before it looks for work, and passes it to
   /// `wait(since:)` if it finds none.
-  package var count: Int { given.load(ordering: .sequentiallyConsistent) }
+  package var count: Int { notifications.load(ordering: .sequentiallyConsistent) }
 
-  /// Gives the signal: wakes all threads that wait.
-  package func give() {
-    given.add(1, ordering: .sequentiallyConsistent)
+  /// Wakes all threads that wait.
+  package func notify() {
+    notifications.add(1, ordering: .sequentiallyConsistent)
     // A thread that is about to sleep has either been counted already, or will see the new count.
     if sleepers.load(ordering: .sequentiallyConsistent) == 0 { return }
     pthread_mutex_lock(mutex)
@@ -51,7 +51,7 @@ package final class Signal: @unchecked Sendable {
     pthread_mutex_unlock(mutex)
   }
 
-  /// Waits until the signal has been given since `count` was read.
+  /// Waits until the signal has been notified since `count` was read.
   ///
   /// - Parameter before: the value of `count`.
   package func wait(since before: Int) {

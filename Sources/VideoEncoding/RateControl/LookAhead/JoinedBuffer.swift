@@ -43,7 +43,7 @@ package struct JoinedBuffer {
   package static func usualTick(_ frameRate: Double) -> Double { 0.5 / frameRate }
 
   /// The bits in the buffer if there were a join at the next removal.
-  package func agreed(_ buffer: BufferState) -> Double {
+  package func joinFullness(_ buffer: BufferState) -> Double {
     let fullness = buffer.agreedFullness
     guard isConstant else { return fullness }
     let part = (buffer.rate * (Double(now) * tick)).truncatingRemainder(dividingBy: 8)

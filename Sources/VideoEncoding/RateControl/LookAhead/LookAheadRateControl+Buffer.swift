@@ -161,14 +161,14 @@ extension LookAheadRateControl {
     guard let buffer else { return nil }
     guard isLast, var joined, joined.isConstant, joined.hasFramesAfter else { return buffer.size }
     joined.advance(seconds: seconds)
-    return joined.agreed(buffer)
+    return joined.joinFullness(buffer)
   }
 
   /// The bits by which the buffer's fullness after the last picture misses the agreed one. With an
   /// average rate only a lower fullness counts.
   package var miss: Double {
     guard let buffer, let joined, joined.hasFramesAfter else { return 0 }
-    let over = buffer.fullness - joined.agreed(buffer)
+    let over = buffer.fullness - joined.joinFullness(buffer)
     // Times are sums of floating-point numbers: less than half a bit is rounding.
     return abs(over) < 0.5 ? 0 : joined.isConstant ? abs(over) : max(-over, 0)
   }

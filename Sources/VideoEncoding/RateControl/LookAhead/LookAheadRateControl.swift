@@ -197,7 +197,7 @@ package struct LookAheadRateControl {
   /// joined to.
   package mutating func begin(at seconds: Double) {
     joined?.begin(at: seconds)
-    if let joined, let buffer { self.buffer?.begin(fullness: joined.agreed(buffer)) }
+    if let joined, let buffer { self.buffer?.begin(fullness: joined.joinFullness(buffer)) }
   }
 
   /// Changes the configuration from the next picture on.

@@ -16,7 +16,7 @@ package struct RemainingPass {
   /// The duration in seconds of the pictures that `bits` is the sum of.
   private var farSeconds: Double
   /// The buffer of the pictures behind `near`, before the first of them; nil without a buffer.
-  private var carried: BufferSimulation?
+  private var farBuffer: BufferSimulation?
   /// The number of pictures in the pass.
   private let count: Int
   /// The number of pictures coded so far.
@@ -27,7 +27,7 @@ package struct RemainingPass {
   private var farPictures: PassCursor
   /// The next pictures, where there is a buffer and the pictures are coded one by one; otherwise
   /// empty.
-  private var near = UpcomingPassPictures()
+  private var near = PassWindow()
   /// The bits of the pictures coded so far, and their bits by the previous pass: sums that decay.
   private var taken = 1.0
   private var expected = 1.0
@@ -45,7 +45,7 @@ package struct RemainingPass {
     farPictures = uncodedPictures
     seconds = pass.seconds
     farSeconds = seconds
-    carried = buffer.map { BufferSimulation($0, end: end) }
+    farBuffer = buffer.map { BufferSimulation($0, end: end) }
     var total = 0.0
     var all = uncodedPictures
     while let picture = all.next() {
@@ -56,9 +56,9 @@ package struct RemainingPass {
     taken = max(total / Double(max(count, 1)) * Self.initialWeight, 1)
     expected = taken
     farSeconds = seconds
-    carried?.restart()
-    guard isFollowed, carried != nil else { return }
-    while near.count < UpcomingPassPictures.capacity, let picture = farPictures.next() { approach(picture) }
+    farBuffer?.restart()
+    guard isFollowed, farBuffer != nil else { return }
+    while near.count < PassWindow.capacity, let picture = farPictures.next() { approach(picture) }
   }
 
   /// Adds the next picture in decoding order to the sums (`sign` 1) or removes it from them (-1).
@@ -66,7 +66,7 @@ package struct RemainingPass {
   private mutating func add(_ picture: PassStatistics.Picture, _ sign: Double) {
     Self.forEachQP(picture) { qp, own in
       bits[qp] += sign * own
-      if let taken = carried?.take(own, qp: qp, seconds: picture.duration, left: farSeconds) {
+      if let taken = farBuffer?.take(own, qp: qp, seconds: picture.duration, left: farSeconds) {
         carriedBits[qp] += sign * taken
       }
     }
@@ -113,8 +113,8 @@ package struct RemainingPass {
   ///     QP would have left is let through as well. Nil: no more than that.
   ///   - scale: the factor from the bits of the pass to those of this one.
   private func farBits(_ qp: Int, fullness: Double?, scale: Double) -> Double {
-    guard let carried else { return bits[qp] * scale }
-    let saved = fullness.map { max($0 - carried.held[qp], 0) } ?? 0
+    guard let farBuffer else { return bits[qp] * scale }
+    let saved = fullness.map { max($0 - farBuffer.held[qp], 0) } ?? 0
     return min(bits[qp] * scale, carriedBits[qp] + saved)
   }
 
@@ -141,7 +141,7 @@ package struct RemainingPass {
   {
     guard wanted.isFinite else { return (wanted == .infinity ? 0 : 51, false) }
     let scale = taken / expected
-    guard let carried, let buffer else {
+    guard let farBuffer, let buffer else {
       // Includes `near`: the buffer may have been removed by a new configuration.
       func free(_ qp: Int) -> Double {
         (0..<near.count).reduce(bits[qp]) { $0 + near.bits($1, qp: Double(qp)) } * scale
@@ -149,7 +149,7 @@ package struct RemainingPass {
       return (Self.qp(wanted, free), false)
     }
     func all(_ qp: Int) -> Double {
-      var rest = BufferSimulation(buffer, held: buffer.fullness, end: carried.end)
+      var rest = BufferSimulation(buffer, held: buffer.fullness, end: farBuffer.end)
       var sum = 0.0
       var left = seconds
       for n in 0..<near.count {
@@ -211,7 +211,7 @@ package struct RemainingPass {
       return
     }
     next += 1
-    if carried == nil {
+    if farBuffer == nil {
       add(picture, -1)
     } else {
       near.removeFirst()
@@ -221,7 +221,7 @@ package struct RemainingPass {
     // The sums decay: recent pictures count more than the first ones.
     let planned = max(Self.bits(picture, qp: qp), 1)
     // The first picture of a part is an intra picture, even where it was none in the pass.
-    guard carried == nil || isIntra == (picture.kind == .intra) else { return }
+    guard farBuffer == nil || isIntra == (picture.kind == .intra) else { return }
     taken = taken * 0.99 + bits
     expected = expected * 0.99 + planned
   }

@@ -12,7 +12,7 @@ extension LowLatencyRateControl {
       cautiousBits -= bits
     }
     if let rate = settings.averageBitRate {
-      line.send(bits)
+      link.send(bits)
       layers[layer].account = max(
         layers[layer].account + bits - accountCredit, -rate * LowLatencyRateControl.memory.rest)
     }
@@ -48,7 +48,7 @@ extension LowLatencyRateControl {
       // A new scene begins: its frames are not like those before.
       for i in layers.indices {
         layers[i].isKnown = false
-        (layers[i].came, layers[i].expected) = (0, 0)
+        (layers[i].actualBits, layers[i].expected) = (0, 0)
         // The QP of the first frame of a stream is taken even if the caller set it: there is no
         // other.
         if !isFixed || layers[i].qp == 0 { layers[i].qp = qp }
@@ -65,7 +65,7 @@ extension LowLatencyRateControl {
     layers[layer].isIdle = Double(bits) < frameShareBits * 0.2
     if isStill || isCurtailed || units * ratio < frameShareBits * 0.01 { return }
     let kept = max(1 - duration / LowLatencyRateControl.memory.model, 0)
-    layers[layer].came = layers[layer].came * kept + Double(bits)
+    layers[layer].actualBits = layers[layer].actualBits * kept + Double(bits)
     layers[layer].expected = layers[layer].expected * kept + units * ratio
     let misses = abs(log2Approx(Double(max(bits, 1)) / (units * ratio)))
     let learning = LowLatencyRateControl.learning

@@ -6,7 +6,7 @@ extension LowLatencyRateControl {
   /// refer to it.
   package mutating func unpredictedAim(_ room: Double) -> Aim {
     let parts = LowLatencyRateControl.parts
-    let even = line.evenRoom(keeping: LowLatencyRateControl.reserve.new)
+    let even = link.evenRoom(keeping: LowLatencyRateControl.reserve.new)
     let least = min(
       frameShareBits * LowLatencyRateControl.least.shares, room * LowLatencyRateControl.least.part)
     let bits = min(
@@ -29,7 +29,7 @@ extension LowLatencyRateControl {
     followContent()
     let state = layers[layer]
     let correction = LowLatencyRateControl.correction
-    let standing = line.standing - line.bound(duration: usualDuration) * rate * LowLatencyRateControl.standing
+    let standing = link.standing - link.bound(duration: usualDuration) * rate * LowLatencyRateControl.standing
     let part = 1 - max(state.account, standing) / (rate * LowLatencyRateControl.memory.excess)
     let wanted = frameShareBits * min(max(part, correction.least), correction.most)
     let most = largestUsual(room)
@@ -62,7 +62,7 @@ extension LowLatencyRateControl {
   /// factor is a mean of logarithms, which is that of a typical frame; where every fourth frame
   /// takes most of the bits, the mean of the bits is higher.
   package func modelError(_ state: Layer) -> Double {
-    min(max((state.came + frameShareBits) / (state.expected + frameShareBits), 0.5), 2)
+    min(max((state.actualBits + frameShareBits) / (state.expected + frameShareBits), 0.5), 2)
   }
 
   /// Takes the residual of the frame into the mean of its layer.
@@ -84,7 +84,7 @@ extension LowLatencyRateControl {
   package func largestUsual(_ room: Double) -> Double {
     let part = LowLatencyRateControl.parts.picture
     let even = max(
-      line.evenRoom(keeping: LowLatencyRateControl.reserve.picture),
+      link.evenRoom(keeping: LowLatencyRateControl.reserve.picture),
       frameShareBits * LowLatencyRateControl.leastRoom.even)
     return min(
       room * 0.9, frameShareBits + max(room - frameShareBits, 0) * part,

@@ -36,7 +36,7 @@ package struct LowLatencyRateControl {
     package var ratio = BitRatio()
     /// The bits of the layer's recent frames, and the bits that the model gave for them: sums that
     /// decay over `memory.model` seconds.
-    package var came = 0.0
+    package var actualBits = 0.0
     package var expected = 0.0
     /// The QP of the layer's last frame without the cascade's offset, and the bits of that frame.
     package var qp = 0.0
@@ -73,7 +73,7 @@ package struct LowLatencyRateControl {
   package static let unpredictedQPLimit = (above: 28.0, part: 0.5)
   /// The least bits that a frame has room for whatever came before, in shares: within the bound of
   /// the link, and within the even rate.
-  package static let leastRoom = (line: 0.3, even: 0.05)
+  package static let leastRoom = (link: 0.3, even: 0.05)
   /// The part of their share that the frames of the next seconds shall still have, after a key
   /// frame or a scene cut and after any other frame.
   package static let reserve = (new: 0.6, picture: 0.5)
@@ -109,7 +109,7 @@ package struct LowLatencyRateControl {
   /// The state of each temporal layer, by its number.
   package var layers = [Layer](repeating: Layer(), count: 8)
   /// The link with the target rate.
-  package var line: TransmissionQueue
+  package var link: TransmissionQueue
   /// The hard limits.
   package var limits: HardLimits
   /// The QP offsets of the frames after a key frame.
@@ -166,7 +166,7 @@ package struct LowLatencyRateControl {
   package init(_ settings: LowLatencySettings, memory: inout EncoderMemory) {
     self.settings = settings
     interval = TypicalFrameInterval(seconds: 1 / settings.frameRate)
-    line = TransmissionQueue(rate: settings.averageBitRate ?? 0, bound: settings.maximumQueueDelay)
+    link = TransmissionQueue(rate: settings.averageBitRate ?? 0, bound: settings.maximumQueueDelay)
     limits = HardLimits(settings.dataRateLimits)
     rows = (settings.height + 15) / 16
     columns = (settings.width + 15) / 16
@@ -185,7 +185,7 @@ package struct LowLatencyRateControl {
       // Bits saved or overspent at the old rate say little about the new one.
       let frame = rate / new.frameRate
       for i in layers.indices { layers[i].account = min(max(layers[i].account, 0), frame) }
-      line.change(rate: rate)
+      link.change(rate: rate)
       floor.forget()
       cautiousFrames = 0
       if rate < old {
@@ -193,9 +193,9 @@ package struct LowLatencyRateControl {
         cautiousBits = 0.97 * rate * usualDuration * Double(cautiousFrames)
       }
     } else if let rate = new.averageBitRate {
-      line.rate = rate
+      link.rate = rate
     }
-    line.bound = new.maximumQueueDelay
+    link.bound = new.maximumQueueDelay
     limits.change(to: new.dataRateLimits)
     settings = new
   }
@@ -262,7 +262,7 @@ package struct LowLatencyRateControl {
   /// Drains the queue by the time since the last frame, and takes the share and the residual of the
   /// next one.
   private mutating func takeShare(rate: Double, _ request: FrameRequest, _ facts: PreAnalysisResult) {
-    line.drain(duration)
+    link.drain(duration)
     share = request.budgetShare
     // The bits of a frame do not follow the jitter of its time, and a frame that fills a link that
     // a pause has emptied would arrive late.
@@ -276,7 +276,7 @@ package struct LowLatencyRateControl {
   /// The bits that the bound of the link and hard limits leave for the frame.
   /// - Parameter allowed: the bits that hard limits leave; nil without any.
   private mutating func room(allowed: Double?) -> Double {
-    let room = max(line.room(duration: usualDuration), frameShareBits * LowLatencyRateControl.leastRoom.line)
+    let room = max(link.room(duration: usualDuration), frameShareBits * LowLatencyRateControl.leastRoom.link)
     isLimited = allowed.map { $0 < room } ?? false
     return allowed.map { min(room, $0) } ?? room
   }
@@ -413,10 +413,10 @@ package struct LowLatencyRateControl {
     let least = bits(at: Double(settings.maximumQP))
     if let allowed, least > allowed { return true }
     if mustWait(isKeyFrame: false, allowed: allowed) { return true }
-    let room = line.room(duration: usualDuration)
+    let room = link.room(duration: usualDuration)
     // Frames that no other frame refers to are dropped first.
-    if layer > 0 { return least > room - line.bound(duration: usualDuration) * line.rate * 0.5 }
+    if layer > 0 { return least > room - link.bound(duration: usualDuration) * link.rate * 0.5 }
     // A frame that takes longer than the bound by itself is sent as soon as the link is free.
-    return least > room && line.backlog > 0
+    return least > room && link.backlog > 0
   }
 }

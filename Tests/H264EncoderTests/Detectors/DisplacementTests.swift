@@ -5,7 +5,7 @@ import Testing
 @testable import VideoEncoding
 
 /// Windows that move, letters that come back.
-@Suite struct MoveTests {
+@Suite struct DisplacementTests {
   private static let width = 320
   private static let height = 240
 
@@ -36,45 +36,45 @@ import Testing
     return frame
   }
 
-  private static func moves(_ frames: [PlanarFrame], refersToLast: Bool = true) -> Moves {
+  private static func displacements(_ frames: [PlanarFrame], refersToLast: Bool = true) -> Displacements {
     var memory = EncoderMemory()
-    let detector = MoveDetector(PictureGeometry(width: width, height: height), memory: &memory)
-    var moves = Moves()
+    let detector = DisplacementDetector(PictureGeometry(width: width, height: height), memory: &memory)
+    var displacements = Displacements()
     for (i, frame) in frames.enumerated() {
-      moves = frame.withSource(planar: true, padding: 16) {
-        detector.moves($0, index: UInt64(i), refersToLast: refersToLast, limit: 200)
+      displacements = frame.withSource(planar: true, padding: 16) {
+        detector.displacements($0, index: UInt64(i), refersToLast: refersToLast, limit: 200)
       }
     }
     withExtendedLifetime(memory) {}
-    return moves
+    return displacements
   }
 
   @Test(
     "A window that was moved is found, by any distance",
     arguments: [(37, 0), (0, -21), (-41, 33), (55, 48), (1, 0)])
   func aWindowThatWasMovedIsFound(by: (x: Int, y: Int)) {
-    let moves = Self.moves([
+    let displacements = Self.displacements([
       Self.desktop(x: 60, y: 40), Self.desktop(x: 60 + by.x, y: 40 + by.y),
     ])
-    #expect(moves.isScreen)
-    #expect(moves.count > 0)
+    #expect(displacements.isScreen)
+    #expect(displacements.count > 0)
     // From where it came.
-    if moves.count > 0 {
-      #expect(moves[0] == SIMD2(Int16(-by.x * 4), Int16(-by.y * 4)))
+    if displacements.count > 0 {
+      #expect(displacements[0] == SIMD2(Int16(-by.x * 4), Int16(-by.y * 4)))
     }
   }
 
   @Test("Nothing is taken for moved that was not")
   func nothingIsTakenForMovedThatWasNot() {
     let page = Self.desktop(x: 60, y: 40)
-    #expect(Self.moves([page, page]).count == 0)
-    #expect(Self.moves([page, Self.desktop(x: 60, y: 40, seed: 2)]).count == 0)
+    #expect(Self.displacements([page, page]).count == 0)
+    #expect(Self.displacements([page, Self.desktop(x: 60, y: 40, seed: 2)]).count == 0)
     // Vectors would be of the last picture, which is not referred to.
-    #expect(Self.moves([page, Self.desktop(x: 90, y: 40)], refersToLast: false).count == 0)
+    #expect(Self.displacements([page, Self.desktop(x: 90, y: 40)], refersToLast: false).count == 0)
     for kind in [SyntheticContent.Kind.motion, .noise, .frozenNoise, .extremes] {
       let content = SyntheticContent(kind: kind, width: Self.width, height: Self.height, seed: 3)
-      let moves = Self.moves([content.frame(0), content.frame(1), content.frame(2)])
-      #expect(moves.count == 0 && !moves.isScreen && moves.repeats == nil, "\(kind)")
+      let displacements = Self.displacements([content.frame(0), content.frame(1), content.frame(2)])
+      #expect(displacements.count == 0 && !displacements.isScreen && displacements.repeats == nil, "\(kind)")
     }
   }
 
@@ -92,8 +92,8 @@ import Testing
 
   @Test("Where everything changes, a third that is flat makes no screen; where half stands still it does")
   func aFlatThirdMakesNoScreenAndAStillHalfDoes() {
-    #expect(!Self.moves((0..<3).map { Self.exposed(UInt64($0), share: 0.4) }).isScreen)
-    #expect(Self.moves((0..<3).map { Self.exposed(UInt64($0), share: 0.7) }).isScreen)
+    #expect(!Self.displacements((0..<3).map { Self.exposed(UInt64($0), share: 0.4) }).isScreen)
+    #expect(Self.displacements((0..<3).map { Self.exposed(UInt64($0), share: 0.7) }).isScreen)
     // A movie in a window: noise and a flat border change, the rest stands still.
     let page = Self.desktop(x: 60, y: 40)
     let screen = (0..<3).map { n in
@@ -105,7 +105,7 @@ import Testing
       }
       return frame
     }
-    #expect(Self.moves(screen).isScreen)
+    #expect(Self.displacements(screen).isScreen)
   }
 
   @Test("A window that moves over a picture full of detail is a screen's")
@@ -119,16 +119,16 @@ import Testing
       }
       return frame
     }
-    #expect(Self.moves(pictures).isScreen)
-    #expect(!Self.moves((0..<10).map { Self.exposed(UInt64($0), share: 0) }).isScreen)
+    #expect(Self.displacements(pictures).isScreen)
+    #expect(!Self.displacements((0..<10).map { Self.exposed(UInt64($0), share: 0) }).isScreen)
   }
 
   @Test("After many pictures of a camera a screen is recognised within 18 pictures")
   func aScreenIsRecognisedSoonAfterACamera() {
     let camera = (0..<40).map { Self.exposed(UInt64($0), share: 0) }
     let pages = (0..<18).map { Self.desktop(x: 60 + 7 * $0, y: 40) }
-    #expect(!Self.moves(camera).isScreen)
-    #expect(Self.moves(camera + pages).isScreen)
+    #expect(!Self.displacements(camera).isScreen)
+    #expect(Self.displacements(camera + pages).isScreen)
   }
 
   private static func encoder(_ effort: Int, threads: Int = 1) throws -> LowLatencyEncoder {

@@ -8,9 +8,9 @@ import Testing
 @testable import VideoEncoding
 
 /// What threads share beside the rows of pictures that are coded.
-@Suite struct SharedRowsTests {
+@Suite struct RowTaskTests {
   /// Counts who did what, and takes its time.
-  private final class Counting: SharedRows, @unchecked Sendable {
+  private final class Counting: RowTask, @unchecked Sendable {
     let byThread: [Entry]
     let byRow: [Entry]
 
@@ -36,10 +36,10 @@ import Testing
   func threadsWithoutSlicesTakePartAndEachRowIsDoneOnce(threads: Int) {
     let signal = Signal()
     let rows = Counting(rows: 24, threads: threads)
-    let scheduler = PictureScheduler(threads: threads, places: 1, first: rows, signal: signal)
+    let scheduler = PictureScheduler(threads: threads, slots: 1, first: rows, signal: signal)
     for _ in 0..<10 {
       rows.open(24)
-      signal.give()
+      signal.notify()
       _ = rows.help(thread: 0)
       rows.close()
     }
@@ -63,7 +63,7 @@ import Testing
       let look = LookAheadPreAnalysis(geometry, kernels: UnsafePointer(kernels), threads: threads)
       let scheduler =
         threads > 1
-        ? PictureScheduler(threads: threads, places: 1, first: look, signal: look.signal) : nil
+        ? PictureScheduler(threads: threads, slots: 1, first: look, signal: look.signal) : nil
       defer { scheduler?.end() }
       var result: [[Int32]] = []
       let pictures = (0..<4).map { _ in QueuedPicture(geometry) }
@@ -71,22 +71,23 @@ import Testing
         content.frame(n).withSource(planar: n % 2 == 0, padding: n) {
           look.analyse(picture, $0, strength: 1)
         }
-        if n > 0 { look.estimateMotion(picture, from: pictures[n - 1].half) }
+        if n > 0 { look.estimateMotion(picture, from: pictures[n - 1].lowResolution) }
       }
-      look.estimateReferenceCosts(pictures[3], to: (pictures[0].half, 3), nil)
-      look.estimateReferenceCosts(pictures[1], to: (pictures[0].half, 1), (pictures[3].half, 2))
+      look.estimateReferenceCosts(pictures[3], to: (pictures[0].lowResolution, 3), nil)
+      look.estimateReferenceCosts(
+        pictures[1], to: (pictures[0].lowResolution, 1), (pictures[3].lowResolution, 2))
       for picture in pictures {
         let count = geometry.macroblockCount
         result.append([Int32(picture.intraCost), Int32(picture.interCost)])
         for values in [picture.intraCosts, picture.interCosts, picture.costs] {
           result.append(Array(UnsafeBufferPointer(start: values, count: count)))
         }
-        result.append(UnsafeBufferPointer(start: picture.weights, count: count).map { Int32($0) })
+        result.append(UnsafeBufferPointer(start: picture.ownCosts, count: count).map { Int32($0) })
         result.append(
           UnsafeBufferPointer(start: picture.vectors, count: count).map { Int32($0.x) << 16 + Int32($0.y) })
         let levels = picture.brightnessRead.levels
         // The same as of the whole picture, once it is there.
-        let whole = FadeReading(geometry, memory: &memory)
+        let whole = BrightnessReading(geometry, memory: &memory)
         for row in 0..<whole.rows { whole.read(picture.source, row: row) }
         #expect(whole.levels.luma.mean == levels.luma.mean)
         #expect(whole.levels.cb.deviation == levels.cb.deviation)

@@ -4,7 +4,7 @@ import VideoEncoding
 
 /// The work that several threads share: a picture's macroblock rows, their progress, and each
 /// thread's coder.
-final class SharedJob: ScheduledPicture, @unchecked Sendable {
+final class ThreadedPicture: ScheduledPicture, @unchecked Sendable {
   // Sendable: what changes is written while no thread works; the rows' progress is atomic.
   /// The kind of work.
   enum Job {
@@ -15,7 +15,7 @@ final class SharedJob: ScheduledPicture, @unchecked Sendable {
     /// A picture that is entropy coded by CAVLC.
     case cavlc(PictureJob<CAVLCWriter>)
     /// Rows of other work than coding.
-    case rows(SharedRows)
+    case rows(RowTask)
   }
 
   /// The current work.

@@ -3,7 +3,7 @@
 /// The next pictures of a stream that a previous pass has coded, with the bits that each would take
 /// at each QP. The list is short enough to simulate the decoder's buffer over all of it for every
 /// picture that is planned.
-package struct UpcomingPassPictures {
+package struct PassWindow {
   /// The most pictures that the list holds: 16 s at 25 pictures per second.
   package static let capacity = 400
 

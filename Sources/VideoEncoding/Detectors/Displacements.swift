@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The displacements by which parts of a screen picture (windows, panes, pages) have moved since
 /// the previous picture, the one that most of the content follows first.
-package struct Moves: Equatable, BitwiseCopyable {
+package struct Displacements: Equatable, BitwiseCopyable {
   /// The largest number of displacements.
   package static let limit = 4
   /// The number of displacements, 0 to `limit`.
@@ -15,7 +15,7 @@ package struct Moves: Equatable, BitwiseCopyable {
   package var explainMost = false
   /// Whether the picture is screen content: a large part of what has changed in it is flat.
   package var isScreen = false
-  /// The hash table of 8x8 blocks of the previous picture (`RepeatTable.places`); nil where it is
+  /// The hash table of 8x8 blocks of the previous picture (`BlockPositionTable.places`); nil where it is
   /// not to be used.
   package var repeats: UnsafePointer<UInt32>?
 
@@ -28,7 +28,7 @@ package struct Moves: Equatable, BitwiseCopyable {
   ///   - dx: the horizontal component, in luma samples, from where the content is to where it was.
   ///   - dy: the vertical component.
   package mutating func append(x dx: Int, y dy: Int) {
-    guard count < Moves.limit else { return }
+    guard count < Displacements.limit else { return }
     x[count] = Int16(clamping: dx)
     y[count] = Int16(clamping: dy)
     count += 1

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// A subclass defines the work of a row (`work`). Where a row needs results of the one before, it
 /// waits for them in `progress`.
-package class SharedRows: @unchecked Sendable {
+package class RowTask: @unchecked Sendable {
   // Sendable: what changes is written by the caller while no thread takes rows; the rest is atomic.
 
   /// The progress of each row, in macroblocks.
@@ -93,5 +93,5 @@ package protocol RowSharing: AnyObject {
   /// - Parameters:
   ///   - rows: the rows.
   ///   - count: the number of rows.
-  func share(_ rows: SharedRows, count: Int)
+  func share(_ rows: RowTask, count: Int)
 }

@@ -5,7 +5,7 @@
 /// A sixth of the rows is entered with each picture, in turn. Entries may be out of date: a block
 /// that is found is compared with the reference picture like any other candidate of the motion
 /// search.
-package struct RepeatTable: BitwiseCopyable {
+package struct BlockPositionTable: BitwiseCopyable {
   /// Position of a block, x + y * width + 1; 0 where an entry is empty.
   package let places: UnsafeMutablePointer<UInt32>
   /// For each column, the rolling hash of the rows above (`slot`).
@@ -30,7 +30,7 @@ package struct RepeatTable: BitwiseCopyable {
   package init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
     width = geometry.width
     height = geometry.height
-    places = memory.allocate(UInt32.self, count: 1 << RepeatTable.bits)
+    places = memory.allocate(UInt32.self, count: 1 << BlockPositionTable.bits)
     hashes = memory.allocate(UInt64.self, count: geometry.width)
     next = memory.allocate(0)
   }
@@ -55,7 +55,7 @@ package struct RepeatTable: BitwiseCopyable {
   ///
   /// - Parameter picture: the luma plane, in rows of `width` bytes.
   package func add(_ picture: UnsafePointer<UInt8>) {
-    let band = min(max(height / RepeatTable.part, 16), height &- 8)
+    let band = min(max(height / BlockPositionTable.part, 16), height &- 8)
     let from = next.pointee
     let to = min(from &+ band, height &- 7)
     next.pointee = to >= height &- 7 ? 0 : to
@@ -67,13 +67,13 @@ package struct RepeatTable: BitwiseCopyable {
       let middle = UnsafeRawPointer(picture + max(y &- 4, 0) &* width)
       let first = (y &- 7) &* width &+ 1
       for x in 0..<count {
-        let h = hashes[x] << 8 &+ RepeatTable.hash((row + x).loadUnaligned(as: UInt64.self))
+        let h = hashes[x] << 8 &+ BlockPositionTable.hash((row + x).loadUnaligned(as: UInt64.self))
         hashes[x] = h
         guard isWhole else { continue }
         let v = (middle + x).loadUnaligned(as: UInt64.self)
         // Blocks that are nearly flat are predicted well without a match.
         if v == v >> 8 | v << 56 { continue }
-        places[RepeatTable.slot(h)] = UInt32(truncatingIfNeeded: first &+ x)
+        places[BlockPositionTable.slot(h)] = UInt32(truncatingIfNeeded: first &+ x)
       }
     }
   }

@@ -6,7 +6,7 @@ import CVideoKernels
 ///
 /// Each row of blocks has its own sums, so that threads may read rows at the same time and in any
 /// order.
-package struct FadeReading {
+package struct BrightnessReading {
   /// Sum, sum of squares and number of samples.
   private struct Sums {
     var sum: UInt64 = 0
@@ -19,7 +19,7 @@ package struct FadeReading {
       a.count += b.count
     }
 
-    var level: FadeDetector.Level { FadeDetector.level(sum, squares, count) }
+    var level: FadeDetector.BrightnessStatistics { FadeDetector.level(sum, squares, count) }
   }
 
   /// The sums of one row of blocks; the sums of luma samples are in `blocks`.
@@ -49,7 +49,7 @@ package struct FadeReading {
   ///   - geometry: the pictures' size.
   ///   - memory: owns the sums.
   package init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
-    let (size, step) = (FadeReading.blockSize, FadeReading.rowStep)
+    let (size, step) = (BrightnessReading.blockSize, BrightnessReading.rowStep)
     columns = max(geometry.width / size, 1)
     rows = max(geometry.height / size, 1)
     samples = min(size, geometry.width) * (((rows == 1 ? geometry.height : size) + step - 1) / step)
@@ -73,7 +73,7 @@ package struct FadeReading {
   ///   - source: the picture.
   ///   - row: the row of blocks.
   package func read(_ source: SourcePicture, row: Int) {
-    let (size, step) = (FadeReading.blockSize, FadeReading.rowStep)
+    let (size, step) = (BrightnessReading.blockSize, BrightnessReading.rowStep)
     let isLast = row == rows - 1
     var result = Row()
     let line = blocks + row * columns
@@ -93,11 +93,11 @@ package struct FadeReading {
     func chroma(_ base: UnsafePointer<UInt8>, _ bytesPerRow: Int, step: Int) -> Sums {
       var result = Sums()
       let end = isLast ? source.height / 2 : (row + 1) * (size / 2)
-      for y in Swift.stride(from: row * (size / 2), to: end, by: FadeReading.rowStep) {
+      for y in Swift.stride(from: row * (size / 2), to: end, by: BrightnessReading.rowStep) {
         var (ofRow, squaresOfRow): (UInt32, UInt32) = (0, 0)
         let samples = base + y * bytesPerRow
-        if y + FadeReading.rowStep < end {
-          ovt_prefetch(samples + FadeReading.rowStep * bytesPerRow, 64, Int32(width * step / 64))
+        if y + BrightnessReading.rowStep < end {
+          ovt_prefetch(samples + BrightnessReading.rowStep * bytesPerRow, 64, Int32(width * step / 64))
         }
         ovt_sums(samples, Int32(width), Int32(step), &ofRow, &squaresOfRow)
         result += Sums(sum: UInt64(ofRow), squares: UInt64(squaresOfRow), count: width)
@@ -116,7 +116,12 @@ package struct FadeReading {
   }
 
   /// Mean and standard deviation of each component of the picture, once all rows have been read.
-  package var levels: (luma: FadeDetector.Level, cb: FadeDetector.Level, cr: FadeDetector.Level) {
+  package var levels:
+    (
+      luma: FadeDetector.BrightnessStatistics, cb: FadeDetector.BrightnessStatistics,
+      cr: FadeDetector.BrightnessStatistics
+    )
+  {
     var luma = Sums()
     var cb = Sums()
     var cr = Sums()

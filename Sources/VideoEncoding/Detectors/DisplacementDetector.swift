@@ -19,7 +19,7 @@
 ///
 /// Only screen content is searched so. It is recognised by its flat areas and by macroblocks that
 /// do not change at all, both of which are rare in a camera's pictures.
-package struct MoveDetector {
+package struct DisplacementDetector {
   /// Luma of the last picture that was analysed, in rows of `width` bytes.
   private let last: UnsafeMutablePointer<UInt8>
   /// Hash table of block positions in the last picture or an older one: x + y * width + 1; 0 where
@@ -32,7 +32,7 @@ package struct MoveDetector {
   /// What is known of the pictures before.
   private let state: UnsafeMutablePointer<State>
   /// The positions of 8x8 blocks of the last picture.
-  private let repeats: RepeatTable
+  private let repeats: BlockPositionTable
   /// The width of the luma plane in samples.
   private let width: Int
   /// The height of the luma plane in samples.
@@ -104,11 +104,11 @@ package struct MoveDetector {
     width = geometry.width
     height = geometry.height
     last = memory.allocate(UInt8.self, count: width * height)
-    places = memory.allocate(UInt32.self, count: 1 << MoveDetector.placesBits)
+    places = memory.allocate(UInt32.self, count: 1 << DisplacementDetector.placesBits)
     changed = memory.allocate(UInt8.self, count: (width / 16) * (height / 16))
-    votes = memory.allocate(Vote.self, count: 1 << MoveDetector.votesBits)
+    votes = memory.allocate(Vote.self, count: 1 << DisplacementDetector.votesBits)
     state = memory.allocate(State())
-    repeats = RepeatTable(geometry, memory: &memory)
+    repeats = BlockPositionTable(geometry, memory: &memory)
   }
 
   /// Finds the displacements of content since the previous picture.
@@ -121,16 +121,18 @@ package struct MoveDetector {
   ///   - refersToLast: the picture may refer to the previous one. Displacements are searched only
   ///     then.
   ///   - limit: the largest vertical component, in luma samples, that the level allows.
-  /// - Returns: the displacements, at most `Moves.limit`, and whether the picture is screen
+  /// - Returns: the displacements, at most `Displacements.limit`, and whether the picture is screen
   ///   content.
-  package func moves(
+  package func displacements(
     _ source: SourcePicture, index: UInt64, isSceneChange: Bool = false, refersToLast: Bool, limit: Int
-  ) -> Moves {
+  ) -> Displacements {
     // Smaller pictures show no windows.
-    guard width >= 64, height >= 64 else { return Moves() }
+    guard width >= 64, height >= 64 else { return Displacements() }
     if isSceneChange { forget() }
     let follows = state.pointee.index == index && index > 0
-    if !follows && (isNatural || isUnlike) && index % MoveDetector.natural.period != 0 { return Moves() }
+    if !follows && (isNatural || isUnlike) && index % DisplacementDetector.natural.period != 0 {
+      return Displacements()
+    }
     state.pointee.index = index &+ 1
     let columns = width / 16
     let rows = height / 16
@@ -144,16 +146,16 @@ package struct MoveDetector {
     }
     if differing == 0 {
       forget()
-      return Moves()
+      return Displacements()
     }
-    var moves = Moves()
+    var displacements = Displacements()
     let isNew = !follows || differing &* 32 >= columns &* rows &* 31
     let flat = flatness(source, differing)
-    let least = MoveDetector.flatness
-    moves.isScreen =
+    let least = DisplacementDetector.flatness
+    displacements.isScreen =
       flat >= (isNew ? least.new : differing &* 2 > columns &* rows ? least.moving : least.still)
     // The picture is no screen content, or a screen that shows nothing but a movie.
-    if isNew && !moves.isScreen {
+    if isNew && !displacements.isScreen {
       // No screen, or one that shows nothing but a movie.
       let isDetailed = flat < least.natural
       // A picture full of detail may be a map that stands still: only the comparison with the next
@@ -167,27 +169,27 @@ package struct MoveDetector {
       } else {
         store(source, keepsPlaces: false)
       }
-      return moves
+      return displacements
     }
     (state.pointee.natural, state.pointee.detailed) = (0, 0)
-    if moves.isScreen {
+    if displacements.isScreen {
       state.pointee.unlike = 0
     } else if follows && differing &* 8 >= columns &* rows {
       state.pointee.unlike &+= 1
       if isUnlike {
         state.pointee.index = 0
-        return moves
+        return displacements
       }
     }
-    if follows && refersToLast && moves.isScreen {
-      if differing >= MoveDetector.leastChange {
-        find(source, differing, limit, &moves)
+    if follows && refersToLast && displacements.isScreen {
+      if differing >= DisplacementDetector.leastChange {
+        find(source, differing, limit, &displacements)
         repeats.add(last)
       }
-      moves.repeats = UnsafePointer(repeats.places)
+      displacements.repeats = UnsafePointer(repeats.places)
     }
-    store(source, keepsPlaces: moves.isScreen)
-    return moves
+    store(source, keepsPlaces: displacements.isScreen)
+    return displacements
   }
 
   /// Whether the 16x16 luma samples at (`x`, `y`) differ from the last picture's.
@@ -212,10 +214,10 @@ package struct MoveDetector {
   }
 
   /// Whether recent pictures have changed in parts and were not screen content.
-  private var isUnlike: Bool { state.pointee.unlike >= MoveDetector.unlike }
+  private var isUnlike: Bool { state.pointee.unlike >= DisplacementDetector.unlike }
 
   /// Whether recent pictures have changed everywhere, as a camera's do.
-  private var isNatural: Bool { state.pointee.natural >= MoveDetector.natural.pictures }
+  private var isNatural: Bool { state.pointee.natural >= DisplacementDetector.natural.pictures }
 
   /// Whether a picture should be searched for a scroll (`ScrollDetector`).
   ///
@@ -226,8 +228,8 @@ package struct MoveDetector {
   /// - Parameter index: the index in input order of the picture.
   /// - Returns: whether it is to be searched.
   package func mayScroll(index: UInt64) -> Bool {
-    if state.pointee.detailed >= MoveDetector.natural.pictures { return false }
-    return !(isNatural || isUnlike) || index % MoveDetector.scrollPeriod == 0
+    if state.pointee.detailed >= DisplacementDetector.natural.pictures { return false }
+    return !(isNatural || isUnlike) || index % DisplacementDetector.scrollPeriod == 0
   }
 
   /// Measures how flat the changed macroblocks are: the share of segments of eight samples that are
@@ -239,7 +241,7 @@ package struct MoveDetector {
   /// - Returns: the share in 256ths.
   private func flatness(_ source: SourcePicture, _ differing: Int) -> Int {
     let columns = width / 16
-    let every = (differing &+ MoveDetector.mostLookedUp &- 1) / MoveDetector.mostLookedUp
+    let every = (differing &+ DisplacementDetector.mostLookedUp &- 1) / DisplacementDetector.mostLookedUp
     var number = 0
     var flat = 0
     var all = 0
@@ -271,9 +273,9 @@ package struct MoveDetector {
     let v = p.loadUnaligned(as: UInt64.self)
     // The eight samples are all equal: there is no detail to the right.
     if v == v >> 8 | v << 56 { return false }
-    if (v &* 0x9E37_79B9_7F4A_7C15) >> UInt64(64 &- MoveDetector.sparsenessBits) != 0 { return false }
+    if (v &* 0x9E37_79B9_7F4A_7C15) >> UInt64(64 &- DisplacementDetector.sparsenessBits) != 0 { return false }
     // The samples below are the same: on a vertical edge the position could be anywhere along it.
-    return v != (p + (MoveDetector.block.height &- 1) &* stride).loadUnaligned(as: UInt64.self)
+    return v != (p + (DisplacementDetector.block.height &- 1) &* stride).loadUnaligned(as: UInt64.self)
   }
 
   /// Hashes the block at an address.
@@ -285,14 +287,14 @@ package struct MoveDetector {
   @inline(__always) private func slot(_ p: UnsafeRawPointer, _ stride: Int) -> Int {
     var h: UInt64 = 0
     var row = p
-    for _ in 0..<MoveDetector.block.height {
+    for _ in 0..<DisplacementDetector.block.height {
       h = (h ^ row.loadUnaligned(as: UInt64.self)) &* 0x9E37_79B9_7F4A_7C15
       h ^= h >> 32
       h = (h ^ row.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) &* 0xC2B2_AE3D_27D4_EB4F
       h ^= h >> 29
       row += stride
     }
-    return Int(truncatingIfNeeded: h >> UInt64(64 &- MoveDetector.placesBits))
+    return Int(truncatingIfNeeded: h >> UInt64(64 &- DisplacementDetector.placesBits))
   }
 
   /// Copies the changed macroblocks to `last`, and enters their distinctive positions into the
@@ -303,8 +305,8 @@ package struct MoveDetector {
   ///   - keepsPlaces: whether positions are entered.
   private func store(_ source: SourcePicture, keepsPlaces: Bool) {
     let columns = width / 16
-    let endX = width &- MoveDetector.block.width
-    let endY = height &- MoveDetector.block.height
+    let endX = width &- DisplacementDetector.block.width
+    let endY = height &- DisplacementDetector.block.height
     for my in 0..<height / 16 {
       for mx in 0..<columns where changed[my &* columns &+ mx] != 0 {
         let x0 = mx &* 16
@@ -320,7 +322,7 @@ package struct MoveDetector {
           for x in x0..<min(x0 &+ 16, endX &+ 1) where isKept(row + x, source.lumaBytesPerRow) {
             places[slot(row + x, source.lumaBytesPerRow)] = UInt32(truncatingIfNeeded: y &* width &+ x &+ 1)
           }
-          y &+= MoveDetector.rowStep
+          y &+= DisplacementDetector.rowStep
         }
       }
     }
@@ -330,7 +332,7 @@ package struct MoveDetector {
   /// picture.
   @inline(__always) private func equals(_ a: UnsafeRawPointer, _ stride: Int, _ b: UnsafeRawPointer) -> Bool {
     var (a, b) = (a, b)
-    for _ in 0..<MoveDetector.block.height {
+    for _ in 0..<DisplacementDetector.block.height {
       if a.loadUnaligned(as: UInt64.self) != b.loadUnaligned(as: UInt64.self)
         || a.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
           != b.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
@@ -350,15 +352,17 @@ package struct MoveDetector {
   ///   - source: the picture.
   ///   - differing: the number of changed macroblocks.
   ///   - limit: the largest vertical component in luma samples.
-  ///   - moves: receives the displacements.
-  private func find(_ source: SourcePicture, _ differing: Int, _ limit: Int, _ moves: inout Moves) {
+  ///   - displacements: receives the displacements.
+  private func find(
+    _ source: SourcePicture, _ differing: Int, _ limit: Int, _ displacements: inout Displacements
+  ) {
     let columns = width / 16
     let stride = source.lumaBytesPerRow
-    let endX = width &- MoveDetector.block.width
-    let endY = height &- MoveDetector.block.height
+    let endX = width &- DisplacementDetector.block.width
+    let endY = height &- DisplacementDetector.block.height
     let furthest = (x: Int32(2000), y: Int32(limit))
-    votes.update(repeating: Vote(x: 0, y: 0, count: 0), count: 1 << MoveDetector.votesBits)
-    let every = (differing &+ MoveDetector.mostLookedUp &- 1) / MoveDetector.mostLookedUp
+    votes.update(repeating: Vote(x: 0, y: 0, count: 0), count: 1 << DisplacementDetector.votesBits)
+    let every = (differing &+ DisplacementDetector.mostLookedUp &- 1) / DisplacementDetector.mostLookedUp
     var number = 0
     var lookedUp: Int32 = 0
     var total: Int32 = 0
@@ -382,25 +386,25 @@ package struct MoveDetector {
       }
     }
     var most: Int32 = 0
-    let least = max(MoveDetector.leastVotes, total / 24)
-    while moves.count < Moves.limit {
+    let least = max(DisplacementDetector.leastVotes, total / 24)
+    while displacements.count < Displacements.limit {
       var best = 0
-      for i in 0..<1 << MoveDetector.votesBits where votes[i].count > votes[best].count { best = i }
+      for i in 0..<1 << DisplacementDetector.votesBits where votes[i].count > votes[best].count { best = i }
       let vote = votes[best]
       if vote.count < least { break }
-      moves.append(x: Int(vote.x), y: Int(vote.y))
+      displacements.append(x: Int(vote.x), y: Int(vote.y))
       most &+= vote.count
       votes[best].count = 0
     }
     // Only every `rowStep`-th row has its positions in the table, so that one in `rowStep` look-ups
     // can match: half of these is most of the content.
-    moves.explainMost = most &* Int32(MoveDetector.rowStep) &* 2 >= lookedUp
+    displacements.explainMost = most &* Int32(DisplacementDetector.rowStep) &* 2 >= lookedUp
   }
 
   /// Adds a vote for a displacement, unless its four entries of the hash table are taken by others.
   @inline(__always) private func vote(_ x: Int32, _ y: Int32) {
     let h = UInt32(bitPattern: x &* 73_856_093 ^ y &* 19_349_663) &* 2_654_435_769
-    var i = Int(h >> UInt32(32 &- MoveDetector.votesBits))
+    var i = Int(h >> UInt32(32 &- DisplacementDetector.votesBits))
     for _ in 0..<4 {
       if votes[i].count == 0 {
         votes[i] = Vote(x: x, y: y, count: 1)
@@ -410,7 +414,7 @@ package struct MoveDetector {
         votes[i].count &+= 1
         return
       }
-      i = (i &+ 1) & (1 << MoveDetector.votesBits &- 1)
+      i = (i &+ 1) & (1 << DisplacementDetector.votesBits &- 1)
     }
   }
 }
