@@ -30,7 +30,7 @@ package struct BrightnessReading {
   }
 
   /// Every `rowStep`-th row of samples is read. A block is `blockSize` luma samples wide and high.
-  package static let (rowStep, blockSize) = (4, 32)
+  static let (rowStep, blockSize) = (4, 32)
 
   /// Blocks in a row; 1 or more.
   package let columns: Int

@@ -129,7 +129,7 @@ package struct CameraMotion: BitwiseCopyable {
   }
 
   /// Entries of the scratch memory for medians: 512 for each component, for values of -256 to 255.
-  package static let histogramCount = 1024
+  static let histogramCount = 1024
 
   /// Computes the median of each component of the vectors that count.
   ///

@@ -9,7 +9,7 @@ package struct FadeDetector {
   /// Mean and standard deviation of the samples of one colour component, 0 to 255.
   package struct BrightnessStatistics: BitwiseCopyable {
     package var mean = 0.0
-    package var deviation = 0.0
+    var deviation = 0.0
   }
 
   /// The statistics of a picture; `isKnown` is false until one was stored.

@@ -41,7 +41,7 @@ package struct PredictionWeight: BitwiseCopyable {
   /// Sets all components to weight 1 and offset 0.
   ///
   /// - Parameter shift: the base-2 logarithm of the weights' denominator.
-  package mutating func setDefault(shift: Int32) {
+  mutating func setDefault(shift: Int32) {
     self.shift = shift
     luma = Component(weight: 1 << shift, offset: 0)
     cb = luma

@@ -20,7 +20,7 @@ extension LookAheadQueue {
   ///   - flash: the picture that may be a flash.
   ///   - a: the picture before it.
   ///   - b: the picture after it.
-  package func isFlash(_ flash: QueuedPicture, between a: QueuedPicture, and b: QueuedPicture) -> Bool {
+  func isFlash(_ flash: QueuedPicture, between a: QueuedPicture, and b: QueuedPicture) -> Bool {
     let across = analysis.sample(b, from: a.lowResolution)
     let into = analysis.sample(flash, from: a.lowResolution)
     return across * 3 < into * 2
@@ -28,7 +28,7 @@ extension LookAheadQueue {
 
   /// Sets the type of every picture whose order is not settled: key frames are final, all others
   /// are `predicted` until their order is settled.
-  package func assignKinds(_ settings: LookAheadSettings) {
+  func assignKinds(_ settings: LookAheadSettings) {
     var since = sinceKey
     var key = keyTime
     let interval = settings.keyFrameInterval ?? LookAheadQueue.usualInterval

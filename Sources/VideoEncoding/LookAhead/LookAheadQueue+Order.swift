@@ -145,7 +145,7 @@ extension LookAheadQueue {
   /// - Parameters:
   ///   - run: the number of pictures in the run.
   ///   - settings: the current settings.
-  package static func middle(of run: Int, _ settings: LookAheadSettings) -> Int? {
+  static func middle(of run: Int, _ settings: LookAheadSettings) -> Int? {
     settings.hasPyramid && run > 2 ? (run - 2) / 2 : nil
   }
 

@@ -8,9 +8,9 @@ package final class LookAheadQueue {
   package let memory: EncoderMemory
   /// Copies and analyses pictures at half size.
   package let analysis: LookAheadPreAnalysis
-  package let macroblockTree: MacroblockTree
+  let macroblockTree: MacroblockTree
   /// Compensates fades between half-size pictures; nil without weighted prediction.
-  package let fades: LowResolutionFades?
+  let fades: LowResolutionFades?
   /// The analysed pictures whose decoding order is not settled yet, in input order.
   package var pictures: [QueuedPicture] = []
   /// The pictures whose type and place in decoding order are final, in decoding order. All of them
@@ -34,24 +34,24 @@ package final class LookAheadQueue {
   /// The number of pictures from the last settled key frame, which is counted, to the next picture
   /// to settle, and the presentation time of that key frame. `sinceKey` is nil before the first key
   /// frame and where a key frame has to come next.
-  package var sinceKey: Int?
-  package var keyTime = 0.0
+  var sinceKey: Int?
+  var keyTime = 0.0
 
   /// The ratio of the cost of inter prediction to that of intra prediction above which a picture
   /// may begin a new scene: `early` right after another cut or where a key frame was a few pictures
   /// ago, `late` otherwise.
-  package static let cut = (early: 0.92, late: 0.82)
+  static let cut = (early: 0.92, late: 0.82)
   /// The saving of inter prediction, as a share of that in the previous picture, below which a
   /// picture begins a new scene.
-  package static let cutSaving = 0.4
+  static let cutSaving = 0.4
   /// The key-frame interval in pictures where the configuration has none.
-  package static let usualInterval = 250
+  static let usualInterval = 250
   /// The ratio of the cost of inter prediction to that of intra prediction above which a picture
   /// has too little in common with the P picture before its run to end a run of several pictures.
-  package static let farthest = 0.85
+  static let farthest = 0.85
   /// The number of pictures after a key frame within which a cut needs the higher threshold
   /// (`cut.early`) to get another key frame.
-  package static let early = 10
+  static let early = 10
 
   /// Creates an empty queue.
   /// - Parameters:
@@ -171,7 +171,7 @@ package final class LookAheadQueue {
   package var coded: Set<ObjectIdentifier> = []
 
   /// The moving average of the number of pictures from one that is not a B picture to the next.
-  package var typicalRun = 1.0
+  var typicalRun = 1.0
   /// Scratch of `settle`, kept for its memory.
   package var sequence: [QueuedPicture] = []
 
@@ -195,7 +195,7 @@ package final class LookAheadQueue {
 
   /// Makes the memory of a picture available to later ones if it is coded and the analysis of later
   /// pictures does not read it.
-  package func release(_ picture: QueuedPicture) {
+  func release(_ picture: QueuedPicture) {
     if picture === newest || picture === beforeNewest || picture === anchor { return }
     if coded.remove(ObjectIdentifier(picture)) != nil { spare.append(picture) }
   }

@@ -36,7 +36,7 @@ package final class QueuedPicture {
   package var isCut = false
 
   /// The picture at half size, on which the pre-analysis works.
-  package let lowResolution: LowResolutionPicture
+  let lowResolution: LowResolutionPicture
   private let geometry: PictureGeometry
   private let memory: EncoderMemory
   /// The copied luma samples, without padding between rows.
@@ -49,54 +49,54 @@ package final class QueuedPicture {
   /// By macroblock, in raster order: the cost of intra prediction, and the cost of prediction from
   /// the previous picture in input order, which is never above the intra cost, with its motion
   /// vector in half samples of the half-size picture.
-  package let intraCosts: UnsafeMutablePointer<Int32>
-  package let interCosts: UnsafeMutablePointer<Int32>
+  let intraCosts: UnsafeMutablePointer<Int32>
+  let interCosts: UnsafeMutablePointer<Int32>
   package let vectors: UnsafeMutablePointer<SIMD2<Int16>>
   /// By macroblock, the prediction from the pictures that the picture will refer to: the cost of
   /// the best of list 0, list 1 and both, and the vectors of each list. Bit 0 and bit 1 of `lists`
   /// say whether list 0 and list 1 are used; 0 is intra prediction.
   package let costs: UnsafeMutablePointer<Int32>
-  package let forward: UnsafeMutablePointer<SIMD2<Int16>>
-  package let backward: UnsafeMutablePointer<SIMD2<Int16>>
+  let forward: UnsafeMutablePointer<SIMD2<Int16>>
+  let backward: UnsafeMutablePointer<SIMD2<Int16>>
   package let lists: UnsafeMutablePointer<UInt8>
   /// The number of pictures in the planned run that starts with this picture in input order: its B
   /// pictures and the P or key picture that ends it. 0 where no planned run starts with this
   /// picture.
-  package var plannedRun = 0
+  var plannedRun = 0
   /// Whether `costs` of the pictures of the run that starts here are computed. Not where the run
   /// starts with a key frame, or nothing precedes it.
-  package var hasReferenceCosts = false
+  var hasReferenceCosts = false
   /// Whether `costs` of this picture are computed.
-  package var hasCosts = false
+  var hasCosts = false
   /// Whether the picture is planned as a B picture; nil where it is in no planned run yet.
-  package var isPlannedBidirectional: Bool?
+  var isPlannedBidirectional: Bool?
   /// By macroblock, the QP offset of the adaptive quantisation by local variance.
-  package let activityOffsets: UnsafeMutablePointer<Float>
+  let activityOffsets: UnsafeMutablePointer<Float>
   /// By macroblock, the weight of its own cost in the macroblock tree: larger where the adaptive
   /// quantisation lowers its QP.
-  package let ownCosts: UnsafeMutablePointer<Float>
+  let ownCosts: UnsafeMutablePointer<Float>
   /// By macroblock, the cost of later pictures that is saved by predicting from it, in units of
   /// cost.
-  package let propagatedCosts: UnsafeMutablePointer<Float>
+  let propagatedCosts: UnsafeMutablePointer<Float>
   /// By macroblock, the QP offset that it is coded with: of the adaptive quantisation and of the
   /// macroblock tree together.
   package let offsets: UnsafeMutablePointer<Float>
   /// The brightness of the half-size luma, and the sums of its blocks (`LowResolutionFades`).
   package var brightness = FadeDetector.BrightnessStatistics()
-  package let blockSums: UnsafeMutablePointer<UInt32>
+  let blockSums: UnsafeMutablePointer<UInt32>
   /// The brightness of the picture at full size, from which the weights of weighted prediction are
   /// derived.
   package let brightnessRead: BrightnessReading
   /// The sums of `intraCosts` and of `interCosts`.
-  package var intraCost = 0
-  package var interCost = 0
+  var intraCost = 0
+  var interCost = 0
   /// The residual after intra prediction of all macroblocks, and after the better of intra
   /// prediction and prediction from the previous picture, both with the QP offsets of the adaptive
   /// quantisation alone.
-  package var intraResidual = ResidualHistogram()
-  package var interResidual = ResidualHistogram()
+  var intraResidual = ResidualHistogram()
+  var interResidual = ResidualHistogram()
   /// The residual after the prediction of `costs`, with the same QP offsets.
-  package var referenceResidual = ResidualHistogram()
+  var referenceResidual = ResidualHistogram()
 
   /// Allocates the memory of a picture.
   package init(_ geometry: PictureGeometry) {
@@ -168,7 +168,7 @@ package final class QueuedPicture {
 
 extension QueuedPicture {
   /// What the rate control knows about the picture: its residual, type and duration.
-  package var forecast: PictureForecast {
+  var forecast: PictureForecast {
     PictureForecast(
       residual: residualWithoutTree,
       kind: kind.isKey ? .intra : kind == .predicted ? .predicted : .bidirectional, duration: duration)
@@ -179,7 +179,7 @@ extension QueuedPicture {
   /// - Parameters:
   ///   - n: the position of the picture among the pictures whose order is not settled, from 0.
   ///   - typicalRun: the mean number of pictures from one that is not a B picture to the next.
-  package func forecast(of n: Int, typicalRun: Double) -> PictureForecast {
+  func forecast(of n: Int, typicalRun: Double) -> PictureForecast {
     var result = forecast
     if !kind.isKey {
       let isPredicted =

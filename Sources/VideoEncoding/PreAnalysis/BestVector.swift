@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The best vector so far of a block of a half-size picture, and the search for it within bounds.
 /// The caller gives the cost as a function of the vector, and the unit of vectors with it.
-package struct BestVector {
+struct BestVector {
   /// The cost of the best vector.
-  package private(set) var cost: Int
+  private(set) var cost: Int
   /// The horizontal component of the best vector.
-  package private(set) var x = 0
+  private(set) var x = 0
   /// The vertical component of the best vector.
-  package private(set) var y = 0
+  private(set) var y = 0
   /// The smallest components that are allowed.
   private let least: (x: Int, y: Int)
   /// The largest components that are allowed.
@@ -19,7 +19,7 @@ package struct BestVector {
   ///   - cost: the cost of the zero vector.
   ///   - least: the smallest components that are allowed.
   ///   - most: the largest components that are allowed.
-  @inline(__always) package init(cost: Int, least: (x: Int, y: Int), most: (x: Int, y: Int)) {
+  @inline(__always) init(cost: Int, least: (x: Int, y: Int), most: (x: Int, y: Int)) {
     self.cost = cost
     self.least = least
     self.most = most
@@ -31,7 +31,7 @@ package struct BestVector {
   ///   - vx: the horizontal component.
   ///   - vy: the vertical component.
   ///   - costAt: returns the cost of a vector.
-  @inline(__always) package mutating func tryVector(
+  @inline(__always) mutating func tryVector(
     _ vx: Int, _ vy: Int, _ costAt: (_ x: Int, _ y: Int) -> Int
   ) {
     let cx = min(max(vx, least.x), most.x)
@@ -48,7 +48,7 @@ package struct BestVector {
   ///   - first: the first step size.
   ///   - lastRounds: the most rounds with the step size 1.
   ///   - costAt: returns the cost of a vector.
-  @inline(__always) package mutating func diamondSearch(
+  @inline(__always) mutating func diamondSearch(
     from first: Int, lastRounds: Int = 3, _ costAt: (_ x: Int, _ y: Int) -> Int
   ) {
     var step = first

@@ -73,7 +73,7 @@ package final class LookAheadPreAnalysis: RowTask, @unchecked Sendable {
   }
 
   /// Fills in the vectors of a picture and its costs of prediction from `reference`.
-  package func estimateMotion(_ picture: QueuedPicture, from reference: LowResolutionPicture) {
+  func estimateMotion(_ picture: QueuedPicture, from reference: LowResolutionPicture) {
     picture.interCost = run(.inter(picture, from: reference))
   }
 
@@ -86,7 +86,7 @@ package final class LookAheadPreAnalysis: RowTask, @unchecked Sendable {
   ///   - b: the reference picture of list 1, and by how many pictures it is later; nil for P
   ///     pictures.
   /// - Returns: the sum of the costs.
-  @discardableResult package func estimateReferenceCosts(
+  @discardableResult func estimateReferenceCosts(
     _ picture: QueuedPicture, to a: (lowResolution: LowResolutionPicture, before: Int),
     _ b: (lowResolution: LowResolutionPicture, after: Int)?
   ) -> Int {
@@ -95,7 +95,7 @@ package final class LookAheadPreAnalysis: RowTask, @unchecked Sendable {
 
   /// The sum over every fourth macroblock of the cost of the better of intra prediction and
   /// prediction from another picture.
-  package func sample(_ picture: QueuedPicture, from reference: LowResolutionPicture) -> Int {
+  func sample(_ picture: QueuedPicture, from reference: LowResolutionPicture) -> Int {
     analyses[0].sample(picture, from: reference)
   }
 

@@ -4,14 +4,14 @@ import CVideoKernels
 /// Estimates the residual of each macroblock on pictures at half size: the SATD after intra
 /// prediction from the source picture itself, and after motion compensation in half samples from
 /// another source picture.
-package struct LowResolutionAnalysis {
+struct LowResolutionAnalysis {
   /// The size of the pictures.
-  package let geometry: PictureGeometry
+  let geometry: PictureGeometry
   /// The functions that compare and predict samples.
-  package let kernels: UnsafePointer<OVTVideoKernels>
+  let kernels: UnsafePointer<OVTVideoKernels>
   /// The samples of the present macroblock and their prediction, with a stride of 16.
-  package let block: UnsafeMutablePointer<UInt8>
-  package let prediction: UnsafeMutablePointer<UInt8>
+  let block: UnsafeMutablePointer<UInt8>
+  let prediction: UnsafeMutablePointer<UInt8>
   /// The neighbouring samples that intra prediction reads.
   private let edge: UnsafeMutablePointer<UInt8>
 
@@ -24,7 +24,7 @@ package struct LowResolutionAnalysis {
   private static let reach = LowResolutionPicture.padding - 8
 
   /// Allocates the scratch memory of one thread.
-  package init(
+  init(
     _ geometry: PictureGeometry, kernels: UnsafePointer<OVTVideoKernels>, memory: inout EncoderMemory
   ) {
     self.geometry = geometry
@@ -39,7 +39,7 @@ package struct LowResolutionAnalysis {
   ///   - picture: the picture; `intraCosts` is written.
   ///   - y: the index of the row.
   /// - Returns: the sum of the costs.
-  package func intra(_ picture: QueuedPicture, row y: Int) -> Int {
+  func intra(_ picture: QueuedPicture, row y: Int) -> Int {
     var sum = 0
     for x in 0..<geometry.widthInMbs {
       fetch(picture.lowResolution, x, y)
@@ -58,7 +58,7 @@ package struct LowResolutionAnalysis {
   ///   - y: the index of the row.
   ///   - progress: where the row waits for the row below it; nil where there is one thread.
   /// - Returns: the sum of the costs.
-  package func inter(
+  func inter(
     _ picture: QueuedPicture, from reference: LowResolutionPicture, row y: Int, _ progress: RowProgress?
   ) -> Int {
     var sum = 0
@@ -78,7 +78,7 @@ package struct LowResolutionAnalysis {
   ///   - y: the index of the row.
   ///   - progress: where the row waits for the row below it; nil where there is one thread.
   ///   - body: gets the column of the macroblock.
-  @inline(__always) package func eachMacroblock(
+  @inline(__always) func eachMacroblock(
     ofRow y: Int, _ progress: RowProgress?, _ body: (_ x: Int) -> Void
   ) {
     let w = geometry.widthInMbs
@@ -98,7 +98,7 @@ package struct LowResolutionAnalysis {
 
   /// The sum over every fourth macroblock of the cost of the better of intra prediction and
   /// prediction from another picture.
-  package func sample(_ picture: QueuedPicture, from reference: LowResolutionPicture) -> Int {
+  func sample(_ picture: QueuedPicture, from reference: LowResolutionPicture) -> Int {
     var sum = 0
     for y in stride(from: 0, to: geometry.heightInMbs, by: 2) {
       for x in stride(from: y >> 1 & 1, to: geometry.widthInMbs, by: 2) {
@@ -132,7 +132,7 @@ package struct LowResolutionAnalysis {
   }
 
   /// Copies the samples of a macroblock to `block`.
-  @inline(__always) package func fetch(_ lowResolution: LowResolutionPicture, _ x: Int, _ y: Int) {
+  @inline(__always) func fetch(_ lowResolution: LowResolutionPicture, _ x: Int, _ y: Int) {
     let at = lowResolution.luma + (y &* 8 &* lowResolution.stride &+ x &* 8)
     for row in 0..<8 {
       UnsafeMutableRawPointer(block + row &* 16).copyMemory(
@@ -198,7 +198,7 @@ package struct LowResolutionAnalysis {
   ///   - reference: the picture to predict from.
   ///   - vectors: the vectors of the picture in half samples; that of the macroblock is written.
   ///   - guess: a further candidate in half samples; zero: none.
-  @inline(__always) package func interCost(
+  @inline(__always) func interCost(
     _ x: Int, _ y: Int, _ reference: LowResolutionPicture, _ vectors: UnsafeMutablePointer<SIMD2<Int16>>,
     _ guess: SIMD2<Int16>
   ) -> Int {

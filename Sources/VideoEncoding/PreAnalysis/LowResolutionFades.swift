@@ -4,13 +4,13 @@ import CVideoKernels
 /// Predicts fades as weighted prediction will: where a picture is darker or brighter than one that
 /// it may refer to, the half-size reference picture gets the same brightness before both are
 /// compared.
-package struct LowResolutionFades {
+struct LowResolutionFades {
   /// The width and height in half-size samples of the blocks whose sums are compared, and the
   /// distance of the rows that are read.
   private static let (blockSize, rowStep) = (16, 2)
 
   /// The number of blocks in a picture.
-  package static func blockCount(_ geometry: PictureGeometry) -> Int {
+  static func blockCount(_ geometry: PictureGeometry) -> Int {
     max(geometry.widthInMbs / 2, 1) * max(geometry.heightInMbs / 2, 1)
   }
 
@@ -27,7 +27,7 @@ package struct LowResolutionFades {
   private let adapted: (LowResolutionPicture, LowResolutionPicture)
 
   /// Allocates both reference pictures.
-  package init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
+  init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
     columns = max(geometry.widthInMbs / 2, 1)
     rows = max(geometry.heightInMbs / 2, 1)
     blockWidth = min(Self.blockSize, geometry.widthInMbs * 8)
@@ -42,7 +42,7 @@ package struct LowResolutionFades {
   private var samples: Int { blockWidth * (blockHeight / Self.rowStep) }
 
   /// Fills in the brightness of a picture and the sums of its blocks.
-  package func read(_ picture: QueuedPicture) {
+  func read(_ picture: QueuedPicture) {
     let sums = picture.blockSums
     sums.update(repeating: 0, count: columns &* rows)
     var squares: UInt64 = 0
@@ -67,7 +67,7 @@ package struct LowResolutionFades {
   ///   - now: the picture that refers to it.
   ///   - list: its reference picture list, 0 or 1.
   /// - Returns: a picture that is valid until the next call for the same list.
-  package func reference(_ then: QueuedPicture, of now: QueuedPicture, list: Int) -> LowResolutionPicture {
+  func reference(_ then: QueuedPicture, of now: QueuedPicture, list: Int) -> LowResolutionPicture {
     let shift: Int32 = 6
     guard let weight = FadeDetector.component(now.brightness, then.brightness, shift),
       FadeDetector.holds(

@@ -8,7 +8,7 @@
 /// saves. The amount goes to the macroblocks that its vectors point at, in the pictures that it
 /// will refer to. The sum that a macroblock gets says how much later pictures gain if it is coded
 /// better.
-package struct MacroblockTree {
+struct MacroblockTree {
   /// The size of the pictures.
   private let geometry: PictureGeometry
   /// The QP steps for each doubling of a macroblock's cost by what is propagated to it.
@@ -19,7 +19,7 @@ package struct MacroblockTree {
   ///   - geometry: the size of the pictures.
   ///   - strength: the QP steps for each doubling of a macroblock's cost by what is propagated to
   ///     it.
-  package init(_ geometry: PictureGeometry, strength: Float = 1.8) {
+  init(_ geometry: PictureGeometry, strength: Float = 1.8) {
     self.geometry = geometry
     self.strength = strength
   }
@@ -33,7 +33,7 @@ package struct MacroblockTree {
   ///     behind them is taken to refer to the one before it.
   ///   - middle: gives, for a run of a number of pictures, the index of the B picture that others
   ///     refer to; nil if there is none.
-  package func run(_ pictures: [QueuedPicture], finish count: Int, planned: Int, middle: (Int) -> Int?) {
+  func run(_ pictures: [QueuedPicture], finish count: Int, planned: Int, middle: (Int) -> Int?) {
     let size = geometry.macroblockCount
     for picture in pictures { picture.propagatedCosts.update(repeating: 0, count: size) }
     for at in stride(from: pictures.count - 1, to: max(planned - 1, 0), by: -1)
@@ -76,7 +76,7 @@ package struct MacroblockTree {
   private static let bidirectionalShare: Float = 0.6
 
   /// Sets the QP offsets of a picture to those of its activity, where nothing is propagated.
-  package func setActivityOffsets(_ picture: QueuedPicture) {
+  func setActivityOffsets(_ picture: QueuedPicture) {
     picture.offsets.update(from: picture.activityOffsets, count: geometry.macroblockCount)
   }
 

@@ -17,7 +17,7 @@ package struct ResidualHistogram: Equatable, BitwiseCopyable {
   /// - Parameters:
   ///   - other: the other histogram.
   ///   - part: 0 (no change) to 1 (equal to `other`).
-  package mutating func approach(_ other: ResidualHistogram, by part: Float) {
+  mutating func approach(_ other: ResidualHistogram, by part: Float) {
     counts += (other.counts - counts) * part
   }
 }
@@ -31,7 +31,7 @@ package struct PreAnalysisResult {
   package var isStill = false
   /// How new the picture is: the residual after the better prediction over the residual after intra
   /// prediction, 0 (the last picture predicts it exactly) to 1 (the last picture does not help).
-  package var novelty = 1.0
+  var novelty = 1.0
 
   /// Creates the result for a picture of which nothing is known.
   /// - Parameters:
@@ -46,7 +46,7 @@ package struct PreAnalysisResult {
   }
 
   /// The novelty from which on the last picture predicts next to nothing of a picture.
-  package static let mostlyNew = 0.6
+  static let mostlyNew = 0.6
 }
 
 /// The pre-analysis of a picture for low-latency encoding, on its luma at half size: for each

@@ -2,37 +2,37 @@
 import CVideoKernels
 
 /// The part of the pre-analysis (`PreAnalysis`) that works on one row of macroblocks.
-package struct PreAnalysisRow {
+struct PreAnalysisRow {
   /// The size of the pictures.
   private let geometry: PictureGeometry
   /// The functions that compare samples.
   private let kernels: UnsafePointer<OVTVideoKernels>
   /// The luma of the present picture and of the last one at half size.
-  package private(set) var current: LowResolutionPicture
-  package private(set) var last: LowResolutionPicture
+  private(set) var current: LowResolutionPicture
+  private(set) var last: LowResolutionPicture
   /// For each macroblock, its vector from the last picture in samples of the half-size picture.
-  package let vectors: UnsafeMutablePointer<SIMD2<Int16>>
+  let vectors: UnsafeMutablePointer<SIMD2<Int16>>
   /// For each macroblock, what it says of a moving camera (`CameraMotion.Evidence`).
-  package let evidence: UnsafeMutablePointer<UInt8>
+  let evidence: UnsafeMutablePointer<UInt8>
 
   /// The sums over rows, which do not depend on the order of the rows.
-  package struct Sums: BitwiseCopyable {
+  struct Sums: BitwiseCopyable {
     /// The histogram of the residual after the better of both predictions.
-    package var residual = ResidualHistogram()
+    var residual = ResidualHistogram()
     /// The SATD after motion compensation and after intra prediction of the macroblocks for which
     /// both are known.
-    package var compared = (moved: 0, intra: 0)
+    var compared = (moved: 0, intra: 0)
     /// The number of macroblocks for which intra prediction is the better one.
-    package var intraCount = 0
+    var intraCount = 0
     /// The SATD after the better prediction and after intra prediction, of every fourth macroblock.
-    package var sampled = (residual: 0, intra: 0)
+    var sampled = (residual: 0, intra: 0)
     /// The sum of the absolute differences of samples at the same position.
-    package var difference = 0
+    var difference = 0
     /// The number of macroblocks that were analysed.
-    package var analysedCount = 0
+    var analysedCount = 0
 
     /// Adds the sums of other rows.
-    package static func += (a: inout Sums, b: Sums) {
+    static func += (a: inout Sums, b: Sums) {
       a.residual.counts += b.residual.counts
       a.compared.moved += b.compared.moved
       a.compared.intra += b.compared.intra
@@ -45,22 +45,22 @@ package struct PreAnalysisRow {
   }
 
   /// The results and the scratch memory of a thread.
-  package struct Part: BitwiseCopyable {
+  struct Part: BitwiseCopyable {
     /// The sums over the rows that the thread has analysed.
-    package var found = Sums()
+    var found = Sums()
     /// The samples of the present macroblock and their prediction: eight rows with a stride of 16.
-    package let block: UnsafeMutablePointer<UInt8>
-    package let prediction: UnsafeMutablePointer<UInt8>
+    let block: UnsafeMutablePointer<UInt8>
+    let prediction: UnsafeMutablePointer<UInt8>
 
     /// Allocates the scratch memory of a thread.
-    package init(memory: inout EncoderMemory) {
+    init(memory: inout EncoderMemory) {
       block = memory.allocate(UInt8.self, count: 128)
       prediction = memory.allocate(UInt8.self, count: 128)
     }
   }
 
   /// Allocates the memory of two half-size pictures, the vectors and the evidence.
-  package init(
+  init(
     _ geometry: PictureGeometry, kernels: UnsafePointer<OVTVideoKernels>, memory: inout EncoderMemory
   ) {
     self.geometry = geometry
@@ -72,7 +72,7 @@ package struct PreAnalysisRow {
   }
 
   /// Makes the present picture the last one.
-  package mutating func advance() { swap(&current, &last) }
+  mutating func advance() { swap(&current, &last) }
 
   /// The number of macroblocks from which on only every other one is analysed, as on a chessboard.
   private static let chessboardThreshold = 300
@@ -88,7 +88,7 @@ package struct PreAnalysisRow {
   ///   - part: the results and the scratch memory of the thread.
   ///   - progress: where the row waits for the row above it, which must be at half size up to the
   ///     same macroblock; nil where there is one thread.
-  package func compare(row y: Int, _ part: inout Part, _ progress: RowProgress?) {
+  func compare(row y: Int, _ part: inout Part, _ progress: RowProgress?) {
     var above = y == 0 ? geometry.widthInMbs : 0
     for x in 0..<geometry.widthInMbs {
       if let progress, above <= x {
@@ -136,7 +136,7 @@ package struct PreAnalysisRow {
   }
 
   /// The residual after intra prediction of all macroblocks.
-  package func intra(_ part: inout Part) -> ResidualHistogram {
+  func intra(_ part: inout Part) -> ResidualHistogram {
     let (block, prediction) = (part.block, part.prediction)
     var histogram = ResidualHistogram()
     for y in 0..<geometry.heightInMbs {
@@ -168,7 +168,7 @@ package struct PreAnalysisRow {
   }
 
   /// Fills in a row of macroblocks of the half-size picture.
-  package func halve(_ source: SourcePicture, row: Int) { current.fill(source, row: row) }
+  func halve(_ source: SourcePicture, row: Int) { current.fill(source, row: row) }
 
   /// The SATD after the best of vertical, horizontal and DC prediction from the neighbouring
   /// samples of the half-size source picture.

@@ -15,7 +15,7 @@ extension LowResolutionAnalysis {
   ///   - y: the index of the row.
   ///   - progress: where the row waits for the row below it; nil where there is one thread.
   /// - Returns: the sum of the costs.
-  package func estimateReferenceCosts(
+  func estimateReferenceCosts(
     _ picture: QueuedPicture, to a: (lowResolution: LowResolutionPicture, before: Int),
     _ b: (lowResolution: LowResolutionPicture, after: Int)?, row y: Int, _ progress: RowProgress?
   ) -> Int {

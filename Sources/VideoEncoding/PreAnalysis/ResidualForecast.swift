@@ -32,27 +32,27 @@ extension QueuedPicture {
   /// - Parameters:
   ///   - count: the number of macroblocks.
   ///   - hasInter: whether there is a picture before; otherwise both are those of intra prediction.
-  package func takeResiduals(_ count: Int, hasInter: Bool) {
+  func takeResiduals(_ count: Int, hasInter: Bool) {
     intraResidual = residual(intraCosts, activityOffsets, count)
     interResidual = hasInter ? residual(interCosts, activityOffsets, count) : intraResidual
   }
 
   /// Fills in the residual after prediction from the pictures that the picture will refer to, with
   /// the QP offsets of the activity. `count` is the number of macroblocks.
-  package func computeReferenceResidual(_ count: Int) {
+  func computeReferenceResidual(_ count: Int) {
     referenceResidual = residual(costs, activityOffsets, count)
     hasCosts = true
   }
 
   /// The residual of the picture as it is coded, with all QP offsets. `count` is the number of
   /// macroblocks.
-  package func finalResidual(_ count: Int) -> ResidualHistogram {
+  func finalResidual(_ count: Int) -> ResidualHistogram {
     residual(kind.isKey ? intraCosts : hasCosts ? costs : interCosts, offsets, count)
   }
 
   /// The residual after intra prediction of all macroblocks, with all QP offsets. `count` is the
   /// number of macroblocks.
-  package func finalIntraResidual(_ count: Int) -> ResidualHistogram { residual(intraCosts, offsets, count) }
+  func finalIntraResidual(_ count: Int) -> ResidualHistogram { residual(intraCosts, offsets, count) }
 
   /// The histogram of the costs of macroblocks with QP offsets.
   private func residual(
@@ -71,7 +71,7 @@ extension QueuedPicture {
 
   /// The residual of the picture as it is coded, with the QP offsets of the activity but without
   /// those of the macroblock tree.
-  package var residualWithoutTree: ResidualHistogram {
+  var residualWithoutTree: ResidualHistogram {
     kind.isKey ? intraResidual : hasCosts ? referenceResidual : interResidual
   }
 }

@@ -8,13 +8,13 @@
 /// doubling of E takes about the same number of bits. How fast bits fall with the step therefore
 /// follows from the picture itself. x0, g and p were fitted to P pictures of ten clips at QP 22 to
 /// 38; the same function and nearly the same factor hold for intra pictures.
-package enum BitModel {
+enum BitModel {
   /// The constants of the model.
   private static let (x0, g, p) = (73.7, 2.095, 0.735)
   /// The units of a macroblock without residual.
   private static let least = 0.0013
   /// The bits per unit before anything is known of a stream.
-  package static let usualRatio = 240.0
+  static let usualRatio = 240.0
 
   /// The units of a macroblock, by QP and by the bin of its residual.
   private static let table: [SIMD32<Float>] = (0...51).map { qp in
@@ -30,12 +30,12 @@ package enum BitModel {
   }
 
   /// The units of a picture at the nearest QP from 0 to 51.
-  package static func units(_ histogram: ResidualHistogram, _ qp: Int) -> Double {
+  static func units(_ histogram: ResidualHistogram, _ qp: Int) -> Double {
     max(Double((histogram.counts * table[min(max(qp, 0), 51)]).sum()), 1e-6)
   }
 
   /// The units of a picture at a QP, interpolated between whole QPs.
-  package static func units(_ histogram: ResidualHistogram, qp: Double) -> Double {
+  static func units(_ histogram: ResidualHistogram, qp: Double) -> Double {
     let low = qp.rounded(.down)
     let a = units(histogram, Int(low))
     let part = qp - low
@@ -45,7 +45,7 @@ package enum BitModel {
   }
 
   /// The QP, 0 to 51, at which a picture takes a number of units.
-  package static func qp(_ histogram: ResidualHistogram, units wanted: Double) -> Double {
+  static func qp(_ histogram: ResidualHistogram, units wanted: Double) -> Double {
     var low = 0
     var high = 51
     var atLow = units(histogram, low)
@@ -68,14 +68,14 @@ package enum BitModel {
 }
 
 /// The factor from units of `BitModel` to bits, learned as a moving mean of logarithms.
-package struct BitRatio {
+struct BitRatio {
   /// The base-2 logarithm of the factor.
-  package private(set) var logarithm = log2Approx(BitModel.usualRatio)
+  private(set) var logarithm = log2Approx(BitModel.usualRatio)
   /// Whether the factor has been learned from a picture.
-  package private(set) var isKnown = false
+  private(set) var isKnown = false
 
   /// The bits per unit.
-  package var value: Double { exp2Approx(logarithm) }
+  var value: Double { exp2Approx(logarithm) }
 
   /// Learns from a picture.
   /// - Parameters:
@@ -83,7 +83,7 @@ package struct BitRatio {
   ///   - units: its units at its QP.
   ///   - weight: the weight of this picture against all before it, 0 to 1; the first picture has
   ///     0.6 at least.
-  package mutating func learn(bits: Double, units: Double, weight: Double) {
+  mutating func learn(bits: Double, units: Double, weight: Double) {
     guard bits > 0, units > 0 else { return }
     // Factors beyond 2^3 to 2^13 are outliers: 2^8 is usual.
     let seen = min(max(log2Approx(bits / units), 3), 13)
@@ -92,7 +92,7 @@ package struct BitRatio {
   }
 
   /// Begins with the factor `BitModel.usualRatio`.
-  package init() {}
+  init() {}
   /// An initial guess from another type of picture, `factor` doublings above its factor.
-  package init(guess: BitRatio, by factor: Double = 0) { logarithm = guess.logarithm + factor }
+  init(guess: BitRatio, by factor: Double = 0) { logarithm = guess.logarithm + factor }
 }

@@ -37,12 +37,12 @@ package struct EffortControl {
 
   /// The number of recent frames that a decision is based on, and how many of them may be late: one
   /// in twenty.
-  package static let window = 40
-  package static let lateFrames = 2
+  static let window = 40
+  static let lateFrames = 2
   /// The highest effort.
   package static let mostEffort = 9
   /// The least and initial value of `patience`.
-  package static let leastPatience = 30
+  static let leastPatience = 30
   /// The highest value of `patience`.
   private static let mostPatience = 3600
   /// The number of frames after which a higher effort has proved itself.

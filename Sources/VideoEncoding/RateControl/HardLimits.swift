@@ -2,7 +2,7 @@
 import struct VideoBitstream.DataRateLimit
 /// Counts the bits sent in each window of the hard limits, and computes the bits that the limits
 /// leave for a frame.
-package struct HardLimits {
+struct HardLimits {
   /// A frame that was sent.
   private struct Sent {
     /// When it was sent, in seconds of the stream.
@@ -36,7 +36,7 @@ package struct HardLimits {
   }
 
   /// Whether there are no limits.
-  package var isEmpty: Bool { limits.isEmpty }
+  var isEmpty: Bool { limits.isEmpty }
 
   /// Changes the limits. What was sent under a wider limit takes the same share of the narrower
   /// one. So the frames after a reduction get what the new limit allows, instead of nothing until
@@ -56,7 +56,7 @@ package struct HardLimits {
   /// - Parameters:
   ///   - duration: the duration of the frame in seconds.
   ///   - afterPause: whether to count as if everything sent so far had left the windows.
-  package func largestFrame(duration: Double, afterPause: Bool = false) -> Double? {
+  func largestFrame(duration: Double, afterPause: Bool = false) -> Double? {
     var least: Double?
     for limit in limits {
       // Every window that ends with this frame begins after `time - seconds`.
@@ -79,7 +79,7 @@ package struct HardLimits {
   /// - Parameters:
   ///   - duration: seconds until the frame after it.
   ///   - reserve: the share of a limit's rate that is kept for the frames after it.
-  package func room(duration: Double, reserve: Double) -> Double? {
+  func room(duration: Double, reserve: Double) -> Double? {
     limits.map { limit in
       let total = Double(limit.bytes) * 8
       let left = max(total - bits(since: time - limit.seconds), 0)
@@ -110,7 +110,7 @@ package struct HardLimits {
   ///   - frames: for each frame its bits, and the seconds until the next one.
   ///   - margin: the share of a limit that stays unused.
   ///   - reserve: the share of a limit's rate that is left for the frames after them.
-  package func allow(_ frames: [(bits: Double, seconds: Double)], margin: Double, reserve: Double) -> Bool {
+  func allow(_ frames: [(bits: Double, seconds: Double)], margin: Double, reserve: Double) -> Bool {
     limits.allSatisfy { limit in
       let total = Double(limit.bytes) * 8
       let step = limit.seconds / HardLimits.steps
@@ -155,11 +155,11 @@ package struct HardLimits {
   private static let tolerance = 1e-9
 
   /// Lets time pass that the last call of `account` did not include.
-  package mutating func pass(seconds: Double) { time += seconds }
+  mutating func pass(seconds: Double) { time += seconds }
 
   /// Adds a frame that was sent, or 0 bits for one that was dropped, and lets its duration in
   /// seconds pass.
-  package mutating func account(_ bits: Double, duration: Double) {
+  mutating func account(_ bits: Double, duration: Double) {
     if !limits.isEmpty {
       history.append(Sent(time: time, bits: bits, scale: scale))
       if history.count >= HardLimits.capacity { shorten() }

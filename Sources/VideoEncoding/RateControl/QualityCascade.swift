@@ -8,7 +8,7 @@ package struct QualityCascade {
     /// The offset of a key frame, which all later pictures depend on.
     package var keyFrame = 0.0
     /// The offsets of the pictures after a key frame, which repeat.
-    package var following: [Double]
+    var following: [Double]
 
     /// For streams without delay with a bit rate. The rate control chooses the QP of key frames by
     /// the bits that the link has room for.

@@ -55,7 +55,7 @@ package final class PictureScheduler {
     package init() { needs.reserveCapacity(24) }
 
     /// Whether the last picture that was started here is complete.
-    package var isComplete: Bool { completed.load(ordering: .acquiring) == number }
+    var isComplete: Bool { completed.load(ordering: .acquiring) == number }
 
     /// Prepares the picture or codes one of its rows, if either can be done now.
     ///

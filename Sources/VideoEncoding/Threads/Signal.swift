@@ -42,7 +42,7 @@ package final class Signal: @unchecked Sendable {
   package var count: Int { notifications.load(ordering: .sequentiallyConsistent) }
 
   /// Wakes all threads that wait.
-  package func notify() {
+  func notify() {
     notifications.add(1, ordering: .sequentiallyConsistent)
     // A thread that is about to sleep has either been counted already, or will see the new count.
     if sleepers.load(ordering: .sequentiallyConsistent) == 0 { return }

@@ -118,7 +118,7 @@ package final class WorkerThreads {
 }
 
 /// Threads that each call a function once.
-package final class ThreadGroup {
+final class ThreadGroup {
   /// What a new thread receives: the function and the thread's number.
   private final class Start {
     let body: @Sendable (Int) -> Void
@@ -136,7 +136,7 @@ package final class ThreadGroup {
   /// - Parameters:
   ///   - count: the number of threads, the caller's included, for which none is created.
   ///   - body: the function. Its argument is the thread's number, 1 up to `count` less 1.
-  package init(count: Int, body: @escaping @Sendable (Int) -> Void) {
+  init(count: Int, body: @escaping @Sendable (Int) -> Void) {
     for i in stride(from: 1, to: count, by: 1) {
       let start = Unmanaged.passRetained(Start(body, i))
       #if canImport(Darwin)
@@ -160,7 +160,7 @@ package final class ThreadGroup {
   }
 
   /// Waits until all threads have returned. Must be called once.
-  package func join() {
+  func join() {
     for thread in threads { pthread_join(thread, nil) }
     threads.removeAll()
   }

@@ -3,17 +3,17 @@
 /// Simulates a decoder's buffer at every QP from 0 to 51 at once, and gives the bits that a
 /// stream's pictures can take at each. Pictures that would take more than the buffer holds are made
 /// smaller: a passage that is complex for long takes the bits that arrive, whatever the QP.
-package struct BufferSimulation {
+struct BufferSimulation {
   /// The initial fullness and the size in bits, and the rate in bits per second.
   private let initial: Double
   private let size: Double
   private let rate: Double
   /// The bits that have to be in the buffer after the last picture.
-  package let end: Double
+  let end: Double
   /// The bits that have to be in it after any picture.
   private let least: Double
   /// The bits in the buffer before the next picture, by QP.
-  package private(set) var held: [Double]
+  private(set) var held: [Double]
 
   /// The share of the buffer's size that the rate control keeps free.
   private static let margin = 0.1
@@ -22,7 +22,7 @@ package struct BufferSimulation {
   /// - Parameters:
   ///   - buffer: the buffer; its initial fullness counts.
   ///   - end: the bits that have to be in it after the last picture.
-  package init(_ buffer: BufferState, end: Double) {
+  init(_ buffer: BufferState, end: Double) {
     (initial, size, rate) = (buffer.agreedFullness, buffer.size, buffer.rate)
     self.end = min(end, buffer.size)
     least = size * Self.margin
@@ -30,13 +30,13 @@ package struct BufferSimulation {
   }
 
   /// Begins with a given fullness in bits, for a single QP that has index 0.
-  package init(_ buffer: BufferState, held: Double, end: Double) {
+  init(_ buffer: BufferState, held: Double, end: Double) {
     self.init(buffer, end: end)
     self.held = [held]
   }
 
   /// Returns to the start of the stream.
-  package mutating func restart() {
+  mutating func restart() {
     for qp in held.indices { held[qp] = initial }
   }
 
@@ -47,7 +47,7 @@ package struct BufferSimulation {
   ///   - seconds: the time until the next picture is removed.
   ///   - left: the time until the stream ends.
   /// - Returns: the bits that it can take.
-  package mutating func take(_ bits: Double, qp: Int, seconds: Double, left: Double) -> Double {
+  mutating func take(_ bits: Double, qp: Int, seconds: Double, left: Double) -> Double {
     let taken = min(bits, max(held[qp] - max(end - rate * left, least), 0))
     held[qp] = min(held[qp] - taken + rate * seconds, size)
     return taken

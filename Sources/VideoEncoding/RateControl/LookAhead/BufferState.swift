@@ -10,7 +10,7 @@ package struct BufferState {
 
   /// The bits in the buffer when the first access unit is removed; also those at a join with
   /// another stream.
-  package var agreedFullness: Double { Double(buffer.size) * buffer.initialFullness }
+  var agreedFullness: Double { Double(buffer.size) * buffer.initialFullness }
 
   /// Begins with the initial fullness of the buffer.
   package init(_ buffer: CodedPictureBuffer) {

@@ -10,13 +10,13 @@ package struct JoinedBuffer {
   /// The least fullness at a join, as the bits that arrive during this number of frames.
   package static let fewestFrames = 2.0
   /// The bits of the smallest filler data NAL unit.
-  package static let leastFiller = 64.0
+  static let leastFiller = 64.0
   /// The bits of an access unit besides its macroblocks: delimiter, SEI messages, headers, and the
   /// reserve of coding within a budget.
   private static let overhead = 1200.0
 
   /// Whether the bit rate is constant.
-  package let isConstant: Bool
+  let isConstant: Bool
   /// Whether another stream follows.
   package let hasFramesAfter: Bool
   /// The number of macroblocks in a picture.
@@ -43,7 +43,7 @@ package struct JoinedBuffer {
   package static func usualTick(_ frameRate: Double) -> Double { 0.5 / frameRate }
 
   /// The bits in the buffer if there were a join at the next removal.
-  package func joinFullness(_ buffer: BufferState) -> Double {
+  func joinFullness(_ buffer: BufferState) -> Double {
     let fullness = buffer.agreedFullness
     guard isConstant else { return fullness }
     let part = (buffer.rate * (Double(now) * tick)).truncatingRemainder(dividingBy: 8)

@@ -6,7 +6,7 @@ extension LookAheadRateControl {
   /// `constantRateFullness` of its size, as room for larger and smaller pictures. Towards the end of a stream
   /// whose duration is known, the fullness that the buffer began with, so that the size of the
   /// stream corresponds to the rate.
-  package func wantedFullness(_ buffer: BufferState, isEnding: Bool) -> Double {
+  func wantedFullness(_ buffer: BufferState, isEnding: Bool) -> Double {
     if isEnding, let joined, joined.hasFramesAfter { return joined.wanted(buffer) }
     let middle = buffer.size * LookAheadRateControl.constantRateFullness
     guard joined?.hasFramesAfter != true, let left = secondsLeft else { return middle }
@@ -15,7 +15,7 @@ extension LookAheadRateControl {
   }
   /// The time within which the fullness returns to its initial value, as a multiple of the time
   /// that the buffer takes to fill.
-  package static let fullnessReturnTime = 4.0
+  static let fullnessReturnTime = 4.0
 
   /// The lowest QP, from `wanted` upwards, at which no picture of the look-ahead empties the
   /// buffer. Where the rest of the stream needs all bits that the buffer lets through, `filling`
@@ -69,7 +69,7 @@ extension LookAheadRateControl {
   ///   - upcoming: the pictures of the look-ahead, in decoding order.
   ///   - buffer: the buffer's state before the first of them.
   /// - Returns: `planned` or less, at least 0.5.
-  package mutating func filling(_ planned: Double, _ upcoming: [PictureForecast], _ buffer: BufferState)
+  mutating func filling(_ planned: Double, _ upcoming: [PictureForecast], _ buffer: BufferState)
     -> Double
   {
     foresee(upcoming, qp: planned)
@@ -89,7 +89,7 @@ extension LookAheadRateControl {
   }
 
   /// The most QP steps by which `filling` lowers the QP.
-  package static let mostQPReduction = 4.0
+  static let mostQPReduction = 4.0
 
   /// The lowest QP, from `wanted` upwards, at which the pictures of the look-ahead keep to the hard
   /// limits; 51 if there is none.
@@ -118,7 +118,7 @@ extension LookAheadRateControl {
   ///   - seconds: the duration of the look-ahead.
   ///   - isEnding: whether the stream ends with the look-ahead.
   /// - Returns: nil where there is no such demand.
-  package func endFullness(_ buffer: BufferState, seconds: Double, isEnding: Bool) -> Double? {
+  func endFullness(_ buffer: BufferState, seconds: Double, isEnding: Bool) -> Double? {
     guard let joined, joined.hasFramesAfter else { return nil }
     let end = joined.wanted(buffer)
     if isEnding { return end }
@@ -135,7 +135,7 @@ extension LookAheadRateControl {
 
   /// The share of the bits arriving behind the look-ahead that may count towards the agreed
   /// fullness; pictures take the rest.
-  package static let refill = 0.5
+  static let refill = 0.5
 
   // MARK: - Results
 

@@ -8,19 +8,19 @@ extension LookAheadRateControl {
   /// A slightly lower QP costs nothing and changes nothing, since the errors stay within the
   /// quantiser's dead zone. After `stepsOfRefinement` steps the whole picture is coded anew, and
   /// that takes about as many bits as an intra picture.
-  package func refinement(to qp: Double) -> Double {
+  func refinement(to qp: Double) -> Double {
     guard let shown, qp < shown else { return 0 }
     let part = min((shown - qp) / LookAheadRateControl.stepsOfRefinement, 1)
     return max(intraBits(qp) * part - near(qp), 0)
   }
 
   /// Bits that the next reference picture would take as an intra picture.
-  package func intraBits(_ qp: Double) -> Double {
+  func intraBits(_ qp: Double) -> Double {
     kinds[0].ratio.value * BitModel.units(nextIntra, qp: qp)
   }
 
   /// Computes the sums over the look-ahead.
-  package mutating func measure(_ upcoming: [PictureForecast], isEnding: Bool) {
+  mutating func measure(_ upcoming: [PictureForecast], isEnding: Bool) {
     for i in ahead.indices { ahead[i] = ResidualHistogram() }
     aheadSeconds = upcoming.reduce(0) { $0 + $1.duration }
     let isEnding = isEnding || endsWithLookAhead
@@ -89,7 +89,7 @@ extension LookAheadRateControl {
 
   /// Bits that the look-ahead and `horizon` seconds of the content expected behind it would take at
   /// a QP.
-  package func demand(_ qp: Double, horizon: Double) -> Double {
+  func demand(_ qp: Double, horizon: Double) -> Double {
     var all = 0.0
     let seconds = max(contentSeconds + aheadSeconds, 1e-3)
     let intra = intraShare(horizon: horizon)
@@ -109,7 +109,7 @@ extension LookAheadRateControl {
   }
 
   /// Bits that the pictures of the look-ahead would take at a QP.
-  package func near(_ qp: Double) -> Double {
+  func near(_ qp: Double) -> Double {
     kinds.indices.reduce(0) { sum, kind in
       let learned = kinds[kind]
       let own = qp + LookAheadRateControl.offsets[kind] - learned.meanTreeOffset * treeOffsetShare[kind]
@@ -129,7 +129,7 @@ extension LookAheadRateControl {
   }
 
   /// Seconds from one key frame to the next where no scene cut or caller asks for one earlier.
-  package var secondsOfKeyFrames: Double {
+  var secondsOfKeyFrames: Double {
     let interval = settings.keyFrameInterval ?? LookAheadQueue.usualInterval
     return min(
       Double(interval) / settings.frameRate, settings.keyFrameDuration ?? .infinity)
@@ -137,7 +137,7 @@ extension LookAheadRateControl {
 
   /// Forecasts the bits of each picture of the look-ahead at a QP, with the statistics of the
   /// previous pass where there are some.
-  package mutating func foresee(_ upcoming: [PictureForecast], qp: Double) {
+  mutating func foresee(_ upcoming: [PictureForecast], qp: Double) {
     forecast.begin()
     for picture in upcoming { forecast.append(bits(picture, qp: qp)) }
     if let remaining { forecast.correct(upcoming, by: remaining, qp: qp) }

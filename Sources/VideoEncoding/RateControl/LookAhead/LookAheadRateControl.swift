@@ -45,12 +45,12 @@ package struct LookAheadRateControl {
   /// What has been learned from the coded pictures of one type.
   package struct TypeStatistics {
     /// The factor from the units of `BitModel` to bits.
-    package var ratio = BitRatio()
+    var ratio = BitRatio()
     /// The QP steps by which the offsets of the macroblock tree lower the mean QP of such pictures
     /// below the picture's QP: a moving mean.
-    package var meanTreeOffset = 0.0
+    var meanTreeOffset = 0.0
     /// Whether `meanTreeOffset` has been measured on a picture of this type.
-    package var isFinerKnown = false
+    var isFinerKnown = false
     /// The sum of the residual histograms of the coded pictures, which decays with the time
     /// constant `memory`.
     package var residual = ResidualHistogram()
@@ -61,62 +61,62 @@ package struct LookAheadRateControl {
   /// The state of the decoder's buffer; nil where the configuration has none.
   package var buffer: BufferState?
   /// The bits that left the buffer in each window of the hard limits, by removal time.
-  package var limits: HardLimits
+  var limits: HardLimits
   /// Scratch memory of `allowed`: the forecast bits and the duration in seconds of each picture of
   /// the look-ahead.
-  package var limitForecast: [(bits: Double, seconds: Double)] = []
+  var limitForecast: [(bits: Double, seconds: Double)] = []
   /// Whether the rest of the stream, by the previous pass, needs every bit that the buffer lets
   /// through.
-  package var needsAllBufferBits = false
+  var needsAllBufferBits = false
   /// The forecast bits of the pictures of the look-ahead at the QP that was tried last.
-  package var forecast = PassForecast()
+  var forecast = PassForecast()
   /// The agreement on the buffer's fullness at the joins; nil where no other stream precedes or
   /// follows this one in the same buffer.
   package var joined: JoinedBuffer?
   /// One element per picture type, by the raw value of `PictureForecast.Kind`.
-  package var kinds = [TypeStatistics(), TypeStatistics(), TypeStatistics()]
+  var kinds = [TypeStatistics(), TypeStatistics(), TypeStatistics()]
   /// The seconds of video that the sums `TypeStatistics.residual` stand for; they decay likewise.
-  package var contentSeconds = 0.0
+  var contentSeconds = 0.0
   /// The number of intra pictures in the sums `TypeStatistics.residual`, which decays likewise, and in the
   /// look-ahead.
-  package var intraPictures = (coded: 0.0, ahead: 0.0)
+  var intraPictures = (coded: 0.0, ahead: 0.0)
   /// Seconds from the start of the last intra picture to the end of what was coded, and to the end
   /// of the look-ahead.
-  package var sinceIntra = (coded: 0.0, known: 0.0)
+  var sinceIntra = (coded: 0.0, known: 0.0)
   /// Bits that count against the average bit rate. A long easy passage cannot lower it without
   /// bound (see `finish`).
-  package var spent = 0.0
+  var spent = 0.0
   /// All bits of the stream so far.
   package var total = 0.0
   /// Seconds of video coded so far.
-  package var elapsed = 0.0
+  var elapsed = 0.0
   /// Whether the stream ends with the look-ahead.
-  package var isNearEnd = false
+  var isNearEnd = false
   /// The QP of the picture planned last, before the offset of its type; nil for the first picture
   /// and after a change of the bit rate.
   package var last: Double?
   /// The same before the QP was raised to fit into the buffer, where a previous pass is known. When
   /// the buffer has room again, the QP goes on from this value.
-  package var lastPassQP: Double?
+  var lastPassQP: Double?
   /// The residual of the next reference picture if all its macroblocks were intra predicted, with
   /// all its QP offsets.
-  package var nextIntra = ResidualHistogram()
+  var nextIntra = ResidualHistogram()
   /// The QP, before the offset of its type, of the last I or P picture that took at least the share
   /// `coded` of the bits of an intra picture. Pictures since then have copied what it shows.
   package var shown: Double?
   /// Bits that the picture planned last would take as an intra picture.
-  package var plannedIntraBits = 0.0
+  var plannedIntraBits = 0.0
   /// The bit rate expected of pictures behind the look-ahead.
-  package var unseen: UnseenContentModel
+  var unseen: UnseenContentModel
   /// Seconds of evidence in the present look-ahead (`UnseenContentModel.evidence(of:)`).
-  package var aheadEvidence = 0.0
+  var aheadEvidence = 0.0
   /// The sums of the residual histograms of the present look-ahead, one per picture type, and the
   /// seconds that it lasts.
   package var ahead = [ResidualHistogram(), ResidualHistogram(), ResidualHistogram()]
-  package var aheadSeconds = 0.0
+  var aheadSeconds = 0.0
   /// For each picture type, the share of `TypeStatistics.meanTreeOffset` that its pictures of the look-ahead have,
   /// 0 to 1: near the end of a stream few pictures are left that refer to them.
-  package var treeOffsetShare = [1.0, 1.0, 1.0]
+  var treeOffsetShare = [1.0, 1.0, 1.0]
 
   /// QP offsets of I, P and B pictures, in that order. The offsets of the macroblock tree come on
   /// top.
@@ -125,32 +125,32 @@ package struct LookAheadRateControl {
   package static let memory = 30.0
   /// The QP steps from one picture to the next: usually, and in the first second and at the end of
   /// a stream.
-  package static let pace = (usual: 0.5, fast: 1.5)
+  static let pace = (usual: 0.5, fast: 1.5)
   /// The share of the buffer that planning keeps free, for bits that the model does not foresee.
   package static let margin = 0.1
   /// The share of a hard limit that planning keeps free, for bits that the model does not foresee,
   /// and the share of the limit's rate that it keeps for pictures behind the look-ahead.
-  package static let (limitMargin, limitReserve) = (0.02, 0.25)
+  static let (limitMargin, limitReserve) = (0.02, 0.25)
   /// The number of following pictures that bring half of the cost that the macroblock tree
   /// propagates to a picture.
-  package static let treeHalfLife = 8.0
+  static let treeHalfLife = 8.0
   /// The longest horizon in seconds behind the look-ahead where the duration of the stream is
   /// known; once more than that has been coded, the horizon may be as long as what was coded.
-  package static let longestHorizon = 60.0
+  static let longestHorizon = 60.0
   /// The model's units per macroblock from which on a picture counts in full for `TypeStatistics.ratio`.
-  package static let informativeUnits = 0.01
+  static let informativeUnits = 0.01
   /// The QP steps by which the QP must fall until a picture without motion is coded anew. The error
   /// after quantisation is at most half a quantiser step; it exceeds the dead zone of inter
   /// prediction, 5/6 of a step, when the step has become 0.6 of what it was.
-  package static let stepsOfRefinement = 4.5
+  static let stepsOfRefinement = 4.5
   /// The share of the bits of an intra picture from which on a picture counts as having coded the
   /// visible content (`shown`).
   package static let coded = 0.15
   /// The share of the buffer that a constant rate aims to keep filled.
-  package static let constantRateFullness = 0.6
+  static let constantRateFullness = 0.6
 
   /// What the previous pass says of the pictures not coded yet; nil without a previous pass.
-  package var remaining: RemainingPass?
+  var remaining: RemainingPass?
 
   /// - Parameters:
   ///   - settings: the configuration, validated.
@@ -191,7 +191,7 @@ package struct LookAheadRateControl {
     }
   }
   /// The number of pictures that `learn(_:)` reads.
-  package static let learned = 100
+  static let learned = 100
 
   /// Sets the time at which this stream begins, in seconds from the start of the movie that it is
   /// joined to.
@@ -268,7 +268,7 @@ package struct LookAheadRateControl {
 
   /// The QP at which the rest of the stream takes the bits that are left, by the statistics of the
   /// previous pass; nil where there are none or the rate is no average.
-  package mutating func passQP(isEnding: Bool) -> Double? {
+  mutating func passQP(isEnding: Bool) -> Double? {
     guard case .average = settings.rate, let remaining, !remaining.isOver else { return nil }
     let rate = Double(settings.targetRate ?? 0)
     let share = rate * remaining.seconds
@@ -301,7 +301,7 @@ package struct LookAheadRateControl {
   ///   - count: the number of pictures within which the QP falls to `wanted`; it rises in half as
   ///     many.
   /// - Returns: a QP between `last` and `wanted`.
-  package func paced(_ wanted: Double, last: Double, isFast: Bool, count: Int) -> Double {
+  func paced(_ wanted: Double, last: Double, isFast: Bool, count: Int) -> Double {
     let pace = isFast ? LookAheadRateControl.pace.fast : LookAheadRateControl.pace.usual
     let up = max(pace, 2 * (wanted - last) / Double(max(count, 1)))
     let down = max(pace, (last - wanted) / Double(max(count, 1)))
@@ -312,7 +312,7 @@ package struct LookAheadRateControl {
 
   /// Seconds of the stream behind the look-ahead; nil where the duration is not known, or was
   /// exceeded and so was wrong.
-  package var secondsLeft: Double? {
+  var secondsLeft: Double? {
     guard let expected = settings.expectedDuration else { return nil }
     let left = expected - elapsed - aheadSeconds
     return left > -max(2 / settings.frameRate, expected * 0.01) ? max(left, 0) : nil
@@ -320,7 +320,7 @@ package struct LookAheadRateControl {
 
   /// Whether the look-ahead reaches the end of a stream whose duration is known. It is derived from
   /// the duration because a caller that completes frames does not say whether others will follow.
-  package var endsWithLookAhead: Bool {
+  var endsWithLookAhead: Bool {
     secondsLeft.map { $0 < 1 / settings.frameRate } ?? false
   }
 

@@ -46,7 +46,7 @@ private struct PassEvaluation {
   /// The seconds of all its pictures.
   private var passed = 0.0
   /// The mean QP steps above `evenQP` in the worst second.
-  package private(set) var worst = 0.0
+  private(set) var worst = 0.0
 
   /// Begins with no pictures.
   init(evenQP: Double) { self.evenQP = evenQP }

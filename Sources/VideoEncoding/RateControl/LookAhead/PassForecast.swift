@@ -7,9 +7,9 @@
 /// another type in it: a part of a stream begins with an intra picture where the pass had none, and
 /// B pictures may be placed elsewhere. How the pictures differ from each other follows from the
 /// look-ahead.
-package struct PassForecast {
+struct PassForecast {
   /// The forecast bits of each picture of the look-ahead, in decoding order.
-  package private(set) var bits: [Double] = []
+  private(set) var bits: [Double] = []
   /// The bits of each picture by the residual model and by the pass; both are 0 where it is an
   /// intra picture in either of them.
   private var known: [(model: Double, pass: Double)] = []
@@ -24,17 +24,17 @@ package struct PassForecast {
   private var planned: (bits: Double, qp: Double)?
 
   /// How many pictures on each side of a picture are averaged with it.
-  package static let smoothingRadius = 4
+  static let smoothingRadius = 4
   /// The factor by which the sums of recent pictures decay with each picture.
   private static let memory = 0.9
   /// The difference in QP from which on a picture was coded with another QP than planned.
   private static let nearQP = 1.0
 
   /// Removes the forecasts of the last call.
-  package mutating func begin() { bits.removeAll(keepingCapacity: true) }
+  mutating func begin() { bits.removeAll(keepingCapacity: true) }
 
   /// Adds the next picture with its bits by the residual model.
-  package mutating func append(_ model: Double) { bits.append(model) }
+  mutating func append(_ model: Double) { bits.append(model) }
 
   /// Scales the forecasts so that in each neighbourhood of pictures they sum up to what the pass
   /// took, times the ratio of recent results to forecasts.
@@ -42,7 +42,7 @@ package struct PassForecast {
   ///   - upcoming: the pictures of the look-ahead, in decoding order.
   ///   - remaining: the statistics of the previous pass.
   ///   - qp: the QP of the forecast, without the offset of the picture type.
-  package mutating func correct(_ upcoming: [PictureForecast], by remaining: RemainingPass, qp: Double) {
+  mutating func correct(_ upcoming: [PictureForecast], by remaining: RemainingPass, qp: Double) {
     known.removeAll(keepingCapacity: true)
     for n in upcoming.indices {
       guard let expected = remaining.expected(n, qp: qp) else { break }
@@ -74,7 +74,7 @@ package struct PassForecast {
   ///   - remaining: the statistics of the previous pass.
   ///   - upcoming: the pictures of the look-ahead, in decoding order.
   ///   - qp: the QP that the picture will be coded with, without the offset of its type.
-  package mutating func plan(_ remaining: RemainingPass, _ upcoming: [PictureForecast], qp: Double) {
+  mutating func plan(_ remaining: RemainingPass, _ upcoming: [PictureForecast], qp: Double) {
     planned = nil
     guard remaining.expected(0, qp: qp) != nil, let first = upcoming.first, first.kind != .intra else {
       return
@@ -83,7 +83,7 @@ package struct PassForecast {
   }
 
   /// Compares the forecast of the picture planned last with the bits that it took at a QP.
-  package mutating func note(bits taken: Double, qp: Double) {
+  mutating func note(bits taken: Double, qp: Double) {
     guard let planned, abs(planned.qp - qp) < Self.nearQP, planned.bits > 1 else { return }
     recent = (recent.taken * Self.memory + taken, recent.foreseen * Self.memory + planned.bits)
     self.planned = nil

@@ -5,14 +5,14 @@
 /// With a decoder's buffer, the next pictures are simulated one by one (`near`); of the pictures
 /// behind them only sums are kept, of their bits and of the bits that the buffer lets through at
 /// each QP.
-package struct RemainingPass {
+struct RemainingPass {
   /// The bits of the pictures not coded yet, by QP without the offset of their type; with a buffer,
   /// of those behind `near`.
   private var bits = [Double](repeating: 0, count: 52)
   /// The part of `bits` that the buffer lets through, by QP.
   private var carriedBits = [Double](repeating: 0, count: 52)
   /// The duration in seconds of the pictures not coded yet.
-  package private(set) var seconds: Double
+  private(set) var seconds: Double
   /// The duration in seconds of the pictures that `bits` is the sum of.
   private var farSeconds: Double
   /// The buffer of the pictures behind `near`, before the first of them; nil without a buffer.
@@ -38,8 +38,7 @@ package struct RemainingPass {
   ///   - buffer: the decoder's buffer at the start of the stream; nil without one.
   ///   - end: the bits that have to be in the buffer at the end of the stream.
   ///   - isFollowed: whether the pictures will be coded, and noted one by one.
-  package init(_ pass: any PassSource, buffer: BufferState? = nil, end: Double = 0, isFollowed: Bool = false)
-  {
+  init(_ pass: any PassSource, buffer: BufferState? = nil, end: Double = 0, isFollowed: Bool = false) {
     count = pass.count
     uncodedPictures = pass.cursor()
     farPictures = uncodedPictures
@@ -100,7 +99,7 @@ package struct RemainingPass {
 
   /// Bits that a picture takes at a QP without the offset of its type, scaled from what it took in
   /// the pass.
-  package static func bits(_ picture: PassStatistics.Picture, qp: Double) -> Double {
+  static func bits(_ picture: PassStatistics.Picture, qp: Double) -> Double {
     let offset = LookAheadRateControl.offsets[picture.kind.rawValue]
     let then = BitModel.units(picture.residual, qp: min(max(picture.qp + offset, 0), 51))
     return Double(picture.bits) * BitModel.units(picture.residual, qp: min(max(qp + offset, 0), 51)) / then
@@ -120,7 +119,7 @@ package struct RemainingPass {
 
   /// The bits of the whole stream at a QP from 0 to 51; for instances that are not followed picture
   /// by picture.
-  package func bits(qp: Double) -> Double {
+  func bits(qp: Double) -> Double {
     let low = min(max(Int(qp), 0), 51)
     let (a, b) = (
       farBits(low, fullness: nil, scale: 1), farBits(min(low + 1, 51), fullness: nil, scale: 1)
@@ -129,7 +128,7 @@ package struct RemainingPass {
   }
 
   /// Whether all pictures of the pass have been coded.
-  package var isOver: Bool { next >= count }
+  var isOver: Bool { next >= count }
 
   /// The QP at which the rest of the stream takes a number of bits.
   /// - Parameters:
@@ -137,8 +136,7 @@ package struct RemainingPass {
   ///   - buffer: the state of the buffer before the next picture; nil without a buffer.
   /// - Returns: the QP, 0 to 51, without the offset of the picture type, and whether that takes all
   ///   bits that the buffer lets through.
-  package func plan(bits wanted: Double, buffer: BufferState? = nil) -> (qp: Double, needsAllBufferBits: Bool)
-  {
+  func plan(bits wanted: Double, buffer: BufferState? = nil) -> (qp: Double, needsAllBufferBits: Bool) {
     guard wanted.isFinite else { return (wanted == .infinity ? 0 : 51, false) }
     let scale = taken / expected
     guard let farBuffer, let buffer else {
@@ -167,7 +165,7 @@ package struct RemainingPass {
   }
 
   /// The QP at which the whole stream takes a number of bits.
-  package func qp(bits wanted: Double) -> Double { plan(bits: wanted).qp }
+  func qp(bits wanted: Double) -> Double { plan(bits: wanted).qp }
 
   /// The bits of one of the next pictures by the previous pass, and whether it was an intra picture
   /// there.
@@ -175,7 +173,7 @@ package struct RemainingPass {
   ///   - n: the index of the picture, counted from the next one.
   ///   - qp: the QP without the offset of its type.
   /// - Returns: nil where the pass does not reach that far, or the pictures are not followed.
-  package func expected(_ n: Int, qp: Double) -> (bits: Double, isIntra: Bool)? {
+  func expected(_ n: Int, qp: Double) -> (bits: Double, isIntra: Bool)? {
     guard n < near.count else { return nil }
     return (near.bits(n, qp: min(max(qp, 0), 51)), near[n].kind == .intra)
   }
@@ -205,7 +203,7 @@ package struct RemainingPass {
   ///   - bits: the bits of its access unit.
   ///   - qp: the QP that it was coded with, without the offset of its type.
   ///   - isIntra: whether it is an intra picture.
-  package mutating func note(bits: Double, qp: Double, isIntra: Bool) {
+  mutating func note(bits: Double, qp: Double, isIntra: Bool) {
     guard let picture = uncodedPictures.next() else {
       next = count
       return

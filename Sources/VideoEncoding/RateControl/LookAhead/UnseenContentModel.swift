@@ -8,11 +8,11 @@
 /// pictures with motion. The estimate therefore begins with the bit rate of typical content of the
 /// same size, and follows the pictures of the stream the more, the more evidence they have given.
 /// It is never below the bit rate of the pictures so far.
-package struct UnseenContentModel {
+struct UnseenContentModel {
   /// Bits per second that typical content of this size and frame rate takes at `usualQP`.
   private let usualRate: Double
   /// Seconds of coded video that count as evidence, at most `mostEvidence`.
-  package private(set) var evidence = 0.0
+  private(set) var evidence = 0.0
 
   /// The QP at which the bit rate of typical content is given.
   private static let usualQP = 26.0
@@ -36,7 +36,7 @@ package struct UnseenContentModel {
   /// - Parameters:
   ///   - macroblocks: the number of macroblocks in a picture.
   ///   - frameRate: pictures per second.
-  package init(macroblocks: Int, frameRate: Double) {
+  init(macroblocks: Int, frameRate: Double) {
     // 1.7 Mb/s for 1280x720 at 30 pictures per second. Bits grow with the number of macroblocks and
     // with the frame rate, but less than in proportion: in a larger picture each macroblock is
     // smoother, and at a higher frame rate pictures are more alike.
@@ -51,14 +51,14 @@ package struct UnseenContentModel {
 
   /// The seconds of evidence that a picture gives: its duration, or a share of it where its
   /// residual is small.
-  package func evidence(of picture: PictureForecast) -> Double {
+  func evidence(of picture: PictureForecast) -> Double {
     let bits = BitModel.usualRatio * BitModel.units(picture.residual, Int(Self.usualQP))
     let activity = bits / max(usualRate * picture.duration, 1)
     return picture.duration * min(max(activity / Self.fullActivity, Self.leastEvidence), 1)
   }
 
   /// Adds the evidence of a picture that was coded.
-  package mutating func note(_ picture: PictureForecast) {
+  mutating func note(_ picture: PictureForecast) {
     evidence = min(evidence + evidence(of: picture), Self.mostEvidence)
   }
 
@@ -68,7 +68,7 @@ package struct UnseenContentModel {
   ///     this QP.
   ///   - qp: the QP, 0 to 51.
   ///   - ahead: the seconds of evidence in the look-ahead.
-  package func rate(observed: Double, qp: Double, ahead: Double) -> Double {
+  func rate(observed: Double, qp: Double, ahead: Double) -> Double {
     let seen = evidence + ahead
     return max(observed, (observed * seen + usual(qp) * Self.priorSeconds) / (seen + Self.priorSeconds))
   }
@@ -77,7 +77,7 @@ package struct UnseenContentModel {
   /// errors are hardly visible or, where the bit rate is high for the size of the pictures, one a
   /// little below that of typical content. It falls to 0 as evidence grows.
   /// - Parameter rate: the bit rate of the stream, in bits per second.
-  package func finestQP(rate: Double) -> Double {
+  func finestQP(rate: Double) -> Double {
     let usual = Self.usualQP + Self.halvingSteps * log2Approx(usualRate / max(rate, 1))
     // A stream that has long had little motion or detail is likely to go on so, and its rate was
     // asked for.

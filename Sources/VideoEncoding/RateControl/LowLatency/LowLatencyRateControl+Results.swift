@@ -79,7 +79,7 @@ extension LowLatencyRateControl {
   }
 
   /// Takes the share of each macroblock row into the mean.
-  package mutating func learnShares(
+  mutating func learnShares(
     _ bits: Int, _ isKeyFrame: Bool, _ rowBits: UnsafePointer<Int32>, _ isExhausted: Bool
   ) {
     let shares = isKeyFrame ? sharesI : sharesP

@@ -4,7 +4,7 @@
 extension LowLatencyRateControl {
   /// The aim for a key frame or a scene cut: as good as the link allows at once, since later frames
   /// refer to it.
-  package mutating func unpredictedAim(_ room: Double) -> Aim {
+  mutating func unpredictedAim(_ room: Double) -> Aim {
     let parts = LowLatencyRateControl.parts
     let even = link.evenRoom(keeping: LowLatencyRateControl.reserve.new)
     let least = min(
@@ -25,7 +25,7 @@ extension LowLatencyRateControl {
   ///   - room: the bits that the bound and hard limits leave for it.
   ///   - rate: the target rate in bits per second.
   ///   - novelty: `PreAnalysisResult.novelty`.
-  package mutating func interAim(_ room: Double, rate: Double, novelty: Double) -> Aim {
+  mutating func interAim(_ room: Double, rate: Double, novelty: Double) -> Aim {
     followContent()
     let state = layers[layer]
     let correction = LowLatencyRateControl.correction
@@ -61,12 +61,12 @@ extension LowLatencyRateControl {
   /// The ratio of the bits of recent frames to those that the model gave, 0.5 to 2. The model's
   /// factor is a mean of logarithms, which is that of a typical frame; where every fourth frame
   /// takes most of the bits, the mean of the bits is higher.
-  package func modelError(_ state: Layer) -> Double {
+  func modelError(_ state: Layer) -> Double {
     min(max((state.actualBits + frameShareBits) / (state.expected + frameShareBits), 0.5), 2)
   }
 
   /// Takes the residual of the frame into the mean of its layer.
-  package mutating func followContent() {
+  mutating func followContent() {
     if !layers[layer].isKnown {
       if !layers[layer].ratio.isKnown {
         layers[layer].qp = (layers.first { $0.ratio.isKnown }?.qp ?? layers[layer].qp) + 1
@@ -81,7 +81,7 @@ extension LowLatencyRateControl {
 
   /// The most bits that an ordinary frame may take: beyond its share a part of what the bound and
   /// the even rate leave, so that several large frames approach the bound but never exceed it.
-  package func largestUsual(_ room: Double) -> Double {
+  func largestUsual(_ room: Double) -> Double {
     let part = LowLatencyRateControl.parts.picture
     let even = max(
       link.evenRoom(keeping: LowLatencyRateControl.reserve.picture),
@@ -96,7 +96,7 @@ extension LowLatencyRateControl {
   /// - Parameters:
   ///   - state: the state of the frame's layer.
   ///   - wanted: the bits that the frame should take.
-  package func refined(_ state: Layer, _ wanted: Double) -> Double {
+  func refined(_ state: Layer, _ wanted: Double) -> Double {
     // If macroblocks were skipped for lack of bits, the last frame says nothing about the QP. The
     // QP rises until the bits suffice for the whole picture.
     if state.isStarved { return min(state.qp + LowLatencyRateControl.starvedStep, 51) }

@@ -33,18 +33,18 @@ package struct LowLatencyRateControl {
     /// Whether `usual` and the model's sums are those of the present scene.
     package var isKnown = false
     /// The ratio of bits to model units.
-    package var ratio = BitRatio()
+    var ratio = BitRatio()
     /// The bits of the layer's recent frames, and the bits that the model gave for them: sums that
     /// decay over `memory.model` seconds.
-    package var actualBits = 0.0
+    var actualBits = 0.0
     package var expected = 0.0
     /// The QP of the layer's last frame without the cascade's offset, and the bits of that frame.
     package var qp = 0.0
     package var bits = 0.0
     /// Whether its last frame took far less than its share.
-    package var isIdle = false
+    var isIdle = false
     /// Whether the bits of its last frame were not enough for all macroblocks.
-    package var isStarved = false
+    var isStarved = false
   }
 
   /// Times in seconds: of the moving mean of residuals, of the comparison of the model with the
@@ -66,75 +66,75 @@ package struct LowLatencyRateControl {
   package static let least = (shares: 3.0, part: 0.7)
   /// The share of the bound that the standing queue may take, so that unused bits can be used; what
   /// stands beyond it is worked off.
-  package static let standing = 0.3
+  static let standing = 0.3
   /// A key frame or a scene cut whose QP could be below `above` goes only `part` of the way below
   /// it. Moving content refers to it little, and still content is refined by the frames that
   /// follow.
-  package static let unpredictedQPLimit = (above: 28.0, part: 0.5)
+  static let unpredictedQPLimit = (above: 28.0, part: 0.5)
   /// The least bits that a frame has room for whatever came before, in shares: within the bound of
   /// the link, and within the even rate.
-  package static let leastRoom = (link: 0.3, even: 0.05)
+  static let leastRoom = (link: 0.3, even: 0.05)
   /// The part of their share that the frames of the next seconds shall still have, after a key
   /// frame or a scene cut and after any other frame.
-  package static let reserve = (new: 0.6, picture: 0.5)
+  static let reserve = (new: 0.6, picture: 0.5)
   /// The QP steps per frame by which the QP of ordinary frames may fall and rise.
-  package static let pace = (down: 2.0, up: 5.0)
+  static let pace = (down: 2.0, up: 5.0)
   /// The novelty (`PreAnalysisResult.novelty`) above which the next frames hardly refer to a frame,
   /// so that the cascade is off, and the novelty below which it has its full strength.
-  package static let cascadeNovelty = (none: PreAnalysisResult.mostlyNew, full: 0.3)
+  static let cascadeNovelty = (none: PreAnalysisResult.mostlyNew, full: 0.3)
   /// The weight of a frame in the learned ratio of bits to units: usually, after an error by a
   /// factor of two or more, and in the first frames after a key frame.
-  package static let learning = (usual: 0.25, missed: 0.5, early: 0.6)
+  static let learning = (usual: 0.25, missed: 0.5, early: 0.6)
   /// The QP steps from a still frame that took next to nothing to the next frame: where the layer
   /// has used its share, and where bits are left.
-  package static let refinement = (least: -5.0, most: -10.0)
+  static let refinement = (least: -5.0, most: -10.0)
   /// The QP steps from a still frame that a hard limit left too few bits for to the next one.
-  package static let starvedStep = 4.0
+  static let starvedStep = 4.0
   /// The seconds of the rate by which a layer may be beyond its share while a still picture is
   /// refined.
-  package static let refinementQueue = 0.1
+  static let refinementQueue = 0.1
   /// The exponent by which bits fall with the quantiser step where only refinement is coded.
-  package static let refinementSlope = 1.3
+  static let refinementSlope = 1.3
   /// The bits of a frame's start codes, delimiter and slice header, and those of a key frame, which
   /// has parameter sets in addition.
-  package static let headers = (frame: 256.0, keyFrame: 1024.0)
+  static let headers = (frame: 256.0, keyFrame: 1024.0)
   /// The largest number of typical frame intervals for which a pause gives a layer its share of the
   /// rate.
-  package static let longestGain = 3.0
+  static let longestGain = 3.0
   /// The number of frames after a reduction of the rate that together keep to the new one.
-  package static let cautiousFrameCount = 10
+  static let cautiousFrameCount = 10
 
   /// The settings of the stream.
   package var settings: LowLatencySettings
   /// The state of each temporal layer, by its number.
-  package var layers = [Layer](repeating: Layer(), count: 8)
+  var layers = [Layer](repeating: Layer(), count: 8)
   /// The link with the target rate.
-  package var link: TransmissionQueue
+  var link: TransmissionQueue
   /// The hard limits.
-  package var limits: HardLimits
+  var limits: HardLimits
   /// The QP offsets of the frames after a key frame.
   package var cascade = QualityCascade(.lowLatency)
   /// The ratio of bits to units of frames that are not predicted from others.
-  package var intraRatio = BitRatio()
+  var intraRatio = BitRatio()
   /// The lowest QP that the present scene may have.
-  package var floor = SceneMinimumQP()
+  var floor = SceneMinimumQP()
   /// The number of frames since the last key frame or scene cut.
-  package var framesSinceKey = 0
+  var framesSinceKey = 0
   /// Whether the rate has changed since the last frame.
-  package var rateChanged = false
+  var rateChanged = false
   /// The typical time between frames.
-  package var interval: TypicalFrameInterval
+  var interval: TypicalFrameInterval
   /// After a reduction of the rate: the number of frames that have to fit the new rate together,
   /// and the bits left for them.
-  package var cautiousFrames = 0
-  package var cautiousBits = 0.0
+  var cautiousFrames = 0
+  var cautiousBits = 0.0
   /// The number of macroblock rows and columns.
   package let rows: Int
   package let columns: Int
   /// The shares of the bits that each macroblock row took in P pictures and in key frames
   /// (`RowBudget.shares`).
-  package let sharesP: UnsafeMutablePointer<Float>
-  package let sharesI: UnsafeMutablePointer<Float>
+  let sharesP: UnsafeMutablePointer<Float>
+  let sharesI: UnsafeMutablePointer<Float>
 
   // The frame being coded:
   /// The temporal layer of the frame.
@@ -144,15 +144,15 @@ package struct LowLatencyRateControl {
   /// The frame's part of the bits that a frame gets on average (`FrameRequest.budgetShare`).
   package var share = 1.0
   /// The bits that the frame gets by its share, for a typical interval.
-  package var frameShareBits = 0.0
+  var frameShareBits = 0.0
   /// The bits by which the time since the last frame relieves the account of its layer.
-  package var accountCredit = 0.0
+  var accountCredit = 0.0
   /// The residual of the frame by the pre-analysis.
   package var residual = ResidualHistogram()
   /// Whether it is a key frame or a scene cut, so that nothing predicts it.
-  package var isUnpredicted = false
+  var isUnpredicted = false
   /// Whether the caller has set its QP, so that it says nothing about other frames.
-  package var isFixed = false
+  var isFixed = false
   /// Whether the caller has set its references, which are then further away than usual.
   package var hasChosenReferences = false
   /// Whether the picture stands still.
@@ -160,7 +160,7 @@ package struct LowLatencyRateControl {
   /// Whether hard limits leave fewer bits than the link.
   package var isLimited = false
   /// The bits beyond which its macroblocks were skipped.
-  package var lastLimit = Double.infinity
+  var lastLimit = Double.infinity
 
   /// Begins a stream. The memory of the row shares is allocated from `memory`.
   package init(_ settings: LowLatencySettings, memory: inout EncoderMemory) {
@@ -349,13 +349,13 @@ package struct LowLatencyRateControl {
   }
 
   /// The typical time between frames, in seconds.
-  package var usualDuration: Double { interval.seconds }
+  var usualDuration: Double { interval.seconds }
 
   /// The aim for a frame: its QP, its bits, and the most bits that it may take.
   package typealias Aim = (qp: Double, bits: Double, most: Double)
 
   /// The factor from model units to bits for the present frame.
-  package var ratio: Double {
+  var ratio: Double {
     if isUnpredicted { return intraRatio.value }
     let state = layers[layer]
     // The first frame of a layer is taken to be like those of the layers below.
@@ -370,7 +370,7 @@ package struct LowLatencyRateControl {
   package func bits(at qp: Double) -> Double { BitModel.units(residual, qp: qp) * ratio }
 
   /// Whether the frame has its full share, as all frames of a stream without temporal layers have.
-  package var hasWholeShare: Bool { abs(share - 1) < 0.05 }
+  var hasWholeShare: Bool { abs(share - 1) < 0.05 }
 
   /// The QP offset of the cascade for the present frame.
   package var offset = 0.0
@@ -399,7 +399,7 @@ package struct LowLatencyRateControl {
 
   /// Whether hard limits leave too few bits for a frame's headers and its cheapest macroblocks now,
   /// but will leave enough when time has passed.
-  package func mustWait(isKeyFrame: Bool, allowed: Double?) -> Bool {
+  func mustWait(isKeyFrame: Bool, allowed: Double?) -> Bool {
     let headers = LowLatencyRateControl.headers
     let least =
       (isKeyFrame ? headers.keyFrame : headers.frame) + Double(rows * columns) * cheapest(isKeyFrame)
@@ -409,7 +409,7 @@ package struct LowLatencyRateControl {
   }
 
   /// Whether the frame would exceed the bound of the link, or a hard limit, even at the highest QP.
-  package func mustDrop(allowed: Double?) -> Bool {
+  func mustDrop(allowed: Double?) -> Bool {
     let least = bits(at: Double(settings.maximumQP))
     if let allowed, least > allowed { return true }
     if mustWait(isKeyFrame: false, allowed: allowed) { return true }

@@ -6,7 +6,7 @@
 /// further as the scene goes on. The bits saved meanwhile empty the transmission queue and the
 /// window of the even rate, and a cut back to a complex scene needs both. A scene that lasts loses
 /// little.
-package struct SceneMinimumQP {
+struct SceneMinimumQP {
   /// The QP steps that the first picture of a scene may be below the mean, and the steps by which
   /// the limit falls per second.
   private static let steps = (first: 6.0, perSecond: 6.0)
@@ -15,24 +15,24 @@ package struct SceneMinimumQP {
   /// The moving mean of the QP; nil before the first picture.
   private var mean: Double?
   /// The lowest QP at present.
-  package private(set) var qp = -Double.infinity
+  private(set) var qp = -Double.infinity
 
   /// Sets the limit for a picture that is not predicted from others, a key frame or a scene cut.
-  package mutating func restart() {
+  mutating func restart() {
     if let mean { qp = mean - SceneMinimumQP.steps.first }
   }
 
   /// Lowers the limit by the seconds that have passed within the scene.
-  package mutating func pass(_ seconds: Double) { qp -= SceneMinimumQP.steps.perSecond * seconds }
+  mutating func pass(_ seconds: Double) { qp -= SceneMinimumQP.steps.perSecond * seconds }
 
   /// Removes the mean and the limit, after a change of the rate.
-  package mutating func forget() { self = SceneMinimumQP() }
+  mutating func forget() { self = SceneMinimumQP() }
 
   /// Takes the QP of a coded frame into the mean.
   /// - Parameters:
   ///   - coded: the mean QP of the frame.
   ///   - duration: its duration in seconds.
-  package mutating func note(_ coded: Double, duration: Double) {
+  mutating func note(_ coded: Double, duration: Double) {
     guard let before = mean else {
       mean = coded
       return

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A network link with the target bit rate, and the queue of bits that wait for it.
-package struct TransmissionQueue {
+struct TransmissionQueue {
   /// The rate of the link, in bits per second.
-  package var rate: Double
+  var rate: Double
   /// The longest time in seconds from the capture of a frame until its last bit is sent.
-  package var bound: Double
+  var bound: Double
   /// The bits in the queue when the next frame arrives.
-  package private(set) var backlog = 0.0
+  private(set) var backlog = 0.0
 
   /// Begins with an empty queue. `rate` is in bits per second, `bound` in seconds.
-  package init(rate: Double, bound: Double) {
+  init(rate: Double, bound: Double) {
     self.rate = rate
     self.bound = bound
     window.reserveCapacity(TransmissionQueue.windowCapacity)
@@ -23,7 +23,7 @@ package struct TransmissionQueue {
   private var time = 0.0
   /// The length in seconds of the window in which the rate is kept even, and the share by which it
   /// may be exceeded in it.
-  package static let evenness = (seconds: 2.0, excess: 0.075)
+  static let evenness = (seconds: 2.0, excess: 0.075)
   /// The most elements of `window`.
   private static let windowCapacity = 2048
 
@@ -35,10 +35,10 @@ package struct TransmissionQueue {
 
   /// The bits that have been in the queue all the time in the present and the last period: they
   /// delay every frame, and benefit none.
-  package var standing: Double { min(least.now, least.before, backlog) }
+  var standing: Double { min(least.now, least.before, backlog) }
 
   /// Lets time pass and sends bits.
-  package mutating func drain(_ seconds: Double) {
+  mutating func drain(_ seconds: Double) {
     backlog = max(backlog - rate * seconds, 0)
     time += seconds
     if time - least.since >= TransmissionQueue.standingSeconds { least = (.infinity, least.now, time) }
@@ -53,7 +53,7 @@ package struct TransmissionQueue {
   }
 
   /// Adds a frame to the queue.
-  package mutating func send(_ bits: Double) {
+  mutating func send(_ bits: Double) {
     backlog += bits
     windowBits += bits
     // No real stream has that many frames in two seconds. The bits are added to the last element,
@@ -66,14 +66,14 @@ package struct TransmissionQueue {
   }
 
   /// The most bits that a frame may have so that the rate is kept in the window that ends with it.
-  package var evenRoom: Double {
+  var evenRoom: Double {
     rate * TransmissionQueue.evenness.seconds * (1 + TransmissionQueue.evenness.excess) - windowBits
   }
 
   /// The most bits that a frame may have so that each frame in the window that follows can still
   /// have at least `part` of its share of the rate: bits leave the window in the order in which
   /// they were sent.
-  package func evenRoom(keeping part: Double) -> Double {
+  func evenRoom(keeping part: Double) -> Double {
     var room = evenRoom
     var least = room
     for sent in window {
@@ -87,14 +87,14 @@ package struct TransmissionQueue {
 
   /// The bound in seconds for frames of a duration in seconds: at least 1.5 durations. With less, a
   /// stream of few frames per second could not use the full rate of the link.
-  package func bound(duration: Double) -> Double { max(bound, 1.5 * duration) }
+  func bound(duration: Double) -> Double { max(bound, 1.5 * duration) }
 
   /// The most bits that a frame may have now so that it arrives within the bound.
-  package func room(duration: Double) -> Double { bound(duration: duration) * rate - backlog }
+  func room(duration: Double) -> Double { bound(duration: duration) * rate - backlog }
 
   /// Changes the rate of the link, in bits per second. The queue is sent at the new rate; after a
   /// reduction no more than half of the bound counts against the next frames.
-  package mutating func change(rate new: Double) {
+  mutating func change(rate new: Double) {
     for i in window.indices { window[i].bits *= min(new / max(rate, 1), 1) }
     windowBits = window.reduce(0) { $0 + $1.bits }
     rate = new

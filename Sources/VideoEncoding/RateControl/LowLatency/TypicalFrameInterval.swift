@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The typical time between recent frames, which neither a pause nor jitter changes at once.
-package struct TypicalFrameInterval {
+struct TypicalFrameInterval {
   /// The typical interval at the present frame, in seconds.
-  package private(set) var seconds: Double
+  private(set) var seconds: Double
   /// The moving mean of the intervals, in seconds.
   private var mean: Double
   /// The intervals before the last three frames, in seconds; nil before the first frame.
@@ -18,13 +18,13 @@ package struct TypicalFrameInterval {
   private static let most = 4.0
 
   /// Begins with the interval of the configured frame rate.
-  package init(seconds: Double) {
+  init(seconds: Double) {
     self.seconds = seconds
     mean = seconds
   }
 
   /// Adds the interval before the present frame, in seconds.
-  package mutating func take(_ latest: Double) {
+  mutating func take(_ latest: Double) {
     let counted = min(latest, TypicalFrameInterval.longest * mean)
     mean += (counted - mean) * TypicalFrameInterval.weight
     // Before the first frame there was none: its interval may be anything.

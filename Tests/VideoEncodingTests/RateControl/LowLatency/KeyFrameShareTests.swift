@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-
 /// What a first picture takes of a rate and of the bound on the wait.
 @Suite struct KeyFrameShareTests {
   private func run(rate: Int, frameRate: Double, bound: Double, bin: Int)
