@@ -47,8 +47,8 @@ extension H264EncoderConfiguration {
 
 extension H264FrameOptions {
   /// The part of the options that the shared pre-analysis, look-ahead and rate control read.
-  var request: FrameRequest {
-    var request = FrameRequest()
+  var request: CodingRequest {
+    var request = CodingRequest()
     request.isKeyFrame = isKeyFrame
     request.hasChosenReferences = references != .automatic
     request.qp = qp

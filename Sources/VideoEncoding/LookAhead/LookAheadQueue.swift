@@ -79,7 +79,7 @@ package final class LookAheadQueue {
   /// - Returns: the seconds by which the previous picture lasts longer than was assumed when it was
   ///   coded; negative where it lasts shorter, 0 where it is not coded yet.
   package func append(
-    _ source: SourcePicture, request: FrameRequest, settings: LookAheadSettings
+    _ source: SourcePicture, request: CodingRequest, settings: LookAheadSettings
   ) -> Double {
     let usual = 1 / settings.frameRate
     let picture = spare.popLast() ?? QueuedPicture(geometry)

@@ -30,7 +30,7 @@ package final class QueuedPicture {
   /// the sum of the limited durations, where a long pause counts as a second or three frame
   /// intervals, whichever is longer.
   package var shown = 0.0
-  package var request = FrameRequest()
+  package var request = CodingRequest()
   package var kind = Kind.predicted
   /// Whether a new scene begins with the picture.
   package var isCut = false

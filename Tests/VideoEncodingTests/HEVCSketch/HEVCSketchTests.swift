@@ -66,7 +66,7 @@ struct HEVCSketchTests {
 
       for n in 0..<pictures {
         content.withPicture(n) {
-          _ = planner.queue.append($0, request: FrameRequest(), settings: planner.settings)
+          _ = planner.queue.append($0, request: CodingRequest(), settings: planner.settings)
           planner.queue.analyse(planner.settings)
         }
         while planner.queue.count > 20 { codeNext(isEnding: false) }
@@ -127,7 +127,7 @@ struct HEVCSketchTests {
           let isKey = n == 0
           let isCut = analysis.isSceneChange
           let decision = rateControl.plan(
-            isKeyFrame: isKey, isSceneChange: isCut, request: FrameRequest(),
+            isKeyFrame: isKey, isSceneChange: isCut, request: CodingRequest(),
             facts: analysis.result(isKeyFrame: isKey))
           guard !decision.drop else { return }
           let bits = coder.code(

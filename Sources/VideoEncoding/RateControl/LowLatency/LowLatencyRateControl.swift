@@ -141,7 +141,7 @@ package struct LowLatencyRateControl {
   package var layer = 0
   /// Seconds since the frame before.
   package var duration = 0.0
-  /// The frame's part of the bits that a frame gets on average (`FrameRequest.budgetShare`).
+  /// The frame's part of the bits that a frame gets on average (`CodingRequest.budgetShare`).
   package var share = 1.0
   /// The bits that the frame gets by its share, for a typical interval.
   var frameShareBits = 0.0
@@ -212,7 +212,7 @@ package struct LowLatencyRateControl {
   ///   - request: what the caller wants of the frame.
   ///   - facts: what the pre-analysis found.
   package mutating func plan(
-    isKeyFrame: Bool, isSceneChange: Bool, request: FrameRequest, facts: PreAnalysisResult
+    isKeyFrame: Bool, isSceneChange: Bool, request: CodingRequest, facts: PreAnalysisResult
   ) -> Decision {
     beginFrame(isKeyFrame: isKeyFrame, isSceneChange: isSceneChange, request)
     let allowed = limits.largestFrame(duration: min(duration, usualDuration))
@@ -232,7 +232,7 @@ package struct LowLatencyRateControl {
   /// Notes the kind and the duration of the next frame, and moves the windows of the hard limits
   /// on.
   private mutating func beginFrame(
-    isKeyFrame: Bool, isSceneChange: Bool, _ request: FrameRequest
+    isKeyFrame: Bool, isSceneChange: Bool, _ request: CodingRequest
   ) {
     layer = request.temporalLayer
     // Longer or shorter durations say nothing more about bits, and could exceed the range of
@@ -248,7 +248,7 @@ package struct LowLatencyRateControl {
 
   /// The decision for a frame of a stream with a constant QP.
   private func constantQPDecision(
-    _ request: FrameRequest, allowed: Double?, isKeyFrame: Bool
+    _ request: CodingRequest, allowed: Double?, isKeyFrame: Bool
   ) -> Decision {
     var qp = request.qp ?? 26
     if request.qp == nil, case .constantQP(let fixed) = settings.rate { qp = fixed }
@@ -261,7 +261,7 @@ package struct LowLatencyRateControl {
 
   /// Drains the queue by the time since the last frame, and takes the share and the residual of the
   /// next one.
-  private mutating func takeShare(rate: Double, _ request: FrameRequest, _ facts: PreAnalysisResult) {
+  private mutating func takeShare(rate: Double, _ request: CodingRequest, _ facts: PreAnalysisResult) {
     link.drain(duration)
     share = request.budgetShare
     // The bits of a frame do not follow the jitter of its time, and a frame that fills a link that
@@ -295,7 +295,7 @@ package struct LowLatencyRateControl {
 
   /// The aim for a frame within hard limits and with the number of bits or the QP that the caller
   /// has set.
-  private func requestedAim(_ usual: Aim, _ request: FrameRequest, allowed: Double?) -> Aim {
+  private func requestedAim(_ usual: Aim, _ request: CodingRequest, allowed: Double?) -> Aim {
     var aim = usual
     if let bits = request.targetBits {
       aim = (qp(for: Double(bits)), Double(bits), Double(bits) * 1.25)

@@ -45,7 +45,7 @@ import Testing
   /// coarser takes half.
   static func run(
     _ pictures: [Picture], _ settings: LowLatencySettings,
-    request: (Int) -> FrameRequest = { _ in FrameRequest() },
+    request: (Int) -> CodingRequest = { _ in CodingRequest() },
     change: (Int, inout LowLatencyRateControl) -> Double? = { _, _ in nil }
   ) -> Outcome {
     var memory = EncoderMemory()
@@ -212,7 +212,7 @@ import Testing
           pictures, Self.settings(rate: rate, frameRate: frameRate),
           request: { _ in
             n += 1
-            var request = FrameRequest()
+            var request = CodingRequest()
             request.duration = [nil, 1e-9, 1e9][n % 3]
             request.budgetShare = [1, 0.01, 16][n % 3]
             return request

@@ -2,7 +2,7 @@
 
 /// What the caller of an encoder asks of one frame, as far as pre-analysis, look-ahead and rate
 /// control read it.
-package struct FrameRequest: Sendable, Equatable {
+package struct CodingRequest: Sendable, Equatable {
   /// Whether the frame is coded as a key frame.
   package var isKeyFrame = false
   /// Whether the caller has chosen the references of the frame.
