@@ -3,9 +3,9 @@ import CH264Kernels
 
 /// Coding of one inter macroblock of a B picture.
 extension MacroblockCoder {
-  /// Codes the residual of inter prediction. Where the estimates are close, direct prediction, and one
-  /// motion for the whole macroblock where partitions were chosen, are coded too and compared by rate
-  /// and distortion.
+  /// Codes the residual of inter prediction. Where the estimates are close, direct prediction, and
+  /// one motion for the whole macroblock where partitions were chosen, are coded too and compared
+  /// by rate and distortion.
   ///
   /// - Parameters:
   ///   - chosen: the motion that was chosen by estimates, which is in the grids.
@@ -32,7 +32,7 @@ extension MacroblockCoder {
       coded = codeResidualBidirectional(direct.derived.division, headerBits: bits)
     }
     if direct.skipCost < Int.max
-      && direct.skipCost &* 100 <= coded.cost &* (100 &+ picture.tools.skip.preference)
+      && direct.skipCost &* 100 <= coded.cost &* (100 &+ picture.settings.skip.preference)
     {
       setDirect()
       predictLumaBidirectional(direct.derived.division)
@@ -50,8 +50,8 @@ extension MacroblockCoder {
     info.pointee.transform8x8 = coded.transform8x8 && coded.luma != 0 ? 1 : 0
   }
 
-  /// Codes direct prediction where its estimated cost is close to that of the motion that was chosen,
-  /// and restores the motion in the grids.
+  /// Codes direct prediction where its estimated cost is close to that of the motion that was
+  /// chosen, and restores the motion in the grids.
   ///
   /// - Parameters:
   ///   - decided: the motion that was chosen by estimates.
@@ -62,7 +62,7 @@ extension MacroblockCoder {
   ) -> Int {
     guard
       decided.type != MacroblockType.direct
-        && Int(direct.cost) &* 100 < Int(decided.motion.cost) &* picture.tools.skip.directMargin
+        && Int(direct.cost) &* 100 < Int(decided.motion.cost) &* picture.settings.skip.directMargin
     else { return Int.max }
     storeMotionBidirectional()
     setDirect()
@@ -72,8 +72,8 @@ extension MacroblockCoder {
     return coded.cost
   }
 
-  /// Codes one motion for the whole macroblock where partitions were chosen and its estimated cost is
-  /// close to theirs, and leaves the cheaper of both coded and in the grids.
+  /// Codes one motion for the whole macroblock where partitions were chosen and its estimated cost
+  /// is close to theirs, and leaves the cheaper of both coded and in the grids.
   ///
   /// - Parameters:
   ///   - decided: the motion that was chosen by estimates; becomes 16x16 where that costs no more.
@@ -85,10 +85,10 @@ extension MacroblockCoder {
     _ whole: BidirectionalCandidate
   ) {
     guard decided.type != MacroblockType.direct, decided.type != MacroblockType.inter16x16,
-      Int(whole.cost) &* 100 < Int(decided.motion.cost) &* picture.tools.partitions.margin16x16B
+      Int(whole.cost) &* 100 < Int(decided.motion.cost) &* picture.settings.partitions.margin16x16B
     else { return }
     storeMotionBidirectional()
-    setGrids(5, width: 2, height: 2, whole)
+    setGrids(MotionGrid.block0, width: 2, height: 2, whole)
     let wholeBits =
       storeDifferencesBidirectional(MacroblockType.inter16x16, directBlocks: 0)
       &+ typeBits(MacroblockType.inter16x16, whole)
@@ -152,8 +152,8 @@ extension MacroblockCoder {
     storeSkip()
     var candidate = BidirectionalCandidate()
     candidate.references.0 = 0
-    candidate.vectors.0 = clampToLimits(predictMotion(slot: 5, width: 2, reference: 0))
-    setGrids(5, width: 2, height: 2, candidate)
+    candidate.vectors.0 = clampToLimits(predictMotion(slot: MotionGrid.block0, width: 2, reference: 0))
+    setGrids(MotionGrid.block0, width: 2, height: 2, candidate)
     predictLumaBidirectional(MacroblockType.inter16x16)
     predictChromaBidirectional(MacroblockType.inter16x16)
     picture.syntax.info[m].type = MacroblockType.inter16x16

@@ -23,8 +23,8 @@ struct BidirectionalCandidate {
 extension MacroblockCoder {
   /// Decides and codes the current macroblock.
   ///
-  /// - Parameter isBudgetSpent: whether the picture's bit budget is spent, so that the macroblock takes
-  ///   as few bits as possible.
+  /// - Parameter isBudgetSpent: whether the picture's bit budget is spent, so that the macroblock
+  ///   takes as few bits as possible.
   mutating func codeBidirectional(isBudgetSpent: Bool) {
     picture.syntax.info[m].directBlocks = 0
     loadMotionNeighboursL1()
@@ -66,8 +66,8 @@ extension MacroblockCoder {
     var motion = BidirectionalCandidate()
   }
 
-  /// Measures direct prediction, and codes B_Skip at once where its residual quantises to zero or is
-  /// not worth any bits.
+  /// Measures direct prediction, and codes B_Skip at once where its residual quantises to zero or
+  /// is not worth any bits.
   ///
   /// - Parameter other: the cost of the direct prediction that the slice does not use; 0 where both
   ///   are not compared.
@@ -82,11 +82,11 @@ extension MacroblockCoder {
     if ovt_sad(k, 0, source, reconstruction, stride) <= lambda &* 64 {
       predictChromaBidirectional(division)
       let error = Int(ovt_ssd(k, 0, source, reconstruction, stride))
-      var isSkipped = error &* 187 <= lambdaSSD &* picture.tools.skip.errorPercentB && residualIsEmpty()
+      var isSkipped = error &* 187 <= lambdaSSD &* picture.settings.skip.errorPercentB && residualIsEmpty()
       if !isSkipped {
         ovt_ssd_nv12(k, sourceChroma, reconstructionChroma, stride, errors)
         direct.skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
-        isSkipped = direct.skipCost <= (lambdaSSD &* picture.tools.skip.errorBitsB) >> 8
+        isSkipped = direct.skipCost <= (lambdaSSD &* picture.settings.skip.errorBitsB) >> 8
       }
       if isSkipped {
         if comparesDirect { noteSkip(other: other) }
@@ -115,7 +115,7 @@ extension MacroblockCoder {
       decided.motion = whole
       decided.type = MacroblockType.inter16x16
     }
-    if decided.motion.cost > lambda &* picture.tools.partitions.thresholdB {
+    if decided.motion.cost > lambda &* picture.settings.partitions.thresholdB {
       decided.directBlocks = decidePartitionsBidirectional(
         &decided.type, &decided.motion, lists, direct.derived.isAllowed)
     }
@@ -123,7 +123,7 @@ extension MacroblockCoder {
     case MacroblockType.direct:
       setDirect()
       decided.directBlocks = 15
-    case MacroblockType.inter16x16: setGrids(5, width: 2, height: 2, decided.motion)
+    case MacroblockType.inter16x16: setGrids(MotionGrid.block0, width: 2, height: 2, decided.motion)
     default: break
     }
     return decided
@@ -134,7 +134,7 @@ extension MacroblockCoder {
   /// - Parameter cost: the cost of inter prediction.
   /// - Returns: whether the macroblock is coded.
   @inline(__always) private mutating func codesAsIntraBidirectional(limit cost: Int32) -> Bool {
-    guard cost > lambda &* picture.tools.intra.thresholdB else { return false }
+    guard cost > lambda &* picture.settings.intra.thresholdB else { return false }
     let intra16 = decideIntra16x16(limit: cost)
     guard intra16.cost < cost &- (lambda &* 9) >> 4 else { return false }
     codeIntra(intra16, small: triesSmallIntra)
@@ -162,7 +162,7 @@ extension MacroblockCoder {
   @inline(__always) mutating func distortion(
     shape: Int32, _ source: UnsafePointer<UInt8>, _ prediction: UnsafePointer<UInt8>, _ stride: Int
   ) -> Int32 {
-    picture.tools.motion.usesSATD
+    picture.settings.motion.usesSATD
       ? ovt_satd(k, shape, source, prediction, stride) : ovt_sad(k, shape, source, prediction, stride)
   }
 

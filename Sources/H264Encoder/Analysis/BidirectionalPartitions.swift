@@ -21,7 +21,7 @@ extension MacroblockCoder {
     var directBlocks: UInt8 = 0
     var cost8 = (lambda &* 7) >> 4
     for i in 0..<4 {
-      let slot = 5 &+ (i >> 1) &* 4 &+ (i & 1)
+      let slot = MotionGrid.block(i)
       let x = (i & 1) &* 8
       let y = (i >> 1) &* 8
       var limit = Int32.max
@@ -75,13 +75,13 @@ extension MacroblockCoder {
     }
     switch type {
     case MacroblockType.inter16x8:
-      setGrids(5, width: 2, height: 1, halves.0)
-      setGrids(9, width: 2, height: 1, halves.1)
+      setGrids(MotionGrid.block0, width: 2, height: 1, halves.0)
+      setGrids(MotionGrid.block2, width: 2, height: 1, halves.1)
     case MacroblockType.inter8x16:
-      setGrids(5, width: 1, height: 2, halves.0)
-      setGrids(6, width: 1, height: 2, halves.1)
+      setGrids(MotionGrid.block0, width: 1, height: 2, halves.0)
+      setGrids(MotionGrid.block1, width: 1, height: 2, halves.1)
     case MacroblockType.inter8x8:
-      for i in 0..<4 { setGrids(5 &+ (i >> 1) &* 4 &+ (i & 1), width: 1, height: 1, found[i]) }
+      for i in 0..<4 { setGrids(MotionGrid.block(i), width: 1, height: 1, found[i]) }
       return directBlocks
     default: break
     }
@@ -151,7 +151,7 @@ extension MacroblockCoder {
       type, 0, shape: isTall ? 2 : 1, x: 0, y: 0, lists, &vectors, starts: 2, bits: (3, 4))
     cost &+= first.cost
     if cost >= limit { return (first, first, Int32.max) }
-    setGrids(5, width: isTall ? 1 : 2, height: isTall ? 2 : 1, first)
+    setGrids(MotionGrid.block0, width: isTall ? 1 : 2, height: isTall ? 2 : 1, first)
     let second = searchPart(
       type, 1, shape: isTall ? 2 : 1, x: isTall ? 8 : 0, y: isTall ? 0 : 8, lists, &vectors, starts: 2,
       bits: (3, 4))

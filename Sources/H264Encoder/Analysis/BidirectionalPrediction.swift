@@ -49,8 +49,10 @@ extension MacroblockCoder {
     // MinPositive of the neighbours' indices: the minimum of unsigned values, in which negative
     // ones are the largest.
     @inline(__always) func reference(_ o: Int) -> Int8 {
-      let c = gridReference[o &+ 3] == -2 ? gridReference[o] : gridReference[o &+ 3]
-      let a = min(UInt8(bitPattern: gridReference[o &+ 4]), UInt8(bitPattern: gridReference[o &+ 1]))
+      let c = gridReference[o &+ MotionGrid.c] == -2 ? gridReference[o] : gridReference[o &+ MotionGrid.c]
+      let a = min(
+        UInt8(bitPattern: gridReference[o &+ MotionGrid.a]),
+        UInt8(bitPattern: gridReference[o &+ MotionGrid.b]))
       return max(Int8(bitPattern: min(a, UInt8(bitPattern: c))), -1)
     }
     let o = MacroblockCoder.gridL1
@@ -60,8 +62,8 @@ extension MacroblockCoder {
       setDirectMotion((0, 0), (.zero, .zero), still: 0)
       return DirectMotion(isUniform: true, isAllowed: true)
     }
-    let v0 = r0 < 0 ? .zero : predictMotion(slot: 5, width: 2, reference: r0)
-    let v1 = r1 < 0 ? .zero : predictMotion(slot: 5 &+ o, width: 2, reference: r1)
+    let v0 = r0 < 0 ? .zero : predictMotion(slot: MotionGrid.block0, width: 2, reference: r0)
+    let v1 = r1 < 0 ? .zero : predictMotion(slot: MotionGrid.block0 &+ o, width: 2, reference: r1)
     var still: UInt8 = 0
     if r0 == 0 && v0 != .zero || r1 == 0 && v1 != .zero { still = stillColocatedBlocks() }
     setDirectMotion((r0, r1), (v0, v1), still: still)
@@ -113,7 +115,7 @@ extension MacroblockCoder {
   ///
   /// - Parameter block: 0 to 3.
   @inline(__always) mutating func setDirect(_ block: Int) {
-    let slot = 5 &+ (block >> 1) &* 4 &+ (block & 1)
+    let slot = MotionGrid.block(block)
     let d = directMotion
     gridMotion[slot] = d.vectors[block]
     gridReference[slot] = d.references[block]

@@ -13,12 +13,12 @@ extension MacroblockCoder {
     var index = (0, 0)
     for list in 0..<2 {
       let count = min(
-        list == 0 ? picture.referenceCount : picture.referenceCountL1, picture.tools.motion.references)
+        list == 0 ? picture.referenceCount : picture.referenceCountL1, picture.settings.motion.references)
       for r in 0..<count {
         let o = list &* MacroblockCoder.gridL1
         let best = list == 0 ? found.0.cost : found.1.cost
-        if r > 0 && best <= lambda &* picture.tools.motion.referenceThreshold { break }
-        let p = predictMotion(slot: 5 &+ o, width: 2, reference: Int8(truncatingIfNeeded: r))
+        if r > 0 && best <= lambda &* picture.settings.motion.referenceThreshold { break }
+        let p = predictMotion(slot: MotionGrid.block0 &+ o, width: 2, reference: Int8(truncatingIfNeeded: r))
         let n = gatherStarts(starts, p, list: list, reference: r)
         var c = searchMotion(
           shape: 0, x: 0, y: 0, reference: r &+ list &* ReferencePlanes.list1, prediction: p, starts: starts,
@@ -72,9 +72,9 @@ extension MacroblockCoder {
         n &+= 1
       }
     }
-    add(1)
-    add(3)
-    add(4)
+    add(MotionGrid.b)
+    add(MotionGrid.c)
+    add(MotionGrid.a)
     // The distance in PicOrderCnt that the colocated picture's vectors are scaled to.
     let target =
       picture.orderCount &- stream.references[reference &+ list &* ReferencePlanes.list1].orderCount
@@ -146,7 +146,7 @@ extension MacroblockCoder {
     c.cost = distortion(shape: shape, src, sum, 16) &+ cost0 &+ cost1 &+ fixed
     // Refinement would hardly gain that much.
     if c.cost > limit &+ limit >> 2 { return }
-    var rounds = picture.tools.motion.bipredictionRounds
+    var rounds = picture.settings.motion.bipredictionRounds
     while rounds > 0 {
       rounds &-= 1
       var moved = false

@@ -9,7 +9,7 @@ extension MacroblockCoder {
     let motion = picture.syntax.motionL1 + m &* 4
     let reference = picture.syntax.referenceIndexL1 + m &* 4
     for i in 0..<4 {
-      let g = 5 &+ (i >> 1) &* 4 &+ (i & 1) &+ MacroblockCoder.gridL1
+      let g = MotionGrid.block(i) &+ MacroblockCoder.gridL1
       reference[i] = gridReference[g]
       motion[i] = gridMotion[g]
     }
@@ -26,7 +26,7 @@ extension MacroblockCoder {
   /// Copies the motion that `storeMotionBidirectional` stored back into the grids.
   mutating func loadMotionBidirectional() {
     for i in 0..<4 {
-      let g = 5 &+ (i >> 1) &* 4 &+ (i & 1)
+      let g = MotionGrid.block(i)
       let at = m &* 4 &+ i
       gridMotion[g] = picture.syntax.motion[at]
       gridReference[g] = picture.syntax.referenceIndex[at]
@@ -67,24 +67,24 @@ extension MacroblockCoder {
   {
     let o = list &* MacroblockCoder.gridL1
     switch type {
-    case MacroblockType.inter16x16: return predictMotion(slot: 5 &+ o, width: 2, reference: r)
+    case MacroblockType.inter16x16: return predictMotion(slot: MotionGrid.block0 &+ o, width: 2, reference: r)
     case MacroblockType.inter16x8:
       if i == 0 {
-        if gridReference[1 &+ o] == r { return gridMotion[1 &+ o] }
-        return predictMotion(slot: 5 &+ o, width: 2, reference: r)
+        if gridReference[MotionGrid.b &+ o] == r { return gridMotion[MotionGrid.b &+ o] }
+        return predictMotion(slot: MotionGrid.block0 &+ o, width: 2, reference: r)
       }
-      if gridReference[8 &+ o] == r { return gridMotion[8 &+ o] }
-      return predictMotion(slot: 9 &+ o, width: 2, reference: r)
+      if gridReference[MotionGrid.aLower &+ o] == r { return gridMotion[MotionGrid.aLower &+ o] }
+      return predictMotion(slot: MotionGrid.block2 &+ o, width: 2, reference: r)
     case MacroblockType.inter8x16:
       if i == 0 {
-        if gridReference[4 &+ o] == r { return gridMotion[4 &+ o] }
-        return predictMotion(slot: 5 &+ o, width: 1, reference: r)
+        if gridReference[MotionGrid.a &+ o] == r { return gridMotion[MotionGrid.a &+ o] }
+        return predictMotion(slot: MotionGrid.block0 &+ o, width: 1, reference: r)
       }
-      let c = (gridReference[3 &+ o] == -2 ? 1 : 3) &+ o
+      let c = (gridReference[MotionGrid.c &+ o] == -2 ? MotionGrid.b : MotionGrid.c) &+ o
       if gridReference[c] == r { return gridMotion[c] }
-      return predictMotion(slot: 6 &+ o, width: 1, reference: r)
+      return predictMotion(slot: MotionGrid.block1 &+ o, width: 1, reference: r)
     default:
-      let slot = 5 &+ (i >> 1) &* 4 &+ (i & 1)
+      let slot = MotionGrid.block(i)
       return predictMotion(slot: slot &+ o, width: 1, reference: r)
     }
   }
@@ -110,7 +110,7 @@ extension MacroblockCoder {
       let height = type == MacroblockType.inter16x16 || type == MacroblockType.inter8x16 ? 4 : 2
       for i in 0..<parts {
         let block = parts == 4 ? i : type == MacroblockType.inter16x8 ? 2 &* i : i
-        let slot = 5 &+ (block >> 1) &* 4 &+ (block & 1) &+ list &* MacroblockCoder.gridL1
+        let slot = MotionGrid.block(block) &+ list &* MacroblockCoder.gridL1
         let r = gridReference[slot]
         var d = MotionVector.zero
         if r >= 0 && directBlocks &>> UInt8(truncatingIfNeeded: block) & 1 == 0 {

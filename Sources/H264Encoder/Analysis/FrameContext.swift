@@ -81,8 +81,8 @@ struct StreamContext {
   /// The weights of `ImplicitWeights.weights`; in effect where `PictureContext.hasImplicitWeights`
   /// is set.
   let implicitWeights: UnsafePointer<Int16>
-  /// The tables of temporal direct prediction; in effect where `PictureContext.usesTemporalDirect` is
-  /// set.
+  /// The tables of temporal direct prediction; in effect where `PictureContext.usesTemporalDirect`
+  /// is set.
   let temporalDirect: TemporalDirect
   /// The explicit weights of each entry of `references`; in effect where
   /// `PictureContext.isWeighted` is set.
@@ -155,7 +155,7 @@ struct PictureContext {
   /// The arrays that the picture's macroblocks are written to.
   var syntax: PictureSyntax
   /// The tools and search limits of the effort.
-  var tools: EffortSettings
+  var settings: EffortSettings
   /// The number of reference pictures in list 0; 0 in an intra picture.
   var referenceCount: Int
   /// The number of reference pictures in list 1; 0 unless it is a B picture.
@@ -185,7 +185,7 @@ struct PictureContext {
   var rdoqLambda: Int
   /// The number of the older reference picture whose samples are still in the memory of `planes`; 0
   /// for none. Macroblocks that have not changed since that picture need not be written.
-  var holds: UInt64
+  var heldPicture: UInt64
   /// During a gradual intra refresh, the macroblock columns from `refreshFrom` up to but not
   /// including `refreshTo` are coded intra. Equal values: no refresh.
   var refreshFrom: Int
@@ -212,21 +212,21 @@ extension PictureContext {
   ///   - planes: the planes that the reconstruction is written to.
   ///   - syntax: the arrays that its macroblocks are written to.
   ///   - history: the motion of the pictures before it.
-  ///   - tools: the tools and search limits of the effort.
+  ///   - settings: the tools and search limits of the effort.
   ///   - hasImplicitWeights: whether implicit weights are in use and any of them differs from a
   ///     half.
-  ///   - holds: the number of the reference picture whose samples are still in the memory of
+  ///   - heldPicture: the number of the reference picture whose samples are still in the memory of
   ///     `planes`, or 0.
   init(
     _ plan: PicturePlan, source: SourcePicture, planes: PicturePlanes, syntax: PictureSyntax,
-    history: MotionHistory, tools: EffortSettings, hasImplicitWeights: Bool, holds: UInt64
+    history: MotionHistory, settings: EffortSettings, hasImplicitWeights: Bool, heldPicture: UInt64
   ) {
     self.source = SourcePlanes(source)
     self.planes = planes
     previous = history.previous
     hasTemporalMotion = history.hasPrevious
     self.syntax = syntax
-    self.tools = tools
+    self.settings = settings
     referenceCount = plan.referenceCount
     referenceCountL1 = plan.referenceCountL1
     isBidirectional = plan.isBidirectional
@@ -240,7 +240,7 @@ extension PictureContext {
     rdoqLambda =
       plan.isBidirectional && !plan.isReference
       ? MacroblockCoder.rdoqLambdaNonReference : MacroblockCoder.usualRDOQLambda
-    self.holds = holds
+    self.heldPicture = heldPicture
     refreshFrom = plan.refreshFrom
     refreshTo = plan.refreshTo
     keepsClean = plan.keepsClean

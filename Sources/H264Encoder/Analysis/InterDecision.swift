@@ -15,7 +15,7 @@ extension MacroblockCoder {
     var type = MacroblockType.inter16x16
     var cost = whole.best.cost
     searchPartitions(&type, &cost, whole)
-    let triesIntra = cost > lambda &* picture.tools.intra.threshold
+    let triesIntra = cost > lambda &* picture.settings.intra.threshold
     if triesIntra && codesAsIntra(limit: cost) { return }
     codeInter(type, cost, whole, skip, isOverwritten: triesIntra)
   }
@@ -51,7 +51,7 @@ extension MacroblockCoder {
         && Int(motion.y) <= maxY)
     guard skip.isAllowed else { return skip }
     // The memory of the reconstruction may hold the samples already where nothing has moved.
-    let isThere = stream.changed[m] <= picture.holds && motion == .zero
+    let isThere = stream.changed[m] <= picture.heldPicture && motion == .zero
     if !isThere {
       predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, motion, reference: 0)
     }
@@ -65,14 +65,14 @@ extension MacroblockCoder {
     // error the pictures that refer to this one would take over. So P_Skip is chosen without a
     // search only where the error is well below the quantisation noise (step^2 / 12 a sample,
     // which is 0.535 lambda).
-    if error &* 187 <= lambdaSSD &* picture.tools.skip.errorPercent && residualIsEmpty() {
+    if error &* 187 <= lambdaSSD &* picture.settings.skip.errorPercent && residualIsEmpty() {
       storeSkip(motion)
       return nil
     }
     ovt_ssd_nv12(k, sourceChroma, reconstructionChroma, stride, errors)
     skip.cost = error &+ Int(errors[0]) &+ Int(errors[1])
-    let bits = picture.tools.skip.errorBits
-    let isStill = motion == .zero && standsOrIsNone(1) && standsOrIsNone(4)
+    let bits = picture.settings.skip.errorBits
+    let isStill = motion == .zero && standsOrIsNone(MotionGrid.b) && standsOrIsNone(MotionGrid.a)
     if skip.cost <= (lambdaSSD &* (isStill ? bits.still : bits.moving)) >> 8 {
       storeSkip(motion)
       return nil
@@ -80,14 +80,15 @@ extension MacroblockCoder {
     return skip
   }
 
-  /// Searches for a vector of the whole macroblock in each reference, and leaves the best in the grid.
+  /// Searches for a vector of the whole macroblock in each reference, and leaves the best in the
+  /// grid.
   @inline(__always) private mutating func search16x16() -> Motion16x16 {
     var found = Motion16x16(
       best: MotionCandidate(v: .zero, cost: Int32.max), reference: 0, prediction: .zero)
     let starts = scratch.startVectors
     for r in 0..<picture.referenceCount {
-      if r > 0 && found.best.cost <= lambda &* picture.tools.motion.referenceThreshold { break }
-      let p = predictMotion(slot: 5, width: 2, reference: Int8(truncatingIfNeeded: r))
+      if r > 0 && found.best.cost <= lambda &* picture.settings.motion.referenceThreshold { break }
+      let p = predictMotion(slot: MotionGrid.block0, width: 2, reference: Int8(truncatingIfNeeded: r))
       let n = gatherCandidates(starts, p, reference: r)
       var c = searchMotion(
         shape: 0, x: 0, y: 0, reference: r, prediction: p, starts: starts, count: n)
@@ -96,7 +97,7 @@ extension MacroblockCoder {
         found = Motion16x16(best: c, reference: r, prediction: p)
       }
     }
-    setGrid(5, width: 2, height: 2, found.best.v, Int8(truncatingIfNeeded: found.reference))
+    setGrid(MotionGrid.block0, width: 2, height: 2, found.best.v, Int8(truncatingIfNeeded: found.reference))
     return found
   }
 
@@ -112,13 +113,13 @@ extension MacroblockCoder {
       picture.displacements.repeats != nil && cost > lambda &* MacroblockCoder.repeatThreshold
       ? findRepeats() : 0
     guard
-      repeats != 0 || cost > lambda &* picture.tools.partitions.threshold && mayBeParted(whole.best.v)
+      repeats != 0 || cost > lambda &* picture.settings.partitions.threshold && mayBeParted(whole.best.v)
     else { return }
     // `BlockPositionTable` gives vectors into the first reference picture.
     let reference = repeats != 0 ? 0 : whole.reference
     decidePartitions(&type, &cost, whole.best, reference, repeats: repeats)
     if type == MacroblockType.inter16x16 && reference != whole.reference {
-      setGrid(5, width: 2, height: 2, whole.best.v, Int8(truncatingIfNeeded: whole.reference))
+      setGrid(MotionGrid.block0, width: 2, height: 2, whole.best.v, Int8(truncatingIfNeeded: whole.reference))
     }
   }
 
@@ -127,12 +128,12 @@ extension MacroblockCoder {
   /// - Returns: whether the macroblock is coded.
   @inline(__always) private mutating func codesAsIntra(limit cost: Int32) -> Bool {
     let intra16 = decideIntra16x16(limit: cost)
-    let below = cost &- (lambda &* 4) >> 4 &- (cost &* picture.tools.intra.handicap) / 100
+    let below = cost &- (lambda &* 4) >> 4 &- (cost &* picture.settings.intra.handicap) / 100
     let around = intraNeighbours
-    let margins = picture.tools.intra.smallMargin
+    let margins = picture.settings.intra.smallMargin
     let margin = around == 0 ? margins.alone : around == 1 ? margins.besideOne : margins.besideMore
     return Int(intra16.cost) &* 100 < Int(below) &* margin
-      && codeIntra(intra16, below: below, small: around >= picture.tools.intra.smallNeighbours)
+      && codeIntra(intra16, below: below, small: around >= picture.settings.intra.smallNeighbours)
   }
 
   /// Codes the residual of inter prediction, or P_Skip where that costs no more.
@@ -169,7 +170,7 @@ extension MacroblockCoder {
       let bits = headerBits(type) &+ chromaBits(chroma)
       let coded =
         residual.cost &+ Int(errors[0]) &+ Int(errors[1]) &+ (lambdaSSD &* bits) >> 12
-      if skip.cost &* 100 <= coded &* (100 &+ picture.tools.skip.preference) {
+      if skip.cost &* 100 <= coded &* (100 &+ picture.settings.skip.preference) {
         if !isSkipMotion || luma != 0 {
           predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, skip.motion, reference: 0)
         }
@@ -218,13 +219,14 @@ extension MacroblockCoder {
     }
     let skip = predictSkipMotion()
     let v = clampToLimits(skip)
-    setGrid(5, width: 2, height: 2, v, 0)
+    setGrid(MotionGrid.block0, width: 2, height: 2, v, 0)
     predictInter(MacroblockType.inter16x16)
     if v == skip {
       storeSkip(v)
     } else {
       info.pointee.type = MacroblockType.inter16x16
-      storeDifferences(MacroblockType.inter16x16, predictMotion(slot: 5, width: 2, reference: 0))
+      storeDifferences(
+        MacroblockType.inter16x16, predictMotion(slot: MotionGrid.block0, width: 2, reference: 0))
       storeMotion()
     }
   }
@@ -237,32 +239,34 @@ extension MacroblockCoder {
   /// Whether a neighbour is intra, or its vector differs from `v` by more than
   /// `EffortSettings.Partitions.neighbourDistance`.
   @inline(__always) private func mayBeParted(_ v: MotionVector) -> Bool {
-    let distance = picture.tools.partitions.neighbourDistance
+    let distance = picture.settings.partitions.neighbourDistance
     @inline(__always) func differs(_ slot: Int) -> Bool {
       let reference = gridReference[slot]
       if reference < 0 { return reference == -1 }
       let w = gridMotion[slot]
       return abs(Int(w.x) &- Int(v.x)) > distance || abs(Int(w.y) &- Int(v.y)) > distance
     }
-    return distance < 0 || differs(4) || differs(8) || differs(1) || differs(2) || differs(3)
+    return distance < 0 || differs(MotionGrid.a) || differs(MotionGrid.aLower) || differs(MotionGrid.b)
+      || differs(MotionGrid.bRight) || differs(MotionGrid.c)
   }
 
   /// The number of neighbours A, B, C and D that are intra.
   @inline(__always) private var intraNeighbours: Int {
-    (gridReference[4] == -1 ? 1 : 0) &+ (gridReference[1] == -1 ? 1 : 0) &+ (gridReference[3] == -1 ? 1 : 0)
-      &+ (gridReference[0] == -1 ? 1 : 0)
+    (gridReference[MotionGrid.a] == -1 ? 1 : 0) &+ (gridReference[MotionGrid.b] == -1 ? 1 : 0)
+      &+ (gridReference[MotionGrid.c] == -1 ? 1 : 0)
+      &+ (gridReference[MotionGrid.d] == -1 ? 1 : 0)
   }
 
   /// Whether intra macroblocks of P and B pictures may be Intra_8x8 and Intra_4x4 whatever their
   /// neighbours are.
-  var triesSmallIntra: Bool { picture.tools.intra.smallNeighbours == 0 }
+  var triesSmallIntra: Bool { picture.settings.intra.smallNeighbours == 0 }
 
   /// Stores the macroblock as P_Skip.
   ///
   /// - Parameter v: its vector.
   mutating func storeSkip(_ v: MotionVector) {
     let info = picture.syntax.info + m
-    setGrid(5, width: 2, height: 2, v, 0)
+    setGrid(MotionGrid.block0, width: 2, height: 2, v, 0)
     storeMotion()
     clear(picture.syntax.motionDifference + m &* 16)
     info.pointee.type = MacroblockType.skip

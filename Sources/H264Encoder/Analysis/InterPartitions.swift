@@ -44,18 +44,18 @@ extension MacroblockCoder {
     cost = best
     switch type {
     case MacroblockType.inter16x8:
-      setGrid(5, width: 2, height: 1, halves.0, r)
-      setGrid(9, width: 2, height: 1, halves.1, r)
+      setGrid(MotionGrid.block0, width: 2, height: 1, halves.0, r)
+      setGrid(MotionGrid.block2, width: 2, height: 1, halves.1, r)
     case MacroblockType.inter8x16:
-      setGrid(5, width: 1, height: 2, halves.0, r)
-      setGrid(6, width: 1, height: 2, halves.1, r)
+      setGrid(MotionGrid.block0, width: 1, height: 2, halves.0, r)
+      setGrid(MotionGrid.block1, width: 1, height: 2, halves.1, r)
     case MacroblockType.inter8x8:
-      gridMotion[5] = quarters.0
-      gridMotion[6] = quarters.1
-      gridMotion[9] = quarters.2
-      gridMotion[10] = quarters.3
+      gridMotion[MotionGrid.block0] = quarters.0
+      gridMotion[MotionGrid.block1] = quarters.1
+      gridMotion[MotionGrid.block2] = quarters.2
+      gridMotion[MotionGrid.block3] = quarters.3
     default:
-      setGrid(5, width: 2, height: 2, best16.v, r)
+      setGrid(MotionGrid.block0, width: 2, height: 2, best16.v, r)
     }
   }
 
@@ -79,7 +79,7 @@ extension MacroblockCoder {
     // The bits of mb_type and of the four sub_mb_type.
     var cost = (lambda &* 5) >> 4 &+ referenceCost &* 4 &+ (lambda &* 4) >> 4
     for i in 0..<4 {
-      let slot = 5 &+ (i >> 1) &* 4 &+ (i & 1)
+      let slot = MotionGrid.block(i)
       let p = predictMotion(slot: slot, width: 1, reference: r)
       starts[0] = best16.v
       starts[1] = p
@@ -124,7 +124,7 @@ extension MacroblockCoder {
       cost &+= found.cost
       if i == 0 { vectors.0 = found.v } else { vectors.1 = found.v }
       setGrid(
-        5 &+ (isTall ? i : i &* 4), width: isTall ? 1 : 2, height: isTall ? 2 : 1, found.v, r)
+        MotionGrid.block(isTall ? i : 2 &* i), width: isTall ? 1 : 2, height: isTall ? 2 : 1, found.v, r)
       if cost >= least { return nil }
     }
     least = cost
@@ -147,15 +147,21 @@ extension MacroblockCoder {
     _ prediction16: MotionVector
   ) -> Bool {
     guard type != MacroblockType.inter16x16,
-      Int(best16.cost) &* 100 < Int(cost) &* picture.tools.partitions.margin16x16
+      Int(best16.cost) &* 100 < Int(cost) &* picture.settings.partitions.margin16x16
     else { return false }
-    let vectors = (gridMotion[5], gridMotion[6], gridMotion[9], gridMotion[10])
+    let vectors = (
+      gridMotion[MotionGrid.block0], gridMotion[MotionGrid.block1], gridMotion[MotionGrid.block2],
+      gridMotion[MotionGrid.block3]
+    )
     let parts = lumaCost(type, prediction16)
-    setGrid(5, width: 2, height: 2, best16.v, Int8(truncatingIfNeeded: reference))
+    setGrid(MotionGrid.block0, width: 2, height: 2, best16.v, Int8(truncatingIfNeeded: reference))
     if lumaCost(MacroblockType.inter16x16, prediction16) <= parts {
       type = MacroblockType.inter16x16
     } else {
-      (gridMotion[5], gridMotion[6], gridMotion[9], gridMotion[10]) = vectors
+      (
+        gridMotion[MotionGrid.block0], gridMotion[MotionGrid.block1], gridMotion[MotionGrid.block2],
+        gridMotion[MotionGrid.block3]
+      ) = vectors
     }
     return true
   }
@@ -188,12 +194,14 @@ extension MacroblockCoder {
       for i in 0..<16 { out[i] = d }
     case MacroblockType.inter16x8:
       for i in 0..<2 {
-        let d = difference(5 &+ i &* 4, predictMotion16x8(i, reference: gridReference[5 &+ i &* 4]))
+        let d = difference(
+          MotionGrid.block(2 &* i), predictMotion16x8(i, reference: gridReference[MotionGrid.block(2 &* i)]))
         for j in 0..<8 { out[i &* 8 &+ j] = d }
       }
     case MacroblockType.inter8x16:
       for i in 0..<2 {
-        let d = difference(5 &+ i, predictMotion8x16(i, reference: gridReference[5 &+ i]))
+        let d = difference(
+          MotionGrid.block(i), predictMotion8x16(i, reference: gridReference[MotionGrid.block(i)]))
         for y in 0..<4 {
           out[y &* 4 &+ i &* 2] = d
           out[y &* 4 &+ i &* 2 &+ 1] = d
@@ -202,7 +210,7 @@ extension MacroblockCoder {
     default:
       picture.syntax.info[m].subType = (0, 0, 0, 0)
       for i in 0..<4 {
-        let slot = 5 &+ (i >> 1) &* 4 &+ (i & 1)
+        let slot = MotionGrid.block(i)
         let d = difference(slot, predictMotion(slot: slot, width: 1, reference: gridReference[slot]))
         let p = out + ((i >> 1) &* 8 &+ (i & 1) &* 2)
         p[0] = d

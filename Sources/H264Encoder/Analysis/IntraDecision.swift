@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// Mode decision of Intra_16x16 and of chroma (8.3.3, 8.3.4), by SATD and the bits of the modes, and
-/// coding of intra macroblocks.
+/// Mode decision of Intra_16x16 and of chroma (8.3.3, 8.3.4), by SATD and the bits of the modes,
+/// and coding of intra macroblocks.
 extension MacroblockCoder {
   /// Lists the modes of Intra_16x16 that the available neighbours allow.
   ///
@@ -105,7 +105,7 @@ extension MacroblockCoder {
 
     var pattern: UInt8 = 0
     var type = MacroblockType.intra16x16
-    let byCost = picture.tools.intra.choosesSizeByRate && stream.cabac
+    let byCost = picture.settings.intra.choosesSizeByRate && stream.cabac
     if byCost && other == Int32.max {
       pattern = codeIntraByCost(best16, &type)
     } else if small {

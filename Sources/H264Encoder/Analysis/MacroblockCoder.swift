@@ -195,7 +195,7 @@ struct MacroblockCoder {
   mutating func setQP(_ value: Int) {
     qp = value
     let l = ovt_lambda(Int32(value))
-    lambda = l.sad16 &* picture.tools.motion.lambdaPercent / 100
+    lambda = l.sad16 &* picture.settings.motion.lambdaPercent / 100
     // Errors of a picture that others refer to are propagated to all of these, so its bits count
     // for less.
     lambdaSSD = picture.hasRaisedQuality && !picture.isIntraPicture ? Int(l.ssd256) &* 7 / 10 : Int(l.ssd256)
@@ -297,7 +297,7 @@ struct MacroblockCoder {
     let motion = picture.syntax.motion + m &* 4
     let reference = picture.syntax.referenceIndex + m &* 4
     for i in 0..<4 {
-      let g = 5 &+ (i >> 1) &* 4 &+ (i & 1)
+      let g = MotionGrid.block(i)
       reference[i] = gridReference[g]
       motion[i] = gridMotion[g]
     }

@@ -1,15 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
+/// The entries of `MacroblockCoder.gridMotion` and `gridReference`: the 8x8 blocks of a macroblock
+/// (mbPartIdx 0 to 3) and its neighbours A, B, C and D (6.4.11.7), in three rows of four:
+/// ```
+///   d         b        bRight    c
+///   a         block0   block1    (never available)
+///   aLower    block2   block3    (never available)
+/// ```
+enum MotionGrid {
+  /// The block above left of the macroblock.
+  static let d = 0
+  /// The block above block 0.
+  static let b = 1
+  /// The block above block 1.
+  static let bRight = 2
+  /// The block above right of the macroblock.
+  static let c = 3
+  /// The block at the left of block 0.
+  static let a = 4
+  /// The block at the left of block 2.
+  static let aLower = 8
+  /// The upper left block of the macroblock.
+  static let block0 = 5
+  /// The upper right block.
+  static let block1 = 6
+  /// The lower left block.
+  static let block2 = 9
+  /// The lower right block.
+  static let block3 = 10
+
+  /// The entry of a block of the macroblock.
+  ///
+  /// - Parameter i: the block, 0 to 3.
+  @inline(__always) static func block(_ i: Int) -> Int { block0 &+ (i >> 1) &* 4 &+ (i & 1) }
+}
+
 /// Motion vector prediction (8.4.1) for partitions of 8x8 and larger.
 ///
-/// `gridMotion` and `gridReference` hold 3 rows of 4 entries, one for each 8x8 block:
-/// ```
-///   0 D    1 B0   2 B1   3 C
-///   4 A0   5      6      7 (never available)
-///   8 A1   9      10     11 (never available)
-/// ```
-/// References: -2 not available, -1 intra, else ref_idx_l0.
+/// Reference indices in the grid: -2 not available, -1 intra, else ref_idx_l0.
 extension MacroblockCoder {
   /// Fills the grid of list 0 with the neighbours' motion.
   mutating func loadMotionNeighbours() {
@@ -35,14 +64,14 @@ extension MacroblockCoder {
         gridReference[grid &+ slot] = -2
       }
     }
-    load(0, Availability.topLeft, m &- w &- 1, 3)
-    load(1, Availability.top, m &- w, 2)
-    load(2, Availability.top, m &- w, 3)
-    load(3, Availability.topRight, m &- w &+ 1, 2)
-    load(4, Availability.left, m &- 1, 1)
-    load(8, Availability.left, m &- 1, 3)
-    gridReference[grid &+ 7] = -2
-    gridReference[grid &+ 11] = -2
+    load(MotionGrid.d, Availability.topLeft, m &- w &- 1, 3)
+    load(MotionGrid.b, Availability.top, m &- w, 2)
+    load(MotionGrid.bRight, Availability.top, m &- w, 3)
+    load(MotionGrid.c, Availability.topRight, m &- w &+ 1, 2)
+    load(MotionGrid.a, Availability.left, m &- 1, 1)
+    load(MotionGrid.aLower, Availability.left, m &- 1, 3)
+    gridReference[grid &+ MotionGrid.block1 &+ 1] = -2
+    gridReference[grid &+ MotionGrid.block3 &+ 1] = -2
   }
 
   /// The median of three vector components.
@@ -85,11 +114,11 @@ extension MacroblockCoder {
   ///   - reference: the partition's reference index.
   @inline(__always) mutating func predictMotion16x8(_ index: Int, reference: Int8) -> MotionVector {
     if index == 0 {
-      if gridReference[1] == reference { return gridMotion[1] }
-      return predictMotion(slot: 5, width: 2, reference: reference)
+      if gridReference[MotionGrid.b] == reference { return gridMotion[MotionGrid.b] }
+      return predictMotion(slot: MotionGrid.block0, width: 2, reference: reference)
     }
-    if gridReference[8] == reference { return gridMotion[8] }
-    return predictMotion(slot: 9, width: 2, reference: reference)
+    if gridReference[MotionGrid.aLower] == reference { return gridMotion[MotionGrid.aLower] }
+    return predictMotion(slot: MotionGrid.block2, width: 2, reference: reference)
   }
 
   /// Predicts the vector of an 8x16 partition: from its neighbour if that has the same reference
@@ -100,22 +129,22 @@ extension MacroblockCoder {
   ///   - reference: the partition's reference index.
   @inline(__always) mutating func predictMotion8x16(_ index: Int, reference: Int8) -> MotionVector {
     if index == 0 {
-      if gridReference[4] == reference { return gridMotion[4] }
-      return predictMotion(slot: 5, width: 1, reference: reference)
+      if gridReference[MotionGrid.a] == reference { return gridMotion[MotionGrid.a] }
+      return predictMotion(slot: MotionGrid.block0, width: 1, reference: reference)
     }
-    let c = gridReference[3] == -2 ? 1 : 3
+    let c = gridReference[MotionGrid.c] == -2 ? MotionGrid.b : MotionGrid.c
     if gridReference[c] == reference { return gridMotion[c] }
-    return predictMotion(slot: 6, width: 1, reference: reference)
+    return predictMotion(slot: MotionGrid.block1, width: 1, reference: reference)
   }
 
   /// Derives the vector of P_Skip (8.4.1.1).
   mutating func predictSkipMotion() -> MotionVector {
-    let refA = gridReference[4]
-    let refB = gridReference[1]
+    let refA = gridReference[MotionGrid.a]
+    let refB = gridReference[MotionGrid.b]
     if refA == -2 || refB == -2 { return .zero }
-    if refA == 0 && gridMotion[4] == .zero { return .zero }
-    if refB == 0 && gridMotion[1] == .zero { return .zero }
-    return predictMotion(slot: 5, width: 2, reference: 0)
+    if refA == 0 && gridMotion[MotionGrid.a] == .zero { return .zero }
+    if refB == 0 && gridMotion[MotionGrid.b] == .zero { return .zero }
+    return predictMotion(slot: MotionGrid.block0, width: 2, reference: 0)
   }
 
   /// Sets the motion of 8x8 blocks in a grid.
@@ -218,14 +247,14 @@ extension MacroblockCoder {
   mutating func predictInter(_ type: UInt8) {
     switch type {
     case MacroblockType.inter16x16, MacroblockType.skip:
-      let v = gridMotion[5]
-      let r = Int(gridReference[5])
+      let v = gridMotion[MotionGrid.block0]
+      let r = Int(gridReference[MotionGrid.block0])
       predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, v, reference: r)
       predictChroma(reconstructionChroma, stride, x: 0, y: 0, width: 0, height: 16, v, reference: r)
     case MacroblockType.inter16x8:
       for i in 0..<2 {
-        let v = gridMotion[5 &+ i &* 4]
-        let r = Int(gridReference[5 &+ i &* 4])
+        let v = gridMotion[MotionGrid.block(2 &* i)]
+        let r = Int(gridReference[MotionGrid.block(2 &* i)])
         predictLuma(
           reconstruction + i &* 8 &* stride, stride, x: 0, y: i &* 8, width: 0, height: 8, v, reference: r)
         predictChroma(
@@ -234,8 +263,8 @@ extension MacroblockCoder {
       }
     case MacroblockType.inter8x16:
       for i in 0..<2 {
-        let v = gridMotion[5 &+ i]
-        let r = Int(gridReference[5 &+ i])
+        let v = gridMotion[MotionGrid.block(i)]
+        let r = Int(gridReference[MotionGrid.block(i)])
         predictLuma(reconstruction + i &* 8, stride, x: i &* 8, y: 0, width: 1, height: 16, v, reference: r)
         predictChroma(
           reconstructionChroma + i &* 8, stride, x: i &* 8, y: 0, width: 1, height: 16, v, reference: r)
@@ -244,8 +273,8 @@ extension MacroblockCoder {
       for i in 0..<4 {
         let x = (i & 1) &* 8
         let y = (i >> 1) &* 8
-        let v = gridMotion[5 &+ (i >> 1) &* 4 &+ (i & 1)]
-        let r = Int(gridReference[5 &+ (i >> 1) &* 4 &+ (i & 1)])
+        let v = gridMotion[MotionGrid.block(i)]
+        let r = Int(gridReference[MotionGrid.block(i)])
         predictLuma(
           reconstruction + (y &* stride &+ x), stride, x: x, y: y, width: 1, height: 8, v, reference: r)
         predictChroma(

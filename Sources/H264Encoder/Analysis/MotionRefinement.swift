@@ -60,8 +60,8 @@ extension MacroblockCoder {
       }
     }
 
-    /// Whether a direction (1 up, 2 down, 3 left, 4 right) is not worth a comparison, as the opposite
-    /// one costs less. Where both cost the same, up and left are worth it.
+    /// Whether a direction (1 up, 2 down, 3 left, 4 right) is not worth a comparison, as the
+    /// opposite one costs less. Where both cost the same, up and left are worth it.
     @inline(__always) func isWorseThanOpposite(_ direction: Int) -> Bool {
       switch direction {
       case 1: up > down
@@ -88,23 +88,24 @@ extension MacroblockCoder {
     shape: Int32, src: UnsafePointer<UInt8>, origin: UnsafePointer<UInt8>, x: Int, y: Int, cost: Int32,
     prediction p: MotionVector, reference: Int
   ) -> MotionCandidate {
-    let refinesBySATD = picture.tools.motion.usesSATD
+    let refinesBySATD = picture.settings.motion.usesSATD
     var search = FractionalSearch(
       shape: shape, src: src, origin: origin, prediction: p, reference: reference, start: (x, y), x: x, y: y,
-      cost: cost, satd: refinesBySATD && !picture.tools.motion.usesSADForHalfSamples)
+      cost: cost, satd: refinesBySATD && !picture.settings.motion.usesSADForHalfSamples)
     if search.satd { search.cost = fractionalCost(search, x, y) }
     tryPredictedVector(&search)
     if !compareHalfSamplesAtOnce(&search) {
-      descendFractional(&search, step: 2, rounds: picture.tools.motion.halfSampleRounds, readsChroma: false)
+      descendFractional(
+        &search, step: 2, rounds: picture.settings.motion.halfSampleRounds, readsChroma: false)
     }
     if search.satd != refinesBySATD { compareBySATD(&search) }
-    let readsChroma = picture.tools.motion.usesChroma && shape == 0 && !picture.isBidirectional
+    let readsChroma = picture.settings.motion.usesChroma && shape == 0 && !picture.isBidirectional
     if readsChroma {
       search.chroma = chromaDistortion(search.x, search.y, reference)
       search.cost &+= search.chroma
     }
     descendFractional(
-      &search, step: 1, rounds: picture.tools.motion.quarterSampleRounds, readsChroma: readsChroma)
+      &search, step: 1, rounds: picture.settings.motion.quarterSampleRounds, readsChroma: readsChroma)
     return MotionCandidate(
       v: MotionVector(Int16(truncatingIfNeeded: search.x), Int16(truncatingIfNeeded: search.y)),
       cost: search.cost &- search.chroma,
@@ -142,7 +143,7 @@ extension MacroblockCoder {
   @inline(__always) private mutating func compareHalfSamplesAtOnce(_ search: inout FractionalSearch) -> Bool {
     let (x, y) = (search.x, search.y)
     guard
-      !search.satd && picture.tools.motion.halfSampleRounds == 1 && (x | y) & 3 == 0 && x &- 2 >= minX
+      !search.satd && picture.settings.motion.halfSampleRounds == 1 && (x | y) & 3 == 0 && x &- 2 >= minX
         && x &+ 2 <= maxX && y &- 2 >= minY && y &+ 2 <= maxY
     else { return false }
     let p = search.prediction

@@ -53,9 +53,9 @@ extension MacroblockCoder {
         n &+= 1
       }
     }
-    add(1)
-    add(3)
-    add(4)
+    add(MotionGrid.b)
+    add(MotionGrid.c)
+    add(MotionGrid.a)
     if picture.scroll != .zero {
       starts[n] = picture.scroll
       n &+= 1
@@ -153,7 +153,9 @@ extension MacroblockCoder {
     }
 
     descend(src, origin, shape: shape, prediction: p, &bestX, &bestY, &best)
-    if shape == 0, picture.tools.motion.widestRing > 0, best > lambda &* MacroblockCoder.wideSearchThreshold {
+    if shape == 0, picture.settings.motion.widestRing > 0,
+      best > lambda &* MacroblockCoder.wideSearchThreshold
+    {
       searchRings(src, origin, shape: shape, prediction: p, &bestX, &bestY, &best)
     }
     return refineMotion(
@@ -179,7 +181,7 @@ extension MacroblockCoder {
     let highX = maxX >> 2
     let lowY = (minY &+ 3) >> 2
     let highY = maxY >> 2
-    var steps = picture.tools.motion.fullSampleSteps
+    var steps = picture.settings.motion.fullSampleSteps
     while steps > 0 {
       steps &-= 1
       if bestX <= lowX || bestX >= highX || bestY <= lowY || bestY >= highY { break }
@@ -236,7 +238,7 @@ extension MacroblockCoder {
     _ bestX: inout Int, _ bestY: inout Int, _ best: inout Int32
   ) {
     let (centerX, centerY, before) = (bestX, bestY, best)
-    for ring in 1...picture.tools.motion.widestRing {
+    for ring in 1...picture.settings.motion.widestRing {
       for i in 0..<16 {
         let (dx, dy) = MacroblockCoder.ringOffset(i)
         let x = centerX &+ dx &* ring

@@ -29,7 +29,7 @@ extension LookAheadEncoder {
     account(flight)
     inFlight.removeFirst()
     if lastAnchor === flight { lastAnchor = nil }
-    for i in flight.pins { uses[i] -= 1 }
+    for i in flight.requiredPictures { uses[i] -= 1 }
     if mostInFlight > 1 {
       if let lastPicture { uses[lastPicture] -= 1 }
       uses[flight.target] += 1

@@ -108,11 +108,11 @@ extension LookAheadEncoder {
       directChoice.choose(&plan, configuration.lookAhead.directPrediction, order)
       flight.directKind = directChoice.kind
     }
-    flight.pins.removeAll(keepingCapacity: true)
-    flight.pins.append(flight.target)
-    for entry in order.wanted { flight.pins.append(entry.picture) }
-    for entry in order.wantedL1 { flight.pins.append(entry.picture) }
-    for i in flight.pins { uses[i] += 1 }
+    flight.requiredPictures.removeAll(keepingCapacity: true)
+    flight.requiredPictures.append(flight.target)
+    for entry in order.wanted { flight.requiredPictures.append(entry.picture) }
+    for entry in order.wantedL1 { flight.requiredPictures.append(entry.picture) }
+    for i in flight.requiredPictures { uses[i] += 1 }
   }
 
   /// Starts a planned picture on the threads of the scheduler, or codes it at once where there is
@@ -132,7 +132,7 @@ extension LookAheadEncoder {
         let job = flight.coder.begin(plan, source: source, into: pool[flight.target], output: flight.output)
       else { return }
       let anchor = isPredicted ? lastAnchor : nil
-      let needs = inFlight.lazy.filter { $0 === anchor || flight.pins.contains($0.target) }
+      let needs = inFlight.lazy.filter { $0 === anchor || flight.requiredPictures.contains($0.target) }
       job.scrollSearch = first.map { (flight.scrollDetector, source, $0, limit) }
       scheduler.begin(job, at: slot, needs: needs.compactMap(\.slot), isReference: plan.isReference)
       return

@@ -23,7 +23,7 @@ final class PictureInFlight {
   /// The index in the pool of the picture's reconstruction, and the indices of all pictures of the
   /// pool that it needs: the reconstruction and its references.
   var target = 0
-  var pins: [Int] = []
+  var requiredPictures: [Int] = []
   /// The number of pictures that it refers to.
   var references = 0
   /// The planned QP, and the part of it that is the offset of the picture type and the quality
@@ -65,7 +65,7 @@ final class PictureInFlight {
     self.memory = memory
     self.output = .allocate(capacity: 1)
     self.output.initialize(to: output)
-    pins.reserveCapacity(40)
+    requiredPictures.reserveCapacity(40)
   }
 
   deinit {

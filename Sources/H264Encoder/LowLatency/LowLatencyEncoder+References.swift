@@ -39,7 +39,7 @@ extension LowLatencyEncoder {
 
   /// The most reference pictures that the next frame may have.
   var mostReferences: Int {
-    let (count, least) = coder.tools.motion.referencesByUse
+    let (count, least) = coder.settings.motion.referencesByUse
     guard count > 1 else { return max(1, coder.referencesSearched) }
     return referenceUse.isWorthIt(index: nextIndex, least: least) ? count : 1
   }

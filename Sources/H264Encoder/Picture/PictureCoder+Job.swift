@@ -13,7 +13,7 @@ extension PictureCoder {
   ///   picture that the memory of `picture` still holds (0: none).
   func prepare(
     _ plan: PicturePlan, source: SourcePicture, _ picture: PicturePlanes, alone: Bool
-  ) -> (syntax: PictureSyntax, holds: UInt64) {
+  ) -> (syntax: PictureSyntax, heldPicture: UInt64) {
     statisticsMemory.pointee = PictureStatistics()
     if plan.isReference && !alone { lastNumber += 1 }
     let follows =
@@ -21,7 +21,7 @@ extension PictureCoder {
       && lists.entries[0].number == lastNumber - 1
       && !plan.isWeighted
     if plan.isReference && !follows { still.setAllChanged(lastNumber) }
-    let holds = follows && !alone ? picture.number.pointee : 0
+    let heldPicture = follows && !alone ? picture.number.pointee : 0
     picture.number.pointee = 0
     picture.orderCount.pointee = Int32(truncatingIfNeeded: plan.orderCount)
     let syntax = plan.isBidirectional ? bidirectionalSyntax : history.syntax
@@ -30,13 +30,13 @@ extension PictureCoder {
       plan.isBidirectional && lists.deriveBidirectional(plan, plan.parameterSet ?? pps)
     let context = PictureContext(
       plan, source: source, planes: picture, syntax: syntax, history: history,
-      tools: plan.displacements.isScreen ? screenTools : tools, hasImplicitWeights: hasImplicitWeights,
-      holds: holds)
+      settings: plan.displacements.isScreen ? screenSettings : settings, hasImplicitWeights: hasImplicitWeights,
+      heldPicture: heldPicture)
     for i in 0..<threads {
       coders[i].picture = context
       coders[i].directCosts = DirectCosts()
     }
-    return (syntax, holds)
+    return (syntax, heldPicture)
   }
 
   /// The job of a picture.
@@ -44,12 +44,12 @@ extension PictureCoder {
   ///   - plan: what was decided for the picture.
   ///   - picture: gets the reconstruction.
   ///   - syntax: the arrays that its macroblocks are stored in.
-  ///   - holds: the number of the reference picture that the memory of `picture` still holds; 0:
-  ///     none.
+  ///   - heldPicture: the number of the reference picture that the memory of `picture` still holds;
+  ///     0: none.
   ///   - writer: the entropy coder.
   ///   - output: gets the slices.
   func job<Writer: EntropyCoder>(
-    _ plan: PicturePlan, _ picture: PicturePlanes, _ syntax: PictureSyntax, _ holds: UInt64,
+    _ plan: PicturePlan, _ picture: PicturePlanes, _ syntax: PictureSyntax, _ heldPicture: UInt64,
     _ writer: UnsafeMutablePointer<Writer>, _ output: UnsafeMutablePointer<AccessUnitWriter>
   ) -> PictureJob<Writer> {
     let kernels = UnsafePointer(kernels)
@@ -65,7 +65,7 @@ extension PictureCoder {
         k: kernels, geometry: geometry, picture: picture, scratch: halfSampleScratch, syntax: syntax,
         reference: plan.referenceCount > 0 && !plan.isWeighted && !plan.isBidirectional
           ? lists.entries[0] : nil,
-        still: still, number: lastNumber, holds: holds),
+        still: still, number: lastNumber, heldPicture: heldPicture),
       storedMotion: plan.isReference ? picture.storedMotion : nil,
       qpOffsets: qpOffsets, payload: payload, payloadCapacity: payloadCapacity, writer: writer,
       output: output, leading: (output.pointee.units.count, output.pointee.count),

@@ -26,7 +26,7 @@ extension PictureCoder {
   }
 
   /// The number of reference pictures that the effort searches for each macroblock.
-  var referencesSearched: Int { tools.motion.references }
+  var referencesSearched: Int { settings.motion.references }
 
   /// The mean squared error of the reconstruction against the source, over the visible part of the
   /// picture.

@@ -21,15 +21,15 @@ final class PictureCoder: RowSharing {
   var effort: Int {
     didSet {
       if effort != oldValue {
-        tools = EffortSettings(effort: effort)
-        screenTools = tools.forScreens
+        settings = EffortSettings(effort: effort)
+        screenSettings = settings.forScreens
       }
     }
   }
   /// What the effort tries for each macroblock.
-  var tools: EffortSettings
+  var settings: EffortSettings
   /// The same for pictures that are computer screens.
-  var screenTools: EffortSettings
+  var screenSettings: EffortSettings
 
   /// Owns the memory of all pointers here. Threads access it only while a picture is coded.
   private let memory: EncoderMemory
@@ -109,8 +109,8 @@ final class PictureCoder: RowSharing {
     self.sps = sps
     self.pps = pps
     effort = configuration.effort
-    tools = EffortSettings(effort: configuration.effort)
-    screenTools = tools.forScreens
+    settings = EffortSettings(effort: configuration.effort)
+    screenSettings = settings.forScreens
     geometry = PictureGeometry(width: configuration.width, height: configuration.height)
     var memory = EncoderMemory()
     kernels = memory.allocate(OVTKernels())
@@ -148,7 +148,7 @@ final class PictureCoder: RowSharing {
         width: configuration.width, height: configuration.height, luma: UnsafePointer(payload),
         lumaBytesPerRow: 0, chroma: .interleaved(UnsafePointer(payload), bytesPerRow: 0)),
       planes: PicturePlanes(placeholder: UnsafeMutableRawPointer(payload)), syntax: syntax, history: history,
-      tools: tools, hasImplicitWeights: false, holds: 0)
+      settings: settings, hasImplicitWeights: false, heldPicture: 0)
     coders = memory.allocate(MacroblockCoder.self, count: threads)
     for i in 0..<threads {
       coders[i] = MacroblockCoder(stream: stream, picture: none, levels: levels, memory: &memory)
@@ -234,13 +234,13 @@ final class PictureCoder: RowSharing {
   ) -> ThreadedPicture? {
     guard let shared else { return nil }
     if !plan.isBidirectional { history.advance(isPredicted: plan.referenceCount > 0) }
-    let (syntax, holds) = prepare(plan, source: source, picture, alone: false)
+    let (syntax, heldPicture) = prepare(plan, source: source, picture, alone: false)
     shared.progress.reset()
     shared.setScroll(plan.scroll)
     if pps.cabac {
-      shared.job = .cabac(job(plan, picture, syntax, holds, cabacWriter, output))
+      shared.job = .cabac(job(plan, picture, syntax, heldPicture, cabacWriter, output))
     } else {
-      shared.job = .cavlc(job(plan, picture, syntax, holds, cavlcWriter, output))
+      shared.job = .cavlc(job(plan, picture, syntax, heldPicture, cavlcWriter, output))
     }
     return shared
   }
@@ -286,11 +286,11 @@ final class PictureCoder: RowSharing {
     _ output: UnsafeMutablePointer<AccessUnitWriter>, alone: Bool
   ) {
     let start = (units: output.pointee.units.count, count: output.pointee.count)
-    let (syntax, holds) = prepare(plan, source: source, picture, alone: alone)
+    let (syntax, heldPicture) = prepare(plan, source: source, picture, alone: alone)
     if pps.cabac {
-      run(job(plan, picture, syntax, holds, cabacWriter, output), alone) { .cabac($0) }
+      run(job(plan, picture, syntax, heldPicture, cabacWriter, output), alone) { .cabac($0) }
     } else {
-      run(job(plan, picture, syntax, holds, cavlcWriter, output), alone) { .cavlc($0) }
+      run(job(plan, picture, syntax, heldPicture, cavlcWriter, output), alone) { .cavlc($0) }
     }
     if statisticsMemory.pointee.exceedsMacroblock {
       // Rare. A single thread notices it at once and codes that macroblock as I_PCM.

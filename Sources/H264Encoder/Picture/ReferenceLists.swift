@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
-/// The reference picture lists of the present picture, and what B pictures derive from them. Entries
-/// of list 1 follow those of list 0, from `ReferencePlanes.list1` on.
+/// The reference picture lists of the present picture, and what B pictures derive from them.
+/// Entries of list 1 follow those of list 0, from `ReferencePlanes.list1` on.
 struct ReferenceLists {
   /// The reference pictures.
   let entries: UnsafeMutablePointer<ReferencePlanes>

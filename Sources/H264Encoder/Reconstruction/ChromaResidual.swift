@@ -18,7 +18,9 @@ extension MacroblockCoder {
     let coef = chromaCoefficients
     clearChromaCounts(nonZero)
     k.pointee.forwardNV12(coef, sourceChroma, reconstructionChroma, stride)
-    if picture.tools.residual.usesRDOQ && picture.tools.residual.usesChromaRDOQ { return codeChromaByCost(q) }
+    if picture.settings.residual.usesRDOQ && picture.settings.residual.usesChromaRDOQ {
+      return codeChromaByCost(q)
+    }
 
     var codedDC: UInt8 = 0
     for c in 0..<2 {

@@ -38,10 +38,10 @@ extension MacroblockCoder {
   ///   plus lambda times bits.
   mutating func codeInterLumaByCost() -> (pattern: UInt8, transform8x8: Bool, cost: Int) {
     let zero = predictionErrors()
-    let eightFirst = stream.transform8x8Allowed && picture.tools.residual.transforms == .eightFirst
+    let eightFirst = stream.transform8x8Allowed && picture.settings.residual.transforms == .eightFirst
     var useEight = eightFirst
     var best = eightFirst ? try8x8(zero) : try4x4(zero)
-    if stream.transform8x8Allowed && (best.pattern != 0 || picture.tools.residual.transforms == .both) {
+    if stream.transform8x8Allowed && (best.pattern != 0 || picture.settings.residual.transforms == .both) {
       let other = eightFirst ? try4x4(zero) : try8x8(zero)
       // Equal costs are decided for the 4x4 transform.
       if other.cost < best.cost || eightFirst && other.cost == best.cost {
@@ -66,11 +66,11 @@ extension MacroblockCoder {
     let samples = trialSamples(0)
     let levels = trialLevels(0)
     k.pointee.forward4x4x16(coefficients, source, reconstruction, stride)
-    let optimises = picture.tools.residual.usesRDOQ
+    let optimises = picture.settings.residual.usesRDOQ
     let bias =
       optimises
       ? q.pointee.biasNearest4x4
-      : picture.tools.residual.roundsFinely ? q.pointee.biasIntra4x4 : q.pointee.biasInter4x4
+      : picture.settings.residual.roundsFinely ? q.pointee.biasIntra4x4 : q.pointee.biasInter4x4
     if optimises { originals.update(from: coefficients, count: 256) }
     for b8 in 0..<4 {
       let coef = coefficients + b8 &* 64
@@ -129,11 +129,11 @@ extension MacroblockCoder {
     let samples = trialSamples(1)
     let levels = trialLevels(1)
     k.pointee.forward8x8x4(coefficients, source, reconstruction, stride)
-    let optimises = picture.tools.residual.usesRDOQ
+    let optimises = picture.settings.residual.usesRDOQ
     let bias =
       optimises
       ? q.pointee.biasNearest8x8
-      : picture.tools.residual.roundsFinely ? q.pointee.biasIntra8x8 : q.pointee.biasInter8x8
+      : picture.settings.residual.roundsFinely ? q.pointee.biasIntra8x8 : q.pointee.biasInter8x8
     if optimises { originals.update(from: coefficients, count: 256) }
     for b8 in 0..<4 {
       let coef = coefficients + b8 &* 64

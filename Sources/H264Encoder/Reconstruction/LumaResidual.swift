@@ -93,7 +93,7 @@ extension MacroblockCoder {
       scaleLumaDC(q.pointee.scaleDC)
     }
 
-    let optimises = picture.tools.residual.usesRDOQ
+    let optimises = picture.settings.residual.usesRDOQ
     let bias = optimises ? q.pointee.biasNearest4x4 : q.pointee.biasIntra4x4
     if optimises { originals.update(from: coefficients, count: 256) }
     clearLumaCounts(nonZero)
@@ -169,7 +169,7 @@ extension MacroblockCoder {
     let counts = picture.syntax.nonZero + (m &* 24 &+ raster)
     counts.pointee = 0
     k.pointee.forward4x4(coef, src, at, stride)
-    let optimises = picture.tools.residual.usesRDOQ
+    let optimises = picture.settings.residual.usesRDOQ
     if optimises { originals.update(from: coef, count: 16) }
     let bias = optimises ? q.pointee.biasNearest4x4 : q.pointee.biasIntra4x4
     if k.pointee.quant4x4(coef, q.pointee.multiplier4x4, bias) == 0 { return false }
@@ -205,7 +205,7 @@ extension MacroblockCoder {
     let counts = picture.syntax.nonZero + (m &* 24 &+ raster)
     setCounts(counts, 0)
     k.pointee.forward8x8(coef, src, at, stride)
-    let optimises = picture.tools.residual.usesRDOQ
+    let optimises = picture.settings.residual.usesRDOQ
     if optimises { originals.update(from: coef, count: 64) }
     let bias = optimises ? q.pointee.biasNearest8x8 : q.pointee.biasIntra8x8
     if k.pointee.quant8x8(coef, q.pointee.multiplier8x8, bias) == 0 { return false }

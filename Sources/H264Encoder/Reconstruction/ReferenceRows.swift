@@ -31,7 +31,7 @@ struct ReferenceRows {
   /// The picture's number (`PicturePlanes.number`).
   let number: UInt64
   /// The number of the older picture whose samples are still in the picture's memory; 0 for none.
-  let holds: UInt64
+  let heldPicture: UInt64
 
   /// The least number of unchanged macroblock columns side by side for which a copy is faster than
   /// the computation.
@@ -143,7 +143,7 @@ struct ReferenceRows {
     while x < columns.upperBound {
       var end = x
       while end < columns.upperBound
-        && (end < columns.lowerBound &+ spoiled || !still.areHalfSamplesSame(end, row: y, since: holds))
+        && (end < columns.lowerBound &+ spoiled || !still.areHalfSamplesSame(end, row: y, since: heldPicture))
       { end &+= 1 }
       if end > x { copyHalfSamples(reference, from: from, to: to, columns: x..<end) }
       x = end &+ 1
