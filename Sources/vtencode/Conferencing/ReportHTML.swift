@@ -23,6 +23,8 @@ enum ReportHTML {
     td:first-child { color: var(--faint) }
     .scroll { overflow-x: auto } svg { width: 100%; min-width: 860px; height: auto; display: block }
     svg text { font: 12px sans-serif; fill: var(--faint) }
+    @media (max-width: 900px) { .scroll::before { content: "Scroll the chart sideways to see all of it \\2192";
+      position: sticky; left: 0; display: inline-block; font-size: .85em; color: var(--faint) } }
     .legend { margin: .2em 0 .4em } .legend span { display: inline-block; margin-right: 1.2em }
     .legend svg { display: inline-block; min-width: 0; width: 1.6em; height: .9em; margin-right: .4em;
       vertical-align: -.05em }

@@ -73,6 +73,8 @@ final class WindowScreen: PlayScreen, @unchecked Sendable {
   }
 
   func snapshot() throws -> CVPixelBuffer {
+    // The bar belongs to the player and not to the movie.
+    window.removeProgressBar()
     do { return try window.snapshot() } catch let error as OVTDisplayError { throw Failure(error.reason) }
   }
 

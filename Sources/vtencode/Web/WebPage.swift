@@ -16,11 +16,13 @@ enum WebPage {
     <style nonce="\(nonce)">\(style)</style>
     </head>
     <body>
+    <header><h1>Live from vtencode</h1></header>
     <main>
-      <section class="stage">
+      <section class="stage" aria-label="Picture">
         <div class="frame"><canvas id="picture" width="640" height="360" aria-label="The picture"></canvas>
           <p id="veil" role="status">connecting…</p></div>
         <div class="controls">
+          <button id="full" type="button">Full screen</button>
           <button id="key" type="button">Ask for a key frame</button>
           <label>Lose packets
             <select id="lose"><option value="0">none</option><option value="0.01">1 %</option>
@@ -34,7 +36,7 @@ enum WebPage {
         </div>
         <p id="line"></p>
       </section>
-      <section class="charts">
+      <section class="charts" aria-label="Charts">
         <figure><figcaption>Rate, kb/s <b class="a">all</b> <b class="b">repair</b> <b class="c">cap</b>
           <output id="rate-now"></output></figcaption><canvas id="rate"></canvas></figure>
         <figure><figcaption>Delay, ms <b class="a">capture to canvas</b> <b class="b">to decoded</b>
@@ -42,7 +44,9 @@ enum WebPage {
         <figure><figcaption>Loss, % <b class="a">packets</b> <output id="loss-now"></output></figcaption>
           <canvas id="loss"></canvas></figure>
         <figure><figcaption>QP <b class="a">of each frame</b> <output id="qp-now"></output></figcaption>
-          <canvas id="qp"></canvas></figure>
+          <canvas id="qp"></canvas>
+          <p class="note">The quantization parameter, from 0 to 51: how coarsely the encoder rounds. Above about 35
+            blocks and smears become visible; 6 more halve the precision.</p></figure>
       </section>
     </main>
     <script nonce="\(nonce)">\(script)</script>
@@ -54,28 +58,39 @@ enum WebPage {
 
   private static let style = """
 
-    :root { color-scheme: dark; --a: #6cb6ff; --b: #f0a35e; --c: #8ddb8c; --dim: #9aa4b2; }
+    :root { color-scheme: light dark; --a: #0a62b8; --b: #a4510a; --c: #22702a; --dim: #5a6472;
+      --page: #f4f6f9; --ink: #1a1f26; --card: #fff; --edge: #d3d9e2; --button: #e6eaf0; }
+    @media (prefers-color-scheme: dark) {
+      :root { --a: #6cb6ff; --b: #f0a35e; --c: #8ddb8c; --dim: #9aa4b2;
+        --page: #14171c; --ink: #e6e9ee; --card: #1b2027; --edge: #2d343f; --button: #262c36; }
+    }
     * { box-sizing: border-box; }
-    body { margin: 0; background: #14171c; color: #e6e9ee; font: 14px/1.4 system-ui, sans-serif; }
+    body { margin: 0; background: var(--page); color: var(--ink); font: 14px/1.4 system-ui, sans-serif; }
+    header { padding: 12px 16px 0; }
+    h1 { margin: 0; font-size: 18px; font-weight: 600; }
     main { display: flex; flex-wrap: wrap; gap: 16px; padding: 16px; align-items: flex-start; }
     .stage { flex: 3 1 480px; min-width: 0; }
     .charts { flex: 1 1 320px; display: grid; gap: 12px; min-width: 0; }
     .frame { position: relative; background: #000; line-height: 0; }
     #picture { width: 100%; height: auto; display: block; }
     #veil { position: absolute; inset: 0; margin: 0; display: flex; align-items: center; justify-content: center;
-      padding: 24px; background: #000c; font-size: 18px; line-height: 1.4; text-align: center; }
+      padding: 24px; background: #000c; font-size: 18px; line-height: 1.4; text-align: center;
+      color: #e6e9ee; }
     #veil[hidden] { display: none; }
     .controls { display: flex; flex-wrap: wrap; gap: 16px; padding: 12px 0; align-items: center; }
-    button, select { font: inherit; color: inherit; background: #262c36; border: 1px solid #454f5e; border-radius: 6px;
+    button, select { font: inherit; color: inherit; background: var(--button); border: 1px solid var(--edge); border-radius: 6px;
       padding: 6px 10px; }
     button:hover, select:hover { border-color: var(--a); }
     :focus-visible { outline: 2px solid var(--a); outline-offset: 2px; }
     #line { margin: 0; color: var(--dim); font-variant-numeric: tabular-nums; }
-    figure { margin: 0; background: #1b2027; border: 1px solid #2d343f; border-radius: 6px; padding: 8px; }
+    figure { margin: 0; background: var(--card); border: 1px solid var(--edge); border-radius: 6px; padding: 8px; }
     figcaption { display: flex; gap: 8px; font-size: 12px; color: var(--dim); }
     figcaption b { font-weight: 400; }
     .a { color: var(--a); } .b { color: var(--b); } .c { color: var(--c); }
-    output { margin-left: auto; color: #e6e9ee; font-variant-numeric: tabular-nums; }
+    output { margin-left: auto; color: var(--ink); font-variant-numeric: tabular-nums; }
+    .note { margin: 4px 0 0; font-size: 12px; color: var(--dim); }
+    .frame:fullscreen { display: flex; align-items: center; justify-content: center; }
+    .frame:fullscreen #picture { width: auto; max-width: 100%; max-height: 100%; }
     figure canvas { width: 100%; height: 110px; display: block; }
 
     """

@@ -141,8 +141,10 @@ extension WebPage {
       choose('cap', s.cap, v => v === '' ? null : Number(v));
       if (s.state === 'waiting') veil('waiting for a sender');
       const trip = s.roundTrip == null ? '–' : (s.roundTrip * 1000).toFixed(0);
-      $('line').textContent = `${figures.shown} shown, ${figures.dropped} left out, ${s.keyFrames} key frames, ` +
-        `${s.requests} requests, ${s.thrown} packets thrown away, round trip ${trip} ms, ` +
+      $('line').textContent = `${figures.shown} shown, ${figures.dropped} left out, ` +
+        `${s.keyFrames} key frame${s.keyFrames === 1 ? '' : 's'}, ` +
+        `${s.requests} request${s.requests === 1 ? '' : 's'}, ` +
+        `${s.thrown} packet${s.thrown === 1 ? '' : 's'} thrown away, round trip ${trip} ms, ` +
         `${s.clients} page${s.clients === 1 ? '' : 's'}, ${figures.codec}`;
     }
 
@@ -155,8 +157,10 @@ extension WebPage {
     }
 
     class Chart {
-      constructor(id, colors, unit, top) {
-        Object.assign(this, {canvas: $(id), now: $(id + '-now'), colors, unit, top, series: colors.map(() => [])});
+      // `top` is the upper end of the scale; without it, the scale follows the values but is not
+      // smaller than `least`.
+      constructor(id, colors, unit, {top, least = 1e-3} = {}) {
+        Object.assign(this, {canvas: $(id), now: $(id + '-now'), colors, unit, top, least, series: colors.map(() => [])});
       }
       add(index, value) {
         const list = this.series[index], now = performance.now();
@@ -172,9 +176,9 @@ extension WebPage {
         c.setTransform(ratio, 0, 0, ratio, 0, 0);
         c.clearRect(0, 0, width, height);
         const all = this.series.flatMap(s => s.map(p => p[1]).filter(isFinite));
-        const top = this.top || nice(Math.max(...all, 1e-3) * 1.1), left = 40, bottom = height - 14;
+        const top = this.top || nice(Math.max(...all, this.least) * 1.1), left = 40, bottom = height - 14;
         c.font = '10px system-ui, sans-serif';
-        c.fillStyle = c.strokeStyle = '#9aa4b2';
+        c.fillStyle = c.strokeStyle = color('--dim');
         c.textAlign = 'right';
         for (let i = 0; i <= 2; i++) {
           const y = 6 + (bottom - 6) * (1 - i / 2);
@@ -186,7 +190,7 @@ extension WebPage {
         c.textAlign = 'left'; c.fillText('60 s ago', left, height - 2);
         c.textAlign = 'right'; c.fillText('now', width, height - 2);
         this.series.forEach((points, index) => {
-          c.strokeStyle = this.colors[index];
+          c.strokeStyle = color(this.colors[index]);
           c.lineWidth = 1.5;
           c.beginPath();
           let pen = false;
@@ -206,10 +210,13 @@ extension WebPage {
       const power = 10 ** Math.floor(Math.log10(value));
       return [1, 2, 4, 5, 10].map(n => n * power).find(n => n >= value);
     }
-    const blue = '#6cb6ff', orange = '#f0a35e', green = '#8ddb8c';
+    // The colours are those of the style, which follow the system's light or dark mode.
+    function color(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
+    const blue = '--a', orange = '--b', green = '--c';
     const charts = {
       rate: new Chart('rate', [blue, orange, green], 'kb/s'), delay: new Chart('delay', [blue, orange], 'ms'),
-      loss: new Chart('loss', [blue], '%'), qp: new Chart('qp', [blue], '', 52)};
+      // Below 1 % losses hardly matter, and a finer scale would make a mountain of a single packet.
+      loss: new Chart('loss', [blue], '%', {least: 1}), qp: new Chart('qp', [blue], '', {top: 52})};
 
     function connect() {
       exchanges = [];
@@ -235,6 +242,11 @@ extension WebPage {
       };
     }
 
+    // A browser without full screen, such as that of an iPhone, has no button for it.
+    const frame = document.querySelector('.frame');
+    $('full').hidden = !document.fullscreenEnabled;
+    $('full').onclick = () =>
+      document.fullscreenElement ? document.exitFullscreen() : frame.requestFullscreen().catch(() => {});
     $('key').onclick = () => say({type: 'key'});
     $('lose').onchange = e => { touched.lose = performance.now(); say({type: 'lose', share: Number(e.target.value)}); };
     $('cap').onchange = e => {
