@@ -24,7 +24,7 @@ enum Main {
         try command.run()
       }
     } catch {
-      leave(with: error, tellsPrograms: tellsPrograms(arguments))
+      leave(with: error, arguments: arguments)
     }
   }
 
@@ -58,7 +58,7 @@ enum Main {
     return command
   }
 
-  private static func leave(with error: any Error, tellsPrograms: Bool) -> Never {
+  private static func leave(with error: any Error, arguments: [String]) -> Never {
     let code = VTEncode.exitCode(for: error)
     // The parser reports help and version as errors with a successful exit code, and prints them to
     // standard output.
@@ -66,10 +66,12 @@ enum Main {
     let failure =
       error as? Failure
       ?? (code == .validationFailure
-        ? Failure(VTEncode.message(for: error), status: code.rawValue) : Failure(Failure.describe(error)))
+        ? Failure(
+          OptionAdvice.improved(VTEncode.message(for: error), arguments: arguments), status: code.rawValue)
+        : Failure(Failure.describe(error)))
     Console.complain(failure.message)
     // An interrupted run or one of a damaged movie has already written its last event.
-    if tellsPrograms, !Console.isConcluded || failure.status == EXIT_FAILURE {
+    if tellsPrograms(arguments), !Console.isConcluded || failure.status == EXIT_FAILURE {
       Console.conclude(FailureEvent(message: Console.oneLine(failure.message), status: failure.status))
     }
     exit(failure.status)
@@ -118,6 +120,11 @@ enum Main {
     let passes = arguments.first == "export" ? nil : "--multi-pass"
     while let argument = rest.popFirst() {
       if argument == "--" { return joined + [argument] + rest }
+      // The parser's own name for the option.
+      if argument == "--help-all" {
+        joined.append("--help-hidden")
+        continue
+      }
       guard argument.hasPrefix("--"), let value = rest.first else {
         joined.append(argument == passes ? "\(argument)=\(PassOptions.usual)" : argument)
         continue
@@ -154,7 +161,12 @@ struct VTEncode: AsyncParsableCommand {
       Examples:
         vtencode transcoding holiday.mov --codec hvc1 --out small.mp4
         vtencode streaming talk.mp4 --bitrate 2500k --cbr --out stream.mp4
+        vtencode thumbnails holiday.mov --sheet 4x3 --out sheet.png
         vtencode encoders
+
+      vtencode SUBCOMMAND --help shows the options that are used most, and --help-all shows all of them. Times \
+      (seconds, m:ss, h:mm:ss), rates (k, M), sizes and sources (a file, -, x11:, v4l2:, test:) are written alike \
+      everywhere.
 
       Exit status: 0 for success, 1 for failure, 2 if the movie is damaged and its readable part was written or \
       shown, 64 for invalid options, and 129, 130 and 143 for runs ended by SIGHUP, SIGINT and SIGTERM. A call of send \
@@ -165,7 +177,7 @@ struct VTEncode: AsyncParsableCommand {
     version: kOVTVersion,
     subcommands: [
       Transcoding.self, Streaming.self, Conferencing.self, Call.self, Send.self, Receive.self, Play.self,
-      Export.self, Split.self,
+      Export.self, Thumbnails.self, Split.self,
       EncodeSegment.self, Join.self, Encoders.self, SandboxCheck.self,
     ])
 }

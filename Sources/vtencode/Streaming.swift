@@ -15,15 +15,28 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
         vtencode streaming game.mov --bitrate 6M --cbr --keyframe-duration 1
         vtencode streaming talk.mp4 --unpaced --out stream.mp4
         vtencode streaming talk.mp4 --out - | ffplay -
+        vtencode streaming x11: --duration 10 --bitrate 4M --out screen.mp4
+        vtencode streaming v4l2:/dev/video0 --out camera.mp4
+
+      --help shows the options that are used most; --help-all shows all of them.
       """,
     aliases: ["stream"])
 
   @OptionGroup var options: EncodingOptions
 
+  @OptionGroup(title: "Part of the movie", visibility: .hidden) var range: RangeOptions
+  @OptionGroup(title: "Changes of the movie", visibility: .hidden) var changes: ChangeOptions
+
   @Flag(help: "Encode as fast as possible, and encode a short clip again if it misses its rate.")
   var unpaced = false
 
+  func validate() throws { try changes.validate(with: options) }
+
+  var furtherInputs: [String] { [changes.overlay].compactMap { $0 } }
+
   func run() async throws {
-    try await EncodingRun.perform(options, purpose: .streaming, isPaced: !unpaced)
+    try await EncodingRun.perform(
+      EncodingRequest(
+        options: options, purpose: .streaming, isPaced: !unpaced, range: range.range, changes: changes))
   }
 }

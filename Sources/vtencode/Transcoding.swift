@@ -12,32 +12,102 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
 
       Examples:
         vtencode transcoding holiday.mov --out small.mp4
-        vtencode transcoding holiday.mov --codec hvc1 --preset highQuality
-        vtencode transcoding clip.y4m --dimensions 640 360 --bitrate 800k --psnr
-        vtencode transcoding clip.mkv --quality 0.6 --audio aac --out clip.mp4 --overwrite
+        vtencode transcoding *.mp4 --dimensions 1280 720 --out small/
+        vtencode transcoding talk.mp4 --start 1:30 --duration 20 --out part.mp4
+        vtencode transcoding clip.mp4 --target-size 25M --out mail.mp4
+        vtencode transcoding clip.mp4 --crop 640x360+100+50 --rotate 90 --fps 30 --out clip2.mp4
+        vtencode transcoding film.mp4 --burn-subtitles film.srt --overlay logo.png --overlay-at -20,20 --out out.mp4
+        vtencode transcoding one.mp4 two.mp4 --join --out both.mp4
+        vtencode transcoding holiday.mov --codec hevc --preset highQuality
         vtencode transcoding lecture.mp4 --bitrate 800k --multi-pass --out small.mp4
-        vtencode transcoding film.mov --bitrate 4M --jobs 8 --out film.mp4
-        vtencode transcoding film.mov --bitrate 4M --max-rate 6M --buffer 2 --out film.mp4
-        vtencode transcoding film.mov --bitrate 4M --cbr --buffer-timing --jobs 8 --out film.mp4
-        vtencode transcoding clip.mp4 --frames 100 --out - | ffplay -
+        vtencode transcoding film.mov --bitrate 4M --max-rate 6M --buffer 2 --jobs 8 --out film.mp4
+        vtencode transcoding x11: --duration 10 --out screen.mp4
         curl -s https://example.org/clip.mp4 | vtencode transcoding - --out clip.mp4
+
+      --help shows the options that are used most; --help-all shows all of them.
       """,
     aliases: ["transcode"])
 
   @OptionGroup var options: EncodingOptions
-  @OptionGroup var passOptions: PassOptions
-  @OptionGroup var jobOptions: JobOptions
+  @OptionGroup(title: "Several movies", visibility: .hidden) var several: SeveralMovieOptions
+  @OptionGroup(title: "Part of the movie", visibility: .hidden) var range: RangeOptions
+  @OptionGroup(title: "Changes of the movie", visibility: .hidden) var changes: ChangeOptions
+  @OptionGroup(title: "Bit rate", visibility: .hidden) var sizeOptions: TargetSizeOption
+  @OptionGroup(title: "Passes and processes", visibility: .hidden) var passOptions: PassOptions
+  @OptionGroup(title: "Passes and processes", visibility: .hidden) var jobOptions: JobOptions
 
   func validate() throws {
+    try changes.validate(with: options)
+    try several.validate(with: options)
+    try sizeOptions.validate(with: options)
     try passOptions.validate(with: options)
     try jobOptions.validate(with: options)
+    if jobOptions.jobs != nil,
+      let name = range.givenName ?? changes.givenName ?? sizeOptions.givenName
+        ?? (several.join ? "--join" : nil)
+    {
+      throw ValidationError(
+        "--jobs divides one whole movie into segments, so \(name) cannot go with it; leave one out.")
+    }
+    if LiveSource.isLive(options.movie), jobOptions.jobs != nil || (passOptions.multiPass ?? 1) > 1 {
+      throw ValidationError(
+        "\(jobOptions.jobs != nil ? "--jobs" : "--multi-pass") reads the source again, and '\(options.movie)' is "
+          + "live; leave it out.")
+    }
+  }
+
+  var furtherInputs: [String] {
+    (several.join ? several.further : []) + [changes.overlay].compactMap { $0 }
   }
 
   func run() async throws {
+    guard !several.further.isEmpty, !several.join else {
+      return try await encode(options, joining: several.further)
+    }
+    try await SeveralMovies(movies: [options.movie] + several.further, options: options).run { options in
+      try await encode(options, joining: [])
+    }
+  }
+
+  private func encode(_ options: EncodingOptions, joining others: [String]) async throws {
+    var options = options
+    if let out = options.out, several.isFolder(out) {
+      options.out = try SeveralMovies.path(of: options.movie, in: out)
+    }
     if let jobs = jobOptions.jobs {
       return try await JobsRun.perform(options, passes: passOptions.multiPass, jobs: jobs)
     }
     try await EncodingRun.perform(
-      options, purpose: .transcoding, isPaced: false, passes: passOptions.multiPass)
+      EncodingRequest(
+        options: options, purpose: .transcoding, passes: passOptions.multiPass, range: range.range,
+        changes: changes, joined: others, targetSize: sizeOptions.targetSize?.bytes))
+  }
+}
+
+/// The option for the size of the file.
+struct TargetSizeOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The largest size of the file, such as 25M: the bit rate follows from it and the duration, and the movie "
+        + "is encoded again if the file became larger.", valueName: "bytes"),
+    transform: ByteSize.reading(or: ByteSize.advice))
+  var targetSize: ByteSize?
+
+  var givenName: String? { targetSize == nil ? nil : "--target-size" }
+
+  func validate(with options: EncodingOptions) throws {
+    guard let targetSize else { return }
+    guard targetSize.bytes >= 10_000 else {
+      throw ValidationError("--target-size is at least 10k (bytes); try --target-size 25M.")
+    }
+    if let name = options.bitrate != nil ? "--bitrate" : options.quality != nil ? "--quality" : nil {
+      throw ValidationError("--target-size decides the rate, so \(name) cannot go with it; give one of them.")
+    }
+    if options.rate.cbr {
+      throw ValidationError("--target-size decides the rate, so --cbr cannot go with it; give --bitrate.")
+    }
+    if options.out == "-" {
+      throw ValidationError("--target-size checks the file, so it cannot go with --out -; give a name.")
+    }
   }
 }

@@ -15,11 +15,16 @@ struct Conferencing: AsyncParsableCommand, EncodingCommand {
         vtencode conferencing talk.mp4 --base-layer-fraction 0.5 --report call.html
         vtencode conferencing slides.mov --bitrate 300k --max-qp 32 --report slides.html
         vtencode conferencing talk.mp4 --bitrate 1500k --rate-steps "2s:500k,4s:1500k" --unpaced
+        vtencode conferencing test:640x360@30 --duration 5 --report test.html --out test.mp4
+
+      --help shows the options that are used most; --help-all shows all of them.
       """,
     aliases: ["conference"])
 
   @OptionGroup var options: EncodingOptions
-  @OptionGroup var modeOptions: ConferencingOptions
+  @OptionGroup(title: "Calls") var modeOptions: ConferencingOptions
+  @OptionGroup(title: "Part of the movie", visibility: .hidden) var range: RangeOptions
+  @OptionGroup(title: "Changes of the movie", visibility: .hidden) var changes: ChangeOptions
 
   @Flag(help: "Encode as fast as possible instead of in real time.")
   var unpaced = false
@@ -27,10 +32,13 @@ struct Conferencing: AsyncParsableCommand, EncodingCommand {
   var furtherOutput: String? { modeOptions.report }
 
   func validate() throws {
+    try changes.validate(with: options)
     if options.quality != nil, modeOptions.rateSteps != nil {
       throw ValidationError("--rate-steps changes a bit rate, and --quality has none; give one of them.")
     }
   }
+
+  var furtherInputs: [String] { [changes.overlay].compactMap { $0 } }
 
   func run() async throws {
     let plan = ConferencingPlan(modeOptions)
@@ -43,7 +51,9 @@ struct Conferencing: AsyncParsableCommand, EncodingCommand {
     var failure: Failure?
     do {
       try await EncodingRun.perform(
-        options, purpose: .conferencing, isPaced: !unpaced, conferencing: plan)
+        EncodingRequest(
+          options: options, purpose: .conferencing, isPaced: !unpaced, conferencing: plan,
+          range: range.range, changes: changes))
     } catch let error as Failure where error.status == SourceDamage.exitStatus {
       // A damaged movie has been encoded as far as possible, so there is a report.
       failure = error

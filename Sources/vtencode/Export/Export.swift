@@ -17,7 +17,10 @@ struct Export: AsyncParsableCommand {
         vtencode export holiday.mov --preset 1280x720 --out small.mp4
         vtencode export holiday.mov --preset HEVCHighestQuality --multi-pass --out small.mov
         vtencode export talk.mp4 --preset Passthrough --start 1:30 --duration 20 --out part.mp4
+        vtencode export talk.mp4 --preset 1280x720 --file-length-limit 25M --out mail.mp4
         vtencode export talk.mp4 --preset AppleM4A --out talk.m4a
+
+      A bit rate, a quality, a codec or a change of the picture: vtencode transcoding.
       """)
 
   @Argument(help: "The movie.", completion: .file())
@@ -36,21 +39,15 @@ struct Export: AsyncParsableCommand {
       valueName: "file"), completion: .file())
   var out: String
 
-  @Option(help: ArgumentHelp("Where to begin: seconds, m:ss or h:mm:ss.", valueName: "time"))
-  var start: ClockTime?
-
-  @Option(help: ArgumentHelp("Where to end, counted from the movie's beginning.", valueName: "time"))
-  var end: ClockTime?
-
-  @Option(help: ArgumentHelp("The duration, in place of --end.", valueName: "time"))
-  var duration: ClockTime?
+  @OptionGroup var part: RangeOptions
 
   @Option(
     help: ArgumentHelp(
-      "The approximate largest size of the file in bytes, reached by a lower bit rate or, with Passthrough, "
+      "The approximate largest size of the file, such as 25M, reached by a lower bit rate or, with Passthrough, "
         + "by a shorter movie. The effect is reported.",
-      valueName: "bytes"))
-  var fileLengthLimit: Int64?
+      valueName: "bytes"),
+    transform: ByteSize.reading(or: ByteSize.advice))
+  var fileLengthLimit: ByteSize?
 
   @Flag(
     help: ArgumentHelp(
@@ -67,32 +64,21 @@ struct Export: AsyncParsableCommand {
   @OptionGroup var sandboxing: SandboxOptions
 
   func validate() throws {
-    if end != nil, duration != nil {
-      throw ValidationError("--end and --duration exclude each other; give one of them.")
-    }
-    if let end, end.seconds <= start?.seconds ?? 0 {
-      throw ValidationError("--end must come after --start.")
-    }
-    if let duration, duration.seconds <= 0 {
-      throw ValidationError("--duration must be more than 0 seconds.")
-    }
-    if let fileLengthLimit, fileLengthLimit <= 0 {
+    if let fileLengthLimit, fileLengthLimit.bytes <= 0 {
       throw ValidationError("--file-length-limit must be more than 0 bytes.")
     }
   }
 
   func run() async throws {
     try await ExportRun(
-      movie: movie, preset: preset, out: out, range: range, limit: fileLengthLimit ?? 0,
+      movie: movie, preset: preset, out: out, range: range, limit: fileLengthLimit?.bytes ?? 0,
       makesPasses: multiPass,
       isFastStart: !faststart.noFaststart, overwrites: overwriting.overwrite, progress: telling.progress
     ).perform()
   }
 
   private var range: CMTimeRange {
-    let from = start?.time ?? .zero
-    if let end { return CMTimeRange(start: from, end: end.time) }
-    return CMTimeRange(start: from, duration: duration?.time ?? .positiveInfinity)
+    part.range ?? CMTimeRange(start: .zero, duration: .positiveInfinity)
   }
 }
 
@@ -150,27 +136,4 @@ struct ExportPresetName: ExpressibleByArgument, Sendable {
     default: text.hasPrefix("HEVC") ? kCMVideoCodecType_HEVC : kCMVideoCodecType_H264
     }
   }
-}
-
-/// A time in seconds, or as `m:ss` or `h:mm:ss`, with optional decimals, such as `90`, `1:30` or
-/// `1:02:03.5`.
-struct ClockTime: ExpressibleByArgument, Sendable {
-  let seconds: Double
-
-  init?(argument: String) {
-    let parts = argument.split(separator: ":", omittingEmptySubsequences: false)
-    guard (1...3).contains(parts.count) else { return nil }
-    var total = 0.0
-    for (index, part) in parts.enumerated() {
-      guard let number = Double(part), number.isFinite, number >= 0, index == 0 || number < 60 else {
-        return nil
-      }
-      guard index == parts.count - 1 || Int(part) != nil else { return nil }
-      total = total * 60 + number
-    }
-    guard total < 1e9 else { return nil }
-    seconds = total
-  }
-
-  var time: CMTime { CMTime(nearest: seconds, preferredTimescale: 1_000_000) }
 }

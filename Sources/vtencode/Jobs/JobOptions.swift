@@ -15,8 +15,8 @@ struct JobOptions: ParsableArguments {
       throw ValidationError("--jobs goes from 1 to 1024; \(jobs) is outside.")
     }
     for (name, isGiven) in [
-      ("--psnr", options.psnr), ("--sandbox", options.sandboxing.sandbox),
-      ("--verbose", options.verbose),
+      ("--psnr", options.reports.psnr), ("--sandbox", options.sandboxing.sandbox),
+      ("--verbose", options.reports.verbose),
     ] where isGiven {
       throw ValidationError(
         "--jobs starts processes of its own, so \(name) cannot go with it; leave one out.")

@@ -25,7 +25,7 @@ enum JobsRun {
     let read = try EncodingPlanFile.read(planPath)
     try await SegmentWorkers(
       plan: read, path: planPath, jobs: jobs,
-      mayHaveMoreThreads: options.threads == nil && read.settings.threadsAreFree,
+      mayHaveMoreThreads: options.encoding.threads == nil && read.settings.threadsAreFree,
       style: options.telling.progress
     ).run()
     let (opened, joinOptions) = try await PartSource.open(read, at: options.movie, ignoresTime: false)
@@ -43,7 +43,7 @@ enum JobsRun {
   /// The number of segments: enough that no process waits long for the last one, but not so many
   /// that their beginnings cost much.
   private static func segmentCount(_ source: MovieSource, _ options: EncodingOptions, jobs: Int) -> Int {
-    let frames = min(source.expectedFrames ?? .max, options.frames ?? .max)
+    let frames = min(source.expectedFrames ?? .max, options.picture.frames ?? .max)
     guard frames < .max else { return jobs * 3 }
     let seconds = Double(frames) / source.frameRate
     let byLength = Int(clamping: (seconds / 20).rounded())

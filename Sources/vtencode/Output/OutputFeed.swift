@@ -61,7 +61,9 @@ struct OutputFeed: Sendable {
     }
     try await output.finish()
     try check()
-    let isPart = !isWholeOrNothing && !output.isLive && Interrupt.shared.isRequested
+    // A live source ends when the user says so.
+    let isCut = Interrupt.shared.isRequested && source.live == nil
+    let isPart = !isWholeOrNothing && !output.isLive && isCut
     let result = try output.publish(isPart: isPart)
     var report = OutputReport(
       fileBytes: result.fileBytes, sound: sounds.report, text: texts.report, leftOut: samples.droppedCount,
@@ -83,7 +85,8 @@ struct OutputFeed: Sendable {
     track.transform = source.transform
     // The source's time scale keeps its time stamps exact; those of fields need twice its
     // resolution.
-    let timescale = source.timescale
+    let timescale =
+      source.convertedRate.map { FrameRateConverter.duration(of: $0).timescale } ?? source.timescale
     track.timescale = plan.deinterlacing == .field && timescale <= .max / 2 ? timescale * 2 : timescale
     track.isPaced = plan.isPaced
     return track

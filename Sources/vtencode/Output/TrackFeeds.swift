@@ -80,7 +80,7 @@ struct TextFeed: Sendable {
       }
     }
     if plan.keepsChapters, output.tracks.contains(.chapters),
-      let chapters = try TextTrack(chapters: source.chapters, gate: gate),
+      let chapters = try TextTrack(chapters: source.chapters, part: source.part, gate: gate),
       let id = try output.add(chapters.track)
     {
       tracks.append((id, chapters))

@@ -53,9 +53,9 @@ struct EncodeSegment: AsyncParsableCommand {
   @OptionGroup var sandboxing: SandboxOptions
 
   func validate() throws {
-    if let threads, !EncodingOptions.threadCounts.contains(threads) {
+    if let threads, !EncoderOptions.threadCounts.contains(threads) {
       throw ValidationError(
-        "--threads goes from 1 to \(EncodingOptions.threadCounts.upperBound); \(threads) is outside.")
+        "--threads goes from 1 to \(EncoderOptions.threadCounts.upperBound); \(threads) is outside.")
     }
   }
 

@@ -47,8 +47,8 @@ struct Split: AsyncParsableCommand {
       throw ValidationError("--segment-duration goes from 0.5 seconds to a day.")
     }
     for (name, isGiven) in [
-      ("--out", options.out != nil), ("--psnr", options.psnr),
-      ("--verbose", options.verbose),
+      ("--out", options.out != nil), ("--psnr", options.reports.psnr),
+      ("--verbose", options.reports.verbose),
     ] where isGiven { throw ValidationError("\(name) does not go with split; leave it out.") }
     guard plan.hasSuffix(".json") else { throw ValidationError("end the name of --plan in .json.") }
   }
@@ -113,14 +113,14 @@ struct Planner: Sendable {
       throw Failure(
         "'\(movie)' is a sequence of pictures, and segments are read from one file; \(advice)", status: 64)
     }
-    return try await MovieSource.open(movie, streamFrameRate: options.framesPerSecond)
+    return try await MovieSource.open(movie, streamFrameRate: options.picture.framesPerSecond)
   }
 
   /// Analyses the movie and makes the plan.
   /// - Parameter opened: the movie.
   /// - Throws: a `Failure` if the movie cannot be analysed or its segments cannot share a buffer.
   func plan(_ opened: MovieSource) async throws -> PreparedPlan {
-    let identity = try SourceIdentity(opened.file.path)
+    let identity = try SourceIdentity(opened.files.first?.path ?? options.movie)
     let source = PartSource.adapted(opened, options, isUpright: isUpright)
     var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
     if plan.threads == nil { plan.threads = 1 }
@@ -262,7 +262,7 @@ struct PreparedPlan: Sendable {
 enum PartSource {
   /// The movie with the size, frame rate and rotation of the pictures that are encoded.
   static func adapted(_ source: MovieSource, _ options: EncodingOptions, isUpright: Bool) -> MovieSource {
-    let source = source.withFields(options.noDeinterlace ? nil : options.deinterlace)
+    let source = source.withFields(options.picture.noDeinterlace ? nil : options.picture.deinterlace)
     return isUpright ? source.upright() : source
   }
 

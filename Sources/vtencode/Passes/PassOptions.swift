@@ -57,7 +57,7 @@ struct PassOptions: ParsableArguments {
       throw ValidationError(
         "--multi-pass distributes the bits of a bit rate, so --quality cannot go with it; give --bitrate.")
     }
-    if options.cbr {
+    if options.rate.cbr {
       throw ValidationError("--cbr leaves no bits to distribute, so --multi-pass cannot go with it.")
     }
   }

@@ -100,6 +100,13 @@ struct Destination: Sendable {
             + (choices.hasCodec ? ", or choose --codec \(isHEVC ? "hvc1" : "avc1")" : ""), status: 64)
       }
       return .elementaryStream
+    case "mkv", "webm", "ts", "m2ts", "avi", "gif", "webp":
+      // FFmpeg rewraps what was encoded without loss; the codecs of the others are not encoded here.
+      let advice =
+        ["mkv", "ts", "m2ts", "avi"].contains(ending)
+        ? "write a .mp4, which ffmpeg -i FILE.mp4 -c copy FILE.\(ending) rewraps without loss"
+        : "it holds neither H.264 nor HEVC, which are what vtencode encodes; write a .mp4"
+      throw Failure("cannot write .\(ending) files: \(advice)", status: 64)
     default:
       let what = ending.isEmpty ? "'\(path)' has no file type" : "cannot write .\(ending) files"
       let streams = choices.hasCodec ? ".264 or .265" : "or .\(codec.streamEnding)"

@@ -20,6 +20,9 @@ struct EncodingPlan: Sendable {
   var frameRate: Double
   /// The bit rate that the session is asked for, in bits a second.
   var bitRate: Int
+  /// The largest size of the file in bytes, from which the bit rate was derived; nil if there is
+  /// none.
+  var targetBytes: Int64?
   /// The quality that replaces the bit rate, 0 to 1.
   var quality: Double?
   /// Whether a single picture is encoded. It has no duration of its own and so no meaningful bit
@@ -106,10 +109,10 @@ struct EncodingPlan: Sendable {
     self.purpose = purpose
     self.isPaced = isPaced
     codec = options.codec
-    fit = PictureFit(source: source.shape, wish: options.dimensions, scaling: options.scaling)
+    fit = PictureFit(source: source.shape, wish: options.dimensions, scaling: options.picture.scaling)
     // Only the default encoders' limits are known here; an encoder that the user names reports its
     // own.
-    if options.encoder == nil,
+    if options.encoding.encoder == nil,
       let refusal = Dimensions(width: fit.width, height: fit.height).refusal(of: codec)
     {
       throw Failure(
@@ -119,14 +122,14 @@ struct EncodingPlan: Sendable {
     frameRate = source.frameRate
     quality = options.quality
     isStill =
-      (source.isSinglePicture || options.frames == 1) && purpose != .conferencing && !options.cbr
-      && !options.bufferTiming
+      (source.isSinglePicture || options.picture.frames == 1) && purpose != .conferencing && !options.rate.cbr
+      && !options.rate.bufferTiming
     if isStill, quality == nil { quality = Self.qualityOfStills }
     bitRate =
       options.bitrate?.bitsPerSecond
       ?? BitRate.suggested(fit: fit, source: source, codec: codec).bitsPerSecond
-    maximumRate = options.maxRate?.bitsPerSecond
-    bufferSeconds = options.buffer
+    maximumRate = options.rate.maxRate?.bitsPerSecond
+    bufferSeconds = options.rate.buffer
     if let maximumRate {
       guard purpose != .conferencing else {
         throw Failure(
@@ -139,34 +142,35 @@ struct EncodingPlan: Sendable {
     }
     highestBitRate = Double(bitRate) * 1.5
     // Cameras deliver 420v, so the measurement of a call includes its conversion.
-    let usual = purpose == .conferencing ? PixelFormatChoice.video420v : .planar420
-    let keepsDepth = source.isDeep && codec == .hvc1 && purpose != .conferencing && options.profile != .main
+    let usual = purpose == .conferencing ? PixelFormat.video420v : .planar420
+    let keepsDepth =
+      source.isDeep && codec == .hvc1 && purpose != .conferencing && options.encoding.profile != .main
     pixelFormat =
-      options.pixelFormat ?? (options.profile == .main10 || keepsDepth ? .video10Bit : usual)
+      options.picture.pixelFormat ?? (options.encoding.profile == .main10 || keepsDepth ? .video10Bit : usual)
     mapsTones = source.isHighDynamicRange && pixelFormat != .video10Bit
-    deinterlacing = options.noDeinterlace ? nil : options.deinterlace
-    preset = options.preset
-    profile = options.profile
-    keyframeInterval = options.keyframeInterval
-    keyframeDuration = options.keyframeDuration
+    deinterlacing = options.picture.noDeinterlace ? nil : options.picture.deinterlace
+    preset = options.encoding.preset
+    profile = options.encoding.profile
+    keyframeInterval = options.encoding.keyframeInterval
+    keyframeDuration = options.encoding.keyframeDuration
     // A viewer who joins a stream waits for the next key frame, so it comes every two seconds.
     if purpose == .streaming, keyframeInterval == nil, keyframeDuration == nil { keyframeDuration = 2 }
-    lookAheadFrames = options.lookAheadFrames
+    lookAheadFrames = options.encoding.lookAheadFrames
     if purpose == .streaming { usualLookAhead = Self.streamingLookAhead(frameRate) }
-    spatialAdaptiveQP = options.spatialAdaptiveQP
-    isConstantBitRate = options.cbr
-    writesBufferTiming = options.bufferTiming
-    savesPower = options.savePower
-    threads = options.threads
-    effort = options.effort.value
-    encoderID = options.encoder
-    frameLimit = options.frames
-    audio = options.noAudio ? .none : options.audio
-    audioBitRate = options.audioBitrate?.bitsPerSecond
-    keepsSubtitles = !options.noSubtitles
+    spatialAdaptiveQP = options.encoding.spatialAdaptiveQP
+    isConstantBitRate = options.rate.cbr
+    writesBufferTiming = options.rate.bufferTiming
+    savesPower = options.encoding.savePower
+    threads = options.encoding.threads
+    effort = options.encoding.effort.value
+    encoderID = options.encoding.encoder
+    frameLimit = options.picture.frames
+    audio = options.sound.noAudio ? .none : options.sound.audio
+    audioBitRate = options.sound.audioBitrate?.bitsPerSecond
+    keepsSubtitles = !options.sound.noSubtitles
     isFastStart = !options.faststart.noFaststart
     progress = options.telling.progress
-    isVerbose = options.verbose
+    isVerbose = options.reports.verbose
     notices = Self.notices(fit: fit, mapsTones: mapsTones, source: source)
     if source.isInterlaced, let deinterlacing {
       notices.append(
@@ -215,7 +219,7 @@ struct EncodingPlan: Sendable {
   private static func notices(fit: PictureFit, mapsTones: Bool, source: MovieSource) -> [String] {
     var notices: [String] = []
     if let notice = fit.notice { notices.append(notice) }
-    if let turn = source.turn {
+    if let turn = source.turn, !source.isTurnedOnRequest {
       notices.append(
         "the movie is shown \(turn.text), which a stream cannot store, so its pictures are "
           + "encoded as shown")
@@ -236,7 +240,8 @@ struct EncodingPlan: Sendable {
   func latestEnd(of source: MovieSource) -> CMTime {
     guard let frameLimit, source.frameRate > 0 else { return .positiveInfinity }
     // The actual frame times may be later than the frame rate says, so there is a margin.
-    return CMTime(nearest: Double(frameLimit) / source.frameRate * 1.5 + 5, preferredTimescale: 1000)
+    return (source.part?.start ?? .zero)
+      + CMTime(nearest: Double(frameLimit) / source.frameRate * 1.5 + 5, preferredTimescale: 1000)
   }
 
   /// The duration that will be encoded, in seconds; nil if the movie does not say how long it is.

@@ -3,31 +3,39 @@ import Foundation
 
 /// The steps that the encoding subcommands share, from the options to the summary.
 enum EncodingRun {
-  static func perform(
-    _ options: EncodingOptions, purpose: EncodingPlan.Purpose, isPaced: Bool,
-    conferencing: ConferencingPlan? = nil, passes: Int? = 1
-  ) async throws {
+  static func perform(_ request: EncodingRequest) async throws {
+    let options = request.options
     var destination = try Destination(
-      argument: options.out, movie: options.movie, suffix: purpose.rawValue, codec: options.codec)
-    if options.psnr, destination.isStandardOutput {
+      argument: options.out, movie: request.defaultName, suffix: request.purpose.rawValue,
+      codec: options.codec)
+    if options.reports.psnr, destination.isStandardOutput {
       throw Failure("--psnr decodes what was written, so it needs a file; give --out a name", status: 64)
     }
     if let path = destination.path {
+      for input in request.inputs where Destination.areSameFile(path, InputFile.path(of: input)) {
+        throw Failure("the output '\(path)' is one of the inputs; choose another name with --out")
+      }
       destination.replaces = try OutputCheck.mayReplace(path, overwrites: options.overwriting.overwrite)
     }
     Interrupt.shared.watch()
-    var source = try await MovieSource.open(options.movie, streamFrameRate: options.framesPerSecond)
-    source = source.withFields(options.noDeinterlace ? nil : options.deinterlace)
-    if !destination.hasTransform { source = source.upright() }
-    var plan = try EncodingPlan(options, source: source, purpose: purpose, isPaced: isPaced)
-    plan.conferencing = conferencing
-    plan.setPasses(passes, source: source, destination: destination)
+    let scratch = request.changes.burnSubtitles == nil ? nil : try ScratchFolder(in: NSTemporaryDirectory())
+    defer { withExtendedLifetime(scratch) {} }
+    let source = try await request.open(hasTransform: destination.hasTransform, scratch: scratch?.path)
+    if let part = source.part { destination.movieStart = part.start }
+    var plan = try EncodingPlan(
+      options, source: source, purpose: request.purpose, isPaced: request.isPaced)
+    plan.conferencing = request.conferencing
+    plan.adapt(to: source)
+    if request.changes.burnSubtitles != nil { plan.keepsSubtitles = false }
+    try plan.setTargetSize(request.targetSize, source: source, destination: destination)
+    plan.setPasses(source.live == nil ? request.passes : 1, source: source, destination: destination)
     _ = plan.noteSound(of: source, in: destination.kind)
     for notice in plan.notices where options.telling.progress == .auto { Console.note("vtencode: \(notice)") }
     var refinement = RateRefinement(Pipeline(source: source, plan: plan, destination: destination))
     var report = try await refinement.run()
-    let wasInterrupted = Interrupt.shared.isRequested
-    if options.psnr, !wasInterrupted, let path = report.written.path ?? destination.path {
+    // A live source ends when the user says so.
+    let wasInterrupted = Interrupt.shared.isRequested && source.live == nil
+    if options.reports.psnr, !wasInterrupted, let path = report.written.path ?? destination.path {
       report.quality = try await QualityMeter(source: source, plan: plan, encodedPath: path).measure()
     }
     try finish(report, destination, source: source.name, isInterrupted: wasInterrupted)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AVFoundation
+import FFmpegMedia
 import Foundation
 
 /// A decoded picture with its presentation time and duration.
@@ -10,21 +11,23 @@ struct Frame: @unchecked Sendable {
   let duration: CMTime
 }
 
-/// Decodes a movie's video track, frame by frame in presentation order.
+/// Reads the pictures of a source, frame by frame in presentation order, with the changes that were
+/// asked for: rotated, cropped, at another rate, scaled, and with what is drawn over them.
 final class FrameReader {
   private let source: MovieSource
-  private let reader: AVAssetReader
-  private let output: AVAssetReaderTrackOutput
-  private let frameDuration: CMTime
+  private let feed: any PictureFeed
   private let turner: PictureTurner?
+  private let crop: PictureCrop?
+  private var trimmer: FrameTrimmer?
+  private var rate: FrameRateConverter?
   private let adapter: PictureAdapter?
+  private let drawing: PictureFilter?
   private let range: CMTimeRange?
+  /// Frames that wait for a picture which the drawing has not yet given back.
+  private var drawn: [Frame] = []
+  private var isDrawingOver = false
   private var count = 0
   private var end = CMTime.invalid
-
-  /// Half of the processors, at most 8: the encoder needs them more, and each decoder thread holds
-  /// pictures.
-  private static let threads = min(max(ProcessInfo.processInfo.activeProcessorCount / 2, 1), 8)
 
   /// Reads pictures as a plan has them encoded.
   /// - Parameter pixelFormat: replaces the plan's pixel format.
@@ -38,7 +41,7 @@ final class FrameReader {
   }
 
   /// - Parameters:
-  ///   - source: the movie.
+  ///   - source: the movie, or a live source.
   ///   - pixelFormat: the pixel format to decode to.
   ///   - deinterlacing: how interlaced pictures are deinterlaced; nil leaves them as they are.
   ///   - range: limits the pictures to those whose presentation time is in it; nil for all.
@@ -53,70 +56,87 @@ final class FrameReader {
     self.range = range
     self.adapter = adapter
     turner = source.turn.map(PictureTurner.init)
-    frameDuration = CMTime(nearest: 1 / source.frameRate, preferredTimescale: 90_000)
-    do {
-      reader = try AVAssetReader(asset: source.asset)
-    } catch {
-      throw source.failure(error)
+    crop = source.crop.map(PictureCrop.init)
+    trimmer = source.part.map(FrameTrimmer.init)
+    rate = source.convertedRate.map {
+      FrameRateConverter(rate: $0, origin: source.part?.start ?? .zero)
     }
-    var settings: [String: Any] = [
-      kCVPixelBufferPixelFormatTypeKey as String: pixelFormat,
-      // Samples outside of the clean aperture must not be shown, and not all players respect a
-      // clean aperture in the output.
-      OVTVideoCropsToCleanApertureKey: true,
-      kVTDecompressionPropertyKey_ThreadCount as String: Self.threads,
-    ]
-    if let deinterlacing {
-      settings[kVTDecompressionPropertyKey_FieldMode as String] =
-        kVTDecompressionProperty_FieldMode_DeinterlaceFields as String
-      settings[kVTDecompressionPropertyKey_DeinterlaceMode as String] = deinterlacing.mode as String
+    drawing = source.drawings.isEmpty ? nil : PictureFilter(source.drawings)
+    if let live = source.live {
+      feed = try LivePictures(live)
+    } else if let track = source.video {
+      // With another frame rate, the picture that is displayed when the range begins may have begun
+      // at any time before it; the reader gives that one too.
+      let read = source.part.map { part in range.map { part.intersection($0) } ?? part } ?? range
+      feed = try TrackPictures(
+        source, track, pixelFormat: pixelFormat, deinterlacing: deinterlacing, range: read)
+    } else {
+      throw Failure("'\(source.name)' has no pictures")
     }
-    output = AVAssetReaderTrackOutput(track: source.video, outputSettings: settings)
-    // The readable pictures of a damaged movie are encoded, and the damage is reported.
-    output.ovtToleratesDamage = true
-    // The encoder does not change the pictures, so they need not be copied.
-    output.alwaysCopiesSampleData = false
-    guard reader.canAdd(output) else {
-      throw Failure("'\(source.name)' cannot be decoded: there is no decoder for its video codec")
-    }
-    reader.add(output)
-    if let range {
-      // Pictures before time 0 belong to a range that begins there.
-      let start = max(range.start, .zero)
-      reader.timeRange = CMTimeRange(start: start, duration: range.end - start)
-    }
-    guard reader.startReading() else { throw source.failure(reader.error) }
   }
 
-  /// Decodes the next frame.
+  /// Reads the next frame.
   /// - Returns: the frame; nil at the end of the movie.
   /// - Throws: a `Failure` if the movie cannot be read or holds no picture.
   func next() throws -> Frame? {
-    while let sample = output.copyNextSampleBuffer() {
-      guard let pixelBuffer = sample.imageBuffer else { continue }
-      let time = sample.presentationTimeStamp
-      guard time.isNumeric else {
-        throw Failure("a frame of '\(source.name)' has no time; the movie may be damaged")
-      }
-      // The reader also gives the picture that is displayed when the range begins.
-      if let range, time < range.start || time >= range.end { continue }
-      noteSize(of: pixelBuffer, at: time)
-      let stated = sample.duration
-      let duration = stated.isNumeric && stated > .zero ? stated : frameDuration
-      count += 1
-      end = end.isNumeric ? max(end, time + duration) : time + duration
-      let upright = try turner?.upright(pixelBuffer) ?? pixelBuffer
-      let picture = try adapter?.adapt(upright) ?? upright
-      return Frame(pixelBuffer: picture, time: time, duration: duration)
-    }
-    if reader.status == .failed { throw source.failure(reader.error) }
+    if let frame = try nextDrawn() { return frame }
+    if let failure = feed.failure() { throw failure }
     guard count > 0 else { throw Failure("'\(source.name)' holds no picture that can be decoded") }
     return nil
   }
 
+  private func nextDrawn() throws -> Frame? {
+    guard let drawing else { return try nextAdapted() }
+    while drawn.isEmpty, !isDrawingOver {
+      do {
+        if let frame = try nextAdapted() {
+          drawn = try drawing.add(frame.pixelBuffer, time: frame.time, duration: frame.duration).map(
+            Frame.init)
+        } else {
+          isDrawingOver = true
+          drawn = try drawing.finish().map(Frame.init)
+        }
+      } catch let error as MediaFileError {
+        throw Failure("the movie's pictures cannot be drawn on: \(error.detail)")
+      }
+    }
+    return drawn.isEmpty ? nil : drawn.removeFirst()
+  }
+
+  private func nextAdapted() throws -> Frame? {
+    while let frame = try nextTimed() {
+      // The reader also gives the picture that is displayed when the range begins.
+      if let range, frame.time < range.start || frame.time >= range.end { continue }
+      var picture = try turner?.upright(frame.pixelBuffer) ?? frame.pixelBuffer
+      if let crop { picture = try crop.cut(picture) }
+      if let adapter { picture = try adapter.adapt(picture) }
+      return Frame(pixelBuffer: picture, time: frame.time, duration: frame.duration)
+    }
+    return nil
+  }
+
+  private func nextTimed() throws -> Frame? {
+    guard rate != nil else { return try nextOfPart() }
+    return try rate?.next { try nextOfPart() }
+  }
+
+  private func nextOfPart() throws -> Frame? {
+    guard trimmer != nil else { return try nextDecoded() }
+    return try trimmer?.next { try nextDecoded() }
+  }
+
+  private func nextDecoded() throws -> Frame? {
+    guard let frame = try feed.next() else { return nil }
+    noteSize(of: frame.pixelBuffer, at: frame.time)
+    count += 1
+    let until = frame.time + frame.duration
+    end = end.isNumeric ? max(end, until) : until
+    return frame
+  }
+
   /// The damage found in the movie so far.
   var damage: SourceDamage {
-    SourceDamage(output.ovtDamage, end: end.isNumeric ? end : nil, source: source)
+    feed.damage.map { SourceDamage($0, end: end.isNumeric ? end : nil, source: source) } ?? SourceDamage()
   }
 
   private var size: (width: Int, height: Int)?
@@ -133,7 +153,13 @@ final class FrameReader {
     size = now
   }
 
-  func cancel() { reader.cancelReading() }
+  func cancel() { feed.cancel() }
+}
+
+extension Frame {
+  fileprivate init(_ picture: PictureFilter.Picture) {
+    self.init(pixelBuffer: picture.buffer, time: picture.time, duration: picture.duration)
+  }
 }
 
 extension MovieSource {

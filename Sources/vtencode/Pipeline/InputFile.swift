@@ -34,6 +34,11 @@ final class InputFile: Sendable {
       return
     }
     name = argument
+    if LiveSource.isLive(argument), access(given, F_OK) != 0 {
+      throw Failure(
+        "'\(argument)' is a live source, which transcoding, streaming, conferencing and send read; this command reads "
+          + "movie files", status: 64)
+    }
     if given.contains("://") {
       let scheme = given.prefix(upTo: given.range(of: "://")?.lowerBound ?? given.startIndex)
       throw Failure(

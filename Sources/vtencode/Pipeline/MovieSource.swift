@@ -1,47 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 import AVFoundation
+import FFmpegMedia
 import Foundation
 
 /// The movie to encode, with the facts about its tracks.
 struct MovieSource: Sendable {
   let name: String
-  /// Keeps a copied pipe open as long as the movie is read.
-  let file: InputFile
-  let asset: AVURLAsset
-  let video: AVAssetTrack
-  let sounds: [SoundFacts]
+  /// Keeps copied pipes open as long as the movie is read.
+  let files: [InputFile]
+  let asset: AVAsset
+  /// The video track; nil for a live source.
+  let video: AVAssetTrack?
+  var sounds: [SoundFacts]
   /// Text subtitles; subtitles that are pictures cannot be written.
-  let subtitles: [AVAssetTrack]
+  var subtitles: [AVAssetTrack]
   let chapters: [AVTimedMetadataGroup]
   /// Descriptions of the tracks that are not encoded: other kinds of tracks, and video tracks
   /// besides the first.
   let others: [String]
   let metadata: [AVMetadataItem]
   /// The picture's width and height in samples: as stored, or as displayed after `upright()`.
-  private(set) var width: Int
-  private(set) var height: Int
-  private(set) var frameRate: Double
+  var width: Int
+  var height: Int
+  /// The frame rate of the pictures that are read, in frames a second.
+  private(set) var storedFrameRate: Double
   /// The bit rate of the video track in bits a second; 0 if it is not known.
   let dataRate: Double
   let duration: CMTime
   let timescale: CMTimeScale
   /// The track's preferred transform.
-  private(set) var transform: CGAffineTransform
+  var transform: CGAffineTransform
   /// The rotation that `FrameReader` applies to the pictures, for an output that cannot store one.
-  private(set) var turn: PictureTurn?
+  var turn: PictureTurn?
   let format: CMFormatDescription
   /// The frame rate that was given for a raw stream, which has no time stamps; nil if none was.
   let streamFrameRate: Double?
   /// Whether the video track holds exactly one picture, regardless of its stated duration.
   let isSinglePicture: Bool
+  /// The screen, camera or test picture that is read in place of a movie; nil for a movie.
+  var live: LiveSource?
+  /// Whether the pictures of a joined movie have several sizes.
+  var joinsSizes = false
+  /// Whether several movies are joined.
+  var isJoined = false
+  /// The part of the movie that is read; nil for all of it.
+  var part: CMTimeRange?
+  /// The frame rate to which the pictures are converted; nil if they keep their times.
+  var convertedRate: Double?
+  /// Whether the user has asked for a rotation, which `turn` contains.
+  var isTurnedOnRequest = false
+  /// The part of the upright picture that is kept; nil for all of it.
+  var crop: CropRect?
+  /// What is drawn over the pictures at their encoded size.
+  var drawings: [PictureFilter.Drawing] = []
+  /// The factor by which the sound is amplified.
+  var volume = 1.0
 
-  /// - Parameter streamFrameRate: the frame rate of a raw stream; nil for what the stream says.
+  /// Frames a second of the pictures as they are encoded.
+  var frameRate: Double { convertedRate ?? storedFrameRate }
+
+  /// - Parameters:
+  ///   - streamFrameRate: the frame rate of a raw stream; nil for what the stream says.
+  ///   - convertsRate: whether a movie that has time stamps is converted to that frame rate; it is
+  ///     refused otherwise.
   /// - Throws: a `Failure` if the movie cannot be read.
-  static func open(_ path: String, streamFrameRate: Double?) async throws -> MovieSource {
-    try await open(try InputFile(path), streamFrameRate: streamFrameRate)
+  static func open(
+    _ path: String, streamFrameRate: Double?, convertsRate: Bool = false
+  ) async throws -> MovieSource {
+    try await open(try InputFile(path), streamFrameRate: streamFrameRate, convertsRate: convertsRate)
   }
 
-  static func open(_ file: InputFile, streamFrameRate: Double?) async throws -> MovieSource {
+  static func open(
+    _ file: InputFile, streamFrameRate: Double?, convertsRate: Bool = false
+  ) async throws -> MovieSource {
     let path = file.name
     let options = streamFrameRate.map { [OVTURLAssetElementaryStreamFrameRateKey: $0 as Any] }
     let asset = AVURLAsset(url: URL(fileURLWithPath: file.path), options: options)
@@ -74,7 +105,7 @@ struct MovieSource: Sendable {
       transform = transform.movedToOrigin(ofWidth: width, height: height)
     }
     let frameRate = rate > 0 ? Double(rate) : 30
-    if let streamFrameRate, abs(frameRate / streamFrameRate - 1) > 0.01 {
+    if let streamFrameRate, !convertsRate, abs(frameRate / streamFrameRate - 1) > 0.01 {
       throw Failure(refusalOfFrameRate(path))
     }
     var sounds: [SoundFacts] = []
@@ -94,15 +125,18 @@ struct MovieSource: Sendable {
       track.trackID != video.trackID && track.mediaType != .audio && !carried.contains(track.trackID)
         && !(track.mediaType == .text && !chapters.isEmpty)
     }
-    return MovieSource(
-      name: path, file: file, asset: asset, video: video, sounds: sounds, subtitles: subtitles,
+    var source = MovieSource(
+      name: path, files: [file], asset: asset, video: video, sounds: sounds, subtitles: subtitles,
       chapters: chapters,
       others: Self.describe(others), metadata: (try? await asset.load(.metadata)) ?? [],
       width: width, height: height,
-      frameRate: frameRate, dataRate: dataRate.isFinite ? Double(dataRate) : 0, duration: range.duration,
+      storedFrameRate: frameRate, dataRate: dataRate.isFinite ? Double(dataRate) : 0,
+      duration: range.duration,
       timescale: timescale, transform: transform,
       format: format, streamFrameRate: streamFrameRate,
       isSinglePicture: try await onThread("pictures") { holdsOnePicture(video, of: asset) })
+    if convertsRate { source.convertedRate = streamFrameRate }
+    return source
   }
 
   /// Whether a track holds exactly one picture. Reads the first two samples and decodes none.
@@ -134,7 +168,8 @@ struct MovieSource: Sendable {
   }
 
   static func refusalOfFrameRate(_ name: String) -> String {
-    "--frame-rate is for raw streams, and '\(name)' has time stamps; leave it out"
+    "--frame-rate is for raw streams here, and '\(name)' has time stamps; leave it out, or encode the movie "
+      + "whole with vtencode transcoding"
   }
 
   /// Counts tracks by kind, such as `2 subtitle tracks` or `1 video track`.
@@ -153,10 +188,18 @@ struct MovieSource: Sendable {
     return result
   }
 
+  /// The duration in seconds of what is read; nil if the movie does not state it.
+  var expectedSeconds: Double? {
+    let whole = duration.isNumeric ? CMTimeRange(start: .zero, duration: duration) : nil
+    let read = part.map { part in whole.map(part.intersection) ?? part } ?? whole
+    guard let read, read.duration.isNumeric, read.duration.seconds > 0 else { return nil }
+    return read.duration.seconds
+  }
+
   /// The number of frames by duration and frame rate; nil if the movie does not state them.
   var expectedFrames: Int? {
-    guard duration.isNumeric, duration.seconds > 0, frameRate > 0 else { return nil }
-    return max(Int(Int32(clamping: (duration.seconds * frameRate).rounded())), 1)
+    guard let seconds = expectedSeconds, frameRate > 0 else { return nil }
+    return max(Int(Int32(clamping: (seconds * frameRate).rounded())), 1)
   }
 
   /// Whether the format description says that a frame consists of two fields.
@@ -176,7 +219,7 @@ struct MovieSource: Sendable {
     var source = self
     switch deinterlacing {
     case .frame: break
-    case .field: source.frameRate *= 2
+    case .field: source.storedFrameRate *= 2
     case nil:
       if let clean = Self.cleanSize(format, keepsFields: true) {
         (source.width, source.height) = clean

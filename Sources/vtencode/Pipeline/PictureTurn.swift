@@ -10,6 +10,11 @@ struct PictureTurn: Sendable, Equatable {
 
   var swapsSides: Bool { quarters % 2 != 0 }
 
+  /// No rotation, to which another one is added.
+  static let none = PictureTurn(quarters: 0, isMirrored: false)
+
+  init(quarters: Int, isMirrored: Bool) { (self.quarters, self.isMirrored) = (quarters, isMirrored) }
+
   /// - Parameter transform: a track's transform. The result is nil if it changes nothing, or is no
   ///   such rotation.
   init?(_ transform: CGAffineTransform) {

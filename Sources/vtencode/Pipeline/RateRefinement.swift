@@ -22,6 +22,7 @@ struct RateRefinement {
   /// Whether a report is of a clip that should be encoded again.
   private func isMissed(_ report: RunReport) -> Bool {
     let plan = pipeline.plan
+    if isTooLarge(report) { return true }
     // Several passes meet the rate by themselves.
     guard plan.purpose != .conferencing, !report.madePasses, !report.lackedRoom, plan.mayEncodeAgain,
       !plan.isPaced,
@@ -31,6 +32,12 @@ struct RateRefinement {
       Self.clipLengths.contains(report.videoSeconds)
     else { return false }
     return miss(report) > Self.tolerance
+  }
+
+  /// Whether the file is larger than the user wants it to be.
+  private func isTooLarge(_ report: RunReport) -> Bool {
+    guard let limit = pipeline.plan.targetBytes, !Interrupt.shared.isRequested else { return false }
+    return Int64(report.written.fileBytes) > limit
   }
 
   private func miss(_ report: RunReport) -> Double {
@@ -47,8 +54,16 @@ struct RateRefinement {
     var runs = 1
     while isMissed(latest), tried.count < Self.mostRepeats, let path = best.written.path {
       tried.append((asked, latest.bitRate))
-      guard let next = nextTarget() else { break }
-      asked = next
+      if isTooLarge(latest), let limit = pipeline.plan.targetBytes {
+        // What exceeds the size is taken from the pictures, with a margin for the next run.
+        let excess = Double(Int64(latest.written.fileBytes) - limit) * 8 / max(latest.videoSeconds, 0.1)
+        let factor = min(max(1 - excess / max(latest.bitRate, 1), 0.5) * 0.985, 0.985)
+        guard asked * factor >= 1000 else { break }
+        asked *= factor
+      } else {
+        guard let next = nextTarget() else { break }
+        asked = next
+      }
       var plan = pipeline.plan
       plan.bitRate = Int(asked)
       let pending = try PendingFile(for: path, replaces: true)
@@ -64,7 +79,9 @@ struct RateRefinement {
       latest = again
       runs += 1
       seconds += latest.wallSeconds
-      if miss(latest) < miss(best) {
+      let isBetter =
+        isTooLarge(best) == isTooLarge(latest) ? miss(latest) < miss(best) : isTooLarge(best)
+      if isBetter {
         let name = try pending.commit(isPart: false)
         best = latest
         best.written.path = name
@@ -75,6 +92,12 @@ struct RateRefinement {
     best.plan.notices = notices
     best.wallSeconds = seconds
     best.runs = runs
+    if isTooLarge(best), let limit = pipeline.plan.targetBytes {
+      best.plan.notices.append(
+        "the file is larger than --target-size \(Wording.bytes(Int(clamping: limit))), and a lower rate does not "
+          + "make it smaller; --dimensions, --fps or a lower --audio-bitrate does")
+      if pipeline.plan.progress == .auto { Console.note("vtencode: " + (best.plan.notices.last ?? "")) }
+    }
     return best
   }
 

@@ -10,12 +10,16 @@ struct SoundFacts: Sendable {
   let format: CMFormatDescription?
   let languageCode: String?
   let isEnabled: Bool
+  /// The bit rate in bits a second; 0 if it is not known.
+  let dataRate: Double
 
   init(_ track: AVAssetTrack, number: Int) async throws {
     self.track = track
     self.number = number
     format = try await track.load(.formatDescriptions).first
     (languageCode, isEnabled) = try await track.load(.languageCode, .isEnabled)
+    let rate = Double(try await track.load(.estimatedDataRate))
+    dataRate = rate.isFinite ? rate : 0
   }
 
   /// Whether the track cannot be decoded because it is encrypted.
@@ -96,7 +100,9 @@ final class SoundTrack: @unchecked Sendable {
   let track: OutputTrack
   private let source: MovieSource
   private let reader: AVAssetReader
-  private let output: AVAssetReaderTrackOutput
+  private let output: AVAssetReaderOutput
+  /// The damage of the track; nil for sound that is mixed, of which the reader reports none.
+  private let readingDamage: () -> OVTReadingDamage?
   private let gate: SoundGate
   private let number: Int
   private var end = CMTime.invalid
@@ -127,8 +133,21 @@ final class SoundTrack: @unchecked Sendable {
       AVFormatIDKey: kAudioFormatLinearPCM, AVSampleRateKey: rate, AVNumberOfChannelsKey: channels,
       AVLinearPCMBitDepthKey: 32, AVLinearPCMIsFloatKey: true,
     ]
-    output = AVAssetReaderTrackOutput(track: facts.track, outputSettings: encodes ? decoded : nil)
-    output.ovtToleratesDamage = true
+    if encodes, source.volume != 1 {
+      let mixed = AVAssetReaderAudioMixOutput(audioTracks: [facts.track], audioSettings: decoded)
+      let parameters = AVMutableAudioMixInputParameters(track: facts.track)
+      parameters.setVolume(Float(source.volume), at: .zero)
+      let mix = AVMutableAudioMix()
+      mix.inputParameters = [parameters]
+      mixed.audioMix = mix
+      output = mixed
+      readingDamage = { nil }
+    } else {
+      let plain = AVAssetReaderTrackOutput(track: facts.track, outputSettings: encodes ? decoded : nil)
+      plain.ovtToleratesDamage = true
+      output = plain
+      readingDamage = { plain.ovtDamage }
+    }
     guard reader.canAdd(output) else {
       throw Failure(
         encodes
@@ -136,6 +155,7 @@ final class SoundTrack: @unchecked Sendable {
           : "\(what) cannot be read; leave it out with --no-audio")
     }
     reader.add(output)
+    if let part = source.part { reader.timeRange = part }
     var track = OutputTrack(.sound, format: facts.format)
     if encodes {
       track.encoding = OutputTrack.SoundEncoding(
@@ -152,7 +172,7 @@ final class SoundTrack: @unchecked Sendable {
   /// Describes lost packets and where the track ends too early; nil if it was read to its end
   /// without loss.
   var damage: String? {
-    let lost = output.ovtDamage.lostSoundPackets
+    let lost = readingDamage()?.lostSoundPackets ?? 0
     var parts = lost > 0 ? ["\(Wording.plural(lost, "packet")) of sound track \(number) lost"] : []
     if let failure {
       parts.append(
@@ -165,7 +185,7 @@ final class SoundTrack: @unchecked Sendable {
   func next() throws -> CMSampleBuffer? {
     guard let sample = output.copyNextSampleBuffer() else {
       // The readable part of a damaged track is kept, and the damage is reported.
-      failure = reader.status == .failed ? reader.error ?? source.failure(nil) : output.ovtDamage.failure
+      failure = reader.status == .failed ? reader.error ?? source.failure(nil) : readingDamage()?.failure
       return nil
     }
     let until = sample.presentationTimeStamp + sample.duration

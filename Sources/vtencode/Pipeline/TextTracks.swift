@@ -26,6 +26,8 @@ final class TextTrack: @unchecked Sendable {
   let track: OutputTrack
   private let gate: SoundGate
   private let reader: AVAssetReader?
+  /// The time at which the part of the movie begins that is read.
+  private let beginning: CMTime
   private let read: () throws -> CMSampleBuffer?
   var isChapters: Bool { track.kind == .chapters }
   /// The number of texts that `next` has returned.
@@ -45,6 +47,8 @@ final class TextTrack: @unchecked Sendable {
     let output = AVAssetReaderTrackOutput(track: track, outputSettings: nil)
     guard reader.canAdd(output) else { throw source.failure(nil) }
     reader.add(output)
+    if let part = source.part { reader.timeRange = part }
+    beginning = source.part?.start ?? .negativeInfinity
     guard reader.startReading() else { throw source.failure(reader.error) }
     self.reader = reader
     self.gate = gate
@@ -53,16 +57,19 @@ final class TextTrack: @unchecked Sendable {
   }
 
   /// A track with the chapters' titles as samples; nil if there is no chapter.
-  init?(chapters: [AVTimedMetadataGroup], gate: SoundGate) throws {
+  /// - Parameters:
+  ///   - chapters: the chapters of the whole movie.
+  ///   - part: the part of the movie that is read; nil for all of it.
+  init?(chapters: [AVTimedMetadataGroup], part: CMTimeRange?, gate: SoundGate) throws {
     let format = try CMFormatDescription(mediaType: .text, mediaSubType: .mobile3GPP)
     var samples: [CMSampleBuffer] = []
     var last = CMTime.negativeInfinity
     for (index, chapter) in chapters.enumerated() {
       // Chapters that begin in the same millisecond are merged, and each lasts until the next one
       // begins, because players would show a gap as a chapter.
-      let start = Self.rounded(chapter.timeRange.start)
+      let start = max(Self.rounded(chapter.timeRange.start), part?.start ?? .negativeInfinity)
       let next = chapters.indices.contains(index + 1) ? chapters[index + 1].timeRange.start : nil
-      let end = Self.rounded(next ?? chapter.timeRange.end)
+      let end = min(Self.rounded(next ?? chapter.timeRange.end), part?.end ?? .positiveInfinity)
       guard start.isNumeric, end.isNumeric, start > last, end > start else { continue }
       last = start
       let title = chapter.items.first { $0.commonKey == .commonKeyTitle }?.stringValue ?? ""
@@ -77,6 +84,7 @@ final class TextTrack: @unchecked Sendable {
     self.track = track
     var rest = samples[...]
     reader = nil
+    beginning = .negativeInfinity
     self.gate = gate
     read = { rest.popFirst() }
   }
@@ -114,18 +122,21 @@ final class TextTrack: @unchecked Sendable {
   /// The next text, shortened so that it does not outlast the last picture; nil at the end.
   func next() throws -> CMSampleBuffer? {
     while let sample = try read() {
-      let start = sample.presentationTimeStamp
+      let start = max(sample.presentationTimeStamp, beginning)
       // Of two texts with the same start, the first is kept.
       guard start.isNumeric, start > last else { continue }
       let duration = sample.duration
-      let end = duration.isNumeric && duration > .zero ? start + duration : .positiveInfinity
+      let end =
+        duration.isNumeric && duration > .zero
+        ? sample.presentationTimeStamp + duration : .positiveInfinity
+      guard end > start else { continue }
       guard let kept = gate.admitted(from: start, to: end) else {
         cancel()
         return nil
       }
       last = start
       written += 1
-      guard kept != end else { return sample }
+      guard kept != end || start != sample.presentationTimeStamp else { return sample }
       return try CMSampleBuffer(
         copying: sample,
         withNewTiming: [

@@ -15,6 +15,7 @@ struct Play: AsyncParsableCommand {
       Examples:
         vtencode play talk.mp4
         vtencode transcoding talk.mp4 --bitrate 500k --out - | vtencode play -
+        vtencode play talk.mp4 --start 1:30 --duration 10
         vtencode play talk.mp4 --terminal
         vtencode play talk.mp4 --frames 25 --snapshot frame25.png --muted
       """)
@@ -34,8 +35,7 @@ struct Play: AsyncParsableCommand {
       valueName: "FILE.png"))
   var snapshot: String?
 
-  @Option(help: ArgumentHelp("Where to begin, in seconds.", valueName: "SECONDS"))
-  var start: Double = 0
+  @OptionGroup var part: RangeOptions
 
   @Option(help: ArgumentHelp("Play faster or slower: 0.1 to 16.", valueName: "RATE"))
   var speed: Float = 1
@@ -73,7 +73,6 @@ struct Play: AsyncParsableCommand {
     if let frames, !(1...Int(Int32.max)).contains(frames) {
       throw ValidationError("--frames goes from 1 to \(Int32.max); \(frames) is outside.")
     }
-    guard start.isFinite, (0...1e7).contains(start) else { throw ValidationError("--start is 0 or more.") }
     guard speed.isFinite, (0.1...16).contains(speed) else {
       throw ValidationError("--speed goes from 0.1 to 16.")
     }
@@ -115,6 +114,9 @@ struct Play: AsyncParsableCommand {
       throw Failure("'\(file.name)' is damaged: \(damage)", status: SourceDamage.exitStatus)
     }
   }
+
+  /// The time at which playing begins, in seconds.
+  var start: Double { part.start?.seconds ?? 0 }
 
   /// Whether the movie is played in a window: there is a display, and the user has not asked for
   /// the terminal.

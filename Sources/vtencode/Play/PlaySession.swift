@@ -179,12 +179,15 @@ final class PlaySession: @unchecked Sendable {
   /// Sets the item's end behind the last of the frames that the user asked for.
   /// - Returns: the presentation time of that frame; nil without a limit.
   private func limit() throws -> CMTime? {
+    if let end = options.part.range?.end, end.isNumeric { item.forwardPlaybackEndTime = end }
     guard let frames = options.frames else { return nil }
     let times = try FrameTimes.first(frames + 1, of: item.asset, from: options.start)
     guard !times.isEmpty else { return nil }
     // The end is just before the next frame.
     if times.count > frames {
-      item.forwardPlaybackEndTime = times[frames] - CMTime(value: 1, timescale: 10_000)
+      let last = times[frames] - CMTime(value: 1, timescale: 10_000)
+      let end = item.forwardPlaybackEndTime
+      item.forwardPlaybackEndTime = end.isNumeric ? min(end, last) : last
     }
     return times[min(frames, times.count) - 1]
   }

@@ -53,8 +53,11 @@ struct SendOptions: ParsableArguments {
     help: ArgumentHelp(
       "The highest bit rate in bits a second; it is lower if the path carries less. (default: by size and "
         + "frame rate)",
-      valueName: "rate"))
+      valueName: "rate"),
+    transform: BitRate.reading(or: BitRate.advice))
   var bitrate: BitRate?
+
+  @OptionGroup var range: RangeOptions
 
   @Flag(name: .customLong("loop"), help: "Start again at the movie's end.")
   var loops = false
@@ -90,17 +93,7 @@ struct SendOptions: ParsableArguments {
     if overwriting.overwrite, sdp == nil {
       throw ValidationError("--overwrite is for --sdp; give a file, or leave it out.")
     }
-    if source.hasPrefix(TestPictures.Format.scheme), TestPictures.Format(source) == nil {
-      throw ValidationError("'\(source)' is no test picture; write test:, test:1280x720 or test:640x360@25.")
-    }
-    if let format = TestPictures.Format(source),
-      let reason = TestPictures.Format.refusal(of: dimensions ?? format.size)
-    {
-      throw ValidationError("'\(source)' is not possible: \(reason).")
-    }
-    if DeviceFormat.isDevice(source), DeviceFormat(source) == nil {
-      throw ValidationError(DeviceFormat.refusal(of: source))
-    }
+    try LiveSource.validate(source, dimensions: dimensions)
     if let bitrate, !BitRate.allowed.contains(bitrate.bitsPerSecond) {
       throw ValidationError("--bitrate goes from 1k to 1000M (bits a second); try --bitrate 1500k.")
     }

@@ -103,7 +103,7 @@ final class SendRun: @unchecked Sendable {
     let begin = SessionTime.now
     var start: Double?
     var sent = 0
-    while sent < options.frames ?? .max, let picture = try pictures.next() {
+    while sent < options.frames ?? .max, let picture = try pictures.next(), !source.isOver(at: picture.time) {
       // The clock begins with the first picture, which may take longer to decode.
       let due = picture.captured ?? (start ?? SessionTime.now - picture.time) + picture.time
       start = start ?? due - picture.time

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import FFmpegMedia
 import Foundation
 import VideoToolbox
 
@@ -7,16 +6,7 @@ import VideoToolbox
 struct SendSource: Sendable {
   private enum Kind: Sendable {
     case movie(MovieSource, loops: Bool)
-    case test(TestPictures.Format)
-    case device(Device)
-  }
-
-  /// An opened device.
-  private final class Device: @unchecked Sendable {
-    // Sendable: it is handed over from one thread to another.
-    let device: CaptureDevice
-
-    init(_ device: CaptureDevice) { self.device = device }
+    case live(LiveSource)
   }
 
   private let kind: Kind
@@ -24,41 +14,44 @@ struct SendSource: Sendable {
   let width: Int
   let height: Int
   let frameRate: Double
+  /// The duration of a live source in seconds; nil if it has no end.
+  private let duration: Double?
 
   static func open(_ options: SendOptions) async throws -> SendSource {
-    if var format = TestPictures.Format(options.source) {
-      if let size = options.dimensions { format.size = size }
-      return SendSource(
-        kind: .test(format), name: options.source, width: format.size.width, height: format.size.height,
-        frameRate: format.frameRate)
-    }
-    if let format = DeviceFormat(options.source) {
-      let device = try format.open()
-      let width = options.dimensions?.width ?? device.width & ~1
-      let height = options.dimensions?.height ?? device.height & ~1
+    if let live = try LiveSource.open(options.source, testSize: options.dimensions) {
+      if options.range.start != nil {
+        throw Failure(
+          "'\(live.name)' is a live source, which begins now; leave --start out, or give --duration",
+          status: 64)
+      }
+      let width = options.dimensions?.width ?? live.width
+      let height = options.dimensions?.height ?? live.height
       guard Dimensions.encodable.contains(width), Dimensions.encodable.contains(height) else {
         throw Failure(
           "'\(options.source)' has pictures of \(width) by \(height); give a size with --dimensions")
       }
       return SendSource(
-        kind: .device(Device(device)), name: options.source, width: width, height: height,
-        frameRate: device.frameRate)
+        kind: .live(live), name: live.name, width: width, height: height, frameRate: live.frameRate,
+        duration: options.range.range?.duration.seconds)
     }
-    let movie = try await MovieSource.open(options.source, streamFrameRate: nil).upright()
+    var movie = try await MovieSource.open(options.source, streamFrameRate: nil).upright()
+    if let range = options.range.range { movie = try movie.part(range) }
     let (width, height) = try movie.callSize(options.dimensions)
     return SendSource(
       kind: .movie(movie, loops: options.loops), name: options.source, width: width, height: height,
-      frameRate: movie.frameRate)
+      frameRate: movie.frameRate, duration: nil)
   }
 
   func pictures() throws -> any CallPictures {
     switch kind {
     case .movie(let movie, true): try LoopedMovie(movie, width: width, height: height)
     case .movie(let movie, false): try MoviePictures(movie, width: width, height: height)
-    case .test(let format): try TestPictures(format)
-    case .device(let holder): try DevicePictures(holder.device, width: width, height: height)
+    case .live(let live): try live.pictures(width: width, height: height)
     }
   }
+
+  /// Whether a picture at a time in seconds since the first one lies behind the end.
+  func isOver(at time: Double) -> Bool { duration.map { time >= $0 } ?? false }
 }
 
 /// A movie that starts again when it ends.

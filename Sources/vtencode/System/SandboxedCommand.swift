@@ -39,15 +39,18 @@ protocol EncodingCommand: SandboxedCommand {
   var options: EncodingOptions { get }
   /// The path of another file that it writes; nil if there is none.
   var furtherOutput: String? { get }
+  /// The paths of files that it reads beside the movie.
+  var furtherInputs: [String] { get }
 }
 
 extension EncodingCommand {
   var furtherOutput: String? { nil }
+  var furtherInputs: [String] { [] }
   var sandboxing: SandboxOptions { options.sandboxing }
 
   mutating func prepareForSandbox() throws -> Sandbox.Needs {
     Sandbox.Needs(
-      reading: try Sandbox.places(ofMovie: options.movie),
+      reading: try Sandbox.places(ofMovie: options.movie) + furtherInputs,
       // A file name that is derived from the movie's is in the current folder.
       writing: Sandbox.folders(of: options.out ?? "derived.mov", furtherOutput))
   }

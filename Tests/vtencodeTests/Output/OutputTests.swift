@@ -89,7 +89,7 @@ import Testing
   /// The movie's pictures as they are stored.
   private func pictures(of source: MovieSource) throws -> [CMSampleBuffer] {
     let reader = try AVAssetReader(asset: source.asset)
-    let output = AVAssetReaderTrackOutput(track: source.video, outputSettings: nil)
+    let output = AVAssetReaderTrackOutput(track: try #require(source.video), outputSettings: nil)
     reader.add(output)
     try #require(reader.startReading())
     var samples: [CMSampleBuffer] = []

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Foundation
+
+/// The options that change the pictures and the sound of a movie before they are encoded.
+struct ChangeOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Keep only this part of the picture as displayed, in samples: its width, its height, and its distance "
+        + "from the left and the upper edge. All four are even.", valueName: "WxH+X+Y"),
+    transform: CropRect.reading(or: CropRect.advice))
+  var crop: CropRect?
+
+  @Option(
+    help: ArgumentHelp("Rotate the picture clockwise by 90, 180 or 270 degrees.", valueName: "degrees"),
+    transform: Rotation.reading(or: Rotation.advice))
+  var rotate: Rotation?
+
+  @Option(
+    help: ArgumentHelp(
+      "Draw a picture (PNG, JPEG or WebP, with its transparency) over the movie.", valueName: "file"),
+    completion: .file())
+  var overlay: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The place of the upper left corner of --overlay in the encoded picture, in samples; negative numbers "
+        + "count from the right and the lower edge. (default: 0,0)", valueName: "X,Y"),
+    transform: PicturePlace.reading(or: PicturePlace.advice))
+  var overlayAt: PicturePlace?
+
+  @Option(
+    help: ArgumentHelp(
+      "Draw subtitles into the picture: a .srt, .vtt or .ass file, or the number of the movie's own subtitle "
+        + "track, from 1. The movie's subtitle tracks are then left out.", valueName: "file|n"),
+    completion: .file())
+  var burnSubtitles: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The volume of the sound, as a factor (0.5), per cent (150%) or decibels (-6dB); it is then encoded.",
+      valueName: "volume"),
+    transform: Volume.reading(or: Volume.advice))
+  var volume: Volume?
+
+  @Option(
+    help: ArgumentHelp("Keep only this sound track, counted from 1. (default: all)", valueName: "n"))
+  var audioTrack: Int?
+
+  func validate() throws {
+    if overlayAt != nil, overlay == nil {
+      throw ValidationError("--overlay-at is the place of --overlay; give a picture, or leave it out.")
+    }
+    if let audioTrack, audioTrack < 1 { throw ValidationError("--audio-track counts from 1.") }
+  }
+
+  /// Whether the pictures are changed, which needs them as they are displayed.
+  var changesPictures: Bool {
+    crop != nil || rotate != nil || overlay != nil || burnSubtitles != nil
+  }
+
+  /// The first of the options that was given; nil if none was.
+  var givenName: String? {
+    let names: [(String, Bool)] = [
+      ("--crop", crop != nil), ("--rotate", rotate != nil), ("--overlay", overlay != nil),
+      ("--burn-subtitles", burnSubtitles != nil), ("--volume", volume != nil),
+      ("--audio-track", audioTrack != nil),
+    ]
+    return names.first(where: \.1)?.0
+  }
+
+  func validate(with options: EncodingOptions) throws {
+    let isSilent = options.sound.noAudio || options.sound.audio == .none
+    if isSilent, let name = volume != nil ? "--volume" : audioTrack != nil ? "--audio-track" : nil {
+      throw ValidationError("\(name) is for sound, which is left out; leave one of the two options out.")
+    }
+    if volume != nil, options.sound.audio == .copy {
+      throw ValidationError("--volume changes the sound, and --audio copy does not; give one of them.")
+    }
+    if let what = options.streamDescription,
+      let name = volume != nil ? "--volume" : audioTrack != nil ? "--audio-track" : nil
+    {
+      throw ValidationError("\(what) holds no sound; leave \(name) out, or name --out .mov or .mp4.")
+    }
+    if burnSubtitles != nil, options.sandboxing.sandbox {
+      throw ValidationError(
+        "--burn-subtitles needs the system's fonts, which --sandbox makes inaccessible; leave one out.")
+    }
+    if changesPictures, options.picture.noDeinterlace {
+      throw ValidationError(
+        "--no-deinterlace keeps the fields of a picture, which cropping, rotating and drawing would mix; leave "
+          + "it or \(givenName ?? "the change") out.")
+    }
+  }
+}
+
+/// A part of a picture in samples, written `640x360+100+50`.
+struct CropRect: ExpressibleByArgument, Sendable, Equatable {
+  static let advice =
+    "it takes width, height, and the distances from the left and the upper edge, such as 640x360+100+50, all "
+    + "even"
+
+  var width: Int
+  var height: Int
+  var x: Int
+  var y: Int
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "+", omittingEmptySubsequences: false)
+    guard parts.count == 3, let size = Dimensions(argument: String(parts[0])),
+      Dimensions.allowed.contains(size.width), Dimensions.allowed.contains(size.height),
+      let x = Int(parts[1]), let y = Int(parts[2]),
+      (0...Dimensions.allowed.upperBound).contains(x), (0...Dimensions.allowed.upperBound).contains(y),
+      [size.width, size.height, x, y].allSatisfy({ $0 % 2 == 0 })
+    else { return nil }
+    (width, height, self.x, self.y) = (size.width, size.height, x, y)
+  }
+}
+
+/// A clockwise rotation.
+struct Rotation: ExpressibleByArgument, Sendable, Equatable {
+  static let advice = "it takes 90, 180 or 270 degrees, clockwise"
+
+  var quarters: Int
+
+  init?(argument: String) {
+    guard let degrees = Int(argument), [90, 180, 270].contains(degrees) else { return nil }
+    quarters = degrees / 90
+  }
+}
+
+/// A place in a picture, written `20,10`.
+struct PicturePlace: ExpressibleByArgument, Sendable, Equatable {
+  static let advice = "it takes two distances in samples, such as 20,10, or -20,10 from the right edge"
+
+  var x: Int
+  var y: Int
+
+  init(x: Int, y: Int) { (self.x, self.y) = (x, y) }
+
+  init?(argument: String) {
+    let parts = argument.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+    let allowed = -Dimensions.allowed.upperBound...Dimensions.allowed.upperBound
+    guard parts.count == 2, let x = parts[0], let y = parts[1], allowed.contains(x), allowed.contains(y)
+    else { return nil }
+    self.init(x: x, y: y)
+  }
+}
+
+/// A factor for sound, written as `0.5`, `150%` or `-6dB`.
+struct Volume: ExpressibleByArgument, Sendable, Equatable {
+  static let advice = "it takes a factor from 0 to 16, such as 0.5, 150% or -6dB"
+
+  var factor: Double
+
+  init?(argument: String) {
+    let text = argument.lowercased()
+    let value: Double?
+    if text.hasSuffix("db") {
+      value = Double(text.dropLast(2)).map { pow(10, $0 / 20) }
+    } else if text.hasSuffix("%") {
+      value = Double(text.dropLast()).map { $0 / 100 }
+    } else {
+      value = Double(text)
+    }
+    guard let value, value.isFinite, (0...16).contains(value) else { return nil }
+    factor = value
+  }
+}

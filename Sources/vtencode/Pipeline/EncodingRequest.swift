@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import AVFoundation
+import FFmpegMedia
+import Foundation
+
+/// What a subcommand asks of a run: the options that all of them have, and those that not all have.
+struct EncodingRequest: Sendable {
+  var options: EncodingOptions
+  var purpose: EncodingPlan.Purpose
+  var isPaced = false
+  var conferencing: ConferencingPlan?
+  /// The largest number of passes; nil makes as many as necessary.
+  var passes: Int? = 1
+  var range: CMTimeRange?
+  var changes: ChangeOptions
+  /// The movies that follow the first one in the output.
+  var joined: [String] = []
+  /// The largest size of the file in bytes.
+  var targetSize: Int64?
+
+  /// All inputs that are movies or pictures in files.
+  var inputs: [String] { [options.movie] + joined + [changes.overlay].compactMap { $0 } }
+
+  /// The name from which that of the output is derived.
+  var defaultName: String {
+    LiveSource.isLive(options.movie) ? String(options.movie.prefix { $0 != ":" }) : options.movie
+  }
+
+  /// Opens the source and applies the changes.
+  /// - Parameters:
+  ///   - hasTransform: whether the output can store a rotation.
+  ///   - scratch: the folder for subtitles in a form that libavfilter reads.
+  func open(hasTransform: Bool, scratch: String?) async throws -> MovieSource {
+    var source = try await openSource()
+    source = source.withFields(options.picture.noDeinterlace ? nil : options.picture.deinterlace)
+    if !hasTransform { source = source.upright() }
+    if let range { source = try source.part(range) }
+    source = try source.changed(changes)
+    source.drawings = try await drawings(on: source, scratch: scratch)
+    return source
+  }
+
+  private func openSource() async throws -> MovieSource {
+    let rate = options.picture.framesPerSecond
+    if let live = try LiveSource.open(options.movie) {
+      if options.reports.psnr {
+        throw Failure("--psnr reads the source again, and '\(live.name)' is live; leave it out", status: 64)
+      }
+      var source = try MovieSource.open(live: live)
+      source.convertedRate = rate
+      return source
+    }
+    guard !joined.isEmpty else {
+      return try await MovieSource.open(options.movie, streamFrameRate: rate, convertsRate: true)
+    }
+    return try await MovieSource.open(joining: [options.movie] + joined, streamFrameRate: rate)
+  }
+
+  /// What is drawn over the pictures, the lowest first.
+  private func drawings(on source: MovieSource, scratch: String?) async throws -> [PictureFilter.Drawing] {
+    var drawings: [PictureFilter.Drawing] = []
+    if let name = changes.overlay {
+      let place = changes.overlayAt ?? PicturePlace(x: 0, y: 0)
+      var signature: [UInt8] = []
+      do {
+        try RegularFile.open(name) { descriptor, _ in
+          let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+          signature = Array(try handle.read(upToCount: 12) ?? Data())
+        }
+      } catch { throw RegularFile.failure(error, name) }
+      guard let format = PictureFilter.PictureFormat(signature: signature) else {
+        throw Failure("--overlay '\(name)' is no picture; give a PNG, JPEG or WebP file", status: 64)
+      }
+      let path = URL(fileURLWithPath: name).path
+      drawings.append(.picture(file: path, format: format, x: place.x, y: place.y))
+    }
+    if let wanted = changes.burnSubtitles, let scratch {
+      drawings.append(try await SubtitleText.drawing(wanted, source: source, folder: scratch))
+    }
+    if let missing = PictureFilter.missingFilter(for: drawings) {
+      throw Failure("this needs FFmpeg's filter '\(missing)', which is not installed here")
+    }
+    return drawings
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreMedia
+
+/// Limits frames to a part of a movie: the frame that is displayed when the part begins is moved to
+/// its beginning, and the last one ends with it. Used by one thread.
+struct FrameTrimmer {
+  let range: CMTimeRange
+  private var early: Frame?
+  private var following: Frame?
+  private var isOver = false
+
+  init(_ range: CMTimeRange) { self.range = range }
+
+  /// The next frame of the part; nil at its end.
+  /// - Parameter read: reads the next frame of the movie.
+  mutating func next(from read: () throws -> Frame?) throws -> Frame? {
+    if let frame = following {
+      following = nil
+      return frame
+    }
+    guard !isOver else { return nil }
+    while let frame = try read() {
+      if frame.time < range.start {
+        early = frame
+        continue
+      }
+      let first = displayedAtStart(before: frame.time)
+      guard frame.time < range.end else {
+        isOver = true
+        return first
+      }
+      let kept = ending(frame)
+      guard let first else { return kept }
+      following = kept
+      return first
+    }
+    isOver = true
+    return displayedAtStart(before: range.end)
+  }
+
+  /// The frame that is displayed when the part begins, if it began before it and lasts into it.
+  private mutating func displayedAtStart(before next: CMTime) -> Frame? {
+    guard let frame = early else { return nil }
+    early = nil
+    let end = min(frame.time + frame.duration, next, range.end)
+    guard end > range.start else { return nil }
+    return Frame(pixelBuffer: frame.pixelBuffer, time: range.start, duration: end - range.start)
+  }
+
+  private func ending(_ frame: Frame) -> Frame {
+    guard frame.time + frame.duration > range.end else { return frame }
+    return Frame(pixelBuffer: frame.pixelBuffer, time: frame.time, duration: range.end - frame.time)
+  }
+}
+
+/// Gives frames at a constant rate: at each time the frame that is displayed then. Frames are left
+/// out or repeated. Used by one thread.
+struct FrameRateConverter {
+  private let origin: CMTime
+  private let duration: CMTime
+  private var current: Frame?
+  private var upcoming: Frame?
+  private var number: Int32 = 0
+  private var hasBegun = false
+  /// Frames that come this much too late for a time are still displayed at it, since containers
+  /// round times to milliseconds.
+  private static let tolerance = CMTime(value: 1, timescale: 1000)
+
+  /// - Parameters:
+  ///   - rate: frames a second, more than 0.
+  ///   - origin: a time at which there is a frame.
+  init(rate: Double, origin: CMTime) {
+    self.origin = origin
+    duration = Self.duration(of: rate)
+  }
+
+  /// The duration of a frame: exact for whole rates and for those of television in North America,
+  /// and for others in units of 1/90,000 s at most.
+  static func duration(of rate: Double) -> CMTime {
+    let whole = rate.rounded()
+    if abs(rate - whole) < 1e-6 { return CMTime(value: 1, timescale: CMTimeScale(whole)) }
+    let television = (rate * 1.001).rounded()
+    if abs(rate * 1.001 - television) < 0.01, television >= 1 {
+      return CMTime(value: 1001, timescale: CMTimeScale(television) * 1000)
+    }
+    return CMTime(nearest: 1 / rate, preferredTimescale: 90_000)
+  }
+
+  /// The next frame; nil at the end.
+  /// - Parameter read: reads the next frame of the movie.
+  mutating func next(from read: () throws -> Frame?) throws -> Frame? {
+    if !hasBegun {
+      hasBegun = true
+      current = try read()
+      upcoming = try read()
+      guard let current else { return nil }
+      let late = (current.time - origin).seconds - Self.tolerance.seconds
+      number = Int32(clamping: Int((min(max(late / duration.seconds, 0), 1e9)).rounded(.up)))
+    }
+    let time = origin + CMTimeMultiply(duration, multiplier: number)
+    while let following = upcoming, following.time <= time + Self.tolerance {
+      current = following
+      upcoming = try read()
+    }
+    guard let current, number < .max else { return nil }
+    if upcoming == nil, time + Self.tolerance >= current.time + current.duration { return nil }
+    number += 1
+    return Frame(pixelBuffer: current.pixelBuffer, time: time, duration: duration)
+  }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import AVFoundation
+import ArgumentParser
+import FFmpegMedia
+
+/// A source whose pictures are made while they are read: a screen, a camera, or a test picture.
+struct LiveSource: Sendable {
+  private enum Kind: Sendable {
+    case test(TestPictures.Format)
+    case device(OpenDevice)
+  }
+
+  /// An opened device.
+  private final class OpenDevice: @unchecked Sendable {
+    // Sendable: it is handed over from one thread to another.
+    let device: CaptureDevice
+
+    init(_ device: CaptureDevice) { self.device = device }
+  }
+
+  private let kind: Kind
+  let name: String
+  /// The size of the device's or the test picture, in samples.
+  let width: Int
+  let height: Int
+  let frameRate: Double
+
+  /// Whether a command's argument names such a source, rightly or wrongly.
+  static func isLive(_ text: String) -> Bool {
+    text.hasPrefix(TestPictures.Format.scheme) || DeviceFormat.isDevice(text)
+  }
+
+  /// Checks the name of a source.
+  /// - Throws: a `ValidationError` if it begins as that of a live source, but is none.
+  static func validate(_ text: String, dimensions: Dimensions? = nil) throws {
+    if text.hasPrefix(TestPictures.Format.scheme), TestPictures.Format(text) == nil {
+      throw ValidationError("'\(text)' is no test picture; write test:, test:1280x720 or test:640x360@25.")
+    }
+    if let format = TestPictures.Format(text),
+      let reason = TestPictures.Format.refusal(of: dimensions ?? format.size)
+    {
+      throw ValidationError("'\(text)' is not possible: \(reason).")
+    }
+    if DeviceFormat.isDevice(text), DeviceFormat(text) == nil {
+      throw ValidationError(DeviceFormat.refusal(of: text))
+    }
+  }
+
+  /// Opens a source.
+  /// - Parameters:
+  ///   - text: its name.
+  ///   - testSize: the size of a test picture, in place of the one in its name.
+  /// - Returns: nil if the text does not name a live source.
+  /// - Throws: a `Failure` if a device cannot be used.
+  static func open(_ text: String, testSize: Dimensions? = nil) throws -> LiveSource? {
+    if var format = TestPictures.Format(text) {
+      if let testSize { format.size = testSize }
+      return LiveSource(
+        kind: .test(format), name: text, width: format.size.width, height: format.size.height,
+        frameRate: format.frameRate)
+    }
+    guard let format = DeviceFormat(text) else { return nil }
+    let device = try format.open()
+    return LiveSource(
+      kind: .device(OpenDevice(device)), name: text, width: device.width & ~1, height: device.height & ~1,
+      frameRate: device.frameRate)
+  }
+
+  /// The pictures of the source.
+  /// - Parameters:
+  ///   - width: the width of a device's pictures, in samples; test pictures have their own size.
+  ///   - height: their height.
+  func pictures(width: Int, height: Int) throws -> any CallPictures {
+    switch kind {
+    case .test(let format): try TestPictures(format)
+    case .device(let holder): try DevicePictures(holder.device, width: width, height: height)
+    }
+  }
+}
+
+/// The pictures of a live source for a `FrameReader`.
+final class LivePictures: PictureFeed {
+  private let source: LiveSource
+  private var pictures: any CallPictures
+  private var last = CMTime.negativeInfinity
+
+  let damage: OVTReadingDamage? = nil
+
+  init(_ source: LiveSource) throws {
+    self.source = source
+    pictures = try source.pictures(width: source.width, height: source.height)
+  }
+
+  func next() throws -> Frame? {
+    while !Interrupt.shared.isRequested, let picture = try pictures.next() {
+      let time = CMTime(nearest: picture.time, preferredTimescale: 90_000)
+      // Two pictures of a device may fall into the same tick.
+      guard time > last else { continue }
+      last = time
+      // The clock in a test picture shows the time in the recording, so that every run gives the
+      // same pictures.
+      if let test = pictures as? TestPictures {
+        test.stamp(picture.buffer, milliseconds: UInt64(max(picture.time, 0) * 1000))
+      }
+      return Frame(
+        pixelBuffer: picture.buffer, time: time,
+        duration: CMTime(nearest: 1 / source.frameRate, preferredTimescale: 90_000))
+    }
+    return nil
+  }
+
+  func failure() -> (any Error)? { nil }
+  func cancel() {}
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import AVFoundation
+import FFmpegMedia
+import Foundation
+
+extension MovieSource {
+  /// A live source: a screen, a camera or a test picture, which has no sound.
+  static func open(live: LiveSource) throws -> MovieSource {
+    var format: CMFormatDescription?
+    CMVideoFormatDescriptionCreate(
+      allocator: kCFAllocatorDefault, codecType: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange,
+      width: Int32(clamping: live.width), height: Int32(clamping: live.height), extensions: nil,
+      formatDescriptionOut: &format)
+    guard let format else { throw Failure("out of memory for the pictures of '\(live.name)'") }
+    var source = MovieSource(
+      name: live.name, files: [], asset: AVMutableComposition(), video: nil, sounds: [], subtitles: [],
+      chapters: [], others: [], metadata: [], width: live.width, height: live.height,
+      storedFrameRate: live.frameRate, dataRate: 0, duration: .indefinite, timescale: 90_000,
+      transform: .identity, format: format, streamFrameRate: nil, isSinglePicture: false)
+    source.live = live
+    return source
+  }
+
+  /// The part of the movie in a time range.
+  /// - Throws: a `Failure` if the range begins behind the movie's end, or a live source is to begin
+  ///   later than now.
+  func part(_ range: CMTimeRange) throws -> MovieSource {
+    var source = self
+    if live != nil, range.start > .zero {
+      throw Failure(
+        "'\(name)' is a live source, which begins now; leave --start out, or give --duration", status: 64)
+    }
+    if duration.isNumeric, range.start >= duration {
+      throw Failure(
+        "--start \(Wording.fixed(range.start.seconds, 2)) lies behind the end of '\(name)', which is "
+          + "\(Wording.fixed(duration.seconds, 2)) s long", status: 64)
+    }
+    source.part = range
+    return source
+  }
+
+  /// The movie with the changes that the options ask for. Changes of the picture are made to
+  /// upright pictures.
+  /// - Throws: a `Failure` if a change is not possible for this movie.
+  func changed(_ changes: ChangeOptions) throws -> MovieSource {
+    var source = changes.changesPictures ? upright() : self
+    if let rotation = changes.rotate { source.rotate(rotation) }
+    if let crop = changes.crop {
+      guard crop.x + crop.width <= source.width, crop.y + crop.height <= source.height else {
+        throw Failure(
+          "--crop names a part outside of the picture, which is \(source.width)x\(source.height)", status: 64)
+      }
+      source.crop = crop
+      (source.width, source.height) = (crop.width, crop.height)
+    }
+    source.volume = changes.volume?.factor ?? 1
+    if let number = changes.audioTrack {
+      guard let sound = sounds.first(where: { $0.number == number }) else {
+        throw Failure(
+          sounds.isEmpty
+            ? "'\(name)' has no sound; leave --audio-track out"
+            : "'\(name)' has \(Wording.plural(sounds.count, "sound track")); --audio-track goes from 1 to "
+              + "\(sounds.count)", status: 64)
+      }
+      source.sounds = [sound]
+    }
+    return source
+  }
+
+  private mutating func rotate(_ rotation: Rotation) {
+    let stored = turn ?? PictureTurn.none
+    let quarters = (stored.quarters + rotation.quarters) % 4
+    turn =
+      quarters == 0 && !stored.isMirrored
+      ? nil : PictureTurn(quarters: quarters, isMirrored: stored.isMirrored)
+    isTurnedOnRequest = true
+    if rotation.quarters % 2 != 0 { (width, height) = (height, width) }
+  }
+}
+
+extension EncodingPlan {
+  /// Changes what depends on the changes of the movie.
+  mutating func adapt(to source: MovieSource) {
+    if source.joinsSizes, fit.scaling == nil { fit.scaling = kVTScalingMode_Letterbox as String }
+    // Sound that is amplified or joined is decoded, so it cannot be copied.
+    if audio == .auto, source.volume != 1 || source.isJoined { audio = .aac }
+    if source.live != nil {
+      notices.append(
+        "'\(source.name)' has pictures only, so there is no sound"
+          + (source.part == nil && frameLimit == nil ? "; Ctrl-C ends the recording" : ""))
+      mayEncodeAgain = false
+    }
+  }
+}

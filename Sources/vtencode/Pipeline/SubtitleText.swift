@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+import AVFoundation
+import FFmpegMedia
+import Foundation
+
+/// Prepares subtitles for drawing them into the picture. They are parsed here and written anew, so
+/// that what reads them next gets nothing but subtitles.
+enum SubtitleText {
+  /// A text with the seconds at which it appears and disappears.
+  struct Cue: Equatable, Sendable {
+    var start: Double
+    var end: Double
+    var text: String
+  }
+
+  /// The largest file of subtitles, in bytes; that of a long film has some 200,000.
+  private static let largestFile = 16 << 20
+  /// How long a text without an end is shown, in seconds.
+  private static let usualSeconds = 5.0
+
+  /// What is drawn for `--burn-subtitles`.
+  /// - Parameters:
+  ///   - wanted: a file, or the number of a subtitle track of the movie.
+  ///   - folder: where the subtitles are written.
+  static func drawing(
+    _ wanted: String, source: MovieSource, folder: String
+  ) async throws -> PictureFilter.Drawing {
+    let path = folder + "/subtitles"
+    if let number = Int(wanted) {
+      guard source.subtitles.indices.contains(number - 1) else {
+        let count = source.subtitles.count
+        throw Failure(
+          count == 0
+            ? "'\(source.name)' has no subtitle track with text; give a .srt, .vtt or .ass file"
+            : "'\(source.name)' has \(Wording.plural(count, "subtitle track")); --burn-subtitles goes from 1 to "
+              + "\(count), or takes a file", status: 64)
+      }
+      let track = source.subtitles[number - 1]
+      let cues = try await onThread("subtitles") { try Self.cues(of: track, in: source) }
+      try Data(subRip(cues).utf8).write(to: URL(fileURLWithPath: path + ".srt"))
+      return .subtitles(file: path + ".srt")
+    }
+    let text = try read(wanted)
+    if text.drop(while: \.isWhitespace).hasPrefix("[Script Info]") {
+      // libass reads this format itself, which can name no other file.
+      try Data(text.utf8).write(to: URL(fileURLWithPath: path + ".ass"))
+      return .styledSubtitles(file: path + ".ass")
+    }
+    let cues = Self.cues(in: text)
+    guard !cues.isEmpty else {
+      throw Failure(
+        "--burn-subtitles '\(wanted)' holds no subtitles; give a .srt, .vtt or .ass file in UTF-8, or the number "
+          + "of a subtitle track", status: 64)
+    }
+    try Data(subRip(cues).utf8).write(to: URL(fileURLWithPath: path + ".srt"))
+    return .subtitles(file: path + ".srt")
+  }
+
+  private static func read(_ name: String) throws -> String {
+    let data: Data
+    do { data = try RegularFile.contents(name, most: largestFile) } catch {
+      throw RegularFile.failure(error, name)
+    }
+    var text = String(decoding: data, as: UTF8.self)
+    if text.first == "\u{FEFF}" { text.removeFirst() }
+    return text.replacingOccurrences(of: "\r\n", with: "\n")
+  }
+
+  /// Parses SubRip or WebVTT: paragraphs whose line with an arrow has the times, and whose lines
+  /// after it the text.
+  static func cues(in text: String) -> [Cue] {
+    var cues: [Cue] = []
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
+    while let line = lines.popFirst() {
+      let sides = line.components(separatedBy: "-->")
+      guard sides.count == 2, let start = seconds(sides[0]), let end = seconds(sides[1]), end > start else {
+        continue
+      }
+      var words: [Substring] = []
+      while let next = lines.first, !next.allSatisfy(\.isWhitespace) {
+        words.append(next)
+        lines.removeFirst()
+      }
+      if !words.isEmpty { cues.append(Cue(start: start, end: end, text: words.joined(separator: "\n"))) }
+    }
+    return cues
+  }
+
+  /// The seconds of `00:01:02,500` or `01:02.500`, which settings of the place may follow.
+  private static func seconds(_ text: String) -> Double? {
+    guard let first = text.split(separator: " ").first else { return nil }
+    return ClockTime(argument: first.replacingOccurrences(of: ",", with: "."))?.seconds
+  }
+
+  /// The texts of a track.
+  private static func cues(of track: AVAssetTrack, in source: MovieSource) throws -> [Cue] {
+    let reader: AVAssetReader
+    do { reader = try AVAssetReader(asset: source.asset) } catch { throw source.failure(error) }
+    let output = AVAssetReaderTrackOutput(track: track, outputSettings: nil)
+    guard reader.canAdd(output) else { throw source.failure(nil) }
+    reader.add(output)
+    guard reader.startReading() else { throw source.failure(reader.error) }
+    var cues: [Cue] = []
+    while let sample = output.copyNextSampleBuffer() {
+      let start = sample.presentationTimeStamp
+      // A sample of timed text is a 16-bit length, the text, and its styles.
+      guard start.isNumeric, let data = try? sample.dataBuffer?.dataBytes(), data.count > 2 else { continue }
+      let length = min(Int(data[0]) << 8 | Int(data[1]), data.count - 2)
+      let text = String(decoding: data[2..<2 + length], as: UTF8.self)
+      let duration = sample.duration
+      let seconds = duration.isNumeric && duration > .zero ? duration.seconds : usualSeconds
+      if !text.allSatisfy(\.isWhitespace) {
+        cues.append(Cue(start: start.seconds, end: start.seconds + seconds, text: text))
+      }
+    }
+    if reader.status == .failed { throw source.failure(reader.error) }
+    return cues
+  }
+
+  /// The texts in SubRip's format. An empty line would end a text, so there is none in it.
+  static func subRip(_ cues: [Cue]) -> String {
+    func clock(_ seconds: Double) -> String {
+      let all = Int(max(seconds, 0) * 1000 + 0.5)
+      return String(
+        format: "%02d:%02d:%02d,%03d", all / 3_600_000, all / 60_000 % 60, all / 1000 % 60, all % 1000)
+    }
+    return cues.enumerated().map { index, cue in
+      let lines = cue.text.split(whereSeparator: \.isNewline).filter { !$0.allSatisfy(\.isWhitespace) }
+      return "\(index + 1)\n\(clock(cue.start)) --> \(clock(cue.end))\n\(lines.joined(separator: "\n"))\n"
+    }.joined(separator: "\n")
+  }
+}

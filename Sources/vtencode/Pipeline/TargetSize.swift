@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import AVFoundation
+import Foundation
+
+extension EncodingPlan {
+  /// The bytes of a file in which a movie's index and headers are estimated to be: a part of the
+  /// whole, and some for each frame.
+  private static func overhead(of bytes: Double, frames: Double) -> Double {
+    4096 + bytes * 0.002 + frames * 24
+  }
+
+  /// Sets the bit rate so that the file has at most a size.
+  /// - Parameters:
+  ///   - bytes: the size; nil changes nothing.
+  ///   - source: the movie, which must say how long it is.
+  ///   - destination: the output, which decides whether there is sound.
+  /// - Throws: a `Failure` if the size is too small for the movie.
+  mutating func setTargetSize(
+    _ bytes: Int64?, source: MovieSource, destination: Destination
+  ) throws {
+    guard let bytes else { return }
+    guard let seconds = expectedDuration(of: source), !isStill else {
+      throw Failure(
+        "--target-size needs a movie that says how long it is, or --duration", status: 64)
+    }
+    let sound = soundRate(of: source, in: destination)
+    let size = Double(bytes)
+    let frames = seconds * source.frameRate
+    let rate = (size - Self.overhead(of: size, frames: frames)) * 8 / seconds - sound
+    guard rate >= Double(BitRate.allowed.lowerBound) * 8 else {
+      throw Failure(
+        "\(Wording.bytes(Int(clamping: bytes))) are too few for \(Wording.fixed(seconds, 1)) s"
+          + (sound > 0 ? " with sound of \(Wording.bitRate(sound))" : "")
+          + "; give a larger --target-size" + (sound > 0 ? ", --no-audio or a lower --audio-bitrate" : ""),
+        status: 64)
+    }
+    targetBytes = bytes
+    quality = nil
+    bitRate = min(Int(rate * 0.985), maximumRate ?? .max, BitRate.allowed.upperBound)
+  }
+
+  /// The bit rate of the sound tracks that will be written, in bits a second.
+  private func soundRate(of source: MovieSource, in destination: Destination) -> Double {
+    guard case .movie(let type) = destination.kind, audio != .none else { return 0 }
+    return source.sounds.reduce(0) { sum, sound in
+      let isCopied = audio == .copy || audio == .auto && sound.isPlayable(in: type)
+      let encoded = Double(audioBitRate ?? min(64_000 * min(sound.channels, 6), 384_000))
+      return sum + (isCopied && sound.dataRate > 0 ? sound.dataRate : encoded)
+    }
+  }
+}

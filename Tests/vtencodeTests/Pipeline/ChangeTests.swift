@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+import AVFoundation
+import Foundation
+import Testing
+
+@testable import vtencode
+
+/// Changes of the picture and of the sound on the way to the encoder, beside ffmpeg's own filters.
+@Suite struct ChangeTests {
+  /// A movie of a second with a test picture and a tone.
+  private func makeMovie(_ name: String = "in.mp4", size: String = "192x128", in folder: Folder) throws {
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=\(size):rate=25:duration=1 "
+        + "-f lavfi -i sine=frequency=440:sample_rate=48000:duration=1 -pix_fmt yuv420p -c:v mpeg4 -q:v 2 -c:a aac \(name)",
+      in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+  }
+
+  /// The PSNR of luma between what ffmpeg's filters make of the source and what was encoded.
+  private func psnr(
+    _ filters: String, of source: String = "in.mp4", _ output: String = "out.mp4", in folder: Folder
+  )
+    throws -> Double
+  {
+    let run = try CommandLine.shell(
+      "ffmpeg -nostdin -i \(source) -i \(output) -lavfi \"[0:v]\(filters)[a];[a][1:v]psnr=shortest=1\" -f null - 2>&1 "
+        + "| grep -o 'PSNR y:[0-9.]*'", in: folder)
+    return Double(run.text.dropFirst(7).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+  }
+
+  private func encode(_ options: [String], _ source: String = "in.mp4", in folder: Folder) throws -> Finished
+  {
+    try CommandLine.run(
+      CommandLine.vtencode,
+      ["transcoding", source, "--quality", "0.9", "--overwrite", "--out", "out.mp4"] + options, in: folder.url
+    )
+  }
+
+  @Test(
+    "Cropping, rotating and scaling give what ffmpeg's filters give",
+    arguments: [
+      (["--crop", "96x64+32+16"], "crop=96:64:32:16"),
+      (["--rotate", "90"], "transpose=clock"), (["--rotate", "180"], "hflip,vflip"),
+      (["--rotate", "270"], "transpose=cclock"),
+      (["--rotate", "90", "--crop", "64x96+16+32"], "transpose=clock,crop=64:96:16:32"),
+      (["--crop", "96x64+32+16", "--dimensions", "192x128"], "crop=96:64:32:16,scale=192:128:flags=bicubic"),
+    ])
+  func geometry(options: [String], filters: String) throws {
+    let folder = try Folder()
+    try makeMovie(in: folder)
+    let run = try encode(options + ["--psnr"], in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    let probe = Probe(folder.path("out.mp4"))
+    #expect(try probe.frameCount() == 25)
+    try expectNoErrors(probe)
+    let quality = try psnr(filters, in: folder)
+    #expect(quality > 30, "\(options): \(quality)")
+  }
+
+  @Test("A part outside of the picture, and odd numbers, are refused")
+  func refusedCrops() throws {
+    let folder = try Folder()
+    try makeMovie(in: folder)
+    for (crop, word) in [("96x64+120+0", "192x128"), ("95x64+0+0", "even"), ("96x64", "even")] {
+      let run = try encode(["--crop", crop], in: folder)
+      #expect(run.status == 64 && run.complaints.contains(word), "\(crop): \(run.complaints)")
+    }
+    #expect(folder.contents == ["in.mp4"])
+  }
+
+  @Test(
+    "A movie is converted to a frame rate, with the same duration",
+    arguments: [
+      ("12.5", 13, "fps=12.5"), ("50", 50, "fps=50"), ("30", 30, "fps=30"), ("25", 25, "null"),
+    ])
+  func frameRate(rate: String, count: Int, filter: String) throws {
+    let folder = try Folder()
+    try makeMovie(in: folder)
+    let run = try encode(["--fps", rate], in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    let times = try Probe(folder.path("out.mp4")).frames().compactMap(\.time)
+    #expect(times.count == count, "\(times)")
+    let step = 1 / (Double(rate) ?? 1)
+    for (index, time) in times.enumerated() {
+      #expect(abs(time - Double(index) * step) < 0.001, "\(index): \(time)")
+    }
+  }
+
+  @Test("A converter gives the picture that is displayed at each time")
+  func displayedPictures() throws {
+    let movie = [0.0, 0.1, 0.5, 0.9].map { CMTime(seconds: $0, preferredTimescale: 1000) }
+    var buffers: [CVPixelBuffer] = []
+    var frames: [Frame] = []
+    for (index, time) in movie.enumerated() {
+      var buffer: CVPixelBuffer?
+      CVPixelBufferCreate(nil, 16, 16, kCVPixelFormatType_32BGRA, nil, &buffer)
+      let made = try #require(buffer)
+      buffers.append(made)
+      let next = index + 1 < movie.count ? movie[index + 1] : CMTime(value: 1, timescale: 1)
+      frames.append(Frame(pixelBuffer: made, time: time, duration: next - time))
+    }
+    var rest = frames[...]
+    var converter = FrameRateConverter(rate: 5, origin: .zero)
+    var shown: [Int] = []
+    while let frame = try converter.next(from: { rest.popFirst() }) {
+      shown.append(try #require(buffers.firstIndex { $0 === frame.pixelBuffer }))
+    }
+    // At 0, 0.2, 0.4, 0.6 and 0.8 s.
+    #expect(shown == [0, 1, 1, 2, 2])
+  }
+
+  @Test(
+    "A picture is drawn where ffmpeg draws it, whatever its name is",
+    arguments: ["a.png", "a:b,c'[d];=\\ e.png"])
+  func overlay(name: String) throws {
+    let folder = try Folder()
+    try makeMovie(in: folder)
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -f lavfi -i color=c=red@0.5:size=48x32,format=rgba -frames:v 1 plain.png",
+      in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    try FileManager.default.copyItem(atPath: folder.path("plain.png"), toPath: folder.path(name))
+    let run = try encode(["--overlay", name, "--overlay-at", "-20,10"], in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    let quality = try psnr("null[m];movie=plain.png[o];[m][o]overlay=W-w-20:10", in: folder)
+    #expect(quality > 30, "\(quality)")
+    #expect(try psnr("null", in: folder) < quality - 3)
+  }
+
+  @Test(
+    "Subtitles of a file and of a track are drawn as ffmpeg draws them", arguments: ["file", "vtt", "track"])
+  func subtitles(kind: String) throws {
+    let folder = try Folder()
+    try makeMovie("plain.mp4", size: "320x240", in: folder)
+    let text = "1\n00:00:00,000 --> 00:00:00,900\nWORDS IN WHITE\n"
+    try Data(text.utf8).write(to: folder.url.appendingPathComponent("words.srt"))
+    let web = "WEBVTT\n\n00:00.000 --> 00:00.900 line:90%\nWORDS IN WHITE\n"
+    try Data(web.utf8).write(to: folder.url.appendingPathComponent("words.vtt"))
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -i plain.mp4 -i words.srt -c copy -c:s mov_text in.mp4", in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    let wanted = kind == "track" ? "1" : kind == "vtt" ? "words.vtt" : "words.srt"
+    let run = try encode(["--burn-subtitles", wanted], in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    let quality = try psnr("subtitles=words.srt", in: folder)
+    #expect(quality > 28, "\(quality)")
+    #expect(try psnr("null", in: folder) < quality - 3)
+    // The text is in the picture and not beside it.
+    #expect(try Probe(folder.path("out.mp4")).streams().allSatisfy { $0.codec_type != "subtitle" })
+  }
+
+  @Test("Files that are no pictures and no subtitles are refused, and nothing else is opened")
+  func refusedDrawings() throws {
+    let folder = try Folder()
+    try makeMovie(in: folder)
+    try Data("#EXTM3U\n#EXTINF:1,\nin.mp4\n".utf8).write(to: folder.url.appendingPathComponent("list.png"))
+    for (options, word) in [
+      (["--overlay", "list.png"], "no picture"), (["--overlay", "none.png"], "there is no file"),
+      (["--burn-subtitles", "list.png"], "no subtitles"), (["--burn-subtitles", "3"], "no subtitle track"),
+    ] {
+      let run = try encode(options, in: folder)
+      #expect(run.status != 0 && run.complaints.contains(word), "\(options): \(run.complaints)")
+    }
+    #expect(folder.contents == ["in.mp4", "list.png"])
+  }
+
+  @Test("The volume changes by the decibels that were asked for", arguments: [("-6dB", -6.0), ("2", 6.0)])
+  func volume(option: String, decibels: Double) throws {
+    let folder = try Folder()
+    try makeMovie(in: folder)
+    let run = try encode(["--volume", option], in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    func level(_ name: String) throws -> Double {
+      let found = try CommandLine.shell(
+        "ffmpeg -nostdin -i \(name) -af volumedetect -f null - 2>&1 | grep -o 'mean_volume: [-0-9.]*'",
+        in: folder)
+      return Double(found.text.dropFirst(13).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 999
+    }
+    let change = try level("out.mp4") - level("in.mp4")
+    #expect(abs(change - decibels) < 0.7, "\(change)")
+  }
+
+  @Test("One of several sound tracks is kept")
+  func soundTrack() throws {
+    let folder = try Folder()
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=192x128:rate=25:duration=1 "
+        + "-f lavfi -i sine=duration=1 -f lavfi -i sine=duration=1 -map 0 -map 1 -map 2 -metadata:s:a:0 language=eng "
+        + "-metadata:s:a:1 language=fra -c:v mpeg4 -q:v 2 -c:a aac in.mp4", in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    let run = try encode(["--audio-track", "2"], in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    let languages = try CommandLine.shell(
+      "ffprobe -v error -select_streams a -show_entries stream_tags=language -of csv=p=0 out.mp4", in: folder)
+    #expect(languages.text == "fra\n")
+    let wrong = try encode(["--audio-track", "3"], in: folder)
+    #expect(wrong.status == 64 && wrong.complaints.contains("goes from 1 to 2"), "\(wrong.complaints)")
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import vtencode
+
+/// Several movies in one run, and the size of a file.
+@Suite struct SeveralMovieTests {
+  private func makeMovie(_ name: String, size: String = "192x128", sound: Bool, in folder: Folder) throws {
+    let tone = sound ? "-f lavfi -i sine=frequency=440:sample_rate=48000:duration=1 -c:a aac" : ""
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=\(size):rate=25:duration=1 \(tone) "
+        + "-pix_fmt yuv420p -c:v mpeg4 -q:v 2 \(name)", in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+  }
+
+  @Test("Joined movies follow one another, with silence where one has no sound")
+  func joined() throws {
+    let folder = try Folder()
+    try makeMovie("one.mp4", sound: false, in: folder)
+    try makeMovie("two.mp4", size: "128x128", sound: true, in: folder)
+    let run = try CommandLine.vtencode(
+      "transcoding", "one.mp4", "two.mp4", "--join", "--quality", "0.9", "--out", "out.mp4", in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    let probe = Probe(folder.path("out.mp4"))
+    let times = try probe.frames().compactMap(\.time)
+    #expect(times.count == 50 && abs((times.last ?? 0) - 1.96) < 0.001, "\(times)")
+    let video = try probe.video()
+    #expect((video.width, video.height) == (192, 128))
+    try expectNoErrors(probe)
+    // The first second is silent, the second one is not.
+    func level(_ start: Double) throws -> Double {
+      let found = try CommandLine.shell(
+        "ffmpeg -nostdin -ss \(start) -t 0.6 -i out.mp4 -af volumedetect -f null - 2>&1 "
+          + "| grep -o 'mean_volume: [-0-9.]*'", in: folder)
+      return Double(found.text.dropFirst(13).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+    }
+    #expect(try level(0.2) < -70 && level(1.2) > -40)
+    // The second movie's picture stands in the middle, between bars.
+    let same = try CommandLine.shell(
+      "ffmpeg -nostdin -ss 1 -i out.mp4 -i two.mp4 -lavfi '[0:v]crop=128:128:32:0[a];[a][1:v]psnr=shortest=1' "
+        + "-f null - 2>&1 | grep -o 'PSNR y:[0-9.]*'", in: folder)
+    let quality = Double(same.text.dropFirst(7).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+    #expect(quality > 28, "\(same.text)")
+  }
+
+  @Test("Several movies get their names in a folder, and a broken one does not stop the others")
+  func folderOfMovies() throws {
+    let folder = try Folder()
+    try makeMovie("one.mp4", sound: true, in: folder)
+    try makeMovie("two.mov", sound: false, in: folder)
+    try Data("nothing".utf8).write(to: folder.url.appendingPathComponent("bad.mp4"))
+    let run = try CommandLine.vtencode(
+      "transcoding", "one.mp4", "bad.mp4", "two.mov", "--quality", "0.5", "--out", "small/", in: folder)
+    #expect(run.status == 1, "\(run.complaints)")
+    #expect(run.complaints.contains("2 of 3 movies encoded, 1 failed: 'bad.mp4'"), "\(run.complaints)")
+    let made = try FileManager.default.contentsOfDirectory(atPath: folder.path("small")).sorted()
+    #expect(made == ["one.mp4", "two.mov"])
+    for name in made { try expectNoErrors(Probe(folder.path("small/\(name)"))) }
+    let again = try CommandLine.vtencode(
+      "transcoding", "one.mp4", "two.mov", "--quality", "0.5", "--overwrite", "--out", "small", in: folder)
+    #expect(again.status == 0 && again.text.contains("2 of 2 movies encoded"), "\(again.complaints)")
+  }
+
+  @Test("Several movies need a folder, and names of their own")
+  func refusals() throws {
+    let folder = try Folder()
+    try makeMovie("one.mp4", sound: false, in: folder)
+    try FileManager.default.createDirectory(atPath: folder.path("b"), withIntermediateDirectories: false)
+    try makeMovie("b/one.mp4", sound: false, in: folder)
+    let noFolder = try CommandLine.vtencode(
+      "transcoding", "one.mp4", "b/one.mp4", "--out", "x.mp4", in: folder)
+    #expect(noFolder.status == 64 && noFolder.complaints.contains("--out small/"), "\(noFolder.complaints)")
+    let same = try CommandLine.vtencode("transcoding", "one.mp4", "b/one.mp4", "--out", "c/", in: folder)
+    #expect(same.status == 64 && same.complaints.contains("would both become"), "\(same.complaints)")
+    let alone = try CommandLine.vtencode("transcoding", "one.mp4", "--join", "--out", "x.mp4", in: folder)
+    #expect(alone.status == 64 && alone.complaints.contains("at least two"), "\(alone.complaints)")
+  }
+
+  @Test("A file is at most as large as was asked for, and not much smaller", arguments: [60_000, 250_000])
+  func targetSize(bytes: Int) throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 4, sound: true)
+    let run = try CommandLine.vtencode(
+      "transcoding", "in.mp4", "--target-size", "\(bytes / 1000)k", "--audio", "aac", "--audio-bitrate",
+      "32k",
+      "--out", "out.mp4", in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    let size = try FileManager.default.attributesOfItem(atPath: folder.path("out.mp4"))[.size] as? Int ?? 0
+    #expect(size <= bytes && size > bytes * 3 / 4, "\(size)")
+    let tiny = try CommandLine.vtencode(
+      "transcoding", "in.mp4", "--target-size", "12k", "--audio", "aac", "--out", "tiny.mp4", in: folder)
+    #expect(tiny.status == 64 && tiny.complaints.contains("too few"), "\(tiny.complaints)")
+  }
+}
