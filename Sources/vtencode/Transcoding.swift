@@ -49,10 +49,12 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
       throw ValidationError(
         "--jobs divides one whole movie into segments, so \(name) cannot go with it; leave one out.")
     }
-    if LiveSource.isLive(options.movie), jobOptions.jobs != nil || (passOptions.multiPass ?? 1) > 1 {
+    let again =
+      jobOptions.jobs != nil
+      ? "--jobs" : (passOptions.multiPass ?? 1) > 1 ? "--multi-pass" : sizeOptions.givenName
+    if LiveSource.isLive(options.movie), let again {
       throw ValidationError(
-        "\(jobOptions.jobs != nil ? "--jobs" : "--multi-pass") reads the source again, and '\(options.movie)' is "
-          + "live; leave it out.")
+        "\(again) reads the source again, and '\(options.movie)' is live; leave it out.")
     }
   }
 
@@ -72,7 +74,8 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
   private func encode(_ options: EncodingOptions, joining others: [String]) async throws {
     var options = options
     if let out = options.out, several.isFolder(out) {
-      options.out = try SeveralMovies.path(of: options.movie, in: out)
+      try SeveralMovies.makeFolder(out)
+      options.out = SeveralMovies.path(of: options.movie, in: out)
     }
     if let jobs = jobOptions.jobs {
       return try await JobsRun.perform(options, passes: passOptions.multiPass, jobs: jobs)

@@ -50,19 +50,20 @@ struct SeveralMovies: Sendable {
   let movies: [String]
   let options: EncodingOptions
 
+  /// Makes the folder of the output if it does not exist.
+  /// - Throws: a `Failure` if that is not possible.
+  static func makeFolder(_ folder: String) throws {
+    guard !FileManager.default.fileExists(atPath: folder) else { return }
+    do {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    } catch {
+      throw Failure("the folder '\(folder)' cannot be made: \(Failure.describe(error))")
+    }
+  }
+
   /// The path of the movie that is made of another one. It keeps its ending if movies of that type
   /// can be written, and gets `.mov` otherwise.
-  /// - Parameter folder: the folder, which is made if it does not exist.
-  static func path(of movie: String, in folder: String) throws -> String {
-    let folder = folder.hasSuffix("/") ? String(folder.dropLast()) : folder
-    let place = folder.isEmpty ? "/" : folder
-    do {
-      if !FileManager.default.fileExists(atPath: place) {
-        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
-      }
-    } catch {
-      throw Failure("the folder '\(place)' cannot be made: \(Failure.describe(error))")
-    }
+  static func path(of movie: String, in folder: String) -> String {
     let name: String
     if LiveSource.isLive(movie) {
       name = String(movie.prefix { $0 != ":" })
@@ -114,7 +115,7 @@ struct SeveralMovies: Sendable {
   private func checkNames() throws {
     var known: [String: String] = [:]
     for movie in movies {
-      let path = try Self.path(of: movie, in: options.out ?? ".")
+      let path = Self.path(of: movie, in: options.out ?? ".")
       if let other = known[path.lowercased()] {
         throw Failure(
           "'\(other)' and '\(movie)' would both become '\(path)'; encode one of them into another folder",

@@ -29,6 +29,8 @@ enum EncodingRun {
     if request.changes.burnSubtitles != nil { plan.keepsSubtitles = false }
     try plan.setTargetSize(request.targetSize, source: source, destination: destination)
     plan.setPasses(source.live == nil ? request.passes : 1, source: source, destination: destination)
+    // A device cannot show the same pictures again.
+    if source.live != nil { plan.mayEncodeAgain = false }
     _ = plan.noteSound(of: source, in: destination.kind)
     for notice in plan.notices where options.telling.progress == .auto { Console.note("vtencode: \(notice)") }
     var refinement = RateRefinement(Pipeline(source: source, plan: plan, destination: destination))

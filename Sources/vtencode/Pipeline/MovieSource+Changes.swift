@@ -88,7 +88,6 @@ extension EncodingPlan {
       notices.append(
         "'\(source.name)' has pictures only, so there is no sound"
           + (source.part == nil && frameLimit == nil ? "; Ctrl-C ends the recording" : ""))
-      mayEncodeAgain = false
     }
   }
 }

@@ -70,10 +70,8 @@ import Testing
 
   @Test(
     "A movie is converted to a frame rate, with the same duration",
-    arguments: [
-      ("12.5", 13, "fps=12.5"), ("50", 50, "fps=50"), ("30", 30, "fps=30"), ("25", 25, "null"),
-    ])
-  func frameRate(rate: String, count: Int, filter: String) throws {
+    arguments: [("12.5", 13), ("50", 50), ("30", 30), ("25", 25)])
+  func frameRate(rate: String, count: Int) throws {
     let folder = try Folder()
     try makeMovie(in: folder)
     let run = try encode(["--fps", rate], in: folder)

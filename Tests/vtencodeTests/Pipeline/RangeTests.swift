@@ -122,7 +122,9 @@ import Testing
   @Test("What needs the source twice, or earlier, is refused for live sources")
   func refusals() throws {
     let folder = try Folder()
-    for options in [["--multi-pass"], ["--jobs", "2"], ["--psnr"], ["--start", "1"]] {
+    for options in [
+      ["--multi-pass"], ["--jobs", "2"], ["--target-size", "1M"], ["--psnr"], ["--start", "1"],
+    ] {
       let run = try CommandLine.run(
         CommandLine.vtencode, ["transcoding", "test:", "--frames", "5", "--out", "out.mp4"] + options,
         in: folder.url)
