@@ -14,12 +14,14 @@ struct SeveralMovieOptions: ParsableArguments {
   @Flag(help: "Join the movies to one, in the given order. The sound is encoded.")
   var join = false
 
-  /// Whether `--out` names a folder: one that exists, or a name that ends in a slash.
+  /// Whether `--out` names a folder: a name that ends in a slash or, for several movies, a folder
+  /// that exists. For one movie, the name of a folder without a slash may be a slip.
   func isFolder(_ out: String?) -> Bool {
     guard let out, out != "-" else { return false }
+    if out.hasSuffix("/") { return true }
     var isFolder: ObjCBool = false
-    return out.hasSuffix("/")
-      || FileManager.default.fileExists(atPath: out, isDirectory: &isFolder) && isFolder.boolValue
+    return !further.isEmpty && !join
+      && FileManager.default.fileExists(atPath: out, isDirectory: &isFolder) && isFolder.boolValue
   }
 
   func validate(with options: EncodingOptions) throws {
