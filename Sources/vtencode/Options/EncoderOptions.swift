@@ -20,7 +20,7 @@ struct EncoderOptions: ParsableArguments {
     help: ArgumentHelp(
       "The profile: with hvc1 main or main10, with avc1 any but main10. (default: the encoder's own)",
       valueName: "name"))
-  var profile: Profile?
+  var profile: ProfileChoice?
 
   @Option(help: ArgumentHelp("At most this many frames from one key frame to the next.", valueName: "n"))
   var keyframeInterval: Int?

@@ -106,7 +106,7 @@ struct EncodingOptions: ParsableArguments {
         "--verbose prints text, and --progress json prints only JSON objects; give one of them.")
     }
     if let profile = encoding.profile, profile.level(for: codec) == nil {
-      let choices = Profile.choices(for: codec).joined(separator: ", ")
+      let choices = ProfileChoice.choices(for: codec).joined(separator: ", ")
       throw ValidationError(
         "\(codec.name) has no profile '\(profile.rawValue)': with --codec \(codec.rawValue) choose \(choices)."
       )

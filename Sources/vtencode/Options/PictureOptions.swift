@@ -37,7 +37,7 @@ struct PictureOptions: ParsableArguments {
         + "420v; x420 with --profile main10, and for 10-bit sources with HEVC, except in conferencing and "
         + "with --profile main)",
       valueName: "format"))
-  var pixelFormat: PixelFormat?
+  var pixelFormat: PixelFormatChoice?
 
   func validate() throws {
     if noDeinterlace, deinterlace != .frame {

@@ -142,7 +142,7 @@ struct EncodingPlan: Sendable {
     }
     highestBitRate = Double(bitRate) * 1.5
     // Cameras deliver 420v, so the measurement of a call includes its conversion.
-    let usual = purpose == .conferencing ? PixelFormat.video420v : .planar420
+    let usual = purpose == .conferencing ? PixelFormatChoice.video420v : .planar420
     let keepsDepth =
       source.isDeep && codec == .hvc1 && purpose != .conferencing && options.encoding.profile != .main
     pixelFormat =
