@@ -66,7 +66,7 @@ def scatter(chart):
     points = chart["points"]
     scale = math.log10 if chart.get("logarithmic") else float
     xs, ys = [scale(p["x"]) for p in points], [p["y"] for p in points]
-    pad_x, pad_y = (max(xs) - min(xs)) * 0.06, (max(ys) - min(ys)) * 0.08
+    pad_x, pad_y = (max(xs) - min(xs)) * 0.09, (max(ys) - min(ys)) * 0.08
     low_x, high_x, low_y, high_y = min(xs) - pad_x, max(xs) + pad_x, min(ys) - pad_y, max(ys) + pad_y
 
     def place(x, y):
@@ -91,9 +91,12 @@ def scatter(chart):
         parts.append(f'<polyline points="{path}" class="line {kind}"/>')
         for p in own:
             x, y = place(p["x"], p["y"])
-            parts += [mark(kind, at, x, y), text(x + 8, y - 7, p["label"], kind=kind)]
-        x = LEFT + 12 + at * 170
-        parts += [mark(kind, at, x, HEIGHT - 16), text(x + 10, HEIGHT - 12, name, kind=kind)]
+            # Each series has its labels on a side of its own, so that those of neighbours do not meet.
+            dx, dy = [(0, -9), (0, 19), (-8, -7)][at % 3]
+            anchor = "end" if dx < 0 or x > WIDTH - RIGHT - 30 else "middle"
+            parts += [mark(kind, at, x, y), text(x + dx, y + dy, p["label"], anchor, kind)]
+        x = WIDTH - RIGHT - sum(8 * len(rest) + 28 for rest in list(names)[at:]) + 20
+        parts += [mark(kind, at, x, 22), text(x + 10, 26, name, kind=kind)]
     return document(chart, HEIGHT, parts)
 
 
