@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of Core Foundation, as Foundation's library has them.
+//
+// The library exports some functions under the same names, which stand in front. So those of Foundation are looked up
+// in its library.
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <OpenVideoToolbox/Implementation.h>
+
+static struct {
+  const void *(*retain)(const void *);
+  void (*release)(const void *);
+  CFTypeID (*typeID)(const void *);
+  unsigned char (*equal)(const void *, const void *);
+  CFHashCode (*hash)(const void *);
+  CFStringRef (*description)(const void *);
+  void (*show)(const void *);
+  CFAllocatorRef (*allocator)(const void *);
+} real;
+
+static void *find(void *library, const char *name) {
+  void *found = dlsym(library, name);
+  if (found == NULL) {
+    fprintf(stderr, "OpenVideoToolbox: Foundation's library has no %s\n", name);
+    abort();
+  }
+  return found;
+}
+
+/// Looks the functions up. Foundation calls some of them while it is loaded, before this library's constructors run,
+/// so that it is done with the first call; to do it twice does no harm.
+static void findAll(void) {
+  // It is loaded: this library depends on it.
+  void *library = dlopen("libFoundation.so", RTLD_LAZY | RTLD_NOLOAD);
+  if (library == NULL) library = dlopen("libFoundation.so", RTLD_LAZY);
+  if (library == NULL) {
+    fprintf(stderr, "OpenVideoToolbox: Foundation's library cannot be loaded: %s\n", dlerror());
+    abort();
+  }
+  *(void **)&real.release = find(library, "CFRelease");
+  *(void **)&real.typeID = find(library, "CFGetTypeID");
+  *(void **)&real.equal = find(library, "CFEqual");
+  *(void **)&real.hash = find(library, "CFHash");
+  *(void **)&real.description = find(library, "CFCopyDescription");
+  *(void **)&real.show = find(library, "CFShow");
+  *(void **)&real.allocator = find(library, "CFGetAllocator");
+  // Last: the others are there when this one is.
+  __atomic_store_n((void **)&real.retain, find(library, "CFRetain"), __ATOMIC_RELEASE);
+}
+
+static inline void assureAll(void) {
+  if (__builtin_expect(__atomic_load_n((void **)&real.retain, __ATOMIC_ACQUIRE) == NULL, 0)) findAll();
+}
+
+const void *OVTRealRetain(const void *object) {
+  assureAll();
+  return real.retain(object);
+}
+void OVTRealRelease(const void *object) {
+  assureAll();
+  real.release(object);
+}
+CFTypeID OVTRealGetTypeID(const void *object) {
+  assureAll();
+  return real.typeID(object);
+}
+uint8_t OVTRealEqual(const void *first, const void *second) {
+  assureAll();
+  return real.equal(first, second);
+}
+CFHashCode OVTRealHash(const void *object) {
+  assureAll();
+  return real.hash(object);
+}
+CFStringRef OVTRealCopyDescription(const void *object) {
+  assureAll();
+  return real.description(object);
+}
+void OVTRealShow(const void *object) {
+  assureAll();
+  real.show(object);
+}
+CFAllocatorRef OVTRealGetAllocator(const void *object) {
+  assureAll();
+  return real.allocator(object);
+}
+
+// Foundation itself calls CFHash and the like for the objects in its containers. So that this costs it next to nothing,
+// classes that turned out not to be this package's are remembered. An object begins with the address of its class.
+static const void *knownClasses[64];
+
+static const void **place(const void *class) { return &knownClasses[((uintptr_t)class >> 4) % 64]; }
+
+bool OVTIsKnownFoundation(const void *object) {
+  const void *class = *(const void *const *)object;
+  return __atomic_load_n(place(class), __ATOMIC_RELAXED) == class;
+}
+
+void OVTNoteFoundation(const void *object) {
+  const void *class = *(const void *const *)object;
+  __atomic_store_n(place(class), class, __ATOMIC_RELAXED);
+}
+
+void OVTWriteError(const char *text) { fputs(text, stderr); }
+
+CFAllocatorRef OVTAllocatorNull(void) { return kCFAllocatorNull; }
+CFAllocatorRef OVTAllocatorOfSystem(void) { return kCFAllocatorSystemDefault; }
+CFAllocatorRef OVTAllocatorMalloc(void) { return kCFAllocatorMalloc; }
+
+void *OVTAllocatorAllocate(CFAllocatorRef allocator, CFIndex size) {
+  return CFAllocatorAllocate(allocator, size, 0);
+}
+
+void OVTAllocatorDeallocate(CFAllocatorRef allocator, void *block) { CFAllocatorDeallocate(allocator, block); }
+
+/// The functions of an allocator that Swift made.
+struct functions {
+  void *info;
+  void *(*allocate)(CFIndex, void *);
+  void *(*reallocate)(void *, CFIndex, void *);
+  void (*deallocate)(void *, void *);
+  void (*release)(const void *);
+};
+
+static void *allocate(CFIndex size, CFOptionFlags hint, void *info) {
+  (void)hint;
+  struct functions *functions = info;
+  return functions->allocate(size, functions->info);
+}
+
+static void *reallocate(void *block, CFIndex size, CFOptionFlags hint, void *info) {
+  (void)hint;
+  struct functions *functions = info;
+  return functions->reallocate(block, size, functions->info);
+}
+
+static void deallocate(void *block, void *info) {
+  struct functions *functions = info;
+  functions->deallocate(block, functions->info);
+}
+
+static void releaseFunctions(const void *info) {
+  struct functions *functions = (struct functions *)info;
+  functions->release(functions->info);
+  free(functions);
+}
+
+CFAllocatorRef OVTAllocatorCreate(
+    void *info, void *(*allocateBlock)(CFIndex, void *), void *(*reallocateBlock)(void *, CFIndex, void *),
+    void (*deallocateBlock)(void *, void *), void (*release)(const void *)) {
+  struct functions *functions = malloc(sizeof(*functions));
+  if (functions == NULL) return NULL;
+  *functions = (struct functions){info, allocateBlock, reallocateBlock, deallocateBlock, release};
+  CFAllocatorContext context = {
+      .version = 0,
+      .info = functions,
+      .release = releaseFunctions,
+      .allocate = allocate,
+      .reallocate = reallocate,
+      .deallocate = deallocate,
+  };
+  // The object itself must not come from the pool: it would keep the pool's memory.
+  CFAllocatorRef made = CFAllocatorCreate(kCFAllocatorSystemDefault, &context);
+  if (made == NULL) free(functions);
+  return made;
+}

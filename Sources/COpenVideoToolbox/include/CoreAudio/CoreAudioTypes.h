@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// The older place of the types of sound.
+
+#ifndef OVT_COREAUDIO_COREAUDIOTYPES_UMBRELLA_H
+#define OVT_COREAUDIO_COREAUDIOTYPES_UMBRELLA_H
+
+#include <CoreAudioTypes/CoreAudioTypes.h>
+
+#endif

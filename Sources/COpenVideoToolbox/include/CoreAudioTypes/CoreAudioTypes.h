@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// The types of sound.
+
+#ifndef OVT_COREAUDIOTYPES_COREAUDIOTYPES_UMBRELLA_H
+#define OVT_COREAUDIOTYPES_COREAUDIOTYPES_UMBRELLA_H
+
+#include <CoreAudioTypes/CoreAudioBaseTypes.h>
+
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The types that all of Core Media uses.
+
+#ifndef OVT_COREMEDIA_CMBASE_H
+#define OVT_COREMEDIA_CMBASE_H
+
+#include <CoreFoundation/CoreFoundation.h>
+
+OVT_HEADER_BEGIN
+
+#define CM_EXPORT OVT_EXPORT
+#define CM_INLINE CF_INLINE
+#define CM_NULLABLE OVT_NULLABLE
+#define CM_NONNULL
+#define CM_RETURNS_RETAINED
+#define CM_RETURNS_RETAINED_PARAMETER
+#define CM_RETURNS_NOT_RETAINED_PARAMETER
+
+typedef CFIndex CMItemCount;
+typedef CFIndex CMItemIndex;
+#define CMITEMCOUNT_MAX INTPTR_MAX
+typedef uintptr_t CMBaseClassVersion;
+typedef uintptr_t CMStructVersion;
+/// The number of a track in a movie.
+typedef int32_t CMPersistentTrackID;
+
+#define COREMEDIA_TRUE 1
+#define COREMEDIA_FALSE 0
+#define COREMEDIA_USE_ALIGNED_CMBASECLASS_VERSION 1
+#define COREMEDIA_CMBASECLASS_VERSION_IS_POINTER_ALIGNED 1
+#define COREMEDIA_USE_DERIVED_ENUMS_FOR_CONSTANTS 1
+#define COREMEDIA_DECLARE_NULLABILITY 1
+#define COREMEDIA_DECLARE_NULLABILITY_BEGIN_END 1
+#define COREMEDIA_DECLARE_BRIDGED_TYPES 1
+#define COREMEDIA_DECLARE_RETURNS_RETAINED 1
+#define COREMEDIA_DECLARE_RETURNS_RETAINED_ON_PARAMETERS 1
+#define COREMEDIA_DECLARE_RETURNS_NOT_RETAINED_ON_PARAMETERS 1
+#define COREMEDIA_DECLARE_RETURNS_RETAINED_BLOCK 1
+#define COREMEDIA_DECLARE_RELEASES_ARGUMENT 1
+
+enum {
+  /// No track has this identifier.
+  kCMPersistentTrackID_Invalid = 0
+};
+
+OVT_HEADER_END
+
+#endif
