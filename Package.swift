@@ -245,6 +245,20 @@ if !isEngineAlone {
   ]
 }
 
+// MARK: - The C interface: one library with the functions of C's headers
+
+// Not built with everything else: scripts/build-c-library sets the variable. Its headers have the names of Apple's
+// frameworks.
+if Context.environment["OVT_C_INTERFACE"] == "1" {
+  products.append(.library(name: "OpenVideoToolboxC", type: .dynamic, targets: ["COpenVideoToolboxFunctions"]))
+  targets += [
+    .target(name: "COpenVideoToolbox", linkerSettings: [.linkedLibrary("BlocksRuntime"), .linkedLibrary("dl")]),
+    .target(
+      name: "COpenVideoToolboxFunctions",
+      dependencies: ["COpenVideoToolbox", "CoreFoundation", "CoreVideo", "CoreMedia", "VideoToolbox"]),
+  ]
+}
+
 if areParsersAlone {
   let names: Set = [
     "CVideoKernels", "CH264Kernels", "H264Encoder", "VideoEncoding", "VideoBitstream", "CCoreFoundation",

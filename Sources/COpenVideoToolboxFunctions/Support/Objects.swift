@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import COpenVideoToolbox
+import CoreFoundation
+import CoreMedia
+import Glibc
+
+// What every object can be asked. The Core Foundation of Swift's Foundation knows its own types only; these know the
+// package's, and pass all others on.
+
+/// How an object answers the questions of this file.
+private enum Kind {
+  /// Of this package.
+  case own(any CFRuntimeObject)
+  /// Of Foundation, or of Core Foundation.
+  case foundation
+  /// A Swift object that is neither.
+  case other
+
+  init(_ object: AnyObject) {
+    let pointer = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
+    if OVTIsKnownFoundation(pointer) {
+      self = .foundation
+    } else if let object = object as? any CFRuntimeObject {
+      self = .own(object)
+    } else if object is NSObject {
+      self = .foundation
+      OVTNoteFoundation(pointer)
+    } else {
+      self = .other
+    }
+  }
+}
+
+@c @implementation
+public func CFGetTypeID(_ object: UnsafeRawPointer?) -> UInt {
+  guard let object else { return 0 }
+  guard let it = FromC.object(object) else { return 0 }
+  switch Kind(it) {
+  case .own(let own): return type(of: own).cfTypeID
+  case .foundation: return OVTRealGetTypeID(object)
+  case .other: return 0
+  }
+}
+
+@c @implementation
+public func CFCopyTypeIDDescription(_ type: UInt) -> OpaquePointer? {
+  ToC.retained(CoreFoundation.CFCopyTypeIDDescription(type))
+}
+
+@c @implementation
+public func CFRetain(_ object: UnsafeRawPointer?) -> UnsafeRawPointer? {
+  guard let object else { return nil }
+  if ReferenceChecker.isOn { ReferenceChecker.shared.retain(object) }
+  return OVTRealRetain(object)
+}
+
+@c @implementation
+public func CFRelease(_ object: UnsafeRawPointer?) {
+  guard let object else { return }
+  if ReferenceChecker.isOn { ReferenceChecker.shared.release(object) }
+  OVTRealRelease(object)
+}
+
+@c @implementation
+public func CFEqual(_ first: UnsafeRawPointer?, _ second: UnsafeRawPointer?) -> UInt8 {
+  guard let first, let second else { return first == second ? 1 : 0 }
+  if first == second { return 1 }
+  guard let a = FromC.object(first), let b = FromC.object(second) else { return 0 }
+  switch (Kind(a), Kind(b)) {
+  case (.own(let own), .own): return own.cfIsEqual(to: b) ? 1 : 0
+  case (.foundation, .foundation): return OVTRealEqual(first, second)
+  default: return 0
+  }
+}
+
+@c @implementation
+public func CFHash(_ object: UnsafeRawPointer?) -> UInt {
+  guard let object, let it = FromC.object(object) else { return 0 }
+  switch Kind(it) {
+  case .own(let own): return own.cfHash
+  case .foundation: return OVTRealHash(object)
+  case .other: return UInt(bitPattern: object)
+  }
+}
+
+@c @implementation
+public func CFCopyDescription(_ object: UnsafeRawPointer?) -> OpaquePointer? {
+  guard let object, let it = FromC.object(object) else { return nil }
+  switch Kind(it) {
+  case .own(let own): return ToC.retained(NSString(string: own.cfDescription))
+  case .foundation: return OVTRealCopyDescription(object)
+  case .other: return ToC.retained(NSString(string: "<\(type(of: it)) \(object)>"))
+  }
+}
+
+@c @implementation
+public func CFShow(_ object: UnsafeRawPointer?) {
+  guard let it = FromC.object(object) else {
+    OVTWriteError("(null)\n")
+    return
+  }
+  switch Kind(it) {
+  case .own(let own): OVTWriteError(own.cfDescription + "\n")
+  case .foundation: OVTRealShow(object)
+  case .other: OVTWriteError("<\(type(of: it))>\n")
+  }
+}
+
+@c @implementation
+public func CFGetAllocator(_ object: UnsafeRawPointer?) -> OpaquePointer? {
+  guard let object, let it = FromC.object(object) else { return nil }
+  if case .foundation = Kind(it) { return OVTRealGetAllocator(object) }
+  return OVTAllocatorOfSystem()
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import COpenVideoToolbox
+import Synchronization
+import VideoToolbox
+
+/// What C gets: pointers to objects, owned by the caller or not, and structures.
+enum ToC {
+  /// A reference that the caller owns.
+  @inline(__always)
+  static func retained<Object: AnyObject>(_ object: Object?) -> OpaquePointer? {
+    guard let object else { return nil }
+    let pointer = Unmanaged.passRetained(object).toOpaque()
+    if ReferenceChecker.isOn { ReferenceChecker.shared.give(pointer, owned: true) }
+    return OpaquePointer(pointer)
+  }
+
+  @inline(__always)
+  static func retained(_ object: AnyObject?) -> UnsafeRawPointer? {
+    guard let object else { return nil }
+    let pointer = Unmanaged.passRetained(object).toOpaque()
+    if ReferenceChecker.isOn { ReferenceChecker.shared.give(pointer, owned: true) }
+    return UnsafeRawPointer(pointer)
+  }
+
+  /// The address of an object that something else keeps.
+  @inline(__always)
+  static func unretained<Object: AnyObject>(_ object: Object?) -> OpaquePointer? {
+    guard let object else { return nil }
+    let pointer = Unmanaged.passUnretained(object).toOpaque()
+    if ReferenceChecker.isOn { ReferenceChecker.shared.give(pointer, owned: false) }
+    return OpaquePointer(pointer)
+  }
+
+  @inline(__always)
+  static func unretained(_ object: AnyObject?) -> UnsafeRawPointer? {
+    guard let object else { return nil }
+    let pointer = Unmanaged.passUnretained(object).toOpaque()
+    if ReferenceChecker.isOn { ReferenceChecker.shared.give(pointer, owned: false) }
+    return UnsafeRawPointer(pointer)
+  }
+
+  // MARK: - Objects that are made when they are asked for, and that the caller does not own
+
+  /// The address of an object that an immutable owner has from the first question on, for as long as it lives.
+  static func kept<Object: AnyObject>(by owner: AnyObject, _ name: String, _ make: () -> Object?)
+    -> OpaquePointer?
+  {
+    unretained(KeptObjects.shared.object(of: owner, name, make: make))
+  }
+
+  static func kept(by owner: AnyObject, _ name: String, _ make: () -> AnyObject?) -> UnsafeRawPointer? {
+    unretained(KeptObjects.shared.object(of: owner, name, make: make))
+  }
+
+  /// The address of a text that is kept for good. Only for texts of which there is a limited number.
+  static func interned(_ text: NSString) -> OpaquePointer? {
+    unretained(KeptObjects.shared.object(of: KeptObjects.shared, "text " + (text as String)) { text })
+  }
+
+  /// The address of an array of texts that is kept for good.
+  static func interned(_ texts: NSArray?) -> OpaquePointer? {
+    guard let texts else { return nil }
+    let name = (0..<texts.count).map { "\(texts.object(at: $0))" }.joined(separator: "\n")
+    return unretained(KeptObjects.shared.object(of: KeptObjects.shared, "array " + name) { texts })
+  }
+
+  // MARK: - Structures
+
+  @inline(__always)
+  static func value(_ time: CMTime) -> C_CMTime { unsafeBitCast(time, to: C_CMTime.self) }
+  @inline(__always)
+  static func value(_ range: CMTimeRange) -> C_CMTimeRange { unsafeBitCast(range, to: C_CMTimeRange.self) }
+  @inline(__always)
+  static func value(_ mapping: CMTimeMapping) -> C_CMTimeMapping {
+    unsafeBitCast(mapping, to: C_CMTimeMapping.self)
+  }
+  @inline(__always)
+  static func value(_ size: CMVideoDimensions) -> C_CMVideoDimensions {
+    C_CMVideoDimensions(width: size.width, height: size.height)
+  }
+  @inline(__always)
+  static func value(_ size: CGSize) -> C_CGSize { C_CGSize(width: size.width, height: size.height) }
+  @inline(__always)
+  static func value(_ rect: CGRect) -> C_CGRect {
+    C_CGRect(
+      origin: C_CGPoint(x: rect.origin.x, y: rect.origin.y), size: value(rect.size))
+  }
+}
+
+/// Objects that functions with "Get" in their name make: C does not own them, so that something must keep them. Each
+/// is kept as long as its owner lives.
+final class KeptObjects: @unchecked Sendable {
+  // Sendable: the mutex guards the list, and what is in it is not changed.
+  static let shared = KeptObjects()
+
+  private struct Entry {
+    weak var owner: AnyObject?
+    var objects: [String: AnyObject] = [:]
+  }
+
+  private struct Store: @unchecked Sendable {
+    // Sendable: guarded by the mutex.
+    var entries: [ObjectIdentifier: Entry] = [:]
+    /// When to look for owners that are gone.
+    var limit = 64
+  }
+
+  private let store = Mutex(Store())
+
+  /// The object that an owner has under a name, made if it has none.
+  func object<Object: AnyObject>(of owner: AnyObject, _ name: String, make: () -> Object?) -> Object? {
+    let id = ObjectIdentifier(owner)
+    if let known = known(id, owner, name) as? Object { return known }
+    guard let made = make() else { return nil }
+    return keep(made, id, owner, name) as? Object
+  }
+
+  /// Puts an object in the place of the one that an owner has under a name.
+  func replace(_ object: AnyObject, of owner: AnyObject, _ name: String) {
+    let id = ObjectIdentifier(owner)
+    let old = store.withLock { store -> Unchecked in
+      if store.entries[id]?.owner !== owner { store.entries[id] = Entry(owner: owner) }
+      return Unchecked(value: store.entries[id]?.objects.updateValue(object, forKey: name))
+    }
+    _ = old
+  }
+
+  private struct Unchecked: @unchecked Sendable {
+    // Sendable: moved out of the lock, whose owner keeps no reference.
+    let value: AnyObject?
+  }
+
+  private func known(_ id: ObjectIdentifier, _ owner: AnyObject, _ name: String) -> AnyObject? {
+    store.withLock { store in
+      guard let entry = store.entries[id], entry.owner === owner else { return Unchecked(value: nil) }
+      return Unchecked(value: entry.objects[name])
+    }.value
+  }
+
+  private func keep(_ object: AnyObject, _ id: ObjectIdentifier, _ owner: AnyObject, _ name: String)
+    -> AnyObject
+  {
+    let box = Unchecked(value: object)
+    let ownerBox = Unchecked(value: owner)
+    return store.withLock { store -> Unchecked in
+      if store.entries.count >= store.limit {
+        store.entries = store.entries.filter { $0.value.owner != nil }
+        store.limit = max(64, 2 * store.entries.count)
+      }
+      if store.entries[id]?.owner !== ownerBox.value { store.entries[id] = Entry(owner: ownerBox.value) }
+      // Another thread may have been faster.
+      if let known = store.entries[id]?.objects[name] { return Unchecked(value: known) }
+      store.entries[id]?.objects[name] = box.value
+      return box
+    }.value ?? object
+  }
+}
