@@ -17,7 +17,7 @@ ENGINE = -c release -Xswiftc -enable-testing --scratch-path .build-engine
 SWIFT_SOURCES = Sources Tests Benchmarks/Sources Benchmarks/Package.swift Examples/Sources Fuzz/Sources Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help measure lowlat-tables screens build demo test test-timing lint format docs clients permissive compare matrix bench engine-matrix kernel-bench rate-bench thread-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies
+.PHONY: help measure lowlat-tables screens build demo test test-timing lint format docs clients install c-interface permissive compare matrix bench engine-matrix kernel-bench rate-bench thread-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies
 
 help: ## Lists these commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,14 @@ format: need-swift ## Formats the sources.
 
 docs: dependencies ## Builds the documentation of all modules into out/docs.
 	scripts/build-docs out/docs
+
+PREFIX ?= /usr/local
+
+install: dependencies ## Builds the C interface and installs it in PREFIX (docs/from-c.md).
+	TRAITS="$(TRAITS)" scripts/build-c-library --prefix "$(abspath $(PREFIX))"
+
+c-interface: test-dependencies ## Builds the C interface and tests it with C programs, the examples and valgrind.
+	TRAITS="$(TRAITS)" scripts/test-c-interface
 
 clients: test-dependencies ## Builds and runs the client programs, in Swift 5 and in Swift 6 mode.
 	scripts/test-clients
