@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts the allocations of each frame of a low-latency session once it has settled, and fails above the number that
+// Benchmarks/Thresholds/allocations.json allows the same session through Swift: what C gets are the objects that Swift
+// has, without anything around them.
+//
+//   cost ALLOWED
+
+#include <stdatomic.h>
+#include <time.h>
+
+#include "support.h"
+
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+
+static atomic_long allocations;
+
+// The functions of the C library by way of a counter, for the whole process.
+void *malloc(size_t size) {
+  atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
+  return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size) {
+  atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
+  return __libc_calloc(count, size);
+}
+
+void *realloc(void *block, size_t size) {
+  atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
+  return __libc_realloc(block, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size) {
+  atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
+  return __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **block, size_t alignment, size_t size) {
+  atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
+  *block = __libc_memalign(alignment, size);
+  return *block == NULL ? 12 : 0;
+}
+
+static long received;
+
+static void count(void *refcon, void *frame, OSStatus status, VTEncodeInfoFlags flags, CMSampleBufferRef sample) {
+  (void)refcon;
+  (void)frame;
+  (void)flags;
+  CHECK_EQUAL(status, noErr);
+  if (sample != NULL) received += (long)CMSampleBufferGetTotalSampleSize(sample);
+}
+
+int main(int argumentCount, char **arguments) {
+  double allowed = argumentCount > 1 ? atof(arguments[1]) : 2.1;
+  const void *keys[] = {kVTVideoEncoderSpecification_EnableLowLatencyRateControl}, *values[] = {kCFBooleanTrue};
+  CFDictionaryRef specification = CFDictionaryCreate(NULL, keys, values, 1, &kCFTypeDictionaryKeyCallBacks,
+                                                     &kCFTypeDictionaryValueCallBacks);
+  VTCompressionSessionRef session = NULL;
+  REQUIRE(VTCompressionSessionCreate(NULL, kWidth, kHeight, kCMVideoCodecType_H264, specification, NULL, NULL, count,
+                                     NULL, &session)
+          == noErr);
+  CFRelease(specification);
+  setNumber(session, kVTCompressionPropertyKey_AverageBitRate, 600000);
+  enum { kPictures = 16, kSettled = 60, kCounted = 300 };
+  CVPixelBufferRef pictures[kPictures];
+  for (int i = 0; i < kPictures; i++) pictures[i] = makePicture(i);
+  long before = 0;
+  for (int number = 0; number < kSettled + kCounted; number++) {
+    if (number == kSettled) before = atomic_load(&allocations);
+    CHECK_EQUAL(VTCompressionSessionEncodeFrame(session, pictures[number % kPictures], CMTimeMake(number, 30),
+                                                kCMTimeInvalid, NULL, NULL, NULL),
+                noErr);
+    CHECK_EQUAL(VTCompressionSessionCompleteFrames(session, CMTimeMake(number, 30)), noErr);
+  }
+  double each = (double)(atomic_load(&allocations) - before) / kCounted;
+  printf("%.2f allocations a frame, %.2f allowed; %ld bytes\n", each, allowed, received);
+  CHECK(each <= allowed);
+  VTCompressionSessionInvalidate(session);
+  CFRelease(session);
+  for (int i = 0; i < kPictures; i++) CVPixelBufferRelease(pictures[i]);
+  return failures > 0;
+}
