@@ -279,10 +279,16 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   }
 
   public override var description: String {
-    let content =
-      image.map { "image \($0)" } ?? tagged.map { "\($0.count) tagged buffers" } ?? blockBuffer.map(
-        \.description)
-      ?? (format == nil ? "a marker" : "no data")
+    let content: String
+    if let image {
+      content = "image \(image)"
+    } else if let tagged {
+      content = "\(tagged.count) tagged buffers"
+    } else if let blockBuffer {
+      content = blockBuffer.description
+    } else {
+      content = format == nil ? "a marker" : "no data"
+    }
     return "CMSampleBuffer \(sampleCount) sample\(sampleCount == 1 ? "" : "s"), PTS "
       + "\(timings.earliest(\.presentationTimeStamp).seconds), \(content)"
   }
