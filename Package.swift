@@ -13,6 +13,17 @@ let isEngineAlone = Context.environment["OVT_ENGINE_ALONE"] == "1"
 // The same with the modules that read bytes from outside and their tests: what sanitizers look at in a short build.
 let areParsersAlone = Context.environment["OVT_PARSERS_ALONE"] == "1"
 
+// Without the subcommands of `vtencode` that use the network, and so without SwiftNIO, which takes a fifth of a build:
+// what `make demo` builds.
+let isLive = Context.environment["OVT_WITHOUT_LIVE"] != "1"
+// What this build leaves out still stands in the manifest, so that Package.resolved is the same for all builds.
+let livePlatforms: [Platform] = isLive ? [.linux, .macOS] : [.windows]
+let liveFiles = [
+  "Live/LiveAccess.swift", "Live/LiveCommands.swift", "Receive", "Send/Send.swift", "Send/SendOptions.swift",
+  "Send/SendRun.swift", "Send/SendSource.swift", "Web", "Wire/DatagramOutbox.swift",
+  "Wire/DatagramOutlet.swift", "Wire/DatagramSocket.swift", "Wire/Endpoint.swift", "Wire/WireOptions.swift",
+]
+
 // MARK: - The engine: stands alone, builds anywhere; its tests decode with FFmpeg's libraries
 
 var products: [Product] = [
@@ -211,14 +222,15 @@ if !isEngineAlone {
       name: "vtencode",
       dependencies: [
         "AVFoundation", "CSandbox", "CodecInterface", "ElementaryStream", "FFmpegMedia", "H264Encoder",
-        "ImageIO", "OpenVideoToolboxDisplay", "RealTimeSecurity", "RealTimeTransport", "VideoBitstream",
-        "VideoToolbox",
+        "ImageIO", "OpenVideoToolboxDisplay", "RealTimeTransport", "VideoBitstream", "VideoToolbox",
+        .target(name: "RealTimeSecurity", condition: .when(platforms: livePlatforms)),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOWebSocket", package: "swift-nio"),
-      ]),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(platforms: livePlatforms)),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(platforms: livePlatforms)),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(platforms: livePlatforms)),
+        .product(name: "NIOWebSocket", package: "swift-nio", condition: .when(platforms: livePlatforms)),
+      ],
+      exclude: isLive ? ["Live/MissingLiveCommands.swift"] : liveFiles),
     .testTarget(
       name: "VideoToolboxTests",
       dependencies: [
@@ -250,14 +262,19 @@ if !isEngineAlone {
 // Not built with everything else: scripts/build-c-library sets the variable. Its headers have the names of Apple's
 // frameworks.
 if Context.environment["OVT_C_INTERFACE"] == "1" {
-  products.append(.library(name: "OpenVideoToolboxC", type: .dynamic, targets: ["COpenVideoToolboxFunctions"]))
+  products.append(
+    .library(name: "OpenVideoToolboxC", type: .dynamic, targets: ["COpenVideoToolboxFunctions"]))
   targets += [
-    .target(name: "COpenVideoToolbox", linkerSettings: [.linkedLibrary("BlocksRuntime"), .linkedLibrary("dl")]),
+    .target(
+      name: "COpenVideoToolbox", linkerSettings: [.linkedLibrary("BlocksRuntime"), .linkedLibrary("dl")]),
     .target(
       name: "COpenVideoToolboxFunctions",
       dependencies: ["COpenVideoToolbox", "CoreFoundation", "CoreVideo", "CoreMedia", "VideoToolbox"]),
   ]
 }
+
+// The tests of the command line need all of it.
+if !isLive { targets.removeAll { $0.name == "vtencodeTests" || $0.name == "CallTests" } }
 
 if areParsersAlone {
   let names: Set = [

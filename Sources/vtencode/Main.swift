@@ -176,8 +176,9 @@ struct VTEncode: AsyncParsableCommand {
       """,
     version: kOVTVersion,
     subcommands: [
-      Transcoding.self, Streaming.self, Conferencing.self, Call.self, Send.self, Receive.self, Play.self,
-      Export.self, Thumbnails.self, Split.self,
-      EncodeSegment.self, Join.self, Encoders.self, SandboxCheck.self,
+      Transcoding.self, Streaming.self, Conferencing.self, Call.self,
+    ] + liveCommands + [
+      Play.self, Export.self, Thumbnails.self, Split.self, EncodeSegment.self, Join.self, Encoders.self,
+      SandboxCheck.self,
     ])
 }

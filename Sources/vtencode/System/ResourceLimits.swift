@@ -24,7 +24,7 @@ enum ResourceLimits {
   private static let filesOfTrack = 2
   /// The number of descriptors that a window takes: the connection to the display server, the sound
   /// device, fonts and drivers.
-  fileprivate static let filesOfWindow = 64
+  static let filesOfWindow = 64
   private static let unlimited = rlim_t.max
 
   /// Checks the limits for a subcommand. To be called before the process has other threads, and
@@ -156,20 +156,6 @@ extension Call: ResourceUser { var resourceNeeds: ResourceLimits.Needs { .init(f
 extension Play: ResourceUser {
   var resourceNeeds: ResourceLimits.Needs {
     .init(files: 32 + (showsWindow ? ResourceLimits.filesOfWindow : 0))
-  }
-}
-
-extension Send: ResourceUser {
-  var resourceNeeds: ResourceLimits.Needs {
-    .init(files: options.web.web == nil ? 32 : 64 + WebServer.mostConnections)
-  }
-}
-
-extension Receive: ResourceUser {
-  var resourceNeeds: ResourceLimits.Needs {
-    .init(
-      files: 32 + (options.web.web == nil ? 0 : WebServer.mostConnections)
-        + (options.play ? ResourceLimits.filesOfWindow : 0))
   }
 }
 
