@@ -10,6 +10,12 @@ export SWIFT_DETERMINISTIC_HASHING = 1
 SWIFT ?= swift
 # What `make bench` and `make compare` measure with is a release build.
 BUILD = $(SWIFT) build $(if $(TRAITS),--traits $(TRAITS))
+# All release builds share these, since a build with others would begin anew: without what debuggers want, which takes an
+# eighth of the time (`make DEBUG_INFO=dwarf build` keeps it), and with Swift's runtime inside, so that the programs run on
+# machines without Swift (`make RUNTIME= build` links to its libraries).
+DEBUG_INFO ?= none
+RUNTIME ?= --static-swift-stdlib --disable-local-rpath
+RELEASE = -c release -debug-info-format $(DEBUG_INFO) $(RUNTIME)
 TEST = $(SWIFT) test $(if $(TRAITS),--traits $(TRAITS))
 RELEASE_DIR = .build/release
 # The engine as a package of its own: a short build.
@@ -17,20 +23,53 @@ ENGINE = -c release -Xswiftc -enable-testing --scratch-path .build-engine
 SWIFT_SOURCES = Sources Tests Benchmarks/Sources Benchmarks/Package.swift Examples/Sources Fuzz/Sources Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help measure lowlat-tables screens build demo test test-timing lint format docs clients install c-interface permissive compare matrix bench engine-matrix kernel-bench rate-bench thread-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies
+.PHONY: help measure lowlat-tables screens build demo test test-timing lint format docs clients install c-interface permissive compare matrix bench engine-matrix kernel-bench rate-bench thread-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies program uninstall deb deb-gpl check-deb
 
 help: ## Lists these commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: dependencies ## Builds everything in release, vtencode as .build/release/vtencode.
-	$(BUILD) -c release
+	$(BUILD) $(RELEASE)
 
 demo: dependencies ## Encodes the sample movie with the package's own encoder, no GPL library: out/demo.mp4.
-	$(SWIFT) build -c release --product vtencode
+	OVT_WITHOUT_LIVE=1 $(SWIFT) build $(RELEASE) --product vtencode
 	@mkdir -p out
 	$(RELEASE_DIR)/vtencode transcoding Assets/video.m4v --bitrate 1500k --psnr --overwrite --out out/demo.mp4
 	@echo "Written: out/demo.mp4, by the package's own encoder."
-	@echo "'make build' adds HEVC (libx265) and libx264, which are under the GPL; see 'vtencode encoders'."
+	@echo "'make build' adds send and receive, windows, and HEVC (libx265) and libx264, which are under the GPL."
+
+program: dependencies ## Builds vtencode alone, with everything (TRAITS=Display without the GPL encoders).
+	$(BUILD) $(RELEASE) --product vtencode
+
+# Where `make install` puts it; DESTDIR stands in for the root directory when a package is made.
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+# What is there is installed, so that root needs no Swift: `make build && sudo make install`.
+install: ## Installs vtencode, completions, manual pages and licences (PREFIX=/usr/local DESTDIR=...).
+	@test -x $(RELEASE_DIR)/vtencode || $(MAKE) program
+	@scripts/install-dependencies.sh --packaging
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install-program $(RELEASE_DIR)/vtencode .build/checkouts
+	@if [ -x scripts/install-c-interface ]; then PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install-c-interface; fi
+
+uninstall: ## Removes what `make install` has installed (PREFIX=/usr/local DESTDIR=...).
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/uninstall-program
+
+deb: ## Makes Debian packages in out/deb: vtencode, and the libraries with their headers; no GPL encoder.
+	$(MAKE) program TRAITS=Display
+	@scripts/install-dependencies.sh --packaging
+	@scripts/install-dependencies.sh --package-checks
+	scripts/build-deb $(if $(wildcard scripts/install-c-interface),--libraries) --out out/deb $(RELEASE_DIR)/vtencode .build/checkouts
+
+deb-gpl: ## Makes the Debian package vtencode-gpl, with libx264 and libx265, in out/deb.
+	$(MAKE) program TRAITS=Display,X265,X264
+	@scripts/install-dependencies.sh --packaging
+	@scripts/install-dependencies.sh --package-checks
+	scripts/build-deb --gpl --out out/deb $(RELEASE_DIR)/vtencode .build/checkouts
+
+check-deb: ## Installs out/deb's packages in a fresh system without Swift (debootstrap, root) and encodes there.
+	@scripts/install-dependencies.sh --package-checks
+	scripts/check-deb out/deb/vtencode*.deb
 
 test: test-dependencies ## Runs all tests but those that watch the clock (TARGETS="CoreMediaTests ...").
 	@TRAITS=$(TRAITS) scripts/test $(TARGETS)
@@ -66,11 +105,11 @@ permissive: test-dependencies ## Builds vtencode without the GPL encoders, and c
 	scripts/test-permissive-build
 
 compare: test-dependencies ## Measures vtencode against ffmpeg with the same encoder settings.
-	$(BUILD) -c release --product vtencode
+	$(BUILD) $(RELEASE) --product vtencode
 	scripts/compare-ffmpeg
 
 matrix: test-dependencies ## Encodes every clip of a folder (CLIPS=...) every way, prints a table.
-	$(BUILD) -c release --product vtencode
+	$(BUILD) $(RELEASE) --product vtencode
 	scripts/matrix $(CLIPS)
 
 measure: ## Makes the pages and charts of docs/measurements from the results in JSON.
@@ -78,7 +117,7 @@ measure: ## Makes the pages and charts of docs/measurements from the results in 
 
 # The measuring tools are a package of their own. TOOL_BUILD names a build folder to share.
 TOOL_BUILD ?= Benchmarks/.build
-TOOL = $(SWIFT) build -c release --package-path Benchmarks --scratch-path $(TOOL_BUILD) --product
+TOOL = $(SWIFT) build $(RELEASE) --package-path Benchmarks --scratch-path $(TOOL_BUILD) --product
 TOOLS_DIR = $(TOOL_BUILD)/release
 
 # What they measure on: CLIPS, or the clips that developers share, or the sample.
@@ -121,7 +160,7 @@ count-allocations: test-dependencies ## Counts the allocations of each frame; fa
 	@$(TOOLS_DIR)/count-allocations --thresholds Benchmarks/Thresholds/allocations.json $(TABLE_OPTIONS)
 
 lowlat-tables: test-dependencies ## Measures the low-latency mode: latency, layers, caps, losses, steps (CLIPS=..., TABLE_OPTIONS=...).
-	$(BUILD) -c release --product vtencode
+	$(BUILD) $(RELEASE) --product vtencode
 	$(TOOL) lowlat-tables
 	@$(TOOLS_DIR)/lowlat-tables --vtencode $(RELEASE_DIR)/vtencode $(TABLE_OPTIONS) $(BENCH_CLIPS)
 

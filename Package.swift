@@ -13,16 +13,17 @@ let isEngineAlone = Context.environment["OVT_ENGINE_ALONE"] == "1"
 // The same with the modules that read bytes from outside and their tests: what sanitizers look at in a short build.
 let areParsersAlone = Context.environment["OVT_PARSERS_ALONE"] == "1"
 
-// Without the subcommands of `vtencode` that use the network, and so without SwiftNIO, which takes a fifth of a build:
-// what `make demo` builds.
+// Without the subcommands of `vtencode` that use the network, and so without SwiftNIO, which is a fifth of a build, and
+// without the tests: what `make demo` fetches and builds.
 let isLive = Context.environment["OVT_WITHOUT_LIVE"] != "1"
-// What this build leaves out still stands in the manifest, so that Package.resolved is the same for all builds.
-let livePlatforms: [Platform] = isLive ? [.linux, .macOS] : [.windows]
 let liveFiles = [
   "Live/LiveAccess.swift", "Live/LiveCommands.swift", "Receive", "Send/Send.swift", "Send/SendOptions.swift",
   "Send/SendRun.swift", "Send/SendSource.swift", "Web", "Wire/DatagramOutbox.swift",
   "Wire/DatagramOutlet.swift", "Wire/DatagramSocket.swift", "Wire/Endpoint.swift", "Wire/WireOptions.swift",
 ]
+let liveDependencies: [Target.Dependency] =
+  ["RealTimeSecurity"]
+  + ["NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket"].map { .product(name: $0, package: "swift-nio") }
 
 // MARK: - The engine: stands alone, builds anywhere; its tests decode with FFmpeg's libraries
 
@@ -223,13 +224,8 @@ if !isEngineAlone {
       dependencies: [
         "AVFoundation", "CSandbox", "CodecInterface", "ElementaryStream", "FFmpegMedia", "H264Encoder",
         "ImageIO", "OpenVideoToolboxDisplay", "RealTimeTransport", "VideoBitstream", "VideoToolbox",
-        .target(name: "RealTimeSecurity", condition: .when(platforms: livePlatforms)),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "NIOCore", package: "swift-nio", condition: .when(platforms: livePlatforms)),
-        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(platforms: livePlatforms)),
-        .product(name: "NIOPosix", package: "swift-nio", condition: .when(platforms: livePlatforms)),
-        .product(name: "NIOWebSocket", package: "swift-nio", condition: .when(platforms: livePlatforms)),
-      ],
+      ] + (isLive ? liveDependencies : []),
       exclude: isLive ? ["Live/MissingLiveCommands.swift"] : liveFiles),
     .testTarget(
       name: "VideoToolboxTests",
@@ -274,7 +270,7 @@ if Context.environment["OVT_C_INTERFACE"] == "1" {
 }
 
 // The tests of the command line need all of it.
-if !isLive { targets.removeAll { $0.name == "vtencodeTests" || $0.name == "CallTests" } }
+if !isLive { targets.removeAll { $0.type == .test } }
 
 if areParsersAlone {
   let names: Set = [
@@ -312,11 +308,14 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    // The command line's sockets.
-    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    // For tests alone: an independent model of CMTime's arithmetic.
-    .package(url: "https://github.com/attaswift/BigInt", from: "6.0.1"),
-  ],
+  ]
+    + (isLive
+      ? [
+        // The command line's sockets.
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        // For tests alone: an independent model of CMTime's arithmetic.
+        .package(url: "https://github.com/attaswift/BigInt", from: "6.0.1"),
+      ] : []),
   targets: targets,
   swiftLanguageModes: [.v6]
 )

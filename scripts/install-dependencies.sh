@@ -9,6 +9,10 @@
 #   scripts/install-dependencies.sh --browser  also Chromium, for check-web and check-webcodecs
 #   scripts/install-dependencies.sh --cross    also an emulator and a C library for 64-bit ARM,
 #                                              for check-neon
+#   scripts/install-dependencies.sh --packaging
+#                                              instead, packages for installing and for making packages
+#   scripts/install-dependencies.sh --package-checks
+#                                              instead, packages for checking packages
 #   scripts/install-dependencies.sh --check    lists missing packages; exits with 1 if there are any
 set -eu
 
@@ -22,6 +26,7 @@ packages="make pkg-config git libavformat-dev libavcodec-dev libavfilter-dev lib
 # for windows on machines without one.
 test_packages="ffmpeg libopenh264-dev python3 tshark openssl binutils xvfb"
 check_only=no
+headers=yes
 for argument in "$@"; do
   case "$argument" in
     --tests) packages="$packages $test_packages" ;;
@@ -33,9 +38,11 @@ for argument in "$@"; do
         exit 1
       else packages="$packages chromium"; fi ;;
     --cross) packages="$packages qemu-user libc6-dev-arm64-cross libgcc-12-dev-arm64-cross" ;;
+    --packaging) packages="python3 gzip xz-utils binutils dpkg-dev" headers=no ;;
+    --package-checks) packages="lintian debootstrap" headers=no ;;
     --check) check_only=yes ;;
     *)
-      echo "install-dependencies: unknown argument '$argument' (known: --tests, --browser, --cross, --check)" >&2
+      echo "install-dependencies: unknown argument '$argument' (known: --tests, --browser, --cross, --packaging, --package-checks, --check)" >&2
       exit 2
       ;;
   esac
@@ -52,7 +59,7 @@ missing=""
 for package in $packages; do
   state=$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true)
   # Tools may have been installed in other ways. On Debian, pkg-config is also provided by pkgconf.
-  case "$package" in make | pkg-config | git | ffmpeg | python3)
+  case "$package" in make | pkg-config | git | ffmpeg | python3 | lintian | debootstrap)
     if command -v "$package" >/dev/null 2>&1; then continue; fi ;;
   esac
   case "$state" in
@@ -64,6 +71,7 @@ missing=${missing# }
 
 # FFmpeg 5.1 is required, because it is the first version whose channel layouts have an order.
 check_ffmpeg() {
+  [ "$headers" = yes ] || return 0
   if pkg-config --atleast-version=59.27.100 libavformat 2>/dev/null; then return 0; fi
   echo "install-dependencies: FFmpeg's libraries are older than 5.1 here (libavformat $(pkg-config --modversion libavformat 2>/dev/null || echo "not found"), needed: 59.27)." >&2
   echo "Debian 12 and Ubuntu 24.04 have them new enough." >&2
