@@ -17,8 +17,8 @@
 set -eu
 
 # Headers and libraries, which are found through pkg-config, and git, which Swift's package manager
-# requires.
-packages="make pkg-config git libavformat-dev libavcodec-dev libavfilter-dev libavutil-dev libswresample-dev libswscale-dev libsqlite3-dev libsrtp2-dev libssl-dev libx264-dev libx265-dev libsdl2-dev"
+# requires. The static Foundation links to libcurl.
+packages="make pkg-config git libcurl4-openssl-dev libavformat-dev libavcodec-dev libavfilter-dev libavutil-dev libswresample-dev libswscale-dev libsqlite3-dev libsrtp2-dev libssl-dev libx264-dev libx265-dev libsdl2-dev"
 # ffmpeg and ffprobe check the files that this package writes. OpenH264 is a second decoder for the
 # engine's streams and one of the encoders in the comparisons. python3 runs scripts/matrix and
 # scripts/compare-ffmpeg. tshark analyzes the packets of `vtencode call`. openssl creates keys for
@@ -51,7 +51,7 @@ done
 if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
   echo "install-dependencies: this script knows Debian and Ubuntu (apt) only." >&2
   echo "On another system install these libraries with their headers, then build: FFmpeg 5.1 or later" >&2
-  echo "(libavformat, libavcodec, libavfilter, libavutil, libswresample, libswscale), SQLite, libsrtp 2, OpenSSL 3, libx264, libx265, SDL 2, and pkg-config." >&2
+  echo "(libavformat, libavcodec, libavfilter, libavutil, libswresample, libswscale), libcurl, SQLite, libsrtp 2, OpenSSL 3, libx264, libx265, SDL 2, and pkg-config." >&2
   exit 1
 fi
 
@@ -62,6 +62,8 @@ for package in $packages; do
   case "$package" in make | pkg-config | git | ffmpeg | python3 | lintian | debootstrap)
     if command -v "$package" >/dev/null 2>&1; then continue; fi ;;
   esac
+  # One of three flavours of it, which exclude each other.
+  if [ "$package" = libcurl4-openssl-dev ] && pkg-config --exists libcurl 2>/dev/null; then continue; fi
   case "$state" in
     *" installed") ;;
     *) missing="$missing $package" ;;
