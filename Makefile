@@ -23,7 +23,7 @@ ENGINE = -c release -Xswiftc -enable-testing --scratch-path .build-engine
 SWIFT_SOURCES = Sources Tests Benchmarks/Sources Benchmarks/Package.swift Examples/Sources Fuzz/Sources Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help measure lowlat-tables screens build demo test test-timing lint format docs clients install c-interface permissive compare matrix bench engine-matrix kernel-bench rate-bench thread-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies program uninstall deb deb-gpl check-deb
+.PHONY: help measure lowlat-tables screens build demo test test-timing lint format docs clients install c-interface permissive compare matrix bench engine-matrix kernel-bench rate-bench thread-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies program uninstall deb deb-gpl check-deb quick
 
 help: ## Lists these commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,11 @@ demo: dependencies ## Encodes the sample movie with the package's own encoder, n
 
 program: dependencies ## Builds vtencode alone, with everything (TRAITS=Display without the GPL encoders).
 	$(BUILD) $(RELEASE) --product vtencode
+
+# Optimised file by file: a changed file is compiled anew, and of the modules above it only what its interface reaches.
+# In a release build each module is optimised as a whole, and so are all modules above a change.
+quick: dependencies ## Builds vtencode for work on it: .build-quick/debug/vtencode, seconds after a change in one file.
+	$(BUILD) --product vtencode --scratch-path .build-quick -Xswiftc -O -Xcc -O2 -debug-info-format $(DEBUG_INFO)
 
 # Where `make install` puts it; DESTDIR stands in for the root directory when a package is made.
 PREFIX ?= /usr/local
