@@ -23,7 +23,7 @@ ENGINE = -c release -Xswiftc -enable-testing --scratch-path .build-engine
 SWIFT_SOURCES = Sources Tests Benchmarks/Sources Benchmarks/Package.swift Examples/Sources Fuzz/Sources Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help measure lowlat-tables screens build demo test test-timing lint format docs clients install c-interface permissive compare matrix bench engine-matrix kernel-bench rate-bench thread-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies program uninstall deb deb-gpl check-deb quick
+.PHONY: help measure lowlat-tables screens build demo test test-timing lint format docs clients install install-c-interface c-interface permissive compare matrix bench engine-matrix kernel-bench rate-bench thread-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies program uninstall deb deb-gpl check-deb quick
 
 help: ## Lists these commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,7 +55,9 @@ install: ## Installs vtencode, completions, manual pages and licences (PREFIX=/u
 	@test -x $(RELEASE_DIR)/vtencode || $(MAKE) program
 	@scripts/install-dependencies.sh --packaging
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install-program $(RELEASE_DIR)/vtencode .build/checkouts
-	@if [ -x scripts/install-c-interface ]; then PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install-c-interface; fi
+
+install-c-interface: dependencies ## Builds the C interface and installs it (PREFIX=/usr/local DESTDIR=..., docs/from-c.md).
+	@TRAITS="$(TRAITS)" PREFIX="$(abspath $(PREFIX))" DESTDIR="$(DESTDIR)" scripts/install-c-interface
 
 uninstall: ## Removes what `make install` has installed (PREFIX=/usr/local DESTDIR=...).
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/uninstall-program
@@ -64,7 +66,7 @@ deb: ## Makes Debian packages in out/deb: vtencode, and the libraries with their
 	$(MAKE) program TRAITS=Display
 	@scripts/install-dependencies.sh --packaging
 	@scripts/install-dependencies.sh --package-checks
-	scripts/build-deb $(if $(wildcard scripts/install-c-interface),--libraries) --out out/deb $(RELEASE_DIR)/vtencode .build/checkouts
+	scripts/build-deb --libraries --out out/deb $(RELEASE_DIR)/vtencode .build/checkouts
 
 deb-gpl: ## Makes the Debian package vtencode-gpl, with libx264 and libx265, in out/deb.
 	$(MAKE) program TRAITS=Display,X265,X264
@@ -94,11 +96,6 @@ format: need-swift ## Formats the sources.
 
 docs: dependencies ## Builds the documentation of all modules into out/docs.
 	scripts/build-docs out/docs
-
-PREFIX ?= /usr/local
-
-install: dependencies ## Builds the C interface and installs it in PREFIX (docs/from-c.md).
-	TRAITS="$(TRAITS)" scripts/build-c-library --prefix "$(abspath $(PREFIX))"
 
 c-interface: test-dependencies ## Builds the C interface and tests it with C programs, the examples and valgrind.
 	TRAITS="$(TRAITS)" scripts/test-c-interface
