@@ -35,8 +35,7 @@ public enum H264Codec {
       .severalPictureSets,
     ])
     description.makeEncoder = { (configuration) throws(CodecError) in
-      if looksAhead(configuration) { return SynchronousEncoder(try LookAheadAdapter(configuration)) }
-      return SynchronousEncoder(try EngineAdapter(configuration))
+      SynchronousEncoder(try H264Adapter(configuration, looksAhead: looksAhead(configuration)))
     }
     return description
   }
@@ -47,7 +46,7 @@ public enum H264Codec {
       id: id, codec: .h264, codecName: "H.264", encoderName: name, displayName: "H.264 (\(name))",
       inputFormats: [.nv12VideoRange, .nv12FullRange, .i420VideoRange, .i420FullRange],
       makeEncoder: { (configuration) throws(CodecError) in
-        SynchronousEncoder(try EngineAdapter(configuration))
+        SynchronousEncoder(try H264Adapter(configuration, looksAhead: false))
       })
     description.features = [
       .quality, .dataRateLimits, .entropyMode, .frameDelayLimit, .spatialAdaptiveQP, .qpLimits, .baseFrameQP,

@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(
-    "What is spooled piece by piece is stored as the whole, as often as is asked, and nothing else is left")
+    "Statistics that are appended in pieces are stored as a whole, as often as is asked, with no other file")
   func stored() throws {
     try Self.withFolder { folder in
       let path = folder + "/pass"
@@ -41,17 +41,17 @@ import Testing
       try #require(
         FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o640]))
       do {
-        let spool = try PassSpool(beside: path)
-        // More than the spool holds back.
+        let writer = try PassStatisticsWriter(beside: path)
+        // More than the writer keeps in memory.
         for n in stride(from: UInt64(0), to: 2000, by: 50) {
-          try spool.append(Self.statistics(n..<n + 50))
+          try writer.append(Self.statistics(n..<n + 50))
           #expect(Self.names(folder) == ["pass"])
           guard n == 950 || n == 1950 else { continue }
-          try spool.store(at: path, width: 64, height: 48)
+          try writer.store(at: path, width: 64, height: 48)
           let bytes = [UInt8](try #require(FileManager.default.contents(atPath: path)))
           #expect(bytes == Self.statistics(0..<n + 50).bytes)
         }
-        try spool.append(Self.statistics(0..<9))
+        try writer.append(Self.statistics(0..<9))
       }
       #expect(Self.names(folder) == ["pass"])
       let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
@@ -81,10 +81,10 @@ import Testing
     try Self.withFolder { folder in
       try Data("mine".utf8).write(to: URL(fileURLWithPath: folder + "/file"))
       for path in [folder + "/none/pass", "/proc/pass", folder + "/file/pass"] {
-        #expect(throws: CodecError.self, "\(path)") { _ = try PassSpool(beside: path) }
+        #expect(throws: CodecError.self, "\(path)") { _ = try PassStatisticsWriter(beside: path) }
       }
       // The name is a folder's.
-      let taken = try PassSpool(beside: folder)
+      let taken = try PassStatisticsWriter(beside: folder)
       try taken.append(Self.statistics(0..<3))
       #expect(throws: CodecError.self) { try taken.store(at: folder, width: 64, height: 48) }
       #expect(Self.names(folder) == ["file"])
@@ -96,9 +96,9 @@ import Testing
       #expect(mkfifo(pipe, 0o600) == 0)
       #expect(throws: CodecError.self) { _ = try PassFile(pipe) }
       // Nor is its name taken from it.
-      let spool = try PassSpool(beside: pipe)
-      try spool.append(Self.statistics(0..<3))
-      #expect(throws: CodecError.self) { try spool.store(at: pipe, width: 64, height: 48) }
+      let writer = try PassStatisticsWriter(beside: pipe)
+      try writer.append(Self.statistics(0..<3))
+      #expect(throws: CodecError.self) { try writer.store(at: pipe, width: 64, height: 48) }
       var facts = stat()
       #expect(lstat(pipe, &facts) == 0 && facts.st_mode & S_IFMT == S_IFIFO)
       #expect(Self.names(folder).sorted() == ["file", "pipe"])

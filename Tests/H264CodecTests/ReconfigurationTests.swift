@@ -60,7 +60,7 @@ import Testing
   @Test("What may wait goes on at lower rates", arguments: changes)
   func lookAhead(_ change: Change) throws {
     var wanted = settings(change)
-    let adapter = try LookAheadAdapter(wanted)
+    let adapter = try H264Adapter(wanted, looksAhead: true)
     apply(change.to, &wanted)
     #expect(try adapter.reconfigure(wanted) == .applied)
   }
@@ -70,7 +70,7 @@ import Testing
     var wanted = settings(Self.changes[0])
     wanted.lowLatency = LowLatency()
     wanted.referenceFrameCount = 4
-    let adapter = try EngineAdapter(wanted)
+    let adapter = try H264Adapter(wanted, looksAhead: false)
     var other = wanted
     other.referenceFrameCount = 2
     #expect(try adapter.reconfigure(other) == .needsNewStream)
@@ -89,7 +89,7 @@ import Testing
     var wanted = settings(Self.changes[0])
     let usual = wanted
     if byInterval { wanted.maxKeyFrameInterval = 1 } else { wanted.allowsTemporalCompression = false }
-    let adapter = try LookAheadAdapter(wanted)
+    let adapter = try H264Adapter(wanted, looksAhead: true)
     #expect(try adapter.reconfigure(usual) == .needsNewStream)
   }
 }

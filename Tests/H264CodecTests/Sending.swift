@@ -63,7 +63,7 @@ struct SentFrame {
 
 /// An encoder with a clip in front of it.
 final class Sender {
-  let encoder: EngineAdapter
+  let encoder: H264Adapter
   let clip: SmallClip
   private var parameterSets: [UInt8] = []
   private var frame = 0
@@ -77,7 +77,7 @@ final class Sender {
     configuration.lowLatency = LowLatency()
     configuration.rate.mode = .average(60_000)
     change(&configuration)
-    encoder = try EngineAdapter(configuration)
+    encoder = try H264Adapter(configuration, looksAhead: false)
   }
 
   /// Encodes the clip's next picture; nil if it was dropped.

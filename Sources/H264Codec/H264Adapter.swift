@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+import CodecInterface
+import H264Encoder
+
+/// A stream of H.264 by `H264Encoder`: pictures in, frames out, and the configuration between them.
+/// What differs between the encoder's modes is in an `H264Mode`.
+final class H264Adapter: SynchronousVideoEncoder {
+  /// The configuration of the stream.
+  private var configuration: VideoEncoderConfiguration
+  /// What differs between the encoder's modes.
+  private let mode: any H264Mode
+  /// The encoder.
+  let engine: H264Encoder
+  /// Enlarges pictures to the coded size.
+  private let padding: PicturePadding
+  /// The parameter sets, until the first frame has been output.
+  private var parameterSets: ParameterSets?
+  /// The presentation times of the frames that the encoder holds, by index, in units of the
+  /// timescale.
+  private var times: [UInt64: Int64] = [:]
+  /// The encoder's index of the next picture.
+  private var nextIndex: UInt64 = 0
+  /// The presentation time of the last picture, in units of the timescale.
+  private var lastTime: Int64?
+  /// Whether the last flush output frames, so that the next picture has to be a key frame.
+  private var wasFlushed = false
+
+  /// Makes the encoder.
+  /// - Parameters:
+  ///   - configuration: the configuration of the session.
+  ///   - looksAhead: whether the stream is coded with a look-ahead; with zero latency otherwise.
+  /// - Throws: `CodecError` if the encoder does not support the configuration, or the statistics
+  ///   of the previous pass cannot be read.
+  init(_ configuration: VideoEncoderConfiguration, looksAhead: Bool) throws(CodecError) {
+    self.configuration = configuration
+    padding = PicturePadding(configuration.codedSize)
+    mode = looksAhead ? try LookAheadMode(configuration) : try LowLatencyMode(configuration)
+    engine = mode.engine
+    reorderingDepth = engine.reorderingDepth
+    let sets = engine.parameterSets
+    parameterSets = ParameterSets(sps: [sets.sequence], pps: sets.pictures)
+  }
+
+  /// The number of frames that can be output before one that is shown earlier.
+  let reorderingDepth: Int
+
+  /// Whether another pass would give a better result; nil before the end of a pass that may be the
+  /// last.
+  var wantsAnotherPass: Bool? { mode.wantsAnotherPass }
+
+  // MARK: - Pictures
+
+  /// Encodes a picture, as the protocol says.
+  func encode(
+    _ picture: InputPicture, request: FrameRequest, output: (consuming CompressedFrame) -> Void
+  ) throws(CodecError) {
+    guard picture.format == configuration.format else {
+      throw .invalidConfiguration("a picture of another format")
+    }
+    let source = try SourcePicture(padding.pad(picture, of: configuration))
+    var options = H264FrameOptions()
+    options.isKeyFrame = request.forcesKeyFrame || wasFlushed
+    options.qp = request.baseQP
+    options.duration = duration(of: picture)
+    try mode.complete(
+      &options, at: picture.presentationTime, index: nextIndex, request, in: configuration)
+    times[nextIndex] = picture.presentationTime
+    if nextIndex == 0 {
+      engine.begin(at: Double(picture.presentationTime) / Double(configuration.timescale))
+    }
+    do {
+      try engine.encode(source, options: options) { give($0, to: output) }
+    } catch {
+      times[nextIndex] = nil
+      throw CodecError(engine: error)
+    }
+    nextIndex += 1
+    lastTime = picture.presentationTime
+    wasFlushed = false
+    try mode.collectStatistics()
+  }
+
+  /// Outputs all frames that are held, and completes the statistics of the pass.
+  func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError) {
+    if engine.heldFrameCount > 0 { wasFlushed = true }
+    engine.flush { give($0, to: output) }
+    try mode.finish(configuration)
+  }
+
+  /// Outputs the frames that are shown no later than a time, in units of the timescale.
+  func complete(
+    through presentationTime: Int64, output: (consuming CompressedFrame) -> Void
+  ) throws(CodecError) {
+    guard let last = times.filter({ $0.value <= presentationTime }).map(\.key).max() else { return }
+    engine.complete(through: last) { give($0, to: output) }
+  }
+
+  /// Seconds since the last picture, for key frames and the rate control; nil if unknown.
+  private func duration(of picture: InputPicture) -> Double? {
+    let ticks = lastTime.map { picture.presentationTime - $0 } ?? picture.duration
+    guard ticks > 0 else { return nil }
+    return Double(ticks) / Double(configuration.timescale)
+  }
+
+  /// Outputs a frame with what is known of it. A dropped frame has no data and no facts.
+  private func give(_ coded: consuming H264EncodedFrame, to output: (consuming CompressedFrame) -> Void) {
+    let facts = coded.facts
+    let time = times.removeValue(forKey: facts.index) ?? 0
+    var frame = CompressedFrame(presentationTime: time, data: CompressedData(coded))
+    if !facts.isDropped {
+      frame.facts.isKeyFrame = facts.isKeyFrame
+      frame.facts.isIntra = facts.isKeyFrame
+      frame.facts.isOpenGOP = facts.isOpenGOP
+      frame.facts.isReference = facts.isReference
+      frame.facts.temporalLayer = facts.temporalLayer
+      frame.facts.averageQP = facts.averageQP
+      frame.facts.highestQP = facts.highestQP
+      frame.facts.fillerBytes = facts.fillerBytes
+      frame.facts.meanSquaredError = facts.meanSquaredError.map { (y: $0.luma, cb: $0.cb, cr: $0.cr) }
+      frame.header = parameterSets.map { .parameterSets($0) }
+      parameterSets = nil
+    }
+    mode.note(facts, &frame)
+    output(frame)
+  }
+
+  // MARK: - Reconfiguration
+
+  /// Applies a configuration, or asks for a new stream where it cannot change within one.
+  func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
+    guard new != configuration else { return .applied }
+    // What may wait is another mode's than what may not.
+    guard H264Codec.looksAhead(new) == mode.looksAhead else { return try newStream(new) }
+    let converted = try mode.converted(new, from: configuration)
+    do {
+      try engine.reconfigure(converted)
+    } catch {
+      switch error as? H264EncoderError {
+      // A new stream may have another level.
+      case .fixedInStream, .levelExceeded: return try newStream(new)
+      default: throw CodecError(engine: error)
+      }
+    }
+    mode.change(to: new)
+    configuration = new
+    return .applied
+  }
+
+  /// Asks for a new stream, except within a pass: its statistics describe one stream, and only
+  /// those of the last one would be left.
+  private func newStream(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
+    if new.pass != nil, new.pass == configuration.pass, nextIndex > 0 {
+      throw .invalidConfiguration("this cannot change in the middle of a pass")
+    }
+    return .needsNewStream
+  }
+}
+
+/// What differs between the modes of `H264Encoder` in an `H264Adapter`.
+protocol H264Mode: AnyObject {
+  /// The encoder, which the mode has made.
+  var engine: H264Encoder { get }
+  /// Whether the stream is coded with a look-ahead.
+  var looksAhead: Bool { get }
+  /// Whether another pass would give a better result; nil before the end of a pass that may be the
+  /// last.
+  var wantsAnotherPass: Bool? { get }
+
+  /// Converts a configuration to which the running stream is to change.
+  /// - Parameters:
+  ///   - new: the configuration.
+  ///   - old: the present configuration.
+  /// - Throws: `CodecError` if the encoder does not support it.
+  func converted(
+    _ new: VideoEncoderConfiguration, from old: VideoEncoderConfiguration
+  ) throws(CodecError) -> H264EncoderConfiguration
+
+  /// Notes a configuration that the encoder has taken.
+  func change(to new: VideoEncoderConfiguration)
+
+  /// Completes the options of the next picture.
+  /// - Parameters:
+  ///   - options: key frame, QP and duration as the session has asked for them; receives the rest.
+  ///   - time: the presentation time of the picture, in units of the timescale.
+  ///   - index: the encoder's index of the picture.
+  ///   - request: what the session has asked for.
+  ///   - configuration: the configuration of the stream.
+  /// - Throws: `CodecError.unsupported` for a request that the mode does not support.
+  func complete(
+    _ options: inout H264FrameOptions, at time: Int64, index: UInt64, _ request: FrameRequest,
+    in configuration: VideoEncoderConfiguration
+  ) throws(CodecError)
+
+  /// Notes a frame that was coded or dropped.
+  /// - Parameters:
+  ///   - facts: the encoder's facts about it.
+  ///   - frame: receives what only this mode knows.
+  func note(_ facts: H264FrameFacts, _ frame: inout CompressedFrame)
+
+  /// Writes the statistics that a pass has collected so far.
+  func collectStatistics() throws(CodecError)
+
+  /// Completes a stream or a part of it after all frames have been output.
+  func finish(_ configuration: VideoEncoderConfiguration) throws(CodecError)
+}
+
+extension CompressedData {
+  /// The engine's memory, which goes back to the engine's pool; nil if the frame was dropped.
+  init?(_ frame: consuming H264EncodedFrame) {
+    let count = frame.byteCount
+    guard let memory = frame.takeMemory() else { return nil }
+    let (address, capacity, pool) = memory.release()
+    self.init(adopting: address, count: count, capacity: capacity, context: pool.toOpaque()) {
+      guard let pool = $0 else { return }
+      FrameMemory.giveBack($1, capacity: $2, pool: Unmanaged<FrameMemoryPool>.fromOpaque(pool))
+    }
+  }
+}
