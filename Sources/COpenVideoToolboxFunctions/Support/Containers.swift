@@ -58,8 +58,7 @@ extension FromC {
       else { return nil }
       if let text = key as? NSString {
         result.setObject(copy, forKey: NSString(string: text as String))
-      } else if let key = key as? NSObject, let hashable = key as? any NSCopying & NSObjectProtocol {
-        _ = hashable
+      } else if let key = key as? NSObject {
         result.setObject(copy, forKey: key)
       } else {
         return nil
