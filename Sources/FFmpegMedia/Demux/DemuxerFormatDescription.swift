@@ -39,6 +39,9 @@ extension MediaStream {
       default: extensions.setObject(extradata as NSData, forKey: CodecNames.extradataKey)
       }
     }
+    if let layerConfiguration {
+      atoms.setObject(layerConfiguration as NSData, forKey: "lhvC" as NSString)
+    }
     if !CodecNames.isDescribedByType(codec.codecID) {
       for (key, value) in StoredCodec.extensions(parameters) { extensions[key] = value }
     }

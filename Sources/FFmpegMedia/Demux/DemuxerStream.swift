@@ -85,6 +85,9 @@ package struct MediaStream: Sendable {
   /// Stereo views, projection and field of view of a movie's sample description; nil if it has
   /// none.
   package var spatial: SpatialVideo?
+  /// The parameter sets of the further layers of an HEVC stream (`lhvC`), as a movie stores them;
+  /// nil if it has none.
+  package var layerConfiguration: Data?
   /// Whether samples are encrypted or scrambled.
   package var isProtected = false
   package let isDefault: Bool

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CFFmpeg
 import CoreMedia
 import Foundation
 
@@ -13,6 +14,9 @@ struct MovieSampleDescription: Equatable {
   var height: Int32 = 0
   var cleanAperture: CleanAperture?
   var spatial = SpatialVideo()
+  /// The content of the `lhvC` box of the first sample entry: the parameter sets of the further
+  /// layers of an HEVC stream (ISO/IEC 14496-15, clause 9).
+  var layers: Data?
   /// The first sample entry, with its header, if it is of timed metadata (`mebx`).
   var metadata: Data?
 
@@ -26,6 +30,8 @@ struct MovieSampleDescription: Equatable {
   /// Bytes of a visual sample entry before its child boxes, including the header.
   private static let pictureHeader: Int64 = 86
 
+  /// Largest size in bytes of an `lhvC` box that is read, or written.
+  static let mostLayers = 1 << 16
   /// Largest size in bytes of a sample entry of metadata, which has a key for each kind of item.
   private static let mostMetadata = 1 << 20
 
@@ -74,6 +80,11 @@ struct MovieSampleDescription: Equatable {
       {
         spatial.read(type, content)
       }
+      if type == "lhvC", layers == nil, length <= Int64(Self.mostLayers),
+        let content = bytes.read(at + 8, Int(length) - 8)
+      {
+        layers = Data(content)
+      }
       at += length
     }
   }
@@ -87,6 +98,7 @@ extension MediaStream {
     if kind == .data { stream.metadataDescription = description?.metadata }
     if description?.isProtected == true || boxes.encrypted.contains(trackID) { stream.isProtected = true }
     if kind == .video, let spatial = description?.spatial, !spatial.isEmpty { stream.spatial = spatial }
+    if codec.codecID == AV_CODEC_ID_HEVC { stream.layerConfiguration = description?.layers }
     let (width, height) = (codec.pointer.pointee.width, codec.pointer.pointee.height)
     if kind == .video, let description, let aperture = description.cleanAperture, description.width == width,
       description.height == height, aperture.isPart(ofWidth: width, height: height)

@@ -117,10 +117,10 @@ struct MuxerCompletion {
     box.children.insert(MovieBox(type: "tref", bytes: bytes), at: place)
   }
 
-  /// Adds the clean aperture (ISO/IEC 14496-12, 12.1.4) and the boxes of spatial video to the first
-  /// sample entry of a track; libavformat cannot write them.
+  /// Adds the clean aperture (ISO/IEC 14496-12, 12.1.4), the further layers of an HEVC stream and
+  /// the boxes of spatial video to the first sample entry of a track; libavformat cannot write them.
   private func addToDescription(of box: inout MovieBox, _ track: MuxerTrack) {
-    guard track.cleanAperture != nil || track.spatial != nil,
+    guard track.cleanAperture != nil || track.spatial != nil || track.layerConfiguration != nil,
       var list = box.find("mdia", "minf", "stbl", "stsd")
     else { return }
     let size = list.number(8)
@@ -129,6 +129,9 @@ struct MuxerCompletion {
     else { return }
     func has(_ type: String) -> Bool { parts.contains { $0.type == type } }
     var added: [UInt8] = []
+    if let layers = track.layerConfiguration, !has("lhvC") {
+      added += MovieBox(type: "lhvC", bytes: [UInt8](layers)).serialized
+    }
     if let aperture = track.cleanAperture, !has("clap") {
       added += MovieBox(type: "clap", bytes: aperture.bytes).serialized
       // The track header has the size of the clean aperture. Readers that derive the pixel aspect

@@ -13,7 +13,7 @@ extension MuxerTrack {
     switch CMFormatDescriptionGetMediaType(description) {
     case kCMMediaType_Video:
       self.init(kind: .video, codecID: CodecNames.videoCodec(description), timeScale: timeScale)
-      fillVideo(description)
+      try fillVideo(description)
     case kCMMediaType_Audio:
       self.init(kind: .audio, codecID: CodecNames.audioCodec(description), timeScale: timeScale)
       try fillAudio(description)
@@ -44,7 +44,7 @@ extension MuxerTrack {
     }
   }
 
-  private mutating func fillVideo(_ description: CMFormatDescription) {
+  private mutating func fillVideo(_ description: CMFormatDescription) throws {
     let dimensions = CMVideoFormatDescriptionGetDimensions(description)
     width = dimensions.width
     height = dimensions.height
@@ -53,11 +53,18 @@ extension MuxerTrack {
     }
     func value(_ key: CFString) -> Any? { CMFormatDescriptionGetExtension(description, extensionKey: key) }
     if let atoms = value(kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms) as? NSDictionary {
-      // Only the atom of this codec counts; others do not describe these samples.
+      // Only the atoms of this codec count; others do not describe these samples.
+      func atom(_ name: String) -> Data? {
+        let atom = atoms.object(forKey: name as NSString)
+        return atom as? Data ?? (atom as? [Data])?.first
+      }
       let name = Self.recordName(codecID)
-      let atom = atoms.object(forKey: name as NSString)
-      if let data = atom as? Data ?? (atom as? [Data])?.first {
+      if let data = atom(name) {
         extradata = name == "esds" ? ElementaryStreamDescriptor.configuration(in: data) : data
+      }
+      if codecID == AV_CODEC_ID_HEVC { layerConfiguration = atom("lhvC") }
+      guard layerConfiguration?.count ?? 0 <= MovieSampleDescription.mostLayers - 8 else {
+        throw MediaFileError(.unsupportedFormat, "the configuration of further layers (lhvC) is too large")
       }
     }
     if extradata.isEmpty, let data = value(CodecNames.extradataKey) as? Data { extradata = data }

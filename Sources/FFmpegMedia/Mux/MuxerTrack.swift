@@ -62,6 +62,9 @@ package struct MuxerTrack: Sendable {
   package var cleanAperture: CleanAperture?
   /// Stereo views, projection and field of view; nil: not stored.
   package var spatial: SpatialVideo?
+  /// The content of the `lhvC` box, which describes the further layers of an HEVC stream; nil: not
+  /// stored.
+  package var layerConfiguration: Data?
   package var colorTransfer = AVCOL_TRC_UNSPECIFIED
   package var colorMatrix = AVCOL_SPC_UNSPECIFIED
   package var isFullRange: Bool?
@@ -100,6 +103,7 @@ package struct MuxerTrack: Sendable {
   var needsCompletion: Bool {
     isText || sampleDescription != nil || languageTag != nil || !items.isEmpty || alternateGroup != nil
       || naturalSize != nil || !references.isEmpty || cleanAperture != nil || spatial != nil
+      || layerConfiguration != nil
   }
 
   /// The language packed into 15 bits, five for each letter (ISO/IEC 14496-12, 8.4.2); nil if it is
