@@ -13,6 +13,8 @@ private let formats: [OSType] = [
   kCVPixelFormatType_32ARGB, kCVPixelFormatType_24RGB, kCVPixelFormatType_64RGBALE,
   kCVPixelFormatType_OneComponent8,
   kCVPixelFormatType_16LE565, kCVPixelFormatType_422YpCbCr10, kCVPixelFormatType_128RGBAFloat,
+  kCVPixelFormatType_422YpCbCr16, kCVPixelFormatType_444YpCbCr10, kCVPixelFormatType_444YpCbCr8,
+  kCVPixelFormatType_4444YpCbCrA8, kCVPixelFormatType_4444AYpCbCr8, kCVPixelFormatType_64ARGB,
 ]
 
 /// Converts and rotates pictures of any format and size, in memory that ends with their last
@@ -85,10 +87,12 @@ private func picture(_ input: inout FuzzInput) -> CVPixelBuffer? {
 private func bytesOfRow(_ format: OSType, _ width: Int) -> Int {
   switch format {
   case kCVPixelFormatType_422YpCbCr8, kCVPixelFormatType_422YpCbCr8_yuvs: (width + 1) / 2 * 4
-  case kCVPixelFormatType_24RGB: width * 3
+  case kCVPixelFormatType_24RGB, kCVPixelFormatType_444YpCbCr8: width * 3
+  case kCVPixelFormatType_422YpCbCr16: (width + 1) / 2 * 8
   case kCVPixelFormatType_OneComponent8: width
   case kCVPixelFormatType_16LE565: width * 2
-  case kCVPixelFormatType_64RGBALE, kCVPixelFormatType_4444AYpCbCr16: width * 8
+  case kCVPixelFormatType_64RGBALE, kCVPixelFormatType_4444AYpCbCr16, kCVPixelFormatType_64ARGB:
+    width * 8
   case kCVPixelFormatType_128RGBAFloat: width * 16
   case kCVPixelFormatType_422YpCbCr10: (width + 5) / 6 * 16
   default: width * 4

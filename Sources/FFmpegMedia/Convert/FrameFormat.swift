@@ -55,8 +55,8 @@ enum FrameFormat {
   static func target(of format: AVPixelFormat, isFullRange: Bool, preferred: [PictureFormat]) -> UInt32 {
     let sister = SemiPlanarPair(planar: format)?.semiPlanar
     for wish in preferred {
-      if let info = PixelFormatInfo.of(wish.rawValue), info.format == format || info.format == sister,
-        info.isRGB || info.isFullRange == isFullRange
+      if let info = PixelFormatInfo.of(wish.rawValue), info.packing == nil,
+        info.format == format || info.format == sister, info.isRGB || info.isFullRange == isFullRange
       {
         return info.code
       }

@@ -90,20 +90,94 @@ public final class PixelConverter: Sendable {
     defer { CVPixelBufferUnlockBaseAddress(source, .readOnly) }
     guard CVPixelBufferLockBaseAddress(target, []) == kCVReturnSuccess else { throw .failed }
     defer { CVPixelBufferUnlockBaseAddress(target, []) }
-    let (from, fromInfo) = try Self.view(source, sourceRect)
-    let (to, toInfo) = try Self.view(target, targetRect)
+    if sourceRect == nil, targetRect == nil, Self.copyPacked(source, to: target) { return }
+    // Samples that are packed in a way of their own are held here while they are converted.
+    let unpacked = try Self.unpacked(source)
+    let repacked = try Self.unpacked(target, keepsSamples: targetRect != nil)
+    let (from, fromInfo) = try Self.view(source, sourceRect, unpacked)
+    let (to, toInfo) = try Self.view(target, targetRect, repacked)
     try conversion.convert(
       from, Self.meaning(source, fromInfo), to: to, Self.meaning(target, toInfo),
       wholeTarget: targetRect == nil)
+    if let repacked { _ = Self.store(repacked.view, in: target) }
+  }
+
+  /// Copies a picture into a buffer of the same size and the same samples, which may be packed.
+  /// - Parameters:
+  ///   - picture: The picture.
+  ///   - buffer: Receives the samples; locked.
+  /// - Returns: false if the size or the samples are others.
+  static func store(_ picture: PictureView, in buffer: CVPixelBuffer) -> Bool {
+    guard let info = PixelFormatInfo.of(CVPixelBufferGetPixelFormatType(buffer)),
+      info.format == picture.format,
+      CVPixelBufferGetWidth(buffer) == picture.width, CVPixelBufferGetHeight(buffer) == picture.height
+    else { return false }
+    guard let packing = info.packing else {
+      guard let (target, _) = try? view(buffer) else { return false }
+      PlaneCopy.copy(picture, to: target)
+      return true
+    }
+    let stride = CVPixelBufferGetBytesPerRow(buffer)
+    guard let base = CVPixelBufferGetBaseAddress(buffer), stride >= packing.bytes(picture.width) else {
+      return false
+    }
+    packing.pack(picture, to: base, stride: stride)
+    return true
+  }
+
+  /// Copies the rows of a picture with packed samples to one that is alike in format, size and
+  /// meaning.
+  /// - Returns: false, with nothing written, if there are no packed samples or the buffers differ.
+  private static func copyPacked(_ source: CVPixelBuffer, to target: CVPixelBuffer) -> Bool {
+    let code = CVPixelBufferGetPixelFormatType(source)
+    let (width, height) = (CVPixelBufferGetWidth(source), CVPixelBufferGetHeight(source))
+    guard let info = PixelFormatInfo.of(code), let packing = info.packing,
+      CVPixelBufferGetPixelFormatType(target) == code, CVPixelBufferGetWidth(target) == width,
+      CVPixelBufferGetHeight(target) == height, meaning(source, info) == meaning(target, info),
+      let from = CVPixelBufferGetBaseAddress(source), let to = CVPixelBufferGetBaseAddress(target)
+    else { return false }
+    let strides = (CVPixelBufferGetBytesPerRow(source), CVPixelBufferGetBytesPerRow(target))
+    let bytes = packing.bytes(width)
+    guard min(strides.0, strides.1) >= bytes, from != to else { return false }
+    for row in 0..<height { memcpy(to + row * strides.1, from + row * strides.0, bytes) }
+    return true
+  }
+
+  /// The picture of a buffer with packed samples (`PixelFormatInfo.packing`) in the libavutil
+  /// format of the same samples; nil for other buffers.
+  /// - Parameters:
+  ///   - buffer: The buffer, locked.
+  ///   - keepsSamples: Whether the samples are copied; otherwise they are undefined.
+  static func unpacked(
+    _ buffer: CVPixelBuffer, keepsSamples: Bool = true
+  ) throws(PixelConversionError) -> PictureMemory? {
+    guard let packing = PixelFormatInfo.of(CVPixelBufferGetPixelFormatType(buffer))?.packing else {
+      return nil
+    }
+    let (width, height) = (CVPixelBufferGetWidth(buffer), CVPixelBufferGetHeight(buffer))
+    let stride = CVPixelBufferGetBytesPerRow(buffer)
+    guard let base = CVPixelBufferGetBaseAddress(buffer), stride >= packing.bytes(width),
+      let memory = PictureMemory(format: packing.format, width: width, height: height)
+    else { throw .failed }
+    if keepsSamples { packing.unpack(base, stride: stride, to: memory.view) }
+    return memory
   }
 
   // MARK: A buffer as libswscale sees it
 
+  /// - Parameters:
+  ///   - buffer: The buffer, locked.
+  ///   - rect: The part of it; nil: all of it.
+  ///   - unpacked: The picture of a buffer with packed samples.
+  /// - Throws: `PixelConversionError.unsupportedPixelFormat` also for packed samples without
+  ///   `unpacked`.
   static func view(
-    _ buffer: CVPixelBuffer, _ rect: PixelRect? = nil
+    _ buffer: CVPixelBuffer, _ rect: PixelRect? = nil, _ unpacked: PictureMemory? = nil
   ) throws(PixelConversionError) -> (PictureView, PixelFormatInfo) {
     let code = CVPixelBufferGetPixelFormatType(buffer)
     guard let info = PixelFormatInfo.of(code) else { throw .unsupportedPixelFormat(code) }
+    if let unpacked { return (try part(rect, of: unpacked.view), info) }
+    guard info.packing == nil else { throw .unsupportedPixelFormat(code) }
     let planes: [UnsafeMutableRawPointer?]
     let strides: [Int]
     if CVPixelBufferIsPlanar(buffer) {
@@ -119,14 +193,20 @@ public final class PixelConverter: Sendable {
       planes: planes, strides: strides)
     view.isPadded = buffer.hasPaddedMemory
     guard planes.count >= view.layout.planeCount, !planes.contains(nil) else { throw .failed }
-    guard let rect else { return (view, info) }
+    return (try part(rect, of: view), info)
+  }
+
+  private static func part(
+    _ rect: PixelRect?, of view: PictureView
+  ) throws(PixelConversionError) -> PictureView {
+    guard let rect else { return view }
     let align = view.layout.cornerAlignment
     let x = rect.x / align.x * align.x
     let y = rect.y / align.y * align.y
     guard x >= 0, y >= 0, rect.width > 0, rect.height > 0, rect.width <= view.width - x,
       rect.height <= view.height - y
     else { throw .invalidRectangle }
-    return (view.cropped(to: PixelRect(x: x, y: y, width: rect.width, height: rect.height)), info)
+    return view.cropped(to: PixelRect(x: x, y: y, width: rect.width, height: rect.height))
   }
 
   static func meaning(_ buffer: CVPixelBuffer, _ info: PixelFormatInfo) -> SampleMeaning {

@@ -9,12 +9,24 @@ struct PixelFormatInfo: Sendable {
   /// Whether luma and chroma use the full range. RGB always does.
   let isFullRange: Bool
   let isRGB: Bool
+  /// The arrangement of the samples where libavutil has no format for it; `format` has the same
+  /// samples then. nil: it is that of `format`.
+  let packing: PackedSamples?
 
   private init(_ code: StaticString, _ format: AVPixelFormat, full: Bool = false) {
     self.code = fourCharacterCode(code)
     self.format = format
     isRGB = Self.isRGB(format)
     isFullRange = full || isRGB
+    packing = nil
+  }
+
+  private init(_ code: StaticString, _ packing: PackedSamples) {
+    self.code = fourCharacterCode(code)
+    self.packing = packing
+    format = packing.format
+    isRGB = Self.isRGB(format)
+    isFullRange = isRGB
   }
 
   private init(number: UInt32, _ format: AVPixelFormat) {
@@ -22,6 +34,7 @@ struct PixelFormatInfo: Sendable {
     self.format = format
     isRGB = Self.isRGB(format)
     isFullRange = true
+    packing = nil
   }
 
   static func isRGB(_ format: AVPixelFormat) -> Bool {
@@ -68,6 +81,13 @@ struct PixelFormatInfo: Sendable {
     PixelFormatInfo("l64r", AV_PIX_FMT_RGBA64LE),
     PixelFormatInfo("b48r", AV_PIX_FMT_RGB48BE),
     PixelFormatInfo("l10r", AV_PIX_FMT_X2RGB10LE),
+    PixelFormatInfo("v216", .v216),
+    PixelFormatInfo("v210", .v210),
+    PixelFormatInfo("v410", .v410),
+    PixelFormatInfo("v308", .v308),
+    PixelFormatInfo("v408", .v408),
+    PixelFormatInfo("y408", .y408),
+    PixelFormatInfo("b64a", .b64a),
   ]
 
   private static let byCode = Dictionary(uniqueKeysWithValues: all.map { ($0.code, $0) })
@@ -78,8 +98,8 @@ struct PixelFormatInfo: Sendable {
   /// nil if there is none.
   static func native(for format: AVPixelFormat, fullRange: Bool) -> PixelFormatInfo? {
     let target = SemiPlanarPair(planar: format)?.semiPlanar ?? format
-    return all.first { $0.format == target && ($0.isRGB || $0.isFullRange == fullRange) }
-      ?? all.first { $0.format == target }
+    let same = all.filter { $0.format == target && $0.packing == nil }
+    return same.first { $0.isRGB || $0.isFullRange == fullRange } ?? same.first
   }
 }
 

@@ -30,6 +30,16 @@ public struct PixelRotation: Sendable, Hashable {
   public static func workingFormat(_ pixelFormat: OSType) -> OSType? {
     guard let info = PixelFormatInfo.of(pixelFormat) else { return nil }
     let layout = PlaneLayout(info.format)
+    // Packed samples are rotated in a format with as many components and as many bits.
+    if let packing = info.packing {
+      switch packing {
+      case .v216: return kCVPixelFormatType_444YpCbCr16BiPlanarVideoRange
+      case .v210, .v410: return kCVPixelFormatType_444YpCbCr10BiPlanarVideoRange
+      case .v308: return kCVPixelFormatType_444YpCbCr8BiPlanarVideoRange
+      case .v408, .y408: return kCVPixelFormatType_4444AYpCbCr16
+      case .b64a: return kCVPixelFormatType_64RGBALE
+      }
+    }
     if layout.chromaWidthShift == layout.chromaHeightShift { return pixelFormat }
     let isDeep = av_pix_fmt_desc_get(info.format).map { $0.pointee.comp.0.depth > 8 } ?? false
     let code: StaticString =

@@ -81,10 +81,14 @@ package final class Deinterlacer {
     }
     defer { CVPixelBufferUnlockBaseAddress(picture.buffer, .readOnly) }
     let view: PictureView
-    do { (view, _) = try PixelConverter.view(picture.buffer) } catch {
+    let unpacked: PictureMemory?
+    do {
+      unpacked = try PixelConverter.unpacked(picture.buffer)
+      (view, _) = try PixelConverter.view(picture.buffer, nil, unpacked)
+    } catch {
       throw MediaFileError(.unsupportedFormat, "pictures of this pixel format cannot be deinterlaced")
     }
-    let frame = try FilterFrame(view, time: count)
+    let frame = try withExtendedLifetime(unpacked) { try FilterFrame(view, time: count) }
     ovt_frame_set_fields(frame.pointer, order == nil ? 0 : 1, order == .topFirst ? 1 : 0)
     if graph == nil { try begin(frame, now, view.format) }
     waiting[count] = picture
@@ -152,9 +156,10 @@ package final class Deinterlacer {
       throw MediaFileError(.outOfMemory, "no memory for a picture")
     }
     defer { CVPixelBufferUnlockBaseAddress(made, []) }
-    guard let (target, _) = try? PixelConverter.view(made), PictureView(frame.pointer).format == target.format
-    else { throw MediaFileError(.other, "a filtered picture has another format") }
-    PlaneCopy.copy(PictureView(frame.pointer), to: target)
+    let filtered = PictureView(frame.pointer)
+    guard PixelConverter.store(filtered, in: made) else {
+      throw MediaFileError(.other, "a filtered picture has another format")
+    }
     CVBufferPropagateAttachments(source.buffer, made)
     PictureMark.removeFields(from: made)
     var result = Picture(buffer: made, time: source.time, duration: source.duration, isCopy: true)

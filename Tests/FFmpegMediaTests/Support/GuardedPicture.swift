@@ -101,13 +101,16 @@ struct PlaneShape {
     case kCVPixelFormatType_422YpCbCr8, kCVPixelFormatType_422YpCbCr8_yuvs,
       kCVPixelFormatType_422YpCbCr8FullRange:
       return [PlaneShape(bytes: halfWidth * 4, rows: height)]
+    case kCVPixelFormatType_422YpCbCr16: return [PlaneShape(bytes: halfWidth * 8, rows: height)]
+    case kCVPixelFormatType_422YpCbCr10: return [PlaneShape(bytes: (width + 5) / 6 * 16, rows: height)]
     case kCVPixelFormatType_OneComponent8: return packed(1)
     case kCVPixelFormatType_OneComponent16, kCVPixelFormatType_16Gray, kCVPixelFormatType_16BE555,
       kCVPixelFormatType_16LE555, kCVPixelFormatType_16BE565, kCVPixelFormatType_16LE565:
       return packed(2)
-    case kCVPixelFormatType_24RGB, kCVPixelFormatType_24BGR: return packed(3)
+    case kCVPixelFormatType_24RGB, kCVPixelFormatType_24BGR, kCVPixelFormatType_444YpCbCr8: return packed(3)
     case kCVPixelFormatType_48RGB: return packed(6)
-    case kCVPixelFormatType_4444AYpCbCr16, kCVPixelFormatType_64RGBALE: return packed(8)
+    case kCVPixelFormatType_4444AYpCbCr16, kCVPixelFormatType_64RGBALE, kCVPixelFormatType_64ARGB:
+      return packed(8)
     default: return packed(4)
     }
   }
