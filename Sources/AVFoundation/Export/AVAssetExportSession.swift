@@ -130,9 +130,10 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     set { lock.withLock { settings.trackGroups = newValue } }
   }
 
-  /// Whether parts of the movie may be encoded in parallel, which may change the result. The
-  /// session always encodes the movie from its beginning to its end, with several threads per
-  /// picture, so both values give the same result.
+  /// Whether pictures, and parts of them, may be decoded and encoded at the same time, by as many
+  /// threads as the machine has processors; true by default. With false the decoder and the encoder
+  /// have one thread each. The session encodes the movie from its beginning to its end in either
+  /// case: where the encoder is the package's own, the result is the same.
   open var allowsParallelizedExport: Bool {
     get { lock.withLock { settings.isParallel } }
     set { lock.withLock { settings.isParallel = newValue } }

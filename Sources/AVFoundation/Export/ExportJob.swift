@@ -76,7 +76,7 @@ final class ExportJob: @unchecked Sendable {
     for track in tracks where plan.isAlone(track) {
       guard
         let pair = try plan.pair(
-          try Self.pair(track, preset, scale, toleratesDamage: settings.toleratesDamage), track)
+          try Self.pair(track, preset, scale, settings), track)
       else { continue }
       guard writer.canAdd(pair.input), reader.canAdd(pair.output) else {
         // Text and metadata that the file cannot hold are left out, since video and audio are
@@ -113,8 +113,11 @@ final class ExportJob: @unchecked Sendable {
     writer.lock.withLock { writer.properties.leavesOutMetadata = settings.metadata == nil }
   }
 
-  private static func pair(
-    _ track: AVAssetTrack, _ preset: ExportPreset, _ scale: Double, toleratesDamage: Bool
+  /// What a track is read and written with; nil where the preset leaves it out.
+  /// - Parameter scale: The factor of the preset's bit rate.
+  static func pair(
+    _ track: AVAssetTrack, _ preset: ExportPreset, _ scale: Double,
+    _ settings: AVAssetExportSession.Settings
   ) throws -> (output: AVAssetReaderOutput, input: AVAssetWriterInput)? {
     var reading: [String: Any]?
     var writing: [String: Any]?
@@ -134,7 +137,7 @@ final class ExportJob: @unchecked Sendable {
           OVTVideoCropsToCleanApertureKey: true,
           // The decoder gets half of the processors, at most 8 threads; encoding takes more time.
           kVTDecompressionPropertyKey_ThreadCount as String:
-            min(max(ProcessInfo.processInfo.activeProcessorCount / 2, 1), 8),
+            settings.isParallel ? min(max(ProcessInfo.processInfo.activeProcessorCount / 2, 1), 8) : 1,
         ]
         if codec != .hevc {
           wanted[AVVideoColorPropertiesKey] = CompositionColor.standardRange(for: track.facts.stream)
@@ -142,6 +145,7 @@ final class ExportJob: @unchecked Sendable {
         reading = wanted
         let rate = Swift.max(32_000, Double(plan.bitRate) * scale)
         var compression: [String: Any] = [AVVideoAverageBitRateKey: Int(clamping: rate)]
+        if !settings.isParallel { compression[kOVTCompressionPropertyKey_ThreadCount as String] = 1 }
         if isDeep { compression[AVVideoProfileLevelKey] = kVTProfileLevel_HEVC_Main10_AutoLevel as String }
         writing = [
           AVVideoCodecKey: codec, AVVideoWidthKey: plan.width, AVVideoHeightKey: plan.height,
@@ -158,7 +162,7 @@ final class ExportJob: @unchecked Sendable {
     let output = AVAssetReaderTrackOutput(track: track, outputSettings: reading)
     output.alwaysCopiesSampleData = false
     // Copied audio packets that are damaged are always left out, and counted as damage.
-    output.ovtToleratesDamage = toleratesDamage || track.mediaType == .audio && reading == nil
+    output.ovtToleratesDamage = settings.toleratesDamage || track.mediaType == .audio && reading == nil
     let input = AVAssetWriterInput(
       mediaType: track.mediaType, outputSettings: writing,
       // Text of any format is read as 3GPP timed text.

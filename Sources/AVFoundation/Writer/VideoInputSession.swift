@@ -112,7 +112,8 @@ struct VideoEncodingSettings: @unchecked Sendable {
   /// Properties that are hints: an encoder that does not support them is used without them.
   static let hints: Set<String> = [
     AVVideoAverageNonDroppableFrameRateKey, AVVideoExpectedSourceFrameRateKey, AVVideoAllowFrameReorderingKey,
-    kVTCompressionPropertyKey_AllowOpenGOP as String, kVTCompressionPropertyKey_BaseLayerFrameRate as String,
+    kOVTCompressionPropertyKey_ThreadCount as String, kVTCompressionPropertyKey_AllowOpenGOP as String,
+    kVTCompressionPropertyKey_BaseLayerFrameRate as String,
   ]
 
   /// Creates a session and sets all its properties, without preparing it.
