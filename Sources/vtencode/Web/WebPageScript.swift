@@ -159,7 +159,7 @@ extension WebPage {
     class Chart {
       // `top` is the upper end of the scale; without it, the scale follows the values but is not
       // smaller than `least`.
-      constructor(id, colors, unit, {top, least = 1e-3} = {}) {
+      constructor(id, colors, unit, {top, least = 10} = {}) {
         Object.assign(this, {canvas: $(id), now: $(id + '-now'), colors, unit, top, least, series: colors.map(() => [])});
       }
       add(index, value) {
