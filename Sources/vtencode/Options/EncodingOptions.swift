@@ -34,8 +34,9 @@ struct EncodingOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The quality in place of a bit rate, from 0 (smallest file) to 1 (best picture). A single picture, "
-        + "which has no bit rate, gets 0.7 by default.", valueName: "0...1"))
+      "The quality in place of a bit rate, from 0 (smallest file) to 1 (best picture); with the package's own "
+        + "encoder 0.4, 0.5, 0.6 and 0.7 are about as CRF 26, 22, 19 and 16 of libx264. A single picture, which "
+        + "has no bit rate, gets 0.7 by default.", valueName: "0...1"))
   var quality: Double?
 
   @Option(
