@@ -67,7 +67,7 @@ extension LookAheadEncoder {
     guard case .constant = configuration.lookAhead.rate, let buffer = rateControl.buffer,
       let most = rateControl.most(isLast: isLast, seconds: seconds)
     else { return 0 }
-    let lost = buffer.fullness + buffer.rate * seconds - Double(output.bits) - most
+    let lost = buffer.excess(over: most, removing: Double(output.bits), seconds: seconds)
     if isLast, most < buffer.size {
       // The agreed fullness at a join is reached exactly, since it differs by whole bytes
       // (`JoinedBuffer`).

@@ -4,9 +4,11 @@
 package struct BufferState {
   /// The size and the rate of the buffer.
   package private(set) var buffer: CodedPictureBuffer
+  /// What the buffer holds at the removal time of the next access unit.
+  private var bucket: LeakyBucket
   /// The bits in the buffer at the removal time of the next access unit, which may take no more
   /// than that.
-  package private(set) var fullness: Double
+  package var fullness: Double { bucket.fullness }
 
   /// The bits in the buffer when the first access unit is removed; also those at a join with
   /// another stream.
@@ -15,26 +17,32 @@ package struct BufferState {
   /// Begins with the initial fullness of the buffer.
   package init(_ buffer: CodedPictureBuffer) {
     self.buffer = buffer
-    fullness = Double(buffer.size) * buffer.initialFullness
+    bucket = LeakyBucket(
+      capacity: Double(buffer.size), rate: Double(buffer.maximumRate),
+      fullness: Double(buffer.size) * buffer.initialFullness)
   }
 
   /// Changes the rate and the size. The buffer then holds as many seconds of the rate as before.
   package mutating func change(to new: CodedPictureBuffer) {
-    let seconds = fullness / Double(buffer.maximumRate)
+    let seconds = fullness / rate
     buffer = new
-    fullness = min(seconds * Double(new.maximumRate), Double(new.size))
+    bucket = LeakyBucket(
+      capacity: Double(new.size), rate: Double(new.maximumRate),
+      fullness: seconds * Double(new.maximumRate))
   }
 
   /// Sets the fullness with which the stream begins, in bits.
-  package mutating func begin(fullness: Double) { self.fullness = min(fullness, size) }
+  mutating func begin(fullness: Double) {
+    bucket = LeakyBucket(capacity: size, rate: rate, fullness: fullness)
+  }
 
   /// The size of the buffer in bits.
-  package var size: Double { Double(buffer.size) }
+  package var size: Double { bucket.capacity }
   /// The rate at which it fills, in bits per second.
-  package var rate: Double { Double(buffer.maximumRate) }
+  var rate: Double { bucket.rate }
 
   /// Lets the buffer fill for some seconds; a negative number takes back time that has not passed.
-  package mutating func pass(seconds: Double) { fullness = min(fullness + rate * seconds, size) }
+  mutating func pass(seconds: Double) { bucket.fill(seconds: seconds) }
 
   /// Removes an access unit and lets the buffer fill until the next removal.
   /// - Parameters:
@@ -42,10 +50,17 @@ package struct BufferState {
   ///   - seconds: the time until the next removal.
   /// - Returns: the bits that arrived and overflowed.
   @discardableResult
-  package mutating func remove(bits: Double, seconds: Double) -> Double {
-    fullness += rate * seconds - bits
-    let lost = max(fullness - size, 0)
-    fullness -= lost
-    return lost
+  mutating func remove(bits: Double, seconds: Double) -> Double {
+    bucket.add(rate * seconds - bits)
+  }
+
+  /// The bits that would have to be stuffed so that no more than `most` are in the buffer at the
+  /// next removal; a negative number is free room.
+  /// - Parameters:
+  ///   - most: the bits that may be in the buffer.
+  ///   - bits: the bits of the access unit that is removed now.
+  ///   - seconds: the time until the next removal.
+  package func excess(over most: Double, removing bits: Double, seconds: Double) -> Double {
+    bucket.excess(over: most, removing: bits, seconds: seconds)
   }
 }

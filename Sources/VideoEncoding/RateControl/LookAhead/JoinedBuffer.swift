@@ -81,11 +81,13 @@ package struct JoinedBuffer {
   ///   - buffer: the state of the buffer when the next picture is removed.
   package func room(_ upcoming: [PictureForecast], intervals: [Double], _ buffer: BufferState) -> Double {
     guard hasFramesAfter, !upcoming.isEmpty, intervals.count >= upcoming.count else { return buffer.fullness }
-    var needed = wanted(buffer)
+    // Backwards in time, what has to be there drains while bits arrive, and grows by each picture.
+    var needed = LeakyBucket(rate: buffer.rate, fullness: wanted(buffer))
     for n in stride(from: upcoming.count - 1, through: 1, by: -1) {
-      needed = max(needed - buffer.rate * intervals[n], 0) + least(upcoming[n].kind)
+      needed.drain(seconds: intervals[n])
+      needed.add(least(upcoming[n].kind))
     }
-    needed = max(needed - buffer.rate * intervals[0], 0)
-    return max(buffer.fullness - min(needed, buffer.size), 1)
+    needed.drain(seconds: intervals[0])
+    return max(buffer.fullness - min(needed.fullness, buffer.size), 1)
   }
 }

@@ -113,7 +113,7 @@ struct RemainingPass {
   ///   - scale: the factor from the bits of the pass to those of this one.
   private func farBits(_ qp: Int, fullness: Double?, scale: Double) -> Double {
     guard let farBuffer else { return bits[qp] * scale }
-    let saved = fullness.map { max($0 - farBuffer.held[qp], 0) } ?? 0
+    let saved = fullness.map { max($0 - farBuffer.held(qp), 0) } ?? 0
     return min(bits[qp] * scale, carriedBits[qp] + saved)
   }
 
@@ -156,7 +156,7 @@ struct RemainingPass {
         sum += rest.take(own, qp: 0, seconds: picture.seconds, left: left)
         left -= picture.seconds
       }
-      return sum + farBits(qp, fullness: rest.held[0], scale: scale)
+      return sum + farBits(qp, fullness: rest.held(0), scale: scale)
     }
     // Below some QP the buffer lets nothing more through. The highest QP that takes nearly all of
     // it is enough.

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A network link with the target bit rate, and the queue of bits that wait for it.
 struct TransmissionQueue {
+  /// The bits that wait for the link.
+  private var queue: LeakyBucket
   /// The rate of the link, in bits per second.
-  var rate: Double
+  var rate: Double {
+    get { queue.rate }
+    set { queue.rate = newValue }
+  }
   /// The longest time in seconds from the capture of a frame until its last bit is sent.
   var bound: Double
   /// The bits in the queue when the next frame arrives.
-  private(set) var backlog = 0.0
+  var backlog: Double { queue.fullness }
 
   /// Begins with an empty queue. `rate` is in bits per second, `bound` in seconds.
   init(rate: Double, bound: Double) {
-    self.rate = rate
+    queue = LeakyBucket(rate: rate)
     self.bound = bound
     window.reserveCapacity(TransmissionQueue.windowCapacity)
   }
@@ -39,7 +44,7 @@ struct TransmissionQueue {
 
   /// Lets time pass and sends bits.
   mutating func drain(_ seconds: Double) {
-    backlog = max(backlog - rate * seconds, 0)
+    queue.drain(seconds: seconds)
     time += seconds
     if time - least.since >= TransmissionQueue.standingSeconds { least = (.infinity, least.now, time) }
     least.now = min(least.now, backlog)
@@ -54,7 +59,7 @@ struct TransmissionQueue {
 
   /// Adds a frame to the queue.
   mutating func send(_ bits: Double) {
-    backlog += bits
+    queue.add(bits)
     windowBits += bits
     // No real stream has that many frames in two seconds. The bits are added to the last element,
     // so they count for longer.
@@ -98,6 +103,6 @@ struct TransmissionQueue {
     for i in window.indices { window[i].bits *= min(new / max(rate, 1), 1) }
     windowBits = window.reduce(0) { $0 + $1.bits }
     rate = new
-    backlog = min(backlog, 0.5 * bound * new)
+    queue.clamp(to: 0.5 * bound * new)
   }
 }
