@@ -241,7 +241,8 @@ if !isEngineAlone {
         "CoreMedia", "VideoBitstream", "ToolSupport", "TestSupport",
         .product(name: "BigInt", package: "BigInt"),
       ]),
-    .testTarget(name: "ElementaryStreamTests", dependencies: ["ElementaryStream", "ToolSupport"]),
+    .testTarget(
+      name: "ElementaryStreamTests", dependencies: ["ElementaryStream", "VideoBitstream", "ToolSupport"]),
     // Runs the built program, as a person would.
     .testTarget(
       name: "vtencodeTests",
@@ -249,7 +250,9 @@ if !isEngineAlone {
     .testTarget(
       name: "CallTests",
       dependencies: ["vtencode", "RealTimeTransport", "ToolSupport", "VideoToolbox", "TestSupport"]),
-    .testTarget(name: "AVFoundationTests", dependencies: ["AVFoundation", "FFmpegMedia", "TestSupport"]),
+    .testTarget(
+      name: "AVFoundationTests",
+      dependencies: ["AVFoundation", "FFmpegMedia", "VideoBitstream", "TestSupport"]),
   ]
 }
 
