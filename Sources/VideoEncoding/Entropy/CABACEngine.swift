@@ -5,12 +5,14 @@ import CVideoKernels
 /// that of H.264. What the context variables stand for and how they begin is the codec's. Clauses
 /// below are those of H.264.
 ///
-/// Its functions are inlined into the module of a codec, since a bin takes few instructions.
+/// Its functions are inlined into the module of a codec, since a bin takes few instructions. They are
+/// public for that: the compiler does not inline functions of access level `package` into other
+/// modules. No product exports this module.
 ///
 /// `low` holds the ten bits of codILow, and above them bits that are not yet written. Bits are
 /// written 32 at a time; a carry out of `low` is added to the bytes that were written before. Hot
 /// functions copy the engine to a local variable and back, so that its fields stay in registers.
-package struct CABACEngine: BitwiseCopyable {
+public struct CABACEngine: BitwiseCopyable {
   /// codILow, with the bits that are not yet written above its ten bits.
   @usableFromInline var low: UInt64 = 0
   /// codIRange
@@ -19,11 +21,11 @@ package struct CABACEngine: BitwiseCopyable {
   /// is always 0, is not written.
   @usableFromInline var queued = -1
   /// The address of the next byte to be written. `restart(at:)` sets it.
-  @usableFromInline package var next: UnsafeMutablePointer<UInt8>
+  public var next: UnsafeMutablePointer<UInt8>
   /// The last address at which four bytes may be written.
   @usableFromInline let last: UnsafeMutablePointer<UInt8>
   /// For each ctxIdx, pStateIdx << 1 | valMPS.
-  @usableFromInline package let contexts: UnsafeMutablePointer<UInt8>
+  public let contexts: UnsafeMutablePointer<UInt8>
 
   /// Begins at a byte position with codILow 0 and codIRange 510 (9.3.4.1).
   ///
@@ -31,7 +33,7 @@ package struct CABACEngine: BitwiseCopyable {
   ///   - contexts: the context variables, which are not changed.
   ///   - next: the address of the first byte.
   ///   - end: the end of the memory.
-  @inlinable package init(
+  @inlinable public init(
     contexts: UnsafeMutablePointer<UInt8>, at next: UnsafeMutablePointer<UInt8>,
     end: UnsafeMutablePointer<UInt8>
   ) {
@@ -42,12 +44,12 @@ package struct CABACEngine: BitwiseCopyable {
   }
 
   /// Whether the memory was too small. What did not fit was not written.
-  @inlinable @inline(__always) package var overflowed: Bool { next > last }
+  @inlinable @inline(__always) public var overflowed: Bool { next > last }
 
   /// The number of bits since an address, as if the engine were flushed here without the stop bit.
   ///
   /// - Parameter start: the address.
-  @inlinable @inline(__always) package func bitCount(since start: UnsafeMutablePointer<UInt8>) -> Int {
+  @inlinable @inline(__always) public func bitCount(since start: UnsafeMutablePointer<UInt8>) -> Int {
     (next - start) &* 8 &+ queued &+ 2
   }
 
@@ -56,7 +58,7 @@ package struct CABACEngine: BitwiseCopyable {
   /// - Parameters:
   ///   - bin: 0 or 1.
   ///   - context: ctxIdx.
-  @inlinable @inline(__always) package mutating func encode(_ bin: UInt32, _ context: Int) {
+  @inlinable @inline(__always) public mutating func encode(_ bin: UInt32, _ context: Int) {
     let state = Int(contexts[context])
     let entry = UInt32(ovt_cabac_ranges()![(state >> 1) &* 4 &+ Int(truncatingIfNeeded: range &>> 6 & 3)])
     let isLPS = UInt32(truncatingIfNeeded: state & 1) ^ bin
@@ -79,7 +81,7 @@ package struct CABACEngine: BitwiseCopyable {
   /// - Parameters:
   ///   - bins: the bins, the first one in the highest of the `count` bits.
   ///   - count: the number of bins, 0 to 16.
-  @inlinable @inline(__always) package mutating func bypass(_ bins: UInt32, _ count: Int) {
+  @inlinable @inline(__always) public mutating func bypass(_ bins: UInt32, _ count: Int) {
     low = low &<< UInt64(truncatingIfNeeded: count) &+ UInt64(bins) &* UInt64(range)
     queued &+= count
     if queued >= 32 { drain() }
@@ -87,7 +89,7 @@ package struct CABACEngine: BitwiseCopyable {
 
   /// Encodes bin 0 by EncodeTerminate (9.3.4.5): end_of_slice_flag 0, or a macroblock type that is
   /// not I_PCM.
-  @inlinable @inline(__always) package mutating func continueSlice() {
+  @inlinable @inline(__always) public mutating func continueSlice() {
     range &-= 2
     let shift = (range &>> 8) ^ 1
     range = range &<< shift
@@ -126,7 +128,7 @@ package struct CABACEngine: BitwiseCopyable {
   /// Encodes bin 1 by EncodeTerminate (9.3.4.5), and flushes the engine. The last bit is 1, which
   /// is rbsp_stop_one_bit at the end of a slice; the rest of the last byte is zero. `next` is the
   /// end of the data then.
-  package mutating func terminate() {
+  public mutating func terminate() {
     range &-= 2
     low = (low &+ UInt64(range)) &<< 7
     queued &+= 7
@@ -149,7 +151,7 @@ package struct CABACEngine: BitwiseCopyable {
   /// Begins again after the samples of I_PCM (9.3.1.2). Context variables are kept.
   ///
   /// - Parameter position: the address of the first byte.
-  package mutating func restart(at position: UnsafeMutablePointer<UInt8>) {
+  public mutating func restart(at position: UnsafeMutablePointer<UInt8>) {
     low = 0
     range = 510
     queued = -1
