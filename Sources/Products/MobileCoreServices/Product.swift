@@ -1,2 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product `MobileCoreServices`: the module of that name where the platform lacks it, and nothing elsewhere (see Package.swift).
+// The only source file of the product `MobileCoreServices`, because a target must have one. On
+// Linux, the product contains the module of that name. On Apple's platforms, which have their own
+// module, it is empty (see Package.swift).

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product `OpenVideoToolbox`: all modules of Apple's names where the platform lacks them, and nothing elsewhere (see
-// Package.swift). What it brings can be imported by those names, and most of it together, as `import OpenVideoToolbox`, on
-// Linux and on Apple's systems. OSLog is not among that: its `Logger` is not the only type of that name.
+// The product `OpenVideoToolbox`. On Linux, it contains all modules that have the names of Apple's
+// modules. On Apple's platforms, it contains none of them (see Package.swift). On both, `import
+// OpenVideoToolbox` imports most of them at once. `OSLog` has to be imported by its name, since its
+// `Logger` would be ambiguous beside other types of that name.
 
 #if canImport(AVFoundation)
   @_exported import AVFoundation
