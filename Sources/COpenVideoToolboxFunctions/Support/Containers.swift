@@ -1,47 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// Dictionaries and arrays that C made.
+// Conversion of dictionaries and arrays that C code has created.
 //
-// A dictionary of Core Foundation's own hashes and compares its keys by C functions, which do not know Swift's
-// strings. So what C made is copied, with all that is in it, into the containers that the package's modules use. What
-// Swift made comes back as it is.
+// A dictionary that C code has created hashes and compares its keys with C functions, which do not
+// support Swift's strings. So such a dictionary or array is copied, with all its contents, to the
+// classes of Foundation that the package's modules use. Dictionaries and arrays that Swift code has
+// created are returned unchanged.
 
 extension FromC {
-  /// The dictionary at an address; nil for null and for another object.
+  /// Returns the dictionary at an address; nil for null, and for an object that is no dictionary or
+  /// cannot be converted.
   static func dictionary(_ pointer: OpaquePointer?) -> NSDictionary? {
     object(pointer, NSDictionary.self).flatMap { native($0, depth: 0) }
   }
 
-  /// Null as nil, the dictionary at an address; nil, of the outer kind, for another object.
+  /// Returns the dictionary of an argument that may be null. The inner optional is nil for null,
+  /// and the outer one for an object that is no dictionary or cannot be converted.
   static func optionalDictionary(_ pointer: OpaquePointer?) -> NSDictionary?? {
     guard pointer != nil else { return .some(nil) }
     return dictionary(pointer).map { .some($0) }
   }
 
-  /// The array at an address; nil for null and for another object.
+  /// Returns the array at an address; nil for null, and for an object that is no array or cannot be
+  /// converted.
   static func array(_ pointer: OpaquePointer?) -> NSArray? {
     object(pointer, NSArray.self).flatMap { native($0, depth: 0) }
   }
 
-  /// Null as nil, the array at an address; nil, of the outer kind, for another object.
+  /// Returns the array of an argument that may be null. The inner optional is nil for null, and the
+  /// outer one for an object that is no array or cannot be converted.
   static func optionalArray(_ pointer: OpaquePointer?) -> NSArray?? {
     guard pointer != nil else { return .some(nil) }
     return array(pointer).map { .some($0) }
   }
 
-  /// A property list as the modules use it.
+  /// Returns a value after conversion, if it is a dictionary or an array, and any other value
+  /// unchanged. Nil if it cannot be converted.
   static func propertyList(_ value: AnyObject) -> AnyObject? { native(value, depth: 0) }
 
-  /// Deeper than any dictionary of these interfaces: one that contains itself ends here.
+  /// The largest depth of nested containers, which is more than any valid argument has. Conversion
+  /// of a container that contains itself fails at this depth.
   private static let maximumDepth = 32
 
+  /// Whether a dictionary or an array needs no conversion, since Swift code has created it.
   private static func isNative(_ object: AnyObject) -> Bool {
     let type = ObjectIdentifier(type(of: object))
     return type == ObjectIdentifier(NSDictionary.self) || type == ObjectIdentifier(NSMutableDictionary.self)
       || type == ObjectIdentifier(NSArray.self) || type == ObjectIdentifier(NSMutableArray.self)
   }
 
+  /// Converts a dictionary that is nested `depth` containers deep.
   private static func native(_ dictionary: NSDictionary, depth: Int) -> NSDictionary? {
     if isNative(dictionary) { return dictionary }
     guard depth < maximumDepth else { return nil }

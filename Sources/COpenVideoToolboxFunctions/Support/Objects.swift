@@ -4,16 +4,17 @@ import CoreFoundation
 import CoreMedia
 import Glibc
 
-// What every object can be asked. The Core Foundation of Swift's Foundation knows its own types only; these know the
-// package's, and pass all others on.
+// The Core Foundation functions that accept any object, such as `CFRetain` and `CFEqual`. Those of
+// Swift's Foundation support only its own types. The functions here support the package's types as
+// well, and call Foundation's functions, named `OVTReal...`, for the types of Foundation.
 
-/// How an object answers the questions of this file.
+/// The origin of an object, which determines how the functions here handle it.
 private enum Kind {
-  /// Of this package.
+  /// An object of this package.
   case own(any CFRuntimeObject)
-  /// Of Foundation, or of Core Foundation.
+  /// An object of Foundation or of Core Foundation.
   case foundation
-  /// A Swift object that is neither.
+  /// Any other Swift object.
   case other
 
   init(_ object: AnyObject) {

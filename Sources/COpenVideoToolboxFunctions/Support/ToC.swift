@@ -3,9 +3,9 @@ import COpenVideoToolbox
 import Synchronization
 import VideoToolbox
 
-/// What C gets: pointers to objects, owned by the caller or not, and structures.
+/// Converts results for C code: objects to pointers, and values to C structures.
 enum ToC {
-  /// A reference that the caller owns.
+  /// Returns the address of an object with a reference that the caller owns.
   @inline(__always)
   static func retained<Object: AnyObject>(_ object: Object?) -> OpaquePointer? {
     guard let object else { return nil }
@@ -22,7 +22,8 @@ enum ToC {
     return UnsafeRawPointer(pointer)
   }
 
-  /// The address of an object that something else keeps.
+  /// Returns the address of an object that the caller does not own. Something else must keep the
+  /// object alive.
   @inline(__always)
   static func unretained<Object: AnyObject>(_ object: Object?) -> OpaquePointer? {
     guard let object else { return nil }
@@ -39,9 +40,11 @@ enum ToC {
     return UnsafeRawPointer(pointer)
   }
 
-  // MARK: - Objects that are made when they are asked for, and that the caller does not own
+  // MARK: - Objects that are created on demand and that the caller does not own
 
-  /// The address of an object that an immutable owner has from the first question on, for as long as it lives.
+  /// Returns the address of an object that the first call creates. Later calls with the same owner
+  /// and name return the same object, which exists as long as the owner. The owner must be
+  /// immutable.
   static func kept<Object: AnyObject>(by owner: AnyObject, _ name: String, _ make: () -> Object?)
     -> OpaquePointer?
   {
@@ -52,12 +55,13 @@ enum ToC {
     unretained(KeptObjects.shared.object(of: owner, name, make: make))
   }
 
-  /// The address of a text that is kept for good. Only for texts of which there is a limited number.
+  /// Returns the address of a text that is never released. There must be a limited number of such
+  /// texts.
   static func interned(_ text: NSString) -> OpaquePointer? {
     unretained(KeptObjects.shared.object(of: KeptObjects.shared, "text " + (text as String)) { text })
   }
 
-  /// The address of an array of texts that is kept for good.
+  /// Returns the address of an array of texts that is never released; nil for nil.
   static func interned(_ texts: NSArray?) -> OpaquePointer? {
     guard let texts else { return nil }
     let name = (0..<texts.count).map { "\(texts.object(at: $0))" }.joined(separator: "\n")
@@ -87,12 +91,13 @@ enum ToC {
   }
 }
 
-/// Objects that functions with "Get" in their name make: C does not own them, so that something must keep them. Each
-/// is kept as long as its owner lives.
+/// Keeps the objects that C functions with "Get" in their names create. C code does not own these
+/// objects, so they are kept here as long as their owners exist.
 final class KeptObjects: @unchecked Sendable {
-  // Sendable: the mutex guards the list, and what is in it is not changed.
+  // Sendable: the mutex guards the list, and the objects in it are not changed.
   static let shared = KeptObjects()
 
+  /// The objects of an owner by their names.
   private struct Entry {
     weak var owner: AnyObject?
     var objects: [String: AnyObject] = [:]
@@ -101,13 +106,13 @@ final class KeptObjects: @unchecked Sendable {
   private struct Store: @unchecked Sendable {
     // Sendable: guarded by the mutex.
     var entries: [ObjectIdentifier: Entry] = [:]
-    /// When to look for owners that are gone.
+    /// The number of entries at which those whose owners no longer exist are removed.
     var limit = 64
   }
 
   private let store = Mutex(Store())
 
-  /// The object that an owner has under a name, made if it has none.
+  /// Returns the object that an owner has under a name, and creates it if there is none.
   func object<Object: AnyObject>(of owner: AnyObject, _ name: String, make: () -> Object?) -> Object? {
     let id = ObjectIdentifier(owner)
     if let known = known(id, owner, name) as? Object { return known }
@@ -115,9 +120,10 @@ final class KeptObjects: @unchecked Sendable {
     return keep(made, id, owner, name) as? Object
   }
 
-  /// Puts an object in the place of the one that an owner has under a name.
+  /// Replaces the object that an owner has under a name.
   func replace(_ object: AnyObject, of owner: AnyObject, _ name: String) {
     let id = ObjectIdentifier(owner)
+    // The old object is returned from the closure, so that it is not released under the lock.
     let old = store.withLock { store -> Unchecked in
       if store.entries[id]?.owner !== owner { store.entries[id] = Entry(owner: owner) }
       return Unchecked(value: store.entries[id]?.objects.updateValue(object, forKey: name))
@@ -125,11 +131,13 @@ final class KeptObjects: @unchecked Sendable {
     _ = old
   }
 
+  /// Carries an object into the lock or out of it.
   private struct Unchecked: @unchecked Sendable {
-    // Sendable: moved out of the lock, whose owner keeps no reference.
+    // Sendable: the objects are not changed.
     let value: AnyObject?
   }
 
+  /// Returns the object that an owner has under a name; nil if there is none.
   private func known(_ id: ObjectIdentifier, _ owner: AnyObject, _ name: String) -> AnyObject? {
     store.withLock { store in
       guard let entry = store.entries[id], entry.owner === owner else { return Unchecked(value: nil) }
@@ -137,6 +145,8 @@ final class KeptObjects: @unchecked Sendable {
     }.value
   }
 
+  /// Stores an object under a name, unless the owner has one already.
+  /// - Returns: The stored object.
   private func keep(_ object: AnyObject, _ id: ObjectIdentifier, _ owner: AnyObject, _ name: String)
     -> AnyObject
   {
