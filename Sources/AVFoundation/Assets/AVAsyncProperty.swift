@@ -3,7 +3,7 @@ import Foundation
 
 /// A property that can be loaded without blocking, without the type of its value.
 open class AVPartialAsyncProperty<Root: AVAsynchronousKeyValueLoading>: @unchecked Sendable, Hashable {
-  // Sendable: immutable; a key path to a class, whose readers are `@Sendable`.
+  // Sendable: immutable.
   /// The name of the property in the key-based functions.
   let key: String
 
@@ -17,7 +17,7 @@ open class AVPartialAsyncProperty<Root: AVAsynchronousKeyValueLoading>: @uncheck
 public final class AVAsyncProperty<Root: AVAsynchronousKeyValueLoading, Value>: AVPartialAsyncProperty<Root>,
   @unchecked Sendable
 {
-  // Sendable: immutable.
+  // Sendable: immutable, and `read` is `@Sendable`.
   /// The state of the loading of a property.
   public enum Status {
     case notYetLoaded

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// An array of `HTTPCookie`. Cookies cannot be sent: with this option, an asset at an HTTP URL
-/// cannot be loaded.
+/// An array of `HTTPCookie`. Cookies cannot be sent: if the array is not empty, an asset on the
+/// network cannot be loaded.
 public let AVURLAssetHTTPCookiesKey: String = "AVURLAssetHTTPCookiesKey"
 /// A Boolean `NSNumber`: whether a cellular network may be used. Linux does not report the kind of
 /// network: if the value is false, an asset on the network cannot be loaded.
@@ -35,7 +35,7 @@ func networkError(_ url: URL, _ options: [String: Any]?) -> AVError? {
 
 /// The state of a downloaded asset.
 open class AVAssetCache: NSObject, @unchecked Sendable {
-  // Sendable: without state.
+  // Sendable: it has no state.
   override init() { super.init() }
   /// Whether the whole asset has been downloaded: always false.
   open var isPlayableOffline: Bool { false }

@@ -90,6 +90,7 @@ open class AVCaption: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable
     override open var hash: Int { text.hashValue }
   }
 
+  /// The values of a caption's properties.
   struct Content: Equatable, Sendable {
     var text: String
     var range: CMTimeRange
@@ -154,6 +155,7 @@ open class AVCaption: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable
   /// Returns the ruby text at an index; nil if there is none.
   public func ruby(at index: String.Index) -> (Ruby?, Range<String.Index>) { look(\.ruby, at: index) }
 
+  /// Returns the value of an attribute at an index, and the range in which it is the same.
   private func look<Value>(
     _ runs: KeyPath<CaptionStyles, StyleRuns<Value>>, at index: String.Index
   ) -> (Value?, Range<String.Index>) {
@@ -235,6 +237,7 @@ open class AVMutableCaption: AVCaption, @unchecked Sendable {
   open func setRuby(_ ruby: Ruby, in range: NSRange) { set(\.ruby, ruby, range) }
   open func removeRuby(in range: NSRange) { set(\.ruby, nil, range) }
 
+  /// Sets an attribute in a range, or removes it there if the value is nil.
   private func set<Value>(
     _ runs: WritableKeyPath<CaptionStyles, StyleRuns<Value>>, _ value: Value?, _ range: NSRange
   ) {

@@ -11,22 +11,26 @@ final class TimeStretchedAudioSource: SampleSource {
   private let working: SoundRequirements
   private let requirements: SoundRequirements
   private let description: CMFormatDescription
-  /// The source's first frame of the range, its next frame to be read, and the frame after the
-  /// last.
+  /// The first source frame of the range.
   private let start: Int64
+  /// The source frame that is read next.
   private var read: Int64
+  /// The source frame after the last one that is read.
   private var end: Int64
-  /// The number of frames delivered so far, and the number to be delivered in total.
+  /// The number of the output frame that is delivered next.
   private var made: Int64 = 0
+  /// The number of output frames in total.
   private var count: Int64
+  /// The duration of the source in relation to that of the output.
   private let tempo: Double
   /// The error that ended the source early; thrown after all frames before it have been delivered.
   private var failure: (any Error)?
   /// The number of source frames of silence inserted since the last sound or picture of the file.
   private var silence: Int64 = 0
   private let witness: PictureProbe
-  /// The last tenth of a second of the source, and how often it was fed to the filter again.
+  /// The last tenth of a second of the filter's input.
   private var tail: [Float] = []
+  /// How often `tail` was fed to the filter again after the end of the source.
   private var tailUses = 0
   /// A sample of the source that comes after a gap, until the gap has been filled.
   private var pending: CMSampleBuffer?
@@ -95,7 +99,6 @@ final class TimeStretchedAudioSource: SampleSource {
   /// output can come.
   private func step() throws -> [Float]? {
     guard read < end else { return try repeatTail() }
-    // Media missing at the end of the range is replaced by silence.
     var next = pending
     if next == nil {
       do { next = try source.next() } catch {
@@ -107,6 +110,7 @@ final class TimeStretchedAudioSource: SampleSource {
       }
     }
     guard let sample = next else {
+      // Media missing at the end of the range is replaced by silence.
       return mayBeSilent() ? try feedSilence(until: end) : nil
     }
     pending = nil
@@ -131,7 +135,9 @@ final class TimeStretchedAudioSource: SampleSource {
   /// The number of output frames of silence at the end of the frames delivered so far.
   var filled: Int64 { Int64(clamping: Double(silence) / tempo) }
 
-  /// Whether more silence may be inserted. The limit applies to the duration of the output.
+  /// Whether more silence may be inserted. It is limited to `longestFill` frames of output after
+  /// the last sound. If the file has a picture after that, the limit applies from that picture on,
+  /// since the picture shows that the file extends so far.
   private func mayBeSilent() -> Bool {
     let longest = Int64(clamping: Double(requirements.longestFill) * tempo)
     if silence >= longest {
@@ -156,15 +162,19 @@ final class TimeStretchedAudioSource: SampleSource {
     return try feed([Float](repeating: 0, count: Int(count) * channels))
   }
 
+  /// Feeds samples to the filter and returns the filter's output.
   private func feed(_ samples: [Float]) throws -> [Float] {
     let length = requirements.format.sampleRate / 10 * channels
     tail = samples.count >= length ? Array(samples.suffix(length)) : Array((tail + samples).suffix(length))
     return try filter.convert(samples)
   }
 
-  /// The filter looks ahead, so it retains the last hundredths of a second of its input. To obtain
-  /// them, the end of the input is fed once more, in reverse so that the waveform is continuous.
-  /// Sound of the file after the range is not used.
+  /// Feeds the end of the input to the filter once more, and returns the filter's output; nil if
+  /// that cannot bring more output.
+  ///
+  /// The filter looks ahead, so it retains the last hundredths of a second of its input. More input
+  /// is needed to obtain them. It is the reversed end of the input, so that the waveform is
+  /// continuous. Sound of the file after the range is not used.
   private func repeatTail() throws -> [Float]? {
     // A filter chain of more steps, as for a tempo farther from 1, retains more input.
     guard tailUses < 100, !tail.isEmpty else { return nil }
