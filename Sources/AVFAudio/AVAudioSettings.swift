@@ -39,8 +39,10 @@ public let AVEncoderBitRateStrategyKey: String = "AVEncoderBitRateStrategyKey"
 /// ignored.
 public let AVEncoderBitDepthHintKey: String = "AVEncoderBitDepthHintKey"
 
-/// The encoder keeps the average bit rate, with variations that the bit reservoir of AAC allows.
+/// The same as `AVAudioBitRateStrategy_LongTermAverage`.
 public let AVAudioBitRateStrategy_Constant: String = "AVAudioBitRateStrategy_Constant"
+/// The encoder keeps the average bit rate, with variations that the bit reservoir of AAC allows.
+/// This is the default.
 public let AVAudioBitRateStrategy_LongTermAverage: String = "AVAudioBitRateStrategy_LongTermAverage"
 /// The same as `AVAudioBitRateStrategy_LongTermAverage`.
 public let AVAudioBitRateStrategy_VariableConstrained: String = "AVAudioBitRateStrategy_VariableConstrained"

@@ -3,19 +3,30 @@ import AudioToolbox
 import FFmpegMedia
 import Foundation
 
-/// Writes an audio file.
+/// Writes an audio file. The file appears at its path when it has been finished.
 final class AudioFileWriter {
+  /// The format of the samples in the file.
   let fileFormat: AVAudioFormat
+  /// The format of the buffers that are written.
   let processingFormat: AVAudioFormat
   /// The number of frames that have been written.
   private(set) var frames: Int64 = 0
   private let kind: AudioFileKind
-  /// The converter of a file with linear PCM, or the encoder of a compressed file.
+  /// The converter to the file's format; nil for a compressed file.
   private let converter: PCMConverter?
+  /// The encoder of a compressed file; nil for linear PCM.
   private let encoder: AudioEncoder?
   private let muxer: Muxer
+  /// The number of bytes of samples that have been written.
   private var bytes: Int64 = 0
 
+  /// Creates a writer.
+  /// - Parameters:
+  ///   - url: The file's URL. A file that exists there is replaced.
+  ///   - settings: The settings of the file's format, by the keys of `AVAudioSettings.swift`.
+  ///   - common: The sample format of the buffers that are written.
+  ///   - isInterleaved: Whether those buffers are interleaved.
+  /// - Throws: An error if the file cannot be created or the settings are not supported.
   init(_ url: URL, _ settings: [String: Any], _ common: AVAudioCommonFormat, isInterleaved: Bool) throws {
     guard url.isFileURL else { throw MediaFileError(.notFound, "\(url.absoluteString) is no file's URL") }
     let kind = try AudioFileKind(url, settings)
@@ -49,6 +60,7 @@ final class AudioFileWriter {
     muxer = try Muxer(file: file, container: kind.container, tracks: [track], options: Muxer.Options())
   }
 
+  /// Writes the frames of a buffer, which must have the processing format.
   func write(_ buffer: AVAudioPCMBuffer) throws {
     let count = Int(buffer.frameLength)
     guard count > 0 else { return }
@@ -69,6 +81,7 @@ final class AudioFileWriter {
   /// The largest number of frames in a packet of linear PCM.
   private static let packet = 1 << 16
 
+  /// Writes converted linear PCM in packets of limited size.
   private func write(_ piece: PCMConverter.Piece) throws {
     guard let plane = piece.planes.first, piece.frames > 0 else { return }
     let size = Int(fileFormat.basic.mBytesPerFrame)
@@ -84,6 +97,7 @@ final class AudioFileWriter {
     }
   }
 
+  /// Writes a sample of the encoder.
   private func write(_ sample: CMSampleBuffer) throws {
     guard let data = try CMSampleBufferGetDataBuffer(sample)?.dataBytes(), !data.isEmpty else { return }
     let duration = CMSampleBufferGetDuration(sample)
@@ -103,6 +117,7 @@ final class AudioFileWriter {
       Muxer.Sample(track: 0, pts: time, dts: time, duration: duration, isSync: true), bytes: data)
   }
 
+  /// Writes what the encoder still holds, and finishes the file.
   func finish() throws {
     if let encoder { for sample in try encoder.finish() { try write(sample) } }
     try muxer.finish(trackEnds: encoder == nil || frames == 0 ? [:] : [0: frames])
