@@ -11,10 +11,12 @@ import VideoBitstream
 /// picture, the previous thread frees the set that it replaces while it is copied, so that the next
 /// thread reads and keeps freed memory. libavcodec's H.264 decoder waits for such parameter sets.
 struct LateParameterSets {
-  /// Bytes of the length before each NAL unit; nil: the stream has start codes.
+  /// The size in bytes of the length before each NAL unit; nil if the stream has start codes.
   private var lengthSize: Int?
+  /// The NAL units that are to be inserted before those of the next packet.
   private var held: [[UInt8]] = []
 
+  /// Creates an instance without held NAL units.
   /// - Parameter record: The configuration record as it is given to libavcodec.
   init(record: [UInt8]) { lengthSize = Self.lengthSize(record) }
 
@@ -25,14 +27,15 @@ struct LateParameterSets {
     held = []
   }
 
-  /// Bytes of the lengths according to a record, parsed as libavcodec does: as `hvcC` unless it
-  /// begins like a byte stream.
+  /// Returns the value of `lengthSize` for a configuration record. The record is parsed as
+  /// libavcodec does: as `hvcC` unless it begins like a byte stream.
   private static func lengthSize(_ record: [UInt8]) -> Int? {
     guard record.count > 3, record[0] != 0 || record[1] != 0 || record[2] > 1 else { return nil }
     return record.count > 21 ? Int(record[21] & 3) + 1 : 4
   }
 
-  /// Adds the NAL units held from the previous packet, and takes the late ones out.
+  /// Inserts the NAL units held from the previous packet, and removes and holds those that belong
+  /// to the next one.
   /// - Returns: The bytes to be decoded instead of the packet; nil if the packet needs no change.
   mutating func reorder(_ packet: UnsafeRawBufferPointer) -> [UInt8]? {
     var (units, late): ([Range<Int>], [Range<Int>]) = ([], [])
@@ -67,6 +70,7 @@ struct LateParameterSets {
     return result
   }
 
+  /// Appends a NAL unit with its start code or length.
   private func append(_ unit: UnsafeRawBufferPointer, to result: inout [UInt8]) {
     guard let lengthSize else {
       result += [0, 0, 0, 1]

@@ -2,18 +2,19 @@
 import CFFmpeg
 import Foundation
 
-/// Changes the speed of sound without its pitch, by overlapping similar pieces of the wave
-/// (libavfilter's `atempo`; WSOLA of Verhelst and Roelands, ICASSP 1993). Not thread-safe.
+/// Changes the speed of sound and preserves its pitch, by overlapping similar pieces of the
+/// waveform (libavfilter's `atempo`; WSOLA of Verhelst and Roelands, ICASSP 1993). Not thread-safe.
 package final class TempoFilter {
   private let graph: FilterGraph
   private let channels: Int
   private let sampleRate: Int
+  /// The number of input frames so far.
   private var fed: Int64 = 0
 
-  /// The tempos that are possible.
+  /// The supported tempos.
   package static let range = 1.0 / 64...64.0
 
-  /// Makes a filter.
+  /// Creates a filter.
   /// - Parameters:
   ///   - tempo: Seconds of input per second of output.
   ///   - channels: The number of channels.
@@ -63,6 +64,7 @@ package final class TempoFilter {
     return try take()
   }
 
+  /// Returns the output that the filter has completed since the last call.
   private func take() throws -> [Float] {
     var samples: [Float] = []
     let frame = try FilterFrame()
