@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The colours that sample values mean, as code points of ITU-T H.273: colour_description of the
-/// VUI (E.2.1 of H.264 and HEVC).
+/// The colour space of the samples, in code points of ITU-T H.273: the syntax elements that
+/// colour_description_present_flag announces in the VUI (H.264 and HEVC, E.2.1).
 public struct ColorDescription: Hashable, Sendable {
-  /// The code point that means "unspecified" in all three.
+  /// The code point that means "unspecified" in each of the three properties.
   public static let unspecified: UInt8 = 2
 
   /// colour_primaries.
@@ -24,9 +24,10 @@ public struct ColorDescription: Hashable, Sendable {
     self.matrix = matrix
   }
 
-  /// Whether a stream without a colour description means the same.
+  /// Whether all properties are unspecified, as they are in a stream without a colour description.
   public var isUnspecified: Bool { self == ColorDescription() }
 
+  /// Reads or writes the syntax elements, depending on the coder.
   mutating func code<Coder: SyntaxCoder>(_ c: inout Coder) {
     c.u8(&primaries)
     c.u8(&transfer)
