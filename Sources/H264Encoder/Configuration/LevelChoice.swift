@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
-// The limits of levels, for a caller that has to choose a configuration.
+// Limits that the levels of H.264 set, for callers that choose a configuration.
 
 extension H264EncoderConfiguration {
   /// The largest area of a picture in luma samples that any level allows (MaxFS).
@@ -10,9 +10,10 @@ extension H264EncoderConfiguration {
   /// The longest side of a picture in luma samples that any level allows.
   public static let largestSide = (H264Level.all.last?.largestSide ?? 0) * 16
 
-  /// The most reference pictures that the configured level allows for this size, or, without one,
-  /// the lowest level that the stream needs with one reference. Nil if there is no such level or
-  /// the size is invalid.
+  /// The largest number of reference pictures that the stream's level allows for this size. The
+  /// level is the configured one; if there is none, or if it has to be raised for the size, it is
+  /// the lowest level that allows the stream with one reference picture. Nil if there is no such
+  /// level or the size is invalid.
   public var largestReferenceCount: Int? {
     guard isOfValidSize else { return nil }
     var single = demands
@@ -25,8 +26,8 @@ extension H264EncoderConfiguration {
 }
 
 extension H264SequenceParameterSet {
-  /// The range of vertical motion vectors: they stay in -n ... n - 0.25 luma samples. It is the
-  /// smallest of all levels where the level is unknown, and half of what level 6 allows, since the
-  /// difference of two vectors has to fit 16 bits.
+  /// The limit n of vertical motion vectors, which have to be from -n to n - 0.25 luma samples. If
+  /// the level is unknown, it is the smallest limit of all levels. It is at most half of what level
+  /// 6 allows, so that the difference of two vectors fits 16 bits.
   var verticalMotion: Int { min(level?.verticalMotion ?? 64, 4096) }
 }
