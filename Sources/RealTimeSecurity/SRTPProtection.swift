@@ -2,27 +2,33 @@
 import CSRTP
 import RealTimeTransport
 
-/// SRTP and SRTCP with AES-256-GCM (RFC 3711, RFC 7714), over libsrtp: encryption, authentication
-/// and replay protection.
+/// Protects packets by SRTP and SRTCP with AES-256-GCM (RFC 3711, RFC 7714): encryption,
+/// authentication and replay protection. The implementation is libsrtp.
 final class SRTPProtection: PacketProtection {
   /// The size of a key and its salt in bytes.
   static let keySize = 44
-  /// The number of bytes by which a packet may grow: the authentication tag, and SRTCP's index.
+  /// An upper limit of the number of bytes by which a packet grows, for the authentication tag and
+  /// the index of SRTCP.
   static let mostGrowth = 64
   /// The longest packet in bytes.
   private static let capacity = 65_536
+  /// Whether libsrtp has been initialized.
   private static let isReady = srtp_init() == srtp_err_status_ok
 
+  /// The libsrtp session for sent packets.
   private var outbound: srtp_t?
+  /// The libsrtp session for received packets.
   private var inbound: srtp_t?
-  /// The library works in place, on aligned memory with room at the end.
+  /// Memory for one packet. libsrtp changes packets in place: it needs aligned memory, with room
+  /// for what it appends.
   private let scratch = UnsafeMutableRawPointer.allocate(byteCount: capacity + mostGrowth, alignment: 16)
 
+  /// Creates the protection of one end of a session. libsrtp copies the keys, and overwrites its
+  /// copies when its sessions are deallocated.
   /// - Parameters:
-  ///   - outbound: the key for sent packets, of ``keySize`` bytes.
-  ///   - inbound: the key for received packets, of ``keySize`` bytes.
-  /// - Throws: `PresharedKey.Failure.unavailable`. The library copies the keys, and overwrites its
-  ///   copies when it is deallocated.
+  ///   - outbound: The key for sent packets, of ``keySize`` bytes.
+  ///   - inbound: The key for received packets, of ``keySize`` bytes.
+  /// - Throws: `PresharedKey.Failure.unavailable`.
   init(outbound: KeyBytes, inbound: KeyBytes) throws {
     guard Self.isReady, outbound.count == Self.keySize, inbound.count == Self.keySize else {
       throw PresharedKey.Failure.unavailable
@@ -48,6 +54,8 @@ final class SRTPProtection: PacketProtection {
     inPlace(packet) { isControl ? srtp_unprotect_rtcp(inbound, $0, &$1) : srtp_unprotect(inbound, $0, &$1) }
   }
 
+  /// Calls a function of libsrtp with a copy of a packet.
+  /// - Returns: The packet that the function has made of it; nil if the function fails.
   private func inPlace(
     _ packet: [UInt8], _ work: (UnsafeMutableRawPointer, inout Int32) -> srtp_err_status_t
   ) -> [UInt8]? {
