@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Records the packets that were sent, in order to match congestion control feedback with them.
 public struct SentPackets: Sendable {
+  /// Identifies a packet: the SSRC and the RTP sequence number.
   private struct Key: Hashable {
     var source: UInt32
     var number: UInt16
   }
 
-  /// A packet that was sent: when, its size, and its number among all packets.
+  /// A packet that was sent.
   private struct Entry: Sendable {
+    /// When it was sent, in seconds.
     var time: Double
+    /// Its size.
     var bits: Int
+    /// Its number among the packets of all streams.
     var serial: Int
   }
 
@@ -20,6 +24,7 @@ public struct SentPackets: Sendable {
   /// in it for a while.
   private var order: [(key: Key, serial: Int)] = []
   private var oldest = 0
+  /// The `serial` of the newest packet.
   private var serial = 0
   /// The newest time stamp of a report, and the time in seconds that it stands for: time stamps
   /// wrap after 18 hours.
@@ -59,7 +64,7 @@ public struct SentPackets: Sendable {
   /// report that contains it.
   /// - Parameters:
   ///   - streams: The streams of the report.
-  ///   - stamp: The report's time stamp.
+  ///   - stamp: The report's time stamp, in units of 1/65,536 second.
   /// - Returns: The results in the order of sending.
   public mutating func results(
     _ streams: [StreamArrivals], stamp: UInt32
