@@ -69,7 +69,7 @@ final class AudioMixSource: SampleSource {
   /// The number of frames since the last frame of an input or the last picture of the file.
   private var silence: Int64 = 0
   private let longestFill: Int64
-  private let witness: PictureProbe?
+  private let probe: PictureProbe?
   private let interruption: SourceInterruption
 
   private static let blockLength = 4096
@@ -91,7 +91,7 @@ final class AudioMixSource: SampleSource {
     let interruption = SourceInterruption()
     self.interruption = interruption
     longestFill = fillsGaps ? requirements.longestFill : 0
-    witness = file.map { PictureProbe($0, interruption: interruption) }
+    probe = file.map { PictureProbe($0, interruption: interruption) }
     self.sources = sources.map(\.source)
     inputs = sources.map { Input(source: $0.source, curve: $0.curve) }
     self.requirements = requirements
@@ -138,12 +138,12 @@ final class AudioMixSource: SampleSource {
       wanted = min(block, end)
       let first = inputs.compactMap(\.first).min()
       silence = first.map { $0 < wanted } ?? true ? 0 : silence.addingClamped(wanted - position)
-      if silence > longestFill, let witness {
+      if silence > longestFill, let probe {
         // Pictures of the file show that its timeline does extend so far, so that silence may go
         // on.
         let known = CMTime(
           value: wanted.subtractingClamped(silence), timescale: CMTimeScale(requirements.format.sampleRate))
-        if let next = witness.picture(after: known) {
+        if let next = probe.picture(after: known) {
           silence = wanted.subtractingClamped(requirements.frames(next))
         }
       }

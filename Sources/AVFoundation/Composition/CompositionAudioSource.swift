@@ -32,9 +32,10 @@ final class CompositionAudioSource: SampleSource {
   private var filled: Int64 = 0
   /// For a part that is played without pitch-preserving scaling: a reader of the file's pictures,
   /// the frame number in the composition of the source's frame 0, and the format that is read.
-  private var origin: (witness: PictureProbe, offset: Int64, requirements: SoundRequirements)?
+  private var origin: (probe: PictureProbe, offset: Int64, requirements: SoundRequirements)?
   private let interruption = SourceInterruption()
-  private let witnessInterruption = SourceInterruption()
+  /// Interrupts the search for pictures in the files of the parts.
+  private let probeInterruption = SourceInterruption()
 
   init(
     _ timeline: CompositionTimeline, _ requirements: SoundRequirements, pitch: AVAudioTimePitchAlgorithm,
@@ -54,7 +55,7 @@ final class CompositionAudioSource: SampleSource {
 
   func stop() {
     interruption.stop()
-    witnessInterruption.stop()
+    probeInterruption.stop()
   }
 
   func seek(to range: CMTimeRange) throws {
@@ -108,7 +109,7 @@ final class CompositionAudioSource: SampleSource {
     let start = requirements.frames(target.start)
     let partEnd = requirements.frames(target.end)
     var own = requirements
-    let witness = PictureProbe(track.file, interruption: witnessInterruption)
+    let probe = PictureProbe(track.file, interruption: probeInterruption)
     origin = nil
     if part.isScaled, pitch != .varispeed {
       // The filter starts at the source time that corresponds to the current position.
@@ -123,7 +124,7 @@ final class CompositionAudioSource: SampleSource {
       let first = max(position, start)
       let stretched = try TimeStretchedAudioSource(
         track, range: range, tempo: tempo, count: partEnd - first, requirements, damage: damage,
-        witness: witness, interruption: interruption.begin())
+        probe: probe, interruption: interruption.begin())
       current = (stretched, first, partEnd)
       return
     }
@@ -146,7 +147,7 @@ final class CompositionAudioSource: SampleSource {
     try source.seek(to: CMTimeRange(start: from, end: part.range.end))
     let offset = start.subtractingClamped(own.frames(part.range.start))
     current = (source, offset, partEnd)
-    origin = (witness, offset, own)
+    origin = (probe, offset, own)
   }
 
   /// Returns the frames of a sample that belong to the part, at their place, or silence if the
@@ -194,10 +195,10 @@ final class CompositionAudioSource: SampleSource {
   private func fill(until end: Int64) throws -> CMSampleBuffer? {
     if position < end, filled >= requirements.longestFill, let origin {
       // Pictures of the file show that its timeline does extend so far, so that silence may go on.
-      let (witness, offset, own) = origin
+      let (probe, offset, own) = origin
       let known = CMTime(
         value: (position - filled).subtractingClamped(offset), timescale: CMTimeScale(own.format.sampleRate))
-      if let next = witness.picture(after: known) {
+      if let next = probe.picture(after: known) {
         filled = position.subtractingClamped(own.frames(next).addingClamped(offset))
       }
     }

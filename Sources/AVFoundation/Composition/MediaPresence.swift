@@ -109,10 +109,10 @@ enum MediaPresence {
     guard common.duration > .zero else { return [] }
     if track.isAssured { return [common] }
     guard track.mediaType == .video, common.duration > shortest else { return [] }
-    let witness = PictureProbe(track.file)
+    let probe = PictureProbe(track.file)
     var end = common.start
     for _ in 0..<mostLooks {
-      guard end < common.end, let next = witness.picture(after: end) else { break }
+      guard end < common.end, let next = probe.picture(after: end) else { break }
       end = next
     }
     return end > common.start ? [CMTimeRange(start: common.start, end: min(end, common.end))] : []

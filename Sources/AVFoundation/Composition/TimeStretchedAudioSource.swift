@@ -27,7 +27,7 @@ final class TimeStretchedAudioSource: SampleSource {
   private var failure: (any Error)?
   /// The number of source frames of silence inserted since the last sound or picture of the file.
   private var silence: Int64 = 0
-  private let witness: PictureProbe
+  private let probe: PictureProbe
   /// The last tenth of a second of the filter's input.
   private var tail: [Float] = []
   /// How often `tail` was fed to the filter again after the end of the source.
@@ -45,14 +45,14 @@ final class TimeStretchedAudioSource: SampleSource {
   ///   - count: The number of frames to deliver.
   ///   - requirements: The format of the output.
   ///   - damage: Records damaged samples that are left out.
-  ///   - witness: The reader of the pictures of the track's file.
+  ///   - probe: Looks for pictures in the track's file where its sound has gaps.
   ///   - interruption: Ends opening and reading of the file.
   /// - Throws: `AVError` if the file cannot be read, or if the tempo is outside 1/64 ... 64.
   init(
     _ track: AVAssetTrack, range: CMTimeRange, tempo: Double, count: Int64, _ requirements: SoundRequirements,
-    damage: DamageLog, witness: PictureProbe, interruption: MediaInterruption
+    damage: DamageLog, probe: PictureProbe, interruption: MediaInterruption
   ) throws {
-    self.witness = witness
+    self.probe = probe
     working = SoundRequirements(mixing: requirements)
     self.requirements = requirements
     self.count = count
@@ -142,7 +142,7 @@ final class TimeStretchedAudioSource: SampleSource {
     let longest = Int64(clamping: Double(requirements.longestFill) * tempo)
     if silence >= longest {
       let known = CMTime(value: read - silence, timescale: CMTimeScale(working.format.sampleRate))
-      if let next = witness.picture(after: known) { silence = read.subtractingClamped(working.frames(next)) }
+      if let next = probe.picture(after: known) { silence = read.subtractingClamped(working.frames(next)) }
     }
     return silence < longest
   }
