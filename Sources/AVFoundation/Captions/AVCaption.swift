@@ -130,33 +130,33 @@ open class AVCaption: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable
 
   /// Returns the text colour at an index; nil if the player chooses it.
   public func textColor(at index: String.Index) -> (CGColor?, Range<String.Index>) {
-    look(\.textColor, at: index)
+    attribute(\.textColor, at: index)
   }
   /// Returns the background colour at an index; nil if the player chooses it.
   public func backgroundColor(at index: String.Index) -> (CGColor?, Range<String.Index>) {
-    look(\.backgroundColor, at: index)
+    attribute(\.backgroundColor, at: index)
   }
   public func fontWeight(at index: String.Index) -> (FontWeight, Range<String.Index>) {
-    let (value, range) = look(\.weight, at: index)
+    let (value, range) = attribute(\.weight, at: index)
     return (value ?? .unknown, range)
   }
   public func fontStyle(at index: String.Index) -> (FontStyle, Range<String.Index>) {
-    let (value, range) = look(\.style, at: index)
+    let (value, range) = attribute(\.style, at: index)
     return (value ?? .unknown, range)
   }
   public func decoration(at index: String.Index) -> (Decoration, Range<String.Index>) {
-    let (value, range) = look(\.decoration, at: index)
+    let (value, range) = attribute(\.decoration, at: index)
     return (value ?? [], range)
   }
   public func textCombine(at index: String.Index) -> (TextCombine, Range<String.Index>) {
-    let (value, range) = look(\.combine, at: index)
+    let (value, range) = attribute(\.combine, at: index)
     return (value ?? .none, range)
   }
   /// Returns the ruby text at an index; nil if there is none.
-  public func ruby(at index: String.Index) -> (Ruby?, Range<String.Index>) { look(\.ruby, at: index) }
+  public func ruby(at index: String.Index) -> (Ruby?, Range<String.Index>) { attribute(\.ruby, at: index) }
 
   /// Returns the value of an attribute at an index, and the range in which it is the same.
-  private func look<Value>(
+  private func attribute<Value>(
     _ runs: KeyPath<CaptionStyles, StyleRuns<Value>>, at index: String.Index
   ) -> (Value?, Range<String.Index>) {
     let content = content

@@ -48,7 +48,7 @@ extension AVAsset {
   /// a video track or without media in it.
   func pictureOrigin(
     at time: CMTime
-  ) throws -> (track: AVAssetTrack, time: CMTime, back: @Sendable (CMTime) -> CMTime)? {
+  ) throws -> (track: AVAssetTrack, time: CMTime, toAssetTime: @Sendable (CMTime) -> CMTime)? {
     let tracks = try loadedTracks().filter { $0.mediaType == .video }
     guard let composed = tracks.first as? AVCompositionTrack else {
       return tracks.first.map { ($0, time, { $0 }) }

@@ -210,7 +210,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     let actual = CMSampleBufferGetPresentationTimeStamp(sample)
     guard actual - wanted <= after || actual <= wanted else { throw Self.nothing(at: time) }
     let space = matches ? CVImageBufferGetColorSpace(image)?.takeUnretainedValue() : nil
-    return (try Self.image(of: image, transform, aperture, space), origin.back(actual))
+    return (try Self.image(of: image, transform, aperture, space), origin.toAssetTime(actual))
   }
 
   /// Returns the picture that a composition makes for a time.
