@@ -79,7 +79,7 @@ final class AudioFileWriter {
   }
 
   /// The largest number of frames in a packet of linear PCM.
-  private static let packet = 1 << 16
+  private static let maximumFramesPerPacket = 1 << 16
 
   /// Writes converted linear PCM in packets of limited size.
   private func write(_ piece: PCMConverter.Piece) throws {
@@ -87,7 +87,7 @@ final class AudioFileWriter {
     let size = Int(fileFormat.basic.mBytesPerFrame)
     var done = 0
     while done < piece.frames {
-      let count = min(Self.packet, piece.frames - done)
+      let count = min(Self.maximumFramesPerPacket, piece.frames - done)
       let time = frames + Int64(done)
       try plane.withUnsafeBytes {
         try write(
