@@ -17,8 +17,8 @@ public struct SentPackets: Sendable {
     var serial: Int
   }
 
-  /// The largest number of packets that are remembered.
-  private static let most = 4096
+  /// The largest number of packets that are recorded.
+  private static let capacity = 4096
   private var entries: [Key: Entry] = [:]
   /// The packets in the order of sending, from index `oldest` on. Packets that were reported stay
   /// in it for a while.
@@ -50,11 +50,13 @@ public struct SentPackets: Sendable {
     while oldest < order.count {
       let (key, serial) = order[oldest]
       let isThere = entries[key]?.serial == serial
-      guard !isThere || entries.count > Self.most || order.count - oldest > 4 * Self.most else { break }
+      guard !isThere || entries.count > Self.capacity || order.count - oldest > 4 * Self.capacity else {
+        break
+      }
       if isThere { entries[key] = nil }
       oldest += 1
     }
-    if oldest > Self.most {
+    if oldest > Self.capacity {
       order.removeFirst(oldest)
       oldest = 0
     }
