@@ -7,17 +7,21 @@ import TestSupport
 
 @testable import AVFoundation
 
-/// Reading ahead: bounded, in order, and over at once when it is to be over.
+/// Tests reading ahead: the number of samples is limited, their order is kept, and it ends at once
+/// when it is stopped.
 @Suite(.timeLimit(.minutes(HangLimit.minutes))) struct ReadAheadTests {
+  /// A source of samples whose presentation times count from 0.
   final class Source: InterruptibleSource {
     struct State {
+      /// The number of calls of `next()` that were not interrupted.
       var given = 0
       var isInterrupted = false
     }
     let state = Mutex(State())
     let count: Int
+    /// Whether an error is thrown after the last sample.
     let fails: Bool
-    /// Blocks from this sample on, until interrupted.
+    /// The number of the first sample for which `next()` blocks until it is interrupted.
     let blocksAt: Int
 
     init(count: Int, fails: Bool = false, blocksAt: Int = .max) {
@@ -63,7 +67,7 @@ import TestSupport
     try ahead.seek(to: all)
     #expect(blockUntil { source.given >= 3 })
     letOthersRun(turns: 50_000)
-    // Three wait.
+    // No more than three samples are read before one is taken.
     #expect(source.given == 3)
     var count = 0
     while try ahead.next() != nil {
@@ -112,7 +116,7 @@ import TestSupport
     #expect(blockUntil { source == nil })
   }
 
-  /// A reader that is cancelled, or let go of, while its output is being read.
+  /// A reader can be cancelled or released while its output is being read.
   @Test func readersEndInTheMiddle() throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .video).first)
@@ -132,8 +136,8 @@ import TestSupport
     }
   }
 
-  /// The shape of Apple's sample source: a task that fills a queue of three, and a consumer that takes whatever is
-  /// there.
+  /// As in Apple's sample code, one thread fills a queue of three samples, and a consumer takes
+  /// whatever is in it.
   @Test func aFastConsumerGetsEveryFrame() async throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .video).first)

@@ -5,11 +5,11 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// Writers and exports that look at their source more than once.
+/// Tests writers and export sessions that encode in several passes.
 @Suite struct MultiPassTests {
   private let scratch = Scratch()
 
-  /// Of the encoders here, whether the one that is chosen learns from a pass.
+  /// Whether the encoder that a session chooses for H.264 supports several passes.
   static var hasPasses: Bool {
     var session: VTCompressionSession?
     VTCompressionSessionCreate(
@@ -23,7 +23,8 @@ import TestSupport
     return properties?.object(forKey: kVTCompressionPropertyKey_MultiPassStorage) != nil
   }
 
-  /// A still second, a second of noise, a still second: what one pass shares out badly.
+  /// Returns a movie of three seconds, with noise in the second one only. A single pass distributes
+  /// the bits badly over such a movie.
   private static func source() throws -> AVURLAsset {
     AVURLAsset(
       url: URL(
@@ -90,7 +91,7 @@ import TestSupport
     }
     await writer.finishWriting()
     #expect(writer.status == .completed, "\(String(describing: writer.error))")
-    // An encoder that knows parts may go over some again.
+    // An encoder that supports passes over parts of the movie may request more of them.
     #expect(counts.withLock { Array($0.prefix(2)) } == (Self.hasPasses ? [90, 90] : [90]))
     if Self.hasPasses {
       let range = try #require(passes.withLock { $0[1].first })
@@ -101,7 +102,8 @@ import TestSupport
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }
 
-  /// Apple: what the most recent pass gave may be kept.
+  /// If the input is marked as finished in the middle of a pass, the movie is complete: Apple's
+  /// documentation allows the results of the most recent pass to be used.
   @Test(.enabled(if: hasPasses), arguments: [0, 45]) func aPassMayBeBrokenOff(after count: Int) async throws {
     let writer = try AVAssetWriter(url: scratch.url("a.mp4"), fileType: .mp4)
     let input = AVAssetWriterInput(mediaType: .video, outputSettings: Self.settings)
@@ -131,7 +133,8 @@ import TestSupport
     #expect(try Tool.decodingErrors(scratch.file("a.mp4")) == "")
   }
 
-  /// The usual block holds its input.
+  /// The blocks that programs usually pass to an input refer to it. The writer's end breaks this
+  /// reference cycle.
   @Test func inputsGoWithTheirWriter() async throws {
     weak var held: AVAssetWriterInput?
     do {
@@ -185,12 +188,12 @@ import TestSupport
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
       rates[allows] = try Double(#require(facts["bit_rate"]))
     }
-    // Where there are passes, the second knows what is to come: not the same bits.
+    // If the encoder supports several passes, the second one distributes the bits differently.
     #expect((rates[false] != rates[true]) == Self.hasPasses)
   }
 
   @Test func anExportInPassesThatIsCancelledLeavesNothing() async throws {
-    // Long enough that it is not over before somebody looks, however busy the machine is.
+    // Long enough to be still in progress when the thread below cancels it, even on a busy machine.
     let long = try Fixture.make(
       "long.mkv",
       [
@@ -206,7 +209,8 @@ import TestSupport
     session.directoryForTemporaryFiles = folder
     session.outputURL = scratch.url("cancelled.mp4")
     session.outputFileType = .mp4
-    // A thread of its own looks: tasks of this test may wait for minutes while others take all of the pool.
+    // A thread cancels the export. A task might have to wait for minutes, while other tests occupy
+    // all threads of the pool.
     let watch = Thread {
       blockUntil { session.progress > 0 || session.status.rawValue > 2 }
       session.cancelExport()
@@ -220,7 +224,8 @@ import TestSupport
   }
 }
 
-/// A reader of a movie's pictures that can be sent back, for passes.
+/// Returns a reader of an asset's pictures and its output, which supports random access, so that
+/// the pictures can be read again for each pass.
 func rereadable(_ asset: AVAsset) async throws -> (reader: AVAssetReader, output: AVAssetReaderTrackOutput) {
   let reader = try AVAssetReader(asset: asset)
   let output = AVAssetReaderTrackOutput(

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Pictures that come with a time and without a duration, as from an adaptor.
+/// Tests samples with a presentation time but no duration, such as those of a pixel buffer adaptor.
 @Suite struct UnboundedSampleTests {
   @Test(arguments: [true, false]) func eachPictureIsShownUntilTheNext(reorders: Bool) async throws {
     let scratch = Scratch()
@@ -44,6 +44,7 @@ import TestSupport
     #expect(facts["nb_frames"] == "24")
   }
 
+  /// An `AVError` can be caught as an `NSError`, and an `NSError` of its domain as an `AVError`.
   @Test func errorsAreNSErrorsToo() throws {
     func load() throws { throw AVError(.fileFormatNotRecognized) }
     do {

@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// What goes wrong while writing, and that nothing is left behind.
+/// Tests failures of writing, and that they leave no files behind.
 @Suite struct WriterFailureTests {
   private func samples() throws -> [CMSampleBuffer] {
     try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: Fixture.movie())))
@@ -44,7 +44,8 @@ import Testing
     #expect(scratch.contents == ["taken.mov"])
   }
 
-  /// H.264 and HEVC whose description has no parameter sets: nobody could decode the movie.
+  /// Samples of H.264 and HEVC whose format description has no parameter sets are refused, since
+  /// the movie could not be decoded.
   @Test func descriptionsWithoutParameterSetsAreRefused() throws {
     for type in [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC] {
       let scratch = Scratch()
@@ -65,7 +66,8 @@ import Testing
     }
   }
 
-  /// An AudioSpecificConfig that libavformat cannot read: it would refuse the movie with the picture in it.
+  /// An AudioSpecificConfig that libavformat cannot parse is refused: libavformat would not open
+  /// the movie, so that its video track could not be read either.
   @Test(arguments: [AVFileType.mov, .mp4]) func recordsThatSpoilTheMovieAreRefused(_ type: AVFileType) throws
   {
     let scratch = Scratch()
@@ -105,7 +107,8 @@ import Testing
     #expect(scratch.contents.isEmpty)
   }
 
-  /// A track of which nothing is known, and nothing comes: the others do not wait without bound.
+  /// Samples wait while another track has neither a format nor samples. Their total size is
+  /// limited.
   @Test func whatWaitsHasALimit() throws {
     var plan = MovieAssembly.Plan(container: .mov, options: Muxer.Options())
     plan.mostWaiting = 1000
@@ -163,22 +166,22 @@ import Testing
   @Test func wrongOrderOfCallsFails() async throws {
     let scratch = Scratch()
     let all = try samples()
-    // No session.
+    // A sample is appended before the session has started.
     let (early, input) = try makeWriter(scratch.url("a.mov"))
     #expect(early.startWriting())
     #expect(!input.append(all[0]))
     #expect(early.status == .failed && code(early) == .operationNotAllowed)
-    // Not started.
+    // A sample is appended before the writer has started.
     let (idle, idleInput) = try makeWriter(scratch.url("b.mov"))
     #expect(!idleInput.append(all[0]) && idle.status == .failed)
-    // After the end.
+    // A sample is appended after the input was marked as finished.
     let (late, lateInput) = try makeWriter(scratch.url("c.mov"))
     #expect(late.startWriting())
     late.startSession(atSourceTime: .zero)
     #expect(lateInput.append(all[0]))
     lateInput.markAsFinished()
     #expect(!lateInput.append(all[1]) && late.status == .failed)
-    // Nothing appended.
+    // No sample is appended.
     let (empty, _) = try makeWriter(scratch.url("d.mov"))
     #expect(empty.startWriting())
     empty.startSession(atSourceTime: .zero)
@@ -204,7 +207,7 @@ import Testing
     #expect(try failure("c.mov", [pictures[0]]) == .invalidSourceMedia)
     let hevc = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: Fixture.hevc())))
     #expect(try failure("d.mov", [all[0], hevc[5]]) == .formatUnsupported)
-    // A duration that no number of units is.
+    // The duration is too large for a movie's time scale.
     var timing = CMSampleTimingInfo(
       duration: CMTime(value: 1 << 60, timescale: 1), presentationTimeStamp: .zero, decodeTimeStamp: .zero)
     var long: CMSampleBuffer?
@@ -226,7 +229,7 @@ import Testing
     writer.cancelWriting()
     #expect(writer.status == .cancelled)
     #expect(!input.append(all[30]))
-    // Forgotten writers leave nothing either.
+    // A writer that is released without an end leaves nothing either.
     do {
       let (forgotten, input) = try makeWriter(scratch.url("b.mov"))
       #expect(forgotten.startWriting())
@@ -240,6 +243,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       let scratch = Scratch()
       let source = try Fixture.movie()
+      // A limit of the size of files (RLIMIT_FSIZE) simulates a full disk.
       signal(SIGXFSZ, SIG_IGN)
       var tight = rlimit(rlim_cur: 40_000, rlim_max: 40_000)
       setrlimit(__rlimit_resource_t(1), &tight)
@@ -250,7 +254,7 @@ import Testing
     }
   }
 
-  /// Parameter sets that change on the way stay with their samples.
+  /// Each sample keeps its parameter sets if these change within a track.
   @Test func changingParameterSetsAreKept() throws {
     let scratch = Scratch()
     let other = try Fixture.make(

@@ -7,9 +7,10 @@ import TestSupport
 import Testing
 import VideoToolbox
 
-/// An encoder that hands its frames over when a device has finished them: from any thread, between two calls.
+/// Tests an encoder that delivers its frames when a device has finished them: from any thread, and
+/// between two calls.
 @Suite struct DeviceOutputTests {
-  /// What came out of a session, and on which thread.
+  /// The results that a session's callbacks received, and their threads.
   private final class Results: Sendable {
     struct Entry: @unchecked Sendable {
       let status: OSStatus
@@ -28,14 +29,15 @@ import VideoToolbox
       came.signal()
     }
 
-    /// Waits for so many more results; false if they do not come.
+    /// Waits for a number of further results.
+    /// - Returns: False if they do not come.
     func wait(_ count: Int = 1) -> Bool {
       (0..<count).allSatisfy { _ in waitForSignal(came) }
     }
 
     var all: [Entry] { entries.withLock { $0 } }
     var statuses: [OSStatus] { all.map(\.status) }
-    /// Presentation times in frames; nil where there is no sample.
+    /// The numbers of the frames, by their presentation times; nil for a result without a sample.
     var frames: [Int?] {
       all.map { $0.sample.map { Int(($0.presentationTimeStamp.seconds * 30).rounded()) } }
     }
@@ -43,7 +45,7 @@ import VideoToolbox
 
   private static let clip = TestClip(width: 64, height: 48)
 
-  /// The codec's time stamp of a frame: its session counts microseconds.
+  /// Returns the time stamp of a frame as the encoder gets it, in microseconds.
   private static func tick(_ frame: Int) -> Int64 { (Int64(frame) * 1_000_000 + 15) / 30 }
 
   private func put(_ session: VTCompressionSession, _ frame: Int, into results: Results) -> OSStatus {
@@ -57,7 +59,8 @@ import VideoToolbox
     VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid)
   }
 
-  /// A session with the device's encoder, which has taken so many pictures.
+  /// Creates a session with the device's encoder, encodes a number of pictures, and waits until the
+  /// device has taken them.
   private func session(
     _ device: TestDevice, pictures: Int, into results: Results
   ) throws -> VTCompressionSession {
@@ -83,7 +86,7 @@ import VideoToolbox
       #expect(results.wait())
       #expect(results.frames == Array(0...frame))
     }
-    // All on the session's one thread.
+    // All callbacks run on the session's thread.
     let threads = Set(results.all.map(\.thread))
     #expect(threads.count == 1 && threads.isDisjoint(with: [ObjectIdentifier(Thread.current)]))
     #expect(results.statuses == [noErr, noErr, noErr])
@@ -99,7 +102,8 @@ import VideoToolbox
 
   @Test("Frames are given out in decode order whichever way they come, and decode times fit")
   func framesAreGivenOutInDecodeOrderWhicheverWayTheyCome() throws {
-    // Those of even numbers come during calls, on the session's thread, the others before that from a thread of the device's.
+    // When the device holds two pictures, it finishes them during the call: first the odd one on
+    // another thread, and then the even one on the session's thread.
     let device = TestDevice(1, depth: 1) { (device, time) in
       guard device.heldTimes.count == 2 else { return }
       let held = device.heldTimes
@@ -155,13 +159,13 @@ import VideoToolbox
       let device = TestDevice(3 + UInt8(depth), depth: depth)
       let results = Results()
       let session = try session(device, pictures: 4, into: results)
-      // One place is what a depth of 1 allows, and two are too many.
+      // With a depth of 1, a frame may come one place late, but not two.
       let order = depth == 0 ? [1, 0] : [1, 2, 0]
       onOtherThread { for frame in order { device.finish(Self.tick(frame)) } }
       #expect(results.wait(4))
       let expected: [Int?] = depth == 0 ? [1, nil] : [1, 2, nil]
       #expect(Array(results.frames.prefix(order.count)) == expected)
-      // With those that the encoder held.
+      // The frame that came late fails, and so do those that the encoder held.
       #expect(results.statuses.filter { $0 == kVTVideoEncoderMalfunctionErr }.count == 4 - order.count + 1)
       #expect(device.encoderCount == 1)
       try check(put(session, 4, into: results), "after it")
@@ -183,7 +187,7 @@ import VideoToolbox
       device.finish(Self.tick(0))
       device.fail(Self.tick(1), .unsupported("this picture"))
       device.finish(Self.tick(2), isDropped: true)
-      // Of no picture, and of one that has its outcome.
+      // Both are ignored: a frame of no picture, and the failure of a picture that is finished.
       device.finish(77)
       device.fail(Self.tick(0), .malfunction("none of it"))
       device.finish(Self.tick(3))
@@ -248,7 +252,7 @@ import VideoToolbox
     #expect(complete(session) == noErr)
     #expect(results.statuses == Array(repeating: kVTVideoEncoderMalfunctionErr, count: 3))
     #expect(try property(session, kVTCompressionPropertyKey_NumberOfPendingFrames) as? Int == 0)
-    // What comes all the same is nobody's any more.
+    // A frame that the device finishes afterwards is ignored.
     onOtherThread { device.finish(Self.tick(1)) }
     #expect(complete(session) == noErr)
     #expect(results.all.count == 3 && device.livingFrames == 0)
@@ -267,12 +271,12 @@ import VideoToolbox
         for frame in 0..<30 { device.finish(Self.tick(frame), to: output) }
         end.signal()
       }
-      // Without invalidation, the last reference is enough.
+      // Releasing the last reference ends the session as well as invalidation does.
       if round % 2 == 0, let session { VTCompressionSessionInvalidate(session) }
       session = nil
       let count = results.all.count
       #expect(waitForSignal(end))
-      // Also long after.
+      // No callback runs for later frames either.
       onOtherThread {
         device.finish(Self.tick(3), to: output)
         output.fail(pictureAt: Self.tick(4), with: .malfunction("too late"))
@@ -285,7 +289,7 @@ import VideoToolbox
 
   @Test("A device that finishes frames on threads of its own while pictures come is kept up with")
   func aBusyDevicesFramesAreKeptUpWith() throws {
-    // Each picture on a thread of its own, which waits for its turn.
+    // Each picture is finished on its own thread, which waits for its turn.
     let turn = NSCondition()
     nonisolated(unsafe) var next = 0
     let device = TestDevice(10) { (device, time) in
