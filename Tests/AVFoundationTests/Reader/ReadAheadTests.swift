@@ -61,7 +61,7 @@ import TestSupport
 
   private let all = CMTimeRange(start: .zero, duration: .positiveInfinity)
 
-  @Test func readingIsAheadByAFewAndNoMore() throws {
+  @Test func noMoreThanTheDepthIsReadAhead() throws {
     let source = Source(count: 20)
     let ahead = ReadAhead(source, depth: 3)
     try ahead.seek(to: all)
@@ -88,7 +88,7 @@ import TestSupport
     #expect(throws: AVError.self) { try ahead.next() }
   }
 
-  @Test func stoppingFreesWhoeverWaits() throws {
+  @Test func stoppingEndsACallThatWaits() throws {
     let ahead = ReadAhead(Source(count: 20, blocksAt: 1), depth: 3)
     try ahead.seek(to: all)
     #expect(try ahead.next() != nil)
@@ -104,7 +104,7 @@ import TestSupport
     #expect(try ahead.next() == nil)
   }
 
-  @Test(arguments: [1, Int.max]) func nothingOutlivesIt(blocksAt: Int) throws {
+  @Test(arguments: [1, Int.max]) func theSourceIsReleased(blocksAt: Int) throws {
     weak var source: Source?
     do {
       let made = Source(count: 20, blocksAt: blocksAt)

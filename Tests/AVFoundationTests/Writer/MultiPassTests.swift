@@ -10,7 +10,7 @@ import TestSupport
   private let scratch = Scratch()
 
   /// Whether the encoder that a session chooses for H.264 supports several passes.
-  static var hasPasses: Bool {
+  static var supportsPasses: Bool {
     var session: VTCompressionSession?
     VTCompressionSessionCreate(
       allocator: nil, width: 320, height: 240, codecType: kCMVideoCodecType_H264, encoderSpecification: nil,
@@ -49,9 +49,9 @@ import TestSupport
 
   @Test func aWriterMakesThePassesThatTheEncoderAsksFor() async throws {
     #if X264
-      #expect(Self.hasPasses)
+      #expect(Self.supportsPasses)
     #endif
-    let (reader, output) = try await rereadable(try Self.source())
+    let (reader, output) = try await makeRandomAccessReader(try Self.source())
     let writer = try AVAssetWriter(url: scratch.url("a.mp4"), fileType: .mp4)
     let folder = scratch.url("passes")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -60,7 +60,7 @@ import TestSupport
     input.performsMultiPassEncodingIfSupported = true
     writer.add(input)
     #expect(reader.startReading() && writer.startWriting())
-    #expect(input.canPerformMultiplePasses == Self.hasPasses)
+    #expect(input.canPerformMultiplePasses == Self.supportsPasses)
     writer.startSession(atSourceTime: .zero)
     let passes = Mutex<[[CMTimeRange]]>([])
     let counts = Mutex<[Int]>([])
@@ -92,8 +92,8 @@ import TestSupport
     await writer.finishWriting()
     #expect(writer.status == .completed, "\(String(describing: writer.error))")
     // An encoder that supports passes over parts of the movie may request more of them.
-    #expect(counts.withLock { Array($0.prefix(2)) } == (Self.hasPasses ? [90, 90] : [90]))
-    if Self.hasPasses {
+    #expect(counts.withLock { Array($0.prefix(2)) } == (Self.supportsPasses ? [90, 90] : [90]))
+    if Self.supportsPasses {
       let range = try #require(passes.withLock { $0[1].first })
       #expect(range.start == .zero && abs(range.end.seconds - 3) < 0.001)
     }
@@ -104,7 +104,9 @@ import TestSupport
 
   /// If the input is marked as finished in the middle of a pass, the movie is complete: Apple's
   /// documentation allows the results of the most recent pass to be used.
-  @Test(.enabled(if: hasPasses), arguments: [0, 45]) func aPassMayBeBrokenOff(after count: Int) async throws {
+  @Test(.enabled(if: supportsPasses), arguments: [0, 45]) func aPassMayBeEndedEarly(after count: Int)
+    async throws
+  {
     let writer = try AVAssetWriter(url: scratch.url("a.mp4"), fileType: .mp4)
     let input = AVAssetWriterInput(mediaType: .video, outputSettings: Self.settings)
     input.performsMultiPassEncodingIfSupported = true
@@ -135,7 +137,7 @@ import TestSupport
 
   /// The blocks that programs usually pass to an input refer to it. The writer's end breaks this
   /// reference cycle.
-  @Test func inputsGoWithTheirWriter() async throws {
+  @Test func inputsAreReleasedWithTheirWriter() async throws {
     weak var held: AVAssetWriterInput?
     do {
       let writer = try AVAssetWriter(url: scratch.url("a.mp4"), fileType: .mp4)
@@ -152,7 +154,7 @@ import TestSupport
     #expect(held == nil)
   }
 
-  @Test("An export in two passes keeps all frames and sound, is not what one pass gives, and leaves no files")
+  @Test("An export in two passes keeps all frames and sound, differs from a single pass, and leaves no files")
   func anExportInTwoPassesKeepsAllFramesAndSound() async throws {
     let asset = try Self.source()
     var rates: [Bool: Double] = [:]
@@ -179,7 +181,7 @@ import TestSupport
       let steps = seen.withLock { $0 }
       #expect(zip(steps, steps.dropFirst()).allSatisfy { $0 <= $1 + 0.0001 }, "\(steps)")
       #expect(session.progress == 1)
-      let hasMore = allows && Self.hasPasses
+      let hasMore = allows && Self.supportsPasses
       #expect(hasMore ? (2...8).contains(session.ovtPassCount) : session.ovtPassCount == 1)
       let facts = try Probe.facts(url.path, "stream=nb_frames,bit_rate")
       #expect(facts["nb_frames"] == "60")
@@ -189,7 +191,7 @@ import TestSupport
       rates[allows] = try Double(#require(facts["bit_rate"]))
     }
     // If the encoder supports several passes, the second one distributes the bits differently.
-    #expect((rates[false] != rates[true]) == Self.hasPasses)
+    #expect((rates[false] != rates[true]) == Self.supportsPasses)
   }
 
   @Test func anExportInPassesThatIsCancelledLeavesNothing() async throws {
@@ -226,7 +228,9 @@ import TestSupport
 
 /// Returns a reader of an asset's pictures and its output, which supports random access, so that
 /// the pictures can be read again for each pass.
-func rereadable(_ asset: AVAsset) async throws -> (reader: AVAssetReader, output: AVAssetReaderTrackOutput) {
+func makeRandomAccessReader(_ asset: AVAsset) async throws -> (
+  reader: AVAssetReader, output: AVAssetReaderTrackOutput
+) {
   let reader = try AVAssetReader(asset: asset)
   let output = AVAssetReaderTrackOutput(
     track: try #require(try await reader.asset.loadTracks(withMediaType: .video).first),

@@ -4,11 +4,12 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Passes over parts of a movie: an encoder that knows which groups of pictures bring the rate nearer asks for these alone.
+/// Tests passes over parts of a movie. An encoder that knows which groups of pictures would bring
+/// the bit rate closer to the requested one asks for only these again.
 @Suite struct PartialPassTests {
   private let scratch = Scratch()
 
-  /// Six seconds of different difficulty.
+  /// Returns a movie of six seconds, whose three parts need different bit rates.
   private static func source() throws -> AVURLAsset {
     let third = "trim=duration=2,setpts=PTS-STARTPTS"
     return AVURLAsset(
@@ -24,41 +25,57 @@ import Testing
           ])))
   }
 
-  /// Two passes miss one or the other by more than half a percent, and a third brings it nearer.
+  /// The bit rates that a test tries in turn. Two passes miss some of them by more than half a
+  /// percent, and a third pass comes closer.
   private static let rates = [
     60_000, 75_000, 90_000, 40_000, 50_000, 110_000, 65_000, 85_000, 130_000, 55_000, 100_000, 70_000,
   ]
 
+  /// The passes of an encoding and its result.
   private struct Run {
-    /// What each pass was to be over.
+    /// The time ranges that were requested for each pass.
     var passes: [[CMTimeRange]] = []
-    /// In decode order.
+    /// The frames of the movie, in decode order.
     var frames: [ProbedSample] = []
 
+    /// The size of all frames.
     var bytes: Int { frames.reduce(0) { $0 + $1.size } }
   }
 
-  /// - Parameter text: a rational number.
+  /// Returns a time in seconds.
+  /// - Parameter text: A rational number, such as `1/25`.
   private func seconds(_ text: String) -> Double {
     let parts = text.split(separator: "/").compactMap { Double($0) }
     return parts.count == 2 ? parts[0] / parts[1] : parts.first ?? .nan
   }
 
-  /// What a program does in a pass.
-  private enum Source { case everything, asAsked, some, nothing }
+  /// The pictures that a program appends in a pass over parts.
+  private enum Appended {
+    /// All pictures of the movie.
+    case everything
+    /// The pictures of the requested parts.
+    case requested
+    /// Only one picture.
+    case onePicture
+    /// None: the program finishes the movie instead.
+    case nothing
+  }
 
+  /// Encodes the movie in as many passes as the writer requests.
   /// - Parameters:
-  ///   - partial: what is appended in passes over parts.
-  ///   - start: where the movie begins in the source.
-  ///   - lookAhead: frames; nil: as many as by default.
-  ///   - fullDisk: whether nothing can be written while a pass over parts is made.
+  ///   - rate: The bit rate.
+  ///   - partial: The pictures that are appended in passes over parts.
+  ///   - start: The source time at which the movie begins.
+  ///   - lookAhead: The number of frames that the encoder looks ahead; nil for its default.
+  ///   - fullDisk: Whether the disk is full during passes over parts.
   private func encode(
-    rate: Int, partial: Source, start: CMTime = .zero, lookAhead: Int? = nil, fullDisk: Bool = false
+    rate: Int, partial: Appended, start: CMTime = .zero, lookAhead: Int? = nil, fullDisk: Bool = false
   ) async throws -> Run {
-    let (reader, output) = try await rereadable(try Self.source())
+    let (reader, output) = try await makeRandomAccessReader(try Self.source())
     let url = scratch.url("\(rate)-\(partial)\(fullDisk ? "-full" : "").mp4")
     let writer = try AVAssetWriter(url: url, fileType: .mp4)
-    // With a name the frames of a pass have a journal, which is written at once.
+    // In this directory, the frames of the passes are stored in a file that has a name, and thus a
+    // journal. Writing the journal fails at once if the disk is full.
     if fullDisk { writer.directoryForTemporaryFiles = scratch.url("") }
     var compression: [String: Any] = [AVVideoAverageBitRateKey: rate, AVVideoMaxKeyFrameIntervalKey: 25]
     compression[kVTCompressionPropertyKey_SuggestedLookAheadFrameCount as String] = lookAhead
@@ -80,7 +97,7 @@ import Testing
     let queue = DispatchQueue(label: "passes")
     await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
       input.respondToEachPassDescription(on: queue) {
-        // A pass has come to its end: the movie itself has room.
+        // The pass has ended: there is space on the disk for the movie itself.
         if fullDisk { Self.limitFiles(to: nil) }
         guard let pass = input.currentPassDescription else {
           output.markConfigurationAsFinal()
@@ -100,15 +117,15 @@ import Testing
         if number > 1 {
           let whole = [NSValue(timeRange: CMTimeRange(start: .zero, duration: .positiveInfinity))]
           output.reset(
-            forReadingTimeRanges: number > 2 && partial == .asAsked ? pass.sourceTimeRanges : whole)
+            forReadingTimeRanges: number > 2 && partial == .requested ? pass.sourceTimeRanges : whole)
         }
         input.requestMediaDataWhenReady(on: queue) {
           while input.isReadyForMoreMediaData {
             guard let sample = output.copyNextSampleBuffer(), input.append(sample) else {
               return input.markCurrentPassAsFinished()
             }
-            guard number > 2, partial == .some else { continue }
-            // And no more: what a pass over parts lacks is what was there before.
+            guard number > 2, partial == .onePicture else { continue }
+            // Parts that are not complete keep the frames of the previous passes.
             while output.copyNextSampleBuffer() != nil {}
             return input.markCurrentPassAsFinished()
           }
@@ -123,8 +140,8 @@ import Testing
     return result
   }
 
-  /// A limit of the size of files stands in for a full disk.
-  /// - Parameter bytes: nil: none.
+  /// Limits the size of files (RLIMIT_FSIZE), to simulate a full disk.
+  /// - Parameter bytes: The limit; nil for none.
   private static func limitFiles(to bytes: UInt?) {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(1), &limit)
@@ -132,30 +149,30 @@ import Testing
     setrlimit(__rlimit_resource_t(1), &limit)
   }
 
-  @Test("A disk that is full in a pass over parts leaves the movie that the passes before made")
-  func aFullDiskInAPartialPassLeavesTheMovieOfThePassesBefore() async throws {
+  @Test("A disk that is full in a pass over parts leaves the movie that the previous passes made")
+  func aFullDiskInAPartialPassLeavesTheMovieOfThePreviousPasses() async throws {
     await #expect(processExitsWith: .success) {
       signal(SIGXFSZ, SIG_IGN)
       let tests = PartialPassTests()
       var hadParts = false
       for rate in Self.rates where !hadParts {
-        let asked = try await tests.encode(rate: rate, partial: .asAsked, lookAhead: 4)
+        let asked = try await tests.encode(rate: rate, partial: .requested, lookAhead: 4)
         guard asked.passes.count > 2 else { continue }
         let two = try await tests.encode(rate: rate, partial: .nothing, lookAhead: 4)
         guard two.frames != asked.frames else { continue }
         hadParts = true
-        let full = try await tests.encode(rate: rate, partial: .asAsked, lookAhead: 4, fullDisk: true)
+        let full = try await tests.encode(rate: rate, partial: .requested, lookAhead: 4, fullDisk: true)
         try #require(full.passes.count > 2 && full.frames == two.frames)
       }
       try #require(hadParts)
     }
   }
 
-  @Test("Parts alone are encoded again, whatever is appended; the rate comes nearer")
-  func partsAloneAreEncodedAgain() async throws {
+  @Test("Only the requested parts are encoded again, whatever is appended, and the rate comes closer")
+  func onlyRequestedPartsAreEncodedAgain() async throws {
     var hadParts = false
     for rate in Self.rates where !hadParts {
-      let asked = try await encode(rate: rate, partial: .asAsked)
+      let asked = try await encode(rate: rate, partial: .requested)
       #expect(asked.frames.count == 150)
       guard asked.passes.count > 2 else { continue }
       #expect(asked.passes[1].count == 1)
@@ -163,7 +180,7 @@ import Testing
       let isWhole = parts.contains { $0.start <= .zero && $0.end >= CMTime(value: 6, timescale: 1) }
       #expect(!parts.isEmpty && !isWhole, "\(parts)")
 
-      // A program that has enough after two passes has what they gave.
+      // A program that stops after two passes gets their result.
       let two = try await encode(rate: rate, partial: .nothing)
       #expect(two.frames.count == 150)
       let wanted = Double(rate) / 8 * 6
@@ -175,14 +192,14 @@ import Testing
           #expect(before.hash == after.hash, "at \(time) s")
         }
       }
-      // A pass that came out worse has changed nothing.
+      // If the third pass came no closer, its result was not used, and another rate is tried.
       guard two.frames != asked.frames else { continue }
       hadParts = true
-      // Pictures beyond what was asked for change nothing.
+      // Pictures outside the requested parts change nothing.
       let everything = try await encode(rate: rate, partial: .everything)
       #expect(everything.frames == asked.frames)
-      let some = try await encode(rate: rate, partial: .some)
-      #expect(some.passes.count == 3 && some.frames == two.frames, "what was there is there again")
+      let one = try await encode(rate: rate, partial: .onePicture)
+      #expect(one.passes.count == 3 && one.frames == two.frames, "those of the first two passes are used")
     }
     #expect(hadParts)
   }
@@ -191,10 +208,10 @@ import Testing
     let start = CMTime(value: 1, timescale: 1)
     var hadParts = false
     for rate in Self.rates where !hadParts {
-      let run = try await encode(rate: rate, partial: .asAsked, start: start)
+      let run = try await encode(rate: rate, partial: .requested, start: start)
       #expect(run.frames.count == 125)
       guard run.passes.count > 2 else { continue }
-      // In the source's time.
+      // The ranges are in the source's time.
       let end = CMTime(value: 6, timescale: 1)
       #expect(run.passes[2...].joined().allSatisfy { $0.start >= start && $0.end <= end })
       let two = try await encode(rate: rate, partial: .nothing, start: start)

@@ -68,7 +68,8 @@ import Testing
 
   /// An AudioSpecificConfig that libavformat cannot parse is refused: libavformat would not open
   /// the movie, so that its video track could not be read either.
-  @Test(arguments: [AVFileType.mov, .mp4]) func recordsThatSpoilTheMovieAreRefused(_ type: AVFileType) throws
+  @Test(arguments: [AVFileType.mov, .mp4]) func unreadableConfigurationRecordsAreRefused(_ type: AVFileType)
+    throws
   {
     let scratch = Scratch()
     let picture = try samples()
@@ -109,7 +110,7 @@ import Testing
 
   /// Samples wait while another track has neither a format nor samples. Their total size is
   /// limited.
-  @Test func whatWaitsHasALimit() throws {
+  @Test func waitingSamplesAreLimited() throws {
     var plan = MovieAssembly.Plan(container: .mov, options: Muxer.Options())
     plan.mostWaiting = 1000
     let assembly = MovieAssembly(plan: plan, file: nil, deliver: nil)

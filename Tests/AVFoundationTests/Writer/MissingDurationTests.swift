@@ -5,7 +5,7 @@ import Testing
 import TestSupport
 
 /// Tests samples with a presentation time but no duration, such as those of a pixel buffer adaptor.
-@Suite struct UnboundedSampleTests {
+@Suite struct MissingDurationTests {
   @Test(arguments: [true, false]) func eachPictureIsShownUntilTheNext(reorders: Bool) async throws {
     let scratch = Scratch()
     let url = scratch.url("a.mov")
