@@ -48,7 +48,7 @@ import VideoToolbox
   /// Returns the time stamp of a frame as the encoder gets it, in microseconds.
   private static func tick(_ frame: Int) -> Int64 { (Int64(frame) * 1_000_000 + 15) / 30 }
 
-  private func put(_ session: VTCompressionSession, _ frame: Int, into results: Results) -> OSStatus {
+  private func encode(_ session: VTCompressionSession, _ frame: Int, into results: Results) -> OSStatus {
     VTCompressionSessionEncodeFrame(
       session, imageBuffer: Self.clip.buffer(frame), presentationTimeStamp: Self.clip.time(frame),
       duration: .invalid, frameProperties: nil, infoFlagsOut: nil
@@ -66,13 +66,13 @@ import VideoToolbox
   ) throws -> VTCompressionSession {
     CodecRegistry.shared.register(device.description)
     let session = try makeSession(device.codec.rawValue, width: 64, height: 48)
-    for frame in 0..<pictures { try check(put(session, frame, into: results), "frame \(frame)") }
+    for frame in 0..<pictures { try check(encode(session, frame, into: results), "frame \(frame)") }
     try #require(device.waitForPictures(pictures))
     return session
   }
 
-  @Test("A frame that a device finishes between two calls is given out without another call")
-  func framesFinishedBetweenCallsAreGivenOutAtOnce() throws {
+  @Test("A frame that a device finishes between two calls is delivered without another call")
+  func framesFinishedBetweenCallsAreDeliveredAtOnce() throws {
     let device = TestDevice(0)
     let results = Results()
     let session = try session(device, pictures: 3, into: results)
@@ -100,8 +100,8 @@ import VideoToolbox
     VTCompressionSessionInvalidate(session)
   }
 
-  @Test("Frames are given out in decode order whichever way they come, and decode times fit")
-  func framesAreGivenOutInDecodeOrderWhicheverWayTheyCome() throws {
+  @Test("Frames are delivered in decode order, whichever thread finishes them, with valid decode times")
+  func framesAreDeliveredInDecodeOrder() throws {
     // When the device holds two pictures, it finishes them during the call: first the odd one on
     // another thread, and then the even one on the session's thread.
     let device = TestDevice(1, depth: 1) { (device, time) in
@@ -130,7 +130,7 @@ import VideoToolbox
     let session = try session(device, pictures: 4, into: results)
     #expect(complete(session) == noErr)
     #expect(results.frames == [0, 1, 2, 3])
-    for frame in 4..<8 { try check(put(session, frame, into: results), "frame \(frame)") }
+    for frame in 4..<8 { try check(encode(session, frame, into: results), "frame \(frame)") }
     let inside = Mutex<[Int?]>([])
     let done = DispatchSemaphore(value: 0)
     try check(
@@ -153,7 +153,7 @@ import VideoToolbox
     VTCompressionSessionInvalidate(session)
   }
 
-  @Test("A frame that comes too late for its place is a malfunction, and the next one gets a new encoder")
+  @Test("A frame that is further out of order than allowed is a malfunction, and a new encoder follows")
   func outOfOrder() throws {
     for depth in [0, 1] {
       let device = TestDevice(3 + UInt8(depth), depth: depth)
@@ -168,7 +168,7 @@ import VideoToolbox
       // The frame that came late fails, and so do those that the encoder held.
       #expect(results.statuses.filter { $0 == kVTVideoEncoderMalfunctionErr }.count == 4 - order.count + 1)
       #expect(device.encoderCount == 1)
-      try check(put(session, 4, into: results), "after it")
+      try check(encode(session, 4, into: results), "after it")
       try #require(device.waitForPictures(1))
       #expect(device.encoderCount == 2)
       onOtherThread { device.finish(Self.tick(4)) }
@@ -178,8 +178,8 @@ import VideoToolbox
     }
   }
 
-  @Test("A picture that a device fails on is told of by itself, and a dropped one as dropped")
-  func aPictureThatADeviceFailsOnIsToldOfByItself() throws {
+  @Test("A picture that a device fails on is reported alone, and a dropped one as dropped")
+  func aPictureThatADeviceFailsOnIsReportedAlone() throws {
     let device = TestDevice(5)
     let results = Results()
     let session = try session(device, pictures: 4, into: results)
@@ -201,8 +201,8 @@ import VideoToolbox
   }
 
   @Test(
-    "A malfunction after the call gives the encoder up with what it held, and what it still sends is dropped")
-  func aMalfunctionAfterTheCallGivesTheEncoderUp() throws {
+    "After a malfunction between calls, the pictures of the encoder fail, and its later frames are ignored")
+  func aMalfunctionBetweenCallsEndsTheEncoder() throws {
     let device = TestDevice(6)
     let results = Results()
     let session = try session(device, pictures: 4, into: results)
@@ -215,7 +215,7 @@ import VideoToolbox
     #expect(results.wait(4))
     let malfunction = kVTVideoEncoderMalfunctionErr
     #expect(results.statuses == [noErr, malfunction, malfunction, malfunction])
-    try check(put(session, 4, into: results), "after it")
+    try check(encode(session, 4, into: results), "after it")
     try #require(device.waitForPictures(1))
     #expect(device.encoderCount == 2)
     onOtherThread {
@@ -244,8 +244,8 @@ import VideoToolbox
     VTCompressionSessionInvalidate(session)
   }
 
-  @Test("Frames that an encoder has lost when it was flushed are told of as failed")
-  func framesLostInAFlushAreToldOfAsFailed() throws {
+  @Test("Frames that an encoder loses when it is flushed are reported as failed")
+  func framesLostInAFlushAreReportedAsFailed() throws {
     let device = TestDevice(8, flush: .loses)
     let results = Results()
     let session = try session(device, pictures: 3, into: results)
@@ -259,8 +259,8 @@ import VideoToolbox
     VTCompressionSessionInvalidate(session)
   }
 
-  @Test("No callback runs after a session was invalidated under a busy device, and no frame's memory is lost")
-  func noCallbackRunsAfterInvalidationUnderABusyDevice() throws {
+  @Test("No callback runs after a session of a busy device was invalidated, and no frame's memory leaks")
+  func noCallbackRunsAfterInvalidationWithABusyDevice() throws {
     for round in 0..<20 {
       let device = TestDevice(9)
       let results = Results()
@@ -287,8 +287,8 @@ import VideoToolbox
     }
   }
 
-  @Test("A device that finishes frames on threads of its own while pictures come is kept up with")
-  func aBusyDevicesFramesAreKeptUpWith() throws {
+  @Test("All frames are delivered of a device that finishes them on its own threads during encoding")
+  func allFramesOfABusyDeviceAreDelivered() throws {
     // Each picture is finished on its own thread, which waits for its turn.
     let turn = NSCondition()
     nonisolated(unsafe) var next = 0
