@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import KernelTestSupport
 import Testing
 
 @testable import VideoEncoding
@@ -10,7 +11,7 @@ import Testing
 
   /// Steps of a walk: bits that come or, below 0, go.
   private static func walk(_ seed: UInt64, count: Int) -> [(bits: Int, ticks: Int)] {
-    var random = TestRandom(seed)
+    var random = Random(seed)
     return (0..<count).map { _ in (random.int(0...60_000), random.int(0...60)) }
   }
 
