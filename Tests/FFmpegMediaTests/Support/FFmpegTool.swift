@@ -47,9 +47,9 @@ enum FFmpegTool {
   /// One frame of ffmpeg's test picture as raw samples.
   static func testPicture(_ width: Int, _ height: Int, _ pixelFormat: String) throws -> [UInt8] {
     try run([
-      "-f", "lavfi", "-i", "testsrc2=s=\(width)x\(height):r=1", "-frames:v", "1", "-pix_fmt", pixelFormat,
-      "-f",
-      "rawvideo",
+      // The source makes even sizes alone.
+      "-f", "lavfi", "-i", "testsrc2=s=\((width + 1) & ~1)x\((height + 1) & ~1):r=1", "-frames:v", "1",
+      "-vf", "scale=\(width):\(height)", "-pix_fmt", pixelFormat, "-f", "rawvideo",
     ])
   }
 }
