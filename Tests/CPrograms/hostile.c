@@ -166,17 +166,6 @@ static void freeBytes(void *refcon, const void *bytes) {
   freed++;
 }
 
-static void *countedAllocate(CFIndex size, CFOptionFlags hint, void *info) {
-  (void)hint;
-  ++*(int *)info;
-  return malloc((size_t)size);
-}
-
-static void countedFree(void *block, void *info) {
-  --*(int *)info;
-  free(block);
-}
-
 static void *sourceAllocate(void *refcon, size_t size) {
   ++*(int *)refcon;
   return malloc(size);
@@ -202,26 +191,7 @@ static void memory(void) {
   CVPixelBufferRelease(buffer);
   CHECK_EQUAL(freed, 1);
 
-  int blocks = 0;
-  CFAllocatorContext context;
-  memset(&context, 0, sizeof context);
-  context.info = &blocks;
-  context.allocate = countedAllocate;
-  context.deallocate = countedFree;
-  CFAllocatorRef allocator = CFAllocatorCreate(kCFAllocatorUseContext, &context);
-  CFAllocatorRef inSystem = CFAllocatorCreate(kCFAllocatorSystemDefault, &context);
-  int before = blocks;
   CMBlockBufferRef block = NULL;
-  CHECK_EQUAL(CMBlockBufferCreateWithMemoryBlock(NULL, NULL, 100, inSystem, NULL, 0, 100,
-                                                 kCMBlockBufferAssureMemoryNowFlag, &block),
-              noErr);
-  CHECK_EQUAL(blocks, before + 1);
-  CHECK_EQUAL(CMBlockBufferFillDataBytes(0x55, block, 0, 100), noErr);
-  CFRelease(block);
-  CHECK_EQUAL(blocks, before);
-  CFRelease(inSystem);
-  if (allocator != NULL) CFRelease(allocator);
-
   int custom = 0;
   CMBlockBufferCustomBlockSource source = {kCMBlockBufferCustomBlockSourceVersion, sourceAllocate, sourceFree, &custom};
   CHECK_EQUAL(CMBlockBufferCreateWithMemoryBlock(NULL, NULL, 100, NULL, &source, 0, 100,
@@ -230,14 +200,6 @@ static void memory(void) {
   CHECK_EQUAL(custom, 1);
   CFRelease(block);
   CHECK_EQUAL(custom, 0);
-
-  CMMemoryPoolRef pool = CMMemoryPoolCreate(NULL);
-  CHECK_EQUAL(CMBlockBufferCreateWithMemoryBlock(NULL, NULL, 4096, CMMemoryPoolGetAllocator(pool), NULL, 0, 4096,
-                                                 kCMBlockBufferAssureMemoryNowFlag, &block),
-              noErr);
-  CFRelease(block);
-  CMMemoryPoolInvalidate(pool);
-  CFRelease(pool);
 }
 
 // MARK: - Threads and re-entry

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenVideoToolbox
 import CoreFoundation
-import CoreMedia
 
 /// Allocators of C, which are objects of Core Foundation's own, and those of the package's modules.
 enum AllocatorBridge {
@@ -33,36 +32,4 @@ enum AllocatorBridge {
 
     deinit { OVTRealRelease(UnsafeRawPointer(pointer)) }
   }
-}
-
-/// The allocator of a memory pool, as C uses it.
-@c @implementation
-public func CMMemoryPoolGetAllocator(_ pool: OpaquePointer?) -> OpaquePointer? {
-  guard let pool = FromC.object(pool, CMMemoryPool.self) else { return nil }
-  let kept: UnsafeRawPointer? = ToC.kept(by: pool, "allocator") { () -> AnyObject? in
-    let source = Unmanaged.passRetained(CoreMedia.CMMemoryPoolGetAllocator(pool)).toOpaque()
-    guard
-      let made = OVTAllocatorCreate(
-        source,
-        { size, info in info.flatMap { swiftAllocator($0) }.flatMap { CFAllocatorAllocate($0, size, 0) } },
-        { block, size, info in
-          info.flatMap { swiftAllocator($0) }.flatMap { CFAllocatorReallocate($0, block, size, 0) }
-        },
-        { block, info in
-          if let info { CFAllocatorDeallocate(swiftAllocator(info), block) }
-        },
-        { info in
-          if let info { Unmanaged<CFAllocator>.fromOpaque(info).release() }
-        })
-    else {
-      Unmanaged<CFAllocator>.fromOpaque(source).release()
-      return nil
-    }
-    return Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(made)).takeRetainedValue()
-  }
-  return OpaquePointer(kept)
-}
-
-private func swiftAllocator(_ info: UnsafeRawPointer) -> CFAllocator {
-  Unmanaged<CFAllocator>.fromOpaque(info).takeUnretainedValue()
 }

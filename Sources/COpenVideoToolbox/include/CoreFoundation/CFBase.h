@@ -129,9 +129,6 @@ OVT_EXPORT const CFAllocatorRef kCFAllocatorUseContext;
 OVT_EXPORT CFTypeID CFAllocatorGetTypeID(void);
 OVT_EXPORT CFAllocatorRef CFAllocatorGetDefault(void);
 OVT_EXPORT void CFAllocatorSetDefault(CFAllocatorRef OVT_NULLABLE allocator);
-/// The caller owns the result.
-OVT_EXPORT CFAllocatorRef OVT_NULLABLE CFAllocatorCreate(
-    CFAllocatorRef OVT_NULLABLE allocator, CFAllocatorContext *context);
 /// A block of `size` bytes, or `NULL`. `hint` is 0.
 OVT_EXPORT void *OVT_NULLABLE CFAllocatorAllocate(
     CFAllocatorRef OVT_NULLABLE allocator, CFIndex size, CFOptionFlags hint);
@@ -141,7 +138,6 @@ OVT_EXPORT void *OVT_NULLABLE CFAllocatorReallocate(
 OVT_EXPORT void CFAllocatorDeallocate(CFAllocatorRef OVT_NULLABLE allocator, void *block);
 OVT_EXPORT CFIndex CFAllocatorGetPreferredSizeForSize(
     CFAllocatorRef OVT_NULLABLE allocator, CFIndex size, CFOptionFlags hint);
-OVT_EXPORT void CFAllocatorGetContext(
     CFAllocatorRef OVT_NULLABLE allocator, CFAllocatorContext *context);
 
 // Objects

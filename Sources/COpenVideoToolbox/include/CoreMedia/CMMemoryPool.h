@@ -34,11 +34,6 @@ OVT_EXPORT void CMMemoryPoolFlush(CMMemoryPoolRef pool);
 /// Stops keeping memory: what waits and what comes back later goes to the system at once.
 OVT_EXPORT void CMMemoryPoolInvalidate(CMMemoryPoolRef pool);
 
-/// The allocator that hands out the pool's memory. The result is not retained for the caller;
-/// memory that it gave may
-/// be given back to it after the pool is gone, if the caller has retained it.
-OVT_EXPORT CFAllocatorRef OVT_NULLABLE CMMemoryPoolGetAllocator(CMMemoryPoolRef pool);
-
 OVT_HEADER_END
 
 #endif

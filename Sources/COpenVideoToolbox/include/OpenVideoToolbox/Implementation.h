@@ -32,13 +32,6 @@ CFAllocatorRef OVTAllocatorOfSystem(void);
 CFAllocatorRef OVTAllocatorMalloc(void);
 void *OVTAllocatorAllocate(CFAllocatorRef allocator, CFIndex size);
 void OVTAllocatorDeallocate(CFAllocatorRef allocator, void *block);
-/// An allocator of four functions; the caller owns it. `release` is called with `info` when it is
-/// gone.
-CFAllocatorRef OVTAllocatorCreate(
-    void *info, void *(*allocate)(CFIndex size, void *info),
-    void *(*reallocate)(void *block, CFIndex size, void *info), void (*deallocate)(void *block, void *info),
-    void (*release)(const void *info));
-
 // Blocks: objects with a function that takes the block first.
 /// A block that lives on; `OVTBlockRelease` gives it up.
 void *OVTBlockCopy(const void *block);
