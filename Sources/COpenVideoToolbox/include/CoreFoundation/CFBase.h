@@ -138,7 +138,6 @@ OVT_EXPORT void *OVT_NULLABLE CFAllocatorReallocate(
 OVT_EXPORT void CFAllocatorDeallocate(CFAllocatorRef OVT_NULLABLE allocator, void *block);
 OVT_EXPORT CFIndex CFAllocatorGetPreferredSizeForSize(
     CFAllocatorRef OVT_NULLABLE allocator, CFIndex size, CFOptionFlags hint);
-    CFAllocatorRef OVT_NULLABLE allocator, CFAllocatorContext *context);
 
 // Objects
 
