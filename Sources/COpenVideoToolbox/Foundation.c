@@ -115,3 +115,11 @@ void *OVTAllocatorAllocate(CFAllocatorRef allocator, CFIndex size) {
 }
 
 void OVTAllocatorDeallocate(CFAllocatorRef allocator, void *block) { CFAllocatorDeallocate(allocator, block); }
+
+// Foundation's own crashes for a dictionary that Swift made. A dictionary of objects has no null values, so that the
+// value itself says whether it is there.
+Boolean CFDictionaryGetValueIfPresent(CFDictionaryRef dictionary, const void *key, const void **value) {
+  const void *found = CFDictionaryGetValue(dictionary, key);
+  if (found != NULL && value != NULL) *value = found;
+  return found != NULL;
+}
