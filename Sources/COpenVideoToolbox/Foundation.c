@@ -17,7 +17,6 @@ static struct {
   unsigned char (*equal)(const void *, const void *);
   CFHashCode (*hash)(const void *);
   CFStringRef (*description)(const void *);
-  void (*show)(const void *);
   CFAllocatorRef (*allocator)(const void *);
 } real;
 
@@ -45,7 +44,6 @@ static void findAll(void) {
   *(void **)&real.equal = find(library, "CFEqual");
   *(void **)&real.hash = find(library, "CFHash");
   *(void **)&real.description = find(library, "CFCopyDescription");
-  *(void **)&real.show = find(library, "CFShow");
   *(void **)&real.allocator = find(library, "CFGetAllocator");
   // Last: the others are there when this one is.
   __atomic_store_n((void **)&real.retain, find(library, "CFRetain"), __ATOMIC_RELEASE);
@@ -78,10 +76,6 @@ CFHashCode OVTRealHash(const void *object) {
 CFStringRef OVTRealCopyDescription(const void *object) {
   assureAll();
   return real.description(object);
-}
-void OVTRealShow(const void *object) {
-  assureAll();
-  real.show(object);
 }
 CFAllocatorRef OVTRealGetAllocator(const void *object) {
   assureAll();

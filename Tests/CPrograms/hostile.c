@@ -116,7 +116,23 @@ static CFStringRef describe(CFTypeRef object) {
   return description;
 }
 
+/// Questions about containers and texts that Swift made, which programs of C read.
+static void objectsOfSwift(void) {
+  CFArrayRef list = NULL;
+  CHECK_EQUAL(VTCopyVideoEncoderList(NULL, &list), noErr);
+  REQUIRE(list != NULL && CFArrayGetCount(list) > 0);
+  CFDictionaryRef encoder = CFArrayGetValueAtIndex(list, 0);
+  CFTypeRef value = NULL;
+  CHECK(CFDictionaryGetValueIfPresent(encoder, kVTVideoEncoderList_EncoderID, &value));
+  CHECK(value != NULL && CFGetTypeID(value) == CFStringGetTypeID());
+  CHECK(!CFDictionaryGetValueIfPresent(encoder, CFSTR("no such key"), &value));
+  CHECK(CFDictionaryGetValueIfPresent(encoder, kVTVideoEncoderList_EncoderID, NULL));
+  CFShow(list);
+  CFRelease(list);
+}
+
 static void objects(void) {
+  objectsOfSwift();
   CVPixelBufferRef picture = makePicture(0), other = makePicture(0);
   CHECK_EQUAL(CFGetTypeID(picture), CVPixelBufferGetTypeID());
   CHECK(CFGetTypeID(picture) != CMSampleBufferGetTypeID());

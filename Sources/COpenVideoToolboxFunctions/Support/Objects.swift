@@ -102,7 +102,11 @@ public func CFShow(_ object: UnsafeRawPointer?) {
   }
   switch Kind(it) {
   case .own(let own): OVTWriteError(own.cfDescription + "\n")
-  case .foundation: OVTRealShow(object)
+  case .foundation:
+    // Foundation's own function crashes for containers that Swift made.
+    guard let text = OVTRealCopyDescription(object) else { return }
+    if let string = FromC.object(text, NSString.self) { OVTWriteError((string as String) + "\n") }
+    OVTRealRelease(UnsafeRawPointer(text))
   case .other: OVTWriteError("<\(type(of: it))>\n")
   }
 }

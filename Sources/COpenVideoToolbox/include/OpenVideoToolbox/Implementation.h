@@ -15,7 +15,6 @@ CFTypeID OVTRealGetTypeID(const void *object);
 uint8_t OVTRealEqual(const void *first, const void *second);
 CFHashCode OVTRealHash(const void *object);
 CFStringRef OVTRealCopyDescription(const void *object);
-void OVTRealShow(const void *object);
 CFAllocatorRef OVTRealGetAllocator(const void *object);
 
 /// Whether an object's class is known not to be of this package.
