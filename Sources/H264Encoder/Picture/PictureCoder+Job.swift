@@ -30,7 +30,8 @@ extension PictureCoder {
       plan.isBidirectional && lists.deriveBidirectional(plan, plan.parameterSet ?? pps)
     let context = PictureContext(
       plan, source: source, planes: picture, syntax: syntax, history: history,
-      settings: plan.displacements.isScreen ? screenSettings : settings, hasImplicitWeights: hasImplicitWeights,
+      settings: plan.displacements.isScreen ? screenSettings : settings,
+      hasImplicitWeights: hasImplicitWeights,
       heldPicture: heldPicture)
     for i in 0..<threads {
       coders[i].picture = context
