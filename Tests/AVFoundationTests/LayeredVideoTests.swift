@@ -36,6 +36,9 @@ import Testing
       // The type is in six bits behind the first, the layer's number in the six bits after it.
       guard unit.count > 2, (unit[0] >> 1) & 0x3F < 32 else { continue }
       unit[1] |= 1 << 3
+      // first_slice_segment_in_pic_flag is cleared: libavformat's parser begins an access unit with
+      // it in any layer.
+      unit[2] &= 0x7F
       result += [0, 0, 0, 1] + unit
     }
     return result
@@ -43,11 +46,11 @@ import Testing
 
   private func movie(_ scratch: Scratch, _ boxes: [UInt8]) throws -> URL {
     let plain = try Fixture.make(
-      "layers.265",
+      "base-layer.265",
       [
         "-f", "lavfi", "-i", "testsrc2=size=160x128:rate=25:duration=0.4", "-pix_fmt", "yuv420p", "-c:v",
         "libx265",
-        "-preset", "ultrafast", "-x265-params", "log-level=none:bframes=2", "-f", "hevc",
+        "-preset", "ultrafast", "-x265-params", "log-level=none:bframes=0", "-f", "hevc",
       ])
     let stream = Self.doubled([UInt8](try Data(contentsOf: URL(fileURLWithPath: plain))))
     try Data(stream).write(to: scratch.url("two.265"))
