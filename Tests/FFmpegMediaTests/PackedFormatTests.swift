@@ -216,9 +216,17 @@ import Testing
         try converter.convert(first.buffer, to: between.buffer)
         try converter.convert(between.buffer, to: second.buffer)
         try converter.convert(second.buffer, to: again.buffer)
-        #expect(between.bytes == again.bytes, "\(info.code) \(width)")
+        let isV210 = info.code == kCVPixelFormatType_422YpCbCr10
+        #expect(
+          (isV210 ? withoutCodes(between.bytes) : between.bytes) == again.bytes, "\(info.code) \(width)")
       }
     }
+  }
+
+  /// Samples of 10 bits in the upper bits of words, with those that v210 cannot have at the nearest
+  /// that it can.
+  private func withoutCodes(_ bytes: [UInt8]) -> [UInt8] {
+    littleEndian(words(bytes).map { min(max($0 >> 6, 4), 1019) << 6 })
   }
 
   @Test("Of a part that is written, what lies around it stays") func parts() throws {
@@ -235,11 +243,11 @@ import Testing
         source.buffer, to: target.buffer, targetRect: PixelRect(x: 14, y: 2, width: 20, height: 4))
       try converter.convert(target.buffer, to: after)
       let (old, new, inner) = (rows(before), rows(after), rows(part))
-      // Chroma is made of neighbours too: two pixels beside the edge may differ.
+      // Chroma is interpolated from neighbours too: four pixels beside the edge may differ.
       for y in 0..<8 {
         for x in 0..<50 {
           let place = (y * 50 + x) * 8
-          if (2..<6).contains(y), (16..<32).contains(x) {
+          if (2..<6).contains(y), (18..<30).contains(x) {
             let from = ((y - 2) * 20 + x - 14) * 8
             #expect(new[place..<place + 8].elementsEqual(inner[from..<from + 8]), "\(info.code) \(x) \(y)")
           } else if !(2..<6).contains(y) || !(10..<38).contains(x) {

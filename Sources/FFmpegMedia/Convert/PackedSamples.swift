@@ -106,6 +106,9 @@ enum PackedSamples: Sendable {
   }
 
   /// Moves the samples of 4:2:2 with 10 bits, which are in the order of `v216`, three in a word.
+  ///
+  /// The values 0 to 3 and 1020 to 1023 are reserved for synchronisation in the interfaces that this
+  /// format comes from (ITU-R BT.656), and are not written.
   private func tenBitGroups(_ packed: UnsafeMutableRawPointer, _ row: SampleRow, packs: Bool) {
     let (luma, cb, cr) = (row.samples(0), row.samples(1), row.samples(2))
     let (lastPixel, lastPair) = (row.width - 1, (row.width - 1) / 2)
@@ -120,7 +123,7 @@ enum PackedSamples: Sendable {
         let last = isLuma ? lastPixel : lastPair
         let sample = (isLuma ? luma : at % 4 == 0 ? cb : cr) + min(index, last)
         if packs {
-          value |= UInt32(sample.pointee & 0x3FF) << UInt32(10 * part)
+          value |= UInt32(min(max(sample.pointee & 0x3FF, 4), 1019)) << UInt32(10 * part)
         } else if index <= last {
           sample.pointee = UInt16(truncatingIfNeeded: value >> UInt32(10 * part)) & 0x3FF
         }

@@ -9,7 +9,7 @@ import VideoToolbox
 @Suite struct ExportThreadTests {
   private func settings(_ allows: Bool) throws -> (reading: [String: Any], session: VTCompressionSession) {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
-    let track = try #require(try asset.tracks(withMediaType: .video).first)
+    let track = try #require(asset.tracks(withMediaType: .video).first)
     let preset = try #require(ExportPreset.named(AVAssetExportPresetMediumQuality))
     var settings = AVAssetExportSession.Settings()
     settings.isParallel = allows
