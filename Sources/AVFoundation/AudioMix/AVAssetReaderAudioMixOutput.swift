@@ -49,6 +49,19 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
     set { if reader?.status ?? .unknown == .unknown { mixLock.withLock { pitch = newValue } } }
   }
 
+  /// Whether the reading continues past damage: damaged audio is replaced by silence, and a track
+  /// ends where its file cannot be read any further. `ovtDamage` then reports the damage, and the
+  /// reader does not fail. False by default. Setting it has an effect only before the reading
+  /// begins. This property is an addition of this package.
+  open var ovtToleratesDamage: Bool {
+    get { damage.isTolerated }
+    set { if reader?.status ?? .unknown == .unknown { damage.isTolerated = newValue } }
+  }
+
+  /// The damage in the parts of the tracks that have been read so far, of all tracks together. This
+  /// property is an addition of this package.
+  open var ovtDamage: OVTReadingDamage { damage.value }
+
   override var settingsError: AVError? {
     if case .failure(let error) = request { return error }
     let all =

@@ -175,7 +175,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   /// Whether the export continues past pictures and audio that cannot be decoded. Such pictures are
   /// left out, such audio is replaced by silence, and the tracks end where the file cannot be read
   /// any further; `ovtDamage` reports what was damaged. Has no effect on the sources of a video
-  /// composition or an audio mix. False by default. This property is an addition of this package.
+  /// composition. False by default. This property is an addition of this package.
   open var ovtToleratesDamage: Bool {
     get { lock.withLock { settings.toleratesDamage } }
     set { lock.withLock { settings.toleratesDamage = newValue } }

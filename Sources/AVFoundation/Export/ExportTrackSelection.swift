@@ -121,6 +121,7 @@ struct ExportTrackSelection {
     if track.mediaType == .audio, mixes {
       let output = AVAssetReaderAudioMixOutput(audioTracks: mixed, audioSettings: mixedSettings)
       output.audioMix = settings.mix
+      output.ovtToleratesDamage = settings.toleratesDamage
       output.audioTimePitchAlgorithm = settings.pitch
       let writing: [String: Any] = [
         AVFormatIDKey: kAudioFormatMPEG4AAC, AVEncoderBitRateKey: ExportPreset.soundRate,

@@ -41,6 +41,7 @@ struct PlaybackProcessing: @unchecked Sendable {
     let output = AVAssetReaderAudioMixOutput(
       audioTracks: all.isEmpty ? [track] : all, audioSettings: settings)
     output.audioMix = mix
+    output.ovtToleratesDamage = true
     return output
   }
 }

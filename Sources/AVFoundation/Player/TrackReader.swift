@@ -36,7 +36,7 @@ final class TrackReader: @unchecked Sendable {
   private var brokenBy: AVError?
   /// The damage that earlier outputs found, and the current output.
   private var pastDamage = OVTReadingDamage()
-  private var source: AVAssetReaderTrackOutput?
+  private var source: AVAssetReaderOutput?
   /// Held while a sample is delivered, so that none is delivered after `stop()` has returned. It is
   /// recursive because handlers may call any method.
   private let delivery = NSRecursiveLock()
@@ -98,7 +98,7 @@ final class TrackReader: @unchecked Sendable {
   var damage: OVTReadingDamage {
     lock.withLock {
       var sum = pastDamage
-      if let source { sum.add(source.ovtDamage) }
+      if let source { sum.add(source.damage.value) }
       sum.failure = brokenBy ?? sum.failure
       return sum
     }
@@ -174,8 +174,8 @@ final class TrackReader: @unchecked Sendable {
       let isWanted = lock.withLock { () -> Bool in
         guard !isStopped, pending == nil else { return false }
         reader = made
-        if let source { pastDamage.add(source.ovtDamage) }
-        source = output as? AVAssetReaderTrackOutput
+        if let source { pastDamage.add(source.damage.value) }
+        source = output
         return true
       }
       if isWanted { self.output = output } else { made.cancelReading() }
@@ -258,7 +258,7 @@ final class TrackReader: @unchecked Sendable {
     let isWanted = lock.withLock { () -> Bool in
       guard pending == nil else { return false }
       knownEnd = end
-      brokenBy = (failed ?? readFrom?.ovtDamage.failure).map(AVError.reading)
+      brokenBy = (failed ?? readFrom?.damage.value.failure).map(AVError.reading)
       self.reader = nil
       return true
     }

@@ -63,6 +63,29 @@ import TestSupport
     }
   }
 
+  @Test(
+    "A mix goes on past damaged sound if that is tolerated, and fails otherwise",
+    .enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264)), arguments: [true, false])
+  func mixOfDamagedSound(isTolerated: Bool) async throws {
+    let scratch = Scratch()
+    let asset = try damaged(0x101, at: scratch.url("a.ts")).asset
+    let session = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPreset640x480))
+    let parameters = AVMutableAudioMixInputParameters(
+      track: try #require(try await asset.loadTracks(withMediaType: .audio).first))
+    parameters.setVolume(0.5, at: .zero)
+    let mix = AVMutableAudioMix()
+    mix.inputParameters = [parameters]
+    session.audioMix = mix
+    session.ovtToleratesDamage = isTolerated
+    guard isTolerated else {
+      await #expect(throws: AVError.self) { try await session.export(to: scratch.url("a.mp4"), as: .mp4) }
+      return
+    }
+    try await session.export(to: scratch.url("a.mp4"), as: .mp4)
+    #expect(session.ovtDamage.lostSoundPackets > 0 && session.ovtDamage.failure == nil)
+    #expect(try Tool.decodingErrors(scratch.file("a.mp4")) == "")
+  }
+
   /// Another pass over the pictures finds the same again.
   @Test(.enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264)), arguments: [false, true])
   func concealedPicturesAreTold(inPasses: Bool) async throws {
