@@ -101,8 +101,8 @@ final class SoundTrack: @unchecked Sendable {
   private let source: MovieSource
   private let reader: AVAssetReader
   private let output: AVAssetReaderOutput
-  /// The damage of the track; nil for sound that is mixed, of which the reader reports none.
-  private let readingDamage: () -> OVTReadingDamage?
+  /// The damage that the output has found so far.
+  private let readingDamage: () -> OVTReadingDamage
   private let gate: SoundGate
   private let number: Int
   private var end = CMTime.invalid
@@ -140,8 +140,9 @@ final class SoundTrack: @unchecked Sendable {
       let mix = AVMutableAudioMix()
       mix.inputParameters = [parameters]
       mixed.audioMix = mix
+      mixed.ovtToleratesDamage = true
       output = mixed
-      readingDamage = { nil }
+      readingDamage = { mixed.ovtDamage }
     } else {
       let plain = AVAssetReaderTrackOutput(track: facts.track, outputSettings: encodes ? decoded : nil)
       plain.ovtToleratesDamage = true
@@ -172,7 +173,7 @@ final class SoundTrack: @unchecked Sendable {
   /// Describes lost packets and where the track ends too early; nil if it was read to its end
   /// without loss.
   var damage: String? {
-    let lost = readingDamage()?.lostSoundPackets ?? 0
+    let lost = readingDamage().lostSoundPackets
     var parts = lost > 0 ? ["\(Wording.plural(lost, "packet")) of sound track \(number) lost"] : []
     if let failure {
       parts.append(
@@ -185,7 +186,7 @@ final class SoundTrack: @unchecked Sendable {
   func next() throws -> CMSampleBuffer? {
     guard let sample = output.copyNextSampleBuffer() else {
       // The readable part of a damaged track is kept, and the damage is reported.
-      failure = reader.status == .failed ? reader.error ?? source.failure(nil) : readingDamage()?.failure
+      failure = reader.status == .failed ? reader.error ?? source.failure(nil) : readingDamage().failure
       return nil
     }
     let until = sample.presentationTimeStamp + sample.duration

@@ -99,6 +99,35 @@ import Testing
     #expect(refused.status == 1 && refused.complaints.contains("leave --jobs out"), "\(refused.complaints)")
   }
 
+  /// Amplified sound is decoded, and goes on past damage.
+  @Test func volumeGoesOnPastDamage() throws {
+    let folder = try Folder()
+    let url = try make("in.mp4", in: folder, Self.h264 + ["-c:a", "aac"])
+    var bytes = try Data(contentsOf: url)
+    for place in try packets("a", of: url).dropFirst(20).prefix(20) {
+      bytes.replaceSubrange(place, with: Data(repeating: 0xFF, count: place.count))
+    }
+    try bytes.write(to: url)
+    let run = try CommandLine.vtencode(
+      "transcoding", "in.mp4", "--preset", "highSpeed", "--volume", "0.5", "--out", "out.mp4", in: folder)
+    #expect(run.status == 2 && !run.complaints.contains("breaks off"), "\(run.status) \(run.complaints)")
+    let lost = try #require(run.complaints.firstMatch(of: /(\d+) packets? of sound track 1 lost/))
+    #expect((Int(lost.1) ?? 0) > 0)
+    let sound = try CommandLine.shell(
+      "ffprobe -v error -select_streams a -show_entries stream=duration -of csv=p=0 out.mp4", in: folder)
+    let seconds = Double(sound.text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+    #expect(abs(seconds - 2) < 0.1, "\(sound.text)")
+    // Behind the damage, which ends at 0.86 s, is the tone, at half of its volume.
+    func level(_ name: String) throws -> Double {
+      let found = try CommandLine.shell(
+        "ffmpeg -nostdin -ss 1.2 -t 0.6 -i \(name) -af volumedetect -f null - 2>&1 | grep -o 'mean_volume: [-0-9.]*'",
+        in: folder)
+      return Double(found.text.dropFirst(13).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 999
+    }
+    let change = try level("out.mp4") - level("in.mp4")
+    #expect(abs(change + 6) < 0.7, "\(change)")
+  }
+
   /// Pictures that the decoder makes up in part; sound that is copied nobody decodes.
   @Test func exportsTellOfDamage() throws {
     let folder = try Folder()
