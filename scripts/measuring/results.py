@@ -10,8 +10,9 @@ import re
 import subprocess
 import sys
 
-RESULTS = "docs/measurements/results"
-VTENCODE = os.environ.get("VTENCODE", ".build/release/vtencode")
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RESULTS = os.path.join(ROOT, "docs/measurements/results")
+VTENCODE = os.path.abspath(os.environ.get("VTENCODE") or os.path.join(ROOT, ".build/release/vtencode"))
 
 
 def run(*arguments):
@@ -42,7 +43,7 @@ def commit():
     named = os.environ.get("COMMIT")
     if named:
         return named
-    done = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], capture_output=True, text=True)
+    done = subprocess.run(["git", "rev-parse", "--short=8", "HEAD"], cwd=ROOT, capture_output=True, text=True)
     return done.stdout.strip() or "unknown"
 
 
