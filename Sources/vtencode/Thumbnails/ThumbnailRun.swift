@@ -88,18 +88,29 @@ struct ThumbnailRun {
     }
     let start = part?.start.seconds ?? 0
     if let every = command.every {
-      let count = Int((seconds / every.seconds).rounded(.up))
-      guard count <= Thumbnails.most else {
-        throw Failure("--every \(every.seconds) would give more than \(Thumbnails.most) pictures", status: 64)
-      }
-      return (0..<max(count, 1)).map {
-        CMTime(nearest: start + Double($0) * every.seconds, preferredTimescale: 90_000)
-      }
+      return try Self.times(every: every.seconds, from: start, seconds: seconds)
     }
     // Pictures from the middles of equal parts: beginnings and ends are often black.
     let count = command.sheet?.count ?? command.count ?? 1
     return (0..<count).map {
       CMTime(nearest: start + seconds * (Double($0) + 0.5) / Double(count), preferredTimescale: 90_000)
+    }
+  }
+
+  /// The times of pictures at a constant distance.
+  /// - Parameters:
+  ///   - distance: the time between two pictures in seconds, more than 0.
+  ///   - start: the time of the first picture in seconds.
+  ///   - seconds: the duration of the part that they are taken from; a movie may state any.
+  /// - Throws: a `Failure` if there would be more than `Thumbnails.most`.
+  static func times(every distance: Double, from start: Double, seconds: Double) throws -> [CMTime] {
+    let count = (seconds / distance).rounded(.up)
+    // Compared before the conversion, which traps for numbers that an integer cannot hold.
+    guard count <= Double(Thumbnails.most) else {
+      throw Failure("--every \(distance) would give more than \(Thumbnails.most) pictures", status: 64)
+    }
+    return (0..<max(Int(count), 1)).map {
+      CMTime(nearest: start + Double($0) * distance, preferredTimescale: 90_000)
     }
   }
 

@@ -71,4 +71,16 @@ import Testing
     let taken = try CommandLine.vtencode("thumbnails", "in.mp4", "--out", "a.png", in: folder)
     #expect(taken.status == 1 && taken.complaints.contains("exists"), "\(taken.complaints)")
   }
+
+  @Test("The number of pictures is limited, whatever duration a movie states")
+  func manyPictures() throws {
+    for seconds in [10.5, 1e18, 1e300, .infinity] {
+      let error = #expect(throws: Failure.self) {
+        try ThumbnailRun.times(every: 0.001, from: 0, seconds: seconds)
+      }
+      #expect(error?.status == 64 && error?.message.contains("more than 10000") == true, "\(seconds)")
+    }
+    let times = try ThumbnailRun.times(every: 0.5, from: 1, seconds: 1.2)
+    #expect(times.map(\.seconds) == [1, 1.5, 2])
+  }
 }
