@@ -58,15 +58,16 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     }
   }
 
-  var furtherInputs: [String] {
-    (several.join ? several.further : []) + [changes.overlay].compactMap { $0 }
-  }
+  var furtherMovies: [String] { several.join ? several.further : [] }
+  var furtherInputs: [String] { [changes.overlay].compactMap(\.self) }
 
   func run() async throws {
     guard !several.further.isEmpty, !several.join else {
       return try await encode(options, joining: several.further)
     }
-    try await SeveralMovies(movies: [options.movie] + several.further, options: options).run { options in
+    try await SeveralMovies(
+      movies: [options.movie] + several.further, options: options, otherInputs: changes.files
+    ).run { options in
       try await encode(options, joining: [])
     }
   }

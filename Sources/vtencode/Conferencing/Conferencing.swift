@@ -42,18 +42,17 @@ struct Conferencing: AsyncParsableCommand, EncodingCommand {
 
   func run() async throws {
     let plan = ConferencingPlan(modeOptions)
-    let output = try Destination(
-      argument: options.out, movie: options.movie, suffix: EncodingPlan.Purpose.conferencing.rawValue,
-      codec: options.codec)
+    let request = EncodingRequest(
+      options: options, purpose: .conferencing, isPaced: !unpaced, conferencing: plan, range: range.range,
+      changes: changes)
+    let output = try request.destination()
     let report = try SideFile(
-      modeOptions.report, option: "--report", what: "report", others: [options.movie, output.path],
+      modeOptions.report, option: "--report", what: "report",
+      others: request.inputs.map { InputFile.path(of: $0) } + [output.path],
       overwrites: options.overwriting.overwrite)
     var failure: Failure?
     do {
-      try await EncodingRun.perform(
-        EncodingRequest(
-          options: options, purpose: .conferencing, isPaced: !unpaced, conferencing: plan,
-          range: range.range, changes: changes))
+      try await EncodingRun.perform(request)
     } catch let error as Failure where error.status == SourceDamage.exitStatus {
       // A damaged movie has been encoded as far as possible, so there is a report.
       failure = error

@@ -59,6 +59,11 @@ struct ChangeOptions: ParsableArguments {
     crop != nil || rotate != nil || overlay != nil || burnSubtitles != nil
   }
 
+  /// The paths of the files that the options name: a picture and subtitles.
+  var files: [String] {
+    [overlay, burnSubtitles.flatMap { Int($0) == nil ? $0 : nil }].compactMap(\.self)
+  }
+
   /// The first of the options that was given; nil if none was.
   var givenName: String? {
     let names: [(String, Bool)] = [

@@ -51,6 +51,8 @@ struct SeveralMovieOptions: ParsableArguments {
 struct SeveralMovies: Sendable {
   let movies: [String]
   let options: EncodingOptions
+  /// The paths of the files that are read beside the movies.
+  let otherInputs: [String]
 
   /// Makes the folder of the output if it does not exist.
   /// - Throws: a `Failure` if that is not possible.
@@ -113,7 +115,8 @@ struct SeveralMovies: Sendable {
       status: lost > 0 ? EXIT_FAILURE : SourceDamage.exitStatus)
   }
 
-  /// Checks that no two movies get the same name.
+  /// Checks that no two movies get the same name, and that no output is an input of any of the runs:
+  /// with `--overwrite`, one run would replace what a later one reads.
   private func checkNames() throws {
     var known: [String: String] = [:]
     for movie in movies {
@@ -124,6 +127,12 @@ struct SeveralMovies: Sendable {
           status: 64)
       }
       known[path.lowercased()] = movie
+      for input in movies.map({ InputFile.path(of: $0) }) + otherInputs
+      where Destination.areSameFile(path, input) {
+        throw Failure(
+          "'\(movie)' would become '\(path)', which is one of the inputs; name another folder with --out",
+          status: 64)
+      }
     }
   }
 }

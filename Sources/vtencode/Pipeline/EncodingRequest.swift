@@ -18,12 +18,19 @@ struct EncodingRequest: Sendable {
   /// The largest size of the file in bytes.
   var targetSize: Int64?
 
-  /// All inputs that are movies or pictures in files.
-  var inputs: [String] { [options.movie] + joined + [changes.overlay].compactMap { $0 } }
+  /// All inputs: movies, pictures and subtitles.
+  var inputs: [String] { [options.movie] + joined + changes.files }
 
   /// The name from which that of the output is derived.
-  var defaultName: String {
+  private var defaultName: String {
     LiveSource.isLive(options.movie) ? String(options.movie.prefix { $0 != ":" }) : options.movie
+  }
+
+  /// Where the run writes to.
+  /// - Throws: a `Failure` if nothing can be written there.
+  func destination() throws -> Destination {
+    try Destination(
+      argument: options.out, movie: defaultName, suffix: purpose.rawValue, codec: options.codec)
   }
 
   /// Opens the source and applies the changes.

@@ -5,9 +5,7 @@ import Foundation
 enum EncodingRun {
   static func perform(_ request: EncodingRequest) async throws {
     let options = request.options
-    var destination = try Destination(
-      argument: options.out, movie: request.defaultName, suffix: request.purpose.rawValue,
-      codec: options.codec)
+    var destination = try request.destination()
     if options.reports.psnr, destination.isStandardOutput {
       throw Failure("--psnr decodes what was written, so it needs a file; give --out a name", status: 64)
     }

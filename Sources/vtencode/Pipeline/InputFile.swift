@@ -34,11 +34,7 @@ final class InputFile: Sendable {
       return
     }
     name = argument
-    if LiveSource.isLive(argument), access(given, F_OK) != 0 {
-      throw Failure(
-        "'\(argument)' is a live source, which transcoding, streaming, conferencing and send read; this command reads "
-          + "movie files", status: 64)
-    }
+    try LiveSource.refuse(argument)
     if given.contains("://") {
       let scheme = given.prefix(upTo: given.range(of: "://")?.lowerBound ?? given.startIndex)
       throw Failure(
@@ -58,7 +54,7 @@ final class InputFile: Sendable {
       throw Failure("cannot read '\(argument)': \(String(cString: strerror(errno)).lowercased())")
     }
     switch facts.st_mode & S_IFMT {
-    case S_IFDIR: throw Failure("'\(argument)' is a folder; give a movie file")
+    case S_IFDIR: throw Self.isFolder(argument)
     case S_IFCHR, S_IFBLK:
       // A device may have no end, and it holds no movie file.
       throw Failure("'\(argument)' is a device; give a movie file")
@@ -81,6 +77,9 @@ final class InputFile: Sendable {
   }
 
   deinit { if let descriptor { close(descriptor) } }
+
+  /// The error for a folder in place of a movie.
+  static func isFolder(_ name: String) -> Failure { Failure("'\(name)' is a folder; give a movie file") }
 
   /// The path of an argument, which may also be a `file:` address; `-` for names of standard input.
   static func path(of argument: String) -> String {
@@ -108,15 +107,15 @@ final class InputFile: Sendable {
 
   private static func path(of descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
 
-  /// The file for the next copy of a pipe, created before the sandbox was entered.
-  private static let prepared = Mutex<Int32?>(nil)
+  /// The files for the next copies of pipes, created before the sandbox was entered.
+  private static let prepared = Mutex<[Int32]>([])
 
   /// Creates the file that a pipe will be copied to, before the sandbox makes its folder
   /// inaccessible.
   /// - Returns: the path at which it can be read.
   static func prepareCopy() throws -> String {
     let copy = try makeCopy()
-    prepared.withLock { $0 = copy }
+    prepared.withLock { $0.append(copy) }
     return path(of: copy)
   }
 
@@ -153,10 +152,7 @@ final class InputFile: Sendable {
     }
     Interrupt.shared.watch()
     let folder = FileManager.default.temporaryDirectory.path
-    let ready = prepared.withLock { (held: inout Int32?) -> Int32? in
-      defer { held = nil }
-      return held
-    }
+    let ready = prepared.withLock { $0.popLast() }
     let copy = try ready ?? makeCopy()
     var isWhole = false
     defer { if !isWhole { close(copy) } }

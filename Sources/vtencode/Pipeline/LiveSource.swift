@@ -30,6 +30,15 @@ struct LiveSource: Sendable {
     text.hasPrefix(TestPictures.Format.scheme) || DeviceFormat.isDevice(text)
   }
 
+  /// Refuses a live source, for commands that read movie files. A file may have such a name.
+  /// - Throws: a `Failure` if the argument names a live source, and no file.
+  static func refuse(_ argument: String) throws {
+    guard isLive(argument), access(InputFile.path(of: argument), F_OK) != 0 else { return }
+    throw Failure(
+      "'\(argument)' is a live source, which transcoding, streaming, conferencing and send read; this command reads "
+        + "movie files", status: 64)
+  }
+
   /// Checks the name of a source.
   /// - Throws: a `ValidationError` if it begins as that of a live source, but is none.
   static func validate(_ text: String, dimensions: Dimensions? = nil) throws {

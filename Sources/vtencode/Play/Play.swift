@@ -92,6 +92,8 @@ struct Play: AsyncParsableCommand {
   }
 
   func run() async throws {
+    // Before the screen, which does not matter for what cannot be played at all.
+    try LiveSource.refuse(movie)
     let picture = try SideFile(
       snapshot, option: "--snapshot", what: "snapshot", others: [movie], overwrites: overwriting.overwrite)
     let inTerminal = try choosesTerminal()

@@ -114,10 +114,26 @@ enum Sandbox {
 
   /// The paths that reading a movie needs. A pipe is copied to a file, which is created here
   /// because it cannot be created inside the sandbox; a sequence of pictures needs its folder.
+  /// - Throws: a `Failure` if the argument names a folder, which would make all of its contents
+  ///   accessible.
   static func places(ofMovie argument: String) throws -> [String] {
     let movie = InputFile.path(of: argument)
+    var isFolder: ObjCBool = false
+    if FileManager.default.fileExists(atPath: movie, isDirectory: &isFolder), isFolder.boolValue {
+      throw InputFile.isFolder(argument)
+    }
     if InputFile.isPipe(movie) { return [movie, try InputFile.prepareCopy()] }
     return [InputFile.isSequence(movie) && access(movie, F_OK) != 0 ? folder(of: movie) : movie]
+  }
+
+  /// The paths of files that are read, which are no movies.
+  /// - Throws: a `Failure` for what is no regular file: a folder would make all of its contents
+  ///   accessible.
+  static func places(ofFiles files: [String]) throws -> [String] {
+    for file in files {
+      do { try RegularFile.open(file) { _, _ in } } catch { throw RegularFile.failure(error, file) }
+    }
+    return files
   }
 
   /// The folders of files that are written, after following symbolic links.

@@ -37,18 +37,22 @@ protocol EncodingCommand: SandboxedCommand {
   var options: EncodingOptions { get }
   /// The path of another file that it writes; nil if there is none.
   var furtherOutput: String? { get }
-  /// The paths of files that it reads beside the movie.
+  /// The arguments that name movies which it reads beside the first one.
+  var furtherMovies: [String] { get }
+  /// The paths of files other than movies that it reads.
   var furtherInputs: [String] { get }
 }
 
 extension EncodingCommand {
   var furtherOutput: String? { nil }
+  var furtherMovies: [String] { [] }
   var furtherInputs: [String] { [] }
   var sandboxing: SandboxOptions { options.sandboxing }
 
   mutating func prepareForSandbox() throws -> Sandbox.Needs {
     Sandbox.Needs(
-      reading: try Sandbox.places(ofMovie: options.movie) + furtherInputs,
+      reading: try ([options.movie] + furtherMovies).flatMap { try Sandbox.places(ofMovie: $0) }
+        + Sandbox.places(ofFiles: furtherInputs),
       // A file name that is derived from the movie's is in the current folder.
       writing: Sandbox.folders(of: options.out ?? "derived.mov", furtherOutput))
   }
@@ -83,9 +87,7 @@ extension PlanOptions {
   /// entered; it is parsed by Foundation's JSON decoder, which is written in Swift.
   fileprivate func inputs() throws -> [String] {
     let source = InputFile.path(of: try movie ?? EncodingPlanFile.read(plan).source.path)
-    // A plan that names a folder would make all of its contents accessible.
-    do { try RegularFile.open(source) { _, _ in } } catch { throw RegularFile.failure(error, source) }
-    return [plan, source]
+    return try Sandbox.places(ofFiles: [plan, source])
   }
 }
 

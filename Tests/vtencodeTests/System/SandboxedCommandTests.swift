@@ -118,6 +118,38 @@ import Testing
     #expect(try Probe(folder.path("out.mp4")).frameCount() > 0)
   }
 
+  @Test("Movies from two pipes are joined inside, with a picture over them", .enabled(if: isAvailable))
+  func pipesAreJoinedInside() throws {
+    let folder = try Folder()
+    let run = try CommandLine.shell(
+      """
+      ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=192x128:rate=25:duration=1 -c:v mpeg4 one.mp4
+      ffmpeg -nostdin -v error -f lavfi -i color=c=red:size=16x16 -frames:v 1 logo.png
+      mkfifo pipe
+      cat one.mp4 > pipe &
+      cat one.mp4 | '\(CommandLine.vtencode)' transcoding - one.mp4 pipe --join --sandbox --overlay logo.png \
+        --quality 0.5 --out out.mp4
+      """, in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(try Probe(folder.path("out.mp4")).frameCount() == 75)
+  }
+
+  @Test("A folder in place of a movie or a picture does not become readable")
+  func foldersAreRefused() throws {
+    let folder = try Folder()
+    try FileManager.default.createDirectory(atPath: folder.path("secret"), withIntermediateDirectories: false)
+    try FileManager.default.copyItem(atPath: CommandLine.sample, toPath: folder.path("in.m4v"))
+    for (arguments, word) in [
+      (["in.m4v", "secret", "--join"], "'secret' is a folder"), (["secret"], "'secret' is a folder"),
+      (["in.m4v", "--overlay", "secret"], "not a regular file"),
+    ] {
+      let run = try CommandLine.run(
+        CommandLine.vtencode, ["transcoding"] + arguments + ["--sandbox", "--out", "out.mp4"], in: folder.url)
+      #expect(run.status == 1 && run.complaints.contains(word), "\(arguments): \(run.complaints)")
+    }
+    #expect(folder.contents == ["in.m4v", "secret"])
+  }
+
   @Test func whatHasNoPlaceInsideIsRefused() throws {
     let folder = try Folder()
     for arguments in [
