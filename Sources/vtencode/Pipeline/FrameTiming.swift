@@ -5,6 +5,9 @@ import CoreMedia
 /// its beginning, and the last one ends with it. Used by one thread.
 struct FrameTrimmer {
   let range: CMTimeRange
+  /// A frame that the next one replaces sooner after the beginning is left out: nobody sees it, and
+  /// in a movie's time scale the two could have the same time.
+  private static let shortest = CMTime(value: 1, timescale: 1000)
   private var early: Frame?
   private var following: Frame?
   private var isOver = false
@@ -24,7 +27,7 @@ struct FrameTrimmer {
         early = frame
         continue
       }
-      let first = displayedAtStart(before: frame.time)
+      let first = frame.time - range.start < Self.shortest ? nil : displayedAtStart(before: frame.time)
       guard frame.time < range.end else {
         isOver = true
         return first
@@ -65,6 +68,9 @@ struct FrameRateConverter {
   /// Frames that come this much too late for a time are still displayed at it, since containers
   /// round times to milliseconds.
   private static let tolerance = CMTime(value: 1, timescale: 1000)
+  /// The longest time for which a frame is repeated. A longer gap is more likely a wrong time stamp,
+  /// and at a high rate it would be filled for hours.
+  private static let longestRepeat = CMTime(value: 600, timescale: 1)
 
   /// - Parameters:
   ///   - rate: frames a second, more than 0.
@@ -88,6 +94,7 @@ struct FrameRateConverter {
 
   /// The next frame; nil at the end.
   /// - Parameter read: reads the next frame of the movie.
+  /// - Throws: what `read` throws, and a `Failure` if a frame is displayed for more than 10 minutes.
   mutating func next(from read: () throws -> Frame?) throws -> Frame? {
     if !hasBegun {
       hasBegun = true
@@ -103,7 +110,14 @@ struct FrameRateConverter {
       upcoming = try read()
     }
     guard let current, number < .max else { return nil }
-    if upcoming == nil, time + Self.tolerance >= current.time + current.duration { return nil }
+    let end = upcoming?.time ?? current.time + current.duration
+    if upcoming == nil, time + Self.tolerance >= end { return nil }
+    guard end - time <= Self.longestRepeat else {
+      throw Failure(
+        "the picture at \(Wording.fixed(current.time.seconds, 2)) s is the last one until "
+          + "\(Wording.fixed(end.seconds, 2)) s, and --fps repeats a picture for at most "
+          + "\(Int(Self.longestRepeat.seconds)) s; leave --fps out, or give a part with --start and --end")
+    }
     number += 1
     return Frame(pixelBuffer: current.pixelBuffer, time: time, duration: duration)
   }

@@ -17,6 +17,9 @@ enum SubtitleText {
   private static let largestFile = 16 << 20
   /// How long a text without an end is shown, in seconds.
   private static let usualSeconds = 5.0
+  /// The latest time of a text, in seconds. No movie is so long, and later times do not fit the
+  /// format.
+  private static let latest = 1e9
 
   /// What is drawn for `--burn-subtitles`.
   /// - Parameters:
@@ -37,6 +40,10 @@ enum SubtitleText {
       }
       let track = source.subtitles[number - 1]
       let cues = try await onThread("subtitles") { try Self.cues(of: track, in: source) }
+      guard !cues.isEmpty else {
+        throw Failure(
+          "subtitle track \(number) of '\(source.name)' holds no text that is displayed", status: 64)
+      }
       try Data(subRip(cues).utf8).write(to: URL(fileURLWithPath: path + ".srt"))
       return .subtitles(file: path + ".srt")
     }
@@ -109,7 +116,7 @@ enum SubtitleText {
       let text = String(decoding: data[2..<2 + length], as: UTF8.self)
       let duration = sample.duration
       let seconds = duration.isNumeric && duration > .zero ? duration.seconds : usualSeconds
-      if !text.allSatisfy(\.isWhitespace) {
+      if !text.allSatisfy(\.isWhitespace), start.seconds < latest {
         cues.append(Cue(start: start.seconds, end: start.seconds + seconds, text: text))
       }
     }
@@ -120,7 +127,7 @@ enum SubtitleText {
   /// The texts in SubRip's format. An empty line would end a text, so there is none in it.
   static func subRip(_ cues: [Cue]) -> String {
     func clock(_ seconds: Double) -> String {
-      let all = Int(max(seconds, 0) * 1000 + 0.5)
+      let all = Int(min(max(seconds, 0), latest) * 1000 + 0.5)
       return String(
         format: "%02d:%02d:%02d,%03d", all / 3_600_000, all / 60_000 % 60, all / 1000 % 60, all % 1000)
     }

@@ -24,7 +24,7 @@ import Testing
   {
     let run = try CommandLine.shell(
       "ffmpeg -nostdin -i \(source) -i \(output) -lavfi \"[0:v]\(filters)[a];[a][1:v]psnr=shortest=1\" -f null - 2>&1 "
-        + "| grep -o 'PSNR y:[0-9.]*'", in: folder)
+        + "| grep -o 'PSNR y:[0-9.inf]*'", in: folder)
     return Double(run.text.dropFirst(7).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
   }
 
@@ -107,6 +107,43 @@ import Testing
     #expect(shown == [0, 1, 1, 2, 2])
   }
 
+  @Test("A gap of more than 10 minutes is not filled with repeated pictures, and its time is named")
+  func longGap() throws {
+    let folder = try Folder()
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=96x64:rate=25:duration=1 "
+        + "-vf \"setpts='N+if(gt(N,9),25*700,0)'\" -vsync vfr -c:v mpeg4 -q:v 2 in.mp4", in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    let run = try encode(["--fps", "1000"], in: folder)
+    #expect(run.status == 1 && run.complaints.contains("the picture at 0.36 s"), "\(run.complaints)")
+    #expect(run.complaints.contains("until 700.40 s"), "\(run.complaints)")
+    #expect(folder.contents == ["in.mp4"])
+    let part = try encode(["--fps", "50", "--end", "0.4"], in: folder)
+    #expect(part.status == 0, "\(part.complaints)")
+    #expect(try Probe(folder.path("out.mp4")).frameCount() == 20)
+  }
+
+  @Test("The bit rate of a cropped movie follows from its share of the picture; the decoder needs all of it")
+  func bitRateOfCrop() async throws {
+    let folder = try Folder()
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=640x480:rate=25:duration=2 -pix_fmt yuv420p -c:v libx264 "
+        + "-preset veryfast -b:v 200k -maxrate 250k -bufsize 250k in.mp4", in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    let whole = try await MovieSource.open(folder.path("in.mp4"), streamFrameRate: nil)
+    try #require((50_000..<500_000).contains(whole.dataRate), "\(whole.dataRate)")
+    var cropped = whole
+    try cropped.keep(try #require(CropRect(argument: "320x240+100+100")))
+    func rate(_ source: MovieSource) -> Double {
+      let fit = PictureFit(source: source.shape, wish: nil, scaling: .letterbox)
+      return Double(BitRate.suggested(fit: fit, source: source, codec: .avc1).bitsPerSecond)
+    }
+    // A quarter of the area, to the power of 0.75.
+    #expect(abs(rate(cropped) / rate(whole) - 0.354) < 0.01, "\(rate(cropped)) of \(rate(whole))")
+    #expect((cropped.width, cropped.height) == (320, 240))
+    #expect(cropped.decodedSize == (640, 480))
+  }
+
   @Test(
     "A picture is drawn where ffmpeg draws it, whatever its name is",
     arguments: ["a.png", "a:b,c'[d];=\\ e.png"])
@@ -160,6 +197,51 @@ import Testing
       #expect(run.status != 0 && run.complaints.contains(word), "\(options): \(run.complaints)")
     }
     #expect(folder.contents == ["in.mp4", "list.png"])
+  }
+
+  @Test("Subtitles at hostile times are left out, and those before are drawn", arguments: [true, false])
+  func hostileSubtitleTimes(all: Bool) throws {
+    let folder = try Folder()
+    let text = "1\n00:00:00,000 --> 00:00:00,900\nONE\n\n2\n00:00:01,000 --> 00:00:01,900\nTWO\n"
+    try Data(text.utf8).write(to: folder.url.appendingPathComponent("words.srt"))
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=192x128:rate=25:duration=2 -i words.srt -pix_fmt yuv420p "
+        + "-c:v mpeg4 -c:s mov_text -movflags frag_keyframe+empty_moov in.mp4", in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    // The text track is the second one: its time scale becomes 1 tick a second, and the decode times
+    // of its fragments 2^60 - 1 ticks.
+    let url = folder.url.appendingPathComponent("in.mp4")
+    var bytes = try Data(contentsOf: url)
+    func places(_ type: String) -> [Int] {
+      var (found, from) = ([Int](), bytes.startIndex)
+      while let range = bytes.range(of: Data(type.utf8), in: from..<bytes.endIndex) {
+        found.append(range.lowerBound)
+        from = range.upperBound
+      }
+      return found
+    }
+    let headers = places("mdhd")
+    try #require(headers.count == 2 && bytes[headers[1] + 4] == 0)
+    bytes.replaceSubrange(headers[1] + 16..<headers[1] + 20, with: [0, 0, 0, 1])
+    let texts = places("tfhd").filter { bytes[$0 + 11] == 2 }
+    try #require(texts.count > 1)
+    for place in all ? texts[...] : texts.dropFirst() {
+      let time = try #require(places("tfdt").first { $0 > place })
+      try #require(bytes[time + 4] == 1)
+      bytes.replaceSubrange(time + 8..<time + 16, with: [0x0F] + [UInt8](repeating: 0xFF, count: 7))
+    }
+    try bytes.write(to: url)
+    let run = try encode(["--burn-subtitles", "1"], in: folder)
+    if all {
+      #expect(run.status == 64 && run.complaints.contains("no text that is displayed"), "\(run.complaints)")
+      #expect(folder.contents == ["in.mp4", "words.srt"])
+    } else {
+      #expect(run.status == 0, "\(run.complaints)")
+      #expect(try Probe(folder.path("out.mp4")).frameCount() == 50)
+    }
+    #expect(
+      SubtitleText.subRip([.init(start: -1e300, end: 1e300, text: "a")])
+        == "1\n00:00:00,000 --> 277777:46:40,000\na\n")
   }
 
   @Test("The volume changes by the decibels that were asked for", arguments: [("-6dB", -6.0), ("2", 6.0)])
