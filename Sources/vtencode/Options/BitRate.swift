@@ -44,14 +44,14 @@ struct BitRate: ExpressibleByArgument, Sendable, Equatable {
   }
 
   /// Suggests a bit rate for a movie: the rate for its encoded size and frame rate, but not more
-  /// than the source itself has, scaled to the encoded size. Bits beyond the source's rate would
-  /// only preserve its coding artefacts.
+  /// than the source itself has, scaled from the size before cropping to the encoded size. Bits
+  /// beyond the source's rate would only preserve its coding artefacts.
   static func suggested(fit: PictureFit, source: MovieSource, codec: Codec) -> BitRate {
     let bySize = suggested(width: fit.width, height: fit.height, frameRate: source.frameRate, codec: codec)
     guard source.dataRate >= 8_000 else { return bySize }
     // A smaller picture needs fewer bits, though not in proportion to its area; an enlarged picture
     // has no more detail than the source.
-    let area = Double(fit.width * fit.height) / Double(max(source.width * source.height, 1))
+    let area = Double(fit.width * fit.height) / max(source.meanArea, 1)
     let ofSource = source.dataRate * pow(min(area, 1), 0.75)
     guard ofSource < Double(bySize.bitsPerSecond) else { return bySize }
     return BitRate(bitsPerSecond: max(Int((ofSource / 1_000).rounded()) * 1_000, 8_000))

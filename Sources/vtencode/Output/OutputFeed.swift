@@ -85,9 +85,12 @@ struct OutputFeed: Sendable {
     track.transform = source.transform
     // The source's time scale keeps its time stamps exact; those of fields need twice its
     // resolution.
-    let timescale =
+    var timescale =
       source.convertedRate.map { FrameRateConverter.duration(of: $0).timescale } ?? source.timescale
-    track.timescale = plan.deinterlacing == .field && timescale <= .max / 2 ? timescale * 2 : timescale
+    if plan.deinterlacing == .field, timescale <= .max / 2 { timescale *= 2 }
+    // The times of a part are counted from its beginning, which may lie between two ticks.
+    let beginning = source.part.flatMap { CommonTimescale.least(for: $0.start) }
+    track.timescale = CommonTimescale.of([timescale] + [beginning].compactMap(\.self))
     track.isPaced = plan.isPaced
     return track
   }

@@ -45,14 +45,7 @@ extension MovieSource {
   func changed(_ changes: ChangeOptions) throws -> MovieSource {
     var source = changes.changesPictures ? upright() : self
     if let rotation = changes.rotate { source.rotate(rotation) }
-    if let crop = changes.crop {
-      guard crop.x + crop.width <= source.width, crop.y + crop.height <= source.height else {
-        throw Failure(
-          "--crop names a part outside of the picture, which is \(source.width)x\(source.height)", status: 64)
-      }
-      source.crop = crop
-      (source.width, source.height) = (crop.width, crop.height)
-    }
+    if let crop = changes.crop { try source.keep(crop) }
     source.volume = changes.volume?.factor ?? 1
     if let number = changes.audioTrack {
       guard let sound = sounds.first(where: { $0.number == number }) else {
@@ -74,7 +67,7 @@ extension MovieSource {
       quarters == 0 && !stored.isMirrored
       ? nil : PictureTurn(quarters: quarters, isMirrored: stored.isMirrored)
     isTurnedOnRequest = true
-    if rotation.quarters % 2 != 0 { (width, height) = (height, width) }
+    if rotation.quarters % 2 != 0 { swapSides() }
   }
 }
 

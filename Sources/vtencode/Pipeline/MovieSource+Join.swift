@@ -31,6 +31,8 @@ extension MovieSource {
       soundTracks.append(track)
     }
     var place = CMTime.zero
+    var timescales: [CMTimeScale] = []
+    var sizes: [WholeSize] = []
     var leftOut: [String] = []
     for movie in movies {
       guard let track = movie.video else { continue }
@@ -48,6 +50,12 @@ extension MovieSource {
       } catch {
         throw Failure("'\(movie.name)' cannot be joined: \(Failure.describe(error))")
       }
+      // A picture's time in the joined movie is its own, less the beginning of its movie, plus the
+      // durations of the movies before.
+      timescales.append(movie.timescale)
+      timescales += [range.start, range.duration].compactMap(CommonTimescale.least)
+      sizes.append(
+        WholeSize(width: movie.width, height: movie.height, seconds: range.duration.seconds))
       place = place + range.duration
       if !movie.subtitles.isEmpty || !movie.chapters.isEmpty { leftOut = ["subtitles and chapters"] }
     }
@@ -62,10 +70,10 @@ extension MovieSource {
       chapters: [], others: leftOut, metadata: first.metadata, width: first.width, height: first.height,
       storedFrameRate: first.storedFrameRate,
       dataRate: isKnown ? rates.reduce(0, +) / max(place.seconds, 0.001) : 0, duration: place,
-      timescale: first.timescale, transform: first.transform, format: first.format,
+      timescale: CommonTimescale.of(timescales), transform: first.transform, format: first.format,
       streamFrameRate: nil, isSinglePicture: false)
     source.isJoined = true
-    source.joinsSizes = movies.contains { ($0.width, $0.height) != (first.width, first.height) }
+    source.wholeSizes = sizes
     // Movies of different rates have no common one that all their times fit.
     source.convertedRate = streamFrameRate
     return source

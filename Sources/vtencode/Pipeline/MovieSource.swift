@@ -27,6 +27,7 @@ struct MovieSource: Sendable {
   /// The bit rate of the video track in bits a second; 0 if it is not known.
   let dataRate: Double
   let duration: CMTime
+  /// The time scale in which the times of the pictures are exact, in ticks a second.
   let timescale: CMTimeScale
   /// The track's preferred transform.
   var transform: CGAffineTransform
@@ -39,8 +40,9 @@ struct MovieSource: Sendable {
   let isSinglePicture: Bool
   /// The screen, camera or test picture that is read in place of a movie; nil for a movie.
   var live: LiveSource?
-  /// Whether the pictures of a joined movie have several sizes.
-  var joinsSizes = false
+  /// The sizes of the pictures before they are cropped, of each movie that is joined. Empty for one
+  /// movie that is not cropped, whose size is `width` and `height`.
+  var wholeSizes: [WholeSize] = []
   /// Whether several movies are joined.
   var isJoined = false
   /// The part of the movie that is read; nil for all of it.
@@ -236,7 +238,7 @@ struct MovieSource: Sendable {
     var source = self
     source.turn = turn
     source.transform = .identity
-    if turn.swapsSides { (source.width, source.height) = (height, width) }
+    if turn.swapsSides { source.swapSides() }
     return source
   }
 

@@ -45,7 +45,7 @@ struct Pipeline: Sendable {
     let tally = Tally()
     try ResourceLimits.check(tracks: trackCount)
     try ResourceLimits.check(
-      decoded: (source.width, source.height), encoded: (plan.width, plan.height), isDeep: source.isDeep)
+      decoded: source.decodedSize, encoded: (plan.width, plan.height), isDeep: source.isDeep)
     let began = SessionTime.now
     let progress = ProgressLine(total: expectedFrames, style: plan.isVerbose ? .none : plan.progress)
     defer { progress.finish() }

@@ -25,6 +25,9 @@ enum ResourceLimits {
   /// The number of descriptors that a window takes: the connection to the display server, the sound
   /// device, fonts and drivers.
   static let filesOfWindow = 64
+  /// The number of descriptors for each movie after the first that is joined: the file, a copy of a
+  /// pipe, and what looks into it before the run.
+  static let filesOfJoinedMovie = 4
   private static let unlimited = rlim_t.max
 
   /// Checks the limits for a subcommand. To be called before the process has other threads, and
@@ -151,6 +154,7 @@ extension Split: ResourceUser { var resourceNeeds: ResourceLimits.Needs { .init(
 extension EncodeSegment: ResourceUser { var resourceNeeds: ResourceLimits.Needs { .init(files: 32) } }
 extension Join: ResourceUser { var resourceNeeds: ResourceLimits.Needs { .init() } }
 extension Export: ResourceUser { var resourceNeeds: ResourceLimits.Needs { .init(files: 32) } }
+extension Thumbnails: ResourceUser { var resourceNeeds: ResourceLimits.Needs { .init() } }
 extension Call: ResourceUser { var resourceNeeds: ResourceLimits.Needs { .init(files: 32) } }
 
 extension Play: ResourceUser {
@@ -162,7 +166,10 @@ extension Play: ResourceUser {
 extension Transcoding: ResourceUser {
   var resourceNeeds: ResourceLimits.Needs {
     guard let jobs = jobOptions.jobs else {
-      return .init(files: passOptions.multiPass == nil ? 24 : 32)
+      let joined = several.join ? several.further.count : 0
+      return .init(
+        files: (passOptions.multiPass == nil ? 24 : 32)
+          .addingClamped(joined.multipliedClamped(by: ResourceLimits.filesOfJoinedMovie)))
     }
     // Pipes to each process, and the descriptors with which Foundation watches it.
     return .init(files: 40 + 10 * jobs, threads: 12 + 2 * min(jobs, 64), startsProcesses: true)

@@ -15,7 +15,7 @@ import Testing
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 4, sound: true)
     var arguments = [
-      command, "in.mp4", "--start", "0:01", "--duration", "1.5", "--quality", "0.9", "--out", "out.mp4",
+      command, "in.mp4", "--start", "0:02", "--duration", "1.5", "--quality", "0.9", "--out", "out.mp4",
     ]
     if command != "transcoding" { arguments.append("--unpaced") }
     let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
@@ -25,10 +25,10 @@ import Testing
     try expectNoErrors(probe)
     let shown = try times(folder.path("out.mp4"))
     #expect(abs((shown.first ?? 9) - 0) < 0.001 && abs((shown.last ?? 9) - 1.48) < 0.001, "\(shown)")
-    // Its first picture is the movie's at 1 s, as ffmpeg sees both.
+    // Its first picture is the movie's at 2 s, where every picture is different, as ffmpeg sees both.
     let same = try CommandLine.shell(
-      "ffmpeg -nostdin -ss 1 -i in.mp4 -i out.mp4 -lavfi '[0:v][1:v]psnr=shortest=1' -frames:v 1 -f null - 2>&1 "
-        + "| grep -o 'PSNR y:[0-9.]*'", in: folder)
+      "ffmpeg -nostdin -ss 2 -i in.mp4 -i out.mp4 -lavfi '[0:v][1:v]psnr=shortest=1' -frames:v 1 -f null - 2>&1 "
+        + "| grep -o 'PSNR y:[0-9.inf]*'", in: folder)
     let quality = Double(same.text.dropFirst(7).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
     #expect(quality > 30, "\(same.text)")
     // ffprobe's duration of the sound is that of the part, to a packet of AAC.
@@ -52,6 +52,26 @@ import Testing
     let shown = try times(folder.path("out.mp4"))
     #expect(shown.count == 3, "\(shown)")
     for (time, expected) in zip(shown, [0, 0.25, 0.75]) { #expect(abs(time - expected) < 0.001, "\(shown)") }
+  }
+
+  @Test("A part of a movie with a coarse time scale begins between two of its ticks")
+  func startBetweenTicks() throws {
+    let folder = try Folder()
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=192x128:rate=25:duration=2 -c:v mpeg4 -q:v 2 in.avi",
+      in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    for (start, first) in [("1.03", 0.01), ("1.0395", 0.0)] {
+      let run = try CommandLine.vtencode(
+        "transcoding", "in.avi", "--start", start, "--duration", "0.5", "--quality", "0.8", "--overwrite",
+        "--out", "out.mp4", in: folder)
+      #expect(run.status == 0, "\(run.complaints)")
+      let shown = try times(folder.path("out.mp4"))
+      let expected = (first > 0 ? [0] : []) + (0..<12).map { first + Double($0) * 0.04 }
+      #expect(shown.count >= expected.count, "\(start): \(shown)")
+      for (time, wanted) in zip(shown, expected) { #expect(abs(time - wanted) < 0.001, "\(start): \(shown)") }
+      try expectNoErrors(Probe(folder.path("out.mp4")))
+    }
   }
 
   @Test("A part that begins behind the end is refused, and so is one of a segmented run")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreMedia
 import Foundation
 import Testing
 
@@ -6,10 +7,12 @@ import Testing
 
 /// Several movies in one run, and the size of a file.
 @Suite struct SeveralMovieTests {
-  private func makeMovie(_ name: String, size: String = "192x128", sound: Bool, in folder: Folder) throws {
+  private func makeMovie(
+    _ name: String, size: String = "192x128", rate: Int = 25, sound: Bool, in folder: Folder
+  ) throws {
     let tone = sound ? "-f lavfi -i sine=frequency=440:sample_rate=48000:duration=1 -c:a aac" : ""
     let made = try CommandLine.shell(
-      "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=\(size):rate=25:duration=1 \(tone) "
+      "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=\(size):rate=\(rate):duration=1 \(tone) "
         + "-pix_fmt yuv420p -c:v mpeg4 -q:v 2 \(name)", in: folder)
     try #require(made.status == 0, "\(made.complaints)")
   }
@@ -39,9 +42,97 @@ import Testing
     // The second movie's picture stands in the middle, between bars.
     let same = try CommandLine.shell(
       "ffmpeg -nostdin -ss 1 -i out.mp4 -i two.mp4 -lavfi '[0:v]crop=128:128:32:0[a];[a][1:v]psnr=shortest=1' "
-        + "-f null - 2>&1 | grep -o 'PSNR y:[0-9.]*'", in: folder)
+        + "-f null - 2>&1 | grep -o 'PSNR y:[0-9.inf]*'", in: folder)
     let quality = Double(same.text.dropFirst(7).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
     #expect(quality > 28, "\(same.text)")
+  }
+
+  @Test(
+    "Joined movies of several rates keep the times of their pictures, in either order",
+    arguments: [true, false])
+  func joinedRates(isCoarseFirst: Bool) throws {
+    let folder = try Folder()
+    // An AVI of 25 frames a second has 25 ticks a second.
+    try makeMovie("a.avi", rate: 25, sound: false, in: folder)
+    try makeMovie("b.mp4", rate: 30, sound: false, in: folder)
+    let (first, second) = isCoarseFirst ? ("a.avi", "b.mp4") : ("b.mp4", "a.avi")
+    let run = try CommandLine.vtencode(
+      "transcoding", first, second, "--join", "--quality", "0.5", "--out", "out.mp4", in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    let times = try Probe(folder.path("out.mp4")).frames().compactMap(\.time)
+    let (early, late) = isCoarseFirst ? (25, 30) : (30, 25)
+    let expected =
+      (0..<early).map { Double($0) / Double(early) } + (0..<late).map { 1 + Double($0) / Double(late) }
+    #expect(times.count == expected.count, "\(times)")
+    for (time, wanted) in zip(times, expected) { #expect(abs(time - wanted) < 0.0005, "\(times)") }
+  }
+
+  @Test("A common time scale holds the times of all, or is that of MPEG-2")
+  func commonTimescales() {
+    #expect(CommonTimescale.of([25, 15_360]) == 76_800)
+    #expect(CommonTimescale.of([24_000, 30_000]) == 120_000)
+    #expect(CommonTimescale.of([30_000, 15_360, 44_100]) == 90_000)
+    #expect(CommonTimescale.of([10_000_000, 1, 1000]) == 10_000_000)
+    #expect(CommonTimescale.of([.max, .max - 1, 7]) == 90_000)
+    #expect(CommonTimescale.of([]) == 90_000)
+    #expect(CommonTimescale.least(for: CMTime(value: 1_030_000, timescale: 1_000_000)) == 100)
+    #expect(CommonTimescale.least(for: CMTime(value: .min, timescale: 1024)) == 1)
+    #expect(CommonTimescale.least(for: .positiveInfinity) == nil)
+  }
+
+  @Test("A part that the smallest of joined movies does not hold is refused before the start")
+  func cropOfJoinedMovies() throws {
+    let folder = try Folder()
+    try makeMovie("one.mp4", sound: false, in: folder)
+    try makeMovie("two.mp4", size: "128x96", sound: false, in: folder)
+    func join(_ options: [String]) throws -> Finished {
+      try CommandLine.run(
+        CommandLine.vtencode,
+        ["transcoding", "one.mp4", "two.mp4", "--join", "--quality", "0.5", "--out", "out.mp4"] + options,
+        in: folder.url)
+    }
+    for options in [["--crop", "96x96+64+0"], ["--rotate", "90", "--crop", "96x96+32+0"]] {
+      let run = try join(options)
+      #expect(run.status == 64 && run.complaints.contains("outside"), "\(options): \(run.complaints)")
+      #expect(run.complaints.contains(options.count > 2 ? "96x128" : "128x96"), "\(run.complaints)")
+    }
+    #expect(folder.contents == ["one.mp4", "two.mp4"])
+    let run = try join(["--rotate", "90", "--crop", "96x128+0+0"])
+    #expect(run.status == 0, "\(run.complaints)")
+    let video = try Probe(folder.path("out.mp4")).video()
+    #expect((video.width, video.height, video.nb_read_frames) == (96, 128, "50"))
+  }
+
+  @Test("No run replaces what another one, or itself, reads")
+  func inputsAreKept() throws {
+    let folder = try Folder()
+    try makeMovie("one.mp4", sound: false, in: folder)
+    try makeMovie("logo.mp4", sound: false, in: folder)
+    try FileManager.default.createDirectory(atPath: folder.path("b"), withIntermediateDirectories: false)
+    try makeMovie("b/one.mp4", sound: false, in: folder)
+    try Data("1\n00:00:00,000 --> 00:00:01,000\nA\n".utf8).write(
+      to: folder.url.appendingPathComponent("w.srt"))
+    let before = try Data(contentsOf: folder.url.appendingPathComponent("b/one.mp4"))
+    let conference = ["conferencing", "one.mp4", "--unpaced", "--frames", "5", "--out", "call.mp4"]
+    for arguments in [
+      ["transcoding", "one.mp4", "b/../b/one.mp4", "--out", "b/"],
+      ["transcoding", "one.mp4", "logo.mp4", "--burn-subtitles", "b/one.mp4", "--out", "b/"],
+      ["transcoding", "logo.mp4", "--overlay", "one.mp4", "--out", "one.mp4"],
+      ["transcoding", "logo.mp4", "--burn-subtitles", "one.mp4", "--out", "one.mp4"],
+      conference + ["--burn-subtitles", "w.srt", "--report", "w.srt"],
+      conference + ["--overlay", "logo.mp4", "--report", "logo.mp4"],
+      [
+        "conferencing", "test:96x64@25", "--unpaced", "--frames", "5", "--report", "test-conferencing.mov",
+      ],
+    ] {
+      let run = try CommandLine.run(CommandLine.vtencode, arguments + ["--overwrite"], in: folder.url)
+      #expect([1, 64].contains(run.status), "\(arguments): \(run.complaints)")
+      #expect(
+        run.complaints.contains("one of the inputs") || run.complaints.contains("would both become")
+          || run.complaints.contains("the movie or another output"), "\(arguments): \(run.complaints)")
+    }
+    #expect(folder.contents == ["b", "logo.mp4", "one.mp4", "w.srt"])
+    #expect(try Data(contentsOf: folder.url.appendingPathComponent("b/one.mp4")) == before)
   }
 
   @Test("Several movies get their names in a folder, and a broken one does not stop the others")

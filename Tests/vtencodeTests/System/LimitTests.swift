@@ -26,6 +26,7 @@ import Testing
     "join --plan plan.json --out OUT.mp4",
     "call in.m4v --frames 10 \(size) --report OUT.html",
     "play in.m4v --terminal --muted --frames 5",
+    "thumbnails in.m4v --sheet 2x2 --out OUT.png",
   ]
 
   private func makeInput(in folder: Folder) throws {
@@ -112,6 +113,28 @@ import Testing
         #expect(folder.contents.contains(name))
       }
     }
+  }
+
+  @Test("Joined movies need files each, and with as many as are asked for they are joined")
+  func joinedMoviesNeedFiles() throws {
+    let folder = try Folder()
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=96x64:rate=25:duration=0.2 -f lavfi "
+        + "-i sine=sample_rate=8000:duration=0.2 -c:v mpeg4 -c:a aac in.mov", in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    let movies = Array(repeating: "in.mov", count: 31).joined(separator: " ")
+    func run(_ files: Int) throws -> Finished {
+      try CommandLine.shell(
+        "ulimit -n \(files); exec timeout -s KILL 100 '\(CommandLine.vtencode)' transcoding \(movies) --join "
+          + "--quality 0.5 --out out.mp4", in: folder)
+    }
+    let refused = try run(80)
+    #expect(refused.status == 1 && refused.complaintLines.count == 1, "\(refused.complaints)")
+    #expect(folder.contents == ["in.mov"])
+    let advice = try #require(refused.complaints.firstMatch(of: /ulimit -n (\d+)/))
+    let enough = try run(try #require(Int(advice.1)))
+    #expect(enough.status == 0, "\(enough.complaints)")
+    #expect(try Probe(folder.path("out.mp4")).frameCount() == 31 * 5)
   }
 
   @Test("Asking whether there are enough descriptors takes none of them") func askingTakesNone() async {
