@@ -27,7 +27,9 @@ struct FrameTrimmer {
         early = frame
         continue
       }
-      let first = frame.time - range.start < Self.shortest ? nil : displayedAtStart(before: frame.time)
+      let isSeen = frame.time >= range.end || frame.time - range.start >= Self.shortest
+      let displayed = displayedAtStart(before: frame.time)
+      let first = isSeen ? displayed : nil
       guard frame.time < range.end else {
         isOver = true
         return first
