@@ -55,7 +55,7 @@ import Testing
     let stream = Self.doubled([UInt8](try Data(contentsOf: URL(fileURLWithPath: plain))))
     try Data(stream).write(to: scratch.url("two.265"))
     try Tool.run([
-      "ffmpeg", "-v", "error", "-r", "25", "-f", "hevc", "-i", scratch.file("two.265"), "-c", "copy",
+      "ffmpeg", "-y", "-v", "error", "-r", "25", "-f", "hevc", "-i", scratch.file("two.265"), "-c", "copy",
       "-tag:v",
       "hvc1", scratch.file("two.mov"),
     ])
