@@ -237,6 +237,9 @@ import Testing
       let before = try makeBuffer(50, 8, kCVPixelFormatType_4444AYpCbCr16)
       let after = try makeBuffer(50, 8, kCVPixelFormatType_4444AYpCbCr16)
       let part = try makeBuffer(20, 4, kCVPixelFormatType_4444AYpCbCr16)
+      // Random bytes may have values that a format cannot: what is converted has not.
+      try converter.convert(target.buffer, to: before)
+      try converter.convert(before, to: target.buffer)
       try converter.convert(target.buffer, to: before)
       try converter.convert(source.buffer, to: part)
       try converter.convert(
