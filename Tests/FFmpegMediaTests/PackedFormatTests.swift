@@ -242,6 +242,8 @@ import Testing
       try converter.convert(before, to: target.buffer)
       try converter.convert(target.buffer, to: before)
       try converter.convert(source.buffer, to: part)
+      try converter.convert(part, to: source.buffer)
+      try converter.convert(source.buffer, to: part)
       try converter.convert(
         source.buffer, to: target.buffer, targetRect: PixelRect(x: 14, y: 2, width: 20, height: 4))
       try converter.convert(target.buffer, to: after)
