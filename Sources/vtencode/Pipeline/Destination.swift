@@ -104,8 +104,8 @@ struct Destination: Sendable {
       // FFmpeg rewraps what was encoded without loss; the codecs of the others are not encoded here.
       let advice =
         ["mkv", "ts", "m2ts", "avi"].contains(ending)
-        ? "write a .mp4, which ffmpeg -i FILE.mp4 -c copy FILE.\(ending) rewraps without loss"
-        : "it holds neither H.264 nor HEVC, which are what vtencode encodes; write a .mp4"
+        ? "end the name of --out in .mp4, and ffmpeg -i FILE.mp4 -c copy FILE.\(ending) rewraps it without loss"
+        : "they hold neither H.264 nor HEVC, which are what vtencode encodes; end the name of --out in .mp4"
       throw Failure("cannot write .\(ending) files: \(advice)", status: 64)
     default:
       let what = ending.isEmpty ? "'\(path)' has no file type" : "cannot write .\(ending) files"
