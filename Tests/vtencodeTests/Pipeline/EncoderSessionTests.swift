@@ -35,7 +35,8 @@ import VideoToolbox
     let wanted = calls
     #expect(
       try refusal { _ = try EncoderSession(wanted) }
-        .hasPrefix("'org.openvideotoolbox.videoencoder.h264' is not an encoder with a low-latency mode for H.264")
+        .hasPrefix(
+          "'org.openvideotoolbox.videoencoder.h264' is not an encoder with a low-latency mode for H.264")
     )
     let large = EncoderRequest(width: 1 << 20, height: 1 << 20)
     #expect(
