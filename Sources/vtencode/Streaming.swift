@@ -24,8 +24,8 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
 
   @OptionGroup var options: EncodingOptions
 
-  @OptionGroup(title: "Part of the movie", visibility: .hidden) var range: RangeOptions
-  @OptionGroup(title: "Changes of the movie", visibility: .hidden) var changes: ChangeOptions
+  @OptionGroup(title: "Part of the movie", visibility: .helpAll) var range: RangeOptions
+  @OptionGroup(title: "Changes of the movie", visibility: .helpAll) var changes: ChangeOptions
 
   @Flag(help: "Encode as fast as possible, and encode a short clip again if it misses its rate.")
   var unpaced = false

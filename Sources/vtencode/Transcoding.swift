@@ -29,12 +29,12 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     aliases: ["transcode"])
 
   @OptionGroup var options: EncodingOptions
-  @OptionGroup(title: "Several movies", visibility: .hidden) var several: SeveralMovieOptions
-  @OptionGroup(title: "Part of the movie", visibility: .hidden) var range: RangeOptions
-  @OptionGroup(title: "Changes of the movie", visibility: .hidden) var changes: ChangeOptions
-  @OptionGroup(title: "Bit rate", visibility: .hidden) var sizeOptions: TargetSizeOption
-  @OptionGroup(title: "Passes and processes", visibility: .hidden) var passOptions: PassOptions
-  @OptionGroup(title: "Passes and processes", visibility: .hidden) var jobOptions: JobOptions
+  @OptionGroup(title: "Several movies", visibility: .helpAll) var several: SeveralMovieOptions
+  @OptionGroup(title: "Part of the movie", visibility: .helpAll) var range: RangeOptions
+  @OptionGroup(title: "Changes of the movie", visibility: .helpAll) var changes: ChangeOptions
+  @OptionGroup(title: "Bit rate", visibility: .helpAll) var sizeOptions: TargetSizeOption
+  @OptionGroup(title: "Passes and processes", visibility: .helpAll) var passOptions: PassOptions
+  @OptionGroup(title: "Passes and processes", visibility: .helpAll) var jobOptions: JobOptions
 
   func validate() throws {
     try changes.validate(with: options)

@@ -23,8 +23,8 @@ struct Conferencing: AsyncParsableCommand, EncodingCommand {
 
   @OptionGroup var options: EncodingOptions
   @OptionGroup(title: "Calls") var modeOptions: ConferencingOptions
-  @OptionGroup(title: "Part of the movie", visibility: .hidden) var range: RangeOptions
-  @OptionGroup(title: "Changes of the movie", visibility: .hidden) var changes: ChangeOptions
+  @OptionGroup(title: "Part of the movie", visibility: .helpAll) var range: RangeOptions
+  @OptionGroup(title: "Changes of the movie", visibility: .helpAll) var changes: ChangeOptions
 
   @Flag(help: "Encode as fast as possible instead of in real time.")
   var unpaced = false

@@ -53,21 +53,21 @@ struct EncodingOptions: ParsableArguments {
 
   @OptionGroup var overwriting: OverwriteOption
 
-  @OptionGroup(title: "Pictures", visibility: .hidden) var picture: PictureOptions
+  @OptionGroup(title: "Pictures", visibility: .helpAll) var picture: PictureOptions
 
-  @OptionGroup(title: "Bit rate", visibility: .hidden) var rate: RateOptions
+  @OptionGroup(title: "Bit rate", visibility: .helpAll) var rate: RateOptions
 
-  @OptionGroup(title: "Encoder", visibility: .hidden) var encoding: EncoderOptions
+  @OptionGroup(title: "Encoder", visibility: .helpAll) var encoding: EncoderOptions
 
-  @OptionGroup(title: "Sound and text", visibility: .hidden) var sound: SoundOptions
+  @OptionGroup(title: "Sound and text", visibility: .helpAll) var sound: SoundOptions
 
-  @OptionGroup(title: "Output and reports", visibility: .hidden) var faststart: FaststartOption
+  @OptionGroup(title: "Output and reports", visibility: .helpAll) var faststart: FaststartOption
 
-  @OptionGroup(title: "Output and reports", visibility: .hidden) var telling: ProgressOption
+  @OptionGroup(title: "Output and reports", visibility: .helpAll) var telling: ProgressOption
 
-  @OptionGroup(title: "Output and reports", visibility: .hidden) var reports: ReportOptions
+  @OptionGroup(title: "Output and reports", visibility: .helpAll) var reports: ReportOptions
 
-  @OptionGroup(title: "Sandbox", visibility: .hidden) var sandboxing: SandboxOptions
+  @OptionGroup(title: "Sandbox", visibility: .helpAll) var sandboxing: SandboxOptions
 
   /// File name extensions of elementary streams.
   private static let streamEndings: Set = ["264", "h264", "avc", "265", "h265", "hevc"]

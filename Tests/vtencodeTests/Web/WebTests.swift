@@ -148,6 +148,8 @@ import TestSupport
     #expect(clock?.json["page"] as? Double == 12.5 && clock?.json["time"] as? Double ?? -1 > 0)
     try client.send("are you there", opcode: 9)
     #expect(client.wait { $0.opcode == 10 }?.text == "are you there")
+    // A page cannot have shown more frames than it was sent.
+    #expect(client.wait { $0.json["frames"] as? Int ?? 0 >= 42 } != nil)
     try client.send(#"{"type":"figures","shown":42,"dropped":1,"delayP50":0.021,"delayP95":0.05}"#)
     try client.send("", opcode: 8)
     #expect(client.closeCode() == 1000)
