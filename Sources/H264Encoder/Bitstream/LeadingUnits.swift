@@ -8,10 +8,10 @@ extension AccessUnitWriter {
   ///   - plan: the plan of the picture.
   ///   - configuration: the configuration of the stream.
   ///   - sps: its sequence parameter set.
-  ///   - pictureSets: its picture parameter sets.
+  ///   - pictureSets: its picture parameter sets, in a collection that needs no allocation.
   mutating func appendLeadingUnits(
     _ plan: PicturePlan, _ configuration: H264EncoderConfiguration, _ sps: H264SequenceParameterSet,
-    _ pictureSets: [H264PictureParameterSet]
+    _ pictureSets: some Collection<H264PictureParameterSet>
   ) {
     if configuration.writesAccessUnitDelimiters {
       append(.accessUnitDelimiter) {

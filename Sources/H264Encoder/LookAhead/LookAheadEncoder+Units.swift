@@ -7,16 +7,7 @@ extension LookAheadEncoder {
   /// Appends the access unit delimiter, parameter sets and SEI messages of a picture, as
   /// configured.
   func writeLeadingUnits(_ plan: PicturePlan, _ picture: QueuedPicture, _ output: inout AccessUnitWriter) {
-    if configuration.writesAccessUnitDelimiters {
-      output.append(.accessUnitDelimiter) {
-        H264AccessUnitDelimiter(primaryPictureType: plan.isKeyFrame ? 0 : plan.isBidirectional ? 2 : 1).write(
-          to: &$0)
-      }
-    }
-    if plan.isKeyFrame, configuration.writesParameterSets {
-      output.append(.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
-      for set in pictureSets { output.append(.pictureParameterSet, refIDC: 3) { set.write(to: &$0) } }
-    }
+    output.appendLeadingUnits(plan, configuration, sps, pictureSets)
     writeTiming(picture, &output)
     if plan.isOpenKeyFrame {
       output.append(.sei) { H264RecoveryPoint(frameCount: 0, isExact: true).write(to: &$0) }

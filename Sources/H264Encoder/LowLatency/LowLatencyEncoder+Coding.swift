@@ -183,7 +183,7 @@ extension LowLatencyEncoder {
   /// Appends the NAL units that precede the slices: access unit delimiter, parameter sets and
   /// recovery point, as configured.
   func writeLeadingUnits(_ plan: PicturePlan, _ options: H264FrameOptions) {
-    output.appendLeadingUnits(plan, configuration, sps, [pps])
+    output.appendLeadingUnits(plan, configuration, sps, CollectionOfOne(pps))
     if plan.startsRefresh {
       output.append(.sei) {
         H264RecoveryPoint(frameCount: configuration.lowLatency.intraRefreshPeriod - 1, isExact: true).write(
