@@ -32,8 +32,10 @@ import Testing
     ])
     #expect(options.bandwidth.schedule.steps.map(\.bitsPerSecond) == [1.5e6, 0.5e6, 1.5e6])
     #expect(options.bandwidth.schedule.steps.map(\.time) == [0, 4, 8])
-    #expect(options.delay.value == 0.08 && options.queue.value == 2 && options.feedbackLoss.value == 0.25)
-    #expect(abs((options.burstLoss?.model.meanRate ?? 0) - 0.05) < 1e-12)
+    #expect(
+      options.delay.value == 0.08 && options.network.queue.value == 2
+        && options.network.feedbackLoss.value == 0.25)
+    #expect(abs((options.network.burstLoss?.model.meanRate ?? 0) - 0.05) < 1e-12)
   }
 
   @Test("The report's page is whole, holds a chart for each question and no number that is none")

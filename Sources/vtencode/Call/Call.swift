@@ -19,10 +19,12 @@ struct Call: AsyncParsableCommand {
         vtencode call talk.mp4 --bandwidth 0s:1500k,4s:500k,8s:1500k
         vtencode call talk.mp4 --layers 2 --bandwidth 1500k --bottleneck 700k
         vtencode call talk.mp4 --sdp call.sdp & ffplay -protocol_whitelist file,udp,rtp call.sdp
+
+      --help shows the options that are used most; --help-all shows all of them.
       """)
 
   @OptionGroup var options: CallOptions
-  @OptionGroup var sandboxing: SandboxOptions
+  @OptionGroup(title: "Sandbox", visibility: .helpAll) var sandboxing: SandboxOptions
 
   func run() async throws {
     let files = try CallFiles(options)
@@ -44,9 +46,9 @@ struct Call: AsyncParsableCommand {
     // The files are written first, so that they are complete even if standard output is closed.
     try files.write(record, plan: plan, summary: summary)
     try Console.print(summary.text)
-    if options.sdp != nil {
+    if options.results.sdp != nil {
       let packets = record.packets
-      let port = UInt16(options.port ?? CallOptions.defaultPort)
+      let port = UInt16(options.results.port ?? CallOptions.defaultPort)
       try await onThread("replay") { try PacketReplay.send(packets, port: port) }
     }
     if let damage {
@@ -70,14 +72,14 @@ private struct CallFiles {
     func file(_ path: String?, _ option: String, _ what: String) throws -> SideFile? {
       defer { others.append(path) }
       return try SideFile(
-        path, option: option, what: what, others: others, overwrites: options.overwriting.overwrite)
+        path, option: option, what: what, others: others, overwrites: options.results.overwriting.overwrite)
     }
     report = try file(options.report, "--report", "report")
-    dump = try file(options.dump, "--dump", "capture")
-    received = try file(options.received, "--received", "stream")
-    sdp = try file(options.sdp, "--sdp", "session description")
-    record = try file(options.record, "--record", "record")
-    port = UInt16(options.port ?? CallOptions.defaultPort)
+    dump = try file(options.results.dump, "--dump", "capture")
+    received = try file(options.results.received, "--received", "stream")
+    sdp = try file(options.results.sdp, "--sdp", "session description")
+    record = try file(options.results.record, "--record", "record")
+    port = UInt16(options.results.port ?? CallOptions.defaultPort)
   }
 
   func write(_ call: CallRecord, plan: CallPlan, summary: CallSummary) throws {

@@ -22,7 +22,7 @@ struct Conferencing: AsyncParsableCommand, EncodingCommand {
     aliases: ["conference"])
 
   @OptionGroup var options: EncodingOptions
-  @OptionGroup(title: "Calls") var modeOptions: ConferencingOptions
+  @OptionGroup var modeOptions: ConferencingOptions
   @OptionGroup(title: "Part of the movie", visibility: .helpAll) var range: RangeOptions
   @OptionGroup(title: "Changes of the movie", visibility: .helpAll) var changes: ChangeOptions
 
@@ -33,7 +33,7 @@ struct Conferencing: AsyncParsableCommand, EncodingCommand {
 
   func validate() throws {
     try changes.validate(with: options)
-    if options.quality != nil, modeOptions.rateSteps != nil {
+    if options.quality != nil, modeOptions.calls.rateSteps != nil {
       throw ValidationError("--rate-steps changes a bit rate, and --quality has none; give one of them.")
     }
   }

@@ -5,6 +5,18 @@ import ArgumentParser
 struct ConferencingOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
+      "Write a page with charts of each frame's bits, QP, queueing delay, quality and encoding time.",
+      valueName: "file"),
+    completion: .file())
+  var report: String?
+
+  @OptionGroup(title: "Calls", visibility: .helpAll) var calls: CallModeOptions
+}
+
+/// The options that only the low-latency mode has and only `--help-all` shows.
+struct CallModeOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
       "The base layer's fraction of the frames: 1 (no layers), 0.5 or 0.25.", valueName: "share"))
   var baseLayerFraction: Double?
 
@@ -32,13 +44,6 @@ struct ConferencingOptions: ParsableArguments {
     transform: RateSteps.reading(
       or: "it takes rates from 1k to 1000M with their times, such as 2s:500k,4s:1500k"))
   var rateSteps: RateSteps?
-
-  @Option(
-    help: ArgumentHelp(
-      "Write a page with charts of each frame's bits, QP, queueing delay, quality and encoding time.",
-      valueName: "file"),
-    completion: .file())
-  var report: String?
 
   func validate() throws {
     if let baseLayerFraction, ![0.25, 0.5, 1].contains(baseLayerFraction) {
@@ -101,12 +106,12 @@ struct ConferencingPlan: Sendable {
   let log = FrameLog()
 
   init(_ options: ConferencingOptions) {
-    baseLayerFraction = options.baseLayerFraction
-    baseLayerBitRateFraction = options.baseLayerBitrateFraction
-    maximumQP = options.maxQp
-    minimumQP = options.minQp
-    usesLongTermReferences = options.ltr
-    rateSteps = options.rateSteps
+    baseLayerFraction = options.calls.baseLayerFraction
+    baseLayerBitRateFraction = options.calls.baseLayerBitrateFraction
+    maximumQP = options.calls.maxQp
+    minimumQP = options.calls.minQp
+    usesLongTermReferences = options.calls.ltr
+    rateSteps = options.calls.rateSteps
     measuresQuality = options.report != nil
   }
 }

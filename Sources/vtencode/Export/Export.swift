@@ -21,6 +21,8 @@ struct Export: AsyncParsableCommand {
         vtencode export talk.mp4 --preset AppleM4A --out talk.m4a
 
       A bit rate, a quality, a codec or a change of the picture: vtencode transcoding.
+
+      --help shows the options that are used most; --help-all shows all of them.
       """)
 
   @Argument(help: "The movie.", completion: .file())
@@ -39,7 +41,7 @@ struct Export: AsyncParsableCommand {
       valueName: "file"), completion: .file())
   var out: String
 
-  @OptionGroup var part: RangeOptions
+  @OptionGroup(title: "Part of the movie", visibility: .helpAll) var part: RangeOptions
 
   @Option(
     help: ArgumentHelp(
@@ -55,13 +57,13 @@ struct Export: AsyncParsableCommand {
         + "if the rate is still missed."))
   var multiPass = false
 
-  @OptionGroup var faststart: FaststartOption
+  @OptionGroup(title: "Output and reports", visibility: .helpAll) var faststart: FaststartOption
 
   @OptionGroup var overwriting: OverwriteOption
 
-  @OptionGroup var telling: ProgressOption
+  @OptionGroup(title: "Output and reports", visibility: .helpAll) var telling: ProgressOption
 
-  @OptionGroup var sandboxing: SandboxOptions
+  @OptionGroup(title: "Sandbox", visibility: .helpAll) var sandboxing: SandboxOptions
 
   func validate() throws {
     if let fileLengthLimit, fileLengthLimit.bytes <= 0 {

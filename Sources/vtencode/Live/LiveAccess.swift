@@ -27,7 +27,7 @@ extension Send: SandboxedCommand {
     let isMovie = TestPictures.Format(options.source) == nil
     return Sandbox.Needs(
       reading: (isMovie ? try Sandbox.places(ofMovie: options.source) : []) + options.wire.secretFiles,
-      writing: Sandbox.folders(of: options.sdp), network: options.web.network,
+      writing: Sandbox.folders(of: options.description.sdp), network: options.web.network,
       system: WireOptions.libraryFiles)
   }
 }
@@ -38,13 +38,13 @@ extension Receive: SandboxedCommand {
     try options.web.web?.fix()
     WireOptions.loadLibraries()
     return Sandbox.Needs(
-      reading: options.wire.secretFiles, writing: Sandbox.folders(of: options.out, options.snapshot),
+      reading: options.wire.secretFiles, writing: Sandbox.folders(of: options.out, options.view.snapshot),
       network: options.web.network, system: WireOptions.libraryFiles, terminal: options.terminal)
   }
 }
 
 extension WireOptions {
-  fileprivate var secretFiles: [String] { [keyFile].compactMap { $0 } }
+  fileprivate var secretFiles: [String] { [keys.keyFile].compactMap { $0 } }
 
   /// Loads the cipher library and keeps it loaded. It would otherwise be loaded with the first
   /// session and unloaded with the last; this session with an unused key is never released. If the

@@ -11,7 +11,7 @@ struct EffortOption: ParsableArguments {
   var effort: Int?
 
   /// `--speed`, the former name of `--effort`.
-  @Option(name: .customLong("speed"), help: .hidden)
+  @Option(name: .customLong("speed"), help: .private)
   var speed: Int?
 
   /// The effort that was asked for, 0 to 9; nil if none was.

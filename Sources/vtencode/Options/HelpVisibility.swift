@@ -2,11 +2,14 @@
 import ArgumentParser
 
 extension ArgumentVisibility {
-  /// The visibility of option groups that only `--help-all` shows.
+  /// The visibility of options that only `--help-all` shows.
   ///
-  /// ArgumentParser leaves hidden options out of completion scripts too, and a shell should complete
-  /// every option, so nothing is hidden while a script is generated.
+  /// ArgumentParser leaves hidden options out of completion scripts and of the description from which
+  /// the manual pages are made. Both have every option, so nothing is hidden while they are made.
   static var helpAll: ArgumentVisibility {
-    CommandLine.arguments.contains { $0.hasPrefix("--generate-completion-script") } ? .default : .hidden
+    let describesAll = CommandLine.arguments.contains {
+      $0.hasPrefix("--generate-completion-script") || $0 == "--experimental-dump-help"
+    }
+    return describesAll ? .default : .hidden
   }
 }

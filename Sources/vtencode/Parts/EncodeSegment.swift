@@ -17,10 +17,12 @@ struct PlanOptions: ParsableArguments {
     completion: .file())
   var movie: String?
 
-  @Flag(help: "Accept a movie with another modification time, such as a copy.")
+  @Flag(
+    help: ArgumentHelp(
+      "Accept a movie with another modification time, such as a copy.", visibility: .helpAll))
   var ignoreModificationTime = false
 
-  @OptionGroup var telling: ProgressOption
+  @OptionGroup(title: "Output and reports", visibility: .helpAll) var telling: ProgressOption
 }
 
 struct EncodeSegment: AsyncParsableCommand {
@@ -33,6 +35,9 @@ struct EncodeSegment: AsyncParsableCommand {
 
       Examples:
         vtencode encode-segment --plan plan.json --segment 3
+        vtencode encode-segment --plan plan.json --segment 3 --movie /mnt/movie.mov --threads 4
+
+      --help shows the options that are used most; --help-all shows all of them.
       """)
 
   @OptionGroup var planOptions: PlanOptions
@@ -50,7 +55,7 @@ struct EncodeSegment: AsyncParsableCommand {
   @Flag(help: "Encode the segment again if it is finished.")
   var overwrite = false
 
-  @OptionGroup var sandboxing: SandboxOptions
+  @OptionGroup(title: "Sandbox", visibility: .helpAll) var sandboxing: SandboxOptions
 
   func validate() throws {
     if let threads, !EncoderOptions.threadCounts.contains(threads) {

@@ -11,6 +11,9 @@ struct Join: AsyncParsableCommand {
 
       Examples:
         vtencode join --plan plan.json --out movie.mp4
+        vtencode join --plan plan.json --movie /mnt/movie.mov --out movie.mp4 --overwrite
+
+      --help shows the options that are used most; --help-all shows all of them.
       """)
 
   @OptionGroup var planOptions: PlanOptions
@@ -24,7 +27,7 @@ struct Join: AsyncParsableCommand {
 
   @OptionGroup var overwriting: OverwriteOption
 
-  @OptionGroup var sandboxing: SandboxOptions
+  @OptionGroup(title: "Sandbox", visibility: .helpAll) var sandboxing: SandboxOptions
 
   func run() async throws {
     let plan = try EncodingPlanFile.read(planOptions.plan)

@@ -19,10 +19,12 @@ struct Split: AsyncParsableCommand {
         vtencode split movie.mov --bitrate 3M --cbr --buffer-timing --plan plan.json
         seq 0 11 | parallel vtencode encode-segment --plan plan.json --segment {}
         vtencode join --plan plan.json --out movie.mp4
+
+      --help shows the options that are used most; --help-all shows all of them.
       """)
 
   @OptionGroup var options: EncodingOptions
-  @OptionGroup var passOptions: PassOptions
+  @OptionGroup(title: "Passes and processes", visibility: .helpAll) var passOptions: PassOptions
 
   @Option(
     help: ArgumentHelp("Where to write the plan; its segments go to a folder beside it.", valueName: "file"),
@@ -32,7 +34,10 @@ struct Split: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The number of segments. (default: by --segment-duration)", valueName: "n"))
   var segments: Int?
 
-  @Option(help: ArgumentHelp("The approximate length of a segment in seconds. (default: 20)", valueName: "s"))
+  @Option(
+    help: ArgumentHelp(
+      "The approximate length of a segment in seconds. (default: 20)", valueName: "s",
+      visibility: .helpAll))
   var segmentDuration: Double?
 
   func validate() throws {

@@ -3,6 +3,23 @@ import AVFoundation
 import ArgumentParser
 import Foundation
 
+/// How `vtencode play` reads and shows the pictures.
+struct PlayPictureOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The frame rate of a raw stream that does not state one, in frames a second.", valueName: "FPS"))
+  var frameRate: Double?
+
+  @Flag(help: "Show no progress bar.")
+  var noBar = false
+}
+
+/// What `vtencode play` prints.
+struct PlayReportOption: ParsableArguments {
+  @Flag(help: "Print the summary as JSON, times in seconds.")
+  var json = false
+}
+
 struct Play: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Plays a movie in a window, or in a terminal as coloured blocks.",
@@ -18,6 +35,8 @@ struct Play: AsyncParsableCommand {
         vtencode play talk.mp4 --start 1:30 --duration 10
         vtencode play talk.mp4 --terminal
         vtencode play talk.mp4 --frames 25 --snapshot frame25.png --muted
+
+      --help shows the options that are used most; --help-all shows all of them.
       """)
 
   @Argument(help: "A movie, a raw stream (.264, .265), or - for standard input.")
@@ -35,15 +54,8 @@ struct Play: AsyncParsableCommand {
       valueName: "FILE.png"))
   var snapshot: String?
 
-  @OptionGroup var part: RangeOptions
-
   @Option(help: ArgumentHelp("Play faster or slower: 0.1 to 16.", valueName: "RATE"))
   var speed: Float = 1
-
-  @Option(
-    help: ArgumentHelp(
-      "The frame rate of a raw stream that does not state one, in frames a second.", valueName: "FPS"))
-  var frameRate: Double?
 
   @Flag(help: "Play without sound.")
   var muted = false
@@ -51,15 +63,15 @@ struct Play: AsyncParsableCommand {
   @Flag(help: "Fill the screen.")
   var fullScreen = false
 
-  @Flag(help: "Show no progress bar.")
-  var noBar = false
+  @OptionGroup(title: "Part of the movie", visibility: .helpAll) var part: RangeOptions
 
-  @Flag(help: "Print the summary as JSON, times in seconds.")
-  var json = false
+  @OptionGroup(title: "Pictures", visibility: .helpAll) var picture: PlayPictureOptions
 
-  @OptionGroup var overwriting: OverwriteOption
+  @OptionGroup(title: "Output and reports", visibility: .helpAll) var telling: PlayReportOption
 
-  @OptionGroup var sandboxing: SandboxOptions
+  @OptionGroup(title: "Output and reports", visibility: .helpAll) var overwriting: OverwriteOption
+
+  @OptionGroup(title: "Sandbox", visibility: .helpAll) var sandboxing: SandboxOptions
 
   func validate() throws {
     if sandboxing.sandbox, !terminal || !muted {
@@ -67,7 +79,7 @@ struct Play: AsyncParsableCommand {
         "--sandbox permits no access to a screen or a sound device, which would reach programs outside of "
           + "it; add --terminal --muted.")
     }
-    if terminal, json {
+    if terminal, telling.json {
       throw ValidationError("--terminal writes the pictures to standard output; leave out --json.")
     }
     if let frames, !(1...Int(Int32.max)).contains(frames) {
@@ -76,10 +88,10 @@ struct Play: AsyncParsableCommand {
     guard speed.isFinite, (0.1...16).contains(speed) else {
       throw ValidationError("--speed goes from 0.1 to 16.")
     }
-    if let frameRate, !(0.1...1000).contains(frameRate) {
+    if let frameRate = picture.frameRate, !(0.1...1000).contains(frameRate) {
       throw ValidationError("--frame-rate goes from 0.1 to 1000.")
     }
-    if terminal, fullScreen || noBar {
+    if terminal, fullScreen || picture.noBar {
       throw ValidationError(
         "\(fullScreen ? "--full-screen" : "--no-bar") is for a window; leave it or --terminal out.")
     }
@@ -97,7 +109,7 @@ struct Play: AsyncParsableCommand {
     let picture = try SideFile(
       snapshot, option: "--snapshot", what: "snapshot", others: [movie], overwrites: overwriting.overwrite)
     let inTerminal = try choosesTerminal()
-    if inTerminal, json {
+    if inTerminal, telling.json {
       throw Failure(
         "--json is for playing in a window, and there is no screen; leave it "
           + "out")
@@ -111,7 +123,7 @@ struct Play: AsyncParsableCommand {
       defer { screen.close() }
       return try session.run(on: screen)
     }
-    try Console.print(json ? summary.json() : summary.text)
+    try Console.print(telling.json ? summary.json() : summary.text)
     if let damage = summary.damage.summary {
       throw Failure("'\(file.name)' is damaged: \(damage)", status: SourceDamage.exitStatus)
     }

@@ -30,7 +30,7 @@ final class PlaySession: @unchecked Sendable {
 
   init(_ options: Play, file: InputFile, snapshot: SideFile?) throws {
     (self.options, self.file, self.snapshot) = (options, file, snapshot)
-    let settings = options.frameRate.map { [OVTURLAssetElementaryStreamFrameRateKey: $0 as Any] }
+    let settings = options.picture.frameRate.map { [OVTURLAssetElementaryStreamFrameRateKey: $0 as Any] }
     item = AVPlayerItem(asset: AVURLAsset(url: URL(fileURLWithPath: file.path), options: settings))
     player = AVPlayer()
     layer = AVPlayerLayer(player: player)
@@ -47,7 +47,7 @@ final class PlaySession: @unchecked Sendable {
 
   deinit { for token in tokens { NotificationCenter.default.removeObserver(token) } }
 
-  var showsNoBar: Bool { options.noBar }
+  var showsNoBar: Bool { options.picture.noBar }
 
   private func end() {
     lock.withLock { hasEnded = true }
@@ -150,7 +150,7 @@ final class PlaySession: @unchecked Sendable {
       usleep(5000)
     }
     if item.status == .failed { throw Failure(cannotPlay()) }
-    if let wanted = options.frameRate,
+    if let wanted = options.picture.frameRate,
       let rate = item.asset.tracks(withMediaType: .video).first.map({ Double($0.nominalFrameRate) }),
       rate > 0,
       abs(rate / wanted - 1) > 0.01

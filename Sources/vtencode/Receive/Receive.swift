@@ -22,10 +22,12 @@ struct Receive: AsyncParsableCommand {
         vtencode receive --listen 5004 --frames 300 --json
         vtencode receive --listen 5004 --secret 'correct horse battery' --out call.mov
         (umask 077; openssl rand -hex 32 > call.key); vtencode receive --listen 5004 --key-file call.key
+
+      --help shows the options that are used most; --help-all shows all of them.
       """)
 
   @OptionGroup var options: ReceiveOptions
-  @OptionGroup var sandboxing: SandboxOptions
+  @OptionGroup(title: "Sandbox", visibility: .helpAll) var sandboxing: SandboxOptions
 
   func validate() throws {
     if sandboxing.sandbox, options.play {
@@ -37,20 +39,20 @@ struct Receive: AsyncParsableCommand {
 
   func run() async throws {
     let secret = try options.wire.sharedSecret()
-    let isOpen = secret != nil || options.wire.insecure
+    let isOpen = secret != nil || options.wire.keys.insecure
     let host = options.listen.host ?? (isOpen ? "0.0.0.0" : "127.0.0.1")
     let address = try Endpoint(host: host, port: options.listen.port).resolve()
     try options.wire.check(address, isSecured: secret != nil)
-    let file = try options.out.map { try ReceivedFile.Place($0, overwrites: options.overwrite) }
+    let file = try options.out.map { try ReceivedFile.Place($0, overwrites: options.recording.overwrite) }
     let snapshot = try SideFile(
-      options.snapshot, option: "--snapshot", what: "snapshot", others: [options.out],
-      overwrites: options.overwrite)
-    let web = try options.web.place(isInsecure: options.wire.insecure)
+      options.view.snapshot, option: "--snapshot", what: "snapshot", others: [options.out],
+      overwrites: options.recording.overwrite)
+    let web = try options.web.place(isInsecure: options.wire.keys.insecure)
     Interrupt.shared.watch()
     let run = try ReceiveRun(
       .init(
-        address: address, secret: secret, place: file, mostFrames: options.frames ?? .max,
-        isQuiet: options.wire.quiet, web: web, screen: options.screen, snapshot: snapshot))
+        address: address, secret: secret, place: file, mostFrames: options.recording.frames ?? .max,
+        isQuiet: options.wire.telling.quiet, web: web, screen: options.screen, snapshot: snapshot))
     let failure: Failure?
     do {
       failure = try await onThread("receive") { try run.run() }
@@ -60,12 +62,34 @@ struct Receive: AsyncParsableCommand {
       throw error
     }
     let summary = try await run.finish()
-    try summary.print(asJSON: options.wire.json)
+    try summary.print(asJSON: options.wire.telling.json)
     if let failure { throw failure }
   }
 }
 
-/// The options of `vtencode receive`.
+/// How `vtencode receive` shows the pictures.
+struct ReceiveViewOptions: ParsableArguments {
+  @Flag(help: "With --play: fill the screen.")
+  var fullScreen = false
+
+  @Option(
+    help: ArgumentHelp(
+      "With --play or --terminal: at the end, write what is shown to this file.",
+      valueName: "file.png"), completion: .file())
+  var snapshot: String?
+}
+
+/// How much `vtencode receive` writes, and whether over existing files.
+struct ReceiveRecordingOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("End after so many frames.", valueName: "n"))
+  var frames: Int?
+
+  @Flag(help: "Replace the file if it exists.")
+  var overwrite = false
+}
+
+/// The options of `vtencode receive`. Those that are used most are shown by `--help`, and the groups
+/// by `--help-all`.
 struct ReceiveOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -80,53 +104,42 @@ struct ReceiveOptions: ParsableArguments {
     completion: .file())
   var out: String?
 
-  @Flag(help: "Replace the file if it exists.")
-  var overwrite = false
-
-  @Option(help: ArgumentHelp("End after so many frames.", valueName: "n"))
-  var frames: Int?
-
   @Flag(help: "Show the pictures in a window. f toggles full screen, q quits.")
   var play = false
 
   @Flag(help: "Show the pictures in the terminal, as coloured blocks. q quits.")
   var terminal = false
 
-  @Flag(help: "With --play: fill the screen.")
-  var fullScreen = false
-
-  @Option(
-    help: ArgumentHelp(
-      "With --play or --terminal: at the end, write what is shown to this file.",
-      valueName: "file.png"), completion: .file())
-  var snapshot: String?
-
   @OptionGroup var web: WebOptions
 
   @OptionGroup var wire: WireOptions
 
+  @OptionGroup(title: "Window and terminal", visibility: .helpAll) var view: ReceiveViewOptions
+
+  @OptionGroup(title: "Output and reports", visibility: .helpAll) var recording: ReceiveRecordingOptions
+
   var screen: LiveScreen.Kind? {
-    play ? .window(isFullScreen: fullScreen) : terminal ? .terminal : nil
+    play ? .window(isFullScreen: view.fullScreen) : terminal ? .terminal : nil
   }
 
   func validate() throws {
     if play, terminal {
       throw ValidationError("--play and --terminal exclude each other; give one of them.")
     }
-    if fullScreen, !play { throw ValidationError("--full-screen is for --play.") }
-    if let snapshot {
+    if view.fullScreen, !play { throw ValidationError("--full-screen is for --play.") }
+    if let snapshot = view.snapshot {
       guard play || terminal else { throw ValidationError("--snapshot is for --play or --terminal.") }
       guard snapshot.lowercased().hasSuffix(".png") else {
         throw ValidationError("--snapshot writes PNG; give a name that ends in .png.")
       }
     }
-    if terminal, wire.json {
+    if terminal, wire.telling.json {
       throw ValidationError("--terminal writes the pictures to standard output; leave out --json.")
     }
-    if overwrite, out == nil, snapshot == nil {
+    if recording.overwrite, out == nil, view.snapshot == nil {
       throw ValidationError("--overwrite is for --out and --snapshot; give a file, or leave it out.")
     }
-    if let frames, !(1...Int(Int32.max)).contains(frames) {
+    if let frames = recording.frames, !(1...Int(Int32.max)).contains(frames) {
       throw ValidationError("--frames goes from 1 to \(Int32.max); \(frames) is outside.")
     }
   }

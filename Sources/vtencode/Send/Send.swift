@@ -24,10 +24,12 @@ struct Send: AsyncParsableCommand {
         vtencode send v4l2:/dev/video0 --web 8080
         vtencode send test:640x360@30 --web 8080
         vtencode send talk.mp4 --to 127.0.0.1:5004 --sdp call.sdp & sleep 1; ffplay -protocol_whitelist file,udp,rtp call.sdp
+
+      --help shows the options that are used most; --help-all shows all of them.
       """)
 
   @OptionGroup var options: SendOptions
-  @OptionGroup var sandboxing: SandboxOptions
+  @OptionGroup(title: "Sandbox", visibility: .helpAll) var sandboxing: SandboxOptions
 
   func validate() throws {
     if sandboxing.sandbox, DeviceFormat.isDevice(options.source) {
@@ -42,13 +44,13 @@ struct Send: AsyncParsableCommand {
     let address = try destination.resolve()
     try options.wire.check(address, isSecured: secret != nil)
     let description = try SideFile(
-      options.sdp, option: "--sdp", what: "session description", others: [options.source],
+      options.description.sdp, option: "--sdp", what: "session description", others: [options.source],
       overwrites: options.overwriting.overwrite)
     Interrupt.shared.watch()
     let source = try await SendSource.open(options)
     let (summary, damage) = try await Self.send(
       options, source, to: destination, at: address, secret, description)
-    try summary.print(asJSON: options.wire.json)
+    try summary.print(asJSON: options.wire.telling.json)
     if let damage { throw damage }
   }
 
@@ -75,7 +77,7 @@ struct Send: AsyncParsableCommand {
   /// Runs the sender and the receiver in this process, with a random key, and shows the received
   /// pictures in a browser.
   private func show() async throws {
-    let web = try options.web.place(isInsecure: options.wire.insecure)
+    let web = try options.web.place(isInsecure: options.wire.keys.insecure)
     Interrupt.shared.watch()
     let source = try await SendSource.open(options)
     let secret = try PresharedKey(bytes: (0..<PresharedKey.size).map { _ in UInt8.random(in: 0...255) })
@@ -90,7 +92,7 @@ struct Send: AsyncParsableCommand {
       // The sender has already thrown an error, if there was one.
       _ = try await received.value
       summary.append(try await receiver.finish())
-      try summary.print(asJSON: options.wire.json)
+      try summary.print(asJSON: options.wire.telling.json)
       if let damage { throw damage }
     } catch {
       receiver.stop()

@@ -2,7 +2,8 @@
 import ArgumentParser
 import RealTimeTransport
 
-/// The options of `vtencode send`.
+/// The options of `vtencode send`. Those that are used most are shown by `--help`, and the groups by
+/// `--help-all`.
 struct SendOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
@@ -21,76 +22,37 @@ struct SendOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How losses are repaired: keyframe, ltr, invalidate or intra-refresh. (default: ltr)", valueName: "how")
-  )
-  var recovery: RecoveryMode?
-
-  @OptionGroup var overwriting: OverwriteOption
-
-  @Option(
-    help: ArgumentHelp(
-      "Send to a player that reads RTP, such as ffplay, in place of vtencode receive, and write the session "
-        + "description for it. There is no feedback and no repair; there is a key frame every two seconds.",
-      valueName: "file"), completion: .file())
-  var sdp: String?
-
-  @Flag(
-    inversion: .prefixedNo,
-    help:
-      "Send lost packets again if that takes no more than half a second. (default: --retransmission)"
-  )
-  var retransmission: Bool?
-
-  @Flag(
-    inversion: .prefixedNo,
-    help: ArgumentHelp(
-      "Forward error correction: also send packets from which lost ones can be restored, by the measured "
-        + "losses, if retransmission takes too long. (default: --fec)"
-    ))
-  var fec: Bool?
-
-  @Option(
-    help: ArgumentHelp(
       "The highest bit rate in bits a second; it is lower if the path carries less. (default: by size and "
         + "frame rate)",
       valueName: "rate"),
     transform: BitRate.reading(or: BitRate.advice))
   var bitrate: BitRate?
 
-  @OptionGroup var range: RangeOptions
-
   @Flag(name: .customLong("loop"), help: "Start again at the movie's end.")
   var loops = false
-
-  @Option(help: ArgumentHelp("Send only this many frames.", valueName: "n"))
-  var frames: Int?
 
   @Option(
     help: ArgumentHelp("Width and height of the picture. (default: the source's own)", valueName: "w h"),
     transform: Dimensions.reading(or: Dimensions.advice))
   var dimensions: Dimensions?
 
-  @Option(help: ArgumentHelp("Highest QP of a frame, 1 to 51.", valueName: "qp"))
-  var maxQp: Int?
-
-  @OptionGroup var effort: EffortOption
-
-  @Option(help: ArgumentHelp("Threads of the encoder.", valueName: "n"))
-  var threads: Int = 2
-
-  @Option(help: ArgumentHelp("Largest RTP packet in bytes.", valueName: "bytes"))
-  var mtu: Int = 1200
-
-  @Option(
-    help: ArgumentHelp(
-      "The time to wait for the receiver's answer, from 100ms to 10s. (default: 10s)", valueName: "time"))
-  var wait: Seconds?
-
   @OptionGroup var wire: WireOptions
+
+  @OptionGroup(title: "Part of the source", visibility: .helpAll) var range: RangeOptions
+
+  @OptionGroup(title: "Part of the source", visibility: .helpAll) var length: SendLengthOption
+
+  @OptionGroup(title: "Losses", visibility: .helpAll) var losses: SendLossOptions
+
+  @OptionGroup(title: "Encoder", visibility: .helpAll) var encoding: SendEncoderOptions
+
+  @OptionGroup(title: "Output and reports", visibility: .helpAll) var description: SendDescriptionOption
+
+  @OptionGroup(title: "Output and reports", visibility: .helpAll) var overwriting: OverwriteOption
 
   func validate() throws {
     try validateDestination()
-    if overwriting.overwrite, sdp == nil {
+    if overwriting.overwrite, description.sdp == nil {
       throw ValidationError("--overwrite is for --sdp; give a file, or leave it out.")
     }
     try LiveSource.validate(source, dimensions: dimensions)
@@ -98,11 +60,11 @@ struct SendOptions: ParsableArguments {
       throw ValidationError("--bitrate goes from 1k to 1000M (bits a second); try --bitrate 1500k.")
     }
     try dimensions?.validate()
-    try check("--max-qp", maxQp, 1...51)
-    try check("--threads", threads, 1...16)
-    try check("--mtu", mtu, 200...1400)
-    try check("--frames", frames, 1...Int(Int32.max))
-    guard (0.1...10).contains(wait?.value ?? 1) else {
+    try check("--max-qp", encoding.maxQp, 1...51)
+    try check("--threads", encoding.threads, 1...16)
+    try check("--mtu", losses.mtu, 200...1400)
+    try check("--frames", length.frames, 1...Int(Int32.max))
+    guard (0.1...10).contains(losses.wait?.value ?? 1) else {
       throw ValidationError("--wait goes from 100ms to 10s.")
     }
   }
@@ -119,20 +81,21 @@ struct SendOptions: ParsableArguments {
         throw ValidationError("--to needs a host and a port, such as pc.local:5004.")
       }
     case (nil, .some):
-      try refuse(keyOptions + [("--sdp", sdp != nil), ("--wait", wait != nil)]) {
+      try refuse(keyOptions + [("--sdp", description.sdp != nil), ("--wait", losses.wait != nil)]) {
         "--web shows the pictures from this process, without another receiver; leave out \($0)."
       }
     }
     if loops, TestPictures.Format(source) != nil || DeviceFormat.isDevice(source) {
       throw ValidationError("Only a movie has an end; leave out --loop.")
     }
-    guard sdp != nil else { return }
-    try refuse([("--recovery", recovery != nil)]) {
+    guard description.sdp != nil else { return }
+    try refuse([("--recovery", losses.recovery != nil)]) {
       "--sdp is for players, which do not report losses; leave out \($0)."
     }
     try refuse(keyOptions) { "--sdp is for players, which do not support vtencode's keys; leave out \($0)." }
     try refuse([
-      ("--retransmission", retransmission != nil), ("--fec", fec != nil), ("--wait", wait != nil),
+      ("--retransmission", losses.retransmission != nil), ("--fec", losses.fec != nil),
+      ("--wait", losses.wait != nil),
     ]) { "--sdp is for players, which send no requests and no answers; leave out \($0)." }
     if let to, to.port == 65_535 {
       throw ValidationError("With --sdp the port after --to's is used too; choose a lower one.")
@@ -140,7 +103,10 @@ struct SendOptions: ParsableArguments {
   }
 
   private var keyOptions: [(String, Bool)] {
-    [("--key", wire.key != nil), ("--key-file", wire.keyFile != nil), ("--secret", wire.secret != nil)]
+    [
+      ("--key", wire.keys.key != nil), ("--key-file", wire.keys.keyFile != nil),
+      ("--secret", wire.secret != nil),
+    ]
   }
 
   private func refuse(_ options: [(name: String, isGiven: Bool)], _ reason: (String) -> String) throws {

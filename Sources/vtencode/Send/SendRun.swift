@@ -47,7 +47,7 @@ final class SendRun: @unchecked Sendable {
     self.address = address
     self.destination = destination
     isSecured = secret != nil
-    control = options.sdp == nil ? nil : address.nextPort
+    control = options.description.sdp == nil ? nil : address.nextPort
     rate =
       options.bitrate?.bitsPerSecond
       ?? BitRate.suggested(
@@ -55,31 +55,31 @@ final class SendRun: @unchecked Sendable {
       ).bitsPerSecond
     var settings = CallEncoder.Settings(
       width: source.width, height: source.height, frameRate: source.frameRate, rate: rate, mostRate: rate)
-    let recovery = options.recovery ?? (options.sdp == nil ? .ltr : .keyframe)
+    let recovery = options.losses.recovery ?? (options.description.sdp == nil ? .ltr : .keyframe)
     settings.recovery = recovery
-    settings.effort = options.effort.value
-    settings.threads = options.threads
-    settings.maximumQP = options.maxQp
+    settings.effort = options.encoding.effort.value
+    settings.threads = options.encoding.threads
+    settings.maximumQP = options.encoding.maxQp
     settings.window = max(0.25, CallPlan.windowFrames / max(source.frameRate, 0.1))
     if recovery == .invalidate { settings.referenceCount = 8 }
     encoder = try CallEncoder(settings)
     var random = SystemRandomNumberGenerator()
     var configuration = SenderSession.Configuration(source: random.next(), nonce: .random(using: &random))
     configuration.recovery = recovery
-    configuration.isOneWay = options.sdp != nil
+    configuration.isOneWay = options.description.sdp != nil
     // Leaves room for RTP headers and retransmissions in addition to the encoder's rate.
     configuration.rates.most = Double(rate) / 0.95
     configuration.rates.start = min(configuration.rates.most, 1_000_000)
     configuration.rates.least = min(configuration.rates.most, 50_000)
     configuration.frameRate = source.frameRate
-    configuration.stream.packetSize = options.mtu
-    configuration.stream.protects = options.fec ?? (options.sdp == nil)
-    configuration.stream.retransmits = options.retransmission ?? (options.sdp == nil)
+    configuration.stream.packetSize = options.losses.mtu
+    configuration.stream.protects = options.losses.fec ?? (options.description.sdp == nil)
+    configuration.stream.retransmits = options.losses.retransmission ?? (options.description.sdp == nil)
     configuration.stream.clock = SessionTime.clock
     configuration.stream.firstSequence = random.next() & 0x7FFF
     configuration.stream.timestampOffset = random.next()
     session = SenderSession(configuration, secret: secret, at: SessionTime.now)
-    line = LiveLine(isQuiet: options.wire.quiet)
+    line = LiveLine(isQuiet: options.wire.telling.quiet)
   }
 
   func run() throws -> SummaryTable {
@@ -98,12 +98,14 @@ final class SendRun: @unchecked Sendable {
       socket.close()
     }
     socket.every(milliseconds: 5) { [weak self] in self?.exchange { $0.poll(at: SessionTime.now) } }
-    if options.sdp == nil { try waitForAnswer() }
-    if !options.wire.quiet { Console.note("Sending to \(address.text); Ctrl-C ends it") }
+    if options.description.sdp == nil { try waitForAnswer() }
+    if !options.wire.telling.quiet { Console.note("Sending to \(address.text); Ctrl-C ends it") }
     let begin = SessionTime.now
     var start: Double?
     var sent = 0
-    while sent < options.frames ?? .max, let picture = try pictures.next(), !source.isOver(at: picture.time) {
+    while sent < options.length.frames ?? .max, let picture = try pictures.next(),
+      !source.isOver(at: picture.time)
+    {
       // The clock begins with the first picture, which may take longer to decode.
       let due = picture.captured ?? (start ?? SessionTime.now - picture.time) + picture.time
       start = start ?? due - picture.time
@@ -121,13 +123,13 @@ final class SendRun: @unchecked Sendable {
       }
       try send(picture)
       // Players do not answer, so an unreachable address shows only in a system error.
-      if options.sdp != nil, let failure = failure(of: socket) { throw failure }
+      if options.description.sdp != nil, let failure = failure(of: socket) { throw failure }
       line.update(at: SessionTime.now) { progress() }
     }
     let end = SessionTime.now
     // Waits so that the receiver can still request packets of the last pictures.
     let trip = lock.withLock { session.roundTrip } ?? 0
-    if options.sdp == nil { _ = wait(until: end + min(0.05 + 2 * trip, 0.5)) }
+    if options.description.sdp == nil { _ = wait(until: end + min(0.05 + 2 * trip, 0.5)) }
     line.finish()
     return try finish(after: end - (start ?? begin))
   }
@@ -164,7 +166,7 @@ final class SendRun: @unchecked Sendable {
   }
 
   private func waitForAnswer() throws {
-    let end = SessionTime.now + (options.wait?.value ?? 10)
+    let end = SessionTime.now + (options.losses.wait?.value ?? 10)
     while lock.withLock({ session.state }) == .greeting, SessionTime.now < end {
       if Interrupt.shared.isRequested { throw Failure("interrupted", status: Interrupt.shared.status) }
       if let failure = failure(of: lock.withLock { socket }) { throw failure }

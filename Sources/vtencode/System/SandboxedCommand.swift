@@ -109,7 +109,8 @@ extension Call: SandboxedCommand {
     Sandbox.Needs(
       reading: try Sandbox.places(ofMovie: options.movie),
       writing: Sandbox.folders(
-        of: options.report, options.dump, options.received, options.sdp, options.record),
-      network: options.sdp == nil ? .none : .datagrams)
+        of: options.report, options.results.dump, options.results.received, options.results.sdp,
+        options.results.record),
+      network: options.results.sdp == nil ? .none : .datagrams)
   }
 }

@@ -15,6 +15,8 @@ struct Thumbnails: AsyncParsableCommand {
         vtencode thumbnails holiday.mov --count 8 --dimensions 320 180 --out shot.jpg
         vtencode thumbnails holiday.mov --every 10 --start 1:00 --end 2:00 --out minute.png
         vtencode thumbnails holiday.mov --sheet 4x3 --out sheet.png
+
+      --help shows the options that are used most; --help-all shows all of them.
       """)
 
   @Argument(help: "The movie, or - for standard input.", completion: .file())
@@ -52,11 +54,11 @@ struct Thumbnails: AsyncParsableCommand {
     transform: Dimensions.reading(or: Dimensions.advice))
   var dimensions: Dimensions?
 
-  @OptionGroup var part: RangeOptions
+  @OptionGroup(title: "Part of the movie", visibility: .helpAll) var part: RangeOptions
 
   @OptionGroup var overwriting: OverwriteOption
 
-  @OptionGroup var sandboxing: SandboxOptions
+  @OptionGroup(title: "Sandbox", visibility: .helpAll) var sandboxing: SandboxOptions
 
   /// The largest number of pictures in a run.
   static let most = 10_000

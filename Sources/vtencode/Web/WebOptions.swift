@@ -17,7 +17,7 @@ struct WebOptions: ParsableArguments {
       "The secret in the page's address, in place of a random one: \(WebToken.lengths.lowerBound) to "
         + "\(WebToken.lengths.upperBound) letters, digits, - and _. Users who can list this machine's "
         + "processes can read it.",
-      valueName: "text"), transform: WebToken.reading(or: WebToken.advice))
+      valueName: "text", visibility: .helpAll), transform: WebToken.reading(or: WebToken.advice))
   var webToken: WebToken?
 
   func validate() throws {

@@ -5,8 +5,8 @@ import NIOCore
 import RealTimeSecurity
 import RealTimeTransport
 
-/// The options that `send` and `receive` share.
-struct WireOptions: ParsableArguments {
+/// The ways to agree on a key other than a passphrase.
+struct KeyOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The key that both ends share, 32 bytes in hexadecimal or Base64, such as openssl rand -hex 32 makes. "
@@ -19,6 +19,22 @@ struct WireOptions: ParsableArguments {
     completion: .file())
   var keyFile: String?
 
+  @Flag(
+    help: "Allow a session without a key beyond this machine: everybody on the path can see and change it.")
+  var insecure = false
+}
+
+/// What `send` and `receive` print.
+struct SessionReportOptions: ParsableArguments {
+  @Flag(help: "Print the figures at the end as a JSON object.")
+  var json = false
+
+  @Flag(help: "Print nothing during the session.")
+  var quiet = false
+}
+
+/// The options that `send` and `receive` share. `--help` shows the passphrase alone.
+struct WireOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "A passphrase that both ends share, in place of a key, of eight characters or more: the longer, the "
@@ -26,18 +42,12 @@ struct WireOptions: ParsableArguments {
       valueName: "words"))
   var secret: String?
 
-  @Flag(
-    help: "Allow a session without a key beyond this machine: everybody on the path can see and change it.")
-  var insecure = false
+  @OptionGroup(title: "Keys", visibility: .helpAll) var keys: KeyOptions
 
-  @Flag(help: "Print the figures at the end as a JSON object.")
-  var json = false
-
-  @Flag(help: "Print nothing during the session.")
-  var quiet = false
+  @OptionGroup(title: "Output and reports", visibility: .helpAll) var telling: SessionReportOptions
 
   func validate() throws {
-    guard [key, keyFile, secret].count(where: { $0 != nil }) <= 1 else {
+    guard [keys.key, keys.keyFile, secret].count(where: { $0 != nil }) <= 1 else {
       throw ValidationError("--key, --key-file and --secret exclude each other; give one of them.")
     }
   }
@@ -46,8 +56,8 @@ struct WireOptions: ParsableArguments {
   /// - Throws: a `Failure` if the key is malformed or cannot be read.
   func sharedSecret() throws -> (any SharedSecret)? {
     do {
-      if let key { return try PresharedKey(text: key) }
-      if let keyFile { return try PresharedKey(text: KeyFile.firstLine(of: keyFile)) }
+      if let key = keys.key { return try PresharedKey(text: key) }
+      if let keyFile = keys.keyFile { return try PresharedKey(text: KeyFile.firstLine(of: keyFile)) }
       return try secret.map { try PresharedKey(secret: $0) }
     } catch PresharedKey.Failure.malformed {
       throw Failure(
@@ -66,7 +76,7 @@ struct WireOptions: ParsableArguments {
   /// Checks that a session without a key stays on this machine, unless the user permits otherwise.
   /// - Throws: a `Failure` with advice if it does not.
   func check(_ address: SocketAddress, isSecured: Bool) throws {
-    guard !isSecured, !insecure, !address.isLoopback else { return }
+    guard !isSecured, !keys.insecure, !address.isLoopback else { return }
     throw Failure(
       "without a key only this machine's own addresses are allowed, and \(address.text) is not one; give "
         + "both ends a --key or a --secret, or --insecure to let everybody on the network path see the call",

@@ -35,7 +35,7 @@ import Testing
 
   @Test(
     "Help shows the options that are used most, and --help-all all of them in groups",
-    arguments: ["transcoding", "streaming", "conferencing"])
+    arguments: ["transcoding", "streaming"])
   func groups(command: String) throws {
     let short = try CommandLine.vtencode(command, "--help").text
     let long = try CommandLine.vtencode(command, "--help-all").text
@@ -46,12 +46,93 @@ import Testing
       options(short).isSuperset(of: [
         "--out", "--bitrate", "--quality", "--codec", "--dimensions", "--overwrite",
       ]))
-    #expect(options(short).count <= 18, "\(options(short))")
+    #expect(options(short).count <= 10, "\(options(short))")
     #expect(options(long).isStrictSuperset(of: options(short)))
     for title in ["PICTURES:", "BIT RATE:", "ENCODER:", "SOUND AND TEXT:", "CHANGES OF THE MOVIE:"] {
       #expect(long.contains(title) && !short.contains(title), "\(title)")
     }
     #expect(short.contains("--help-all"))
+  }
+
+  /// The subcommands with the options that their help shows first, and titles of their groups.
+  static let commands: [(command: String, options: Set<Substring>, groups: [String])] = [
+    (
+      "conferencing",
+      ["--out", "--bitrate", "--quality", "--codec", "--dimensions", "--overwrite", "--report", "--unpaced"],
+      ["CALLS:", "PICTURES:", "SANDBOX:"]
+    ),
+    (
+      "call", ["--bandwidth", "--loss", "--delay", "--recovery", "--bitrate", "--report"],
+      ["SENDER:", "NETWORK:", "OUTPUT AND REPORTS:", "SANDBOX:"]
+    ),
+    (
+      "send", ["--to", "--web", "--bitrate", "--dimensions", "--loop", "--secret"],
+      ["KEYS:", "PART OF THE SOURCE:", "LOSSES:", "ENCODER:", "OUTPUT AND REPORTS:", "SANDBOX:"]
+    ),
+    (
+      "receive", ["--listen", "--out", "--play", "--terminal", "--web", "--secret"],
+      ["KEYS:", "WINDOW AND TERMINAL:", "OUTPUT AND REPORTS:", "SANDBOX:"]
+    ),
+    (
+      "play", ["--terminal", "--frames", "--snapshot", "--speed", "--muted", "--full-screen"],
+      ["PART OF THE MOVIE:", "PICTURES:", "OUTPUT AND REPORTS:", "SANDBOX:"]
+    ),
+    (
+      "split",
+      ["--plan", "--segments", "--out", "--bitrate", "--quality", "--codec", "--dimensions", "--overwrite"],
+      ["PICTURES:", "BIT RATE:", "PASSES AND PROCESSES:", "SANDBOX:"]
+    ),
+    (
+      "encode-segment", ["--plan", "--movie", "--segment", "--threads", "--overwrite"],
+      ["OUTPUT AND REPORTS:", "SANDBOX:"]
+    ),
+    ("join", ["--plan", "--movie", "--out", "--overwrite"], ["OUTPUT AND REPORTS:", "SANDBOX:"]),
+    (
+      "export", ["--preset", "--out", "--file-length-limit", "--multi-pass", "--overwrite"],
+      ["PART OF THE MOVIE:", "OUTPUT AND REPORTS:", "SANDBOX:"]
+    ),
+  ]
+
+  @Test("The help of every other subcommand is as short", arguments: commands)
+  func shortHelp(command: String, options: Set<Substring>, groups: [String]) throws {
+    let short = try CommandLine.vtencode(command, "--help").text
+    let long = try CommandLine.vtencode(command, "--help-all").text
+    func listed(_ text: String) -> Set<Substring> {
+      Set(text.matches(of: /(?m)^  (?:-\w, )?(--[a-z-]+)/).map(\.output.1)).subtracting([
+        "--version", "--help",
+      ])
+    }
+    #expect(listed(short) == options)
+    #expect(listed(long).isStrictSuperset(of: options))
+    for title in groups { #expect(long.contains(title) && !short.contains(title), "\(title)") }
+    #expect(short.contains("--help-all shows all of them") && short.contains("Examples:"))
+  }
+
+  @Test("Manual pages and completions are made from all options, hidden ones of the short help too")
+  func describesAll() throws {
+    struct Description: Decodable {
+      struct Argument: Decodable {
+        struct Name: Decodable { var name: String }
+        var names: [Name]?
+        var shouldDisplay: Bool
+      }
+      struct Command: Decodable {
+        var commandName: String
+        var arguments: [Argument]?
+        var subcommands: [Command]?
+      }
+      var command: Command
+    }
+    let dump = try CommandLine.vtencode("--experimental-dump-help").output
+    let described = try JSONDecoder().decode(Description.self, from: dump)
+    for name in ["transcoding", "send", "call"] {
+      let command = try #require(described.command.subcommands?.first { $0.commandName == name })
+      let shown = (command.arguments ?? []).filter(\.shouldDisplay).flatMap { $0.names ?? [] }.map(\.name)
+      let long = try CommandLine.vtencode(name, "--help-all").text
+      let listed = long.matches(of: /(?m)^  (?:-\w, )?--([a-z-]+)/).map { String($0.output.1) }
+      let missing = Set(listed).subtracting(shown)
+      #expect(missing.isEmpty, "\(name): \(missing.sorted())")
+    }
   }
 
   @Test("Rates, sizes and volumes are written alike everywhere")
