@@ -28,7 +28,8 @@ enum ReportHTML {
     .legend { margin: .2em 0 .4em } .legend span { display: inline-block; margin-right: 1.2em }
     .legend svg { display: inline-block; min-width: 0; width: 1.6em; height: .9em; margin-right: .4em;
       vertical-align: -.05em }
-    @media (max-width: 480px) { body { margin: 1em auto } td { display: block; padding: 0 }
+    @media (max-width: 480px) { body { margin: 1em auto }
+      td { display: block; padding: 0; overflow-wrap: anywhere }
       td:first-child { padding-top: .4em } }
     </style></head><body>
     <h1>\(escaped(title))</h1>
