@@ -23,7 +23,7 @@ ENGINE = -c release -Xswiftc -enable-testing --scratch-path .build-engine
 SWIFT_SOURCES = Sources Tests Benchmarks/Sources Benchmarks/Package.swift Examples/Sources Fuzz/Sources Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help measure lowlat-tables screens build demo test test-timing lint format docs clients install install-c-interface c-interface permissive compare matrix bench engine-matrix kernel-bench rate-bench thread-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies program uninstall deb deb-gpl check-deb quick
+.PHONY: help measure lowlat-tables screens build demo test test-timing lint format docs clients install install-c-interface c-interface permissive compare matrix bench engine-matrix kernel-bench rate-bench thread-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies program uninstall deb deb-gpl deb-for check-deb quick
 
 help: ## Lists these commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,6 +77,11 @@ deb-gpl: ## Makes the Debian package vtencode-gpl, with libx264 and libx265, in 
 check-deb: ## Installs out/deb's packages in a fresh system without Swift (debootstrap, root) and encodes there.
 	@scripts/install-dependencies.sh --package-checks
 	scripts/check-deb out/deb/vtencode*.deb
+
+deb-for: ## Makes vtencode's package for another distribution in a fresh system of it (SUITE=trixie, root).
+	@test -n "$(SUITE)" || { echo "Say which: make deb-for SUITE=trixie (Debian 13) or SUITE=noble (Ubuntu 24.04)." >&2; exit 64; }
+	@scripts/install-dependencies.sh --package-checks
+	scripts/build-deb-for $(SUITE) --out out/deb
 
 test: test-dependencies ## Runs all tests but those that watch the clock (TARGETS="CoreMediaTests ...").
 	@TRAITS=$(TRAITS) scripts/test $(TARGETS)
