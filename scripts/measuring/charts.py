@@ -61,6 +61,32 @@ def mark(kind, at, x, y):
     return f'<path d="M{x:.1f} {y - 5:.1f} l5 9 h-10 z" class="{kind}"/>'
 
 
+class Labels:
+    """Places labels beside their points where they meet neither each other, nor points, nor the chart's edges."""
+
+    # From the point to the text's base line, and the side of the text that lies there.
+    SPOTS = [(0, -9, "middle"), (0, 19, "middle"), (-8, -7, "end"), (9, 4, "start"), (-9, 4, "end"), (9, 17, "start"),
+             (-9, 17, "end"), (9, -7, "start")]
+
+    def __init__(self, points):
+        self.taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in points]
+
+    def place(self, x, y, content, preferred):
+        """Where a point's label stands: x, y and anchor. The spot with the index `preferred` is tried first, and taken
+        if none is free."""
+        width, first = 8 * len(content), None
+        for dx, dy, anchor in [self.SPOTS[preferred]] + self.SPOTS:
+            left = x + dx - width * {"start": 0, "middle": 0.5, "end": 1}[anchor]
+            box = (left, y + dy - 10, left + width, y + dy + 2)
+            first = first or (box, (x + dx, y + dy, anchor))
+            apart = all(box[2] < t[0] or t[2] < box[0] or box[3] < t[1] or t[3] < box[1] for t in self.taken)
+            if apart and LEFT <= box[0] and box[2] <= WIDTH - 2:
+                first = (box, (x + dx, y + dy, anchor))
+                break
+        self.taken.append(first[0])
+        return first[1]
+
+
 def scatter(chart):
     """Points with names, joined within a series: one quantity against another."""
     points = chart["points"]
@@ -85,16 +111,16 @@ def scatter(chart):
     parts.append(text(WIDTH - RIGHT, HEIGHT - 12, chart["x"] + " →", "end"))
     parts.append(text(LEFT, TOP - 4, "↓ " + chart["y"]))
     names = kinds(p["series"] for p in points)
+    labels = Labels([place(p["x"], p["y"]) for p in points])
     for at, (name, kind) in enumerate(names.items()):
         own = sorted((p for p in points if p["series"] == name), key=lambda p: p["x"])
         path = " ".join("%.1f,%.1f" % place(p["x"], p["y"]) for p in own)
         parts.append(f'<polyline points="{path}" class="line {kind}"/>')
         for p in own:
             x, y = place(p["x"], p["y"])
-            # Each series has its labels on a side of its own, so that those of neighbours do not meet.
-            dx, dy = [(0, -9), (0, 19), (-8, -7)][at % 3]
-            anchor = "end" if dx < 0 or x > WIDTH - RIGHT - 30 else "middle"
-            parts += [mark(kind, at, x, y), text(x + dx, y + dy, p["label"], anchor, kind)]
+            # Each series prefers a side of its own.
+            spot_x, spot_y, anchor = labels.place(x, y, p["label"], at % 3)
+            parts += [mark(kind, at, x, y), text(spot_x, spot_y, p["label"], anchor, kind)]
         x = WIDTH - RIGHT - sum(8 * len(rest) + 28 for rest in list(names)[at:]) + 20
         parts += [mark(kind, at, x, 22), text(x + 10, 26, name, kind=kind)]
     return document(chart, HEIGHT, parts)
