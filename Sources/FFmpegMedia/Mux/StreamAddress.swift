@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The address of a server or receiver of a live stream.
+///
+/// It may contain secrets: a stream key in the path, a passphrase in the query, a password. Texts
+/// for people must not contain any of them, so they use `description` and `redacted(_:)`.
+package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
+  /// The schemes, and the container that each carries.
+  private static let containers: [String: StreamContainer] = [
+    "rtmp": .flv, "rtmps": .flv, "srt": .transportStream, "udp": .transportStream,
+    "tcp": .transportStream, "rtsp": .rtsp,
+  ]
+
+  /// The schemes in the order in which messages name them.
+  package static let schemes = ["rtmp", "rtmps", "srt", "udp", "tcp", "rtsp"]
+
+  /// The longest address in bytes.
+  private static let mostBytes = 4096
+
+  /// The whole address, with its secrets.
+  let url: String
+  package let scheme: String
+  package let container: StreamContainer
+  private let host: String
+  private let path: String
+  private let query: String?
+  private let user: String?
+
+  /// Whether a text has the form of an address, with any scheme.
+  package static func isAddress(_ text: String) -> Bool {
+    guard let end = text.range(of: "://") else { return false }
+    let scheme = text[..<end.lowerBound]
+    return !scheme.isEmpty && scheme.utf8.allSatisfy { isalnum(Int32($0)) != 0 || $0 == 0x2B }
+      && scheme.lowercased() != "file"
+  }
+
+  /// Makes an address.
+  /// - Returns: nil if the scheme is none of `schemes`, there is no host, or the text is longer
+  ///   than 4096 bytes or holds control characters or spaces.
+  package init?(_ text: String) {
+    guard Self.isAddress(text), text.utf8.count <= Self.mostBytes,
+      text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }), let end = text.range(of: "://")
+    else { return nil }
+    let scheme = text[..<end.lowerBound].lowercased()
+    guard let container = Self.containers[scheme] else { return nil }
+    var rest = text[end.upperBound...]
+    query = rest.firstIndex(of: "?").map { String(rest[rest.index(after: $0)...]) }
+    rest = rest.prefix { $0 != "?" }
+    let authority = rest.prefix { $0 != "/" }
+    path = String(rest.dropFirst(authority.count))
+    let at = authority.lastIndex(of: "@")
+    user = at.map { String(authority[..<$0]) }
+    host = at.map { String(authority[authority.index(after: $0)...]) } ?? String(authority)
+    // A listener may leave the host out: tcp://:5000?listen.
+    guard !host.isEmpty else { return nil }
+    self.scheme = scheme
+    self.container = container
+    url = scheme + text[end.lowerBound...]
+  }
+
+  /// Whether this end waits for the other one to connect, for as long as that takes.
+  package var isListener: Bool {
+    (query ?? "").split(separator: "&").contains {
+      $0 == "listen" || $0.hasPrefix("listen=") && $0 != "listen=0" || $0 == "mode=listener"
+    }
+  }
+
+  /// How long a connection has to be held after the last byte, in seconds. A receiver of SRT hands
+  /// data on when they are as old as the latency, and drops them when the connection is closed
+  /// before.
+  var holdingTime: Double {
+    guard scheme == "srt" else { return 0 }
+    let names: Set<Substring> = ["latency", "rcvlatency", "peerlatency", "tsbpddelay"]
+    let latencies = (query ?? "").split(separator: "&").compactMap { pair -> Double? in
+      let parts = pair.split(separator: "=", maxSplits: 1)
+      return parts.count == 2 && names.contains(parts[0]) ? Double(parts[1]) : nil
+    }
+    // They are in microseconds, and 120 ms by default. The rest is for the way there.
+    let latency = (latencies.filter(\.isFinite).max() ?? 0) / 1e6
+    return min(max(latency, 0.12), 8) + 0.25
+  }
+
+  /// The address without secrets: of the path the first component alone, and nothing of the query,
+  /// the user or the password.
+  package var description: String {
+    let components = path.split(separator: "/", omittingEmptySubsequences: true)
+    var text = "\(scheme)://\(user == nil ? "" : "***@")\(host)"
+    if let first = components.first { text += "/" + (components.count > 1 ? "\(first)/***" : first) }
+    if query != nil { text += "?***" }
+    return text
+  }
+
+  /// A text in which neither the address nor one of its secrets remains.
+  package func redacted(_ text: String) -> String {
+    var text = text.replacingOccurrences(of: url, with: description)
+    let components = path.split(separator: "/", omittingEmptySubsequences: true)
+    var secrets = [query, user].compactMap(\.self)
+    secrets += components.dropFirst().map(String.init)
+    if components.count > 1 { secrets.append(components.dropFirst().joined(separator: "/")) }
+    secrets += (query ?? "").split(separator: "&").compactMap { pair in
+      pair.firstIndex(of: "=").map { String(pair[pair.index(after: $0)...]) }
+    }
+    secrets += (user ?? "").split(separator: ":").map(String.init)
+    // Longer ones first, since they may contain the others.
+    for secret in Set(secrets).sorted(by: { $0.utf8.count > $1.utf8.count }) where !secret.isEmpty {
+      for form in Set([secret, secret.removingPercentEncoding ?? secret]) where form.utf8.count > 2 {
+        text = text.replacingOccurrences(of: form, with: "***")
+      }
+    }
+    return text
+  }
+}
