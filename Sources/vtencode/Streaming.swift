@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import FFmpegMedia
 
 struct Streaming: AsyncParsableCommand, EncodingCommand {
   static let configuration = CommandConfiguration(
@@ -15,6 +16,9 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
         vtencode streaming game.mov --bitrate 6M --cbr --keyframe-duration 1
         vtencode streaming talk.mp4 --unpaced --out stream.mp4
         vtencode streaming talk.mp4 --out - | ffplay -
+        vtencode streaming talk.mp4 --out rtmp://localhost/live/key --record talk-live.mkv
+        vtencode streaming loop.mp4 --loop --out srt://localhost:9000 --out udp://localhost:5000
+        vtencode streaming talk.mp4 --out - --format mpegts | ffplay -
         vtencode streaming x11: --duration 10 --bitrate 4M --out screen.mp4
         vtencode streaming v4l2:/dev/video0 --out camera.mp4
 
@@ -30,13 +34,40 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
   @Flag(help: "Encode as fast as possible, and encode a short clip again if it misses its rate.")
   var unpaced = false
 
-  func validate() throws { try changes.validate(with: options) }
+  @Option(
+    help: ArgumentHelp(
+      "A file that gets the same encoding as the server of --out.", valueName: "file"),
+    completion: .file())
+  var record: String?
+
+  @Flag(help: "Begin the movie again when it has come to its end, until Ctrl-C or --frames.")
+  var loop = false
+
+  mutating func validate() throws {
+    try changes.validate(with: options)
+    if let record {
+      guard options.hasServer || options.out == "-" else {
+        throw ValidationError("--record is beside a server or -, which --out names; give that too.")
+      }
+      guard record != "-", !StreamAddress.isAddress(record) else {
+        throw ValidationError("--record names a file; give servers and - with --out.")
+      }
+      options.outs.append(record)
+    }
+    if loop, LiveSource.isLive(options.movie) {
+      throw ValidationError("--loop repeats a movie, and '\(options.movie)' is live; leave it out.")
+    }
+    if loop, options.reports.psnr {
+      throw ValidationError("--psnr reads the movie once, and --loop repeats it; leave one of them out.")
+    }
+  }
 
   var furtherInputs: [String] { [changes.overlay].compactMap { $0 } }
 
   func run() async throws {
     try await EncodingRun.perform(
       EncodingRequest(
-        options: options, purpose: .streaming, isPaced: !unpaced, range: range.range, changes: changes))
+        options: options, purpose: .streaming, isPaced: !unpaced, range: range.range, changes: changes,
+        repeatsMovie: loop))
   }
 }

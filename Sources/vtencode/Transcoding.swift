@@ -42,6 +42,12 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     try sizeOptions.validate(with: options)
     try passOptions.validate(with: options)
     try jobOptions.validate(with: options)
+    if options.outs.count > 1, let name = jobOptions.jobs != nil ? "--jobs" : nil {
+      throw ValidationError("\(name) writes one file; give --out once.")
+    }
+    if options.outs.count > 1, !several.further.isEmpty, !several.join {
+      throw ValidationError("several movies go to one folder; give --out once.")
+    }
     if jobOptions.jobs != nil,
       let name = range.givenName ?? changes.givenName ?? sizeOptions.givenName
         ?? (several.join ? "--join" : nil)
@@ -110,8 +116,9 @@ struct TargetSizeOption: ParsableArguments {
     if options.rate.cbr {
       throw ValidationError("--target-size decides the rate, so --cbr cannot go with it; give --bitrate.")
     }
-    if options.out == "-" {
-      throw ValidationError("--target-size checks the file, so it cannot go with --out -; give a name.")
+    if options.out == "-" || options.hasServer || options.outs.count > 1 {
+      throw ValidationError(
+        "--target-size checks the file, so --out has to name one file; leave the others out.")
     }
   }
 }

@@ -16,12 +16,16 @@ final class ProgressLine: @unchecked Sendable {
   /// its frames if it does not cover all.
   private var pass: (number: Int, most: Int, began: Double, frames: Int?)?
   private let lock = Lock()
+  /// The servers that the run sends to; nil if it sends to none.
+  private let servers: ServerMonitor?
 
   /// - Parameters:
   ///   - total: the expected number of frames; nil if it is not known.
   ///   - style: how progress is reported.
-  init(total: Int?, style: ProgressStyle) {
+  ///   - servers: the servers that the run sends to.
+  init(total: Int?, style: ProgressStyle, servers: ServerMonitor? = nil) {
     self.total = total
+    self.servers = servers
     self.style = style
     isTerminal = Console.standardErrorIsTerminal
     began = SessionTime.now
@@ -88,10 +92,12 @@ final class ProgressLine: @unchecked Sendable {
       var event = ProgressEvent(frames: frames, total: pass?.frames ?? total, seconds: elapsed)
       event.seconds = now - began
       (event.pass, event.passes) = (pass?.number, pass?.most)
+      if let reports = servers?.reports, !reports.isEmpty { event.servers = reports }
       event.write()
       return nil
     }
-    let text = describe(frames: frames, elapsed: elapsed)
+    let reports = servers?.reports ?? []
+    let text = ([describe(frames: frames, elapsed: elapsed)] + reports.map(\.status)).joined(separator: "  ")
     return pass.map { "pass \($0.number) of \($0.most)  \(text)" } ?? text
   }
 
@@ -145,6 +151,8 @@ struct ProgressEvent: Encodable {
   /// The number of the pass, from 1, and the largest number of passes; nil for a single pass.
   var pass: Int?
   var passes: Int?
+  /// What the servers have got so far; nil if there are none.
+  var servers: [ServerReport]?
 
   init(frames: Int, total: Int?, seconds: Double) {
     self.frames = frames

@@ -37,10 +37,21 @@ struct RunEvent: LastEvent {
   var lostPictures: Int
   /// A description of the damage in the source.
   var damage: String?
+  /// What the servers got; nil if there were none.
+  var servers: [ServerReport]?
+  /// The further files of the same encoding, and why further outputs have failed; nil if there was
+  /// one output.
+  var furtherOutputs: [String]?
+  var failures: [String]?
 
   init(_ report: RunReport, destination: Destination, isInterrupted: Bool) {
     output = report.written.path ?? destination.name
     damagedPictures = report.damage.concealed
+    if !report.written.servers.isEmpty { servers = report.written.servers }
+    if !destination.further.isEmpty {
+      furtherOutputs = destination.further.map(\.name)
+      failures = report.written.failures.map(\.message)
+    }
     lostPictures = report.damage.lost
     damage = report.damage.summary
     codec = report.plan.codec.rawValue

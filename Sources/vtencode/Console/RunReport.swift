@@ -61,7 +61,15 @@ struct RunReport: Sendable {
     if let sound = written.sound.summary { lines.append("sound   \(sound)") }
     if let text = written.text.summary { lines.append("text    \(text)") }
     if let damage = damage.summary { lines.append("damage  \(damage)") }
-    lines.append("file    \(written.path ?? destination.name), \(Wording.bytes(written.fileBytes))")
+    if !destination.isServer, !written.failures.contains(where: { $0.number == 0 }) {
+      lines.append("file    \(written.path ?? destination.name), \(Wording.bytes(written.fileBytes))")
+    }
+    for file in written.others {
+      lines.append(
+        "file    \(file.path ?? destination.all[file.number].name), \(Wording.bytes(file.fileBytes))")
+    }
+    for server in written.servers { lines.append("server  \(server.summary)") }
+    for failure in written.failures { lines.append("failed  \(failure.message)") }
     return lines.joined(separator: "\n")
   }
 }

@@ -36,8 +36,8 @@ struct Export: AsyncParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "Where to write: a .mov, .mp4 or .m4v movie, or .m4a for the sound. The file gets its name when it is "
-        + "complete.",
+      "Where to write: a .mov, .mp4, .m4v, .mkv, .ts or .flv movie, .webm with Passthrough, or .m4a for the "
+        + "sound. The file gets its name when it is complete.",
       valueName: "file"), completion: .file())
   var out: String
 

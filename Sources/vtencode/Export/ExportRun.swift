@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AVFoundation
+import FFmpegMedia
 import Foundation
 
 /// Exports a movie to a file.
@@ -16,7 +17,8 @@ struct ExportRun: Sendable {
 
   func perform() async throws {
     let path = Destination.target(of: out)
-    let type = try fileType(of: path)
+    let container = MovieRewrap.container(ofEnding: (path as NSString).pathExtension)
+    let type = try container == nil ? fileType(of: path) : movieType(for: container)
     try OutputCheck.check(path, option: "--out", others: [movie])
     let replaces = try OutputCheck.mayReplace(path, overwrites: overwrites)
     Interrupt.shared.watch()
@@ -45,7 +47,11 @@ struct ExportRun: Sendable {
     }
     let pending = try PendingFile(for: path, replaces: replaces)
     defer { pending.discard() }
-    session.outputURL = URL(fileURLWithPath: pending.path)
+    // A container that the session does not write is made of its movie.
+    let between = container == nil ? nil : try ScratchFolder(in: folder(of: path))
+    defer { withExtendedLifetime(between) {} }
+    let written = between.map { $0.path + (type == .mp4 ? "/export.mp4" : "/export.mov") } ?? pending.path
+    session.outputURL = URL(fileURLWithPath: written)
     session.outputFileType = type
     session.shouldOptimizeForNetworkUse = isFastStart
     session.timeRange = range
@@ -62,6 +68,8 @@ struct ExportRun: Sendable {
     defer { withExtendedLifetime(scratch) {} }
     let began = SessionTime.now
     try await run(session)
+    let left = try container.flatMap { try MovieRewrap.copy(written, to: pending, as: $0) }
+    if let left { note(left) }
     let bytes = (try? FileManager.default.attributesOfItem(atPath: pending.path)[.size] as? NSNumber)?
       .intValue
     let made = try? await AVURLAsset(url: URL(fileURLWithPath: pending.path)).load(.duration)
@@ -74,7 +82,7 @@ struct ExportRun: Sendable {
       Console.conclude(
         ExportEvent(
           output: name, preset: preset.text, fileBytes: bytes ?? 0, passes: passes,
-          wallSeconds: SessionTime.now - began, notices: [onePass].compactMap { $0 } + limits,
+          wallSeconds: SessionTime.now - began, notices: [onePass, left].compactMap { $0 } + limits,
           damage: damage))
     }
     try Console.print(
@@ -103,10 +111,18 @@ struct ExportRun: Sendable {
     let isSound = preset.name == AVAssetExportPresetAppleM4A
     guard let type = types[ending], isSound == (type == .m4a) else {
       throw Failure(
-        "the preset \(preset.text) writes \(isSound ? ".m4a" : ".mov, .mp4 or .m4v"); end the name of --out in that",
+        "the preset \(preset.text) writes \(isSound ? ".m4a" : ".mov, .mp4, .m4v, .mkv, .ts or .flv"); end the name of --out in that",
         status: 64)
     }
     return type
+  }
+
+  /// The type of the movie that a container is made of.
+  private func movieType(for container: StreamContainer?) throws -> AVFileType {
+    guard preset.name != AVAssetExportPresetAppleM4A else {
+      throw Failure("the preset \(preset.text) writes .m4a; end the name of --out in that", status: 64)
+    }
+    return container == .webm ? .mp4 : .mov
   }
 
   /// The notice why --multi-pass has no effect; nil if it has.

@@ -7,7 +7,7 @@ enum JobsRun {
     let began = SessionTime.now
     var destination = try Destination(
       argument: options.out, movie: options.movie, suffix: EncodingPlan.Purpose.transcoding.rawValue,
-      codec: options.codec)
+      codec: options.codec, format: options.format(for: options.out))
     if let path = destination.path {
       destination.replaces = try OutputCheck.mayReplace(path, overwrites: options.overwriting.overwrite)
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import FFmpegMedia
 import Foundation
 
 /// The options that all subcommands for encoding a movie share. Those that are used most are shown
@@ -15,14 +16,28 @@ struct EncodingOptions: ParsableArguments {
   var movie: String
 
   @Option(
-    name: .shortAndLong,
+    name: [.customShort("o"), .customLong("out")], parsing: .singleValue,
     help: ArgumentHelp(
-      "Where to write: a .mov, .mp4 or .m4v movie, a .264 or .265 elementary stream, or - for an elementary "
-        + "stream on standard output. The file gets its name when it is complete; the file of an interrupted "
-        + "run has -part in its name. (default: the movie's name and the subcommand's, as .mov, in the "
-        + "current folder)", valueName: "file"),
+      "Where to write: a .mov, .mp4, .m4v, .mkv, .ts or .flv movie, a .264 or .265 elementary stream, - for "
+        + "standard output (--format says as what), or a server: rtmp://, rtmps://, srt://, udp://, tcp:// or "
+        + "rtsp://. Several of them, each after its own --out, get the same encoding. A file gets its name "
+        + "when it is complete; the file of an interrupted run has -part in its name. (default: the movie's "
+        + "name and the subcommand's, as .mov, in the current folder)", valueName: "file"),
     completion: .file())
-  var out: String?
+  var outs: [String] = []
+
+  /// The first output; nil if the user named none.
+  var out: String? {
+    get { outs.first }
+    set { outs = [newValue].compactMap(\.self) + outs.dropFirst() }
+  }
+
+  @Option(
+    help: ArgumentHelp(
+      "With --out -, tcp://, udp:// or srt://: the container, with sound: mpegts, mp4 (in fragments), "
+        + "matroska or flv. (default: an elementary stream of the pictures on standard output, mpegts to a "
+        + "server)", valueName: "container"))
+  var format: StreamFormat?
 
   @Option(
     help: ArgumentHelp(
@@ -102,6 +117,7 @@ struct EncodingOptions: ParsableArguments {
       throw ValidationError("--scaling is for --dimensions; give these too, or leave it out.")
     }
     try validateOutput()
+    try validateServers()
     if reports.verbose, telling.progress == .json {
       throw ValidationError(
         "--verbose prints text, and --progress json prints only JSON objects; give one of them.")
@@ -114,11 +130,41 @@ struct EncodingOptions: ParsableArguments {
     }
   }
 
-  /// Whether the output holds pictures only; nil if it is a movie.
+  /// The outputs by what they are: a text if one holds pictures only, nil if it holds sound.
+  private var streamDescriptions: [String?] {
+    outs.map { out in
+      if out == "-" { return format == nil ? "a pipe without --format" : nil }
+      guard Self.streamEndings.contains((out as NSString).pathExtension.lowercased()),
+        !StreamAddress.isAddress(out)
+      else { return nil }
+      return "an elementary stream"
+    }
+  }
+
+  /// A text if no output holds sound; nil if one does.
   var streamDescription: String? {
-    guard let out, out == "-" || Self.streamEndings.contains((out as NSString).pathExtension.lowercased())
-    else { return nil }
-    return out == "-" ? "a pipe" : "an elementary stream"
+    let all = streamDescriptions
+    return all.allSatisfy { $0 != nil } ? all.first ?? nil : nil
+  }
+
+  /// Whether an output is a server.
+  var hasServer: Bool { outs.contains { StreamAddress.isAddress($0) } }
+
+  /// The container for an output; nil for the usual one.
+  func format(for out: String?) -> StreamFormat? {
+    guard let out, out == "-" || StreamAddress.isAddress(out) else { return nil }
+    return format
+  }
+
+  private func validateServers() throws {
+    if format != nil, !outs.contains(where: { $0 == "-" || StreamAddress.isAddress($0) }) {
+      throw ValidationError(
+        "--format is for --out - and for servers; a file's name says its format, so leave it out.")
+    }
+    if hasServer, sandboxing.sandbox {
+      throw ValidationError(
+        "--sandbox gives up access to the network, which a server as --out needs; leave one of the two out.")
+    }
   }
 
   private func validateOutput() throws {

@@ -32,6 +32,10 @@ protocol Output: AnyObject, Sendable {
 
   // MARK: Steps of a run
 
+  /// Notes the first picture, before any other step. Outputs that make the times themselves need
+  /// it.
+  func begin(with first: CMSampleBuffer)
+
   /// Creates the file or connects to the destination. It is not called before there is a sample.
   /// - Throws: a `Failure` if that is not possible.
   func open() throws
@@ -61,6 +65,10 @@ protocol Output: AnyObject, Sendable {
   /// Discards the output of a run that has failed: a file is removed, and the readers of a live
   /// output are told. Blocked calls of `append` return.
   func abandon()
+}
+
+extension Output {
+  func begin(with first: CMSampleBuffer) {}
 }
 
 /// How a run treats samples that the output has no room for.
@@ -117,6 +125,28 @@ struct OutputResult: Sendable {
   var fileBytes = 0
   /// The file's path, if it is not the intended one.
   var path: String?
+  /// What the servers got.
+  var servers: [ServerReport] = []
+  /// The further files of the same encoding.
+  var others: [OtherFile] = []
+  /// Why further outputs have failed.
+  var failures: [OutputFailure] = []
+}
+
+/// A further file of a run.
+struct OtherFile: Sendable {
+  /// The number of the output in `Destination.all`.
+  var number: Int
+  /// The file's path, if it is not the intended one.
+  var path: String?
+  var fileBytes: Int
+}
+
+/// Why one of several outputs has failed.
+struct OutputFailure: Sendable {
+  /// The number of the output in `Destination.all`.
+  var number: Int
+  var message: String
 }
 
 /// The output's part of the summary.
@@ -128,4 +158,10 @@ struct OutputReport: Sendable {
   var leftOut = 0
   /// The file's path, if it is not the intended one.
   var path: String?
+  /// What the servers got.
+  var servers: [ServerReport] = []
+  /// The further files of the same encoding.
+  var others: [OtherFile] = []
+  /// Why further outputs have failed.
+  var failures: [OutputFailure] = []
 }

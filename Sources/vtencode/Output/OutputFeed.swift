@@ -27,6 +27,7 @@ struct OutputFeed: Sendable {
   }
 
   private func write(_ first: CMSampleBuffer, _ samples: OutputQueue) async throws -> OutputReport {
+    output.begin(with: first)
     try output.open()
     guard let video = try output.add(videoTrack(first.formatDescription)) else {
       throw Failure("\(output.name) cannot hold this video; try .mov")
@@ -61,13 +62,14 @@ struct OutputFeed: Sendable {
     }
     try await output.finish()
     try check()
-    // A live source ends when the user says so.
-    let isCut = Interrupt.shared.isRequested && source.live == nil
+    // A live stream ends when the user says so.
+    let isCut = Interrupt.shared.isRequested && !plan.endsOnRequest
     let isPart = !isWholeOrNothing && !output.isLive && isCut
     let result = try output.publish(isPart: isPart)
     var report = OutputReport(
       fileBytes: result.fileBytes, sound: sounds.report, text: texts.report, leftOut: samples.droppedCount,
       path: result.path)
+    (report.servers, report.others, report.failures) = (result.servers, result.others, result.failures)
     for (_, sound) in sounds.tracks { if let lost = sound.damage { damage.note(sound: lost) } }
     for (_, text) in texts.tracks {
       if let lost = text.damage { damage.note(sound: lost) }

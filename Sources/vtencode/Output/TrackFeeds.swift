@@ -30,9 +30,17 @@ struct SoundFeed: Sendable {
       let isPlayable = facts.format.map { output.plays($0) } ?? false
       let encodes = plan.audio == .aac || plan.audio == .auto && !isPlayable
       do {
-        let sound = try SoundTrack(source, facts, encodes: encodes, bitRate: plan.audioBitRate, gate: gate)
+        let sound = try SoundTrack(
+          source, facts, encodes: encodes, bitRate: plan.audioBitRate, repetition: plan.repetition,
+          gate: gate)
         guard let id = try output.add(sound.track) else {
           sound.cancel()
+          if plan.audio == .auto, !tracks.isEmpty {
+            report.leftOut.append(
+              "track \(facts.number) (\(facts.codecName)) left out: \(output.name) does not hold it beside the "
+                + "others")
+            continue
+          }
           throw Failure(
             encodes
               ? "sound track \(facts.number) cannot be encoded as AAC at this rate; give a lower --audio-bitrate, or "

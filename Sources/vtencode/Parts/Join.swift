@@ -66,7 +66,7 @@ struct Joiner: Sendable {
   func join(into destination: Destination, began: Double) async throws {
     var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
     plan.progress = progress
-    if let notice = plan.noteSound(of: source, in: destination.kind), progress == .auto {
+    if let notice = plan.noteSound(of: source, in: destination), progress == .auto {
       Console.note("vtencode: \(notice)")
     }
     if !destination.hasTransform, let turn = PictureTurn(source.transform), progress == .auto {
@@ -78,7 +78,7 @@ struct Joiner: Sendable {
     destination.isWholeOrNothing = true
     let records = try verify()
     let times = try await timeline()
-    let output = destination.makeOutput(source: source, plan: plan)
+    let output = destination.makeOutput(source: source, plan: plan, control: EncoderControl())
     let samples = OutputQueue(capacity: 256, backPressure: output.backPressure)
     let gate = SoundGate()
     let damage = DamageCollector()

@@ -17,6 +17,13 @@ final class Compressor: @unchecked Sendable {
   /// encodes uses it.
   private var rate: Int
   private var start: CMTime?
+  /// What the outputs ask for; nil if they ask for nothing.
+  var control: EncoderControl?
+  /// The intended bit rate in bits a second, and the factor that it is multiplied with at present.
+  private let intendedRate: Int
+  private var rateScale = 1.0
+  private let hasRate: Bool
+  private let isConstant: Bool
   /// The bit rate of the current or next pass, in bits a second.
   var passRate: Int
   /// The session property that holds the rate of a pass.
@@ -40,6 +47,9 @@ final class Compressor: @unchecked Sendable {
     self.output = output
     conferencing = plan.conferencing
     rate = plan.bitRate
+    intendedRate = plan.bitRate
+    hasRate = plan.quality == nil
+    isConstant = plan.isConstantBitRate
     passRate = plan.bitRate
     rateKey =
       plan.maximumRate == nil
@@ -60,6 +70,7 @@ final class Compressor: @unchecked Sendable {
       rate = wanted
     }
     var options: [CFString: Any] = [:]
+    follow(control, &options)
     if let conferencing, conferencing.usesLongTermReferences {
       options[kVTEncodeFrameOptionKey_AcknowledgedLTRTokens] = conferencing.log.dueTokens()
     }
@@ -69,6 +80,19 @@ final class Compressor: @unchecked Sendable {
       if case .success(let sample) = result { log?.add(sample, time: seconds, started: began, rate: rate) }
       output(result)
     }
+  }
+
+  /// Makes a key frame and changes the rate if the outputs ask for that.
+  private func follow(_ control: EncoderControl?, _ options: inout [CFString: Any]) {
+    guard let control else { return }
+    if control.takeKeyFrameRequest() { options[kVTEncodeFrameOptionKey_ForceKeyFrame] = kCFBooleanTrue }
+    let scale = control.bitRateScale
+    guard hasRate, scale != rateScale else { return }
+    rateScale = scale
+    // An encoder that cannot change its rate leaves it to the output to drop pictures.
+    encoder.hint(
+      isConstant ? kVTCompressionPropertyKey_ConstantBitRate : rateKey,
+      NSNumber(value: max(1000, Int(Double(intendedRate) * scale))))
   }
 
   /// Waits until the output of every frame has been delivered.

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import AVFoundation
+import FFmpegMedia
 import Foundation
 
 /// Where a run writes to. The place is checked before anything is decoded.
 struct Destination: Sendable {
   enum Kind: Sendable, Equatable {
     case movie(AVFileType)
+    /// A file, or standard output if there is no path, in a container that libavformat writes.
+    case container(StreamContainer)
     case elementaryStream
+    /// An elementary stream.
     case standardOutput
+    /// A server or receiver of a live stream, and the container if the address does not decide it.
+    case server(StreamAddress, StreamContainer?)
   }
 
   var kind: Kind
@@ -20,18 +26,58 @@ struct Destination: Sendable {
   /// The time in the source at which the movie begins.
   var movieStart = CMTime.zero
 
+  /// Further outputs of the same encoding.
+  var further: [Destination] = []
+
+  /// All outputs.
+  var all: [Destination] { [self] + further }
+
   /// Whether the output can store a rotation of the picture.
   var hasTransform: Bool {
+    all.allSatisfy { if case .movie = $0.kind { true } else { false } }
+  }
+  var isStandardOutput: Bool { path == nil && !isServer }
+  var isServer: Bool {
+    if case .server = kind { true } else { false }
+  }
+  /// Whether every output is read while it is written, so that a user ends the run.
+  var isLive: Bool { all.allSatisfy(\.isServer) }
+  /// The name for people. It contains no secret of an address.
+  var name: String {
+    if case .server(let address, _) = kind { return address.description }
+    return path ?? "standard output"
+  }
+
+  /// Whether the output holds subtitles and chapters.
+  var holdsText: Bool {
     if case .movie = kind { true } else { false }
   }
-  var isStandardOutput: Bool { kind == .standardOutput }
-  var name: String { path ?? "standard output" }
+
+  /// Whether the output holds sound.
+  var holdsSound: Bool {
+    switch kind {
+    case .movie, .container, .server: true
+    case .elementaryStream, .standardOutput: false
+    }
+  }
+
+  /// Whether sound of a format can be stored and is known to play there.
+  func plays(_ sound: CMFormatDescription) -> Bool {
+    switch kind {
+    case .movie(let type): SoundFacts.isPlayable(sound, in: type)
+    case .container(let container): container.holds(sound)
+    case .server(let address, let container): (container ?? address.container).holds(sound)
+    case .elementaryStream, .standardOutput: false
+    }
+  }
 
   /// What an error message may suggest if `--out` names no file that can be written; not every
   /// subcommand takes all of it.
   struct Choices: Sendable {
     var hasCodec = true
     var takesPipe = true
+    var takesServer = false
+    var takesContainers = true
   }
 
   /// - Parameters:
@@ -39,11 +85,19 @@ struct Destination: Sendable {
   ///   - movie: the input's path.
   ///   - suffix: is appended to the derived name, such as `transcoding`.
   ///   - codec: the codec, which must fit the file name's extension.
+  ///   - format: the container on standard output, or to a server; nil for the usual one.
   ///   - choices: what error messages may suggest.
   /// - Throws: a `Failure` if nothing can be written there.
-  init(argument: String?, movie: String, suffix: String, codec: Codec, choices: Choices = Choices()) throws {
+  init(
+    argument: String?, movie: String, suffix: String, codec: Codec, format: StreamFormat? = nil,
+    choices: Choices = Choices()
+  ) throws {
+    if let argument, StreamAddress.isAddress(argument) {
+      kind = try Self.server(argument, codec: codec, format: format, choices)
+      return
+    }
     if argument == "-" {
-      kind = .standardOutput
+      kind = try format.map { .container(try $0.container(for: codec)) } ?? .standardOutput
       guard isatty(STDOUT_FILENO) == 0 else {
         throw Failure("--out - writes a video stream; send standard output to a file or a program")
       }
@@ -63,17 +117,6 @@ struct Destination: Sendable {
     movieStart = start
   }
 
-  /// Makes the output that the run writes to.
-  func makeOutput(source: MovieSource, plan: EncodingPlan) -> any Output {
-    switch kind {
-    case .movie(let type):
-      MovieOutput(
-        path: path ?? "", type: type, replaces: replaces, beginning: movieStart, metadata: source.metadata,
-        isFastStart: plan.isFastStart)
-    case .elementaryStream, .standardOutput: ElementaryStreamOutput(path: path, replaces: replaces)
-    }
-  }
-
   /// Follows symbolic links to the path that they lead to, whether it exists or not. The movie is
   /// written there, and the link stays.
   static func target(of path: String) -> String {
@@ -84,36 +127,6 @@ struct Destination: Sendable {
       path = link.hasPrefix("/") ? link : folder(of: path) + "/" + link
     }
     return path
-  }
-
-  private static func kind(ofFile path: String, codec: Codec, _ choices: Choices) throws -> Kind {
-    let ending = (path as NSString).pathExtension.lowercased()
-    switch ending {
-    case "mov", "qt": return .movie(.mov)
-    case "mp4": return .movie(.mp4)
-    case "m4v": return .movie(.m4v)
-    case "264", "h264", "avc", "265", "h265", "hevc":
-      let isHEVC = ["265", "h265", "hevc"].contains(ending)
-      guard isHEVC == (codec == .hvc1) else {
-        throw Failure(
-          "a .\(ending) file cannot hold \(codec.name); name it .\(codec.streamEnding)"
-            + (choices.hasCodec ? ", or choose --codec \(isHEVC ? "hvc1" : "avc1")" : ""), status: 64)
-      }
-      return .elementaryStream
-    case "mkv", "webm", "ts", "m2ts", "avi", "gif", "webp":
-      // FFmpeg rewraps what was encoded without loss; the codecs of the others are not encoded here.
-      let advice =
-        ["mkv", "ts", "m2ts", "avi"].contains(ending)
-        ? "end the name of --out in .mp4, and ffmpeg -i FILE.mp4 -c copy FILE.\(ending) rewraps it without loss"
-        : "they hold neither H.264 nor HEVC, which are what vtencode encodes; end the name of --out in .mp4"
-      throw Failure("cannot write .\(ending) files: \(advice)", status: 64)
-    default:
-      let what = ending.isEmpty ? "'\(path)' has no file type" : "cannot write .\(ending) files"
-      let streams = choices.hasCodec ? ".264 or .265" : "or .\(codec.streamEnding)"
-      throw Failure(
-        "\(what); end the name of --out in .mov, .mp4, .m4v\(choices.hasCodec ? "," : "") \(streams)"
-          + (choices.takesPipe ? ", or give -" : ""), status: 64)
-    }
   }
 
   private func checkPlace(_ path: String, movie: String) throws {

@@ -79,6 +79,10 @@ struct EncodingPlan: Sendable {
   /// The bit rate of encoded sound, in bits a second.
   var audioBitRate: Int?
   var keepsSubtitles = true
+  /// Whether the run has no end of its own, so that the output is whole when a signal ends it.
+  var endsOnRequest = false
+  /// The times of a movie that begins again when it has come to its end.
+  var repetition = MovieRepetition()
   var keepsChapters = true
   var isFastStart: Bool
   /// How interlaced pictures are deinterlaced; nil leaves them as they are.
@@ -190,13 +194,23 @@ struct EncodingPlan: Sendable {
   /// Adds the notice about the sound that is known only when the output's file type is.
   /// - Returns: the notice that `--audio-bitrate` has no effect because all sound is copied; nil
   ///   otherwise.
-  mutating func noteSound(of source: MovieSource, in kind: Destination.Kind) -> String? {
-    guard audioBitRate != nil, audio == .auto, case .movie(let type) = kind, !source.sounds.isEmpty,
-      source.sounds.allSatisfy({ $0.isPlayable(in: type) })
+  mutating func noteSound(of source: MovieSource, in destination: Destination) -> String? {
+    guard audioBitRate != nil, audio == .auto, destination.holdsSound, !source.sounds.isEmpty,
+      source.sounds.allSatisfy({ $0.format.map { destination.plays($0) } ?? false })
     else { return nil }
     let notice = "the sound is copied as it is, so --audio-bitrate changes nothing; --audio aac encodes it"
     notices.append(notice)
     return notice
+  }
+
+  /// Adds the notice about subtitles that an output does not hold.
+  mutating func noteTexts(of source: MovieSource, in destination: Destination) {
+    guard keepsSubtitles, !source.subtitles.isEmpty,
+      let other = destination.all.first(where: { $0.holdsSound && !$0.holdsText })
+    else { return }
+    notices.append(
+      "\(other.name) holds no subtitles, so they are left out; .mov and .mp4 keep them, and --burn-subtitles "
+        + "draws them")
   }
 
   private func checkBufferTiming() throws {

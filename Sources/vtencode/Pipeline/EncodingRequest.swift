@@ -17,6 +17,8 @@ struct EncodingRequest: Sendable {
   var joined: [String] = []
   /// The largest size of the file in bytes.
   var targetSize: Int64?
+  /// Whether the movie begins again when it has come to its end.
+  var repeatsMovie = false
 
   /// All inputs: movies, pictures and subtitles.
   var inputs: [String] { [options.movie] + joined + changes.files }
@@ -29,8 +31,14 @@ struct EncodingRequest: Sendable {
   /// Where the run writes to.
   /// - Throws: a `Failure` if nothing can be written there.
   func destination() throws -> Destination {
-    try Destination(
-      argument: options.out, movie: defaultName, suffix: purpose.rawValue, codec: options.codec)
+    let outputs = try (options.outs.isEmpty ? [nil] : options.outs.map(\.self)).map { argument in
+      try Destination(
+        argument: argument, movie: defaultName, suffix: purpose.rawValue, codec: options.codec,
+        format: options.format(for: argument), choices: .init(takesServer: true))
+    }
+    var first = outputs[0]
+    first.further = Array(outputs.dropFirst())
+    return first
   }
 
   /// Opens the source and applies the changes.

@@ -6,20 +6,15 @@ enum EncodingRun {
   static func perform(_ request: EncodingRequest) async throws {
     let options = request.options
     var destination = try request.destination()
-    if options.reports.psnr, destination.isStandardOutput {
+    if options.reports.psnr, destination.path == nil {
       throw Failure("--psnr decodes what was written, so it needs a file; give --out a name", status: 64)
     }
-    if let path = destination.path {
-      for input in request.inputs where Destination.areSameFile(path, InputFile.path(of: input)) {
-        throw Failure("the output '\(path)' is one of the inputs; choose another name with --out")
-      }
-      destination.replaces = try OutputCheck.mayReplace(path, overwrites: options.overwriting.overwrite)
-    }
+    try destination.check(inputs: request.inputs, overwrites: options.overwriting.overwrite)
     Interrupt.shared.watch()
     let scratch = request.changes.burnSubtitles == nil ? nil : try ScratchFolder(in: NSTemporaryDirectory())
     defer { withExtendedLifetime(scratch) {} }
     let source = try await request.open(hasTransform: destination.hasTransform, scratch: scratch?.path)
-    if let part = source.part { destination.movieStart = part.start }
+    if let part = source.part { destination.begin(at: part.start) }
     var plan = try EncodingPlan(
       options, source: source, purpose: request.purpose, isPaced: request.isPaced)
     plan.conferencing = request.conferencing
@@ -28,13 +23,21 @@ enum EncodingRun {
     try plan.setTargetSize(request.targetSize, source: source, destination: destination)
     plan.setPasses(source.live == nil ? request.passes : 1, source: source, destination: destination)
     // A device cannot show the same pictures again.
-    if source.live != nil { plan.mayEncodeAgain = false }
-    _ = plan.noteSound(of: source, in: destination.kind)
+    // A server, a pipe or a second file is not written again.
+    if source.live != nil || destination.all.contains(where: { $0.path == nil })
+      || !destination.further.isEmpty
+    {
+      plan.mayEncodeAgain = false
+    }
+    try plan.setRepetition(request.repeatsMovie, of: source)
+    // A live stream ends when the user says so.
+    plan.endsOnRequest = source.live != nil || plan.repetition.isEndless || destination.isLive
+    plan.noteTexts(of: source, in: destination)
+    _ = plan.noteSound(of: source, in: destination)
     for notice in plan.notices where options.telling.progress == .auto { Console.note("vtencode: \(notice)") }
     var refinement = RateRefinement(Pipeline(source: source, plan: plan, destination: destination))
     var report = try await refinement.run()
-    // A live source ends when the user says so.
-    let wasInterrupted = Interrupt.shared.isRequested && source.live == nil
+    let wasInterrupted = Interrupt.shared.isRequested && !plan.endsOnRequest
     if options.reports.psnr, !wasInterrupted, let path = report.written.path ?? destination.path {
       report.quality = try await QualityMeter(source: source, plan: plan, encodedPath: path).measure()
     }
@@ -55,7 +58,7 @@ enum EncodingRun {
     // An error of printing the summary is thrown last: an interruption or damage matters more to
     // the caller.
     var unsaid: (any Error)?
-    if destination.isStandardOutput {
+    if destination.all.contains(where: \.isStandardOutput) {
       Console.write(summary, to: STDERR_FILENO)
     } else {
       do { try Console.print(summary) } catch { unsaid = error }
@@ -75,6 +78,10 @@ enum EncodingRun {
         "'\(source)' is damaged, and '\(output)' holds what could be read"
           + (isSaid ? "" : ": \(damage)"),
         status: SourceDamage.exitStatus)
+    }
+    if !report.written.failures.isEmpty {
+      throw Failure(
+        report.written.failures.map(\.message).joined(separator: "; ") + "; the other outputs are whole")
     }
     if let unsaid { throw unsaid }
   }

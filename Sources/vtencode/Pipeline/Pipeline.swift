@@ -39,7 +39,8 @@ struct Pipeline: Sendable {
   }
 
   private func runOnce() async throws -> RunReport {
-    let output = destination.makeOutput(source: source, plan: plan)
+    let (control, monitor) = (EncoderControl(), ServerMonitor())
+    let output = destination.makeOutput(source: source, plan: plan, control: control, monitor: monitor)
     let samples = OutputQueue(capacity: Self.waitingSamples, backPressure: output.backPressure)
     let gate = SoundGate(latest: plan.latestEnd(of: source))
     let tally = Tally()
@@ -47,7 +48,8 @@ struct Pipeline: Sendable {
     try ResourceLimits.check(
       decoded: source.decodedSize, encoded: (plan.width, plan.height), isDeep: source.isDeep)
     let began = SessionTime.now
-    let progress = ProgressLine(total: expectedFrames, style: plan.isVerbose ? .none : plan.progress)
+    let progress = ProgressLine(
+      total: expectedFrames, style: plan.isVerbose ? .none : plan.progress, servers: monitor)
     defer { progress.finish() }
 
     let recorder = try makeRecorder()
@@ -63,6 +65,7 @@ struct Pipeline: Sendable {
       case .failure(let failure): samples.end(failure)
       }
     }
+    compressor.control = control
     if plan.isVerbose { printSettings(of: compressor) }
     var notices: [String] = []
     if recorder != nil, !compressor.makesPasses, !plan.makesPassesOnDemand {
@@ -123,13 +126,13 @@ struct Pipeline: Sendable {
 
   /// The number of the source's tracks that are read for this output.
   var trackCount: Int {
-    guard case .movie = destination.kind else { return 1 }
+    guard destination.all.contains(where: \.holdsSound) else { return 1 }
     return 1 + (plan.audio == .none ? 0 : source.sounds.count)
-      + (plan.keepsSubtitles ? source.subtitles.count : 0)
+      + (plan.keepsSubtitles && destination.all.contains(where: \.holdsText) ? source.subtitles.count : 0)
   }
 
   private var expectedFrames: Int? {
-    guard let expected = source.expectedFrames else { return plan.frameLimit }
+    guard !plan.repetition.isEndless, let expected = source.expectedFrames else { return plan.frameLimit }
     return plan.frameLimit.map { min($0, expected) } ?? expected
   }
 
@@ -141,7 +144,8 @@ struct Pipeline: Sendable {
     damage: DamageCollector
   ) throws {
     do {
-      let reader = try FrameReader(source, plan: plan)
+      var reader = try FrameReader(source, plan: plan)
+      var repetition = plan.repetition
       defer {
         damage.note(pictures: reader.damage)
         reader.cancel()
@@ -150,10 +154,16 @@ struct Pipeline: Sendable {
       var count = 0
       var isCut = false
       while !Interrupt.shared.isRequested, !samples.isCancelled, count < plan.frameLimit ?? .max {
-        guard let frame = try reader.next() else {
+        guard let read = try reader.next() else {
+          if repetition.isEndless {
+            repetition.advance()
+            reader = try FrameReader(source, plan: plan)
+            continue
+          }
           gate.noteEndOfMovie()
           break
         }
+        guard let frame = repetition.move(read) else { continue }
         count += 1
         if let pacer {
           try pacer.wait(until: frame.time)

@@ -41,9 +41,9 @@ extension EncodingPlan {
 
   /// The bit rate of the sound tracks that will be written, in bits a second.
   private func soundRate(of source: MovieSource, in destination: Destination) -> Double {
-    guard case .movie(let type) = destination.kind, audio != .none else { return 0 }
+    guard destination.holdsSound, audio != .none else { return 0 }
     return source.sounds.reduce(0) { sum, sound in
-      let isCopied = audio == .copy || audio == .auto && sound.isPlayable(in: type)
+      let isCopied = audio == .copy || audio == .auto && (sound.format.map { destination.plays($0) } ?? false)
       let encoded = Double(audioBitRate ?? min(64_000 * min(sound.channels, 6), 384_000))
       return sum + (isCopied && sound.dataRate > 0 ? sound.dataRate : encoded)
     }

@@ -14,7 +14,7 @@ final class ReceivedFile {
       guard path != "-" else { throw Failure("--out - is not possible here; give a file name", status: 64) }
       destination = try Destination(
         argument: path, movie: "", suffix: "received", codec: .avc1,
-        choices: .init(hasCodec: false, takesPipe: false))
+        choices: .init(hasCodec: false, takesPipe: false, takesContainers: false))
       replaces = try OutputCheck.mayReplace(destination.path ?? path, overwrites: overwrites)
       // Finds an unwritable path now, because the call cannot be repeated.
       try PendingFile.check(destination.name)

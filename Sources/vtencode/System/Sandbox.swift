@@ -137,7 +137,9 @@ enum Sandbox {
   }
 
   /// The folders of files that are written, after following symbolic links.
-  static func folders(of files: String?...) -> [String] {
+  static func folders(of files: String?...) -> [String] { folders(of: files) }
+
+  static func folders(of files: [String?]) -> [String] {
     files.compactMap { $0 }.filter { $0 != "-" }.map { folder(of: Destination.target(of: $0)) }
   }
 

@@ -54,7 +54,8 @@ extension EncodingCommand {
       reading: try ([options.movie] + furtherMovies).flatMap { try Sandbox.places(ofMovie: $0) }
         + Sandbox.places(ofFiles: furtherInputs),
       // A file name that is derived from the movie's is in the current folder.
-      writing: Sandbox.folders(of: options.out ?? "derived.mov", furtherOutput))
+      writing: Sandbox.folders(
+        of: (options.outs.isEmpty ? ["derived.mov"] : options.outs) + [furtherOutput].compactMap(\.self)))
   }
 }
 

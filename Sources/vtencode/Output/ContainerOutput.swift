@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreMedia
+import FFmpegMedia
+import Foundation
+
+/// Writes a file, or standard output, in a container that `StreamMuxer` makes. A file gets its name
+/// when it is complete.
+final class ContainerOutput: SampleOutput, @unchecked Sendable {
+  // Sendable: one task changes the properties before `start` and after the last `append`; `lock`
+  // guards the muxer and the interleaver.
+  private let path: String?
+  private let container: StreamContainer
+  private let replaces: Bool
+  private let lock = Lock()
+  private var pending: PendingFile?
+  private var descriptor: Int32 = -1
+  private var encoders: [TrackEncoder] = []
+  private var timescales: [CMTimeScale] = []
+  private var muxer: StreamMuxer?
+  private var interleaver = SampleInterleaver<(CMSampleBuffer, Int)>(tracks: 0, patience: .zero)
+  private var sampleBytes = 0
+
+  /// How much of the other tracks waits for a track that gives no samples; it bounds the memory.
+  private static let patience = CMTime(value: 10, timescale: 1)
+
+  /// - Parameters:
+  ///   - path: the file; nil for standard output.
+  ///   - replaces: whether an existing file may be replaced.
+  init(path: String?, container: StreamContainer, replaces: Bool) {
+    (self.path, self.container, self.replaces) = (path, container, replaces)
+  }
+
+  deinit { closeFile() }
+
+  var name: String { path.map { "a .\(($0 as NSString).pathExtension) file" } ?? container.name }
+  let tracks: Set<OutputTrack.Kind> = [.video, .sound]
+  func plays(_ sound: CMFormatDescription) -> Bool { container.holds(sound) }
+  let isLive = false
+  let beginsAtZero = true
+  let backPressure = BackPressure.waits
+  var fateOfBrokenRun: String { path == nil ? "the stream breaks off" : "nothing was written" }
+
+  func open() throws {
+    guard let path else { return descriptor = STDOUT_FILENO }
+    let pending = try PendingFile(for: path, replaces: replaces)
+    self.pending = pending
+    descriptor = try pending.open()
+  }
+
+  func add(_ track: OutputTrack) -> OutputTrack.ID? {
+    if track.kind == .sound, encoders.count > 1, !container.holdsSeveralSounds { return nil }
+    guard let encoder = try? TrackEncoder(track), container.holds(encoder.format) else { return nil }
+    encoders.append(encoder)
+    let rate = encoder.format.audioStreamBasicDescription?.mSampleRate ?? 0
+    timescales.append(rate >= 1 ? CMTimeScale(rate) : track.timescale > 0 ? track.timescale : 90_000)
+    return encoders.count - 1
+  }
+
+  func start() throws {
+    interleaver = SampleInterleaver(tracks: encoders.count, patience: Self.patience)
+    try writing {
+      muxer = try StreamMuxer(
+        descriptor: descriptor, container: container, formats: encoders.map(\.format), timeScales: timescales)
+    }
+  }
+
+  func append(_ sample: CMSampleBuffer, to track: OutputTrack.ID) throws {
+    try write(encoding { try encoders[track].encode(sample) }, track)
+  }
+
+  func end(_ track: OutputTrack.ID) throws {
+    let rest = try encoding { try encoders[track].finish() }
+    try write(rest, track, isLast: true)
+  }
+
+  private func write(_ samples: [CMSampleBuffer], _ track: Int, isLast: Bool = false) throws {
+    try lock.withLock {
+      for sample in samples {
+        let decoded = sample.decodeTimeStamp
+        let time = decoded.isNumeric ? decoded : sample.presentationTimeStamp
+        interleaver.push((sample, track), at: time, to: track)
+      }
+      if isLast { interleaver.end(track) }
+      try drain(isLast: false)
+    }
+  }
+
+  private func drain(isLast: Bool) throws {
+    while let (sample, track) = interleaver.pop(isLast: isLast) {
+      try writing { try muxer?.write(sample, to: track) }
+    }
+  }
+
+  func finish() throws {
+    try lock.withLock {
+      try drain(isLast: true)
+      try writing { try muxer?.finish() }
+      sampleBytes = Int(clamping: muxer?.sampleBytes ?? 0)
+    }
+    guard path != nil, descriptor >= 0 else { return }
+    defer { descriptor = -1 }
+    // Some file systems report a full disk only here.
+    if Foundation.close(descriptor) != 0 { throw Failure("cannot write '\(path ?? "")'", systemError: errno) }
+  }
+
+  func publish(isPart: Bool) throws -> OutputResult {
+    guard let pending else { return OutputResult(fileBytes: sampleBytes) }
+    let size = try? FileManager.default.attributesOfItem(atPath: pending.path)[.size] as? NSNumber
+    return OutputResult(fileBytes: size?.intValue ?? 0, path: try pending.commit(isPart: isPart))
+  }
+
+  func abandon() {
+    lock.withLock {
+      muxer?.close()
+      muxer = nil
+      closeFile()
+    }
+    pending?.discard()
+  }
+
+  private func closeFile() {
+    if path != nil, descriptor >= 0 { Foundation.close(descriptor) }
+    descriptor = -1
+  }
+
+  private func encoding<Value>(_ body: () throws -> Value) throws -> Value {
+    do { return try body() } catch let error as MediaFileError {
+      throw Failure("the sound cannot be encoded: \(error.detail)")
+    }
+  }
+
+  private func writing(_ body: () throws -> Void) throws {
+    do { try body() } catch let error as MediaFileError {
+      let what = "cannot write '\(path ?? "standard output")'"
+      if let code = error.posixCode, code != EINVAL { throw Failure(what, systemError: code) }
+      throw Failure("\(what): \(error.detail)")
+    }
+  }
+}

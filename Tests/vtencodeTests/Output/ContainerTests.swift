@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import vtencode
+
+/// Matroska, transport streams, FLV and MP4 in fragments hold what movies hold: all pictures, the
+/// sound, and their times.
+@Suite struct ContainerTests {
+  /// Three seconds of pictures and a tone.
+  private static func makeMovie(in folder: Folder, sound: [String] = ["-c:a", "aac"]) throws {
+    let made = try CommandLine.run(
+      "ffmpeg",
+      [
+        "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25:duration=3", "-f",
+        "lavfi", "-i", "sine=frequency=440:duration=3", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-preset",
+        "ultrafast",
+      ] + sound + [folder.path("in.mkv")])
+    try #require(made.status == 0, "\(made.complaints)")
+  }
+
+  private struct Times: Decodable {
+    struct Packet: Decodable {
+      var codec_type: String
+      var pts_time: String?
+      var dts_time: String?
+      var flags: String?
+    }
+    var packets: [Packet]
+
+    init(_ path: String) throws {
+      let run = try CommandLine.run(
+        "ffprobe", ["-v", "error", "-of", "json", "-show_packets", path])
+      try #require(run.status == 0, "\(run.complaints)")
+      self = try JSONDecoder().decode(Times.self, from: run.output)
+    }
+
+    func presented(_ type: String) -> [Double] {
+      packets.filter { $0.codec_type == type }.compactMap { $0.pts_time.flatMap(Double.init) }.sorted()
+    }
+  }
+
+  /// The pictures are 40 ms apart, and the sound begins and ends with them.
+  private func expectTimes(_ path: String) throws {
+    let probe = Probe(path)
+    #expect(try probe.frameCount() == 75)
+    try expectNoErrors(probe)
+    let times = try Times(path)
+    let pictures = times.presented("video")
+    let sound = times.presented("audio")
+    #expect(pictures.count == 75)
+    for (one, next) in zip(pictures, pictures.dropFirst()) { #expect(abs(next - one - 0.04) < 0.0015) }
+    let (first, last) = (try #require(sound.first), try #require(sound.last))
+    #expect(abs(first - pictures[0]) < 0.06, "the sound begins at \(first), the pictures at \(pictures[0])")
+    #expect(abs(last - pictures[74]) < 0.1, "the sound ends at \(last), the pictures at \(pictures[74])")
+    // In the file, no track runs ahead of the other.
+    var latest = -Double.infinity
+    for packet in times.packets {
+      guard let time = (packet.dts_time ?? packet.pts_time).flatMap(Double.init) else { continue }
+      #expect(time > latest - 0.75, "a packet of \(time) s comes after one of \(latest) s")
+      latest = max(latest, time)
+    }
+    let streams = try probe.streams()
+    #expect(streams.map(\.codec_type).sorted() == ["audio", "video"])
+    #expect(streams.first { $0.codec_type == "video" }?.codec_name == "h264")
+  }
+
+  @Test(
+    "A .mkv, .ts or .flv file holds all pictures and the sound at the movie's times",
+    arguments: ["mkv", "ts", "flv"])
+  func aFileHoldsAllPicturesAndTheSound(_ ending: String) throws {
+    let folder = try Folder()
+    try Self.makeMovie(in: folder)
+    let run = try CommandLine.vtencode("transcoding", "in.mkv", "--out", "out.\(ending)", in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(folder.contents == ["in.mkv", "out.\(ending)"])
+    try expectTimes(folder.path("out.\(ending)"))
+  }
+
+  @Test(
+    "Standard output is a container with sound if --format says so",
+    arguments: ["mpegts", "mp4", "matroska", "flv"])
+  func standardOutputIsAContainer(_ format: String) throws {
+    let folder = try Folder()
+    try Self.makeMovie(in: folder)
+    let run = try CommandLine.shell(
+      "'\(CommandLine.vtencode)' streaming in.mkv --unpaced --out - --format \(format) | cat > out.bin",
+      in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    try expectTimes(folder.path("out.bin"))
+  }
+
+  @Test(
+    "A movie in fragments can be decoded while it is written: its header is in front, and it has fragments")
+  func aMovieInFragmentsCanBeDecodedWhileItIsWritten() throws {
+    let folder = try Folder()
+    try Self.makeMovie(in: folder)
+    let run = try CommandLine.run(
+      CommandLine.vtencode,
+      ["streaming", "in.mkv", "--unpaced", "--keyframe-duration", "1", "--out", "-", "--format", "mp4"],
+      in: folder.url)
+    #expect(run.status == 0, "\(run.complaints)")
+    var boxes: [String] = []
+    var at = 0
+    while at + 8 <= run.output.count {
+      let size = run.output[at..<at + 4].reduce(0) { $0 << 8 | Int($1) }
+      boxes.append(String(decoding: run.output[at + 4..<at + 8], as: UTF8.self))
+      guard size >= 8 else { break }
+      at += size
+    }
+    #expect(boxes.prefix(2) == ["ftyp", "moov"])
+    #expect(boxes.filter { $0 == "moof" }.count >= 3, "\(boxes)")
+  }
+
+  @Test("A transport stream has no gap, and a program clock reference every 100 ms or more often")
+  func aTransportStreamHasNoGap() throws {
+    let folder = try Folder()
+    try Self.makeMovie(in: folder)
+    let run = try CommandLine.vtencode("transcoding", "in.mkv", "--out", "out.ts", in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    let data = try Data(contentsOf: folder.url.appendingPathComponent("out.ts"))
+    #expect(data.count % 188 == 0)
+    let stream = TransportStream(data)
+    #expect(stream.breaks.isEmpty, "\(stream.breaks)")
+    #expect(stream.types.values.sorted() == [0x0F, 0x1B])
+    #expect(stream.clocks.count >= 30 && stream.longestClockInterval <= 0.1, "\(stream.longestClockInterval)")
+    #expect(zip(stream.clocks, stream.clocks.dropFirst()).allSatisfy { $0 < $1 })
+    // No picture is decoded before its data has arrived.
+    let first = try #require(Times(folder.path("out.ts")).packets.first { $0.codec_type == "video" })
+    #expect(try #require(first.dts_time.flatMap(Double.init)) > stream.clocks[0])
+  }
+
+  @Test("Sound that a container holds is copied, and other sound is encoded")
+  func soundThatAContainerHoldsIsCopied() throws {
+    for (codec, ending, expected, wording) in [
+      ("libopus", "mkv", "opus", "copied"), ("libopus", "flv", "aac", "encoded as AAC"),
+      ("flac", "mkv", "flac", "copied"), ("flac", "ts", "aac", "encoded as AAC"),
+      ("ac3", "ts", "ac3", "copied"),
+    ] {
+      let folder = try Folder()
+      try Self.makeMovie(in: folder, sound: ["-c:a", codec])
+      let run = try CommandLine.vtencode("transcoding", "in.mkv", "--out", "out.\(ending)", in: folder)
+      #expect(run.status == 0 && run.text.contains(wording), "\(codec) in .\(ending): \(run)")
+      let streams = try Probe(folder.path("out.\(ending)")).streams()
+      #expect(streams.first { $0.codec_type == "audio" }?.codec_name == expected, "\(codec) in .\(ending)")
+    }
+  }
+
+  @Test("HEVC goes into .mkv and .ts")
+  func hevcGoesIntoMatroskaAndTransportStreams() throws {
+    let folder = try Folder()
+    for ending in ["mkv", "ts"] {
+      let run = try CommandLine.vtencode(
+        "transcoding", "test:160x120@25", "--frames", "10", "--codec", "hevc", "--out", "out.\(ending)",
+        in: folder)
+      #expect(run.status == 0, "\(run.complaints)")
+      let video = try Probe(folder.path("out.\(ending)")).video()
+      #expect(video.codec_name == "hevc" && video.nb_read_frames == "10")
+      try expectNoErrors(Probe(folder.path("out.\(ending)")))
+    }
+  }
+
+  @Test("What a container cannot hold is refused in one line, before anything is written")
+  func whatAContainerCannotHoldIsRefused() throws {
+    let folder = try Folder()
+    for (arguments, text) in [
+      (["--out", "out.webm"], "neither H.264 nor HEVC"),
+      (["--out", "out.gif"], "ffmpeg -i FILE.mp4 FILE.gif"),
+      (["--out", "out.mkv", "--format", "mpegts"], "--format is for --out -"),
+      (["--out", "-", "--audio", "aac"], "holds no sound"),
+      (["--out", "http://localhost/x"], "rtmp://"),
+      (["--out", "rtmp://localhost/app/key", "--format", "mpegts"], "leave it out"),
+      (["--out", "rtmp://localhost/app/key", "--sandbox"], "--sandbox"),
+      (["--out", "a.mkv", "--out", "./a.mkv"], "named as two outputs"),
+    ] {
+      let run = try CommandLine.run(
+        CommandLine.vtencode, ["transcoding", CommandLine.sample] + arguments, in: folder.url)
+      #expect(run.status == 64 && run.complaints.contains(text), "\(arguments): \(run)")
+      #expect(!run.complaints.contains("key"))
+      #expect(folder.contents.isEmpty)
+    }
+  }
+
+  @Test("An interrupted run keeps the part that was written, whole as far as it goes")
+  func anInterruptedRunKeepsThePart() throws {
+    let folder = try Folder()
+    try Self.makeMovie(in: folder)
+    let run = try CommandLine.run(
+      CommandLine.vtencode,
+      ["streaming", "in.mkv", "--loop", "--out", "loop.mkv", "--progress", "json"], in: folder.url,
+      signal: .sent(SIGINT, atFrame: 85))
+    // A movie that is repeated has no end of its own, so the file is whole.
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(folder.contents == ["in.mkv", "loop.mkv"])
+    let probe = Probe(folder.path("loop.mkv"))
+    try expectNoErrors(probe)
+    let pictures = try Times(folder.path("loop.mkv")).presented("video")
+    #expect(pictures.count >= 85)
+    for (one, next) in zip(pictures, pictures.dropFirst()) { #expect(abs(next - one - 0.04) < 0.0015) }
+  }
+}
