@@ -19,6 +19,7 @@ let package = Package(
     .executableTarget(name: "Transcode", dependencies: onLinux),
     .executableTarget(name: "EncodeForACall", dependencies: onLinux),
     .executableTarget(name: "StreamLive", dependencies: onLinux),
+    .executableTarget(name: "StreamToServer", dependencies: onLinux),
     .executableTarget(name: "TranscodeMany", dependencies: onLinux),
     // Without the trait Display it compiles, and says at run time that there is no window.
     .executableTarget(
