@@ -32,7 +32,7 @@ import Testing
   private func makeInput(in folder: Folder) throws {
     let made = try CommandLine.shell(
       """
-      cp '\(CommandLine.sample)' in.m4v
+      ffmpeg -nostdin -v error -i '\(CommandLine.sample)' -t 2 -c copy in.m4v
       '\(CommandLine.vtencode)' split in.m4v --bitrate 60k \(Self.size) --segments 2 --plan plan.json > text
       for n in 0 1; do '\(CommandLine.vtencode)' encode-segment --plan plan.json --segment $n >> text; done
       rm text
