@@ -18,6 +18,9 @@ static struct {
   CFHashCode (*hash)(const void *);
   CFStringRef (*description)(const void *);
   CFAllocatorRef (*allocator)(const void *);
+  CFDictionaryRef (*dictionary)(
+      CFAllocatorRef, const void **, const void **, CFIndex, const CFDictionaryKeyCallBacks *,
+      const CFDictionaryValueCallBacks *);
 } real;
 
 static void *find(void *library, const char *name) {
@@ -45,6 +48,7 @@ static void findAll(void) {
   *(void **)&real.hash = find(library, "CFHash");
   *(void **)&real.description = find(library, "CFCopyDescription");
   *(void **)&real.allocator = find(library, "CFGetAllocator");
+  *(void **)&real.dictionary = find(library, "CFDictionaryCreate");
   // Last: the others are there when this one is.
   __atomic_store_n((void **)&real.retain, find(library, "CFRetain"), __ATOMIC_RELEASE);
 }
@@ -116,4 +120,40 @@ Boolean CFDictionaryGetValueIfPresent(CFDictionaryRef dictionary, const void *ke
   const void *found = CFDictionaryGetValue(dictionary, key);
   if (found != NULL && value != NULL) *value = found;
   return found != NULL;
+}
+
+// Programs that were written for macOS pass null pointers for entries that they do not need (OBS Studio, for the
+// properties of HDR). Foundation's own function crashes for them where keys or values are retained as objects. Such
+// entries are left out. Dictionaries with a program's own callbacks, for which null may be a value, are created as
+// they are.
+CFDictionaryRef CFDictionaryCreate(
+    CFAllocatorRef allocator, const void **keys, const void **values, CFIndex count,
+    const CFDictionaryKeyCallBacks *keyCallBacks, const CFDictionaryValueCallBacks *valueCallBacks) {
+  assureAll();
+  const bool keysAreObjects =
+      keyCallBacks == &kCFTypeDictionaryKeyCallBacks || keyCallBacks == &kCFCopyStringDictionaryKeyCallBacks;
+  const bool valuesAreObjects = valueCallBacks == &kCFTypeDictionaryValueCallBacks;
+  CFIndex kept = 0;
+  if (keys != NULL && values != NULL) {
+    for (CFIndex i = 0; i < count; i++) {
+      if (!((keysAreObjects && keys[i] == NULL) || (valuesAreObjects && values[i] == NULL))) kept++;
+    }
+  }
+  if (count <= 0 || kept == count) {
+    return real.dictionary(allocator, keys, values, count, keyCallBacks, valueCallBacks);
+  }
+  // The arrays are the caller's and stay as they are.
+  const void **entries = kept > 0 ? malloc(2 * (size_t)kept * sizeof *entries) : NULL;
+  if (kept > 0 && entries == NULL) return NULL;
+  CFIndex next = 0;
+  for (CFIndex i = 0; next < kept; i++) {
+    if ((keysAreObjects && keys[i] == NULL) || (valuesAreObjects && values[i] == NULL)) continue;
+    entries[next] = keys[i];
+    entries[kept + next] = values[i];
+    next++;
+  }
+  CFDictionaryRef result = real.dictionary(
+      allocator, entries, entries == NULL ? NULL : entries + kept, kept, keyCallBacks, valueCallBacks);
+  free(entries);
+  return result;
 }

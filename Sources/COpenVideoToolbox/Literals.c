@@ -59,7 +59,8 @@ static struct literal *make(const char *text) {
 }
 
 CFStringRef __CFStringMakeConstantString(const char *text) {
-  if (text == NULL) return NULL;
+  // The result is never null for a program that passes a string; without one, it is the empty string.
+  if (text == NULL) text = "";
   struct literal **list = &buckets[bucket(text)];
   pthread_mutex_lock(&mutex);
   struct literal *found = *list;

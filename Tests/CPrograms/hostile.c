@@ -128,11 +128,46 @@ static void objectsOfSwift(void) {
   CHECK(!CFDictionaryGetValueIfPresent(encoder, CFSTR("no such key"), &value));
   CHECK(CFDictionaryGetValueIfPresent(encoder, kVTVideoEncoderList_EncoderID, NULL));
   CFShow(list);
+  CFRelease(describe(list));
+  CFRelease(describe(encoder));
+  // The same inside a container of C, whose description asks for those of its contents.
+  const void *contents[] = {list, encoder};
+  CFArrayRef outer = CFArrayCreate(NULL, contents, 2, &kCFTypeArrayCallBacks);
+  CFShow(outer);
+  CFRelease(describe(outer));
+  CHECK(CFEqual(list, list) && !CFEqual(list, outer) && !CFEqual(encoder, list));
+  CHECK_EQUAL(CFHash(list), CFHash(list));
+  CFRelease(outer);
   CFRelease(list);
+}
+
+/// Entries with null pointers are left out where keys or values are objects, and the others are there.
+static void nullEntries(void) {
+  const void *keys[] = {CFSTR("first"), NULL, CFSTR("second"), CFSTR("third"), NULL};
+  const void *values[] = {number, text, NULL, text, NULL};
+  CFDictionaryRef dictionary =
+      CFDictionaryCreate(NULL, keys, values, 5, &kCFTypeDictionaryKeyCallBacks, &kCFTypeDictionaryValueCallBacks);
+  REQUIRE(dictionary != NULL);
+  CHECK_EQUAL(CFDictionaryGetCount(dictionary), 2);
+  CHECK(CFDictionaryGetValue(dictionary, CFSTR("first")) == number);
+  CHECK(CFDictionaryGetValue(dictionary, CFSTR("third")) == text);
+  CHECK(keys[1] == NULL && values[4] == NULL);
+  CFRelease(dictionary);
+  dictionary = CFDictionaryCreate(NULL, keys + 4, values + 4, 1, &kCFTypeDictionaryKeyCallBacks,
+                                  &kCFTypeDictionaryValueCallBacks);
+  REQUIRE(dictionary != NULL);
+  CHECK_EQUAL(CFDictionaryGetCount(dictionary), 0);
+  CFRelease(dictionary);
+  // Without callbacks, null is a key and a value like any other.
+  dictionary = CFDictionaryCreate(NULL, keys + 4, values + 4, 1, NULL, NULL);
+  REQUIRE(dictionary != NULL);
+  CHECK_EQUAL(CFDictionaryGetCount(dictionary), 1);
+  CFRelease(dictionary);
 }
 
 static void objects(void) {
   objectsOfSwift();
+  nullEntries();
   CVPixelBufferRef picture = makePicture(0), other = makePicture(0);
   CHECK_EQUAL(CFGetTypeID(picture), CVPixelBufferGetTypeID());
   CHECK(CFGetTypeID(picture) != CMSampleBufferGetTypeID());

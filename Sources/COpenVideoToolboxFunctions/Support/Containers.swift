@@ -43,11 +43,14 @@ extension FromC {
   /// of a container that contains itself fails at this depth.
   private static let maximumDepth = 32
 
-  /// Whether a dictionary or an array needs no conversion, since Swift code has created it.
-  private static func isNative(_ object: AnyObject) -> Bool {
+  /// Whether an object is a dictionary, an array or a set that Swift code has created. Such a
+  /// dictionary or array needs no conversion, and Foundation's C function that describes containers
+  /// crashes for all of them.
+  static func isNative(_ object: AnyObject) -> Bool {
     let type = ObjectIdentifier(type(of: object))
     return type == ObjectIdentifier(NSDictionary.self) || type == ObjectIdentifier(NSMutableDictionary.self)
       || type == ObjectIdentifier(NSArray.self) || type == ObjectIdentifier(NSMutableArray.self)
+      || type == ObjectIdentifier(NSSet.self) || type == ObjectIdentifier(NSMutableSet.self)
   }
 
   /// Converts a dictionary that is nested `depth` containers deep.

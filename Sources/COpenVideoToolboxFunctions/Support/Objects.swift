@@ -89,26 +89,24 @@ public func CFCopyDescription(_ object: UnsafeRawPointer?) -> OpaquePointer? {
   guard let object, let it = FromC.object(object) else { return nil }
   switch Kind(it) {
   case .own(let own): return ToC.retained(NSString(string: own.cfDescription))
-  case .foundation: return OVTRealCopyDescription(object)
+  case .foundation:
+    // Foundation's C function reads the memory of a container that Swift created as that of its own.
+    if FromC.isNative(it), let container = it as? NSObject {
+      return ToC.retained(NSString(string: container.description))
+    }
+    return OVTRealCopyDescription(object)
   case .other: return ToC.retained(NSString(string: "<\(type(of: it)) \(object)>"))
   }
 }
 
 @c @implementation
 public func CFShow(_ object: UnsafeRawPointer?) {
-  guard let it = FromC.object(object) else {
+  guard let description = CFCopyDescription(object) else {
     OVTWriteError("(null)\n")
     return
   }
-  switch Kind(it) {
-  case .own(let own): OVTWriteError(own.cfDescription + "\n")
-  case .foundation:
-    // Foundation's own function crashes for containers that Swift made.
-    guard let text = OVTRealCopyDescription(object) else { return }
-    if let string = FromC.object(text, NSString.self) { OVTWriteError((string as String) + "\n") }
-    OVTRealRelease(UnsafeRawPointer(text))
-  case .other: OVTWriteError("<\(type(of: it))>\n")
-  }
+  if let text = FromC.object(description, NSString.self) { OVTWriteError((text as String) + "\n") }
+  CFRelease(UnsafeRawPointer(description))
 }
 
 @c @implementation
