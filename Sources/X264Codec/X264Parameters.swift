@@ -199,9 +199,10 @@
     static func kilobits(_ bits: Int) -> Int32 { Int32(clamping: min(max(bits / 1000, 1), 2_000_000)) }
 
     /// Returns the rate factor of a quality: 1.0 is nearly lossless, 0.5 good, 0.0 the smallest
-    /// stream.
+    /// stream. Over the clips for tuning its mean SSIM is that of the package's own encoder at the
+    /// same quality (docs/transcoding.md).
     static func rateFactor(quality: Double) -> Double {
-      let points: [(Double, Double)] = [(0, 46), (0.25, 33), (0.5, 24), (0.75, 17), (1, 3)]
+      let points: [(Double, Double)] = [(0, 43), (0.25, 32), (0.5, 22), (0.75, 14.5), (1, 2)]
       let q = min(max(quality, 0), 1)
       for (a, b) in zip(points, points.dropFirst()) where q <= b.0 {
         return a.1 + (b.1 - a.1) * (q - a.0) / (b.0 - a.0)

@@ -6,8 +6,8 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     abstract: "Encodes a movie as fast as the machine can, to keep or to publish.",
     discussion: """
       The picture is decoded, scaled if --dimensions asks for it, and encoded through VTCompressionSession; \
-      sound is copied if the output's file type plays it, and encoded as AAC otherwise. The bit rate follows \
-      the picture's size, and never exceeds the source's unless asked to. At the end a summary tells what was \
+      sound is copied if the output's file type plays it, and encoded as AAC otherwise. The quality is \
+      constant, and the bit rate never exceeds the source's, unless asked to. At the end a summary tells what was \
       written.
 
       Examples:

@@ -19,6 +19,10 @@ struct RunEvent: LastEvent {
   var seconds: Double
   var bitsPerSecond: Double
   var targetBitsPerSecond: Int?
+  /// The constant quality, 0 to 1; nil if the movie was encoded at a bit rate.
+  var constantQuality: Double?
+  /// The highest average bit rate of a movie for which the user gave neither a rate nor a quality.
+  var highestBitsPerSecond: Int?
   var fileBytes: Int
   var wallSeconds: Double
   var runs: Int
@@ -64,6 +68,8 @@ struct RunEvent: LastEvent {
     seconds = report.videoSeconds
     bitsPerSecond = report.bitRate
     if report.plan.quality == nil { targetBitsPerSecond = report.plan.bitRate }
+    constantQuality = report.plan.quality
+    highestBitsPerSecond = report.plan.ceiling
     fileBytes = report.written.fileBytes
     wallSeconds = report.wallSeconds
     runs = report.runs

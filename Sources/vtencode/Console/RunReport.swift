@@ -29,20 +29,34 @@ struct RunReport: Sendable {
 
   var bitRate: Double { videoSeconds > 0 ? Double(videoBytes) * 8 / videoSeconds : 0 }
 
-  func summary(destination: Destination) -> String {
-    let speed = wallSeconds > 0 ? Double(frames) / wallSeconds : 0
+  /// The bit rate, and what it was asked to be.
+  private var rateSummary: String {
+    let rate = Wording.bitRate(bitRate)
+    if let quality = plan.quality {
+      let value = Wording.fixed(quality, 2)
+      if plan.isStill {
+        return "one picture has none; \(Wording.bytes(videoBytes)), for a quality of \(value)"
+      }
+      guard let ceiling = plan.ceiling else { return "\(rate), for a quality of \(value)" }
+      return "\(rate), constant quality \(value), at most \(Wording.bitRate(Double(ceiling)))"
+    }
     let deviation = (bitRate / Double(plan.bitRate) - 1) * 100
     let sign = deviation >= 0 ? "+" : "-"
+    let target =
+      "\(rate), target \(Wording.bitRate(Double(plan.bitRate))) "
+      + "(\(sign)\(Wording.fixed(abs(deviation), 1)) %)"
+    guard let rateOfQuality = plan.rateOfQuality else { return target }
+    return target + ", the ceiling, as constant quality "
+      + "\(Wording.fixed(EncodingPlan.usualQuality, 2)) takes \(Wording.bitRate(rateOfQuality))"
+  }
+
+  func summary(destination: Destination) -> String {
+    let speed = wallSeconds > 0 ? Double(frames) / wallSeconds : 0
     var lines = [
       "video   \(plan.codec.name), \(plan.width)x\(plan.height), \(Wording.plural(frames, "frame")), "
         + "\(Wording.fixed(videoSeconds, 2)) s, \(Wording.plural(keyFrames, "key frame"))"
         + (dropped > 0 ? ", \(dropped) dropped" : ""),
-      (plan.isStill
-        ? "rate    one picture has none; \(Wording.bytes(videoBytes)), for a quality of "
-          + Wording.fixed(plan.quality ?? 0, 2)
-        : plan.quality.map { "rate    \(Wording.bitRate(bitRate)), for a quality of \(Wording.fixed($0, 2))" }
-          ?? ("rate    \(Wording.bitRate(bitRate)), target \(Wording.bitRate(Double(plan.bitRate))) "
-            + "(\(sign)\(Wording.fixed(abs(deviation), 1)) %)"))
+      "rate    " + rateSummary
         + (passes > 1 ? ", in \(passes) passes" : "")
         + (passes > 1 && plan.makesPassesOnDemand ? ", since one was uneven or missed the rate" : "")
         + (framesAgain > 0 ? " (\(framesAgain) frames again)" : "")

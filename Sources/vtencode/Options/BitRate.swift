@@ -3,12 +3,14 @@ import ArgumentParser
 import Foundation
 
 /// A bit rate in bits a second, given as `1500000`, `1500k`, `1.5M` or `1G`.
-struct BitRate: ExpressibleByArgument, Sendable, Equatable {
+struct BitRate: ExpressibleByArgument, Sendable, Comparable {
   static let allowed = 1_000...1_000_000_000
   /// The text behind an argument that is not a rate.
   static let advice = "it takes bits a second, such as 1500000, 1500k or 1.5M"
 
   var bitsPerSecond: Int
+
+  static func < (one: BitRate, other: BitRate) -> Bool { one.bitsPerSecond < other.bitsPerSecond }
 
   init(bitsPerSecond: Int) {
     self.bitsPerSecond = bitsPerSecond
@@ -48,13 +50,31 @@ struct BitRate: ExpressibleByArgument, Sendable, Equatable {
   /// beyond the source's rate would only preserve its coding artefacts.
   static func suggested(fit: PictureFit, source: MovieSource, codec: Codec) -> BitRate {
     let bySize = suggested(width: fit.width, height: fit.height, frameRate: source.frameRate, codec: codec)
-    guard source.dataRate >= 8_000 else { return bySize }
+    guard let ofSource = ofSource(source, fit: fit) else { return bySize }
+    return min(bySize, ofSource)
+  }
+
+  /// The highest bit rate of a movie that is encoded by quality: what pictures of its size take
+  /// where they are hardest to encode, such as noise or leaves in the wind, but not more than the
+  /// source itself has.
+  static func ceiling(fit: PictureFit, source: MovieSource, codec: Codec) -> BitRate {
+    let bySize = suggested(width: fit.width, height: fit.height, frameRate: source.frameRate, codec: codec)
+    let hardest = BitRate(
+      bitsPerSecond: min(bySize.bitsPerSecond.multipliedClamped(by: 4), allowed.upperBound))
+    guard let ofSource = ofSource(source, fit: fit) else { return hardest }
+    return min(hardest, ofSource)
+  }
+
+  /// The bit rate of a source, scaled from the size before cropping to the encoded size; nil if it
+  /// is not known.
+  private static func ofSource(_ source: MovieSource, fit: PictureFit) -> BitRate? {
+    guard source.dataRate >= 8_000 else { return nil }
     // A smaller picture needs fewer bits, though not in proportion to its area; an enlarged picture
     // has no more detail than the source.
     let area = Double(fit.width * fit.height) / max(source.meanArea, 1)
     let ofSource = source.dataRate * pow(min(area, 1), 0.75)
-    guard ofSource < Double(bySize.bitsPerSecond) else { return bySize }
-    return BitRate(bitsPerSecond: max(Int((ofSource / 1_000).rounded()) * 1_000, 8_000))
+    let rounded = Int(clamping: (ofSource / 1_000).rounded()).multipliedClamped(by: 1_000)
+    return BitRate(bitsPerSecond: min(max(rounded, 8_000), allowed.upperBound))
   }
 }
 

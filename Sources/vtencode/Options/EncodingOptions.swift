@@ -41,17 +41,19 @@ struct EncodingOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The target bit rate in bits a second, such as 1500000, 1500k or 1.5M. (default: by size, frame rate "
-        + "and codec)",
+      "The target bit rate in bits a second, such as 1500000, 1500k or 1.5M. (default: for files none but a "
+        + "constant quality; for calls and streams, and with --multi-pass, --cbr or --max-rate, by size, frame "
+        + "rate and codec)",
       valueName: "rate"),
     transform: BitRate.reading(or: BitRate.advice))
   var bitrate: BitRate?
 
   @Option(
     help: ArgumentHelp(
-      "The quality in place of a bit rate, from 0 (smallest file) to 1 (best picture); with the package's own "
-        + "encoder 0.4, 0.5, 0.6 and 0.7 are about as CRF 26, 22, 19 and 16 of libx264. A single picture, which "
-        + "has no bit rate, gets 0.7 by default.", valueName: "0...1"))
+      "The quality in place of a bit rate, from 0 (smallest file) to 1 (best picture): 0.4, 0.5, 0.6 and 0.7 are "
+        + "about as CRF 26, 22, 19 and 16 of libx264. (default: for files 0.47, about as CRF 23, with a bit rate "
+        + "that is at most the source's and four times what is usual for the size; 0.7 for a single picture)",
+      valueName: "0...1"))
   var quality: Double?
 
   @Option(

@@ -48,7 +48,7 @@ struct ComplexityPass: Sendable {
   /// The largest ratio between the bit rates of the analysis and the movie, either way. At a rate
   /// further off, the proportions between parts would differ: parts with little motion take next to
   /// nothing at a low rate.
-  private static let nearEnough = 2.0
+  static let nearEnough = 2.0
   /// The effort, 0 to 9, for an encoder without a first pass of its own.
   private static let effort = 2
 

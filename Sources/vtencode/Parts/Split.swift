@@ -121,6 +121,14 @@ struct Planner: Sendable {
     return try await MovieSource.open(movie, streamFrameRate: options.picture.framesPerSecond)
   }
 
+  private func analyse(_ source: MovieSource, _ plan: EncodingPlan) async throws -> (
+    MovieComplexity, encoderID: String
+  ) {
+    try await onThread("analysis") {
+      try ComplexityPass(source: source, plan: plan, advice: advice, parent: parent).run()
+    }
+  }
+
   /// Analyses the movie and makes the plan.
   /// - Parameter opened: the movie.
   /// - Throws: a `Failure` if the movie cannot be analysed or its segments cannot share a buffer.
@@ -129,10 +137,14 @@ struct Planner: Sendable {
     let source = PartSource.adapted(opened, options, isUpright: isUpright)
     var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
     if plan.threads == nil { plan.threads = 1 }
+    plan.setUsualQuality(options, passes: passes, source: source)
     for notice in plan.notices where options.telling.progress == .auto { Console.note("vtencode: \(notice)") }
-    let ready = plan
-    let (complexity, encoderID) = try await onThread("analysis") {
-      try ComplexityPass(source: source, plan: ready, advice: advice, parent: parent).run()
+    var (complexity, encoderID) = try await analyse(source, plan)
+    // The analysis has taken about as many bits as the segments will at the same quality.
+    if plan.limitToCeiling(after: complexity.bitRate),
+      complexity.bitRate > Double(plan.bitRate) * ComplexityPass.nearEnough
+    {
+      complexity = try await analyse(source, plan).0
     }
     var segments = SegmentCutter(
       complexity: complexity, size: size, bitRate: plan.quality == nil ? plan.bitRate : nil,

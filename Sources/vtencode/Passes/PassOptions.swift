@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import VideoToolbox
 
 extension EncodingPlan {
   /// The longest movie, in seconds, for which further passes are made without being asked for. A
@@ -7,6 +8,9 @@ extension EncodingPlan {
   /// again.
   private static let longestOnDemand = 120.0
   private static let mostOnDemand = 4
+  /// The duration in seconds below which an encoder without passes on demand makes two passes
+  /// without being asked for.
+  private static let shortClip = 5.0
   /// The relative deviation from the bit rate above which such a pass is made.
   private static let toleranceOnDemand = 0.02
 
@@ -22,8 +26,16 @@ extension EncodingPlan {
     guard asked == nil, quality == nil, !isConstantBitRate, !isPaced, destination.path != nil,
       let seconds = expectedDuration(of: source), seconds <= Self.longestOnDemand
     else { return }
+    makesPassesOnDemand = encoderSupports(
+      kOVTCompressionPropertyKey_MakesPassesOnDemand, codec.type, encoderID: encoderID)
+    // Other encoders choose the QP of the first frames before they know one. In a clip of a few
+    // seconds nothing that follows can make up for it.
+    guard
+      makesPassesOnDemand
+        || seconds < Self.shortClip && encoderMakesPasses(codec.type, encoderID: encoderID)
+    else { return }
     passes = Self.mostOnDemand
-    makesPassesOnDemand = true
+    passesAreOptional = true
     passTolerance = Self.toleranceOnDemand
   }
 }

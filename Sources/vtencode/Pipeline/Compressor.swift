@@ -169,6 +169,10 @@ final class Compressor: @unchecked Sendable {
     }
     if let quality = plan.quality {
       try set(kVTCompressionPropertyKey_Quality, quality, for: "--quality")
+      if let ceiling = plan.ceiling, let seconds = plan.ceilingBuffer {
+        try set(kVTCompressionPropertyKey_VBVMaxBitRate, ceiling, for: "the highest bit rate")
+        try set(kVTCompressionPropertyKey_VBVBufferDuration, seconds, for: "the highest bit rate's buffer")
+      }
     } else if plan.isConstantBitRate {
       try set(kVTCompressionPropertyKey_ConstantBitRate, plan.bitRate, for: "--cbr")
     } else if plan.maximumRate != nil {

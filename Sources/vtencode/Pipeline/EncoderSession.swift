@@ -165,11 +165,17 @@ final class EncoderSession: Sendable {
 /// Whether the encoder that a session would choose encodes in several passes. For code that does
 /// not create a session itself.
 func encoderMakesPasses(_ codec: CMVideoCodecType, encoderID: String? = nil) -> Bool {
+  encoderSupports(kVTCompressionPropertyKey_MultiPassStorage, codec, encoderID: encoderID)
+}
+
+/// Whether the encoder that a session would choose has a property. For code that does not create a
+/// session itself.
+func encoderSupports(_ key: CFString, _ codec: CMVideoCodecType, encoderID: String? = nil) -> Bool {
   let specification = encoderID.map { [kVTVideoEncoderSpecification_EncoderID: $0] as CFDictionary }
   var properties: CFDictionary?
   // An encoder has the same properties at all sizes that it takes.
   let status = VTCopySupportedPropertyDictionaryForEncoder(
     width: 640, height: 360, codecType: codec, encoderSpecification: specification, encoderIDOut: nil,
     supportedPropertiesOut: &properties)
-  return status == noErr && properties?[kVTCompressionPropertyKey_MultiPassStorage] != nil
+  return status == noErr && properties?[key] != nil
 }

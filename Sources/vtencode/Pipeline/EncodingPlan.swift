@@ -25,6 +25,14 @@ struct EncodingPlan: Sendable {
   var targetBytes: Int64?
   /// The quality that replaces the bit rate, 0 to 1.
   var quality: Double?
+  /// The highest average bit rate of a movie whose quality the user did not choose, in bits a
+  /// second; nil for no limit.
+  var ceiling: Int?
+  /// The size of the decoder's buffer that keeps to the ceiling, in seconds of it; nil where the
+  /// movie is encoded again if it exceeds the ceiling.
+  var ceilingBuffer: Double?
+  /// The bit rate that a quality took, in bits a second, where the ceiling has replaced it.
+  var rateOfQuality: Double?
   /// Whether a single picture is encoded. It has no duration of its own and so no meaningful bit
   /// rate; it is encoded by quality.
   let isStill: Bool
@@ -55,6 +63,8 @@ struct EncodingPlan: Sendable {
   var passes = 1
   /// Whether a second pass is made only if the first one missed the rate or its quality is uneven.
   var makesPassesOnDemand = false
+  /// Whether the result of one pass is better than an error if there is no room for several.
+  var passesAreOptional = false
   /// Whether a clip that missed its rate may be encoded again.
   var mayEncodeAgain = true
   /// The file of a multi-pass storage with the results of a first pass; nil if there is none.

@@ -21,6 +21,10 @@ enum EncodingRun {
     plan.adapt(to: source)
     if request.changes.burnSubtitles != nil { plan.keepsSubtitles = false }
     try plan.setTargetSize(request.targetSize, source: source, destination: destination)
+    plan.setUsualQuality(options, passes: request.passes, source: source)
+    plan.setCeilingBuffer(
+      source: source,
+      isRepeatable: request.passes == nil && source.live == nil && destination.path != nil)
     plan.setPasses(source.live == nil ? request.passes : 1, source: source, destination: destination)
     // A device cannot show the same pictures again.
     // A server, a pipe or a second file is not written again.

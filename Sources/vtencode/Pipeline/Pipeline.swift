@@ -16,13 +16,14 @@ struct Pipeline: Sendable {
 
   func run() async throws -> RunReport {
     do { return try await runOnce() } catch let failure as Failure
-      where failure.lacksRoom && plan.passes > 1 && plan.makesPassesOnDemand && !Interrupt.shared.isRequested
+      where failure.lacksRoom && plan.passes > 1 && plan.passesAreOptional && !Interrupt.shared.isRequested
     {
       // The files of the passes have been removed by now. One pass needs no room for them, so it
       // may succeed.
       var plan = plan
       plan.passes = 1
       plan.makesPassesOnDemand = false
+      plan.passesAreOptional = false
       var report = try await Pipeline(source: source, plan: plan, destination: destination).runOnce()
       report.lackedRoom = true
       report.plan.notices.append(noteRoom("so the movie is encoded in one pass"))

@@ -10,11 +10,15 @@ struct RateRefinement {
   /// The relative deviation from the bit rate that is accepted. 0.05 is promised, and each further
   /// run takes as long as the first.
   static let tolerance = 0.049
+  /// The duration in seconds from which on a movie is kept to its ceiling. The first key frame is
+  /// most of a shorter clip, in the source perhaps none.
+  private static let shortestLimited = 1.0
   /// libx265 with several threads gives another size each time, by up to a fifth on clips with
   /// cuts, so there are some attempts more than the method needs.
   private static let mostRepeats = 6
 
-  let pipeline: Pipeline
+  /// The run; with the ceiling's bit rate in place of a quality that took more.
+  private var pipeline: Pipeline
   private var tried: [(asked: Double, got: Double)] = []
 
   init(_ pipeline: Pipeline) { self.pipeline = pipeline }
@@ -48,10 +52,22 @@ struct RateRefinement {
   /// attempts is used up. The best result so far has the final name.
   mutating func run() async throws -> RunReport {
     var best = try await pipeline.run()
-    var asked = Double(pipeline.plan.bitRate)
-    var latest = best
     var seconds = best.wallSeconds
     var runs = 1
+    if let limited = limited(best), let path = best.written.path,
+      let (report, pending) = try await encodeAgain(limited, inPlaceOf: path)
+    {
+      defer { pending.discard() }
+      runs += 1
+      seconds += report.wallSeconds
+      if report.bitRate < best.bitRate {
+        best = report
+        best.written.path = try pending.commit(isPart: false)
+        pipeline = Pipeline(source: pipeline.source, plan: limited, destination: pipeline.destination)
+      }
+    }
+    var asked = Double(pipeline.plan.bitRate)
+    var latest = best
     while isMissed(latest), tried.count < Self.mostRepeats, let path = best.written.path {
       tried.append((asked, latest.bitRate))
       if isTooLarge(latest), let limit = pipeline.plan.targetBytes {
@@ -66,16 +82,8 @@ struct RateRefinement {
       }
       var plan = pipeline.plan
       plan.bitRate = Int(asked)
-      let pending = try PendingFile(for: path, replaces: true)
+      guard let (again, pending) = try await encodeAgain(plan, inPlaceOf: path) else { break }
       defer { pending.discard() }
-      var destination = pipeline.destination
-      destination.path = pending.path
-      // An interrupted attempt is discarded: the complete file of an earlier run is kept.
-      destination.isWholeOrNothing = true
-      // If the attempt fails, the complete file of an earlier run is kept.
-      guard
-        let again = try? await Pipeline(source: pipeline.source, plan: plan, destination: destination).run()
-      else { break }
       latest = again
       runs += 1
       seconds += latest.wallSeconds
@@ -99,6 +107,43 @@ struct RateRefinement {
       if pipeline.plan.progress == .auto { Console.note("vtencode: " + (best.plan.notices.last ?? "")) }
     }
     return best
+  }
+
+  /// The plan at the ceiling's bit rate, for a movie whose quality took more; nil if it may remain
+  /// as it is.
+  private func limited(_ report: RunReport) -> EncodingPlan? {
+    var plan = pipeline.plan
+    guard plan.ceilingBuffer == nil, plan.mayEncodeAgain, !Interrupt.shared.isRequested,
+      report.videoSeconds >= Self.shortestLimited,
+      plan.limitToCeiling(after: report.bitRate / (1 + Self.tolerance))
+    else { return nil }
+    plan.rateOfQuality = report.bitRate
+    plan.setPasses(nil, source: pipeline.source, destination: pipeline.destination)
+    return plan
+  }
+
+  /// Encodes once more, into a file beside the result so far.
+  /// - Parameters:
+  ///   - plan: the settings.
+  ///   - path: the file of the result so far.
+  /// - Returns: the report and the file, which the caller commits or discards; nil if the attempt
+  ///   failed or was interrupted, so that the complete file of an earlier run is kept.
+  /// - Throws: a `Failure` if there can be no file beside the result.
+  private func encodeAgain(
+    _ plan: EncodingPlan, inPlaceOf path: String
+  ) async throws -> (RunReport, PendingFile)? {
+    let pending = try PendingFile(for: path, replaces: true)
+    var destination = pipeline.destination
+    destination.path = pending.path
+    destination.isWholeOrNothing = true
+    do {
+      return (
+        try await Pipeline(source: pipeline.source, plan: plan, destination: destination).run(), pending
+      )
+    } catch {
+      pending.discard()
+      return nil
+    }
   }
 
   /// The next bit rate to ask for, by linear interpolation between two results on a logarithmic

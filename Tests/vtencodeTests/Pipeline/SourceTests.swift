@@ -287,7 +287,7 @@ import Testing
     let folder = try Folder()
     let source = try make(
       "small.mp4", in: folder, size: "640x360", ["-map", "0:v", "-c:v", "libx264", "-b:v", "150k"])
-    let run = try encode(source, "--out", "out.mp4", in: folder)
+    let run = try encode(source, "--multi-pass", "--out", "out.mp4", in: folder)
     let rate = try Probe(source).bitRate(seconds: 1)
     let target = try #require(run.text.firstMatch(of: /target ([0-9,]+) kb/))
     let asked = try #require(Double(target.1.replacing(",", with: "")))
