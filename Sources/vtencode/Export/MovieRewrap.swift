@@ -29,7 +29,7 @@ enum MovieRewrap {
     let descriptor = try pending.open()
     defer { Foundation.close(descriptor) }
     do {
-      let demuxer = try Demuxer(url: "file:" + movie)
+      let demuxer = try Demuxer(url: URL(fileURLWithPath: movie).path)
       let streams = demuxer.streams.filter { $0.kind == .video || $0.kind == .audio }
       let formats = try streams.map { try $0.makeFormatDescription() }
       let muxer = try StreamMuxer(

@@ -22,7 +22,7 @@ import Testing
       let path = NSTemporaryDirectory() + UUID().uuidString
       defer { try? FileManager.default.removeItem(atPath: path) }
       try Data(bytes).write(to: URL(fileURLWithPath: path))
-      let demuxer = try Demuxer(url: "file:" + path)
+      let demuxer = try Demuxer(url: path)
       formats = try demuxer.streams.map { try $0.makeFormatDescription() }
       samples = []
       while let packet = try demuxer.next() {

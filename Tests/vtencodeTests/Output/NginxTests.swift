@@ -5,19 +5,20 @@ import Testing
 
 @testable import vtencode
 
-/// A live stream to nginx with its RTMP module, which records what it gets.
-@Suite(.enabled(if: NginxTests.module != nil)) struct NginxTests {
-  static let module = [
-    "/usr/lib/nginx/modules/ngx_rtmp_module.so", "/usr/local/lib/nginx/modules/ngx_rtmp_module.so",
-  ].first { FileManager.default.fileExists(atPath: $0) }
+/// nginx's RTMP module; nil where it is not installed.
+private let rtmpModule = [
+  "/usr/lib/nginx/modules/ngx_rtmp_module.so", "/usr/local/lib/nginx/modules/ngx_rtmp_module.so",
+].first { FileManager.default.fileExists(atPath: $0) }
 
+/// A live stream to nginx with its RTMP module, which records what it gets.
+@Suite(.enabled(if: rtmpModule != nil)) struct NginxTests {
   @Test("nginx records all pictures and the sound of a live stream")
   func nginxRecordsALiveStream() throws {
     let folder = try Folder()
-    let port = try RunningProgram.freePort()
+    let port = try PeerProgram.freePort()
     let place = folder.url.path
     try """
-    load_module \(try #require(Self.module));
+    load_module \(try #require(rtmpModule));
     daemon off;
     master_process off;
     pid \(place)/pid;
@@ -38,9 +39,9 @@ import Testing
         "-c:a", "aac", folder.path("in.mkv"),
       ])
     try #require(made.status == 0, "\(made.complaints)")
-    let server = try RunningProgram(
+    let server = try PeerProgram(
       "nginx", ["-p", place, "-c", folder.path("nginx.conf")], in: folder, name: "nginx")
-    try #require(RunningProgram.waitForListener(port), "\(server.text)")
+    try #require(PeerProgram.waitForListener(port), "\(server.text)")
     let run = try CommandLine.vtencode(
       "streaming", "in.mkv", "--out", "rtmp://127.0.0.1:\(port)/live/stream", in: folder)
     #expect(run.status == 0, "\(run.complaints)")

@@ -20,11 +20,11 @@ import Testing
   }
 
   /// ffmpeg as a server that stores what it gets.
-  private static func server(_ arguments: [String], _ file: String, in folder: Folder) throws
-    -> RunningProgram
-  {
-    try RunningProgram(
-      "ffmpeg", ["-nostdin", "-v", "error", "-y"] + arguments + ["-c", "copy", "-flush_packets", "1", file],
+  private static func server(
+    _ arguments: [String], codecs: [String] = ["-c", "copy"], _ file: String, in folder: Folder
+  ) throws -> PeerProgram {
+    try PeerProgram(
+      "ffmpeg", ["-nostdin", "-v", "error", "-y"] + arguments + codecs + ["-flush_packets", "1", file],
       in: folder, name: file)
   }
 
@@ -41,6 +41,8 @@ import Testing
     /// The address for vtencode; nil: the same.
     var target: String?
     var isUDP = false
+    /// What ffmpeg does with what it gets.
+    var codecs = ["-c", "copy"]
   }
 
   private static let servers: [Server] = [
@@ -51,17 +53,20 @@ import Testing
       target: "tcp://127.0.0.1:PORT"),
     Server(
       testDescription: "RTSP", options: ["-rtsp_flags", "listen"],
-      address: "rtsp://127.0.0.1:PORT/live/hiddenkey"),
+      address: "rtsp://127.0.0.1:PORT/live/hiddenkey",
+      // RTP has no decode times, which a copy of reordered pictures would need.
+      codecs: ["-fps_mode", "passthrough", "-c:v", "ffv1", "-c:a", "copy"]),
   ]
 
   /// Streams the movie, and checks what the server has got.
   private func stream(_ server: Server) throws {
     let folder = try Folder()
     try Self.makeMovie(in: folder)
-    let port = try RunningProgram.freePort(Int32((server.isUDP ? SOCK_DGRAM : SOCK_STREAM).rawValue))
+    let port = try PeerProgram.freePort(Int32((server.isUDP ? SOCK_DGRAM : SOCK_STREAM).rawValue))
     func address(_ text: String) -> String { text.replacingOccurrences(of: "PORT", with: "\(port)") }
-    let peer = try Self.server(server.options + ["-i", address(server.address)], "got.mkv", in: folder)
-    try #require(RunningProgram.waitForListener(port, table: server.isUDP ? "udp" : "tcp"))
+    let peer = try Self.server(
+      server.options + ["-i", address(server.address)], codecs: server.codecs, "got.mkv", in: folder)
+    try #require(PeerProgram.waitForListener(port, table: server.isUDP ? "udp" : "tcp"))
     let run = try CommandLine.vtencode(
       "streaming", "in.mkv", "--out", address(server.target ?? server.address), "--progress", "json",
       in: folder)
@@ -93,7 +98,7 @@ import Testing
     try Self.makeMovie(in: folder)
     let socket = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
     defer { close(socket) }
-    let port = try RunningProgram.freePort(Int32(SOCK_DGRAM.rawValue))
+    let port = try PeerProgram.freePort(Int32(SOCK_DGRAM.rawValue))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = UInt16(port).bigEndian
@@ -112,7 +117,7 @@ import Testing
     // Everything waits in the socket's buffer.
     var stream = Data()
     var packet = [UInt8](repeating: 0, count: 65_536)
-    while case let count = recv(socket, &packet, packet.count, Int32(MSG_DONTWAIT.rawValue)), count > 0 {
+    while case let count = recv(socket, &packet, packet.count, Int32(MSG_DONTWAIT)), count > 0 {
       #expect(count <= 1316 && count % 188 == 0)
       stream.append(contentsOf: packet.prefix(count))
     }
@@ -125,7 +130,7 @@ import Testing
   func oneOutputThatFailsDoesNotStopTheOthers() throws {
     let folder = try Folder()
     try Self.makeMovie(in: folder)
-    let port = try RunningProgram.freePort()
+    let port = try PeerProgram.freePort()
     let run = try CommandLine.vtencode(
       "streaming", "in.mkv", "--unpaced", "--out", "rtmp://user:hiddenword@127.0.0.1:\(port)/live/hiddenkey",
       "--out", "whole.mp4", "--out", "whole.ts", in: folder)
@@ -142,7 +147,7 @@ import Testing
   func aServerThatRefusesIsAFailure() throws {
     let folder = try Folder()
     try Self.makeMovie(in: folder)
-    let port = try RunningProgram.freePort()
+    let port = try PeerProgram.freePort()
     let run = try CommandLine.vtencode(
       "streaming", "in.mkv", "--out", "tcp://127.0.0.1:\(port)", "--progress", "none", in: folder)
     #expect(run.status == 1 && run.complaintLines.count == 1, "\(run)")
@@ -155,21 +160,21 @@ import Testing
   func aServerThatIsKilledAndStartedAgain() throws {
     let folder = try Folder()
     try Self.makeMovie(in: folder)
-    let port = try RunningProgram.freePort()
+    let port = try PeerProgram.freePort()
     let listen = ["-i", "tcp://127.0.0.1:\(port)?listen"]
     let first = try Self.server(listen, "first.ts", in: folder)
-    try #require(RunningProgram.waitForListener(port))
-    let sender = try RunningProgram(
+    try #require(PeerProgram.waitForListener(port))
+    let sender = try PeerProgram(
       CommandLine.vtencode,
       [
         "streaming", "in.mkv", "--loop", "--out", "tcp://127.0.0.1:\(port)", "--record", "whole.mkv",
         "--keyframe-duration", "60", "--progress", "json",
       ], in: folder, name: "sender")
-    #expect(blockUntil { RunningProgram.size(folder.path("first.ts")) > 20_000 || !sender.isRunning })
+    #expect(blockUntil { PeerProgram.size(folder.path("first.ts")) > 20_000 || !sender.isRunning })
     first.send(SIGKILL)
     #expect(try first.status() == 128 + SIGKILL)
     let second = try Self.server(listen, "second.ts", in: folder)
-    #expect(blockUntil { RunningProgram.size(folder.path("second.ts")) > 20_000 || !sender.isRunning })
+    #expect(blockUntil { PeerProgram.size(folder.path("second.ts")) > 20_000 || !sender.isRunning })
     sender.send(SIGINT)
     #expect(try sender.status() == 0, "\(sender.text)")
     _ = try second.status()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A program that runs beside a test, and is ended with it.
-final class RunningProgram: @unchecked Sendable {
+final class PeerProgram: @unchecked Sendable {
   // Sendable: `Process` is used by one test's thread; the semaphore tells of its end.
   private let process = Process()
   private let ended = DispatchSemaphore(value: 0)
