@@ -56,9 +56,10 @@ struct BitRate: ExpressibleByArgument, Sendable, Comparable {
 
   /// The highest bit rate of a movie that is encoded by quality: what pictures of its size take
   /// where they are hardest to encode, such as noise or leaves in the wind, but not more than the
-  /// source itself has.
-  static func ceiling(fit: PictureFit, source: MovieSource, codec: Codec) -> BitRate {
-    let bySize = suggested(width: fit.width, height: fit.height, frameRate: source.frameRate, codec: codec)
+  /// source itself has. It is the same for all codecs: a quality means about the same SSIM with
+  /// each, and noise takes as many bits with HEVC as with H.264.
+  static func ceiling(fit: PictureFit, source: MovieSource) -> BitRate {
+    let bySize = suggested(width: fit.width, height: fit.height, frameRate: source.frameRate, codec: .avc1)
     let hardest = BitRate(
       bitsPerSecond: min(bySize.bitsPerSecond.multipliedClamped(by: 4), allowed.upperBound))
     guard let ofSource = ofSource(source, fit: fit) else { return hardest }

@@ -58,8 +58,10 @@ struct PassPlan: Sendable {
         return true
       }
       let wanted = Double(asked) * Double(target) / bitRate
-      // If the corrected rate is far from the target, the content does not respond to it.
-      guard (Double(target) / 2...Double(target) * 2).contains(wanted) else { return false }
+      // If the corrected rate is far above the target, the content does not take more bits. Far
+      // below it, libx264 and libx265 may still come down: of noise their second pass takes more
+      // than twice the rate.
+      guard (Double(target) / 8...Double(target) * 2).contains(wanted) else { return false }
       let next = min(Int(wanted.rounded()), highest)
       guard number < most, next != asked else { return false }
       asked = next

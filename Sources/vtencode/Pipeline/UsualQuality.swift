@@ -30,7 +30,7 @@ extension EncodingPlan {
       encoderSupports(kVTCompressionPropertyKey_Quality, codec.type, encoderID: encoderID)
     else { return }
     quality = Self.usualQuality
-    ceiling = BitRate.ceiling(fit: fit, source: source, codec: codec).bitsPerSecond
+    ceiling = BitRate.ceiling(fit: fit, source: source).bitsPerSecond
   }
 
   /// Sets how a run keeps to the ceiling: a movie of up to two minutes is encoded again if it took
@@ -49,7 +49,7 @@ extension EncodingPlan {
       self.ceiling = nil
       return
     }
-    let bySize = BitRate.suggested(width: width, height: height, frameRate: frameRate, codec: codec)
+    let bySize = BitRate.suggested(width: width, height: height, frameRate: frameRate, codec: .avc1)
     let seconds = Self.bufferedSeconds * Double(bySize.bitsPerSecond) / Double(max(ceiling, 1))
     ceilingBuffer = min(max(seconds, 1), 60)
   }
