@@ -44,6 +44,7 @@ OVT_EXPORT const CFDictionaryValueCallBacks kCFTypeDictionaryValueCallBacks;
 
 OVT_EXPORT CFTypeID CFDictionaryGetTypeID(void);
 // The caller owns what these four return.
+/// With `kCFTypeDictionary...CallBacks`, entries whose key or value is `NULL` are left out.
 OVT_EXPORT CFDictionaryRef OVT_NULLABLE CFDictionaryCreate(
     CFAllocatorRef OVT_NULLABLE allocator, const void *OVT_NULLABLE *OVT_NULLABLE keys,
     const void *OVT_NULLABLE *OVT_NULLABLE values, CFIndex count,
