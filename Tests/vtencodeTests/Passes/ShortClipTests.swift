@@ -33,18 +33,23 @@ import Testing
       try Probe(folder.path(name)).packets().compactMap { $0.size.flatMap(Double.init) }
     }
 
+    private func encode(_ options: [String], in folder: Folder) throws -> Finished {
+      let run = try CommandLine.run(
+        CommandLine.vtencode,
+        ["transcoding", "in.mkv", "--bitrate", "250k", "--overwrite", "--out", "out.mp4"] + options,
+        in: folder.url)
+      try #require(run.status == 0, "\(run.complaints)")
+      return run
+    }
+
     @Test(
       "A short clip has the quality of ffmpeg's two passes at the same size, however many frames it has",
-      arguments: ["libx264", "libx265"], [2, 5, 10, 25, 50])
-    func shortClipsAreAsGoodAsWithTwoPasses(library: String, frames: Int) throws {
+      arguments: [2, 5, 10, 25, 50])
+    func shortClipsAreAsGoodAsWithTwoPasses(frames: Int) throws {
       let folder = try Folder()
       for isVariable in [false, true] where !isVariable || frames >= 5 {
         try make(frames: frames, isVariable: isVariable, in: folder)
-        let run = try CommandLine.run(
-          CommandLine.vtencode,
-          ["transcoding", "in.mkv", "--bitrate", "250k", "--overwrite", "--out", "out.mp4"]
-            + (library == "libx264" ? Self.x264 : ["--codec", "hevc"]), in: folder.url)
-        try #require(run.status == 0, "\(run.complaints)")
+        let run = try encode(Self.x264, in: folder)
         let ours = try sizes("out.mp4", in: folder)
         try #require(ours.count == frames)
         let seconds = try #require(
@@ -55,10 +60,9 @@ import Testing
             ).text.trimmingCharacters(in: .whitespacesAndNewlines)))
         let rate = Int(ours.reduce(0, +) * 8 / seconds)
         for pass in 1...2 {
-          let option = library == "libx264" ? "-pass \(pass)" : "-x265-params log-level=none:pass=\(pass)"
           let other = try CommandLine.shell(
-            "ffmpeg -nostdin -v error -y -i in.mkv -fps_mode passthrough -c:v \(library) -preset medium "
-              + "-b:v \(rate) \(option) two.mp4", in: folder)
+            "ffmpeg -nostdin -v error -y -i in.mkv -fps_mode passthrough -c:v libx264 -preset medium "
+              + "-b:v \(rate) -pass \(pass) two.mp4", in: folder)
           try #require(other.status == 0, "\(other.complaints)")
         }
         let theirs = try sizes("two.mp4", in: folder)
@@ -71,6 +75,24 @@ import Testing
           "\(frames) frames, variable: \(isVariable): \(difference) dB, \(ours) and \(theirs) bytes; \(run.text)"
         )
       }
+    }
+
+    /// Two passes of libx265 by itself miss the rate of so few frames by multiples, so that there is
+    /// nothing of equal size to compare with.
+    @Test(
+      "With libx265 the first frame of a short clip takes much less than in one pass",
+      arguments: [10, 25])
+    func firstFramesLeaveBitsToOthers(frames: Int) throws {
+      let folder = try Folder()
+      try make(frames: frames, isVariable: false, in: folder)
+      let codec = ["--codec", "hevc"]
+      let run = try encode(codec, in: folder)
+      let ours = try sizes("out.mp4", in: folder)
+      _ = try encode(codec + ["--multi-pass", "1"], in: folder)
+      let once = try sizes("out.mp4", in: folder)
+      try #require(ours.count == frames && once.count == frames)
+      #expect(ours[0] < once[0] * 0.6, "\(ours) and \(once) bytes; \(run.text)")
+      #expect(ours.reduce(0, +) < once.reduce(0, +), "\(ours) and \(once) bytes")
     }
   }
 #endif
