@@ -322,7 +322,8 @@ import Testing
   @Test func verbosePrintsSettingsAndFrames() throws {
     let folder = try Folder()
     let run = try CommandLine.vtencode(
-      "transcoding", CommandLine.sample, "--frames", "5", "--verbose", "--out", folder.path("out.mp4"))
+      "transcoding", CommandLine.sample, "--frames", "5", "--bitrate", "1M", "--verbose", "--out",
+      folder.path("out.mp4"))
     #expect(run.status == 0)
     #expect(run.complaintLines.filter { $0.hasPrefix("frame ") }.count == 5)
     #expect(run.complaints.contains("AverageBitRate"))
