@@ -36,14 +36,14 @@ open class AVAudioChannelLayout: NSObject, @unchecked Sendable {
         MemoryLayout<AudioChannelLayout>.offset(of: \.mChannelDescriptions)
         ?? MemoryLayout<AudioChannelLayout>.size
       let first = (UnsafeRawPointer(layout) + offset).assumingMemoryBound(to: AudioChannelDescription.self)
-      let count = Int(min(fields.mNumberChannelDescriptions, Self.mostDescriptions))
+      let count = Int(min(fields.mNumberChannelDescriptions, Self.maxDescriptions))
       self.init(ManagedAudioChannelLayout(channelDescriptions: (0..<count).map { first[$0] }))
     default: self.init(ManagedAudioChannelLayout(tag: fields.mChannelLayoutTag))
     }
   }
 
   /// The largest number of channel descriptions that are copied.
-  private static let mostDescriptions: UInt32 = 1 << 16
+  private static let maxDescriptions: UInt32 = 1 << 16
 
   init(_ managed: ManagedAudioChannelLayout) {
     self.managed = managed

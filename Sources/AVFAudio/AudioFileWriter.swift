@@ -109,7 +109,7 @@ final class AudioFileWriter {
 
   private func write(_ data: UnsafeRawBufferPointer, _ time: Int64, _ duration: Int64) throws {
     bytes = bytes.addingClamped(Int64(data.count))
-    if let most = kind.container.mostBytes, bytes > most {
+    if let most = kind.container.maxBytes, bytes > most {
       throw AudioError.make(
         kAudioFileDoesNotAllow64BitDataSizeError, "This type of file has no room for more than 4 GiB.")
     }

@@ -85,7 +85,7 @@ struct ConverterSetup {
 
   private func request() throws -> AudioEncoder.Request {
     guard let codec = SoundCodec(target.basic.mFormatID), codec.isAvailable,
-      (1...UInt32(codec.mostChannels)).contains(target.channelCount),
+      (1...UInt32(codec.maxChannels)).contains(target.channelCount),
       (1...768_000).contains(target.sampleRate)
     else { throw MediaFileError(.unsupportedFormat, "there is no encoder for this format") }
     var request = AudioEncoder.Request()

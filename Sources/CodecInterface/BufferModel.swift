@@ -28,7 +28,7 @@ public struct BufferModel: Sendable, Equatable {
   /// sets one.
   public static let variableRateDuration = 2.5
   /// The least size of a buffer that keeps to a hard limit, in seconds of the limit's rate.
-  fileprivate static let leastSizeDuration = 0.14
+  fileprivate static let minSizeDuration = 0.14
 }
 
 extension RateControl {
@@ -49,18 +49,18 @@ extension RateControl {
       let seconds = bufferDuration ?? BufferModel.constantRateDuration
       return BufferModel(maximumRate: rate, size: bits(rate, seconds), initialFullness: fullness)
     case .variable(let rate):
-      let most = max(maximumBitRate ?? rate.multipliedClamped(by: 2), rate)
+      let maximum = max(maximumBitRate ?? rate.multipliedClamped(by: 2), rate)
       let seconds = bufferDuration ?? BufferModel.variableRateDuration
-      return BufferModel(maximumRate: most, size: bits(most, seconds), initialFullness: fullness)
+      return BufferModel(maximumRate: maximum, size: bits(maximum, seconds), initialFullness: fullness)
     case .average(let rate):
       guard maximumBitRate != nil || bufferDuration != nil else { return nil }
-      let most = max(maximumBitRate ?? rate.multipliedClamped(by: 2), rate)
+      let maximum = max(maximumBitRate ?? rate.multipliedClamped(by: 2), rate)
       let seconds = bufferDuration ?? BufferModel.variableRateDuration
-      return BufferModel(maximumRate: most, size: bits(most, seconds), initialFullness: fullness)
+      return BufferModel(maximumRate: maximum, size: bits(maximum, seconds), initialFullness: fullness)
     case .quality:
-      guard let most = maximumBitRate else { return nil }
+      guard let maximum = maximumBitRate else { return nil }
       let seconds = bufferDuration ?? BufferModel.variableRateDuration
-      return BufferModel(maximumRate: most, size: bits(most, seconds), initialFullness: fullness)
+      return BufferModel(maximumRate: maximum, size: bits(maximum, seconds), initialFullness: fullness)
     }
   }
 
@@ -78,10 +78,10 @@ extension RateControl {
     // Streams that are joined differ in their average rates but share one buffer. In a window
     // across a join, each of them has the bits that arrive during its part of the window.
     let target = hasFramesBefore || hasFramesAfter ? lowest : min(Double(targetRate ?? Int.max), lowest)
-    let most = usable.map { limit in
-      limit.bits / limit.seconds * (1 - min(max(BufferModel.leastSizeDuration / limit.seconds, 0.08), 0.4))
+    let maximum = usable.map { limit in
+      limit.bits / limit.seconds * (1 - min(max(BufferModel.minSizeDuration / limit.seconds, 0.08), 0.4))
     }
-    let rate = min(target + 0.04 * (lowest - target), most.min() ?? lowest)
+    let rate = min(target + 0.04 * (lowest - target), maximum.min() ?? lowest)
     let size = usable.map { $0.bits - rate * $0.seconds }.min() ?? rate
     return BufferModel(
       maximumRate: max(Int(clamping: rate), 1000), size: max(Int(clamping: size), 1000),

@@ -88,13 +88,13 @@ public struct CompressedData: ~Copyable, @unchecked Sendable {
 
   /// The most bytes of filler in a NAL unit: its length fits into four bytes, and no decoder needs
   /// more.
-  private static let mostFill = 1 << 26
+  private static let maxFill = 1 << 26
 
   /// Appends a NAL unit of filler data: `header`, `fill` bytes 0xFF, and the trailing bits. Nothing
   /// is appended if `fill` is negative; 64 MiB is the most.
   public mutating func appendFiller(header: [UInt8], fill: Int) {
     guard fill >= 0 else { return }
-    let fill = min(fill, Self.mostFill)
+    let fill = min(fill, Self.maxFill)
     var length = UInt32(header.count + fill + 1).bigEndian
     grow(to: count + 4 + header.count + fill + 1)
     Swift.withUnsafeBytes(of: &length) { append($0) }

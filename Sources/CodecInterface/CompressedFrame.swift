@@ -9,7 +9,7 @@ public struct CompressedFrame: ~Copyable, Sendable {
   /// which on it changes. The parameter sets of H.264 and HEVC are here only, not in `data`.
   public var header: StreamHeader?
   /// What is known about the frame besides its bytes.
-  public var facts = Facts()
+  public var properties = Properties()
 
   /// Creates a frame without a header and with default facts.
   /// - Parameters:
@@ -21,7 +21,7 @@ public struct CompressedFrame: ~Copyable, Sendable {
   }
 
   /// What is known about a coded frame besides its bytes.
-  public struct Facts: Sendable, Equatable {
+  public struct Properties: Sendable, Equatable {
     /// Whether decoding can begin with the frame.
     public var isKeyFrame = false
     /// Whether the frame refers to no other one. A key frame does not; other frames may be intra
@@ -49,7 +49,7 @@ public struct CompressedFrame: ~Copyable, Sendable {
     /// Creates facts about a frame that is no key frame.
     public init() {}
 
-    public static func == (a: Facts, b: Facts) -> Bool {
+    public static func == (a: Properties, b: Properties) -> Bool {
       a.isKeyFrame == b.isKeyFrame && a.isIntra == b.isIntra && a.isReference == b.isReference
         && a.isOpenGOP == b.isOpenGOP && a.temporalLayer == b.temporalLayer
         && a.longTermToken == b.longTermToken

@@ -11,7 +11,7 @@ public struct ConstantRateFiller: Sendable {
   private var level: Double
   /// The most bytes of filler in a frame. What exceeds it is lost, so that the frames after a long
   /// pause do not get as much too.
-  static let mostFiller = 1 << 22
+  static let maxFiller = 1 << 22
 
   /// Creates a buffer.
   /// - Parameters:
@@ -33,10 +33,10 @@ public struct ConstantRateFiller: Sendable {
   public mutating func bytesMissing(after bytes: Int, seconds: Double) -> Int? {
     level += bitsPerSecond * seconds - Double(bytes) * 8
     guard level > capacity else { return nil }
-    let missing = Int(clamping: min((level - capacity) / 8, Double(Self.mostFiller)))
+    let missing = Int(clamping: min((level - capacity) / 8, Double(Self.maxFiller)))
     // A smaller filler is not worth a NAL unit: its bits remain for the next frame.
     guard missing >= 16 else { return nil }
-    level = missing < Self.mostFiller ? level - Double(missing) * 8 : capacity
+    level = missing < Self.maxFiller ? level - Double(missing) * 8 : capacity
     return missing
   }
 }

@@ -22,13 +22,13 @@ public struct CodedPictureSize: Sendable, Equatable {
   /// - Parameters:
   ///   - width: the width of the picture in luma samples, 1 or more.
   ///   - height: the height of the picture in luma samples, 1 or more.
-  ///   - least: the shortest side that the encoder codes, even.
-  public init(width: Int, height: Int, least: Int) {
+  ///   - minimum: the shortest side that the encoder codes, even.
+  public init(width: Int, height: Int, minimum: Int) {
     func even(_ side: Int) -> Int { side < Int.max ? (side + 1) & ~1 : side & ~1 }
     visibleWidth = even(width)
     visibleHeight = even(height)
-    self.width = max(visibleWidth, least)
-    self.height = max(visibleHeight, least)
+    self.width = max(visibleWidth, minimum)
+    self.height = max(visibleHeight, minimum)
   }
 
   /// Whether a part of the coded picture is not shown.

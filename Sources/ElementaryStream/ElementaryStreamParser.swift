@@ -270,7 +270,7 @@ struct ParameterSetStore {
   /// The largest parameter set in bytes that a format description can hold.
   static let largestSet = 65_535
   /// The most bytes of all parameter sets together: more than a stream needs.
-  static let mostBytes = 1 << 17
+  static let maxBytes = 1 << 17
 
   let codec: ElementaryStreamCodec
   /// The parameter sets by nal_unit_type and identifier.
@@ -285,7 +285,7 @@ struct ParameterSetStore {
 
   init(codec: ElementaryStreamCodec) { self.codec = codec }
 
-  /// Adds the parameter sets among NAL units. Where they exceed `mostBytes`, the largest are
+  /// Adds the parameter sets among NAL units. Where they exceed `maxBytes`, the largest are
   /// dropped, which may include a new one.
   /// - Parameter units: NAL units of any type.
   /// - Returns: whether any parameter set is new or differs from the one before, and whether all of
@@ -304,7 +304,7 @@ struct ParameterSetStore {
         byteCount += unit.data.count - (sets.updateValue(unit.data, forKey: key)?.count ?? 0)
         changed = true
       }
-      while byteCount > Self.mostBytes, let largest = sets.max(by: { $0.value.count < $1.value.count }) {
+      while byteCount > Self.maxBytes, let largest = sets.max(by: { $0.value.count < $1.value.count }) {
         byteCount -= largest.value.count
         sets[largest.key] = nil
         isComplete = false

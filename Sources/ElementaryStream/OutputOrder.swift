@@ -5,9 +5,9 @@
 struct OutputOrder<Item> {
   /// The most items that wait. The limit, and that of their size, is needed since an item whose
   /// place is late holds back all items after it.
-  static var mostWaiting: Int { 1024 }
+  static var maxWaitingPackets: Int { 1024 }
   /// The most bytes of all items that wait.
-  static var mostWaitingSize: Int { 64 << 20 }
+  static var maxWaitingSize: Int { 64 << 20 }
 
   /// The items that were not returned yet, in the order in which they were added. Their identifiers
   /// are consecutive; `nextID` is that of the next item. `place` is nil while it is unknown.
@@ -40,7 +40,7 @@ struct OutputOrder<Item> {
     nextID += 1
     while unplaced.count > max(0, maxReorder) { placeLeast() }
     // Where too many items wait, places that are too early are accepted.
-    let isFull = waiting.count > Self.mostWaiting || waitingSize > Self.mostWaitingSize
+    let isFull = waiting.count > Self.maxWaitingPackets || waitingSize > Self.maxWaitingSize
     if order == nil || isFull { placeAll() }
     return take()
   }

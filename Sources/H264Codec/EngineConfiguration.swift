@@ -22,7 +22,7 @@ extension H264EncoderConfiguration {
     effort = c.speed.resolvedEffort
     encodeTimeShare = Self.encodeTimeShare(c.speed)
     threads =
-      c.threads > 0 ? min(c.threads, 16) : Self.usefulThreads(width: c.width, height: c.height, most: 4)
+      c.threads > 0 ? min(c.threads, 16) : Self.usefulThreads(width: c.width, height: c.height, maximum: 4)
     if c.maxSliceBytes > 0 { maximumSliceBytes = c.maxSliceBytes }
     lowLatency.adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : Self.standardAdaptiveQuantisation
     measuresError = c.measuresError
@@ -117,19 +117,19 @@ extension H264EncoderConfiguration {
   /// - Parameters:
   ///   - width: the width in luma samples.
   ///   - height: the height in luma samples.
-  ///   - most: the most threads: 4 where a frame is needed soon, more for files, which need not
+  ///   - maximum: the most threads: 4 where a frame is needed soon, more for files, which need not
   ///     leave processors to others.
-  static func usefulThreads(width: Int, height: Int, most: Int) -> Int {
+  static func usefulThreads(width: Int, height: Int, maximum: Int) -> Int {
     let rows = (height + 15) / 16
     // A row waits for the row above it, so small pictures have nothing to share.
     guard width * height >= 320 * 240 else { return 1 }
-    return min(max(ProcessInfo.processInfo.activeProcessorCount, 1), most, max(rows / 4, 1))
+    return min(max(ProcessInfo.processInfo.activeProcessorCount, 1), maximum, max(rows / 4, 1))
   }
 
   // MARK: - References
 
   /// The most long-term references that the adapter uses.
-  private static let mostLongTermReferences = 4
+  private static let maxLongTermReferences = 4
 
   /// Sets the number of short-term and long-term references.
   private mutating func setReferences(_ c: VideoEncoderConfiguration) throws(CodecError) {
@@ -150,7 +150,7 @@ extension H264EncoderConfiguration {
       maximumReferences = 2
     }
     lowLatency.longTermReferences = min(
-      Self.mostLongTermReferences, maximumReferences > 3 ? maximumReferences - 2 : maximumReferences - 1)
+      Self.maxLongTermReferences, maximumReferences > 3 ? maximumReferences - 2 : maximumReferences - 1)
   }
 
   /// What the level has room for was counted with the rates that the stream began with: a lower frame rate or bit rate
@@ -163,17 +163,17 @@ extension H264EncoderConfiguration {
   }
 
   /// The number of references for which the level that the stream needs anyway has room, up to
-  /// `most`.
-  private func defaultReferences(_ most: Int) -> Int {
+  /// `maximum`.
+  private func defaultReferences(_ maximum: Int) -> Int {
     var single = self
     single.maximumReferences = 1
-    return min(max(single.largestReferenceCount ?? 1, 1), most)
+    return min(max(single.largestReferenceCount ?? 1, 1), maximum)
   }
 }
 
 extension VideoEncoderConfiguration {
   /// The size at which the encoder codes the pictures, at least a macroblock.
-  var codedSize: CodedPictureSize { CodedPictureSize(width: width, height: height, least: 16) }
+  var codedSize: CodedPictureSize { CodedPictureSize(width: width, height: height, minimum: 16) }
 
   /// Whether both configurations ask for the same references, whatever the level of either has room
   /// for.

@@ -104,23 +104,25 @@ final class H264Adapter: SynchronousVideoEncoder {
 
   /// Outputs a frame with what is known of it. A dropped frame has no data and no facts.
   private func give(_ coded: consuming H264EncodedFrame, to output: (consuming CompressedFrame) -> Void) {
-    let facts = coded.facts
-    let time = times.removeValue(forKey: facts.index) ?? 0
+    let properties = coded.properties
+    let time = times.removeValue(forKey: properties.index) ?? 0
     var frame = CompressedFrame(presentationTime: time, data: CompressedData(coded))
-    if !facts.isDropped {
-      frame.facts.isKeyFrame = facts.isKeyFrame
-      frame.facts.isIntra = facts.isKeyFrame
-      frame.facts.isOpenGOP = facts.isOpenGOP
-      frame.facts.isReference = facts.isReference
-      frame.facts.temporalLayer = facts.temporalLayer
-      frame.facts.averageQP = facts.averageQP
-      frame.facts.highestQP = facts.highestQP
-      frame.facts.fillerBytes = facts.fillerBytes
-      frame.facts.meanSquaredError = facts.meanSquaredError.map { (y: $0.luma, cb: $0.cb, cr: $0.cr) }
+    if !properties.isDropped {
+      frame.properties.isKeyFrame = properties.isKeyFrame
+      frame.properties.isIntra = properties.isKeyFrame
+      frame.properties.isOpenGOP = properties.isOpenGOP
+      frame.properties.isReference = properties.isReference
+      frame.properties.temporalLayer = properties.temporalLayer
+      frame.properties.averageQP = properties.averageQP
+      frame.properties.highestQP = properties.highestQP
+      frame.properties.fillerBytes = properties.fillerBytes
+      frame.properties.meanSquaredError = properties.meanSquaredError.map {
+        (y: $0.luma, cb: $0.cb, cr: $0.cr)
+      }
       frame.header = parameterSets.map { .parameterSets($0) }
       parameterSets = nil
     }
-    mode.note(facts, &frame)
+    mode.note(properties, &frame)
     output(frame)
   }
 
@@ -193,9 +195,9 @@ protocol H264Mode: AnyObject {
 
   /// Notes a frame that was coded or dropped.
   /// - Parameters:
-  ///   - facts: the encoder's facts about it.
+  ///   - properties: the encoder's facts about it.
   ///   - frame: receives what only this mode knows.
-  func note(_ facts: H264FrameFacts, _ frame: inout CompressedFrame)
+  func note(_ properties: H264FrameProperties, _ frame: inout CompressedFrame)
 
   /// Writes the statistics that a pass has collected so far.
   func collectStatistics() throws(CodecError)

@@ -25,7 +25,7 @@ struct LongTermReferences {
   /// The same if it has not been acknowledged.
   private static let usualInterval: UInt64 = 10
   /// The number of frames after which an acknowledgement is taken to be lost.
-  private static let patience: UInt64 = 90
+  private static let timeout: UInt64 = 90
 
   /// The next token. Tokens are unique in the process, so that they stay unique if a session begins
   /// a new stream.
@@ -72,7 +72,7 @@ struct LongTermReferences {
     for (index, slot) in slots.enumerated() {
       guard let slot, index != kept?.slot, slot.frame < oldest?.frame ?? .max else { continue }
       let isUseless = kept.map { slot.frame < $0.frame } ?? false
-      if isUseless || frame - slot.frame > Self.patience { oldest = (index, slot.frame) }
+      if isUseless || frame - slot.frame > Self.timeout { oldest = (index, slot.frame) }
     }
     return oldest?.slot
   }

@@ -32,7 +32,7 @@ extension H264EncoderConfiguration {
       throw .unsupported("a queue before a line that goes on in another stream")
     }
     if c.threads <= 0, c.speed.isRealTime != true {
-      threads = Self.usefulThreads(width: c.width, height: c.height, most: 16)
+      threads = Self.usefulThreads(width: c.width, height: c.height, maximum: 16)
     }
     keyFrameInterval = c.maxKeyFrameInterval > 0 ? c.maxKeyFrameInterval : nil
     let isIntraOnly = c.isIntraOnly
@@ -60,8 +60,8 @@ extension H264EncoderConfiguration {
     } else if c.referenceFrameCount == 0 {
       var single = self
       single.maximumReferences = 1
-      let most = max(Self.usualReferences, Self.referencesUsed(effort: effort))
-      maximumReferences = min(max(single.largestReferenceCount ?? 1, 1), most)
+      let maximum = max(Self.usualReferences, Self.referencesUsed(effort: effort))
+      maximumReferences = min(max(single.largestReferenceCount ?? 1, 1), maximum)
     }
     // What a first pass measures is found as well with little effort.
     if let pass = c.pass, !pass.readsStatistics, !pass.mayBeLast { effort = min(effort, 2) }

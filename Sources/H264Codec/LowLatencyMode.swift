@@ -22,7 +22,7 @@ final class LowLatencyMode: H264Mode {
   /// short-term one, and none was given up since the last key frame or refresh.
   private var canMark = false
   /// Whether a refresh is still due, because the frame that should have been one was dropped.
-  private var owesRefresh = false
+  private var isRefreshPending = false
   /// The layer of the picture that is being coded, and whether it is a refresh.
   private var current = (place: LayerPattern.Place(layer: 0, budgetShare: 1), isRefresh: false)
 
@@ -79,7 +79,7 @@ final class LowLatencyMode: H264Mode {
     longTerm.acknowledge(request.acknowledgedTokens)
     let repairs = invalidate(request.lostFrames, before: index)
     // With long-term references, a repair refers to an acknowledged frame only.
-    let isRefresh = request.forcesLongTermRefresh || owesRefresh || repairs && longTerm.isEnabled
+    let isRefresh = request.forcesLongTermRefresh || isRefreshPending || repairs && longTerm.isEnabled
     if isRefresh { prepareRefresh(&options, before: index) }
     options.isKeyFrame =
       options.isKeyFrame || isKeyFrameDue(at: time, in: configuration) || !engine.hasAvailableReference
@@ -96,21 +96,25 @@ final class LowLatencyMode: H264Mode {
     current = (place, isRefresh)
   }
 
-  func note(_ facts: H264FrameFacts, _ frame: inout CompressedFrame) {
-    layers.note(current.place, isCoded: !facts.isDropped)
-    owesRefresh = facts.isDropped && current.isRefresh
-    guard !facts.isDropped else { return }
+  func note(_ properties: H264FrameProperties, _ frame: inout CompressedFrame) {
+    layers.note(current.place, isCoded: !properties.isDropped)
+    isRefreshPending = properties.isDropped && current.isRefresh
+    guard !properties.isDropped else { return }
     framesSinceKey += 1
-    if facts.isKeyFrame {
+    if properties.isKeyFrame {
       framesSinceKey = 1
       lastKeyTime = frame.presentationTime
       longTerm.removeAll()
     }
-    if facts.isReference { canMark = facts.longTermSlot == nil }
+    if properties.isReference { canMark = properties.longTermSlot == nil }
     pendingFrames.note(
-      .init(presentationTime: frame.presentationTime, index: facts.index, isReference: facts.isReference),
-      isKeyFrame: facts.isKeyFrame)
-    if let slot = facts.longTermSlot { frame.facts.longTermToken = longTerm.mark(slot, frame: facts.index) }
+      .init(
+        presentationTime: frame.presentationTime, index: properties.index, isReference: properties.isReference
+      ),
+      isKeyFrame: properties.isKeyFrame)
+    if let slot = properties.longTermSlot {
+      frame.properties.longTermToken = longTerm.mark(slot, frame: properties.index)
+    }
   }
 
   func collectStatistics() {}

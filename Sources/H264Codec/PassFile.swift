@@ -18,13 +18,13 @@ final class PassFile {
   init(_ path: String) throws(CodecError) {
     // Does not wait for a writer if there is a pipe of that name.
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    var facts = stat()
-    guard descriptor >= 0, fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+    var properties = stat()
+    guard descriptor >= 0, fstat(descriptor, &properties) == 0, properties.st_mode & S_IFMT == S_IFREG else {
       if descriptor >= 0 { close(descriptor) }
       throw .badData("the statistics of the first pass cannot be read")
     }
-    size = Int(facts.st_size)
-    changed = facts.st_mtim
+    size = Int(properties.st_size)
+    changed = properties.st_mtim
   }
 
   deinit { close(descriptor) }
@@ -36,10 +36,10 @@ final class PassFile {
   /// - Returns: fewer bytes at the end of the file; nil if it cannot be read, or was changed since
   ///   it was opened.
   func read(_ offset: Int, _ count: Int) -> [UInt8]? {
-    var facts = stat()
-    guard let bytes = readBytes(descriptor, offset, count), fstat(descriptor, &facts) == 0,
-      Int(facts.st_size) == size, facts.st_mtim.tv_sec == changed.tv_sec,
-      facts.st_mtim.tv_nsec == changed.tv_nsec
+    var properties = stat()
+    guard let bytes = readBytes(descriptor, offset, count), fstat(descriptor, &properties) == 0,
+      Int(properties.st_size) == size, properties.st_mtim.tv_sec == changed.tv_sec,
+      properties.st_mtim.tv_nsec == changed.tv_nsec
     else { return nil }
     return bytes
   }

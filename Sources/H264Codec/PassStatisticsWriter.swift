@@ -62,15 +62,15 @@ final class PassStatisticsWriter {
   /// - Throws: `CodecError.malfunction` if they cannot be written.
   func store(at path: String, width: Int, height: Int) throws(CodecError) {
     guard stored != count else { return }
-    var facts = stat()
-    let isThere = stat(path, &facts) == 0
+    var properties = stat()
+    let isThere = stat(path, &properties) == 0
     // A pipe or a device is not replaced by a file.
-    guard !isThere || facts.st_mode & S_IFMT == S_IFREG else { throw Self.error(EEXIST) }
+    guard !isThere || properties.st_mode & S_IFMT == S_IFREG else { throw Self.error(EEXIST) }
     if !pending.isEmpty { try writePending() }
     let (name, target) = try Self.create(path)
     var code = copy(to: target, width: width, height: height)
     // The file keeps the permissions of the one that it replaces.
-    if code == 0, isThere { fchmod(target, facts.st_mode & 0o777) }
+    if code == 0, isThere { fchmod(target, properties.st_mode & 0o777) }
     if code == 0, fsync(target) != 0, errno != EINVAL, errno != ENOSYS { code = errno }
     if close(target) != 0, code == 0 { code = errno }
     if code == 0, rename(name, path) != 0 { code = errno }

@@ -101,7 +101,7 @@ public final class H264Encoder {
   /// - Parameters:
   ///   - source: the picture, of the configuration's size.
   ///   - options: what the caller wants of the frame.
-  /// - Returns: the frame; `facts.isDropped` says that the rate control left it out.
+  /// - Returns: the frame; `properties.isDropped` says that the rate control left it out.
   /// - Throws: `H264EncoderError` if the picture or the options do not fit, `.invalidOption` with a look-ahead, where
   ///   a picture need not come out at once; the encoder stays as it was.
   public func encode(
@@ -120,7 +120,7 @@ public final class H264Encoder {
 
   /// Codes the pictures that wait up to one, and goes on.
   /// - Parameters:
-  ///   - index: the picture's number (`H264FrameFacts.index`).
+  ///   - index: the picture's number (`H264FrameProperties.index`).
   ///   - output: gets the frames, in decoding order.
   public func complete(through index: UInt64, output: (consuming H264EncodedFrame) -> Void) {
     strategy.complete(through: index, output: output)
@@ -139,12 +139,12 @@ public final class H264Encoder {
 
   /// Tells that the receiver lacks a frame: neither it nor what came after, which may depend on it, is referred to any
   /// more. With a look-ahead nothing changes.
-  /// - Parameter index: the frame's number (`H264FrameFacts.index`).
+  /// - Parameter index: the frame's number (`H264FrameProperties.index`).
   public func invalidateReferences(from index: UInt64) { lowLatency?.invalidateReferences(from: index) }
 
   /// Tells that a frame is the only one that the receiver is known to have: no other is referred to any more. With a
   /// look-ahead nothing changes.
-  /// - Parameter index: the frame's number (`H264FrameFacts.index`).
+  /// - Parameter index: the frame's number (`H264FrameProperties.index`).
   public func invalidateReferences(except index: UInt64) { lowLatency?.invalidateReferences(except: index) }
 
   /// Numbers of the frames that could be referred to now, the newest first; none with a look-ahead.

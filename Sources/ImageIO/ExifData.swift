@@ -11,8 +11,8 @@ struct ExifData {
   private(set) var exif: [CFString: Any] = [:]
 
   /// The maximum number of fields of a directory, and of values of a field, that are read.
-  private static let mostFields = 512
-  private static let mostValues = 4096
+  private static let maxFields = 512
+  private static let maxValues = 4096
 
   private let bytes: Data
   private let isBigEndian: Bool
@@ -57,13 +57,13 @@ struct ExifData {
     directory: (_ tag: UInt16, _ offset: Int) -> Void
   ) {
     guard let count = word(start) else { return }
-    for index in 0..<min(Int(count), Self.mostFields) {
+    for index in 0..<min(Int(count), Self.maxFields) {
       let entry = start + 2 + 12 * index
       guard let tag = word(entry), let type = word(entry + 2), let values = long(entry + 4),
         let offset = long(entry + 8)
       else { return }
       if type == 4 || type == 13 { directory(tag, offset) }
-      guard let name = names[tag], fields[name] == nil, (1...Self.mostValues).contains(values) else {
+      guard let name = names[tag], fields[name] == nil, (1...Self.maxValues).contains(values) else {
         continue
       }
       let size = Self.size(type) * values

@@ -12,7 +12,7 @@
     // only.
     static let shared = DisplayThread()
     /// Seconds to wait for the thread to finish its current work when a window or the process ends.
-    private static let patience = 2.0
+    private static let timeout = 2.0
 
     private let condition = NSCondition()
     private var jobs: [() -> Void] = []
@@ -88,7 +88,7 @@
       }
       // The wait is limited because the thread may be in an event handler of the program that waits
       // for the caller.
-      done.wait(seconds: Self.patience)
+      done.wait(seconds: Self.timeout)
     }
 
     // MARK: - On the thread
@@ -128,7 +128,7 @@
       }
       // The wait is limited because the thread may be in an event handler of the program that waits
       // for the exiting thread.
-      done.wait(seconds: Self.patience)
+      done.wait(seconds: Self.timeout)
     }
 
     private func run() {

@@ -24,7 +24,7 @@
     /// Whether SDL's software renderer is used.
     private var isSoftware = false
     /// The limit of `lead`, in nanoseconds. Drawing takes longer only when the machine is busy.
-    private static let mostLead: Int64 = 20_000_000
+    private static let maxLead: Int64 = 20_000_000
     private var overlay: ProgressBarOverlay?
     private var screenFilling = FullScreenMode()
     /// The time at which a picture was drawn last, in nanoseconds of the host clock.
@@ -182,7 +182,7 @@
           draw()
           lastDrawn = hostNanoseconds()
           if !waitsForRefresh {
-            lead = min((lead * 7 + lastDrawn.subtractingClamped(began)) / 8, Self.mostLead)
+            lead = min((lead * 7 + lastDrawn.subtractingClamped(began)) / 8, Self.maxLead)
           }
           layer.presented(picture)
           if due != .max, picture.time.isNumeric {

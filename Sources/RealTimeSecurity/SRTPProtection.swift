@@ -9,7 +9,7 @@ final class SRTPProtection: PacketProtection {
   static let keySize = 44
   /// An upper limit of the number of bytes by which a packet grows, for the authentication tag and
   /// the index of SRTCP.
-  static let mostGrowth = 64
+  static let maxGrowth = 64
   /// The longest packet in bytes.
   private static let capacity = 65_536
   /// Whether libsrtp has been initialized.
@@ -21,7 +21,7 @@ final class SRTPProtection: PacketProtection {
   private var inbound: srtp_t?
   /// Memory for one packet. libsrtp changes packets in place: it needs aligned memory, with room
   /// for what it appends.
-  private let scratch = UnsafeMutableRawPointer.allocate(byteCount: capacity + mostGrowth, alignment: 16)
+  private let scratch = UnsafeMutableRawPointer.allocate(byteCount: capacity + maxGrowth, alignment: 16)
 
   /// Creates the protection of one end of a session. libsrtp copies the keys, and overwrites its
   /// copies when its sessions are deallocated.

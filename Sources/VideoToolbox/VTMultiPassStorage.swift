@@ -82,8 +82,8 @@ public final class VTMultiPassStorage: CFRuntimeObject, @unchecked Sendable, Has
 
   /// Whether there is a regular file at a path, or a link to one; nil if there is nothing.
   fileprivate static func isFile(_ path: String) -> Bool? {
-    var facts = stat()
-    return stat(path, &facts) == 0 ? facts.st_mode & S_IFMT == S_IFREG : nil
+    var properties = stat()
+    return stat(path, &properties) == 0 ? properties.st_mode & S_IFMT == S_IFREG : nil
   }
 
   public static func == (a: VTMultiPassStorage, b: VTMultiPassStorage) -> Bool { a === b }
@@ -132,9 +132,9 @@ public func VTMultiPassStorageCreate(
       .appendingPathComponent("multipass-\(UUID().uuidString).stats").path
   }
   if readsExisting {
-    var facts = stat()
+    var properties = stat()
     guard fileURL != nil else { return kVTParameterErr }
-    guard stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_size > 0,
+    guard stat(path, &properties) == 0, properties.st_mode & S_IFMT == S_IFREG, properties.st_size > 0,
       access(path, R_OK) == 0
     else { return kVTMultiPassStorageInvalidErr }
     multiPassStorageOut.pointee = VTMultiPassStorage(
@@ -151,8 +151,8 @@ public func VTMultiPassStorageCreate(
   let descriptor = open(path, flags, fileURL == nil ? 0o600 : 0o666)
   guard descriptor >= 0 else { return kVTMultiPassStorageInvalidErr }
   defer { close(descriptor) }
-  var facts = stat()
-  guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+  var properties = stat()
+  guard fstat(descriptor, &properties) == 0, properties.st_mode & S_IFMT == S_IFREG else {
     return kVTMultiPassStorageInvalidErr
   }
   multiPassStorageOut.pointee = VTMultiPassStorage(

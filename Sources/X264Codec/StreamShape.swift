@@ -13,7 +13,7 @@
     /// Whether the profile and the configuration allow B frames.
     let allowsReordering: Bool
     /// The most reference frames that the level allows; nil if no level is configured.
-    let mostReferences: Int?
+    let maxReferences: Int?
 
     /// The range of widths and heights that libx264 supports.
     static let sides = 1...16384
@@ -55,14 +55,14 @@
           throw .invalidConfiguration(
             "\(c.width)x\(c.height) is too large for level \(Double(number) / 10)")
         }
-        let most = level.dpbFrames(widthInMbs: wide, heightInMbs: high)
-        guard c.referenceFrameCount <= most else {
+        let maximum = level.dpbFrames(widthInMbs: wide, heightInMbs: high)
+        guard c.referenceFrameCount <= maximum else {
           throw .invalidConfiguration(
-            "level \(Double(number) / 10) allows \(most) reference frames at this size")
+            "level \(Double(number) / 10) allows \(maximum) reference frames at this size")
         }
-        mostReferences = most
+        maxReferences = maximum
       } else {
-        mostReferences = nil
+        maxReferences = nil
       }
       guard (0...16).contains(c.referenceFrameCount) else {
         throw .invalidConfiguration("H.264 allows 16 reference frames")
@@ -71,24 +71,24 @@
 
     /// The coded size of pictures, with at least one macroblock.
     static func codedSize(_ c: VideoEncoderConfiguration) -> CodedPictureSize {
-      CodedPictureSize(width: c.width, height: c.height, least: 16)
+      CodedPictureSize(width: c.width, height: c.height, minimum: 16)
     }
 
-    /// Returns the lowest level from `least` on that allows the bit rate of a stream.
+    /// Returns the lowest level from `minimum` on that allows the bit rate of a stream.
     /// - Parameters:
     ///   - c: the configuration.
-    ///   - least: the lowest level that the size, the frame rate and the references need.
+    ///   - minimum: the lowest level that the size, the frame rate and the references need.
     /// - Returns: the highest level if none allows the rate.
-    static func level(of c: VideoEncoderConfiguration, atLeast least: H264Level?) -> H264Level? {
-      guard let least, let rate = c.rate.sustainedRate else { return least }
+    static func level(of c: VideoEncoderConfiguration, atLeast minimum: H264Level?) -> H264Level? {
+      guard let minimum, let rate = c.rate.sustainedRate else { return minimum }
       let profile: H264Profile =
         switch c.profile {
         case .h264High, .h264ConstrainedHigh: .high
         case .h264Baseline, .h264ConstrainedBaseline: .constrainedBaseline
         default: .main
         }
-      guard least.vclBitRate(profile: profile) < rate else { return least }
-      let higher = H264Level.all.drop { $0 != least }
+      guard minimum.vclBitRate(profile: profile) < rate else { return minimum }
+      let higher = H264Level.all.drop { $0 != minimum }
       // Level 1b is signalled in another way, and level 1.1 allows a higher rate.
       return higher.first { $0.number != 9 && $0.vclBitRate(profile: profile) >= rate } ?? higher.last
     }

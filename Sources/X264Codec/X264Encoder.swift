@@ -76,7 +76,7 @@
       lastInput = picture.presentationTime
       if request.forcesKeyFrame || lastKeyFrameInput == nil { lastKeyFrameInput = picture.presentationTime }
       if let coded {
-        framesSinceKeyFrame = coded.facts.isKeyFrame ? 1 : framesSinceKeyFrame + 1
+        framesSinceKeyFrame = coded.properties.isKeyFrame ? 1 : framesSinceKeyFrame + 1
         output(coded)
       }
     }

@@ -117,8 +117,8 @@
       if param.i_bframe == 0 { param.i_bframe_pyramid = X264_B_PYRAMID_NONE }
 
       if c.referenceFrameCount > 0 { param.i_frame_reference = Int32(c.referenceFrameCount) }
-      if let most = shape.mostReferences {
-        param.i_frame_reference = min(param.i_frame_reference, Int32(most))
+      if let maximum = shape.maxReferences {
+        param.i_frame_reference = min(param.i_frame_reference, Int32(maximum))
       }
       if c.maxSliceBytes > 0 { param.i_slice_max_size = Int32(clamping: c.maxSliceBytes) }
 

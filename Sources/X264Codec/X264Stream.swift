@@ -105,8 +105,8 @@
       }
       picture.i_type = request.forcesKeyFrame ? X264_TYPE_IDR : X264_TYPE_AUTO
       if let qp = request.baseQP {
-        let least = Int(parameters.param.rc.i_qp_min)
-        picture.i_qpplus1 = Int32(min(max(qp, least), maximumQP)) + 1
+        let minimum = Int(parameters.param.rc.i_qp_min)
+        picture.i_qpplus1 = Int32(min(max(qp, minimum), maximumQP)) + 1
       }
       callerTimes[picture.i_pts] = source.presentationTime
       return try run(&picture)
@@ -154,19 +154,19 @@
       }
       guard size > 0, let nals, count > 0 else { return nil }
 
-      var facts = CompressedFrame.Facts()
-      facts.isReference = false
+      var properties = CompressedFrame.Properties()
+      properties.isReference = false
       for nal in UnsafeBufferPointer(start: nals, count: Int(count)) {
-        if nal.i_type == Int32(NAL_FILLER.rawValue) { facts.fillerBytes += Int(nal.i_payload) }
-        if (1...5).contains(nal.i_type), nal.i_ref_idc > 0 { facts.isReference = true }
+        if nal.i_type == Int32(NAL_FILLER.rawValue) { properties.fillerBytes += Int(nal.i_payload) }
+        if (1...5).contains(nal.i_type), nal.i_ref_idc > 0 { properties.isReference = true }
       }
-      facts.isKeyFrame = output.b_keyframe != 0
-      facts.isIntra = [X264_TYPE_IDR, X264_TYPE_I, X264_TYPE_KEYFRAME].contains(output.i_type)
-      facts.isOpenGOP = facts.isKeyFrame && output.i_type != X264_TYPE_IDR
-      controller?.noteOutput(bits: Int(size) * 8, isIntra: facts.isIntra, factor: output.prop.f_crf_avg)
+      properties.isKeyFrame = output.b_keyframe != 0
+      properties.isIntra = [X264_TYPE_IDR, X264_TYPE_I, X264_TYPE_KEYFRAME].contains(output.i_type)
+      properties.isOpenGOP = properties.isKeyFrame && output.i_type != X264_TYPE_IDR
+      controller?.noteOutput(bits: Int(size) * 8, isIntra: properties.isIntra, factor: output.prop.f_crf_avg)
       if measuresError {
         func error(_ psnr: Double) -> Double { psnr >= 100 ? 0 : 255 * 255 / pow(10, psnr / 10) }
-        facts.meanSquaredError = (
+        properties.meanSquaredError = (
           error(output.prop.f_psnr.0), error(output.prop.f_psnr.1), error(output.prop.f_psnr.2)
         )
       }
@@ -176,7 +176,7 @@
       data.append(UnsafeRawBufferPointer(start: nals[0].p_payload, count: Int(size)))
       let time = callerTimes.removeValue(forKey: output.i_pts) ?? output.i_pts
       var frame = CompressedFrame(presentationTime: time, data: data)
-      frame.facts = facts
+      frame.properties = properties
       frame.header = parameterSets.map { .parameterSets($0) }
       parameterSets = nil
       return frame

@@ -176,7 +176,7 @@
     private var age = 0.0
     /// The seconds before a frame rate that is lower than assumed counts: it leaves bits unused,
     /// while a higher one spends too many and counts at once.
-    private static let patience = 2.0
+    private static let timeout = 2.0
 
     /// Creates a measurement.
     /// - Parameters:
@@ -205,7 +205,7 @@
       guard latest.count == 4 else { return false }
       // All of them must be short, since `restart` assumes their mean.
       if pace * assumed < 0.9, (latest.max() ?? 0) * assumed < 0.9 { return true }
-      return pace * assumed > 1.1 && recent * assumed > 1.1 && age >= Self.patience
+      return pace * assumed > 1.1 && recent * assumed > 1.1 && age >= Self.timeout
     }
 
     /// Assumes the mean of the last frames from now on; older ones do not count.

@@ -86,7 +86,7 @@
     /// The coded size of pictures, with at least two coding tree units of the smallest size in each
     /// direction.
     static func codedSize(_ c: VideoEncoderConfiguration) -> CodedPictureSize {
-      CodedPictureSize(width: c.width, height: c.height, least: 32)
+      CodedPictureSize(width: c.width, height: c.height, minimum: 32)
     }
 
     private func check(_ c: VideoEncoderConfiguration) throws(CodecError) {
@@ -269,9 +269,9 @@
         _ = api.pointee.param_parse(param, "master-display", text)
       }
       if let bytes = hdr.contentLightLevel, bytes.count == 4 {
-        let most = Int(bytes[0]) << 8 | Int(bytes[1])
+        let maximum = Int(bytes[0]) << 8 | Int(bytes[1])
         let average = Int(bytes[2]) << 8 | Int(bytes[3])
-        _ = api.pointee.param_parse(param, "max-cll", "\(most),\(average)")
+        _ = api.pointee.param_parse(param, "max-cll", "\(maximum),\(average)")
       }
     }
 

@@ -147,30 +147,31 @@
       let units = UnsafeBufferPointer(start: nals, count: Int(count))
       let size = units.reduce(0) { $0 + Int($1.sizeBytes) }
       var data = CompressedData(capacity: size + 64)
-      var facts = CompressedFrame.Facts()
+      var properties = CompressedFrame.Properties()
       for unit in units {
         data.append(UnsafeRawBufferPointer(start: unit.payload, count: Int(unit.sizeBytes)))
         guard unit.type < 32 else { continue }
         // Even nal_unit_types below 16 are pictures that none of the same sub-layer refers to.
-        if unit.type < 16 { facts.isReference = unit.type % 2 == 1 }
-        facts.isKeyFrame = (16...21).contains(unit.type)
-        facts.isOpenGOP = unit.type == 21
+        if unit.type < 16 { properties.isReference = unit.type % 2 == 1 }
+        properties.isKeyFrame = (16...21).contains(unit.type)
+        properties.isOpenGOP = unit.type == 21
       }
-      facts.isIntra = output.pointee.sliceType == X265_TYPE_IDR || output.pointee.sliceType == X265_TYPE_I
-      facts.averageQP = output.pointee.frameData.qp
+      properties.isIntra =
+        output.pointee.sliceType == X265_TYPE_IDR || output.pointee.sliceType == X265_TYPE_I
+      properties.averageQP = output.pointee.frameData.qp
       if let source = sources.removeValue(forKey: output.pointee.pts) {
-        facts.meanSquaredError = source.errors(of: output.pointee, depth: Int(api.pointee.bit_depth))
+        properties.meanSquaredError = source.errors(of: output.pointee, depth: Int(api.pointee.bit_depth))
       }
       let seconds = durations.isEmpty ? 0 : Double(durations.removeFirst()) / timescale
       if let missing = filler?.bytesMissing(after: data.count, seconds: min(seconds, longestFrame)) {
         // nal_unit_type 38 is filler data. Its NAL unit has 4 bytes of length, 2 of header and 1 of
         // trailing bits.
         data.appendFiller(header: [38 << 1, 1], fill: max(missing - 7, 0))
-        facts.fillerBytes = missing
+        properties.fillerBytes = missing
       }
       buffer?.note(bits: Double(data.count) * 8, seconds: seconds)
       var frame = CompressedFrame(presentationTime: output.pointee.pts, data: data)
-      frame.facts = facts
+      frame.properties = properties
       frame.header = parameterSets.map { .parameterSets($0) }
       parameterSets = nil
       return frame

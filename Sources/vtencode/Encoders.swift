@@ -47,8 +47,9 @@ extension ListedEncoder {
     lines.append("  properties")
     let width = supported.keys.map { ($0 as String).count }.max() ?? 0
     for key in supported.keys.map({ $0 as String }).sorted() {
-      let facts = supported[key as CFString] ?? [:]
-      lines.append("    \(key.padding(toLength: width, withPad: " ", startingAt: 0))  \(describe(facts))")
+      let propertyInfo = supported[key as CFString] ?? [:]
+      lines.append(
+        "    \(key.padding(toLength: width, withPad: " ", startingAt: 0))  \(describe(propertyInfo))")
     }
     return lines
   }
@@ -69,21 +70,24 @@ extension ListedEncoder {
 
   /// A property's type, range and values, such as `number 1 to 51`, `one of CAVLC, CABAC` or
   /// `boolean, read only`.
-  private func describe(_ facts: [CFString: Any]) -> String {
+  private func describe(_ propertyInfo: [CFString: Any]) -> String {
     var parts: [String] = []
-    let list = (facts[kVTPropertySupportedValueListKey] as? [Any])?.map { "\($0)" } ?? []
-    if let type = facts[kVTPropertyTypeKey] as? String, list.isEmpty { parts.append(type.lowercased()) }
-    let least = facts[kVTPropertySupportedValueMinimumKey]
-    let most = facts[kVTPropertySupportedValueMaximumKey]
-    switch (least, most) {
-    case (let least?, let most?): parts.append("\(least) to \(most)")
-    case (let least?, nil): parts.append("from \(least)")
-    case (nil, let most?): parts.append("to \(most)")
+    let list = (propertyInfo[kVTPropertySupportedValueListKey] as? [Any])?.map { "\($0)" } ?? []
+    if let type = propertyInfo[kVTPropertyTypeKey] as? String, list.isEmpty {
+      parts.append(type.lowercased())
+    }
+    let minimum = propertyInfo[kVTPropertySupportedValueMinimumKey]
+    let maximum = propertyInfo[kVTPropertySupportedValueMaximumKey]
+    switch (minimum, maximum) {
+    case (let minimum?, let maximum?): parts.append("\(minimum) to \(maximum)")
+    case (let minimum?, nil): parts.append("from \(minimum)")
+    case (nil, let maximum?): parts.append("to \(maximum)")
     default: break
     }
     if !list.isEmpty { parts.append("one of " + list.joined(separator: ", ")) }
     var text = parts.joined(separator: " ")
-    if facts[kVTPropertyReadWriteStatusKey] as? String == kVTPropertyReadWriteStatus_ReadOnly as String {
+    if propertyInfo[kVTPropertyReadWriteStatusKey] as? String == kVTPropertyReadWriteStatus_ReadOnly as String
+    {
       text += text.isEmpty ? "read only" : ", read only"
     }
     return text.isEmpty ? "a dictionary or an array" : text

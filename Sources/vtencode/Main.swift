@@ -24,7 +24,7 @@ enum Main {
         try command.run()
       }
     } catch {
-      leave(with: error, arguments: arguments)
+      exitProcess(with: error, arguments: arguments)
     }
   }
 
@@ -40,7 +40,7 @@ enum Main {
   }
 
   /// Whether `--progress json` is among the arguments, even if the parser rejects them.
-  private static func tellsPrograms(_ arguments: [String]) -> Bool {
+  private static func requestsJSONProgress(_ arguments: [String]) -> Bool {
     let options = arguments.prefix { $0 != "--" }
     return options.contains("--progress=json")
       || zip(options, options.dropFirst()).contains { $0 == "--progress" && $1 == "json" }
@@ -58,7 +58,7 @@ enum Main {
     return command
   }
 
-  private static func leave(with error: any Error, arguments: [String]) -> Never {
+  private static func exitProcess(with error: any Error, arguments: [String]) -> Never {
     let code = VTEncode.exitCode(for: error)
     // The parser reports help and version as errors with a successful exit code, and prints them to
     // standard output.
@@ -69,9 +69,9 @@ enum Main {
         ? Failure(
           OptionAdvice.improved(VTEncode.message(for: error), arguments: arguments), status: code.rawValue)
         : Failure(Failure.describe(error)))
-    Console.complain(failure.message)
+    Console.printError(failure.message)
     // An interrupted run or one of a damaged movie has already written its last event.
-    if tellsPrograms(arguments), !Console.isConcluded || failure.status == EXIT_FAILURE {
+    if requestsJSONProgress(arguments), !Console.isConcluded || failure.status == EXIT_FAILURE {
       Console.conclude(FailureEvent(message: Console.oneLine(failure.message), status: failure.status))
     }
     exit(failure.status)

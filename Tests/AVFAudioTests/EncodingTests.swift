@@ -222,7 +222,7 @@ import Testing
   }
 
   @Test("An encoder tells what it takes")
-  func facts() throws {
+  func properties() throws {
     let pcm = try #require(AVAudioFormat(standardFormatWithSampleRate: 8000, channels: 1))
     let converter = try #require(
       AVAudioConverter(from: pcm, to: try compressed(kAudioFormatMPEG4AAC, 8000, 1)))

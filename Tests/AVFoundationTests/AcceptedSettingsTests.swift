@@ -195,8 +195,8 @@ import TestSupport
     input.markAsFinished()
     await writer.finishWriting()
     #expect(writer.status == .completed, "\(String(describing: writer.error))")
-    let facts = try Probe.facts(scratch.file("coarse.mov"), "stream=nb_frames,time_base")
-    #expect(facts["nb_frames"] == "90" && facts["time_base"] == "1/30")
+    let properties = try Probe.properties(scratch.file("coarse.mov"), "stream=nb_frames,time_base")
+    #expect(properties["nb_frames"] == "90" && properties["time_base"] == "1/30")
   }
 
   @Test func aPictureCanAskToBeAKeyFrame() async throws {

@@ -155,7 +155,7 @@ import TestSupport
     let track = try #require(asset.tracks(withMediaType: .audio).first)
     let wanted = try SoundRequirements(
       [AVFormatIDKey: kAudioFormatLinearPCM, AVLinearPCMIsFloatKey: true, AVSampleRateKey: 8000],
-      for: track.facts.stream)
+      for: track.properties.stream)
     let requirements = SoundRequirements(mixing: wanted)
     let channels = requirements.format.channels
     let jump = seconds * 8000
@@ -197,7 +197,7 @@ import TestSupport
     let track = try #require(asset.tracks(withMediaType: .audio).first)
     let wanted = try SoundRequirements(
       [AVFormatIDKey: kAudioFormatLinearPCM, AVLinearPCMIsFloatKey: true, AVSampleRateKey: 8000],
-      for: track.facts.stream)
+      for: track.properties.stream)
     let requirements = SoundRequirements(mixing: wanted)
     for start in [Int64.max - 500, .max - 1000, .max] {
       let runs = [(start: start, count: 1000, value: Float(0.25)), (start: .max, count: 1000, value: 0.5)]
@@ -234,7 +234,7 @@ import TestSupport
   @Test(arguments: [2, 100_000_000, Int.max]) func samplesWithoutBytesAreRefused(count: Int) throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let track = try #require(asset.tracks(withMediaType: .video).first)
-    let format = try #require(track.facts.format)
+    let format = try #require(track.properties.format)
     let sample = try claim(count, format)
     #expect(throws: AVError.self) { try PendingSample.samples(of: sample, shiftedBy: .zero) }
     var session: VTDecompressionSession?
@@ -312,7 +312,7 @@ import TestSupport
     let track = try #require(asset.tracks(withMediaType: .video).first)
     let sound = try #require(
       CMSampleBufferGetFormatDescription(WriterBehaviourTests.silence(at: .zero, frames: 1)))
-    for format in [sound, try #require(track.facts.format)] {
+    for format in [sound, try #require(track.properties.format)] {
       var size = length
       var timing = CMSampleTimingInfo(
         duration: CMTime(value: 1, timescale: 30), presentationTimeStamp: .zero, decodeTimeStamp: .invalid)

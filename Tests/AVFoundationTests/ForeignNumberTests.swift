@@ -123,7 +123,7 @@ import Testing
       #expect(samples.count < 200)
     }
     let end = try #require(
-      try Probe.facts(path, stream: "a:0", "stream=duration")["duration"].flatMap(Double.init))
+      try Probe.properties(path, stream: "a:0", "stream=duration")["duration"].flatMap(Double.init))
     #expect(abs(end - Double(seconds + 1)) < 0.1)
   }
 

@@ -69,8 +69,8 @@ import TestSupport
       let writer = try await WriterTests.transcode(
         Fixture.movie(), to: scratch.url(name + ".mov"), type: .mov, video: settings)
       #expect(writer.status == .completed, "\(String(describing: writer.error))")
-      let facts = try Probe.facts(scratch.file(name + ".mov"), "stream=sample_aspect_ratio")
-      #expect(facts["sample_aspect_ratio"] == "4:3")
+      let properties = try Probe.properties(scratch.file(name + ".mov"), "stream=sample_aspect_ratio")
+      #expect(properties["sample_aspect_ratio"] == "4:3")
     }
   }
 

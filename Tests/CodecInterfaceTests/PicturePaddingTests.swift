@@ -15,7 +15,7 @@ import Testing
     [(1, 1), (3, 2), (15, 17), (193, 144), (18, 33)])
   func enlarges(_ format: PictureFormat, _ size: (Int, Int)) throws {
     let (width, height) = size
-    let coded = CodedPictureSize(width: width, height: height, least: 16)
+    let coded = CodedPictureSize(width: width, height: height, minimum: 16)
     #expect(coded.width == max((width + 1) & ~1, 16) && coded.height == max((height + 1) & ~1, 16))
     #expect(coded.visibleWidth == (width + 1) & ~1 && coded.visibleHeight == (height + 1) & ~1)
 
@@ -78,7 +78,7 @@ import Testing
           format: .nv12VideoRange, width: width, height: height, content: .planes(PlaneViews(luma, pairs)),
           presentationTime: 0)
       }
-      let padding = PicturePadding(CodedPictureSize(width: 15, height: 15, least: 16))
+      let padding = PicturePadding(CodedPictureSize(width: 15, height: 15, minimum: 16))
       #expect(try padding.pad(picture(16, 16, chroma: 8)).planes().first.baseAddress == base)
       #expect(throws: CodecError.self) { try padding.pad(picture(17, 15, chroma: 9)) }
       #expect(throws: CodecError.self) { try padding.pad(picture(15, 15, chroma: 7)) }

@@ -73,9 +73,9 @@ import VideoBitstream
       let ready = try parser.append(pair)
       samples += ready
       // Nothing waits for longer than the limit says.
-      #expect(ready.count <= OutputOrder<Int>.mostWaiting + 2)
+      #expect(ready.count <= OutputOrder<Int>.maxWaitingPackets + 2)
     }
-    #expect(samples.count >= count - OutputOrder<Int>.mostWaiting, "\(samples.count)")
+    #expect(samples.count >= count - OutputOrder<Int>.maxWaitingPackets, "\(samples.count)")
     samples += try parser.finish()
     #expect(samples.count == count + 2)
     // More than a minute when each was looked for among all.
@@ -85,7 +85,7 @@ import VideoBitstream
 
   /// Places are given once each, and decoding order is kept, by count and by size.
   @Test func limitsOfWhatWaits() {
-    for (size, most) in [(0, OutputOrder<Int>.mostWaiting), (OutputOrder<Int>.mostWaitingSize / 8, 8)] {
+    for (size, most) in [(0, OutputOrder<Int>.maxWaitingPackets), (OutputOrder<Int>.maxWaitingSize / 8, 8)] {
       var order = OutputOrder<Int>()
       var places: [Int] = []
       var items: [Int] = []
@@ -177,7 +177,7 @@ import VideoBitstream
     for (index, format) in formats.enumerated() {
       #expect(format.parameterSets.first == Data(sps.nalUnit))
       #expect(format.parameterSets.contains(Data(variants[index % 2].nalUnit())))
-      #expect(format.parameterSets.reduce(0) { $0 + $1.count } <= ParameterSetStore.mostBytes)
+      #expect(format.parameterSets.reduce(0) { $0 + $1.count } <= ParameterSetStore.maxBytes)
     }
     // What is in no description is in its sample.
     let units = try samples.map { try AnnexB.units(inLengthPrefixed: #require($0.dataBuffer).dataBytes()) }

@@ -8,14 +8,14 @@ public struct CodedCopy: Sendable {
   /// Without their lengths; nil if the picture was dropped.
   public var nalUnits: [[UInt8]]?
   public var header: StreamHeader?
-  public var facts: CompressedFrame.Facts
+  public var properties: CompressedFrame.Properties
   /// The lengths before the NAL units add up to the frame.
   public var isWhole = true
 
   public init(_ frame: borrowing CompressedFrame) {
     presentationTime = frame.presentationTime
     header = frame.header
-    facts = frame.facts
+    properties = frame.properties
     guard frame.data != nil else { return }
     let bytes = frame.data?.withBytes { bytes in bytes.withUnsafeBufferPointer { [UInt8]($0) } } ?? []
     var units: [[UInt8]] = []

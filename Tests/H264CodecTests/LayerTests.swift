@@ -45,10 +45,10 @@ import Testing
     let period = Int(1 / test.fraction)
     for (index, frame) in frames.enumerated() {
       let place = index < 17 ? index : index - 17
-      #expect((frame.facts.temporalLayer == 0) == (place % period == 0))
-      #expect(frame.facts.isReference == (frame.facts.temporalLayer == 0))
-      #expect(frame.facts.isKeyFrame == (index == 0 || index == 17))
-      if frame.facts.longTermToken != nil { #expect(frame.facts.temporalLayer == 0) }
+      #expect((frame.properties.temporalLayer == 0) == (place % period == 0))
+      #expect(frame.properties.isReference == (frame.properties.temporalLayer == 0))
+      #expect(frame.properties.isKeyFrame == (index == 0 || index == 17))
+      if frame.properties.longTermToken != nil { #expect(frame.properties.temporalLayer == 0) }
     }
   }
 
@@ -65,7 +65,7 @@ import Testing
           var expected: [Planes] = []
           var shown: [Planes] = []
           for frame in frames {
-            guard frame.facts.isReference || dice.chance(keep) else { continue }
+            guard frame.properties.isReference || dice.chance(keep) else { continue }
             expected.append(frame.expected)
             shown += try decoder.decode(frame.annexB)
           }

@@ -55,7 +55,7 @@ import Testing
     var burst = 0
     var have: Set<UInt64> = []
     var missing: [Int64] = []
-    var owesRefresh = false
+    var isRefreshPending = false
     var expected: [Planes] = []
     /// Frames come out in order.
     func compare(_ shown: [Planes]) {
@@ -80,24 +80,24 @@ import Testing
       options.acknowledgedTokens.shuffle(using: &dice)
       if dice.chance(0.1) { options.acknowledgedTokens.append(Int64.random(in: -5...0, using: &dice)) }
       if dice.chance(0.01) { options.forcesLongTermRefresh = true }
-      if options.forcesLongTermRefresh { owesRefresh = true }
+      if options.forcesLongTermRefresh { isRefreshPending = true }
 
       guard let sent = try sender.send(options) else { continue }
-      let isRefresh = owesRefresh
-      owesRefresh = false
-      if isRefresh && sent.facts.isKeyFrame { outcome.refreshKeyFrames += 1 }
+      let isRefresh = isRefreshPending
+      isRefreshPending = false
+      if isRefresh && sent.properties.isKeyFrame { outcome.refreshKeyFrames += 1 }
 
       if burst == 0, frame > 0, dice.chance(loss) { burst = Int.random(in: 1...3, using: &dice) }
       if burst > 0 {
         burst -= 1
         outcome.lost += 1
-        if sent.facts.isReference { missing.append(sent.presentationTime) }
+        if sent.properties.isReference { missing.append(sent.presentationTime) }
         continue
       }
       guard sent.references.allSatisfy(have.contains) else {
         outcome.useless += 1
         if isRefresh { outcome.brokenRefreshes += 1 }
-        if sent.facts.isReference { missing.append(sent.presentationTime) }
+        if sent.properties.isReference { missing.append(sent.presentationTime) }
         // Asks again and again, as receivers do.
         if !dice.chance(loss) {
           messages.append(
@@ -115,7 +115,7 @@ import Testing
         print("seed \(seed) frame \(frame): \(error)")
         outcome.mismatches += 1
       }
-      if let token = sent.facts.longTermToken, !dice.chance(loss) {
+      if let token = sent.properties.longTermToken, !dice.chance(loss) {
         let arrival = frame + 1 + delay + Int.random(in: 0...3, using: &dice)
         messages.append(Message(arrives: arrival, token: token))
         if dice.chance(0.2) { messages.append(Message(arrives: frame + 9, token: token)) }

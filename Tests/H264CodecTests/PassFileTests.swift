@@ -99,8 +99,8 @@ import Testing
       let writer = try PassStatisticsWriter(beside: pipe)
       try writer.append(Self.statistics(0..<3))
       #expect(throws: CodecError.self) { try writer.store(at: pipe, width: 64, height: 48) }
-      var facts = stat()
-      #expect(lstat(pipe, &facts) == 0 && facts.st_mode & S_IFMT == S_IFIFO)
+      var properties = stat()
+      #expect(lstat(pipe, &properties) == 0 && properties.st_mode & S_IFMT == S_IFIFO)
       #expect(Self.names(folder).sorted() == ["file", "pipe"])
     }
   }

@@ -48,7 +48,7 @@ import Testing
     for (frames, bits) in [change.from, change.to, change.from] {
       apply((frames, bits), &wanted)
       #expect(try sender.encoder.reconfigure(wanted) == .applied)
-      for _ in 0..<4 where try sender.send()?.facts.isKeyFrame == true { keys += 1 }
+      for _ in 0..<4 where try sender.send()?.properties.isKeyFrame == true { keys += 1 }
     }
     #expect(keys == 1)
     #expect(sender.encoder.engine.configuration.maximumReferences == first.maximumReferences)

@@ -51,7 +51,7 @@ struct SmallClip {
 /// A frame as it was sent.
 struct SentFrame {
   var annexB: [UInt8]
-  var facts: CompressedFrame.Facts
+  var properties: CompressedFrame.Properties
   var presentationTime: Int64
   var bits: Int
   /// The engine's numbers of the frame and of those that it may refer to.
@@ -106,7 +106,7 @@ final class Sender {
     if case .parameterSets(let sets) = coded.header {
       parameterSets = sets.all.flatMap { [0, 0, 0, 1] + $0 }
     }
-    var stream = coded.facts.isKeyFrame ? parameterSets : []
+    var stream = coded.properties.isKeyFrame ? parameterSets : []
     data.withBytes { bytes in
       var at = 0
       while at + 4 <= bytes.count {
@@ -117,7 +117,7 @@ final class Sender {
       }
     }
     return SentFrame(
-      annexB: stream, facts: coded.facts, presentationTime: coded.presentationTime,
+      annexB: stream, properties: coded.properties, presentationTime: coded.presentationTime,
       bits: data.count * 8, index: UInt64(frame), references: encoder.engine.lastReferences,
       expected: reconstruction())
   }

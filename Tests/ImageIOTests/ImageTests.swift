@@ -153,9 +153,10 @@ import Testing
     let read = try #require(CGImageSourceCreateImageAtIndex(source, 0, nil))
     let data = try #require(read.dataProvider?.data)
     #expect([UInt8](Data(referencing: data)) == theirs)
-    let facts = CGImageSourceCopyPropertiesAtIndex(source, 0, nil)
+    let properties = CGImageSourceCopyPropertiesAtIndex(source, 0, nil)
     #expect(
-      facts?[kCGImagePropertyPixelWidth] as? Int == 20 && facts?[kCGImagePropertyHasAlpha] as? Bool == true)
+      properties?[kCGImagePropertyPixelWidth] as? Int == 20
+        && properties?[kCGImagePropertyHasAlpha] as? Bool == true)
   }
 
   @Test func jpegHasItsQuality() throws {
@@ -284,7 +285,7 @@ import Testing
   /// 26 bytes that claim 151 million pixels, in a form that libavcodec takes memory for at once.
   @Test func sizesThatNoFileOfTheseBytesHas() async {
     await #expect(processExitsWith: .success) {
-      func mostMemory() -> Int {
+      func maxMemory() -> Int {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         return usage.ru_maxrss
@@ -294,10 +295,10 @@ import Testing
         0xD9,
       ]
       let source = try #require(CGImageSourceCreateWithData(Data(bytes) as NSData, nil))
-      let before = mostMemory()
+      let before = maxMemory()
       try #require(CGImageSourceGetStatus(source) == .statusInvalidData)
       // Kilobytes.
-      try #require(mostMemory() - before < 100_000)
+      try #require(maxMemory() - before < 100_000)
     }
   }
 

@@ -36,13 +36,13 @@ import ToolSupport
         }
       }
       try receiver.poll(at: time) { _ in true }
-      for bytes in receiver.takeOutgoing() { sender.take(bytes, at: time) }
+      for bytes in receiver.takeOutgoing() { sender.receive(bytes, at: time) }
       return media
     }
 
     mutating func hear(_ bytes: [UInt8], at time: Double) throws {
       var count = 0
-      try receiver.take(bytes, at: time) { _ in
+      try receiver.receive(bytes, at: time) { _ in
         count += 1
         return true
       }
@@ -51,7 +51,7 @@ import ToolSupport
 
     /// - Returns: The frame's datagrams.
     mutating func sendFrame(at time: Double) throws -> [[UInt8]] {
-      let (_, attempt) = sender.takeWish(at: time)
+      let (_, attempt) = sender.takeRequirements(at: time)
       let unit = [0x65] + (0..<24).map { UInt8(truncatingIfNeeded: sent &+ $0) }
       sender.send([unit], .init(isKeyFrame: sent == 0), attempt, captured: time, at: time)
       sent += 1

@@ -187,18 +187,18 @@ import ToolSupport
           if Greeting.isGreeting(bytes) {
             _ = receiver.greet(bytes, at: time)
           } else {
-            try receiver.take(bytes, at: time) { _ in
+            try receiver.receive(bytes, at: time) { _ in
               frames += 1
               return true
             }
           }
         }
-        for bytes in receiver.takeOutgoing() { sender.take(bytes, at: time) }
+        for bytes in receiver.takeOutgoing() { sender.receive(bytes, at: time) }
       }
       for index in 0..<30 {
         let time = Double(index) / 30
         try exchange(at: time)
-        let (_, attempt) = sender.takeWish(at: time)
+        let (_, attempt) = sender.takeRequirements(at: time)
         sender.send(
           [[0x65, 1, 2, 3, UInt8(index)]], .init(isKeyFrame: index == 0), attempt, captured: time, at: time)
         try exchange(at: time)
@@ -213,11 +213,11 @@ import ToolSupport
         if Greeting.isGreeting(bytes) {
           _ = next.greet(bytes, at: 2)
         } else {
-          try receiver.take(bytes, at: 2) { _ in
+          try receiver.receive(bytes, at: 2) { _ in
             frames += 1
             return true
           }
-          try next.take(bytes, at: 2) { _ in
+          try next.receive(bytes, at: 2) { _ in
             frames += 1
             return true
           }

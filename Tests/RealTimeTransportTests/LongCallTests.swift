@@ -15,7 +15,7 @@ import Testing
   @Test("The note of what was sent stays small, whatever is told of", arguments: [1, 7, 1000, Int.max])
   func theNoteOfWhatWasSentStaysSmall(unreported: Int) {
     var sent = SentPackets()
-    var told = 0
+    var reported = 0
     for index in 0..<150_000 {
       let number = UInt16(truncatingIfNeeded: index)
       sent.add(packet(number, size: 4), at: Double(index) / 1000)
@@ -23,9 +23,9 @@ import Testing
       let stream = StreamArrivals(source: 7, first: number, offsets: [0])
       let results = sent.results([stream], stamp: UInt32(truncatingIfNeeded: index * 65))
       #expect(results.map(\.sent) == [Double(index) / 1000])
-      told += results.count
+      reported += results.count
     }
-    #expect(sent.memory < 30_000 && (told > 0) == (unreported < .max))
+    #expect(sent.memory < 30_000 && (reported > 0) == (unreported < .max))
     // The newest are there still.
     let last = StreamArrivals(
       source: 7, first: UInt16(truncatingIfNeeded: 150_000), offsets: [])
@@ -57,7 +57,7 @@ import Testing
   }
 
   /// Packets of one source that a report tells of, and how many of them as lost.
-  private func told(_ recorder: inout ArrivalRecorder, at time: Double) -> (all: Int, lost: Int)? {
+  private func reported(_ recorder: inout ArrivalRecorder, at time: Double) -> (all: Int, lost: Int)? {
     guard case .congestionFeedback(_, let streams, _) = recorder.report(from: 1, clock: .simulated, at: time)
     else { return nil }
     let offsets = streams.flatMap(\.offsets)
@@ -70,14 +70,14 @@ import Testing
     for number in 0..<600 as Range<UInt16> {
       recorder.add(source: 7, number: 65_300 &+ number, at: Double(number) / 1e5)
     }
-    var report = try #require(told(&recorder, at: 0.01))
+    var report = try #require(reported(&recorder, at: 0.01))
     #expect(report.all == 170 && report.lost == 0)
     for step in 0..<10 as Range<UInt16> {
       let time = 0.02 + Double(step) / 100
       for number in 0..<2 as Range<UInt16> {
         recorder.add(source: 7, number: 65_300 &+ 600 &+ step * 2 &+ number, at: time)
       }
-      report = try #require(told(&recorder, at: time))
+      report = try #require(reported(&recorder, at: time))
       #expect(report.all == 2 && report.lost == 0)
     }
   }
@@ -89,11 +89,11 @@ import Testing
       recorder.add(source: 7, number: number, at: 0)
       recorder.add(source: 7, number: 20_000 + number * 100, at: 0)
     }
-    var report = try #require(told(&recorder, at: 0.01))
+    var report = try #require(reported(&recorder, at: 0.01))
     #expect(report.all == 10 && report.lost == 0)
     // After an outage.
     for number in 9000..<9010 as Range<UInt16> { recorder.add(source: 7, number: number, at: 0.1) }
-    report = try #require(told(&recorder, at: 0.11))
+    report = try #require(reported(&recorder, at: 0.11))
     #expect(report.all == 512 && report.lost == 502)
   }
 

@@ -89,7 +89,7 @@ import VideoBitstream
     }
     (sps.codedWidth, sps.codedHeight) = (65_535, 65_535)
     pps.tiles?.columns = 1024
-    #expect(HEVCSliceHeader.mostEntryPoints(sps, pps) == 1 << 16)
+    #expect(HEVCSliceHeader.maxEntryPoints(sps, pps) == 1 << 16)
   }
 
   @Test("Extreme values of ue(v) and se(v)")

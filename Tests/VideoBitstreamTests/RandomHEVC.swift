@@ -332,7 +332,7 @@ extension RandomSyntax {
     }
     if !value.isDependent { fill(&value, sps, pps) }
     if pps.tiles != nil || pps.isSynchronised {
-      value.entryPoints = list(min(syntax(0...60), HEVCSliceHeader.mostEntryPoints(sps, pps))) {
+      value.entryPoints = list(min(syntax(0...60), HEVCSliceHeader.maxEntryPoints(sps, pps))) {
         $0.int(1...1000)
       }
       if !value.entryPoints.isEmpty { value.entryPointLength = int(10...32) }

@@ -75,7 +75,7 @@ import VideoToolbox
     }
     register([processor] + graphics)
     defer { unregister([processor] + graphics) }
-    func wish(_ key: CFString, _ gpu: Any) throws -> String? {
+    func requested(_ key: CFString, _ gpu: Any) throws -> String? {
       let (status, made) = session(codec, 64, 48, [key: gpu])
       if status != noErr {
         #expect(
@@ -89,9 +89,13 @@ import VideoToolbox
       kVTVideoEncoderSpecification_PreferredEncoderGPURegistryID
     )
     #expect(try id(session(codec).session) == processor.id)
-    #expect(try wish(required, UInt64(7)) == graphics[0].id && wish(required, UInt64.max) == graphics[1].id)
-    #expect(try wish(required, UInt64(8)) == nil && wish(required, "seven") == nil)
-    #expect(try wish(preferred, UInt64.max) == graphics[1].id && wish(preferred, UInt64(8)) == processor.id)
+    #expect(
+      try requested(required, UInt64(7)) == graphics[0].id
+        && requested(required, UInt64.max) == graphics[1].id)
+    #expect(try requested(required, UInt64(8)) == nil && requested(required, "seven") == nil)
+    #expect(
+      try requested(preferred, UInt64.max) == graphics[1].id
+        && requested(preferred, UInt64(8)) == processor.id)
 
     let made = session(codec, 64, 48, [required: UInt64.max]).session
     #expect((try value(made, kVTCompressionPropertyKey_UsingGPURegistryID) as? NSNumber)?.uint64Value == .max)

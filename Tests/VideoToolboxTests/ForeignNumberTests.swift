@@ -206,7 +206,7 @@ import VideoToolbox
     let session = try makeSession(
       width: 64, height: 48, properties: [kVTCompressionPropertyKey_RealTime: kCFBooleanTrue as Any])
     let count = Mutex(0)
-    let deepest = Mutex((now: 0, most: 0))
+    let deepest = Mutex((now: 0, maximum: 0))
     let total = 3000
     let target = session
     @Sendable func next(_ frame: Int) {
@@ -217,7 +217,7 @@ import VideoToolbox
       ) { _, _, _ in
         deepest.withLock {
           $0.now += 1
-          $0.most = max($0.most, $0.now)
+          $0.maximum = max($0.maximum, $0.now)
         }
         count.withLock { $0 += 1 }
         if frame + 1 < total {
@@ -234,7 +234,7 @@ import VideoToolbox
       return count.withLock { $0 } >= total
     }
     #expect(count.withLock { $0 } == total)
-    #expect(deepest.withLock { $0.most } <= 8)
+    #expect(deepest.withLock { $0.maximum } <= 8)
     VTCompressionSessionInvalidate(session)
   }
 
@@ -255,14 +255,14 @@ import VideoToolbox
     let session = try #require(made)
     let picture = sample
     let count = Mutex(0)
-    let depth = Mutex((now: 0, most: 0))
+    let depth = Mutex((now: 0, maximum: 0))
     let total = 3000
     @Sendable func next() {
       _ = VTDecompressionSessionDecodeFrame(session, sampleBuffer: picture, flags: [], infoFlagsOut: nil) {
         _, _, _, _, _ in
         depth.withLock {
           $0.now += 1
-          $0.most = max($0.most, $0.now)
+          $0.maximum = max($0.maximum, $0.now)
         }
         if count.withLock({ count -> Int in
           count += 1
@@ -276,7 +276,7 @@ import VideoToolbox
     next()
     VTDecompressionSessionWaitForAsynchronousFrames(session)
     #expect(count.withLock { $0 } == total)
-    #expect(depth.withLock { $0.most } <= 8)
+    #expect(depth.withLock { $0.maximum } <= 8)
     VTDecompressionSessionInvalidate(session)
   }
 }

@@ -35,7 +35,7 @@ import X264Codec
     #expect(run.frames.count == 20)
     #expect(run.frames.allSatisfy { $0.isWhole && $0.nalUnits?.isEmpty == false })
     let first = try #require(run.frames.first)
-    #expect(first.facts.isKeyFrame && first.presentationTime == 0)
+    #expect(first.properties.isKeyFrame && first.presentationTime == 0)
     guard case .parameterSets(let sets) = first.header else {
       Issue.record("no parameter sets")
       return
@@ -49,7 +49,7 @@ import X264Codec
       let before = run.frames[..<n].count { $0.presentationTime > frame.presentationTime }
       #expect(before <= depth, "frame \(n)")
     }
-    #expect(run.frames.contains { !$0.facts.isReference })
+    #expect(run.frames.contains { !$0.properties.isReference })
   }
 
   @Test("Asked for no delay and no reordering, each frame comes at once")
@@ -66,7 +66,8 @@ import X264Codec
       try run.encode(request)
       #expect(run.frames.count == n)
     }
-    #expect(run.frames.map(\.facts.isKeyFrame) == [true, false, false, false, true, false, false, false])
+    #expect(
+      run.frames.map(\.properties.isKeyFrame) == [true, false, false, false, true, false, false, false])
     #expect(run.frames.map(\.presentationTime) == (0..<8).map { Int64($0) * 3000 })
   }
 
@@ -89,7 +90,7 @@ import X264Codec
     #expect(held == 10)
     try run.encode()
     try run.flush()
-    #expect(run.frames.count == 11 && run.frames[10].facts.isKeyFrame)
+    #expect(run.frames.count == 11 && run.frames[10].properties.isKeyFrame)
     #expect(run.frames[10].header != nil)
   }
 

@@ -49,7 +49,7 @@ import X265Codec
       return
     }
     #expect(sets.all.map { $0[0] >> 1 } == [32, 33, 34])
-    #expect(run.frames[0].facts.isKeyFrame && run.frames.dropFirst().allSatisfy { $0.header == nil })
+    #expect(run.frames[0].properties.isKeyFrame && run.frames.dropFirst().allSatisfy { $0.header == nil })
     let depth = run.encoder.reorderingDepth
     for (n, frame) in run.frames.enumerated() {
       let before = run.frames[..<n].count { $0.presentationTime > frame.presentationTime }
@@ -67,7 +67,7 @@ import X265Codec
       try run.encode(request)
       #expect(run.frames.count == n)
     }
-    #expect(run.frames.map(\.facts.isKeyFrame) == [true, false, true, false, false])
+    #expect(run.frames.map(\.properties.isKeyFrame) == [true, false, true, false, false])
   }
 
   @Test("A new rate begins a new stream inside, another size one outside")
@@ -80,7 +80,7 @@ import X265Codec
     c.rate.mode = .quality(0.3)
     #expect(try run.encoder.reconfigure(c) == .applied)
     try run.encode()
-    #expect(run.frames.map(\.facts.isKeyFrame) == [true, false, true])
+    #expect(run.frames.map(\.properties.isKeyFrame) == [true, false, true])
     c.height = 64
     #expect(try run.encoder.reconfigure(c) == .needsNewStream)
   }

@@ -19,17 +19,17 @@ public struct RawClip: Sendable {
     let file = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
     name = halves == 0 ? file : "\(file)/\(1 << halves)"
     rawPath = "\(TemporaryFiles.folder)/bench-\(getpid())-\(UUID().uuidString).yuv"
-    var facts = ClipFacts()
+    var properties = ClipFacts()
     var text = [CChar](repeating: 0, count: 256)
-    guard clip_decode(path, rawPath, Int32(limit), Int32(halves), &facts, &text) == 0 else {
+    guard clip_decode(path, rawPath, Int32(limit), Int32(halves), &properties, &text) == 0 else {
       try? FileManager.default.removeItem(atPath: rawPath)
       throw BenchmarkError(
         description: String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
-    width = Int(facts.width)
-    height = Int(facts.height)
-    frameRate = facts.frameRate
-    frames = Int(facts.frames)
+    width = Int(properties.width)
+    height = Int(properties.height)
+    frameRate = properties.frameRate
+    frames = Int(properties.frames)
   }
 
   /// Creates a clip with a scene change every half second. It takes 12 frames from each of several

@@ -7,7 +7,7 @@ extension EncoderName {
   static let all: [EncoderName] =
     ["ultrafast", "superfast", "veryfast", "faster", "medium"].map { .x264(preset: $0) }
     + [0, 2].map { .openH264(complexity: $0) } + [.openH264Screen]
-    + (0...H264EncoderConfiguration.mostEffort).map { .engine(effort: $0) }
+    + (0...H264EncoderConfiguration.maxEffort).map { .engine(effort: $0) }
 }
 
 /// An encoder that takes planar 4:2:0 pictures without padding and outputs access units.
@@ -100,7 +100,7 @@ enum EncoderUnderTest {
       }
     case .engine(let encoder):
       let frame = try encoder.encode(Self.picture(i420, width, height))
-      let index = Int(frame.facts.index)
+      let index = Int(frame.properties.index)
       frame.withBytes { $0.withUnsafeBufferPointer { body(index, $0) } }
     case .lookAhead(let encoder):
       try encoder.encode(Self.picture(i420, width, height)) { give($0, body) }
@@ -126,7 +126,7 @@ enum EncoderUnderTest {
   private func give(
     _ frame: consuming H264EncodedFrame, _ body: (Int, UnsafeBufferPointer<UInt8>) -> Void
   ) {
-    let index = Int(frame.facts.index)
+    let index = Int(frame.properties.index)
     frame.withBytes { $0.withUnsafeBufferPointer { body(index, $0) } }
   }
 

@@ -53,7 +53,7 @@ struct EngineCase {
         ("QP 28", H264EncoderConfiguration.LowLatency.RateControl.constantQP(28)),
         ("600 kbit/s", .averageBitRate(600_000)),
       ] {
-        for effort in [0, 3, H264EncoderConfiguration.mostEffort] {
+        for effort in [0, 3, H264EncoderConfiguration.maxEffort] {
           var c = H264EncoderConfiguration(width: MadeUpClip.width, height: MadeUpClip.height)
           c.frameRate = Double(MadeUpClip.frameRate)
           c.threads = threads
@@ -61,7 +61,7 @@ struct EngineCase {
           c.effort = effort
           let name = "\(threads) thread\(threads == 1 ? "" : "s"), \(rateName), effort \(effort)"
           list.append(EngineCase(name: name, configuration: c))
-          if effort == H264EncoderConfiguration.mostEffort { continue }
+          if effort == H264EncoderConfiguration.maxEffort { continue }
           var several = c
           several.maximumReferences = 4
           several.lowLatency.adaptiveQuantisation = 1

@@ -21,12 +21,12 @@ final class CodedMovie {
         description: String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
     do {
-      let facts = movie_packets_facts(packets)
-      let format = try Self.format(facts)
-      samples = try (0..<facts.packets).map {
-        try Self.sample(movie_packets_at(packets, $0), format, facts.timescale)
+      let properties = movie_packets_facts(packets)
+      let format = try Self.format(properties)
+      samples = try (0..<properties.packets).map {
+        try Self.sample(movie_packets_at(packets, $0), format, properties.timescale)
       }
-      (width, height, count) = (Int(facts.width), Int(facts.height), Int(facts.packets))
+      (width, height, count) = (Int(properties.width), Int(properties.height), Int(properties.packets))
       (self.packets, self.format) = (packets, format)
     } catch {
       movie_packets_free(packets)
@@ -36,14 +36,14 @@ final class CodedMovie {
 
   deinit { movie_packets_free(packets) }
 
-  private static func format(_ facts: MovieFacts) throws -> CMVideoFormatDescription {
-    let configuration = Data(bytes: facts.configuration, count: facts.configurationSize)
-    let isHEVC = facts.isHEVC != 0
+  private static func format(_ properties: MovieFacts) throws -> CMVideoFormatDescription {
+    let configuration = Data(bytes: properties.configuration, count: properties.configurationSize)
+    let isHEVC = properties.isHEVC != 0
     let atoms: NSDictionary = [(isHEVC ? "hvcC" : "avcC") as NSString: configuration as NSData]
     var description: CMVideoFormatDescription?
     CMVideoFormatDescriptionCreate(
       allocator: nil, codecType: isHEVC ? kCMVideoCodecType_HEVC : kCMVideoCodecType_H264,
-      width: facts.width, height: facts.height,
+      width: properties.width, height: properties.height,
       extensions: [kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms: atoms] as NSDictionary,
       formatDescriptionOut: &description)
     guard let description else { throw BenchmarkError(description: "there is no format description") }

@@ -60,12 +60,12 @@ struct Stream {
         options.budgetShare =
           isBase ? baseShare * Double(period) : (1 - baseShare) * Double(period) / Double(period - 1)
       }
-      let facts = try encoder.encode(clip.sourcePicture(picture(n)), options: options).facts
+      let properties = try encoder.encode(clip.sourcePicture(picture(n)), options: options).properties
       stream.frames.append(
         Frame(
-          bits: facts.bits, layer: options.temporalLayer, averageQP: facts.averageQP,
-          highestQP: facts.highestQP, isDropped: facts.isDropped))
-      if !(isBase && facts.isDropped) { phase = (phase + 1) % period }
+          bits: properties.bits, layer: options.temporalLayer, averageQP: properties.averageQP,
+          highestQP: properties.highestQP, isDropped: properties.isDropped))
+      if !(isBase && properties.isDropped) { phase = (phase + 1) % period }
     }
     return stream
   }

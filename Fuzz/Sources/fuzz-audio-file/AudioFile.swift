@@ -10,15 +10,15 @@ private let formats: [AVAudioCommonFormat] = [
   .pcmFormatFloat32, .pcmFormatFloat64, .pcmFormatInt16, .pcmFormatInt32,
 ]
 /// The largest number of frames of one read; larger buffers would only take more memory.
-private let mostFrames = 1 << 13
-private let mostReads = 40
+private let maxFrames = 1 << 13
+private let maxReads = 40
 
 /// Opens the input as a sound file, and reads given numbers of frames at given positions, and at
 /// the beginning.
 func fuzzAudioFile(_ input: inout FuzzInput) {
   let flags = input.byte()
   let ending = endings[Int(input.byte()) % endings.count]
-  let capacity = AVAudioFrameCount(1 + abs(input.number()) % mostFrames)
+  let capacity = AVAudioFrameCount(1 + abs(input.number()) % maxFrames)
   let places = (0..<3).map { _ in Int64(input.number()) }
   let url = URL(fileURLWithPath: "/dev/shm/ovt-fuzz-\(ProcessInfo.processInfo.processIdentifier).\(ending)")
   guard (try? input.rest().write(to: url)) != nil else { return }
@@ -34,7 +34,7 @@ func fuzzAudioFile(_ input: inout FuzzInput) {
   for place in places + [0] {
     file.framePosition = place
     require((0...file.length).contains(file.framePosition), "\(file.framePosition) of \(file.length)")
-    for _ in 0..<mostReads {
+    for _ in 0..<maxReads {
       let before = file.framePosition
       do { try file.read(into: buffer) } catch { break }
       require(buffer.frameLength <= buffer.frameCapacity, "\(buffer.frameLength) frames in \(capacity)")

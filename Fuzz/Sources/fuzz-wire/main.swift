@@ -6,7 +6,7 @@ import RealTimeTransport
 /// Passes arbitrary datagrams to the reorder buffer, the depacketizer and the parsers of RTP, RTCP
 /// and the other messages, and serialises the parsed packets again.
 private func fuzzDatagrams(_ input: inout FuzzInput) {
-  var buffer = ReorderBuffer(patience: Double(input.byte()) / 100)
+  var buffer = ReorderBuffer(timeout: Double(input.byte()) / 100)
   var depacketiser = H264Depacketiser()
   var statistics = ReceptionStatistics(source: 1, clockRate: 90_000)
   var parities = ParityReceiver(media: 1)
@@ -33,7 +33,7 @@ private func fuzzDatagrams(_ input: inout FuzzInput) {
         let again = RTCPPacket.parse(packet.bytes)
         require(again != nil, "a packet that was written cannot be read: \(packet)")
         if case .congestionFeedback(_, let streams, _) = packet {
-          require(streams.allSatisfy { $0.offsets.count <= StreamArrivals.mostPackets }, "too many packets")
+          require(streams.allSatisfy { $0.offsets.count <= StreamArrivals.maxPackets }, "too many packets")
         }
         if case .receiverReport(_, let blocks) = packet { _ = blocks.count }
       }
@@ -45,7 +45,7 @@ private func fuzzDatagrams(_ input: inout FuzzInput) {
       require(Greeting.Answer(answer.bytes()) == answer, "another answer after a round")
     }
     if let parity = Parity(data) {
-      require(parity.numbers.count <= Parity.mostSpan, "a mask of \(parity.numbers.count) packets")
+      require(parity.numbers.count <= Parity.maxSpan, "a mask of \(parity.numbers.count) packets")
       // The serialised form uses the shortest mask.
       require(Parity(parity.bytes)?.numbers == parity.numbers, "another repair packet after a round")
       for packet in parities.add(parity, at: time) {
@@ -81,7 +81,7 @@ private func fuzzSessions(_ input: inout FuzzInput) {
   var frames = 0
   sender.poll(at: time)
   for greeting in sender.takeOutgoing() { _ = receiver.greet(greeting, at: time) }
-  for answer in receiver.takeOutgoing() { sender.take(answer, at: time) }
+  for answer in receiver.takeOutgoing() { sender.receive(answer, at: time) }
   // The second greeting returns the receiver's nonce, which opens the session.
   for greeting in sender.takeOutgoing() { _ = receiver.greet(greeting, at: time) }
   _ = receiver.takeOutgoing()
@@ -95,20 +95,20 @@ private func fuzzSessions(_ input: inout FuzzInput) {
       data.replaceSubrange(8..<12, with: [0, 0, 0, 1 + (kind & 0x20) / 0x10])
     }
     if kind & 0x40 != 0 {
-      sender.take(data, at: time)
+      sender.receive(data, at: time)
     } else if Greeting.isGreeting(data) {
       _ = receiver.greet(data, at: time)
     } else {
-      try? receiver.take(data, at: time) { frame in
+      try? receiver.receive(data, at: time) { frame in
         frames += 1
         return frame.units.count % 2 == 0
       }
     }
     sender.poll(at: time)
     try? receiver.poll(at: time) { _ in true }
-    let (wish, attempt) = sender.takeWish(at: time)
+    let (requirements, attempt) = sender.takeRequirements(at: time)
     sender.send(
-      [[0x41, kind]], .init(isKeyFrame: wish.forcesKeyFrame), attempt, captured: time, at: time)
+      [[0x41, kind]], .init(isKeyFrame: requirements.forcesKeyFrame), attempt, captured: time, at: time)
     require(sender.takeOutgoing().count < 2000, "much is sent for little")
     require(receiver.takeOutgoing().count < 10, "much is answered to little")
   }

@@ -6,8 +6,8 @@ extension AVAsset {
   /// The languages of the chapters' titles: at most one, which is undetermined (`und`) if the file
   /// does not state it.
   public var availableChapterLocales: [Locale] {
-    guard let facts = file.factsIfReadable, !facts.chapters.isEmpty else { return [] }
-    let language = facts.tracks.first { $0.stream.isChapterText }?.stream.language ?? "und"
+    guard let properties = file.propertiesIfReadable, !properties.chapters.isEmpty else { return [] }
+    let language = properties.tracks.first { $0.stream.isChapterText }?.stream.language ?? "und"
     return [Locale(identifier: Locale.Language(identifier: language).minimalIdentifier)]
   }
 
@@ -47,11 +47,11 @@ extension AVAsset {
   /// Returns the chapters. Each ends at the latest where the next begins. One without an end of its
   /// own ends there, and the last at the end of the movie.
   private func chapterGroups(_ locale: Locale) -> [AVTimedMetadataGroup] {
-    guard let facts = file.factsIfReadable else { return [] }
-    let whole = Int64(clamping: (facts.duration.seconds * 1_000_000).rounded())
+    guard let properties = file.propertiesIfReadable else { return [] }
+    let whole = Int64(clamping: (properties.duration.seconds * 1_000_000).rounded())
     var groups: [AVTimedMetadataGroup] = []
-    for (index, chapter) in facts.chapters.enumerated() {
-      let next = facts.chapters.indices.contains(index + 1) ? facts.chapters[index + 1].start : nil
+    for (index, chapter) in properties.chapters.enumerated() {
+      let next = properties.chapters.indices.contains(index + 1) ? properties.chapters[index + 1].start : nil
       var end = chapter.end
       if end <= chapter.start { end = next ?? max(whole, chapter.start) }
       let start = CMTime(value: chapter.start, timescale: 1_000_000)

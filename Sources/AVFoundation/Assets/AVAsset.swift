@@ -53,13 +53,15 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, ValuePreparing, @un
 
   // MARK: Tracks
 
-  func makeTrack(_ facts: TrackDescription) -> AVAssetTrack { AVAssetTrack(asset: self, facts: facts) }
+  func makeTrack(_ properties: TrackDescription) -> AVAssetTrack {
+    AVAssetTrack(asset: self, properties: properties)
+  }
 
   func loadedTracks() throws -> [AVAssetTrack] {
-    let facts = try file.facts()
+    let properties = try file.properties()
     return lock.withLock {
       if let cachedTracks { return cachedTracks }
-      let made = facts.tracks.map { makeTrack($0) }
+      let made = properties.tracks.map { makeTrack($0) }
       cachedTracks = made
       return made
     }
@@ -141,7 +143,7 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, ValuePreparing, @un
   // MARK: The whole
 
   /// The latest end of any video or audio track.
-  open var duration: CMTime { file.factsIfReadable?.duration ?? .zero }
+  open var duration: CMTime { file.propertiesIfReadable?.duration ?? .zero }
   /// The preferred rate of playback according to the header of a local movie file; 1.0 for others.
   open var preferredRate: Float { file.header?.rate ?? 1 }
   /// The preferred volume, from 0.0 to 1.0, according to the header of a local movie file; 1.0 for
@@ -156,7 +158,7 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, ValuePreparing, @un
   open var minimumTimeOffsetFromLive: CMTime { .invalid }
   /// Whether times are exact: true if the container has a sample table.
   open var providesPreciseDurationAndTiming: Bool {
-    file.factsIfReadable?.tracks.contains { $0.stream.sampleCount != nil } ?? false
+    file.propertiesIfReadable?.tracks.contains { $0.stream.sampleCount != nil } ?? false
   }
   /// The references to other files that are not followed; see `AVURLAssetReferenceRestrictionsKey`.
   open var referenceRestrictions: AVAssetReferenceRestrictions { file.restrictions }
@@ -167,11 +169,13 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, ValuePreparing, @un
   open var isComposable: Bool { isReadable }
   /// Whether the content is encrypted.
   open var hasProtectedContent: Bool {
-    file.factsIfReadable?.tracks.contains { $0.stream.isProtected } ?? false
+    file.propertiesIfReadable?.tracks.contains { $0.stream.isProtected } ?? false
   }
   /// Whether a photo library would accept the movie: true for H.264 and HEVC.
   open var isCompatibleWithSavedPhotosAlbum: Bool {
-    tracks(withMediaType: .video).contains { ["h264", "hevc"].contains($0.facts.stream.codec.codecName) }
+    tracks(withMediaType: .video).contains {
+      ["h264", "hevc"].contains($0.properties.stream.codec.codecName)
+    }
   }
   /// The duration according to the header of the file.
   open var overallDurationHint: CMTime { duration }

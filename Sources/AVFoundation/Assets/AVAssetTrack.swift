@@ -20,17 +20,17 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
 
   /// The description of the track in the file. For a track of a composition it is that of the first
   /// part.
-  var facts: TrackDescription { ownFacts }
-  private let ownFacts: TrackDescription
+  var properties: TrackDescription { ownProperties }
+  private let ownProperties: TrackDescription
   let file: AssetFile
   private let lock = Lock()
   private weak var owner: AVAsset?
   /// The sample index for cursors. The inner optional is nil if no index can be made.
   private var knownIndex: SampleIndex??
 
-  init(asset: AVAsset, facts: TrackDescription) {
+  init(asset: AVAsset, properties: TrackDescription) {
     owner = asset
-    ownFacts = facts
+    ownProperties = properties
     file = asset.file
     super.init()
   }
@@ -54,58 +54,62 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
   // MARK: Facts
 
   /// The identifier of the track in the file.
-  open var trackID: CMPersistentTrackID { facts.stream.trackID }
-  open var mediaType: AVMediaType { facts.mediaType }
+  open var trackID: CMPersistentTrackID { properties.stream.trackID }
+  open var mediaType: AVMediaType { properties.mediaType }
   /// The format descriptions, as `CMFormatDescription` objects: at most one, made from
   /// libavformat's description.
-  open var formatDescriptions: [Any] { facts.format.map { [$0] } ?? [] }
+  open var formatDescriptions: [Any] { properties.format.map { [$0] } ?? [] }
   open var isPlayable: Bool { isDecodable }
   /// Whether the track can be decoded: a decoder is available and the track is not encrypted.
-  open var isDecodable: Bool { facts.stream.codec.hasDecoder && !facts.stream.isProtected }
-  open var isEnabled: Bool { facts.stream.isDefault }
+  open var isDecodable: Bool { properties.stream.codec.hasDecoder && !properties.stream.isProtected }
+  open var isEnabled: Bool { properties.stream.isDefault }
   /// Always true: no sample is in another file.
   open var isSelfContained: Bool { true }
   /// The total size of all samples in bytes. If the container does not state it, the whole file is
   /// read.
   open var totalSampleDataLength: Int64 {
-    guard let file = file.factsIfReadable, let totals = try? facts.totals(in: file) else { return 0 }
+    guard let file = file.propertiesIfReadable, let totals = try? properties.totals(in: file) else {
+      return 0
+    }
     return totals.bytes
   }
-  func loadedDataLength() throws -> Int64 { try facts.totals(in: file.facts()).bytes }
+  func loadedDataLength() throws -> Int64 { try properties.totals(in: file.properties()).bytes }
   /// The time range of the track on the asset's timeline.
-  open var timeRange: CMTimeRange { facts.timeRange }
+  open var timeRange: CMTimeRange { properties.timeRange }
   /// The time scale of the track, in units per second.
-  open var naturalTimeScale: CMTimeScale { facts.stream.timeBase.den }
+  open var naturalTimeScale: CMTimeScale { properties.stream.timeBase.den }
   /// The data rate in bits per second.
   open var estimatedDataRate: Float {
-    guard let file = file.factsIfReadable else { return 0 }
-    return facts.dataRate(in: file)
+    guard let file = file.propertiesIfReadable else { return 0 }
+    return properties.dataRate(in: file)
   }
   /// The language as an ISO 639-2/T code; nil if the file does not state it.
-  open var languageCode: String? { facts.stream.language }
+  open var languageCode: String? { properties.stream.language }
   /// The language as a BCP 47 tag, according to a local movie file; nil if it does not state it.
   open var extendedLanguageTag: String? { file.header?.tracks[trackID]?.languageTag }
   /// The size of the picture in square pixels, before `preferredTransform`.
-  open var naturalSize: CGSize { facts.naturalSize }
+  open var naturalSize: CGSize { properties.naturalSize }
   /// The transform of the picture for display.
-  open var preferredTransform: CGAffineTransform { facts.transform }
+  open var preferredTransform: CGAffineTransform { properties.transform }
   /// The preferred volume, from 0.0 to 1.0, according to a local movie file; 1.0 for others.
   open var preferredVolume: Float {
     mediaType == .audio ? file.header?.tracks[trackID]?.volume ?? 1 : 1
   }
   /// The average frame rate in frames per second; 0 for other media than video.
-  open var nominalFrameRate: Float { facts.frameRate }
+  open var nominalFrameRate: Float { properties.frameRate }
   /// The duration of the shortest frame; invalid for other media than video.
-  open var minFrameDuration: CMTime { facts.minFrameDuration }
+  open var minFrameDuration: CMTime { properties.minFrameDuration }
   /// Whether the decode order differs from the presentation order.
-  open var requiresFrameReordering: Bool { facts.stream.kind == .video && facts.stream.reorderDepth > 0 }
+  open var requiresFrameReordering: Bool {
+    properties.stream.kind == .video && properties.stream.reorderDepth > 0
+  }
   /// Whether audio samples depend on other samples: always false, since this holds for the codecs
   /// of movies that libavcodec decodes.
   open var hasAudioSampleDependencies: Bool { false }
 
   @discardableResult
   open func hasMediaCharacteristic(_ mediaCharacteristic: AVMediaCharacteristic) -> Bool {
-    let codec = facts.stream.codec
+    let codec = properties.stream.codec
     switch mediaCharacteristic {
     case .visual: return [.video, .subtitle, .text, .closedCaption].contains(mediaType)
     case .audible: return mediaType == .audio
@@ -114,15 +118,15 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
     case .containsHDRVideo: return mediaType == .video && codec.isHDR
     case .usesWideGamutColorSpace: return mediaType == .video && codec.isWideGamut
     case .containsAlphaChannel: return mediaType == .video && codec.hasAlpha
-    case .containsStereoMultiviewVideo: return facts.format?.tagCollections?.count ?? 0 > 1
+    case .containsStereoMultiviewVideo: return properties.format?.tagCollections?.count ?? 0 > 1
     case .carriesVideoStereoMetadata:
-      return facts.describes([
+      return properties.describes([
         kCMFormatDescriptionExtension_StereoCameraBaseline,
         kCMFormatDescriptionExtension_HorizontalDisparityAdjustment,
       ])
     case .indicatesHorizontalFieldOfView:
-      return facts.describes([kCMFormatDescriptionExtension_HorizontalFieldOfView])
-    case .indicatesNonRectilinearProjection: return facts.isProjected
+      return properties.describes([kCMFormatDescriptionExtension_HorizontalFieldOfView])
+    case .indicatesNonRectilinearProjection: return properties.isProjected
     case .isMainProgramContent: return isEnabled && (mediaType == .video || mediaType == .audio)
     default: return false
     }
@@ -167,7 +171,7 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
     guard trackTime.isNumeric, timeRange.containsTime(trackTime), let times = SampleTimes(self) else {
       return .invalid
     }
-    let stream = facts.stream
+    let stream = properties.stream
     let wanted = stream.units(trackTime)
     guard times.seek(to: wanted) else { return .invalid }
     var best: Int64?

@@ -23,8 +23,8 @@ open class AVFragmentedAsset: AVURLAsset, AVFragmentMinding, @unchecked Sendable
 
   fileprivate func changeMinders(by count: Int) { mindingLock.withLock { minders += count } }
 
-  override func makeTrack(_ facts: TrackDescription) -> AVAssetTrack {
-    AVFragmentedAssetTrack(asset: self, facts: facts)
+  override func makeTrack(_ properties: TrackDescription) -> AVAssetTrack {
+    AVFragmentedAssetTrack(asset: self, properties: properties)
   }
 
   override open func track(withTrackID trackID: CMPersistentTrackID) -> AVFragmentedAssetTrack? {
@@ -32,7 +32,7 @@ open class AVFragmentedAsset: AVURLAsset, AVFragmentMinding, @unchecked Sendable
   }
 
   /// Reads the file again, and posts notifications of what has changed.
-  fileprivate func mind() {
+  fileprivate func checkForChanges() {
     let wasFragmented = containsFragments
     guard let (old, new) = file.refresh() else { return }
     let center = NotificationCenter.default
@@ -43,8 +43,8 @@ open class AVFragmentedAsset: AVURLAsset, AVFragmentMinding, @unchecked Sendable
     }
     for track in tracks {
       track.forgetSamples()
-      func range(_ facts: AssetDescription) -> CMTimeRange? {
-        facts.tracks.first { $0.stream.trackID == track.trackID }?.timeRange
+      func range(_ properties: AssetDescription) -> CMTimeRange? {
+        properties.tracks.first { $0.stream.trackID == track.trackID }?.timeRange
       }
       guard range(old) != range(new) else { continue }
       center.post(name: .AVAssetTrackTimeRangeDidChange, object: track)
@@ -58,15 +58,15 @@ open class AVFragmentedAssetTrack: AVAssetTrack, @unchecked Sendable {
   // Sendable: the base class's lock guards what changes.
   private let number: CMPersistentTrackID
 
-  override init(asset: AVAsset, facts: TrackDescription) {
-    number = facts.stream.trackID
-    super.init(asset: asset, facts: facts)
+  override init(asset: AVAsset, properties: TrackDescription) {
+    number = properties.stream.trackID
+    super.init(asset: asset, properties: properties)
   }
 
   /// The description of the track in the current state of the file. If the track is no longer
   /// there, it is the original one.
-  override var facts: TrackDescription {
-    file.factsIfReadable?.tracks.first { $0.stream.trackID == number } ?? super.facts
+  override var properties: TrackDescription {
+    file.propertiesIfReadable?.tracks.first { $0.stream.trackID == number } ?? super.properties
   }
 }
 
@@ -74,7 +74,7 @@ open class AVFragmentedAssetTrack: AVAssetTrack, @unchecked Sendable {
 open class AVFragmentedAssetMinder: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()
-  private var minded: [any AVAsset & AVFragmentMinding] = []
+  private var mindedAssets: [any AVAsset & AVFragmentMinding] = []
   private var interval: TimeInterval
   private let timer: any DispatchSourceTimer
 
@@ -90,7 +90,7 @@ open class AVFragmentedAssetMinder: NSObject, @unchecked Sendable {
     interval = Self.usable(mindingInterval)
     timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "AVFoundation.minder"))
     super.init()
-    timer.setEventHandler { [weak self] in self?.look() }
+    timer.setEventHandler { [weak self] in self?.checkForFragments() }
     addFragmentedAsset(asset)
     schedule()
     timer.resume()
@@ -98,7 +98,7 @@ open class AVFragmentedAssetMinder: NSObject, @unchecked Sendable {
 
   deinit {
     timer.cancel()
-    for asset in minded { (asset as? AVFragmentedAsset)?.changeMinders(by: -1) }
+    for asset in mindedAssets { (asset as? AVFragmentedAsset)?.changeMinders(by: -1) }
   }
 
   private static func usable(_ interval: TimeInterval) -> TimeInterval {
@@ -121,13 +121,13 @@ open class AVFragmentedAssetMinder: NSObject, @unchecked Sendable {
   }
 
   /// The monitored assets.
-  open var assets: [any AVAsset & AVFragmentMinding] { lock.withLock { minded } }
+  open var assets: [any AVAsset & AVFragmentMinding] { lock.withLock { mindedAssets } }
 
   /// Adds an asset, which is retained. Only an `AVFragmentedAsset` is monitored.
   open func addFragmentedAsset(_ asset: any AVAsset & AVFragmentMinding) {
     let isNew = lock.withLock {
-      guard !minded.contains(where: { $0 === asset }) else { return false }
-      minded.append(asset)
+      guard !mindedAssets.contains(where: { $0 === asset }) else { return false }
+      mindedAssets.append(asset)
       return true
     }
     if isNew { (asset as? AVFragmentedAsset)?.changeMinders(by: 1) }
@@ -136,14 +136,14 @@ open class AVFragmentedAssetMinder: NSObject, @unchecked Sendable {
   /// Removes an asset.
   open func removeFragmentedAsset(_ asset: any AVAsset & AVFragmentMinding) {
     let wasThere = lock.withLock {
-      let count = minded.count
-      minded.removeAll { $0 === asset }
-      return minded.count < count
+      let count = mindedAssets.count
+      mindedAssets.removeAll { $0 === asset }
+      return mindedAssets.count < count
     }
     if wasThere { (asset as? AVFragmentedAsset)?.changeMinders(by: -1) }
   }
 
-  private func look() {
-    for asset in assets { (asset as? AVFragmentedAsset)?.mind() }
+  private func checkForFragments() {
+    for asset in assets { (asset as? AVFragmentedAsset)?.checkForChanges() }
   }
 }

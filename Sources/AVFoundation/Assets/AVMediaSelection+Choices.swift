@@ -70,7 +70,7 @@ extension AVMediaSelectionGroup {
 
 extension AVAsset {
   /// The most combinations that are returned. Files usually have a few languages.
-  private static let mostSelections = 4096
+  private static let maxSelections = 4096
 
   /// The selection of the default options.
   public var preferredMediaSelection: AVMediaSelection { AVMediaSelection(self) }
@@ -88,14 +88,14 @@ extension AVAsset {
       choices = choices.flatMap { choice in
         numbers.map { choice.merging([group.key: $0]) { _, new in new } }
       }
-      if choices.count > Self.mostSelections { choices.removeLast(choices.count - Self.mostSelections) }
+      if choices.count > Self.maxSelections { choices.removeLast(choices.count - Self.maxSelections) }
     }
     return choices.map { AVMediaSelection(self, $0) }
   }
 
   /// Whether the format of the file allows fragments: true for QuickTime movies and ISO base media
   /// files.
-  public var canContainFragments: Bool { file.factsIfReadable?.demuxer.isMovie ?? false }
+  public var canContainFragments: Bool { file.propertiesIfReadable?.demuxer.isMovie ?? false }
   /// Whether the local movie file has fragments.
   public var containsFragments: Bool { file.header?.isFragmented ?? false }
   /// Whether the video could be played by AirPlay: H.264 or HEVC in a movie file, with AAC, ALAC,
@@ -104,8 +104,10 @@ extension AVAsset {
     let video = tracks(withMediaType: .video)
     let sound = tracks(withMediaType: .audio)
     return canContainFragments && !hasProtectedContent && !video.isEmpty
-      && video.allSatisfy { ["h264", "hevc"].contains($0.facts.stream.codec.codecName) }
-      && sound.allSatisfy { ["aac", "alac", "ac3", "eac3", "mp3"].contains($0.facts.stream.codec.codecName) }
+      && video.allSatisfy { ["h264", "hevc"].contains($0.properties.stream.codec.codecName) }
+      && sound.allSatisfy {
+        ["aac", "alac", "ac3", "eac3", "mp3"].contains($0.properties.stream.codec.codecName)
+      }
   }
 }
 

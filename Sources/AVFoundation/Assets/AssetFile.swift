@@ -75,7 +75,7 @@ final class AssetFile: @unchecked Sendable {
   /// A separate thread opens it, so that callers can continue after cancellation even if a system
   /// call does not return.
   /// - Throws: `AVError` if the file cannot be read or loading was cancelled.
-  func facts() throws -> AssetDescription {
+  func properties() throws -> AssetDescription {
     condition.lock()
     defer { condition.unlock() }
     beginOpening()
@@ -86,7 +86,7 @@ final class AssetFile: @unchecked Sendable {
   }
 
   /// Opens the file if necessary, without waiting.
-  /// - Parameter completion: Called once, on any thread, when `facts()` does not block any more. It
+  /// - Parameter completion: Called once, on any thread, when `properties()` does not block any more. It
   ///   must not block.
   func whenOpened(_ completion: @escaping @Sendable () -> Void) {
     let isOver = condition.withLock {
@@ -106,7 +106,7 @@ final class AssetFile: @unchecked Sendable {
       do { result = .success(AssetDescription(try open())) } catch {
         result = .failure(AVError.reading(error))
       }
-      settle(result, isEnd: true)
+      complete(result, isEnd: true)
     }
     thread.name = "AVFoundation.open"
     thread.start()
@@ -117,7 +117,7 @@ final class AssetFile: @unchecked Sendable {
   /// - Parameters:
   ///   - result: The result.
   ///   - isEnd: Whether the opening thread has finished.
-  private func settle(_ result: Result<AssetDescription, AVError>, isEnd: Bool) {
+  private func complete(_ result: Result<AssetDescription, AVError>, isEnd: Bool) {
     let told = condition.withLock {
       if isEnd { isOpening = false }
       if outcome == nil { outcome = result }
@@ -154,8 +154,8 @@ final class AssetFile: @unchecked Sendable {
       return nil
     }
     let new = AssetDescription(demuxer)
-    func state(_ facts: AssetDescription) -> [[CMTime]] {
-      facts.tracks.map {
+    func state(_ properties: AssetDescription) -> [[CMTime]] {
+      properties.tracks.map {
         [CMTime(value: Int64($0.stream.trackID), timescale: 1), $0.timeRange.start, $0.timeRange.end]
       }
     }
@@ -169,7 +169,7 @@ final class AssetFile: @unchecked Sendable {
   /// affected.
   func cancel() {
     guard condition.withLock({ isOpening && outcome == nil }) else { return }
-    settle(.failure(AVError(.operationCancelled, reason: "The loading was cancelled.")), isEnd: false)
+    complete(.failure(AVError(.operationCancelled, reason: "The loading was cancelled.")), isEnd: false)
     // The file may have been opened in the meantime; then it stays open.
     if case .cancelled = state { interruption.interrupt() }
   }
@@ -188,7 +188,7 @@ final class AssetFile: @unchecked Sendable {
 
   /// The facts; nil if the file cannot be read. It serves the synchronous properties, which cannot
   /// throw.
-  var factsIfReadable: AssetDescription? { try? facts() }
+  var propertiesIfReadable: AssetDescription? { try? properties() }
 }
 
 /// The description of a file after it has been opened.

@@ -24,7 +24,7 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
       guard let first = audioTracks.first, audioTracks.allSatisfy({ $0.mediaType == .audio }) else {
         throw AVError(.operationNotAllowed, reason: "What is to be mixed is not sound.")
       }
-      return try SoundRequirements(audioSettings ?? [:], for: first.facts.stream)
+      return try SoundRequirements(audioSettings ?? [:], for: first.properties.stream)
     }.mapError { AVError.reading($0) }
     super.init()
   }
@@ -88,7 +88,7 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
             damage: damage)
         } else {
           source = try SoundSource(
-            Demuxer(again: track.file.facts().demuxer), track.facts, working, damage: damage)
+            Demuxer(again: track.file.properties().demuxer), track.properties, working, damage: damage)
         }
         var curve = VolumeCurve(own?.ramps ?? [], sampleRate: requirements.format.sampleRate)
         if let tap = own?.audioTapProcessor {

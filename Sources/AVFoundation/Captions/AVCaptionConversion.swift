@@ -213,7 +213,7 @@ open class AVCaptionConversionValidator: NSObject, @unchecked Sendable {
 
   private func warning(_ caption: AVCaption, _ place: Int) -> AVCaptionConversionWarning? {
     let range = NSRange(location: place, length: 1)
-    if caption.text.utf8.count > TimedTextCaptions.mostBytes {
+    if caption.text.utf8.count > TimedTextCaptions.maxBytes {
       return AVCaptionConversionWarning(.excessMediaData, range)
     }
     let time = caption.timeRange

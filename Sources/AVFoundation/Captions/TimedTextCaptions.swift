@@ -8,7 +8,7 @@ import Foundation
 enum TimedTextCaptions {
   /// The most bytes of a text, and the largest character offset in a style record: both are 16-bit
   /// numbers.
-  static let mostBytes = 0xFFFF
+  static let maxBytes = 0xFFFF
 
   private struct Face: Equatable {
     var flags: UInt8 = 0
@@ -23,7 +23,7 @@ enum TimedTextCaptions {
   static func obstacle(_ caption: AVCaption) -> String? {
     let content = caption.content
     let styles = content.styles
-    if content.text.utf8.count > mostBytes { return "a text of more than \(mostBytes) bytes" }
+    if content.text.utf8.count > maxBytes { return "a text of more than \(maxBytes) bytes" }
     if let region = content.region, region != AVCaptionRegion.subRipTextBottom { return "a region" }
     if ![.start, .center].contains(content.alignment) { return "an alignment of its own" }
     if content.animation != .none { return "an animation" }
@@ -56,7 +56,7 @@ enum TimedTextCaptions {
       }
       place = max(range.upperBound, place + 1)
     }
-    if content.text.utf8.count > mostBytes {
+    if content.text.utf8.count > maxBytes {
       let kept = TimedText(start: 0, end: nil, text: content.text).text
       let old = content.text.utf16.count
       content.text = kept
@@ -92,7 +92,7 @@ enum TimedTextCaptions {
       if let color = styles.textColor.at(start, in: length).value { face.color = rgba(color) }
       guard face != Face() else { continue }
       let (first, last) = (characters(content.text, start), characters(content.text, end))
-      guard first < last, last <= mostBytes, count < mostBytes else { continue }
+      guard first < last, last <= maxBytes, count < maxBytes else { continue }
       // The font and size are those of the track's sample description: font 1, 18 pixels.
       records +=
         number(first) + number(last) + [0, 1, face.flags, 18] + face.color

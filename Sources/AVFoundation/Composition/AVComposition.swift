@@ -40,7 +40,7 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
   override open var providesPreciseDurationAndTiming: Bool { true }
   override open var hasProtectedContent: Bool {
     compositionTracks.contains { track in
-      track.timeline.parts.contains { $0.source?.track.facts.stream.isProtected == true }
+      track.timeline.parts.contains { $0.source?.track.properties.stream.isProtected == true }
     }
   }
   /// The size that was set, or else the natural size of the first video track; zero if there is
@@ -105,7 +105,7 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
         preferredTrackID != kCMPersistentTrackID_Invalid
         ? preferredTrackID : ((taken.max() ?? 0).addingReportingOverflow(1).partialValue)
       guard identifier > 0, let stream = MediaStream(emptyOf: kind, trackID: identifier) else { return nil }
-      let track = AVMutableCompositionTrack(composition: self, facts: TrackDescription(stream))
+      let track = AVMutableCompositionTrack(composition: self, properties: TrackDescription(stream))
       storedTracks.append(track)
       return track
     }

@@ -25,15 +25,15 @@ extension AVCompositionTrack {
       }
       return CompositionPictureSource(timeline, isStored: true) { track, interruption in
         StoredSampleSource(
-          try Demuxer(again: track.file.facts().demuxer, interruption: interruption),
-          replacements.apply(to: track.facts), damage: damage)
+          try Demuxer(again: track.file.properties().demuxer, interruption: interruption),
+          replacements.apply(to: track.properties), damage: damage)
       }
     case .pictures(let requirements):
       let pictures = CompositionPictureSource(timeline, isStored: false) { track, interruption in
-        try requirements.color?.check(against: track.facts.stream)
+        try requirements.color?.check(against: track.properties.stream)
         return try PictureSource(
-          Demuxer(again: track.file.facts().demuxer, interruption: interruption),
-          replacements.apply(to: track.facts), requirements, copies: copies, damage: damage)
+          Demuxer(again: track.file.properties().demuxer, interruption: interruption),
+          replacements.apply(to: track.properties), requirements, copies: copies, damage: damage)
       }
       return ReadAhead(pictures, depth: AVAssetReaderTrackOutput.readAhead)
     case .sound(let requirements):

@@ -14,11 +14,11 @@ open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
   var storedTimeScale: CMTimeScale?
   var storedIsEnabled = true
   var storedReplacements = FormatReplacements()
-  private let emptyFacts: TrackDescription
+  private let emptyProperties: TrackDescription
 
-  init(composition: AVComposition, facts: TrackDescription) {
-    emptyFacts = facts
-    super.init(asset: composition, facts: facts)
+  init(composition: AVComposition, properties: TrackDescription) {
+    emptyProperties = properties
+    super.init(asset: composition, properties: properties)
   }
 
   /// A copy of the current edits. One thread may edit the composition while another reads the copy.
@@ -28,13 +28,13 @@ open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
     timeline.parts.lazy.compactMap { $0.source?.track }.first
   }
 
-  override var facts: TrackDescription { firstSource?.facts ?? emptyFacts }
+  override var properties: TrackDescription { firstSource?.properties ?? emptyProperties }
 
-  override open var trackID: CMPersistentTrackID { emptyFacts.stream.trackID }
-  override open var mediaType: AVMediaType { emptyFacts.mediaType }
+  override open var trackID: CMPersistentTrackID { emptyProperties.stream.trackID }
+  override open var mediaType: AVMediaType { emptyProperties.mediaType }
   override open var formatDescriptions: [Any] {
     let replacements = timelineLock.withLock { storedReplacements }
-    return timeline.parts.compactMap { $0.source?.track.facts.format }.map { replacements.apply(to: $0) }
+    return timeline.parts.compactMap { $0.source?.track.properties.format }.map { replacements.apply(to: $0) }
       .reduce(into: [CMFormatDescription]()) { list, format in
         if !list.contains(where: { $0 == format }) { list.append(format) }
       }

@@ -138,9 +138,10 @@ final class CompositionAudioSource: SampleSource {
       }
       own = SoundRequirements(requirements, sampleRate: Int(rate.rounded()))
     }
-    let facts = try track.file.facts()
+    let properties = try track.file.properties()
     let source = try SoundSource(
-      Demuxer(again: facts.demuxer, interruption: interruption.begin()), track.facts, own, damage: damage)
+      Demuxer(again: properties.demuxer, interruption: interruption.begin()), track.properties, own,
+      damage: damage)
     let skipped = position - start
     var from = part.range.start
     if skipped > 0 { from = from + CMTime(value: skipped, timescale: CMTimeScale(own.format.sampleRate)) }

@@ -151,8 +151,8 @@ final class CompositionSource: Sendable {
     asset = track.asset
   }
 
-  /// Whether the file's sample table confirms the track's duration; see `AVAssetTrack.isAssured`.
-  var isAssured: Bool { track.isAssured }
+  /// Whether the file's sample table confirms the track's duration; see `AVAssetTrack.isConfirmed`.
+  var isConfirmed: Bool { track.isConfirmed }
 
   var url: URL? { (asset as? AVURLAsset)?.url ?? track.file.url }
 }

@@ -42,7 +42,7 @@ struct FormatReplacements: Sendable {
   }
 
   /// Returns the description of a file's track with the replacements applied.
-  func apply(to facts: TrackDescription) -> TrackDescription {
-    list.isEmpty ? facts : TrackDescription(facts, self)
+  func apply(to properties: TrackDescription) -> TrackDescription {
+    list.isEmpty ? properties : TrackDescription(properties, self)
   }
 }

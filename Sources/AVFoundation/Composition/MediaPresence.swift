@@ -9,7 +9,7 @@ final class PictureProbe {
   static let longestGap = CMTime(value: 120, timescale: 1)
   /// The most packets that are read for each answer: enough for the distance between key frames of
   /// a long group of pictures.
-  private static let mostPackets = 4096
+  private static let maxPackets = 4096
 
   private let file: AssetFile
   private let interruption: SourceInterruption
@@ -22,9 +22,9 @@ final class PictureProbe {
   }
 
   private func open() -> (demuxer: Demuxer, stream: MediaStream)? {
-    guard let facts = file.factsIfReadable,
-      let stream = facts.demuxer.streams.first(where: { $0.kind == .video }),
-      let demuxer = try? Demuxer(again: facts.demuxer, interruption: interruption.begin())
+    guard let properties = file.propertiesIfReadable,
+      let stream = properties.demuxer.streams.first(where: { $0.kind == .video }),
+      let demuxer = try? Demuxer(again: properties.demuxer, interruption: interruption.begin())
     else { return nil }
     demuxer.select([stream.index])
     return (demuxer, stream)
@@ -37,7 +37,7 @@ final class PictureProbe {
     let (low, high) = (stream.units(time), stream.units(time + Self.longestGap))
     guard (try? demuxer.seek(stream: stream.index, to: high)) != nil else { return nil }
     var found = low
-    for _ in 0..<Self.mostPackets {
+    for _ in 0..<Self.maxPackets {
       guard let packet = try? demuxer.next() else { break }
       let decoded = packet.dts ?? packet.pts ?? .max
       let shown = packet.pts ?? decoded
@@ -55,9 +55,9 @@ extension AVAssetTrack {
 
   /// Whether the file's sample table lists all samples of the track, and enough samples for its
   /// duration.
-  var isAssured: Bool {
-    let stream = facts.stream
-    return stream.isTableWhole
+  var isConfirmed: Bool {
+    let stream = properties.stream
+    return stream.isTableComplete
       && timeRange.duration.seconds <= Self.longestSample * Double(stream.sampleCount ?? 0)
   }
 }
@@ -65,7 +65,7 @@ extension AVAssetTrack {
 extension Sequence<AVAssetTrack> {
   /// Whether no track has a duration that its sample table confirms. In streams without a table, a
   /// discontinuity of the clock makes the duration appear longer than it is.
-  var areOpenEnded: Bool { !contains { $0 is AVCompositionTrack || $0.isAssured } }
+  var areOpenEnded: Bool { !contains { $0 is AVCompositionTrack || $0.isConfirmed } }
 }
 
 /// Finds out in which time ranges tracks have media, as opposed to a declared duration.
@@ -74,7 +74,7 @@ enum MediaPresence {
   /// anyway.
   private static let shortest = CMTime(value: 60, timescale: 1)
   /// The most positions of a file that are examined for a range: enough for two hours.
-  private static let mostLooks = 64
+  private static let maxLooks = 64
 
   /// Returns how much of a time range no track is known to have media in.
   static func lack(in range: CMTimeRange, of tracks: [AVAssetTrack]) -> CMTime {
@@ -107,11 +107,11 @@ enum MediaPresence {
   private static func ranges(inFileOf track: AVAssetTrack, in range: CMTimeRange) -> [CMTimeRange] {
     let common = track.timeRange.intersection(range)
     guard common.duration > .zero else { return [] }
-    if track.isAssured { return [common] }
+    if track.isConfirmed { return [common] }
     guard track.mediaType == .video, common.duration > shortest else { return [] }
     let probe = PictureProbe(track.file)
     var end = common.start
-    for _ in 0..<mostLooks {
+    for _ in 0..<maxLooks {
       guard end < common.end, let next = probe.picture(after: end) else { break }
       end = next
     }

@@ -59,7 +59,7 @@ final class TimeStretchedAudioSource: SampleSource {
     self.tempo = tempo
     description = try CMFormatDescription(audioStreamBasicDescription: requirements.description)
     source = try SoundSource(
-      Demuxer(again: track.file.facts().demuxer, interruption: interruption), track.facts, working,
+      Demuxer(again: track.file.properties().demuxer, interruption: interruption), track.properties, working,
       damage: damage)
     guard TempoFilter.range.contains(tempo) else {
       throw AVError(

@@ -36,7 +36,7 @@ open class AVSampleBufferRequest: NSObject, @unchecked Sendable {
     var direction = Direction.none
     var limit: AVSampleCursor?
     var preferred = 0
-    var most = 0
+    var maximum = 0
     var mode = Mode.immediate
     var time = CMTime.invalid
   }
@@ -65,8 +65,8 @@ open class AVSampleBufferRequest: NSObject, @unchecked Sendable {
   }
   /// The largest number of samples; 0 for no limit.
   open var maxSampleCount: Int {
-    get { lock.withLock { state.most } }
-    set { lock.withLock { state.most = max(0, newValue) } }
+    get { lock.withLock { state.maximum } }
+    set { lock.withLock { state.maximum = max(0, newValue) } }
   }
   open var mode: Mode {
     get { lock.withLock { state.mode } }
@@ -80,8 +80,8 @@ open class AVSampleBufferRequest: NSObject, @unchecked Sendable {
   }
 
   /// The most samples and bytes in a sample buffer.
-  private static let mostSamples = 1 << 14
-  private static let mostBytes: Int64 = 1 << 28
+  private static let maxSamples = 1 << 14
+  private static let maxBytes: Int64 = 1 << 28
 
   /// Returns the numbers of the samples. They have the same format description and do not exceed
   /// the limits of a sample buffer.
@@ -92,9 +92,9 @@ open class AVSampleBufferRequest: NSObject, @unchecked Sendable {
     let step = state.direction.rawValue
     // Up to a limit cursor all samples are included. Without a limit and a count only one sample
     // is.
-    var count = state.preferred > 0 ? state.preferred : state.limit == nil ? 1 : Self.mostSamples
-    if state.most > 0 { count = state.preferred > 0 ? min(count, state.most) : state.most }
-    count = min(count, Self.mostSamples)
+    var count = state.preferred > 0 ? state.preferred : state.limit == nil ? 1 : Self.maxSamples
+    if state.maximum > 0 { count = state.preferred > 0 ? min(count, state.maximum) : state.maximum }
+    count = min(count, Self.maxSamples)
     if let limit = state.limit, limit.isOfSameTrack(as: startCursor) {
       count = min(count, max(0, (limit.number - start) * step) + 1)
     }
@@ -102,7 +102,7 @@ open class AVSampleBufferRequest: NSObject, @unchecked Sendable {
     var bytes = first.size
     while taken < count, let sample = index.sample(start + step * taken), sample.format == first.format {
       bytes += sample.size
-      guard bytes <= Self.mostBytes else { break }
+      guard bytes <= Self.maxBytes else { break }
       taken += 1
     }
     return step > 0 ? start..<start + taken : start - taken + 1..<start + 1

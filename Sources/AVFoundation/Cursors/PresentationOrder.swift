@@ -24,7 +24,7 @@ struct PresentationOrder {
   /// The sample that is presented last; nil if there is none.
   private(set) var last: Key?
 
-  private static let most = 512
+  private static let maximum = 512
 
   /// The sample that is presented first; nil if there is none.
   var first: Key? { leaves.first?.first }
@@ -43,7 +43,7 @@ struct PresentationOrder {
       split(leaf, time)
     } else {
       last = key
-      if let end = leaves.indices.last, leaves[end].numbers.count < Self.most {
+      if let end = leaves.indices.last, leaves[end].numbers.count < Self.maximum {
         leaves[end].numbers.append(number)
       } else {
         leaves.append(Leaf(first: key, numbers: [number]))
@@ -53,7 +53,7 @@ struct PresentationOrder {
 
   private mutating func split(_ leaf: Int, _ time: (Int) -> Int64) {
     let numbers = leaves[leaf].numbers
-    guard numbers.count > Self.most else { return }
+    guard numbers.count > Self.maximum else { return }
     let upper = Array(numbers[(numbers.count / 2)...])
     leaves[leaf].numbers = Array(numbers[..<(numbers.count / 2)])
     leaves.insert(Leaf(first: key(upper[0], time), numbers: upper), at: leaf + 1)
@@ -127,7 +127,7 @@ struct SuffixMinimum {
   }
 
   /// Returns the minimum of the values from a position on; nil if there are none.
-  func least(from place: Int) -> Int64? {
+  func minimum(from place: Int) -> Int64? {
     var (low, high) = (0, kept.count)
     while low < high {
       let middle = (low + high) / 2

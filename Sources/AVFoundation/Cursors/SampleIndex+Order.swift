@@ -95,7 +95,7 @@ extension SampleIndex {
       let block = number / SampleBlock.samples
       let end = min(known, (block + 1) * SampleBlock.samples)
       if (number + 1..<max(number + 1, end)).contains(where: { shown($0) < time }) { return true }
-      if let least = earliestShown.least(from: block + 1), least < time { return true }
+      if let minimum = earliestShown.minimum(from: block + 1), minimum < time { return true }
       if block < blocks.count, tail.contains(where: { $0.shown < time }) { return true }
       // The presentation time of a sample is not before its decode time.
       while lastDecoded < time, readOn() { if shown(known - 1) < time { return true } }

@@ -14,7 +14,7 @@ final class SampleIndex: @unchecked Sendable {
   /// Whether samples have the same form in the file as they are delivered in, so that their places
   /// in the file are known.
   let hasPlaces: Bool
-  private let facts: AssetDescription
+  private let properties: AssetDescription
   let lock = Lock()
   private var demuxer: Demuxer?
   private(set) var blocks: [SampleBlock] = []
@@ -40,7 +40,7 @@ final class SampleIndex: @unchecked Sendable {
 
   /// The most format descriptions that are distinguished. Files have few, and the limit bounds the
   /// memory for malformed ones.
-  private static let mostFormats = 256
+  private static let maxFormats = 256
 
   /// A chunk: samples that are contiguous in the file.
   struct Chunk {
@@ -57,12 +57,12 @@ final class SampleIndex: @unchecked Sendable {
   /// Creates an index. Nil if the file cannot be read, or no format description can be made for the
   /// track.
   init?(_ track: AVAssetTrack) {
-    guard let facts = track.file.factsIfReadable, let format = track.facts.format,
-      let demuxer = try? Demuxer(again: facts.demuxer)
+    guard let properties = track.file.propertiesIfReadable, let format = track.properties.format,
+      let demuxer = try? Demuxer(again: properties.demuxer)
     else { return nil }
     file = track.file
-    self.facts = facts
-    stream = track.facts.stream
+    self.properties = properties
+    stream = track.properties.stream
     hasPlaces = demuxer.isMovie && !stream.isAnnexB
     formats = [format]
     demuxer.select([stream.index])
@@ -73,7 +73,7 @@ final class SampleIndex: @unchecked Sendable {
 
   /// Opens another demuxer for the same track.
   func makeDemuxer() throws -> Demuxer {
-    let made = try Demuxer(again: facts.demuxer)
+    let made = try Demuxer(again: properties.demuxer)
     made.select([stream.index])
     return made
   }
@@ -137,7 +137,7 @@ final class SampleIndex: @unchecked Sendable {
     if let changed = stream.makeFormatDescription(of: packet) {
       if let place = formats.firstIndex(where: { $0 == changed }) {
         format = Int64(place)
-      } else if formats.count < Self.mostFormats {
+      } else if formats.count < Self.maxFormats {
         format = Int64(formats.count)
         formats.append(changed)
       }

@@ -105,7 +105,7 @@ final class PendingSamples: NSObject, @unchecked Sendable {
   private let lock = Lock()
   private var outcome: Result<Void, AVError>?
   private var handlers: [@Sendable (AVError?) -> Void] = []
-  private var isGivenUp = false
+  private var isAbandoned = false
 
   init(_ loader: StoredSampleLoader, _ numbers: Range<Int>) {
     self.loader = loader
@@ -189,7 +189,7 @@ final class PendingSamples: NSObject, @unchecked Sendable {
       }
       let result: Result<Void, AVError>
       do {
-        if isGivenUp { throw AVError(.operationCancelled, reason: "The batch was cancelled.") }
+        if isAbandoned { throw AVError(.operationCancelled, reason: "The batch was cancelled.") }
         try fill(buffer)
         result = .success(())
       } catch {
@@ -206,7 +206,7 @@ final class PendingSamples: NSObject, @unchecked Sendable {
   }
 
   /// Prevents the data from being read, if it has not been read yet.
-  func giveUp() { lock.withLock { isGivenUp = true } }
+  func giveUp() { lock.withLock { isAbandoned = true } }
 
   /// Calls `handler` when the data is ready or has failed.
   func whenLoaded(_ handler: @escaping @Sendable (AVError?) -> Void) {

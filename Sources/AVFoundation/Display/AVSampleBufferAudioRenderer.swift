@@ -30,7 +30,7 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
   private var isSilenced = false
   private var sink: (any OVTAudioSink)?
   /// No event tells that audio has been played, so the request polls.
-  private let request = MediaDataRequest(pause: .milliseconds(20), tellsOfRoom: false)
+  private let request = MediaDataRequest(pause: .milliseconds(20), notifiesOfRoom: false)
   /// The sink is started and stopped on this queue. Both can take long, and the sink's source must
   /// not wait for them.
   private let sinkWork = DispatchQueue(label: "AVFoundation.audio-sink")

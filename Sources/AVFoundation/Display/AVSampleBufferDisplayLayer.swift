@@ -67,7 +67,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   /// The time of the last picture that was shown at its presentation time.
   private var lastTime = CMTime.invalid
   private var arrivals = 0
-  private let request = MediaDataRequest(pause: .milliseconds(10), tellsOfRoom: true)
+  private let request = MediaDataRequest(pause: .milliseconds(10), notifiesOfRoom: true)
 
   /// The queue on which pictures are decoded and presented. `session` and `timer` are used on it
   /// only.
@@ -393,7 +393,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   }
 
   private func decode(_ sample: CMSampleBuffer, _ generation: Int) {
-    defer { tellThatConsumed(sample) }
+    defer { notifyConsumed(sample) }
     let notes =
       CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: false)?.firstObject as? NSDictionary
     func flag(_ key: CFString) -> Bool { (notes?.object(forKey: key) as? NSNumber)?.boolValue ?? false }
@@ -448,7 +448,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
       || isSet(kCMSampleBufferAttachmentKey_PermanentEmptyMedia, sample)
   }
 
-  private func tellThatConsumed(_ sample: CMSampleBuffer) {
+  private func notifyConsumed(_ sample: CMSampleBuffer) {
     let note = CMGetAttachment(
       sample, key: kCMSampleBufferAttachmentKey_PostNotificationWhenConsumed, attachmentModeOut: nil)
     guard let note = note as? NSDictionary else { return }

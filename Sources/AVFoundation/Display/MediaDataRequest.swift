@@ -17,16 +17,16 @@ final class MediaDataRequest: @unchecked Sendable {
   }
 
   private let pause: DispatchTimeInterval
-  private let tellsOfRoom: Bool
+  private let notifiesOfRoom: Bool
 
   /// Creates a request without a block.
   /// - Parameters:
   ///   - pause: The time before the block is called again after it has enqueued nothing.
-  ///   - tellsOfRoom: Whether the renderer calls `ask` when it wants samples again. If not, it is
+  ///   - notifiesOfRoom: Whether the renderer calls `ask` when it wants samples again. If not, it is
   ///     polled.
-  init(pause: DispatchTimeInterval, tellsOfRoom: Bool) {
+  init(pause: DispatchTimeInterval, notifiesOfRoom: Bool) {
     self.pause = pause
-    self.tellsOfRoom = tellsOfRoom
+    self.notifiesOfRoom = notifiesOfRoom
   }
 
   func start(
@@ -59,7 +59,7 @@ final class MediaDataRequest: @unchecked Sendable {
   func ask(for renderer: some AVQueuedSampleBufferRendering) {
     let isReady = renderer.isReadyForMoreMediaData
     let request: Request? = lock.withLock {
-      guard !isAsking, let request = self.request, isReady || !tellsOfRoom else { return nil }
+      guard !isAsking, let request = self.request, isReady || !notifiesOfRoom else { return nil }
       isAsking = true
       return request
     }
@@ -75,7 +75,7 @@ final class MediaDataRequest: @unchecked Sendable {
       }
       if gained || !isCurrent, renderer.isReadyForMoreMediaData {
         ask(for: renderer)
-      } else if !gained || !tellsOfRoom {
+      } else if !gained || !notifiesOfRoom {
         askLater(for: renderer, on: request.queue)
       }
     }

@@ -16,7 +16,7 @@ struct SoundFrames {
   /// - Parameter sample: A sample buffer of linear PCM in any layout.
   /// - Throws: `AVError` if the format is not linear PCM that can be played, or data is missing.
   init(_ sample: CMSampleBuffer) throws {
-    func complain(_ reason: String) -> AVError {
+    func configurationError(_ reason: String) -> AVError {
       AVError(
         .formatUnsupported, reason: reason, advice: "Enqueue linear PCM of up to 32 channels, with its times."
       )
@@ -24,18 +24,20 @@ struct SoundFrames {
     guard let format = CMSampleBufferGetFormatDescription(sample),
       let basic = CMAudioFormatDescriptionGetStreamBasicDescription(format)?.pointee,
       basic.mFormatID == kAudioFormatLinearPCM
-    else { throw complain("The sample is not linear PCM.") }
+    else { throw configurationError("The sample is not linear PCM.") }
     channels = Int(basic.mChannelsPerFrame)
     sampleRate = basic.mSampleRate
     time = CMSampleBufferGetPresentationTimeStamp(sample)
     guard (1...32).contains(channels), (1...768_000).contains(sampleRate), time.isNumeric,
       let layout = PCMLayout(basic)
-    else { throw complain("The sample's format cannot be played.") }
-    guard let block = CMSampleBufferGetDataBuffer(sample) else { throw complain("The sample has no data.") }
+    else { throw configurationError("The sample's format cannot be played.") }
+    guard let block = CMSampleBufferGetDataBuffer(sample) else {
+      throw configurationError("The sample has no data.")
+    }
     let frames = CMSampleBufferGetNumSamples(sample)
     let (length, overflow) = frames.multipliedReportingOverflow(by: channels * layout.width)
     guard !overflow, frames >= 0, CMBlockBufferGetDataLength(block) >= length else {
-      throw complain("The sample has fewer data than it says.")
+      throw configurationError("The sample has fewer data than it says.")
     }
     let found = try block.withContiguousStorage {
       layout.floats(UnsafeRawBufferPointer(rebasing: $0.prefix(length)))

@@ -31,7 +31,7 @@ struct SoundTimeline {
   /// adapted to it all the time.
   private static let crystal = 0.002
   /// A measured pace that deviates by more than this is not used.
-  private static let strangest = 0.5
+  private static let maxPaceDeviation = 0.5
   /// The time constant in seconds over which the pace is averaged.
   private static let paceTime = 0.25
 
@@ -77,12 +77,12 @@ struct SoundTimeline {
   ///   - expected: The position at which the timebase is.
   ///   - frames: The number of frames that are read.
   ///   - rate: The rate of the timebase.
-  private mutating func followPace(_ expected: Double, frames: Int, rate: Double) {
+  private mutating func updatePace(_ expected: Double, frames: Int, rate: Double) {
     defer { last = (expected, frames, rate) }
     guard let last, last.frames > 0, last.rate == rate else { return }
     let measured = (expected - last.expected) / (Double(last.frames) * rate)
     // A larger deviation means that the time has jumped, or that the device was stopped.
-    guard abs(measured - 1) < Self.strangest else { return }
+    guard abs(measured - 1) < Self.maxPaceDeviation else { return }
     pace += (measured - pace) * min(Double(last.frames) / sampleRate / Self.paceTime, 1)
   }
 
@@ -122,7 +122,7 @@ struct SoundTimeline {
       return
     }
     let expected = time.seconds * sampleRate
-    followPace(expected, frames: out.count / channels, rate: rate)
+    updatePace(expected, frames: out.count / channels, rate: rate)
     let isOff = abs(pace - 1) > Self.crystal
     var place = position ?? expected.rounded()
     var error = (place - expected) / sampleRate
@@ -138,8 +138,8 @@ struct SoundTimeline {
       isCatchingUp = false
       place.round()
     }
-    let most = isOff ? 0.02 : 0.005
-    let step = rate * (isCatchingUp ? (isOff ? pace : 1) - max(-most, min(most, error)) : 1)
+    let maximum = isOff ? 0.02 : 0.005
+    let step = rate * (isCatchingUp ? (isOff ? pace : 1) - max(-maximum, min(maximum, error)) : 1)
     for frame in 0..<out.count / channels {
       hear(place, into: out, frame * channels, gain)
       place += step

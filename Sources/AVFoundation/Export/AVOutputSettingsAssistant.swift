@@ -39,7 +39,7 @@ open class AVOutputSettingsAssistant: NSObject, @unchecked Sendable {
     var video: CMVideoFormatDescription?
     var audio: CMAudioFormatDescription?
     var average = CMTime(value: 1, timescale: 30)
-    var least = CMTime(value: 1, timescale: 30)
+    var minimum = CMTime(value: 1, timescale: 30)
   }
 
   /// The presets that have an encoder.
@@ -82,8 +82,8 @@ open class AVOutputSettingsAssistant: NSObject, @unchecked Sendable {
   /// higher one of this rate and the average rate determines the bit rate. The default is 1/30
   /// second; values that are not positive numbers are ignored.
   open var sourceVideoMinFrameDuration: CMTime {
-    get { lock.withLock { source.least } }
-    set { if newValue.isNumeric, newValue > .zero { lock.withLock { source.least = newValue } } }
+    get { lock.withLock { source.minimum } }
+    set { if newValue.isNumeric, newValue > .zero { lock.withLock { source.minimum = newValue } } }
   }
 
   // MARK: - Proposed settings
@@ -100,7 +100,7 @@ open class AVOutputSettingsAssistant: NSObject, @unchecked Sendable {
         CMVideoFormatDescriptionGetPresentationDimensions(
           video, usePixelAspectRatio: true, useCleanAperture: true))
     }
-    let rate = min(120, 1 / max(min(source.average, source.least).seconds, 1e-3))
+    let rate = min(120, 1 / max(min(source.average, source.minimum).seconds, 1e-3))
     let bits = Double(size.width * size.height) * rate * bitsPerPixel
     return [
       AVVideoCodecKey: codec, AVVideoWidthKey: size.width, AVVideoHeightKey: size.height,

@@ -126,10 +126,10 @@ final class ExportJob: @unchecked Sendable {
       case .none: return nil
       case .copy: break
       case .encode(let codec, _, _):
-        guard let plan = preset.videoPlan(track.facts) else { return nil }
+        guard let plan = preset.videoPlan(track.properties) else { return nil }
         // HEVC is encoded with ten bits if the source has more than eight, and carries a high
         // dynamic range. H.264 is encoded with eight bits.
-        let isDeep = codec == .hevc && (track.facts.stream.bitsPerComponent ?? 8) > 8
+        let isDeep = codec == .hevc && (track.properties.stream.bitsPerComponent ?? 8) > 8
         var wanted: [String: Any] = [
           kCVPixelBufferPixelFormatTypeKey as String: isDeep
             ? kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange
@@ -140,7 +140,7 @@ final class ExportJob: @unchecked Sendable {
             settings.isParallel ? min(max(ProcessInfo.processInfo.activeProcessorCount / 2, 1), 8) : 1,
         ]
         if codec != .hevc {
-          wanted[AVVideoColorPropertiesKey] = CompositionColor.standardRange(for: track.facts.stream)
+          wanted[AVVideoColorPropertiesKey] = CompositionColor.standardRange(for: track.properties.stream)
         }
         reading = wanted
         let rate = Swift.max(32_000, Double(plan.bitRate) * scale)
@@ -166,7 +166,7 @@ final class ExportJob: @unchecked Sendable {
     let input = AVAssetWriterInput(
       mediaType: track.mediaType, outputSettings: writing,
       // Text of any format is read as 3GPP timed text.
-      sourceFormatHint: writing == nil && !track.mediaType.isText ? track.facts.format : nil)
+      sourceFormatHint: writing == nil && !track.mediaType.isText ? track.properties.format : nil)
     input.transform = track.exportTransform(writing)
     input.languageCode = track.languageCode
     input.marksOutputTrackAsEnabled = track.isEnabled
@@ -190,7 +190,7 @@ final class ExportJob: @unchecked Sendable {
     asset.tracks.reduce(into: (0, 0)) { sum, track in
       switch (track.mediaType, preset.video) {
       case (.video, .copy): sum.0 += Double(track.estimatedDataRate)
-      case (.video, .encode): sum.0 += Double(preset.videoPlan(track.facts)?.bitRate ?? 0)
+      case (.video, .encode): sum.0 += Double(preset.videoPlan(track.properties)?.bitRate ?? 0)
       case (.audio, _):
         sum.1 +=
           preset.copiesSound || track.keepsSound

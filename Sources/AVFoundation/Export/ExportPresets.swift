@@ -186,9 +186,9 @@ struct ExportPreset: Sendable {
   func fitted(_ size: CGSize, isScaled: Bool = false) -> (width: Int, height: Int) {
     let (width, height) = (Double(size.width), Double(size.height))
     var scale = 1.0
-    var most = 16384
+    var maximum = 16384
     if case .encode(let codec, let box, _) = video {
-      most = Self.largestSide(codec)
+      maximum = Self.largestSide(codec)
       if let box {
         // The box has the orientation of the picture.
         let (long, short) = (Double(box.width), Double(box.height))
@@ -197,7 +197,7 @@ struct ExportPreset: Sendable {
       }
     }
     func side(_ length: Double) -> Int {
-      let whole = min(most, Int(clamping: (length * scale).rounded()))
+      let whole = min(maximum, Int(clamping: (length * scale).rounded()))
       return scale < 1 || isScaled ? max(2, whole & ~1) : max(1, whole)
     }
     return (side(width), side(height))

@@ -88,7 +88,7 @@ struct ExportTrackSelection {
   private var mixedSettings: [String: Any] {
     var sound: [String: Any] = [AVFormatIDKey: kAudioFormatLinearPCM]
     guard settings.mix == nil else { return sound }
-    let formats = mixed.compactMap { try? SoundRequirements([:], for: $0.facts.stream).format }
+    let formats = mixed.compactMap { try? SoundRequirements([:], for: $0.properties.stream).format }
     if let rate = formats.map(\.sampleRate).max() { sound[AVSampleRateKey] = rate }
     if let channels = formats.map(\.channels).max() { sound[AVNumberOfChannelsKey] = channels }
     return sound
@@ -143,12 +143,12 @@ extension AVAssetTrack {
   /// Whether the track has timed metadata in the format that the writer stores.
   fileprivate var isBoxedMetadata: Bool {
     mediaType == .metadata
-      && facts.format.map(CMFormatDescriptionGetMediaSubType) == kCMMetadataFormatType_Boxed
-      && facts.stream.metadataDescription != nil
+      && properties.format.map(CMFormatDescriptionGetMediaSubType) == kCMMetadataFormatType_Boxed
+      && properties.stream.metadataDescription != nil
   }
 
   /// Whether presets that encode audio copy this track.
-  var keepsSound: Bool { facts.stream.codec.codecName == "aac" && isInOnePiece }
+  var keepsSound: Bool { properties.stream.codec.codecName == "aac" && isInOnePiece }
 
   /// Whether the stored samples are one run, as in a file. A composition's parts can begin and end
   /// between packets, have other codecs, or be played at another speed.

@@ -23,13 +23,13 @@ struct ChannelLayoutSetting {
   /// - Throws: `AVError.Code.unsupportedOutputSettings` if the value is not a layout, contradicts
   ///   `number`, or names a layout that is not supported.
   init(_ value: Any, isCoded: Bool, number: Int?) throws {
-    func complain(_ reason: String) -> AVError {
+    func configurationError(_ reason: String) -> AVError {
       AVError(
         .unsupportedOutputSettings, reason: reason,
         advice: "Use a layout of mono or stereo, or of 5.0 or 5.1 in the format's own order.")
     }
     guard let data = value as? Data, data.count >= 12 else {
-      throw complain("The channel layout is no AudioChannelLayout in Data.")
+      throw configurationError("The channel layout is no AudioChannelLayout in Data.")
     }
     let (tag, bitmap, descriptions) = data.withUnsafeBytes { bytes in
       (
@@ -42,17 +42,19 @@ struct ChannelLayoutSetting {
     case kAudioChannelLayoutTag_UseChannelBitmap:
       // L and R; C alone; 5.0 and 5.1.
       guard let count = [0x3: 2, 0x4: 1, 0x37: 5, 0x3F: 6][bitmap] else {
-        throw complain("The channels of the layout are not possible.")
+        throw configurationError("The channels of the layout are not possible.")
       }
       channels = count
     case kAudioChannelLayoutTag_UseChannelDescriptions:
       let labels = try (0..<Int(min(descriptions, 8))).map { index -> UInt32 in
-        guard data.count >= 12 + 20 * (index + 1) else { throw complain("The channel layout is cut short.") }
+        guard data.count >= 12 + 20 * (index + 1) else {
+          throw configurationError("The channel layout is cut short.")
+        }
         return data.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 12 + 20 * index, as: UInt32.self) }
       }
       // The labels are L and R; C; or mono.
       guard labels == [1, 2] || labels == [3] || labels == [42] else {
-        throw complain("The channels of the layout are not possible.")
+        throw configurationError("The channels of the layout are not possible.")
       }
       channels = labels.count
     default:
@@ -63,11 +65,11 @@ struct ChannelLayoutSetting {
       let isUsual = tag == kAudioChannelLayoutTag_Mono || (101...106).contains(tag >> 16) && count == 2
       guard (1...8).contains(count),
         isAny || isUsual || Self.orders.contains(tag) || isCoded && Self.coded.contains(tag)
-      else { throw complain("The channel layout is not possible.") }
+      else { throw configurationError("The channel layout is not possible.") }
       channels = count
     }
     guard number ?? channels == channels else {
-      throw complain("The channel layout has another number of channels than the settings.")
+      throw configurationError("The channel layout has another number of channels than the settings.")
     }
   }
 }

@@ -178,7 +178,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
       throw AVError(
         .noSourceTrack, reason: "The asset has no video.", advice: "Use an asset with a video track.")
     }
-    let (facts, track) = (try origin.track.file.facts(), origin.track.facts)
+    let (properties, track) = (try origin.track.file.properties(), origin.track.properties)
     let asked = origin.time
     let (before, after, turns, largest, mode) = lock.withLock {
       (self.before, self.after, self.turns, self.largest, self.aperture)
@@ -193,13 +193,13 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     let matches = dynamicRangePolicy == .matchSource
     if !matches { settings[AVVideoColorPropertiesKey] = CompositionColor.standardRange(for: track.stream) }
     let source = try PictureSource(
-      Demuxer(again: facts.demuxer), track, PictureRequirements(settings), copies: false,
+      Demuxer(again: properties.demuxer), track, PictureRequirements(settings), copies: false,
       areStills: true)
     let wanted = max(asked, track.timeRange.start)
     // If a key frame is within the tolerance, decoding up to the requested time is not needed. The
     // first key frame of the track may be presented after pictures that depend on it, since no
     // picture is stored before it.
-    let key = try keyFrame(before: wanted, facts, track)
+    let key = try keyFrame(before: wanted, properties, track)
     let start = key <= wanted && wanted - key <= before ? key : wanted
     let last = track.timeRange.end
     guard start < last || start == .zero else { throw Self.nothing(at: time) }
@@ -238,10 +238,10 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     )
   }
 
-  private func keyFrame(before time: CMTime, _ facts: AssetDescription, _ track: TrackDescription) throws
+  private func keyFrame(before time: CMTime, _ properties: AssetDescription, _ track: TrackDescription) throws
     -> CMTime
   {
-    let demuxer = try Demuxer(again: facts.demuxer)
+    let demuxer = try Demuxer(again: properties.demuxer)
     demuxer.select([track.stream.index])
     try demuxer.seek(stream: track.stream.index, to: track.stream.units(time))
     let packet = try demuxer.next()

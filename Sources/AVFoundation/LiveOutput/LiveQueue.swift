@@ -32,7 +32,7 @@ struct LiveQueue {
   /// The factor by which the rate falls while the queue is long, and rises when it is short.
   private static let decrease = 0.7
   private static let increase = 1.15
-  private static let leastScale = 0.1
+  private static let minScale = 0.1
   /// The time between two decreases, and before an increase.
   private static let decreasePause = CMTime(value: 2, timescale: 1)
   private static let increasePause = CMTime(value: 8, timescale: 1)
@@ -44,7 +44,7 @@ struct LiveQueue {
   init(isVideo: [Bool], longest: CMTime, congested: CMTime) {
     (self.isVideo, self.longest, self.congested) = (isVideo, longest, congested)
     // A track that gives nothing for this long does not hold up the others.
-    interleaver = SampleInterleaver(tracks: isVideo.count, patience: CMTime(value: 3, timescale: 1))
+    interleaver = SampleInterleaver(tracks: isVideo.count, timeout: CMTime(value: 3, timescale: 1))
     last = Array(repeating: nil, count: isVideo.count)
   }
 
@@ -115,8 +115,8 @@ struct LiveQueue {
       events += [.dropped(pictures: pictures), .keyFrameNeeded]
     }
     guard mayChangeRate else { return events }
-    if span > congested, now - changed > Self.decreasePause, scale > Self.leastScale {
-      scale = max(Self.leastScale, scale * Self.decrease)
+    if span > congested, now - changed > Self.decreasePause, scale > Self.minScale {
+      scale = max(Self.minScale, scale * Self.decrease)
       changed = now
       events.append(.bitRateScale(scale))
     } else if scale < 1, span.seconds < congested.seconds / 4, now - changed > Self.increasePause {

@@ -9,7 +9,7 @@ extension AVAsset {
   public var metadata: [AVMetadataItem] {
     let stored = (file.header?.items ?? []).map(MetadataCoding.item)
     let known = Set(stored.compactMap(\.commonKey))
-    let common = MetadataNames.items(file.factsIfReadable?.metadata ?? [:])
+    let common = MetadataNames.items(file.propertiesIfReadable?.metadata ?? [:])
     // libavformat reports the comment of a movie as its description.
     let hasComment = stored.contains {
       $0.identifier == .iTunesMetadataUserComment || $0.identifier == .quickTimeUserDataComment
@@ -32,7 +32,7 @@ extension AVAsset {
   /// The metadata under identifiers of the common key space: title, author, creation date and
   /// others.
   public var commonMetadata: [AVMetadataItem] {
-    MetadataNames.common(of: metadata, MetadataNames.items(file.factsIfReadable?.metadata ?? [:]))
+    MetadataNames.common(of: metadata, MetadataNames.items(file.propertiesIfReadable?.metadata ?? [:]))
   }
 
   /// The formats of the items in `metadata`.
@@ -50,7 +50,7 @@ extension AVAsset {
     commonMetadata.first { $0.commonKey == .commonKeyCreationDate }
   }
   /// The lyrics of a song; nil if the file has none.
-  public var lyrics: String? { file.factsIfReadable?.metadata["lyrics"] }
+  public var lyrics: String? { file.propertiesIfReadable?.metadata["lyrics"] }
 }
 
 extension AVAssetTrack {

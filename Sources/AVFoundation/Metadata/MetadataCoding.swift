@@ -23,8 +23,8 @@ enum MetadataCoding {
   private static let unsigned = [1: 75, 2: 76, 3: 77, 4: 77, 8: 78]
 
   /// The most bytes and items of the metadata of a movie or of a track.
-  private static let mostBytes = 1 << 26 - 1 << 16
-  private static let mostItems = 4096
+  private static let maxBytes = 1 << 26 - 1 << 16
+  private static let maxItems = 4096
 
   // MARK: - Reading
 
@@ -118,11 +118,11 @@ enum MetadataCoding {
   ///   - isQuickTime: Whether the file is a QuickTime movie.
   ///   - ofMovie: Whether the items belong to the movie rather than to a track. Only then are there
   ///     entries.
-  ///   - leavesOut: Whether items that a movie cannot store are left out.
+  ///   - shouldDrop: Whether items that a movie cannot store are left out.
   /// - Throws: `AVError.Code.formatUnsupported` for the first item that a movie cannot store,
-  ///   unless `leavesOut` is true.
+  ///   unless `shouldDrop` is true.
   static func stored(
-    _ items: [AVMetadataItem], inQuickTime isQuickTime: Bool, ofMovie: Bool = true, leavesOut: Bool = false
+    _ items: [AVMetadataItem], inQuickTime isQuickTime: Bool, ofMovie: Bool = true, shouldDrop: Bool = false
   ) throws -> (entries: [String: String], items: [MovieMetadataItem]) {
     var entries: [String: String] = [:]
     var stored: [MovieMetadataItem] = []
@@ -140,12 +140,12 @@ enum MetadataCoding {
       } else {
         let made: MovieMetadataItem
         do { made = try self.stored(item, isQuickTime) } catch {
-          if leavesOut { continue }
+          if shouldDrop { continue }
           throw error
         }
         let whole = size + made.bytes.count + made.key.utf8.count + 64
-        guard whole < mostBytes, stored.count < mostItems else {
-          if leavesOut { continue }
+        guard whole < maxBytes, stored.count < maxItems else {
+          if shouldDrop { continue }
           throw AVError(
             .formatUnsupported, reason: "There is more metadata than a movie file holds.",
             advice: "Leave some of the \(items.count) items out.")
@@ -174,7 +174,7 @@ enum MetadataCoding {
     guard let (type, bytes) = encoded(item, space, key) else {
       throw refusal("has no value, or one that cannot be stored")
     }
-    guard bytes.count < mostBytes, key.utf8.count <= 1024 else { throw refusal("is too large") }
+    guard bytes.count < maxBytes, key.utf8.count <= 1024 else { throw refusal("is too large") }
     let stored = MovieMetadataItem(
       keySpace: space, key: key, type: type, language: language(item), country: country(item), bytes: bytes)
     switch space {

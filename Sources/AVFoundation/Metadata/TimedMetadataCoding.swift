@@ -14,8 +14,8 @@ enum TimedMetadataCoding {
   }
 
   /// The most bytes of a sample, and the most items in it.
-  private static let mostBytes = 1 << 24
-  private static let mostItems = 4096
+  private static let maxBytes = 1 << 24
+  private static let maxItems = 4096
 
   /// A sample without items: a box with the number 0 has no meaning.
   static let nothing: [UInt8] = [0, 0, 0, 8, 0, 0, 0, 0]
@@ -104,7 +104,7 @@ enum TimedMetadataCoding {
       guard let type = key.dataType, let value = MetadataCoding.bytes(of: item, as: type) else {
         throw refusal("has no value, or one of another data type")
       }
-      guard bytes.count + value.count + 8 <= mostBytes else { throw refusal("is too large") }
+      guard bytes.count + value.count + 8 <= maxBytes else { throw refusal("is too large") }
       bytes += number(UInt32(value.count + 8)) + number(key.number) + value
     }
     return bytes.isEmpty ? nothing : bytes
@@ -121,7 +121,7 @@ enum TimedMetadataCoding {
       let description = CMSampleBufferGetFormatDescription(buffer),
       CMFormatDescriptionGetMediaType(description) == kCMMediaType_Metadata,
       CMFormatDescriptionGetMediaSubType(description) == kCMMetadataFormatType_Boxed,
-      let block = CMSampleBufferGetDataBuffer(buffer), block.dataLength <= mostBytes,
+      let block = CMSampleBufferGetDataBuffer(buffer), block.dataLength <= maxBytes,
       let bytes = try? [UInt8](block.dataBytes())
     else { return nil }
     let range = CMTimeRange(
@@ -133,7 +133,7 @@ enum TimedMetadataCoding {
       guard rest.count >= 8 else { return nil }
       func number(_ at: Int) -> Int { rest.dropFirst(at).prefix(4).reduce(0) { $0 << 8 | Int($1) } }
       let size = number(0)
-      guard size >= 8, size <= rest.count, items.count < mostItems else { return nil }
+      guard size >= 8, size <= rest.count, items.count < maxItems else { return nil }
       if let key = keys[UInt32(number(4))] {
         let item = MetadataCoding.item(
           key.identifier, key.dataType, Array(rest.dropFirst(8).prefix(size - 8)), language: key.language)

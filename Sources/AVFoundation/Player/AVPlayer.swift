@@ -183,12 +183,12 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
     if let playback = currentItem?.playback { playback.lock.withLock { playback.shared.waits = false } }
     setRate(rate)
     guard let playback = currentItem?.playback else { return }
-    playback.control.async { self.settleWaiting(playback) }
+    playback.control.async { self.restoreWaiting(playback) }
   }
 
   /// Restores the value of `automaticallyWaitsToMinimizeStalling`, which may have been set in the
   /// meantime.
-  private func settleWaiting(_ playback: Playback) {
+  private func restoreWaiting(_ playback: Playback) {
     lock.withLock { playback.lock.withLock { playback.shared.waits = waits } }
   }
 
@@ -218,7 +218,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
       let playback = lock.withLock { () -> Playback? in
         waits = newValue
         guard let playback = self.item?.playback else { return nil }
-        // Both values are set under the lock, since `settleWaiting` copies one to the other.
+        // Both values are set under the lock, since `restoreWaiting` copies one to the other.
         playback.lock.withLock { playback.shared.waits = newValue }
         return playback
       }

@@ -74,7 +74,7 @@ open class AVPlayerItemVideoOutput: AVPlayerItemOutput, PictureConsumer, @unchec
     return pictures.last { $0.time <= time }
   }
 
-  func take(_ sample: CMSampleBuffer) {
+  func receive(_ sample: CMSampleBuffer) {
     guard let image = CMSampleBufferGetImageBuffer(sample) else { return }
     let now = item?.currentTime() ?? .invalid
     let told = lock.withLock { () -> (any AVPlayerItemOutputPullDelegate, DispatchQueue)? in

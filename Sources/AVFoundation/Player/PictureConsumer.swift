@@ -4,13 +4,13 @@ import Foundation
 /// Receives the decoded pictures of an item that is played. Layers and outputs are consumers.
 protocol PictureConsumer: AnyObject, Sendable {
   /// Adds the next picture in presentation order.
-  func take(_ sample: CMSampleBuffer)
+  func receive(_ sample: CMSampleBuffer)
   /// Removes the pictures; the next picture does not follow them.
   func forget()
 }
 
 extension AVSampleBufferDisplayLayer: PictureConsumer {
-  func take(_ sample: CMSampleBuffer) { enqueue(sample) }
+  func receive(_ sample: CMSampleBuffer) { enqueue(sample) }
   func forget() { flush() }
 }
 

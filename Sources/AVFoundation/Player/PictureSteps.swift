@@ -4,7 +4,7 @@ import Foundation
 
 extension AVAssetTrack {
   /// The largest number of pictures to step over.
-  private static let mostSteps = 1000
+  private static let maxSteps = 1000
 
   /// The presentation time of a picture at a distance from another one. Samples between the two are
   /// read once.
@@ -14,7 +14,7 @@ extension AVAssetTrack {
   /// - Returns: The time of the picture; that of the last or the first picture if there are fewer.
   func pictureTime(_ count: Int, from time: CMTime) -> CMTime {
     let placed = placedSources
-    var rest = Int(min(count.magnitude, UInt(Self.mostSteps)))
+    var rest = Int(min(count.magnitude, UInt(Self.maxSteps)))
     var result = time
     /// Counts a picture, and returns whether further pictures are needed.
     func take(_ next: CMTime) -> Bool {
@@ -65,11 +65,11 @@ extension AVAssetTrack {
   /// order.
   private func pictures(after time: CMTime, before end: CMTime, _ count: Int) -> [CMTime] {
     guard let samples = SampleTimes(self) else { return [] }
-    let stream = facts.stream
+    let stream = properties.stream
     let (start, limit) = (stream.units(time), upper(end))
     guard samples.seek(to: start) else { return [] }
     var found: [Int64] = []
-    for _ in 0..<SampleTimes.most {
+    for _ in 0..<SampleTimes.maximum {
       guard let sample = samples.next() else { break }
       if let shown = sample.picture, shown > start, shown < limit {
         let place = found.lastIndex { $0 <= shown }.map { $0 + 1 } ?? 0
@@ -87,12 +87,12 @@ extension AVAssetTrack {
   /// order. A picture that is shown at `start` counts as one that begins there.
   private func pictures(before time: CMTime, from start: CMTime, _ count: Int) -> [CMTime] {
     guard let samples = SampleTimes(self) else { return [] }
-    let stream = facts.stream
+    let stream = properties.stream
     let first = stream.units(start)
     var limit = upper(time)
     var found: [Int64] = []
     var isShownAtStart = false
-    var budget = SampleTimes.most
+    var budget = SampleTimes.maximum
     // Reads one group of pictures after the other, towards the beginning.
     while found.count < count, limit > first, budget > 0 {
       guard samples.seek(to: limit - 1) else { break }
@@ -122,8 +122,8 @@ extension AVAssetTrack {
 
   /// The time in units of the track, rounded up.
   private func upper(_ time: CMTime) -> Int64 {
-    let units = facts.stream.units(time)
-    return time.isNumeric && facts.stream.time(units) < time ? units.addingClamped(1) : units
+    let units = properties.stream.units(time)
+    return time.isNumeric && properties.stream.time(units) < time ? units.addingClamped(1) : units
   }
 }
 
@@ -149,16 +149,16 @@ final class SampleTimes {
   }
 
   /// The largest number of samples to read in one search: more than an hour's at 60 per second.
-  static let most = 1 << 18
+  static let maximum = 1 << 18
 
   private let demuxer: Demuxer
   private let index: Int
 
   init?(_ track: AVAssetTrack) {
-    guard let file = track.file.factsIfReadable, let demuxer = try? Demuxer(again: file.demuxer) else {
+    guard let file = track.file.propertiesIfReadable, let demuxer = try? Demuxer(again: file.demuxer) else {
       return nil
     }
-    index = track.facts.stream.index
+    index = track.properties.stream.index
     self.demuxer = demuxer
     demuxer.select([index])
   }

@@ -10,7 +10,7 @@ extension Playback {
         handlers: handlers {
           $0.forConsumers { $0.forget() }
         } deliver: { playback, sample in
-          playback.forConsumers { $0.take(sample) }
+          playback.forConsumers { $0.receive(sample) }
         }
       ) { [weak self, asset] in
         try (self?.mixing ?? PlaybackProcessing()).pictures(of: track, in: asset)
@@ -82,7 +82,7 @@ extension Playback {
 
   private func primed(_ run: Int, _ token: Token) {
     primedPumps[ObjectIdentifier(token)] = run
-    settle()
+    startIfPrimed()
   }
 
   /// The pumps that read. Pictures are only read while there is a consumer.
@@ -92,7 +92,7 @@ extension Playback {
   }
 
   /// Completes a seek and sets the rate when all active pumps have read enough.
-  func settle() {
+  func startIfPrimed() {
     guard !isPrimed, primedPumps.values.count(where: { $0 == run }) >= activePumps.count else { return }
     isPrimed = true
     let seek = lock.withLock { () -> Seek? in

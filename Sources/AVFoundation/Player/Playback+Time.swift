@@ -64,6 +64,6 @@ extension Playback {
     lock.withLock { shared.hasEnded = false }
     for pump in activePumps { pump.restart(at: time, run: run) }
     armEnd()
-    settle()
+    startIfPrimed()
   }
 }

@@ -13,7 +13,7 @@ enum PlaybackSettings {
       kCVPixelBufferPixelFormatTypeKey as String: formats.map { NSNumber(value: $0) },
       OVTVideoCropsToCleanApertureKey: true,
     ]
-    if track.facts.stream.codec.isHDR {
+    if track.properties.stream.codec.isHDR {
       // A high dynamic range is tone-mapped, since windows show ITU-R BT.709.
       settings[AVVideoColorPropertiesKey] = [
         AVVideoColorPrimariesKey: AVVideoColorPrimaries_ITU_R_709_2,
@@ -26,7 +26,7 @@ enum PlaybackSettings {
 
   /// Interleaved floating-point samples in at most two channels.
   static func sound(of track: AVAssetTrack) -> [String: Any] {
-    let basic = track.facts.stream.audioLayout
+    let basic = track.properties.stream.audioLayout
     return [
       AVFormatIDKey: NSNumber(value: kAudioFormatLinearPCM), AVLinearPCMIsFloatKey: NSNumber(value: true),
       AVLinearPCMBitDepthKey: NSNumber(value: 32), AVLinearPCMIsNonInterleaved: NSNumber(value: false),

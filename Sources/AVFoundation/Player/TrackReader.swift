@@ -33,7 +33,7 @@ final class TrackReader: @unchecked Sendable {
   private var isStopped = false
   private var reader: AVAssetReader?
   private var knownEnd: CMTime?
-  private var brokenBy: AVError?
+  private var readError: AVError?
   /// The damage that earlier outputs found, and the current output.
   private var pastDamage = OVTReadingDamage()
   private var source: AVAssetReaderOutput?
@@ -50,15 +50,15 @@ final class TrackReader: @unchecked Sendable {
   private var isPrimed = true
   private var isEnded = true
   private var hasEverDelivered = false
-  private var hasGoneBack = false
+  private var hasJumpedBack = false
   /// Presentation times of the pictures that have been delivered and are not over yet.
   private var ahead: [CMTime] = []
   private var end = CMTime.zero
 
   /// The number of pictures and the seconds of audio that are read ahead at most, and that are
   /// enough to start playback.
-  private static let pictures = (most: 6, enough: 3)
-  private static let seconds = (most: 1.0, enough: 0.25)
+  private static let pictures = (maximum: 6, enough: 3)
+  private static let seconds = (maximum: 1.0, enough: 0.25)
 
   /// Creates a pump, which starts to read at the first call of `restart`.
   /// - Parameters:
@@ -91,7 +91,7 @@ final class TrackReader: @unchecked Sendable {
   var endOfMedia: CMTime? { lock.withLock { knownEnd } }
 
   /// The error that ended the reading before the end of the track, or nil.
-  var failure: AVError? { lock.withLock { brokenBy } }
+  var failure: AVError? { lock.withLock { readError } }
 
   /// The damage in the part of the track that has been read so far. Damage that is read again is
   /// counted again.
@@ -99,7 +99,7 @@ final class TrackReader: @unchecked Sendable {
     lock.withLock {
       var sum = pastDamage
       if let source { sum.add(source.damage.value) }
-      sum.failure = brokenBy ?? sum.failure
+      sum.failure = readError ?? sum.failure
       return sum
     }
   }
@@ -109,7 +109,7 @@ final class TrackReader: @unchecked Sendable {
     let old: AVAssetReader? = lock.withLock {
       guard !isStopped else { return nil }
       pending = (time, run)
-      (knownEnd, brokenBy) = (nil, nil)
+      (knownEnd, readError) = (nil, nil)
       defer { reader = nil }
       return reader
     }
@@ -153,7 +153,7 @@ final class TrackReader: @unchecked Sendable {
 
   private func begin(_ time: CMTime, _ run: Int) {
     (self.run, start, end) = (run, time, time)
-    (isPrimed, isEnded, hasGoneBack) = (false, false, false)
+    (isPrimed, isEnded, hasJumpedBack) = (false, false, false)
     ahead = []
     delivery.withLock { if !isOver { handlers.flush() } }
     open(at: time)
@@ -190,11 +190,11 @@ final class TrackReader: @unchecked Sendable {
     let now = CMTimebaseGetTime(timebase)
     var wakeUp: CMTime
     if isSound {
-      guard (end - now).seconds >= Self.seconds.most else { return true }
-      wakeUp = end - CMTime(nearest: Self.seconds.most * 0.75, preferredTimescale: 1000)
+      guard (end - now).seconds >= Self.seconds.maximum else { return true }
+      wakeUp = end - CMTime(nearest: Self.seconds.maximum * 0.75, preferredTimescale: 1000)
     } else {
       while ahead.count > 1, ahead[1] <= now { ahead.removeFirst() }
-      guard ahead.count >= Self.pictures.most else { return true }
+      guard ahead.count >= Self.pictures.maximum else { return true }
       wakeUp = ahead[1]
     }
     CMTimebaseSetTimerDispatchSourceNextFireTime(timebase, timerSource: timer, fireTime: wakeUp, flags: 0)
@@ -202,7 +202,7 @@ final class TrackReader: @unchecked Sendable {
   }
 
   private func deliver(_ sample: CMSampleBuffer) {
-    let shown = hasGoneBack ? Self.lasting(sample) : sample
+    let shown = hasJumpedBack ? Self.withoutDuration(sample) : sample
     let isDelivered = delivery.withLock { () -> Bool in
       guard isCurrent else { return false }
       handlers.deliver(shown)
@@ -222,7 +222,7 @@ final class TrackReader: @unchecked Sendable {
 
   /// A copy of a picture's sample without a duration. A layer drops pictures that end before its
   /// start time.
-  private static func lasting(_ sample: CMSampleBuffer) -> CMSampleBuffer {
+  private static func withoutDuration(_ sample: CMSampleBuffer) -> CMSampleBuffer {
     var timing = CMSampleTimingInfo(
       duration: .invalid, presentationTimeStamp: CMSampleBufferGetPresentationTimeStamp(sample),
       decodeTimeStamp: .invalid)
@@ -246,9 +246,9 @@ final class TrackReader: @unchecked Sendable {
     // An error after samples have been delivered ends the track, and the item reports it when the
     // end is reached.
     if let failed, !hasEverDelivered { return fail(AVError.reading(failed)) }
-    if !isSound, ahead.isEmpty, !hasGoneBack, start > .zero {
+    if !isSound, ahead.isEmpty, !hasJumpedBack, start > .zero {
       // If playback starts at or after the end of the pictures, the last picture is shown.
-      hasGoneBack = true
+      hasJumpedBack = true
       let last = track.samplePresentationTime(
         forTrackTime: track.timeRange.end - CMTime(value: 1, timescale: 10_000))
       if last.isNumeric, last < start { return open(at: last) }
@@ -258,7 +258,7 @@ final class TrackReader: @unchecked Sendable {
     let isWanted = lock.withLock { () -> Bool in
       guard pending == nil else { return false }
       knownEnd = end
-      brokenBy = (failed ?? readFrom?.damage.value.failure).map(AVError.reading)
+      readError = (failed ?? readFrom?.damage.value.failure).map(AVError.reading)
       self.reader = nil
       return true
     }

@@ -70,7 +70,7 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
     guard let settings else { return .stored }
     switch track.mediaType {
     case .video: return .pictures(try PictureRequirements(settings))
-    case .audio: return .sound(try SoundRequirements(settings, for: track.facts.stream))
+    case .audio: return .sound(try SoundRequirements(settings, for: track.properties.stream))
     default:
       throw AVError(
         .unsupportedOutputSettings,
@@ -91,19 +91,21 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
       return try composed.makeSource(
         request.get(), pitch: audioTimePitchAlgorithm, copies: copies, damage: damage)
     }
-    let facts = try track.file.facts()
-    let demuxer = try Demuxer(again: facts.demuxer)
+    let properties = try track.file.properties()
+    let demuxer = try Demuxer(again: properties.demuxer)
     switch try request.get() {
     case .stored:
-      let stream = track.facts.stream
+      let stream = track.properties.stream
       return stream.isText && !stream.isTimedText
-        ? try TimedTextSource(demuxer, track.facts) : StoredSampleSource(demuxer, track.facts, damage: damage)
+        ? try TimedTextSource(demuxer, track.properties)
+        : StoredSampleSource(demuxer, track.properties, damage: damage)
     case .pictures(let requirements):
-      try requirements.color?.check(against: track.facts.stream)
+      try requirements.color?.check(against: track.properties.stream)
       return ReadAhead(
-        try PictureSource(demuxer, track.facts, requirements, copies: copies, damage: damage),
+        try PictureSource(demuxer, track.properties, requirements, copies: copies, damage: damage),
         depth: Self.readAhead)
-    case .sound(let requirements): return try SoundSource(demuxer, track.facts, requirements, damage: damage)
+    case .sound(let requirements):
+      return try SoundSource(demuxer, track.properties, requirements, damage: damage)
     }
   }
 }
@@ -124,7 +126,7 @@ open class AVAssetReaderSampleReferenceOutput: AVAssetReaderOutput, @unchecked S
   override func belongs(to asset: AVAsset) -> Bool { track.file === asset.file }
 
   override func makeSource(asset: AVAsset, copies: Bool) throws -> any SampleSource {
-    let demuxer = try Demuxer(again: track.file.facts().demuxer)
-    return StoredSampleSource(demuxer, track.facts, referencesTo: track.file.url)
+    let demuxer = try Demuxer(again: track.file.properties().demuxer)
+    return StoredSampleSource(demuxer, track.properties, referencesTo: track.file.url)
   }
 }

@@ -14,11 +14,11 @@ struct MissingPictures {
   /// recognize a constant rate.
   private static let reach = 48
   /// The number of stored pictures at which intervals are examined even if no gap is near.
-  private static let most = 128
+  private static let maximum = 128
   /// In seconds. A longer interval means that the clock has changed.
   private static let longest = 1.0
   /// At least this many pictures are needed to recognize a rate.
-  private static let fewest = 8
+  private static let minPictures = 8
   /// The most consecutive long intervals that are taken for missing pictures.
   private static let longestRun = 3
   /// The share of the intervals that must be within 10 % of the median for the rate to be constant.
@@ -38,26 +38,26 @@ struct MissingPictures {
   /// Adds a picture that is shown, in presentation order.
   /// - Parameters:
   ///   - time: The picture's presentation time.
-  ///   - isBesideGap: Whether packets are missing before or after the picture's own.
+  ///   - followsDataLoss: Whether packets are missing before or after the picture's own.
   /// - Returns: The number of missing pictures that were found, anywhere before this picture.
-  mutating func add(_ time: CMTime, isBesideGap: Bool) -> Int {
+  mutating func add(_ time: CMTime, followsDataLoss: Bool) -> Int {
     let seconds = time.seconds
     guard seconds.isFinite else { return 0 }
     var found = 0
     if let last = times.max(), seconds <= last - Self.longest || seconds > last + Self.longest {
       found = finish()
     }
-    if isBesideGap, sinceGap == nil {
+    if followsDataLoss, sinceGap == nil {
       noteRate()
       times = Array(times.suffix(Self.reach))
     }
     times.append(seconds)
-    sinceGap = isBesideGap ? 0 : sinceGap.map { $0 + 1 }
-    if let sinceGap, sinceGap >= Self.reach || times.count >= Self.most {
+    sinceGap = followsDataLoss ? 0 : sinceGap.map { $0 + 1 }
+    if let sinceGap, sinceGap >= Self.reach || times.count >= Self.maximum {
       found += count()
       if sinceGap >= Self.reach { self.sinceGap = nil }
       times = Array(times.suffix(Self.reach))
-    } else if times.count >= Self.most {
+    } else if times.count >= Self.maximum {
       noteRate()
       times = Array(times.suffix(Self.reach))
     }
@@ -86,11 +86,11 @@ struct MissingPictures {
   /// Measures the intervals between pictures.
   /// - Returns: The usual interval and all intervals in seconds, with a mark for those that were
   ///   not examined before; nil if the rate is not constant.
-  private mutating func look(at times: some Collection<Double>) -> (
+  private mutating func measure(at times: some Collection<Double>) -> (
     usual: Double, all: [(length: Double, isNew: Bool)]
   )? {
     let all = Self.intervals(times)
-    guard times.count > Self.fewest, !all.isEmpty else { return nil }
+    guard times.count > Self.minPictures, !all.isEmpty else { return nil }
     let marked = all.map { (length: $0.length, isNew: $0.end > seenUntil) }
     seenUntil = max(seenUntil, all.last?.end ?? seenUntil)
     let usual = all.map(\.length).sorted()[all.count / 2]
@@ -99,7 +99,7 @@ struct MissingPictures {
   }
 
   private mutating func count() -> Int {
-    guard let (usual, all) = look(at: times), !isVariable else { return 0 }
+    guard let (usual, all) = measure(at: times), !isVariable else { return 0 }
     var (found, run, inRun) = (0, 0, 0)
     for interval in all + [(usual, false)] {
       if interval.length > usual * 1.5 {
@@ -117,8 +117,8 @@ struct MissingPictures {
   /// Examines the pictures that no gap is near, to recognize a variable rate.
   private mutating func noteRate() {
     let old = times.dropLast(Self.reach)
-    guard old.count > Self.fewest else { return }
-    guard let (usual, all) = look(at: old) else { return isVariable = true }
+    guard old.count > Self.minPictures else { return }
+    guard let (usual, all) = measure(at: old) else { return isVariable = true }
     if all.contains(where: { $0.isNew && $0.length > usual * 1.5 }) { isVariable = true }
   }
 }

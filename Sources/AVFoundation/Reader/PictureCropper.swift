@@ -13,14 +13,16 @@ public let OVTVideoCropsToCleanApertureKey: String = "OVTVideoCropsToCleanApertu
 extension PictureRequirements {
   /// The cropper for pictures of a format; nil if there is nothing to crop.
   func cropper(_ description: CMFormatDescription) -> PictureCropper? {
-    guard crops, let part = CleanPart(description, keepsFields: !fields.changesPictures) else { return nil }
+    guard crops, let part = CleanApertureCrop(description, keepsFields: !fields.changesPictures) else {
+      return nil
+    }
     return PictureCropper(part, width: width, height: height)
   }
 }
 
 /// Crops pictures to the clean aperture and scales them.
 final class PictureCropper {
-  private let part: CleanPart
+  private let part: CleanApertureCrop
   private let width: Int?
   private let height: Int?
   private let converter = PixelConverter()
@@ -32,7 +34,7 @@ final class PictureCropper {
   ///   - part: The part of the picture to keep.
   ///   - width: The width in pixels to scale to; nil for the width of the part.
   ///   - height: The height in pixels to scale to; nil for the height of the part.
-  init(_ part: CleanPart, width: Int?, height: Int?) {
+  init(_ part: CleanApertureCrop, width: Int?, height: Int?) {
     self.part = part
     self.width = width
     self.height = height

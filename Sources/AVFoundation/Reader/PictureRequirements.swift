@@ -24,7 +24,7 @@ struct PictureRequirements: Sendable {
   init(_ settings: [String: Any]) throws {
     decompression = try RequestedDecompressionProperties(settings[AVVideoDecompressionPropertiesKey])
     let settings = settings.merging(decompression.forReader) { own, _ in own }
-    func complain(_ reason: String) -> AVError {
+    func configurationError(_ reason: String) -> AVError {
       AVError(
         .unsupportedOutputSettings, reason: reason,
         advice: "Ask for a pixel format of Core Video and a size from 1 to 16384.")
@@ -35,17 +35,17 @@ struct PictureRequirements: Sendable {
     case let list as [NSNumber]: formats = list.map(\.uint32Value)
     case let format as OSType: formats = [format]
     case let list as [OSType]: formats = list
-    default: throw complain("The pixel format is no number.")
+    default: throw configurationError("The pixel format is no number.")
     }
     let known = formats.filter { PixelConverter.canWrite($0) }
     guard formats.isEmpty || !known.isEmpty else {
-      throw complain("No picture can be converted to this pixel format.")
+      throw configurationError("No picture can be converted to this pixel format.")
     }
     formats = known
     func size(_ key: CFString, _ other: String) throws -> Int? {
       guard let value = settings[key as String] ?? settings[other] else { return nil }
       guard let number = value as? NSNumber, (1...16384).contains(number.intValue) else {
-        throw complain("The width or height is out of range.")
+        throw configurationError("The width or height is out of range.")
       }
       return number.intValue
     }

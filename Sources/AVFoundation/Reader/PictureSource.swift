@@ -41,7 +41,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   private var earlyLost = 0
   private var missing = MissingPictures()
   /// Whether packets are missing before the next picture.
-  private var isBesideGap = false
+  private var followsDataLoss = false
   /// The number of the last picture's time line; see `MediaPacket.clock`.
   private var clock = 0
   /// The error of the first sample that could not be decoded before the first picture.
@@ -60,7 +60,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       let isHidden: Bool
       let isKeyFrame: Bool
       /// Whether packets are missing before or after the sample.
-      let isBesideGap: Bool
+      let followsDataLoss: Bool
       let clock: Int
       let status: OSStatus
       let image: CVImageBuffer?
@@ -127,7 +127,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     readIndex = 0
     (failure, held) = (nil, nil)
     (hasShown, earlyFailure, earlyLost) = (false, nil, 0)
-    (missing, isBesideGap, clock) = (MissingPictures(), false, 0)
+    (missing, followsDataLoss, clock) = (MissingPictures(), false, 0)
     deinterlacer?.reset()
   }
 
@@ -199,7 +199,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       duration: packet.duration > 0 ? stream.time(packet.duration) : .invalid,
       presentationTimeStamp: stream.time(packet.pts ?? packet.dts), decodeTimeStamp: .invalid)
     let (isHidden, isKeyFrame) = (packet.isDiscarded, packet.isKeyFrame)
-    let (isBesideGap, clock) = (packet.isBesideGap, packet.clock)
+    let (followsDataLoss, clock) = (packet.followsDataLoss, packet.clock)
     if !isHidden { times.expect(timing.presentationTimeStamp) }
     isUsed = true
     let outcomes = outcomes
@@ -208,39 +208,40 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     ) { status, flags, image, _, _ in
       outcomes.list.append(
         Outcomes.Outcome(
-          timing: timing, isHidden: isHidden, isKeyFrame: isKeyFrame, isBesideGap: isBesideGap, clock: clock,
+          timing: timing, isHidden: isHidden, isKeyFrame: isKeyFrame, followsDataLoss: followsDataLoss,
+          clock: clock,
           status: status, image: image,
           isModifiable: flags.contains(.imageBufferModifiable)))
     }
-    if status != noErr { self.isBesideGap = self.isBesideGap || isBesideGap }
+    if status != noErr { self.followsDataLoss = self.followsDataLoss || followsDataLoss }
     guard status == noErr || isHidden else {
-      return lose(timing.presentationTimeStamp, status, isKeyFrame)
+      return handleLostPicture(timing.presentationTimeStamp, status, isKeyFrame)
     }
   }
 
   private func collect(_ outcome: Outcomes.Outcome) throws {
-    isBesideGap = isBesideGap || outcome.isBesideGap
+    followsDataLoss = followsDataLoss || outcome.followsDataLoss
     if outcome.isHidden { return }
     var timing = outcome.timing
     guard outcome.status == noErr, let image = outcome.image else {
       times.forget(timing.presentationTimeStamp)
       // Before the first picture there may be pictures whose references precede the start.
       if outcome.status != noErr {
-        lose(timing.presentationTimeStamp, outcome.status, outcome.isKeyFrame)
+        handleLostPicture(timing.presentationTimeStamp, outcome.status, outcome.isKeyFrame)
       }
       return
     }
     if !hasShown, start == .negativeInfinity { damage.noteLost(earlyLost) }
     (hasShown, hasEverShown) = (true, true)
-    let shown = times.settle(timing.presentationTimeStamp)
+    let shown = times.nextTime(timing.presentationTimeStamp)
     timing.presentationTimeStamp = shown
     if outcome.clock != clock {
       // The distance between the times of two joined streams is unknown, so it is not a gap.
       damage.noteLost(missing.finish())
-      (clock, isBesideGap) = (outcome.clock, false)
+      (clock, followsDataLoss) = (outcome.clock, false)
     }
-    damage.noteLost(missing.add(shown, isBesideGap: isBesideGap))
-    isBesideGap = false
+    damage.noteLost(missing.add(shown, followsDataLoss: followsDataLoss))
+    followsDataLoss = false
     if shown >= end { return try endShown(shown) }
     if PictureMark.isDamaged(image) { damage.noteConcealed() }
     let picture = Deinterlacer.Picture(
@@ -283,7 +284,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     if failure == nil, isCut, end.isNumeric {
       // The pictures that follow are shown after the range.
       held?.duration = max(own, end - picture.time)
-    } else if failure == nil, demuxer.isMovie, track.stream.isTableWhole {
+    } else if failure == nil, demuxer.isMovie, track.stream.isTableComplete {
       let rest = track.timeRange.end - picture.time
       // Edit lists use the movie's time scale, which may be coarse, so a difference of up to 2 ms
       // is ignored.
@@ -316,7 +317,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
 
   /// Handles a sample that produced no picture: counts it as lost, or ends the reading with an
   /// error.
-  private func lose(_ time: CMTime, _ status: OSStatus, _ isKeyFrame: Bool) {
+  private func handleLostPicture(_ time: CMTime, _ status: OSStatus, _ isKeyFrame: Bool) {
     times.forget(time)
     // Before the first picture there may be pictures whose references precede the start, which are
     // not damaged. A key frame has no references.

@@ -26,7 +26,7 @@ struct PictureTimes {
   /// Determines the time of the next picture.
   /// - Parameter time: The presentation time of the picture's sample.
   /// - Returns: The picture's presentation time, which is later than that of the previous picture.
-  mutating func settle(_ time: CMTime) -> CMTime {
+  mutating func nextTime(_ time: CMTime) -> CMTime {
     var result = time
     if !areWrong, time.isNumeric, !last.isNumeric || time > last {
       forget(time)

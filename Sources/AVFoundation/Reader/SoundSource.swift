@@ -7,14 +7,14 @@ struct SoundRequirements: Sendable {
   var format: AudioDecoder.Format
 
   init(_ settings: [String: Any], for stream: MediaStream) throws {
-    func complain(_ reason: String) -> AVError {
+    func configurationError(_ reason: String) -> AVError {
       AVError(
         .unsupportedOutputSettings, reason: reason,
         advice: "Ask for linear PCM of 8, 16, 24 or 32 bits, 1 to 8 channels and up to 384000 Hz.")
     }
     func number(_ key: String) -> Double? { (settings[key] as? NSNumber)?.doubleValue }
     if let format = number(AVFormatIDKey), format != Double(kAudioFormatLinearPCM) {
-      throw complain("Sound can be decoded to linear PCM only.")
+      throw configurationError("Sound can be decoded to linear PCM only.")
     }
     let own = stream.audioLayout
     let isFloat = number(AVLinearPCMIsFloatKey).map { $0 != 0 } ?? false
@@ -27,13 +27,13 @@ struct SoundRequirements: Sendable {
     let channels =
       layout.map { Double($0.channels) } ?? number(AVNumberOfChannelsKey) ?? Double(own.mChannelsPerFrame)
     guard isFloat ? [32, 64].contains(bits) : [8, 16, 24, 32].contains(bits) else {
-      throw complain("\(bits) bits are not possible.")
+      throw configurationError("\(bits) bits are not possible.")
     }
     guard (1...384_000).contains(rate), rate == rate.rounded() else {
-      throw complain("The sample rate is out of range.")
+      throw configurationError("The sample rate is out of range.")
     }
     guard (1...8).contains(channels), channels == channels.rounded() else {
-      throw complain("The number of channels is out of range.")
+      throw configurationError("The number of channels is out of range.")
     }
     format = AudioDecoder.Format(
       bits: Int(bits), isFloat: isFloat,
@@ -89,7 +89,7 @@ final class SoundSource: SampleSource {
   private var failure: (any Error)?
   private let damage: DamageLog
   /// Whether any sample of the track has been given out.
-  private var hasGiven = false
+  private var hasReturnedSamples = false
   /// The number of damaged packets that have been reported.
   private var knownLoss = 0
   /// Whether the decoder has reached the range. Packets before it that cannot be decoded are not
@@ -138,12 +138,12 @@ final class SoundSource: SampleSource {
     while true {
       while !ready.isEmpty {
         if let sample = try makeSample(takeChunk()) {
-          hasGiven = true
+          hasReturnedSamples = true
           return sample
         }
       }
       guard !isDrained else {
-        if let failure, hasGiven, damage.tolerates(failure), !demuxer.isInterrupted {
+        if let failure, hasReturnedSamples, damage.tolerates(failure), !demuxer.isInterrupted {
           damage.noteEnd(AVError.reading(failure))
         } else if let failure {
           throw failure

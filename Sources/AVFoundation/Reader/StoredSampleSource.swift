@@ -21,7 +21,7 @@ final class StoredSampleSource: SampleSource {
   private var format: CMFormatDescription?
   private let damage: DamageLog
   /// Whether any sample of the track has been given out.
-  private var hasGiven = false
+  private var hasReturnedSamples = false
   /// The number of damaged packets that have been reported.
   private var knownLoss = 0
 
@@ -61,13 +61,13 @@ final class StoredSampleSource: SampleSource {
   func next() throws -> CMSampleBuffer? {
     while true {
       if let packet = ready.popFirst() {
-        hasGiven = true
+        hasReturnedSamples = true
         return try sample(of: packet)
       }
       if atEnd { return nil }
       let next: MediaPacket?
       do { next = try demuxer.next() } catch {
-        guard hasGiven, damage.tolerates(error), !demuxer.isInterrupted else { throw error }
+        guard hasReturnedSamples, damage.tolerates(error), !demuxer.isInterrupted else { throw error }
         damage.noteEnd(AVError.reading(error))
         next = nil
       }

@@ -102,7 +102,7 @@ open class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
 
   func cancel() { loader?.cancel(self) }
 
-  var isUnderWay: Bool { condition.withLock { !finished && !cancelled } }
+  var isInProgress: Bool { condition.withLock { !finished && !cancelled } }
 
   /// The result of the request; nil while it has not ended.
   var outcome: Result<Void, AVError>? {
@@ -205,19 +205,19 @@ open class AVAssetResourceLoadingDataRequest: NSObject, @unchecked Sendable {
   weak var owner: AVAssetResourceLoadingRequest?
   /// Receives the data, on the delegate's thread.
   var onData: (@Sendable (Data) -> Void)?
-  /// Called when a request for all data receives more than `most` bytes.
+  /// Called when a request for all data receives more than `maximum` bytes.
   var onExcess: (@Sendable () -> Void)?
   /// The most bytes that are accepted.
-  private let most: Int
+  private let maximum: Int
 
   /// Creates a data request.
   /// - Parameters:
   ///   - offset: The offset in bytes.
   ///   - length: The length in bytes.
   ///   - isToEnd: Whether all data to the end of the content is requested.
-  ///   - most: The most bytes that are accepted; nil for `length`.
-  init(offset: Int64, length: Int, isToEnd: Bool, most: Int? = nil) {
-    self.most = min(length, most ?? length)
+  ///   - maximum: The most bytes that are accepted; nil for `length`.
+  init(offset: Int64, length: Int, isToEnd: Bool, maximum: Int? = nil) {
+    self.maximum = min(length, maximum ?? length)
     requestedOffset = offset
     requestedLength = length
     requestsAllDataToEndOfResource = isToEnd
@@ -232,11 +232,11 @@ open class AVAssetResourceLoadingDataRequest: NSObject, @unchecked Sendable {
   /// after the end of the request, is ignored.
   open func respond(with data: Data) {
     let (wanted, isMore) = lock.withLock { () -> (Data, Bool) in
-      let part = data.prefix(max(0, most - Int(offset - requestedOffset)))
+      let part = data.prefix(max(0, maximum - Int(offset - requestedOffset)))
       offset += Int64(part.count)
       return (part, part.count < data.count)
     }
-    guard owner?.isUnderWay == true else { return }
+    guard owner?.isInProgress == true else { return }
     if !wanted.isEmpty { onData?(wanted) }
     if isMore, requestsAllDataToEndOfResource { onExcess?() }
   }

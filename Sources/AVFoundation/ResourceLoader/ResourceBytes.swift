@@ -154,7 +154,7 @@ final class ResourceReader: MediaByteReader, @unchecked Sendable {
     } else {
       data = AVAssetResourceLoadingDataRequest(
         offset: 0, length: bytes.length.map { Int($0) } ?? Int.max, isToEnd: true,
-        most: bytes.length == nil ? bytes.limit : nil)
+        maximum: bytes.length == nil ? bytes.limit : nil)
     }
     let new = AVAssetResourceLoadingRequest(bytes.url, loader: bytes.loader, information: nil, data: data)
     start = data.requestedOffset

@@ -161,10 +161,11 @@ open class AVVideoCompositionLayerInstruction: NSObject, @unchecked Sendable {
   }
   func transform(at time: CMTime) -> CGAffineTransform {
     lock.withLock { transforms }.value(at: time, .identity) { a, b, t in
-      func mid(_ x: CGFloat, _ y: CGFloat) -> CGFloat { x + (y - x) * CGFloat(t) }
+      func interpolate(_ x: CGFloat, _ y: CGFloat) -> CGFloat { x + (y - x) * CGFloat(t) }
       return CGAffineTransform(
-        a: mid(a.a, b.a), b: mid(a.b, b.b), c: mid(a.c, b.c), d: mid(a.d, b.d), tx: mid(a.tx, b.tx),
-        ty: mid(a.ty, b.ty))
+        a: interpolate(a.a, b.a), b: interpolate(a.b, b.b), c: interpolate(a.c, b.c),
+        d: interpolate(a.d, b.d), tx: interpolate(a.tx, b.tx),
+        ty: interpolate(a.ty, b.ty))
     }
   }
   /// Returns the crop rectangle in pixels of the source, with the origin at its top left; nil for
@@ -173,10 +174,10 @@ open class AVVideoCompositionLayerInstruction: NSObject, @unchecked Sendable {
     let ramps = lock.withLock { crops }
     guard let first = ramps.ramps.first, first.range.start <= time else { return nil }
     return ramps.value(at: time, first.start) { a, b, t in
-      func mid(_ x: CGFloat, _ y: CGFloat) -> CGFloat { x + (y - x) * CGFloat(t) }
+      func interpolate(_ x: CGFloat, _ y: CGFloat) -> CGFloat { x + (y - x) * CGFloat(t) }
       return CGRect(
-        x: mid(a.minX, b.minX), y: mid(a.minY, b.minY), width: mid(a.width, b.width),
-        height: mid(a.height, b.height))
+        x: interpolate(a.minX, b.minX), y: interpolate(a.minY, b.minY), width: interpolate(a.width, b.width),
+        height: interpolate(a.height, b.height))
     }
   }
 }

@@ -70,7 +70,9 @@ struct CompositionColor {
   }
 
   private static func sources(of track: AVAssetTrack) -> [TrackDescription] {
-    (track as? AVCompositionTrack)?.timeline.parts.compactMap { $0.source?.track.facts } ?? [track.facts]
+    (track as? AVCompositionTrack)?.timeline.parts.compactMap { $0.source?.track.properties } ?? [
+      track.properties
+    ]
   }
 
   private static func tags(of source: TrackDescription) -> [(key: CFString, name: String)] {
@@ -108,7 +110,7 @@ struct CompositionColor {
       guard let value = CVBufferCopyAttachment(image, key, nil) else { continue }
       CVBufferSetAttachment(target, key, value, .shouldPropagate)
     }
-    PixelConverter.settleAlphaMode(of: target, after: image)
+    PixelConverter.correctAlphaMode(of: target, after: image)
   }
 
   /// Returns BT.709 for a source of high dynamic range; nil if the source has a standard dynamic

@@ -15,10 +15,10 @@ struct ConfirmedMediaTimes {
   init(_ asset: AVAsset) {
     ranges = ((try? asset.loadedTracks()) ?? []).flatMap { track -> [CMTimeRange] in
       guard let composed = track as? AVCompositionTrack else {
-        return track.isAssured ? [track.timeRange] : []
+        return track.isConfirmed ? [track.timeRange] : []
       }
       return composed.timeline.placed.compactMap { part, target in
-        if let source = part.source { return source.isAssured ? target : nil }
+        if let source = part.source { return source.isConfirmed ? target : nil }
         let wanted = target.duration - part.lack
         return wanted > .zero ? CMTimeRange(start: target.start, duration: wanted) : nil
       }

@@ -66,9 +66,9 @@ final class VideoCompositionSource: SampleSource, @unchecked Sendable {
   private let context: AVVideoCompositionRenderContext
   private let requirements: PictureRequirements
   private let assetEnd: CMTime
-  private let assured: ConfirmedMediaTimes
+  private let confirmed: ConfirmedMediaTimes
   /// The last time at which media is known to exist.
-  private var lastAssured = CMTime.zero
+  private var lastConfirmed = CMTime.zero
   private let color: CompositionColor?
   /// Used by the reading thread only.
   private var cursors: [Cursor]
@@ -117,7 +117,7 @@ final class VideoCompositionSource: SampleSource, @unchecked Sendable {
     self.requirements = requirements
     self.copies = copies
     assetEnd = asset.duration
-    assured = ConfirmedMediaTimes(asset)
+    confirmed = ConfirmedMediaTimes(asset)
     instructions = composition.instructions
     try Self.check(composition)
     let color = try CompositionColor(composition) ?? CompositionColor(of: tracks, for: compositor)
@@ -146,14 +146,14 @@ final class VideoCompositionSource: SampleSource, @unchecked Sendable {
       } else {
         source = ReadAhead(
           try PictureSource(
-            Demuxer(again: track.file.facts().demuxer), track.facts, wanted, copies: false,
+            Demuxer(again: track.file.properties().demuxer), track.properties, wanted, copies: false,
             damage: damage),
           depth: AVAssetReaderTrackOutput.readAhead)
       }
       let parts = (track as? AVCompositionTrack)?.timeline.parts.compactMap { $0.source?.track } ?? [track]
       return Cursor(
         trackID: track.trackID, source: source, hasGaps: track is AVCompositionTrack,
-        hasAlpha: parts.contains { $0.facts.stream.codec.hasAlpha })
+        hasAlpha: parts.contains { $0.properties.stream.codec.hasAlpha })
     }
     self.cursors = cursors
     sources = cursors.map(\.source)
@@ -164,24 +164,24 @@ final class VideoCompositionSource: SampleSource, @unchecked Sendable {
   /// Checks the composition.
   /// - Throws: `AVError.Code.invalidVideoComposition`.
   private static func check(_ composition: AVVideoComposition) throws {
-    func complain(_ reason: String) -> AVError { AVError(.invalidVideoComposition, reason: reason) }
+    func configurationError(_ reason: String) -> AVError { AVError(.invalidVideoComposition, reason: reason) }
     guard composition.frameDuration.isPlayable, composition.frameDuration > .zero else {
-      throw complain("The frame duration is no positive number.")
+      throw configurationError("The frame duration is no positive number.")
     }
     let size = composition.renderSize
     guard (1...16384).contains(size.width), (1...16384).contains(size.height) else {
-      throw complain("The render size is out of range, 1 to 16384.")
+      throw configurationError("The render size is out of range, 1 to 16384.")
     }
-    guard composition.renderScale == 1 else { throw complain("The render scale is not 1.") }
-    guard !composition.instructions.isEmpty else { throw complain("There are no instructions.") }
+    guard composition.renderScale == 1 else { throw configurationError("The render scale is not 1.") }
+    guard !composition.instructions.isEmpty else { throw configurationError("There are no instructions.") }
     var end = CMTime.invalid
     for instruction in composition.instructions {
       let range = instruction.timeRange
       guard range.isPlayable, range.duration > .zero else {
-        throw complain("The time range of an instruction is empty or invalid.")
+        throw configurationError("The time range of an instruction is empty or invalid.")
       }
       guard !end.isValid || range.start == end else {
-        throw complain("Instructions overlap, are out of order, or leave gaps.")
+        throw configurationError("Instructions overlap, are out of order, or leave gaps.")
       }
       end = range.end
     }
@@ -190,7 +190,7 @@ final class VideoCompositionSource: SampleSource, @unchecked Sendable {
   func seek(to range: CMTimeRange) throws {
     start = max(.zero, range.start)
     end = min(range.end, assetEnd)
-    lastAssured = start
+    lastConfirmed = start
     (gridStart, count) = (start, 0)
     let tolerance = composition.frameDuration
     guard let first = instructions.first, let last = instructions.last, first.timeRange.start <= start,
@@ -242,13 +242,14 @@ final class VideoCompositionSource: SampleSource, @unchecked Sendable {
 
   /// Returns the time of the next picture and advances the cursors to it; nil at the end. Time for
   /// which files declare media that they do not have is skipped after `ConfirmedMediaTimes.longestFill`.
-  private func nextAssuredTime() throws -> CMTime? {
+  private func nextConfirmedTime() throws -> CMTime? {
     while let time = try nextTime(), time < end {
       for index in cursors.indices { try cursors[index].advance(to: time) }
-      if cursors.contains(where: { $0.holds(time) }) || assured.contains(time) { lastAssured = time }
-      guard time - lastAssured > ConfirmedMediaTimes.longestFill else { return time }
+      if cursors.contains(where: { $0.holds(time) }) || confirmed.contains(time) { lastConfirmed = time }
+      guard time - lastConfirmed > ConfirmedMediaTimes.longestFill else { return time }
       let following = cursors.compactMap { $0.next.map(CMSampleBufferGetPresentationTimeStamp) }
-      guard let next = (following + [assured.start(after: time)].compactMap { $0 }).min(), next > time else {
+      guard let next = (following + [confirmed.start(after: time)].compactMap { $0 }).min(), next > time
+      else {
         return nil
       }
       let steps = ((next - gridStart).seconds / composition.frameDuration.seconds).rounded(.up)
@@ -258,13 +259,13 @@ final class VideoCompositionSource: SampleSource, @unchecked Sendable {
         // The number of steps is too large to count exactly, so the grid begins anew.
         (gridStart, count) = (next, 0)
       }
-      lastAssured = next
+      lastConfirmed = next
     }
     return nil
   }
 
   func next() throws -> CMSampleBuffer? {
-    guard !lock.withLock({ isStopped }), let time = try nextAssuredTime(), time < end else { return nil }
+    guard !lock.withLock({ isStopped }), let time = try nextConfirmedTime(), time < end else { return nil }
     count += 1
     guard let instruction = instructions.first(where: { $0.timeRange.containsTime(time) }) else { return nil }
     let tolerance = CMTimeMultiplyByRatio(composition.frameDuration, multiplier: 1, divisor: 2)

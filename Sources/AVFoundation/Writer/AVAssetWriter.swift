@@ -267,7 +267,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     options.fastStart = properties.optimizes
     options.movieTimeScale = properties.movieTimeScale
     let metadata = try MetadataCoding.stored(
-      properties.metadata, inQuickTime: container == .mov, leavesOut: properties.leavesOutMetadata)
+      properties.metadata, inQuickTime: container == .mov, shouldDrop: properties.leavesOutMetadata)
     options.metadata = metadata.entries
     options.items = metadata.items
     if options.metadata["creation_time"] == nil {

@@ -43,11 +43,11 @@ extension AVAssetWriterInput {
     // Read before the call. If the writer ends during the call, the block may not have seen it and
     // is called again.
     let isOver = hasWriterEnded
-    let wasRefused = lock.withLock { state.wasRefused }
-    if isReadyForMoreMediaData, !(isOver && wasRefused) { request.block() }
+    let wasRejected = lock.withLock { state.wasRejected }
+    if isReadyForMoreMediaData, !(isOver && wasRejected) { request.block() }
     let (appended, isFinished, knows) = lock.withLock {
       state.isScheduled = false
-      return (state.appendCount != before, state.isFinished, isOver || state.wasRefused)
+      return (state.appendCount != before, state.isFinished, isOver || state.wasRejected)
     }
     guard !isFinished else { return }
     if hasWriterEnded {

@@ -44,7 +44,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     var isWaiting = false
     var appendCount = 0
     /// Whether an `append` has returned false, so that the program knows that the writing is over.
-    var wasRefused = false
+    var wasRejected = false
     /// The pool of an input that encodes pictures. It stays available when the encoder is gone,
     /// because programs ask for it before each picture.
     var pixelBufferPool: CVPixelBufferPool?
@@ -144,7 +144,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   ) {
     let old = lock.withLock {
       // The new block may not know of an `append` that returned false before.
-      state.wasRefused = false
+      state.wasRejected = false
       // A finished input would never call the block, nor release it.
       defer { if !state.isFinished { state.request = (queue, block) } }
       return state.request
@@ -163,7 +163,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   @discardableResult
   open func append(_ sampleBuffer: CMSampleBuffer) -> Bool {
     guard let writer else {
-      lock.withLock { state.wasRefused = true }
+      lock.withLock { state.wasRejected = true }
       return false
     }
     do {
@@ -172,7 +172,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     } catch {
       // Set before the writer fails, since its failure calls the block that this call may come
       // from.
-      lock.withLock { state.wasRefused = true }
+      lock.withLock { state.wasRejected = true }
       writer.fail(AVError.writing(error))
       return false
     }
@@ -319,7 +319,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
       ?? (mediaType.isText
         ? try? CMFormatDescription(
           mediaType: .init(rawValue: mediaType.code), mediaSubType: .mobile3GPP) : nil)
-    track.patience = properties.expectsRealTime ? CMTime(value: 2, timescale: 1) : TrackAssembly.usualPatience
+    track.timeout = properties.expectsRealTime ? CMTime(value: 2, timescale: 1) : TrackAssembly.defaultTimeout
     let storesSamples = outputSettings == nil
     track.describe = { [weak encoder] in storesSamples ? hint : encoder?.provisionalFormat(hint) }
     let pass = lock.withLock { () -> (queue: DispatchQueue, block: @Sendable () -> Void)? in
@@ -368,12 +368,12 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   @preconcurrency open func respondToEachPassDescription(
     on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
   ) {
-    let (isUnderWay, old) = lock.withLock {
+    let (isInProgress, old) = lock.withLock {
       defer { state.passRequest = (queue, block) }
       return (state.passDescription != nil, state.passRequest)
     }
     withExtendedLifetime(old) {}
-    if isUnderWay { queue.async(execute: block) }
+    if isInProgress { queue.async(execute: block) }
   }
 
   /// Ends the current pass, and calls the block of `respondToEachPassDescription` again.

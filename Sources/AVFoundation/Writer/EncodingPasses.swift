@@ -156,7 +156,7 @@ final class EncodingPasses: @unchecked Sendable {
     // There is a complete movie, which stays as it is if there is no room for a further pass.
     guard let shown = try? beginPart(ranges) else { return nil }
     do { try begin(session) } catch {
-      _ = settlePart(isWhole: false)
+      _ = finishPart(isWhole: false)
       return nil
     }
     return shown
@@ -173,7 +173,7 @@ final class EncodingPasses: @unchecked Sendable {
     let status = VTCompressionSessionEndPass(session, furtherPassesRequestedOut: &wantsMore, nil)
     if status != noErr, lock.withLock({ current.part == nil }) { throw Self.error(status) }
     finishedCount += 1
-    return settlePart(isWhole: status == noErr) && wantsMore.boolValue
+    return finishPart(isWhole: status == noErr) && wantsMore.boolValue
   }
 
   /// Prepares a pass over parts of the movie.
@@ -195,8 +195,8 @@ final class EncodingPasses: @unchecked Sendable {
           bytes += CMSampleBufferGetTotalSampleSize(sample)
           // A range with the shortest possible duration contains the picture even if its duration
           // is unknown.
-          let least = CMTime(value: 1, timescale: time.timescale)
-          let duration = sample.duration.isNumeric ? max(sample.duration, least) : least
+          let minimum = CMTime(value: 1, timescale: time.timescale)
+          let duration = sample.duration.isNumeric ? max(sample.duration, minimum) : minimum
           let own = CMTimeRange(start: time, duration: duration)
           span = span?.union(own) ?? own
           return noErr
@@ -230,7 +230,7 @@ final class EncodingPasses: @unchecked Sendable {
   /// the bit rate as before; otherwise restores the earlier frames.
   /// - Parameter isWhole: Whether the encoder has reported that the pass is complete.
   /// - Returns: Whether the frames of the pass are kept; true for a pass over all frames.
-  private func settlePart(isWhole: Bool) -> Bool {
+  private func finishPart(isWhole: Bool) -> Bool {
     var state = lock.withLock { current }
     guard let part = state.part else { return true }
     var before = state

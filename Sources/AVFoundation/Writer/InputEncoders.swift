@@ -147,17 +147,17 @@ struct SoundEncodingSettings: Sendable {
 
   init(_ settings: [String: Any]) throws {
     func number(_ key: String) -> Double? { (settings[key] as? NSNumber)?.doubleValue }
-    func complain(_ reason: String) -> AVError {
+    func configurationError(_ reason: String) -> AVError {
       AVError(
         .unsupportedOutputSettings, reason: reason,
         advice: "Use kAudioFormatMPEG4AAC or kAudioFormatLinearPCM with 1 to 8 channels.")
     }
-    guard let format = number(AVFormatIDKey) else { throw complain("AVFormatIDKey is missing.") }
+    guard let format = number(AVFormatIDKey) else { throw configurationError("AVFormatIDKey is missing.") }
     if let rate = number(AVSampleRateKey), !(8000...192_000).contains(rate) {
-      throw complain("The sample rate is out of range.")
+      throw configurationError("The sample rate is out of range.")
     }
     if let channels = number(AVNumberOfChannelsKey), !(1...8).contains(channels) {
-      throw complain("The number of channels is out of range.")
+      throw configurationError("The number of channels is out of range.")
     }
     var request = AudioEncoder.Request()
     request.sampleRate = number(AVSampleRateKey).map { Int(clamping: $0) }
@@ -171,7 +171,7 @@ struct SoundEncodingSettings: Sendable {
     case kAudioFormatMPEG4AAC:
       request.bitRate = number(AVEncoderBitRateKey).map { Int(clamping: $0) }
       if let rate = request.bitRate, !(8000...1_000_000).contains(rate) {
-        throw complain("The bit rate is out of range.")
+        throw configurationError("The bit rate is out of range.")
       }
       try request.adopt(encoding: settings)
     case kAudioFormatLinearPCM:
@@ -179,10 +179,10 @@ struct SoundEncodingSettings: Sendable {
       let bits = Int(clamping: number(AVLinearPCMBitDepthKey) ?? (isFloat ? 32 : 16))
       guard isFloat ? bits == 32 : [16, 24, 32].contains(bits), number(AVLinearPCMIsNonInterleaved) ?? 0 == 0
       else {
-        throw complain("This layout of linear PCM cannot be written.")
+        throw configurationError("This layout of linear PCM cannot be written.")
       }
       request.pcm = (bits, isFloat, number(AVLinearPCMIsBigEndianKey).map { $0 != 0 } ?? false)
-    default: throw complain("This sound format cannot be encoded.")
+    default: throw configurationError("This sound format cannot be encoded.")
     }
     try request.adopt(conversion: settings)
     self.request = request

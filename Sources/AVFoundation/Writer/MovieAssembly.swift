@@ -5,7 +5,7 @@ import Foundation
 /// Interleaves the tracks' samples by decode time and writes them to one file.
 ///
 /// Samples wait until all other tracks have reached the same time. If a track lags too far behind
-/// (see `TrackAssembly.patience`), the others go on without it. The header is written when each
+/// (see `TrackAssembly.timeout`), the others go on without it. The header is written when each
 /// track has a sample or has ended without one.
 final class MovieAssembly: @unchecked Sendable {
   // Sendable: `lock` guards all.
@@ -25,7 +25,7 @@ final class MovieAssembly: @unchecked Sendable {
     var firstSegmentStart = CMTime.invalid
     /// The limit of the bytes that may wait for a track of unknown format, or for one that is
     /// written before the others.
-    var mostWaiting = 1 << 30
+    var maxWaitingPackets = 1 << 30
   }
 
   /// A complete segment.
@@ -80,7 +80,7 @@ final class MovieAssembly: @unchecked Sendable {
       guard !track.isFinished else {
         throw AVError(.operationNotAllowed, reason: "The input has been marked as finished.")
       }
-      try track.take(samples, format)
+      try track.append(samples, format)
       try write()
     }
   }
@@ -192,7 +192,7 @@ final class MovieAssembly: @unchecked Sendable {
       if !silent.isEmpty {
         // If the formats of all silent tracks are known, they do not delay the header longer than
         // their patience lasts.
-        let limit = silent.map(\.patience).max() ?? .zero
+        let limit = silent.map(\.timeout).max() ?? .zero
         guard tracks.contains(where: { $0.waitingSpan > limit }),
           silent.allSatisfy({ $0.describeAhead() })
         else { return try checkWaitingSize() }
@@ -205,16 +205,16 @@ final class MovieAssembly: @unchecked Sendable {
         chunk = (track, sample.decode + track.chunkDuration)
       }
       try cutIfDue(before: sample, of: track)
-      try put(sample, of: track)
+      try appendSample(sample, of: track)
     }
   }
 
   /// Limits the samples that wait for a track of unknown format, or for one that is written first.
   private func checkWaitingSize() throws {
-    guard tracks.reduce(0, { $0 + $1.waitingSize }) > plan.mostWaiting else { return }
+    guard tracks.reduce(0, { $0 + $1.waitingSize }) > plan.maxWaitingPackets else { return }
     throw AVError(
       .outOfMemory,
-      reason: "\(plan.mostWaiting >> 20) MB of samples wait for another track.",
+      reason: "\(plan.maxWaitingPackets >> 20) MB of samples wait for another track.",
       advice:
         "Append to the inputs in turns, finish those without samples, or give them a source format hint.")
   }
@@ -265,17 +265,17 @@ final class MovieAssembly: @unchecked Sendable {
       if let sample = track.queue.first, sample.hasDuration || track.queue.count > 1 || track.isFinished {
         return track
       }
-      guard tracks.contains(where: { $0 !== track && $0.waitingSpan > track.patience }) else { return nil }
+      guard tracks.contains(where: { $0 !== track && $0.waitingSpan > track.timeout }) else { return nil }
     }
     var first: TrackAssembly?
     var isWaiting = false
-    var patience = TrackAssembly.usualPatience
+    var timeout = TrackAssembly.defaultTimeout
     for track in tracks {
       guard let sample = track.queue.first else {
         // Tracks of text or metadata can be silent for any time, so others do not wait for them.
         if !track.isFinished, track.number != nil, !track.mediaType.isSparse {
           isWaiting = true
-          patience = min(patience, track.patience)
+          timeout = min(timeout, track.timeout)
         }
         continue
       }
@@ -290,21 +290,21 @@ final class MovieAssembly: @unchecked Sendable {
       first = track
     }
     guard isWaiting, let track = first else { return isWaiting ? nil : first }
-    return track.waitingSpan > patience ? track : nil
+    return track.waitingSpan > timeout ? track : nil
   }
 
-  private func put(_ sample: PendingSample, of track: TrackAssembly) throws {
+  private func appendSample(_ sample: PendingSample, of track: TrackAssembly) throws {
     guard let muxer else { return }
     // The sample's duration comes from the next sample of the track; only the last sample has none.
-    let facts = track.muxerSample(sample, next: track.queue.first)
+    let properties = track.muxerSample(sample, next: track.queue.first)
     if let format = sample.format {
       let changed = try track.makeMuxerTrack(format)
       try changed.checkReadable(in: plan.container)
-      try muxer.changeFormat(of: facts.track, to: changed)
+      try muxer.changeFormat(of: properties.track, to: changed)
     }
-    try sample.withBytes { try muxer.write(facts, bytes: $0) }
+    try sample.withBytes { try muxer.write(properties, bytes: $0) }
     hasSamplesSinceCut = true
-    track.segment.add(sample, duration: CMTime(value: facts.duration, timescale: track.timeScale))
+    track.segment.add(sample, duration: CMTime(value: properties.duration, timescale: track.timeScale))
   }
 
   // MARK: - Fragments and segments
@@ -329,8 +329,10 @@ final class MovieAssembly: @unchecked Sendable {
     guard plan.isSegmented else { return }
     let header = muxer.takeInitialization()
     if !header.isEmpty { segments.append(Segment(bytes: header, isInitialization: true, tracks: [])) }
-    let tallies = tracks.compactMap { track in track.number.map { ($0, track.mediaType, track.segment) } }
+    let segmentStatistics = tracks.compactMap { track in
+      track.number.map { ($0, track.mediaType, track.segment) }
+    }
     for track in tracks { track.segment = SegmentContents() }
-    segments.append(Segment(bytes: muxer.takeSegment(), isInitialization: false, tracks: tallies))
+    segments.append(Segment(bytes: muxer.takeSegment(), isInitialization: false, tracks: segmentStatistics))
   }
 }

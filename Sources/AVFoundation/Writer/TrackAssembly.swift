@@ -24,8 +24,8 @@ final class TrackAssembly: @unchecked Sendable {
   /// The samples in the current segment.
   var segment = SegmentContents()
   /// How much of the other tracks may wait for this one before they go on without it.
-  var patience = TrackAssembly.usualPatience
-  static let usualPatience = CMTime(value: 10, timescale: 1)
+  var timeout = TrackAssembly.defaultTimeout
+  static let defaultTimeout = CMTime(value: 10, timescale: 1)
   /// Returns the format that samples will have, if it is known before they are appended.
   var describe: (() -> CMFormatDescription?)?
   /// Whether the file can have a sample description for each format of a track.
@@ -70,7 +70,7 @@ final class TrackAssembly: @unchecked Sendable {
     let packet = rate >= 1 ? Double(sound?.mFramesPerPacket ?? 0) / rate : 0
     timeScale =
       preferredTimeScale > 0
-      ? fineEnough(preferredTimeScale, packet) : rate >= 1 ? CMTimeScale(clamping: rate) : 90_000
+      ? preciseScale(preferredTimeScale, packet) : rate >= 1 ? CMTimeScale(clamping: rate) : 90_000
     return true
   }
 
@@ -78,7 +78,7 @@ final class TrackAssembly: @unchecked Sendable {
   /// - Parameters:
   ///   - scale: Units per second.
   ///   - seconds: The duration of a sample; 0 if it is unknown.
-  private func fineEnough(_ scale: CMTimeScale, _ seconds: Double) -> CMTimeScale {
+  private func preciseScale(_ scale: CMTimeScale, _ seconds: Double) -> CMTimeScale {
     guard seconds > 0, seconds.isFinite else { return scale }
     let factor = (0.9 / (Double(scale) * seconds)).rounded(.up)
     guard factor > 1, Double(scale) * factor <= Double(Self.finestScale) else { return scale }
@@ -107,7 +107,7 @@ final class TrackAssembly: @unchecked Sendable {
   /// Appends the samples of one buffer.
   /// - Throws: `AVError` if a decode time does not follow the previous one or is later than the
   ///   presentation time, or if the track cannot hold the format.
-  func take(_ samples: [PendingSample], _ description: CMFormatDescription?) throws {
+  func append(_ samples: [PendingSample], _ description: CMFormatDescription?) throws {
     let samples = mediaType.isSparse ? samples.compactMap(\.fromStart) : samples
     guard var first = samples.first else { return }
     guard let description = description ?? format else {
@@ -169,7 +169,7 @@ final class TrackAssembly: @unchecked Sendable {
   /// rounded; nanoseconds, for example, do not fit, since 32 bits hold only 2 or 4 seconds of them.
   private func chooseTimeScale(_ sample: PendingSample, _ description: CMFormatDescription) -> CMTimeScale {
     if preferredTimeScale > 0 {
-      return fineEnough(preferredTimeScale, sample.hasDuration ? sample.duration.seconds : 0)
+      return preciseScale(preferredTimeScale, sample.hasDuration ? sample.duration.seconds : 0)
     }
     // Text and metadata do not need a finer scale. A coarse one keeps chapters of several hours
     // within 32-bit durations.
@@ -187,9 +187,9 @@ final class TrackAssembly: @unchecked Sendable {
       if joint <= Self.finestScale { scale = joint } else { roundsTimes = true }
     }
     if roundsTimes {
-      let fine = scale / greatestCommonDivisor(scale, Self.fineScale) * Self.fineScale
+      let fine = scale / greatestCommonDivisor(scale, Self.minPreciseScale) * Self.minPreciseScale
       if fine <= Self.finestScale { scale = fine }
-      while scale < Self.fineScale { scale *= 10 }
+      while scale < Self.minPreciseScale { scale *= 10 }
       // Use at least 8 units for each sample.
       let duration = sample.hasDuration && sample.duration > .zero ? sample.duration.seconds : 1
       while Double(scale) * duration < 8, scale * 10 <= Self.finestScale { scale *= 10 }
@@ -203,7 +203,7 @@ final class TrackAssembly: @unchecked Sendable {
   /// units is 214 s.
   private static let finestScale: Int64 = 10_000_000
   /// The smallest time scale for times that have to be rounded, in units per second.
-  private static let fineScale: Int64 = 90_000
+  private static let minPreciseScale: Int64 = 90_000
 
   private func greatestCommonDivisor(_ a: Int64, _ b: Int64) -> Int64 {
     var (x, y) = (a, b)

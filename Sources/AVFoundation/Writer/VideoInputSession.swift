@@ -30,7 +30,7 @@ struct VideoEncodingSettings: @unchecked Sendable {
   ///     size.
   /// - Throws: `AVError(.unsupportedOutputSettings)`, whose reason names the key at fault.
   init(_ settings: [String: Any], hint: CMFormatDescription? = nil) throws {
-    func complain(_ reason: String, _ advice: String) -> AVError {
+    func configurationError(_ reason: String, _ advice: String) -> AVError {
       AVError(.unsupportedOutputSettings, reason: reason, advice: advice)
     }
     let name =
@@ -39,19 +39,20 @@ struct VideoEncodingSettings: @unchecked Sendable {
     case AVVideoCodecType.h264.rawValue?: codec = kCMVideoCodecType_H264
     case AVVideoCodecType.hevc.rawValue?: codec = kCMVideoCodecType_HEVC
     case let other?:
-      throw complain("The codec \(other) cannot be encoded.", "Use AVVideoCodecType.h264 or .hevc.")
-    case nil: throw complain("AVVideoCodecKey is missing.", "Use AVVideoCodecType.h264 or .hevc.")
+      throw configurationError("The codec \(other) cannot be encoded.", "Use AVVideoCodecType.h264 or .hevc.")
+    case nil: throw configurationError("AVVideoCodecKey is missing.", "Use AVVideoCodecType.h264 or .hevc.")
     }
     func side(_ key: String) throws -> Int32 {
       guard let number = settings[key] as? NSNumber, (1...65536).contains(number.doubleValue) else {
-        throw complain("\(key) is missing or out of range.", "Give a width and height from 1 to 65536.")
+        throw configurationError(
+          "\(key) is missing or out of range.", "Give a width and height from 1 to 65536.")
       }
       return number.int32Value
     }
     if !Self.haveSize(settings), let hint, CMFormatDescriptionGetMediaType(hint) == kCMMediaType_Video {
       let source = CMVideoFormatDescriptionGetDimensions(hint)
       guard (1...65536).contains(source.width), (1...65536).contains(source.height) else {
-        throw complain(
+        throw configurationError(
           "The source format hint has no size, or one out of range.",
           "Give a width and height from 1 to 65536.")
       }
@@ -65,7 +66,8 @@ struct VideoEncodingSettings: @unchecked Sendable {
       [AVVideoScalingModeResize, AVVideoScalingModeResizeAspect, AVVideoScalingModeResizeAspectFill].contains(
         scalingMode)
     else {
-      throw complain("The scaling mode \(scalingMode) is not supported.", "Use one of the resize modes.")
+      throw configurationError(
+        "The scaling mode \(scalingMode) is not supported.", "Use one of the resize modes.")
     }
     encoderSpecification = (settings[AVVideoEncoderSpecificationKey] as? [String: Any]).map {
       $0 as NSDictionary
@@ -96,7 +98,7 @@ struct VideoEncodingSettings: @unchecked Sendable {
     for key in Self.hints {
       guard let value = compression[key] else { continue }
       guard value is NSNumber || value as AnyObject is NSNumber else {
-        throw complain("\(key) is no number.", "Give a number, or leave the key out.")
+        throw configurationError("\(key) is no number.", "Give a number, or leave the key out.")
       }
     }
     // The profile is set first, because the values that other properties allow depend on it.
@@ -312,12 +314,12 @@ final class VideoInputSession: @unchecked Sendable {
         isInPass = false
         throw error
       }
-      try putOut(passes)
+      try writeResult(passes)
       return nil
     }
   }
 
-  private func putOut(_ passes: EncodingPasses) throws {
+  private func writeResult(_ passes: EncodingPasses) throws {
     isInPass = false
     try passes.forEach { output(.success($0)) }
   }
@@ -331,7 +333,7 @@ final class VideoInputSession: @unchecked Sendable {
         // used.
         isInPass = false
         try passes.end(session)
-        try putOut(passes)
+        try writeResult(passes)
         return true
       }
       if isDone { return }

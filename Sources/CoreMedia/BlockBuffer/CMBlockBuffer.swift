@@ -21,7 +21,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   }
 
   /// A memory block that only this block buffer uses. It is stored without a separate object.
-  private struct SoleBlock {
+  private struct UnsharedBlock {
     let memory: UnsafeMutableRawPointer
     let blockLength: Int
     let source: MemoryBlock.Source
@@ -32,7 +32,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   private let lock = Lock()
   /// The only block, as long as nothing else has been appended and no other block buffer refers to
   /// it; `segments` is then empty. Otherwise nil.
-  private var soleBlock: SoleBlock?
+  private var unsharedBlock: UnsharedBlock?
   private var segments: [Segment] = []
   /// Blocks that are owned by this block buffer although none of their bytes are used.
   private var emptyBlocks: [MemoryBlock] = []
@@ -46,7 +46,9 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   }
 
   deinit {
-    if let soleBlock { soleBlock.source.giveBack(soleBlock.memory, length: soleBlock.blockLength) }
+    if let unsharedBlock {
+      unsharedBlock.source.free(unsharedBlock.memory, length: unsharedBlock.blockLength)
+    }
   }
 
   // MARK: - Contents
@@ -57,7 +59,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   /// The number of bytes of allocated memory, at most `length`. Memory that has not been allocated
   /// yet is not counted, and a block with several references is counted once.
   var memoryLength: Int {
-    let (total, sole, segments) = lock.withLock { (self.total, soleBlock?.length, self.segments) }
+    let (total, sole, segments) = lock.withLock { (self.total, unsharedBlock?.length, self.segments) }
     if let sole { return sole }
     var blocks: Set<ObjectIdentifier> = []
     var sum = 0
@@ -68,13 +70,13 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   }
 
   /// The number of bytes. The caller holds the lock.
-  private var total: Int { soleBlock?.length ?? segments.last?.end ?? 0 }
+  private var total: Int { unsharedBlock?.length ?? segments.last?.end ?? 0 }
 
-  /// Converts `soleBlock` to an object in `segments`, so that other block buffers can refer to it.
+  /// Converts `unsharedBlock` to an object in `segments`, so that other block buffers can refer to it.
   /// The caller holds the lock.
-  private func shareSoleBlock() {
-    guard let sole = soleBlock else { return }
-    soleBlock = nil
+  private func shareBlock() {
+    guard let sole = unsharedBlock else { return }
+    unsharedBlock = nil
     let block = MemoryBlock(memory: sole.memory, length: sole.blockLength, source: sole.source)
     segments.append(Segment(block: block, blockOffset: sole.offset, length: sole.length, start: 0))
   }
@@ -91,7 +93,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     if let memory, dataLength > 0, offset >= 0, offset <= blockLength, dataLength <= blockLength - offset {
       let isTaken = lock.withLock {
         guard !hasContents else { return false }
-        soleBlock = SoleBlock(
+        unsharedBlock = UnsharedBlock(
           memory: memory, blockLength: blockLength, source: source, offset: offset, length: dataLength)
         hasContents = true
         return true
@@ -114,7 +116,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
       guard status == noErr else { return status }
     }
     return lock.withLock {
-      shareSoleBlock()
+      shareBlock()
       let total = self.total
       guard dataLength <= Int.max - total else { return kCMBlockBufferBadLengthParameterErr }
       hasContents = true
@@ -133,7 +135,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     reference target: CMBlockBuffer, offset: Int, dataLength: Int, flags: CMBlockBufferFlags
   ) -> OSStatus {
     let (source, targetIsEmpty) = target.lock.withLock {
-      target.shareSoleBlock()
+      target.shareBlock()
       return (target.segments, !target.hasContents)
     }
     let total = source.last?.end ?? 0
@@ -149,7 +151,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
       guard status == noErr else { return status }
     }
     return lock.withLock {
-      shareSoleBlock()
+      shareBlock()
       var start = self.total
       guard range.count <= Int.max - start else { return kCMBlockBufferBadLengthParameterErr }
       hasContents = true
@@ -222,10 +224,10 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     let (status, block, blockOffset) = lock.withLock { () -> (OSStatus, MemoryBlock?, Int) in
       let status = checkRange(offset: offset, length: nil)
       guard status == noErr else { return (status, nil, 0) }
-      if let soleBlock {
-        lengthAtOffset = soleBlock.length - offset
-        totalLength = soleBlock.length
-        pointer = soleBlock.memory + soleBlock.offset + offset
+      if let unsharedBlock {
+        lengthAtOffset = unsharedBlock.length - offset
+        totalLength = unsharedBlock.length
+        pointer = unsharedBlock.memory + unsharedBlock.offset + offset
         return (noErr, nil, 0)
       }
       let segment = segments[Self.index(of: offset, in: segments)]
@@ -254,8 +256,8 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     let (status, pieces) = lock.withLock { () -> (OSStatus, ArraySlice<Segment>) in
       let status = checkRange(offset: offset, length: length)
       guard status == noErr else { return (status, []) }
-      if let soleBlock {
-        sole = soleBlock.memory + soleBlock.offset + offset
+      if let unsharedBlock {
+        sole = unsharedBlock.memory + unsharedBlock.offset + offset
         return (noErr, [])
       }
       let first = Self.index(of: offset, in: segments)
@@ -288,7 +290,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   func isContiguous(at offset: Int, length: Int) -> Bool {
     lock.withLock {
       guard checkRange(offset: offset, length: length) == noErr else { return false }
-      if let soleBlock { return offset < soleBlock.length }
+      if let unsharedBlock { return offset < unsharedBlock.length }
       let index = Self.index(of: offset, in: segments)
       guard index < segments.count else { return false }
       let length = length == 0 ? segments[segments.count - 1].end - offset : length
@@ -298,7 +300,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
 
   public override var description: String {
     let (count, total) = lock.withLock { () -> (Int, Int) in
-      (soleBlock == nil ? segments.count : 1, self.total)
+      (unsharedBlock == nil ? segments.count : 1, self.total)
     }
     return "CMBlockBuffer \(total) bytes in \(count) piece\(count == 1 ? "" : "s")"
   }

@@ -12,7 +12,7 @@ final class MemoryBlock: @unchecked Sendable {
     case closures(
       allocate: CMBlockBuffer.CustomBlockAllocator?, deallocate: CMBlockBuffer.CustomBlockDeallocator)
 
-    func giveBack(_ memory: UnsafeMutableRawPointer, length: Int) {
+    func free(_ memory: UnsafeMutableRawPointer, length: Int) {
       switch self {
       case .allocator(let allocator): CFAllocatorDeallocate(allocator, memory)
       case .custom(let custom): custom.FreeBlock?(custom.refCon, memory, length)
@@ -61,6 +61,6 @@ final class MemoryBlock: @unchecked Sendable {
   }
 
   deinit {
-    if let memory { source.giveBack(memory, length: length) }
+    if let memory { source.free(memory, length: length) }
   }
 }

@@ -200,12 +200,12 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
   var sizeNow: Int { Int(clamping: lock.withLock { byteCount }) }
   var firstDecodeTime: CMTime { first(\.decodeTime) ?? .invalid }
   var firstPresentationTime: CMTime { first(\.presentationTime) ?? .invalid }
-  var minDecodeTime: CMTime { lock.withLock { least(current.map(\.decodeTime)) } }
-  var minPresentationTime: CMTime { lock.withLock { least(current.map(\.presentationTime)) } }
+  var minDecodeTime: CMTime { lock.withLock { minimum(current.map(\.decodeTime)) } }
+  var minPresentationTime: CMTime { lock.withLock { minimum(current.map(\.presentationTime)) } }
   var maxPresentationTime: CMTime { lock.withLock { greatest(current.map(\.presentationTime)) } }
   var endTime: CMTime { lock.withLock { greatest(current.map { $0.presentationTime + $0.duration }) } }
 
-  private func least(_ times: [CMTime]) -> CMTime { times.filter(\.isValid).min() ?? .invalid }
+  private func minimum(_ times: [CMTime]) -> CMTime { times.filter(\.isValid).min() ?? .invalid }
   private func greatest(_ times: [CMTime]) -> CMTime { times.filter(\.isValid).max() ?? .invalid }
 
   // MARK: - Triggers

@@ -4,7 +4,7 @@ import CoreFoundation
 // Conversions between the sound of a sample buffer and an `AudioBufferList`.
 
 /// The most channels, whose number has 16 bits in the tag of a channel layout.
-private let mostChannels = 65_535
+private let maxChannels = 65_535
 
 /// Gets the sound of a sample buffer as a list of buffers that refer to the memory of a block
 /// buffer.
@@ -37,7 +37,7 @@ public func CMSampleBufferGetAudioBufferListWithRetainedBlockBuffer(
   let channels = Int(basic.mChannelsPerFrame)
   let bufferCount = basic.isNonInterleavedPCM ? max(1, channels) : 1
   // The number of channels comes from a file; a list for 2^32 channels would need too much memory.
-  guard bufferCount <= mostChannels else { return kCMSampleBufferError_InvalidMediaFormat }
+  guard bufferCount <= maxChannels else { return kCMSampleBufferError_InvalidMediaFormat }
   let needed = AudioBufferList.sizeInBytes(maximumBuffers: bufferCount)
   bufferListSizeNeededOut?.pointee = needed
   guard let bufferListOut else { return noErr }

@@ -83,7 +83,7 @@ public func CMSyncGetRelativeRate(
   guard let of = SyncPath(ofClockOrTimebase), let to = SyncPath(relativeToClockOrTimebase) else {
     return .nan
   }
-  let (up, down) = of.meeting(to)
+  let (up, down) = of.pathsToCommonTimebase(to)
   let divisor = down.reduce(1) { $0 * $1.line.rate }
   guard divisor != 0 else { return .nan }
   var rate = up.reduce(1) { $0 * $1.line.rate } / divisor
@@ -125,7 +125,7 @@ public func CMSyncConvertTime(
   guard time.isNumeric, let from = SyncPath(fromClockOrTimebase), let to = SyncPath(toClockOrTimebase) else {
     return .invalid
   }
-  let (up, down) = from.meeting(to)
+  let (up, down) = from.pathsToCommonTimebase(to)
   var time = time
   for step in up {
     time = step.line.sourceTime(at: time)
@@ -171,7 +171,7 @@ private struct SyncPath {
 
   /// Returns the steps of both paths up to their first common timebase, or to the ends if there is
   /// none.
-  func meeting(_ other: SyncPath) -> (own: ArraySlice<Step>, others: ArraySlice<Step>) {
+  func pathsToCommonTimebase(_ other: SyncPath) -> (own: ArraySlice<Step>, others: ArraySlice<Step>) {
     for (index, step) in steps.enumerated() {
       if let there = other.steps.firstIndex(where: { $0.timebase === step.timebase }) {
         return (steps[..<index], other.steps[..<there])

@@ -56,7 +56,7 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
   /// become each other's source.
   private static let sources = Lock()
   /// The largest number of timebases in a chain of sources, which is followed recursively.
-  static let mostInChain = 1000
+  static let maxInChain = 1000
   private var line: Line
   private var followers: [WeakTimebase] = []
   let timers = TimebaseTimers()
@@ -69,13 +69,13 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
   /// Creates a timebase.
   /// - Parameter source: The source.
   /// - Throws: `kCMTimebaseError_InvalidParameter` if the chain of sources would exceed
-  ///   `mostInChain`.
+  ///   `maxInChain`.
   init(source: Source) throws {
     line = Line(source: source)
     line.sourceTime = source.time
     guard case .timebase(let timebase) = source else { return }
     let isDone = Self.sources.withLock {
-      if timebase.depth >= Self.mostInChain { return false }
+      if timebase.depth >= Self.maxInChain { return false }
       timebase.addFollower(self)
       return true
     }
@@ -210,7 +210,7 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     var kept: [CMTimebase] = []
     let isDone = Self.sources.withLock { () -> Bool in
       if case .timebase(let next) = source,
-        next.follows(self) || next.depth + height(&kept) > Self.mostInChain
+        next.follows(self) || next.depth + height(&kept) > Self.maxInChain
       {
         return false
       }

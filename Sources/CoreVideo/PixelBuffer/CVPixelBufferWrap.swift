@@ -40,7 +40,7 @@ public func CVPixelBufferCreateWithBytes(
   case .failure(let failure): return failure.code
   }
   let (size, overflow) = bytesPerRow.multipliedReportingOverflow(by: layout.planes[0].rows)
-  guard bytesPerRow >= layout.planes[0].bytesPerRow, bytesPerRow <= mostBytesPerRow, !overflow else {
+  guard bytesPerRow >= layout.planes[0].bytesPerRow, bytesPerRow <= maxBytesPerRow, !overflow else {
     return kCVReturnInvalidArgument
   }
   let owner = OutsideMemory(address: baseAddress, refCon: releaseRefCon)
@@ -96,7 +96,7 @@ public func CVPixelBufferCreateWithPlanarBytes(
   var allBytes = 0
   for (index, tight) in layout.planes.enumerated() {
     guard let address = planeBaseAddress[index],
-      planeBytesPerRow[index] >= tight.bytesPerRow, planeBytesPerRow[index] <= mostBytesPerRow,
+      planeBytesPerRow[index] >= tight.bytesPerRow, planeBytesPerRow[index] <= maxBytesPerRow,
       planeWidth[index] >= tight.width, planeHeight[index] >= tight.height
     else { return kCVReturnInvalidArgument }
     let (bytes, tooLarge) = planeBytesPerRow[index].multipliedReportingOverflow(by: planeHeight[index])
@@ -132,7 +132,7 @@ public func CVPixelBufferCreateWithPlanarBytes(
 }
 
 /// The largest distance of two rows in bytes: codecs, converters and textures store it in 32 bits.
-private let mostBytesPerRow = Int(Int32.max)
+private let maxBytesPerRow = Int(Int32.max)
 
 /// The smallest layout that the program's memory may have. Extended pixels are an error, because
 /// nothing tells where they are in that memory.

@@ -68,7 +68,7 @@ public func OVTPixelBufferCreateWithSurface(
       PixelStorage.Plane(baseAddress: nil, width: $0.width, height: $0.height, bytesPerRow: 0, byteCount: 0)
     }, allocation: nil)
   storage.mapping = SurfaceMapping(
-    surface, rows: layout.planes.map(\.rows), leastBytesPerRow: tight.planes.map(\.bytesPerRow))
+    surface, rows: layout.planes.map(\.rows), minBytesPerRow: tight.planes.map(\.bytesPerRow))
   let buffer = CVBuffer(
     storage: storage, pixelFormatType: pixelFormatType, width: width, height: height, extendedPixels: .init(),
     creationAttributes: creationAttributes(pixelBufferAttributes, width, height, pixelFormatType))
@@ -96,12 +96,12 @@ final class SurfaceMapping: Sendable {
   /// The number of rows of each plane in memory.
   private let rows: [Int]
   /// The number of bytes that a row's pixels need, of each plane.
-  private let leastBytesPerRow: [Int]
+  private let minBytesPerRow: [Int]
 
-  init(_ surface: any OVTPixelBufferSurface, rows: [Int], leastBytesPerRow: [Int]) {
+  init(_ surface: any OVTPixelBufferSurface, rows: [Int], minBytesPerRow: [Int]) {
     self.surface = surface
     self.rows = rows
-    self.leastBytesPerRow = leastBytesPerRow
+    self.minBytesPerRow = minBytesPerRow
   }
 
   deinit { if state.withLock({ $0.locks > 0 }) { surface.unmap() } }
@@ -118,7 +118,7 @@ final class SurfaceMapping: Sendable {
       }
       guard let planes = surface.map(isReadOnly: isReadOnly) else { return false }
       guard planes.count == rows.count,
-        zip(planes, leastBytesPerRow).allSatisfy({ $1 <= $0.bytesPerRow && $0.bytesPerRow <= Int(Int32.max) })
+        zip(planes, minBytesPerRow).allSatisfy({ $1 <= $0.bytesPerRow && $0.bytesPerRow <= Int(Int32.max) })
       else {
         surface.unmap()
         return false

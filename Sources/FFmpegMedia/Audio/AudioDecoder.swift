@@ -77,7 +77,7 @@ package final class AudioDecoder {
   private var clock: Int64?
   /// The number of packets that could not be decoded.
   package private(set) var lostPackets = 0
-  private var hasSounded = false
+  private var hasDecodedSound = false
   /// Frames to be dropped, because according to the timestamps they overlap with earlier ones.
   private var surplus: Int64 = 0
   private var inputRate: Int32 = 0
@@ -91,7 +91,7 @@ package final class AudioDecoder {
   /// Whether the last packet has been sent.
   private var isEnding = false
   /// Whether a chunk of the last packet has been returned.
-  private var hasGiven = false
+  private var hasReturnedSamples = false
 
   /// Makes a decoder for a stream's packets.
   /// - Parameters:
@@ -161,10 +161,10 @@ package final class AudioDecoder {
   package func send(_ packet: MediaPacket?) throws {
     guard let context else { return }
     isEnding = packet == nil
-    hasGiven = false
+    hasReturnedSamples = false
     let (sent, messages) = LibavLog.collect { avcodec_send_packet(context, packet?.pointer) }
     if sent < 0, sent != ovt_averror_eof() {
-      try lose(MediaFileError.libav(sent, "sound cannot be decoded", messages: messages))
+      try countDamagedPacket(MediaFileError.libav(sent, "sound cannot be decoded", messages: messages))
     }
   }
 
@@ -175,31 +175,31 @@ package final class AudioDecoder {
     guard let context, let frame else { return nil }
     while true {
       if let chunk = try convertRest(of: frame) {
-        hasGiven = true
+        hasReturnedSamples = true
         return chunk
       }
       let code = LibavLog.collect { avcodec_receive_frame(context, frame) }.0
       if code == ovt_averror(EAGAIN) || code == ovt_averror_eof() { break }
       guard code >= 0 else {
-        try lose(MediaFileError.libav(code, "sound cannot be decoded"))
+        try countDamagedPacket(MediaFileError.libav(code, "sound cannot be decoded"))
         // The limit ends the loop if the codec returns errors without end.
-        if !hasGiven || lostPackets % 256 == 0 { break }
+        if !hasReturnedSamples || lostPackets % 256 == 0 { break }
         continue
       }
       guard try takes(frame) else { continue }
-      hasSounded = true
+      hasDecodedSound = true
       converted = 0
       if let silence = follow(frame) {
-        hasGiven = true
+        hasReturnedSamples = true
         return silence
       }
     }
     return isEnding ? try drain() : nil
   }
 
-  /// Each change of the format needs a new resampler. Allowed are `mostChanges`, and one more for
+  /// Each change of the format needs a new resampler. Allowed are `maxChanges`, and one more for
   /// every `framesPerChange` frames; frames with further changes count as damaged.
-  private static let mostChanges = 64
+  private static let maxChanges = 64
   private static let framesPerChange = 128
 
   private func isPrepared(for frame: UnsafeMutablePointer<AVFrame>) -> Bool {
@@ -213,10 +213,10 @@ package final class AudioDecoder {
   private func takes(_ frame: UnsafeMutablePointer<AVFrame>) throws -> Bool {
     let rate = frame.pointee.sample_rate
     frames += 1
-    if changes >= Self.mostChanges + frames / Self.framesPerChange, resampler != nil, !isPrepared(for: frame)
-    {
+    if changes >= Self.maxChanges + frames / Self.framesPerChange, resampler != nil, !isPrepared(for: frame) {
       converted = frame.pointee.nb_samples
-      try lose(MediaFileError(.unsupportedFormat, "sound changes its rate or channels again and again"))
+      try countDamagedPacket(
+        MediaFileError(.unsupportedFormat, "sound changes its rate or channels again and again"))
       return false
     }
     guard !SampleRates.canConvert(from: Int(rate), to: format.sampleRate) else { return true }
@@ -224,15 +224,15 @@ package final class AudioDecoder {
     let error = MediaFileError(
       .unsupportedFormat, "sound of \(rate) Hz cannot be converted to \(format.sampleRate) Hz")
     guard rate != codec.pointer.pointee.sample_rate else { throw error }
-    try lose(error)
+    try countDamagedPacket(error)
     return false
   }
 
   /// Counts a damaged packet, whose time will be filled with silence when the next one comes.
   /// Throws if nothing could be decoded in 100 packets, or if memory runs out.
-  private func lose(_ error: MediaFileError) throws {
+  private func countDamagedPacket(_ error: MediaFileError) throws {
     lostPackets += 1
-    guard error.kind != .outOfMemory, hasSounded || lostPackets < 100 else { throw error }
+    guard error.kind != .outOfMemory, hasDecodedSound || lostPackets < 100 else { throw error }
   }
 
   /// Sound follows its timestamps: gaps are filled with silence, and overlapping frames are
@@ -275,8 +275,8 @@ package final class AudioDecoder {
           time == ovt_av_nopts_value()
           ? 0 : av_rescale_q(time, timeBase, AVRational(num: 1, den: Int32(format.sampleRate)))
       }
-      let most = Int(inputRate) == format.sampleRate ? max(inputRate, 4096) : inputRate
-      let count = min(frame.pointee.nb_samples - converted, max(1, most))
+      let maximum = Int(inputRate) == format.sampleRate ? max(inputRate, 4096) : inputRate
+      let count = min(frame.pointee.nb_samples - converted, max(1, maximum))
       let isPlanar = av_sample_fmt_is_planar(AVSampleFormat(inputFormat)) != 0
       let width = Int(av_get_bytes_per_sample(AVSampleFormat(inputFormat)))
       let offset = Int(converted) * width * (isPlanar ? 1 : Int(inputChannels))

@@ -290,10 +290,10 @@ package final class AudioEncoder {
     let channels = Int(source.mChannelsPerFrame)
     let width = layout.nativeWidth
     let rate = Int(clamping: source.mSampleRate)
-    let most = rate == Int(sampleRate) ? max(rate, 4096) : max(rate, 1)
+    let maximum = rate == Int(sampleRate) ? max(rate, 4096) : max(rate, 1)
     var done = 0
     while done < frames {
-      let count = min(frames - done, most)
+      let count = min(frames - done, maximum)
       let offsets =
         layout.isPlanar ? (0..<channels).map { ($0 * frames + done) * width } : [done * width * channels]
       try convert(offsets, count: count, bytes)

@@ -103,10 +103,10 @@ package final class PCMConverter {
     var result = makePiece()
     // At a very low sample rate, a few frames become many; so at most one second is converted at a
     // time.
-    let most = sourceRate == targetRate ? max(sourceRate, 4096) : sourceRate
+    let maximum = sourceRate == targetRate ? max(sourceRate, 4096) : sourceRate
     var done = 0
     while done < frames {
-      let count = min(frames - done, most)
+      let count = min(frames - done, maximum)
       let parts = planes.map { UnsafeRawBufferPointer(rebasing: $0[done * width..<(done + count) * width]) }
       if source.isNative {
         try run(parts.map(\.baseAddress), count, into: &result)

@@ -53,7 +53,7 @@ package enum SoundCodec: Sendable, CaseIterable {
   }
 
   /// The largest number of channels that the encoder accepts.
-  package var mostChannels: Int { self == .opus ? 2 : 8 }
+  package var maxChannels: Int { self == .opus ? 2 : 8 }
 
   /// Sets an encoder's sample format, bit rate and packet length. The caller sets its sample rate
   /// and channels.

@@ -17,7 +17,7 @@ struct BitmapAlpha {
   }
 
   /// Sets the frame's pixel format to one without alpha, as long as all alpha bytes were 0.
-  mutating func settle(_ frame: UnsafeMutablePointer<AVFrame>) {
+  mutating func removeUnusedAlpha(_ frame: UnsafeMutablePointer<AVFrame>) {
     guard isBitmap, !isUsed, frame.pointee.format == AV_PIX_FMT_BGRA.rawValue else { return }
     isUsed = Self.hasAlpha(frame)
     if !isUsed { frame.pointee.format = AV_PIX_FMT_BGR0.rawValue }

@@ -21,8 +21,8 @@ enum FrameFormat {
   /// The format without alpha, if the client's first preference is a YCbCr format without alpha:
   /// then the samples need no conversion to RGB, which cannot represent all YCbCr values.
   static func withoutUnwantedAlpha(_ format: AVPixelFormat, preferred: [PictureFormat]) -> AVPixelFormat {
-    guard let wish = preferred.first, PixelConverter.isYCbCr(wish.rawValue),
-      !PixelConverter.hasAlpha(wish.rawValue), let name = av_get_pix_fmt_name(format)
+    guard let requested = preferred.first, PixelConverter.isYCbCr(requested.rawValue),
+      !PixelConverter.hasAlpha(requested.rawValue), let name = av_get_pix_fmt_name(format)
     else { return format }
     let text = String(cString: name)
     guard text.hasPrefix("yuva4") else { return format }
@@ -53,10 +53,10 @@ enum FrameFormat {
   ///   - isFullRange: Whether their luma and chroma use the full range.
   ///   - preferred: The formats that the client prefers, the best one first.
   static func target(of format: AVPixelFormat, isFullRange: Bool, preferred: [PictureFormat]) -> UInt32 {
-    let sister = SemiPlanarPair(planar: format)?.semiPlanar
-    for wish in preferred {
-      if let info = PixelFormatInfo.of(wish.rawValue), info.packing == nil,
-        info.format == format || info.format == sister, info.isRGB || info.isFullRange == isFullRange
+    let sibling = SemiPlanarPair(planar: format)?.semiPlanar
+    for requested in preferred {
+      if let info = PixelFormatInfo.of(requested.rawValue), info.packing == nil,
+        info.format == format || info.format == sibling, info.isRGB || info.isFullRange == isFullRange
       {
         return info.code
       }

@@ -75,9 +75,9 @@ final class PictureConversion: Sendable {
     let key = ScalingContext.Key(
       source: Self.side(source, input, from), target: Self.side(target, output, to), filter: filter,
       threads: changesMatrix ? 1 : threads)
-    let known = take(key) ?? ScalingContext(key)
+    let known = reuse(key) ?? ScalingContext(key)
     guard let context = known else { throw .failed }
-    defer { giveBack(context) }
+    defer { recycle(context) }
 
     var readable = source
     // libswscale makes a chroma sample from two RGB pixels: the last pixel of an odd row is
@@ -131,14 +131,14 @@ final class PictureConversion: Sendable {
       result.view.cropped(to: PixelRect(x: 0, y: 0, width: width, height: height)), to: target)
   }
 
-  private func take(_ key: ScalingContext.Key) -> ScalingContext? {
+  private func reuse(_ key: ScalingContext.Key) -> ScalingContext? {
     idle.withLock { idle in
       guard let index = idle.list.lastIndex(where: { $0.key == key }) else { return nil }
       return idle.list.remove(at: index)
     }
   }
 
-  private func giveBack(_ context: ScalingContext) {
+  private func recycle(_ context: ScalingContext) {
     idle.withLock { idle in
       idle.list.append(context)
       if idle.list.count > Self.idleLimit { idle.list.removeFirst() }

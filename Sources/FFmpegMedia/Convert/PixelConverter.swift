@@ -61,7 +61,7 @@ public final class PixelConverter: Sendable {
 
   /// Corrects `kCVImageBufferAlphaChannelModeKey` of a picture that was converted: it gets the
   /// source's mode, unless its format has no alpha.
-  package static func settleAlphaMode(of target: CVPixelBuffer, after source: CVPixelBuffer) {
+  package static func correctAlphaMode(of target: CVPixelBuffer, after source: CVPixelBuffer) {
     let key = kCVImageBufferAlphaChannelModeKey
     if let mode = CVBufferCopyAttachment(source, key, nil), hasAlpha(CVPixelBufferGetPixelFormatType(target))
     {

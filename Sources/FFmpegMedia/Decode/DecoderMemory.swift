@@ -19,7 +19,7 @@ final class DecoderMemory: @unchecked Sendable {
   private let spareChroma = SpareMemory()
   private let directPictures = DirectPictures()
   private let strides = PictureStrides()
-  let underWay = HeldPictures()
+  let heldPictures = HeldPictures()
   /// The frames that libavcodec has begun since `startCapture()`.
   private let captured = Mutex(Captured())
 
@@ -75,7 +75,7 @@ final class DecoderMemory: @unchecked Sendable {
     guard let callback = codec.pointee.get_buffer2, let opaque = codec.pointee.opaque,
       unsafeBitCast(callback, to: UInt.self) == unsafeBitCast(getBuffer, to: UInt.self)
     else { return }
-    Unmanaged<DecoderMemory>.fromOpaque(opaque).takeUnretainedValue().underWay.noteConcealment(context)
+    Unmanaged<DecoderMemory>.fromOpaque(opaque).takeUnretainedValue().heldPictures.noteConcealment(context)
   }
 
   private func provide(
@@ -91,11 +91,11 @@ final class DecoderMemory: @unchecked Sendable {
     }
     let result = pixelFormat != nil ? 0 : avcodec_default_get_buffer2(context, frame, flags)
     guard result >= 0 else { return result }
-    guard !isDirect || strides.settle(kind, PictureStrides.Memory(frame, pixelFormat: pixelFormat)) else {
+    guard !isDirect || strides.matches(kind, PictureStrides.Memory(frame, pixelFormat: pixelFormat)) else {
       av_frame_unref(frame)
       return ovt_averror(EINVAL)
     }
-    underWay.begin(frame, context)
+    heldPictures.begin(frame, context)
     captured.withLock {
       guard $0.isOn, let reference = FrameReference(copying: frame) else { return }
       Self.crop(reference.pointer, context)
@@ -262,9 +262,9 @@ final class DecoderMemory: @unchecked Sendable {
   }
 
   private static func isYCbCr(_ format: AVPixelFormat) -> Bool {
-    guard let facts = av_pix_fmt_desc_get(format) else { return false }
-    return facts.pointee.nb_components == 3 && !PixelFormatInfo.isRGB(format)
-      && facts.pointee.flags & UInt64(AV_PIX_FMT_FLAG_PAL) == 0
+    guard let formatDescriptor = av_pix_fmt_desc_get(format) else { return false }
+    return formatDescriptor.pointee.nb_components == 3 && !PixelFormatInfo.isRGB(format)
+      && formatDescriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_PAL) == 0
   }
 }
 

@@ -14,7 +14,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
   private let stored: StoredCodec?
   /// Whether the decoder is libavcodec's own, which requests the memory of a picture while it
   /// decodes its packet. A decoder that wraps another library does not.
-  private let tellsOfPictures: Bool
+  private let reportsPictures: Bool
   private let conversion = PictureConversion(filter: .bicubic, threads: 1)
   private var pending: PendingPackets
   /// Whether a picture is taken from its buffer as soon as its packet is decoded. libavcodec
@@ -75,7 +75,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     self.frame = frame
     self.configuration = configuration
     self.stored = stored
-    tellsOfPictures = codec.pointee.wrapper_name == nil
+    reportsPictures = codec.pointee.wrapper_name == nil
     let isDirect = DecoderCodecs.decodesInPlace(id)
     memory = DecoderMemory(configuration, isDirect: isDirect)
     takesPicturesEarly = isDirect && configuration.isLowDelay && configuration.order == .decoding
@@ -181,10 +181,10 @@ public final class FFmpegVideoDecoder: VideoDecoder {
   }
 
   public func decode(_ compressed: CompressedPacket, output: (DecodedFrame) -> Void) {
-    pending.take(compressed)
+    pending.append(compressed)
     defer { pending.takeReady().forEach(output) }
     do throws(CodecError) { try fill(compressed) } catch {
-      pending.settle(compressed.token, .failed(error))
+      pending.complete(compressed.token, .failed(error))
       return
     }
     if compressed.isKeyFrame { hasStarted = true }
@@ -194,25 +194,25 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     let received = receive()
     let failure = sent < 0 ? sent : received
     if takesPicturesEarly {
-      settleEarly(compressed.token, memory.endCapture(), failure)
+      completeEarly(compressed.token, memory.endCapture(), failure)
     } else if failure < 0 {
       pending.note(Self.error(failure))
     }
-    if !takesPicturesEarly { loseWhatCannotCome() }
+    if !takesPicturesEarly { markUndeliverableAsLost() }
   }
 
   /// Packets that may be sent to a wrapped library after one before that one counts as lost: such a
   /// library does not tell which packets it holds.
-  private static let patience = 300
+  private static let timeout = 300
 
-  private func loseWhatCannotCome() {
-    guard tellsOfPictures else { return pending.lose(before: Self.patience) { _ in false } }
+  private func markUndeliverableAsLost() {
+    guard reportsPictures else { return pending.markAsLost(before: Self.timeout) { _ in false } }
     // With frame threads, a packet has been decoded when as many later ones were sent as there are
     // threads.
     let isThreaded = context.pointee.active_thread_type & FF_THREAD_FRAME != 0
     let threads = isThreaded ? Int(max(1, context.pointee.thread_count)) : 0
     let memory = memory
-    pending.lose(before: threads) { memory.underWay.contains($0) }
+    pending.markAsLost(before: threads) { memory.heldPictures.contains($0) }
   }
 
   public func flush(output: (DecodedFrame) -> Void) -> Bool {
@@ -220,7 +220,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     if avcodec_send_packet(context, nil) >= 0 { _ = receive() }
     avcodec_flush_buffers(context)
     hasStarted = false
-    pending.loseAll()
+    pending.markAllAsLost()
     pending.takeReady().forEach(output)
     return false
   }
@@ -284,9 +284,9 @@ public final class FFmpegVideoDecoder: VideoDecoder {
       hasStarted = true
       let token = frame.pointee.pts
       if pending.isPending(token) {
-        bitmapAlpha.settle(frame)
+        bitmapAlpha.removeUnusedAlpha(frame)
         let outcome = outcome(of: frame)
-        pending.settle(token, outcome)
+        pending.complete(token, outcome)
       }
       av_frame_unref(frame)
     }
@@ -294,15 +294,15 @@ public final class FFmpegVideoDecoder: VideoDecoder {
   }
 
   /// Settles the outcome of a packet whose picture libavcodec holds back for reordering.
-  private func settleEarly(_ token: Int64, _ begun: [FrameReference], _ failure: Int32) {
+  private func completeEarly(_ token: Int64, _ begun: [FrameReference], _ failure: Int32) {
     guard pending.isPending(token) else { return }
-    if failure < 0 { return pending.settle(token, .failed(Self.error(failure))) }
+    if failure < 0 { return pending.complete(token, .failed(Self.error(failure))) }
     // Besides the packet's picture a decoder generates missing reference pictures: H.264's before
     // it, HEVC's after it.
     let own = context.pointee.codec_id == AV_CODEC_ID_HEVC ? begun.first : begun.last
-    guard let own else { return pending.settle(token, .dropped) }
-    guard hasStarted else { return pending.settle(token, .failed(.badData("no key frame yet"))) }
-    pending.settle(token, outcome(of: own.pointer, isEarly: true))
+    guard let own else { return pending.complete(token, .dropped) }
+    guard hasStarted else { return pending.complete(token, .failed(.badData("no key frame yet"))) }
+    pending.complete(token, outcome(of: own.pointer, isEarly: true))
   }
 
   /// Makes the outcome of a packet from its frame.
@@ -319,7 +319,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
       if let matrix { picture.color.matrix = matrix }
       picture.isReference = direct != nil
       picture.hasUnknownFields = isEarly
-      if !picture.isDamaged { picture.isDamaged = memory.underWay.isConcealed(frame.pointee.pts) }
+      if !picture.isDamaged { picture.isDamaged = memory.heldPictures.isConcealed(frame.pointee.pts) }
       if picture.isDamaged, !configuration.concealsDamage { return .failed(.badData("damaged picture")) }
       PictureMark.mark(picture)
       return .picture(picture)

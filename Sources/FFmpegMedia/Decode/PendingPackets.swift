@@ -27,14 +27,14 @@ struct PendingPackets {
 
   func isPending(_ token: Int64) -> Bool { entries.contains { $0.token == token && $0.outcome == nil } }
 
-  mutating func take(_ packet: CompressedPacket) {
+  mutating func append(_ packet: CompressedPacket) {
     entries.append(Entry(token: packet.token, number: count))
     count += 1
   }
 
-  mutating func settle(_ token: Int64, _ outcome: DecodedFrame.Outcome) {
+  mutating func complete(_ token: Int64, _ outcome: DecodedFrame.Outcome) {
     guard let index = entries.firstIndex(where: { $0.token == token && $0.outcome == nil }) else { return }
-    settle(at: index, outcome)
+    complete(at: index, outcome)
   }
 
   mutating func note(_ error: CodecError) { errors.append(error) }
@@ -42,7 +42,7 @@ struct PendingPackets {
   /// The most packets that wait for an earlier one. A decoder holds at most 16 pictures for
   /// reordering (H.264, A.3.1; HEVC, A.4.2), which may come in 32 packets of one field each; this
   /// is twice that.
-  static let mostWaiting = 64
+  static let maxWaitingPackets = 64
 
   /// Settles packets as lost that were sent before the last `depth` ones and of which the decoder
   /// holds no picture.
@@ -53,22 +53,22 @@ struct PendingPackets {
   /// - Parameters:
   ///   - depth: The number of latest packets that the decoder may still be working on.
   ///   - isHeld: Whether the decoder holds a picture of the packet with this token.
-  mutating func lose(before depth: Int, unless isHeld: (Int64) -> Bool) {
+  mutating func markAsLost(before depth: Int, unless isHeld: (Int64) -> Bool) {
     while let index = entries.firstIndex(where: {
       $0.outcome == nil && count - $0.number > depth && !isHeld($0.token)
     }) {
-      lose(at: index)
+      markAsLost(at: index)
     }
     guard order == .decoding else { return }
-    let oldest = count - depth - Self.mostWaiting
+    let oldest = count - depth - Self.maxWaitingPackets
     while let index = entries.firstIndex(where: { $0.outcome == nil }), entries[index].number < oldest {
-      settle(at: index, .dropped)
+      complete(at: index, .dropped)
     }
   }
 
   /// Settles all packets as lost, after the decoder has been flushed.
-  mutating func loseAll() {
-    while let index = entries.firstIndex(where: { $0.outcome == nil }) { lose(at: index) }
+  mutating func markAllAsLost() {
+    while let index = entries.firstIndex(where: { $0.outcome == nil }) { markAsLost(at: index) }
     errors = []
   }
 
@@ -85,11 +85,11 @@ struct PendingPackets {
     return ready
   }
 
-  private mutating func lose(at index: Int) {
-    settle(at: index, errors.isEmpty ? .dropped : .failed(errors.removeFirst()))
+  private mutating func markAsLost(at index: Int) {
+    complete(at: index, errors.isEmpty ? .dropped : .failed(errors.removeFirst()))
   }
 
-  private mutating func settle(at index: Int, _ outcome: DecodedFrame.Outcome) {
+  private mutating func complete(at index: Int, _ outcome: DecodedFrame.Outcome) {
     if order == .presentation {
       ready.append(DecodedFrame(token: entries[index].token, outcome: outcome))
       entries.remove(at: index)

@@ -35,16 +35,16 @@ final class PictureStrides: Sendable {
 
   private let known = Mutex<[Kind: Memory]>([:])
   /// The most sizes and formats that are remembered, more than a decoder has reference pictures.
-  private static let mostKinds = 256
+  private static let maxFormats = 256
 
   func memory(of kind: Kind) -> Memory? { known.withLock { $0[kind] } }
 
   /// Remembers the memory of pictures of a kind.
   /// - Returns: false if earlier pictures of the kind have other memory.
-  func settle(_ kind: Kind, _ memory: Memory) -> Bool {
+  func matches(_ kind: Kind, _ memory: Memory) -> Bool {
     known.withLock { known in
       if let before = known[kind] { return before == memory }
-      if known.count >= Self.mostKinds { known.removeAll() }
+      if known.count >= Self.maxFormats { known.removeAll() }
       known[kind] = memory
       return true
     }

@@ -43,10 +43,10 @@ package final class Demuxer: @unchecked Sendable {
   private var file: FileHandle?
   /// The packet that seeking has read ahead to see where it arrived; `readNext()` returns it first.
   private var pending: MediaPacket?
-  private var facts = TimeFacts()
+  private var corrections = TimeCorrections()
   private var times: StreamTimes
   /// Fills in missing presentation times; nil where they follow from picture order counts
-  /// (`facts.ordered`).
+  /// (`corrections.ordered`).
   private var missing: MissingTimes?
   private var durations = SampleDurations()
   /// The error that ended reading. It is thrown once every packet that was read before it has been
@@ -136,11 +136,11 @@ package final class Demuxer: @unchecked Sendable {
       throw MediaFileError(.noStreams, "\(Demuxer.name(url)) holds neither video nor sound")
     }
     streams = found
-    times = StreamTimes(found, facts, continuity: nil)
+    times = StreamTimes(found, corrections, continuity: nil)
     if isMovie { durations = SampleDurations(context) }
     let chapters = MediaChapter.chapters(of: context)
     if elementary != nil { close() } else { try probe() }
-    let shift = facts.shift(AVRational(num: 1, den: 1_000_000))
+    let shift = corrections.shift(AVRational(num: 1, den: 1_000_000))
     self.chapters = shift == 0 ? chapters : chapters.map { $0.shifted(back: shift) }
   }
 
@@ -162,10 +162,10 @@ package final class Demuxer: @unchecked Sendable {
     access = other.access
     source = other.source
     self.interruption = interruption
-    facts = other.facts
+    corrections = other.corrections
     scrambling = other.scrambling
     hasJumps = other.hasJumps
-    times = StreamTimes(other.streams, other.facts, continuity: nil)
+    times = StreamTimes(other.streams, other.corrections, continuity: nil)
     selected = Set(streams.map(\.index))
     encryptedStreams = other.lock.withLock { other.encryptedStreams }
     if elementary == nil {
@@ -267,11 +267,11 @@ package final class Demuxer: @unchecked Sendable {
   /// Whether the format is QuickTime or ISO base media (MP4 and its relatives).
   package var isMovie: Bool { formatName.hasPrefix("mov") }
 
-  /// Reads the first packets, finds what is wrong with the file's timestamps and sets `facts`. The
+  /// Reads the first packets, finds what is wrong with the file's timestamps and sets `corrections`. The
   /// packets stay to be handed out, or the file is rewound.
   private func probe() throws {
-    let look = TimeProbe(streams: streams, isMovie: isMovie)
-    guard look.isWorthwhile else {
+    let timeProbe = TimeProbe(streams: streams, isMovie: isMovie)
+    guard timeProbe.isWorthwhile else {
       findMissingTimes()
       return forget()
     }
@@ -280,7 +280,7 @@ package final class Demuxer: @unchecked Sendable {
     var bytes = 0
     var isWhole = true
     while packets.count < TimeProbe.packets, bytes < TimeProbe.bytes,
-      !look.isEnough(packets, without: encryptedStreams)
+      !timeProbe.isEnough(packets, without: encryptedStreams)
     {
       let next: MediaPacket?
       do { next = try readStored() } catch let error as MediaFileError where error.kind == .encrypted {
@@ -300,17 +300,17 @@ package final class Demuxer: @unchecked Sendable {
       bytes += packet.bytes.count
     }
     if !encryptedStreams.isEmpty { discardUnselected() }
-    facts.ordered = look.ordered(packets)
+    corrections.ordered = timeProbe.ordered(packets)
     forget(isAtEnd: isAtEnd)
     findMissingTimes()
     for packet in packets { add(packet) }
     if isAtEnd { finish() }
-    let found = look.origin(times.waiting + (missing?.held ?? []))
-    facts.origin = found.origin
-    facts.starts = found.starts
-    let depths = look.depths(packets)
+    let found = timeProbe.origin(times.waiting + (missing?.held ?? []))
+    corrections.origin = found.origin
+    corrections.starts = found.starts
+    let depths = timeProbe.depths(packets)
     streams = streams.map { stream in
-      var stream = stream.shifted(facts).reordered(atLeast: depths[stream.index] ?? 0)
+      var stream = stream.shifted(corrections).reordered(atLeast: depths[stream.index] ?? 0)
       stream.isProtected = stream.isProtected || encryptedStreams.contains(stream.index)
       return stream
     }
@@ -325,7 +325,7 @@ package final class Demuxer: @unchecked Sendable {
   }
 
   private func findMissingTimes() {
-    missing = facts.ordered.isEmpty ? context.map { MissingTimes($0) } : nil
+    missing = corrections.ordered.isEmpty ? context.map { MissingTimes($0) } : nil
   }
 
   /// Discards all packets that have been read ahead, and the state that depends on the reading
@@ -338,9 +338,9 @@ package final class Demuxer: @unchecked Sendable {
     durations.forget()
     isBroken = isBroken || times.isBroken
     times = StreamTimes(
-      streams, facts, continuity: isMovie ? nil : TimeContinuity(jumpsForward: hasJumps))
+      streams, corrections, continuity: isMovie ? nil : TimeContinuity(jumpsForward: hasJumps))
     self.isAtEnd = isAtEnd
-    readers = Self.readers(streams.filter { facts.ordered[$0.index] != nil })
+    readers = Self.readers(streams.filter { corrections.ordered[$0.index] != nil })
   }
 
   private func readNext() throws -> MediaPacket? {
@@ -353,7 +353,7 @@ package final class Demuxer: @unchecked Sendable {
     while true {
       while let packet = times.next() {
         guard selected.contains(packet.streamIndex) else { continue }
-        let shift = facts.shift(streams[packet.streamIndex].timeBase)
+        let shift = corrections.shift(streams[packet.streamIndex].timeBase)
         if shift != 0 { packet.shift(back: shift) }
         return packet
       }
@@ -373,22 +373,22 @@ package final class Demuxer: @unchecked Sendable {
   }
 
   private func add(_ packet: MediaPacket) {
-    guard missing != nil else { return settle(packet) }
+    guard missing != nil else { return queue(packet) }
     missing?.add(packet)
-    while let next = missing?.next() { settle(next) }
+    while let next = missing?.next() { queue(next) }
   }
 
-  private func settle(_ packet: MediaPacket) {
+  private func queue(_ packet: MediaPacket) {
     guard isMovie, let context, let raw = context.pointee.streams[packet.streamIndex] else {
       return times.add(packet)
     }
     if let earlier = durations.takeHeld(before: packet) { times.add(earlier) }
-    if durations.settle(packet, of: raw, streams[packet.streamIndex]) { times.add(packet) }
+    if durations.setDuration(packet, of: raw, streams[packet.streamIndex]) { times.add(packet) }
   }
 
   private func finish() {
     missing?.finish()
-    while let next = missing?.next() { settle(next) }
+    while let next = missing?.next() { queue(next) }
     while let last = durations.takeLast() { times.add(last) }
     times.finish()
   }
@@ -413,7 +413,9 @@ package final class Demuxer: @unchecked Sendable {
         }
         let wasAtEnd = isAtEnd
         isAtEnd = true
-        if !wasAtEnd, selected.contains(where: { isCut($0) }) || messages.contains(where: Self.saysCut) {
+        if !wasAtEnd,
+          selected.contains(where: { isCut($0) }) || messages.contains(where: Self.reportsTruncation)
+        {
           throw MediaFileError(
             .damaged, "\(Demuxer.name(url)) is cut off: the file is shorter than it says",
             code: ovt_averror_invaliddata())
@@ -446,7 +448,7 @@ package final class Demuxer: @unchecked Sendable {
         encryptedStreams.insert(packet.streamIndex)
         throw encrypted(packet.streamIndex)
       }
-      packet.isBesideGap = packet.isCorrupt || messages.contains { $0.contains("EBML") }
+      packet.followsDataLoss = packet.isCorrupt || messages.contains { $0.contains("EBML") }
       packet.place = readers[packet.streamIndex]?.place(of: packet)
       return stream.isAnnexB ? convert(packet, of: stream) : packet
     }
@@ -468,7 +470,9 @@ package final class Demuxer: @unchecked Sendable {
 
   /// Whether a log message of Matroska's demuxer says that the file is truncated: it returns no
   /// error for that.
-  private static func saysCut(_ message: String) -> Bool { message.contains("File ended prematurely") }
+  private static func reportsTruncation(_ message: String) -> Bool {
+    message.contains("File ended prematurely")
+  }
 
   private func convert(_ packet: MediaPacket, of stream: MediaStream) -> MediaPacket {
     let codec: NALCodec = stream.codec.codecID == AV_CODEC_ID_HEVC ? .hevc : .h264
@@ -486,7 +490,7 @@ package final class Demuxer: @unchecked Sendable {
     guard let converted = codec.lengthPrefixed(bytes, dropping: known) else { return packet }
     av_packet_copy_props(converted.pointer, packet.pointer)
     converted.place = packet.place
-    converted.isBesideGap = packet.isBesideGap
+    converted.followsDataLoss = packet.followsDataLoss
     return converted
   }
 
@@ -513,37 +517,37 @@ package final class Demuxer: @unchecked Sendable {
 
   /// Limits of the search for a key frame: packets read at most, and seconds before the time at
   /// which it begins.
-  private static let mostSearched = 1 << 17
+  private static let maxPacketsSearched = 1 << 17
   private static let firstDistance = 1.0
 
   /// Seeks in one stream. In files without an index, libavformat arrives at any packet, by its
   /// decode time; there this function searches for a key frame from distances before the time that
   /// double with each attempt.
   private func seek(_ stream: MediaStream, to time: Int64) throws {
-    try enter(stream, at: time)
+    try seekByIndex(stream, at: time)
     guard stream.kind == .video, !isMovie else { return }
     // `pending` is nil after the last packet. There is nothing to search for if the packet is that
     // key frame already, or belongs to another stream.
     if let first = pending, first.streamIndex != stream.index || isKey(first, time) { return }
     let second = Double(stream.timeBase.den) / Double(max(1, stream.timeBase.num))
     var distance = max(1, Int64(Self.firstDistance * second))
-    var budget = Self.mostSearched
-    var entered: Int64?
+    var budget = Self.maxPacketsSearched
+    var seekTarget: Int64?
     while true {
       // Arriving at the same packet again means that it is the first one, or one of long duration.
       let packet = try readNext()
-      if let packet, packet.dts != entered || entered == nil {
-        entered = packet.dts
+      if let packet, packet.dts != seekTarget || seekTarget == nil {
+        seekTarget = packet.dts
         if try findKey(stream, from: packet, upTo: time, &budget) { return }
       }
       let target = time.subtractingClamped(distance)
       guard budget > 0, target > stream.startTime else { break }
       distance = distance.multipliedClamped(by: 2)
-      try enter(stream, at: target)
+      try seekByIndex(stream, at: target)
     }
     // No key frame was found. If the search has reached the file's beginning, reading begins there;
     // if it has used up its budget, where the first attempt arrived.
-    if budget > 0 { try rewindFile() } else { try enter(stream, at: time) }
+    if budget > 0 { try rewindFile() } else { try seekByIndex(stream, at: time) }
   }
 
   /// Reads packets up to the first key frame that is presented at or before the time, and leaves it
@@ -574,16 +578,16 @@ package final class Demuxer: @unchecked Sendable {
     packet.isKeyFrame && (packet.pts ?? packet.dts).map { $0 <= time } ?? true
   }
 
-  private func enter(_ stream: MediaStream, at time: Int64) throws {
+  private func seekByIndex(_ stream: MediaStream, at time: Int64) throws {
     guard let context else { return }
     isFresh = false
     var target = time
-    let shift = facts.shift(stream.timeBase)
+    let shift = corrections.shift(stream.timeBase)
     let shortest = max(1, stream.shortestSample ?? 1)
     var misses: Int64 = 0
     // The index holds decode times: the key frame it finds may be shown later than the time asked
     // for.
-    for attempt in 0..<Self.mostEntries {
+    for attempt in 0..<Self.maxEntries {
       let (code, messages) = LibavLog.collect {
         av_seek_frame(context, Int32(stream.index), target.addingClamped(shift), AVSEEK_FLAG_BACKWARD)
       }
@@ -610,15 +614,15 @@ package final class Demuxer: @unchecked Sendable {
       } else {
         // Steps back one key frame at a time; in the second half of the attempts by distances that
         // double, for streams that decode many frames long before their presentation.
-        let steps = Int64(max(0, attempt - Self.mostEntries / 2))
+        let steps = Int64(max(0, attempt - Self.maxEntries / 2))
         target = steps == 0 ? before : before.subtractingClamped(shortest.multipliedClamped(by: 1 << steps))
       }
     }
   }
 
-  /// Attempts of `enter` to find a key frame that is not only decoded but also presented before the
+  /// Attempts of `seekByIndex` to find a key frame that is not only decoded but also presented before the
   /// time.
-  private static let mostEntries = 64
+  private static let maxEntries = 64
 
   /// Reads the file from its beginning twice: first to find the last key frame before the time, and
   /// then up to that key frame.
@@ -725,7 +729,7 @@ package final class Demuxer: @unchecked Sendable {
   private struct Opened {
     let context: UnsafeMutablePointer<AVFormatContext>
     let io: ByteSourceIO?
-    let boxes: MovieTables.Facts
+    let boxes: MovieTables.TrackProperties
     let scrambling: TransportScrambling
     let source: (any MediaByteSource)?
   }
@@ -757,7 +761,7 @@ package final class Demuxer: @unchecked Sendable {
     }
     let io = try source.map { try ByteSourceIO($0.makeReader()) }
     if let io { interruption.attach(io.reader) }
-    var boxes = MovieTables.Facts()
+    var boxes = MovieTables.TrackProperties()
     // libavformat allocates memory for the sizes in the headers, which therefore are checked first.
     if isFirst, let reader = io?.reader ?? (isLocal ? LocalFileReader(path: path) : nil) {
       guard !WebPHeader.isAnimated(reader) else {

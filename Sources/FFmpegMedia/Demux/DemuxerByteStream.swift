@@ -8,7 +8,7 @@ import VideoBitstream
 extension NALCodec {
   /// The most parameter sets that are kept of a stream. H.264 has 288 identifiers. The samples of a
   /// stream with more keep their own.
-  static let mostParameterSets = 512
+  static let maxParameterSets = 512
 
   /// Whether one of the parameter sets has exactly these bytes.
   static func contains(_ sets: [Data], _ unit: UnsafeRawBufferPointer) -> Bool {
@@ -26,7 +26,7 @@ extension NALCodec {
     data.withUnsafeBytes { bytes in
       ByteStream.forEachUnit(in: bytes) { range in
         let type = unitType(bytes[range.lowerBound])
-        guard isParameterSet(type), found.count < Self.mostParameterSets else { return }
+        guard isParameterSet(type), found.count < Self.maxParameterSets else { return }
         let unit = [UInt8](bytes[range])
         if known.insert(unit).inserted { found.append((type, Data(unit))) }
       }

@@ -93,9 +93,9 @@ final class ElementaryStreamIndex: Sendable {
         if nalCodec.isParameterSet(type) {
           let unit = [UInt8](bytes[range])
           if !knownSets.contains(unit) {
-            if knownSets.count < NALCodec.mostParameterSets { knownSets.insert(unit) }
+            if knownSets.count < NALCodec.maxParameterSets { knownSets.insert(unit) }
             if headerSets != nil { repeatsOnly = false }
-            if sets.count < NALCodec.mostParameterSets {
+            if sets.count < NALCodec.maxParameterSets {
               sets.append(Data(unit))
             } else {
               repeatsOnly = false

@@ -102,9 +102,9 @@ extension MediaStream {
   /// container override the stream's (ISO/IEC 14496-12, 12.1.4): where only the stream has an
   /// aspect ratio other than 1 : 1, the container's 1 : 1 is written out.
   private func addShape(to extensions: NSMutableDictionary) {
-    let told = codec.pointer.pointee.sample_aspect_ratio
+    let declared = codec.pointer.pointee.sample_aspect_ratio
     let aspect = sampleAspectRatio
-    let isOddInStream = told.num > 0 && told.den > 0 && told.num != told.den
+    let isOddInStream = declared.num > 0 && declared.den > 0 && declared.num != declared.den
     if aspect.num > 0, aspect.den > 0, aspect.num != aspect.den || isOddInStream {
       let spacings: [CFString: NSNumber] = [
         kCMFormatDescriptionKey_PixelAspectRatioHorizontalSpacing: NSNumber(value: aspect.num),
@@ -193,8 +193,9 @@ extension MediaStream {
   /// Bits of a component of the decoded pictures; nil if the pixel format is not known.
   package var bitsPerComponent: Int? {
     let format = AVPixelFormat(rawValue: codec.pointer.pointee.format)
-    guard let facts = av_pix_fmt_desc_get(format), facts.pointee.nb_components > 0 else { return nil }
-    let depth = Int(facts.pointee.comp.0.depth)
+    guard let formatDescriptor = av_pix_fmt_desc_get(format), formatDescriptor.pointee.nb_components > 0
+    else { return nil }
+    let depth = Int(formatDescriptor.pointee.comp.0.depth)
     return depth > 0 ? depth : nil
   }
 

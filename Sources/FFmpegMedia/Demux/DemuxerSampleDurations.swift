@@ -66,7 +66,7 @@ struct SampleDurations {
 
   /// Sets a packet's duration. To be called before anything else changes its times.
   /// - Returns: false if the packet is held until the next one of its stream is read.
-  mutating func settle(
+  mutating func setDuration(
     _ packet: MediaPacket, of raw: UnsafeMutablePointer<AVStream>, _ stream: MediaStream
   ) -> Bool {
     let index = packet.streamIndex
@@ -84,7 +84,7 @@ struct SampleDurations {
         if step < 0, tracks[index].last > 0 { set(tracks[index].last, of: packet) }
         return true
       }
-      if stream.isTableWhole {
+      if stream.isTableComplete {
         if let last = stream.lastSample { set(last, of: packet) }
         return true
       }
@@ -102,17 +102,17 @@ struct SampleDurations {
   private func place(
     of packet: MediaPacket, _ time: Int64, _ raw: UnsafeMutablePointer<AVStream>, _ count: Int32
   ) -> Int32? {
-    func isIt(_ place: Int32) -> Bool {
+    func isFixedDuration(_ place: Int32) -> Bool {
       guard let entry = avformat_index_get_entry(raw, place) else { return false }
       // Packets that a parser has split have no file position.
       return entry.pointee.timestamp == time
         && (entry.pointee.pos == packet.filePosition || packet.filePosition < 0)
     }
     let expected = tracks[packet.streamIndex].next
-    if expected < count, isIt(expected) { return expected }
+    if expected < count, isFixedDuration(expected) { return expected }
     let found = av_index_search_timestamp(raw, time, AVSEEK_FLAG_ANY | AVSEEK_FLAG_BACKWARD)
     guard found >= 0 else { return nil }
     // Several entries may have the same time.
-    return (max(0, found - 32)..<min(count, found + 32)).first(where: isIt)
+    return (max(0, found - 32)..<min(count, found + 32)).first(where: isFixedDuration)
   }
 }

@@ -104,7 +104,7 @@ package struct MediaStream: Sendable {
   package let isAnnexB: Bool
 
   /// Whether the table of all samples was read when the file was opened.
-  package var isTableWhole: Bool { sampleBytes != nil }
+  package var isTableComplete: Bool { sampleBytes != nil }
   package var bitRate: Int64 { codec.pointer.pointee.bit_rate }
   package var language: String? { metadata["language"] }
 }
@@ -121,22 +121,24 @@ extension MediaStream.Kind {
 }
 
 extension MediaStream {
-  /// The stream with `startTime` and `editedEnd` on the corrected time line of `facts`.
-  func shifted(_ facts: TimeFacts) -> MediaStream {
-    guard facts.origin != nil || facts.ordered[index] != nil else { return beginning(facts) }
+  /// The stream with `startTime` and `editedEnd` on the corrected time line of `corrections`.
+  func shifted(_ corrections: TimeCorrections) -> MediaStream {
+    guard corrections.origin != nil || corrections.ordered[index] != nil else {
+      return beginning(corrections)
+    }
     // The end stays where it is in the file, also where libavformat takes another picture for the
     // first one.
-    var stream = beginning(facts)
-    let shift = facts.shift(timeBase)
-    stream.startTime = (facts.starts[index] ?? startTime).subtractingClamped(shift)
+    var stream = beginning(corrections)
+    let shift = corrections.shift(timeBase)
+    stream.startTime = (corrections.starts[index] ?? startTime).subtractingClamped(shift)
     stream.editedEnd = editedEnd?.subtractingClamped(shift)
     return stream
   }
 
   /// The stream with the earliest presentation time as its start: libavformat takes the time of the
   /// packet that is stored first.
-  private func beginning(_ facts: TimeFacts) -> MediaStream {
-    guard kind == .video, let start = facts.starts[index], start < startTime else { return self }
+  private func beginning(_ corrections: TimeCorrections) -> MediaStream {
+    guard kind == .video, let start = corrections.starts[index], start < startTime else { return self }
     var stream = self
     // The end stays the same, so that the duration grows.
     stream.duration = duration.addingClamped(startTime.subtractingClamped(start))

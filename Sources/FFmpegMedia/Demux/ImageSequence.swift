@@ -36,8 +36,10 @@ package struct ImageSequence: Sendable, Equatable {
       guard digits.allSatisfy({ ("0"..."9").contains($0) }), let value = Int32(digits),
         digits.count == max(number.digits, String(value).count)
       else { return nil }
-      var facts = stat()
-      if stat((folder.isEmpty ? "" : folder + "/") + entry, &facts) == 0, facts.st_mode & S_IFMT != S_IFREG {
+      var fileStatus = stat()
+      if stat((folder.isEmpty ? "" : folder + "/") + entry, &fileStatus) == 0,
+        fileStatus.st_mode & S_IFMT != S_IFREG
+      {
         obstacle = obstacle ?? entry
       }
       return Int(value)

@@ -19,9 +19,9 @@ struct MissingTimes {
   }
 
   /// Limits of what is held: packets of a stream, packets of all streams, and bytes.
-  private static let mostOfStream = 64
-  private static let most = 1024
-  private static let mostBytes = 64 << 20
+  private static let maxPacketsPerStream = 64
+  private static let maximum = 1024
+  private static let maxBytes = 64 << 20
 
   /// By stream, the value at which times wrap to 0 (2^33 in MPEG); 0 if they do not wrap.
   private let moduli: [UInt64]
@@ -49,7 +49,7 @@ struct MissingTimes {
   mutating func add(_ packet: MediaPacket) {
     isEnding = false
     let index = packet.streamIndex
-    if counts[index, default: 0] > 0 { settle(by: packet) }
+    if counts[index, default: 0] > 0 { inferDuration(by: packet) }
     entries.append(Entry(packet: packet, isOpen: packet.pts == nil && packet.dts != nil, last: packet.dts))
     bytes += packet.bytes.count
     counts[index, default: 0] += 1
@@ -69,8 +69,8 @@ struct MissingTimes {
     let index = packet.streamIndex
     if entry.isOpen {
       let isFull =
-        counts[index, default: 0] > Self.mostOfStream || entries.count - head > Self.most
-        || bytes > Self.mostBytes
+        counts[index, default: 0] > Self.maxPacketsPerStream || entries.count - head > Self.maximum
+        || bytes > Self.maxBytes
       guard isFull || isEnding else { return nil }
       if let last = entry.last {
         packet.pointer.pointee.pts = last.addingClamped(packet.duration)
@@ -80,7 +80,7 @@ struct MissingTimes {
     head += 1
     bytes -= packet.bytes.count
     counts[index, default: 0] -= 1
-    if head > Self.most {
+    if head > Self.maximum {
       entries.removeFirst(head)
       head = 0
     }
@@ -89,7 +89,7 @@ struct MissingTimes {
 
   /// Sets the presentation time of the stream's earlier packets to this packet's decode time,
   /// unless this is a non-reference picture.
-  private mutating func settle(by packet: MediaPacket) {
+  private mutating func inferDuration(by packet: MediaPacket) {
     let index = packet.streamIndex
     let modulus = index < moduli.count ? moduli[index] : 0
     func compare(_ a: Int64, _ b: Int64) -> Int64 {

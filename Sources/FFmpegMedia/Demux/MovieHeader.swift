@@ -38,7 +38,7 @@ package struct MovieHeader: Sendable {
   private let path: String
   private let descriptor: Int32
   /// Metadata items that may still be read.
-  private var itemLimit = MovieMetadataReader.mostItems
+  private var itemLimit = MovieMetadataReader.maxItems
 
   /// Reads the header of a movie file.
   /// - Returns: nil if there is no such file, or if it has no movie header.
@@ -117,7 +117,7 @@ package struct MovieHeader: Sendable {
   // MARK: - Chunks
 
   /// Most entries of a chunk table that are read, since memory is allocated for them.
-  private static let mostChunks = 1 << 22
+  private static let maxChunks = 1 << 22
 
   private func chunkTable(_ parts: [Box]) -> (start: Int64, count: Int, width: Int)? {
     guard let table = parts.first(where: { ["stco", "co64"].contains($0.type) }),
@@ -125,7 +125,7 @@ package struct MovieHeader: Sendable {
     else { return nil }
     let width = table.type == "co64" ? 8 : 4
     let room = (table.end - table.start - 8) / Int64(width)
-    let count = min(MovieBox.number(head[...], 4), Int(clamping: room), Self.mostChunks)
+    let count = min(MovieBox.number(head[...], 4), Int(clamping: room), Self.maxChunks)
     return count > 0 ? (table.start + 8, count, width) : nil
   }
 

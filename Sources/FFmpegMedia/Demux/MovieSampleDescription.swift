@@ -21,7 +21,7 @@ struct MovieSampleDescription: Equatable {
   var metadata: Data?
 
   /// Most sample entries, and most boxes in one, that are read.
-  private static let most = 64
+  private static let maximum = 64
   /// Types of protected sample entries: those of MPEG Common Encryption, and those of Apple's
   /// FairPlay (`drm` and a letter).
   private static let protected: Set<String> = [
@@ -31,9 +31,9 @@ struct MovieSampleDescription: Equatable {
   private static let pictureHeader: Int64 = 86
 
   /// Largest size in bytes of an `lhvC` box that is read, or written.
-  static let mostLayers = 1 << 16
+  static let maxLayers = 1 << 16
   /// Largest size in bytes of a sample entry of metadata, which has a key for each kind of item.
-  private static let mostMetadata = 1 << 20
+  private static let maxMetadata = 1 << 20
 
   /// Reads the sample entries of a `stsd` box.
   /// - Parameters:
@@ -44,14 +44,14 @@ struct MovieSampleDescription: Equatable {
   ///     of what is kept.
   init(_ bytes: ByteWindow, _ start: Int64, _ end: Int64, metadataRoom: inout Int) {
     var at = start + 8
-    for index in 0..<Self.most {
+    for index in 0..<Self.maximum {
       guard end - at >= 16, let head = bytes.read(at, 8) else { return }
       let next = at.addingClamped(Int64(MovieBox.number(head[...], 0)))
       guard next >= at + 16, next <= end else { return }
       if Self.protected.contains(String(decoding: head[4...], as: UTF8.self)) { isProtected = true }
       if index == 0, head[4...].elementsEqual("mebx".utf8) {
         let size = Int(next - at)
-        if size <= min(Self.mostMetadata, metadataRoom), let content = bytes.read(at, size) {
+        if size <= min(Self.maxMetadata, metadataRoom), let content = bytes.read(at, size) {
           metadata = Data(content)
           metadataRoom -= size
         }
@@ -67,7 +67,7 @@ struct MovieSampleDescription: Equatable {
     width = Int32(MovieBox.number(size[...], 0, count: 2))
     height = Int32(MovieBox.number(size[...], 2, count: 2))
     var at = start + Self.pictureHeader
-    for _ in 0..<Self.most {
+    for _ in 0..<Self.maximum {
       guard end - at >= 8, let head = bytes.read(at, 8) else { return }
       let length = Int64(MovieBox.number(head[...], 0))
       guard length >= 8, length <= end - at else { return }
@@ -75,12 +75,12 @@ struct MovieSampleDescription: Equatable {
       if type == "clap", cleanAperture == nil, length >= 40, let content = bytes.read(at + 8, 32) {
         cleanAperture = CleanAperture(content)
       }
-      if ["vexu", "hfov"].contains(type), length <= Int64(SpatialVideo.most),
+      if ["vexu", "hfov"].contains(type), length <= Int64(SpatialVideo.maximum),
         let content = bytes.read(at + 8, Int(length) - 8)
       {
         spatial.read(type, content)
       }
-      if type == "lhvC", layers == nil, length <= Int64(Self.mostLayers),
+      if type == "lhvC", layers == nil, length <= Int64(Self.maxLayers),
         let content = bytes.read(at + 8, Int(length) - 8)
       {
         layers = Data(content)
@@ -92,7 +92,7 @@ struct MovieSampleDescription: Equatable {
 
 extension MediaStream {
   /// The stream with the properties of its track that were found in a movie's boxes.
-  func described(_ boxes: MovieTables.Facts) -> MediaStream {
+  func described(_ boxes: MovieTables.TrackProperties) -> MediaStream {
     var stream = self
     let description = boxes.descriptions[trackID]
     if kind == .data { stream.metadataDescription = description?.metadata }

@@ -29,7 +29,7 @@ package struct SpatialVideo: Equatable, Sendable {
   }
 
   /// Largest size of a `vexu` or `hfov` box that is read, in bytes.
-  static let most = 1 << 12
+  static let maximum = 1 << 12
 
   private static var projections: [(kind: String, name: CFString)] {
     [

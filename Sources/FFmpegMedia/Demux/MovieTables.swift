@@ -31,11 +31,11 @@ struct MovieTables {
   /// Index entries that libavformat would make.
   private var entries: Int64 = 0
   /// Those of `entries` for which the file has no bytes of a table.
-  private var bareEntries: Int64 = 0
+  private var unlistedEntries: Int64 = 0
   /// Bytes of the top-level boxes that hold tables.
   private var headers: Int64 = 0
   /// Whether `headers` is more than the file has without its holes.
-  private var areHeadersHollow = false
+  private var headersHaveHoles = false
   /// The movie's time units per second (`mvhd`).
   private var movieScale: Int64 = 1
   private var knowsMovieScale = false
@@ -55,26 +55,26 @@ struct MovieTables {
   /// Bytes of the compressed headers after decompression.
   private var inflated = 0
   /// Whether a compressed header is too large, or inside another one.
-  private var isBeyondReason = false
+  private var isTooLarge = false
   /// Whether these tables are those of a compressed header.
   private var isInflated = false
 
   /// This many entries, or bytes of headers, are accepted in a file of any size.
-  private static let leastRoom: Int64 = 1 << 20
+  private static let minRoom: Int64 = 1 << 20
   /// Entries without bytes of their own that are accepted where the file's length is only what the
   /// program says. Two days of sound need that many; they take about 200 MB.
-  private static let mostUnseen: Int64 = 1 << 23
+  private static let maxUnverifiedEntries: Int64 = 1 << 23
   /// Longer files are cut to this length, in bytes, so that sums of offsets do not overflow.
   private static let longest: Int64 = 1 << 62
   /// PCM samples that libavformat puts into one index entry, and the fewest where the sample
   /// description groups them.
   private static let samplesPerEntry: Int64 = 1024
-  private static let leastSamplesPerEntry: Int64 = 160
+  private static let minSamplesPerEntry: Int64 = 160
   /// Most edits of a track for which `edits(of:)` computes the end.
-  private static let mostEdits: Int64 = 4096
+  private static let maxEdits: Int64 = 4096
 
   /// Properties of the tracks that libavformat does not expose, by track ID.
-  struct Facts {
+  struct TrackProperties {
     /// The edits of the tracks whose edit lists can be relied upon.
     var edits: [Int32: MovieEdits] = [:]
     var descriptions: [Int32: MovieSampleDescription] = [:]
@@ -91,22 +91,22 @@ struct MovieTables {
   /// - Returns: What libavformat does not expose.
   /// - Throws: `MediaFileError` of the kind `damaged` if the tables claim more samples than the
   ///   file has bytes, or if a header is in a hole of the file or of an impossible size.
-  static func check(_ reader: any MediaByteReader, isWhole: Bool, name: String) throws -> Facts {
-    guard let length = reader.length.map({ min($0, longest) }), length > 16 else { return Facts() }
+  static func check(_ reader: any MediaByteReader, isWhole: Bool, name: String) throws -> TrackProperties {
+    guard let length = reader.length.map({ min($0, longest) }), length > 16 else { return TrackProperties() }
     var tables = MovieTables(
       bytes: ByteWindow(reader), length: length, file: reader as? LocalFileReader)
     var track = Track()
     tables.walk(0, length, depth: 0, &track, isWhole: isWhole)
-    guard !tables.isBeyondReason else {
+    guard !tables.isTooLarge else {
       throw MediaFileError(.damaged, "\(name) has a compressed header of impossible size")
     }
-    guard !tables.areHeadersHollow else {
+    guard !tables.headersHaveHoles else {
       throw MediaFileError(.damaged, "\(name) has a hole where it says that it has a header")
     }
     guard tables.fit(isWhole: isWhole) else {
       throw MediaFileError(.damaged, "\(name) says that it has more samples than it has bytes")
     }
-    return Facts(
+    return TrackProperties(
       edits: tables.isFragmented ? [:] : tables.edits.compactMapValues { $0 },
       descriptions: tables.descriptions.compactMapValues { $0 },
       encrypted: tables.encryptedNumbers)
@@ -119,16 +119,16 @@ struct MovieTables {
   /// Whether the file can have the entries that its tables claim. The length alone does not prove
   /// that: a sparse file may consist of holes, and another source of bytes may claim any length.
   private mutating func fit(isWhole: Bool) -> Bool {
-    guard entries > Self.leastRoom else { return true }
+    guard entries > Self.minRoom else { return true }
     guard entries <= length else { return false }
-    return storedLength.map { entries <= $0 } ?? (isWhole || bareEntries <= Self.mostUnseen)
+    return storedLength.map { entries <= $0 } ?? (isWhole || unlistedEntries <= Self.maxUnverifiedEntries)
   }
 
   /// Counts the tables of a compressed header like those of an uncompressed one.
   private mutating func inflate(_ start: Int64, _ end: Int64, depth: Int) {
     guard let header = CompressedMovieHeader(bytes, start, end) else { return }
     inflated = inflated.addingClamped(header.room)
-    guard !isInflated, inflated <= CompressedMovieHeader.largest else { return isBeyondReason = true }
+    guard !isInflated, inflated <= CompressedMovieHeader.largest else { return isTooLarge = true }
     guard let content = header.content(bytes) else { return }
     var tables = MovieTables(
       bytes: ByteWindow(MemoryReader(Data(content))), length: Int64(content.count), file: nil)
@@ -137,8 +137,8 @@ struct MovieTables {
     var track = Track()
     tables.walk(0, tables.length, depth: depth, &track, isWhole: true)
     entries = entries.addingClamped(tables.entries)
-    bareEntries = bareEntries.addingClamped(tables.bareEntries)
-    isBeyondReason = isBeyondReason || tables.isBeyondReason
+    unlistedEntries = unlistedEntries.addingClamped(tables.unlistedEntries)
+    isTooLarge = isTooLarge || tables.isTooLarge
     isFragmented = isFragmented || tables.isFragmented
     edits.merge(tables.edits) { _, _ in nil }
     descriptions.merge(tables.descriptions) { _, _ in nil }
@@ -154,7 +154,7 @@ struct MovieTables {
     /// Number of samples.
     var count: Int64 = 0
     /// Samples of a common size (`stsz`), for which the table has no entries.
-    var bareCount: Int64 = 0
+    var unlistedCount: Int64 = 0
     var chunks: Int64 = 0
     /// Chunks for which the table has an offset.
     var placedChunks: Int64 = 0
@@ -212,9 +212,9 @@ struct MovieTables {
       }
       if depth == 0, Self.containers.contains(type) || ["meta", "stsd", "stts"].contains(type) {
         headers = headers.addingClamped(next - at)
-        areHeadersHollow = headers > Self.leastRoom && headers > storedLength ?? .max
+        headersHaveHoles = headers > Self.minRoom && headers > storedLength ?? .max
         // A hole reads as zeros, so that walking through its boxes would hardly end.
-        guard !areHeadersHollow else { return }
+        guard !headersHaveHoles else { return }
       }
       if type == "meta" { content = handler(content, next) }
       if type == "cmov" {
@@ -228,7 +228,7 @@ struct MovieTables {
           if type == "trak" { add(track) }
         }
       } else {
-        look(type, content, next, &track)
+        readBox(type, content, next, &track)
       }
       // Bytes of a remote source are not fetched for boxes that may never be read.
       if depth == 0, type == "moov", !isWhole { return }
@@ -247,7 +247,7 @@ struct MovieTables {
     return place.map { $0 - 4 } ?? end
   }
 
-  private mutating func look(_ type: String, _ start: Int64, _ end: Int64, _ track: inout Track) {
+  private mutating func readBox(_ type: String, _ start: Int64, _ end: Int64, _ track: inout Track) {
     func number(_ place: Int64, count: Int = 4) -> Int64 {
       bytes.read(start + place, count).map {
         Int64(truncatingIfNeeded: MovieBox.number($0[...], 0, count: count))
@@ -267,7 +267,7 @@ struct MovieTables {
       // If each sample has its own size, the table has no more samples than entries.
       let count = number(4) > 0 ? number(8) : min(number(8), max(0, end - start - 12) / 4)
       track.count = max(track.count, count)
-      if number(4) > 0 { track.bareCount = max(track.bareCount, count) }
+      if number(4) > 0 { track.unlistedCount = max(track.unlistedCount, count) }
     // A compact table has at least four bits per sample.
     case "stz2":
       track.count = max(track.count, min(number(8), max(0, end - start - 12).multipliedClamped(by: 2)))
@@ -294,10 +294,10 @@ struct MovieTables {
     case "trun":
       // Without sample durations, sizes, flags and composition offsets, the box has no bytes per
       // sample.
-      if number(0) & 0xF00 == 0 { addBare(number(4)) }
+      if number(0) & 0xF00 == 0 { addUnlisted(number(4)) }
     case "stsd":
       // Samples per packet of a sound description of version 1.
-      if number(24, count: 2) == 1, number(44) > 1 { track.samplesPerEntry = Self.leastSamplesPerEntry }
+      if number(24, count: 2) == 1, number(44) > 1 { track.samplesPerEntry = Self.minSamplesPerEntry }
       track.description = MovieSampleDescription(bytes, start, end, metadataRoom: &metadataRoom)
       search(start, end, &track)
     default: break
@@ -311,22 +311,22 @@ struct MovieTables {
       guard place >= start + 4, let head = bytes.read(place - 4, 8) else { continue }
       let size = Int64(MovieBox.number(head[...], 0))
       guard size >= 16, size <= end - place + 4 else { continue }
-      look(String(decoding: head[4...], as: UTF8.self), place + 4, end, &track)
+      readBox(String(decoding: head[4...], as: UTF8.self), place + 4, end, &track)
       track.areUnits = false
     }
   }
 
-  private mutating func addBare(_ count: Int64) {
+  private mutating func addUnlisted(_ count: Int64) {
     entries = entries.addingClamped(count)
-    bareEntries = bareEntries.addingClamped(count)
+    unlistedEntries = unlistedEntries.addingClamped(count)
   }
 
   /// Adds the samples of a complete track.
   private mutating func add(_ track: Track) {
     let isGrouped = track.isSound ?? false && track.areUnits
     let count = isGrouped ? groups(track) : track.count
-    let bare = isGrouped ? max(0, count - track.placedChunks) : min(track.bareCount, count)
-    addBare(bare)
+    let bare = isGrouped ? max(0, count - track.placedChunks) : min(track.unlistedCount, count)
+    addUnlisted(bare)
     entries = entries.addingClamped(count - bare)
     // If two tracks have the same ID, properties found by ID would be ambiguous.
     if let number = track.number {
@@ -338,8 +338,8 @@ struct MovieTables {
     guard track.edits.count > 1, count > 0 else { return }
     for edit in 0..<track.edits.count {
       // The limit is exceeded already.
-      guard isInflated || entries <= max(length, Self.leastRoom),
-        file != nil || isInflated || bareEntries <= Self.mostUnseen
+      guard isInflated || entries <= max(length, Self.minRoom),
+        file != nil || isInflated || unlistedEntries <= Self.maxUnverifiedEntries
       else { return }
       let wide = track.edits.width == 20
       let duration = bytes.read(track.edits.start + edit * track.edits.width, wide ? 8 : 4).map {
@@ -352,14 +352,14 @@ struct MovieTables {
         let units = duration.multipliedClamped(by: track.scale) / movieScale
         covered = min(covered, (units / max(1, track.shortest)).addingClamped(2))
       }
-      addBare(covered)
+      addUnlisted(covered)
     }
   }
 
   /// Where a track's edits begin and end, in its own time units, rounded as libavformat does; nil
   /// for a track without edits, and for edits without an end or with impossible times.
   private func edits(of track: Track) -> MovieEdits? {
-    guard knowsMovieScale, (1...Self.mostEdits).contains(track.edits.count) else { return nil }
+    guard knowsMovieScale, (1...Self.maxEdits).contains(track.edits.count) else { return nil }
     let size = track.edits.width == 20 ? 8 : 4
     var (start, end): (Int64, Int64) = (0, 0)
     var hasBegun = false

@@ -5,7 +5,7 @@ import Foundation
 import VideoBitstream
 
 /// The position of a coded picture in output order, from its slice header.
-struct PicturePlace: Sendable {
+struct OutputPosition: Sendable {
   /// The picture order count (H.264, 8.2.1; H.265, 8.3.1).
   var order: Int
   /// Whether this is an IDR or BLA picture: order counts before it and after it cannot be compared.
@@ -45,7 +45,7 @@ final class PictureOrderReader {
   /// Parses the slice header of a picture; nil for an empty packet. Packets must come in decoding
   /// order.
   /// - Parameter packet: The packet as the container stores it.
-  func place(of packet: MediaPacket) -> PicturePlace? {
+  func place(of packet: MediaPacket) -> OutputPosition? {
     let bytes = UnsafeRawBufferPointer(packet.bytes)
     guard bytes.count > 0, let base = packet.pointer.pointee.data else { return nil }
     var output: UnsafeMutablePointer<UInt8>?
@@ -53,20 +53,20 @@ final class PictureOrderReader {
     let none = ovt_av_nopts_value()
     av_parser_parse2(
       parser, coder, &output, &outputSize, base, packet.pointer.pointee.size, none, none, 0)
-    return PicturePlace(order: Int(parser.pointee.output_picture_number), startsSequence: resets(bytes))
+    return OutputPosition(order: Int(parser.pointee.output_picture_number), startsSequence: resets(bytes))
   }
 
   /// Whether an IDR or BLA picture is among the NAL units.
   private func resets(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var found = false
-    func look(_ range: Range<Int>) -> Bool {
+    func readUnit(_ range: Range<Int>) -> Bool {
       if codec.closesReferences(codec.unitType(bytes[range.lowerBound])) { found = true }
       return !found
     }
     if isAnnexB {
-      ByteStream.forEachUnit(in: bytes) { _ = look($0) }
+      ByteStream.forEachUnit(in: bytes) { _ = readUnit($0) }
     } else if LengthPrefix.isValid(lengthSize) {
-      LengthPrefix.forEachUnit(in: bytes, lengthSize: lengthSize, look)
+      LengthPrefix.forEachUnit(in: bytes, lengthSize: lengthSize, readUnit)
     }
     return found
   }
@@ -122,11 +122,11 @@ final class PictureOrderTimes {
       ? max(1, av_rescale_q(1, AVRational(num: frameRate.den, den: frameRate.num), stream.timeBase)) : 1
   }
 
-  func add(_ packet: MediaPacket, _ place: PicturePlace?) -> [MediaPacket] {
+  func add(_ packet: MediaPacket, _ place: OutputPosition?) -> [MediaPacket] {
     var out: [MediaPacket] = []
-    let settled = sequence.dropLast(16).map(\.order).max() ?? Int.min
+    let outputOrder = sequence.dropLast(16).map(\.order).max() ?? Int.min
     let order = place?.order ?? (sequence.map(\.order).max() ?? -1) + 1
-    if place?.startsSequence == true || order < settled { out = finish() }
+    if place?.startsSequence == true || order < outputOrder { out = finish() }
     sequence.append(Entry(packet: packet, order: order, time: time(of: packet)))
     while sequence.count - emitted > horizon, let packet = emit() { out.append(packet) }
     let old = min(emitted, sequence.count - 3 * horizon)

@@ -4,7 +4,7 @@ import CoreMedia
 import Foundation
 
 /// The corrections of a file's times, shared by all demuxers of the file.
-struct TimeFacts: Sendable {
+struct TimeCorrections: Sendable {
   /// The time that is subtracted from all times, so that the file begins at zero; nil: nothing.
   var origin: (value: Int64, base: AVRational)?
   /// By stream index, how presentation times follow from picture order counts, and by how many
@@ -34,10 +34,10 @@ struct StreamTimes {
   private var ready: [MediaPacket?] = []
   private var readIndex = 0
 
-  init(_ streams: [MediaStream], _ facts: TimeFacts, continuity: TimeContinuity?) {
+  init(_ streams: [MediaStream], _ properties: TimeCorrections, continuity: TimeContinuity?) {
     self.streams = streams
     self.continuity = continuity
-    for (index, fact) in facts.ordered where index < streams.count {
+    for (index, fact) in properties.ordered where index < streams.count {
       ordered[index] = PictureOrderTimes(fact.kind, stream: streams[index], depth: fact.depth)
     }
   }

@@ -28,7 +28,7 @@ struct TimeContinuity {
   /// Number of offsets that were dropped: a file whose clock jumps all the time would have one per
   /// packet.
   private var forgotten = 0
-  private static let mostOffsets = 64
+  private static let maxOffsets = 64
   private var clocks: [Int: Clock] = [:]
 
   init(jumpsForward: Bool) { self.jumpsForward = jumpsForward }
@@ -61,7 +61,7 @@ struct TimeContinuity {
         clock.segment = known
       } else {
         offsets.append(Offset(value: next.subtractingClamped(raw), base: timeBase))
-        if offsets.count > Self.mostOffsets {
+        if offsets.count > Self.maxOffsets {
           offsets.removeFirst()
           forgotten += 1
         }

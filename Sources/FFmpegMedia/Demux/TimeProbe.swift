@@ -45,7 +45,7 @@ struct TimeProbe {
     return result
   }
 
-  private static func ranks(_ places: [PicturePlace]) -> [Int] {
+  private static func ranks(_ places: [OutputPosition]) -> [Int] {
     ElementaryStreamIndex.presentationRanks(
       places.map { (order: $0.order, startsSequence: $0.startsSequence) })
   }

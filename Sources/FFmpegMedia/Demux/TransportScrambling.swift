@@ -18,12 +18,12 @@ struct TransportScrambling: Sendable {
 
   /// Bytes that are read at the beginning of the file, and of a local file as long as a stream is
   /// scrambled.
-  private static let most: Int64 = 8 << 20
-  private static let mostScrambled: Int64 = 64 << 20
+  private static let maximum: Int64 = 8 << 20
+  private static let maxScrambled: Int64 = 64 << 20
   private static let chunk = 1 << 16
   /// Consecutive clear PES packets, complete, after which a stream counts as clear: single ones may
   /// be damaged.
-  private static let enoughClear = 3
+  private static let clearPacketsNeeded = 3
   /// Sizes of a packet: plain, with the time code of M2TS files before it, and with the error
   /// correction of broadcasts after it.
   private static let sizes = [188, 192, 204]
@@ -56,7 +56,7 @@ struct TransportScrambling: Sendable {
       if clear.count == 0 { clear.start = place }
       clear.count += 1
       // The PES packets before this one are complete.
-      guard clear.count > TransportScrambling.enoughClear, clearFrom == nil else { return }
+      guard clear.count > TransportScrambling.clearPacketsNeeded, clearFrom == nil else { return }
       (clearFrom, beginsScrambled) = (clear.start, isScrambled)
       places.removeAll { Int64($0) >= clear.start }
       if !beginsScrambled { places = [] }
@@ -100,8 +100,8 @@ struct TransportScrambling: Sendable {
     var offset: Int64 = 0
     var layout: (first: Int, size: Int)?
     // Only a local file is cheap to read farther.
-    let end = reader is LocalFileReader ? mostScrambled : most
-    while offset < most
+    let end = reader is LocalFileReader ? maxScrambled : maximum
+    while offset < maximum
       || offset < end && counts.values.contains(where: { $0.isScrambled && $0.clearFrom == nil })
     {
       var filled = 0

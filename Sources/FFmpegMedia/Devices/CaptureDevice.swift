@@ -46,11 +46,11 @@ package final class CaptureDevice {
   }
 
   /// The number of consecutive damaged pictures that are an error; cameras often begin with a few.
-  private static let patience = 30
+  private static let timeout = 30
   /// Seconds without a picture from a camera that are an error.
   private static let silence = 5.0
   /// The most pictures that are skipped for newer ones if a camera is faster than it is read.
-  private static let mostSkipped = 16
+  private static let maxSkipped = 16
   /// Microseconds between two attempts to read from a camera.
   private static let pause: UInt32 = 2000
   private static let library: MediaFileError? = {
@@ -72,7 +72,7 @@ package final class CaptureDevice {
   private let isPadded: Bool
   /// Whether reading does not block, as for cameras.
   private let isPolled: Bool
-  private let watch: Watch
+  private let interruption: CaptureInterruption
   private var context: UnsafeMutablePointer<AVFormatContext>?
   private var decoder: UnsafeMutablePointer<AVCodecContext>?
   private var packet: UnsafeMutablePointer<AVPacket>?
@@ -81,7 +81,7 @@ package final class CaptureDevice {
 
   /// Decides whether libavdevice gives up waiting for a picture: when the caller cancels, or after
   /// `silence` seconds.
-  private final class Watch {
+  private final class CaptureInterruption {
     let isCancelled: () -> Bool
     var end = ContinuousClock.now + .seconds(CaptureDevice.silence)
 
@@ -103,7 +103,7 @@ package final class CaptureDevice {
     name = configuration.name
     isPadded = configuration.kind == .screen
     isPolled = configuration.kind == .camera
-    watch = Watch(isCancelled)
+    interruption = CaptureInterruption(isCancelled)
     guard let format = av_find_input_format(configuration.kind.format) else {
       throw MediaFileError(
         .unsupportedFormat, "this libavdevice was built without \(configuration.kind.format)")
@@ -120,8 +120,8 @@ package final class CaptureDevice {
     made.pointee.interrupt_callback = AVIOInterruptCB(
       callback: { opaque in
         guard let opaque else { return 0 }
-        return Unmanaged<Watch>.fromOpaque(opaque).takeUnretainedValue().isOver ? 1 : 0
-      }, opaque: Unmanaged.passUnretained(watch).toOpaque())
+        return Unmanaged<CaptureInterruption>.fromOpaque(opaque).takeUnretainedValue().isOver ? 1 : 0
+      }, opaque: Unmanaged.passUnretained(interruption).toOpaque())
     if isPolled { made.pointee.flags |= AVFMT_FLAG_NONBLOCK }
     let (code, messages) = LibavLog.collect { avformat_open_input(&context, name, format, &options) }
     guard code >= 0, let context else {
@@ -129,7 +129,7 @@ package final class CaptureDevice {
     }
     let (found, complaints) = LibavLog.collect { avformat_find_stream_info(context, nil) }
     stream = av_find_best_stream(context, AVMEDIA_TYPE_VIDEO, -1, -1, nil, 0)
-    if watch.isOver, found < 0 || stream < 0 { throw silenceError }
+    if interruption.isOver, found < 0 || stream < 0 { throw silenceError }
     guard found >= 0, stream >= 0, let parameters = context.pointee.streams[Int(stream)]?.pointee.codecpar
     else {
       throw MediaFileError.libav(min(found, -1), "'\(name)' gives no pictures", messages: complaints)
@@ -181,17 +181,17 @@ package final class CaptureDevice {
   /// - Throws: `MediaFileError` if the device fails or stays silent.
   package func read() throws -> Bool {
     guard let context, let decoder, let packet, let frame else { return false }
-    watch.begin()
+    interruption.begin()
     var hasPicture = false
     var taken = 0
     var broken = 0
-    while broken < Self.patience {
+    while broken < Self.timeout {
       let (code, messages) = LibavLog.collect { av_read_frame(context, packet) }
       if code == ovt_averror_eof() { return hasPicture }
       if code == ovt_averror(EAGAIN) || code == ovt_averror_exit() {
         if hasPicture { return true }
-        if watch.isCancelled() { return false }
-        if watch.isOver { throw silenceError }
+        if interruption.isCancelled() { return false }
+        if interruption.isOver { throw silenceError }
         usleep(Self.pause)
         continue
       }
@@ -209,7 +209,7 @@ package final class CaptureDevice {
       }
       hasPicture = true
       taken += 1
-      if !isPolled || taken > Self.mostSkipped { return true }
+      if !isPolled || taken > Self.maxSkipped { return true }
     }
     throw MediaFileError(.damaged, "'\(name)' gives nothing that can be decoded")
   }

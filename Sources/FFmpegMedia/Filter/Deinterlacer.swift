@@ -94,7 +94,7 @@ package final class Deinterlacer {
     waiting[count] = picture
     count += 1
     try graph?.push(frame.pointer)
-    return try ready + take()
+    return try ready + receive()
   }
 
   /// Returns the pictures that are still held.
@@ -102,7 +102,7 @@ package final class Deinterlacer {
   package func finish() throws -> [Picture] {
     guard let graph else { return [] }
     try graph.finish()
-    let rest = try take()
+    let rest = try receive()
     reset()
     return rest
   }
@@ -133,7 +133,7 @@ package final class Deinterlacer {
     CVPixelBufferPoolCreate(kCFAllocatorDefault, nil, attributes as CFDictionary, &pool)
   }
 
-  private func take() throws -> [Picture] {
+  private func receive() throws -> [Picture] {
     var ready: [Picture] = []
     let frame = try FilterFrame()
     while let graph, try graph.pull(into: frame.pointer) {

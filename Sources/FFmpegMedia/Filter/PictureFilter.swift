@@ -97,7 +97,7 @@ package final class PictureFilter {
     if graph == nil { try begin(frame, now, view.format, buffer) }
     waiting.append(Picture(buffer: buffer, time: time, duration: duration))
     try graph?.push(frame.pointer)
-    return try ready + take()
+    return try ready + receive()
   }
 
   /// Returns the pictures that are still held.
@@ -105,7 +105,7 @@ package final class PictureFilter {
   package func finish() throws -> [Picture] {
     guard let graph else { return [] }
     try graph.finish()
-    let rest = try take()
+    let rest = try receive()
     self.graph = nil
     waiting = []
     last = -1
@@ -165,7 +165,7 @@ package final class PictureFilter {
     }.joined()
   }
 
-  private func take() throws -> [Picture] {
+  private func receive() throws -> [Picture] {
     var ready: [Picture] = []
     let frame = try FilterFrame()
     while let graph, !waiting.isEmpty, try graph.pull(into: frame.pointer) {

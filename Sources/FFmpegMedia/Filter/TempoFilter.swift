@@ -54,18 +54,18 @@ package final class TempoFilter {
     }
     fed = fed &+ Int64(frames)
     try graph.push(frame.pointer)
-    return try take()
+    return try receive()
   }
 
   /// Ends the input and returns the remaining output.
   /// - Throws: `MediaFileError`.
   package func finish() throws -> [Float] {
     try graph.finish()
-    return try take()
+    return try receive()
   }
 
   /// Returns the output that the filter has completed since the last call.
-  private func take() throws -> [Float] {
+  private func receive() throws -> [Float] {
     var samples: [Float] = []
     let frame = try FilterFrame()
     while try graph.pull(into: frame.pointer) {

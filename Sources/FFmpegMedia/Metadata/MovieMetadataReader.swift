@@ -6,7 +6,7 @@ enum MovieMetadataReader {
   /// Most children that are read of a box, which bounds the work for a malicious file.
   private static let limit = 4096
   /// Most items that are read of a file.
-  static let mostItems = 4096
+  static let maxItems = 4096
   /// Longest key, and longest text in user data, whose size field has 16 bits, in bytes.
   private static let longestKey = 1024
   private static let longestText = Int(UInt16.max)

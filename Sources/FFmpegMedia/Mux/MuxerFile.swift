@@ -96,9 +96,9 @@ package final class MuxerFile {
     do {
       try flush(descriptor)
       if let replaced {
-        try takePlace(of: replaced)
+        try replaceExisting(of: replaced)
       } else if !isVisible {
-        try giveName()
+        try renameToFinalName()
       }
       try close()
       try Self.flushFolder(of: finalPath)
@@ -108,9 +108,9 @@ package final class MuxerFile {
     }
   }
 
-  private func giveName() throws {
+  private func renameToFinalName() throws {
     var code = link(as: finalPath)
-    if code == EEXIST, let other = keepElsewhere() {
+    if code == EEXIST, let other = chooseFreeName() {
       throw MediaFileError(
         .fileExists, "\(finalPath) exists by now; the finished movie is in \(other)",
         code: ovt_averror(EEXIST))
@@ -127,7 +127,7 @@ package final class MuxerFile {
   }
 
   /// Replaces the existing file atomically, so that the name always refers to one of the two.
-  private func takePlace(of other: stat) throws {
+  private func replaceExisting(of other: stat) throws {
     // The new file gets the permissions of the old one, so that it is not readable for more users.
     fchmod(descriptor, other.st_mode & 0o777)
     var code: Int32 = 0
@@ -168,7 +168,7 @@ package final class MuxerFile {
 
   /// Names the file "movie 2.mov", "movie 3.mov" and so on, whichever is free.
   /// - Returns: The path; nil if that fails.
-  private func keepElsewhere() -> String? {
+  private func chooseFreeName() -> String? {
     let ending = (finalPath as NSString).pathExtension
     let stem = (finalPath as NSString).deletingPathExtension
     for number in 2...99 {

@@ -63,7 +63,7 @@ extension MuxerTrack {
         extradata = name == "esds" ? ElementaryStreamDescriptor.configuration(in: data) : data
       }
       if codecID == AV_CODEC_ID_HEVC { layerConfiguration = atom("lhvC") }
-      guard layerConfiguration?.count ?? 0 <= MovieSampleDescription.mostLayers - 8 else {
+      guard layerConfiguration?.count ?? 0 <= MovieSampleDescription.maxLayers - 8 else {
         throw MediaFileError(.unsupportedFormat, "the configuration of further layers (lhvC) is too large")
       }
     }
@@ -105,10 +105,10 @@ extension MuxerTrack {
       throw MediaFileError(.unsupportedFormat, "text is written as 3GPP timed text ('tx3g') only")
     }
     codecTag = kCMTextFormatType_3GText
-    let hasLooks =
+    let hasStyle =
       CMFormatDescriptionGetExtension(
         description, extensionKey: kCMTextFormatDescriptionExtension_DefaultStyle) != nil
-    extradata = hasLooks ? Data(entry.dropFirst(TimedText.entryHeader)) : TimedText.usualLooks
+    extradata = hasStyle ? Data(entry.dropFirst(TimedText.entryHeader)) : TimedText.defaultStyle
   }
 
   /// libavformat writes only one type of timed metadata, GoPro's ('gpmd'). Its sample entry is

@@ -18,7 +18,7 @@ package enum MuxerContainer: String, Sendable {
   }
 
   /// The most bytes of samples that the container's size fields can hold; nil: no limit.
-  package var mostBytes: Int64? { self == .aiff ? Int64(UInt32.max) - (1 << 16) : nil }
+  package var maxBytes: Int64? { self == .aiff ? Int64(UInt32.max) - (1 << 16) : nil }
 
   /// The name of libavformat's muxer, and the major brand if it differs from the muxer's default.
   var format: (name: String, brand: String?) {

@@ -25,15 +25,15 @@ package struct SampleInterleaver<Element> {
 
   private var tracks: [Track]
   /// How much of the other tracks waits for a track that gives no samples.
-  private let patience: CMTime
+  private let timeout: CMTime
 
   /// - Parameters:
   ///   - tracks: the number of tracks.
-  ///   - patience: how much of the other tracks waits for a track that gives no samples. It bounds
+  ///   - timeout: how much of the other tracks waits for a track that gives no samples. It bounds
   ///     the memory.
-  package init(tracks: Int, patience: CMTime) {
+  package init(tracks: Int, timeout: CMTime) {
     self.tracks = Array(repeating: Track(), count: tracks)
-    self.patience = patience
+    self.timeout = timeout
   }
 
   /// Adds a sample.
@@ -63,7 +63,7 @@ package struct SampleInterleaver<Element> {
       if next.map({ first.time < $0.time }) ?? true { next = (index, first.time) }
       if let last = track.waiting.last { latest = max(latest, last.time) }
     }
-    guard let next, isLast || !isWaiting || latest - next.time > patience else { return nil }
+    guard let next, isLast || !isWaiting || latest - next.time > timeout else { return nil }
     return tracks[next.index].pop()
   }
 

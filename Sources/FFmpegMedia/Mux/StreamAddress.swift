@@ -16,7 +16,7 @@ package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
   package static let schemes = ["rtmp", "rtmps", "srt", "udp", "tcp", "rtsp"]
 
   /// The longest address in bytes.
-  private static let mostBytes = 4096
+  private static let maxBytes = 4096
 
   /// The whole address, with its secrets.
   let url: String
@@ -39,7 +39,7 @@ package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
   /// - Returns: nil if the scheme is none of `schemes`, there is no host, or the text is longer
   ///   than 4096 bytes or holds control characters or spaces.
   package init?(_ text: String) {
-    guard Self.isAddress(text), text.utf8.count <= Self.mostBytes,
+    guard Self.isAddress(text), text.utf8.count <= Self.maxBytes,
       text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }), let end = text.range(of: "://")
     else { return nil }
     let scheme = text[..<end.lowerBound].lowercased()

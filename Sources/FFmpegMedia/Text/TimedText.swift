@@ -16,7 +16,7 @@ package struct TimedText: Equatable, Sendable {
 
   /// The specific part of a sample entry for text without a style: white, centred at the bottom, 18
   /// points, the font "Serif", which players replace by their own (3GPP TS 26.245, 5.16).
-  static let usualLooks =
+  static let defaultStyle =
     Data([0, 0, 0, 0, 1, 0xFF, 0, 0, 0, 0]) + Data(count: 8)
     + Data([0, 0, 0, 0, 0, 1, 0, 18, 255, 255, 255, 255])
     + Data([0, 0, 0, 18]) + Data("ftab".utf8) + Data([0, 1, 0, 1, 5]) + Data("Serif".utf8)

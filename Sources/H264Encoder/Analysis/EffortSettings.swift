@@ -144,7 +144,7 @@ struct EffortSettings {
 extension EffortSettings {
   /// Makes the settings of an effort.
   ///
-  /// - Parameter effort: 0 (fastest) to `H264EncoderConfiguration.mostEffort` (best).
+  /// - Parameter effort: 0 (fastest) to `H264EncoderConfiguration.maxEffort` (best).
   init(effort: Int) {
     if effort > 3 { increase(to: effort) } else { reduce(to: effort) }
   }
@@ -267,7 +267,7 @@ extension H264EncoderConfiguration {
   /// The number of reference pictures that an effort searches. More need not be kept as
   /// `maximumReferences`.
   ///
-  /// - Parameter effort: 0 (fastest) to `mostEffort` (best).
+  /// - Parameter effort: 0 (fastest) to `maxEffort` (best).
   /// - Returns: the number, 1 or more.
   public static func referencesUsed(effort: Int) -> Int {
     let motion = EffortSettings(effort: effort).motion

@@ -20,10 +20,10 @@ struct MacroblockScratch {
 
   // Motion search.
 
-  /// The start vectors of a motion search, up to `mostStarts`.
+  /// The start vectors of a motion search, up to `maxStarts`.
   let startVectors: UnsafeMutablePointer<MotionVector>
   /// The full-sample start vectors that the search has compared already, the horizontal component
-  /// in the upper 16 bits and the vertical one in the lower, up to `mostStarts`.
+  /// in the upper 16 bits and the vertical one in the lower, up to `maxStarts`.
   let comparedVectors: UnsafeMutablePointer<Int32>
   /// The best motion of each 8x8 block in a P picture.
   let partitions: UnsafeMutablePointer<MotionCandidate>
@@ -36,7 +36,7 @@ struct MacroblockScratch {
   let coefficients8x8: UnsafeMutablePointer<Int16>
 
   /// The largest number of start vectors.
-  static let mostStarts = 64
+  static let maxStarts = 64
 
   /// Allocates the memory.
   ///
@@ -48,8 +48,8 @@ struct MacroblockScratch {
     bipredicted = memory.allocate(UInt8.self, count: 256)
     candidate = memory.allocate(UInt8.self, count: 256)
     chromaPrediction = memory.allocate(UInt8.self, count: 128)
-    startVectors = memory.allocate(MotionVector.self, count: Self.mostStarts)
-    comparedVectors = memory.allocate(Int32.self, count: Self.mostStarts)
+    startVectors = memory.allocate(MotionVector.self, count: Self.maxStarts)
+    comparedVectors = memory.allocate(Int32.self, count: Self.maxStarts)
     partitions = memory.allocate(MotionCandidate.self, count: 4)
     partitionsB = memory.allocate(BidirectionalCandidate.self, count: 4)
     repeatVectors = memory.allocate(MotionVector.self, count: 4)

@@ -122,7 +122,7 @@ public struct H264EncoderConfiguration: Sendable, Equatable {
   public var minimumQP: Int = 8
   /// The highest QP of any macroblock, 0...51.
   public var maximumQP: Int = 51
-  /// The effort, from 0 (fastest) to `mostEffort` (best compression); with `encodeTimeShare` the
+  /// The effort, from 0 (fastest) to `maxEffort` (best compression); with `encodeTimeShare` the
   /// effort of the first frames.
   public var effort: Int = 3
   /// The share of the frame interval, 0.01...1, that at least 95 of 100 frames should be encoded
@@ -130,7 +130,7 @@ public struct H264EncoderConfiguration: Sendable, Equatable {
   /// stream does not depend on the machine.
   public var encodeTimeShare: Double?
   /// The highest effort.
-  public static let mostEffort = 9
+  public static let maxEffort = 9
   /// The number of threads that encode, 1...16.
   public var threads: Int = 1
   /// Whether the squared error of each frame against its source is measured, which takes a little

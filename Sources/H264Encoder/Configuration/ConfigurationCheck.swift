@@ -29,8 +29,8 @@ extension H264EncoderConfiguration {
       (0...51).contains(minimumQP) && (0...51).contains(maximumQP) && minimumQP <= maximumQP,
       "QP \(minimumQP)...\(maximumQP) is not a range in 0...51.")
     try require(
-      (0...H264EncoderConfiguration.mostEffort).contains(effort),
-      "An effort of \(effort) is not in 0...\(H264EncoderConfiguration.mostEffort).")
+      (0...H264EncoderConfiguration.maxEffort).contains(effort),
+      "An effort of \(effort) is not in 0...\(H264EncoderConfiguration.maxEffort).")
     if let share = encodeTimeShare {
       try require(
         share.isFinite && (0.01...1).contains(share),

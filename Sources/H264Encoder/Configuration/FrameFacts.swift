@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The properties of a coded or dropped frame.
-public struct H264FrameFacts: Sendable, Equatable {
+public struct H264FrameProperties: Sendable, Equatable {
   /// The number of the frame in input order, from 0; dropped frames are counted.
   public var index: UInt64 = 0
   /// Whether decoding can begin with the frame: it is an IDR picture, or `isOpenGOP` is set.
@@ -28,7 +28,7 @@ public struct H264FrameFacts: Sendable, Equatable {
   public var skipShare = 0.0
   /// The encoding time on the calling thread in seconds.
   public var encodeTime = 0.0
-  /// The effort that it was coded with, 0 to `H264EncoderConfiguration.mostEffort`.
+  /// The effort that it was coded with, 0 to `H264EncoderConfiguration.maxEffort`.
   public var effort = 0
   /// The mean squared error of luma, Cb and Cr; nil unless
   /// `H264EncoderConfiguration.measuresError`.

@@ -51,7 +51,7 @@ extension LookAheadEncoder {
   }
 
   /// The most bytes of filler data in a frame.
-  private static let mostFiller = 0x1p22
+  private static let maxFiller = 0x1p22
 
   /// Appends filler data for bits that arrive at a constant rate and would overflow the decoder's
   /// buffer.
@@ -71,17 +71,17 @@ extension LookAheadEncoder {
     if isLast, most < buffer.size {
       // The agreed fullness at a join is reached exactly, since it differs by whole bytes
       // (`JoinedBuffer`).
-      let bytes = Int(min(max(lost / 8, 0), LookAheadEncoder.mostFiller).rounded())
+      let bytes = Int(min(max(lost / 8, 0), LookAheadEncoder.maxFiller).rounded())
       return bytes < 8 ? 0 : addFiller(bytes, &output)
     }
     // A filler data NAL unit has 8 bytes or more with framing, header, a byte of payload and the
     // trailing bits. Rounding up takes the difference from bits that arrive later. Rounding down
     // would let the fractions of a byte sum up over a stream and overflow the buffer.
-    let bytes = max(Int(min(lost / 8, LookAheadEncoder.mostFiller)) + 1, 8)
+    let bytes = max(Int(min(lost / 8, LookAheadEncoder.maxFiller)) + 1, 8)
     // The next picture may be removed earlier than assumed, so a quarter of the fullness is kept
     // for it.
     let room = buffer.fullness * (isKnown ? 1 : 0.75) - Double(output.bits)
-    let fitting = Int(min(max(room / 8, 0), LookAheadEncoder.mostFiller))
+    let fitting = Int(min(max(room / 8, 0), LookAheadEncoder.maxFiller))
     guard lost > 0, fitting >= 8 else { return 0 }
     return addFiller(min(bytes, fitting), &output)
   }

@@ -30,39 +30,39 @@ extension LookAheadEncoder {
     inFlight.removeFirst()
     if lastAnchor === flight { lastAnchor = nil }
     for i in flight.requiredPictures { uses[i] -= 1 }
-    if mostInFlight > 1 {
+    if maxInFlight > 1 {
       if let lastPicture { uses[lastPicture] -= 1 }
       uses[flight.target] += 1
     }
     lastPicture = flight.target
 
-    var facts = H264FrameFacts()
-    coder.describe(&facts, flight.plan, references: flight.references, statistics: flight.statistics)
-    facts.effort = flight.coder.effort
+    var properties = H264FrameProperties()
+    coder.describe(&properties, flight.plan, references: flight.references, statistics: flight.statistics)
+    properties.effort = flight.coder.effort
     if let picture = flight.picture {
       if configuration.measuresError {
-        facts.meanSquaredError = coder.squaredError(picture.source, pool[flight.target])
+        properties.meanSquaredError = coder.squaredError(picture.source, pool[flight.target])
       }
-      facts.index = picture.index
+      properties.index = picture.index
     }
     let interval = queue.decodeInterval(place: codedCount, depth: reorderingDepth)
     codedCount += 1
     if flight.isLimited {
-      facts.fillerBytes = fill(
+      properties.fillerBytes = fill(
         &flight.output.pointee, interval.seconds, isKnown: interval.isKnown, isLast: flight.isLast)
     }
-    facts.bits = flight.output.pointee.bits
-    if flight.isLimited { rateControl.remove(bits: Double(facts.bits), seconds: interval.seconds) }
+    properties.bits = flight.output.pointee.bits
+    if flight.isLimited { rateControl.remove(bits: Double(properties.bits), seconds: interval.seconds) }
     if flight.isLast { bufferMiss = rateControl.miss }
-    facts.encodeTime = flight.time + Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
+    properties.encodeTime = flight.time + Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
     if let picture = flight.picture {
-      effortControl.note(seconds: facts.encodeTime + preAnalysisTime, interval: picture.duration)
+      effortControl.note(seconds: properties.encodeTime + preAnalysisTime, interval: picture.duration)
       queue.recycle(picture)
     }
     preAnalysisTime = 0
     flight.picture = nil
     return H264EncodedFrame(
-      facts: facts, nalUnits: flight.output.pointee.units, byteCount: flight.output.pointee.count,
+      properties: properties, nalUnits: flight.output.pointee.units, byteCount: flight.output.pointee.count,
       memory: flight.output.pointee.takeMemory())
   }
 }

@@ -22,7 +22,7 @@ extension LookAheadEncoder {
           configuration: coder.configuration, sps: sps, pps: pps, cpu: cpu,
           bidirectional: reorderingDepth > 0, history: history)
       }
-      coder.reusesMemory = mostInFlight == 1
+      coder.reusesMemory = maxInFlight == 1
     }
     let flight = PictureInFlight(
       coder, slot: scheduler?.slot(flights.count),

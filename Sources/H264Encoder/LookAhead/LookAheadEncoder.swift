@@ -26,8 +26,8 @@ final class LookAheadEncoder: EncodingStrategy {
   /// A mask of OVT_CPU_*: the instruction sets that the kernels may use.
   let cpu: Int32
   /// The most pictures in flight: as the encoder was made, and with the current configuration.
-  let mostInFlight: Int
-  var flightLimit: Int { min(mostInFlight, configuration.picturesInFlight) }
+  let maxInFlight: Int
+  var flightLimit: Int { min(maxInFlight, configuration.picturesInFlight) }
   /// All `PictureInFlight` objects, idle ones included; they are made as needed.
   var flights: [PictureInFlight] = []
   /// The pictures in flight, in decoding order.
@@ -138,7 +138,7 @@ final class LookAheadEncoder: EncodingStrategy {
     let hasB = configuration.bidirectionalLimit > 0
     self.cpu = cpu
     let most = configuration.picturesInFlight
-    mostInFlight = most
+    maxInFlight = most
     let geometry = PictureGeometry(width: engine.width, height: engine.height)
     history = MotionHistory(geometry, pictures: most + 1)
     coder = PictureCoder(
@@ -186,7 +186,7 @@ final class LookAheadEncoder: EncodingStrategy {
 
   /// The shortest look-ahead in frames that may be short of the newest picture while a picture is
   /// coded.
-  private static let leastToPrepare = 8
+  private static let minToPrepare = 8
 
   /// Whether macroblocks get QP offsets of the macroblock tree: not with a constant QP.
   var usesMacroblockTree: Bool {
@@ -247,7 +247,7 @@ final class LookAheadEncoder: EncodingStrategy {
     // With one picture in flight, the newest picture is analysed while that is coded. A short
     // look-ahead cannot do without the newest picture.
     let prepares =
-      limit == 1 && configuration.lookAhead.frames >= LookAheadEncoder.leastToPrepare
+      limit == 1 && configuration.lookAhead.frames >= LookAheadEncoder.minToPrepare
       && queue.count > configuration.lookAhead.frames
     if !prepares { queue.analyse(planner.settings) }
     preAnalysisTime = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
@@ -269,7 +269,7 @@ final class LookAheadEncoder: EncodingStrategy {
 
   /// Codes the pictures that wait up to one, in input order. The stream continues.
   /// - Parameters:
-  ///   - index: the index of that picture (`H264FrameFacts.index`).
+  ///   - index: the index of that picture (`H264FrameProperties.index`).
   ///   - output: receives the frames, in decoding order.
   func complete(through index: UInt64, output: (consuming H264EncodedFrame) -> Void) {
     // Not as at the end of a stream: the rate control may balance its bits over later pictures.

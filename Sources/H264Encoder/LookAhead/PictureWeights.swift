@@ -97,7 +97,7 @@ struct PictureWeights {
 
   /// The share of the unweighted error up to which explicit weights may leave error. Where they
   /// leave more, the average of two references is better than the rounded weights of both lists.
-  private static let mostLeft = 0.2
+  private static let maxLeft = 0.2
 
   /// Decides between explicit, implicit and no weights for a B picture.
   /// - Parameters:
@@ -134,12 +134,12 @@ struct PictureWeights {
     // The sum for blocks predicted from either picture alone and from both.
     let plain = errors.alone + 2 * errors.mean
     let weighted = errors.weightedAlone + 2 * errors.weightedMean
-    if isWeighted, weighted < plain * Self.mostLeft {
+    if isWeighted, weighted < plain * Self.maxLeft {
       plan.isWeighted = true
       setTable(&plan, shift, list0, list1, weights)
       set(&plan, explicit)
       explicitPictures += 1
-    } else if let implicit, errors.meanMatters, errors.implicit < errors.mean * FadeDetector.mostLeft {
+    } else if let implicit, errors.meanMatters, errors.implicit < errors.mean * FadeDetector.maxLeft {
       set(&plan, implicit)
       implicitPictures += 1
     }

@@ -106,19 +106,20 @@ extension LowLatencyEncoder {
 
   /// Completes the facts about a frame that was coded, and learns how many references pay.
   func complete(
-    _ facts: inout H264FrameFacts, _ plan: PicturePlan, _ options: H264FrameOptions, _ source: SourcePicture,
+    _ properties: inout H264FrameProperties, _ plan: PicturePlan, _ options: H264FrameOptions,
+    _ source: SourcePicture,
     _ picture: PicturePlanes
   ) {
-    coder.describe(&facts, plan, references: wanted.count)
+    coder.describe(&properties, plan, references: wanted.count)
     if wanted.count > 1 {
       let statistics = coder.statistics
       referenceUse.take(
-        index: facts.index, inOtherReferences: statistics.inOtherReferences,
+        index: properties.index, inOtherReferences: statistics.inOtherReferences,
         inter: coder.geometry.macroblockCount - statistics.intra - statistics.skipped)
     }
-    facts.bits = output.bits
-    if configuration.measuresError { facts.meanSquaredError = coder.squaredError(source, picture) }
-    facts.longTermSlot = plan.isReference ? options.longTermSlot : nil
+    properties.bits = output.bits
+    if configuration.measuresError { properties.meanSquaredError = coder.squaredError(source, picture) }
+    properties.longTermSlot = plan.isReference ? options.longTermSlot : nil
   }
 
   /// Codes a picture again that exceeds the hard limits.

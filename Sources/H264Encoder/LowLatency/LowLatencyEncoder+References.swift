@@ -13,7 +13,7 @@ extension LowLatencyEncoder {
     if let interval = configuration.keyFrameInterval, framesSinceIDR >= interval { return }
     // During a gradual refresh each picture has more refreshed columns than the one before it, so
     // only the newest may be referred to.
-    let most = configuration.lowLatency.intraRefreshPeriod > 0 ? 1 : mostReferences
+    let most = configuration.lowLatency.intraRefreshPeriod > 0 ? 1 : maxReferences
     switch options.references {
     case .automatic:
       // Newest first, short-term and long-term references alike.
@@ -38,7 +38,7 @@ extension LowLatencyEncoder {
   }
 
   /// The most reference pictures that the next frame may have.
-  var mostReferences: Int {
+  var maxReferences: Int {
     let (count, least) = coder.settings.motion.referencesByUse
     guard count > 1 else { return max(1, coder.referencesSearched) }
     return referenceUse.isWorthIt(index: nextIndex, least: least) ? count : 1
@@ -56,7 +56,7 @@ extension LowLatencyEncoder {
   ///   - plan: receives the slice header.
   ///   - wanted: the reference pictures, in the order of list 0.
   ///   - options: the options of the frame.
-  ///   - index: the frame's index (`H264FrameFacts.index`).
+  ///   - index: the frame's index (`H264FrameProperties.index`).
   /// - Returns: the index in the pool of the picture to code into.
   func prepare(
     _ plan: inout PicturePlan, _ wanted: [DecodedPictureBuffer.Entry], _ options: H264FrameOptions,
@@ -101,7 +101,7 @@ extension LowLatencyEncoder {
   ///   - plan: receives the commands in its slice header.
   ///   - target: the index of the picture in the pool.
   ///   - slot: the long-term slot (LongTermFrameIdx) to keep it in; nil for a short-term reference.
-  ///   - index: the frame's index (`H264FrameFacts.index`).
+  ///   - index: the frame's index (`H264FrameProperties.index`).
   func mark(_ plan: inout PicturePlan, _ target: Int, _ slot: Int?, _ index: UInt64) {
     commands.removeAll(keepingCapacity: true)
     var entry = DecodedPictureBuffer.Entry(
@@ -150,8 +150,8 @@ extension LowLatencyEncoder {
   ///   - starts: whether a refresh is to begin with this picture.
   func planRefresh(_ plan: inout PicturePlan, starts: Bool) {
     let period = configuration.lowLatency.intraRefreshPeriod
-    let starts = starts || owesRefresh
-    owesRefresh = starts && !plan.isIDR && !plan.isReference
+    let starts = starts || isRefreshPending
+    isRefreshPending = starts && !plan.isIDR && !plan.isReference
     // A picture that no other refers to cannot pass refreshed samples on, so only reference
     // pictures count as steps, as they do in recovery_frame_cnt (D.2.8).
     guard period > 0, !plan.isIDR, plan.isReference else { return }

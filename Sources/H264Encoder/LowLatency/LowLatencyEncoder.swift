@@ -45,7 +45,7 @@ final class LowLatencyEncoder {
   /// The current time in nanoseconds, from any origin.
   let clock: () -> UInt64
 
-  /// The frames (`H264FrameFacts.index`) in the reference list of the last coded frame, in its
+  /// The frames (`H264FrameProperties.index`) in the reference list of the last coded frame, in its
   /// order; empty for a key frame.
   var lastReferences: [UInt64] = []
 
@@ -62,7 +62,7 @@ final class LowLatencyEncoder {
   var refreshStep = -1
   /// Whether a refresh was requested for a picture that none refers to or that was dropped: the
   /// next reference picture begins it.
-  var owesRefresh = false
+  var isRefreshPending = false
   /// The index in `pool` of the last coded picture; nil before the first.
   var lastPicture: Int?
   /// The long-term slot for which the next picture has to mark the last IDR picture; nil for none.
@@ -148,12 +148,12 @@ final class LowLatencyEncoder {
 
   /// Excludes a frame that the receiver lacks and, since they may depend on it, all later frames
   /// from further reference.
-  /// - Parameter index: the frame's index (`H264FrameFacts.index`).
+  /// - Parameter index: the frame's index (`H264FrameProperties.index`).
   func invalidateReferences(from index: UInt64) { buffer.invalidate(from: index) }
 
   /// Excludes all frames but one from further reference: the only one that the receiver is known to
   /// have.
-  /// - Parameter index: that frame's index (`H264FrameFacts.index`).
+  /// - Parameter index: that frame's index (`H264FrameProperties.index`).
   func invalidateReferences(except index: UInt64) { buffer.invalidate(except: index) }
 
   /// The indices of the frames that the next frame could refer to: short-term references, the
@@ -170,7 +170,7 @@ final class LowLatencyEncoder {
   /// - Parameters:
   ///   - source: the picture, of the configuration's size.
   ///   - options: its options.
-  /// - Returns: the frame; where the rate control dropped it, `facts.isDropped` is set and there
+  /// - Returns: the frame; where the rate control dropped it, `properties.isDropped` is set and there
   ///   are no NAL units.
   /// - Throws: `H264EncoderError` if the picture or the options are invalid; the encoder is
   ///   unchanged then.
@@ -180,10 +180,10 @@ final class LowLatencyEncoder {
     let start = clock()
     try check(source, options)
     coder.effort = effortControl.effort
-    var facts = H264FrameFacts()
-    facts.effort = effortControl.effort
-    facts.index = nextIndex
-    facts.temporalLayer = options.temporalLayer
+    var properties = H264FrameProperties()
+    properties.effort = effortControl.effort
+    properties.index = nextIndex
+    properties.temporalLayer = options.temporalLayer
     output.removeAll()
 
     var plan = PicturePlan()
@@ -200,29 +200,29 @@ final class LowLatencyEncoder {
 
     let decision = rateControl.plan(
       isKeyFrame: plan.isIDR, isSceneChange: isSceneChange, request: options.request,
-      facts: isAnalysed ? preAnalysis.result(isKeyFrame: plan.isIDR) : PreAnalysisResult())
+      properties: isAnalysed ? preAnalysis.result(isKeyFrame: plan.isIDR) : PreAnalysisResult())
     nextIndex += 1
     if decision.drop {
       keyFrameIsDue = plan.isIDR
-      owesRefresh = owesRefresh || options.startsIntraRefresh || startsRefresh
-      facts.isDropped = true
-      facts.encodeTime = Double(clock() &- start) * 1e-9
-      return H264EncodedFrame(facts: facts, nalUnits: [], byteCount: 0, memory: nil)
+      isRefreshPending = isRefreshPending || options.startsIntraRefresh || startsRefresh
+      properties.isDropped = true
+      properties.encodeTime = Double(clock() &- start) * 1e-9
+      return H264EncodedFrame(properties: properties, nalUnits: [], byteCount: 0, memory: nil)
     }
     setQuality(&plan, decision, options)
     let target = setReferences(
-      &plan, source, options, index: facts.index, isAnalysed: isAnalysed, isSceneChange: isSceneChange)
+      &plan, source, options, index: properties.index, isAnalysed: isAnalysed, isSceneChange: isSceneChange)
     writeLeadingUnits(plan, options)
     let isCurtailed = code(&plan, decision, source, into: pool[target])
     lastPicture = target
-    complete(&facts, plan, options, source, pool[target])
+    complete(&properties, plan, options, source, pool[target])
     rateControl.finish(
-      bits: output.bits, qp: facts.averageQP, isKeyFrame: plan.isIDR, isSceneChange: isSceneChange,
+      bits: output.bits, qp: properties.averageQP, isKeyFrame: plan.isIDR, isSceneChange: isSceneChange,
       isCurtailed: isCurtailed, rowBits: coder.rowBits)
-    facts.encodeTime = Double(clock() &- start) * 1e-9
-    effortControl.note(seconds: facts.encodeTime, interval: options.duration)
+    properties.encodeTime = Double(clock() &- start) * 1e-9
+    effortControl.note(seconds: properties.encodeTime, interval: options.duration)
     return H264EncodedFrame(
-      facts: facts, nalUnits: output.units, byteCount: output.count, memory: output.takeMemory())
+      properties: properties, nalUnits: output.units, byteCount: output.count, memory: output.takeMemory())
   }
 
   // MARK: - Reconstruction

@@ -8,7 +8,7 @@ struct DecodedPictureBuffer {
   struct Entry {
     /// The index of its planes in the encoder's pool of pictures.
     var picture: Int
-    /// `H264FrameFacts.index` of the frame.
+    /// `H264FrameProperties.index` of the frame.
     var index: UInt64
     /// frame_num of the picture.
     var frameNum: Int

@@ -5,7 +5,7 @@ import VideoEncoding
 /// from it exists.
 public struct H264EncodedFrame: ~Copyable, Sendable {
   /// What is known about the frame: its size, type, QP and so on.
-  public let facts: H264FrameFacts
+  public let properties: H264FrameProperties
   /// The NAL units in decoding order: parameter sets and SEI, if any, before the slices.
   public let nalUnits: [EncodedNALUnit]
   /// The bytes of all NAL units with their framing; 0 if the frame was dropped.
@@ -14,8 +14,11 @@ public struct H264EncodedFrame: ~Copyable, Sendable {
   private var memory: FrameMemory?
 
   /// Creates a frame from the bytes and NAL units of an access unit.
-  init(facts: H264FrameFacts, nalUnits: [EncodedNALUnit], byteCount: Int, memory: consuming FrameMemory?) {
-    self.facts = facts
+  init(
+    properties: H264FrameProperties, nalUnits: [EncodedNALUnit], byteCount: Int,
+    memory: consuming FrameMemory?
+  ) {
+    self.properties = properties
     self.nalUnits = nalUnits
     self.byteCount = byteCount
     self.memory = memory

@@ -5,24 +5,25 @@ import CH264Kernels
 extension PictureCoder {
   /// Fills in the facts about a picture that was coded.
   /// - Parameters:
-  ///   - facts: gets the facts.
+  ///   - properties: gets the facts.
   ///   - plan: the plan of the picture.
   ///   - references: the number of pictures that it refers to.
   ///   - statistics: its statistics; nil: those of the last picture.
   func describe(
-    _ facts: inout H264FrameFacts, _ plan: PicturePlan, references: Int, statistics: PictureStatistics? = nil
+    _ properties: inout H264FrameProperties, _ plan: PicturePlan, references: Int,
+    statistics: PictureStatistics? = nil
   ) {
     let s = statistics ?? self.statistics
     let count = Double(geometry.macroblockCount)
-    facts.isKeyFrame = plan.isKeyFrame
-    facts.isOpenGOP = plan.isOpenKeyFrame
-    facts.isReference = plan.isReference
-    facts.averageQP = s.qpCount > 0 ? Double(s.qpSum) / Double(s.qpCount) : Double(plan.qp)
-    facts.lowestQP = min(s.lowestQP, s.highestQP)
-    facts.highestQP = s.highestQP
-    facts.intraShare = Double(s.intra) / count
-    facts.skipShare = Double(s.skipped) / count
-    facts.referenceCount = references
+    properties.isKeyFrame = plan.isKeyFrame
+    properties.isOpenGOP = plan.isOpenKeyFrame
+    properties.isReference = plan.isReference
+    properties.averageQP = s.qpCount > 0 ? Double(s.qpSum) / Double(s.qpCount) : Double(plan.qp)
+    properties.lowestQP = min(s.lowestQP, s.highestQP)
+    properties.highestQP = s.highestQP
+    properties.intraShare = Double(s.intra) / count
+    properties.skipShare = Double(s.skipped) / count
+    properties.referenceCount = references
   }
 
   /// The number of reference pictures that the effort searches for each macroblock.

@@ -17,7 +17,7 @@ final class PictureCoder: RowSharing {
   /// The configuration. What may change within a stream changes here too.
   var configuration: H264EncoderConfiguration
 
-  /// The effort of the next pictures, 0 (fastest) to `H264EncoderConfiguration.mostEffort` (best).
+  /// The effort of the next pictures, 0 (fastest) to `H264EncoderConfiguration.maxEffort` (best).
   var effort: Int {
     didSet {
       if effort != oldValue {

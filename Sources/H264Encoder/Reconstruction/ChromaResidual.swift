@@ -5,7 +5,7 @@ import CH264Kernels
 extension MacroblockCoder {
   /// In P and B pictures without rate-distortion optimised chroma, the AC levels of both planes are
   /// dropped where their score (`levelScore`), added up over all blocks, is below this.
-  private static let leastChromaScore = 4
+  private static let minChromaScore = 4
 
   /// Codes the residual of Cb and Cr.
   ///
@@ -49,7 +49,7 @@ extension MacroblockCoder {
         acMask |= 1 << Int32(c &* 4 &+ b)
       }
     }
-    if anyAC && score < MacroblockCoder.leastChromaScore && !picture.isIntraPicture {
+    if anyAC && score < MacroblockCoder.minChromaScore && !picture.isIntraPicture {
       anyAC = false
       clearChromaCounts(nonZero)
     }

@@ -35,7 +35,7 @@ struct ReferenceRows {
 
   /// The least number of unchanged macroblock columns side by side for which a copy is faster than
   /// the computation.
-  private static let leastCopied = 4
+  private static let minCopied = 4
   /// The number of macroblock columns that a computation at their left may overwrite, as it goes in
   /// steps of 32 samples.
   private static let spoiled = 2
@@ -96,7 +96,7 @@ struct ReferenceRows {
   ///   - y: the macroblock row that completes these rows.
   private func halfSamples(from: Int, to: Int, row y: Int) {
     let w = geometry.widthInMbs
-    let isWorthCopies = still.find(row: y, syntax, number: number, atLeast: ReferenceRows.leastCopied)
+    let isWorthCopies = still.find(row: y, syntax, number: number, atLeast: ReferenceRows.minCopied)
     guard let reference, isWorthCopies else {
       return computeHalfSamples(from: from, to: to, columns: 0..<w)
     }
@@ -109,7 +109,7 @@ struct ReferenceRows {
       while x < w {
         var end = x
         while end < w && still.hasStillHalfSamples(end, row: y) { end &+= 1 }
-        if end &- x >= ReferenceRows.leastCopied {
+        if end &- x >= ReferenceRows.minCopied {
           if copies {
             copyChangedHalfSamples(
               reference, from: from, to: to, columns: x..<end, row: y,

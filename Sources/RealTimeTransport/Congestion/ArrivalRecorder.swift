@@ -21,19 +21,19 @@ public struct ArrivalRecorder: Sendable {
   }
 
   /// By how much a sequence number may exceed the highest one (MAX_DROPOUT of RFC 3550, A.1).
-  private static let mostAhead = 3000
+  private static let maxDropout = 3000
 
   /// The recorded streams by synchronisation source: media, retransmissions and repair packets.
   private var streams: [UInt32: Stream]
   /// The largest number of packets of each stream in a report, so that all streams together keep
   /// the report's limit.
-  private let mostOfStream: Int
+  private let maxPacketsPerStream: Int
 
   /// Creates a recorder.
   /// - Parameter sources: The synchronisation sources to record; packets of others are ignored.
   public init(sources: [UInt32]) {
     streams = Dictionary(sources.map { ($0, Stream()) }, uniquingKeysWith: { one, _ in one })
-    mostOfStream = StreamArrivals.mostPackets / max(streams.count, 1)
+    maxPacketsPerStream = StreamArrivals.maxPackets / max(streams.count, 1)
   }
 
   /// Records a packet that has arrived.
@@ -44,7 +44,7 @@ public struct ArrivalRecorder: Sendable {
   public mutating func add(source: UInt32, number: UInt16, at time: Double) {
     guard var stream = streams[source] else { return }
     if let highest = stream.highest,
-      Int16(bitPattern: number &- UInt16(truncatingIfNeeded: highest)) > Self.mostAhead
+      Int16(bitPattern: number &- UInt16(truncatingIfNeeded: highest)) > Self.maxDropout
     {
       guard let suspect = stream.suspect, number == suspect.number &+ 1 else {
         stream.suspect = (number, time)
@@ -56,8 +56,8 @@ public struct ArrivalRecorder: Sendable {
     stream.suspect = nil
     stream.add(number, at: time)
     // A report contains the newest packets only.
-    if stream.arrivals.count > mostOfStream * 2, let highest = stream.highest {
-      let first = highest - Int64(mostOfStream) + 1
+    if stream.arrivals.count > maxPacketsPerStream * 2, let highest = stream.highest {
+      let first = highest - Int64(maxPacketsPerStream) + 1
       stream.arrivals = stream.arrivals.filter { $0.key >= first }
     }
     streams[source] = stream
@@ -72,9 +72,9 @@ public struct ArrivalRecorder: Sendable {
     var blocks: [StreamArrivals] = []
     for source in streams.keys.sorted() {
       guard var stream = streams[source], let last = stream.arrivals.keys.max(),
-        let least = stream.arrivals.keys.min()
+        let minimum = stream.arrivals.keys.min()
       else { continue }
-      let first = max(stream.next ?? least, last - Int64(mostOfStream) + 1)
+      let first = max(stream.next ?? minimum, last - Int64(maxPacketsPerStream) + 1)
       let offsets = (first...last).map { number in
         stream.arrivals[number].map {
           UInt16(min(max((time - $0) * 1024, 0), Double(StreamArrivals.farPast)))

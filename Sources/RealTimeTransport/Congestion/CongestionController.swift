@@ -38,8 +38,8 @@ public struct CongestionController: Sendable {
 
   /// The lowest, the highest and the first value of `targetRate`, in bits per second.
   public struct Limits: Equatable, Sendable {
-    public var least = 50_000.0
-    public var most = 20_000_000.0
+    public var minimum = 50_000.0
+    public var maximum = 20_000_000.0
     public var start = 1_000_000.0
 
     public init() {}
@@ -81,22 +81,22 @@ public struct CongestionController: Sendable {
   /// The share of the line's rate above which the flow is assumed to be alone, and the one below
   /// which other flows certainly use the line.
   private static let alone = 0.85
-  private static let withOthers = 0.65
+  private static let decreaseWithOtherFlows = 0.65
   /// The lowest share that is used, and the share below which none is computed: a line that sends
   /// several packets at once, as radio links do, appears faster than it is.
-  private static let leastShare = 0.2
-  private static let leastLikelyShare = 0.05
+  private static let minShare = 0.2
+  private static let minLikelyShare = 0.05
   /// The factor by which the rate grows in a second, far from the last congestion.
   private static let growth = 1.8
   /// The largest rate to try, as a multiple of the rate that arrived lately: where packet spacing
   /// shows that the line carries more, and where it does not.
-  private static let (mostTried, mostTriedBlindly) = (2.0, 1.5)
+  private static let (maxTried, maxTriedBlindly) = (2.0, 1.5)
   /// The time over which losses are counted; and the fraction of lost packets in the last third of
   /// it from which the rate falls at once.
   private static let lossSpan = 3.0
   private static let heavyLoss = 0.35
   /// The largest number of packets that are remembered.
-  private static let mostArrivals = 4096
+  private static let maxArrivals = 4096
   /// The least and the largest number of packets from whose spacing a busy line is detected; and
   /// the fraction of the target rate below which its rate is too low.
   private static let trainLength = 3...4
@@ -128,7 +128,7 @@ public struct CongestionController: Sendable {
   private var lastDecrease = -Double.infinity
   private var lastUpdate: Double?
   /// The packets that were sent and not reported yet.
-  private var underWay: [(sent: Double, bits: Int)] = []
+  private var inFlight: [(sent: Double, bits: Int)] = []
   /// The bit rate that the encoder may produce, in bits per second.
   public private(set) var targetRate: Double
   /// The queueing delay: the time that packets of any frame wait on the path.
@@ -136,7 +136,7 @@ public struct CongestionController: Sendable {
 
   public init(_ limits: Limits = Limits()) {
     self.limits = limits
-    targetRate = min(max(limits.start, limits.least), limits.most)
+    targetRate = min(max(limits.start, limits.minimum), limits.maximum)
   }
 
   /// Records a packet that is sent.
@@ -144,8 +144,8 @@ public struct CongestionController: Sendable {
   ///   - bits: The size of the packet.
   ///   - time: When it is sent.
   public mutating func noteSent(bits: Int, at time: Double) {
-    if underWay.count >= Self.mostArrivals { underWay.removeFirst(Self.mostArrivals / 2) }
-    underWay.append((time, bits))
+    if inFlight.count >= Self.maxArrivals { inFlight.removeFirst(Self.maxArrivals / 2) }
+    inFlight.append((time, bits))
   }
 
   /// Whether the queue on the path is so long that another picture would only wait in it.
@@ -163,9 +163,9 @@ public struct CongestionController: Sendable {
   /// `capacity`.
   private func expectedWait(at time: Double) -> Double {
     guard let newest = arrivals.last, let capacity else { return 0 }
-    let bits = underWay.reduce(0) { $0 + ($1.sent > newest.sent ? $1.bits : 0) }
-    let told = newest.delay - min(base.now, base.before)
-    return max(newest.sent + told + Double(bits) / max(capacity, limits.least) - time, 0)
+    let bits = inFlight.reduce(0) { $0 + ($1.sent > newest.sent ? $1.bits : 0) }
+    let reported = newest.delay - min(base.now, base.before)
+    return max(newest.sent + reported + Double(bits) / max(capacity, limits.minimum) - time, 0)
   }
 
   /// Updates the target rate with a receiver's report.
@@ -173,7 +173,7 @@ public struct CongestionController: Sendable {
   ///   - results: The outcomes of packets, in the order of sending.
   ///   - time: The current time.
   ///   - roundTrip: The round trip.
-  public mutating func take(_ results: [PacketResult], at time: Double, roundTrip: Double) {
+  public mutating func update(_ results: [PacketResult], at time: Double, roundTrip: Double) {
     guard !results.isEmpty else { return }
     note(results, at: time)
     guard let newest = arrivals.last else { return }
@@ -190,14 +190,14 @@ public struct CongestionController: Sendable {
     let isSteady = line.isSteady(at: newest.time)
     // Another flow's frame between this flow's packets does not mean that the line is slow.
     if !isDraining, time - lastDecrease > roundTrip, isSteady != true, let carried = slowLineRate {
-      fall(to: carried, at: time)
+      reduceRate(to: carried, at: time)
     } else if queueDelay > Self.overuse + packet {
       // Falls again if the first time did not help: the queue still grows, or does not shrink for
       // long.
       let isGrowing = queueDelay > (trail.first?.delay ?? 0) + 0.005
       let since = time - lastDecrease
       if !isDraining || since > roundTrip + 0.05 && isGrowing || since > roundTrip + 1 {
-        fall(to: arrivalRate(Self.shortSpan) ?? targetRate * Self.decrease, at: time)
+        reduceRate(to: arrivalRate(Self.shortSpan) ?? targetRate * Self.decrease, at: time)
         // The rate of the last frames alone depends on how they fell among other flows' packets, so
         // the longer measurement counts. Without other flows the line itself may have become
         // slower.
@@ -214,9 +214,9 @@ public struct CongestionController: Sendable {
         if let capacity { set(max(targetRate, capacity * (1 - cut))) }
       }
     } else if queueDelay <= Self.idle + packet {
-      rise(elapsed, at: time)
+      increaseRate(elapsed, at: time)
     }
-    fallForLosses(at: time, roundTrip: roundTrip)
+    reduceRateForLosses(at: time, roundTrip: roundTrip)
   }
 
   /// Reduces the target rate because no feedback has arrived for a while: the path may be
@@ -252,10 +252,10 @@ public struct CongestionController: Sendable {
         let pause = arrived - before.time
         // Pauses that exceed the transmission time on the slowest line are left out: a radio link
         // or a machine has stalled.
-        if pause < 0.05 + Double(result.bits) / limits.least {
+        if pause < 0.05 + Double(result.bits) / limits.minimum {
           // The line has become faster, so `capacity` no longer applies if it was all that the line
           // carried.
-          let isAlone = share.map { sharing($0) == 0 } ?? false
+          let isAlone = share.map { likelihoodOfOtherFlows($0) == 0 } ?? false
           if line.add(bits: result.bits, pause: pause, at: arrived), isAlone, !isDraining { capacity = nil }
         }
       }
@@ -263,11 +263,11 @@ public struct CongestionController: Sendable {
       before = arrival
       arrivals.append(arrival)
     }
-    if let newest = results.last?.sent { underWay.removeAll { $0.sent <= newest } }
+    if let newest = results.last?.sent { inFlight.removeAll { $0.sent <= newest } }
     losses.append((time, results.count { $0.arrived == nil }, results.count))
     losses.removeAll { $0.time < time - Self.lossSpan }
     // Bounded by number too, because a receiver's times cannot be trusted.
-    if arrivals.count > Self.mostArrivals { arrivals.removeFirst(arrivals.count - Self.mostArrivals) }
+    if arrivals.count > Self.maxArrivals { arrivals.removeFirst(arrivals.count - Self.maxArrivals) }
     if let newest = arrivals.last {
       arrivals.removeAll { $0.time < newest.time - 2 * Self.longSpan }
     }
@@ -289,12 +289,12 @@ public struct CongestionController: Sendable {
   /// another cause.
   private var slowLineRate: Double? {
     guard let newest = arrivals.last else { return nil }
-    let least = min(base.now, base.before)
+    let minimum = min(base.now, base.before)
     var (time, bits, count) = (0.0, 0, 0)
     var longest = (pause: 0.0, bits: 0)
     var later = newest
     for earlier in arrivals.dropLast().reversed() {
-      guard count < Self.trainLength.upperBound, later.sent + least < earlier.time else { break }
+      guard count < Self.trainLength.upperBound, later.sent + minimum < earlier.time else { break }
       let pause = later.time - earlier.time
       if pause > longest.pause { longest = (pause, later.bits) }
       (time, bits, count) = (time + pause, bits + later.bits, count + 1)
@@ -303,12 +303,12 @@ public struct CongestionController: Sendable {
     guard count >= Self.trainLength.lowerBound, time > longest.pause else { return nil }
     let rate = Double(bits - longest.bits) / (time - longest.pause)
     // The newest packet has waited for longer than this flow's own packets explain.
-    let wait = newest.delay - least - Double(bits) / targetRate
+    let wait = newest.delay - minimum - Double(bits) / targetRate
     return rate < Self.slowLine * targetRate && wait > Self.overuse ? rate : nil
   }
 
   /// Notes the rate that the line carries, and reduces the target rate until the queue is empty.
-  private mutating func fall(to carried: Double, at time: Double) {
+  private mutating func reduceRate(to carried: Double, at time: Double) {
     capacity = carried
     isDraining = true
     lastDecrease = time
@@ -318,21 +318,21 @@ public struct CongestionController: Sendable {
 
   /// This flow's share of the line's rate when the queue last grew; nil where it is unknown.
   private var share: Double? {
-    guard let capacity, let line = line.bitsPerSecond, capacity > Self.leastLikelyShare * line else {
+    guard let capacity, let line = line.bitsPerSecond, capacity > Self.minLikelyShare * line else {
       return nil
     }
-    return min(max(capacity / line, Self.leastShare), 1)
+    return min(max(capacity / line, Self.minShare), 1)
   }
 
   /// How certain it is that other flows use the line: from 0 (this flow is alone) to 1.
-  private func sharing(_ share: Double) -> Double {
-    min(max((Self.alone - share) / (Self.alone - Self.withOthers), 0), 1)
+  private func likelihoodOfOtherFlows(_ share: Double) -> Double {
+    min(max((Self.alone - share) / (Self.alone - Self.decreaseWithOtherFlows), 0), 1)
   }
 
   /// The fraction of `capacity` that is given up after the queue was drained.
   private var cut: Double {
     guard let share else { return Self.cut }
-    return Self.cut + sharing(share) * (Self.sharedCut * share - Self.cut)
+    return Self.cut + likelihoodOfOtherFlows(share) * (Self.sharedCut * share - Self.cut)
   }
 
   /// The increase in bits per second each second near the last congestion.
@@ -340,10 +340,10 @@ public struct CongestionController: Sendable {
     guard let capacity, let share else { return Self.additive }
     let line = capacity / share
     let alone = max(Self.additive, Self.additiveShare * line)
-    return alone + sharing(share) * (Self.sharedAdditiveShare * line - alone)
+    return alone + likelihoodOfOtherFlows(share) * (Self.sharedAdditiveShare * line - alone)
   }
 
-  private mutating func rise(_ elapsed: Double, at time: Double) {
+  private mutating func increaseRate(_ elapsed: Double, at time: Double) {
     if let capacity, targetRate > capacity * 1.1 { self.capacity = nil }
     var next = targetRate
     // A rate that exceeds the line's is near congestion too.
@@ -358,14 +358,14 @@ public struct CongestionController: Sendable {
     // quarters of the target rate kept it from rising. Where packet spacing shows that the line
     // carries more, more is tried.
     if let carried = arrivalRate(Self.longSpan) {
-      let most =
-        capacity == nil && !fills && line.bitsPerSecond != nil ? Self.mostTried : Self.mostTriedBlindly
-      next = min(next, max(most * carried + 10_000, targetRate))
+      let maximum =
+        capacity == nil && !fills && line.bitsPerSecond != nil ? Self.maxTried : Self.maxTriedBlindly
+      next = min(next, max(maximum * carried + 10_000, targetRate))
     }
     set(next)
   }
 
-  private mutating func fallForLosses(at time: Double, roundTrip: Double) {
+  private mutating func reduceRateForLosses(at time: Double, roundTrip: Double) {
     guard time - lastDecrease > roundTrip + 0.3 else { return }
     let late = lossShare(after: time - Self.lossSpan / 3)
     let share = late > Self.heavyLoss ? late : lossShare(after: time - Self.lossSpan)
@@ -383,5 +383,5 @@ public struct CongestionController: Sendable {
     return all < 20 ? 0 : Double(recent.reduce(0) { $0 + $1.lost }) / Double(all)
   }
 
-  private mutating func set(_ rate: Double) { targetRate = min(max(rate, limits.least), limits.most) }
+  private mutating func set(_ rate: Double) { targetRate = min(max(rate, limits.minimum), limits.maximum) }
 }

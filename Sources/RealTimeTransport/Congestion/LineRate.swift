@@ -20,7 +20,7 @@ struct LineRate: Sendable {
   /// The time for which a line that has become slower is not steady.
   private static let changeSpan = 1.0
   /// The least sum of pauses from which a rate is computed.
-  private static let leastSpan = 0.01
+  private static let minSpan = 0.01
 
   /// The factor of `late` after each packet, so that about ten packets count; and the factor by
   /// which their rate must exceed the usual one for the line to have become faster.
@@ -37,7 +37,7 @@ struct LineRate: Sendable {
 
   /// The capacity in bits per second; nil if no packets are sent back to back, or they arrive
   /// without spacing.
-  var bitsPerSecond: Double? { sums.span > Self.leastSpan ? sums.bits / sums.span : nil }
+  var bitsPerSecond: Double? { sums.span > Self.minSpan ? sums.bits / sums.span : nil }
 
   /// Records a packet that was sent back to back with the one before it.
   /// - Parameters:
@@ -56,7 +56,7 @@ struct LineRate: Sendable {
     late = (late.bits * Self.lateMemory + Double(bits), late.span * Self.lateMemory + counted)
     // On a line that has become faster only the last packets count: otherwise the estimate would be
     // too low for seconds.
-    guard late.span > Self.leastSpan, late.bits * sums.span > Self.faster * sums.bits * late.span else {
+    guard late.span > Self.minSpan, late.bits * sums.span > Self.faster * sums.bits * late.span else {
       return false
     }
     sums = late

@@ -48,12 +48,12 @@ public final class EventLoop {
     heap[0] = last
     var parent = 0
     while true {
-      var least = parent
+      var minimum = parent
       for child in [2 * parent + 1, 2 * parent + 2]
-      where child < heap.count && heap[child].isBefore(heap[least]) { least = child }
-      if least == parent { return first }
-      heap.swapAt(parent, least)
-      parent = least
+      where child < heap.count && heap[child].isBefore(heap[minimum]) { minimum = child }
+      if minimum == parent { return first }
+      heap.swapAt(parent, minimum)
+      parent = minimum
     }
   }
 }

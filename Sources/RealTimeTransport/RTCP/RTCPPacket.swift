@@ -120,7 +120,7 @@ public enum RTCPPacket: Equatable, Sendable {
 
   static let lostFramesName: [UInt8] = Array("OVTL".utf8)
   /// The largest number of frames in a `lostFrames` packet.
-  static let mostLostFrames = 512
+  static let maxLostFrames = 512
   /// The largest number of packets in one request.
-  static let mostRequested = 512
+  static let maxRequested = 512
 }

@@ -64,12 +64,12 @@ extension RTCPPacket {
     case (205, 1):
       guard let media = try? reader.uint32() else { return .malformed }
       var numbers: [UInt16] = []
-      while reader.remaining > 0, numbers.count < mostRequested {
+      while reader.remaining > 0, numbers.count < maxRequested {
         guard let first = try? reader.uint16(), let mask = try? reader.uint16() else { return .malformed }
         numbers.append(first)
         for bit in 0..<16 where mask >> UInt16(bit) & 1 != 0 { numbers.append(first &+ UInt16(bit) &+ 1) }
       }
-      numbers.removeLast(max(0, numbers.count - mostRequested))
+      numbers.removeLast(max(0, numbers.count - maxRequested))
       return .packet(.retransmissionRequest(sender: source, media: media, numbers: numbers))
     case (205, 3), (205, 4):
       // Only the first entry is read, because a call has one stream.

@@ -31,7 +31,7 @@ extension RTCPPacket {
       body.append32(sender)
       body.append32(media)
       // A sequence number (PID), and a bit mask of the sixteen after it (BLP).
-      var rest = numbers.prefix(Self.mostRequested)
+      var rest = numbers.prefix(Self.maxRequested)
       while let first = rest.popFirst() {
         var mask: UInt16 = 0
         while let next = rest.first, (1...16).contains(next &- first) {
@@ -78,9 +78,9 @@ extension RTCPPacket {
       body.append32(sender)
       body += Self.lostFramesName
       // The newest frames matter most.
-      let told = frames.suffix(Self.mostLostFrames)
-      body.append16(UInt16(told.count))
-      for frame in told { body.append16(frame) }
+      let reported = frames.suffix(Self.maxLostFrames)
+      body.append16(UInt16(reported.count))
+      for frame in reported { body.append16(frame) }
       while body.count % 4 != 0 { body.append(0) }
       return Self.framed(type: 204, count: 0, body)
     }

@@ -11,7 +11,7 @@ struct ReportedLosses: Sendable {
   /// - Parameter firstSequence: The sequence number of the first packet that was sent.
   init(firstSequence: UInt16) { reports = [(-.infinity, UInt32(firstSequence) &- 1, 0)] }
 
-  mutating func take(_ block: RTCPPacket.ReportBlock, at time: Double) {
+  mutating func update(_ block: RTCPPacket.ReportBlock, at time: Double) {
     guard let last = reports.last, block.highestSequence &- last.highest < 1 << 31 else { return }
     // One report in 50 ms is enough.
     if reports.count > 2, time - reports[reports.count - 2].time < 0.05 { reports.removeLast() }

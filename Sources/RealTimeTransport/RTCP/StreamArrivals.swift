@@ -14,7 +14,7 @@ public struct StreamArrivals: Equatable, Sendable {
 
   public static let farPast: UInt16 = 0x1FFE
   /// The largest number of packets in one report, of all sources together.
-  public static let mostPackets = 512
+  public static let maxPackets = 512
 
   public init(source: UInt32, first: UInt16, offsets: [UInt16?]) {
     self.source = source
@@ -27,7 +27,7 @@ public struct StreamArrivals: Equatable, Sendable {
   static func read(_ body: ArraySlice<UInt8>) -> (streams: [StreamArrivals], time: UInt32)? {
     var reader = ByteReader(body)
     var result: [StreamArrivals] = []
-    var left = mostPackets
+    var left = maxPackets
     while reader.remaining >= 12 {
       guard let source = try? reader.uint32(), let first = try? reader.uint16(),
         let count = try? reader.uint16()
@@ -50,11 +50,11 @@ public struct StreamArrivals: Equatable, Sendable {
   }
 
   func append(to body: inout [UInt8]) {
-    let told = offsets.prefix(Self.mostPackets)
+    let reported = offsets.prefix(Self.maxPackets)
     body.append32(source)
     body.append16(first)
-    body.append16(UInt16(told.count))
-    for offset in told { body.append16(offset.map { 0x8000 | min($0, Self.farPast) } ?? 0) }
-    if told.count % 2 != 0 { body.append16(0) }
+    body.append16(UInt16(reported.count))
+    for offset in reported { body.append16(offset.map { 0x8000 | min($0, Self.farPast) } ?? 0) }
+    if reported.count % 2 != 0 { body.append16(0) }
   }
 }

@@ -26,7 +26,7 @@ public struct H264Depacketiser: Sendable {
   public private(set) var lostPackets: Int64 = 0
   /// The largest size of a frame in bytes, where each NAL unit adds `unitCost`. What exceeds it is
   /// malformed, and the frame is not complete.
-  public static let mostFrameBytes = 1 << 24
+  public static let maxFrameBytes = 1 << 24
   /// What a NAL unit adds to the size of its frame, in addition to its bytes: the memory of an
   /// array, however short.
   static let unitCost = 64
@@ -71,7 +71,7 @@ public struct H264Depacketiser: Sendable {
     current?.byteCount += packet.payload.count
     if current?.descriptor == nil { current?.descriptor = FrameDescriptor(packet.headerExtension) }
     cost += packet.payload.count
-    if cost <= Self.mostFrameBytes { take(packet.payload) } else { malformed() }
+    if cost <= Self.maxFrameBytes { appendPayload(packet.payload) } else { malformed() }
     if packet.marker, var frame = current {
       if fragment != nil { frame.isComplete = false }
       result.append(frame)
@@ -81,7 +81,7 @@ public struct H264Depacketiser: Sendable {
     return result
   }
 
-  private mutating func take(_ payload: [UInt8]) {
+  private mutating func appendPayload(_ payload: [UInt8]) {
     guard let first = payload.first else { return }
     switch first & 0x1F {
     case 1...23:
@@ -132,7 +132,7 @@ public struct H264Depacketiser: Sendable {
   @discardableResult
   private mutating func append(_ unit: [UInt8]) -> Bool {
     cost += Self.unitCost
-    guard cost <= Self.mostFrameBytes else {
+    guard cost <= Self.maxFrameBytes else {
       malformed()
       return false
     }

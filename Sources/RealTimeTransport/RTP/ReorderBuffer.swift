@@ -8,7 +8,7 @@ public struct ReorderBuffer: Sendable {
   }
 
   /// The time that a packet waits for a missing one before it.
-  public var patience: Double
+  public var timeout: Double
   /// The time until which packets wait at least; see ``hold(until:)``.
   private var held = -Double.infinity
   private var unwrapper = SequenceUnwrapper()
@@ -16,12 +16,12 @@ public struct ReorderBuffer: Sendable {
   public private(set) var next: Int64?
   private var waiting: [Int64: Waiting] = [:]
   /// The number of packets that arrived too late, or twice.
-  public private(set) var lateOrDoubled = 0
+  public private(set) var lateOrDuplicate = 0
   /// The largest number of waiting packets: a sender that skips numbers on purpose must not fill
   /// the memory.
-  public static let mostWaiting = 1024
+  public static let maxWaitingPackets = 1024
 
-  public init(patience: Double) { self.patience = patience }
+  public init(timeout: Double) { self.timeout = timeout }
 
   /// Adds a packet.
   /// - Parameters:
@@ -39,7 +39,7 @@ public struct ReorderBuffer: Sendable {
       waiting = waiting.filter { $0.key > sequence }
     }
     guard sequence >= next ?? sequence, waiting[sequence] == nil else {
-      lateOrDoubled += 1
+      lateOrDuplicate += 1
       return []
     }
     waiting[sequence] = Waiting(packet: packet, arrival: time)
@@ -54,7 +54,7 @@ public struct ReorderBuffer: Sendable {
   private func isOver(_ arrival: Double, at time: Double) -> Bool { time >= end(of: arrival) - 1e-9 }
 
   private func end(of arrival: Double) -> Double {
-    min(max(arrival + patience, held), arrival + 2 * patience)
+    min(max(arrival + timeout, held), arrival + 2 * timeout)
   }
 
   /// The time when ``release(at:)`` outputs packets without a further one arriving; nil if none
@@ -69,14 +69,14 @@ public struct ReorderBuffer: Sendable {
   public mutating func release(at time: Double) -> [(packet: RTPPacket, sequence: Int64)] {
     var result: [(packet: RTPPacket, sequence: Int64)] = []
     if next == nil, let oldest = waiting.values.map(\.arrival).min(),
-      isOver(oldest, at: time) || waiting.count > Self.mostWaiting
+      isOver(oldest, at: time) || waiting.count > Self.maxWaitingPackets
     {
       next = waiting.keys.min()
     }
     while var number = next, !waiting.isEmpty {
       if waiting[number] == nil {
         guard let first = waiting.keys.min(), let waited = waiting[first],
-          waiting.count > Self.mostWaiting || isOver(waited.arrival, at: time)
+          waiting.count > Self.maxWaitingPackets || isOver(waited.arrival, at: time)
         else { break }
         number = first
       }

@@ -5,11 +5,11 @@ import VideoBitstream
 /// exclusive or of several packets of one stream. Any one of them can be recovered from the others.
 public struct Parity: Equatable, Sendable {
   /// The number of sequence numbers that one mask covers.
-  public static let mostSpan = 110
+  public static let maxSpan = 110
   /// The number of bytes by which a repair packet exceeds the longest packet that it protects: the
   /// protected stream's source, and the header with the mask of 46 packets that senders of this
   /// package use.
-  public static let mostGrowth = 4 + 16
+  public static let maxGrowth = 4 + 16
 
   /// The sequence numbers of the protected packets, in ascending order.
   public private(set) var numbers: [UInt16] = []
@@ -35,7 +35,7 @@ public struct Parity: Equatable, Sendable {
       let number = UInt16(packet[2]) << 8 | UInt16(packet[3])
       if let last = numbers.last, let first = numbers.first {
         let step = number &- last
-        guard step > 0, step < 1 << 15, number &- first < Self.mostSpan else { return nil }
+        guard step > 0, step < 1 << 15, number &- first < Self.maxSpan else { return nil }
       }
       numbers.append(number)
       fold(packet)

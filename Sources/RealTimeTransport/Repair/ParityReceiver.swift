@@ -8,8 +8,8 @@ public struct ParityReceiver: Sendable {
   }
 
   /// The largest numbers of media packets and of repair packets that are kept.
-  private static let mostPackets = 512
-  private static let mostParities = 64
+  private static let maxPackets = 512
+  private static let maxParities = 64
   /// The upper limit of `wait`.
   private static let longestWait = 0.25
   /// The time for which a repair packet is kept: sequence numbers wrap around.
@@ -54,7 +54,7 @@ public struct ParityReceiver: Sendable {
     if let first = parity.numbers.compactMap({ arrivals[$0]?.time }).min() {
       wait = min(max(time - first, wait * 0.97), Self.longestWait)
     }
-    if parities.count >= Self.mostParities { parities.removeFirst() }
+    if parities.count >= Self.maxParities { parities.removeFirst() }
     parities.append((parity, time))
     lastParity = time
     return solve(at: time)
@@ -67,11 +67,11 @@ public struct ParityReceiver: Sendable {
     if arrivals.updateValue(Arrival(bytes: packet, time: time), forKey: number) == nil {
       order.append(number)
     }
-    while arrivals.count > Self.mostPackets, oldest < order.count {
+    while arrivals.count > Self.maxPackets, oldest < order.count {
       arrivals[order[oldest]] = nil
       oldest += 1
     }
-    if oldest > Self.mostPackets {
+    if oldest > Self.maxPackets {
       order.removeFirst(oldest)
       oldest = 0
     }

@@ -4,10 +4,10 @@
 public struct ParitySender: Sendable {
   /// The largest number of packets that one repair packet protects, and the largest number of
   /// frames after which one is made.
-  private static let mostPackets = 46
-  private static let mostFrames = 3
+  private static let maxPackets = 46
+  private static let maxFrames = 3
   /// The largest value of ``strength``.
-  public static let mostStrength = 0.5
+  public static let maxStrength = 0.5
 
   /// The number of repair packets for each media packet; 0 turns protection off.
   public var strength = 0.0
@@ -47,7 +47,7 @@ public struct ParitySender: Sendable {
   public static func strength(loss: Double, roundTrip: Double, retransmits: Bool) -> Double {
     guard loss > 0.004 else { return 0 }
     let need = retransmits ? min(max((roundTrip - 0.06) / 0.08, 0), 1) : 1
-    return min(need * 6 * loss, mostStrength)
+    return min(need * 6 * loss, maxStrength)
   }
 
   /// The number of bytes of repair packets for each byte of media: ``strength``, or the measured
@@ -61,7 +61,7 @@ public struct ParitySender: Sendable {
   ///   - isDiscardable: Whether no other frame refers to the frame.
   ///   - timestamp: The RTP time stamp of the frame.
   /// - Returns: The repair packets to send after them.
-  public mutating func take(_ frame: [[UInt8]], isDiscardable: Bool, timestamp: UInt32) -> [[UInt8]] {
+  public mutating func protect(_ frame: [[UInt8]], isDiscardable: Bool, timestamp: UInt32) -> [[UInt8]] {
     let repairs = makeRepairs(frame, isDiscardable: isDiscardable, timestamp: timestamp)
     func bytes(_ packets: [[UInt8]]) -> Double { Double(packets.reduce(0) { $0 + $1.count }) }
     sums = (sums.media * Self.memory + bytes(frame), sums.parity * Self.memory + bytes(repairs))
@@ -80,12 +80,12 @@ public struct ParitySender: Sendable {
       waiting += frame
       frames += 1
     }
-    guard Double(waiting.count) * strength >= 1 || frames >= Self.mostFrames, !waiting.isEmpty else {
+    guard Double(waiting.count) * strength >= 1 || frames >= Self.maxFrames, !waiting.isEmpty else {
       return []
     }
     var result: [[UInt8]] = []
-    for start in stride(from: 0, to: waiting.count, by: Self.mostPackets) {
-      result += protect(waiting[start..<min(start + Self.mostPackets, waiting.count)], timestamp)
+    for start in stride(from: 0, to: waiting.count, by: Self.maxPackets) {
+      result += protect(waiting[start..<min(start + Self.maxPackets, waiting.count)], timestamp)
     }
     waiting.removeAll()
     frames = 0
@@ -108,7 +108,7 @@ public struct ParitySender: Sendable {
   private func runs(of packets: [[UInt8]]) -> [[[UInt8]]] {
     var result: [[[UInt8]]] = []
     for packet in packets {
-      if let first = result.last?.first, Self.number(packet) &- Self.number(first) < Self.mostPackets {
+      if let first = result.last?.first, Self.number(packet) &- Self.number(first) < Self.maxPackets {
         result[result.count - 1].append(packet)
       } else {
         result.append([packet])

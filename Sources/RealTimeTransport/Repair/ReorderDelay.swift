@@ -2,12 +2,12 @@
 /// Measures by how long packets arrive after others that were sent after them: the time that a
 /// receiver must wait before a gap in the sequence numbers counts as a loss.
 struct ReorderDelay: Sendable {
-  /// The range of `patience`, in seconds.
+  /// The range of `timeout`, in seconds.
   private static let range = 0.01...0.1
   /// The time in seconds in which the weight of a measurement falls to one half.
   private static let halfLife = 5.0
   /// The largest number of gaps that are remembered.
-  private static let mostGaps = 256
+  private static let maxGaps = 256
 
   private var unwrapper = SequenceUnwrapper()
   private var highest: Int64?
@@ -18,11 +18,11 @@ struct ReorderDelay: Sendable {
   private var lastTime: Double?
 
   /// Creates a measurement.
-  /// - Parameter start: The value of `patience` in seconds, before any measurement.
+  /// - Parameter start: The value of `timeout` in seconds, before any measurement.
   init(start: Double) { latest = start / 1.25 }
 
   /// The time in seconds that a receiver should wait.
-  var patience: Double { min(max(latest * 1.25, Self.range.lowerBound), Self.range.upperBound) }
+  var timeout: Double { min(max(latest * 1.25, Self.range.lowerBound), Self.range.upperBound) }
 
   /// Records a packet that has arrived and was sent for the first time.
   mutating func add(_ number: UInt16, at time: Double) {
@@ -39,14 +39,14 @@ struct ReorderDelay: Sendable {
       return
     }
     highest = sequence
-    guard sequence - last <= Self.mostGaps else {
+    guard sequence - last <= Self.maxGaps else {
       gaps.removeAll()
       return
     }
     for missing in (last + 1)..<sequence { gaps[missing] = time }
-    if gaps.count > Self.mostGaps {
+    if gaps.count > Self.maxGaps {
       // Packets that are missing for so long are lost.
-      let limit = sequence - Int64(Self.mostGaps)
+      let limit = sequence - Int64(Self.maxGaps)
       gaps = gaps.filter { $0.key > limit }
     }
   }

@@ -10,7 +10,7 @@ public struct RepairBudget: Sendable {
   /// repaired while it is recent enough to be shown.
   private static let burstSpan = 0.5
   /// The least number of bits that can be saved up, whatever the rate: sixteen large packets.
-  private static let leastBurst = 16.0 * 1200 * 8
+  private static let minBurst = 16.0 * 1200 * 8
 
   /// The number of bits that were saved up, and when; nil before the first request, when all that
   /// can be saved up is available.
@@ -26,10 +26,10 @@ public struct RepairBudget: Sendable {
   ///   - rate: The rate that the path carries and the receiver wants, of media and repair together.
   ///   - time: The current time.
   /// - Returns: Whether the packet may be sent.
-  public mutating func take(bits: Int, rate: Double, at time: Double) -> Bool {
-    let most = max(Self.burstSpan * rate, Self.leastBurst)
-    let saved = state.map { $0.bits + max(time - $0.time, 0) * Self.share * rate } ?? most
-    let left = min(saved, most)
+  public mutating func spend(bits: Int, rate: Double, at time: Double) -> Bool {
+    let maximum = max(Self.burstSpan * rate, Self.minBurst)
+    let saved = state.map { $0.bits + max(time - $0.time, 0) * Self.share * rate } ?? maximum
+    let left = min(saved, maximum)
     let isGiven = left >= Double(bits)
     state = (isGiven ? left - Double(bits) : left, max(time, state?.time ?? time))
     if !isGiven { refused += 1 }

@@ -10,12 +10,12 @@ public struct RepairSchedule: Sendable {
   private static let copyLoss = 0.004
   private static let copyDelay = 0.012
   /// The longest round trip, in seconds, at which copies are sent.
-  private static let copyTrip = 0.15
+  private static let copyRTT = 0.15
   /// The largest number of copies that wait to be sent.
-  private static let mostCopies = 256
+  private static let maxCopies = 256
   /// The largest number of packets of one request that are copied. A receiver that asks for more
   /// has seen the end of a burst of losses.
-  private static let mostCopied = 2
+  private static let maxCopiesPerRequest = 2
   /// The length of the queue after a burst, in seconds of the line's rate, from which a picture is
   /// skipped, because it would only delay the repair; and the longest time in seconds without a
   /// picture that this may cause.
@@ -57,8 +57,8 @@ public struct RepairSchedule: Sendable {
   /// - Parameters:
   ///   - block: The report block.
   ///   - time: When it arrived.
-  public mutating func take(_ block: RTCPPacket.ReportBlock, at time: Double) {
-    losses.take(block, at: time)
+  public mutating func update(_ block: RTCPPacket.ReportBlock, at time: Double) {
+    losses.update(block, at: time)
     // Smoothed over time rather than over reports, because a report accompanies every request, so
     // that there are more of them when more is lost.
     let elapsed = min(max(time - (lastReport ?? time - Self.reportInterval), 0), 2 * Self.lossSpan)
@@ -99,9 +99,9 @@ public struct RepairSchedule: Sendable {
   public mutating func plan(
     _ numbers: [UInt16], at time: Double, roundTrip: Double, isProtected: Bool
   ) -> Bool {
-    guard numbers.count <= Self.mostCopied else { return true }
-    guard lossLevel >= Self.copyLoss, roundTrip < Self.copyTrip, !isProtected else { return false }
-    for number in numbers where copies.count < Self.mostCopies {
+    guard numbers.count <= Self.maxCopiesPerRequest else { return true }
+    guard lossLevel >= Self.copyLoss, roundTrip < Self.copyRTT, !isProtected else { return false }
+    for number in numbers where copies.count < Self.maxCopies {
       copies.append((time + Self.copyDelay, number))
     }
     return false

@@ -10,7 +10,7 @@ public struct RetransmissionBuffer: Sendable {
   /// The time for which a packet is kept.
   public let span: Double
   /// The largest number of packets that are kept.
-  public static let mostPackets = 4096
+  public static let maxPackets = 4096
   private var entries: [UInt16: Entry] = [:]
   /// The sequence numbers in the order in which they were sent, from index `oldest` on.
   private var order: [UInt16] = []
@@ -30,7 +30,7 @@ public struct RetransmissionBuffer: Sendable {
       order.append(packet.sequenceNumber)
     }
     while oldest < order.count, let entry = entries[order[oldest]],
-      entry.sent < time - span || entries.count > Self.mostPackets
+      entry.sent < time - span || entries.count > Self.maxPackets
     {
       entries[order[oldest]] = nil
       oldest += 1
@@ -50,7 +50,7 @@ public struct RetransmissionBuffer: Sendable {
   ///   - age: Packets that were sent for the first time less than this time ago are left out.
   ///   - allow: Whether a packet that was found may be sent; called once for each.
   /// - Returns: The packets to send, in the order of `numbers`.
-  public mutating func take(
+  public mutating func packetsToResend(
     _ numbers: [UInt16], at time: Double, interval: Double, age: Double = 0,
     allow: (RTPPacket) -> Bool = { _ in true }
   ) -> [RTPPacket] {

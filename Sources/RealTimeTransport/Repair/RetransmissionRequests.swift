@@ -28,15 +28,15 @@ public struct RetransmissionRequests: Sendable {
   /// The highest sequence number that `guess` has asked for, and when it did.
   private var guessed = (end: Int64.min, time: 0.0)
   /// The largest number of missing packets: after a longer outage a new picture costs less.
-  public static let mostMissing = 256
+  public static let maxMissing = 256
   /// How far a retransmission's sequence number may exceed the highest one that has arrived: at the
   /// end of a frame, so many packets are guessed at, or copied without a request.
-  static let mostSentUnasked: Int64 = 16
+  static let maxUnrequestedDistance: Int64 = 16
   /// The time within which the retransmissions of one request arrive: a second copy is sent 12 ms
   /// after the first.
   private static let spread = 0.02
   /// The largest number of requests for one packet.
-  public static let mostTimes = 4
+  public static let maxRequestsPerPacket = 4
 
   /// Creates a list without missing packets.
   /// - Parameters:
@@ -50,11 +50,11 @@ public struct RetransmissionRequests: Sendable {
 
   /// Records a round trip that was measured in another way. An estimate that is too short is not
   /// corrected by retransmissions, because each packet is then asked for twice.
-  /// - Parameter trip: The round trip.
-  public mutating func note(roundTrip trip: Double) {
-    guard !isMeasured || trip > 1.5 * roundTrip else { return }
-    roundTrip = trip
-    variation = trip / 8
+  /// - Parameter rtt: The round trip.
+  public mutating func note(roundTrip rtt: Double) {
+    guard !isMeasured || rtt > 1.5 * roundTrip else { return }
+    roundTrip = rtt
+    variation = rtt / 8
   }
 
   /// The time after which a request counts as lost.
@@ -62,7 +62,7 @@ public struct RetransmissionRequests: Sendable {
 
   /// The time to wait for a missing packet before decoding continues without it: as long as two
   /// requests take.
-  public var patience: Double { tolerance + interval + roundTrip + 2 * variation + 0.005 }
+  public var timeout: Double { tolerance + interval + roundTrip + 2 * variation + 0.005 }
 
   /// Records a packet that has arrived and was sent for the first time.
   /// - Parameters:
@@ -82,7 +82,7 @@ public struct RetransmissionRequests: Sendable {
     guard sequence > last else { return false }
     highest = sequence
     let tolerance = isBehindSilence ? 0 : tolerance
-    guard sequence - last <= Self.mostMissing else {
+    guard sequence - last <= Self.maxMissing else {
       missing.removeAll()
       return false
     }
@@ -93,11 +93,11 @@ public struct RetransmissionRequests: Sendable {
         missing[asked]?.due = min(entry.due, max(time + tolerance, entry.lastAsked + roundTrip))
       }
     }
-    for lacking in (last + 1)..<sequence {
+    for toRequest in (last + 1)..<sequence {
       // Packets that were guessed at are on their way, or lost again; after a silence most likely
       // lost.
-      missing[lacking] =
-        lacking <= guessed.end && !isBehindSilence
+      missing[toRequest] =
+        toRequest <= guessed.end && !isBehindSilence
         ? Missing(due: max(time + tolerance, guessed.time + roundTrip), lastAsked: guessed.time, times: 1)
         : Missing(due: time + tolerance)
     }
@@ -107,7 +107,7 @@ public struct RetransmissionRequests: Sendable {
 
   /// Removes the oldest missing packets if there are too many.
   private mutating func trim() {
-    let excess = missing.count - Self.mostMissing
+    let excess = missing.count - Self.maxMissing
     if excess > 0 { for oldest in missing.keys.sorted().prefix(excess) { missing[oldest] = nil } }
   }
 
@@ -117,10 +117,10 @@ public struct RetransmissionRequests: Sendable {
   ///   - time: When the retransmission arrived.
   public mutating func addRetransmitted(_ number: UInt16, at time: Double) {
     let sequence = unwrapper.unwrap(number)
-    if let last = highest, sequence > last, sequence - last <= Self.mostSentUnasked {
+    if let last = highest, sequence > last, sequence - last <= Self.maxUnrequestedDistance {
       // A packet that was guessed at has arrived, and those before it were lost again.
       highest = sequence
-      for lacking in (last + 1)..<sequence { missing[lacking] = Missing(due: time + tolerance) }
+      for toRequest in (last + 1)..<sequence { missing[toRequest] = Missing(due: time + tolerance) }
       trim()
       return
     }
@@ -178,16 +178,17 @@ public struct RetransmissionRequests: Sendable {
     missing = missing.filter { $0.key >= sequence }
   }
 
-  /// The time when ``take(at:)`` has packets to ask for; nil if there are none.
+  /// The time when ``nextRequests(at:)`` has packets to ask for; nil if there are none.
   public var deadline: Double? {
-    missing.values.lazy.filter { $0.times < Self.mostTimes }.map(\.due).min()
+    missing.values.lazy.filter { $0.times < Self.maxRequestsPerPacket }.map(\.due).min()
   }
 
   /// Returns the sequence numbers of the packets to ask for now, in ascending order, and records
   /// the request.
   /// - Parameter time: The current time.
-  public mutating func take(at time: Double) -> [UInt16] {
-    let due = missing.filter { $0.value.times < Self.mostTimes && $0.value.due <= time + 1e-9 }.keys.sorted()
+  public mutating func nextRequests(at time: Double) -> [UInt16] {
+    let due = missing.filter { $0.value.times < Self.maxRequestsPerPacket && $0.value.due <= time + 1e-9 }
+      .keys.sorted()
     let again = time + interval
     for sequence in due {
       missing[sequence]?.times += 1

@@ -5,15 +5,15 @@
 /// lasts. Times are in seconds.
 struct SilenceDetector: Sendable {
   /// The shortest and the longest silence that is noticed.
-  private static let least = 0.015
-  private static let most = 0.1
+  private static let minimum = 0.015
+  private static let maximum = 0.1
   /// The longest frame interval at which a missing frame is noticed, and the fraction of it by
   /// which frames may be late.
   private static let longestInterval = 0.1
   private static let lateness = 0.4
   /// The number of requests during one silence: after that it counts as an outage, which ends when
   /// packets come.
-  private static let mostAsked = 12
+  private static let maxRequestsPerSilence = 12
   /// The number of frame intervals that are remembered.
   private static let remembered = 8
 
@@ -47,7 +47,7 @@ struct SilenceDetector: Sendable {
       guard Int16(bitPattern: packet.sequenceNumber &- last.number) > 0 else { return }
       if packet.timestamp == last.timestamp {
         if packet.sequenceNumber == last.number &+ 1 {
-          pause += (min(time - last.time, Self.most) - pause) * (time - last.time > pause ? 0.5 : 0.05)
+          pause += (min(time - last.time, Self.maximum) - pause) * (time - last.time > pause ? 0.5 : 0.05)
         }
       } else {
         note(Double(packet.timestamp &- last.timestamp) / MediaClock.rtpRate)
@@ -70,7 +70,7 @@ struct SilenceDetector: Sendable {
   private func nextPacket(after time: Double) -> Double {
     // On so slow a line the next frame shows the gap soon enough.
     let wait = 2.5 * pause
-    return wait > Self.most ? .infinity : time + max(Self.least, wait) + jitter
+    return wait > Self.maximum ? .infinity : time + max(Self.minimum, wait) + jitter
   }
 
   private func nextFrame(after time: Double) -> Double {
@@ -78,7 +78,7 @@ struct SilenceDetector: Sendable {
     // The median, because some pictures may be skipped.
     let interval = intervals.sorted()[Self.remembered / 2]
     guard interval <= Self.longestInterval else { return .infinity }
-    return max(first + interval, time) + max(interval * Self.lateness, Self.least, 2.5 * pause) + jitter
+    return max(first + interval, time) + max(interval * Self.lateness, Self.minimum, 2.5 * pause) + jitter
   }
 
   /// Whether no packet has arrived for longer than expected.
@@ -86,8 +86,8 @@ struct SilenceDetector: Sendable {
 
   /// Records the arrival of another packet, a retransmission or a repair packet: the path is not
   /// silent.
-  mutating func noteOther(at time: Double) {
-    if due < .infinity { due = max(due, time + max(Self.least, 2.5 * pause)) }
+  mutating func recordOtherPacket(at time: Double) {
+    if due < .infinity { due = max(due, time + max(Self.minimum, 2.5 * pause)) }
   }
 
   /// Records that the missing packets were asked for.
@@ -96,6 +96,7 @@ struct SilenceDetector: Sendable {
   ///   - interval: The time after which to ask again if the silence goes on.
   mutating func noteAsked(at time: Double, again interval: Double) {
     asked += 1
-    due = asked < Self.mostAsked && intervals.count == Self.remembered ? time + interval : .infinity
+    due =
+      asked < Self.maxRequestsPerSilence && intervals.count == Self.remembered ? time + interval : .infinity
   }
 }

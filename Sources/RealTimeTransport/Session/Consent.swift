@@ -7,7 +7,7 @@ struct Consent: Sendable {
   /// The time from a greeting until the consent of its answer ends. RFC 7675 requires at most 30 s.
   static let time = Greeting.longestRoundTrip
   /// The largest number of greetings without an answer; a sender sends five a second.
-  private static let mostOpen = 64
+  private static let maxUnansweredGreetings = 64
   /// The time after which an exchange no longer tells the offset of the clocks, which drift apart.
   private static let span = 30.0
 
@@ -16,14 +16,14 @@ struct Consent: Sendable {
   /// When the newest answered greeting was sent.
   private(set) var last = -Double.infinity
   /// The answered greetings of the last `span` seconds: when, the round trip, and the clock offset.
-  private var exchanges: [(time: Double, trip: Double, offset: Double)] = []
+  private var exchanges: [(time: Double, rtt: Double, offset: Double)] = []
 
   /// Makes the random number of a greeting that is sent now.
   mutating func newCheck(at time: Double) -> Greeting.Check {
     var random = SystemRandomNumberGenerator()
     let check = Greeting.Check.random(using: &random)
     open.removeAll { $0.sent < time - Self.time }
-    if open.count >= Self.mostOpen { open.removeFirst() }
+    if open.count >= Self.maxUnansweredGreetings { open.removeFirst() }
     open.append((check, time))
     return check
   }
@@ -34,25 +34,25 @@ struct Consent: Sendable {
   ///   - clock: The receiver's clock when it answered, converted to the sender's time scale.
   ///   - time: When the answer arrived.
   /// - Returns: The round trip; nil if no greeting without an answer has this number.
-  mutating func take(_ check: Greeting.Check, clock: Double, at time: Double) -> Double? {
+  mutating func processAnswer(_ check: Greeting.Check, clock: Double, at time: Double) -> Double? {
     guard let index = open.firstIndex(where: { $0.check == check }) else { return nil }
     let sent = open.remove(at: index).sent
-    let trip = time - sent
-    guard trip >= 0, trip <= Self.time else { return nil }
+    let rtt = time - sent
+    guard rtt >= 0, rtt <= Self.time else { return nil }
     last = max(last, sent)
     exchanges.removeAll { $0.time < time - Self.span }
-    if exchanges.count >= Self.mostOpen { exchanges.removeFirst() }
-    exchanges.append((time, trip, clock - (time - trip / 2)))
-    return trip
+    if exchanges.count >= Self.maxUnansweredGreetings { exchanges.removeFirst() }
+    exchanges.append((time, rtt, clock - (time - rtt / 2)))
+    return rtt
   }
 
   func isFresh(at time: Double) -> Bool { time - last <= Self.time }
 
   /// The shortest and the longest recent round trip; nil before the first.
-  var shortestTrip: Double? { exchanges.lazy.map(\.trip).min() }
-  var longestTrip: Double? { exchanges.lazy.map(\.trip).max() }
+  var minRTT: Double? { exchanges.lazy.map(\.rtt).min() }
+  var maxRTT: Double? { exchanges.lazy.map(\.rtt).max() }
 
   /// The time by which the receiver's clock is ahead, from the exchange with the shortest round
   /// trip: the two directions take most nearly the same time when there is no queue in either.
-  var clockOffset: Double? { exchanges.min { $0.trip < $1.trip }?.offset }
+  var clockOffset: Double? { exchanges.min { $0.rtt < $1.rtt }?.offset }
 }

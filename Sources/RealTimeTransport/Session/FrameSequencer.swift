@@ -51,12 +51,12 @@ public struct FrameSequencer: Sendable {
   private var references: [UInt16] = []
   /// Whether a refresh is still to be made, because the frame that should have been one was
   /// dropped.
-  private var owesRefresh = false
+  private var isRefreshPending = false
   /// Whether a frame was coded or dropped.
   private var hasBegun = false
   /// The largest size of `references`: more than any encoder keeps. It bounds the memory for an
   /// endless group of pictures.
-  private static let mostReferences = 4096
+  private static let maxReferences = 4096
   /// The number of reference frames that the encoder keeps, the newest ones.
   private let keptReferences: Int
 
@@ -73,19 +73,20 @@ public struct FrameSequencer: Sendable {
   }
 
   /// Prepares the next frame.
-  /// - Parameter wish: The requirements for it.
-  public func attempt(_ wish: RecoveryPolicy.Wish) -> Attempt {
+  /// - Parameter requirements: The requirements for it.
+  public func attempt(_ requirements: RecoveryPolicy.FrameRequirements) -> Attempt {
     Attempt(
-      lost: Set(wish.lost).intersection(references), isRefresh: wish.forcesRefresh || owesRefresh,
-      lostTimes: wish.lost.compactMap { times[$0] })
+      lost: Set(requirements.lost).intersection(references),
+      isRefresh: requirements.forcesRefresh || isRefreshPending,
+      lostTimes: requirements.lost.compactMap { times[$0] })
   }
 
   /// Notes that rate control has dropped the frame.
   /// - Parameter attempt: What ``attempt(_:)`` has returned.
   public mutating func drop(_ attempt: Attempt) {
     hasBegun = true
-    owesRefresh = attempt.isRefresh
-    giveUp(attempt.lost)
+    isRefreshPending = attempt.isRefresh
+    removeReferences(attempt.lost)
   }
 
   /// Numbers a frame that was coded.
@@ -97,8 +98,8 @@ public struct FrameSequencer: Sendable {
   public mutating func finish(
     _ attempt: Attempt, _ coded: CodedFrame, time: Double
   ) -> (descriptor: FrameDescriptor, isRepair: Bool) {
-    owesRefresh = false
-    giveUp(attempt.lost)
+    isRefreshPending = false
+    removeReferences(attempt.lost)
     let number = nextNumber
     nextNumber &+= 1
     times[number] = time
@@ -117,14 +118,14 @@ public struct FrameSequencer: Sendable {
       references.removeAll()
     }
     if coded.isReference { references.append(number) }
-    if references.count > Self.mostReferences { references.removeFirst(Self.mostReferences / 2) }
+    if references.count > Self.maxReferences { references.removeFirst(Self.maxReferences / 2) }
     let isRepair = attempt.isRefresh || !attempt.lost.isEmpty || coded.isKeyFrame && hasBegun
     hasBegun = true
     return (descriptor, isRepair)
   }
 
   /// Removes lost references, and those after them, which depend on them.
-  private mutating func giveUp(_ lost: Set<UInt16>) {
+  private mutating func removeReferences(_ lost: Set<UInt16>) {
     guard let first = references.firstIndex(where: lost.contains) else { return }
     references.removeSubrange(first...)
   }

@@ -5,7 +5,7 @@
 struct Goodbye {
   fileprivate static let interval = 0.04
   /// The time after which the other end is no longer waited for.
-  fileprivate static let patience = 1.0
+  fileprivate static let timeout = 1.0
   /// The largest number of answers to one goodbye: the end that answers leaves, and does not repeat
   /// them.
   private static let answerCount = 3
@@ -26,7 +26,7 @@ struct Goodbye {
 
   init(at time: Double) {
     next = time
-    end = time + Self.patience
+    end = time + Self.timeout
   }
 
   enum Step { case wait, say, giveUp }
@@ -44,11 +44,11 @@ struct Goodbye {
 /// name would answer each other's answers for ever, with three packets each time.
 struct GoodbyeAnswers {
   private var next = -Double.infinity
-  private var left = Int(Goodbye.patience / Goodbye.interval)
+  private var left = Int(Goodbye.timeout / Goodbye.interval)
 
   /// Counts an answer.
   /// - Returns: Whether it may be sent now.
-  mutating func take(at time: Double) -> Bool {
+  mutating func allowAnswer(at time: Double) -> Bool {
     guard left > 0, time >= next else { return false }
     left -= 1
     // Half of the time between two goodbyes, because they may arrive closer together than they were

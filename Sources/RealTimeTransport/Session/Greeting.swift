@@ -134,7 +134,7 @@ public struct Greeting: Equatable, Sendable {
       let clock = try? reader.uint64(),
       let source = try? reader.uint32(), let rate = try? reader.uint32(), rate > 0,
       let offset = try? reader.uint64(),
-      let trip = try? reader.uint32(), let answered = try? reader.bytes(Nonce.size),
+      let rtt = try? reader.uint32(), let answered = try? reader.bytes(Nonce.size),
       let check = try? reader.bytes(Check.size)
     else { return nil }
     self.init(nonce: Nonce(Array(nonce)), clock: clock, source: source)
@@ -143,7 +143,7 @@ public struct Greeting: Equatable, Sendable {
     protects = flags & 4 != 0
     frameRate = Double(rate) / 1000
     clockOffset = flags & 2 != 0 ? Double(Int64(bitPattern: offset)) / 4_294_967_296 : nil
-    roundTrip = min(Double(trip) / 1_000_000, Self.longestRoundTrip)
+    roundTrip = min(Double(rtt) / 1_000_000, Self.longestRoundTrip)
     let number = Nonce(Array(answered))
     self.answered = number == Nonce([]) ? nil : number
     self.check = Check(Array(check))
@@ -166,7 +166,7 @@ public struct Greeting: Equatable, Sendable {
   /// The answer of a receiver to a greeting.
   public struct Answer: Equatable, Sendable {
     public static let size = 96
-    public var greeted: Nonce
+    public var greetingNonce: Nonce
     public var nonce: Nonce
     /// The random number of the greeting.
     public var check: Check
@@ -174,7 +174,7 @@ public struct Greeting: Equatable, Sendable {
     public var source: UInt32
 
     public init(to greeting: Greeting, nonce: Nonce, clock: UInt64, source: UInt32) {
-      greeted = greeting.nonce
+      greetingNonce = greeting.nonce
       self.nonce = nonce
       check = greeting.check
       self.clock = clock
@@ -182,7 +182,7 @@ public struct Greeting: Equatable, Sendable {
     }
 
     public func bytes(authenticate: (([UInt8]) -> [UInt8])? = nil) -> [UInt8] {
-      var result = Greeting.magic + [2, 0, 0] + greeted.bytes + nonce.bytes
+      var result = Greeting.magic + [2, 0, 0] + greetingNonce.bytes + nonce.bytes
       result += check.bytes
       result.append64(clock)
       result.append32(source)
@@ -198,11 +198,11 @@ public struct Greeting: Equatable, Sendable {
         Greeting.isAuthentic(bytes, authenticate)
       else { return nil }
       var reader = ByteReader(bytes[8...])
-      guard let greeted = try? reader.bytes(Nonce.size), let nonce = try? reader.bytes(Nonce.size),
+      guard let greetingNonce = try? reader.bytes(Nonce.size), let nonce = try? reader.bytes(Nonce.size),
         let check = try? reader.bytes(Check.size), let clock = try? reader.uint64(),
         let source = try? reader.uint32()
       else { return nil }
-      self.greeted = Nonce(Array(greeted))
+      self.greetingNonce = Nonce(Array(greetingNonce))
       self.nonce = Nonce(Array(nonce))
       self.check = Check(Array(check))
       self.clock = clock

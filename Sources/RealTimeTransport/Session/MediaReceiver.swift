@@ -71,7 +71,7 @@ public struct MediaReceiver: Sendable {
   /// The time by which packets may be reordered, before it is measured.
   private static let reorderTime = 0.02
   /// The round trip from which a repair packet is waited for before a packet is asked for.
-  private static let longTrip = 0.2
+  private static let longRTT = 0.2
   /// The time between two requests for packets that are guessed to be lost in a silence.
   private static let guessInterval = 0.03
   /// The time after which a path whose round trip was too long for retransmissions is measured
@@ -89,7 +89,7 @@ public struct MediaReceiver: Sendable {
   private var depacketiser = H264Depacketiser()
   private var statistics: ReceptionStatistics
   /// Finds packets that are missing although none has arrived after them.
-  private var tail = SilenceDetector()
+  private var silenceDetector = SilenceDetector()
   private var reorderDelay = ReorderDelay(start: Self.reorderTime)
   private var numbers = SequenceUnwrapper()
   private var lastNumber: Int64?
@@ -99,7 +99,7 @@ public struct MediaReceiver: Sendable {
   /// that others may refer to.
   private(set) var missing: [Int64] = []
   /// The largest size of `missing`, of which the newest are kept.
-  static let mostMissing = 512
+  static let maxMissing = 512
   /// Whether the sender has to send a frame that does not depend on lost frames.
   private var needsRepair = false
   /// When such a frame was last asked for.
@@ -123,7 +123,7 @@ public struct MediaReceiver: Sendable {
     self.configuration = configuration
     self.source = source
     self.media = media
-    reorder = ReorderBuffer(patience: Self.reorderTime)
+    reorder = ReorderBuffer(timeout: Self.reorderTime)
     if configuration.retransmits, configuration.recovery.usesFeedback {
       // Where packets are never reordered, a gap is a loss.
       requests = RetransmissionRequests(
@@ -146,29 +146,29 @@ public struct MediaReceiver: Sendable {
   ///   - decode: Called with each frame that can be decoded now.
   /// - Returns: Whether the packet belongs to the stream.
   @discardableResult
-  public mutating func take(_ bytes: [UInt8], at time: Double, decode: Decode) throws -> Bool {
+  public mutating func receive(_ bytes: [UInt8], at time: Double, decode: Decode) throws -> Bool {
     guard var packet = RTPPacket(bytes) else { return false }
     if packet.source == media &+ 2 {
       guard packet.payloadType == RTPPayloadType.parity, packet.contributors == [media],
         parities != nil,
         let parity = Parity(packet.payload)
       else { return false }
-      tail.noteOther(at: time)
+      silenceDetector.recordOtherPacket(at: time)
       counts.parityPackets += 1
       counts.parityBytes += bytes.count
       let restored = parities?.add(parity, at: time) ?? []
-      updatePatience()
-      try giveBack(restored, at: time, decode)
+      updateTimeouts()
+      try processRecovered(restored, at: time, decode)
       return true
     }
     var restored: [[UInt8]] = []
     if packet.source == media, packet.payloadType == RTPPayloadType.media {
       statistics.add(packet, at: time)
       // Where repair packets are waited for, they may still recover the missing packets.
-      let isSilent = tail.isSilent(at: time) && (parities?.wait ?? 0) == 0
+      let isSilent = silenceDetector.isSilent(at: time) && (parities?.wait ?? 0) == 0
       let isGap = requests?.add(packet.sequenceNumber, at: time, isBehindSilence: isSilent) ?? false
-      if isGap, isSilent, let requests { reorder.hold(until: time + requests.patience) }
-      tail.add(packet, at: time)
+      if isGap, isSilent, let requests { reorder.hold(until: time + requests.timeout) }
+      silenceDetector.add(packet, at: time)
       counts.packets += 1
       counts.lostPackets = Int(statistics.cumulativeLost)
       counts.bytes += bytes.count
@@ -181,14 +181,14 @@ public struct MediaReceiver: Sendable {
       else { return false }
       packet = original
       requests?.addRetransmitted(packet.sequenceNumber, at: time)
-      tail.noteOther(at: time)
+      silenceDetector.recordOtherPacket(at: time)
       counts.recoveredPackets += 1
       counts.recoveredBytes += bytes.count
       restored = parities?.add(packet.bytes, at: time) ?? []
     }
-    updatePatience()
-    try giveOut(reorder.add(packet, at: time, isBeginning: isBeginning(packet)), decode)
-    try giveBack(restored, at: time, decode)
+    updateTimeouts()
+    try reassemble(reorder.add(packet, at: time, isBeginning: isBeginning(packet)), decode)
+    try processRecovered(restored, at: time, decode)
     return true
   }
 
@@ -200,25 +200,25 @@ public struct MediaReceiver: Sendable {
   }
 
   /// Processes the packets that were recovered with repair packets.
-  private mutating func giveBack(_ restored: [[UInt8]], at time: Double, _ decode: Decode) throws {
+  private mutating func processRecovered(_ restored: [[UInt8]], at time: Double, _ decode: Decode) throws {
     for bytes in restored {
       guard let packet = RTPPacket(bytes), packet.payloadType == RTPPayloadType.media else { continue }
       counts.restoredPackets += 1
       requests?.addRecovered(packet.sequenceNumber)
-      try giveOut(reorder.add(packet, at: time), decode)
+      try reassemble(reorder.add(packet, at: time), decode)
     }
   }
 
   /// Sets the times to wait for missing packets to what repair takes with the available means.
-  private mutating func updatePatience() {
+  private mutating func updateTimeouts() {
     let wait = parities.map { $0.wait > 0 ? $0.wait + 0.005 : 0 } ?? 0
-    let isLate = configuration.reorders ? reorderDelay.patience : 0
+    let isLate = configuration.reorders ? reorderDelay.timeout : 0
     // With a short round trip a request is faster than waiting for a repair packet.
-    let isLong = (requests?.roundTrip ?? 0) > max(1.5 * wait, Self.longTrip)
+    let isLong = (requests?.roundTrip ?? 0) > max(1.5 * wait, Self.longRTT)
     requests?.tolerance = max(isLong ? wait : 0, isLate)
-    tail.jitter = max(isLate - 0.01, 0)
-    reorder.patience = max(configuration.reorders ? isLate : Self.reorderTime, wait)
-    if let requests, asksAgain { reorder.patience = requests.patience }
+    silenceDetector.jitter = max(isLate - 0.01, 0)
+    reorder.timeout = max(configuration.reorders ? isLate : Self.reorderTime, wait)
+    if let requests, asksAgain { reorder.timeout = requests.timeout }
   }
 
   /// Continues without missing packets that were waited for long enough.
@@ -226,13 +226,13 @@ public struct MediaReceiver: Sendable {
   ///   - time: The current time.
   ///   - decode: Called with each frame that can be decoded now.
   public mutating func release(at time: Double, decode: Decode) throws {
-    try giveOut(reorder.release(at: time), decode)
+    try reassemble(reorder.release(at: time), decode)
   }
 
   /// The time when the next request for lost packets is due; nil if none is.
   public var requestDeadline: Double? {
     guard asksAgain, let requests else { return nil }
-    let due = min(requests.deadline ?? .infinity, tail.due)
+    let due = min(requests.deadline ?? .infinity, silenceDetector.due)
     return due < .infinity ? due : nil
   }
 
@@ -245,7 +245,7 @@ public struct MediaReceiver: Sendable {
   /// - Parameters:
   ///   - packets: A compound packet.
   ///   - time: When it arrived.
-  public mutating func takeControl(_ packets: [RTCPPacket], at time: Double) {
+  public mutating func receiveControl(_ packets: [RTCPPacket], at time: Double) {
     for case .senderReport(let report) in packets where report.source == media {
       statistics.add(report, at: time)
     }
@@ -256,7 +256,7 @@ public struct MediaReceiver: Sendable {
   public mutating func note(roundTrip: Double) {
     configuration.roundTrip = roundTrip
     requests?.note(roundTrip: roundTrip)
-    updatePatience()
+    updateTimeouts()
   }
 
   // MARK: - Feedback
@@ -270,21 +270,21 @@ public struct MediaReceiver: Sendable {
     }
     counts.acknowledgements += pendingTokens.count
     pendingTokens.removeAll()
-    if asksAgain || time >= lastTrial + Self.trialInterval, case let lacking = lackingPackets(at: time),
-      !lacking.isEmpty
+    if asksAgain || time >= lastTrial + Self.trialInterval, case let toRequest = packetsToRequest(at: time),
+      !toRequest.isEmpty
     {
       lastTrial = time
       // The packets that are asked for now may still arrive early enough.
       if asksAgain, let requests { reorder.hold(until: time + requests.interval) }
-      counts.requestedPackets += lacking.count
-      packets.append(.retransmissionRequest(sender: source, media: media, numbers: lacking))
+      counts.requestedPackets += toRequest.count
+      packets.append(.retransmissionRequest(sender: source, media: media, numbers: toRequest))
     }
     if let request = intraRequest(at: time) { packets.append(request) }
     // The request is repeated if it had no effect within this time.
-    let patience = configuration.roundTrip + 2 / configuration.frameRate + 0.02
+    let timeout = configuration.roundTrip + 2 / configuration.frameRate + 0.02
     // With intra refresh, a request is needed only at the beginning.
     let asks = configuration.recovery.usesFeedback || decodedReferences.isEmpty
-    if needsRepair, asks, time >= lastRequest + patience {
+    if needsRepair, asks, time >= lastRequest + timeout {
       lastRequest = time
       counts.requests += 1
       switch configuration.recovery {
@@ -299,13 +299,13 @@ public struct MediaReceiver: Sendable {
 
   /// The packets to ask for: those that are missing, and those that are probably missing because of
   /// a silence.
-  private mutating func lackingPackets(at time: Double) -> [UInt16] {
-    guard var lacking = requests?.take(at: time) else { return [] }
-    if tail.due <= time {
-      lacking += requests?.guess(tail.expected, at: time) ?? []
-      tail.noteAsked(at: time, again: max(requests?.roundTrip ?? 0, Self.guessInterval))
+  private mutating func packetsToRequest(at time: Double) -> [UInt16] {
+    guard var toRequest = requests?.nextRequests(at: time) else { return [] }
+    if silenceDetector.due <= time {
+      toRequest += requests?.guess(silenceDetector.expected, at: time) ?? []
+      silenceDetector.noteAsked(at: time, again: max(requests?.roundTrip ?? 0, Self.guessInterval))
     }
-    return lacking
+    return toRequest
   }
 
   /// Asks for a key frame until one is decoded, regardless of losses.
@@ -341,16 +341,16 @@ public struct MediaReceiver: Sendable {
 
   // MARK: - Frames
 
-  private mutating func giveOut(
+  private mutating func reassemble(
     _ packets: [(packet: RTPPacket, sequence: Int64)], _ decode: Decode
   ) throws {
     if let next = reorder.next { requests?.giveUp(before: next) }
     for (packet, sequence) in packets {
-      for unit in depacketiser.add(packet, sequence: sequence) { try take(unit, decode) }
+      for unit in depacketiser.add(packet, sequence: sequence) { try receive(unit, decode) }
     }
   }
 
-  private mutating func take(_ unit: H264Depacketiser.ReassembledFrame, _ decode: Decode) throws {
+  private mutating func receive(_ unit: H264Depacketiser.ReassembledFrame, _ decode: Decode) throws {
     guard let descriptor = unit.descriptor else {
       counts.incomplete += 1
       return
@@ -359,7 +359,7 @@ public struct MediaReceiver: Sendable {
     // Frame numbers that are skipped count as missing; whether they matter is known when a frame
     // depends on them.
     if let last = lastNumber, number > last + 1 {
-      missing += max(last + 1, number - Int64(Self.mostMissing))..<number
+      missing += max(last + 1, number - Int64(Self.maxMissing))..<number
       trimMissing()
     }
     lastNumber = max(lastNumber ?? number, number)
@@ -406,6 +406,6 @@ public struct MediaReceiver: Sendable {
   }
 
   private mutating func trimMissing() {
-    if missing.count > Self.mostMissing { missing.removeFirst(missing.count - Self.mostMissing / 2) }
+    if missing.count > Self.maxMissing { missing.removeFirst(missing.count - Self.maxMissing / 2) }
   }
 }

@@ -35,7 +35,7 @@ public struct MediaSender: Sendable {
     // original sequence number in retransmissions.
     packetiser = H264Packetiser(
       maximumPayload: configuration.packetSize - RTPPacket.fixedHeaderSize - 20
-        - max(configuration.retransmits ? 2 : 0, configuration.protects ? Parity.mostGrowth : 0))
+        - max(configuration.retransmits ? 2 : 0, configuration.protects ? Parity.maxGrowth : 0))
   }
 
   /// Makes the packets of a frame.
@@ -77,8 +77,8 @@ public struct MediaSender: Sendable {
     guard configuration.retransmits else { return [] }
     var result: [(UInt16, [UInt8])] = []
     for case .retransmissionRequest(_, let media, let numbers) in feedback where media == source {
-      let packets = sent.take(numbers, at: time, interval: interval, age: age) {
-        budget.take(bits: Self.bits(again: $0), rate: rate, at: time)
+      let packets = sent.packetsToResend(numbers, at: time, interval: interval, age: age) {
+        budget.spend(bits: Self.bits(again: $0), rate: rate, at: time)
       }
       for packet in packets { result.append((packet.sequenceNumber, again(packet))) }
     }
@@ -95,8 +95,8 @@ public struct MediaSender: Sendable {
   public mutating func packet(
     again number: UInt16, at time: Double, within budget: inout RepairBudget, rate: Double
   ) -> [UInt8]? {
-    let packets = sent.take([number], at: time, interval: 0) {
-      budget.take(bits: Self.bits(again: $0), rate: rate, at: time)
+    let packets = sent.packetsToResend([number], at: time, interval: 0) {
+      budget.spend(bits: Self.bits(again: $0), rate: rate, at: time)
     }
     return packets.first.map { again($0) }
   }

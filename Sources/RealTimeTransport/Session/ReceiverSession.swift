@@ -44,7 +44,7 @@ public struct ReceiverSession {
   private var lastFeedback = -Double.infinity
   /// The arrival time minus the RTP time, in seconds: of the newest media packet, and when feedback
   /// was last sent.
-  private var delay = (newest: 0.0, told: Double.infinity)
+  private var delay = (newest: 0.0, reported: Double.infinity)
   private var firstTimestamp: UInt32?
   /// The newest greeting of the sender; nil before the session.
   private var greeting: Greeting?
@@ -163,7 +163,7 @@ public struct ReceiverSession {
   ///   - bytes: The datagram.
   ///   - time: When it arrived.
   ///   - decode: Called with each frame that can be decoded now.
-  public mutating func take(_ bytes: [UInt8], at time: Double, decode: MediaReceiver.Decode) throws {
+  public mutating func receive(_ bytes: [UInt8], at time: Double, decode: MediaReceiver.Decode) throws {
     // After its end a session still answers goodbyes, but takes no media.
     guard state == .open || state == .closed else { return }
     self.bytes.heard += bytes.count
@@ -174,7 +174,7 @@ public struct ReceiverSession {
       return
     }
     if kind == .media {
-      guard try media?.take(plain, at: time, decode: decode) == true else {
+      guard try media?.receive(plain, at: time, decode: decode) == true else {
         refused += 1
         return
       }
@@ -184,7 +184,7 @@ public struct ReceiverSession {
         nextFeedback = min(nextFeedback, time + Self.feedbackInterval)
         if packet.source == greeting?.source { noteDelay(packet.timestamp, at: time) }
       }
-      sayWhatIsLacking(at: time)
+      sendLossFeedback(at: time)
     } else {
       guard let parsed = RTCPPacket.parse(plain), let greeting,
         case let packets = parsed.filter({ $0.origin == greeting.source }), !packets.isEmpty
@@ -193,7 +193,7 @@ public struct ReceiverSession {
         return
       }
       lastHeard = max(lastHeard, time)
-      takeControl(packets, size: plain.count, at: time)
+      receiveControl(packets, size: plain.count, at: time)
     }
   }
 
@@ -201,8 +201,8 @@ public struct ReceiverSession {
     let first = firstTimestamp ?? timestamp
     firstTimestamp = first
     delay.newest = time - Double(Int32(bitPattern: timestamp &- first)) / MediaClock.rtpRate
-    delay.told = min(delay.told, delay.newest)
-    if delay.newest > delay.told + Self.delayGrowth {
+    delay.reported = min(delay.reported, delay.newest)
+    if delay.newest > delay.reported + Self.delayGrowth {
       nextFeedback = min(nextFeedback, max(lastFeedback + Self.quickInterval, time))
     }
   }
@@ -218,9 +218,9 @@ public struct ReceiverSession {
   /// - Parameter bitsPerSecond: The limit for media in bits per second; nil removes the limit.
   public mutating func limitRate(_ bitsPerSecond: Double?) {
     // The protocol has no value for "no limit" except the highest rate.
-    let most = 1e12
+    let maximum = 1e12
     guard bitsPerSecond != nil || limit != nil else { return }
-    limit = (UInt64(min(max(bitsPerSecond ?? most, 1), most)), false)
+    limit = (UInt64(min(max(bitsPerSecond ?? maximum, 1), maximum)), false)
     nextReport = min(nextReport, lastHeard)
   }
 
@@ -234,8 +234,8 @@ public struct ReceiverSession {
       sender: configuration.source, limit: .init(media: greeting.source, bitsPerSecond: limit.asked))
   }
 
-  private mutating func takeControl(_ packets: [RTCPPacket], size: Int, at time: Double) {
-    media?.takeControl(packets, at: time)
+  private mutating func receiveControl(_ packets: [RTCPPacket], size: Int, at time: Double) {
+    media?.receiveControl(packets, at: time)
     for packet in packets {
       switch packet {
       case .rateNotice(_, let notice):
@@ -251,7 +251,7 @@ public struct ReceiverSession {
       case .bye:
         state = .closed
         // Two ends that both said goodbye would otherwise answer each other for ever.
-        if goodbye == nil, goodbyeAnswers.take(at: time) {
+        if goodbye == nil, goodbyeAnswers.allowAnswer(at: time) {
           for answer in Goodbye.answers(toBytes: size, from: configuration.source) { send(answer) }
         }
         return
@@ -279,11 +279,11 @@ public struct ReceiverSession {
       return
     }
     if let deadline = media?.deadline, time >= deadline { try media?.release(at: time, decode: decode) }
-    sayWhatIsLacking(at: time)
+    sendLossFeedback(at: time)
     if time >= nextFeedback {
       nextFeedback = .infinity
       lastFeedback = time
-      delay.told = delay.newest
+      delay.reported = delay.newest
       if let report = arrivals.report(from: configuration.source, clock: configuration.clock, at: time) {
         // Sent without a report, as RFC 5506 allows, because it is sent twenty times a second.
         send([report])
@@ -315,7 +315,7 @@ public struct ReceiverSession {
   }
 
   /// Sends the feedback about missing packets and frames.
-  private mutating func sayWhatIsLacking(at time: Double) {
+  private mutating func sendLossFeedback(at time: Double) {
     guard let packets = media?.feedback(at: time), !packets.isEmpty else { return }
     send((media?.report(at: time) ?? []) + packets)
   }

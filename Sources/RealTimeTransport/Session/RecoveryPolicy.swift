@@ -3,7 +3,7 @@
 /// seconds.
 public struct RecoveryPolicy: Sendable {
   /// The requirements for the next frame.
-  public struct Wish: Equatable, Sendable {
+  public struct FrameRequirements: Equatable, Sendable {
     /// The tokens of long-term references that all receivers have acknowledged.
     public var acknowledged: [Int64] = []
     public var forcesKeyFrame = false
@@ -24,10 +24,10 @@ public struct RecoveryPolicy: Sendable {
   /// measurement.
   public private(set) var roundTrip: Double
   /// The range of round trips in seconds that reports may give; others are clamped to it.
-  public var plausibleTrips = 0.0...10
+  public var plausibleRTTs = 0.0...10
   /// The receivers that have acknowledged each token, while others have not.
   private var holders: [Int64: Set<Int>] = [:]
-  /// The tokens that all receivers have acknowledged since the last call of `takeWish`.
+  /// The tokens that all receivers have acknowledged since the last call of `takeRequirements`.
   private var acknowledged: [Int64] = []
   /// The tokens of the frames since the last key frame, the oldest first: encoders discard those
   /// before it.
@@ -46,7 +46,7 @@ public struct RecoveryPolicy: Sendable {
   private var lastRepair = -Double.infinity
   private var lastKeyFrame = -Double.infinity
   /// The largest number of tokens in each list.
-  private static let mostTokens = 256
+  private static let maxTokens = 256
 
   /// Creates a policy.
   /// - Parameters:
@@ -71,7 +71,7 @@ public struct RecoveryPolicy: Sendable {
   ///   - packets: The packets.
   ///   - receiver: The receiver's number.
   ///   - time: When it arrived.
-  public mutating func take(_ packets: [RTCPPacket], from receiver: Int, at time: Double) {
+  public mutating func receive(_ packets: [RTCPPacket], from receiver: Int, at time: Double) {
     for packet in packets {
       switch packet {
       case .receiverReport(_, let blocks): for block in blocks { measure(block, at: time) }
@@ -89,37 +89,37 @@ public struct RecoveryPolicy: Sendable {
           hasAcknowledged = true
           holders[token] = nil
         }
-        if holders.count > Self.mostTokens { holders.removeAll() }
-        if acknowledged.count > Self.mostTokens { acknowledged.removeFirst(acknowledged.count / 2) }
+        if holders.count > Self.maxTokens { holders.removeAll() }
+        if acknowledged.count > Self.maxTokens { acknowledged.removeFirst(acknowledged.count / 2) }
       case .lostFrames(_, let frames):
         lost += frames
-        lost.removeFirst(max(0, lost.count - RTCPPacket.mostLostFrames))
+        lost.removeFirst(max(0, lost.count - RTCPPacket.maxLostFrames))
       default: break
       }
     }
   }
 
   /// Records a round trip that was measured in another way.
-  /// - Parameter trip: The round trip in seconds.
-  public mutating func note(roundTrip trip: Double) { roundTrip += (trip - roundTrip) * 0.25 }
+  /// - Parameter rtt: The round trip in seconds.
+  public mutating func note(roundTrip rtt: Double) { roundTrip += (rtt - roundTrip) * 0.25 }
 
   private mutating func measure(_ block: RTCPPacket.ReportBlock, at time: Double) {
     guard block.lastReport != 0 else { return }
     let now = UInt32(truncatingIfNeeded: clock.ntpTime(at: time) >> 16)
-    let trip = Double(now &- block.lastReport &- block.delaySinceLastReport) / 65_536
+    let rtt = Double(now &- block.lastReport &- block.delaySinceLastReport) / 65_536
     // Longer values come from a wrong time stamp, or one of the future.
-    if trip < 10 { note(roundTrip: min(max(trip, plausibleTrips.lowerBound), plausibleTrips.upperBound)) }
+    if rtt < 10 { note(roundTrip: min(max(rtt, plausibleRTTs.lowerBound), plausibleRTTs.upperBound)) }
   }
 
   /// Returns the requirements for the next frame, and clears the requests that it answers.
   /// - Parameters:
   ///   - time: The current time.
   ///   - leavesReference: Whether references remain if frames with these numbers are not used.
-  public mutating func takeWish(
+  public mutating func takeRequirements(
     at time: Double, leavesReference: ([UInt16]) -> Bool = { _ in true }
-  ) -> Wish {
-    var wish = Wish()
-    wish.acknowledged = acknowledged
+  ) -> FrameRequirements {
+    var requirements = FrameRequirements()
+    requirements.acknowledged = acknowledged
     acknowledged.removeAll()
     // A refresh without an acknowledged reference is a key frame.
     let mayBeKeyFrame =
@@ -131,19 +131,19 @@ public struct RecoveryPolicy: Sendable {
     let waits = mayBeKeyFrame && time < lastKeyFrame + keyFrameInterval
     switch mode {
     // Also with intra refresh, where a receiver asks for the key frame at the beginning.
-    case .keyframe, .intraRefresh: wish.forcesKeyFrame = isAsked && !waits
-    case .ltr: wish.forcesRefresh = isAsked && !waits
-    case .invalidate: wish.lost = waits ? [] : lost
+    case .keyframe, .intraRefresh: requirements.forcesKeyFrame = isAsked && !waits
+    case .ltr: requirements.forcesRefresh = isAsked && !waits
+    case .invalidate: requirements.lost = waits ? [] : lost
     }
     if isIntraAsked, time >= lastKeyFrame + keyFrameInterval {
       // A key frame also repairs every loss.
-      (wish.forcesKeyFrame, wish.forcesRefresh, wish.lost) = (true, false, [])
+      (requirements.forcesKeyFrame, requirements.forcesRefresh, requirements.lost) = (true, false, [])
     }
     if !waits {
       isAsked = false
       lost.removeAll()
     }
-    return wish
+    return requirements
   }
 
   /// Records a frame that was encoded.
@@ -163,6 +163,6 @@ public struct RecoveryPolicy: Sendable {
     }
     guard let token = frame.token else { return }
     live.append(token)
-    if live.count > Self.mostTokens { live.removeFirst(live.count - Self.mostTokens) }
+    if live.count > Self.maxTokens { live.removeFirst(live.count - Self.maxTokens) }
   }
 }

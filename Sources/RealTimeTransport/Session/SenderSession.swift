@@ -11,14 +11,14 @@ public struct SenderSession {
   private static let reportInterval = 1.0
   /// The largest round trip in seconds from which waiting times are computed, whatever the receiver
   /// reports.
-  private static let longestTrip = 1.0
+  private static let maxRTT = 1.0
   /// The shortest time in seconds between two retransmissions of a packet: no receiver asks
   /// earlier.
-  private static let leastPause = 0.005
+  private static let minPause = 0.005
   /// The number of goodbyes to a player, which does not answer them.
   private static let playerGoodbyes = 3
   /// The lowest limit in bits per second that a receiver can set: below it nothing can be shown.
-  private static let leastLimit = 20_000.0
+  private static let minLimit = 20_000.0
 
   private let configuration: Configuration
   private let secret: (any SharedSecret)?
@@ -48,7 +48,7 @@ public struct SenderSession {
   /// The receiver's nonce, by which its answers are recognised; nil before the first.
   private var receiverNonce: Greeting.Nonce?
   private var receiverSource: UInt32?
-  private var measuredTrip: Double?
+  private var measuredRTT: Double?
   private var lastKeyFrame = -Double.infinity
   /// The state of this end's goodbye, if it has said goodbye first.
   private var goodbye: Goodbye?
@@ -81,22 +81,22 @@ public struct SenderSession {
   }
 
   /// The round trip in seconds; nil before it was measured.
-  public var roundTrip: Double? { measuredTrip ?? (isMeasured ? policy.roundTrip : nil) }
+  public var roundTrip: Double? { measuredRTT ?? (isMeasured ? policy.roundTrip : nil) }
 
   /// The bit rate that the encoder may produce, in bits per second: what the path carries and the
   /// receiver wants, minus packet headers, repair packets and retransmissions. These may take up to
   /// half of it, because a call that only repairs itself shows nothing. In the long run
   /// retransmissions take less than that (``RepairBudget``).
   public var targetRate: Double {
-    guard !configuration.isOneWay else { return configuration.rates.most * 0.95 }
+    guard !configuration.isOneWay else { return configuration.rates.maximum * 0.95 }
     return max(wholeRate * 0.95 - resentRate, wholeRate / 2) / (1 + parity.load)
   }
   /// The bit rate of media and repair together that the path carries and the receiver wants.
   private var wholeRate: Double { min(controller.targetRate, rateLimit ?? .infinity) }
   /// The shortest recent round trip in seconds, without queues.
-  private var pathTrip: Double { min(consent.shortestTrip ?? policy.roundTrip, Self.longestTrip) }
+  private var minPathRTT: Double { min(consent.minRTT ?? policy.roundTrip, Self.maxRTT) }
   /// The smoothed round trip in seconds, including queues.
-  private var usualTrip: Double { min(policy.roundTrip, Self.longestTrip) }
+  private var smoothedRTT: Double { min(policy.roundTrip, Self.maxRTT) }
   /// The bit rate of retransmissions over the last seconds.
   private var resentRate = 0.0
   /// Whether another picture would only wait in a queue: skip it, and those after it until this is
@@ -139,7 +139,7 @@ public struct SenderSession {
       return
     }
     // Media is sent, and no feedback arrives.
-    if !configuration.isOneWay, let since = unanswered, time - since > 0.5 + 2 * usualTrip {
+    if !configuration.isOneWay, let since = unanswered, time - since > 0.5 + 2 * smoothedRTT {
       controller.noteSilence(at: time)
     }
     sendCopies(at: time)
@@ -202,12 +202,12 @@ public struct SenderSession {
   /// - Parameters:
   ///   - bytes: The datagram.
   ///   - time: When it arrived.
-  public mutating func take(_ bytes: [UInt8], at time: Double) {
+  public mutating func receive(_ bytes: [UInt8], at time: Double) {
     // After its end a session still answers goodbyes.
     guard state != .silent, !configuration.isOneWay else { return }
     if Greeting.isGreeting(bytes) {
       guard state != .closed else { return }
-      takeAnswer(bytes, at: time)
+      receiveAnswer(bytes, at: time)
       return
     }
     guard state != .greeting, PacketKind(bytes) == .control, let plain = unprotected(bytes),
@@ -221,7 +221,7 @@ public struct SenderSession {
     if isBye {
       state = .closed
       // Two ends that both said goodbye would otherwise answer each other for ever.
-      if goodbye == nil, goodbyeAnswers.take(at: time) {
+      if goodbye == nil, goodbyeAnswers.allowAnswer(at: time) {
         for answer in Goodbye.answers(toBytes: plain.count, from: configuration.source) {
           sendControl(answer)
         }
@@ -234,24 +234,24 @@ public struct SenderSession {
       switch packet {
       case .receiverReport(_, let blocks):
         for block in blocks where block.source == configuration.source {
-          repair.take(block, at: time)
+          repair.update(block, at: time)
           protect()
           if block.lastReport != 0 { isMeasured = true }
         }
       case .pictureLoss, .lostFrames: counts.requests += 1
       case .congestionFeedback(_, let streams, let stamp):
         unanswered = nil
-        controller.take(sent.results(streams, stamp: stamp), at: time, roundTrip: usualTrip)
+        controller.update(sent.results(streams, stamp: stamp), at: time, roundTrip: smoothedRTT)
       case .rateRequest(let asker, let limit) where limit.media == configuration.source:
-        let wanted = max(Double(limit.bitsPerSecond), Self.leastLimit)
-        rateLimit = wanted < configuration.rates.most ? wanted : nil
+        let wanted = max(Double(limit.bitsPerSecond), Self.minLimit)
+        rateLimit = wanted < configuration.rates.maximum ? wanted : nil
         // The notification names the owner of the limit (RFC 5104, 4.2.2.1).
         noticed = limit
         noticed?.media = asker
       default: break
       }
     }
-    policy.take(packets, from: 0, at: time)
+    policy.receive(packets, from: 0, at: time)
     // Reports do not count as consent: a receiver that does not answer greetings is sent nothing.
     guard hasConsent(at: time) else { return }
     // Sent without a report, as RFC 5506 allows, so that the answer is never longer than the
@@ -264,14 +264,14 @@ public struct SenderSession {
   private mutating func sendAgain(_ requests: [RTCPPacket], at time: Double) {
     // A packet that was sent less than a round trip ago, for the first time or again, is not known
     // to be lost: the receiver has guessed.
-    let pause = pathTrip * 0.9
+    let pause = minPathRTT * 0.9
     let again = stream.packets(
-      askedFor: requests, at: time, interval: max(pause, Self.leastPause), age: pause, within: &budget,
+      askedFor: requests, at: time, interval: max(pause, Self.minPause), age: pause, within: &budget,
       rate: wholeRate)
     counts.ignoredRequests = budget.refused
     // Where the round trip is long, repair packets take the place of copies.
     let isBurst = repair.plan(
-      again.map(\.number), at: time, roundTrip: pathTrip, isProtected: parity.strength > 0)
+      again.map(\.number), at: time, roundTrip: minPathRTT, isProtected: parity.strength > 0)
     for (_, packet) in again { sendAgain(packet, isBurst: isBurst, at: time) }
     resentRate = repair.resentRate(at: time)
   }
@@ -305,19 +305,19 @@ public struct SenderSession {
   private mutating func protect() {
     guard configuration.stream.protects else { return }
     parity.strength = ParitySender.strength(
-      loss: repair.lossLevel, roundTrip: pathTrip, retransmits: configuration.stream.retransmits)
+      loss: repair.lossLevel, roundTrip: minPathRTT, retransmits: configuration.stream.retransmits)
   }
 
-  private mutating func takeAnswer(_ bytes: [UInt8], at time: Double) {
+  private mutating func receiveAnswer(_ bytes: [UInt8], at time: Double) {
     guard let answer = Greeting.Answer(bytes, authenticate: secret?.authenticate),
-      answer.greeted == configuration.nonce, receiverNonce == nil || receiverNonce == answer.nonce
+      answer.greetingNonce == configuration.nonce, receiverNonce == nil || receiverNonce == answer.nonce
     else {
       counts.refused += 1
       return
     }
     // An answer that is a replay, or was computed from earlier ones, proves nothing.
     let clock = configuration.stream.clock.time(ofNTP: answer.clock)
-    guard let trip = consent.take(answer.check, clock: clock, at: time) else {
+    guard let rtt = consent.processAnswer(answer.check, clock: clock, at: time) else {
       counts.refused += 1
       return
     }
@@ -336,11 +336,11 @@ public struct SenderSession {
       greet(at: time)
       nextReport = time + Self.reportInterval
     }
-    policy.note(roundTrip: trip)
+    policy.note(roundTrip: rtt)
     // Round trips from reports are accepted only as far as greetings confirm them.
-    policy.plausibleTrips = (consent.shortestTrip ?? 0)...(2 * (consent.longestTrip ?? Consent.time) + 0.1)
+    policy.plausibleRTTs = (consent.minRTT ?? 0)...(2 * (consent.maxRTT ?? Consent.time) + 0.1)
     protect()
-    measuredTrip = measuredTrip.map { $0 + (trip - $0) * 0.25 } ?? trip
+    measuredRTT = measuredRTT.map { $0 + (rtt - $0) * 0.25 } ?? rtt
     isMeasured = true
     clockOffset = consent.clockOffset
   }
@@ -355,23 +355,23 @@ public struct SenderSession {
   /// - Parameter time: The current time.
   /// - Returns: The requirements, and the attempt to pass to ``send(_:_:_:captured:at:)`` or
   ///   ``drop(_:)``.
-  public mutating func takeWish(
+  public mutating func takeRequirements(
     at time: Double
-  ) -> (wish: RecoveryPolicy.Wish, attempt: FrameSequencer.Attempt) {
-    var wish = policy.takeWish(at: time, leavesReference: sequencer.leavesReference)
-    if configuration.isOneWay, time >= lastKeyFrame + Self.joinInterval { wish.forcesKeyFrame = true }
-    return (wish, sequencer.attempt(wish))
+  ) -> (requirements: RecoveryPolicy.FrameRequirements, attempt: FrameSequencer.Attempt) {
+    var requirements = policy.takeRequirements(at: time, leavesReference: sequencer.leavesReference)
+    if configuration.isOneWay, time >= lastKeyFrame + Self.joinInterval { requirements.forcesKeyFrame = true }
+    return (requirements, sequencer.attempt(requirements))
   }
 
   /// Notes that rate control has dropped the frame.
-  /// - Parameter attempt: What ``takeWish(at:)`` has returned.
+  /// - Parameter attempt: What ``takeRequirements(at:)`` has returned.
   public mutating func drop(_ attempt: FrameSequencer.Attempt) { sequencer.drop(attempt) }
 
   /// Sends a coded frame.
   /// - Parameters:
   ///   - units: The frame's NAL units, without start codes.
   ///   - coded: What the encoder reports about the frame.
-  ///   - attempt: What ``takeWish(at:)`` has returned.
+  ///   - attempt: What ``takeRequirements(at:)`` has returned.
   ///   - captured: When its picture was taken, in seconds.
   ///   - time: The current time.
   public mutating func send(
@@ -403,7 +403,7 @@ public struct SenderSession {
     }
     unanswered = unanswered ?? time
     let timestamp = MediaClock.rtpTime(at: captured, offset: configuration.stream.timestampOffset)
-    let repairs = parity.take(packets, isDiscardable: descriptor.isDiscardable, timestamp: timestamp)
+    let repairs = parity.protect(packets, isDiscardable: descriptor.isDiscardable, timestamp: timestamp)
     counts.parityPackets = parity.packets
     counts.parityBytes = parity.byteCount
     for packet in packets + repairs {

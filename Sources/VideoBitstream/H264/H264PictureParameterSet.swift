@@ -164,7 +164,7 @@ package struct H264SliceGroups: Equatable, Sendable {
   }
 
   /// The most map units of a picture: the macroblocks that level 6.2 allows.
-  package static let mostMapUnits = 139_264
+  package static let maxMapUnits = 139_264
 
   static func code<Coder: SyntaxCoder>(_ groups: inout H264SliceGroups?, _ c: inout Coder) {
     var count = groups?.count ?? 1
@@ -193,14 +193,14 @@ extension H264SliceGroups.Map {
     switch type {
     case 0:
       var runs: [Int] = if case .interleaved(let runs) = self { runs } else { [] }
-      c.list(&runs, count: count, 1) { $0.ue(&$1, 1...H264SliceGroups.mostMapUnits) }
+      c.list(&runs, count: count, 1) { $0.ue(&$1, 1...H264SliceGroups.maxMapUnits) }
       self = .interleaved(runs: runs)
     case 1: self = .dispersed
     case 2:
       var rectangles: [H264SliceGroups.Rectangle] = if case .foreground(let list) = self { list } else { [] }
       c.list(&rectangles, count: count - 1, H264SliceGroups.Rectangle()) {
-        $0.ue(&$1.topLeft, 0...H264SliceGroups.mostMapUnits)
-        $0.ue(&$1.bottomRight, 0...H264SliceGroups.mostMapUnits)
+        $0.ue(&$1.topLeft, 0...H264SliceGroups.maxMapUnits)
+        $0.ue(&$1.bottomRight, 0...H264SliceGroups.maxMapUnits)
       }
       self = .foreground(rectangles)
     case 3, 4, 5:
@@ -209,12 +209,12 @@ extension H264SliceGroups.Map {
         (isReversed, rate) = (reversed, changeRate)
       }
       c.flag(&isReversed)
-      c.ue(&rate, 1...H264SliceGroups.mostMapUnits)
+      c.ue(&rate, 1...H264SliceGroups.maxMapUnits)
       self = .changing(type: type, isReversed: isReversed, rate: rate)
     default:
       var units: [UInt8] = if case .explicit(let units) = self { units } else { [] }
       var size = units.count
-      c.ue(&size, 1...H264SliceGroups.mostMapUnits)
+      c.ue(&size, 1...H264SliceGroups.maxMapUnits)
       let length = count > 4 ? 3 : count > 2 ? 2 : 1
       c.list(&units, count: size, 0) {
         var group = Int($1)

@@ -10,7 +10,7 @@ package enum H264ReferenceListModification: Hashable, Sendable {
   /// The largest absolute difference: PicNum of fields has 17 bits.
   private static let largestDifference = 1 << 17
   /// The most commands: one for each of the 32 entries of a field's list, and one more.
-  private static let mostCommands = 33
+  private static let maxCommands = 33
 
   /// Codes ref_pic_list_modification_flag_l0 or _l1 and the commands of a list.
   static func code<Coder: SyntaxCoder>(_ commands: inout [Self], _ c: inout Coder) {
@@ -26,7 +26,7 @@ package enum H264ReferenceListModification: Hashable, Sendable {
       index += 1
       guard Coder.isReading else { continue }
       commands.append(command)
-      if index > mostCommands { c.fail(.invalid) }
+      if index > maxCommands { c.fail(.invalid) }
     }
   }
 
@@ -74,7 +74,7 @@ package enum H264MemoryManagement: Hashable, Sendable {
   private static let largestDifference = 1 << 17
   /// The most operations: for each of the 32 fields of a full buffer one to remove it and one to
   /// make it long-term, and a few more.
-  private static let mostOperations = 66
+  private static let maxOperations = 66
 
   /// Codes the operations of adaptive marking and the 0 that ends them.
   static func code<Coder: SyntaxCoder>(_ operations: inout [Self], _ c: inout Coder) {
@@ -87,7 +87,7 @@ package enum H264MemoryManagement: Hashable, Sendable {
       index += 1
       guard Coder.isReading else { continue }
       operations.append(operation)
-      if index > mostOperations { c.fail(.invalid) }
+      if index > maxOperations { c.fail(.invalid) }
     }
   }
 

@@ -63,7 +63,7 @@ package struct HEVCReferencePictureSet: Equatable, Sendable {
       ?? (negative + positive).reduce(0) { $0 + ($1.isUsed ? 1 : 0) }
   }
 
-  private static let mostPictures = 16
+  private static let maxPictures = 16
 
   /// Codes the structure.
   /// - Parameters:
@@ -90,12 +90,12 @@ package struct HEVCReferencePictureSet: Equatable, Sendable {
         if $1.isUsed { $1.isKept = true } else { $0.flag(&$1.isKept) }
       }
       prediction = value
-      if count > Self.mostPictures { c.fail(.invalid) }
+      if count > Self.maxPictures { c.fail(.invalid) }
     } else {
       var (negatives, positives) = (negative.count, positive.count)
-      c.ue(&negatives, 0...Self.mostPictures)
-      c.ue(&positives, 0...Self.mostPictures)
-      guard negatives + positives <= Self.mostPictures else { return c.fail(.invalid) }
+      c.ue(&negatives, 0...Self.maxPictures)
+      c.ue(&positives, 0...Self.maxPictures)
+      guard negatives + positives <= Self.maxPictures else { return c.fail(.invalid) }
       Self.code(&negative, &c, negatives)
       Self.code(&positive, &c, positives)
     }

@@ -207,8 +207,7 @@ extension HEVCSliceHeader {
 
   /// The most entry points of a slice: one for each row of coding tree blocks in each column of
   /// tiles, and at most 65536, far more than any level allows.
-  package static func mostEntryPoints(_ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet) -> Int
-  {
+  package static func maxEntryPoints(_ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet) -> Int {
     min(max((pps.tiles?.columns ?? 1) * sps.codingTreeBlockRows, 0), 1 << 16)
   }
 
@@ -216,7 +215,7 @@ extension HEVCSliceHeader {
     _ c: inout Coder, _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
   ) {
     var count = entryPoints.count
-    c.ue(&count, 0...Self.mostEntryPoints(sps, pps))
+    c.ue(&count, 0...Self.maxEntryPoints(sps, pps))
     guard count > 0 else { return }
     c.ue(&entryPointLength, 1...32)
     let length = entryPointLength

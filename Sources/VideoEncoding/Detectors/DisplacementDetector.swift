@@ -71,12 +71,12 @@ package struct DisplacementDetector {
   /// Positions in every `rowStep`-th row of the last picture are in the table.
   private static let rowStep = 4
   /// The largest number of macroblocks whose blocks are looked up, and whose flatness is measured.
-  private static let mostLookedUp = 320
+  private static let maxLookups = 320
   /// Width and height, in luma samples, of the blocks that are compared.
   private static let block = (width: 16, height: 4)
   /// The least number of changed macroblocks for which displacements are searched; fewer are a
   /// cursor.
-  private static let leastChange = 4
+  private static let minChange = 4
   /// After `pictures` consecutive pictures of a camera (`State.natural`), two of every `period`
   /// pictures are analysed, so that they can be compared with each other.
   private static let natural = (pictures: 4, period: UInt64(16))
@@ -93,7 +93,7 @@ package struct DisplacementDetector {
   /// changed everywhere is a camera's.
   private static let flatness = (new: 128, moving: 85, still: 21, natural: 32)
   /// The least number of votes for a displacement.
-  private static let leastVotes: Int32 = 6
+  private static let minVotes: Int32 = 6
 
   /// Allocates the tables.
   ///
@@ -182,7 +182,7 @@ package struct DisplacementDetector {
       }
     }
     if follows && refersToLast && displacements.isScreen {
-      if differing >= DisplacementDetector.leastChange {
+      if differing >= DisplacementDetector.minChange {
         find(source, differing, limit, &displacements)
         repeats.add(last)
       }
@@ -233,7 +233,7 @@ package struct DisplacementDetector {
   }
 
   /// Measures how flat the changed macroblocks are: the share of segments of eight samples that are
-  /// all equal, in every fourth row of up to `mostLookedUp` macroblocks.
+  /// all equal, in every fourth row of up to `maxLookups` macroblocks.
   ///
   /// - Parameters:
   ///   - source: the picture.
@@ -241,7 +241,7 @@ package struct DisplacementDetector {
   /// - Returns: the share in 256ths.
   private func flatness(_ source: SourcePicture, _ differing: Int) -> Int {
     let columns = width / 16
-    let every = (differing &+ DisplacementDetector.mostLookedUp &- 1) / DisplacementDetector.mostLookedUp
+    let every = (differing &+ DisplacementDetector.maxLookups &- 1) / DisplacementDetector.maxLookups
     var number = 0
     var flat = 0
     var all = 0
@@ -362,7 +362,7 @@ package struct DisplacementDetector {
     let endY = height &- DisplacementDetector.block.height
     let furthest = (x: Int32(2000), y: Int32(limit))
     votes.update(repeating: Vote(x: 0, y: 0, count: 0), count: 1 << DisplacementDetector.votesBits)
-    let every = (differing &+ DisplacementDetector.mostLookedUp &- 1) / DisplacementDetector.mostLookedUp
+    let every = (differing &+ DisplacementDetector.maxLookups &- 1) / DisplacementDetector.maxLookups
     var number = 0
     var lookedUp: Int32 = 0
     var total: Int32 = 0
@@ -386,7 +386,7 @@ package struct DisplacementDetector {
       }
     }
     var most: Int32 = 0
-    let least = max(DisplacementDetector.leastVotes, total / 24)
+    let least = max(DisplacementDetector.minVotes, total / 24)
     while displacements.count < Displacements.limit {
       var best = 0
       for i in 0..<1 << DisplacementDetector.votesBits where votes[i].count > votes[best].count { best = i }

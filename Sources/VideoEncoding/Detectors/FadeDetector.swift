@@ -22,13 +22,13 @@ package struct FadeDetector {
 
   /// The mean absolute change of the blocks' means, in sample values, below which a picture gets no
   /// weights.
-  private static let leastChange = 0.4
+  private static let minChange = 0.4
   /// The largest share of the change that may be left after weighting, 0 to 1. Weights that leave
   /// more are not used.
-  package static let mostLeft = 0.5
+  package static let maxLeft = 0.5
   /// The least standard deviation of a reference from which a ratio of deviations gives a reliable
   /// weight.
-  private static let leastDeviation = 2.0
+  private static let minDeviation = 2.0
 
   /// The reading of encoders that analyse one picture at a time.
   package let reading: BrightnessReading
@@ -135,9 +135,9 @@ package struct FadeDetector {
   {
     let one = Double(1 << shift)
     var gain = 1.0
-    if then.deviation >= leastDeviation {
+    if then.deviation >= minDeviation {
       gain = now.deviation / then.deviation
-    } else if now.deviation > 2 * leastDeviation {
+    } else if now.deviation > 2 * minDeviation {
       return nil
     }
     let weight = (gain * one).rounded()
@@ -161,7 +161,7 @@ package struct FadeDetector {
     /// The error of the average of both weighted references.
     package var weightedMean = 0.0
     /// Whether the average leaves an error that is large enough to be worth weights
-    /// (`leastChange`).
+    /// (`minChange`).
     package var meanMatters = false
   }
 
@@ -195,7 +195,7 @@ package struct FadeDetector {
       sum.weightedAlone += abs(n - u) + abs(n - v)
       sum.weightedMean += abs(n - (u + v) / 2)
     }
-    sum.meanMatters = sum.mean > FadeDetector.leastChange * Double(count)
+    sum.meanMatters = sum.mean > FadeDetector.minChange * Double(count)
     return sum
   }
 
@@ -208,7 +208,7 @@ package struct FadeDetector {
   ///   - then: sums of the blocks' samples in the reference picture.
   ///   - count: the number of blocks.
   ///   - samples: the number of samples in each sum.
-  /// - Returns: whether there is a change that matters, and the weight leaves less than `mostLeft`
+  /// - Returns: whether there is a change that matters, and the weight leaves less than `maxLeft`
   ///   of it.
   package static func holds(
     _ luma: PredictionWeight.Component, _ shift: Int32, _ now: UnsafePointer<UInt32>,
@@ -223,6 +223,6 @@ package struct FadeDetector {
       without += abs(a - b)
       with += abs(a - b * gain - Double(luma.offset))
     }
-    return without > FadeDetector.leastChange * Double(count) && with < FadeDetector.mostLeft * without
+    return without > FadeDetector.minChange * Double(count) && with < FadeDetector.maxLeft * without
   }
 }

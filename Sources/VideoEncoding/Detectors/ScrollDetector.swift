@@ -22,7 +22,7 @@ package struct ScrollDetector {
   private static let samples = 64
   /// The cap on the difference of two row means, in sample values: a larger difference says no more
   /// than that the rows differ.
-  private static let mostLevels = 16
+  private static let maxLevels = 16
   /// Differences of row means up to this many sample values may be coding noise and count as zero.
   private static let noise = 2
   /// The least distance in rows that is searched: the motion search finds smaller ones.
@@ -54,7 +54,7 @@ package struct ScrollDetector {
     // Smaller pictures show no documents.
     guard wide >= 16, height >= 192 else { return 0 }
     let count = min(ScrollDetector.samples, height / 2)
-    let cap = Int32(ScrollDetector.mostLevels * wide)
+    let cap = Int32(ScrollDetector.maxLevels * wide)
     let measure = Measure(
       noise: Strips(repeating: Int32(ScrollDetector.noise * wide)), cap: Strips(repeating: cap))
 

@@ -7,7 +7,7 @@
 /// estimated time of the next effort leaves a reserve. An effort that could not be kept is tried
 /// again after an ever longer time.
 package struct EffortControl {
-  /// The effort of the next frame, 0 (fastest) to `mostEffort` (best).
+  /// The effort of the next frame, 0 (fastest) to `maxEffort` (best).
   package private(set) var effort: Int
   /// The share of the frame interval that encoding may take; nil where the effort is fixed.
   private var share: Double?
@@ -29,7 +29,7 @@ package struct EffortControl {
   /// The effort before the last change.
   private var effortBefore = 0
   /// The number of frames at an effort before the next higher one is tried.
-  private var patience = EffortControl.leastPatience
+  private var timeout = EffortControl.minPatience
   /// Whether the last change was a rise that has not proved itself yet.
   private var hasClimbed = false
   /// Whether no frame has been timed yet.
@@ -40,11 +40,11 @@ package struct EffortControl {
   static let window = 40
   static let lateFrames = 2
   /// The highest effort.
-  package static let mostEffort = 9
-  /// The least and initial value of `patience`.
-  static let leastPatience = 30
-  /// The highest value of `patience`.
-  private static let mostPatience = 3600
+  package static let maxEffort = 9
+  /// The least and initial value of `timeout`.
+  static let minPatience = 30
+  /// The highest value of `timeout`.
+  private static let maxPatience = 3600
   /// The number of frames after which a higher effort has proved itself.
   private static let provingFrames = 300
   /// The highest load that is expected of a higher effort for it to be tried.
@@ -54,7 +54,7 @@ package struct EffortControl {
 
   /// Begins with the configured effort.
   /// - Parameters:
-  ///   - effort: the effort of the first frames, 0 to `mostEffort`.
+  ///   - effort: the effort of the first frames, 0 to `maxEffort`.
   ///   - share: the share of the frame interval that encoding may take, 0.01 to 1; nil: the effort
   ///     is fixed.
   ///   - frameRate: frames per second.
@@ -91,16 +91,16 @@ package struct EffortControl {
     frames += 1
     if frames == EffortControl.window { learn() }
     if frames == EffortControl.provingFrames && hasClimbed {
-      patience = EffortControl.leastPatience
+      timeout = EffortControl.minPatience
       hasClimbed = false
     }
     if late(above: 1) > EffortControl.lateFrames {
       if effort > 0 {
-        if hasClimbed { patience = min(patience * 2, EffortControl.mostPatience) }
+        if hasClimbed { timeout = min(timeout * 2, EffortControl.maxPatience) }
         // An effort that was only tried falls back by one step.
         go(to: max(effort - (mean > 2 && !hasClimbed ? 2 : 1), 0))
       }
-    } else if effort < EffortControl.mostEffort, frames >= patience,
+    } else if effort < EffortControl.maxEffort, frames >= timeout,
       late(above: EffortControl.margin / growth[effort]) * EffortControl.window
         <= EffortControl.lateFrames * loads.count
     {

@@ -22,7 +22,7 @@ package final class Signal: @unchecked Sendable {
 
   /// The number of times that a thread checks for the signal, yielding to other threads, before it
   /// sleeps.
-  private static let patience = 50
+  private static let timeout = 50
 
   /// Makes a signal without notifications.
   package init() {
@@ -55,7 +55,7 @@ package final class Signal: @unchecked Sendable {
   ///
   /// - Parameter before: the value of `count`.
   package func wait(since before: Int) {
-    for _ in 0..<Signal.patience {
+    for _ in 0..<Signal.timeout {
       if count != before { return }
       sched_yield()
     }

@@ -35,21 +35,21 @@ enum DecoderCatalogue {
   static func choose(
     _ format: StreamFormat, specification: CFDictionary?
   ) throws(StatusError) -> DecoderDescription {
-    let wish = try DecoderWish(specification)
+    let requested = try DecoderSpecification(specification)
     // Where the specification excludes hardware, software decoders must not count as hardware, or
     // there would be none left.
     func seen(_ decoder: DecoderDescription) -> DecoderDescription {
-      wish.forbidsHardware ? decoder : counted(decoder)
+      requested.forbidsHardware ? decoder : counted(decoder)
     }
-    let fitting = everything.map(seen).filter { $0.supports(format.codec) && wish.allows($0) }
-    if let gpu = wish.preferredGPU, let decoder = fitting.first(where: { $0.gpuRegistryID == gpu }) {
+    let fitting = everything.map(seen).filter { $0.supports(format.codec) && requested.allows($0) }
+    if let gpu = requested.preferredGPU, let decoder = fitting.first(where: { $0.gpuRegistryID == gpu }) {
       return decoder
     }
     if let decoder = fitting.first { return decoder }
     // Some codecs of other containers have no four-character code of their own; the format
     // description names them in another way.
     let last = seen(FFmpegVideoDecoder.description)
-    guard wish.allows(last), FFmpegVideoDecoder.supports(format.description) else {
+    guard requested.allows(last), FFmpegVideoDecoder.supports(format.description) else {
       throw StatusError(kVTCouldNotFindVideoDecoderErr)
     }
     return last
@@ -57,7 +57,7 @@ enum DecoderCatalogue {
 }
 
 /// The parsed dictionary of a decoder specification.
-private struct DecoderWish {
+private struct DecoderSpecification {
   private var requiresHardware = false
   private(set) var forbidsHardware = false
   private var requiredGPU: UInt64?

@@ -38,7 +38,7 @@ final class DecoderDriver {
     /// The number of bytes that storing the frame takes. The record is included, because it may be
     /// larger than the frame's data.
     fileprivate var keptBytes: Int {
-      DecoderDriver.pastOverhead + data.count + (newRecord?.count ?? 0) + (palette?.count ?? 0)
+      DecoderDriver.replayOverhead + data.count + (newRecord?.count ?? 0) + (palette?.count ?? 0)
     }
   }
 
@@ -52,7 +52,7 @@ final class DecoderDriver {
   }
 
   /// A stored frame, to be decoded again.
-  private struct PastFrame {
+  private struct ReplayFrame {
     var data: [UInt8]
     var isSync: Bool
     var newRecord: [UInt8]?
@@ -68,11 +68,11 @@ final class DecoderDriver {
   private var decoderSetup = Setup()
   /// The frames since the last closed key frame, the number of bytes that they take, and the
   /// configuration record before the first of them.
-  private var past: [PastFrame] = []
-  private var pastBytes = 0
-  private var pastRecord: [UInt8]
-  /// Whether `past` has all frames since the last closed key frame.
-  private var isPastWhole = true
+  private var replayFrames: [ReplayFrame] = []
+  private var replayBytes = 0
+  private var replayRecord: [UInt8]
+  /// Whether `replayFrames` has all frames since the last closed key frame.
+  private var isReplayComplete = true
   /// Whether frames are stored, so that decoding can continue after the decoder was drained in the
   /// middle of the stream.
   private let isResumable: Bool
@@ -85,25 +85,25 @@ final class DecoderDriver {
   /// Whether they could not be restored: until the next closed key frame, frames that have no
   /// picture are reported as missing references.
   private var lacksReferences = false
-  /// The largest number of bytes that `past` may take.
-  private let pastLimit: Int
-  static let pastLimit = 64 << 20
+  /// The largest number of bytes that `replayFrames` may take.
+  private let replayLimit: Int
+  static let replayLimit = 64 << 20
   /// The number of bytes that a stored frame takes in addition to its data: the array element and
   /// the array headers.
-  static let pastOverhead = 128
+  static let replayOverhead = 128
 
   init(
     _ configuration: VideoDecoderConfiguration, mode: Mode, setup: Setup = Setup(), isResumable: Bool = true,
-    pastLimit: Int = DecoderDriver.pastLimit,
+    replayLimit: Int = DecoderDriver.replayLimit,
     makeDecoder: @escaping (VideoDecoderConfiguration) throws(CodecError) -> any VideoDecoder
   ) {
     self.configuration = configuration
     self.mode = mode
     self.setup = setup
     self.isResumable = isResumable
-    self.pastLimit = pastLimit
+    self.replayLimit = replayLimit
     self.makeDecoder = makeDecoder
-    pastRecord = configuration.configurationRecord
+    replayRecord = configuration.configurationRecord
   }
 
   /// Creates the decoder, if there is none.
@@ -114,28 +114,28 @@ final class DecoderDriver {
   /// Decodes a frame.
   /// - Parameters:
   ///   - frame: The frame.
-  ///   - wish: The mode to change to as soon as that is possible without losing frames.
+  ///   - requested: The mode to change to as soon as that is possible without losing frames.
   ///   - output: Called with each frame that is finished.
   /// - Throws: The error of creating a decoder.
-  func decode(_ frame: Frame, wish: Mode, output: (DecodedFrame) -> Void) throws(CodecError) {
+  func decode(_ frame: Frame, requested: Mode, output: (DecodedFrame) -> Void) throws(CodecError) {
     // The stored frames would exceed their limit with this one, so that decoding could not continue
     // after a drain. For a client that drains the decoder, it returns frames without delay from
     // here on. (Other clients would only have to wait while the group of pictures is decoded
     // again.)
-    let wish = wish == .pipelined && hasPaused && exceedsPast(frame) ? .immediate : wish
-    if frame.isClosedKeyFrame || !isUsed, decoder != nil, wish != mode || setup != decoderSetup {
+    let requested = requested == .pipelined && hasPaused && exceedsReplayLimit(frame) ? .immediate : requested
+    if frame.isClosedKeyFrame || !isUsed, decoder != nil, requested != mode || setup != decoderSetup {
       flush(output)
       decoder = nil
-    } else if wish == .immediate, mode != .immediate, decoder != nil {
+    } else if requested == .immediate, mode != .immediate, decoder != nil {
       // The client waits for this frame, so that the frames before it have to come out now.
       drain(output: output)
     }
-    if decoder == nil { mode = wish }
+    if decoder == nil { mode = requested }
     if frame.isClosedKeyFrame {
       forget()
     } else if isDrained {
-      if isPastWhole {
-        try startAgain(wish == .presentation ? .presentation : .immediate)
+      if isReplayComplete {
+        try startAgain(requested == .presentation ? .presentation : .immediate)
       } else {
         lacksReferences = isResumable
       }
@@ -150,7 +150,7 @@ final class DecoderDriver {
         data: frame.data, token: frame.token, presentationTime: frame.presentationTime,
         isKeyFrame: frame.isSync,
         newConfigurationRecord: frame.newRecord, palette: frame.palette)
-    ) { give($0, output) }
+    ) { forward($0, output) }
   }
 
   /// Outputs every frame that the decoder holds.
@@ -173,12 +173,12 @@ final class DecoderDriver {
   /// - Returns: Whether the decoder still has its reference pictures.
   @discardableResult
   private func flush(_ output: (DecodedFrame) -> Void) -> Bool {
-    decoder?.flush { give($0, output) } ?? true
+    decoder?.flush { forward($0, output) } ?? true
   }
 
   /// Passes a frame on. Frames that are decoded again have the token -1 and are not output a second
   /// time.
-  private func give(_ frame: DecodedFrame, _ output: (DecodedFrame) -> Void) {
+  private func forward(_ frame: DecodedFrame, _ output: (DecodedFrame) -> Void) {
     guard frame.token >= 0 else { return }
     var frame = frame
     if lacksReferences, selection == .all, case .dropped = frame.outcome {
@@ -205,9 +205,9 @@ final class DecoderDriver {
   private func startAgain(_ mode: Mode) throws(CodecError) {
     self.mode = mode
     let latest = configuration.configurationRecord
-    configuration.configurationRecord = pastRecord
+    configuration.configurationRecord = replayRecord
     let decoder = try make()
-    for frame in past {
+    for frame in replayFrames {
       frame.data.withUnsafeBytes { bytes in
         decoder.decode(
           CompressedPacket(
@@ -224,35 +224,35 @@ final class DecoderDriver {
 
   /// Clears the stored frames, at a closed key frame or a reset.
   private func forget() {
-    past = []
-    pastBytes = 0
-    pastRecord = configuration.configurationRecord
-    isPastWhole = true
+    replayFrames = []
+    replayBytes = 0
+    replayRecord = configuration.configurationRecord
+    isReplayComplete = true
     lacksReferences = false
   }
 
   /// Whether the stored frames would exceed their limit with this one.
-  private func exceedsPast(_ frame: Frame) -> Bool {
-    (frame.isClosedKeyFrame ? 0 : pastBytes) + frame.keptBytes > pastLimit
+  private func exceedsReplayLimit(_ frame: Frame) -> Bool {
+    (frame.isClosedKeyFrame ? 0 : replayBytes) + frame.keptBytes > replayLimit
   }
 
   /// Gives up storing frames until the next closed key frame.
-  private func loseThePast() {
-    past = []
-    isPastWhole = false
+  private func discardReplayFrames() {
+    replayFrames = []
+    isReplayComplete = false
   }
 
   /// Stores a frame, if that is needed and the limit allows it.
   private func remember(_ frame: Frame) {
     // A decoder that returns each frame at once never has to be drained early.
-    guard mode != .immediate, isPastWhole, isResumable else {
-      if !frame.isClosedKeyFrame { loseThePast() }
+    guard mode != .immediate, isReplayComplete, isResumable else {
+      if !frame.isClosedKeyFrame { discardReplayFrames() }
       return
     }
-    guard !exceedsPast(frame) else { return loseThePast() }
-    pastBytes += frame.keptBytes
-    past.append(
-      PastFrame(
+    guard !exceedsReplayLimit(frame) else { return discardReplayFrames() }
+    replayBytes += frame.keptBytes
+    replayFrames.append(
+      ReplayFrame(
         data: [UInt8](frame.data), isSync: frame.isSync, newRecord: frame.newRecord, palette: frame.palette))
   }
 }

@@ -166,7 +166,7 @@ final class DecompressionPipeline: @unchecked Sendable {
     condition.unlock()
     guard !isStopped else { return nil }
     guard isAsynchronous else {
-      return inTurn { run(frame, settings) }
+      return runInOrder { run(frame, settings) }
     }
     queue.async { [self] in
       owning {
@@ -182,7 +182,7 @@ final class DecompressionPipeline: @unchecked Sendable {
 
   /// Runs a closure on the queue after all frames that wait for it, and waits for it. In a callback
   /// it decodes those frames first.
-  private func inTurn<R>(_ body: () -> R) -> R {
+  private func runInOrder<R>(_ body: () -> R) -> R {
     if isOnQueue { while runNext() {} }
     return synchronously(body)
   }
@@ -218,7 +218,7 @@ final class DecompressionPipeline: @unchecked Sendable {
       driver.reset { finished.append(($0.token, $0.outcome)) }
     }
     let status = withData(of: frame.sample) { decode(frame, token, newFormat, $0) }
-    if status != noErr { settle(token, status, nil, []) }
+    if status != noErr { completeFrame(token, status, nil, []) }
     if Self.isSet(kCMSampleBufferAttachmentKey_DrainAfterDecoding, frame.sample) {
       driver.drain { finished.append(($0.token, $0.outcome)) }
     }
@@ -232,7 +232,7 @@ final class DecompressionPipeline: @unchecked Sendable {
     let isSync = Self.isSync(frame.sample)
     let traits = FrameTraits(data, format, isSync: isSync)
     if let limit = settings.temporalLevelLimit, traits.temporalLevel > limit {
-      settle(token, noErr, nil, .frameDropped)
+      completeFrame(token, noErr, nil, .frameDropped)
       return noErr
     }
     let time = frame.presentationTime
@@ -245,7 +245,7 @@ final class DecompressionPipeline: @unchecked Sendable {
           isSync: isSync, isClosedKeyFrame: traits.isClosedKeyFrame,
           newRecord: newFormat?.record ?? MediaPacket.configurationRecord(of: frame.sample),
           palette: MediaPacket.palette(of: frame.sample)),
-        wish: wish(frame.flags, traits)
+        requested: requested(frame.flags, traits)
       ) { finished.append(($0.token, $0.outcome)) }
       return noErr
     } catch {
@@ -254,7 +254,7 @@ final class DecompressionPipeline: @unchecked Sendable {
   }
 
   /// Chooses the decoder's mode for a frame, from the frame's flags and the session's properties.
-  private func wish(_ flags: VTDecodeFrameFlags, _ traits: FrameTraits) -> DecoderDriver.Mode {
+  private func requested(_ flags: VTDecodeFrameFlags, _ traits: FrameTraits) -> DecoderDriver.Mode {
     let isAsynchronous = flags.contains(._EnableAsynchronousDecompression)
     if flags.contains(._EnableTemporalProcessing) { return .presentation }
     guard isAsynchronous, !settings.isRealTime else { return .immediate }
@@ -295,10 +295,10 @@ final class DecompressionPipeline: @unchecked Sendable {
       case .picture(let picture): flags = deliver(token, picture)
       case .dropped:
         flags = .frameDropped
-        settle(token, noErr, nil, flags)
+        completeFrame(token, noErr, nil, flags)
       case .failed(let error):
         flags = []
-        settle(token, Self.status(error), nil, flags)
+        completeFrame(token, Self.status(error), nil, flags)
       }
       if token == watched { known = flags }
     }
@@ -311,22 +311,22 @@ final class DecompressionPipeline: @unchecked Sendable {
     let frame = entry.frame
     if entry.format.description !== output.format.description { output.change(to: entry.format) }
     if frame.flags.contains(._DoNotOutputFrame) {
-      settle(token, noErr, nil, [])
+      completeFrame(token, noErr, nil, [])
       return []
     }
     do throws(StatusError) {
       let (buffer, isModifiable) = try output.finish(picture)
       let flags: VTDecodeInfoFlags = isModifiable ? .imageBufferModifiable : []
-      settle(token, noErr, buffer, flags)
+      completeFrame(token, noErr, buffer, flags)
       return flags
     } catch {
-      settle(token, error.status, nil, [])
+      completeFrame(token, error.status, nil, [])
       return []
     }
   }
 
   /// Ends a frame: removes it from `pending` and calls its output, unless the session was stopped.
-  private func settle(
+  private func completeFrame(
     _ token: Int64, _ status: OSStatus, _ buffer: CVImageBuffer?, _ flags: VTDecodeInfoFlags
   ) {
     guard let entry = pending.removeValue(forKey: token) else { return }
@@ -342,7 +342,7 @@ final class DecompressionPipeline: @unchecked Sendable {
 
   /// Delivers all frames that were submitted.
   func finish() {
-    inTurn {
+    runInOrder {
       driver.drain { finished.append(($0.token, $0.outcome)) }
       _ = deliver()
     }
@@ -350,7 +350,7 @@ final class DecompressionPipeline: @unchecked Sendable {
 
   /// Waits until every frame that was submitted is decoded and delivered.
   func wait() {
-    inTurn {
+    runInOrder {
       if driver.mode != .immediate { driver.drain { finished.append(($0.token, $0.outcome)) } }
       _ = deliver()
     }
@@ -384,14 +384,14 @@ final class DecompressionPipeline: @unchecked Sendable {
   // MARK: - Facts
 
   /// The presentation times of the frames whose outcome is open.
-  var framesUnderWay: [CMTime] {
+  var framesInFlight: [CMTime] {
     condition.lock()
     defer { condition.unlock() }
     return times
   }
 
   /// Reads the state of the queue, on the queue.
-  func facts<R>(_ body: (ImageOutput, StreamFormat) -> R) -> R { synchronously { body(output, format) } }
+  func properties<R>(_ body: (ImageOutput, StreamFormat) -> R) -> R { synchronously { body(output, format) } }
 
   // MARK: - Samples
 
@@ -411,7 +411,7 @@ final class DecompressionPipeline: @unchecked Sendable {
   private func withData(of sample: CMSampleBuffer, _ body: (UnsafeRawBufferPointer) -> OSStatus) -> OSStatus {
     guard let block = CMSampleBufferGetDataBuffer(sample) else { return kVTVideoDecoderBadDataErr }
     let length = CMBlockBufferGetDataLength(block)
-    guard 1...Self.mostBytes ~= length else { return kVTVideoDecoderBadDataErr }
+    guard 1...Self.maxBytes ~= length else { return kVTVideoDecoderBadDataErr }
     if CMBlockBufferIsRangeContiguous(block, atOffset: 0, length: length) {
       var pointer: UnsafeMutablePointer<CChar>?
       let status = CMBlockBufferGetDataPointer(
@@ -428,7 +428,7 @@ final class DecompressionPipeline: @unchecked Sendable {
 
   /// The largest frame that libavcodec accepts, in bytes: its sizes are 32-bit and include the
   /// padding.
-  private static let mostBytes = Int(Int32.max) - 64
+  private static let maxBytes = Int(Int32.max) - 64
 
   /// The status code of a decoder's error.
   static func status(_ error: CodecError) -> OSStatus {

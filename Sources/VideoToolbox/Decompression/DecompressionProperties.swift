@@ -26,12 +26,14 @@ enum DecompressionProperties {
     Row(
       kVTDecompressionPropertyKey_PixelBufferPool, .other, "The pool from which output buffers are allocated."
     ).with {
-      $0.read = { state in state.pipeline.facts { output, _ in output.pool } }
+      $0.read = { state in state.pipeline.properties { output, _ in output.pool } }
     },
     Row(
       kVTDecompressionPropertyKey_PixelBufferPoolIsShared, .boolean,
       "Whether frames are decoded directly into the pool's buffers."
-    ).with { $0.read = { state in NSNumber(value: state.pipeline.facts { output, _ in output.isDirect }) } },
+    ).with {
+      $0.read = { state in NSNumber(value: state.pipeline.properties { output, _ in output.isDirect }) }
+    },
     Row(
       kVTDecompressionPropertyKey_OutputPoolRequestedMinimumBufferCount, .integer(0...1024),
       "The least number of buffers that the pool keeps, 0 to 1024. Default: 0."
@@ -42,15 +44,15 @@ enum DecompressionProperties {
     Row(
       kVTDecompressionPropertyKey_NumberOfFramesBeingDecoded, .integer(0...Int(Int32.max)),
       "The number of frames that were passed to the session and have not been output."
-    ).with { $0.read = { NSNumber(value: $0.pipeline.framesUnderWay.count) } },
+    ).with { $0.read = { NSNumber(value: $0.pipeline.framesInFlight.count) } },
     Row(
       kVTDecompressionPropertyKey_MinOutputPresentationTimeStampOfFramesBeingDecoded, .other,
       "The smallest presentation time stamp of the frames that are being decoded."
-    ).with { $0.read = { time($0.pipeline.framesUnderWay.min()) } },
+    ).with { $0.read = { time($0.pipeline.framesInFlight.min()) } },
     Row(
       kVTDecompressionPropertyKey_MaxOutputPresentationTimeStampOfFramesBeingDecoded, .other,
       "The greatest presentation time stamp of the frames that are being decoded."
-    ).with { $0.read = { time($0.pipeline.framesUnderWay.max()) } },
+    ).with { $0.read = { time($0.pipeline.framesInFlight.max()) } },
     Row(
       kVTDecompressionPropertyKey_ContentHasInterframeDependencies, .boolean,
       "Whether frames depend on other frames."

@@ -64,8 +64,8 @@ final class ImageOutput {
     let decoded = picture.pixelBuffer
     let source = try separateFields(picture)
     let size = outputSize(decoded)
-    let wish = attributes.format(for: CVPixelBufferGetPixelFormatType(decoded))
-    if source === decoded, CVPixelBufferGetPixelFormatType(decoded) == wish,
+    let requested = attributes.format(for: CVPixelBufferGetPixelFormatType(decoded))
+    if source === decoded, CVPixelBufferGetPixelFormatType(decoded) == requested,
       settings.transfer.isMet(by: decoded),
       CVPixelBufferGetWidth(decoded) == size.width, CVPixelBufferGetHeight(decoded) == size.height
     {
@@ -75,7 +75,7 @@ final class ImageOutput {
     }
     isDirect = false
     let request = PictureRequest(
-      format: PictureFormat(rawValue: wish), width: size.width, height: size.height)
+      format: PictureFormat(rawValue: requested), width: size.width, height: size.height)
     lastRequest = request
     guard let target = pools.makePixelBuffer(request) else { throw StatusError(kVTAllocationFailedErr) }
     let transfer = self.transfer ?? PixelTransfer(settings.transfer)
@@ -89,7 +89,7 @@ final class ImageOutput {
 
   /// The largest factor in width or height by which images are scaled up to a size that only the
   /// format description states.
-  private static let mostScaled = 4
+  private static let maxScaled = 4
 
   /// The size of the images, in pixels.
   /// - Parameter decoded: A decoded picture; nil for the size that the format description and the
@@ -101,7 +101,7 @@ final class ImageOutput {
       // The format description is not to be trusted: it must not make small pictures take a lot of
       // memory.
       if settings.allowsOtherDimensions || size.width <= 0 || size.height <= 0
-        || size.width > picture.width * Self.mostScaled || size.height > picture.height * Self.mostScaled
+        || size.width > picture.width * Self.maxScaled || size.height > picture.height * Self.maxScaled
       {
         size = picture
       }
@@ -173,8 +173,8 @@ extension PixelTransferSettings {
   /// the shape of these settings.
   func isMet(by buffer: CVPixelBuffer) -> Bool {
     guard !changesShape(of: buffer) else { return false }
-    func has(_ key: CFString, _ wish: String?) -> Bool {
-      wish == nil || CVBufferCopyAttachment(buffer, key, nil) as? String == wish
+    func has(_ key: CFString, _ requested: String?) -> Bool {
+      requested == nil || CVBufferCopyAttachment(buffer, key, nil) as? String == requested
     }
     return has(kCVImageBufferColorPrimariesKey, primaries) && has(kCVImageBufferTransferFunctionKey, transfer)
       // RGB has no matrix.

@@ -178,7 +178,7 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
 
   func blackPixelBuffer() throws(StatusError) -> CVPixelBuffer {
     if lock.withLock({ isInvalid }) { throw StatusError(kVTInvalidSessionErr) }
-    let result = pipeline.facts { output, _ in
+    let result = pipeline.properties { output, _ in
       do throws(StatusError) {
         return Result<CVPixelBuffer, StatusError>.success(try output.blackPicture())
       } catch {

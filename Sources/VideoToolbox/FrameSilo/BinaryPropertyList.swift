@@ -37,20 +37,20 @@ struct BinaryPropertyList {
     guard list.count <= maximumValues, (0..<list.count).allSatisfy({ list.isValue($0, &pairs) }) else {
       return false
     }
-    var known = [Int: Weight]()
-    return list.weigh(list.top, 0, &known) != nil
+    var known = [Int: ExpandedSize]()
+    return list.expandedSize(list.top, 0, &known) != nil
   }
 
   /// The expanded size of an object, including everything that it contains.
-  private struct Weight {
+  private struct ExpandedSize {
     var values = 1
     var content = 0
     /// The depth of nested containers.
     var height = 0
 
     /// The sum with a contained object; nil where it exceeds a limit.
-    func adding(_ inner: Weight) -> Weight? {
-      let sum = Weight(
+    func adding(_ inner: ExpandedSize) -> ExpandedSize? {
+      let sum = ExpandedSize(
         values: values + inner.values, content: content + inner.content,
         height: max(height, inner.height + 1))
       let isLittle =
@@ -65,10 +65,11 @@ struct BinaryPropertyList {
   ///   - depth: The number of containers around it.
   ///   - known: The sizes that were computed before, by object.
   /// - Returns: Nil where a limit is exceeded, or an object contains itself.
-  private func weigh(_ object: Int, _ depth: Int, _ known: inout [Int: Weight]) -> Weight? {
+  private func expandedSize(_ object: Int, _ depth: Int, _ known: inout [Int: ExpandedSize]) -> ExpandedSize?
+  {
     if let weight = known[object] { return weight }
     guard depth <= Self.maximumDepth, let offset = offset(object) else { return nil }
-    var weight = Weight()
+    var weight = ExpandedSize()
     let kind = bytes[offset] >> 4
     guard kind >= 4, let (count, start) = extent(offset) else { return weight }
     switch kind {
@@ -76,7 +77,7 @@ struct BinaryPropertyList {
       let references = kind == 13 ? 2 * count : count
       for i in 0..<references {
         guard let inner = integer(at: start + i * referenceSize, size: referenceSize, before: table),
-          let inside = weigh(inner, depth + 1, &known), let sum = weight.adding(inside)
+          let inside = expandedSize(inner, depth + 1, &known), let sum = weight.adding(inside)
         else { return nil }
         weight = sum
       }

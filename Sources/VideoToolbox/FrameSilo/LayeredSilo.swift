@@ -61,7 +61,7 @@ package struct LayeredSilo {
         }[...]
     }
     var covered: CMTimeRange?
-    func giveOne() -> OSStatus {
+    func outputNextFrame() -> OSStatus {
       let piece = left.removeFirst()
       covered = piece.range
       return VTFrameSiloCallBlockForEachSampleBuffer(piece.silo, in: piece.range, handler: body)
@@ -70,7 +70,7 @@ package struct LayeredSilo {
       let decoded = sample.decodeTimeStamp
       let time = decoded.isNumeric ? decoded : sample.presentationTimeStamp
       while let next = left.first, next.range.start <= time {
-        let status = giveOne()
+        let status = outputNextFrame()
         guard status == noErr else { return status }
       }
       if let covered, time < covered.end { return noErr }
@@ -78,7 +78,7 @@ package struct LayeredSilo {
     }
     guard status == noErr else { return status }
     while !left.isEmpty {
-      let status = giveOne()
+      let status = outputNextFrame()
       guard status == noErr else { return status }
     }
     return noErr

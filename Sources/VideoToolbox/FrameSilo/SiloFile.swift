@@ -12,14 +12,14 @@ import Foundation
 final class SiloFile {
   private let database: SiloDatabase
   /// The place of the file; nil for a file without a name.
-  private let place: SiloPlace?
+  private let place: SiloPath?
   /// Whether the file is deleted together with this object.
   private let removesFile: Bool
   /// The format descriptions that were used last, with their row IDs, the latest first. A stream
   /// has few of them.
   private var formats: [(id: Int64, format: CMVideoFormatDescription)] = []
   /// The number of frames that were added since the last transaction was committed.
-  private var framesUnderWay = 0
+  private var framesInFlight = 0
   /// The number of frames in the silo.
   private var frameCount = 0
 
@@ -51,7 +51,7 @@ final class SiloFile {
   ///   - isKept: Whether the file stays when this object is released.
   /// - Throws: `SiloError` with `kVTParameterErr` where there is another file, `busy` for a silo
   ///   that is open, `damaged` for one whose journal names a super-journal.
-  init(creatingAt place: SiloPlace, isKept: Bool) throws(SiloError) {
+  init(creatingAt place: SiloPath, isKept: Bool) throws(SiloError) {
     database = try place.reserve { () throws(SiloError) -> SiloDatabase in
       let content = place.content
       guard content != .other else { throw SiloError(kVTParameterErr) }
@@ -72,7 +72,7 @@ final class SiloFile {
   ///   - isKept: Whether the file stays when this object is released.
   /// - Throws: `SiloError` with `kVTParameterErr` where there is no silo, `busy` for one that is
   ///   open, `damaged` for one of another version or with frames missing.
-  init(openingAt place: SiloPlace, isKept: Bool) throws(SiloError) {
+  init(openingAt place: SiloPath, isKept: Bool) throws(SiloError) {
     (database, frameCount) = try place.reserve { () throws(SiloError) -> (SiloDatabase, Int) in
       guard place.content == .silo else { throw SiloError(kVTParameterErr) }
       guard !place.hasForeignJournal else { throw .damaged }
@@ -170,11 +170,11 @@ final class SiloFile {
       if database.isAutomatic { formats = [] }
       throw error
     }
-    framesUnderWay += 1
+    framesInFlight += 1
     frameCount += 1
     // The record of the pass is written with the transaction's end alone, since before that the
     // frames are not safe either.
-    if framesUnderWay >= Self.framesUntilSafe { try save(pass) }
+    if framesInFlight >= Self.framesUntilSafe { try save(pass) }
   }
 
   private func insert(_ frame: SiloFrame) throws(SiloError) {
@@ -215,7 +215,7 @@ final class SiloFile {
       frameCount = before
       throw error
     }
-    framesUnderWay = 0
+    framesInFlight = 0
   }
 
   /// Deletes the frames of some ranges and stores the record of the next pass, in one transaction.
@@ -253,7 +253,7 @@ final class SiloFile {
   }
 
   /// Whether an error has rolled back frames that were added since the last commit.
-  var hasLostFrames: Bool { framesUnderWay > 0 && database.isAutomatic }
+  var hasLostFrames: Bool { framesInFlight > 0 && database.isAutomatic }
 
   /// Begins a transaction, unless one is open.
   private func begin() throws(SiloError) {

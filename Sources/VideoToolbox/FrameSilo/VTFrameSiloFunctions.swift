@@ -40,7 +40,7 @@ public func VTFrameSiloCreate(
       return
     }
     guard fileURL.isFileURL, let path = fileURL.path, !path.isEmpty else { throw SiloError(kVTParameterErr) }
-    let place = SiloPlace(path)
+    let place = SiloPath(path)
     let file =
       opens
       ? try SiloFile(openingAt: place, isKept: isKept) : try SiloFile(creatingAt: place, isKept: isKept)

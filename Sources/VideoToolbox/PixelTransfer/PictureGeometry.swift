@@ -11,7 +11,7 @@ struct TransferGeometry: Equatable {
 }
 
 /// The clean aperture and the pixel aspect ratio of a picture.
-struct PictureShape {
+struct PictureAspect {
   var width: Int
   var height: Int
   /// The clean aperture in pixels, with the origin at the upper left.
@@ -33,20 +33,20 @@ struct PictureShape {
     let vertical = Self.number(aspect, kCVImageBufferPixelAspectRatioVerticalSpacingKey) ?? 1
     pixelAspect = horizontal > 0 && vertical > 0 ? horizontal / vertical : 1
     self.aperture = (0, 0, Double(width), Double(height))
-    let wish =
+    let requested =
       aperture ?? (CVBufferCopyAttachment(buffer, kCVImageBufferCleanApertureKey, nil) as? NSDictionary)
-    guard let cleanWidth = Self.number(wish, kCVImageBufferCleanApertureWidthKey),
-      let cleanHeight = Self.number(wish, kCVImageBufferCleanApertureHeightKey), cleanWidth > 0,
+    guard let cleanWidth = Self.number(requested, kCVImageBufferCleanApertureWidthKey),
+      let cleanHeight = Self.number(requested, kCVImageBufferCleanApertureHeightKey), cleanWidth > 0,
       cleanHeight > 0,
       cleanWidth <= Double(width), cleanHeight <= Double(height)
     else { return }
     // Offsets are distances between the centres of aperture and picture.
     let x =
       (Double(width) - cleanWidth) / 2
-      + (Self.number(wish, kCVImageBufferCleanApertureHorizontalOffsetKey) ?? 0)
+      + (Self.number(requested, kCVImageBufferCleanApertureHorizontalOffsetKey) ?? 0)
     let y =
       (Double(height) - cleanHeight) / 2
-      + (Self.number(wish, kCVImageBufferCleanApertureVerticalOffsetKey) ?? 0)
+      + (Self.number(requested, kCVImageBufferCleanApertureVerticalOffsetKey) ?? 0)
     self.aperture = (
       min(max(0, x), Double(width) - cleanWidth), min(max(0, y), Double(height) - cleanHeight), cleanWidth,
       cleanHeight
@@ -81,7 +81,7 @@ struct PictureShape {
   /// - Parameters:
   ///   - target: The shape of the destination.
   ///   - mode: The scaling mode, one of the `kVTScalingMode_` values.
-  func fit(into target: PictureShape, mode: String) -> TransferGeometry {
+  func fit(into target: PictureAspect, mode: String) -> TransferGeometry {
     switch mode as NSString {
     case kVTScalingMode_CropSourceToCleanAperture:
       return TransferGeometry(source: apertureRect, target: target.apertureRect)

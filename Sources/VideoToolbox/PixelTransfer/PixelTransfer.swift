@@ -47,8 +47,8 @@ final class PixelTransfer: @unchecked Sendable {
   /// - Throws: `kVTPixelTransferNotSupportedErr` if there is no conversion, `kVTParameterErr` for
   ///   an invalid rectangle.
   func transfer(_ source: CVPixelBuffer, to target: CVPixelBuffer) throws(StatusError) {
-    let geometry = PictureShape(source).fit(
-      into: PictureShape(
+    let geometry = PictureAspect(source).fit(
+      into: PictureAspect(
         target, aperture: settings.cleanAperture.map { NSDictionary(dictionary: $0) },
         aspect: settings.pixelAspect.map { NSDictionary(dictionary: $0) }), mode: settings.scalingMode)
     let color = try colors(source, target)
@@ -147,7 +147,7 @@ final class PixelTransfer: @unchecked Sendable {
   private func setAttachments(_ source: CVPixelBuffer, _ target: CVPixelBuffer) {
     let ownMatrix = CVBufferCopyAttachment(target, kCVImageBufferYCbCrMatrixKey, nil)
     CVBufferPropagateAttachments(source, target)
-    PixelConverter.settleAlphaMode(of: target, after: source)
+    PixelConverter.correctAlphaMode(of: target, after: source)
     let isYCbCr = PixelConverter.isYCbCr(CVPixelBufferGetPixelFormatType(target))
     if isYCbCr {
       // Where neither the settings nor the buffers name a matrix, the one that a decoder would
@@ -196,12 +196,12 @@ final class PixelTransfer: @unchecked Sendable {
       CVPixelBufferGetWidth(source) == CVPixelBufferGetWidth(target)
       && CVPixelBufferGetHeight(source) == CVPixelBufferGetHeight(target)
     let keepsShape = isSameSize && settings.scalingMode == kVTScalingMode_Normal as String
-    for (key, wish) in [
+    for (key, requested) in [
       (kCVImageBufferCleanApertureKey, settings.cleanAperture),
       (kCVImageBufferPixelAspectRatioKey, settings.pixelAspect),
     ] {
-      if let wish {
-        CVBufferSetAttachment(target, key, NSDictionary(dictionary: wish), .shouldPropagate)
+      if let requested {
+        CVBufferSetAttachment(target, key, NSDictionary(dictionary: requested), .shouldPropagate)
       } else if !keepsShape {
         // The attachment applied to the source's pixels.
         CVBufferRemoveAttachment(target, key)

@@ -39,8 +39,8 @@ public final class VTPixelRotationSession: PropertySession, CFRuntimeObject, @un
     guard let rotation else { return kVTInvalidSessionErr }
     guard source !== target else { return kVTParameterErr }
     let sides = (CVPixelBufferGetWidth(source), CVPixelBufferGetHeight(source))
-    let turned = rotation.swapsSides ? (sides.1, sides.0) : sides
-    guard turned == (CVPixelBufferGetWidth(target), CVPixelBufferGetHeight(target)) else {
+    let rotated = rotation.swapsSides ? (sides.1, sides.0) : sides
+    guard rotated == (CVPixelBufferGetWidth(target), CVPixelBufferGetHeight(target)) else {
       return kVTParameterErr
     }
     let format = CVPixelBufferGetPixelFormatType(target)
@@ -48,12 +48,12 @@ public final class VTPixelRotationSession: PropertySession, CFRuntimeObject, @un
     do throws(StatusError) {
       let input = try convert(source, to: working)
       CVBufferPropagateAttachments(source, target)
-      PixelConverter.settleAlphaMode(of: target, after: source)
-      turnShape(target, rotation)
+      PixelConverter.correctAlphaMode(of: target, after: source)
+      rotateGeometry(target, rotation)
       if working == format {
         return rotation.rotate(input, to: target) ? noErr : kVTImageRotationNotSupportedErr
       }
-      let middle = try makeBuffer(turned.0, turned.1, working)
+      let middle = try makeBuffer(rotated.0, rotated.1, working)
       CVBufferPropagateAttachments(input, middle)
       guard rotation.rotate(input, to: middle) else { return kVTImageRotationNotSupportedErr }
       do { try converter.convert(middle, to: target) } catch { return kVTImageRotationNotSupportedErr }
@@ -97,20 +97,20 @@ public final class VTPixelRotationSession: PropertySession, CFRuntimeObject, @un
   }
 
   /// Rotates the pixel aspect ratio and the clean aperture among the destination's attachments.
-  private func turnShape(_ target: CVPixelBuffer, _ rotation: PixelRotation) {
+  private func rotateGeometry(_ target: CVPixelBuffer, _ rotation: PixelRotation) {
     func number(_ dictionary: NSDictionary, _ key: CFString) -> Double {
       (dictionary[key] as? NSNumber)?.doubleValue ?? 0
     }
     if rotation.swapsSides,
       let aspect = CVBufferCopyAttachment(target, kCVImageBufferPixelAspectRatioKey, nil) as? NSDictionary
     {
-      let turned: NSDictionary = [
+      let rotated: NSDictionary = [
         kCVImageBufferPixelAspectRatioHorizontalSpacingKey: NSNumber(
           value: number(aspect, kCVImageBufferPixelAspectRatioVerticalSpacingKey)),
         kCVImageBufferPixelAspectRatioVerticalSpacingKey: NSNumber(
           value: number(aspect, kCVImageBufferPixelAspectRatioHorizontalSpacingKey)),
       ]
-      CVBufferSetAttachment(target, kCVImageBufferPixelAspectRatioKey, turned, .shouldPropagate)
+      CVBufferSetAttachment(target, kCVImageBufferPixelAspectRatioKey, rotated, .shouldPropagate)
     }
     guard let aperture = CVBufferCopyAttachment(target, kCVImageBufferCleanApertureKey, nil) as? NSDictionary
     else {
@@ -128,13 +128,13 @@ public final class VTPixelRotationSession: PropertySession, CFRuntimeObject, @un
     }
     if rotation.flipsHorizontally { x = -x }
     if rotation.flipsVertically { y = -y }
-    let turned: NSDictionary = [
+    let rotated: NSDictionary = [
       kCVImageBufferCleanApertureWidthKey: NSNumber(value: width),
       kCVImageBufferCleanApertureHeightKey: NSNumber(value: height),
       kCVImageBufferCleanApertureHorizontalOffsetKey: NSNumber(value: x),
       kCVImageBufferCleanApertureVerticalOffsetKey: NSNumber(value: y),
     ]
-    CVBufferSetAttachment(target, kCVImageBufferCleanApertureKey, turned, .shouldPropagate)
+    CVBufferSetAttachment(target, kCVImageBufferCleanApertureKey, rotated, .shouldPropagate)
   }
 
   func invalidate() { lock.withLock { isInvalid = true } }

@@ -146,18 +146,18 @@ enum PropertyType: Sendable {
   /// The entries of the type in the dictionaries of `VTSessionCopySupportedPropertyDictionary`.
   var description: [String: Any] {
     let type = kVTPropertyTypeKey as String
-    let least = kVTPropertySupportedValueMinimumKey as String
-    let most = kVTPropertySupportedValueMaximumKey as String
+    let minimum = kVTPropertySupportedValueMinimumKey as String
+    let maximum = kVTPropertySupportedValueMaximumKey as String
     let list = kVTPropertySupportedValueListKey as String
     switch self {
     case .boolean: return [type: kVTPropertyType_Boolean]
     case .number(let range):
-      var result: [String: Any] = [type: kVTPropertyType_Number, least: NSNumber(value: range.lowerBound)]
-      if range.upperBound < 1e12 { result[most] = NSNumber(value: range.upperBound) }
+      var result: [String: Any] = [type: kVTPropertyType_Number, minimum: NSNumber(value: range.lowerBound)]
+      if range.upperBound < 1e12 { result[maximum] = NSNumber(value: range.upperBound) }
       return result
     case .integer(let range):
-      var result: [String: Any] = [type: kVTPropertyType_Number, least: NSNumber(value: range.lowerBound)]
-      if range.upperBound < Int(Int32.max) { result[most] = NSNumber(value: range.upperBound) }
+      var result: [String: Any] = [type: kVTPropertyType_Number, minimum: NSNumber(value: range.lowerBound)]
+      if range.upperBound < Int(Int32.max) { result[maximum] = NSNumber(value: range.upperBound) }
       return result
     case .choice(let values):
       return [type: kVTPropertyType_Enumeration, list: values.map { NSNumber(value: $0) } as NSArray]

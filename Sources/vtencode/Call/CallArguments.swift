@@ -25,7 +25,7 @@ struct Seconds: ExpressibleByArgument, Sendable, Equatable {
 }
 
 /// A fraction, such as `5%` or `0.05`.
-struct Share: ExpressibleByArgument, Sendable, Equatable {
+struct Fraction: ExpressibleByArgument, Sendable, Equatable {
   var value: Double
 
   init(_ value: Double) { self.value = value }
@@ -88,19 +88,19 @@ struct Bandwidth: ExpressibleByArgument, Sendable, Equatable {
 /// Losses in bursts: the fraction of packets that are lost, and the mean length of a burst in
 /// packets, such as `5%:4`.
 struct Bursts: ExpressibleByArgument, Sendable, Equatable {
-  var share: Double
+  var fraction: Double
   var length: Double
 
   init?(argument: String) {
     let sides = argument.split(separator: ":", omittingEmptySubsequences: false)
-    guard sides.count == 2, let share = Share(argument: sides[0].trimmingSpaces), share.value < 1,
+    guard sides.count == 2, let fraction = Fraction(argument: sides[0].trimmingSpaces), fraction.value < 1,
       let length = Double(sides[1].trimmingSpaces), length >= 1, length <= 1000
     else { return nil }
-    self.share = share.value
+    self.fraction = fraction.value
     self.length = length
   }
 
-  var model: LossModel { .bursts(rate: share, length: length) }
+  var model: LossModel { .bursts(rate: fraction, length: length) }
 }
 
 extension Substring {

@@ -35,7 +35,7 @@ final class CallDecoder {
     let box = PictureBox()
     let status = VTDecompressionSessionDecodeFrame(
       session, sampleBuffer: sample, flags: [], infoFlagsOut: nil
-    ) { status, _, image, _, _ in box.put(status == noErr ? image : nil) }
+    ) { status, _, image, _, _ in box.store(status == noErr ? image : nil) }
     guard status == noErr, let picture = box.take() else { return nil }
     if !isSync, let attachments = CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: true) {
       (attachments.firstObject as? NSMutableDictionary)?
@@ -106,6 +106,6 @@ private final class PictureBox: @unchecked Sendable {
   private let lock = Lock()
   private var picture: CVPixelBuffer?
 
-  func put(_ image: CVPixelBuffer?) { lock.withLock { picture = image } }
+  func store(_ image: CVPixelBuffer?) { lock.withLock { picture = image } }
   func take() -> CVPixelBuffer? { lock.withLock { picture } }
 }

@@ -38,7 +38,7 @@ final class CallEncoder {
     /// The initial bit rate, and the initial limit of the data rate over `window`, in bits a
     /// second.
     var rate: Int
-    var mostRate: Int
+    var maxRate: Int
   }
 
   private let encoder: EncoderSession
@@ -46,7 +46,7 @@ final class CallEncoder {
   private let window: Double?
   private let isLowLatency: Bool
   private var rate = 0
-  private var mostRate = 0
+  private var maxRate = 0
   private(set) var parameterSets: (sequence: [[UInt8]], picture: [[UInt8]]) = ([], [])
 
   init(_ plan: Settings) throws {
@@ -99,28 +99,28 @@ final class CallEncoder {
         kOVTCompressionPropertyKey_IntraRefreshFrameCount, plan.intraRefreshFrames, "--recovery intra-refresh"
       )
     }
-    try setRate(plan.rate, most: plan.mostRate)
+    try setRate(plan.rate, maximum: plan.maxRate)
   }
 
   /// Sets the bit rate from the next frame on.
   /// - Parameters:
   ///   - rate: the average in bits a second.
-  ///   - most: the limit over the window, in bits a second.
-  func setRate(_ rate: Int, most: Int) throws {
-    guard rate != self.rate || most != mostRate else { return }
+  ///   - maximum: the limit over the window, in bits a second.
+  func setRate(_ rate: Int, maximum: Int) throws {
+    guard rate != self.rate || maximum != maxRate else { return }
     self.rate = rate
-    mostRate = most
+    maxRate = maximum
     if isLowLatency {
       try set(kVTCompressionPropertyKey_AverageBitRate, rate, "this rate")
       guard let window else { return }
       let limit: [NSNumber] = [
-        NSNumber(value: max(Int(Double(most) * window / 8), 1)), NSNumber(value: window),
+        NSNumber(value: max(Int(Double(maximum) * window / 8), 1)), NSNumber(value: window),
       ]
       try set(kVTCompressionPropertyKey_DataRateLimits, limit, "--window")
     } else {
       // The same limits as a decoder's buffer, which encoders without the low-latency mode support.
       try set(kVTCompressionPropertyKey_VariableBitRate, rate, "a variable rate")
-      try set(kVTCompressionPropertyKey_VBVMaxBitRate, most, "a buffer model")
+      try set(kVTCompressionPropertyKey_VBVMaxBitRate, maximum, "a buffer model")
       if let window { try set(kVTCompressionPropertyKey_VBVBufferDuration, window, "--window") }
     }
   }
@@ -131,15 +131,19 @@ final class CallEncoder {
 
   /// The frame options for what the recovery policy asks for.
   /// - Parameters:
-  ///   - wish: what the policy asks for.
+  ///   - requirements: what the policy asks for.
   ///   - lostTimes: the presentation times of lost frames, in seconds.
-  static func options(_ wish: RecoveryPolicy.Wish, lostTimes: [Double]) -> [CFString: Any] {
+  static func options(_ requirements: RecoveryPolicy.FrameRequirements, lostTimes: [Double]) -> [CFString:
+    Any]
+  {
     var options: [CFString: Any] = [:]
-    if !wish.acknowledged.isEmpty {
-      options[kVTEncodeFrameOptionKey_AcknowledgedLTRTokens] = wish.acknowledged.map { NSNumber(value: $0) }
+    if !requirements.acknowledged.isEmpty {
+      options[kVTEncodeFrameOptionKey_AcknowledgedLTRTokens] = requirements.acknowledged.map {
+        NSNumber(value: $0)
+      }
     }
-    if wish.forcesKeyFrame { options[kVTEncodeFrameOptionKey_ForceKeyFrame] = true }
-    if wish.forcesRefresh { options[kVTEncodeFrameOptionKey_ForceLTRRefresh] = true }
+    if requirements.forcesKeyFrame { options[kVTEncodeFrameOptionKey_ForceKeyFrame] = true }
+    if requirements.forcesRefresh { options[kVTEncodeFrameOptionKey_ForceLTRRefresh] = true }
     let times = lostTimes.compactMap {
       CMTimeCopyAsDictionary(CMTime(nearest: $0, preferredTimescale: 90_000), allocator: nil)
     }
@@ -153,7 +157,7 @@ final class CallEncoder {
   func encode(_ picture: CallPicture, options: [CFString: Any]) throws -> Output? {
     let time = CMTime(nearest: picture.time, preferredTimescale: 90_000)
     let box = OutputBox()
-    try encoder.encode(picture.buffer, at: time, duration: .invalid, options: options) { box.put($0) }
+    try encoder.encode(picture.buffer, at: time, duration: .invalid, options: options) { box.store($0) }
     try encoder.complete(through: time)
     guard let result = box.take() else {
       throw Failure("the encoder gave no result for the frame at \(Wording.fixed(picture.time, 3)) s")
@@ -167,22 +171,23 @@ final class CallEncoder {
       (CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: false) as? [[CFString: Any]])?.first
       ?? [:]
     func number(_ key: CFString) -> NSNumber? { attachments[key] as? NSNumber }
-    let facts = SampleFacts(sample)
+    let attributes = SampleAttributes(sample)
     var units = try sample.nalUnits().map { Array($0.data) }
-    if facts.isKeyFrame {
+    if attributes.isKeyFrame {
       readParameterSets(sample)
       // Key frames carry their parameter sets, which the receiver needs.
       units = parameterSets.sequence + parameterSets.picture + units
     }
     let coded = FrameSequencer.CodedFrame(
-      isKeyFrame: facts.isKeyFrame,
+      isKeyFrame: attributes.isKeyFrame,
       isReference: number(kCMSampleAttachmentKey_IsDependedOnByOthers)?.boolValue ?? true,
       layer: number(kOVTSampleAttachmentKey_TemporalLayer)?.intValue ?? 0,
       token: number(kVTSampleAttachmentKey_RequireLTRAcknowledgementToken)?.int64Value)
     return Output(
       units: units, coded: coded,
       averageQP: number(kOVTSampleAttachmentKey_AverageQP)?.doubleValue,
-      highestQP: number(kOVTSampleAttachmentKey_HighestQP)?.intValue, meanSquaredError: facts.meanSquaredError
+      highestQP: number(kOVTSampleAttachmentKey_HighestQP)?.intValue,
+      meanSquaredError: attributes.meanSquaredError
     )
   }
 
@@ -215,6 +220,6 @@ private final class OutputBox: @unchecked Sendable {
   private let lock = Lock()
   private var content: Result<CMSampleBuffer?, Failure>?
 
-  func put(_ result: Result<CMSampleBuffer?, Failure>) { lock.withLock { content = result } }
+  func store(_ result: Result<CMSampleBuffer?, Failure>) { lock.withLock { content = result } }
   func take() -> Result<CMSampleBuffer?, Failure>? { lock.withLock { content } }
 }

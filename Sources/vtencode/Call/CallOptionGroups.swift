@@ -15,7 +15,7 @@ struct CallSenderOptions: ParsableArguments {
     help: ArgumentHelp(
       "The bit rate as a fraction of the bandwidth, if it follows the bandwidth. (default: 85%)",
       valueName: "share"))
-  var utilisation: Share?
+  var utilisation: Fraction?
 
   @Option(
     help: ArgumentHelp(
@@ -89,7 +89,7 @@ struct CallNetworkOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp("The fraction of the receivers' packets that are lost at random.", valueName: "share"))
-  var feedbackLoss: Share = Share(0)
+  var feedbackLoss: Fraction = Fraction(0)
 
   @Option(help: ArgumentHelp("Largest RTP packet in bytes.", valueName: "bytes"))
   var mtu: Int = 1200

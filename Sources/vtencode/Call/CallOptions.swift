@@ -30,7 +30,7 @@ struct CallOptions: ParsableArguments {
   var delay: Seconds = Seconds(0.05)
 
   @Option(help: ArgumentHelp("The fraction of packets that are lost at random.", valueName: "share"))
-  var loss: Share?
+  var loss: Fraction?
 
   @Option(help: ArgumentHelp("Write a page with charts.", valueName: "file"), completion: .file())
   var report: String?

@@ -75,7 +75,7 @@ struct CallPlan: Sendable {
 
   var encoderSettings: CallEncoder.Settings {
     var settings = CallEncoder.Settings(
-      width: width, height: height, frameRate: frameRate, rate: rate(at: 0), mostRate: mostRate(at: 0))
+      width: width, height: height, frameRate: frameRate, rate: rate(at: 0), maxRate: maxRate(at: 0))
     settings.recovery = recovery
     settings.id = encoderID
     // Real-time mode would adapt the effort to this machine, but the same seed has to give the same
@@ -99,11 +99,11 @@ struct CallPlan: Sendable {
   /// of it.
   func rate(at time: Double, resentRate: Double) -> Int {
     let rate = rate(at: time)
-    return max(min(rate, mostRate(at: time) - Int(resentRate)), rate / 2)
+    return max(min(rate, maxRate(at: time) - Int(resentRate)), rate / 2)
   }
 
   /// The limit of the data rate in bits a second: what the link carries without packet headers.
-  func mostRate(at time: Double) -> Int { max(rate(at: time), Int(knownBandwidth(at: time) * 0.94)) }
+  func maxRate(at time: Double) -> Int { max(rate(at: time), Int(knownBandwidth(at: time) * 0.94)) }
 
   /// The bandwidth that the sender knows, which is one round trip old.
   private func knownBandwidth(at time: Double) -> Double {

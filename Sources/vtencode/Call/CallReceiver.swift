@@ -38,8 +38,8 @@ final class CallReceiver {
 
   /// Processes an RTP packet.
   /// - Returns: the pictures that are shown now.
-  func take(_ bytes: [UInt8], at time: Double) throws -> [Shown] {
-    try showing(at: time) { try receiver.take(bytes, at: time, decode: $0) }
+  func receive(_ bytes: [UInt8], at time: Double) throws -> [Shown] {
+    try showing(at: time) { try receiver.receive(bytes, at: time, decode: $0) }
   }
 
   func release(at time: Double) throws -> [Shown] {
@@ -59,8 +59,8 @@ final class CallReceiver {
     return result
   }
 
-  func takeControl(_ bytes: [UInt8], at time: Double) {
-    receiver.takeControl(RTCPPacket.parse(bytes) ?? [], at: time)
+  func receiveControl(_ bytes: [UInt8], at time: Double) {
+    receiver.receiveControl(RTCPPacket.parse(bytes) ?? [], at: time)
   }
 
   /// A compound RTCP packet with feedback; nil if there is none to send.

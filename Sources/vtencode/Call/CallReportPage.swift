@@ -39,10 +39,11 @@ struct CallReportPage {
   // MARK: - Charts
 
   private var sentChart: String {
-    let most = Double(record.frames.map(\.bytes).max() ?? 1) * 8 / 1000
+    let maximum = Double(record.frames.map(\.bytes).max() ?? 1) * 8 / 1000
     var chart = SVGChart(
-      seconds: seconds, most: most, unit: "kbit",
-      label: "Bits of each of \(record.frames.count) frames; the largest has \(Wording.fixed(most, 0)) kbit.")
+      seconds: seconds, maximum: maximum, unit: "kbit",
+      label:
+        "Bits of each of \(record.frames.count) frames; the largest has \(Wording.fixed(maximum, 0)) kbit.")
     for frame in record.frames {
       if frame.isDropped {
         chart.cross(at: frame.time, .alarm)
@@ -82,7 +83,7 @@ struct CallReportPage {
       record.frames.map { ($0.time, receiver.bandwidth.rate(at: $0.time) / 1000) }
     }
     var chart = SVGChart(
-      seconds: seconds, most: (points + asked + lines.flatMap { $0 }).map(\.1).max() ?? 1, unit: "kb/s",
+      seconds: seconds, maximum: (points + asked + lines.flatMap { $0 }).map(\.1).max() ?? 1, unit: "kb/s",
       label:
         "What was sent over the last half second, what was asked of the encoder, and what the line carries.")
     for line in lines { chart.line(line, .line, isStepped: true) }
@@ -96,11 +97,11 @@ struct CallReportPage {
   }
 
   private var delayChart: String {
-    let most = record.receivers.flatMap { record.delays(of: $0) }.max() ?? 0.1
+    let maximum = record.receivers.flatMap { record.delays(of: $0) }.max() ?? 0.1
     var chart = SVGChart(
-      seconds: seconds, most: most * 1000, unit: "ms",
+      seconds: seconds, maximum: maximum * 1000, unit: "ms",
       label:
-        "From the capture of each picture to its appearance; the longest is \(Wording.fixed(most * 1000, 0)) ms."
+        "From the capture of each picture to its appearance; the longest is \(Wording.fixed(maximum * 1000, 0)) ms."
     )
     for (index, receiver) in record.receivers.enumerated() where index == 0 {
       for freeze in record.freezes(of: receiver) {
@@ -123,11 +124,11 @@ struct CallReportPage {
   }
 
   private var queueChart: String {
-    let most = record.receivers.flatMap { $0.shown.map(\.queueingDelay) }.max() ?? 0.1
+    let maximum = record.receivers.flatMap { $0.shown.map(\.queueingDelay) }.max() ?? 0.1
     var chart = SVGChart(
-      seconds: seconds, most: most * 1000, unit: "ms",
+      seconds: seconds, maximum: maximum * 1000, unit: "ms",
       label:
-        "How long each frame's last packet waits before the line; at most \(Wording.fixed(most * 1000, 0)) ms."
+        "How long each frame's last packet waits before the line; at most \(Wording.fixed(maximum * 1000, 0)) ms."
     )
     for (index, receiver) in record.receivers.enumerated() {
       chart.line(
@@ -140,10 +141,10 @@ struct CallReportPage {
 
   private var qualityChart: String {
     let values = record.receivers.flatMap { $0.shown.compactMap(\.quality) }
-    guard let most = values.max() else { return "" }
+    guard let maximum = values.max() else { return "" }
     var chart = SVGChart(
-      seconds: seconds, most: most, unit: "dB",
-      label: "The quality of what is shown, up to \(Wording.fixed(most, 1)) dB.")
+      seconds: seconds, maximum: maximum, unit: "dB",
+      label: "The quality of what is shown, up to \(Wording.fixed(maximum, 1)) dB.")
     for (index, receiver) in record.receivers.enumerated() {
       chart.line(
         zip(record.frames, receiver.shown).compactMap { frame, shown in shown.quality.map { (frame.time, $0) }

@@ -21,15 +21,15 @@ final class CallSender {
       clock: .simulated)
   }
 
-  func take(_ feedback: [RTCPPacket], from receiver: Int, at time: Double) {
-    policy.take(feedback, from: receiver, at: time)
+  func receive(_ feedback: [RTCPPacket], from receiver: Int, at time: Double) {
+    policy.receive(feedback, from: receiver, at: time)
   }
 
   /// The estimated time in seconds from sending a frame to receiving feedback on it.
   var roundTrip: Double { policy.roundTrip }
 
   /// Drops a picture so that the packets that are being sent again are not delayed.
-  func leaveOut(_ picture: CallPicture) {
+  func dropPicture(_ picture: CallPicture) {
     frames.append(.init(time: picture.time, rate: plan.rate(at: picture.time), isDropped: true))
   }
 
@@ -40,11 +40,11 @@ final class CallSender {
   /// - Returns: the frame; nil if rate control dropped the picture.
   func send(_ picture: CallPicture, resentRate: Double) throws -> MediaFrame? {
     let rate = plan.rate(at: picture.time, resentRate: resentRate)
-    try encoder.setRate(rate, most: plan.mostRate(at: picture.time))
-    let wish = policy.takeWish(at: picture.time, leavesReference: sequencer.leavesReference)
-    let attempt = sequencer.attempt(wish)
+    try encoder.setRate(rate, maximum: plan.maxRate(at: picture.time))
+    let requirements = policy.takeRequirements(at: picture.time, leavesReference: sequencer.leavesReference)
+    let attempt = sequencer.attempt(requirements)
     var record = CallRecord.Frame(time: picture.time, rate: rate)
-    let options = CallEncoder.options(wish, lostTimes: attempt.lostTimes)
+    let options = CallEncoder.options(requirements, lostTimes: attempt.lostTimes)
     guard let output = try encoder.encode(picture, options: options) else {
       record.isDropped = true
       frames.append(record)

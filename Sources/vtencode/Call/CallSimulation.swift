@@ -17,7 +17,7 @@ final class CallSimulation {
   private var pictures: any CallPictures
   private let loop = EventLoop()
   private let sender: CallSender
-  private var legs: [CallLeg] = []
+  private var paths: [CallPath] = []
   private var receivers: [CallReceiver] = []
   private var screens: [CallScreen] = []
   private var feedbackLinks: [NetworkLink] = []
@@ -40,8 +40,8 @@ final class CallSimulation {
     for (index, line) in lines.enumerated() {
       var configuration = plan.link
       configuration.bandwidth = line
-      legs.append(
-        CallLeg(
+      paths.append(
+        CallPath(
           plan, media: Self.media,
           link: NetworkLink(configuration, seed: plan.seed &* 16 &+ UInt64(index))))
       // Feedback needs little bandwidth. It has the delay and jitter of the link, and losses of its
@@ -66,7 +66,7 @@ final class CallSimulation {
   ///   interrupt.
   func run() throws -> CallRecord {
     try scheduleNextPicture()
-    for index in legs.indices { scheduleReports(index, at: 0.2 + 0.05 * Double(index)) }
+    for index in paths.indices { scheduleReports(index, at: 0.2 + 0.05 * Double(index)) }
     try loop.run()
     try Interrupt.shared.check()
     var record = CallRecord()
@@ -75,10 +75,10 @@ final class CallSimulation {
     record.frames = sender.frames
     for index in receivers.indices {
       var receiver = receivers[index].finish()
-      receiver.lostPackets = legs[index].link.lostPackets
-      receiver.droppedPackets = legs[index].link.droppedPackets
-      receiver.resentPackets = legs[index].stream.resentPackets
-      receiver.resentBytes = legs[index].stream.resentBytes
+      receiver.lostPackets = paths[index].link.lostPackets
+      receiver.droppedPackets = paths[index].link.droppedPackets
+      receiver.resentPackets = paths[index].stream.resentPackets
+      receiver.resentBytes = paths[index].stream.resentBytes
       receiver.shown = screens[index].finish()
       record.receivers.append(receiver)
     }
@@ -116,45 +116,45 @@ final class CallSimulation {
   private func send(_ picture: CallPicture) throws {
     let frame: MediaFrame?
     if isOverfull {
-      sender.leaveOut(picture)
+      sender.dropPicture(picture)
       frame = nil
     } else {
-      let resent = legs.indices.map { legs[$0].repair.resentRate(at: loop.now) }.max() ?? 0
+      let resent = paths.indices.map { paths[$0].repair.resentRate(at: loop.now) }.max() ?? 0
       frame = try sender.send(picture, resentRate: resent)
     }
     if frame != nil { pictureOfNumber.append(sender.frames.count - 1) }
-    for index in legs.indices {
+    for index in paths.indices {
       screens[index].add(picture.buffer, quality: sender.frames.last?.quality)
       guard let frame else { continue }
-      if legs[index].leavesOut(frame.descriptor, at: loop.now) {
+      if paths[index].shouldDrop(frame.descriptor, at: loop.now) {
         screens[index].noteThinned()
         continue
       }
-      for packet in legs[index].stream.packets(of: frame, at: loop.now) {
+      for packet in paths[index].stream.packets(of: frame, at: loop.now) {
         transmit(packet, on: index, channel: .media)
       }
-      screens[index].noteQueueing(legs[index].link.queueingDelay(at: loop.now))
+      screens[index].noteQueueing(paths[index].link.queueingDelay(at: loop.now))
     }
   }
 
   /// Whether another picture would only delay the retransmissions. With two links it is sent
   /// anyway, because the other link may have room.
   private var isOverfull: Bool {
-    guard plan.retransmits, legs.count == 1, let leg = legs.first else { return false }
-    return leg.repair.isOverfull(
+    guard plan.retransmits, paths.count == 1, let path = paths.first else { return false }
+    return path.repair.isOverfull(
       at: loop.now, rate: plan.link.bandwidth.rate(at: loop.now), lastFrame: sender.lastFrame)
   }
 
   private func transmit(_ bytes: [UInt8], on index: Int, channel: CapturedPacket.Channel) {
     if channel == .media {
-      legs[index].repair.noteSent(bytes, at: loop.now, rate: legs[index].rate(at: loop.now))
+      paths[index].repair.noteSent(bytes, at: loop.now, rate: paths[index].rate(at: loop.now))
     }
     let size = bytes.count + CallPlan.datagramHeaderSize
-    guard case .arrives(let time) = legs[index].link.send(bytes: size, at: loop.now) else { return }
+    guard case .arrives(let time) = paths[index].link.send(bytes: size, at: loop.now) else { return }
     loop.schedule(at: time) { [self] in
       keep(bytes, channel, index)
       if channel == .media {
-        try show(receivers[index].take(bytes, at: loop.now), at: index)
+        try show(receivers[index].receive(bytes, at: loop.now), at: index)
         if let deadline = receivers[index].deadline {
           loop.schedule(at: deadline) { [self] in
             try show(receivers[index].release(at: loop.now), at: index)
@@ -164,7 +164,7 @@ final class CallSimulation {
         answer(index)
         scheduleRequest(index)
       } else {
-        receivers[index].takeControl(bytes, at: loop.now)
+        receivers[index].receiveControl(bytes, at: loop.now)
       }
     }
   }
@@ -201,13 +201,13 @@ final class CallSimulation {
     guard case .arrives(let time) = feedbackLinks[index].send(bytes: size, at: loop.now) else { return }
     loop.schedule(at: time) { [self] in
       guard let feedback = RTCPPacket.parse(bytes) else { return }
-      sender.take(feedback, from: index, at: loop.now)
+      sender.receive(feedback, from: index, at: loop.now)
       for case .receiverReport(_, let blocks) in feedback {
-        for block in blocks { legs[index].repair.take(block, at: loop.now) }
+        for block in blocks { paths[index].repair.update(block, at: loop.now) }
       }
       let trip = 2 * plan.link.delay
-      let again = legs[index].packets(askedFor: feedback, at: loop.now, pause: trip * 0.9)
-      let isBurst = legs[index].repair.plan(
+      let again = paths[index].packets(askedFor: feedback, at: loop.now, pause: trip * 0.9)
+      let isBurst = paths[index].repair.plan(
         again.map(\.number), at: loop.now, roundTrip: trip, isProtected: false)
       for (_, packet) in again { sendAgain(packet, on: index, isBurst: isBurst) }
       scheduleCopies(index)
@@ -215,16 +215,16 @@ final class CallSimulation {
   }
 
   private func sendAgain(_ packet: [UInt8], on index: Int, isBurst: Bool) {
-    legs[index].repair.noteResent(packet, isBurst: isBurst, at: loop.now)
+    paths[index].repair.noteResent(packet, isBurst: isBurst, at: loop.now)
     transmit(packet, on: index, channel: .media)
   }
 
   private func scheduleCopies(_ index: Int) {
-    let due = legs[index].repair.nextCopy
+    let due = paths[index].repair.nextCopy
     guard due < .infinity else { return }
     loop.schedule(at: due) { [self] in
-      for number in legs[index].repair.takeCopies(at: loop.now) {
-        if let packet = legs[index].packet(again: number, at: loop.now) {
+      for number in paths[index].repair.takeCopies(at: loop.now) {
+        if let packet = paths[index].packet(again: number, at: loop.now) {
           sendAgain(packet, on: index, isBurst: false)
         }
       }
@@ -235,7 +235,7 @@ final class CallSimulation {
     loop.schedule(at: time) { [self] in
       guard !isOver, !Interrupt.shared.isRequested else { return }
       transmit(
-        RTCPPacket.compound(legs[index].stream.report(at: loop.now, name: "sender")), on: index,
+        RTCPPacket.compound(paths[index].stream.report(at: loop.now, name: "sender")), on: index,
         channel: .senderControl)
       sendBack(receivers[index].report(at: loop.now), from: index)
       scheduleReports(index, at: time + Self.reportInterval)

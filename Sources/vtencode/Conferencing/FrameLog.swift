@@ -50,9 +50,9 @@ final class FrameLog: @unchecked Sendable {
     var token: Int64?
     if let sample {
       entry.bits = CMSampleBufferGetTotalSampleSize(sample) * 8
-      let facts = SampleFacts(sample)
-      entry.isKeyFrame = facts.isKeyFrame
-      entry.meanSquaredError = facts.meanSquaredError
+      let attributes = SampleAttributes(sample)
+      entry.isKeyFrame = attributes.isKeyFrame
+      entry.meanSquaredError = attributes.meanSquaredError
       let attachments =
         CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: false) as? [[CFString: Any]]
       let first = attachments?.first ?? [:]

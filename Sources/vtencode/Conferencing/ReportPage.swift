@@ -59,11 +59,11 @@ struct ReportPage {
     let qualities = qualities
     if !qualities.isEmpty {
       let mean = qualities.reduce(0) { $0 + $1.decibels } / Double(qualities.count)
-      let least = qualities.map(\.decibels).min() ?? mean
+      let minimum = qualities.map(\.decibels).min() ?? mean
       rows.append(
         (
           "PSNR of the luma",
-          "\(Wording.fixed(mean, 2)) dB in the mean, \(Wording.fixed(least, 2)) dB at least"
+          "\(Wording.fixed(mean, 2)) dB in the mean, \(Wording.fixed(minimum, 2)) dB at least"
         ))
     }
     if entries.contains(where: { $0.layer > 0 }), bits > 0 {
@@ -98,10 +98,10 @@ struct ReportPage {
   // MARK: - Charts
 
   private var bitsChart: String {
-    let most = Double(entries.map(\.bits).max() ?? 1) / 1000
+    let maximum = Double(entries.map(\.bits).max() ?? 1) / 1000
     var chart = SVGChart(
-      seconds: duration, most: most, unit: "kbit",
-      label: "Bits of each of \(entries.count) frames; the largest has \(Wording.fixed(most, 0)) kbit.")
+      seconds: duration, maximum: maximum, unit: "kbit",
+      label: "Bits of each of \(entries.count) frames; the largest has \(Wording.fixed(maximum, 0)) kbit.")
     for entry in entries {
       if entry.isDropped {
         chart.cross(at: entry.time, .alarm)
@@ -127,11 +127,11 @@ struct ReportPage {
       points.append((entry.time, Double(sum) / seconds / 1000))
     }
     let asked = entries.map { ($0.time, Double($0.rate) / 1000) }
-    let most = (points + asked).map(\.1).max() ?? 1
+    let maximum = (points + asked).map(\.1).max() ?? 1
     var chart = SVGChart(
-      seconds: duration, most: most, unit: "kb/s",
+      seconds: duration, maximum: maximum, unit: "kb/s",
       label:
-        "The rate over the last second and the rate that was asked for, up to \(Wording.fixed(most, 0)) kb/s."
+        "The rate over the last second and the rate that was asked for, up to \(Wording.fixed(maximum, 0)) kb/s."
     )
     chart.line(points, .first)
     chart.line(asked, .alarm, isStepped: true)
@@ -162,7 +162,7 @@ struct ReportPage {
 
   private var qpChart: String {
     var chart = SVGChart(
-      seconds: duration, most: 51, unit: "QP",
+      seconds: duration, maximum: 51, unit: "QP",
       label: "The mean quantisation parameter of each frame, 0 to 51.")
     for entry in coded {
       guard let qp = entry.averageQP else { continue }
@@ -173,30 +173,31 @@ struct ReportPage {
 
   private var waitChart: String {
     let waits = waits
-    let most = (waits.map(\.seconds).max() ?? 0.001) * 1000
+    let maximum = (waits.map(\.seconds).max() ?? 0.001) * 1000
     var chart = SVGChart(
-      seconds: duration, most: most, unit: "ms",
+      seconds: duration, maximum: maximum, unit: "ms",
       label:
-        "How long each frame waits before a line of the rate; the longest is \(Wording.fixed(most, 0)) ms.")
+        "How long each frame waits before a line of the rate; the longest is \(Wording.fixed(maximum, 0)) ms."
+    )
     for wait in waits { chart.bar(at: wait.time, width: interval, height: wait.seconds * 1000, .first) }
     return chart.svg
   }
 
   private var qualityChart: String {
     let qualities = qualities
-    guard let most = qualities.map(\.decibels).max() else { return "" }
+    guard let maximum = qualities.map(\.decibels).max() else { return "" }
     var chart = SVGChart(
-      seconds: duration, most: most, unit: "dB",
-      label: "The PSNR of each frame's luma; the best has \(Wording.fixed(most, 1)) dB.")
+      seconds: duration, maximum: maximum, unit: "dB",
+      label: "The PSNR of each frame's luma; the best has \(Wording.fixed(maximum, 1)) dB.")
     for quality in qualities { chart.dot(at: quality.time, height: quality.decibels, .first) }
     return ReportHTML.heading("PSNR of each frame's luma") + chart.svg
   }
 
   private var delayChart: String {
-    let most = (coded.map(\.delay).max() ?? 0.001) * 1000
+    let maximum = (coded.map(\.delay).max() ?? 0.001) * 1000
     var chart = SVGChart(
-      seconds: duration, most: most, unit: "ms",
-      label: "The time that each frame took to encode; the longest is \(Wording.fixed(most, 1)) ms.")
+      seconds: duration, maximum: maximum, unit: "ms",
+      label: "The time that each frame took to encode; the longest is \(Wording.fixed(maximum, 1)) ms.")
     for entry in coded {
       chart.bar(at: entry.time, width: interval, height: entry.delay * 1000, .first)
     }

@@ -10,7 +10,7 @@ struct SVGChart {
   private static let top = 18.0
 
   private let seconds: Double
-  private let most: Double
+  private let maximum: Double
   private let unit: String
   /// The description of the chart for screen readers.
   private let label: String
@@ -18,14 +18,14 @@ struct SVGChart {
 
   /// - Parameters:
   ///   - seconds: the length of the time axis, from 0.
-  ///   - most: the largest value to show; the axis ends at a round number at or above it.
+  ///   - maximum: the largest value to show; the axis ends at a round number at or above it.
   ///   - unit: the unit of the values.
   ///   - label: a sentence that describes the chart.
-  init(seconds: Double, most: Double, unit: String, label: String) {
+  init(seconds: Double, maximum: Double, unit: String, label: String) {
     self.label = label
     self.seconds = max(seconds, 0.001)
-    let step = Self.roundStep(max(most, 1e-6) / 4)
-    self.most = (max(most, 1e-6) / step).rounded(.up) * step
+    let step = Self.roundStep(max(maximum, 1e-6) / 4)
+    self.maximum = (max(maximum, 1e-6) / step).rounded(.up) * step
     self.unit = unit
   }
 
@@ -33,7 +33,7 @@ struct SVGChart {
     Self.left + time / seconds * (Self.width - Self.left - 10)
   }
   private func y(_ value: Double) -> Double {
-    Self.height - Self.bottom - value / most * (Self.height - Self.bottom - Self.top)
+    Self.height - Self.bottom - value / maximum * (Self.height - Self.bottom - Self.top)
   }
   private func text(_ value: Double) -> String { Wording.fixed(value, 2) }
 
@@ -83,8 +83,8 @@ struct SVGChart {
 
   var svg: String {
     var axes = ""
-    let step = Self.roundStep(most / 4)
-    for i in 0...max(Int((most / step).rounded()), 1) {
+    let step = Self.roundStep(maximum / 4)
+    for i in 0...max(Int((maximum / step).rounded()), 1) {
       let value = Double(i) * step
       axes +=
         "<line x1=\"\(Self.left)\" x2=\"\(Self.width - 10)\" y1=\"\(text(y(value)))\" y2=\"\(text(y(value)))\" "

@@ -11,7 +11,7 @@ enum Console {
   // Safe: `lock` guards it.
   nonisolated(unsafe) private static var concluded = false
 
-  static func complain(_ message: String) {
+  static func printError(_ message: String) {
     write("vtencode: \(oneLine(message))\n", to: STDERR_FILENO)
   }
 

@@ -14,7 +14,7 @@ final class ProgressLine: @unchecked Sendable {
   private var isDrawn = false
   /// The current pass: its number, the largest number of passes, when it began, and the number of
   /// its frames if it does not cover all.
-  private var pass: (number: Int, most: Int, began: Double, frames: Int?)?
+  private var pass: (number: Int, maximum: Int, began: Double, frames: Int?)?
   private let lock = Lock()
   /// The servers that the run sends to; nil if it sends to none.
   private let servers: ServerMonitor?
@@ -35,11 +35,11 @@ final class ProgressLine: @unchecked Sendable {
   /// Begins a pass, whose frames are counted from 0.
   /// - Parameters:
   ///   - number: the number of the pass, from 1.
-  ///   - most: the largest number of passes.
+  ///   - maximum: the largest number of passes.
   ///   - frames: the number of its frames; nil for all.
-  func begin(pass number: Int, of most: Int, frames: Int? = nil) {
+  func begin(pass number: Int, of maximum: Int, frames: Int? = nil) {
     let now = SessionTime.now
-    lock.withLock { pass = (number, most, now, frames) }
+    lock.withLock { pass = (number, maximum, now, frames) }
     guard style != .none else { return }
     show(isDue: true) { share(of: 0, now: $0) }
   }
@@ -91,14 +91,14 @@ final class ProgressLine: @unchecked Sendable {
     guard style == .auto else {
       var event = ProgressEvent(frames: frames, total: pass?.frames ?? total, seconds: elapsed)
       event.seconds = now - began
-      (event.pass, event.passes) = (pass?.number, pass?.most)
+      (event.pass, event.passes) = (pass?.number, pass?.maximum)
       if let reports = servers?.reports, !reports.isEmpty { event.servers = reports }
       event.write()
       return nil
     }
     let reports = servers?.reports ?? []
     let text = ([describe(frames: frames, elapsed: elapsed)] + reports.map(\.status)).joined(separator: "  ")
-    return pass.map { "pass \($0.number) of \($0.most)  \(text)" } ?? text
+    return pass.map { "pass \($0.number) of \($0.maximum)  \(text)" } ?? text
   }
 
   /// Removes the progress bar from the terminal.

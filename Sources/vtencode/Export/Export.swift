@@ -61,7 +61,7 @@ struct Export: AsyncParsableCommand {
 
   @OptionGroup var overwriting: OverwriteOption
 
-  @OptionGroup(title: "Output and reports", visibility: .helpAll) var telling: ProgressOption
+  @OptionGroup(title: "Output and reports", visibility: .helpAll) var progressOption: ProgressOption
 
   @OptionGroup(title: "Sandbox", visibility: .helpAll) var sandboxing: SandboxOptions
 
@@ -75,7 +75,8 @@ struct Export: AsyncParsableCommand {
     try await ExportRun(
       movie: movie, preset: preset, out: out, range: range, limit: fileLengthLimit?.bytes ?? 0,
       makesPasses: multiPass,
-      isFastStart: !faststart.noFaststart, overwrites: overwriting.overwrite, progress: telling.progress
+      isFastStart: !faststart.noFaststart, overwrites: overwriting.overwrite,
+      progress: progressOption.progress
     ).perform()
   }
 

@@ -37,7 +37,7 @@ enum MovieRewrap {
         timeScales: streams.map { $0.timeBase.num == 1 ? $0.timeBase.den : 90_000 })
       let places = Dictionary(uniqueKeysWithValues: streams.enumerated().map { ($1.index, $0) })
       var interleaver = SampleInterleaver<(CMSampleBuffer, Int)>(
-        tracks: streams.count, patience: CMTime(value: 10, timescale: 1))
+        tracks: streams.count, timeout: CMTime(value: 10, timescale: 1))
       while let packet = try demuxer.next() {
         try Interrupt.shared.check()
         guard let place = places[packet.streamIndex] else { continue }

@@ -26,19 +26,19 @@ enum JobsRun {
     try await SegmentWorkers(
       plan: read, path: planPath, jobs: jobs,
       mayHaveMoreThreads: options.encoding.threads == nil && read.settings.threadsAreFree,
-      style: options.telling.progress
+      style: options.progressOption.progress
     ).run()
     let (opened, joinOptions) = try await PartSource.open(read, at: options.movie, ignoresTime: false)
     try await Joiner(
       file: read, source: opened, options: joinOptions, folder: PartFolder(of: planPath),
-      progress: options.telling.progress
+      progress: options.progressOption.progress
     ).join(into: destination, began: began)
   }
 
   /// The least length of a segment in seconds. Shorter segments cost more time than waiting for the
   /// last one: each is decoded from the key frame before it, and it misses its rate by more and so
   /// needs more passes.
-  private static let leastSeconds = 8.0
+  private static let minSeconds = 8.0
 
   /// The number of segments: enough that no process waits long for the last one, but not so many
   /// that their beginnings cost much.
@@ -47,7 +47,7 @@ enum JobsRun {
     guard frames < .max else { return jobs * 3 }
     let seconds = Double(frames) / source.frameRate
     let byLength = Int(clamping: (seconds / 20).rounded())
-    let most = max(jobs, Int(clamping: (seconds / leastSeconds).rounded(.down)))
-    return max(1, min(max(byLength, jobs * 3), most, frames / 50, PartFolder.mostSegments))
+    let maximum = max(jobs, Int(clamping: (seconds / minSeconds).rounded(.down)))
+    return max(1, min(max(byLength, jobs * 3), maximum, frames / 50, PartFolder.maxSegments))
   }
 }

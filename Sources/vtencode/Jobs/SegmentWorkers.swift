@@ -6,7 +6,7 @@ import Foundation
 /// tried once more.
 final class SegmentWorkers: @unchecked Sendable {
   // Sendable: `lock` guards the mutable state.
-  private static let mostTries = 2
+  private static let maxTries = 2
   /// The number of encoder threads for the last segments, when fewer are waiting than there are
   /// jobs.
   private static let threadsAtTheEnd = min(max(ProcessInfo.processInfo.activeProcessorCount, 1), 4)
@@ -77,7 +77,7 @@ final class SegmentWorkers: @unchecked Sendable {
         running[segment] = nil
         guard let problem else { return done[segment] = 1 }
         tries[segment, default: 0] += 1
-        if tries[segment, default: 0] < Self.mostTries {
+        if tries[segment, default: 0] < Self.maxTries {
           done[segment] = 0
           waiting.append(segment)
         } else {

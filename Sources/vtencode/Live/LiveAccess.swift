@@ -7,22 +7,22 @@ import RealTimeTransport
 
 extension Send: ResourceUser {
   var resourceNeeds: ResourceLimits.Needs {
-    .init(files: options.web.web == nil ? 32 : 64 + WebServer.mostConnections)
+    .init(files: options.web.web == nil ? 32 : 64 + WebServer.maxConnections)
   }
 }
 
 extension Receive: ResourceUser {
   var resourceNeeds: ResourceLimits.Needs {
     .init(
-      files: 32 + (options.web.web == nil ? 0 : WebServer.mostConnections)
+      files: 32 + (options.web.web == nil ? 0 : WebServer.maxConnections)
         + (options.play ? ResourceLimits.filesOfWindow : 0))
   }
 }
 
 extension Send: SandboxedCommand {
   mutating func prepareForSandbox() throws -> Sandbox.Needs {
-    try options.to?.fix()
-    try options.web.web?.fix()
+    try options.to?.resolveHost()
+    try options.web.web?.resolveHost()
     WireOptions.loadLibraries()
     let isMovie = TestPictures.Format(options.source) == nil
     return Sandbox.Needs(
@@ -34,8 +34,8 @@ extension Send: SandboxedCommand {
 
 extension Receive: SandboxedCommand {
   mutating func prepareForSandbox() throws -> Sandbox.Needs {
-    try options.listen.fix()
-    try options.web.web?.fix()
+    try options.listen.resolveHost()
+    try options.web.web?.resolveHost()
     WireOptions.loadLibraries()
     return Sandbox.Needs(
       reading: options.wire.secretFiles, writing: Sandbox.folders(of: options.out, options.view.snapshot),
@@ -74,7 +74,7 @@ extension WebOptions {
 extension Endpoint {
   /// Replaces the host's name with its address, because looking up a name uses programs and files
   /// that are inaccessible inside the sandbox.
-  fileprivate mutating func fix() throws {
+  fileprivate mutating func resolveHost() throws {
     guard host != nil, let fixed = Endpoint(argument: try resolve().text) else { return }
     self = fixed
   }

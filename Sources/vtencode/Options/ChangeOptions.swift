@@ -26,8 +26,8 @@ struct ChangeOptions: ParsableArguments {
     help: ArgumentHelp(
       "The place of the upper left corner of --overlay in the encoded picture, in samples; negative numbers "
         + "count from the right and the lower edge. (default: 0,0)", valueName: "X,Y"),
-    transform: PicturePlace.reading(or: PicturePlace.advice))
-  var overlayAt: PicturePlace?
+    transform: PicturePosition.reading(or: PicturePosition.advice))
+  var overlayAt: PicturePosition?
 
   @Option(
     help: ArgumentHelp(
@@ -135,7 +135,7 @@ struct Rotation: ExpressibleByArgument, Sendable, Equatable {
 }
 
 /// A place in a picture, written `20,10`.
-struct PicturePlace: ExpressibleByArgument, Sendable, Equatable {
+struct PicturePosition: ExpressibleByArgument, Sendable, Equatable {
   static let advice = "it takes two distances in samples, such as 20,10, or -20,10 from the right edge"
 
   var x: Int

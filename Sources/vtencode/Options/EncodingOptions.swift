@@ -80,7 +80,7 @@ struct EncodingOptions: ParsableArguments {
 
   @OptionGroup(title: "Output and reports", visibility: .helpAll) var faststart: FaststartOption
 
-  @OptionGroup(title: "Output and reports", visibility: .helpAll) var telling: ProgressOption
+  @OptionGroup(title: "Output and reports", visibility: .helpAll) var progressOption: ProgressOption
 
   @OptionGroup(title: "Output and reports", visibility: .helpAll) var reports: ReportOptions
 
@@ -104,13 +104,13 @@ struct EncodingOptions: ParsableArguments {
         throw ValidationError("--quality goes from 0 to 1; try --quality 0.6.")
       }
     }
-    let wishes = [bitrate != nil ? "--bitrate" : nil, quality != nil ? "--quality" : nil]
+    let rateOptions = [bitrate != nil ? "--bitrate" : nil, quality != nil ? "--quality" : nil]
       .compactMap(\.self)
-    guard wishes.count < 2 else {
-      throw ValidationError("\(wishes.joined(separator: " and ")) exclude each other; give one of them.")
+    guard rateOptions.count < 2 else {
+      throw ValidationError("\(rateOptions.joined(separator: " and ")) exclude each other; give one of them.")
     }
-    if rate.cbr, bitrate == nil, !wishes.isEmpty {
-      throw ValidationError("--cbr keeps a bit rate, so \(wishes[0]) cannot go with it; give --bitrate.")
+    if rate.cbr, bitrate == nil, !rateOptions.isEmpty {
+      throw ValidationError("--cbr keeps a bit rate, so \(rateOptions[0]) cannot go with it; give --bitrate.")
     }
     if let bitrate, let highest = rate.maxRate, bitrate.bitsPerSecond > highest.bitsPerSecond {
       throw ValidationError("--bitrate is above --max-rate; lower one or raise the other.")
@@ -120,7 +120,7 @@ struct EncodingOptions: ParsableArguments {
     }
     try validateOutput()
     try validateServers()
-    if reports.verbose, telling.progress == .json {
+    if reports.verbose, progressOption.progress == .json {
       throw ValidationError(
         "--verbose prints text, and --progress json prints only JSON objects; give one of them.")
     }

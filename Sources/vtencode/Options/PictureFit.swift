@@ -26,10 +26,10 @@ struct PictureFit: Sendable, Equatable {
   /// Fits a movie's pictures into the size that the user asked for.
   /// - Parameters:
   ///   - source: the movie's stored size, sample aspect ratio and rotation.
-  ///   - wish: the displayed size that was asked for; nil keeps the source's size.
+  ///   - requested: the displayed size that was asked for; nil keeps the source's size.
   ///   - choice: how a picture with another aspect ratio is fitted.
-  init(source: SourceShape, wish: Dimensions?, scaling choice: Scaling) {
-    guard let wish else {
+  init(source: SourceShape, requested: Dimensions?, scaling choice: Scaling) {
+    guard let requested else {
       width = source.width
       height = source.height
       // 4:2:0 streams have even sides. The session repeats the last column or row of an odd side,
@@ -44,8 +44,8 @@ struct PictureFit: Sendable, Equatable {
       return
     }
     // A picture that is stored rotated by a quarter turn is encoded with the same rotation.
-    width = source.isOnItsSide ? wish.height : wish.width
-    height = source.isOnItsSide ? wish.width : wish.height
+    width = source.isOnItsSide ? requested.height : requested.width
+    height = source.isOnItsSide ? requested.width : requested.height
     keepsPixelAspect = false
     guard width != source.width || height != source.height || source.pixelAspect != 1 else { return }
     scaling = choice.mode as String
@@ -59,7 +59,7 @@ struct PictureFit: Sendable, Equatable {
       : (Int((Double(height) * shape / 2).rounded()) * 2, height)
     let seen = source.isOnItsSide ? (fitted.1, fitted.0) : fitted
     notice =
-      "the picture keeps its aspect ratio: \(seen.0)x\(seen.1) within \(wish.width)x\(wish.height), with "
+      "the picture keeps its aspect ratio: \(seen.0)x\(seen.1) within \(requested.width)x\(requested.height), with "
       + "black bars; --scaling trim or stretch fills the frame"
   }
 }
@@ -77,16 +77,16 @@ struct SourceShape: Sendable, Equatable {
 
 extension MovieSource {
   /// Computes the size of the pictures in a call, which have square samples.
-  /// - Parameter wish: the size asked for; nil for the movie's own.
-  /// - Returns: the width and height in samples, both even unless `wish` says otherwise.
+  /// - Parameter requested: the size asked for; nil for the movie's own.
+  /// - Returns: the width and height in samples, both even unless `requested` says otherwise.
   /// - Throws: a `Failure` if no encoder takes the size.
-  func callSize(_ wish: Dimensions?) throws -> (width: Int, height: Int) {
+  func callSize(_ requested: Dimensions?) throws -> (width: Int, height: Int) {
     // A call's stream has no clean aperture, so one sample of an odd side is cut off.
     func even(_ side: Int) -> Int { max(side & ~1, 2) }
     let square = even(Int(clamping: (Double(width) * shape.pixelAspect).rounded()))
     // If the sample aspect ratio gives a width that cannot be encoded, it is ignored.
     let shown = Dimensions.encodable.contains(square) ? square : even(width)
-    let size = (width: wish?.width ?? shown, height: wish?.height ?? even(height))
+    let size = (width: requested?.width ?? shown, height: requested?.height ?? even(height))
     guard Dimensions.encodable.contains(size.width), Dimensions.encodable.contains(size.height) else {
       throw Failure(
         "'\(name)' has pictures of \(size.width) by \(size.height); give a size with --dimensions")

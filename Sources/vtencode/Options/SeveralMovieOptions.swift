@@ -90,7 +90,7 @@ struct SeveralMovies: Sendable {
     for (index, movie) in movies.enumerated() {
       var options = options
       options.movie = movie
-      if options.telling.progress == .auto {
+      if options.progressOption.progress == .auto {
         Console.note("[\(index + 1)/\(movies.count)] \(movie)")
       }
       do {
@@ -99,7 +99,7 @@ struct SeveralMovies: Sendable {
         let failure = error as? Failure ?? Failure(Failure.describe(error))
         if Interrupt.shared.isRequested { throw failure }
         // Options that make no sense make none for the other movies.
-        Console.complain(failure.message)
+        Console.printError(failure.message)
         failed.append((movie, failure))
       }
     }

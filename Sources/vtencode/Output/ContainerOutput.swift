@@ -17,11 +17,11 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
   private var encoders: [TrackEncoder] = []
   private var timescales: [CMTimeScale] = []
   private var muxer: StreamMuxer?
-  private var interleaver = SampleInterleaver<(CMSampleBuffer, Int)>(tracks: 0, patience: .zero)
+  private var interleaver = SampleInterleaver<(CMSampleBuffer, Int)>(tracks: 0, timeout: .zero)
   private var sampleBytes = 0
 
   /// How much of the other tracks waits for a track that gives no samples; it bounds the memory.
-  private static let patience = CMTime(value: 10, timescale: 1)
+  private static let timeout = CMTime(value: 10, timescale: 1)
 
   /// - Parameters:
   ///   - path: the file; nil for standard output.
@@ -38,7 +38,7 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
   let isLive = false
   let beginsAtZero = true
   let backPressure = BackPressure.waits
-  var fateOfBrokenRun: String { path == nil ? "the stream breaks off" : "nothing was written" }
+  var outcomeOfInterruptedRun: String { path == nil ? "the stream breaks off" : "nothing was written" }
 
   func open() throws {
     guard let path else { return descriptor = STDOUT_FILENO }
@@ -57,7 +57,7 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
   }
 
   func start() throws {
-    interleaver = SampleInterleaver(tracks: encoders.count, patience: Self.patience)
+    interleaver = SampleInterleaver(tracks: encoders.count, timeout: Self.timeout)
     try writing {
       muxer = try StreamMuxer(
         descriptor: descriptor, container: container, formats: encoders.map(\.format), timeScales: timescales)

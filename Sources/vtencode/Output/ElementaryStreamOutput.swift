@@ -22,7 +22,7 @@ final class ElementaryStreamOutput: SampleOutput, @unchecked Sendable {
   let isLive = false
   let beginsAtZero = false
   let backPressure = BackPressure.waits
-  var fateOfBrokenRun: String { path == nil ? "the stream breaks off" : "nothing was written" }
+  var outcomeOfInterruptedRun: String { path == nil ? "the stream breaks off" : "nothing was written" }
 
   func open() throws {
     pending = try path.map { try PendingFile(for: $0, replaces: replaces) }

@@ -34,12 +34,12 @@ final class MovieOutput: Output, @unchecked Sendable {
 
   var name: String { "a .\((path as NSString).pathExtension) file" }
   let tracks = Set(OutputTrack.Kind.allCases)
-  func plays(_ sound: CMFormatDescription) -> Bool { SoundFacts.isPlayable(sound, in: type) }
+  func plays(_ sound: CMFormatDescription) -> Bool { SoundTrackProperties.isPlayable(sound, in: type) }
   let isLive = false
   // The writer makes an edit list for the beginning.
   let beginsAtZero = false
   let backPressure = BackPressure.waits
-  let fateOfBrokenRun = "nothing was written"
+  let outcomeOfInterruptedRun = "nothing was written"
 
   func open() throws {
     let pending = try PendingFile(for: path, replaces: replaces)
@@ -114,7 +114,7 @@ final class MovieOutput: Output, @unchecked Sendable {
             while input.isReadyForMoreMediaData {
               guard let sample = try next() else {
                 input.markAsFinished()
-                end.settle(.success(()))
+                end.complete(.success(()))
                 return
               }
               guard input.append(sample) else { throw failure(writer) }
@@ -123,12 +123,12 @@ final class MovieOutput: Output, @unchecked Sendable {
             whenFull(true)
           } catch {
             input.markAsFinished()
-            end.settle(.failure(error))
+            end.complete(.failure(error))
           }
         }
       }
     } onCancel: {
-      end.settle(.failure(CancellationError()))
+      end.complete(.failure(CancellationError()))
     }
   }
 
@@ -172,7 +172,7 @@ private final class OneTimeResult: @unchecked Sendable {
     if let known { waiting.resume(with: known) }
   }
 
-  func settle(_ new: Result<Void, any Error>) {
+  func complete(_ new: Result<Void, any Error>) {
     let waiting = lock.withLock {
       defer { continuation = nil }
       guard result == nil else { return nil as CheckedContinuation<Void, any Error>? }

@@ -28,7 +28,7 @@ protocol Output: AnyObject, Sendable {
   /// How samples are handled that the output has no room for.
   var backPressure: BackPressure { get }
   /// The end of the message about an interrupted run whose output has to be complete.
-  var fateOfBrokenRun: String { get }
+  var outcomeOfInterruptedRun: String { get }
 
   // MARK: Steps of a run
 

@@ -7,10 +7,10 @@ struct OutputFeed: Sendable {
   let output: any Output
   let source: MovieSource
   let plan: EncodingPlan
-  let gate: SoundGate
+  let synchronizer: SoundSynchronizer
   let damage: DamageCollector
   /// Whether an interrupted run leaves no output.
-  var isWholeOrNothing = false
+  var isAllOrNothing = false
 
   /// Writes all samples, and returns when the output is complete.
   /// - Returns: the output's part of the summary; empty if there was no sample.
@@ -32,14 +32,14 @@ struct OutputFeed: Sendable {
     guard let video = try output.add(videoTrack(first.formatDescription)) else {
       throw Failure("\(output.name) cannot hold this video; try .mov")
     }
-    let sounds = try await SoundFeed(source: source, plan: plan, gate: gate).add(to: output)
-    let texts = try await TextFeed(source: source, plan: plan, gate: gate).add(to: output)
+    let sounds = try await SoundFeed(source: source, plan: plan, synchronizer: synchronizer).add(to: output)
+    let texts = try await TextFeed(source: source, plan: plan, synchronizer: synchronizer).add(to: output)
     try output.start()
     let shift = output.beginsAtZero ? SampleShift(toZero: first) : nil
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         let waiting = SingleElement(first)
-        try await append(to: video, shift, whenFull: { gate.wants(sound: $0) }) {
+        try await append(to: video, shift, whenFull: { synchronizer.wants(sound: $0) }) {
           try waiting.take() ?? samples.pop()
         }
       }
@@ -55,7 +55,7 @@ struct OutputFeed: Sendable {
       } catch {
         // The other tracks must not wait for samples that will never come.
         samples.cancel()
-        gate.abandon()
+        synchronizer.abandon()
         output.abandon()
         throw error
       }
@@ -64,7 +64,7 @@ struct OutputFeed: Sendable {
     try check()
     // A live stream ends when the user says so.
     let isCut = Interrupt.shared.isRequested && !plan.endsOnRequest
-    let isPart = !isWholeOrNothing && !output.isLive && isCut
+    let isPart = !isAllOrNothing && !output.isLive && isCut
     let result = try output.publish(isPart: isPart)
     var report = OutputReport(
       fileBytes: result.fileBytes, sound: sounds.report, text: texts.report, leftOut: samples.droppedCount,
@@ -79,7 +79,7 @@ struct OutputFeed: Sendable {
   }
 
   private func check() throws {
-    if isWholeOrNothing { try Interrupt.shared.check(output.fateOfBrokenRun) }
+    if isAllOrNothing { try Interrupt.shared.check(output.outcomeOfInterruptedRun) }
   }
 
   private func videoTrack(_ format: CMFormatDescription?) -> OutputTrack {
@@ -91,7 +91,7 @@ struct OutputFeed: Sendable {
       source.convertedRate.map { FrameRateConverter.duration(of: $0).timescale } ?? source.timescale
     if plan.deinterlacing == .field, timescale <= .max / 2 { timescale *= 2 }
     // The times of a part are counted from its beginning, which may lie between two ticks.
-    let beginning = source.part.flatMap { CommonTimescale.least(for: $0.start) }
+    let beginning = source.part.flatMap { CommonTimescale.minimum(for: $0.start) }
     track.timescale = CommonTimescale.of([timescale] + [beginning].compactMap(\.self))
     track.isPaced = plan.isPaced
     return track

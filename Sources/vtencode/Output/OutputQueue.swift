@@ -25,7 +25,7 @@ final class OutputQueue: @unchecked Sendable {
   /// - Returns: false if the output takes no more samples.
   func push(_ sample: CMSampleBuffer) -> Bool {
     guard backPressure == .dropsToKeyFrame else { return queue.push(sample) }
-    let isKeyFrame = SampleFacts(sample).isKeyFrame
+    let isKeyFrame = SampleAttributes(sample).isKeyFrame
     return lock.withLock {
       // Pictures after a gap refer to pictures in it, up to the next key frame.
       if isDropping, !isKeyFrame {

@@ -103,7 +103,7 @@ final class ServerOutput: SampleOutput, @unchecked Sendable {
   let isLive = true
   let beginsAtZero = true
   let backPressure = BackPressure.waits
-  let fateOfBrokenRun = "the stream breaks off"
+  let outcomeOfInterruptedRun = "the stream breaks off"
 
   func open() {}
 

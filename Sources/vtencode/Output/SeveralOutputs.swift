@@ -32,7 +32,7 @@ final class SeveralOutputs: Output, @unchecked Sendable {
   /// Each output gets the times that it needs.
   let beginsAtZero = false
   let backPressure = BackPressure.waits
-  var fateOfBrokenRun: String { outputs.first?.fateOfBrokenRun ?? "nothing was written" }
+  var outcomeOfInterruptedRun: String { outputs.first?.outcomeOfInterruptedRun ?? "nothing was written" }
 
   private func isActive(_ index: Int) -> Bool { lock.withLock { failures[index] == nil } }
 

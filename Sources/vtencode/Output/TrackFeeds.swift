@@ -7,7 +7,7 @@ import Foundation
 struct SoundFeed: Sendable {
   let source: MovieSource
   let plan: EncodingPlan
-  let gate: SoundGate
+  let synchronizer: SoundSynchronizer
 
   /// Adds the sound tracks to the output.
   /// - Returns: the tracks, and the report on all of them.
@@ -21,31 +21,31 @@ struct SoundFeed: Sendable {
     guard output.tracks.contains(.sound) else { return (tracks, report) }
     report.total = source.sounds.count
     guard plan.audio != .none else { return (tracks, report) }
-    for facts in source.sounds {
-      if try await facts.isEncrypted(in: source.asset) {
+    for properties in source.sounds {
+      if try await properties.isEncrypted(in: source.asset) {
         throw Failure(
-          "sound track \(facts.number) of '\(source.name)' is encrypted, and its key is not available; leave "
+          "sound track \(properties.number) of '\(source.name)' is encrypted, and its key is not available; leave "
             + "the sound out with --no-audio, or decrypt it first")
       }
-      let isPlayable = facts.format.map { output.plays($0) } ?? false
+      let isPlayable = properties.format.map { output.plays($0) } ?? false
       let encodes = plan.audio == .aac || plan.audio == .auto && !isPlayable
       do {
         let sound = try SoundTrack(
-          source, facts, encodes: encodes, bitRate: plan.audioBitRate, repetition: plan.repetition,
-          gate: gate)
+          source, properties, encodes: encodes, bitRate: plan.audioBitRate, repetition: plan.repetition,
+          synchronizer: synchronizer)
         guard let id = try output.add(sound.track) else {
           sound.cancel()
           if plan.audio == .auto, !tracks.isEmpty {
             report.leftOut.append(
-              "track \(facts.number) (\(facts.codecName)) left out: \(output.name) does not hold it beside the "
+              "track \(properties.number) (\(properties.codecName)) left out: \(output.name) does not hold it beside the "
                 + "others")
             continue
           }
           throw Failure(
             encodes
-              ? "sound track \(facts.number) cannot be encoded as AAC at this rate; give a lower --audio-bitrate, or "
+              ? "sound track \(properties.number) cannot be encoded as AAC at this rate; give a lower --audio-bitrate, or "
                 + "leave the sound out with --no-audio"
-              : "\(output.name) cannot hold sound track \(facts.number) (\(facts.codecName)) as it is; "
+              : "\(output.name) cannot hold sound track \(properties.number) (\(properties.codecName)) as it is; "
                 + "encode it with --audio aac, or leave it out with --no-audio")
         }
         tracks.append((id, sound))
@@ -55,7 +55,7 @@ struct SoundFeed: Sendable {
         // without it.
         guard plan.audio == .auto else { throw failure }
         report.leftOut.append(
-          "track \(facts.number) (\(facts.codecName)) left out: it cannot be decoded here")
+          "track \(properties.number) (\(properties.codecName)) left out: it cannot be decoded here")
       }
     }
     return (tracks, report)
@@ -66,7 +66,7 @@ struct SoundFeed: Sendable {
 struct TextFeed: Sendable {
   let source: MovieSource
   let plan: EncodingPlan
-  let gate: SoundGate
+  let synchronizer: SoundSynchronizer
 
   /// Adds the text tracks to the output.
   /// - Returns: the tracks, and the report on all of them.
@@ -77,7 +77,7 @@ struct TextFeed: Sendable {
     var report = TextReport()
     if plan.keepsSubtitles, output.tracks.contains(.subtitles) {
       for (index, subtitles) in source.subtitles.enumerated() {
-        let text = try? await TextTrack(subtitles: subtitles, of: source, gate: gate)
+        let text = try? await TextTrack(subtitles: subtitles, of: source, synchronizer: synchronizer)
         guard let text, let id = try output.add(text.track) else {
           text?.cancel()
           report.leftOut.append("subtitle track \(index + 1) left out: it cannot be read")
@@ -88,7 +88,7 @@ struct TextFeed: Sendable {
       }
     }
     if plan.keepsChapters, output.tracks.contains(.chapters),
-      let chapters = try TextTrack(chapters: source.chapters, part: source.part, gate: gate),
+      let chapters = try TextTrack(chapters: source.chapters, part: source.part, synchronizer: synchronizer),
       let id = try output.add(chapters.track)
     {
       tracks.append((id, chapters))

@@ -16,9 +16,9 @@ struct AnalysisSpan: Sendable, Equatable {
   /// The approximate length of a span in seconds.
   private static let length = 20.0
   /// The least length in seconds: shorter spans would decode and encode too many pictures twice.
-  private static let least = 8.0
+  private static let minimum = 8.0
   /// How long before `start` the encoding begins, in seconds.
-  private static let lead = CMTime(value: 1, timescale: 2)
+  private static let preroll = CMTime(value: 1, timescale: 2)
   /// A time before all pictures.
   private static let beginning = CMTime(value: -1_000_000, timescale: 1)
 
@@ -37,14 +37,14 @@ struct AnalysisSpan: Sendable, Equatable {
   /// - Parameter seconds: the stated duration; the last span has no end, since the movie may be
   ///   longer.
   static func spans(seconds: Double) -> [AnalysisSpan] {
-    guard seconds.isFinite, seconds >= 2 * least, seconds < 1e6 else { return [whole] }
+    guard seconds.isFinite, seconds >= 2 * minimum, seconds < 1e6 else { return [whole] }
     let count = max(Int((seconds / length).rounded()), 2)
     let cuts = (1..<count).map {
       CMTime(nearest: seconds * Double($0) / Double(count), preferredTimescale: 90_000)
     }
     return zip([beginning] + cuts, cuts + [.positiveInfinity]).map { start, end in
       AnalysisSpan(
-        range: CMTimeRange(start: start == beginning ? start : start - lead, end: end), start: start)
+        range: CMTimeRange(start: start == beginning ? start : start - preroll, end: end), start: start)
     }
   }
 }

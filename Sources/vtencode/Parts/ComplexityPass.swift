@@ -48,7 +48,7 @@ struct ComplexityPass: Sendable {
   /// The largest ratio between the bit rates of the analysis and the movie, either way. At a rate
   /// further off, the proportions between parts would differ: parts with little motion take next to
   /// nothing at a low rate.
-  static let nearEnough = 2.0
+  static let maxRateRatio = 2.0
   /// The effort, 0 to 9, for an encoder without a first pass of its own.
   private static let effort = 2
 
@@ -77,7 +77,7 @@ struct ComplexityPass: Sendable {
     var found = try measure(quick)
     if plan.quality == nil, found.bitRate > 0 {
       let ratio = found.bitRate / Double(plan.bitRate)
-      if max(ratio, 1 / ratio) > Self.nearEnough {
+      if max(ratio, 1 / ratio) > Self.maxRateRatio {
         quick.quality = Self.quality((quick.quality ?? Self.usualQuality), changedBy: log2(ratio))
         found = try measure(quick)
       }
@@ -134,7 +134,7 @@ struct ComplexityPass: Sendable {
     // With one thread per encoder, a span's result does not depend on the others.
     if spans.count > 1 { each.threads = 1 }
     let ready = each
-    let found = spans.map { Found(since: $0.start) }
+    let found = spans.map { SpanResults(since: $0.start) }
     let count = Mutex(0)
     let results = Mutex([Result<PassStatistics?, any Error>?](repeating: nil, count: spans.count))
     DispatchQueue.concurrentPerform(iterations: spans.count) { index in
@@ -177,7 +177,8 @@ struct ComplexityPass: Sendable {
   ///   picture by picture.
   /// - Throws: a `Failure` if the movie cannot be read or encoded, or is damaged.
   private func measure(
-    _ span: AnalysisSpan, _ quick: EncodingPlan, _ found: Found, progress: @escaping @Sendable () -> Void
+    _ span: AnalysisSpan, _ quick: EncodingPlan, _ found: SpanResults,
+    progress: @escaping @Sendable () -> Void
   ) throws -> PassStatistics? {
     let folder = try ScratchFolder(in: parent)
     let place = folder.url("statistics")
@@ -222,7 +223,7 @@ struct ComplexityPass: Sendable {
   }
 
   /// Collects the session's results for the pictures of a span that count.
-  private final class Found: @unchecked Sendable {
+  private final class SpanResults: @unchecked Sendable {
     // Sendable: `lock` guards the mutable state.
     private let start: CMTime
     private let lock = Lock()
@@ -245,7 +246,8 @@ struct ComplexityPass: Sendable {
           list.append(
             MovieComplexity.Picture(
               time: sample.presentationTimeStamp, duration: sample.duration,
-              bytes: CMSampleBufferGetTotalSampleSize(sample), isKeyFrame: SampleFacts(sample).isKeyFrame))
+              bytes: CMSampleBufferGetTotalSampleSize(sample), isKeyFrame: SampleAttributes(sample).isKeyFrame
+            ))
           return failure == nil
         }
       }

@@ -22,7 +22,7 @@ struct PlanOptions: ParsableArguments {
       "Accept a movie with another modification time, such as a copy.", visibility: .helpAll))
   var ignoreModificationTime = false
 
-  @OptionGroup(title: "Output and reports", visibility: .helpAll) var telling: ProgressOption
+  @OptionGroup(title: "Output and reports", visibility: .helpAll) var progressOption: ProgressOption
 }
 
 struct EncodeSegment: AsyncParsableCommand {
@@ -83,7 +83,7 @@ struct EncodeSegment: AsyncParsableCommand {
       if let movie = planOptions.movie {
         try SourceIdentity(movie).check(against: plan.source, ignoresTime: planOptions.ignoreModificationTime)
       }
-      tell(record, planned, folder, wasFinished: true)
+      printReport(record, planned, folder, wasFinished: true)
       return try Console.print("segment \(segment) is finished: \(folder.movie(segment))\n")
     }
     try folder.create()
@@ -91,19 +91,19 @@ struct EncodeSegment: AsyncParsableCommand {
       plan, at: planOptions.movie, ignoresTime: planOptions.ignoreModificationTime, threads: threads)
     let job = SegmentJob(
       file: plan, segment: planned, source: source, options: options, folder: folder,
-      progress: planOptions.telling.progress)
+      progress: planOptions.progressOption.progress)
     let record = try await job.run()
-    tell(record, planned, folder, wasFinished: false)
+    printReport(record, planned, folder, wasFinished: false)
     try Console.print(
       "segment \(segment), \(Wording.plural(record.frames, "frame")), "
         + "\(Wording.bitRate(Double(record.videoBytes) * 8 / planned.seconds)): "
         + "\(folder.movie(segment))\n")
   }
 
-  private func tell(
+  private func printReport(
     _ record: SegmentRecord, _ planned: PlannedSegment, _ folder: PartFolder, wasFinished: Bool
   ) {
-    guard planOptions.telling.progress == .json else { return }
+    guard planOptions.progressOption.progress == .json else { return }
     Console.conclude(
       SegmentEvent(record, of: planned, output: folder.movie(segment), wasFinished: wasFinished))
   }
@@ -156,7 +156,7 @@ struct SegmentJob: Sendable {
   }
 
   /// An upper bound for the size of the statistics file of so many frames, in bytes.
-  private static func mostStatistics(_ frames: Int) -> Int { 1 << 20 + frames * 4096 }
+  private static func maxStatisticsSize(_ frames: Int) -> Int { 1 << 20 + frames * 4096 }
 
   /// The file with the analysis's statistics of the segment; nil if the plan has none.
   /// - Throws: a `Failure` if the file is missing or is not the plan's.
@@ -164,7 +164,7 @@ struct SegmentJob: Sendable {
     guard let expected = segment.statistics, file.settings.passes > 1 else { return nil }
     let path = folder.statistics(segment.index)
     // MD5 detects damage and mix-ups; it does not protect against whoever wrote the plan.
-    guard let data = try? RegularFile.contents(path, most: Self.mostStatistics(segment.frames)),
+    guard let data = try? RegularFile.contents(path, maximum: Self.maxStatisticsSize(segment.frames)),
       FileDigest.md5(data) == expected,
       let learned = try? PassStatistics(bytes: [UInt8](data)), learned.count == segment.frames
     else {

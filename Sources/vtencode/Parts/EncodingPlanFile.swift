@@ -10,12 +10,12 @@ struct EncodingPlanFile: Codable, Sendable {
   static let version = 1
 
   /// The largest number of frames, as for `--frames`.
-  static let mostFrames = Int(Int32.max)
+  static let maxFrames = Int(Int32.max)
   /// The longest duration in seconds that sessions take as a time, 2283 years.
-  static let mostSeconds = 7.2e10
+  static let maxSeconds = 7.2e10
 
   /// The largest size of a plan in bytes; a segment takes some 400.
-  static let mostBytes = PartFolder.mostSegments * 1024
+  static let maxBytes = PartFolder.maxSegments * 1024
 
   var format = Self.format
   var version = Self.version
@@ -72,7 +72,7 @@ extension EncodingPlanFile {
   static func read(_ path: String) throws -> EncodingPlanFile {
     let data: Data
     do {
-      data = try RegularFile.contents(path, most: mostBytes)
+      data = try RegularFile.contents(path, maximum: maxBytes)
     } catch {
       throw Failure("cannot read the plan: \(RegularFile.failure(error, path).message)")
     }
@@ -117,9 +117,9 @@ extension EncodingPlanFile {
   /// Whether the numbers are consistent and in their ranges, which a checksum does not ensure.
   private var isConsistent: Bool {
     // The sums of frames below cannot overflow, since each summand is bounded.
-    guard !segments.isEmpty, (1...Self.mostFrames).contains(frames), seconds > 0,
-      seconds <= 2 * Self.mostSeconds,
-      segments.count <= PartFolder.mostSegments
+    guard !segments.isEmpty, (1...Self.maxFrames).contains(frames), seconds > 0,
+      seconds <= 2 * Self.maxSeconds,
+      segments.count <= PartFolder.maxSegments
     else {
       return false
     }
@@ -127,8 +127,8 @@ extension EncodingPlanFile {
     for (number, segment) in segments.enumerated() {
       guard segment.index == number, segment.firstFrame == next, (1...frames).contains(segment.frames),
         segment.start.timescale > 0, segment.end.timescale > 0, segment.end.time > segment.start.time,
-        abs(segment.start.time.seconds) <= Self.mostSeconds,
-        abs(segment.end.time.seconds) <= Self.mostSeconds,
+        abs(segment.start.time.seconds) <= Self.maxSeconds,
+        abs(segment.end.time.seconds) <= Self.maxSeconds,
         segment.bitRate.map({ BitRate.segments.contains($0) }) ?? (settings.quality != nil)
       else { return false }
       next += segment.frames

@@ -45,7 +45,7 @@ struct Join: AsyncParsableCommand {
       plan, at: planOptions.movie, ignoresTime: planOptions.ignoreModificationTime)
     let joiner = Joiner(
       file: plan, source: source, options: options, folder: PartFolder(of: planOptions.plan),
-      progress: planOptions.telling.progress)
+      progress: planOptions.progressOption.progress)
     try await joiner.join(into: destination, began: SessionTime.now)
   }
 }
@@ -69,40 +69,40 @@ struct Joiner: Sendable {
     if let notice = plan.noteSound(of: source, in: destination), progress == .auto {
       Console.note("vtencode: \(notice)")
     }
-    if !destination.hasTransform, let turn = PictureTurn(source.transform), progress == .auto {
+    if !destination.hasTransform, let turn = PictureRotation(source.transform), progress == .auto {
       Console.note(
         "vtencode: the movie is shown \(turn.text), which a stream cannot store; vtencode transcoding --jobs "
           + "rotates the pictures")
     }
     var destination = destination
-    destination.isWholeOrNothing = true
+    destination.isAllOrNothing = true
     let records = try verify()
     let times = try await timeline()
     let output = destination.makeOutput(source: source, plan: plan, control: EncoderControl())
     let samples = OutputQueue(capacity: 256, backPressure: output.backPressure)
-    let gate = SoundGate()
+    let synchronizer = SoundSynchronizer()
     let damage = DamageCollector()
-    let tally = Tally()
+    let counter = SampleCounter()
     let line = ProgressLine(total: file.frames, style: progress)
     defer { line.finish() }
     try ResourceLimits.check(
       tracks: Pipeline(source: source, plan: plan, destination: destination).trackCount)
     let feed = OutputFeed(
-      output: output, source: source, plan: plan, gate: gate, damage: damage,
-      isWholeOrNothing: destination.isWholeOrNothing)
-    let fate = output.fateOfBrokenRun
+      output: output, source: source, plan: plan, synchronizer: synchronizer, damage: damage,
+      isAllOrNothing: destination.isAllOrNothing)
+    let outcome = output.outcomeOfInterruptedRun
     let written: OutputReport
     do {
       async let reading: Void = onThread("segments") {
-        try hand(times, to: samples, gate: gate, fate) { sample in
-          tally.add(sample, isVerbose: false)
-          line.update(frames: tally.frames)
+        try hand(times, to: samples, synchronizer: synchronizer, outcome) { sample in
+          counter.add(sample, isVerbose: false)
+          line.update(frames: counter.frames)
         }
       }
       async let writing = feed.write(samples)
       do { written = try await writing } catch {
         samples.cancel()
-        gate.abandon()
+        synchronizer.abandon()
         throw error
       }
       try await reading
@@ -111,7 +111,7 @@ struct Joiner: Sendable {
       throw error
     }
     line.finish()
-    var report = tally.report(
+    var report = counter.report(
       seconds: SessionTime.now - began, plan: plan, written: written, encoderID: file.settings.encoder
     )
     report.damage = damage.value
@@ -162,20 +162,20 @@ struct Joiner: Sendable {
       var formats: [CMFormatDescription] = []
       for segment in file.segments {
         var count = 0
-        var least = CMTime.positiveInfinity
+        var minimum = CMTime.positiveInfinity
         var starts = false
         try read(segment) { sample in
           try Interrupt.shared.check()
           if count == 0 {
-            starts = SampleFacts(sample).isKeyFrame
+            starts = SampleAttributes(sample).isKeyFrame
             if let format = sample.formatDescription { formats.append(format) }
           }
           count += 1
-          least = min(least, sample.presentationTimeStamp)
+          minimum = min(minimum, sample.presentationTimeStamp)
           times.shown.append(sample.presentationTimeStamp + segment.start.time)
           return true
         }
-        guard count == segment.frames, least == .zero, starts, formats.count == segment.index + 1 else {
+        guard count == segment.frames, minimum == .zero, starts, formats.count == segment.index + 1 else {
           throw Failure(
             "segment \(segment.index) does not begin with a key frame at its start, or does not have "
               + "\(Wording.plural(segment.frames, "frame")); encode it again with --overwrite")
@@ -202,7 +202,7 @@ struct Joiner: Sendable {
   }
 
   private func hand(
-    _ times: Timeline, to samples: OutputQueue, gate: SoundGate, _ fate: String,
+    _ times: Timeline, to samples: OutputQueue, synchronizer: SoundSynchronizer, _ outcome: String,
     _ note: (CMSampleBuffer) -> Void
   ) throws {
     do {
@@ -211,7 +211,7 @@ struct Joiner: Sendable {
       for segment in file.segments {
         var isFirst = segment.index > 0
         try read(segment) { sample in
-          try Interrupt.shared.check(fate)
+          try Interrupt.shared.check(outcome)
           guard index < times.shown.count else { return false }
           let timing = CMSampleTimingInfo(
             duration: sample.duration, presentationTimeStamp: times.shown[index],
@@ -222,15 +222,15 @@ struct Joiner: Sendable {
             sample, of: segment.index, timing: timing, bytes: changed ?? nil)
           index += 1
           note(copy)
-          gate.advance(to: timing.presentationTimeStamp + timing.duration)
+          synchronizer.advance(to: timing.presentationTimeStamp + timing.duration)
           return samples.push(copy)
         }
       }
-      if plannedToTheEnd { gate.noteEndOfMovie() }
-      gate.finish(isCut: false)
+      if plannedToTheEnd { synchronizer.noteEndOfMovie() }
+      synchronizer.finish(isCut: false)
       samples.end()
     } catch {
-      gate.abandon()
+      synchronizer.abandon()
       samples.end(error)
       throw error
     }

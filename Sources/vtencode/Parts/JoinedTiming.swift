@@ -40,7 +40,7 @@ struct JoinedTiming {
   /// - Returns: the changed bytes; nil if the sample stays as it is.
   /// - Throws: a `Failure` if the message is missing, or if its delay cannot be represented.
   mutating func note(_ sample: CMSampleBuffer, decoded: CMTime, isFirst: Bool) throws -> Data? {
-    defer { if SampleFacts(sample).isKeyFrame { period = decoded } }
+    defer { if SampleAttributes(sample).isKeyFrame { period = decoded } }
     guard isFirst, let period else { return nil }
     guard let delay = Int(checking: ((decoded - period).seconds / tick).rounded()) else {
       throw Failure(

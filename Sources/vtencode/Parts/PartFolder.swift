@@ -4,7 +4,7 @@ import Foundation
 /// The folder beside a plan in which its segments lie, with the plan's name and the extension
 /// `parts`.
 struct PartFolder: Sendable {
-  static let mostSegments = 100_000
+  static let maxSegments = 100_000
 
   let path: String
 
@@ -30,7 +30,7 @@ struct PartFolder: Sendable {
 struct SegmentRecord: Codable, Sendable {
   static let format = "vtencode segment"
   /// The largest size of a record in bytes.
-  private static let mostBytes = 1 << 16
+  private static let maxBytes = 1 << 16
 
   var format = Self.format
   var version = 1
@@ -54,7 +54,7 @@ struct SegmentRecord: Codable, Sendable {
   {
     let data: Data
     do {
-      data = try RegularFile.contents(folder.record(segment.index), most: mostBytes)
+      data = try RegularFile.contents(folder.record(segment.index), maximum: maxBytes)
     } catch RegularFile.Problem.system(let code) where code != ENOENT && code != ENOTDIR {
       throw Failure("cannot be read (\(String(cString: strerror(code)).lowercased()))")
     } catch {
@@ -67,8 +67,8 @@ struct SegmentRecord: Codable, Sendable {
     guard record.frames == segment.frames else { throw Failure("has another number of frames") }
     let movie = folder.movie(segment.index)
     do {
-      let isWhole = try RegularFile.open(movie) { descriptor, facts in
-        guard Int(facts.st_size) == record.fileBytes else { return false }
+      let isWhole = try RegularFile.open(movie) { descriptor, fileStatus in
+        guard Int(fileStatus.st_size) == record.fileBytes else { return false }
         let digest = try FileDigest.md5(descriptor, from: 0, count: record.fileBytes, name: movie)
         return digest == record.checksum
       }

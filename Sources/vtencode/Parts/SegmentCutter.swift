@@ -25,13 +25,13 @@ struct SegmentCutter: Sendable {
   private static let fewestFrames = 12
   /// The least rate of a segment, as a fraction of the average: a still picture takes about this
   /// for its headers.
-  private static let leastShare = 0.01
+  private static let minShare = 0.01
   /// The exponent for the bit rate of a segment in the analysis. A fast pass overstates the rate of
   /// complex parts, because it lacks the tools that help there. Measured with joined clips, against
   /// the bits that libx264 gives their parts in two passes over the whole.
   private static let exponent = 0.8
   /// How far a segment's share may exceed its proportion of the analysis's bytes.
-  private static let mostGain = 1.6
+  private static let maxGain = 1.6
 
   func segments() -> [PlannedSegment] {
     let pictures = complexity.pictures
@@ -71,22 +71,22 @@ struct SegmentCutter: Sendable {
       return buffer.map { statistics.bits(of: parts, all: bits, buffer: $0) }
         ?? statistics.shares(of: parts, bits: bits)
     }
-    let powers: [Double] = zip(bytes, seconds).map { pow($0.0 / max($0.1, 1e-6), Self.exponent) * $0.1 }
-    let allPowers = max(powers.reduce(0, +), 1e-6)
+    let weights: [Double] = zip(bytes, seconds).map { pow($0.0 / max($0.1, 1e-6), Self.exponent) * $0.1 }
+    let totalWeight = max(weights.reduce(0, +), 1e-6)
     let allBytes = max(bytes.reduce(0, +), 1)
     // A still picture does not gain from more bits.
-    return zip(powers, bytes).map { min($0.0 / allPowers, Self.mostGain * $0.1 / allBytes) }
+    return zip(weights, bytes).map { min($0.0 / totalWeight, Self.maxGain * $0.1 / allBytes) }
   }
 
   /// Bit rates in proportion to the needs, but not below what an encoder can use, and not above the
   /// rate of the decoder's buffer. Their average over the movie is kept as far as these limits
   /// allow.
   private func rates(of needs: [Double], seconds: [Double], average: Double) -> [Int] {
-    let least = max(average * Self.leastShare, 1000)
-    let most = max(buffer.map { Double($0.maximumRate) } ?? .infinity, least)
+    let minimum = max(average * Self.minShare, 1000)
+    let maximum = max(buffer.map { Double($0.maximumRate) } ?? .infinity, minimum)
     let bits = average * seconds.reduce(0, +)
     func rates(_ factor: Double) -> [Double] {
-      zip(needs, seconds).map { min(max(factor * $0.0 / max($0.1, 1e-6), least), most) }
+      zip(needs, seconds).map { min(max(factor * $0.0 / max($0.1, 1e-6), minimum), maximum) }
     }
     // The factor is found by bisection of its logarithm, because the needs may be fractions or
     // bits.
@@ -105,15 +105,15 @@ struct SegmentCutter: Sendable {
   /// frame is cheap there.
   private func boundaries() -> [Int] {
     let count = complexity.pictures.count
-    let parts = min(wantedCount, max(count / Self.fewestFrames, 1), PartFolder.mostSegments)
+    let parts = min(wantedCount, max(count / Self.fewestFrames, 1), PartFolder.maxSegments)
     guard parts > 1 else { return [] }
     let length = Double(count) / Double(parts)
     let reach = Int(length / 4)
     var cuts: [Int] = []
     for part in 1..<parts {
       let place = Int((Double(part) * length).rounded())
-      let least = (cuts.last ?? 0) + Self.fewestFrames / 2
-      let window = max(place - reach, least)..<max(min(place + reach + 1, count - 1), least + 1)
+      let minimum = (cuts.last ?? 0) + Self.fewestFrames / 2
+      let window = max(place - reach, minimum)..<max(min(place + reach + 1, count - 1), minimum + 1)
       let near = window.filter { $0 < count && complexity.pictures[$0].isKeyFrame }
       cuts.append(near.min { abs($0 - place) < abs($1 - place) } ?? place)
     }

@@ -20,12 +20,12 @@ struct SourceIdentity: Codable, Sendable {
   init(_ path: String) throws {
     let place = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     do {
-      self = try RegularFile.open(path) { descriptor, facts in
-        let bytes = Int(facts.st_size)
+      self = try RegularFile.open(path) { descriptor, fileStatus in
+        let bytes = Int(fileStatus.st_size)
         return SourceIdentity(
           path: place, bytes: bytes,
-          modified: Int(facts.st_mtim.tv_sec).multipliedClamped(by: 1_000_000_000)
-            .addingClamped(Int(facts.st_mtim.tv_nsec)),
+          modified: Int(fileStatus.st_mtim.tv_sec).multipliedClamped(by: 1_000_000_000)
+            .addingClamped(Int(fileStatus.st_mtim.tv_nsec)),
           head: try FileDigest.md5(descriptor, from: 0, count: Self.sample, name: path),
           tail: try FileDigest.md5(
             descriptor, from: max(bytes - Self.sample, 0), count: Self.sample, name: path))
@@ -75,8 +75,8 @@ enum FileDigest {
   /// The MD5 of a whole file.
   static func md5(ofFile path: String) throws -> String {
     do {
-      return try RegularFile.open(path) { descriptor, facts in
-        try md5(descriptor, from: 0, count: Int(facts.st_size), name: path)
+      return try RegularFile.open(path) { descriptor, fileStatus in
+        try md5(descriptor, from: 0, count: Int(fileStatus.st_size), name: path)
       }
     } catch {
       throw RegularFile.failure(error, path)

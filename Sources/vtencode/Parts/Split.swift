@@ -45,8 +45,8 @@ struct Split: AsyncParsableCommand {
     if segments != nil, segmentDuration != nil {
       throw ValidationError("--segments and --segment-duration exclude each other; give one of them.")
     }
-    if let segments, !(1...PartFolder.mostSegments).contains(segments) {
-      throw ValidationError("--segments goes from 1 to \(PartFolder.mostSegments).")
+    if let segments, !(1...PartFolder.maxSegments).contains(segments) {
+      throw ValidationError("--segments goes from 1 to \(PartFolder.maxSegments).")
     }
     if let segmentDuration, !(segmentDuration >= 0.5 && segmentDuration <= 86_400) {
       throw ValidationError("--segment-duration goes from 0.5 seconds to a day.")
@@ -74,12 +74,12 @@ struct Split: AsyncParsableCommand {
       options: options, passes: passOptions.multiPass, size: size, parent: folder(of: plan))
     let made = try await planner.plan(planner.open())
     let name = try made.write(to: plan, replaces: replaces)
-    if let wanted = segments, made.file.segments.count < wanted, options.telling.progress == .auto {
+    if let wanted = segments, made.file.segments.count < wanted, options.progressOption.progress == .auto {
       Console.note(
         "vtencode: the movie is divided into only \(Wording.plural(made.file.segments.count, "segment")); "
           + "shorter ones could not meet a bit rate")
     }
-    if options.telling.progress == .json {
+    if options.progressOption.progress == .json {
       Console.conclude(
         SplitEvent(
           output: name, encoder: made.file.settings.encoder, segments: made.file.segments.count,
@@ -138,11 +138,13 @@ struct Planner: Sendable {
     var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
     if plan.threads == nil { plan.threads = 1 }
     plan.setUsualQuality(options, passes: passes, source: source)
-    for notice in plan.notices where options.telling.progress == .auto { Console.note("vtencode: \(notice)") }
+    for notice in plan.notices where options.progressOption.progress == .auto {
+      Console.note("vtencode: \(notice)")
+    }
     var (complexity, encoderID) = try await analyse(source, plan)
     // The analysis has taken about as many bits as the segments will at the same quality.
     if plan.limitToCeiling(after: complexity.bitRate),
-      complexity.bitRate > Double(plan.bitRate) * ComplexityPass.nearEnough
+      complexity.bitRate > Double(plan.bitRate) * ComplexityPass.maxRateRatio
     {
       complexity = try await analyse(source, plan).0
     }
@@ -151,7 +153,7 @@ struct Planner: Sendable {
       isConstant: plan.isConstantBitRate, buffer: plan.sharedBuffer
     ).segments()
     if plan.keepsToBuffer { try checkTimes(complexity, segments, plan) }
-    if options.bitrate != nil, plan.quality == nil, options.telling.progress == .auto,
+    if options.bitrate != nil, plan.quality == nil, options.progressOption.progress == .auto,
       let notice = Self.notice(complexity, segments, plan)
     {
       Console.note("vtencode: \(notice)")
@@ -159,7 +161,7 @@ struct Planner: Sendable {
     let usual =
       plan.quality == nil && !plan.isConstantBitRate
         && encoderMakesPasses(plan.codec.type, encoderID: plan.encoderID)
-      ? PassOptions.usualOfSegments : 1
+      ? PassOptions.defaultForSegments : 1
     guard let first = segments.first, let last = segments.last else {
       throw Failure("'\(source.name)' holds no picture that can be decoded")
     }
@@ -186,7 +188,7 @@ struct Planner: Sendable {
 extension Planner {
   /// The relative deviation from the requested rate above which there is a notice; predictions from
   /// one pass are not more precise.
-  private static let farOff = 0.03
+  private static let maxRateDeviation = 0.03
 
   /// A notice that the movie cannot have the requested bit rate, if that follows from the
   /// statistics; nil if it can.
@@ -201,19 +203,19 @@ extension Planner {
     func rate(_ bits: Double) -> String { Wording.bitRate(bits / statistics.seconds) }
     let free = statistics.reach(of: parts, buffer: nil)
     let carried = plan.sharedBuffer.map { statistics.reach(of: parts, buffer: $0) }
-    if bits < free.lowerBound * (1 - farOff) {
+    if bits < free.lowerBound * (1 - maxRateDeviation) {
       return "the movie takes about \(rate(free.lowerBound)) at the lowest quality, more than --bitrate"
         + (carried == nil ? "" : ", and the decoder's buffer may not carry that")
         + "; smaller --dimensions take less"
     }
-    if let carried, bits > carried.upperBound * (1 + farOff),
-      carried.upperBound < free.upperBound * (1 - farOff)
+    if let carried, bits > carried.upperBound * (1 + maxRateDeviation),
+      carried.upperBound < free.upperBound * (1 - maxRateDeviation)
     {
       return
         "the decoder's buffer carries about \(rate(carried.upperBound)) of this movie, less than --bitrate; a higher "
         + "--max-rate or a longer --buffer carries more"
     }
-    guard bits > free.upperBound * (1 + farOff) else { return nil }
+    guard bits > free.upperBound * (1 + maxRateDeviation) else { return nil }
     return "the movie takes about \(rate(free.upperBound)) at its best quality, less than --bitrate"
   }
 

@@ -25,16 +25,16 @@ final class PassLoop: @unchecked Sendable {
   }
 
   func run(
-    samples: OutputQueue, gate: SoundGate, damage: DamageCollector, tally: Tally
+    samples: OutputQueue, synchronizer: SoundSynchronizer, damage: DamageCollector, counter: SampleCounter
   ) throws {
     do {
       var plan = PassPlan(
-        target: pipeline.plan.bitRate, most: pipeline.plan.passes, tolerance: pipeline.plan.passTolerance,
+        target: pipeline.plan.bitRate, maximum: pipeline.plan.passes, tolerance: pipeline.plan.passTolerance,
         highest: pipeline.plan.maximumRate, isLearned: pipeline.plan.statistics != nil)
       var isWhole = false
       var isWanted = false
       var partCount = 0
-      var goesOn = false
+      var continues = false
       repeat {
         var part: Set<CMTime>?
         if plan.isPartial {
@@ -51,7 +51,7 @@ final class PassLoop: @unchecked Sendable {
           }
         }
         if plan.number > 1 || !pipeline.plan.makesPassesOnDemand {
-          progress.begin(pass: plan.number, of: plan.most, frames: part?.count)
+          progress.begin(pass: plan.number, of: plan.maximum, frames: part?.count)
         }
         do {
           try compressor.beginPass(isLast: plan.isLast, rate: plan.asked)
@@ -92,24 +92,24 @@ final class PassLoop: @unchecked Sendable {
         // A complete pass over parts is judged in any case. The rate of an interrupted pass over
         // the whole movie means nothing.
         let isStopped = Interrupt.shared.isRequested || samples.isCancelled
-        goesOn =
+        continues =
           (part != nil || !isStopped) && plan.advance(bitRate: recorder.bitRate, isWanted: isWanted)
           && !isStopped
-      } while goesOn
+      } while continues
       if plan.isWorse {
         recorder.preferPassBefore()
         framesAgain -= partCount
       }
-      if isWhole { gate.noteEndOfMovie() }
+      if isWhole { synchronizer.noteEndOfMovie() }
       try recorder.forEach { sample in
-        tally.add(sample, isVerbose: pipeline.plan.isVerbose)
-        gate.advance(to: sample.presentationTimeStamp + sample.duration)
+        counter.add(sample, isVerbose: pipeline.plan.isVerbose)
+        synchronizer.advance(to: sample.presentationTimeStamp + sample.duration)
         return samples.push(sample)
       }
-      gate.finish(isCut: false)
+      synchronizer.finish(isCut: false)
       samples.end()
     } catch {
-      gate.abandon()
+      synchronizer.abandon()
       samples.end(error)
       throw error
     }

@@ -7,7 +7,7 @@ extension EncodingPlan {
   /// longer movie gives the rate control time to compensate for surprises, and takes long to encode
   /// again.
   private static let longestOnDemand = 120.0
-  private static let mostOnDemand = 4
+  private static let maxPassesOnDemand = 4
   /// The duration in seconds below which an encoder without passes on demand makes two passes
   /// without being asked for.
   private static let shortClip = 5.0
@@ -34,7 +34,7 @@ extension EncodingPlan {
       makesPassesOnDemand
         || seconds < Self.shortClip && encoderMakesPasses(codec.type, encoderID: encoderID)
     else { return }
-    passes = Self.mostOnDemand
+    passes = Self.maxPassesOnDemand
     passesAreOptional = true
     passTolerance = Self.toleranceOnDemand
   }
@@ -44,7 +44,7 @@ extension EncodingPlan {
 struct PassOptions: ParsableArguments {
   static let usual = 2
   /// A segment gives the rate control less time than a movie, so it may take more passes.
-  static let usualOfSegments = 4
+  static let defaultForSegments = 4
   static let allowed = 1...10
 
   @Option(

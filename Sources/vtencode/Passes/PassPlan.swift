@@ -10,14 +10,14 @@ struct PassPlan: Sendable {
   let target: Int
   /// The relative deviation from the bit rate above which another pass is made.
   let tolerance: Double
-  let most: Int
+  let maximum: Int
   /// The highest bit rate of a pass, in bits a second: a higher average would exceed the rate at
   /// which a decoder's buffer fills.
   let highest: Int
   private(set) var number = 1
   private(set) var asked: Int
   /// The relative deviation of the best pass so far.
-  private var leastMiss = Double.infinity
+  private var minMiss = Double.infinity
   /// Whether the last pass deviated at least as much as the best one before it.
   private(set) var isWorse = false
   /// Whether the next pass covers only parts of the movie.
@@ -25,18 +25,18 @@ struct PassPlan: Sendable {
 
   /// - Parameters:
   ///   - target: the bit rate to reach, in bits a second.
-  ///   - most: the largest number of passes.
+  ///   - maximum: the largest number of passes.
   ///   - tolerance: the relative deviation that is accepted.
   ///   - highest: the highest bit rate of a pass, in bits a second; nil for no limit.
   ///   - isLearned: whether the first pass has already been made.
-  init(target: Int, most: Int, tolerance: Double, highest: Int? = nil, isLearned: Bool = false) {
-    (self.target, self.most, self.tolerance) = (target, most, tolerance)
+  init(target: Int, maximum: Int, tolerance: Double, highest: Int? = nil, isLearned: Bool = false) {
+    (self.target, self.maximum, self.tolerance) = (target, maximum, tolerance)
     self.highest = highest ?? .max
     asked = target
     if isLearned { number = 2 }
   }
 
-  var isLast: Bool { number == most }
+  var isLast: Bool { number == maximum }
 
   /// Decides on the next pass after one has ended.
   /// - Parameters:
@@ -44,16 +44,16 @@ struct PassPlan: Sendable {
   ///   - isWanted: whether the encoder asks for another pass.
   /// - Returns: whether another pass follows.
   mutating func advance(bitRate: Double, isWanted: Bool) -> Bool {
-    let miss = abs(bitRate / Double(target) - 1)
+    let deviation = abs(bitRate / Double(target) - 1)
     if number > 1 {
-      isWorse = miss >= leastMiss
-      leastMiss = min(miss, leastMiss)
-      guard !isWorse, miss > tolerance, bitRate > 0 else { return false }
+      isWorse = deviation >= minMiss
+      minMiss = min(deviation, minMiss)
+      guard !isWorse, deviation > tolerance, bitRate > 0 else { return false }
       // An encoder that names parts stops asking when they bring no improvement.
       guard isWanted || !isPartial else { return false }
       isPartial = isWanted
       if isPartial {
-        guard number < most else { return false }
+        guard number < maximum else { return false }
         number += 1
         return true
       }
@@ -63,9 +63,9 @@ struct PassPlan: Sendable {
       // than twice the rate.
       guard (Double(target) / 8...Double(target) * 2).contains(wanted) else { return false }
       let next = min(Int(wanted.rounded()), highest)
-      guard number < most, next != asked else { return false }
+      guard number < maximum, next != asked else { return false }
       asked = next
-    } else if !isWanted || number >= most {
+    } else if !isWanted || number >= maximum {
       return false
     }
     number += 1

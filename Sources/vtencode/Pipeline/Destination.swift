@@ -22,7 +22,7 @@ struct Destination: Sendable {
   /// Whether an existing file may be replaced: it existed when the user was asked.
   var replaces = false
   /// Whether an interrupted run leaves no file at all, not even one with `-part` in its name.
-  var isWholeOrNothing = false
+  var isAllOrNothing = false
   /// The time in the source at which the movie begins.
   var movieStart = CMTime.zero
 
@@ -64,7 +64,7 @@ struct Destination: Sendable {
   /// Whether sound of a format can be stored and is known to play there.
   func plays(_ sound: CMFormatDescription) -> Bool {
     switch kind {
-    case .movie(let type): SoundFacts.isPlayable(sound, in: type)
+    case .movie(let type): SoundTrackProperties.isPlayable(sound, in: type)
     case .container(let container): container.holds(sound)
     case .server(let address, let container): (container ?? address.container).holds(sound)
     case .elementaryStream, .standardOutput: false
@@ -75,7 +75,7 @@ struct Destination: Sendable {
   /// subcommand takes all of it.
   struct Choices: Sendable {
     var hasCodec = true
-    var takesPipe = true
+    var acceptsPipe = true
     var takesServer = false
     var takesContainers = true
   }

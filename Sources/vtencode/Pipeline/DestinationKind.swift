@@ -63,7 +63,7 @@ extension Destination {
       throw Failure(
         "\(what); end the name of --out in .mov, .mp4, .m4v,"
           + (choices.takesContainers ? " .mkv, .ts, .flv," : "") + " \(streams)"
-          + (choices.takesPipe ? ", or give -" : ""), status: 64)
+          + (choices.acceptsPipe ? ", or give -" : ""), status: 64)
     }
   }
 

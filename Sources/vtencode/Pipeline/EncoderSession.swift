@@ -14,10 +14,10 @@ struct EncoderRequest: Sendable {
   var pixelFormat: OSType?
 
   fileprivate var specification: CFDictionary? {
-    var wishes: [CFString: Any] = [:]
-    if let id { wishes[kVTVideoEncoderSpecification_EncoderID] = id }
-    if isLowLatency { wishes[kVTVideoEncoderSpecification_EnableLowLatencyRateControl] = true }
-    return wishes.isEmpty ? nil : wishes as CFDictionary
+    var requested: [CFString: Any] = [:]
+    if let id { requested[kVTVideoEncoderSpecification_EncoderID] = id }
+    if isLowLatency { requested[kVTVideoEncoderSpecification_EnableLowLatencyRateControl] = true }
+    return requested.isEmpty ? nil : requested as CFDictionary
   }
 
   /// The error for a session that could not be created, with advice.
@@ -49,20 +49,20 @@ final class EncoderSession: Sendable {
   let session: VTCompressionSession
   /// The identifier of the encoder that the session uses.
   let id: String
-  private let wish: EncoderRequest
+  private let request: EncoderRequest
 
-  init(_ wish: EncoderRequest) throws {
-    let attributes = wish.pixelFormat.map { [kCVPixelBufferPixelFormatTypeKey: $0 as CFNumber] }
+  init(_ request: EncoderRequest) throws {
+    let attributes = request.pixelFormat.map { [kCVPixelBufferPixelFormatTypeKey: $0 as CFNumber] }
     var created: VTCompressionSession?
     let status = VTCompressionSessionCreate(
-      allocator: kCFAllocatorDefault, width: Int32(clamping: wish.width),
-      height: Int32(clamping: wish.height),
-      codecType: wish.codec.type, encoderSpecification: wish.specification,
+      allocator: kCFAllocatorDefault, width: Int32(clamping: request.width),
+      height: Int32(clamping: request.height),
+      codecType: request.codec.type, encoderSpecification: request.specification,
       imageBufferAttributes: attributes as CFDictionary?, compressedDataAllocator: nil, outputCallback: nil,
       refcon: nil, compressionSessionOut: &created)
-    guard status == noErr, let created else { throw wish.refusal(status) }
+    guard status == noErr, let created else { throw request.refusal(status) }
     session = created
-    self.wish = wish
+    self.request = request
     var id: CFString?
     VTSessionCopyProperty(
       created, key: kVTCompressionPropertyKey_EncoderID, allocator: kCFAllocatorDefault, valueOut: &id)
@@ -115,7 +115,7 @@ final class EncoderSession: Sendable {
     let status = VTCompressionSessionPrepareToEncodeFrames(session)
     guard status == noErr else {
       throw Failure(
-        "the encoder \(id) cannot work with these settings on pictures of \(wish.width)x\(wish.height) (error \(status)); "
+        "the encoder \(id) cannot work with these settings on pictures of \(request.width)x\(request.height) (error \(status)); "
           + "try fewer options, or another size with --dimensions")
     }
   }

@@ -123,7 +123,7 @@ struct EncodingPlan: Sendable {
     self.purpose = purpose
     self.isPaced = isPaced
     codec = options.codec
-    fit = PictureFit(source: source.shape, wish: options.dimensions, scaling: options.picture.scaling)
+    fit = PictureFit(source: source.shape, requested: options.dimensions, scaling: options.picture.scaling)
     // Only the default encoders' limits are known here; an encoder that the user names reports its
     // own.
     if options.encoding.encoder == nil,
@@ -183,7 +183,7 @@ struct EncodingPlan: Sendable {
     audioBitRate = options.sound.audioBitrate?.bitsPerSecond
     keepsSubtitles = !options.sound.noSubtitles
     isFastStart = !options.faststart.noFaststart
-    progress = options.telling.progress
+    progress = options.progressOption.progress
     isVerbose = options.reports.verbose
     notices = Self.notices(fit: fit, mapsTones: mapsTones, source: source)
     if source.isInterlaced, let deinterlacing {
@@ -243,7 +243,7 @@ struct EncodingPlan: Sendable {
   private static func notices(fit: PictureFit, mapsTones: Bool, source: MovieSource) -> [String] {
     var notices: [String] = []
     if let notice = fit.notice { notices.append(notice) }
-    if let turn = source.turn, !source.isTurnedOnRequest {
+    if let turn = source.turn, !source.isRotatedOnRequest {
       notices.append(
         "the movie is shown \(turn.text), which a stream cannot store, so its pictures are "
           + "encoded as shown")

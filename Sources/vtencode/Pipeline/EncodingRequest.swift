@@ -75,7 +75,7 @@ struct EncodingRequest: Sendable {
   private func drawings(on source: MovieSource, scratch: String?) async throws -> [PictureFilter.Drawing] {
     var drawings: [PictureFilter.Drawing] = []
     if let name = changes.overlay {
-      let place = changes.overlayAt ?? PicturePlace(x: 0, y: 0)
+      let place = changes.overlayAt ?? PicturePosition(x: 0, y: 0)
       var signature: [UInt8] = []
       do {
         try RegularFile.open(name) { descriptor, _ in

@@ -38,7 +38,9 @@ enum EncodingRun {
     plan.endsOnRequest = source.live != nil || plan.repetition.isEndless || destination.isLive
     plan.noteTexts(of: source, in: destination)
     _ = plan.noteSound(of: source, in: destination)
-    for notice in plan.notices where options.telling.progress == .auto { Console.note("vtencode: \(notice)") }
+    for notice in plan.notices where options.progressOption.progress == .auto {
+      Console.note("vtencode: \(notice)")
+    }
     var refinement = RateRefinement(Pipeline(source: source, plan: plan, destination: destination))
     var report = try await refinement.run()
     let wasInterrupted = Interrupt.shared.isRequested && !plan.endsOnRequest
@@ -61,11 +63,11 @@ enum EncodingRun {
     }
     // An error of printing the summary is thrown last: an interruption or damage matters more to
     // the caller.
-    var unsaid: (any Error)?
+    var printingError: (any Error)?
     if destination.all.contains(where: \.isStandardOutput) {
       Console.write(summary, to: STDERR_FILENO)
     } else {
-      do { try Console.print(summary) } catch { unsaid = error }
+      do { try Console.print(summary) } catch { printingError = error }
     }
     let output = report.written.path ?? destination.name
     if isInterrupted {
@@ -77,16 +79,16 @@ enum EncodingRun {
     }
     if let damage = report.damage.summary {
       // If both outputs are terminals, the user has just read the damage in the summary.
-      let isSaid = Console.standardOutputIsTerminal && Console.standardErrorIsTerminal
+      let isShownInSummary = Console.standardOutputIsTerminal && Console.standardErrorIsTerminal
       throw Failure(
         "'\(source)' is damaged, and '\(output)' holds what could be read"
-          + (isSaid ? "" : ": \(damage)"),
+          + (isShownInSummary ? "" : ": \(damage)"),
         status: SourceDamage.exitStatus)
     }
     if !report.written.failures.isEmpty {
       throw Failure(
         report.written.failures.map(\.message).joined(separator: "; ") + "; the other outputs are whole")
     }
-    if let unsaid { throw unsaid }
+    if let printingError { throw printingError }
   }
 }

@@ -16,7 +16,7 @@ struct Frame: @unchecked Sendable {
 final class FrameReader {
   private let source: MovieSource
   private let feed: any PictureFeed
-  private let turner: PictureTurner?
+  private let rotator: PictureRotator?
   private let crop: PictureCrop?
   private var trimmer: FrameTrimmer?
   private var rate: FrameRateConverter?
@@ -55,7 +55,7 @@ final class FrameReader {
     self.source = source
     self.range = range
     self.adapter = adapter
-    turner = source.turn.map(PictureTurner.init)
+    rotator = source.turn.map(PictureRotator.init)
     crop = source.crop.map(PictureCrop.init)
     trimmer = source.part.map(FrameTrimmer.init)
     rate = source.convertedRate.map {
@@ -107,7 +107,7 @@ final class FrameReader {
     while let frame = try nextTimed() {
       // The reader also gives the picture that is displayed when the range begins.
       if let range, frame.time < range.start || frame.time >= range.end { continue }
-      var picture = try turner?.upright(frame.pixelBuffer) ?? frame.pixelBuffer
+      var picture = try rotator?.upright(frame.pixelBuffer) ?? frame.pixelBuffer
       if let crop { picture = try crop.cut(picture) }
       if let adapter { picture = try adapter.adapt(picture) }
       return Frame(pixelBuffer: picture, time: frame.time, duration: frame.duration)

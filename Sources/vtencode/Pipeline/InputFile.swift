@@ -41,8 +41,8 @@ final class InputFile: Sendable {
         "'\(argument)' is a \(scheme) address, and only files are read; fetch it first, for instance with "
           + "curl '\(argument)' | vtencode ... -", status: 64)
     }
-    var facts = stat()
-    guard stat(given, &facts) == 0 else {
+    var fileStatus = stat()
+    guard stat(given, &fileStatus) == 0 else {
       if errno == ENOENT, Self.isSequence(given) {
         descriptor = nil
         path = given
@@ -53,7 +53,7 @@ final class InputFile: Sendable {
       }
       throw Failure("cannot read '\(argument)': \(String(cString: strerror(errno)).lowercased())")
     }
-    switch facts.st_mode & S_IFMT {
+    switch fileStatus.st_mode & S_IFMT {
     case S_IFDIR: throw Self.isFolder(argument)
     case S_IFCHR, S_IFBLK:
       // A device may have no end, and it holds no movie file.
@@ -94,10 +94,10 @@ final class InputFile: Sendable {
 
   /// Whether the argument is a pipe or socket, which is copied to a file before it is read.
   static func isPipe(_ argument: String) -> Bool {
-    var facts = stat()
+    var fileStatus = stat()
     return isStandardInput(argument)
-      || stat(path(of: argument), &facts) == 0
-        && [S_IFIFO, S_IFSOCK].contains(facts.st_mode & S_IFMT)
+      || stat(path(of: argument), &fileStatus) == 0
+        && [S_IFIFO, S_IFSOCK].contains(fileStatus.st_mode & S_IFMT)
   }
 
   /// Whether a file name has a place for a number, such as `frame%04d.png`.
@@ -142,11 +142,11 @@ final class InputFile: Sendable {
     guard isatty(source) == 0 else {
       throw Failure("standard input is a terminal; send a movie through a pipe, or name a file", status: 64)
     }
-    var facts = stat()
+    var fileStatus = stat()
     var empty = stat()
     // A device may never end; /dev/null is an exception, and gives the error of an empty input.
-    if fstat(source, &facts) == 0, [S_IFCHR, S_IFBLK].contains(facts.st_mode & S_IFMT),
-      stat("/dev/null", &empty) != 0 || facts.st_rdev != empty.st_rdev
+    if fstat(source, &fileStatus) == 0, [S_IFCHR, S_IFBLK].contains(fileStatus.st_mode & S_IFMT),
+      stat("/dev/null", &empty) != 0 || fileStatus.st_rdev != empty.st_rdev
     {
       throw Failure("\(name) is a device; send a movie through a pipe, or name a file")
     }

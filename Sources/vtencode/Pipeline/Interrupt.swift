@@ -35,11 +35,11 @@ final class Interrupt: @unchecked Sendable {
   var status: Int32 { 128 + (lock.withLock { signalled } ?? SIGINT) }
 
   /// Checks for an interrupt in a run that writes everything or nothing.
-  /// - Parameter fate: what the error message says about the output.
+  /// - Parameter outcome: what the error message says about the output.
   /// - Throws: a `Failure` if a signal has come.
-  func check(_ fate: String = "nothing was written") throws {
+  func check(_ outcome: String = "nothing was written") throws {
     guard isRequested else { return }
-    throw Failure("interrupted; \(fate)", status: status)
+    throw Failure("interrupted; \(outcome)", status: status)
   }
 
   /// Starts to handle the signals, in place of their default actions.
@@ -125,11 +125,11 @@ final class Interrupt: @unchecked Sendable {
       if count == 1 { handlers = [] }
       return (count > (repeatHandlers.isEmpty ? 1 : 2), waiting)
     }
-    guard !isLast else { return leave(number) }
+    guard !isLast else { return terminate(number) }
     for handler in waiting { handler() }
   }
 
-  private func leave(_ number: Int32) {
+  private func terminate(_ number: Int32) {
     names.withLock {
       // Longer paths first: a folder can only be removed when it is empty.
       let files = lock.withLock { unfinished }.sorted { $0.key.utf8.count > $1.key.utf8.count }

@@ -61,12 +61,12 @@ extension MovieSource {
   }
 
   private mutating func rotate(_ rotation: Rotation) {
-    let stored = turn ?? PictureTurn.none
+    let stored = turn ?? PictureRotation.none
     let quarters = (stored.quarters + rotation.quarters) % 4
     turn =
       quarters == 0 && !stored.isMirrored
-      ? nil : PictureTurn(quarters: quarters, isMirrored: stored.isMirrored)
-    isTurnedOnRequest = true
+      ? nil : PictureRotation(quarters: quarters, isMirrored: stored.isMirrored)
+    isRotatedOnRequest = true
     if rotation.quarters % 2 != 0 { swapSides() }
   }
 }

@@ -32,7 +32,7 @@ extension MovieSource {
     }
     var place = CMTime.zero
     var timescales: [CMTimeScale] = []
-    var sizes: [WholeSize] = []
+    var sizes: [UncroppedSize] = []
     var leftOut: [String] = []
     for movie in movies {
       guard let track = movie.video else { continue }
@@ -53,15 +53,17 @@ extension MovieSource {
       // A picture's time in the joined movie is its own, less the beginning of its movie, plus the
       // durations of the movies before.
       timescales.append(movie.timescale)
-      timescales += [range.start, range.duration].compactMap(CommonTimescale.least)
+      timescales += [range.start, range.duration].compactMap(CommonTimescale.minimum)
       sizes.append(
-        WholeSize(width: movie.width, height: movie.height, seconds: range.duration.seconds))
+        UncroppedSize(width: movie.width, height: movie.height, seconds: range.duration.seconds))
       place = place + range.duration
       if !movie.subtitles.isEmpty || !movie.chapters.isEmpty { leftOut = ["subtitles and chapters"] }
     }
     video.preferredTransform = first.transform
-    var sounds: [SoundFacts] = []
-    for track in soundTracks { sounds.append(try await SoundFacts(track, number: sounds.count + 1)) }
+    var sounds: [SoundTrackProperties] = []
+    for track in soundTracks {
+      sounds.append(try await SoundTrackProperties(track, number: sounds.count + 1))
+    }
     let rates = movies.map { $0.dataRate * max($0.expectedSeconds ?? 0, 0) }
     let isKnown = movies.allSatisfy { $0.dataRate > 0 }
     var source = MovieSource(
@@ -73,7 +75,7 @@ extension MovieSource {
       timescale: CommonTimescale.of(timescales), transform: first.transform, format: first.format,
       streamFrameRate: nil, isSinglePicture: false)
     source.isJoined = true
-    source.wholeSizes = sizes
+    source.uncroppedSizes = sizes
     // Movies of different rates have no common one that all their times fit.
     source.convertedRate = streamFrameRate
     return source
@@ -81,7 +83,7 @@ extension MovieSource {
 
   private func checkJoins(_ first: MovieSource) throws {
     let reason: String?
-    if PictureTurn(transform) != PictureTurn(first.transform) {
+    if PictureRotation(transform) != PictureRotation(first.transform) {
       reason = "is rotated differently; encode it with --rotate first"
     } else if shape.pixelAspect != first.shape.pixelAspect {
       reason = "has pixels of another shape; encode it with --dimensions first"

@@ -2,7 +2,7 @@
 import CoreMedia
 
 /// The size of the pictures of a movie before they are cropped.
-struct WholeSize: Sendable, Equatable {
+struct UncroppedSize: Sendable, Equatable {
   /// The width in samples.
   var width: Int
   /// The height in samples.
@@ -13,18 +13,18 @@ struct WholeSize: Sendable, Equatable {
   var area: Double { Double(width) * Double(height) }
 
   /// The size after a quarter turn.
-  var onItsSide: WholeSize { WholeSize(width: height, height: width, seconds: seconds) }
+  var onItsSide: UncroppedSize { UncroppedSize(width: height, height: width, seconds: seconds) }
 }
 
 extension MovieSource {
   /// The sizes of the pictures before they are cropped: of each movie, if several are joined.
-  var uncropped: [WholeSize] {
-    wholeSizes.isEmpty ? [WholeSize(width: width, height: height)] : wholeSizes
+  var uncropped: [UncroppedSize] {
+    uncroppedSizes.isEmpty ? [UncroppedSize(width: width, height: height)] : uncroppedSizes
   }
 
   /// Whether the pictures of a joined movie have several sizes.
   var joinsSizes: Bool {
-    wholeSizes.contains { ($0.width, $0.height) != (wholeSizes[0].width, wholeSizes[0].height) }
+    uncroppedSizes.contains { ($0.width, $0.height) != (uncroppedSizes[0].width, uncroppedSizes[0].height) }
   }
 
   /// The size of the largest pictures that are decoded.
@@ -43,7 +43,7 @@ extension MovieSource {
   /// Exchanges the widths and the heights of the pictures.
   mutating func swapSides() {
     (width, height) = (height, width)
-    wholeSizes = wholeSizes.map(\.onItsSide)
+    uncroppedSizes = uncroppedSizes.map(\.onItsSide)
   }
 
   /// Cuts a part out of all pictures.
@@ -57,7 +57,7 @@ extension MovieSource {
         "--crop names a part outside of the \(sizes.count == 1 ? "picture, which is" : "pictures of one movie, which are") "
           + "\(outside.width)x\(outside.height)", status: 64)
     }
-    wholeSizes = sizes
+    uncroppedSizes = sizes
     crop = part
     (width, height) = (part.width, part.height)
   }
@@ -86,7 +86,7 @@ enum CommonTimescale {
   }
 
   /// The smallest time scale in which a time is exact; nil if it is not numeric.
-  static func least(for time: CMTime) -> CMTimeScale? {
+  static func minimum(for time: CMTime) -> CMTimeScale? {
     guard time.isNumeric, time.timescale > 0 else { return nil }
     let shared = divisor(Int(time.timescale), Int(time.value.magnitude % UInt64(time.timescale)))
     return time.timescale / CMTimeScale(shared)

@@ -11,7 +11,7 @@ struct MovieSource: Sendable {
   let asset: AVAsset
   /// The video track; nil for a live source.
   let video: AVAssetTrack?
-  var sounds: [SoundFacts]
+  var sounds: [SoundTrackProperties]
   /// Text subtitles; subtitles that are pictures cannot be written.
   var subtitles: [AVAssetTrack]
   let chapters: [AVTimedMetadataGroup]
@@ -32,7 +32,7 @@ struct MovieSource: Sendable {
   /// The track's preferred transform.
   var transform: CGAffineTransform
   /// The rotation that `FrameReader` applies to the pictures, for an output that cannot store one.
-  var turn: PictureTurn?
+  var turn: PictureRotation?
   let format: CMFormatDescription
   /// The frame rate that was given for a raw stream, which has no time stamps; nil if none was.
   let streamFrameRate: Double?
@@ -42,7 +42,7 @@ struct MovieSource: Sendable {
   var live: LiveSource?
   /// The sizes of the pictures before they are cropped, of each movie that is joined. Empty for one
   /// movie that is not cropped, whose size is `width` and `height`.
-  var wholeSizes: [WholeSize] = []
+  var uncroppedSizes: [UncroppedSize] = []
   /// Whether several movies are joined.
   var isJoined = false
   /// The part of the movie that is read; nil for all of it.
@@ -50,7 +50,7 @@ struct MovieSource: Sendable {
   /// The frame rate to which the pictures are converted; nil if they keep their times.
   var convertedRate: Double?
   /// Whether the user has asked for a rotation, which `turn` contains.
-  var isTurnedOnRequest = false
+  var isRotatedOnRequest = false
   /// The part of the upright picture that is kept; nil for all of it.
   var crop: CropRect?
   /// What is drawn over the pictures at their encoded size.
@@ -110,9 +110,9 @@ struct MovieSource: Sendable {
     if let streamFrameRate, !convertsRate, abs(frameRate / streamFrameRate - 1) > 0.01 {
       throw Failure(refusalOfFrameRate(path))
     }
-    var sounds: [SoundFacts] = []
+    var sounds: [SoundTrackProperties] = []
     for track in tracks where track.mediaType == .audio {
-      sounds.append(try await SoundFacts(track, number: sounds.count + 1))
+      sounds.append(try await SoundTrackProperties(track, number: sounds.count + 1))
     }
     var subtitles: [AVAssetTrack] = []
     for track in tracks where track.mediaType == .subtitle {
@@ -164,7 +164,7 @@ struct MovieSource: Sendable {
     width: Int, height: Int
   )? {
     let coded = CMVideoFormatDescriptionGetDimensions(format)
-    let part = CleanPart(format, keepsFields: keepsFields)?.rect(
+    let part = CleanApertureCrop(format, keepsFields: keepsFields)?.rect(
       ofWidth: Int(coded.width), height: Int(coded.height))
     return part.map { ($0.width, $0.height) }
   }
@@ -234,7 +234,7 @@ struct MovieSource: Sendable {
   /// The movie with its pictures rotated upright, for outputs without a transform: elementary
   /// streams and calls.
   func upright() -> MovieSource {
-    guard turn == nil, let turn = PictureTurn(transform) else { return self }
+    guard turn == nil, let turn = PictureRotation(transform) else { return self }
     var source = self
     source.turn = turn
     source.transform = .identity

@@ -12,9 +12,9 @@ enum OutputCheck {
   /// - Returns: whether there is a file to replace.
   /// - Throws: a `Failure` if the file must not be replaced.
   static func mayReplace(_ path: String, option: String = "--out", overwrites: Bool) throws -> Bool {
-    var facts = stat()
-    guard lstat(Destination.target(of: path), &facts) == 0 else { return false }
-    guard facts.st_mode & S_IFMT == S_IFREG else {
+    var fileStatus = stat()
+    guard lstat(Destination.target(of: path), &fileStatus) == 0 else { return false }
+    guard fileStatus.st_mode & S_IFMT == S_IFREG else {
       throw Failure(
         "'\(path)' is not a file that can be replaced; choose another name with \(option)", status: 64)
     }
@@ -32,9 +32,9 @@ enum OutputCheck {
 
   /// Whether the path is that of a pipe, a socket or a device.
   static func isStream(_ path: String) -> Bool {
-    var facts = stat()
-    guard stat(path, &facts) == 0 else { return false }
-    return [S_IFIFO, S_IFCHR, S_IFSOCK, S_IFBLK].contains(facts.st_mode & S_IFMT)
+    var fileStatus = stat()
+    guard stat(path, &fileStatus) == 0 else { return false }
+    return [S_IFIFO, S_IFCHR, S_IFSOCK, S_IFBLK].contains(fileStatus.st_mode & S_IFMT)
   }
 
   /// Checks a second output of a run, such as a report: it must be writable, and neither the movie

@@ -12,7 +12,7 @@ final class PendingFile {
   private let finalPath: String
   private let folder: String
   private var lock: Int32
-  private var isSettled = false
+  private var isReleased = false
   /// Whether the file may replace an existing one under its final name.
   private let replaces: Bool
 
@@ -74,7 +74,7 @@ final class PendingFile {
       unlink(path)
       return name
     }
-    settle()
+    release()
     try Self.flush(vtencode.folder(of: folder), O_RDONLY | O_DIRECTORY, for: finalPath)
     return name
   }
@@ -101,13 +101,13 @@ final class PendingFile {
   }
 
   func discard() {
-    guard !isSettled else { return }
+    guard !isReleased else { return }
     unlink(path)
-    settle()
+    release()
   }
 
-  private func settle() {
-    isSettled = true
+  private func release() {
+    isReleased = true
     rmdir(folder)
     close(lock)
     Interrupt.shared.unregister(unfinished: path)

@@ -43,8 +43,8 @@ struct Pipeline: Sendable {
     let (control, monitor) = (EncoderControl(), ServerMonitor())
     let output = destination.makeOutput(source: source, plan: plan, control: control, monitor: monitor)
     let samples = OutputQueue(capacity: Self.waitingSamples, backPressure: output.backPressure)
-    let gate = SoundGate(latest: plan.latestEnd(of: source))
-    let tally = Tally()
+    let synchronizer = SoundSynchronizer(latest: plan.latestEnd(of: source))
+    let counter = SampleCounter()
     try ResourceLimits.check(tracks: trackCount)
     try ResourceLimits.check(
       decoded: source.decodedSize, encoded: (plan.width, plan.height), isDeep: source.isDeep)
@@ -59,10 +59,10 @@ struct Pipeline: Sendable {
       switch result {
       case .success(let sample?):
         if let recorder, recorder.isRecording { return progress.update(frames: recorder.add(sample)) }
-        tally.add(sample, isVerbose: plan.isVerbose)
-        progress.update(frames: tally.frames)
+        counter.add(sample, isVerbose: plan.isVerbose)
+        progress.update(frames: counter.frames)
         _ = samples.push(sample)
-      case .success(nil): tally.addDropped()
+      case .success(nil): counter.addDropped()
       case .failure(let failure): samples.end(failure)
       }
     }
@@ -78,15 +78,15 @@ struct Pipeline: Sendable {
 
     let damage = DamageCollector()
     let feed = OutputFeed(
-      output: output, source: source, plan: plan, gate: gate, damage: damage,
-      isWholeOrNothing: destination.isWholeOrNothing)
+      output: output, source: source, plan: plan, synchronizer: synchronizer, damage: damage,
+      isAllOrNothing: destination.isAllOrNothing)
     let written: OutputReport
     do {
       async let encoding: Void = onThread("decode") {
         if let passes {
-          try passes.run(samples: samples, gate: gate, damage: damage, tally: tally)
+          try passes.run(samples: samples, synchronizer: synchronizer, damage: damage, counter: counter)
         } else {
-          try encode(with: compressor, samples: samples, gate: gate, damage: damage)
+          try encode(with: compressor, samples: samples, synchronizer: synchronizer, damage: damage)
         }
       }
       async let writing = cancelling(samples) { try await feed.write(samples) }
@@ -97,14 +97,14 @@ struct Pipeline: Sendable {
       samples.cancel()
       throw error
     }
-    if tally.frames == 0 {
+    if counter.frames == 0 {
       if Interrupt.shared.isRequested {
         throw Failure(
           "interrupted before a frame was encoded; nothing was written", status: Interrupt.shared.status)
       }
       throw Failure("the encoder gave no frame; nothing was written")
     }
-    var report = tally.report(
+    var report = counter.report(
       seconds: SessionTime.now - began, plan: plan, written: written, encoderID: compressor.encoderID)
     report.damage = damage.value
     report.passes = passes.map { $0.made + (plan.statistics == nil ? 0 : 1) } ?? 1
@@ -141,7 +141,7 @@ struct Pipeline: Sendable {
 
   /// Decodes pictures and passes them to the session, which blocks while its queue is full.
   private func encode(
-    with compressor: Compressor, samples: OutputQueue, gate: SoundGate,
+    with compressor: Compressor, samples: OutputQueue, synchronizer: SoundSynchronizer,
     damage: DamageCollector
   ) throws {
     do {
@@ -161,7 +161,7 @@ struct Pipeline: Sendable {
             reader = try FrameReader(source, plan: plan)
             continue
           }
-          gate.noteEndOfMovie()
+          synchronizer.noteEndOfMovie()
           break
         }
         guard let frame = repetition.move(read) else { continue }
@@ -172,14 +172,14 @@ struct Pipeline: Sendable {
           isCut = Interrupt.shared.isRequested
           if isCut { break }
         }
-        gate.advance(to: frame.time + frame.duration)
+        synchronizer.advance(to: frame.time + frame.duration)
         try compressor.encode(frame)
       }
-      gate.finish(isCut: isCut)
+      synchronizer.finish(isCut: isCut)
       try compressor.complete()
       samples.end()
     } catch {
-      gate.abandon()
+      synchronizer.abandon()
       samples.end(error)
       throw error
     }

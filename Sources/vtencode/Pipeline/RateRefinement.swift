@@ -15,7 +15,7 @@ struct RateRefinement {
   private static let shortestLimited = 1.0
   /// libx265 with several threads gives another size each time, by up to a fifth on clips with
   /// cuts, so there are some attempts more than the method needs.
-  private static let mostRepeats = 6
+  private static let maxRepeats = 6
 
   /// The run; with the ceiling's bit rate in place of a quality that took more.
   private var pipeline: Pipeline
@@ -24,7 +24,7 @@ struct RateRefinement {
   init(_ pipeline: Pipeline) { self.pipeline = pipeline }
 
   /// Whether a report is of a clip that should be encoded again.
-  private func isMissed(_ report: RunReport) -> Bool {
+  private func missesTarget(_ report: RunReport) -> Bool {
     let plan = pipeline.plan
     if isTooLarge(report) { return true }
     // Several passes meet the rate by themselves.
@@ -35,7 +35,7 @@ struct RateRefinement {
       pipeline.destination.path != nil, !Interrupt.shared.isRequested,
       Self.clipLengths.contains(report.videoSeconds)
     else { return false }
-    return miss(report) > Self.tolerance
+    return deviation(report) > Self.tolerance
   }
 
   /// Whether the file is larger than the user wants it to be.
@@ -44,7 +44,7 @@ struct RateRefinement {
     return Int64(report.written.fileBytes) > limit
   }
 
-  private func miss(_ report: RunReport) -> Double {
+  private func deviation(_ report: RunReport) -> Double {
     abs(report.bitRate / Double(pipeline.plan.bitRate) - 1)
   }
 
@@ -68,7 +68,7 @@ struct RateRefinement {
     }
     var asked = Double(pipeline.plan.bitRate)
     var latest = best
-    while isMissed(latest), tried.count < Self.mostRepeats, let path = best.written.path {
+    while missesTarget(latest), tried.count < Self.maxRepeats, let path = best.written.path {
       tried.append((asked, latest.bitRate))
       if isTooLarge(latest), let limit = pipeline.plan.targetBytes {
         // What exceeds the size is taken from the pictures, with a margin for the next run.
@@ -88,7 +88,7 @@ struct RateRefinement {
       runs += 1
       seconds += latest.wallSeconds
       let isBetter =
-        isTooLarge(best) == isTooLarge(latest) ? miss(latest) < miss(best) : isTooLarge(best)
+        isTooLarge(best) == isTooLarge(latest) ? deviation(latest) < deviation(best) : isTooLarge(best)
       if isBetter {
         let name = try pending.commit(isPart: false)
         best = latest
@@ -135,7 +135,7 @@ struct RateRefinement {
     let pending = try PendingFile(for: path, replaces: true)
     var destination = pipeline.destination
     destination.path = pending.path
-    destination.isWholeOrNothing = true
+    destination.isAllOrNothing = true
     do {
       return (
         try await Pipeline(source: pipeline.source, plan: plan, destination: destination).run(), pending

@@ -13,40 +13,40 @@ final class SoundTrack: @unchecked Sendable {
   /// Begins to read the track again; nil if the movie is read once.
   private let readAgain: (() throws -> Reading)?
   private var repetition: MovieRepetition
-  private let gate: SoundGate
+  private let synchronizer: SoundSynchronizer
   private let number: Int
   private var end = CMTime.invalid
   private var failure: (any Error)?
 
   /// - Parameters:
   ///   - source: the movie.
-  ///   - facts: the track.
+  ///   - properties: the track.
   ///   - encodes: whether the sound is decoded, to be encoded as AAC.
   ///   - bitRate: the bit rate of encoded sound over all channels, in bits a second; nil for 64
   ///     kbit/s per channel, at most 384 kbit/s.
   ///   - repetition: moves the times of a movie that begins again.
-  ///   - gate: delays the sound until the pictures have reached it.
+  ///   - synchronizer: delays the sound until the pictures have reached it.
   /// - Throws: a `Failure` if the track cannot be read.
   init(
-    _ source: MovieSource, _ facts: SoundFacts, encodes: Bool, bitRate: Int?,
-    repetition: MovieRepetition = MovieRepetition(), gate: SoundGate
+    _ source: MovieSource, _ properties: SoundTrackProperties, encodes: Bool, bitRate: Int?,
+    repetition: MovieRepetition = MovieRepetition(), synchronizer: SoundSynchronizer
   ) throws {
     self.source = source
-    self.gate = gate
-    number = facts.number
+    self.synchronizer = synchronizer
+    number = properties.number
     self.repetition = repetition
-    let read = { try Reading(source, facts, encodes: encodes) }
+    let read = { try Reading(source, properties, encodes: encodes) }
     reading = try read()
     readAgain = repetition.isEndless ? read : nil
-    let channels = Reading.channels(of: facts)
-    let rate = facts.encodedSampleRate
-    var track = OutputTrack(.sound, format: facts.format)
+    let channels = Reading.channels(of: properties)
+    let rate = properties.encodedSampleRate
+    var track = OutputTrack(.sound, format: properties.format)
     if encodes {
       track.encoding = OutputTrack.SoundEncoding(
         sampleRate: rate, channels: channels, bitRate: bitRate ?? min(64_000 * channels, 384_000))
     }
-    track.languageCode = facts.languageCode
-    track.isEnabled = facts.isEnabled
+    track.languageCode = properties.languageCode
+    track.isEnabled = properties.isEnabled
     self.track = track
   }
 
@@ -72,7 +72,7 @@ final class SoundTrack: @unchecked Sendable {
         failure =
           reading.reader.status == .failed
           ? reading.reader.error ?? source.failure(nil) : reading.damage().failure
-        guard failure == nil, let readAgain, gate.admits(repetition.end) else { return nil }
+        guard failure == nil, let readAgain, synchronizer.admits(repetition.end) else { return nil }
         repetition.advance()
         reading = try readAgain()
         continue
@@ -80,7 +80,7 @@ final class SoundTrack: @unchecked Sendable {
       guard let sample = try repetition.move(sample) else { continue }
       let until = sample.presentationTimeStamp + sample.duration
       if until.isNumeric { end = until }
-      guard gate.admits(sample.presentationTimeStamp) else {
+      guard synchronizer.admits(sample.presentationTimeStamp) else {
         reading.reader.cancelReading()
         return nil
       }
@@ -95,25 +95,25 @@ final class SoundTrack: @unchecked Sendable {
     /// The damage that the output has found so far.
     let damage: () -> OVTReadingDamage
 
-    static func channels(of facts: SoundFacts) -> Int { min(facts.channels, 6) }
+    static func channels(of properties: SoundTrackProperties) -> Int { min(properties.channels, 6) }
 
-    init(_ source: MovieSource, _ facts: SoundFacts, encodes: Bool) throws {
-      let what = "sound track \(facts.number) (\(facts.codecName))"
+    init(_ source: MovieSource, _ properties: SoundTrackProperties, encodes: Bool) throws {
+      let what = "sound track \(properties.number) (\(properties.codecName))"
       do {
         // Each track has its own reader, since the tracks are read at different paces.
         reader = try AVAssetReader(asset: source.asset)
       } catch {
         throw source.failure(error)
       }
-      let channels = Self.channels(of: facts)
-      let rate = facts.encodedSampleRate
+      let channels = Self.channels(of: properties)
+      let rate = properties.encodedSampleRate
       let decoded: [String: Any] = [
         AVFormatIDKey: kAudioFormatLinearPCM, AVSampleRateKey: rate, AVNumberOfChannelsKey: channels,
         AVLinearPCMBitDepthKey: 32, AVLinearPCMIsFloatKey: true,
       ]
       if encodes, source.volume != 1 {
-        let mixed = AVAssetReaderAudioMixOutput(audioTracks: [facts.track], audioSettings: decoded)
-        let parameters = AVMutableAudioMixInputParameters(track: facts.track)
+        let mixed = AVAssetReaderAudioMixOutput(audioTracks: [properties.track], audioSettings: decoded)
+        let parameters = AVMutableAudioMixInputParameters(track: properties.track)
         parameters.setVolume(Float(source.volume), at: .zero)
         let mix = AVMutableAudioMix()
         mix.inputParameters = [parameters]
@@ -122,7 +122,7 @@ final class SoundTrack: @unchecked Sendable {
         output = mixed
         damage = { mixed.ovtDamage }
       } else {
-        let plain = AVAssetReaderTrackOutput(track: facts.track, outputSettings: encodes ? decoded : nil)
+        let plain = AVAssetReaderTrackOutput(track: properties.track, outputSettings: encodes ? decoded : nil)
         plain.ovtToleratesDamage = true
         output = plain
         damage = { plain.ovtDamage }

@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 
 /// The facts about a sound track that are needed before a run starts.
-struct SoundFacts: Sendable {
+struct SoundTrackProperties: Sendable {
   let track: AVAssetTrack
   /// The number of the track among the sound tracks, from 1.
   let number: Int

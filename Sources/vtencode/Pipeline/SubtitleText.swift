@@ -65,7 +65,7 @@ enum SubtitleText {
 
   private static func read(_ name: String) throws -> String {
     let data: Data
-    do { data = try RegularFile.contents(name, most: largestFile) } catch {
+    do { data = try RegularFile.contents(name, maximum: largestFile) } catch {
       throw RegularFile.failure(error, name)
     }
     var text = String(decoding: data, as: UTF8.self)

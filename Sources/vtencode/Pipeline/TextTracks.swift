@@ -24,7 +24,7 @@ struct TextReport: Sendable {
 final class TextTrack: @unchecked Sendable {
   // Sendable: the reader has its own lock, and one task calls `next`.
   let track: OutputTrack
-  private let gate: SoundGate
+  private let synchronizer: SoundSynchronizer
   private let reader: AVAssetReader?
   /// The time at which the part of the movie begins that is read.
   private let beginning: CMTime
@@ -35,7 +35,7 @@ final class TextTrack: @unchecked Sendable {
   private var last = CMTime.negativeInfinity
 
   /// A subtitle track, read as 3GPP timed text whatever its format in the source.
-  init(subtitles track: AVAssetTrack, of source: MovieSource, gate: SoundGate) async throws {
+  init(subtitles track: AVAssetTrack, of source: MovieSource, synchronizer: SoundSynchronizer) async throws {
     let (formats, language, isEnabled) = try await track.load(
       .formatDescriptions, .languageCode, .isEnabled)
     var wanted = OutputTrack(.subtitles, format: formats.first)
@@ -51,7 +51,7 @@ final class TextTrack: @unchecked Sendable {
     beginning = source.part?.start ?? .negativeInfinity
     guard reader.startReading() else { throw source.failure(reader.error) }
     self.reader = reader
-    self.gate = gate
+    self.synchronizer = synchronizer
     // The readable part of a damaged track is kept, and the damage is reported.
     read = { output.copyNextSampleBuffer() }
   }
@@ -60,7 +60,7 @@ final class TextTrack: @unchecked Sendable {
   /// - Parameters:
   ///   - chapters: the chapters of the whole movie.
   ///   - part: the part of the movie that is read; nil for all of it.
-  init?(chapters: [AVTimedMetadataGroup], part: CMTimeRange?, gate: SoundGate) throws {
+  init?(chapters: [AVTimedMetadataGroup], part: CMTimeRange?, synchronizer: SoundSynchronizer) throws {
     let format = try CMFormatDescription(mediaType: .text, mediaSubType: .mobile3GPP)
     var samples: [CMSampleBuffer] = []
     var last = CMTime.negativeInfinity
@@ -85,7 +85,7 @@ final class TextTrack: @unchecked Sendable {
     var rest = samples[...]
     reader = nil
     beginning = .negativeInfinity
-    self.gate = gate
+    self.synchronizer = synchronizer
     read = { rest.popFirst() }
   }
 
@@ -130,7 +130,7 @@ final class TextTrack: @unchecked Sendable {
         duration.isNumeric && duration > .zero
         ? sample.presentationTimeStamp + duration : .positiveInfinity
       guard end > start else { continue }
-      guard let kept = gate.admitted(from: start, to: end) else {
+      guard let kept = synchronizer.admitted(from: start, to: end) else {
         cancel()
         return nil
       }

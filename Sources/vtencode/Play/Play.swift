@@ -67,7 +67,7 @@ struct Play: AsyncParsableCommand {
 
   @OptionGroup(title: "Pictures", visibility: .helpAll) var picture: PlayPictureOptions
 
-  @OptionGroup(title: "Output and reports", visibility: .helpAll) var telling: PlayReportOption
+  @OptionGroup(title: "Output and reports", visibility: .helpAll) var progressOption: PlayReportOption
 
   @OptionGroup(title: "Output and reports", visibility: .helpAll) var overwriting: OverwriteOption
 
@@ -79,7 +79,7 @@ struct Play: AsyncParsableCommand {
         "--sandbox permits no access to a screen or a sound device, which would reach programs outside of "
           + "it; add --terminal --muted.")
     }
-    if terminal, telling.json {
+    if terminal, progressOption.json {
       throw ValidationError("--terminal writes the pictures to standard output; leave out --json.")
     }
     if let frames, !(1...Int(Int32.max)).contains(frames) {
@@ -109,7 +109,7 @@ struct Play: AsyncParsableCommand {
     let picture = try SideFile(
       snapshot, option: "--snapshot", what: "snapshot", others: [movie], overwrites: overwriting.overwrite)
     let inTerminal = try choosesTerminal()
-    if inTerminal, telling.json {
+    if inTerminal, progressOption.json {
       throw Failure(
         "--json is for playing in a window, and there is no screen; leave it "
           + "out")
@@ -123,7 +123,7 @@ struct Play: AsyncParsableCommand {
       defer { screen.close() }
       return try session.run(on: screen)
     }
-    try Console.print(telling.json ? summary.json() : summary.text)
+    try Console.print(progressOption.json ? summary.json() : summary.text)
     if let damage = summary.damage.summary {
       throw Failure("'\(file.name)' is damaged: \(damage)", status: SourceDamage.exitStatus)
     }

@@ -127,7 +127,7 @@ final class PlaySession: @unchecked Sendable {
         defer { self.commands = [] }
         return (self.commands, self.hasEnded)
       }
-      for command in commands where !isOver { isOver = obey(command, screen) }
+      for command in commands where !isOver { isOver = apply(command, screen) }
       isOver = isOver || hasEnded
     }
     let seconds = SessionTime.now - begun
@@ -136,7 +136,7 @@ final class PlaySession: @unchecked Sendable {
     if Interrupt.shared.isRequested { throw Failure("interrupted", status: Interrupt.shared.status) }
     try checkShown(screen)
     if let snapshot {
-      settle(last)
+      waitUntilShown(last)
       try snapshot.write(SnapshotFile.data(screen.snapshot()))
     }
     return PlaySummary(
@@ -193,12 +193,12 @@ final class PlaySession: @unchecked Sendable {
   }
 
   /// Waits until the frame with this time has been shown, at most 10 seconds.
-  private func settle(_ last: CMTime?) {
+  private func waitUntilShown(_ last: CMTime?) {
     guard let last else { return }
     for _ in 0..<2000 where lock.withLock({ lastShown }) != last { usleep(5000) }
   }
 
-  private func obey(_ command: PlayCommand, _ screen: any PlayScreen) -> Bool {
+  private func apply(_ command: PlayCommand, _ screen: any PlayScreen) -> Bool {
     switch command {
     case .quit: return true
     case .toggle: if player.rate == 0 { player.play() } else { player.pause() }

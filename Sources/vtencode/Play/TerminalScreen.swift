@@ -11,7 +11,7 @@ final class TerminalScreen: PlayScreen, @unchecked Sendable {
   private let output = NSLock()
   private var blocks: ColorBlocks
   private var current: CVPixelBuffer?
-  private var turner: PictureTurner?
+  private var rotator: PictureRotator?
   private var errors: [Double] = []
   private var isOpen = true
   private let keys: TerminalKeys?
@@ -56,9 +56,9 @@ final class TerminalScreen: PlayScreen, @unchecked Sendable {
 
   /// Rotates a picture upright; if that fails, shows it as it is.
   private func upright(_ image: CVPixelBuffer) -> CVPixelBuffer {
-    let turn = PictureTurn(session.layer.content.transform)
-    if turn != turner?.turn { turner = turn.map(PictureTurner.init) }
-    return (try? turner?.upright(image)) ?? image
+    let turn = PictureRotation(session.layer.content.transform)
+    if turn != rotator?.turn { rotator = turn.map(PictureRotator.init) }
+    return (try? rotator?.upright(image)) ?? image
   }
 
   /// The terminal's size in cells, at most 1000 by 500; 80 by 24 if it is unknown.

@@ -4,7 +4,7 @@ import Foundation
 /// Records when pictures were shown, and their delay since capture.
 struct ArrivalLog {
   /// The number of entries; older ones are dropped in a call of hours.
-  private static let most = 1 << 20
+  private static let maximum = 1 << 20
   /// The delays from capture to decoding that are accepted, in seconds. A session ends after ten
   /// seconds of silence, and clocks are synchronised to some milliseconds; the sender may state any
   /// capture time.
@@ -14,8 +14,8 @@ struct ArrivalLog {
   private(set) var delays: [Double] = []
 
   mutating func add(at time: Double, delay: Double?) {
-    if times.count >= Self.most { times.removeFirst(Self.most / 2) }
-    if delays.count >= Self.most { delays.removeFirst(Self.most / 2) }
+    if times.count >= Self.maximum { times.removeFirst(Self.maximum / 2) }
+    if delays.count >= Self.maximum { delays.removeFirst(Self.maximum / 2) }
     times.append(time)
     if let delay { delays.append(delay) }
   }
@@ -27,7 +27,7 @@ struct ArrivalLog {
   ///   - end: when the session ended; the last picture was shown until then.
   /// - Returns: the fraction of the time that is frozen, and the longest interval between pictures
   ///   in seconds.
-  func standstill(frameRate: Double, until end: Double) -> (share: Double, longest: Double) {
+  func freezeStatistics(frameRate: Double, until end: Double) -> (share: Double, longest: Double) {
     guard let first = times.first, end > first else { return (0, 0) }
     let interval = 1 / max(frameRate, 1)
     let limit = max(3 * interval, interval + 0.15)

@@ -25,14 +25,14 @@ final class DatagramInbox: @unchecked Sendable {
 
   var isEmpty: Bool { condition.withLock { waiting.isEmpty } }
 
-  func put(_ datagram: Datagram) {
+  func enqueue(_ datagram: Datagram) {
     condition.withLock {
       if waiting.count < Self.capacity { waiting.append(datagram) } else { dropped += 1 }
       condition.broadcast()
     }
   }
 
-  /// Ends a wait in `take`.
+  /// Ends a wait in `dequeue`.
   func wake() {
     condition.withLock {
       isWoken = true
@@ -51,7 +51,7 @@ final class DatagramInbox: @unchecked Sendable {
   /// Waits for datagrams until a time, and takes all of them.
   /// - Parameter time: in seconds of `SessionTime`.
   /// - Returns: the datagrams in the order of arrival; empty if none came or the wait was ended.
-  func take(until time: Double) -> [Datagram] {
+  func dequeue(until time: Double) -> [Datagram] {
     condition.withLock {
       while waiting.isEmpty, !isWoken, !closed, condition.wait(untilSessionTime: time) {}
       isWoken = false

@@ -118,7 +118,7 @@ final class LiveScreen {
   /// - Throws: a `Failure` if no picture came or the file cannot be written.
   func snapshot(to file: SideFile) throws {
     guard let last else { throw Failure("no picture came, so there is no snapshot") }
-    settle()
+    waitUntilShown()
     do {
       try file.write(SnapshotFile.data(window?.snapshot() ?? last))
     } catch let error as OVTDisplayError {
@@ -126,7 +126,7 @@ final class LiveScreen {
     }
   }
 
-  private func settle() {
+  private func waitUntilShown() {
     for _ in 0..<400 where !Interrupt.shared.isRepeated {
       let counts = layer.ovtPictureCounts
       if counts.shown + counts.dropped >= given { break }
@@ -137,7 +137,7 @@ final class LiveScreen {
   /// Closes the window, or restores the terminal.
   /// - Returns: the numbers of pictures that were shown, and of those that were dropped.
   func close() -> (shown: Int, dropped: Int) {
-    settle()
+    waitUntilShown()
     window?.close()
     terminal?.close()
     let counts = layer.ovtPictureCounts

@@ -51,8 +51,8 @@ struct Receive: AsyncParsableCommand {
     Interrupt.shared.watch()
     let run = try ReceiveRun(
       .init(
-        address: address, secret: secret, place: file, mostFrames: options.recording.frames ?? .max,
-        isQuiet: options.wire.telling.quiet, web: web, screen: options.screen, snapshot: snapshot))
+        address: address, secret: secret, place: file, maxFrames: options.recording.frames ?? .max,
+        isQuiet: options.wire.progressOption.quiet, web: web, screen: options.screen, snapshot: snapshot))
     let failure: Failure?
     do {
       failure = try await onThread("receive") { try run.run() }
@@ -62,7 +62,7 @@ struct Receive: AsyncParsableCommand {
       throw error
     }
     let summary = try await run.finish()
-    try summary.print(asJSON: options.wire.telling.json)
+    try summary.print(asJSON: options.wire.progressOption.json)
     if let failure { throw failure }
   }
 }
@@ -133,7 +133,7 @@ struct ReceiveOptions: ParsableArguments {
         throw ValidationError("--snapshot writes PNG; give a name that ends in .png.")
       }
     }
-    if terminal, wire.telling.json {
+    if terminal, wire.progressOption.json {
       throw ValidationError("--terminal writes the pictures to standard output; leave out --json.")
     }
     if recording.overwrite, out == nil, view.snapshot == nil {

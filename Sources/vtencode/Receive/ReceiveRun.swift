@@ -11,7 +11,7 @@ final class ReceiveRun: @unchecked Sendable {
     var address: SocketAddress
     var secret: (any SharedSecret)?
     var place: ReceivedFile.Place?
-    var mostFrames = Int.max
+    var maxFrames = Int.max
     var isQuiet = false
     var web: WebOptions.Place?
     var screen: LiveScreen.Kind?
@@ -38,7 +38,7 @@ final class ReceiveRun: @unchecked Sendable {
   /// - Throws: a `Failure` if one of them, or the screen, cannot be opened.
   init(_ settings: Settings) throws {
     self.settings = settings
-    output = ReceivedOutput(settings.place, mostFrames: settings.mostFrames)
+    output = ReceivedOutput(settings.place, maxFrames: settings.maxFrames)
     var random = SystemRandomNumberGenerator()
     let configuration = ReceiverSession.Configuration(
       clock: SessionTime.clock, source: random.next(), nonce: .random(using: &random))
@@ -47,7 +47,7 @@ final class ReceiveRun: @unchecked Sendable {
     if case .terminal = settings.screen { isTerminal = true }
     line = LiveLine(isQuiet: settings.isQuiet || isTerminal)
     socket = try DatagramSocket(settings.address) { [inbox] path, bytes, time in
-      inbox.put(.init(path: path, bytes: bytes, time: time))
+      inbox.enqueue(.init(path: path, bytes: bytes, time: time))
     }
     do {
       page = try settings.web.map { place in try ReceivedPage(place) { [inbox] in inbox.wake() } }
@@ -88,14 +88,14 @@ final class ReceiveRun: @unchecked Sendable {
       try receive()
     } catch {
       // The sender is told, so that it does not go on sending.
-      leave()
+      endSession()
       throw error
     }
     line.finish()
     end = SessionTime.now
     if !output.isFull { try session.finish(decode: decode) }
-    try settle()
-    leave()
+    try showDecoded()
+    endSession()
     if session.state == .waiting {
       return Failure("nobody has called", status: Interrupt.shared.status)
     }
@@ -107,32 +107,32 @@ final class ReceiveRun: @unchecked Sendable {
     )
   }
 
-  private var goesOn: Bool {
+  private var continues: Bool {
     !Interrupt.shared.isRequested && !inbox.isClosed && !output.isFull
       && (session.state == .waiting || session.state == .open)
   }
 
   private func receive() throws {
-    while goesOn {
-      let batch = inbox.take(until: min(session.deadline, SessionTime.now + (page == nil ? 0.5 : 0.1)))
-      page?.obey(&session, at: SessionTime.now)
+    while continues {
+      let batch = inbox.dequeue(until: min(session.deadline, SessionTime.now + (page == nil ? 0.5 : 0.1)))
+      page?.applyRequests(&session, at: SessionTime.now)
       for datagram in batch where !output.isFull && !Interrupt.shared.isRequested {
-        if page?.throwsAway(datagram.bytes) == true { continue }
-        try take(datagram)
+        if page?.shouldDrop(datagram.bytes) == true { continue }
+        try receive(datagram)
       }
       // While datagrams wait to be processed, silence is measured up to the last one's arrival, so
       // that a slow decoder does not appear as a silent sender.
       let now = inbox.isEmpty ? SessionTime.now : batch.last?.time ?? SessionTime.now
       if !output.isFull { try session.poll(at: now, decode: decode) }
-      try settle()
-      page?.tell(session, output, at: SessionTime.now)
+      try showDecoded()
+      page?.sendStatus(session, output, at: SessionTime.now)
       if let peer { socket.send(session.takeOutgoing(), to: peer) }
       line.update(at: SessionTime.now) { progress() }
     }
   }
 
-  private func settle() throws {
-    try output.settle {
+  private func showDecoded() throws {
+    try output.showDecoded {
       session.captureTime(of: $0)
     } show: {
       page?.show($0)
@@ -142,21 +142,21 @@ final class ReceiveRun: @unchecked Sendable {
 
   /// Sends a goodbye until it is answered, for at most a second, or only once after a second
   /// interrupt. If the sender has said goodbye, the session has answered it.
-  private func leave() {
+  private func endSession() {
     session.sayGoodbye(at: SessionTime.now)
     while let peer {
       socket.send(session.takeOutgoing(), to: peer)
       guard session.state == .open, !Interrupt.shared.isRepeated else { return }
-      // `take` does not wait if the queue is closed.
+      // `dequeue` does not wait if the queue is closed.
       if inbox.isClosed { SessionTime.sleep(until: SessionTime.now + 0.005) }
-      for datagram in inbox.take(until: session.deadline) where datagram.path.remote == peer.remote {
-        try? session.take(datagram.bytes, at: datagram.time) { _ in true }
+      for datagram in inbox.dequeue(until: session.deadline) where datagram.path.remote == peer.remote {
+        try? session.receive(datagram.bytes, at: datagram.time) { _ in true }
       }
       try? session.poll(at: SessionTime.now) { _ in true }
     }
   }
 
-  private func take(_ datagram: DatagramInbox.Datagram) throws {
+  private func receive(_ datagram: DatagramInbox.Datagram) throws {
     if Greeting.isGreeting(datagram.bytes) {
       // During a session, only greetings from its sender's address are accepted.
       guard peer == nil || peer?.remote == datagram.path.remote else { return }
@@ -169,12 +169,12 @@ final class ReceiveRun: @unchecked Sendable {
       if peer == nil { meter.add(0, at: SessionTime.now) }
       peer = datagram.path
     } else if datagram.path.remote == peer?.remote {
-      try session.take(datagram.bytes, at: datagram.time, decode: decode)
+      try session.receive(datagram.bytes, at: datagram.time, decode: decode)
       socket.send(session.takeOutgoing(), to: datagram.path)
     }
   }
 
-  private func decode(_ frame: MediaReceiver.Frame) throws -> Bool { try output.take(frame) }
+  private func decode(_ frame: MediaReceiver.Frame) throws -> Bool { try output.decode(frame) }
 
   private func progress() -> String {
     guard session.state == .open else { return "waiting for a sender" }
@@ -199,7 +199,7 @@ final class ReceiveRun: @unchecked Sendable {
     let frameRate = session.frameRate ?? 30
     let seconds = max(end - (log.times.first ?? end), 0)
     let sent = max(output.sentCount, output.frames)
-    let still = log.standstill(frameRate: frameRate, until: end)
+    let still = log.freezeStatistics(frameRate: frameRate, until: end)
     var table = SummaryTable(
       "from \(peer?.remote.text ?? "nobody"), \(Wording.fixed(seconds, 1)) s\(path.map { ", written to \($0)" } ?? "")"
     )

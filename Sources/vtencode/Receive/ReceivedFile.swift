@@ -14,7 +14,7 @@ final class ReceivedFile {
       guard path != "-" else { throw Failure("--out - is not possible here; give a file name", status: 64) }
       destination = try Destination(
         argument: path, movie: "", suffix: "received", codec: .avc1,
-        choices: .init(hasCodec: false, takesPipe: false, takesContainers: false))
+        choices: .init(hasCodec: false, acceptsPipe: false, takesContainers: false))
       replaces = try OutputCheck.mayReplace(destination.path ?? path, overwrites: overwrites)
       // Finds an unwritable path now, because the call cannot be repeated.
       try PendingFile.check(destination.name)
@@ -32,7 +32,7 @@ final class ReceivedFile {
   /// The length of a movie fragment. Fragments written before a failure stay readable.
   private static let fragment = CMTime(value: 1, timescale: 4)
   /// How long to wait for the writer to take a sample, in seconds.
-  private static let patience = 10.0
+  private static let timeout = 10.0
 
   init(_ place: Place, format: CMFormatDescription) throws {
     name = place.destination.name
@@ -71,7 +71,7 @@ final class ReceivedFile {
       }
     }
     guard let writer, let input else { return }
-    let end = SessionTime.now + Self.patience
+    let end = SessionTime.now + Self.timeout
     while !input.isReadyForMoreMediaData, writer.status == .writing, SessionTime.now < end {
       Thread.sleep(forTimeInterval: 0.001)
     }
@@ -101,8 +101,8 @@ final class ReceivedFile {
     hasFailed = true
     var status = stat()
     if stat(pending.path, &status) == 0, status.st_size > 0 { rest = try? pending.commit(isPart: true) }
-    let fate = rest.map { "what came before is in '\($0)'" } ?? "nothing of it could be kept"
-    return Failure("cannot write '\(name)': \(reason); \(fate)")
+    let outcome = rest.map { "what came before is in '\($0)'" } ?? "nothing of it could be kept"
+    return Failure("cannot write '\(name)': \(reason); \(outcome)")
   }
 
   private static func reason(_ writer: AVAssetWriter) -> String {

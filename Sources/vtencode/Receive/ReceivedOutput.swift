@@ -16,7 +16,7 @@ struct Shown {
 /// Decodes the frames of a receiver, determines their times, and writes them to the file.
 final class ReceivedOutput {
   private let place: ReceivedFile.Place?
-  private let mostFrames: Int
+  private let maxFrames: Int
   private let decoder = CallDecoder()
   private var file: ReceivedFile?
   /// The last frame's RTP time stamp, and its time in seconds since the first frame. The time stamp
@@ -25,16 +25,16 @@ final class ReceivedOutput {
   private var lastTime = -1.0
   private(set) var frames = 0
   private var numbers: (first: Int64, last: Int64)?
-  private var unsettled: [Shown] = []
+  private var unshown: [Shown] = []
   private(set) var keyFrames = 0
   private(set) var log = ArrivalLog()
 
-  init(_ place: ReceivedFile.Place?, mostFrames: Int) {
+  init(_ place: ReceivedFile.Place?, maxFrames: Int) {
     self.place = place
-    self.mostFrames = mostFrames
+    self.maxFrames = maxFrames
   }
 
-  var isFull: Bool { frames >= mostFrames }
+  var isFull: Bool { frames >= maxFrames }
   /// The number of frames that were sent between the first and the last one received, both
   /// included.
   var sentCount: Int { numbers.map { Int($0.last - $0.first) + 1 } ?? 0 }
@@ -42,7 +42,7 @@ final class ReceivedOutput {
   /// Decodes a frame and writes it. Frames beyond the number that the user asked for are ignored.
   /// - Returns: false if it cannot be decoded.
   /// - Throws: a `Failure` if the file cannot be written.
-  func take(_ frame: MediaReceiver.Frame) throws -> Bool {
+  func decode(_ frame: MediaReceiver.Frame) throws -> Bool {
     guard !isFull else { return true }
     let before = stamp ?? (frame.timestamp, 0)
     let time = before.time + Double(Int32(bitPattern: frame.timestamp &- before.rtp)) / MediaClock.rtpRate
@@ -60,7 +60,7 @@ final class ReceivedOutput {
     numbers = (numbers?.first ?? frame.number, frame.number)
     frames += 1
     keyFrames += frame.descriptor.isKeyFrame ? 1 : 0
-    unsettled.append(Shown(frame: frame, picture: decoded.picture, time: now))
+    unshown.append(Shown(frame: frame, picture: decoded.picture, time: now))
     if let place, time > lastTime {
       if file == nil, let format = decoded.sample.formatDescription {
         file = try ReceivedFile(place, format: format)
@@ -76,9 +76,9 @@ final class ReceivedOutput {
   ///   - captureTime: converts an RTP time stamp to seconds of `SessionTime`; nil if that is not
   ///     yet possible.
   ///   - show: shows a picture.
-  func settle(_ captureTime: (UInt32) -> Double?, show: (Shown) throws -> Void) rethrows {
-    defer { unsettled.removeAll(keepingCapacity: true) }
-    for var shown in unsettled {
+  func showDecoded(_ captureTime: (UInt32) -> Double?, show: (Shown) throws -> Void) rethrows {
+    defer { unshown.removeAll(keepingCapacity: true) }
+    for var shown in unshown {
       shown.captured = captureTime(shown.frame.timestamp).flatMap {
         ArrivalLog.plausibleDelays.contains(shown.time - $0) ? $0 : nil
       }

@@ -12,11 +12,11 @@ struct ReceivedPage {
   private var next = 0.0
   private var all = RateMeter()
   private var repair = RateMeter()
-  private var came = RateMeter()
+  private var received = RateMeter()
   private var lost = RateMeter()
   /// The fraction of packets that a page asks to drop, and the number of packets dropped so far.
-  private var share = 0.0
-  private var thrown = 0
+  private var lossFraction = 0.0
+  private var simulatedDrops = 0
   private var isCapped = false
   private var random = SystemRandomNumberGenerator()
 
@@ -28,10 +28,10 @@ struct ReceivedPage {
   }
 
   /// Does what the pages have asked for.
-  mutating func obey(_ session: inout ReceiverSession, at time: Double) {
+  mutating func applyRequests(_ session: inout ReceiverSession, at time: Double) {
     let requests = server.takeRequests()
     if requests.wantsKeyFrame { session.requestKeyFrame(at: time) }
-    if let loss = requests.loss { share = loss }
+    if let loss = requests.loss { lossFraction = loss }
     switch requests.cap {
     case .rate(let rate):
       session.limitRate(rate)
@@ -42,18 +42,18 @@ struct ReceivedPage {
     case nil: break
     }
     // When no page is open any more, nobody could undo these settings, so they are reset.
-    guard requests.isDeserted else { return }
-    share = 0
+    guard requests.isLastPageClosed else { return }
+    lossFraction = 0
     if isCapped { session.limitRate(nil) }
     isCapped = false
   }
 
   /// Whether to drop a datagram with media or repair data, to simulate a bad link.
-  mutating func throwsAway(_ bytes: [UInt8]) -> Bool {
-    guard share > 0, !Greeting.isGreeting(bytes), !RTCPPacket.isControl(bytes),
-      Double.random(in: 0..<1, using: &random) < share
+  mutating func shouldDrop(_ bytes: [UInt8]) -> Bool {
+    guard lossFraction > 0, !Greeting.isGreeting(bytes), !RTCPPacket.isControl(bytes),
+      Double.random(in: 0..<1, using: &random) < lossFraction
     else { return false }
-    thrown += 1
+    simulatedDrops += 1
     return true
   }
 
@@ -61,39 +61,39 @@ struct ReceivedPage {
     server.show(
       WebFrame(
         number: UInt32(truncatingIfNeeded: shown.frame.number), isKeyFrame: shown.frame.descriptor.isKeyFrame,
-        captured: shown.captured, arrived: shown.time, qp: slices.take(shown.frame.units),
+        captured: shown.captured, arrived: shown.time, qp: slices.averageQP(shown.frame.units),
         units: shown.frame.units))
   }
 
   /// Sends the pages a status message if one is due.
-  mutating func tell(_ session: ReceiverSession, _ output: ReceivedOutput, at time: Double) {
+  mutating func sendStatus(_ session: ReceiverSession, _ output: ReceivedOutput, at time: Double) {
     guard time >= next else { return }
     next = time + Self.interval
     let counts = session.counts
     let repairBytes = counts.recoveredBytes + counts.parityBytes
     all.add(counts.bytes + repairBytes, at: time)
     repair.add(repairBytes, at: time)
-    came.add(counts.packets, at: time)
+    received.add(counts.packets, at: time)
     lost.add(counts.lostPackets, at: time)
     var status = WebStatus(state: session.state == .waiting ? "waiting" : "open", time: time)
     status.rate = all.rate * 8
     status.repairRate = repair.rate * 8
     // Packets that arrive late reduce the count of lost ones, so it may decrease.
     let missing = max(lost.rate, 0)
-    status.loss = missing > 0 ? missing / (came.rate + missing) : 0
+    status.loss = missing > 0 ? missing / (received.rate + missing) : 0
     status.roundTrip = session.roundTrip
     status.delay = output.log.delays.last
     status.frames = output.frames
     status.keyFrames = output.keyFrames
     status.requests = counts.requests
-    status.thrownShare = share
-    status.thrown = thrown
+    status.thrownShare = lossFraction
+    status.thrown = simulatedDrops
     status.cap = session.agreedRate
-    server.tell(status)
+    server.send(status)
   }
 
   func close() {
-    server.tell(WebStatus(state: "ended", time: SessionTime.now))
+    server.send(WebStatus(state: "ended", time: SessionTime.now))
     server.close()
   }
 
@@ -114,11 +114,13 @@ struct ReceivedPage {
     if dropped > 0 {
       table.row("left out", "\(Wording.plural(dropped, "frame")) for pages that were slow or late")
     }
-    if thrown > 0 { table.row("thrown away", "\(Wording.plural(thrown, "packet")), as a page asked") }
+    if simulatedDrops > 0 {
+      table.row("thrown away", "\(Wording.plural(simulatedDrops, "packet")), as a page asked")
+    }
     table.figure("webShown", figures.map { Double($0.shown) })
     table.figure("webDelayP50", figures?.delayP50)
     table.figure("webDelayP95", figures?.delayP95)
     table.figure("webDropped", dropped)
-    table.figure("thrown", thrown)
+    table.figure("thrown", simulatedDrops)
   }
 }

@@ -50,7 +50,7 @@ struct Send: AsyncParsableCommand {
     let source = try await SendSource.open(options)
     let (summary, damage) = try await Self.send(
       options, source, to: destination, at: address, secret, description)
-    try summary.print(asJSON: options.wire.telling.json)
+    try summary.print(asJSON: options.wire.progressOption.json)
     if let damage { throw damage }
   }
 
@@ -92,7 +92,7 @@ struct Send: AsyncParsableCommand {
       // The sender has already thrown an error, if there was one.
       _ = try await received.value
       summary.append(try await receiver.finish())
-      try summary.print(asJSON: options.wire.telling.json)
+      try summary.print(asJSON: options.wire.progressOption.json)
       if let damage { throw damage }
     } catch {
       receiver.stop()

@@ -32,7 +32,7 @@ final class SendRun: @unchecked Sendable {
   private var meter = RateMeter()
   private var skipped = 0
   /// The number of pictures that were dropped because the path was full.
-  private var withheld = 0
+  private var droppedForCongestion = 0
   private var dropped = 0
   private var encoderBusy = 0.0
 
@@ -54,7 +54,7 @@ final class SendRun: @unchecked Sendable {
         width: source.width, height: source.height, frameRate: source.frameRate, codec: .avc1
       ).bitsPerSecond
     var settings = CallEncoder.Settings(
-      width: source.width, height: source.height, frameRate: source.frameRate, rate: rate, mostRate: rate)
+      width: source.width, height: source.height, frameRate: source.frameRate, rate: rate, maxRate: rate)
     let recovery = options.losses.recovery ?? (options.description.sdp == nil ? .ltr : .keyframe)
     settings.recovery = recovery
     settings.effort = options.encoding.effort.value
@@ -68,9 +68,9 @@ final class SendRun: @unchecked Sendable {
     configuration.recovery = recovery
     configuration.isOneWay = options.description.sdp != nil
     // Leaves room for RTP headers and retransmissions in addition to the encoder's rate.
-    configuration.rates.most = Double(rate) / 0.95
-    configuration.rates.start = min(configuration.rates.most, 1_000_000)
-    configuration.rates.least = min(configuration.rates.most, 50_000)
+    configuration.rates.maximum = Double(rate) / 0.95
+    configuration.rates.start = min(configuration.rates.maximum, 1_000_000)
+    configuration.rates.minimum = min(configuration.rates.maximum, 50_000)
     configuration.frameRate = source.frameRate
     configuration.stream.packetSize = options.losses.mtu
     configuration.stream.protects = options.losses.fec ?? (options.description.sdp == nil)
@@ -79,7 +79,7 @@ final class SendRun: @unchecked Sendable {
     configuration.stream.firstSequence = random.next() & 0x7FFF
     configuration.stream.timestampOffset = random.next()
     session = SenderSession(configuration, secret: secret, at: SessionTime.now)
-    line = LiveLine(isQuiet: options.wire.telling.quiet)
+    line = LiveLine(isQuiet: options.wire.progressOption.quiet)
   }
 
   func run() throws -> SummaryTable {
@@ -89,17 +89,17 @@ final class SendRun: @unchecked Sendable {
       [weak self] path, bytes, time in
       guard let self, path.remote == address else { return }
       // Datagrams from other addresses have been ignored.
-      exchange { $0.take(bytes, at: time) }
+      exchange { $0.receive(bytes, at: time) }
     }
     lock.withLock { self.socket = socket }
     defer {
       // The peer is told also when the source or the encoder fails.
-      leave()
+      endSession()
       socket.close()
     }
     socket.every(milliseconds: 5) { [weak self] in self?.exchange { $0.poll(at: SessionTime.now) } }
     if options.description.sdp == nil { try waitForAnswer() }
-    if !options.wire.telling.quiet { Console.note("Sending to \(address.text); Ctrl-C ends it") }
+    if !options.wire.progressOption.quiet { Console.note("Sending to \(address.text); Ctrl-C ends it") }
     let begin = SessionTime.now
     var start: Double?
     var sent = 0
@@ -118,7 +118,7 @@ final class SendRun: @unchecked Sendable {
         continue
       }
       if lock.withLock({ session.isOverfull(at: SessionTime.now) }) {
-        withheld += 1
+        droppedForCongestion += 1
         continue
       }
       try send(picture)
@@ -135,7 +135,7 @@ final class SendRun: @unchecked Sendable {
   }
 
   /// Sends a goodbye until it is answered, or for a second.
-  private func leave() {
+  private func endSession() {
     exchange { $0.sayGoodbye(at: SessionTime.now) }
     while lock.withLock({ session.state }) == .open { SessionTime.sleep(until: SessionTime.now + 0.005) }
   }
@@ -185,7 +185,7 @@ final class SendRun: @unchecked Sendable {
 
   /// The error of an address to which nothing could be sent; nil if something was sent.
   private func failure(of socket: DatagramSocket?) -> Failure? {
-    guard let socket, socket.takenCount == 0, let code = socket.lastError, code != EAGAIN, code != ENOBUFS
+    guard let socket, socket.acceptedCount == 0, let code = socket.lastError, code != EAGAIN, code != ENOBUFS
     else { return nil }
     let reason =
       switch code {
@@ -202,11 +202,11 @@ final class SendRun: @unchecked Sendable {
     if let test = pictures as? TestPictures {
       test.stamp(picture.buffer, milliseconds: UInt64(Date().timeIntervalSince1970 * 1000))
     }
-    let (wish, attempt) = lock.withLock { session.takeWish(at: begin) }
+    let (requirements, attempt) = lock.withLock { session.takeRequirements(at: begin) }
     try followPath()
     let output = try encoder.encode(
       CallPicture(buffer: picture.buffer, time: captured),
-      options: CallEncoder.options(wish, lostTimes: attempt.lostTimes))
+      options: CallEncoder.options(requirements, lostTimes: attempt.lostTimes))
     encoderBusy += SessionTime.now - begin
     guard let output else {
       dropped += 1
@@ -237,7 +237,7 @@ final class SendRun: @unchecked Sendable {
     let target = lock.withLock { Int(session.targetRate) }
     guard abs(target - current) > current / 50 else { return }
     current = target
-    try encoder.setRate(target, most: target)
+    try encoder.setRate(target, maximum: target)
   }
 
   private func progress() -> String {
@@ -263,7 +263,7 @@ final class SendRun: @unchecked Sendable {
       "frames",
       "\(Wording.grouped(counts.frames)) sent, \(Wording.plural(counts.keyFrames, "key frame"))"
         + (dropped > 0 ? ", \(dropped) dropped by rate control" : "")
-        + (withheld > 0 ? ", \(withheld) left out as the path was full" : "")
+        + (droppedForCongestion > 0 ? ", \(droppedForCongestion) left out as the path was full" : "")
         + (skipped > 0 ? ", \(skipped) left out as this machine was too slow" : ""))
     table.row(
       "rate",
@@ -290,7 +290,7 @@ final class SendRun: @unchecked Sendable {
     table.figure("keyFrames", counts.keyFrames)
     table.figure("dropped", dropped)
     table.figure("skipped", skipped)
-    table.figure("withheld", withheld)
+    table.figure("withheld", droppedForCongestion)
     table.figure("seconds", seconds)
     table.figure("mediaBits", bits)
     table.figure("resentPackets", counts.resentPackets)

@@ -22,23 +22,24 @@ enum RegularFile {
     let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw Problem.system(errno) }
     defer { close(descriptor) }
-    var facts = stat()
-    guard fstat(descriptor, &facts) == 0 else { throw Problem.system(errno) }
-    guard facts.st_mode & S_IFMT == S_IFREG else { throw Problem.isOther }
-    return try body(descriptor, facts)
+    var fileStatus = stat()
+    guard fstat(descriptor, &fileStatus) == 0 else { throw Problem.system(errno) }
+    guard fileStatus.st_mode & S_IFMT == S_IFREG else { throw Problem.isOther }
+    return try body(descriptor, fileStatus)
   }
 
   /// Reads a whole file.
-  /// - Parameter most: the largest size, in bytes.
+  /// - Parameter maximum: the largest size, in bytes.
   /// - Throws: a `Problem` if the file cannot be read or is larger.
-  static func contents(_ path: String, most: Int) throws -> Data {
-    try open(path) { descriptor, facts in
-      guard facts.st_size <= most else { throw Problem.isTooLarge }
+  static func contents(_ path: String, maximum: Int) throws -> Data {
+    try open(path) { descriptor, fileStatus in
+      guard fileStatus.st_size <= maximum else { throw Problem.isTooLarge }
       // Reading one byte more shows whether the file has grown in the meantime.
       guard
-        let data = try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).read(upToCount: most + 1)
+        let data = try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).read(
+          upToCount: maximum + 1)
       else { return Data() }
-      guard data.count <= most else { throw Problem.isTooLarge }
+      guard data.count <= maximum else { throw Problem.isTooLarge }
       return data
     }
   }

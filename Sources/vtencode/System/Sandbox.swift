@@ -104,7 +104,7 @@ enum Sandbox {
       guard let files = FileManager.default.enumerator(atPath: path) else { return false }
       // The files in a folder may have any owner and mode. At most three times as many as a plan
       // has segments are checked.
-      return files.lazy.prefix(3 * PartFolder.mostSegments).contains { file in
+      return files.lazy.prefix(3 * PartFolder.maxSegments).contains { file in
         guard needs.reading.contains(path), let file = file as? String else { return false }
         return ovt_is_denied_without_capabilities(path + "/" + file, R_OK) != 0
       }

@@ -47,19 +47,19 @@ struct SandboxCheck: ParsableCommand {
         Sandbox.Needs(
           reading: [movie], writing: Sandbox.folders(of: out), devices: device, network: network))
     }
-    tell("read \(movie)", reads(movie))
-    tell("write \(out)", writes(out))
+    printResult("read \(movie)", reads(movie))
+    printResult("write \(out)", writes(out))
     for file in others {
-      tell("read \(file)", reads(file))
-      tell("control \(file)", controls(file))
-      tell("write \(file).new", writes(file + ".new"))
-      tell("change mode of \(file)", changesMode(file))
+      printResult("read \(file)", reads(file))
+      printResult("control \(file)", controls(file))
+      printResult("write \(file).new", writes(file + ".new"))
+      printResult("change mode of \(file)", changesMode(file))
     }
-    tell("run", runs())
+    printResult("run", runs())
     var count: Int32 = 0
     let trials = ovt_trials(&count)
     for trial in UnsafeBufferPointer(start: trials, count: Int(count)) {
-      tell(String(cString: trial.name), trial.run())
+      printResult(String(cString: trial.name), trial.run())
     }
     print("capabilities \(Self.capabilities)")
   }
@@ -77,7 +77,7 @@ struct SandboxCheck: ParsableCommand {
     return names.isEmpty ? "none" : names.joined(separator: ", ")
   }
 
-  private func tell(_ what: String, _ code: Int32) {
+  private func printResult(_ what: String, _ code: Int32) {
     print(what, code == 0 ? "works" : "fails: \(String(cString: strerror(code)).lowercased())")
   }
 
@@ -111,8 +111,8 @@ struct SandboxCheck: ParsableCommand {
 
   /// Sets a file's mode to its present value.
   private func changesMode(_ path: String) -> Int32 {
-    var facts = stat()
-    guard stat(path, &facts) == 0, chmod(path, facts.st_mode & 0o7777) == 0 else { return errno }
+    var properties = stat()
+    guard stat(path, &properties) == 0, chmod(path, properties.st_mode & 0o7777) == 0 else { return errno }
     return 0
   }
 

@@ -102,12 +102,12 @@ struct ThumbnailRun {
   ///   - distance: the time between two pictures in seconds, more than 0.
   ///   - start: the time of the first picture in seconds.
   ///   - seconds: the duration of the part that they are taken from; a movie may state any.
-  /// - Throws: a `Failure` if there would be more than `Thumbnails.most`.
+  /// - Throws: a `Failure` if there would be more than `Thumbnails.maximum`.
   static func times(every distance: Double, from start: Double, seconds: Double) throws -> [CMTime] {
     let count = (seconds / distance).rounded(.up)
     // Compared before the conversion, which traps for numbers that an integer cannot hold.
-    guard count <= Double(Thumbnails.most) else {
-      throw Failure("--every \(distance) would give more than \(Thumbnails.most) pictures", status: 64)
+    guard count <= Double(Thumbnails.maximum) else {
+      throw Failure("--every \(distance) would give more than \(Thumbnails.maximum) pictures", status: 64)
     }
     return (0..<max(Int(count), 1)).map {
       CMTime(nearest: start + Double($0) * distance, preferredTimescale: 90_000)

@@ -61,7 +61,7 @@ struct Thumbnails: AsyncParsableCommand {
   @OptionGroup(title: "Sandbox", visibility: .helpAll) var sandboxing: SandboxOptions
 
   /// The largest number of pictures in a run.
-  static let most = 10_000
+  static let maximum = 10_000
 
   func validate() throws {
     try dimensions?.validate()
@@ -75,8 +75,8 @@ struct Thumbnails: AsyncParsableCommand {
     if let name = part.givenName, !at.isEmpty {
       throw ValidationError("--at names the times, so \(name) cannot go with it; leave one out.")
     }
-    try checkRange("--count", count, in: 1...Self.most)
-    guard at.count <= Self.most else { throw ValidationError("--at can be given \(Self.most) times.") }
+    try checkRange("--count", count, in: 1...Self.maximum)
+    guard at.count <= Self.maximum else { throw ValidationError("--at can be given \(Self.maximum) times.") }
     if let every, every.seconds < 0.001 { throw ValidationError("--every must be at least 0.001 seconds.") }
     guard ThumbnailFile.type(of: out) != nil else {
       throw ValidationError("--out takes a name that ends in .png, .jpg or .jpeg.")

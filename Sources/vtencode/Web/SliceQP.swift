@@ -10,7 +10,7 @@ struct SliceQP {
   /// Takes a frame.
   /// - Parameter units: the NAL units, which may come from an untrusted source.
   /// - Returns: the mean QP of the slices; nil if no slice header can be read.
-  mutating func take(_ units: [[UInt8]]) -> Double? {
+  mutating func averageQP(_ units: [[UInt8]]) -> Double? {
     var all: [Int] = []
     for unit in units {
       switch H264NALUnitType(rawValue: (unit.first ?? 0) & 31) {

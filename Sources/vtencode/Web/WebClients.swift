@@ -15,24 +15,24 @@ final class WebClients: @unchecked Sendable {
   /// towards the limit.
   private var admitted: Set<ObjectIdentifier> = []
   /// A page that joins waits for a key frame at most this long, in seconds.
-  private var pace = KeyFramePace(most: 4)
+  private var limiter = KeyFrameRequestLimiter(maximum: 4)
   private var status: String?
   /// The time in seconds within which a connection must become a WebSocket or have its answer.
-  private let patience: Double
+  private let timeout: Double
 
-  init(patience: Double) { self.patience = patience }
+  init(timeout: Double) { self.timeout = timeout }
 
   /// Sets up the handlers of a new connection.
   func accept(_ channel: any Channel, hosts: WebHosts, token: WebToken) throws {
     // Idle connections must not keep a page out, so the oldest one is closed.
-    if others.count + clients.count >= WebServer.mostConnections, !others.isEmpty {
+    if others.count + clients.count >= WebServer.maxConnections, !others.isEmpty {
       others.removeFirst().close(promise: nil)
     }
     others.append(channel)
     channel.closeFuture.whenComplete { [self] _ in forget(channel) }
     let page = WebPageHandler(hosts, token)
     let upgrader = NIOWebSocketServerUpgrader(
-      maxFrameSize: WebMessage.mostBytes,
+      maxFrameSize: WebMessage.maxBytes,
       // NIO's own answer closes the connection immediately. Data that the page is still sending
       // would then make the system reset the connection before the answer is read.
       automaticErrorHandling: false,
@@ -49,7 +49,7 @@ final class WebClients: @unchecked Sendable {
             WebSocketRules(client),
             NIOWebSocketFrameAggregator(
               minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 16,
-              maxAccumulatedFrameSize: WebMessage.mostBytes),
+              maxAccumulatedFrameSize: WebMessage.maxBytes),
             WebSocketHandler(client),
           ])
           self.add(client)
@@ -67,12 +67,12 @@ final class WebClients: @unchecked Sendable {
       ))
     try channel.pipeline.syncOperations.addHandler(page)
     // A connection that sends no request is closed after a while.
-    channel.eventLoop.scheduleTask(in: .milliseconds(Int64(patience * 1000))) { [weak channel] in
+    channel.eventLoop.scheduleTask(in: .milliseconds(Int64(timeout * 1000))) { [weak channel] in
       if !bound.value.isDone { channel?.close(promise: nil) }
     }
   }
 
-  var isFull: Bool { clients.count + admitted.count >= WebServer.mostClients }
+  var isFull: Bool { clients.count + admitted.count >= WebServer.maxClients }
 
   private func forget(_ channel: any Channel) {
     others.removeAll { $0 === channel }
@@ -93,7 +93,7 @@ final class WebClients: @unchecked Sendable {
   }
 
   private func askForKeyFrame(_ client: WebClient) {
-    if client.gate.wantsKeyFrame(at: SessionTime.now, &pace) { server?.take(.keyFrame(isLost: true)) }
+    if client.queue.wantsKeyFrame(at: SessionTime.now, &limiter) { server?.receive(.keyFrame(isLost: true)) }
   }
 
   func send(_ frame: WebFrame, on loop: any EventLoop) {
@@ -101,9 +101,9 @@ final class WebClients: @unchecked Sendable {
     let message = frame.encoded
     var dropped = 0
     for client in clients.values {
-      let before = client.gate.dropped
+      let before = client.queue.dropped
       client.send(message, isKeyFrame: frame.isKeyFrame)
-      dropped += client.gate.dropped - before
+      dropped += client.queue.dropped - before
       askForKeyFrame(client)
     }
     server?.note(clients: clients.count, dropped: dropped)
@@ -118,15 +118,15 @@ final class WebClients: @unchecked Sendable {
     }
   }
 
-  func take(_ message: WebMessage, from client: WebClient) {
+  func receive(_ message: WebMessage, from client: WebClient) {
     switch message {
     case .clock(let time):
       client.send(
         text: "{\"type\":\"clock\",\"page\":\(time),\"time\":\(SessionTime.now)}")
     case .keyFrame(isLost: true):
-      client.gate.restart()
+      client.queue.restart()
       askForKeyFrame(client)
-    default: server?.take(message)
+    default: server?.receive(message)
     }
   }
 
@@ -137,11 +137,11 @@ final class WebClients: @unchecked Sendable {
 final class WebClient: @unchecked Sendable {
   // Sendable: everything happens on the channel's event loop.
   /// The number of messages that a page may send in a second.
-  private static let mostMessages = 40
+  private static let maxMessages = 40
 
   let channel: any Channel
   private unowned let clients: WebClients
-  var gate = WebGate()
+  var queue = PageQueue()
   private var messages: (second: Int, count: Int) = (0, 0)
   private var oldestWrite: (since: Double, count: Int)?
   private(set) var isClosing = false
@@ -152,18 +152,18 @@ final class WebClient: @unchecked Sendable {
 
   /// Counts a message from the page.
   /// - Returns: false if there are too many.
-  func mayTalk() -> Bool {
+  func isAllowedToSend() -> Bool {
     let second = Int(SessionTime.now)
     messages = messages.second == second ? (second, messages.count + 1) : (second, 1)
-    return messages.count <= Self.mostMessages
+    return messages.count <= Self.maxMessages
   }
 
-  func take(_ message: WebMessage) { clients.take(message, from: self) }
+  func receive(_ message: WebMessage) { clients.receive(message, from: self) }
 
   func send(_ frame: ByteBuffer, isKeyFrame: Bool) {
     let size = frame.readableBytes
-    guard !isClosing, gate.admits(isKeyFrame: isKeyFrame, bytes: size) else { return }
-    write(WebSocketFrame(fin: true, opcode: .binary, data: frame)) { [self] in gate.leave(bytes: size) }
+    guard !isClosing, queue.admits(isKeyFrame: isKeyFrame, bytes: size) else { return }
+    write(WebSocketFrame(fin: true, opcode: .binary, data: frame)) { [self] in queue.didWrite(bytes: size) }
   }
 
   /// Sends a text message. It is dropped if there is no room, since status messages are repeated.
@@ -191,7 +191,7 @@ final class WebClient: @unchecked Sendable {
 
   /// Closes the connection if the page has not taken anything for too long.
   func closeIfStuck() {
-    guard let oldestWrite, SessionTime.now - oldestWrite.since > WebServer.patience else { return }
+    guard let oldestWrite, SessionTime.now - oldestWrite.since > WebServer.timeout else { return }
     channel.close(promise: nil)
   }
 
@@ -223,7 +223,7 @@ final class WebSocketHandler: ChannelInboundHandler {
       if frame.opcode == .connectionClose { context.close(promise: nil) }
       return
     }
-    guard client.mayTalk() else { return client.close(.policyViolation, "too many messages") }
+    guard client.isAllowedToSend() else { return client.close(.policyViolation, "too many messages") }
     switch frame.opcode {
     case .text:
       // A message that was assembled from fragments has already been unmasked.
@@ -234,7 +234,7 @@ final class WebSocketHandler: ChannelInboundHandler {
       guard let message = WebMessage(bytes) else {
         return client.close(.policyViolation, "not a message of this page")
       }
-      client.take(message)
+      client.receive(message)
     case .binary: client.close(.unacceptableData, "messages must be text")
     case .ping: client.send(pong: frame.unmaskedData)
     case .connectionClose: client.close(WebSocketRules.answer(toClose: frame.unmaskedData), "")

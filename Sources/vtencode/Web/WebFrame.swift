@@ -47,37 +47,37 @@ struct WebFrame: Sendable {
 
 /// Limits how often key frames are requested. The least interval is one second and doubles with
 /// each request.
-struct KeyFramePace {
+struct KeyFrameRequestLimiter {
   /// The largest interval in seconds.
-  let most: Double
-  private var pause = WebGate.leastPause
+  let maximum: Double
+  private var pause = PageQueue.minPause
   private var next = -Double.infinity
 
-  init(most: Double) { self.most = most }
+  init(maximum: Double) { self.maximum = maximum }
 
-  func mayAsk(at time: Double) -> Bool { time >= next }
+  func mayRequest(at time: Double) -> Bool { time >= next }
 
   /// Counts a request if one may be made.
   /// - Returns: whether it may be made.
-  mutating func take(at time: Double) -> Bool {
-    guard mayAsk(at: time) else { return false }
-    if time > next + 2 * most { pause = WebGate.leastPause }
+  mutating func countRequest(at time: Double) -> Bool {
+    guard mayRequest(at: time) else { return false }
+    if time > next + 2 * maximum { pause = PageQueue.minPause }
     next = time + pause
-    pause = min(pause * 2, most)
+    pause = min(pause * 2, maximum)
     return true
   }
 }
 
 /// Decides which frames are sent to one page. A browser that takes frames too slowly gets none
 /// until the next key frame, so that the queue stays within these limits.
-struct WebGate {
+struct PageQueue {
   /// The limits of frames and bytes in the queue to a page. A single key frame may be larger.
-  static let mostFrames = 30
-  static let mostBytes = 4 << 20
+  static let maxFrames = 30
+  static let maxBytes = 4 << 20
   /// The least and the largest interval in seconds between key frame requests for a slow page. The
   /// limit protects the other pages' quality from a page that never keeps up.
-  static let leastPause = 1.0
-  static let mostPause = 16.0
+  static let minPause = 1.0
+  static let maxPause = 16.0
 
   /// The number of frames in the queue, and their bytes.
   private(set) var frames = 0
@@ -86,11 +86,11 @@ struct WebGate {
   private(set) var dropped = 0
   /// Whether frames are dropped until the next key frame.
   private(set) var isWaiting = true
-  private var pace = KeyFramePace(most: mostPause)
+  private var limiter = KeyFrameRequestLimiter(maximum: maxPause)
 
   /// Decides whether to send a frame, and counts it.
   mutating func admits(isKeyFrame: Bool, bytes size: Int) -> Bool {
-    let hasRoom = frames < Self.mostFrames && bytes + size <= Self.mostBytes || frames == 0
+    let hasRoom = frames < Self.maxFrames && bytes + size <= Self.maxBytes || frames == 0
     guard hasRoom, isKeyFrame || !isWaiting else {
       if !hasRoom { isWaiting = true }
       dropped += 1
@@ -103,7 +103,7 @@ struct WebGate {
   }
 
   /// Notes that a frame has been written to the socket.
-  mutating func leave(bytes size: Int) {
+  mutating func didWrite(bytes size: Int) {
     frames = max(frames - 1, 0)
     bytes = max(bytes - size, 0)
   }
@@ -113,10 +113,12 @@ struct WebGate {
   ///   - time: the time in seconds.
   ///   - common: the pace of all pages together. A page that reconnects repeatedly has a new gate
   ///     each time.
-  mutating func wantsKeyFrame(at time: Double, _ common: inout KeyFramePace) -> Bool {
+  mutating func wantsKeyFrame(at time: Double, _ common: inout KeyFrameRequestLimiter) -> Bool {
     // Requests wait until there is room again.
-    guard isWaiting, frames == 0, pace.mayAsk(at: time), common.take(at: time) else { return false }
-    return pace.take(at: time)
+    guard isWaiting, frames == 0, limiter.mayRequest(at: time), common.countRequest(at: time) else {
+      return false
+    }
+    return limiter.countRequest(at: time)
   }
 
   /// Makes the page wait for the next key frame, after an error of its decoder.

@@ -6,7 +6,7 @@ enum WebMessage: Equatable, Sendable {
   /// Requests a key frame. `isLost` is true if the page's decoder needs it, and false if the user
   /// asked for it.
   case keyFrame(isLost: Bool)
-  /// Asks to drop this fraction of received packets, 0 to `mostLoss`.
+  /// Asks to drop this fraction of received packets, 0 to `maxLoss`.
   case lose(Double)
   /// Limits the sender's bit rate, in bits a second; nil removes the limit.
   case cap(Double?)
@@ -25,8 +25,8 @@ enum WebMessage: Equatable, Sendable {
     var delayP95: Double?
   }
 
-  static let mostBytes = 1024
-  static let mostLoss = 0.9
+  static let maxBytes = 1024
+  static let maxLoss = 0.9
   static let rates = 20_000.0...1e9
   /// The delays from capture to canvas that are accepted, in seconds. The clocks of page and
   /// program are synchronised to some milliseconds, and a page that was suspended may show old
@@ -48,12 +48,12 @@ enum WebMessage: Equatable, Sendable {
   /// Parses a message.
   /// - Returns: nil if it is not valid.
   init?(_ bytes: [UInt8]) {
-    guard bytes.count <= Self.mostBytes, let wire = try? JSONDecoder().decode(Wire.self, from: Data(bytes))
+    guard bytes.count <= Self.maxBytes, let wire = try? JSONDecoder().decode(Wire.self, from: Data(bytes))
     else { return nil }
     switch wire.type {
     case "key": self = .keyFrame(isLost: wire.lost ?? false)
     case "lose":
-      guard let share = wire.share, (0...Self.mostLoss).contains(share) else { return nil }
+      guard let share = wire.share, (0...Self.maxLoss).contains(share) else { return nil }
       self = .lose(share)
     case "cap":
       guard wire.rate.map(Self.rates.contains) ?? true else { return nil }
@@ -81,7 +81,7 @@ struct WebRequests: Equatable, Sendable {
   var loss: Double?
   var cap: Cap?
   /// Whether the last page has been closed, so that its settings are reset.
-  var isDeserted = false
+  var isLastPageClosed = false
 
   enum Cap: Equatable, Sendable {
     case unlimited

@@ -47,7 +47,7 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
     guard token.isIn(head.uri) else { return (.forbidden, noToken) }
     guard !isFull else {
-      return (.serviceUnavailable, "\(WebServer.mostClients) pages are open already; close one.\n")
+      return (.serviceUnavailable, "\(WebServer.maxClients) pages are open already; close one.\n")
     }
     return nil
   }

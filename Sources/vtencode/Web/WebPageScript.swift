@@ -10,7 +10,7 @@ extension WebPage {
     const picture = $('picture');
     const paint = picture.getContext('2d', {alpha: false});
     // The number of frames in the decoder's queue above which the decoder is too slow.
-    const mostQueued = 12;
+    const maxQueued = 12;
     const figures = window.figures = {
       state: 'connecting', shown: 0, dropped: 0, keyFrames: 0, errors: 0, codec: '', last: null, status: null,
       delays: [], clockTrip: null};
@@ -99,7 +99,7 @@ extension WebPage {
       const captured = view.getFloat64(8), qp = view.getFloat32(24), data = new Uint8Array(buffer, 28);
       if (isFinite(qp)) charts.qp.add(0, qp);
       if (isKey) figures.keyFrames++;
-      if (decoder && decoder.decodeQueueSize > mostQueued) { figures.dropped++; lose(); }
+      if (decoder && decoder.decodeQueueSize > maxQueued) { figures.dropped++; lose(); }
       if (needsKey && !isKey) { figures.dropped++; return; }
       if (isKey) {
         const codec = codecOf(data) || figures.codec;

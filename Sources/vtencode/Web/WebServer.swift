@@ -12,11 +12,11 @@ final class WebServer: @unchecked Sendable {
   // Sendable: `lock` guards what the session's thread uses; the rest belongs to the event loop.
 
   /// The largest numbers of pages and of connections. The memory of each connection is limited too.
-  static let mostClients = 8
-  static let mostConnections = 64
+  static let maxClients = 8
+  static let maxConnections = 64
   /// The time in seconds within which a connection must become a WebSocket or have its answer, and
   /// within which a page must take a frame.
-  static let patience = 10.0
+  static let timeout = 10.0
 
   private let group: MultiThreadedEventLoopGroup
   private let channel: any Channel
@@ -37,17 +37,17 @@ final class WebServer: @unchecked Sendable {
   ///   - endpoint: the endpoint as the user gave it, whose host name requests may use.
   ///   - address: the address to listen on.
   ///   - token: the secret in the page's address.
-  ///   - patience: the time in seconds within which a connection must become a WebSocket or have
+  ///   - timeout: the time in seconds within which a connection must become a WebSocket or have
   ///     its answer.
   ///   - wake: is called on the server's thread when a page asks for something.
   /// - Throws: a `Failure` with advice if the port cannot be opened.
   init(
-    _ endpoint: Endpoint, at address: SocketAddress, token: WebToken, patience: Double = WebServer.patience,
+    _ endpoint: Endpoint, at address: SocketAddress, token: WebToken, timeout: Double = WebServer.timeout,
     wake: @escaping @Sendable () -> Void
   ) throws {
     self.wake = wake
     let hosts = WebHosts(endpoint)
-    let clients = WebClients(patience: patience)
+    let clients = WebClients(timeout: timeout)
     self.token = token
     self.clients = clients
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -88,7 +88,7 @@ final class WebServer: @unchecked Sendable {
   }
 
   /// Sends a status message to all pages.
-  func tell(_ status: WebStatus) {
+  func send(_ status: WebStatus) {
     var status = status
     status.clients = lock.withLock { clientCount }
     let text = status.text
@@ -125,7 +125,7 @@ final class WebServer: @unchecked Sendable {
   func note(clients count: Int, dropped more: Int) {
     let hasLeft = lock.withLock {
       let hasLeft = count == 0 && clientCount > 0
-      if hasLeft { requests.isDeserted = true }
+      if hasLeft { requests.isLastPageClosed = true }
       clientCount = count
       dropped += more
       return hasLeft
@@ -134,7 +134,7 @@ final class WebServer: @unchecked Sendable {
   }
 
   /// Takes a message from a page.
-  func take(_ message: WebMessage) {
+  func receive(_ message: WebMessage) {
     let isRequest = lock.withLock {
       switch message {
       case .keyFrame: requests.wantsKeyFrame = true

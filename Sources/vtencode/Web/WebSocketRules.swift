@@ -15,7 +15,7 @@ final class WebSocketRules: ChannelInboundHandler {
   ]
   private let client: WebClient
   /// Whether a fragmented message has begun and is not complete.
-  private var isInPieces = false
+  private var isFragmented = false
 
   init(_ client: WebClient) { self.client = client }
 
@@ -32,11 +32,11 @@ final class WebSocketRules: ChannelInboundHandler {
   private func isInOrder(_ frame: WebSocketFrame) -> Bool {
     switch frame.opcode {
     case .continuation:
-      guard isInPieces else { return false }
-      isInPieces = !frame.fin
+      guard isFragmented else { return false }
+      isFragmented = !frame.fin
     case .text, .binary:
-      guard !isInPieces else { return false }
-      isInPieces = !frame.fin
+      guard !isFragmented else { return false }
+      isFragmented = !frame.fin
     default: break
     }
     return true

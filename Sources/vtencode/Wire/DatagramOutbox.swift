@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-/// A queue of datagrams to a socket, filled by any threads and sent in order. `put` does not block,
+/// A queue of datagrams to a socket, filled by any threads and sent in order. `enqueue` does not block,
 /// so it may be called under a lock; one thread at a time sends, including what others put in
 /// meanwhile.
 final class DatagramOutbox: @unchecked Sendable {
@@ -17,7 +17,7 @@ final class DatagramOutbox: @unchecked Sendable {
 
   var lostCount: Int { lock.withLock { lost } }
 
-  func put(_ bytes: [UInt8], to path: DatagramPath) {
+  func enqueue(_ bytes: [UInt8], to path: DatagramPath) {
     lock.withLock {
       if waiting.count < Self.capacity { waiting.append((bytes, path)) } else { lost += 1 }
     }

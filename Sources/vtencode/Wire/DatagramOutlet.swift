@@ -19,7 +19,7 @@ struct DatagramPath: Sendable {
 struct DatagramOutlet: ~Copyable {
   private let descriptor: CInt
   /// How long to wait for room in the socket, in milliseconds.
-  static let patience = 20
+  static let timeout = 20
 
   /// - Parameter socket: the descriptor, which is duplicated and stays the caller's.
   /// - Throws: a `Failure` if it cannot be duplicated.
@@ -34,14 +34,14 @@ struct DatagramOutlet: ~Copyable {
   /// - Parameters:
   ///   - packet: its bytes.
   ///   - path: the remote address, and the local one to send from.
-  ///   - patience: how long to wait for room, in milliseconds.
+  ///   - timeout: how long to wait for room, in milliseconds.
   /// - Returns: the system's error number; nil if it was sent.
-  borrowing func send(_ packet: [UInt8], to path: DatagramPath, patience: Int = patience) -> Int32? {
+  borrowing func send(_ packet: [UInt8], to path: DatagramPath, timeout: Int = timeout) -> Int32? {
     let code = attempt(packet, to: path)
     guard code == EAGAIN || code == EWOULDBLOCK || code == ENOBUFS else { return code }
-    guard patience > 0 else { return code }
+    guard timeout > 0 else { return code }
     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    guard poll(&waiting, 1, Int32(clamping: patience)) > 0 else { return code }
+    guard poll(&waiting, 1, Int32(clamping: timeout)) > 0 else { return code }
     return attempt(packet, to: path)
   }
 

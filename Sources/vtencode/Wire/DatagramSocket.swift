@@ -8,7 +8,7 @@ import NIOPosix
 final class DatagramSocket: @unchecked Sendable {
   // Sendable: `lock` guards the mutable state.
   /// The largest datagram in bytes. The system truncates larger ones, which are then invalid.
-  private static let mostBytes = 2048
+  private static let maxBytes = 2048
   /// The size in bytes of the system's receive buffer, which has to hold a key frame that arrives
   /// at once.
   private static let systemBuffer = 1 << 20
@@ -19,7 +19,7 @@ final class DatagramSocket: @unchecked Sendable {
   private let outbox = DatagramOutbox()
   private let lock = Lock()
   private var code: Int32?
-  private var taken = 0
+  private var accepted = 0
 
   /// Opens and binds the socket.
   /// - Parameters:
@@ -41,7 +41,7 @@ final class DatagramSocket: @unchecked Sendable {
     do {
       channel = try DatagramBootstrap(group: group)
         .channelOption(.socketOption(.so_rcvbuf), value: Self.systemBuffer)
-        .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.mostBytes))
+        .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.maxBytes))
         .channelOption(.maxMessagesPerRead, value: 64)
         // A machine with several addresses answers from the one that it was addressed by.
         .channelOption(.receivePacketInfo, value: true)
@@ -88,7 +88,7 @@ final class DatagramSocket: @unchecked Sendable {
   /// one may succeed, because addresses, routes and neighbours change during a call.
   var lastError: Int32? { lock.withLock { code } }
   /// The number of datagrams that the system accepted.
-  var takenCount: Int { lock.withLock { taken } }
+  var acceptedCount: Int { lock.withLock { accepted } }
 
   /// Sends datagrams in order. Datagrams that the system does not accept are lost.
   func send(_ packets: [[UInt8]], to path: DatagramPath) {
@@ -100,21 +100,21 @@ final class DatagramSocket: @unchecked Sendable {
   private func note(_ result: Int32?) {
     lock.withLock {
       code = result
-      if result == nil { taken += 1 }
+      if result == nil { accepted += 1 }
     }
   }
 
   /// Appends a datagram to those that `flush` sends, without blocking.
-  func enqueue(_ packet: [UInt8], to path: DatagramPath) { outbox.put(packet, to: path) }
+  func enqueue(_ packet: [UInt8], to path: DatagramPath) { outbox.enqueue(packet, to: path) }
 
   /// Sends the waiting datagrams in order; it may be called from any thread. It waits for room at
   /// most as long as for one datagram, however many there are; the remaining ones are lost.
   func flush() {
-    var patience = DatagramOutlet.patience
+    var timeout = DatagramOutlet.timeout
     outbox.drain { datagram in
       let begin = SessionTime.now
-      let result = outlet.send(datagram.bytes, to: datagram.path, patience: patience)
-      patience = max(patience - Int((SessionTime.now - begin) * 1000), 0)
+      let result = outlet.send(datagram.bytes, to: datagram.path, timeout: timeout)
+      timeout = max(timeout - Int((SessionTime.now - begin) * 1000), 0)
       note(result)
     }
   }

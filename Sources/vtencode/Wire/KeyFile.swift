@@ -4,7 +4,7 @@ import Foundation
 /// A file whose first line is a key.
 enum KeyFile {
   /// The largest file that is read, in bytes. A key has 64 characters.
-  static let mostBytes = 4096
+  static let maxBytes = 4096
 
   /// Reads the first line of a file that only its owner can access.
   ///
@@ -25,10 +25,10 @@ enum KeyFile {
       )
     }
     try checkRights(status, path)
-    guard status.st_size <= mostBytes else {
+    guard status.st_size <= maxBytes else {
       throw Failure(
         "cannot read the key from '\(path)': it has \(status.st_size) bytes, and a file with a key has no more than "
-          + "\(mostBytes); is it another file?")
+          + "\(maxBytes); is it another file?")
     }
     let text = String(decoding: try bytes(descriptor, path), as: UTF8.self)
     return text.split(whereSeparator: \.isNewline).first.map { $0.trimmingCharacters(in: .whitespaces) } ?? ""
@@ -46,11 +46,11 @@ enum KeyFile {
   }
 
   private static func bytes(_ descriptor: Int32, _ path: String) throws -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: mostBytes)
+    var bytes = [UInt8](repeating: 0, count: maxBytes)
     var count = 0
-    while count < mostBytes {
+    while count < maxBytes {
       let got = bytes.withUnsafeMutableBytes { buffer in
-        buffer.baseAddress.map { read(descriptor, $0 + count, mostBytes - count) } ?? 0
+        buffer.baseAddress.map { read(descriptor, $0 + count, maxBytes - count) } ?? 0
       }
       if got < 0, errno == EINTR { continue }
       guard got >= 0 else { throw failure(path, system: errno) }

@@ -44,7 +44,7 @@ struct WireOptions: ParsableArguments {
 
   @OptionGroup(title: "Keys", visibility: .helpAll) var keys: KeyOptions
 
-  @OptionGroup(title: "Output and reports", visibility: .helpAll) var telling: SessionReportOptions
+  @OptionGroup(title: "Output and reports", visibility: .helpAll) var progressOption: SessionReportOptions
 
   func validate() throws {
     guard [keys.key, keys.keyFile, secret].count(where: { $0 != nil }) <= 1 else {

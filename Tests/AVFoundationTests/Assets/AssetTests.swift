@@ -11,7 +11,7 @@ import Testing
     let (tracks, duration) = try await asset.load(.tracks, .duration)
     #expect(tracks.count == 2)
     let told =
-      try Double(Probe.facts(try Fixture.movie(), stream: nil, "format=duration")["duration"] ?? "") ?? 0
+      try Double(Probe.properties(try Fixture.movie(), stream: nil, "format=duration")["duration"] ?? "") ?? 0
     #expect(abs(duration.seconds - told) < 0.001)
     if case .loaded(let value) = asset.status(of: .duration) {
       #expect(value == duration)
@@ -28,10 +28,10 @@ import Testing
     #expect(size == CGSize(width: 320, height: 240))
     #expect(abs(rate - 29.97) < 0.001)
     #expect(scale == 30000)
-    let (range, least, reorders, formats) = try await video.load(
+    let (range, minimum, reorders, formats) = try await video.load(
       .timeRange, .minFrameDuration, .requiresFrameReordering, .formatDescriptions)
     #expect(range == CMTimeRange(start: .zero, duration: CMTime(value: 60 * 1001, timescale: 30000)))
-    #expect(least == CMTime(value: 1001, timescale: 30000))
+    #expect(minimum == CMTime(value: 1001, timescale: 30000))
     #expect(reorders)
     let format = try #require(formats.first)
     #expect(CMFormatDescriptionGetMediaSubType(format) == kCMVideoCodecType_H264)
@@ -61,8 +61,8 @@ import Testing
       AVURLAsset(url: URL(fileURLWithPath: turned)).tracks(withMediaType: .video).first)
     let transform = track.preferredTransform
     // ffprobe counts degrees against the clock.
-    let facts = try Probe.facts(turned, "stream_side_data=rotation")
-    let degrees = try #require(Double(facts["rotation"] ?? ""))
+    let properties = try Probe.properties(turned, "stream_side_data=rotation")
+    let degrees = try #require(Double(properties["rotation"] ?? ""))
     #expect(abs(degrees) == 90)
     let expected = CGAffineTransform(rotationAngle: -degrees * .pi / 180)
     #expect(abs(transform.a - expected.a) < 1e-6 && abs(transform.b - expected.b) < 1e-6)

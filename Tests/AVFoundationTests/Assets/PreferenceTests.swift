@@ -28,7 +28,7 @@ import Testing
     #expect(asset.preferredRate == 1 && asset.preferredVolume == 1 && asset.preferredTransform == .identity)
     // Others see the code, and all samples.
     #expect(
-      try Probe.facts(scratch.file("a.mov"), stream: "a:0", "stream_tags=language")["TAG:language"]
+      try Probe.properties(scratch.file("a.mov"), stream: "a:0", "stream_tags=language")["TAG:language"]
         .map { ["deu", "ger"].contains($0) } ?? false)
     #expect(try Tool.decodingErrors(scratch.file("a.mov")) == "")
     #expect(

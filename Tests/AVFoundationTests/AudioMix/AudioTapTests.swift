@@ -35,9 +35,9 @@ import TestSupport
         AudioTapTests.record(of: storage)?.calls.append("finalize")
         Unmanaged<Record>.fromOpaque(storage).release()
       },
-      prepare: { tap, most, format in
+      prepare: { tap, maximum, format in
         guard let record = AudioTapTests.record(of: MTAudioProcessingTapGetStorage(tap)) else { return }
-        record.calls.append("prepare \(most)")
+        record.calls.append("prepare \(maximum)")
         record.formats.append(format.pointee)
       },
       unprepare: { tap in

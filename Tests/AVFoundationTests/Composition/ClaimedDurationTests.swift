@@ -150,7 +150,7 @@ import Testing
       try twice.insertTimeRange(
         CMTimeRange(start: .zero, duration: asset.duration), of: asset, at: twice.duration)
     }
-    for (movie, most) in [(asset, 64), (whole, 64), (twice, 128)] as [(AVAsset, Int)] {
+    for (movie, maximum) in [(asset, 64), (whole, 64), (twice, 128)] as [(AVAsset, Int)] {
       let tracks = movie.tracks(withMediaType: .video)
       let instruction = AVMutableVideoCompositionInstruction()
       instruction.timeRange = CMTimeRange(start: .zero, duration: movie.duration)
@@ -162,7 +162,7 @@ import Testing
       let output = AVAssetReaderVideoCompositionOutput(videoTracks: tracks, videoSettings: nil)
       output.videoComposition = composition
       let pictures = try ReaderTests.read(output, of: movie)
-      #expect(((most - 8) * rate...most * rate).contains(pictures.count), "\(pictures.count)")
+      #expect(((maximum - 8) * rate...maximum * rate).contains(pictures.count), "\(pictures.count)")
     }
   }
 
@@ -224,7 +224,7 @@ import Testing
 
   /// The times of a composition's pictures, of so many at most.
   private func times(
-    _ composition: AVVideoComposition, of asset: AVAsset, most: Int
+    _ composition: AVVideoComposition, of asset: AVAsset, maximum: Int
   ) throws -> [CMTime] {
     let output = AVAssetReaderVideoCompositionOutput(
       videoTracks: asset.tracks(withMediaType: .video), videoSettings: nil)
@@ -234,7 +234,7 @@ import Testing
     try #require(reader.startReading(), "\(String(describing: reader.error))")
     defer { reader.cancelReading() }
     var times: [CMTime] = []
-    while times.count < most, let sample = output.copyNextSampleBuffer() {
+    while times.count < maximum, let sample = output.copyNextSampleBuffer() {
       times.append(sample.presentationTimeStamp)
     }
     return times
@@ -259,7 +259,7 @@ import Testing
     let composition = AVMutableVideoComposition(propertiesOf: asset)
     composition.frameDuration = CMTime(value: 1440, timescale: 1)
     composition.sourceTrackIDForFrameTiming = kCMPersistentTrackID_Invalid
-    let times = try times(composition, of: asset, most: 1000)
+    let times = try times(composition, of: asset, maximum: 1000)
     // Twice, and a minute more each.
     #expect((110...130).contains(times.count), "\(times.count)")
   }

@@ -247,8 +247,8 @@ import Testing
       let session = try #require(AVAssetExportSession(asset: source, presetName: preset))
       try await session.export(to: scratch.url(name), as: .mov)
       #expect(try Tool.decodingErrors(scratch.file(name)) == "")
-      let facts = try Probe.facts(scratch.file(name), stream: nil, "format=duration")
-      let duration = try #require(Double(facts["duration"] ?? ""))
+      let properties = try Probe.properties(scratch.file(name), stream: nil, "format=duration")
+      let duration = try #require(Double(properties["duration"] ?? ""))
       #expect(abs(duration - source.duration.seconds) < 0.06, "\(name) \(duration)")
     }
     #expect(try Probe.samples(scratch.file("copied.mov")).count == 40)

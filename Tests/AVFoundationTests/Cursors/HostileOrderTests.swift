@@ -56,7 +56,7 @@ import Testing
     #expect(index.firstShown == sorted.first)
     #expect(index.lastShown == sorted.last)
     // The first question may read the file; nothing later looks at more than some blocks.
-    let most = 128 * 40
+    let maximum = 128 * 40
     var costliest = 0
     func cost<T>(_ work: () -> T) -> T {
       let before = index.lookups
@@ -74,7 +74,7 @@ import Testing
       if place % 50 == 0, cost({ index.shown(at: time) }) != last { wrong += 1 }
     }
     #expect(wrong == 0)
-    #expect(costliest <= most, "\(costliest) samples were looked at for one step")
+    #expect(costliest <= maximum, "\(costliest) samples were looked at for one step")
     withExtendedLifetime(asset) {}
   }
 

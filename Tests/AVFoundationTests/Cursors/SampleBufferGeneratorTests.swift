@@ -66,12 +66,12 @@ import Testing
     let source = try await Source(path)
     let listed = try Probe.samples(path)
     func numbers(
-      _ direction: AVSampleBufferRequest.Direction, preferred: Int = 0, most: Int = 0, limit: Int64? = nil
+      _ direction: AVSampleBufferRequest.Direction, preferred: Int = 0, maximum: Int = 0, limit: Int64? = nil
     ) throws -> [Int] {
       let request = AVSampleBufferRequest(start: try source.cursor(50))
       request.direction = direction
       request.preferredMinSampleCount = preferred
-      request.maxSampleCount = most
+      request.maxSampleCount = maximum
       if let limit { request.limitCursor = try source.cursor(limit) }
       let buffer = try source.generator.makeSampleBuffer(for: request)
       var place = 0
@@ -87,15 +87,15 @@ import Testing
         return number
       }
     }
-    #expect(try numbers(.none, preferred: 5, most: 5, limit: 60) == [50])
+    #expect(try numbers(.none, preferred: 5, maximum: 5, limit: 60) == [50])
     #expect(try numbers(.forward) == [50])
     #expect(try numbers(.forward, preferred: 4) == Array(50...53))
-    #expect(try numbers(.forward, most: 3) == Array(50...52))
-    #expect(try numbers(.forward, preferred: 9, most: 3) == Array(50...52))
+    #expect(try numbers(.forward, maximum: 3) == Array(50...52))
+    #expect(try numbers(.forward, preferred: 9, maximum: 3) == Array(50...52))
     #expect(try numbers(.forward, limit: 60) == Array(50...60))
     #expect(try numbers(.forward, preferred: 20, limit: 55) == Array(50...55))
     #expect(try numbers(.forward, preferred: 1000) == Array(50...199))
-    #expect(try numbers(.reverse, most: 3) == Array(48...50))
+    #expect(try numbers(.reverse, maximum: 3) == Array(48...50))
     #expect(try numbers(.reverse, limit: 45) == Array(45...50))
     #expect(try numbers(.reverse, limit: 60) == [50])
     #expect(try numbers(.reverse, preferred: 1000) == Array(0...50))

@@ -10,18 +10,18 @@ import TestSupport
   private final class Visits: @unchecked Sendable {
     private let lock = NSLock()
     private var inside = 0
-    private var figures = (most: 0, all: 0)
+    private var figures = (maximum: 0, all: 0)
 
     func pass() {
       lock.withLock {
         inside += 1
-        figures = (max(figures.most, inside), figures.all + 1)
+        figures = (max(figures.maximum, inside), figures.all + 1)
       }
       letOthersRun(turns: 500)
       lock.withLock { inside -= 1 }
     }
 
-    var seen: (most: Int, all: Int) { lock.withLock { figures } }
+    var seen: (maximum: Int, all: Int) { lock.withLock { figures } }
   }
 
   /// Jumps on several threads, each of which an observer hears of: it is called for one after the other.
@@ -52,7 +52,7 @@ import TestSupport
     synchronizer.rate = 0
     synchronizer.removeTimeObserver(observer)
     synchronizer.removeTimeObserver(other)
-    #expect(visits.seen.all >= 400 && visits.seen.most == 1)
-    #expect(passings.seen.all >= 20 && passings.seen.most == 1)
+    #expect(visits.seen.all >= 400 && visits.seen.maximum == 1)
+    #expect(passings.seen.all >= 20 && passings.seen.maximum == 1)
   }
 }

@@ -80,11 +80,11 @@ import Testing
       #expect(!session.allowsParallelizedExport)
       let url = scratch.url(preset)
       try await session.export(to: url, as: .m4v)
-      let facts = try Tool.run([
+      let properties = try Tool.run([
         "ffprobe", "-v", "error", "-show_entries", "stream=codec_name,width,height", "-of", "csv=p=0",
         url.path,
       ]).split(separator: "\n").map { String($0) }
-      #expect(facts == ["h264,\(width),\(height)", "aac"], "\(preset)")
+      #expect(properties == ["h264,\(width),\(height)", "aac"], "\(preset)")
       #expect(try Data(contentsOf: url)[8..<12].elementsEqual("M4V ".utf8))
     }
     await #expect {

@@ -20,13 +20,14 @@ import Testing
     let source = try Fixture.make(
       "anamorphic.mp4", Fixture.picture + ["-vf", "setsar=4/3", "-c:v", "libx264", "-preset", "veryfast"])
     let path = try await export(source, AVAssetExportPresetHighestQuality)
-    let facts = try Probe.facts(path, "stream=width,height,sample_aspect_ratio")
-    #expect(facts["width"] == "426" && facts["height"] == "240", "\(facts)")
-    #expect(["1:1", "N/A", nil].contains(facts["sample_aspect_ratio"]), "\(facts)")
+    let properties = try Probe.properties(path, "stream=width,height,sample_aspect_ratio")
+    #expect(properties["width"] == "426" && properties["height"] == "240", "\(properties)")
+    #expect(["1:1", "N/A", nil].contains(properties["sample_aspect_ratio"]), "\(properties)")
     // The longer side of the box lies along the longer side of what is shown.
     let tall = try Fixture.make(
       "tall.mp4", Fixture.picture + ["-vf", "setsar=1/2", "-c:v", "libx264", "-preset", "veryfast"])
-    let small = try Probe.facts(try await export(tall, AVAssetExportPresetLowQuality), "stream=width,height")
+    let small = try Probe.properties(
+      try await export(tall, AVAssetExportPresetLowQuality), "stream=width,height")
     #expect(small["width"] == "160" && small["height"] == "240", "\(small)")
   }
 
@@ -41,9 +42,12 @@ import Testing
     let presets = AVAssetExportSession.allExportPresets()
     if presets.contains(AVAssetExportPresetHEVCHighestQuality) {
       let path = try await export(source, AVAssetExportPresetHEVCHighestQuality)
-      let facts = try Probe.facts(path, "stream=pix_fmt,color_transfer,color_primaries,color_space")
-      #expect(facts["pix_fmt"] == "yuv420p10le" && facts["color_transfer"] == "smpte2084", "\(facts)")
-      #expect(facts["color_primaries"] == "bt2020" && facts["color_space"] == "bt2020nc", "\(facts)")
+      let properties = try Probe.properties(path, "stream=pix_fmt,color_transfer,color_primaries,color_space")
+      #expect(
+        properties["pix_fmt"] == "yuv420p10le" && properties["color_transfer"] == "smpte2084", "\(properties)"
+      )
+      #expect(
+        properties["color_primaries"] == "bt2020" && properties["color_space"] == "bt2020nc", "\(properties)")
     } else {
       // Without an encoder the preset does not exist.
       #expect(
@@ -53,9 +57,9 @@ import Testing
     }
     guard presets.contains(AVAssetExportPreset640x480) else { return }
     let flat = try await export(source, AVAssetExportPreset640x480)
-    let facts = try Probe.facts(flat, "stream=pix_fmt,color_transfer,color_primaries,color_space")
-    #expect(facts["pix_fmt"] == "yuv420p" && facts["color_transfer"] == "bt709", "\(facts)")
-    #expect(facts["color_primaries"] == "bt709" && facts["color_space"] == "bt709", "\(facts)")
+    let properties = try Probe.properties(flat, "stream=pix_fmt,color_transfer,color_primaries,color_space")
+    #expect(properties["pix_fmt"] == "yuv420p" && properties["color_transfer"] == "bt709", "\(properties)")
+    #expect(properties["color_primaries"] == "bt709" && properties["color_space"] == "bt709", "\(properties)")
   }
 
   @Test func presetsNeedTheirEncoder() {

@@ -108,7 +108,8 @@ import TestSupport
       start: CMTime(value: 1, timescale: 2), duration: CMTime(value: 1, timescale: 1))
     try await session.export(to: scratch.url("a.mp4"), as: .mp4)
     let duration =
-      try Double(Probe.facts(scratch.file("a.mp4"), stream: nil, "format=duration")["duration"] ?? "") ?? 0
+      try Double(Probe.properties(scratch.file("a.mp4"), stream: nil, "format=duration")["duration"] ?? "")
+      ?? 0
     #expect(abs(duration - 1) < 0.03)
     #expect(try Tool.decodingErrors(scratch.file("a.mp4")) == "")
   }
@@ -127,16 +128,17 @@ import TestSupport
     let asset = AVURLAsset(url: URL(fileURLWithPath: big))
     let session = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPreset640x480))
     try await session.export(to: scratch.url("a.mp4"), as: .mp4)
-    let facts = try Probe.facts(scratch.file("a.mp4"), "stream=width,height,codec_name,nb_frames")
+    let properties = try Probe.properties(scratch.file("a.mp4"), "stream=width,height,codec_name,nb_frames")
     #expect(
-      facts["width"] == "640" && facts["height"] == "400" && facts["codec_name"] == "h264"
-        && facts["nb_frames"] == "25")
-    #expect(try Probe.facts(scratch.file("a.mp4"), stream: "a:0", "stream=codec_name")["codec_name"] == "aac")
+      properties["width"] == "640" && properties["height"] == "400" && properties["codec_name"] == "h264"
+        && properties["nb_frames"] == "25")
+    #expect(
+      try Probe.properties(scratch.file("a.mp4"), stream: "a:0", "stream=codec_name")["codec_name"] == "aac")
     #expect(try Tool.decodingErrors(scratch.file("a.mp4")) == "")
     let sound = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetAppleM4A))
     #expect(sound.supportedFileTypes == [.m4a])
     try await sound.export(to: scratch.url("a.m4a"), as: .m4a)
-    let only = try Probe.facts(scratch.file("a.m4a"), stream: nil, "format=nb_streams")
+    let only = try Probe.properties(scratch.file("a.m4a"), stream: nil, "format=nb_streams")
     #expect(only["nb_streams"] == "1")
     #expect(scratch.contents == ["a.m4a", "a.mp4"])
   }

@@ -86,7 +86,7 @@ import Testing
     #expect(errors == "", "\(errors)")
     for stream in hasVideo ? ["v:0", "a:0"] : ["a:0"] {
       let found = try Double(
-        Probe.facts(scratch.file(name), stream: stream, "stream=duration")["duration"] ?? "")
+        Probe.properties(scratch.file(name), stream: stream, "stream=duration")["duration"] ?? "")
       #expect(abs((found ?? 0) - seconds) < 0.05, "\(stream) \(found ?? 0) of \(seconds)")
     }
     // All of it sounds: a tone without gaps.
@@ -111,7 +111,7 @@ import Testing
     let packets = try Probe.samples(Fixture.movie(), stream: "a:0").count
     #expect((2 * packets - 4...2 * packets).contains(sound.count), "\(sound.count) of \(2 * packets)")
     for stream in ["v:0", "a:0"] {
-      let found = try Double(Probe.facts(path, stream: stream, "stream=duration")["duration"] ?? "")
+      let found = try Double(Probe.properties(path, stream: stream, "stream=duration")["duration"] ?? "")
       #expect(abs((found ?? 0) - seconds) < 0.05, "\(stream) \(found ?? 0)")
     }
     let picture = try Probe.samples(path)

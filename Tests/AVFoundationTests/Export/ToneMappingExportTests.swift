@@ -105,10 +105,10 @@ import Testing
     let session = try #require(
       AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetHighestQuality))
     try await session.export(to: scratch.url("sdr.mov"), as: .mov)
-    let facts = try Probe.facts(
+    let properties = try Probe.properties(
       scratch.file("sdr.mov"), "stream=codec_name,pix_fmt,color_transfer,color_primaries,color_space")
-    #expect(facts["codec_name"] == "h264" && facts["pix_fmt"] == "yuv420p")
-    #expect(facts["color_transfer"] == "bt709" && facts["color_primaries"] == "bt709")
+    #expect(properties["codec_name"] == "h264" && properties["pix_fmt"] == "yuv420p")
+    #expect(properties["color_transfer"] == "bt709" && properties["color_primaries"] == "bt709")
     try Tool.run([
       "ffmpeg", "-v", "error", "-i", scratch.file("sdr.mov"), "-frames:v", "1", "-f", "rawvideo", "-pix_fmt",
       "yuv420p", scratch.file("out"),

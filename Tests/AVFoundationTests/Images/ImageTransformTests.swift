@@ -67,7 +67,7 @@ import Testing
         "-f", "lavfi", "-i", "color=red:size=16x16384:rate=2:duration=0.5", "-vf",
         "setsar=1024:max=100000", "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p",
       ])
-    #expect(try Probe.facts(path, "stream=sample_aspect_ratio")["sample_aspect_ratio"] == "1024:1")
+    #expect(try Probe.properties(path, "stream=sample_aspect_ratio")["sample_aspect_ratio"] == "1024:1")
     let asset = AVURLAsset(url: URL(fileURLWithPath: path))
     #expect(asset.tracks.first?.naturalSize == CGSize(width: 16, height: 16384))
     let made = try image(asset)

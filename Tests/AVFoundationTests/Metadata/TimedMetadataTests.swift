@@ -128,11 +128,11 @@ import Testing
       "csv=p=0", url.path,
     ]).split(separator: "\n").map { $0.split(separator: ",").prefix(2).joined(separator: ",") }
     #expect(packets == ["0.000000,29", "0.400000,16", "0.700000,8", "1.000000,23"])
-    let facts = try Tool.run([
+    let properties = try Tool.run([
       "ffprobe", "-v", "error", "-select_streams", "d:0", "-show_entries", "stream=codec_tag_string", "-of",
       "csv=p=0", url.path,
     ])
-    #expect(facts.hasPrefix("mebx"))
+    #expect(properties.hasPrefix("mebx"))
     #expect(try Tool.decodingErrors(url.path) == "")
     let bytes = try Data(contentsOf: url)
     #expect(bytes.range(of: Data("gpmd".utf8)) == nil)

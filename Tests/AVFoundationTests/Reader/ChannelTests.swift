@@ -123,8 +123,8 @@ import Testing
       #expect(abs(Double(peak) - Self.level(channel)) < 0.02, "channel \(channel): \(peak)")
     }
     if isCoded, channels == 3 {
-      let facts = try Probe.facts(scratch.file("a.mov"), stream: "a:0", "stream=channel_layout")
-      #expect(facts["channel_layout"] == "3.0")
+      let properties = try Probe.properties(scratch.file("a.mov"), stream: "a:0", "stream=channel_layout")
+      #expect(properties["channel_layout"] == "3.0")
     }
   }
 }

@@ -14,7 +14,7 @@ import Testing
     var found = 0
     for (index, time) in times.enumerated() {
       for other in lost[index] ?? [] { missing.addLost(CMTime(value: Int64(other), timescale: 1000)) }
-      found += missing.add(CMTime(value: Int64(time), timescale: 1000), isBesideGap: gaps.contains(index))
+      found += missing.add(CMTime(value: Int64(time), timescale: 1000), followsDataLoss: gaps.contains(index))
     }
     return found + missing.finish()
   }

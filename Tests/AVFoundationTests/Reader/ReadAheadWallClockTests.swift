@@ -11,13 +11,14 @@ import Testing
   @Test(.enabled(if: ProcessInfo.processInfo.environment["OVT_MEASURE"] != nil))
   func readEncodeLoop() throws {
     let path = try #require(ProcessInfo.processInfo.environment["OVT_MEASURE"])
-    let facts = try AssetFile(url: URL(fileURLWithPath: path), frameRate: nil, restrictions: []).facts()
-    let track = try #require(facts.video)
+    let properties = try AssetFile(url: URL(fileURLWithPath: path), frameRate: nil, restrictions: [])
+      .properties()
+    let track = try #require(properties.video)
     let size = CMVideoFormatDescriptionGetDimensions(try #require(track.format))
     let settings = [kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_420YpCbCr8Planar]
     func run(_ isAhead: Bool, waits: Bool) throws -> Double {
       let source = try PictureSource(
-        Demuxer(again: facts.demuxer), track, PictureRequirements(settings), copies: false)
+        Demuxer(again: properties.demuxer), track, PictureRequirements(settings), copies: false)
       let reader: any SampleSource = isAhead ? ReadAhead(source, depth: 3) : source
       try reader.seek(to: CMTimeRange(start: .zero, duration: .positiveInfinity))
       var made: VTCompressionSession?

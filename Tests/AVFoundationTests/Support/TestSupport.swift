@@ -92,16 +92,18 @@ enum Probe {
   }
 
   /// Entries of the first matching stream or of the container.
-  static func facts(_ path: String, stream: String? = "v:0", _ entries: String) throws -> [String: String] {
+  static func properties(_ path: String, stream: String? = "v:0", _ entries: String) throws -> [String:
+    String]
+  {
     var arguments = ["ffprobe", "-v", "error"]
     if let stream { arguments += ["-select_streams", stream] }
     arguments += ["-show_entries", entries, "-of", "default=nw=1", path]
-    var facts: [String: String] = [:]
+    var properties: [String: String] = [:]
     for line in try Tool.run(arguments).split(separator: "\n") {
       let pair = line.split(separator: "=", maxSplits: 1)
-      if pair.count == 2 { facts[String(pair[0])] = String(pair[1]) }
+      if pair.count == 2 { properties[String(pair[0])] = String(pair[1]) }
     }
-    return facts
+    return properties
   }
 }
 

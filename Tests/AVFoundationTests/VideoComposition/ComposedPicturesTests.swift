@@ -198,9 +198,9 @@ import TestSupport
         AVAssetExportSession(asset: asset, presetName: AVAssetExportPreset640x480))
       if name == "composed" { session.videoComposition = composition }
       try await session.export(to: scratch.url("\(name).mov"), as: .mov)
-      let facts = try Probe.facts(
+      let properties = try Probe.properties(
         scratch.file("\(name).mov"), "stream=color_transfer,color_primaries,color_space")
-      #expect(Set(facts.values) == ["bt709"], "\(name): \(facts)")
+      #expect(Set(properties.values) == ["bt709"], "\(name): \(properties)")
     }
     let exported = try ["plain", "composed"].map {
       try ReaderTests.read(Self.asset(scratch.file("\($0).mov")), settings: Self.bgra)

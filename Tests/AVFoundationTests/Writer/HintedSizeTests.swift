@@ -31,8 +31,8 @@ import Testing
       adaptor.append(
         try WriterBehaviourTests.picture(0, width: 176, height: 144), withPresentationTime: .zero))
     await writer.finishWriting()
-    let facts = try Probe.facts(scratch.file("a.mov"), "stream=width,height")
-    #expect(facts == ["width": "176", "height": "144"])
+    let properties = try Probe.properties(scratch.file("a.mov"), "stream=width,height")
+    #expect(properties == ["width": "176", "height": "144"])
   }
 
   @Test func receiversTakeTheHintToo() async throws {
@@ -49,8 +49,8 @@ import Testing
     try await receiver.append(picture, with: .zero)
     receiver.finish()
     await writer.finishWriting()
-    let facts = try Probe.facts(scratch.file("a.mov"), "stream=width,height")
-    #expect(facts == ["width": "96", "height": "64"])
+    let properties = try Probe.properties(scratch.file("a.mov"), "stream=width,height")
+    #expect(properties == ["width": "96", "height": "64"])
   }
 
   @Test func withoutAHintOrWithHalfASizeTheyAreRefused() throws {
@@ -83,9 +83,10 @@ import Testing
     await session.export()
     #expect(session.status == .completed, "\(String(describing: session.error))")
     #expect(session.outputFileType == nil)
-    let facts = try Probe.facts(scratch.file(name), stream: nil, "format_tags=major_brand")
+    let properties = try Probe.properties(scratch.file(name), stream: nil, "format_tags=major_brand")
     #expect(
-      facts["TAG:major_brand"]?.hasPrefix(brand.trimmingCharacters(in: .whitespaces)) == true, "\(facts)")
+      properties["TAG:major_brand"]?.hasPrefix(brand.trimmingCharacters(in: .whitespaces)) == true,
+      "\(properties)")
   }
 
   @Test(arguments: ["a", "a.txt", "a.m4a", "a.avi"]) func otherEndingsAreNoFileType(name: String) async throws

@@ -38,10 +38,10 @@ import TestSupport
     input.markAsFinished()
     await writer.finishWriting()
     try #require(writer.status == .completed, "\(String(describing: writer.error))")
-    let facts = try Probe.facts(url.path, "stream=duration,avg_frame_rate,nb_frames")
-    #expect(facts["duration"].flatMap(Double.init) == 1)
-    #expect(facts["avg_frame_rate"] == "24/1")
-    #expect(facts["nb_frames"] == "24")
+    let properties = try Probe.properties(url.path, "stream=duration,avg_frame_rate,nb_frames")
+    #expect(properties["duration"].flatMap(Double.init) == 1)
+    #expect(properties["avg_frame_rate"] == "24/1")
+    #expect(properties["nb_frames"] == "24")
   }
 
   /// An `AVError` can be caught as an `NSError`, and an `NSError` of its domain as an `AVError`.

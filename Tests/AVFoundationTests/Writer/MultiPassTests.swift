@@ -97,7 +97,7 @@ import TestSupport
       let range = try #require(passes.withLock { $0[1].first })
       #expect(range.start == .zero && abs(range.end.seconds - 3) < 0.001)
     }
-    #expect(try Probe.facts(scratch.file("a.mp4"), "stream=nb_frames")["nb_frames"] == "90")
+    #expect(try Probe.properties(scratch.file("a.mp4"), "stream=nb_frames")["nb_frames"] == "90")
     #expect(try Tool.decodingErrors(scratch.file("a.mp4")) == "")
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }
@@ -131,7 +131,7 @@ import TestSupport
     #expect(input.currentPassDescription == nil)
     await writer.finishWriting()
     #expect(writer.status == .completed, "\(String(describing: writer.error))")
-    #expect(try Probe.facts(scratch.file("a.mp4"), "stream=nb_frames")["nb_frames"] == "90")
+    #expect(try Probe.properties(scratch.file("a.mp4"), "stream=nb_frames")["nb_frames"] == "90")
     #expect(try Tool.decodingErrors(scratch.file("a.mp4")) == "")
   }
 
@@ -183,12 +183,12 @@ import TestSupport
       #expect(session.progress == 1)
       let hasMore = allows && Self.supportsPasses
       #expect(hasMore ? (2...8).contains(session.ovtPassCount) : session.ovtPassCount == 1)
-      let facts = try Probe.facts(url.path, "stream=nb_frames,bit_rate")
-      #expect(facts["nb_frames"] == "60")
-      #expect(try Probe.facts(url.path, stream: "a:0", "stream=codec_name")["codec_name"] == "aac")
+      let properties = try Probe.properties(url.path, "stream=nb_frames,bit_rate")
+      #expect(properties["nb_frames"] == "60")
+      #expect(try Probe.properties(url.path, stream: "a:0", "stream=codec_name")["codec_name"] == "aac")
       #expect(try Tool.decodingErrors(url.path) == "")
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
-      rates[allows] = try Double(#require(facts["bit_rate"]))
+      rates[allows] = try Double(#require(properties["bit_rate"]))
     }
     // If the encoder supports several passes, the second one distributes the bits differently.
     #expect((rates[false] != rates[true]) == Self.supportsPasses)

@@ -53,7 +53,8 @@ import Testing
       }
     }
     #expect(
-      try Probe.facts(scratch.file("false-d.mp4"), "stream=codec_tag_string")["codec_tag_string"] == "hvc1")
+      try Probe.properties(scratch.file("false-d.mp4"), "stream=codec_tag_string")["codec_tag_string"]
+        == "hvc1")
   }
 
   /// libavformat looks for start codes in the samples then, and drops what is before the first.
@@ -171,15 +172,15 @@ import Testing
       track.displayMatrix = [0, 65536, 0, -65536, 0, 0, 240 << 16, 0, 1 << 30]
       track.language = "fra"
     }
-    let facts = try Probe.facts(
+    let properties = try Probe.properties(
       path,
       "stream=sample_aspect_ratio,color_primaries,color_transfer,color_space:stream_tags=language:stream_side_data=rotation"
     )
-    #expect(facts["sample_aspect_ratio"] == "4:3")
-    #expect(facts["color_primaries"] == "bt709")
-    #expect(facts["color_space"] == "bt709")
-    #expect(facts["rotation"] == "-90")
-    #expect(facts["TAG:language"] == "fra")
+    #expect(properties["sample_aspect_ratio"] == "4:3")
+    #expect(properties["color_primaries"] == "bt709")
+    #expect(properties["color_space"] == "bt709")
+    #expect(properties["rotation"] == "-90")
+    #expect(properties["TAG:language"] == "fra")
     let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
     #expect(bytes.range(of: Data("colr".utf8)) != nil)
     #expect(bytes.range(of: Data("pasp".utf8)) != nil)
@@ -196,7 +197,7 @@ import Testing
       "csv=p=0", path,
     ])
     #expect(frames.trimmingCharacters(in: .whitespacesAndNewlines) == "30")
-    let duration = try Double(Probe.facts(path, stream: nil, "format=duration")["duration"] ?? "") ?? 0
+    let duration = try Double(Probe.properties(path, stream: nil, "format=duration")["duration"] ?? "") ?? 0
     #expect(abs(duration - 1.001) < 0.002)
   }
 

@@ -60,8 +60,8 @@ import Testing
     let found = try boxes(url)
     #expect(found.aperture == [193, 1, 143, 1, -1, 2, -1, 2])
     #expect(found.track == (193, 143))
-    let facts = try Probe.facts(url.path, "stream=width,height,nb_read_frames")
-    #expect(facts["width"] == "194" && facts["height"] == "144", "\(facts)")
+    let properties = try Probe.properties(url.path, "stream=width,height,nb_read_frames")
+    #expect(properties["width"] == "194" && properties["height"] == "144", "\(properties)")
     #expect(try Tool.decodingErrors(url.path).isEmpty)
   }
 
@@ -79,8 +79,8 @@ import Testing
     try await session.export(to: url, as: .mov)
     let found = try boxes(url)
     #expect(found.aperture == [193, 1, 143, 1, -1, 2, -1, 2])
-    let facts = try Probe.facts(url.path, "stream=width,height")
-    #expect(facts["width"] == "194" && facts["height"] == "144", "\(facts)")
+    let properties = try Probe.properties(url.path, "stream=width,height")
+    #expect(properties["width"] == "194" && properties["height"] == "144", "\(properties)")
     #expect(try Tool.decodingErrors(url.path).isEmpty)
   }
 

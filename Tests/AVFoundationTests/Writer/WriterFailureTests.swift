@@ -112,7 +112,7 @@ import Testing
   /// limited.
   @Test func waitingSamplesAreLimited() throws {
     var plan = MovieAssembly.Plan(container: .mov, options: Muxer.Options())
-    plan.mostWaiting = 1000
+    plan.maxWaitingPackets = 1000
     let assembly = MovieAssembly(plan: plan, file: nil, deliver: nil)
     let (pictures, silence) = (
       TrackAssembly(mediaType: .video, preferredTimeScale: 0) { _ in },

@@ -70,8 +70,9 @@ import UniformTypeIdentifiers
         #expect(try Probe.samples(path, stream: "a:0") == Probe.samples(source, stream: "a:0"), "\(name)")
       }
       #expect(try Tool.decodingErrors(path) == "")
-      let ours = try Double(Probe.facts(path, stream: nil, "format=duration")["duration"] ?? "") ?? 0
-      let theirs = try Double(Probe.facts(source, stream: nil, "format=duration")["duration"] ?? "") ?? -1
+      let ours = try Double(Probe.properties(path, stream: nil, "format=duration")["duration"] ?? "") ?? 0
+      let theirs =
+        try Double(Probe.properties(source, stream: nil, "format=duration")["duration"] ?? "") ?? -1
       #expect(abs(ours - theirs) < 0.002)
     }
     #expect(scratch.contents == ["a.mov", "b.mp4", "c.m4v", "d.mp4"])
@@ -98,7 +99,8 @@ import UniformTypeIdentifiers
     let whole = try ReaderTests.frameMD5s(source, [])
     #expect(try ReaderTests.frameMD5s(scratch.file("part.mp4"), []) == Array(whole[10..<40]))
     let duration =
-      try Double(Probe.facts(scratch.file("part.mp4"), stream: nil, "format=duration")["duration"] ?? "") ?? 0
+      try Double(Probe.properties(scratch.file("part.mp4"), stream: nil, "format=duration")["duration"] ?? "")
+      ?? 0
     #expect(abs(duration - 1.001) < 0.005)
   }
 
@@ -119,14 +121,14 @@ import UniformTypeIdentifiers
       inputs[1].marksOutputTrackAsEnabled = false
     }
     #expect(writer.status == .completed, "\(String(describing: writer.error))")
-    let facts = try Probe.facts(
+    let properties = try Probe.properties(
       scratch.file("a.mov"),
       "stream=time_base:stream_tags=language:stream_side_data=rotation:format_tags=title")
-    #expect(facts["time_base"] == "1/60000")
-    #expect(facts["TAG:language"] == "deu")
-    #expect(facts["rotation"] == "-90")
-    #expect(facts["TAG:title"] == "A title")
-    let sound = try Probe.facts(scratch.file("a.mov"), stream: "a:0", "stream_disposition=default")
+    #expect(properties["time_base"] == "1/60000")
+    #expect(properties["TAG:language"] == "deu")
+    #expect(properties["rotation"] == "-90")
+    #expect(properties["TAG:title"] == "A title")
+    let sound = try Probe.properties(scratch.file("a.mov"), stream: "a:0", "stream_disposition=default")
     #expect(sound["DISPOSITION:default"] == "0")
     let bytes = try Data(contentsOf: scratch.url("a.mov"))
     let index = try #require(bytes.range(of: Data("moov".utf8))?.lowerBound)
@@ -221,8 +223,9 @@ import UniformTypeIdentifiers
     #expect(samples.count == 60)
     #expect(Set(samples.map(\.pts)) == Set((0..<60).map { rational($0 * 1001, 30000) }))
     #expect(samples.filter(\.isSync).count >= 4)
-    let facts = try Probe.facts(path, "stream=profile,width,height,codec_name")
-    #expect(facts["codec_name"] == "h264" && facts["profile"] == "Main" && facts["width"] == "320")
+    let properties = try Probe.properties(path, "stream=profile,width,height,codec_name")
+    #expect(
+      properties["codec_name"] == "h264" && properties["profile"] == "Main" && properties["width"] == "320")
     // A tone of 440 Hz goes in, and comes out at the same time.
     let tone = try Fixture.make("tone.raw", ["-i", path, "-map", "0:a", "-f", "s16le", "-ac", "1"])
     let bytes = try Data(contentsOf: URL(fileURLWithPath: tone))
@@ -258,7 +261,8 @@ import UniformTypeIdentifiers
       let edge = (0..<144).map { Int(pixels[$0 * 256 + 4]) }.reduce(0, +) / 144
       #expect((edge < 24) == (name == "bars"), "\(name): \(edge)")
       #expect(
-        try Probe.facts(scratch.file(name + ".mov"), "stream=codec_tag_string")["codec_tag_string"] == "hvc1")
+        try Probe.properties(scratch.file(name + ".mov"), "stream=codec_tag_string")["codec_tag_string"]
+          == "hvc1")
     }
   }
 

@@ -53,13 +53,13 @@ private let cases: [StreamCase] =
     let data = try #require(
       makeStream(
         codec: stream.codec, size: stream.size, pixelFormat: stream.pixelFormat, options: stream.options))
-    let facts = try #require(probe(data, format: isH264 ? "h264" : "hevc"))
+    let properties = try #require(probe(data, format: isH264 ? "h264" : "hevc"))
     let units = splitAnnexB(data)
     let description =
       isH264
       ? try CMFormatDescription(h264ParameterSets: h264Sets(units))
       : try CMFormatDescription(hevcParameterSets: hevcSets(units))
-    try expect(description, agreesWith: facts)
+    try expect(description, agreesWith: properties)
     #expect(description.mediaSubType == (isH264 ? .h264 : .hevc))
     #expect(description.nalUnitHeaderLength == 4)
     #expect(Array(description.parameterSets) == (isH264 ? h264Sets(units) : hevcSets(units)))
@@ -74,19 +74,21 @@ private let cases: [StreamCase] =
     for file in files {
       let units = splitAnnexB(try Data(contentsOf: file))
       let description = try CMFormatDescription(h264ParameterSets: h264Sets(units), nalUnitHeaderLength: 2)
-      let facts = try #require(probe(file, format: "h264"))
-      #expect(description.dimensions.width == Int32(facts["width"] as? Int ?? 0), "\(file.lastPathComponent)")
+      let properties = try #require(probe(file, format: "h264"))
       #expect(
-        description.dimensions.height == Int32(facts["height"] as? Int ?? 0), "\(file.lastPathComponent)")
+        description.dimensions.width == Int32(properties["width"] as? Int ?? 0), "\(file.lastPathComponent)")
+      #expect(
+        description.dimensions.height == Int32(properties["height"] as? Int ?? 0), "\(file.lastPathComponent)"
+      )
       #expect(Array(description.parameterSets).count == h264Sets(units).count)
     }
   }
 
-  private func expect(_ description: CMFormatDescription, agreesWith facts: [String: Any]) throws {
+  private func expect(_ description: CMFormatDescription, agreesWith properties: [String: Any]) throws {
     #expect(description.mediaType == .video)
-    #expect(description.dimensions.width == Int32(facts["width"] as? Int ?? 0))
-    #expect(description.dimensions.height == Int32(facts["height"] as? Int ?? 0))
-    let ratio = (facts["sample_aspect_ratio"] as? String ?? "1:1").split(separator: ":").compactMap {
+    #expect(description.dimensions.width == Int32(properties["width"] as? Int ?? 0))
+    #expect(description.dimensions.height == Int32(properties["height"] as? Int ?? 0))
+    let ratio = (properties["sample_aspect_ratio"] as? String ?? "1:1").split(separator: ":").compactMap {
       Double($0)
     }
     let shown = description.presentationDimensions()
@@ -98,20 +100,21 @@ private let cases: [StreamCase] =
       description.extensions[key]?.propertyListRepresentation as? String
     }
     let primaries = ["bt709": "ITU_R_709_2", "bt2020": "ITU_R_2020", "smpte170m": "SMPTE_C"]
-    #expect(string(.colorPrimaries) == (facts["color_primaries"] as? String).flatMap { primaries[$0] })
+    #expect(string(.colorPrimaries) == (properties["color_primaries"] as? String).flatMap { primaries[$0] })
     let transfers = [
       "bt709": "ITU_R_709_2", "smpte170m": "ITU_R_709_2", "smpte2084": "SMPTE_ST_2084_PQ",
       "arib-std-b67": "ITU_R_2100_HLG",
     ]
-    #expect(string(.transferFunction) == (facts["color_transfer"] as? String).flatMap { transfers[$0] })
+    #expect(string(.transferFunction) == (properties["color_transfer"] as? String).flatMap { transfers[$0] })
     let matrices = ["bt709": "ITU_R_709_2", "bt2020nc": "ITU_R_2020", "smpte170m": "ITU_R_601_4"]
-    #expect(string(.yCbCrMatrix) == (facts["color_space"] as? String).flatMap { matrices[$0] })
+    #expect(string(.yCbCrMatrix) == (properties["color_space"] as? String).flatMap { matrices[$0] })
     let isFull = description.extensions[.fullRangeVideo]?.propertyListRepresentation as? Bool
-    #expect(isFull == ((facts["color_range"] as? String) == "pc"))
+    #expect(isFull == ((properties["color_range"] as? String) == "pc"))
     let fields = description.extensions[.fieldCount]?.propertyListRepresentation as? Int
-    #expect(fields == (["tt", "bb", "tb", "bt"].contains(facts["field_order"] as? String ?? "") ? 2 : 1))
-    let location = facts["chroma_location"] as? String
-    if location != nil, (facts["pix_fmt"] as? String)?.contains("420") == true {
+    #expect(
+      fields == (["tt", "bb", "tb", "bt"].contains(properties["field_order"] as? String ?? "") ? 2 : 1))
+    let location = properties["chroma_location"] as? String
+    if location != nil, (properties["pix_fmt"] as? String)?.contains("420") == true {
       #expect(string(.chromaLocationTopField)?.lowercased() == location)
     }
   }

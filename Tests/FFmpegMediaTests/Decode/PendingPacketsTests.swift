@@ -8,7 +8,7 @@ import Testing
 /// What becomes of packets whose pictures come late, or never.
 @Suite struct PendingPacketsTests {
   private func take(_ token: Int64, _ pending: inout PendingPackets) {
-    pending.take(
+    pending.append(
       CompressedPacket(
         data: UnsafeRawBufferPointer(start: nil, count: 0), token: token, presentationTime: token,
         isKeyFrame: token == 0))
@@ -22,18 +22,18 @@ import Testing
   @Test(arguments: [0, 4, 64]) func picturesDoNotWaitForOneThatIsHeldForEver(threads: Int) {
     var pending = PendingPackets(order: .decoding)
     var told: [DecodedFrame] = []
-    var mostWaiting = 0
+    var maxWaitingPackets = 0
     let bad = CodecError.badData("another one")
     for token in 0..<Int64(1000) {
       take(token, &pending)
-      if token != 7 { pending.settle(token, .failed(bad)) }
-      pending.lose(before: threads) { $0 == 7 }
+      if token != 7 { pending.complete(token, .failed(bad)) }
+      pending.markAsLost(before: threads) { $0 == 7 }
       told += pending.takeReady()
-      mostWaiting = max(mostWaiting, Int(token) + 1 - told.count)
+      maxWaitingPackets = max(maxWaitingPackets, Int(token) + 1 - told.count)
     }
     #expect(told.map(\.token) == Array(0..<1000))
     #expect(told.count { isDropped($0) } == 1 && isDropped(told.first { $0.token == 7 }))
-    #expect(mostWaiting <= PendingPackets.mostWaiting + threads + 1)
+    #expect(maxWaitingPackets <= PendingPackets.maxWaitingPackets + threads + 1)
     // What is told of is over: a picture that does come is not told of twice.
     #expect(!pending.isPending(7))
   }
@@ -45,9 +45,9 @@ import Testing
     let bad = CodecError.badData("another one")
     for token in 0..<Int64(40) {
       take(token, &pending)
-      if token % 36 != 0 { pending.settle(token, .failed(bad)) }
-      if token == 35 { pending.settle(0, .failed(bad)) }
-      pending.lose(before: 4) { $0 % 36 == 0 }
+      if token % 36 != 0 { pending.complete(token, .failed(bad)) }
+      if token == 35 { pending.complete(0, .failed(bad)) }
+      pending.markAsLost(before: 4) { $0 % 36 == 0 }
       told += pending.takeReady()
     }
     #expect(told.map(\.token) == Array(0..<36))
@@ -59,8 +59,8 @@ import Testing
     var pending = PendingPackets(order: .presentation)
     for token in 0..<Int64(200) {
       take(token, &pending)
-      if token > 0 { pending.settle(token, .dropped) }
-      pending.lose(before: 0) { $0 == 0 }
+      if token > 0 { pending.complete(token, .dropped) }
+      pending.markAsLost(before: 0) { $0 == 0 }
       #expect(pending.takeReady().count == (token > 0 ? 1 : 0))
     }
     #expect(pending.isPending(0))

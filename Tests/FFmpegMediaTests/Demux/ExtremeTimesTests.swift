@@ -74,10 +74,10 @@ import Testing
 
   @Test func durationsOfPacketsWithoutTimesDoNotOverflow() throws {
     let base = AVRational(num: 1, den: 1000)
-    var sound = StreamTimes([try stream(.audio, timeBase: base)], TimeFacts(), continuity: nil)
+    var sound = StreamTimes([try stream(.audio, timeBase: base)], TimeCorrections(), continuity: nil)
     for _ in 0..<4 { sound.add(try packet(duration: .max / 2)) }
     sound.finish()
-    var pictures = StreamTimes([try stream(.video, timeBase: base)], TimeFacts(), continuity: nil)
+    var pictures = StreamTimes([try stream(.video, timeBase: base)], TimeCorrections(), continuity: nil)
     for time in Self.times { pictures.add(try packet(pts: time, duration: 1 << 62)) }
     pictures.finish()
     var count = 0
@@ -88,10 +88,10 @@ import Testing
 
   @Test func originsAreFarAway() throws {
     let base = AVRational(num: 1, den: 1000)
-    var facts = TimeFacts()
-    facts.origin = (value: .max - 1, base: base)
-    facts.starts = [0: .min + 1]
-    let moved = try stream(.audio, timeBase: base).shifted(facts)
+    var properties = TimeCorrections()
+    properties.origin = (value: .max - 1, base: base)
+    properties.starts = [0: .min + 1]
+    let moved = try stream(.audio, timeBase: base).shifted(properties)
     #expect(moved.startTime == Int64.min)
     for change in [Int64.min, .min + 1, .max] {
       for time in Self.times { try packet(pts: time, dts: time).shift(back: change) }
@@ -107,7 +107,7 @@ import Testing
     for (index, time) in Self.times.enumerated() {
       let packet = try packet(
         pts: ticks || index % 4 == 1 ? time : nil, dts: ticks ? time : nil, duration: 1 << 62)
-      let place = PicturePlace(order: index ^ 1, startsSequence: index == 0)
+      let place = OutputPosition(order: index ^ 1, startsSequence: index == 0)
       count += times.add(packet, place).count
     }
     count += times.finish().count

@@ -133,13 +133,13 @@ import Testing
     defer { try? FileManager.default.removeItem(at: url) }
     let demuxer = try Demuxer(url: url.path)
     var held: [Held] = []
-    var most = 0
+    var maximum = 0
     while let packet = try demuxer.next() {
       held.append(Held(packet: packet))
       held.removeAll { $0.packet == nil }
-      most = max(most, held.count)
+      maximum = max(maximum, held.count)
     }
     // This one, and the one before.
-    #expect(most <= 2, "\(most)")
+    #expect(maximum <= 2, "\(maximum)")
   }
 }

@@ -36,7 +36,7 @@ import Testing
     // 4,096 boxes of 4,096 empty texts.
     let texts = Self.box("\u{A9}nam", [UInt8](repeating: 0, count: 4 * 4096))
     let flood = (0..<4096).flatMap { _ in texts }
-    limit = MovieMetadataReader.mostItems
+    limit = MovieMetadataReader.maxItems
     #expect(MovieMetadataReader.items(ofUserData: flood[...], limit: &limit).count == 4096 && limit == 0)
   }
 

@@ -67,7 +67,7 @@ import Testing
 
   @Test("Samples come in the order of decode times, and wait for a track that has none")
   func samplesComeInOrder() {
-    var interleaver = SampleInterleaver<Int>(tracks: 2, patience: time(50))
+    var interleaver = SampleInterleaver<Int>(tracks: 2, timeout: time(50))
     for value in [0, 10, 20] { interleaver.push(value, at: time(Int64(value)), to: 0) }
     #expect(interleaver.pop() == nil)
     interleaver.push(5, at: time(5), to: 1)
@@ -80,7 +80,7 @@ import Testing
 
   @Test("A silent track does not hold up more than the patience, and nothing is left at the end")
   func aSilentTrackDoesNotHoldUpMore() {
-    var interleaver = SampleInterleaver<Int>(tracks: 2, patience: time(50))
+    var interleaver = SampleInterleaver<Int>(tracks: 2, timeout: time(50))
     var taken: [Int] = []
     for value in 0..<200 {
       interleaver.push(value, at: time(Int64(value)), to: 0)

@@ -27,7 +27,7 @@ import Testing
   /// - Parameter picture: which picture of the content comes `n`th.
   private static func encode(
     effort: Int, references: Int, frames: Int, picture: (Int) -> Int
-  ) throws -> [H264FrameFacts] {
+  ) throws -> [H264FrameProperties] {
     var c = H264EncoderConfiguration(width: 128, height: 96)
     c.lowLatency.rateControl = .constantQP(26)
     c.maximumReferences = references
@@ -40,7 +40,7 @@ import Testing
       let reconstruction = try #require(encoder.reconstruction(width: c.width, height: c.height))
       let decoded = try #require(try decoder.decode(unit.data))
       #expect(reconstruction.firstDifference(decoded) == nil, "frame \(n)")
-      return unit.facts
+      return unit.properties
     }
   }
 
@@ -57,8 +57,8 @@ import Testing
 
   @Test("A picture that stands still needs one, but for those that ask", arguments: 1...4)
   func aPictureThatStandsStillNeedsOne(effort: Int) throws {
-    let facts = try Self.encode(effort: effort, references: 3, frames: 40) { _ in 0 }
-    let asked = facts.indices.filter { $0 >= 20 && facts[$0].referenceCount > 1 }
+    let properties = try Self.encode(effort: effort, references: 3, frames: 40) { _ in 0 }
+    let asked = properties.indices.filter { $0 >= 20 && properties[$0].referenceCount > 1 }
     #expect((2...3).contains(asked.count))
     #expect(zip(asked, asked.dropFirst()).allSatisfy { $1 - $0 == Int(ReferenceUse.interval) })
   }

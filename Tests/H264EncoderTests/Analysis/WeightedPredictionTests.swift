@@ -38,8 +38,8 @@ import Testing
     for (n, frame) in frames.enumerated() {
       let encoded = try frame.withSource(planar: n % 2 == 0, padding: 6) { try encoder.encode($0) }
       if n > 0 {
-        outcome.bits += encoded.facts.bits
-        outcome.error += encoded.facts.meanSquaredError?.luma ?? 0
+        outcome.bits += encoded.properties.bits
+        outcome.error += encoded.properties.meanSquaredError?.luma ?? 0
       }
       let unit = encoded.data
       for i in decoders.indices {

@@ -117,10 +117,10 @@ import Testing
     var out: [UInt64] = []
     for (n, picture) in pictures.enumerated() {
       try picture.withSource(planar: true, padding: 0) {
-        try encoder.encode($0, options: options(n)) { out.append($0.facts.index) }
+        try encoder.encode($0, options: options(n)) { out.append($0.properties.index) }
       }
     }
-    encoder.flush { out.append($0.facts.index) }
+    encoder.flush { out.append($0.properties.index) }
     return out.sorted()
   }
 
@@ -219,10 +219,10 @@ import Testing
         options.duration = i % 3 == 1 ? nil : seconds
         options.budgetShare = [1, 0.01, 16][i % 3]
         if i % 4 == 2 { options.targetBits = [1, .max, .max / 8][n % 3] }
-        let facts = try picture.withSource(planar: false, padding: 0) {
-          try encoder.encode($0, options: options).facts
+        let properties = try picture.withSource(planar: false, padding: 0) {
+          try encoder.encode($0, options: options).properties
         }
-        #expect(facts.index == UInt64(i) && facts.encodeTime.isFinite)
+        #expect(properties.index == UInt64(i) && properties.encodeTime.isFinite)
       }
     }
   }

@@ -54,7 +54,7 @@ import Testing
       .init(bytes: 100, seconds: .infinity), .init(bytes: 100, seconds: 1e6),
     ]
     add("limit", limits) { $0.dataRateLimits = [.init(bytes: 900, seconds: 1), $1] }
-    add("effort", [-1, H264EncoderConfiguration.mostEffort + 1] + far) { $0.effort = $1 }
+    add("effort", [-1, H264EncoderConfiguration.maxEffort + 1] + far) { $0.effort = $1 }
     let counts: [Int] = [0, -1, 17] + far
     add("threads", counts) { $0.threads = $1 }
     add("references", counts) { $0.maximumReferences = $1 }
@@ -262,7 +262,7 @@ import Testing
       var options = H264FrameOptions()
       change(&options)
       do {
-        _ = try facts(encoder, picture, options)
+        _ = try properties(encoder, picture, options)
         Issue.record("Option \(i) was taken: \(options)")
       } catch H264EncoderError.invalidOption(let text) {
         #expect(!text.isEmpty)
@@ -279,7 +279,7 @@ import Testing
     #expect(
       throws: H264EncoderError.invalidOption("A frame that is kept in a long-term slot must be a reference.")
     ) {
-      try facts(other, picture, options)
+      try properties(other, picture, options)
     }
     try expectUsable(other, "after a long-term frame that is no reference", firstIndex: 0)
   }
@@ -312,10 +312,10 @@ import Testing
         if random.chance(30) { options.targetBits = [1, 1000, .max][random.int(0...2)] }
         if random.chance(10) { options.qp = [0, 51][random.int(0...1)] }
         if random.chance(10) { options.isKeyFrame = true }
-        let facts = try content.frame(n).withSource(planar: false, padding: 0) {
-          try encoder.encode($0, options: options).facts
+        let properties = try content.frame(n).withSource(planar: false, padding: 0) {
+          try encoder.encode($0, options: options).properties
         }
-        #expect(facts.isDropped || facts.bits > 0)
+        #expect(properties.isDropped || properties.bits > 0)
         if random.chance(20), case .averageBitRate = c.lowLatency.rateControl {
           c.lowLatency.rateControl = .averageBitRate([1000, 50_000, 200_000_000][random.int(0...2)])
           try encoder.reconfigure(c)
@@ -340,7 +340,7 @@ import Testing
       let encoded = try content.frame(n).withSource(planar: true, padding: 0) {
         try encoder.encode($0, options: options)
       }
-      keys.append(encoded.facts.isKeyFrame)
+      keys.append(encoded.properties.isKeyFrame)
       let reconstruction = try #require(encoder.reconstruction(width: 48, height: 32))
       let decoded = try #require(try decoder.decode(encoded.data))
       #expect(reconstruction.firstDifference(decoded) == nil)
@@ -355,10 +355,10 @@ import Testing
 
   // MARK: -
 
-  private func facts(
+  private func properties(
     _ encoder: LowLatencyEncoder, _ picture: PlanarFrame, _ options: H264FrameOptions
-  ) throws -> H264FrameFacts {
-    try picture.withSource(planar: true, padding: 0) { try encoder.encode($0, options: options).facts }
+  ) throws -> H264FrameProperties {
+    try picture.withSource(planar: true, padding: 0) { try encoder.encode($0, options: options).properties }
   }
 
   /// Codes frames that a decoder reads, with the next index in turn.
@@ -374,7 +374,7 @@ import Testing
       let encoded = try content.frame(n).withSource(planar: true, padding: 0) {
         try encoder.encode($0, options: options)
       }
-      if let firstIndex { #expect(encoded.facts.index == firstIndex + UInt64(n), comment) }
+      if let firstIndex { #expect(encoded.properties.index == firstIndex + UInt64(n), comment) }
       let reconstruction = try #require(encoder.reconstruction(width: c.width, height: c.height))
       let decoded = try decoder.decode(encoded.data) ?? decoder.drain()
       let frame = try #require(decoded, comment)

@@ -141,7 +141,7 @@ import Testing
   }
 
   private static func bits(_ encoder: LowLatencyEncoder, _ frame: PlanarFrame) throws -> Int {
-    try frame.withSource(planar: false, padding: 0) { try encoder.encode($0).facts.bits }
+    try frame.withSource(planar: false, padding: 0) { try encoder.encode($0).properties.bits }
   }
 
   @Test("A window that was moved takes vectors", arguments: [2, 1])

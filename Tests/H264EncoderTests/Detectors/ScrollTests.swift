@@ -52,7 +52,7 @@ import Testing
   }
 
   private static func bits(_ encoder: LowLatencyEncoder, _ frame: PlanarFrame) throws -> Int {
-    try frame.withSource(planar: false, padding: 0) { try encoder.encode($0).facts.bits }
+    try frame.withSource(planar: false, padding: 0) { try encoder.encode($0).properties.bits }
   }
 
   @Test("What was scrolled is found whole, up and down", arguments: [61, -53, 90])

@@ -60,7 +60,7 @@ import Testing
       let context = "constant \(isConstant), reordered \(reorders), open \(isOpen), \(seconds) s"
       let traced = try TracedHeaders(stream: run.frames.flatMap(\.data))
       #expect(traced.complaints.isEmpty, "\(context)")
-      #expect(run.frames.contains(where: \.facts.isOpenGOP) == isOpen, "\(context)")
+      #expect(run.frames.contains(where: \.properties.isOpenGOP) == isOpen, "\(context)")
       try Self.check(traced, run.frames, lengths, isConstant: isConstant, context)
     }
   }
@@ -78,7 +78,7 @@ import Testing
     let offsets = traced["initial_cpb_removal_delay_offset"].map(Double.init)
     let removals = traced["cpb_removal_delay"].map(Double.init)
     let outputs = traced["dpb_output_delay"].map(Double.init)
-    #expect(delays.count == frames.count { $0.facts.isKeyFrame }, "\(context)")
+    #expect(delays.count == frames.count { $0.properties.isKeyFrame }, "\(context)")
     try #require(delays.count > 1 && offsets.count == delays.count)
     try #require(removals.count == frames.count && outputs.count == frames.count, "\(context)")
     #expect(Set(zip(delays, offsets).map { $0 + $1 }).count == 1, "\(context)")
@@ -93,7 +93,7 @@ import Testing
     var times: [(first: Double, last: Double, removal: Double)] = []
     var shown = [Double](repeating: 0, count: frames.count)
     for (n, frame) in frames.enumerated() {
-      let isKey = frame.facts.isKeyFrame
+      let isKey = frame.properties.isKeyFrame
       let removal = n == 0 ? delays[0] / 90_000 : begin + tick * removals[n]
       if isKey {
         period += 1
@@ -111,7 +111,7 @@ import Testing
       arrived = first + Double(frame.data.count * 8) / rate
       times.append((first, arrived, removal))
       #expect(arrived <= removal + epsilon, "\(context): frame \(n) is late")
-      shown[Int(frame.facts.index)] = removal + tick * outputs[n]
+      shown[Int(frame.properties.index)] = removal + tick * outputs[n]
     }
     // Before each removal the buffer holds what has come in of this frame and those after it.
     for (n, time) in times.enumerated() {

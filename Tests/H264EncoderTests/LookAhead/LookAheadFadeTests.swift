@@ -48,9 +48,10 @@ import Testing
       c.slices = threads
       let run = try LookAheadRun(c, count: 49) { Self.fade($0) }
       try run.check(count: 49, "\(weighted)")
-      #expect(run.frames.contains { !$0.facts.isReference } || !weighted)
+      #expect(run.frames.contains { !$0.properties.isReference } || !weighted)
       return (
-        run.bits, run.frames.reduce(0) { $0 + ($1.facts.meanSquaredError?.luma ?? 0) }, run.encoder.weights
+        run.bits, run.frames.reduce(0) { $0 + ($1.properties.meanSquaredError?.luma ?? 0) },
+        run.encoder.weights
       )
     }
     let (with, without) = (try run(true), try run(false))

@@ -94,7 +94,7 @@ private struct LookAheadMatrixStream: CustomStringConvertible {
     if c.profile != .constrainedBaseline, r.chance(30) { c.entropyCoding = .cavlc }
     c.frameRate = [15, 24, 29.97, 30, 60].randomElement(using: &r) ?? 30
     c.minimumQP = 0
-    c.effort = r.int(0...H264EncoderConfiguration.mostEffort)
+    c.effort = r.int(0...H264EncoderConfiguration.maxEffort)
     c.threads = r.chance(50) ? 1 : r.int(2...4)
     c.slices = r.chance(25) ? r.int(1...min((height + 15) / 16, 4)) : 1
     c.maximumReferences = r.int(1...6)
@@ -166,11 +166,11 @@ private struct LookAheadMatrixStream: CustomStringConvertible {
     coverage.temporal = run.encoder.temporalPictures
     var latest: UInt64 = 0
     for (n, frame) in run.frames.enumerated() {
-      if frame.facts.isKeyFrame { coverage.keys += 1 }
-      if frame.facts.isOpenGOP { coverage.open += 1 }
-      if !frame.facts.isReference { coverage.droppable += 1 }
-      if n > 0, frame.facts.index < latest { coverage.reordered += 1 }
-      latest = max(latest, frame.facts.index)
+      if frame.properties.isKeyFrame { coverage.keys += 1 }
+      if frame.properties.isOpenGOP { coverage.open += 1 }
+      if !frame.properties.isReference { coverage.droppable += 1 }
+      if n > 0, frame.properties.index < latest { coverage.reordered += 1 }
+      latest = max(latest, frame.properties.index)
     }
     return coverage
   }

@@ -6,7 +6,7 @@ import Testing
 /// A stream of a `LookAheadEncoder`, with what the encoder says that a decoder shows.
 struct LookAheadRun {
   struct Frame {
-    var facts: H264FrameFacts
+    var properties: H264FrameProperties
     var data: [UInt8]
     var reconstruction: PlanarFrame
   }
@@ -38,8 +38,8 @@ struct LookAheadRun {
   }
 
   private func note(_ frame: consuming H264EncodedFrame) -> Frame {
-    let facts = frame.facts
-    return Frame(facts: facts, data: frame.data, reconstruction: reconstruction())
+    let properties = frame.properties
+    return Frame(properties: properties, data: frame.data, reconstruction: reconstruction())
   }
 
   private func reconstruction() -> PlanarFrame {
@@ -70,8 +70,8 @@ struct LookAheadRun {
 
   /// Each picture came out once, and libavcodec shows what the encoder says, in the order of input.
   func check(count: Int, _ context: String = "") throws {
-    #expect(frames.map(\.facts.index).sorted() == (0..<UInt64(count)).map { $0 }, "\(context)")
-    let shown = frames.sorted { $0.facts.index < $1.facts.index }
+    #expect(frames.map(\.properties.index).sorted() == (0..<UInt64(count)).map { $0 }, "\(context)")
+    let shown = frames.sorted { $0.properties.index < $1.properties.index }
     let decoded = try decoded()
     #expect(decoded.count == count, "\(context)")
     for (n, (a, b)) in zip(shown, decoded).enumerated() {
@@ -82,7 +82,7 @@ struct LookAheadRun {
     }
   }
 
-  var bits: Int { frames.reduce(0) { $0 + $1.facts.bits } }
+  var bits: Int { frames.reduce(0) { $0 + $1.properties.bits } }
 }
 
 /// A decoder's buffer after clause C.1, in whole numbers: bits times frames a second.

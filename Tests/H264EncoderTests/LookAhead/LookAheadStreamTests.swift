@@ -47,7 +47,7 @@ import Testing
     // The stream goes on.
     try content.frame(12).withSource(planar: true, padding: 0) {
       try encoder.encode($0) { frame in
-        #expect(!frame.facts.isKeyFrame)
+        #expect(!frame.properties.isKeyFrame)
         out += 1
       }
     }
@@ -68,7 +68,7 @@ import Testing
         content.frame($0)
       }
       try run.check(count: 30)
-      return run.frames.filter(\.facts.isKeyFrame).map(\.facts.index)
+      return run.frames.filter(\.properties.isKeyFrame).map(\.properties.index)
     }
     #expect(try keys(c) == [0])
     #expect(try keys(c, forced: [7, 8, 29]) == [0, 7, 8, 29])
@@ -90,7 +90,7 @@ import Testing
     } content: {
       content.frame($0)
     }
-    #expect(run.frames.filter(\.facts.isKeyFrame).map(\.facts.index) == [0, 5, 10])
+    #expect(run.frames.filter(\.properties.isKeyFrame).map(\.properties.index) == [0, 5, 10])
   }
 
   @Test("A new scene begins with a key frame; a flash does not", arguments: [0, 8])
@@ -101,15 +101,15 @@ import Testing
       SyntheticContent(kind: .motion, width: 128, height: 96, seed: UInt64($0 * 7 + 1))
     }
     let run = try LookAheadRun(c, count: 45) { scenes[$0 / 15].frame($0) }
-    #expect(run.frames.filter(\.facts.isKeyFrame).map(\.facts.index) == [0, 15, 30])
+    #expect(run.frames.filter(\.properties.isKeyFrame).map(\.properties.index) == [0, 15, 30])
     try run.check(count: 45)
     c.lookAhead.placesKeyFramesAtCuts = false
     let plain = try LookAheadRun(c, count: 45) { scenes[$0 / 15].frame($0) }
-    #expect(plain.frames.filter(\.facts.isKeyFrame).map(\.facts.index) == [0])
+    #expect(plain.frames.filter(\.properties.isKeyFrame).map(\.properties.index) == [0])
     guard lookAhead > 0 else { return }
     c.lookAhead.placesKeyFramesAtCuts = true
     let flash = try LookAheadRun(c, count: 30) { scenes[$0 == 15 ? 1 : 0].frame($0) }
-    #expect(flash.frames.filter(\.facts.isKeyFrame).map(\.facts.index) == [0])
+    #expect(flash.frames.filter(\.properties.isKeyFrame).map(\.properties.index) == [0])
   }
 
   @Test("The same stream each time, with 1, 2 and 3 threads")

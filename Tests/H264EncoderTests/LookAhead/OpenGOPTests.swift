@@ -37,15 +37,15 @@ import Testing
     let c = Self.configuration(references: references, bidirectional: bidirectional)
     let run = try LookAheadRun(c, count: count) { Self.content($0) }
     try run.check(count: count)
-    let open = run.frames.indices.filter { run.frames[$0].facts.isOpenGOP }
+    let open = run.frames.indices.filter { run.frames[$0].properties.isOpenGOP }
     #expect(open.count == 4)
     for start in open {
-      let key = run.frames[start].facts
+      let key = run.frames[start].properties
       #expect(key.isKeyFrame && key.referenceCount == 0 && key.isReference)
       // Frames that are shown before it follow it, and refer across it.
-      #expect(run.frames[start + 1].facts.index < key.index)
-      let leading = run.frames[(start + 1)...].prefix { $0.facts.index < key.index }
-      #expect(run.frames[(start + 1 + leading.count)...].allSatisfy { $0.facts.index > key.index })
+      #expect(run.frames[start + 1].properties.index < key.index)
+      let leading = run.frames[(start + 1)...].prefix { $0.properties.index < key.index }
+      #expect(run.frames[(start + 1 + leading.count)...].allSatisfy { $0.properties.index > key.index })
       let decoder = try #require(ReferenceDecoder(.libavcodec))
       var shown: [PlanarFrame] = []
       var failures = 0
@@ -62,14 +62,14 @@ import Testing
       while take({ try decoder.drain() }) {}
       // Of leading frames, whose references are not there, the decoder says so where it reads them and where it shows them.
       #expect(failures <= 2 * leading.count)
-      let expected = run.frames[start...].filter { $0.facts.index >= key.index }
-        .sorted { $0.facts.index < $1.facts.index }.map(\.reconstruction)
+      let expected = run.frames[start...].filter { $0.properties.index >= key.index }
+        .sorted { $0.properties.index < $1.properties.index }.map(\.reconstruction)
       #expect(shown.suffix(expected.count) == expected[...], "from frame \(start)")
       // The same for who does not even read them, where none counts in frame_num.
-      guard !leading.contains(where: \.facts.isReference) else { continue }
+      guard !leading.contains(where: \.properties.isReference) else { continue }
       let sparing = try #require(ReferenceDecoder(.libavcodec))
       var rest: [PlanarFrame] = []
-      for frame in run.frames[start...] where frame.facts.index >= key.index {
+      for frame in run.frames[start...] where frame.properties.index >= key.index {
         if let picture = try sparing.decode(frame.data) { rest.append(picture) }
       }
       while let picture = try sparing.drain() { rest.append(picture) }
@@ -90,12 +90,12 @@ import Testing
         Self.content($0)
       }
       try run.check(count: count)
-      let keys = run.frames.map(\.facts).filter(\.isKeyFrame)
+      let keys = run.frames.map(\.properties).filter(\.isKeyFrame)
       for frame in run.frames {
         let types = Self.unitTypes(frame.data)
         // IDR slices are of type 5.
-        #expect(types.contains(5) == (frame.facts.isKeyFrame && !frame.facts.isOpenGOP))
-        #expect(types.contains(7) == frame.facts.isKeyFrame)
+        #expect(types.contains(5) == (frame.properties.isKeyFrame && !frame.properties.isOpenGOP))
+        #expect(types.contains(7) == frame.properties.isKeyFrame)
       }
       return (keys.filter { !$0.isOpenGOP }.map(\.index), keys.filter(\.isOpenGOP).map(\.index))
     }
@@ -135,7 +135,7 @@ import Testing
     }
     let run = try LookAheadRun(c, count: 46) { scenes[$0 < 17 ? 0 : $0 < 29 ? 1 : 2].frame($0) }
     try run.check(count: 46)
-    let keys = run.frames.map(\.facts).filter(\.isKeyFrame)
+    let keys = run.frames.map(\.properties).filter(\.isKeyFrame)
     #expect(keys.map(\.index) == [0, 12, 17, 29, 41])
     #expect(keys.map(\.isOpenGOP) == [false, true, false, false, true])
   }
@@ -151,24 +151,24 @@ import Testing
       encoder.keepsStatistics = true
       let decoder = try #require(ReferenceDecoder(.libavcodec))
       var (bits, open, given, decoded) = (0, 0, 0, 0)
-      func take(_ facts: H264FrameFacts, _ data: [UInt8]) throws {
+      func take(_ properties: H264FrameProperties, _ data: [UInt8]) throws {
         given += 1
-        bits += facts.bits
-        if facts.isOpenGOP { open += 1 }
+        bits += properties.bits
+        if properties.isOpenGOP { open += 1 }
         if try decoder.decode(data) != nil { decoded += 1 }
       }
       let count = 240
       for n in 0..<count {
-        var frames: [(facts: H264FrameFacts, data: [UInt8])] = []
+        var frames: [(properties: H264FrameProperties, data: [UInt8])] = []
         try Self.content(n).withSource(planar: true, padding: 0) {
-          try encoder.encode($0) { frames.append(($0.facts, $0.data)) }
+          try encoder.encode($0) { frames.append(($0.properties, $0.data)) }
         }
-        for frame in frames { try take(frame.facts, frame.data) }
+        for frame in frames { try take(frame.properties, frame.data) }
         #expect(given == max(0, n + 1 - c.lookAhead.frames))
       }
-      var rest: [(facts: H264FrameFacts, data: [UInt8])] = []
-      encoder.flush { rest.append(($0.facts, $0.data)) }
-      for frame in rest { try take(frame.facts, frame.data) }
+      var rest: [(properties: H264FrameProperties, data: [UInt8])] = []
+      encoder.flush { rest.append(($0.properties, $0.data)) }
+      for frame in rest { try take(frame.properties, frame.data) }
       while try decoder.drain() != nil { decoded += 1 }
       #expect(open == 19 && decoded == count)
       let rate = Double(bits) * 30 / Double(count)
@@ -190,18 +190,18 @@ import Testing
     var c = Self.configuration(references: 4, bidirectional: 3)
     c.lookAhead.usesOpenGOP = false
     let encoder = try LookAheadEncoder(configuration: c)
-    var facts: [H264FrameFacts] = []
+    var properties: [H264FrameProperties] = []
     for n in 0..<40 {
       if n == 20 {
         c.lookAhead.usesOpenGOP = true
         try encoder.reconfigure(c)
       }
       try Self.content(n).withSource(planar: true, padding: 0) {
-        try encoder.encode($0) { facts.append($0.facts) }
+        try encoder.encode($0) { properties.append($0.properties) }
       }
     }
-    encoder.flush { facts.append($0.facts) }
-    let keys = facts.filter(\.isKeyFrame)
+    encoder.flush { properties.append($0.properties) }
+    let keys = properties.filter(\.isKeyFrame)
     #expect(keys.map(\.index) == [0, 12, 24, 36])
     #expect(keys.map(\.isOpenGOP) == [false, false, true, true])
   }

@@ -45,7 +45,7 @@ import Testing
     }
 
     func take(_ frame: consuming H264EncodedFrame) {
-      numbers.append(frame.facts.index)
+      numbers.append(frame.properties.index)
       if flushes { encoder.flush { take($0) } } else { encoder.complete(through: 1000) { take($0) } }
     }
 

@@ -20,11 +20,11 @@ import Testing
       // Frame 1 comes before the marking if it is no reference, and so does then frame 2.
       if n == 1 { options.isReference = isReference }
       if n == 1 || n == 2 || n == 5 { options.references = .longTerm([slot]) }
-      let (facts, unit) = try content.frame(n).withSource(planar: true, padding: 0) {
+      let (properties, unit) = try content.frame(n).withSource(planar: true, padding: 0) {
         let frame = try encoder.encode($0, options: options)
-        return (frame.facts, frame.data)
+        return (frame.properties, frame.data)
       }
-      #expect(facts.isKeyFrame == (n == 0), "frame \(n)")
+      #expect(properties.isKeyFrame == (n == 0), "frame \(n)")
       if n == 1 || n == 2 || n == 5 { #expect(encoder.lastReferences == [0], "frame \(n)") }
       let shown = try #require(try decoder.decode(unit))
       let made = try #require(encoder.reconstruction(width: 64, height: 64))
@@ -42,10 +42,10 @@ import Testing
     for n in 0..<2 {
       var options = H264FrameOptions()
       if n == 0 { options.longTermSlot = 1 } else { options.references = .longTerm([2]) }
-      let facts = try content.frame(n).withSource(planar: true, padding: 0) {
-        try encoder.encode($0, options: options).facts
+      let properties = try content.frame(n).withSource(planar: true, padding: 0) {
+        try encoder.encode($0, options: options).properties
       }
-      #expect(facts.isKeyFrame)
+      #expect(properties.isKeyFrame)
     }
   }
 }

@@ -91,7 +91,7 @@ import Testing
         options.startsIntraRefresh = n == asking
         try content.frame(n).withSource(planar: true, padding: 0) {
           let frame = try encoder.encode($0, options: options)
-          if frame.facts.isDropped { result.dropped.append(n) }
+          if frame.properties.isDropped { result.dropped.append(n) }
           if Self.isRecoveryPoint(frame) { result.points.append(n) }
         }
       }

@@ -44,7 +44,7 @@ import Testing
           let difference = reconstruction.firstDifference(frame)
           #expect(difference == nil, "\(decoder.kind) \(width)x\(height) frame \(n)")
         }
-        let error = try #require(encoded.facts.meanSquaredError)
+        let error = try #require(encoded.properties.meanSquaredError)
         #expect(error.luma < 400, "\(width)x\(height) frame \(n)")
       }
     }
@@ -52,7 +52,7 @@ import Testing
 
   @Test(
     "Every effort and CPU path reads only the source's own samples",
-    arguments: 0...H264EncoderConfiguration.mostEffort)
+    arguments: 0...H264EncoderConfiguration.maxEffort)
   func everyEffortAndCPUPathReadsOnlyTheSourcesOwnSamples(effort: Int) throws {
     let paths = Set([Int32(OVT_CPU_C), ovt_cpu_detect()])
     for (width, height) in [(38, 22), (50, 46)] {
@@ -64,7 +64,7 @@ import Testing
             let content = SyntheticContent(kind: .mixed, width: width, height: height, seed: 11)
             for n in 0..<3 {
               try content.frame(n).withGuardedSource(planar: planar, padding: n, at: side) {
-                let bits = try encoder.encode($0).facts.bits
+                let bits = try encoder.encode($0).properties.bits
                 #expect(bits > 0)
               }
             }

@@ -122,7 +122,7 @@ import Testing
       try content.frame(n).withSource(planar: true, padding: 0) {
         let frame = try encoder.encode($0)
         bytes.append(frame.data)
-        efforts.append(frame.facts.effort)
+        efforts.append(frame.properties.effort)
         guard let decoder else { return }
         let decoded = try #require(try decoder.decode(frame.data))
         let own = try #require(
@@ -140,7 +140,7 @@ import Testing
     c.maximumReferences = 4
     c.lowLatency.rateControl = .averageBitRate(150_000)
     let (_, efforts) = try stream(c, frames: 560) { $0 < 200 ? 1 : $0 < 300 ? 40 : 2 }
-    #expect(Set(efforts) == Set(0...H264EncoderConfiguration.mostEffort), "\(efforts)")
+    #expect(Set(efforts) == Set(0...H264EncoderConfiguration.maxEffort), "\(efforts)")
     // One step at a time where there is time, and the last frames are back at high efforts.
     for (a, b) in zip(efforts, efforts.dropFirst()) where b > a { #expect(b - a == 1) }
     #expect(efforts[299] == 0 && efforts[559] > 3)

@@ -42,26 +42,26 @@ import Testing
     c.lowLatency.allowsFrameDropping = true
     let encoder = try LowLatencyEncoder(configuration: c)
     let content = SyntheticContent(kind: .motion, width: Self.width, height: Self.height, seed: seed)
-    var facts: [H264FrameFacts] = []
+    var properties: [H264FrameProperties] = []
     var isDue = false
     for n in 0..<120 {
       var options = H264FrameOptions()
       options.isKeyFrame = n % 7 == 3
       let frame = try content.frame(n).withSource(planar: true, padding: 0) {
-        try encoder.encode($0, options: options).facts
+        try encoder.encode($0, options: options).properties
       }
       isDue = isDue || options.isKeyFrame
       if !frame.isDropped {
         #expect(frame.isKeyFrame || !isDue, "\(n)")
         isDue = false
       }
-      facts.append(frame)
+      properties.append(frame)
     }
-    for first in 0...(facts.count - 15) {
-      let sum = facts[first..<first + 15].reduce(0) { $0 + $1.bits }
+    for first in 0...(properties.count - 15) {
+      let sum = properties[first..<first + 15].reduce(0) { $0 + $1.bits }
       #expect(sum <= 48_000, "15 frames from \(first): \(sum) bits")
     }
-    #expect(facts.filter { !$0.isDropped }.count > 60)
+    #expect(properties.filter { !$0.isDropped }.count > 60)
   }
 
   @Test("Each frame at once: the limit holds, all forced frames are key frames, and others are dropped")
@@ -72,14 +72,14 @@ import Testing
     c.dataRateLimits = Self.limits
     c.lowLatency.allowsFrameDropping = true
     let encoder = try LowLatencyEncoder(configuration: c)
-    var facts: [H264FrameFacts] = []
+    var properties: [H264FrameProperties] = []
     for n in 0..<120 {
       try Self.content(n).withSource(planar: true, padding: 0) {
-        facts.append(try encoder.encode($0, options: Self.options(n)).facts)
+        properties.append(try encoder.encode($0, options: Self.options(n)).properties)
       }
     }
-    Self.expectWindows(facts.map(\.bits))
-    for n in Self.forced { #expect(facts[n].isKeyFrame && !facts[n].isDropped, "\(n)") }
+    Self.expectWindows(properties.map(\.bits))
+    for n in Self.forced { #expect(properties[n].isKeyFrame && !properties[n].isDropped, "\(n)") }
   }
 
   @Test("With a look-ahead: the limit holds, and all forced frames are key frames", arguments: [0, 10])
@@ -92,9 +92,9 @@ import Testing
     c.lookAhead.rate = .average(90_000)
     let run = try LookAheadRun(c, count: 120, options: Self.options, content: Self.content)
     try run.check(count: 120)
-    Self.expectWindows(run.frames.map(\.facts.bits))
-    for frame in run.frames where Self.forced.contains(Int(frame.facts.index)) {
-      #expect(frame.facts.isKeyFrame, "\(frame.facts.index)")
+    Self.expectWindows(run.frames.map(\.properties.bits))
+    for frame in run.frames where Self.forced.contains(Int(frame.properties.index)) {
+      #expect(frame.properties.isKeyFrame, "\(frame.properties.index)")
     }
   }
 }

@@ -16,7 +16,7 @@ import Testing
     _ c: H264EncoderConfiguration, frames: Int,
     _ options: (Int) -> H264FrameOptions = { _ in H264FrameOptions() },
     each: (Int, LowLatencyEncoder) -> Void = { _, _ in }
-  ) throws -> [H264FrameFacts] {
+  ) throws -> [H264FrameProperties] {
     let encoder = try LowLatencyEncoder(configuration: c)
     let decoder = try #require(ReferenceDecoder(.libavcodec))
     let content = SyntheticContent(kind: .motion, width: c.width, height: c.height, seed: 3)
@@ -28,18 +28,18 @@ import Testing
       let decoded = try #require(try decoder.decode(unit.data))
       #expect(reconstruction.firstDifference(decoded) == nil, "frame \(n)")
       each(n, encoder)
-      return unit.facts
+      return unit.properties
     }
   }
 
   @Test("The QP follows the cascade, from each key frame anew")
   func theQPFollowsTheCascade() throws {
-    let facts = try Self.encode(Self.configuration(), frames: 12) { n in
+    let properties = try Self.encode(Self.configuration(), frames: 12) { n in
       var options = H264FrameOptions()
       options.isKeyFrame = n == 7
       return options
     }
-    #expect(facts.map { Int($0.averageQP) } == [22, 29, 29, 30, 25, 29, 29, 22, 29, 29, 30, 25])
+    #expect(properties.map { Int($0.averageQP) } == [22, 29, 29, 30, 25, 29, 29, 22, 29, 29, 30, 25])
   }
 
   @Test("Without it, and with a QP of the frame's own, the QP is exact")
@@ -60,8 +60,8 @@ import Testing
     var c = Self.configuration()
     c.minimumQP = 27
     c.maximumQP = 29
-    let facts = try Self.encode(c, frames: 6)
-    #expect(facts.allSatisfy { $0.lowestQP >= 27 && $0.highestQP <= 29 })
+    let properties = try Self.encode(c, frames: 6)
+    #expect(properties.allSatisfy { $0.lowestQP >= 27 && $0.highestQP <= 29 })
   }
 
   @Test("The better picture stays a reference while others come and go")

@@ -46,7 +46,7 @@ import Testing
     var random = TestRandom(UInt64(seed))
     func chance(_ n: UInt64) -> Bool { random.next() % n == 0 }
     var c = H264EncoderConfiguration(width: width, height: height)
-    c.effort = seed % (H264EncoderConfiguration.mostEffort + 1)
+    c.effort = seed % (H264EncoderConfiguration.maxEffort + 1)
     c.entropyCoding = chance(2) ? .cavlc : .cabac
     c.maximumReferences = 1 + Int(random.next() % 4)
     c.lowLatency.longTermReferences = c.maximumReferences > 1 && chance(2) ? 1 : 0
@@ -110,7 +110,7 @@ import Testing
       let (unit, isDropped) = try content.frame(n).withSource(planar: n % 2 == 0, padding: 0) { source in
         let unit = try encoder.encode(source, options: options)
         #expect(unit.data == (try plain.encode(source, options: options).data), "frame \(n)")
-        return (unit.data, unit.facts.isDropped)
+        return (unit.data, unit.properties.isDropped)
       }
       if isDropped { continue }
       reconstructions.append(try #require(encoder.reconstruction(width: width, height: height)))

@@ -188,7 +188,7 @@ extension DigestedStream {
         $0.effort = effort
       } change: { n, encoder in
         var changed = encoder.configuration
-        changed.effort = (effort + n) % (H264EncoderConfiguration.mostEffort + 1)
+        changed.effort = (effort + n) % (H264EncoderConfiguration.maxEffort + 1)
         try encoder.reconfigure(changed)
       }
     }

@@ -15,7 +15,7 @@ extension DigestedStream {
     lowLatencySizes
   }
 
-  static let everyEffort = Array(0...H264EncoderConfiguration.mostEffort)
+  static let everyEffort = Array(0...H264EncoderConfiguration.maxEffort)
 
   @DigestedStreams private static var lowLatencyEfforts: [DigestedStream] {
     for effort in everyEffort {
@@ -156,7 +156,7 @@ extension DigestedStream {
         $0.effort = effort
       } change: { n, encoder in
         var changed = encoder.configuration
-        changed.effort = (effort + n) % (H264EncoderConfiguration.mostEffort + 1)
+        changed.effort = (effort + n) % (H264EncoderConfiguration.maxEffort + 1)
         try encoder.reconfigure(changed)
       }
     }

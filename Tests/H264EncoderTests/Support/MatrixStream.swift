@@ -56,7 +56,7 @@ struct MatrixStream: CustomStringConvertible {
         ]
       }
     }
-    c.effort = r.int(0...H264EncoderConfiguration.mostEffort)
+    c.effort = r.int(0...H264EncoderConfiguration.maxEffort)
     c.threads = r.chance(50) ? 1 : r.int(2...4)
     let rows = (height + 15) / 16
     if r.chance(40) { c.slices = r.int(1...min(rows, 6)) }
@@ -146,7 +146,7 @@ struct MatrixStream: CustomStringConvertible {
       // Where much varies, the effort does too.
       if options > 0 && n % 4 == 3 {
         var changed = encoder.configuration
-        changed.effort = (configuration.effort + n / 4) % (H264EncoderConfiguration.mostEffort + 1)
+        changed.effort = (configuration.effort + n / 4) % (H264EncoderConfiguration.maxEffort + 1)
         try encoder.reconfigure(changed)
       }
       let picture = content.frame(n)
@@ -154,27 +154,27 @@ struct MatrixStream: CustomStringConvertible {
       let encoded = try picture.withSource(planar: planar, padding: padding) {
         try encoder.encode($0, options: frameOptions)
       }
-      if options > 0 && r.chance(options / 10), encoded.facts.index > 0 {
-        encoder.invalidateReferences(from: encoded.facts.index)
+      if options > 0 && r.chance(options / 10), encoded.properties.index > 0 {
+        encoder.invalidateReferences(from: encoded.properties.index)
       }
       coverage.frames += 1
-      if encoded.facts.isDropped {
+      if encoded.properties.isDropped {
         guard encoded.byteCount == 0, encoded.data.isEmpty, encoded.nalUnits.isEmpty else {
           throw Failure(description: "\(self) frame \(n): dropped, with bytes")
         }
         coverage.dropped += 1
         continue
       }
-      coverage.intra += encoded.facts.intraShare
-      coverage.skipped += encoded.facts.skipShare
+      coverage.intra += encoded.properties.intraShare
+      coverage.skipped += encoded.properties.skipShare
       coverage.weighted = encoder.weightedPictures
-      guard encoded.facts.bits == encoded.byteCount * 8 else {
+      guard encoded.properties.bits == encoded.byteCount * 8 else {
         throw Failure(
-          description: "\(self) frame \(n): \(encoded.facts.bits) bits, \(encoded.byteCount) bytes")
+          description: "\(self) frame \(n): \(encoded.properties.bits) bits, \(encoded.byteCount) bytes")
       }
       let reconstruction = encoder.reconstruction(width: configuration.width, height: configuration.height)
       guard let reconstruction else { throw Failure(description: "\(self) frame \(n): no reconstruction") }
-      if let measured = encoded.facts.meanSquaredError {
+      if let measured = encoded.properties.meanSquaredError {
         let luma = picture.y.indices.reduce(0.0) {
           let d = Double(picture.y[$1]) - Double(reconstruction.y[$1])
           return $0 + d * d
@@ -265,11 +265,11 @@ struct MatrixStream: CustomStringConvertible {
         throw Failure(description: "\(self) frame \(n): a slice of \(bytes.count) bytes")
       }
       let isReference = first >> 5 != 0
-      if type == 1 || type == 5, isReference != encoded.facts.isReference {
+      if type == 1 || type == 5, isReference != encoded.properties.isReference {
         throw Failure(description: "\(self) frame \(n): nal_ref_idc")
       }
     }
-    if encoded.facts.isKeyFrame != encoded.nalUnits.contains(where: { $0.type == 5 }) {
+    if encoded.properties.isKeyFrame != encoded.nalUnits.contains(where: { $0.type == 5 }) {
       throw Failure(description: "\(self) frame \(n): isKeyFrame")
     }
   }

@@ -187,7 +187,8 @@ final class ReorderedCoder {
       free.append(target)
     }
     let frame = H264EncodedFrame(
-      facts: H264FrameFacts(), nalUnits: output.units, byteCount: output.count, memory: output.takeMemory())
+      properties: H264FrameProperties(), nalUnits: output.units, byteCount: output.count,
+      memory: output.takeMemory())
     return frame.data
   }
 

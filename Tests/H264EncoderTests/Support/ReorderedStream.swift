@@ -30,7 +30,7 @@ struct ReorderedStream: CustomStringConvertible {
     c.profile = r.chance(70) ? .high : .main
     c.entropyCoding = r.chance(40) ? .cavlc : .cabac
     c.minimumQP = 0
-    c.effort = r.int(0...H264EncoderConfiguration.mostEffort)
+    c.effort = r.int(0...H264EncoderConfiguration.maxEffort)
     c.threads = r.chance(50) ? 1 : 2
     let rows = (height + 15) / 16
     if r.chance(40) { c.slices = r.int(1...min(rows, 4)) }

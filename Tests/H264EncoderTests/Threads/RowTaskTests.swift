@@ -110,7 +110,7 @@ import Testing
   func aPictureIsSeenAlikeByOneThreadAndBySeveral(kind: SyntheticContent.Kind) throws {
     let (width, height) = (350, 290)
     let content = SyntheticContent(kind: kind, width: width, height: height, seed: 5)
-    func facts(threads: Int) throws -> [PreAnalysisResult] {
+    func properties(threads: Int) throws -> [PreAnalysisResult] {
       var c = H264EncoderConfiguration(width: width, height: height)
       c.threads = threads
       let (sps, pps) = try c.makeParameterSets()
@@ -126,9 +126,9 @@ import Testing
       }
       return result
     }
-    let alone = try facts(threads: 1)
+    let alone = try properties(threads: 1)
     for threads in [2, 5] {
-      for (a, b) in zip(alone, try facts(threads: threads)) {
+      for (a, b) in zip(alone, try properties(threads: threads)) {
         #expect(a.residual == b.residual && a.novelty == b.novelty && a.isStill == b.isStill)
       }
     }

@@ -85,7 +85,7 @@ import Testing
       c.profile = r.chance(80) ? .high : .main
       if r.chance(25) { c.entropyCoding = .cavlc }
       c.minimumQP = 0
-      c.effort = r.int(0...H264EncoderConfiguration.mostEffort)
+      c.effort = r.int(0...H264EncoderConfiguration.maxEffort)
       c.slices = r.chance(25) ? r.int(1...3) : 1
       c.maximumReferences = r.int(1...4)
       c.lookAhead.usesOpenGOP = r.chance(30)
@@ -113,7 +113,7 @@ import Testing
   private static func inFlight(_ r: inout TestRandom) -> H264EncoderConfiguration {
     var c = H264EncoderConfiguration.lookAhead(width: 16 + 2 * r.int(0...56), height: 48 + 2 * r.int(0...100))
     if r.chance(25) { c.entropyCoding = .cavlc }
-    c.effort = r.int(0...H264EncoderConfiguration.mostEffort)
+    c.effort = r.int(0...H264EncoderConfiguration.maxEffort)
     c.slices = r.chance(25) ? r.int(1...3) : 1
     c.maximumReferences = r.int(2...4)
     c.lookAhead.usesOpenGOP = r.chance(50)

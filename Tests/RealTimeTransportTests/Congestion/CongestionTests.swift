@@ -85,7 +85,7 @@ private final class SharedLine {
     }
     flows[index].reported = last + 1
     loop.schedule(at: now + delay) { [self] in
-      flows[index].controller.take(results, at: loop.now, roundTrip: 2 * delay + 0.05)
+      flows[index].controller.update(results, at: loop.now, roundTrip: 2 * delay + 0.05)
     }
   }
 
@@ -162,7 +162,7 @@ private final class SharedLine {
         controller.noteSent(bits: 8000, at: sent)
         results.append(.init(sent: sent, arrived: sent + 0.03 + wrong, bits: 8000))
       }
-      controller.take(results, at: time + 0.05, roundTrip: 0.06)
+      controller.update(results, at: time + 0.05, roundTrip: 0.06)
     }
     // Three seconds may be a queue for as long as the least delay is remembered.
     #expect(Double(stopped) * 0.05 < (abs(error) > 10 ? 1 : 33), "\(stopped)")
@@ -199,7 +199,7 @@ private final class SharedLine {
         controller.noteSent(bits: bits, at: sent)
         return CongestionController.PacketResult(sent: sent, arrived: sent + 0.03, bits: bits)
       }
-      controller.take(results, at: time + 0.05, roundTrip: 0.06)
+      controller.update(results, at: time + 0.05, roundTrip: 0.06)
     }
     #expect(controller.targetRate > 2_000_000, "\(controller.targetRate)")
   }
@@ -215,7 +215,7 @@ private final class SharedLine {
           arrived: generator.next() % 3 == 0 ? nil : generator.unit() * 1e6 - 5e5,
           bits: Int(generator.next() % 100_000))
       }
-      controller.take(results, at: Double(step) * generator.unit(), roundTrip: generator.unit())
+      controller.update(results, at: Double(step) * generator.unit(), roundTrip: generator.unit())
       #expect((50_000...20_000_000).contains(controller.targetRate) && controller.queueDelay.isFinite)
     }
     for step in 0..<100 { controller.noteSilence(at: 1e7 + Double(step)) }

@@ -8,7 +8,7 @@ import Testing
   /// How far each call is from its share in the ten seconds from 30 s after the last has joined, as a part of that share, and
   /// what of the line they used.
   private func distance(
-    rate: Double, trip: Double, joins: [Double], spread: Double, seed: UInt64
+    rate: Double, rtt: Double, joins: [Double], spread: Double, seed: UInt64
   ) throws -> (worst: Double, used: Double) {
     var calls: [SessionPair] = []
     var generator = SeededGenerator(seed: seed &* 77 &+ 5)
@@ -17,11 +17,11 @@ import Testing
       // Cameras do not take their pictures at the same moment, and keep their distance.
       let start = join + generator.unit() / 30
       let call = SessionPair(
-        delay: trip / 2, bandwidth: .init(constant: rate), seed: seed * 10 + UInt64(index),
+        delay: rtt / 2, bandwidth: .init(constant: rate), seed: seed * 10 + UInt64(index),
         sharing: calls.first,
         start: start
       ) {
-        $0.rates.most = 4 * rate
+        $0.rates.maximum = 4 * rate
         $0.stream.protects = true
       }
       call.followsRate = true
@@ -42,18 +42,18 @@ import Testing
     "Two calls have their halves of a line half a minute after the second has begun",
     arguments: [500_000.0, 1_000_000, 2_000_000, 4_000_000, 10_000_000], [0.0, 10, 20])
   func twoCallsHaveTheirHalvesOfALineInHalfAMinute(rate: Double, join: Double) throws {
-    for trip in [0.02, 0.04, 0.1] {
+    for rtt in [0.02, 0.04, 0.1] {
       // Frames that are nearly as large as they should be, and such as are up to 1.3 times as large.
       for spread in [0.05, 0.3] {
-        let found = try distance(rate: rate, trip: trip, joins: [0, join], spread: spread, seed: 1)
-        #expect(found.worst < 0.2 && found.used > 0.85, "\(found), \(trip) s, \(spread)")
+        let found = try distance(rate: rate, rtt: rtt, joins: [0, join], spread: spread, seed: 1)
+        #expect(found.worst < 0.2 && found.used > 0.85, "\(found), \(rtt) s, \(spread)")
       }
     }
   }
 
   @Test("Three calls have their thirds", arguments: [2_000_000.0, 10_000_000], [0.0, 10])
   func threeCallsHaveTheirThirds(rate: Double, join: Double) throws {
-    let found = try distance(rate: rate, trip: 0.04, joins: [0, join, 2 * join], spread: 0.05, seed: 1)
+    let found = try distance(rate: rate, rtt: 0.04, joins: [0, join, 2 * join], spread: 0.05, seed: 1)
     #expect(found.worst < 0.2 && found.used > 0.85, "\(found)")
   }
 
@@ -61,7 +61,7 @@ import Testing
   func aLinesRateShowsInPacketsThatAreSentInOneGo() throws {
     var line = LineRate()
     var time = 0.0
-    var told: [Bool?] = []
+    var reported: [Bool?] = []
     #expect(line.bitsPerSecond == nil && line.isSteady(at: 0) == nil)
     for frame in 0..<60 {
       let rate = frame < 40 ? 4_000_000.0 : 1_000_000
@@ -74,12 +74,12 @@ import Testing
           at: next)
         time = next
       }
-      told.append(line.isSteady(at: time))
+      reported.append(line.isSteady(at: time))
       let found = try #require(line.bitsPerSecond)
       if frame == 39 || frame == 59 { #expect(abs(found - rate) < 0.1 * rate, "\(found)") }
     }
     // It falls once, and is steady again a second later.
-    #expect(told[39] == true && told[41] == false && told[59] == false)
+    #expect(reported[39] == true && reported[41] == false && reported[59] == false)
     #expect(line.isSteady(at: time + 1.5) == nil)
     for step in 1...4 { line.add(bits: 9600, pause: 0.0096, at: time + 1.5 + 0.0096 * Double(step)) }
     #expect(line.isSteady(at: time + 1.55) == true)

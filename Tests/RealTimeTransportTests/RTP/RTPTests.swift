@@ -80,7 +80,7 @@ import Testing
     func packet(_ n: UInt16) -> RTPPacket {
       RTPPacket(payloadType: 96, sequenceNumber: n, timestamp: 0, source: 1)
     }
-    var buffer = ReorderBuffer(patience: 0.02)
+    var buffer = ReorderBuffer(timeout: 0.02)
     func add(_ n: UInt16, at time: Double) -> [Int64] { buffer.add(packet(n), at: time).map(\.sequence) }
     func release(at time: Double) -> [Int64] { buffer.release(at: time).map(\.sequence) }
     #expect(add(65_535, at: 0) == [65_535])
@@ -95,7 +95,7 @@ import Testing
     // Too late, and one that came twice.
     #expect(add(3, at: 0.031).isEmpty)
     #expect(add(6, at: 0.031).isEmpty)
-    #expect(buffer.lateOrDoubled == 2)
+    #expect(buffer.lateOrDuplicate == 2)
     #expect(release(at: 1) == [65_542])
   }
 }
@@ -108,14 +108,14 @@ import Testing
 
   /// Numbers with holes between them do not pile up.
   @Test func holesDoNotPileUp() {
-    var buffer = ReorderBuffer(patience: 10)
+    var buffer = ReorderBuffer(timeout: 10)
     var given = 0
     var number: UInt16 = 0
     for _ in 0..<20_000 {
       given += buffer.add(packet(number), at: 0).count
       number &+= 2
     }
-    #expect(given >= 20_000 - ReorderBuffer.mostWaiting - 1)
+    #expect(given >= 20_000 - ReorderBuffer.maxWaitingPackets - 1)
   }
 
   /// A frame that never ends does not fill the memory.
@@ -133,7 +133,7 @@ import Testing
     last.marker = true
     let frame = try #require(depacketiser.add(last, sequence: number).first)
     #expect(!frame.isComplete)
-    #expect(frame.units.reduce(0) { $0 + $1.count } <= H264Depacketiser.mostFrameBytes)
+    #expect(frame.units.reduce(0) { $0 + $1.count } <= H264Depacketiser.maxFrameBytes)
   }
 
   /// A frame of units of one byte, each an array of its own, does not fill the memory either.
@@ -156,7 +156,7 @@ import Testing
     let frame = try #require(add([0x41], marker: true))
     #expect(ended == 0 && !frame.isComplete && depacketiser.malformedCount > 0)
     // The head of an array, and what stands for it in the list.
-    #expect(frame.units.count <= H264Depacketiser.mostFrameBytes / (32 + 8))
+    #expect(frame.units.count <= H264Depacketiser.maxFrameBytes / (32 + 8))
     #expect(frame.units.count > 100_000)
     // The next one has all the room again.
     for index in 0..<500 {
@@ -180,10 +180,10 @@ import Testing
         payload: [0x41])
       packet.marker = true
       packet.headerExtension = descriptor.headerExtension
-      try receiver.take(packet.bytes, at: Double(index) / 100) { _ in true }
+      try receiver.receive(packet.bytes, at: Double(index) / 100) { _ in true }
     }
     #expect(receiver.counts.unusable == 5000)
-    #expect(!receiver.missing.isEmpty && receiver.missing.count <= MediaReceiver.mostMissing)
+    #expect(!receiver.missing.isEmpty && receiver.missing.count <= MediaReceiver.maxMissing)
     #expect(zip(receiver.missing, receiver.missing.dropFirst()).allSatisfy { $0 < $1 })
   }
 
@@ -192,27 +192,27 @@ import Testing
     func packet(_ number: UInt16) -> RTPPacket {
       RTPPacket(payloadType: 96, sequenceNumber: number, timestamp: 1, source: 2)
     }
-    var buffer = ReorderBuffer(patience: 0.02)
+    var buffer = ReorderBuffer(timeout: 0.02)
     #expect(buffer.add(packet(11), at: 0, isBeginning: false).isEmpty)
     #expect(buffer.add(packet(12), at: 0, isBeginning: false).isEmpty)
     #expect(buffer.add(packet(10), at: 0.01, isBeginning: true).map(\.packet.sequenceNumber) == [10, 11, 12])
     // The beginning itself was lost.
-    buffer = ReorderBuffer(patience: 0.02)
+    buffer = ReorderBuffer(timeout: 0.02)
     #expect(buffer.add(packet(12), at: 0, isBeginning: false).isEmpty)
     #expect(buffer.add(packet(11), at: 0.01, isBeginning: false).isEmpty)
     #expect(buffer.deadline.map { $0 >= 0.02 } == true)
     #expect(buffer.release(at: 0.031).map(\.packet.sequenceNumber) == [11, 12])
     // What was before the beginning is of another stream.
-    buffer = ReorderBuffer(patience: 0.02)
+    buffer = ReorderBuffer(timeout: 0.02)
     #expect(buffer.add(packet(9), at: 0, isBeginning: false).isEmpty)
     #expect(buffer.add(packet(10), at: 0.01, isBeginning: true).map(\.packet.sequenceNumber) == [10])
     #expect(buffer.release(at: 1).isEmpty && buffer.deadline == nil)
     // Nothing fills the memory.
-    buffer = ReorderBuffer(patience: 0.02)
+    buffer = ReorderBuffer(timeout: 0.02)
     var given = 0
     for number in 0..<3000 as Range<UInt16> {
       given += buffer.add(packet(number), at: 0, isBeginning: false).count
     }
-    #expect(given >= 3000 - ReorderBuffer.mostWaiting)
+    #expect(given >= 3000 - ReorderBuffer.maxWaitingPackets)
   }
 }

@@ -30,7 +30,7 @@ import Testing
     while time < seconds {
       pair.loop.schedule(at: time) { [pair] in
         let numbers = (0..<510).map { newest &- 509 &+ UInt16($0) }
-        pair.sender.take(
+        pair.sender.receive(
           RTCPPacket.compound([
             .receiverReport(source: 0x2000, blocks: reports),
             .retransmissionRequest(sender: 0x2000, media: 0x1000, numbers: numbers),
@@ -44,17 +44,17 @@ import Testing
   }
 
   /// Most bits a second in any span of some seconds.
-  private func mostRate(_ sent: [Sent], over span: Double) -> Double {
-    var (first, bits, most) = (0, 0, 0)
+  private func maxRate(_ sent: [Sent], over span: Double) -> Double {
+    var (first, bits, maximum) = (0, 0, 0)
     for packet in sent {
       bits += packet.bits
       while sent[first].time <= packet.time - span {
         bits -= sent[first].bits
         first += 1
       }
-      most = max(most, bits)
+      maximum = max(maximum, bits)
     }
-    return Double(most) / span
+    return Double(maximum) / span
   }
 
   @Test(
@@ -63,12 +63,12 @@ import Testing
   func aReceiverThatAsksAgainAndAgainIsSentNoMoreThanTheLimit(pause: Double) throws {
     let limit = 1_000_000.0
     let pair = SessionPair(delay: 0.0005, bandwidth: .init(constant: 100_000_000)) {
-      $0.rates.most = limit
+      $0.rates.maximum = limit
       $0.rates.start = limit
     }
     pair.followsRate = true
     let sent = try flood(pair, every: pause, for: 12)
-    let rate = mostRate(sent, over: 8)
+    let rate = maxRate(sent, over: 8)
     #expect(rate < 1.1 * limit, "\(rate)")
     let repeated = sent.reduce(0) { $0 + ($1.repeated == nil ? 0 : $1.bits) }
     let all = sent.reduce(0) { $0 + $1.bits }
@@ -98,7 +98,7 @@ import Testing
   func aReceiverOfHeavyLossesGetsParityWithinTheRate() throws {
     let limit = 1_000_000.0
     let pair = SessionPair(delay: 0.1, bandwidth: .init(constant: 100_000_000)) {
-      $0.rates.most = limit
+      $0.rates.maximum = limit
       $0.rates.start = limit
       $0.stream.protects = true
     }
@@ -110,12 +110,12 @@ import Testing
         let block = RTCPPacket.ReportBlock(
           source: 0x1000, fractionLost: 128, cumulativeLost: reported.lost, highestSequence: reported.highest,
           jitter: 0, lastReport: 0, delaySinceLastReport: 0)
-        pair.sender.take(
+        pair.sender.receive(
           RTCPPacket.compound([.receiverReport(source: 0x2000, blocks: [block])]), at: pair.loop.now)
       }
     }
     let sent = try flood(pair, every: 0.01, for: 12)
-    let rate = mostRate(sent, over: 8)
+    let rate = maxRate(sent, over: 8)
     #expect(pair.sender.counts.parityPackets > 100, "\(pair.sender.counts)")
     #expect(rate < 1.15 * limit, "\(rate)")
   }
@@ -133,7 +133,7 @@ import Testing
         payload: [UInt8](repeating: 1, count: 500)
       ).bytes
       media += packet.count
-      parity += sender.take([packet], isDiscardable: false, timestamp: 0).reduce(0) { $0 + $1.count }
+      parity += sender.protect([packet], isDiscardable: false, timestamp: 0).reduce(0) { $0 + $1.count }
     }
     let share = Double(parity) / Double(media)
     #expect(share > 0.3 && abs(sender.load - share) < 0.05, "\(share), \(sender.load)")
@@ -173,7 +173,7 @@ import Testing
   func randomLossesAreRepairedAsWithoutABudget() throws {
     for seed in 1...6 as ClosedRange<UInt64> {
       let pair = SessionPair(loss: .random(0.05), bandwidth: .init(constant: 1_500_000), seed: seed) {
-        $0.rates.most = 1_500_000
+        $0.rates.maximum = 1_500_000
       }
       pair.followsRate = true
       try pair.run(frames: 600)
@@ -193,7 +193,7 @@ import Testing
       while time < 20 {
         let bits = 800 + Int(generator.next() % 9000)
         asked += 1
-        if budget.take(bits: bits, rate: rate, at: time) { given.append((time, bits)) }
+        if budget.spend(bits: bits, rate: rate, at: time) { given.append((time, bits)) }
         time += Double(generator.next() % 1000) / 1000 * 8000 / rate
       }
       let burst = max(rate / 2, 16 * 1200 * 8)
@@ -206,9 +206,9 @@ import Testing
       #expect(Double(given.reduce(0) { $0 + $1.bits }) > 0.9 * 20 * rate / 3)
       #expect(budget.refused == asked - given.count && budget.refused > 0)
       // A clock that goes back gives nothing.
-      while budget.take(bits: 1000, rate: rate, at: time) {}
-      let before = budget.take(bits: 1000, rate: rate, at: time - 10)
-      let again = budget.take(bits: 1000, rate: rate, at: time)
+      while budget.spend(bits: 1000, rate: rate, at: time) {}
+      let before = budget.spend(bits: 1000, rate: rate, at: time - 10)
+      let again = budget.spend(bits: 1000, rate: rate, at: time)
       #expect(!before && !again)
     }
   }

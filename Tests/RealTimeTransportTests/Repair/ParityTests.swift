@@ -66,7 +66,7 @@ import Testing
     for _ in 0..<20_000 {
       let noise = (0..<Int(generator.next() % 60)).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
       if let parity = Parity(noise) {
-        #expect(parity.numbers.count <= Parity.mostSpan && Parity(parity.bytes)?.numbers == parity.numbers)
+        #expect(parity.numbers.count <= Parity.maxSpan && Parity(parity.bytes)?.numbers == parity.numbers)
         for packet in receiver.add(parity, at: 1) { #expect(packet.count <= 12 + 400) }
       }
     }
@@ -79,7 +79,7 @@ import Testing
     #expect(abs(ParitySender.strength(loss: 0.05, roundTrip: 0.03, retransmits: false) - 0.3) < 1e-9)
     #expect(abs(ParitySender.strength(loss: 0.05, roundTrip: 0.3, retransmits: true) - 0.3) < 1e-9)
     #expect(abs(ParitySender.strength(loss: 0.05, roundTrip: 0.1, retransmits: true) - 0.15) < 1e-9)
-    #expect(ParitySender.strength(loss: 0.9, roundTrip: 0.3, retransmits: true) == ParitySender.mostStrength)
+    #expect(ParitySender.strength(loss: 0.9, roundTrip: 0.3, retransmits: true) == ParitySender.maxStrength)
   }
 
   @Test("Frames that nothing refers to are not protected")
@@ -90,7 +90,7 @@ import Testing
     var protected: [UInt16] = []
     for frame in 0..<20 {
       let packets = (0..<3).map { packet(UInt16(frame * 3 + $0), &generator) }
-      for bytes in sender.take(packets, isDiscardable: frame % 2 == 1, timestamp: 5) {
+      for bytes in sender.protect(packets, isDiscardable: frame % 2 == 1, timestamp: 5) {
         let packet = try #require(RTPPacket(bytes))
         #expect(packet.source == 9 && packet.contributors == [7] && RTPPacket(packet.bytes) == packet)
         protected += try #require(Parity(packet.payload)).numbers

@@ -8,14 +8,14 @@ import Testing
   @Test("A receiver waits as long as packets come late, and no longer than a tenth of a second")
   func aReceiverWaitsAsLongAsPacketsComeLate() {
     var delay = ReorderDelay(start: 0.02)
-    #expect(abs(delay.patience - 0.02) < 1e-9)
+    #expect(abs(delay.timeout - 0.02) < 1e-9)
     var time = 0.0
     // In order: soon it waits for little.
     for number in 0..<1000 as Range<UInt16> {
       time += 0.01
       delay.add(number, at: time)
     }
-    #expect(delay.patience == 0.01)
+    #expect(delay.timeout == 0.01)
     // Each tenth comes 30 ms after the one behind it.
     for number in stride(from: 1000, to: 2000, by: 10) as StrideTo<UInt16> {
       for behind in 1..<10 as Range<UInt16> {
@@ -24,13 +24,13 @@ import Testing
         if behind == 4 { delay.add(number, at: time) }
       }
     }
-    #expect((0.03...0.04).contains(delay.patience), "\(delay.patience)")
+    #expect((0.03...0.04).contains(delay.timeout), "\(delay.timeout)")
     // One that comes after a second is no reason to wait for a second.
     delay.add(5000, at: time)
     delay.add(4998, at: time)
     delay.add(5002, at: time)
     delay.add(5001, at: time + 1)
-    #expect(delay.patience == 0.1)
+    #expect(delay.timeout == 0.1)
   }
 
   @Test("Packets that overtake others are not asked for", arguments: [0.0, 0.015])
@@ -81,7 +81,7 @@ import Testing
       Issue.record("no request")
       return
     }
-    #expect(asked.count == RTCPPacket.mostRequested)
+    #expect(asked.count == RTCPPacket.maxRequested)
     // Half an entry is no packet.
     #expect(RTCPPacket.parse([0x81, 205, 0, 2, 0, 0, 0, 1, 0, 0]) == nil)
   }
@@ -103,12 +103,12 @@ import Testing
     var buffer = RetransmissionBuffer(span: 1)
     for index in 0..<3000 { buffer.keep(packet(UInt16(index)), at: Double(index) / 1000) }
     #expect((1000...1001).contains(buffer.count))
-    #expect(buffer.take([100, 1500, 2500], at: 3, interval: 0.1).map(\.sequenceNumber) == [2500])
-    #expect(buffer.take([2500, 2600], at: 3.05, interval: 0.1).map(\.sequenceNumber) == [2600])
-    #expect(buffer.take([2500], at: 3.2, interval: 0.1).count == 1)
-    #expect(buffer.take([2500], at: 4, interval: 0.1).isEmpty)
+    #expect(buffer.packetsToResend([100, 1500, 2500], at: 3, interval: 0.1).map(\.sequenceNumber) == [2500])
+    #expect(buffer.packetsToResend([2500, 2600], at: 3.05, interval: 0.1).map(\.sequenceNumber) == [2600])
+    #expect(buffer.packetsToResend([2500], at: 3.2, interval: 0.1).count == 1)
+    #expect(buffer.packetsToResend([2500], at: 4, interval: 0.1).isEmpty)
     for index in 0..<20_000 { buffer.keep(packet(UInt16(truncatingIfNeeded: index)), at: 4) }
-    #expect(buffer.count == RetransmissionBuffer.mostPackets)
+    #expect(buffer.count == RetransmissionBuffer.maxPackets)
     // A number that comes twice.
     var twice = RetransmissionBuffer(span: 1)
     for index in 0..<3000 {
@@ -122,12 +122,12 @@ import Testing
     var requests = RetransmissionRequests(roundTrip: 0.1, tolerance: 0.01)
     for number in [UInt16](65_530...65_535) + [0, 3, 4] { requests.add(number, at: 1) }
     #expect(abs(try #require(requests.deadline) - 1.01) < 1e-9)
-    var asked = requests.take(at: 1.005)
+    var asked = requests.nextRequests(at: 1.005)
     #expect(asked.isEmpty)
     requests.add(2, at: 1.006)
-    asked = requests.take(at: 1.01)
+    asked = requests.nextRequests(at: 1.01)
     #expect(asked == [1])
-    asked = requests.take(at: 1.05)
+    asked = requests.nextRequests(at: 1.05)
     #expect(asked.isEmpty)
     // It came: the round trip is known.
     requests.addRetransmitted(1, at: 1.09)
@@ -136,11 +136,11 @@ import Testing
     requests.add(6, at: 2)
     var times: [Double] = []
     while let deadline = requests.deadline, times.count < 10 {
-      asked = requests.take(at: deadline)
+      asked = requests.nextRequests(at: deadline)
       #expect(asked == [5])
       times.append(deadline)
     }
-    #expect(times.count == RetransmissionRequests.mostTimes)
+    #expect(times.count == RetransmissionRequests.maxRequestsPerPacket)
     #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= requests.roundTrip })
     // Asked for more than once: nobody knows what the answer answers.
     requests.addRetransmitted(5, at: 9)
@@ -165,8 +165,8 @@ import Testing
       case 0: requests.add(number, at: time)
       case 1: requests.addRetransmitted(number, at: time)
       default:
-        let asked = requests.take(at: time)
-        #expect(asked.count <= RetransmissionRequests.mostMissing)
+        let asked = requests.nextRequests(at: time)
+        #expect(asked.count <= RetransmissionRequests.maxMissing)
       }
     }
   }

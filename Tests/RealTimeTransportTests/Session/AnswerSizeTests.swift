@@ -48,7 +48,7 @@ import Testing
       var sender = pair.sender
       for round in 0..<50 {
         let time = 1.5 + Double(round) * 0.03
-        sender.take(bytes, at: time)
+        sender.receive(bytes, at: time)
         let said = sender.takeOutgoing().reduce(0) { $0 + $1.count }
         #expect(said <= bytes.count, "\(name): \(said) for \(bytes.count)")
         answered += said > 0 ? 1 : 0
@@ -72,7 +72,7 @@ import Testing
         if Greeting.isGreeting(bytes) {
           _ = session.greet(bytes, at: time)
         } else {
-          try session.take(bytes, at: time) { _ in false }
+          try session.receive(bytes, at: time) { _ in false }
         }
         said += session.takeOutgoing().reduce(0) { $0 + $1.count }
         #expect(said <= heard, "trial \(trial) at \(time)")

@@ -26,7 +26,7 @@ import Testing
         .init(time: 0, bitsPerSecond: 1_500_000), .init(time: fall, bitsPerSecond: 500_000),
         .init(time: 20, bitsPerSecond: 1_500_000),
       ]))
-    let pair = SessionPair(delay: delay, bandwidth: schedule, seed: seed) { $0.rates.most = 6_000_000 }
+    let pair = SessionPair(delay: delay, bandwidth: schedule, seed: seed) { $0.rates.maximum = 6_000_000 }
     pair.followsRate = true
     try pair.run(frames: 900)
     func queue(_ range: ClosedRange<Double>) -> Double {
@@ -56,7 +56,7 @@ import Testing
     var (repair, media) = (0, 0)
     for seed in 1...8 as ClosedRange<UInt64> {
       let pair = SessionPair(loss: model, bandwidth: .init(constant: 2_500_000), seed: seed) {
-        $0.rates.most = 8_000_000
+        $0.rates.maximum = 8_000_000
         $0.stream.protects = true
       }
       pair.followsRate = true
@@ -92,7 +92,7 @@ import Testing
         source: 1, fractionLost: 0, cumulativeLost: 0, highestSequence: second * 100, jitter: 0,
         lastReport: 0,
         delaySinceLastReport: 0)
-      repair.take(block, at: Double(second))
+      repair.update(block, at: Double(second))
     }
     #expect(repair.lossLevel < 0.004 && repair.lossShare == 0)
     isBurst = repair.plan([5], at: 1, roundTrip: 0.04, isProtected: false)
@@ -160,7 +160,7 @@ import Testing
     #expect(tail.expected == 4)
     // What is sent again is no silence.
     let due = tail.due
-    tail.noteOther(at: due - 0.001)
+    tail.recordOtherPacket(at: due - 0.001)
     #expect(tail.due >= due + 0.01)
     var times = 0
     while tail.due < .infinity, times < 100 {
@@ -176,33 +176,33 @@ import Testing
     var requests = RetransmissionRequests(roundTrip: 0.05)
     requests.add(0, at: 1)
     requests.add(41, at: 1)
-    #expect(requests.take(at: 1).count == 40)
+    #expect(requests.nextRequests(at: 1).count == 40)
     // One each 10 ms, but for the third.
     for number in 1...40 as ClosedRange<UInt16> where number != 3 {
       requests.addRetransmitted(number, at: 1.05 + 0.01 * Double(number))
     }
     #expect(abs(requests.roundTrip - 0.06) < 1e-9)
     #expect(requests.deadline.map { $0 < 1.11 + 1e-9 } == true)
-    #expect(requests.take(at: 1.5) == [3])
+    #expect(requests.nextRequests(at: 1.5) == [3])
     // What was asked for while a burst went on is asked for once more at its end.
     var others = RetransmissionRequests(roundTrip: 0.05)
     others.add(0, at: 1)
     others.add(2, at: 1.01)
-    #expect(others.take(at: 1.01) == [1])
+    #expect(others.nextRequests(at: 1.01) == [1])
     let guess = others.guess(3, at: 1.03)
     #expect(guess == [3, 4, 5])
     others.add(9, at: 1.065)
-    #expect(others.take(at: 1.065) == [1, 6, 7, 8] && others.take(at: 1.081) == [3, 4, 5])
+    #expect(others.nextRequests(at: 1.065) == [1, 6, 7, 8] && others.nextRequests(at: 1.081) == [3, 4, 5])
     // What was guessed at comes, and what is before it was lost.
     others.addRetransmitted(12, at: 1.09)
-    #expect(others.take(at: 1.09) == [10, 11])
+    #expect(others.nextRequests(at: 1.09) == [10, 11])
     // Behind a silence nothing was overtaken; a moment behind the last packet it may have been.
     var late = RetransmissionRequests(roundTrip: 0.05, tolerance: 0.02)
     late.add(0, at: 1)
     late.add(5, at: 1.01)
-    #expect(late.take(at: 1.01).isEmpty && late.take(at: 1.031) == [1, 2, 3, 4])
+    #expect(late.nextRequests(at: 1.01).isEmpty && late.nextRequests(at: 1.031) == [1, 2, 3, 4])
     let again = late.guess(4, at: 1.09)
     late.add(8, at: 1.1, isBehindSilence: true)
-    #expect(again == [6, 7, 8, 9] && late.take(at: 1.1).contains(7))
+    #expect(again == [6, 7, 8, 9] && late.nextRequests(at: 1.1).contains(7))
   }
 }

@@ -29,16 +29,17 @@ import Testing
       let time = Double(tick) * 0.005
       sender.poll(at: time)
       if tick % 6 == 0 {
-        let (wish, attempt) = sender.takeWish(at: time)
+        let (requirements, attempt) = sender.takeRequirements(at: time)
         sender.send(
-          [[0x65, 1, 2, 3]], .init(isKeyFrame: wish.forcesKeyFrame || tick == 0), attempt, captured: time,
+          [[0x65, 1, 2, 3]], .init(isKeyFrame: requirements.forcesKeyFrame || tick == 0), attempt,
+          captured: time,
           at: time)
       }
       for bytes in sender.takeOutgoing() {
         if let greeting = Greeting(bytes) {
           first = first ?? greeting
           if let first, let said = answering(first, greeting, time) {
-            sender.take(said.bytes(), at: time + 0.002)
+            sender.receive(said.bytes(), at: time + 0.002)
           }
         } else if !RTCPPacket.isControl(bytes) {
           media.append(time)
@@ -46,7 +47,7 @@ import Testing
       }
       // It is heard all the time, asks for what came, and for new pictures.
       if tick % 20 == 0 {
-        sender.take(
+        sender.receive(
           RTCPPacket.compound([
             .receiverReport(source: 3, blocks: []), .pictureLoss(sender: 3, media: 1),
             .retransmissionRequest(
@@ -150,7 +151,7 @@ import Testing
     var consent = Consent()
     let first = consent.newCheck(at: 0)
     for _ in 0..<200 { _ = consent.newCheck(at: 0.1) }
-    #expect(consent.take(first, clock: 0, at: 0.2) == nil)
+    #expect(consent.processAnswer(first, clock: 0, at: 0.2) == nil)
   }
 
   @Test("Who has gone silent has nothing sent again either, whatever it reports")
@@ -166,7 +167,7 @@ import Testing
     for tick in 0..<400 {
       pair.loop.schedule(at: 1 + Double(tick) * 0.02) { [pair] in
         let newest = 1000 + UInt16(pair.sender.counts.packets)
-        pair.sender.take(
+        pair.sender.receive(
           RTCPPacket.compound([
             .receiverReport(source: 0x2000, blocks: []),
             .retransmissionRequest(sender: 0x2000, media: 0x1000, numbers: (1...20).map { newest &- $0 }),

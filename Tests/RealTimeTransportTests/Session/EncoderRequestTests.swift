@@ -61,19 +61,19 @@ import Testing
     var policy = RecoveryPolicy(
       .ltr, receiverCount: 1, roundTrip: 0.1, clock: .simulated, keyFrameInterval: 1)
     let request = RTCPPacket.fullIntraRequest(sender: 1, media: 2, number: 7)
-    policy.take([request], from: 0, at: 0)
+    policy.receive([request], from: 0, at: 0)
     // Until it was made: rate control may drop it.
-    for _ in 0..<3 { #expect(policy.takeWish(at: 0).forcesKeyFrame) }
+    for _ in 0..<3 { #expect(policy.takeRequirements(at: 0).forcesKeyFrame) }
     policy.note(.init(isKeyFrame: true), isRepair: false, at: 0)
-    policy.take([request], from: 0, at: 2)
-    #expect(!policy.takeWish(at: 2).forcesKeyFrame)
-    policy.take([.fullIntraRequest(sender: 1, media: 2, number: 8)], from: 0, at: 2)
-    #expect(policy.takeWish(at: 2).forcesKeyFrame)
+    policy.receive([request], from: 0, at: 2)
+    #expect(!policy.takeRequirements(at: 2).forcesKeyFrame)
+    policy.receive([.fullIntraRequest(sender: 1, media: 2, number: 8)], from: 0, at: 2)
+    #expect(policy.takeRequirements(at: 2).forcesKeyFrame)
   }
 
   @Test("A sender keeps to what the receiver wants, answers, and forgets it when told to")
   func aSenderKeepsToWhatTheReceiverWants() throws {
-    let pair = SessionPair { $0.rates.most = 3_000_000 }
+    let pair = SessionPair { $0.rates.maximum = 3_000_000 }
     pair.followsRate = true
     var seen: [Double: (target: Double, agreed: Double?)] = [:]
     var requests = 0
@@ -113,7 +113,7 @@ import Testing
     func target(loss: Double) throws -> (target: Double, resent: Int) {
       let pair = SessionPair(loss: loss > 0 ? .random(loss) : .none) {
         // The path takes all of it.
-        $0.rates.most = 800_000
+        $0.rates.maximum = 800_000
         $0.rates.start = 800_000
       }
       var targets: [Double] = []

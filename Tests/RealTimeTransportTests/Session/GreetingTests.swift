@@ -48,12 +48,12 @@ import Testing
 
   @Test("A rate that its field cannot hold is the nearest that it can, and the greeting stays one")
   func aRateThatItsFieldCannotHoldIsTheNearestThatItCan() {
-    for (rate, told) in [
+    for (rate, reported) in [
       (1 / 3600.0, 0.001), (0, 0.001), (-1, 0.001), (.nan, 0.001), (0.5, 0.5), (2e6, 1e6), (.infinity, 1e6),
     ] {
       var greeting = sample()
       greeting.frameRate = rate
-      #expect(Greeting(greeting.bytes())?.frameRate == told, "\(rate)")
+      #expect(Greeting(greeting.bytes())?.frameRate == reported, "\(rate)")
     }
   }
 

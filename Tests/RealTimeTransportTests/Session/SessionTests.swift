@@ -45,10 +45,11 @@ import Testing
     for index in 0..<300 {
       let time = Double(index) / 30
       sender.poll(at: time)
-      sender.take(RTCPPacket.compound([.pictureLoss(sender: 2, media: 1), .bye(source: 2)]), at: time)
-      let (wish, attempt) = sender.takeWish(at: time)
-      if wish.forcesKeyFrame { keyFrames.append(index) }
-      sender.send([[0x65, 1]], .init(isKeyFrame: wish.forcesKeyFrame), attempt, captured: time, at: time)
+      sender.receive(RTCPPacket.compound([.pictureLoss(sender: 2, media: 1), .bye(source: 2)]), at: time)
+      let (requirements, attempt) = sender.takeRequirements(at: time)
+      if requirements.forcesKeyFrame { keyFrames.append(index) }
+      sender.send(
+        [[0x65, 1]], .init(isKeyFrame: requirements.forcesKeyFrame), attempt, captured: time, at: time)
       datagrams += sender.takeOutgoing()
     }
     #expect(keyFrames == [0, 60, 120, 180, 240] && sender.counts.frames == 300 && sender.state == .open)
@@ -154,8 +155,8 @@ import Testing
     var said = 0
     for step in 0..<2000 {
       let time = 1.5 + Double(step) * 0.001
-      for bytes in forth { try pair.receiver.take(bytes, at: time) { _ in true } }
-      for bytes in back { pair.sender.take(bytes, at: time) }
+      for bytes in forth { try pair.receiver.receive(bytes, at: time) { _ in true } }
+      for bytes in back { pair.sender.receive(bytes, at: time) }
       (forth, back) = (pair.sender.takeOutgoing(), pair.receiver.takeOutgoing())
       said += forth.count + back.count
       guard said < 1000 else { break }
@@ -183,7 +184,7 @@ import Testing
     for tick in 0..<1000 {
       pair.loop.schedule(at: 0.5 + Double(tick) * 0.005) { [pair] in
         let newest = UInt16(pair.sentTimes.count)
-        pair.sender.take(
+        pair.sender.receive(
           RTCPPacket.compound([
             .receiverReport(source: 0x2000, blocks: []), .pictureLoss(sender: 0x2000, media: 0x1000),
             // Of a frame that the encoder has no more, as one that took its time.
@@ -213,7 +214,7 @@ import Testing
             .receiverReport(source: source, blocks: source == 0x2000 ? [] : [block])
           ]
           if source != 0x2000 { packets.append(.bye(source: source)) }
-          pair.sender.take(RTCPPacket.compound(packets), at: pair.loop.now)
+          pair.sender.receive(RTCPPacket.compound(packets), at: pair.loop.now)
         }
       }
     }
@@ -233,12 +234,12 @@ import Testing
       sender.poll(at: time)
       for bytes in sender.takeOutgoing() {
         guard let greeting = Greeting(bytes) else { continue }
-        let trip = second < 5 ? 0.01 : 0.02
+        let rtt = second < 5 ? 0.01 : 0.02
         let answer = Greeting.Answer(
           to: greeting, nonce: .init([2]),
-          clock: MediaClock.simulated.ntpTime(at: 5 + time * 1.001 + trip / 2),
+          clock: MediaClock.simulated.ntpTime(at: 5 + time * 1.001 + rtt / 2),
           source: 3)
-        sender.take(answer.bytes(), at: time + trip)
+        sender.receive(answer.bytes(), at: time + rtt)
       }
       if second == 4 { #expect(abs((sender.clockOffset ?? 0) - 5.004) < 0.005) }
     }
@@ -258,13 +259,13 @@ import Testing
     // A tenth is lost in five seconds; reports come behind each loss, with nothing but it in their fraction.
     for step in 1...500 {
       let highest = UInt32(99 + step * 2)
-      losses.take(report(highest, Int32(step / 5), step % 5 == 0 ? 255 : 0), at: Double(step) / 100)
+      losses.update(report(highest, Int32(step / 5), step % 5 == 0 ? 255 : 0), at: Double(step) / 100)
     }
     #expect(abs(losses.share - 0.1) < 0.02, "\(losses.share)")
     // And nothing in the next five.
-    for step in 501...1000 { losses.take(report(UInt32(99 + step * 2), 100, 0), at: Double(step) / 100) }
+    for step in 501...1000 { losses.update(report(UInt32(99 + step * 2), 100, 0), at: Double(step) / 100) }
     #expect(losses.share == 0)
-    losses.take(report(5, 100, 0), at: 11)
+    losses.update(report(5, 100, 0), at: 11)
     #expect(losses.share == 0)
   }
 
@@ -308,11 +309,11 @@ import Testing
           noise[0] = 0x80
           noise[1] = index % 2 == 0 ? 96 : 201
         }
-        try pair.receiver.take(noise, at: pair.loop.now) { _ in
+        try pair.receiver.receive(noise, at: pair.loop.now) { _ in
           Issue.record("a frame of noise")
           return false
         }
-        pair.sender.take(noise, at: pair.loop.now)
+        pair.sender.receive(noise, at: pair.loop.now)
       }
     }
     try pair.run(frames: 60)

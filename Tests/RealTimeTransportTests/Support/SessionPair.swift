@@ -9,13 +9,15 @@ struct ModelEncoder {
 
   /// - Returns: Whether the frame is a key frame.
   mutating func encode(
-    _ wish: RecoveryPolicy.Wish, _ attempt: FrameSequencer.Attempt, at time: Double, token: Int64?
+    _ requirements: RecoveryPolicy.FrameRequirements, _ attempt: FrameSequencer.Attempt, at time: Double,
+    token: Int64?
   ) -> Bool {
-    if wish.acknowledged.contains(where: tokens.contains) { acknowledged = true }
+    if requirements.acknowledged.contains(where: tokens.contains) { acknowledged = true }
     if let first = attempt.lostTimes.filter({ references.contains($0) }).min() {
       references.removeAll { $0 >= first }
     }
-    let isKey = references.isEmpty || wish.forcesKeyFrame || wish.forcesRefresh && !acknowledged
+    let isKey =
+      references.isEmpty || requirements.forcesKeyFrame || requirements.forcesRefresh && !acknowledged
     if isKey {
       references.removeAll()
       tokens.removeAll()
@@ -121,7 +123,7 @@ final class SessionPair {
       }
       loop.schedule(at: time + distance) { [self] in
         let said = Greeting.isGreeting(bytes) ? nil : RTCPPacket.parse(bytes).map(answers)
-        sender.take(said.map(RTCPPacket.compound) ?? bytes, at: loop.now)
+        sender.receive(said.map(RTCPPacket.compound) ?? bytes, at: loop.now)
         flush()
       }
     }
@@ -132,7 +134,7 @@ final class SessionPair {
       _ = receiver.greet(bytes, at: loop.now)
     } else {
       var frames: [MediaReceiver.Frame] = []
-      try receiver.take(bytes, at: loop.now) {
+      try receiver.receive(bytes, at: loop.now) {
         frames.append($0)
         return true
       }
@@ -180,8 +182,9 @@ final class SessionPair {
           withheld += 1
           return
         }
-        let (wish, attempt) = sender.takeWish(at: loop.now)
-        let isKey = encoder.encode(wish, attempt, at: loop.now, token: index % 8 == 0 ? token + 1 : nil)
+        let (requirements, attempt) = sender.takeRequirements(at: loop.now)
+        let isKey = encoder.encode(
+          requirements, attempt, at: loop.now, token: index % 8 == 0 ? token + 1 : nil)
         var coded = FrameSequencer.CodedFrame(isKeyFrame: isKey)
         if index % 8 == 0 {
           token += 1

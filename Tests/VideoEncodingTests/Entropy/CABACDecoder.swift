@@ -8,7 +8,7 @@ struct CABACDecoder {
   private var range = 510
   private var offset = 0
   /// pStateIdx and valMPS of each context variable.
-  private(set) var contexts: [(state: Int, mostProbable: Int)]
+  private(set) var contexts: [(state: Int, maxProbable: Int)]
 
   /// Table 9-45, the column of transIdxLPS.
   private static let afterLeastProbable = [
@@ -18,7 +18,7 @@ struct CABACDecoder {
     36, 37, 37, 37, 38, 38, 63,
   ]
 
-  init(_ bytes: [UInt8], contexts: [(state: Int, mostProbable: Int)]) {
+  init(_ bytes: [UInt8], contexts: [(state: Int, maxProbable: Int)]) {
     self.bytes = bytes
     self.contexts = contexts
     for _ in 0..<9 { offset = offset << 1 | nextBit() }
@@ -40,21 +40,21 @@ struct CABACDecoder {
   }
 
   mutating func decide(_ context: Int) -> UInt32 {
-    var (state, mostProbable) = contexts[context]
-    let leastRange = Int(ovt_cabac_ranges()![state * 4 + (range >> 6 & 3)] & 0xFF)
-    range -= leastRange
+    var (state, maxProbable) = contexts[context]
+    let minRange = Int(ovt_cabac_ranges()![state * 4 + (range >> 6 & 3)] & 0xFF)
+    range -= minRange
     let bin: Int
     if offset >= range {
-      bin = 1 - mostProbable
+      bin = 1 - maxProbable
       offset -= range
-      range = leastRange
-      if state == 0 { mostProbable = 1 - mostProbable }
+      range = minRange
+      if state == 0 { maxProbable = 1 - maxProbable }
       state = Self.afterLeastProbable[state]
     } else {
-      bin = mostProbable
+      bin = maxProbable
       state = state < 62 ? state + 1 : state
     }
-    contexts[context] = (state, mostProbable)
+    contexts[context] = (state, maxProbable)
     renormalise()
     return UInt32(bin)
   }

@@ -55,7 +55,7 @@ import VideoEncoding
   }
 
   /// pStateIdx and valMPS of each context variable of an engine.
-  static func states(_ contexts: Memory<UInt8>) -> [(state: Int, mostProbable: Int)] {
+  static func states(_ contexts: Memory<UInt8>) -> [(state: Int, maxProbable: Int)] {
     contexts.values.map { (Int($0 >> 1), Int($0 & 1)) }
   }
 

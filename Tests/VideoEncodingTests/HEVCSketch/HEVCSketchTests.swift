@@ -128,7 +128,7 @@ struct HEVCSketchTests {
           let isCut = analysis.isSceneChange
           let decision = rateControl.plan(
             isKeyFrame: isKey, isSceneChange: isCut, request: CodingRequest(),
-            facts: analysis.result(isKeyFrame: isKey))
+            properties: analysis.result(isKeyFrame: isKey))
           guard !decision.drop else { return }
           let bits = coder.code(
             source, reference: isKey ? nil : coder.reconstruction, qp: decision.qp,

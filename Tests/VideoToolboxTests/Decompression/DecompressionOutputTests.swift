@@ -284,12 +284,12 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
     let collector = try decode(session, Array(movie.samples.prefix(10)), ._EnableTemporalProcessing)
     let held = Set(movie.samples.prefix(10).map(\.presentationTimeStamp)).subtracting(collector.times)
     #expect(!held.isEmpty)
-    let least: NSDictionary? = try property(
+    let minimum: NSDictionary? = try property(
       session, kVTDecompressionPropertyKey_MinOutputPresentationTimeStampOfFramesBeingDecoded)
-    let most: NSDictionary? = try property(
+    let maximum: NSDictionary? = try property(
       session, kVTDecompressionPropertyKey_MaxOutputPresentationTimeStampOfFramesBeingDecoded)
-    #expect(CMTimeMakeFromDictionary(least) == held.min())
-    #expect(CMTimeMakeFromDictionary(most) == held.max())
+    #expect(CMTimeMakeFromDictionary(minimum) == held.min())
+    #expect(CMTimeMakeFromDictionary(maximum) == held.max())
     #expect(try property(session, kVTDecompressionPropertyKey_NumberOfFramesBeingDecoded) == held.count)
     try check(VTDecompressionSessionFinishDelayedFrames(session), "finish")
     #expect(collector.count == 10)

@@ -118,7 +118,7 @@ private let hevc10 = ["-pix_fmt", "yuv420p10"] + hevc
   @Test func aSlowCallbackHoldsTheCallerUp() throws {
     let movie = try SampleMovie(plain, seconds: 2.4)
     let session = try makeDecoder(movie.format)
-    let most = Mutex(0)
+    let maximum = Mutex(0)
     let collector = ImageCollector()
     for sample in movie.samples {
       try check(
@@ -135,11 +135,11 @@ private let hevc10 = ["-pix_fmt", "yuv420p10"] + hevc
           valueOut: &waiting),
         "count")
       let count = waiting?.intValue ?? 0
-      most.withLock { $0 = max($0, count) }
+      maximum.withLock { $0 = max($0, count) }
     }
     try check(VTDecompressionSessionWaitForAsynchronousFrames(session), "wait")
     #expect(collector.count == movie.samples.count)
-    let limit = most.withLock { $0 }
+    let limit = maximum.withLock { $0 }
     #expect(limit > 1 && limit <= 8 + 18 + 3, "\(limit)")
   }
 

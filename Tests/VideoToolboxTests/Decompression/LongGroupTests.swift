@@ -24,7 +24,7 @@ import Testing
     let driver = DecoderDriver(
       VideoDecoderConfiguration(
         codec: format.codec, width: format.width, height: format.height, configurationRecord: format.record),
-      mode: mode, pastLimit: limit
+      mode: mode, replayLimit: limit
     ) { (configuration) throws(CodecError) in
       decoders.withLock { $0 += 1 }
       return try FFmpegVideoDecoder(configuration)
@@ -40,7 +40,7 @@ import Testing
             data: data, token: Int64(index), isSync: sample.isSync,
             isClosedKeyFrame: FrameTraits(data, format, isSync: sample.isSync).isClosedKeyFrame),
           // As a session wishes: not back to several frames at a time before a key frame.
-          wish: index > 0 && driver.mode == .immediate ? .immediate : mode
+          requested: index > 0 && driver.mode == .immediate ? .immediate : mode
         ) { outcomes[$0.token] = $0.outcome }
       }
     }
@@ -58,7 +58,7 @@ import Testing
   @Test func aPauseLosesNothing() throws {
     let movie = try Self.movie()
     let count = movie.samples.count
-    let sizes = movie.samples.map { $0.bytes.count + DecoderDriver.pastOverhead }
+    let sizes = movie.samples.map { $0.bytes.count + DecoderDriver.replayOverhead }
     let size = sizes.reduce(0, +)
     let whole = Self.pictures(try Self.outcomes(movie, .immediate, limit: .max, drainedAt: []))
     #expect(whole.count == count)
@@ -94,7 +94,7 @@ import Testing
   @Test func whatIsLostIsToldOf() throws {
     let movie = try Self.movie()
     let count = movie.samples.count
-    let size = movie.samples.reduce(0) { $0 + $1.bytes.count + DecoderDriver.pastOverhead }
+    let size = movie.samples.reduce(0) { $0 + $1.bytes.count + DecoderDriver.replayOverhead }
     let kept = try Self.outcomes(movie, .presentation, limit: size, drainedAt: [count / 2])
     #expect(Self.pictures(kept).count == count)
     let lost = try Self.outcomes(movie, .presentation, limit: size / 4, drainedAt: [count / 2])
@@ -128,7 +128,7 @@ import Testing
     var again = 0
     let driver = DecoderDriver(
       VideoDecoderConfiguration(codec: .h264, width: 64, height: 48, configurationRecord: []),
-      mode: .pipelined, pastLimit: limit
+      mode: .pipelined, replayLimit: limit
     ) { (_) throws(CodecError) in
       Decoder { if $0 < 0 { again += 1 } }
     }
@@ -140,14 +140,14 @@ import Testing
           data: data, token: Int64(index), isSync: index == 0, isClosedKeyFrame: index == 0)
         if record > 0 { frame.newRecord = [UInt8](repeating: UInt8(index), count: record) }
         if palette > 0 { frame.palette = [UInt8](repeating: UInt8(index), count: palette) }
-        try driver.decode(frame, wish: index == 40 ? .immediate : .pipelined) { _ in }
+        try driver.decode(frame, requested: index == 40 ? .immediate : .pipelined) { _ in }
       }
     }
     return again
   }
 
   @Test func descriptionsAndPalettesCountTowardsTheLimit() throws {
-    let limit = 40 * (100 + DecoderDriver.pastOverhead)
+    let limit = 40 * (100 + DecoderDriver.replayOverhead)
     #expect(try Self.repeated(limit: limit, bytes: 100, record: 0, palette: 0) == 40)
     #expect(try Self.repeated(limit: limit, bytes: 100, record: 5000, palette: 0) == 0)
     #expect(try Self.repeated(limit: limit, bytes: 100, record: 0, palette: 1024) == 0)

@@ -171,15 +171,15 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
     let both = try scaled(source, mean.merging(color) { $1 })
     let after = try scaled(scaled(source, mean), color)
     let usual = try scaled(source, color)
-    var mostToUsual = 0
+    var maxToUsual = 0
     for x in 2..<30 {
       let (a, b, c) = (
         pixel(both, x, 16, bytes: 3), pixel(after, x, 16, bytes: 3), pixel(usual, x, 16, bytes: 3)
       )
       #expect(zip(a, b).allSatisfy { abs($0 - $1) <= 2 }, "\(x): \(a) \(b)")
-      mostToUsual = max(mostToUsual, zip(a, c).map { abs($0 - $1) }.max() ?? 0)
+      maxToUsual = max(maxToUsual, zip(a, c).map { abs($0 - $1) }.max() ?? 0)
     }
-    #expect(mostToUsual > 4, "\(mostToUsual)")
+    #expect(maxToUsual > 4, "\(maxToUsual)")
   }
 
   /// Rows of two colours of the same luma: one of them is taken, or their mean.

@@ -78,7 +78,7 @@ final class TestDevice: Sendable {
     }
     var frame = CompressedFrame(presentationTime: time, data: isDropped ? nil : data(time))
     if isFirst { frame.header = .nothing }
-    frame.facts.isKeyFrame = isFirst
+    frame.properties.isKeyFrame = isFirst
     (output ?? usual)?.send(frame)
   }
 

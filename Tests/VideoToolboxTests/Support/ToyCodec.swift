@@ -106,8 +106,8 @@ private final class ToyEncoder: SynchronousVideoEncoder {
     // A quantiser of 51 stands for a fault in the encoder.
     if configuration.rate.maxQP == 51 { throw .badData("the toy is broken") }
     var frame = CompressedFrame(presentationTime: picture.presentationTime, data: data)
-    frame.facts.isKeyFrame = true
-    frame.facts.isIntra = true
+    frame.properties.isKeyFrame = true
+    frame.properties.isIntra = true
     if !hasBegun { frame.header = .configurationRecord(atom: "toyC", ToyCodec.record) }
     hasBegun = true
     output(frame)

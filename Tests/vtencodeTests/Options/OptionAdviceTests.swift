@@ -142,6 +142,6 @@ import Testing
     #expect(Volume(argument: "150%")?.factor == 1.5 && Volume(argument: "20dB")?.factor == 10)
     #expect(Volume(argument: "-1") == nil && Volume(argument: "loud") == nil)
     #expect(CropRect(argument: "64x32+8+6") != nil && CropRect(argument: "63x32+8+6") == nil)
-    #expect(PicturePlace(argument: "-20,10") == PicturePlace(x: -20, y: 10))
+    #expect(PicturePosition(argument: "-20,10") == PicturePosition(x: -20, y: 10))
   }
 }

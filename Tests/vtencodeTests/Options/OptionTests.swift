@@ -260,7 +260,7 @@ import Testing
 
   /// How many threads the process has at its most, seen from outside.
   @Test(arguments: ["avc1", "hvc1"]) func theEncoderHasTheThreadsAskedFor(codec: String) throws {
-    func most(_ count: Int) throws -> Int {
+    func maximum(_ count: Int) throws -> Int {
       // Not by dash, whose `wait` may miss the end of a program that ends within a substitution.
       let run = try CommandLine.run(
         "bash",
@@ -281,7 +281,7 @@ import Testing
       #expect(run.status == 0, "\(run.complaints)")
       return try #require(Int(run.text.trimmingCharacters(in: .whitespacesAndNewlines)))
     }
-    #expect(try most(8) - most(1) >= 5)
+    #expect(try maximum(8) - maximum(1) >= 5)
   }
 
   @Test func soundIsLeftOut() throws {

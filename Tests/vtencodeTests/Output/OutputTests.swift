@@ -23,18 +23,18 @@ import Testing
     let isLive = false
     let beginsAtZero: Bool
     let backPressure = BackPressure.waits
-    let fateOfBrokenRun = "nothing was kept"
+    let outcomeOfInterruptedRun = "nothing was kept"
     let state = Mutex(State())
     private let playsSound: Bool
     /// Samples of a track that it takes.
-    private let most: [OutputTrack.Kind: Int]
+    private let maximum: [OutputTrack.Kind: Int]
 
     init(
       _ tracks: Set<OutputTrack.Kind>, beginsAtZero: Bool = false, playsSound: Bool = true,
-      most: [OutputTrack.Kind: Int] = [:]
+      maximum: [OutputTrack.Kind: Int] = [:]
     ) {
       (self.tracks, self.beginsAtZero) = (tracks, beginsAtZero)
-      (self.playsSound, self.most) = (playsSound, most)
+      (self.playsSound, self.maximum) = (playsSound, maximum)
     }
 
     func plays(_ sound: CMFormatDescription) -> Bool { playsSound }
@@ -49,7 +49,7 @@ import Testing
     func start() {}
     func append(_ sample: CMSampleBuffer, to track: OutputTrack.ID) throws {
       try state.withLock {
-        guard $0.samples[track].count < most[$0.tracks[track].kind] ?? .max else { throw Full() }
+        guard $0.samples[track].count < maximum[$0.tracks[track].kind] ?? .max else { throw Full() }
         $0.samples[track].append(sample)
       }
     }
@@ -111,17 +111,18 @@ import Testing
     let source = try await MovieSource.open(movie, streamFrameRate: nil)
     let options = try EncodingOptions.parse([movie] + arguments)
     let plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
-    let gate = SoundGate()
+    let synchronizer = SoundSynchronizer()
     let samples = OutputQueue(capacity: 8)
     let pictures = try pictures(of: source)
-    let feed = OutputFeed(output: output, source: source, plan: plan, gate: gate, damage: DamageCollector())
+    let feed = OutputFeed(
+      output: output, source: source, plan: plan, synchronizer: synchronizer, damage: DamageCollector())
     async let pushing: Void = onThread("pictures") {
       for sample in pictures {
-        gate.advance(to: sample.presentationTimeStamp + sample.duration)
+        synchronizer.advance(to: sample.presentationTimeStamp + sample.duration)
         guard samples.push(sample) else { break }
       }
-      gate.noteEndOfMovie()
-      gate.finish(isCut: false)
+      synchronizer.noteEndOfMovie()
+      synchronizer.finish(isCut: false)
       samples.end()
     }
     let result: Result<OutputReport, any Error>
@@ -208,7 +209,7 @@ import Testing
   func anOutputThatFailsOnAnyOfItsTracksIsAbandoned(_ kind: OutputTrack.Kind) async throws {
     let folder = try Folder()
     let movie = try makeMovie(in: folder)
-    let output = Kept([.video, .sound, .subtitles], most: [kind: 5])
+    let output = Kept([.video, .sound, .subtitles], maximum: [kind: 5])
     let run = try await feed(output, movie)
     #expect(throws: Kept.Full.self) { try run.result.get() }
     #expect(run.isCancelled)
@@ -228,7 +229,7 @@ import Testing
     let samples = OutputQueue(capacity: 8)
     samples.end()
     let feed = OutputFeed(
-      output: empty, source: source, plan: plan, gate: SoundGate(), damage: DamageCollector())
+      output: empty, source: source, plan: plan, synchronizer: SoundSynchronizer(), damage: DamageCollector())
     #expect(try await feed.write(samples).fileBytes == 0)
     #expect(!empty.state.withLock { $0.isOpen } && empty.ends.isEmpty)
     // An elementary stream has one track, of pictures.
@@ -243,7 +244,7 @@ import Testing
     let movie = try makeMovie(in: folder)
     let source = try await MovieSource.open(movie, streamFrameRate: nil)
     let pictures = try pictures(of: source)
-    let isKey = pictures.map { SampleFacts($0).isKeyFrame }
+    let isKey = pictures.map { SampleAttributes($0).isKeyFrame }
     #expect(pictures.count == 50 && isKey.count { $0 } == 5)
     let queue = OutputQueue(capacity: 4, backPressure: .dropsToKeyFrame)
     // Whoever reads takes one of three.

@@ -418,8 +418,10 @@ import Testing
     try Self.seal(original, in: folder)
     #expect(try encode(folder, 0).status == 0)
     let (first, second) = (counts.segments[0].frames, counts.segments[1].frames)
-    let most = Int.max
-    for (frames, sizes) in [(most, (most, 1)), (1 << 60, (1 << 59, 1 << 59)), (1 << 31, (1 << 31 - 1, 1))] {
+    let maximum = Int.max
+    for (frames, sizes) in [
+      (maximum, (maximum, 1)), (1 << 60, (1 << 59, 1 << 59)), (1 << 31, (1 << 31 - 1, 1)),
+    ] {
       var text = original
       for (old, new) in [
         ("\"frames\" : \(counts.frames),", "\"frames\" : \(frames),"),
@@ -513,9 +515,9 @@ import Testing
     let distant = 10_000_000_000
     let times = [timespec](repeating: timespec(tv_sec: distant, tv_nsec: 5), count: 2)
     try #require(utimensat(AT_FDCWD, folder.path("in.mp4"), times, 0) == 0)
-    var facts = stat()
+    var properties = stat()
     // Not every file system stores such a time.
-    guard stat(folder.path("in.mp4"), &facts) == 0, facts.st_mtim.tv_sec == distant else { return }
+    guard stat(folder.path("in.mp4"), &properties) == 0, properties.st_mtim.tv_sec == distant else { return }
     let plan = try split(folder, "--quality", "0.4", "--segments", "1")
     #expect(plan.frames == 24)
     let run = try encode(folder, 0)

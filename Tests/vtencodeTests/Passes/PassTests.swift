@@ -67,9 +67,10 @@ func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240"
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 3)
     var misses: [Double] = []
-    for most in ["2", "5"] {
+    for maximum in ["2", "5"] {
       let run = try CommandLine.vtencode(
-        "transcoding", "in.mp4", "--bitrate", "250k", "--multi-pass", most, "--threads", "1", "--overwrite",
+        "transcoding", "in.mp4", "--bitrate", "250k", "--multi-pass", maximum, "--threads", "1",
+        "--overwrite",
         "--out", "out.mp4", in: folder)
       #expect(run.status == 0, "\(run.complaints)")
       misses.append(abs(try Probe(folder.path("out.mp4")).bitRate(seconds: 3) / 250_000 - 1))
@@ -86,10 +87,10 @@ func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240"
     for rate in [60_000, 75_000, 90_000, 40_000] where !hadParts {
       var sizes: [[Int]] = []
       var misses: [Double] = []
-      for most in ["2", "6"] {
+      for maximum in ["2", "6"] {
         let run = try CommandLine.vtencode(
           "transcoding", "in.mp4", "--encoder", "org.openvideotoolbox.videoencoder.h264", "--bitrate",
-          "\(rate)", "--keyframe-interval", "25", "--multi-pass", most, "--threads", "1", "--overwrite",
+          "\(rate)", "--keyframe-interval", "25", "--multi-pass", maximum, "--threads", "1", "--overwrite",
           "--progress", "json", "--out", "out.mp4", in: folder)
         #expect(run.status == 0, "\(run.complaints)")
         let probe = Probe(folder.path("out.mp4"))
@@ -97,7 +98,7 @@ func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240"
         #expect(try probe.frameCount() == 150)
         sizes.append(try probe.packets().compactMap { $0.size.flatMap { Int($0) } })
         misses.append(abs(try probe.bitRate(seconds: 6) / Double(rate) - 1))
-        guard most == "6",
+        guard maximum == "6",
           let again = run.text.firstMatch(of: /\((\d+) frames again\)/).flatMap({ Int($0.1) })
         else { continue }
         hadParts = true

@@ -135,7 +135,7 @@ import Testing
     var cropped = whole
     try cropped.keep(try #require(CropRect(argument: "320x240+100+100")))
     func rate(_ source: MovieSource) -> Double {
-      let fit = PictureFit(source: source.shape, wish: nil, scaling: .letterbox)
+      let fit = PictureFit(source: source.shape, requested: nil, scaling: .letterbox)
       return Double(BitRate.suggested(fit: fit, source: source, codec: .avc1).bitsPerSecond)
     }
     // A quarter of the area, to the power of 0.75.

@@ -18,9 +18,9 @@ import VideoToolbox
   @Test("Where there is no encoder, transcoding and calls say the same: which one, for what, and what to do")
   func aMissingEncoderIsToldOfTheSameWayEverywhere() async throws {
     let unknown = "there is no encoder 'org.example.none' for H.264 at 64x48; see vtencode encoders"
-    let wish = EncoderRequest(width: 64, height: 48, id: "org.example.none")
-    #expect(try refusal { _ = try EncoderSession(wish) } == unknown)
-    var call = CallEncoder.Settings(width: 64, height: 48, frameRate: 30, rate: 100_000, mostRate: 100_000)
+    let requested = EncoderRequest(width: 64, height: 48, id: "org.example.none")
+    #expect(try refusal { _ = try EncoderSession(requested) } == unknown)
+    var call = CallEncoder.Settings(width: 64, height: 48, frameRate: 30, rate: 100_000, maxRate: 100_000)
     call.id = "org.example.none"
     let settings = call
     #expect(try refusal { _ = try CallEncoder(settings) } == unknown)

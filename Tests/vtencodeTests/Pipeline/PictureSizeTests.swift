@@ -28,16 +28,16 @@ import Testing
         CommandLine.vtencode, [mode[0], "in.mkv", "--out", "out.mp4", "--overwrite"] + mode.dropFirst(),
         in: folder.url)
       try #require(run.status == 0, "\(width)x\(height): \(run.complaints)")
-      let facts = try CommandLine.run(
+      let properties = try CommandLine.run(
         "ffprobe",
         [
           "-v", "error", "-count_frames", "-show_entries", "stream=width,height,nb_read_frames", "-of",
           "csv=p=0", folder.path("out.mp4"),
         ])
       #expect(
-        facts.text.trimmingCharacters(in: .whitespacesAndNewlines)
+        properties.text.trimmingCharacters(in: .whitespacesAndNewlines)
           == "\((width + 1) & ~1),\((height + 1) & ~1),30")
-      #expect(facts.complaints.isEmpty, "\(facts.complaints)")
+      #expect(properties.complaints.isEmpty, "\(properties.complaints)")
     }
   }
 
@@ -98,9 +98,9 @@ import Testing
         ["transcoding", "in.y4m", "--bitrate", rate, "--out", "out.mp4", "--overwrite"] + mode, in: folder.url
       )
       try #require(run.status == 0, "\(run.complaints)")
-      let facts = try CommandLine.run(
+      let properties = try CommandLine.run(
         "ffprobe", ["-v", "error", "-show_entries", "stream=level", "-of", "csv=p=0", folder.path("out.mp4")])
-      #expect(facts.text.trimmingCharacters(in: .whitespacesAndNewlines) == level, "\(mode)")
+      #expect(properties.text.trimmingCharacters(in: .whitespacesAndNewlines) == level, "\(mode)")
     }
   }
 }

@@ -75,9 +75,9 @@ import Testing
     #expect(CommonTimescale.of([10_000_000, 1, 1000]) == 10_000_000)
     #expect(CommonTimescale.of([.max, .max - 1, 7]) == 90_000)
     #expect(CommonTimescale.of([]) == 90_000)
-    #expect(CommonTimescale.least(for: CMTime(value: 1_030_000, timescale: 1_000_000)) == 100)
-    #expect(CommonTimescale.least(for: CMTime(value: .min, timescale: 1024)) == 1)
-    #expect(CommonTimescale.least(for: .positiveInfinity) == nil)
+    #expect(CommonTimescale.minimum(for: CMTime(value: 1_030_000, timescale: 1_000_000)) == 100)
+    #expect(CommonTimescale.minimum(for: CMTime(value: .min, timescale: 1024)) == 1)
+    #expect(CommonTimescale.minimum(for: .positiveInfinity) == nil)
   }
 
   @Test("A part that the smallest of joined movies does not hold is refused before the start")

@@ -67,8 +67,8 @@ import Testing
     let null = try CommandLine.run(
       CommandLine.vtencode, Self.call + ["--record", "/dev/null"], in: folder.url)
     #expect(null.status == 0, "\(null.complaints)")
-    var facts = stat()
-    #expect(stat("/dev/null", &facts) == 0 && facts.st_mode & S_IFMT == S_IFCHR)
+    var properties = stat()
+    #expect(stat("/dev/null", &properties) == 0 && properties.st_mode & S_IFMT == S_IFCHR)
   }
 
   /// A movie has to be gone back in; a plan has its segments beside it.

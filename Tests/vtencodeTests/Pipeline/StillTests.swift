@@ -47,8 +47,8 @@ import Testing
       let attributes = try FileManager.default.attributesOfItem(atPath: folder.path("\(kind).mov"))
       bytes.append((attributes[.size] as? NSNumber)?.doubleValue ?? 0)
     }
-    let (least, most) = (bytes.min() ?? 0, bytes.max() ?? 0)
-    #expect(least > 5000 && most < least * 1.1, "\(bytes)")
+    let (minimum, maximum) = (bytes.min() ?? 0, bytes.max() ?? 0)
+    #expect(minimum > 5000 && maximum < minimum * 1.1, "\(bytes)")
   }
 
   @Test func aRateIsSaidToMeanNothing() throws {

@@ -109,9 +109,9 @@ import Testing
       var bits = 0.0
       for end in start..<sizes.count {
         bits += sizes[end] * 8
-        let most = Self.ceiling * (1 + Double(end - start) / 25)
-        #expect(bits <= most * 1.01, "frames \(start) to \(end)")
-        if bits > most * 1.01 { return }
+        let maximum = Self.ceiling * (1 + Double(end - start) / 25)
+        #expect(bits <= maximum * 1.01, "frames \(start) to \(end)")
+        if bits > maximum * 1.01 { return }
       }
     }
   }

@@ -88,12 +88,14 @@ import Testing
   /// Title, artist, comment and year from Matroska; the place, and when it was made, from a movie.
   @Test func factsGoAlong() throws {
     let folder = try Folder()
-    let facts = ["title=A film", "artist=A person", "comment=Some words", "date=2021"].flatMap {
+    let properties = ["title=A film", "artist=A person", "comment=Some words", "date=2021"].flatMap {
       ["-metadata", $0]
     }
-    try picture(facts + ["-c:v", "mpeg4"], folder.path("a.mkv"))
+    try picture(properties + ["-c:v", "mpeg4"], folder.path("a.mkv"))
     try picture(
-      facts + ["-metadata", "creation_time=2021-03-04T05:06:07Z", "-metadata", "location=+48.8577+002.2950/"]
+      properties + [
+        "-metadata", "creation_time=2021-03-04T05:06:07Z", "-metadata", "location=+48.8577+002.2950/",
+      ]
         + ["-c:v", "mpeg4"], folder.path("b.mp4"))
     func tags(_ name: String) throws -> String {
       let run = try CommandLine.vtencode("transcoding", name, "--overwrite", "--out", "out.mp4", in: folder)

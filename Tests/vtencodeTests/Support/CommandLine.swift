@@ -54,16 +54,16 @@ enum CommandLine {
     var isDue: @Sendable (String) -> Bool
 
     /// As soon as `--progress json` tells of so many frames.
-    static func sent(_ number: Int32, atFrame least: Int) -> Signal {
+    static func sent(_ number: Int32, atFrame minimum: Int) -> Signal {
       Signal(number: number) { text in
-        text.matches(of: /"frames":(\d+)/).contains { (Int($0.1) ?? 0) >= least }
+        text.matches(of: /"frames":(\d+)/).contains { (Int($0.1) ?? 0) >= minimum }
       }
     }
 
     /// As soon as `--progress json` tells of a share of work that is not counted in frames.
-    static func sent(_ number: Int32, atShare least: Double) -> Signal {
+    static func sent(_ number: Int32, atShare minimum: Double) -> Signal {
       Signal(number: number) { text in
-        text.matches(of: /"share":([0-9.e-]+)/).contains { (Double($0.1) ?? 0) >= least }
+        text.matches(of: /"share":([0-9.e-]+)/).contains { (Double($0.1) ?? 0) >= minimum }
       }
     }
   }

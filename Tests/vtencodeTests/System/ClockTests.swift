@@ -92,8 +92,8 @@ import Testing
     }
     let inbox = DatagramInbox()
     Thread { inbox.wake() }.start()
-    #expect(inbox.take(until: .infinity).isEmpty)
+    #expect(inbox.dequeue(until: .infinity).isEmpty)
     inbox.close()
-    #expect(inbox.take(until: .infinity).isEmpty && inbox.isClosed)
+    #expect(inbox.dequeue(until: .infinity).isEmpty && inbox.isClosed)
   }
 }

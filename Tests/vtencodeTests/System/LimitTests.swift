@@ -141,10 +141,10 @@ import Testing
     await #expect(processExitsWith: .success) {
       // The process has what its parent, which runs other tests, had open.
       let highest = (0..<Int32(4096)).last { fcntl($0, F_GETFD) >= 0 } ?? 2
-      let most = rlim_t(highest) + 41
-      var tight = rlimit(rlim_cur: most, rlim_max: most)
+      let maximum = rlim_t(highest) + 41
+      var tight = rlimit(rlim_cur: maximum, rlim_max: maximum)
       try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &tight) == 0)
-      let free = (0..<Int32(most)).count { fcntl($0, F_GETFD) < 0 }
+      let free = (0..<Int32(maximum)).count { fcntl($0, F_GETFD) < 0 }
       try #require(free > 20)
       // Somebody else opens a file all the time, and always gets it.
       let failures = Mutex(0)

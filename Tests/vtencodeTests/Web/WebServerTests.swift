@@ -10,14 +10,14 @@ import TestSupport
 @Suite struct WebServerTests {
   @Test("What waits for a slow page is bounded, and it goes on with a key frame")
   func whatWaitsForASlowPageIsBounded() {
-    var gate = WebGate()
+    var queue = PageQueue()
     var generator = SystemRandomNumberGenerator()
     var waiting: [Int] = []
     var (mayFollow, admitted) = (false, 0)
     for index in 0..<20_000 {
       let isKey = Int.random(in: 0..<40, using: &generator) == 0
       let size = Int.random(in: 100...(isKey ? 3_000_000 : 200_000), using: &generator)
-      if gate.admits(isKeyFrame: isKey, bytes: size) {
+      if queue.admits(isKeyFrame: isKey, bytes: size) {
         // A frame that refers to another follows it at once.
         #expect(isKey || mayFollow)
         mayFollow = true
@@ -26,38 +26,38 @@ import TestSupport
       } else {
         mayFollow = false
       }
-      #expect(waiting.count <= WebGate.mostFrames)
-      #expect(waiting.reduce(0, +) <= WebGate.mostBytes || waiting.count == 1)
-      #expect(gate.frames == waiting.count && gate.bytes == waiting.reduce(0, +))
+      #expect(waiting.count <= PageQueue.maxFrames)
+      #expect(waiting.reduce(0, +) <= PageQueue.maxBytes || waiting.count == 1)
+      #expect(queue.frames == waiting.count && queue.bytes == waiting.reduce(0, +))
       // Slow for a while, then quick.
       let takes = index / 500 % 2 == 0 ? Int.random(in: 0...1, using: &generator) : 3
-      for _ in 0..<min(takes, waiting.count) { gate.leave(bytes: waiting.removeFirst()) }
+      for _ in 0..<min(takes, waiting.count) { queue.didWrite(bytes: waiting.removeFirst()) }
     }
-    #expect(admitted > 1000 && gate.dropped == 20_000 - admitted)
+    #expect(admitted > 1000 && queue.dropped == 20_000 - admitted)
   }
 
   @Test("A page that never keeps up asks for key frames more and more rarely")
   func aPageThatNeverKeepsUpAsksForKeyFramesMoreAndMoreRarely() {
-    var gate = WebGate()
-    var common = KeyFramePace(most: 1)
+    var queue = PageQueue()
+    var common = KeyFrameRequestLimiter(maximum: 1)
     var times: [Double] = []
-    for tick in 0..<6000 where gate.wantsKeyFrame(at: Double(tick) / 100, &common) {
+    for tick in 0..<6000 where queue.wantsKeyFrame(at: Double(tick) / 100, &common) {
       times.append(Double(tick) / 100)
     }
     #expect(times.first == 0 && (5...8).contains(times.count), "\(times)")
-    #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= WebGate.leastPause })
-    _ = gate.admits(isKeyFrame: true, bytes: 1)
-    func wants(_ time: Double) -> Bool { gate.wantsKeyFrame(at: time, &common) }
+    #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= PageQueue.minPause })
+    _ = queue.admits(isKeyFrame: true, bytes: 1)
+    func wants(_ time: Double) -> Bool { queue.wantsKeyFrame(at: time, &common) }
     #expect(!wants(1000))
-    gate.leave(bytes: 1)
-    gate.restart()
+    queue.didWrite(bytes: 1)
+    queue.restart()
     #expect(wants(1000))
     #expect(!wants(1000.5) && wants(1001.1))
     // One that comes anew each time has a gate of its own, and waits all the same.
-    var all = KeyFramePace(most: 4)
+    var all = KeyFrameRequestLimiter(maximum: 4)
     var count = 0
     for tick in 0..<2000 {
-      var new = WebGate()
+      var new = PageQueue()
       if new.wantsKeyFrame(at: Double(tick) / 100, &all) { count += 1 }
     }
     #expect((4...8).contains(count), "\(count)")
@@ -127,7 +127,7 @@ import TestSupport
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     var silent: [Int32] = []
     defer { for descriptor in silent { close(descriptor) } }
-    for _ in 0..<WebServer.mostConnections + 8 {
+    for _ in 0..<WebServer.maxConnections + 8 {
       let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       silent.append(descriptor)
       let status = withUnsafePointer(to: &address) {
@@ -155,8 +155,8 @@ import TestSupport
       let clients = try (0..<24).map { _ in try WebSocketClient(port: port) }
       for client in clients { try client.send(Array(request.utf8)) }
       let answers = try clients.map { try $0.request("").status }
-      #expect(answers.count { $0 == 101 } == WebServer.mostClients, "\(answers)")
-      #expect(answers.count { $0 == 503 } == clients.count - WebServer.mostClients, "\(answers)")
+      #expect(answers.count { $0 == 101 } == WebServer.maxClients, "\(answers)")
+      #expect(answers.count { $0 == 503 } == clients.count - WebServer.maxClients, "\(answers)")
       // A place that becomes free is given away again.
       clients.forEach { $0.end() }
       #expect(blockUntil { server.pageCount == 0 })
@@ -189,7 +189,7 @@ import TestSupport
     let endpoint = Endpoint(host: nil, port: port)
     let token = try #require(WebToken(argument: WebSocketClient.token))
     // Who says nothing would have his connection for an hour.
-    let server = try WebServer(endpoint, at: endpoint.resolve(), token: token, patience: 3600) {}
+    let server = try WebServer(endpoint, at: endpoint.resolve(), token: token, timeout: 3600) {}
     defer { server.close() }
     let long = "GET / HTTP/1.1\r\nHost: localhost\r\nX: \(String(repeating: "a", count: 200_000))\r\n\r\n"
     for text in ["\0\0\0\0\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", long] {

@@ -41,7 +41,7 @@ import TestSupport
               (now, bytes.count * 8, packet.payloadType == RTPPayloadType.retransmission))
             if packet.payloadType == RTPPayloadType.media { newest = packet.sequenceNumber }
           }
-          try session.take(bytes, at: now - begin) { _ in true }
+          try session.receive(bytes, at: now - begin) { _ in true }
         }
       }
       try session.poll(at: UDPPeer.now - begin) { _ in true }
@@ -102,7 +102,7 @@ import TestSupport
           }
         } else {
           if !RTCPPacket.isControl(bytes) { media.append(time) }
-          try session.take(bytes, at: time) { _ in true }
+          try session.receive(bytes, at: time) { _ in true }
         }
       }
       // It reports all the time.
@@ -163,7 +163,7 @@ import TestSupport
       sender.poll(at: time)
       if sender.state == .open, time >= next {
         next = time + 1 / 30.0
-        let (_, attempt) = sender.takeWish(at: time)
+        let (_, attempt) = sender.takeRequirements(at: time)
         sender.send(frames[sent % 40], .init(isKeyFrame: true), attempt, captured: time, at: time)
         sent += 1
       }
@@ -176,7 +176,7 @@ import TestSupport
         }
         peer.send(bytes)
       }
-      if let bytes = peer.receive(milliseconds: 3) { sender.take(bytes, at: UDPPeer.now - begin) }
+      if let bytes = peer.receive(milliseconds: 3) { sender.receive(bytes, at: UDPPeer.now - begin) }
     }
     let finished = try program.finish()
     try #require(finished.status == 0, "\(finished.complaints)")

@@ -35,8 +35,8 @@ import Testing
     #expect(try KeyFile.firstLine(of: folder.path("link")) == key)
     #expect(try KeyFile.firstLine(of: file("", mode: mode, in: folder, name: "empty")) == "")
     let full = try file(
-      String(repeating: "x", count: KeyFile.mostBytes), mode: mode, in: folder, name: "full")
-    #expect(try KeyFile.firstLine(of: full).utf8.count == KeyFile.mostBytes)
+      String(repeating: "x", count: KeyFile.maxBytes), mode: mode, in: folder, name: "full")
+    #expect(try KeyFile.firstLine(of: full).utf8.count == KeyFile.maxBytes)
   }
 
   @Test(

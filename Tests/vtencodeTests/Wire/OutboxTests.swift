@@ -20,7 +20,7 @@ import TestSupport
     nonisolated(unsafe) var sent: [[UInt8]] = []
     let (entered, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let ended = DispatchSemaphore(value: 0)
-    outbox.put([0], to: path)
+    outbox.enqueue([0], to: path)
     Thread {
       outbox.drain { datagram in
         if datagram.bytes == [0] {
@@ -36,7 +36,7 @@ import TestSupport
     let put = DispatchSemaphore(value: 0)
     Thread {
       for number in 1..<100 {
-        outbox.put([UInt8(number)], to: path)
+        outbox.enqueue([UInt8(number)], to: path)
         outbox.drain { _ in Issue.record("two threads send at once") }
       }
       put.signal()
@@ -47,7 +47,7 @@ import TestSupport
     ended.wait()
     #expect(lock.withLock { sent } == (0..<100).map { [UInt8($0)] })
     // It goes on.
-    outbox.put([100], to: path)
+    outbox.enqueue([100], to: path)
     outbox.drain { datagram in lock.withLock { sent.append(datagram.bytes) } }
     #expect(lock.withLock { sent.count } == 101)
   }
@@ -60,7 +60,7 @@ import TestSupport
     nonisolated(unsafe) var sent: [[UInt8]] = []
     DispatchQueue.concurrentPerform(iterations: 4) { thread in
       for number in 0..<200 {
-        outbox.put([UInt8(thread), UInt8(number)], to: path)
+        outbox.enqueue([UInt8(thread), UInt8(number)], to: path)
         outbox.drain { datagram in lock.withLock { sent.append(datagram.bytes) } }
       }
     }
@@ -75,7 +75,7 @@ import TestSupport
   func whatWaitsIsBounded() throws {
     let outbox = DatagramOutbox()
     let path = try path()
-    for _ in 0..<DatagramOutbox.capacity + 7 { outbox.put([1], to: path) }
+    for _ in 0..<DatagramOutbox.capacity + 7 { outbox.enqueue([1], to: path) }
     var count = 0
     outbox.drain { _ in count += 1 }
     #expect(count == DatagramOutbox.capacity && outbox.lostCount == 7)

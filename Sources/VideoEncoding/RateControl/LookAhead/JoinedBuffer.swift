@@ -10,7 +10,7 @@ package struct JoinedBuffer {
   /// The least fullness at a join, as the bits that arrive during this number of frames.
   package static let fewestFrames = 2.0
   /// The bits of the smallest filler data NAL unit.
-  static let leastFiller = 64.0
+  static let minFiller = 64.0
   /// The bits of an access unit besides its macroblocks: delimiter, SEI messages, headers, and the
   /// reserve of coding within a budget.
   private static let overhead = 1200.0
@@ -64,7 +64,7 @@ package struct JoinedBuffer {
 
   /// The same for a buffer and a kind of bit rate.
   package static func wanted(_ buffer: BufferState, isConstant: Bool) -> Double {
-    buffer.agreedFullness + (isConstant ? 8 + leastFiller + 8 : 0)
+    buffer.agreedFullness + (isConstant ? 8 + minFiller + 8 : 0)
   }
 
   /// The fewest bits that a picture of a type takes.

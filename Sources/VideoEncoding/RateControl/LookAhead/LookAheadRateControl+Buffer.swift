@@ -81,7 +81,7 @@ extension LookAheadRateControl {
     guard lost > 0, let first = forecast.bits.first, first > 0 else { return planned }
     let wanted = min(first + lost, buffer.fullness * 0.5)
     var qp = planned
-    while qp > max(planned - LookAheadRateControl.mostQPReduction, 0.5), forecast.bits[0] < wanted {
+    while qp > max(planned - LookAheadRateControl.maxQPReduction, 0.5), forecast.bits[0] < wanted {
       qp -= 0.5
       foresee(upcoming, qp: qp)
     }
@@ -89,7 +89,7 @@ extension LookAheadRateControl {
   }
 
   /// The most QP steps by which `filling` lowers the QP.
-  static let mostQPReduction = 4.0
+  static let maxQPReduction = 4.0
 
   /// The lowest QP, from `wanted` upwards, at which the pictures of the look-ahead keep to the hard
   /// limits; 51 if there is none.

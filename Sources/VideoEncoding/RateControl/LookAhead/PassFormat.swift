@@ -9,7 +9,7 @@ package enum PassFormat {
   package static let version: UInt64 = 1
   /// The indices of pictures are below this number, so that indices of parts that are joined cannot
   /// overflow.
-  package static let mostPictures: UInt64 = 1 << 40
+  package static let maxPictures: UInt64 = 1 << 40
   /// The bytes of a picture's record: index, picture type, bits, QP, duration in seconds, and the
   /// bins of the histogram in 1/256 macroblocks.
   package static let pictureSize = 8 + 1 + 8 + 8 + 8 + 4 * ResidualHistogram.bins
@@ -80,7 +80,7 @@ package enum PassFormat {
     let duration = Double(bitPattern: number(bytes, &at))
     var residual = ResidualHistogram()
     for bin in 0..<ResidualHistogram.bins { residual.counts[bin] = Float(number(bytes, &at, 4)) / 256 }
-    guard let kind, index < mostPictures, bits < 1 << 40, (0...51).contains(qp), duration > 0, duration < 1e5
+    guard let kind, index < maxPictures, bits < 1 << 40, (0...51).contains(qp), duration > 0, duration < 1e5
     else { throw refusal("are damaged") }
     return PassStatistics.Picture(
       index: index, kind: kind, bits: Int(bits), qp: qp, duration: duration, residual: residual)

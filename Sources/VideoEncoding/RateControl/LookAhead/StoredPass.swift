@@ -32,7 +32,7 @@ public struct StoredPass {
   /// The indices of the first and last wanted record of the file, counted in records.
   private var places: Range<Int>
   /// The indices of the wanted pictures, in the order of input.
-  private var wanted: Range<UInt64> = 0..<PassFormat.mostPictures
+  private var wanted: Range<UInt64> = 0..<PassFormat.maxPictures
 
   /// Checks the whole file.
   /// - Parameters:

@@ -11,7 +11,7 @@
 struct UnseenContentModel {
   /// Bits per second that typical content of this size and frame rate takes at `usualQP`.
   private let usualRate: Double
-  /// Seconds of coded video that count as evidence, at most `mostEvidence`.
+  /// Seconds of coded video that count as evidence, at most `maxEvidence`.
   private(set) var evidence = 0.0
 
   /// The QP at which the bit rate of typical content is given.
@@ -21,12 +21,12 @@ struct UnseenContentModel {
   /// The weight of the initial estimate, as the seconds of evidence that count as much as it does.
   private static let priorSeconds = 1.0
   /// The share of its duration with which a picture without residual counts as evidence.
-  private static let leastEvidence = 0.1
+  private static let minEvidence = 0.1
   /// The share of the bits of typical content from which on a picture counts with its full
   /// duration.
   private static let fullActivity = 0.1
   /// The most seconds of evidence that are counted.
-  private static let mostEvidence = 60.0
+  private static let maxEvidence = 60.0
   /// The QP below which errors are hardly visible (about 50 dB of PSNR).
   private static let finestQP = 14.0
   /// The QP steps by which a stream's pictures may be finer than typical content would be at the
@@ -54,12 +54,12 @@ struct UnseenContentModel {
   func evidence(of picture: PictureForecast) -> Double {
     let bits = BitModel.usualRatio * BitModel.units(picture.residual, Int(Self.usualQP))
     let activity = bits / max(usualRate * picture.duration, 1)
-    return picture.duration * min(max(activity / Self.fullActivity, Self.leastEvidence), 1)
+    return picture.duration * min(max(activity / Self.fullActivity, Self.minEvidence), 1)
   }
 
   /// Adds the evidence of a picture that was coded.
   mutating func note(_ picture: PictureForecast) {
-    evidence = min(evidence + evidence(of: picture), Self.mostEvidence)
+    evidence = min(evidence + evidence(of: picture), Self.maxEvidence)
   }
 
   /// The bit rate to expect behind the look-ahead, in bits per second.
@@ -81,7 +81,7 @@ struct UnseenContentModel {
     let usual = Self.usualQP + Self.halvingSteps * log2Approx(usualRate / max(rate, 1))
     // A stream that has long had little motion or detail is likely to go on so, and its rate was
     // asked for.
-    let doubt = 1 - evidence / Self.mostEvidence
+    let doubt = 1 - evidence / Self.maxEvidence
     return max(min(Self.finestQP, usual - Self.finestBelowUsual), 0) * doubt
   }
 }

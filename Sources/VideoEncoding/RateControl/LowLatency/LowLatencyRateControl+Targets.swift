@@ -85,7 +85,7 @@ extension LowLatencyRateControl {
     let part = LowLatencyRateControl.parts.picture
     let even = max(
       link.evenRoom(keeping: LowLatencyRateControl.reserve.picture),
-      frameShareBits * LowLatencyRateControl.leastRoom.even)
+      frameShareBits * LowLatencyRateControl.minRoom.even)
     return min(
       room * 0.9, frameShareBits + max(room - frameShareBits, 0) * part,
       min(even, frameShareBits) + max(even - frameShareBits, 0) * part)

@@ -73,7 +73,7 @@ package struct LowLatencyRateControl {
   static let unpredictedQPLimit = (above: 28.0, part: 0.5)
   /// The least bits that a frame has room for whatever came before, in shares: within the bound of
   /// the link, and within the even rate.
-  static let leastRoom = (link: 0.3, even: 0.05)
+  static let minRoom = (link: 0.3, even: 0.05)
   /// The part of their share that the frames of the next seconds shall still have, after a key
   /// frame or a scene cut and after any other frame.
   static let reserve = (new: 0.6, picture: 0.5)
@@ -210,18 +210,18 @@ package struct LowLatencyRateControl {
   ///   - isKeyFrame: whether it is an IDR picture.
   ///   - isSceneChange: whether a new scene begins with it.
   ///   - request: what the caller wants of the frame.
-  ///   - facts: what the pre-analysis found.
+  ///   - properties: what the pre-analysis found.
   package mutating func plan(
-    isKeyFrame: Bool, isSceneChange: Bool, request: CodingRequest, facts: PreAnalysisResult
+    isKeyFrame: Bool, isSceneChange: Bool, request: CodingRequest, properties: PreAnalysisResult
   ) -> Decision {
     beginFrame(isKeyFrame: isKeyFrame, isSceneChange: isSceneChange, request)
     let allowed = limits.largestFrame(duration: min(duration, usualDuration))
     guard let rate = settings.averageBitRate else {
       return constantQPDecision(request, allowed: allowed, isKeyFrame: isKeyFrame)
     }
-    takeShare(rate: rate, request, facts)
+    takeShare(rate: rate, request, properties)
     let room = room(allowed: allowed)
-    var aim = isUnpredicted ? unpredictedAim(room) : interAim(room, rate: rate, novelty: facts.novelty)
+    var aim = isUnpredicted ? unpredictedAim(room) : interAim(room, rate: rate, novelty: properties.novelty)
     if cautiousFrames > 0 && !isKeyFrame { aim = cautiousAim(aim) }
     aim = requestedAim(aim, request, allowed: allowed)
     aim.qp = aim.qp.isFinite ? aim.qp : Double(settings.maximumQP)
@@ -261,22 +261,22 @@ package struct LowLatencyRateControl {
 
   /// Drains the queue by the time since the last frame, and takes the share and the residual of the
   /// next one.
-  private mutating func takeShare(rate: Double, _ request: CodingRequest, _ facts: PreAnalysisResult) {
+  private mutating func takeShare(rate: Double, _ request: CodingRequest, _ properties: PreAnalysisResult) {
     link.drain(duration)
     share = request.budgetShare
     // The bits of a frame do not follow the jitter of its time, and a frame that fills a link that
     // a pause has emptied would arrive late.
     frameShareBits = rate * usualDuration * share
     accountCredit = rate * min(duration, usualDuration * LowLatencyRateControl.longestGain) * share
-    residual = facts.residual
-    isStill = facts.isStill && !isUnpredicted
+    residual = properties.residual
+    isStill = properties.isStill && !isUnpredicted
     offset = 0
   }
 
   /// The bits that the bound of the link and hard limits leave for the frame.
   /// - Parameter allowed: the bits that hard limits leave; nil without any.
   private mutating func room(allowed: Double?) -> Double {
-    let room = max(link.room(duration: usualDuration), frameShareBits * LowLatencyRateControl.leastRoom.link)
+    let room = max(link.room(duration: usualDuration), frameShareBits * LowLatencyRateControl.minRoom.link)
     isLimited = allowed.map { $0 < room } ?? false
     return allowed.map { min(room, $0) } ?? room
   }

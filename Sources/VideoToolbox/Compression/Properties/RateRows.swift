@@ -161,7 +161,9 @@ extension CompressionProperty {
       apply: { value, draft in
         draft.configuration.rate.maxQP = value.integer
         // The highest QP must not be lower than the lowest.
-        if let least = draft.configuration.rate.minQP, let most = value.integer, most < least { return false }
+        if let minimum = draft.configuration.rate.minQP, let maximum = value.integer, maximum < minimum {
+          return false
+        }
         return true
       }),
     CompressionProperty(

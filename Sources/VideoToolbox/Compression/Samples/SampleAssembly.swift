@@ -29,17 +29,17 @@ struct SampleAssembly {
   /// - Parameters:
   ///   - data: The frame's bytes. The sample buffer takes their memory over without a copy.
   ///   - header: The stream's header, if it comes with this frame.
-  ///   - facts: What the encoder reports about the frame, for the sample's attachments.
+  ///   - properties: What the encoder reports about the frame, for the sample's attachments.
   ///   - presentationTime: The presentation time.
   ///   - decodeTime: The decode time; invalid if the stream has no reordered frames.
   ///   - duration: The duration; invalid if unknown.
   /// - Throws: `kVTVideoEncoderMalfunctionErr` for an empty frame or a stream without a header,
   ///   `kVTAllocationFailedErr`, or the error of the format description.
   mutating func sample(
-    of data: consuming CompressedData, header: StreamHeader?, facts: CompressedFrame.Facts,
+    of data: consuming CompressedData, header: StreamHeader?, properties: CompressedFrame.Properties,
     presentationTime: CMTime, decodeTime: CMTime, duration: CMTime
   ) throws(StatusError) -> CMSampleBuffer {
-    let format = try describe(header, isKeyFrame: facts.isKeyFrame)
+    let format = try describe(header, isKeyFrame: properties.isKeyFrame)
     // A block buffer cannot hold an empty frame.
     guard data.count > 0 else { throw StatusError(kVTVideoEncoderMalfunctionErr) }
     let taken = data.release()
@@ -64,7 +64,7 @@ struct SampleAssembly {
       allocator: nil, dataBuffer: block, formatDescription: format, sampleCount: 1, sampleTimingEntryCount: 1,
       sampleTimingArray: &timing, sampleSizeEntryCount: 1, sampleSizeArray: &size, sampleBufferOut: &sample)
     guard status == noErr, let sample else { throw StatusError(status) }
-    sample.setAttachments(SampleAttachments.values(of: facts, codec: codec))
+    sample.setAttachments(SampleAttachments.values(of: properties, codec: codec))
     return sample
   }
 

@@ -81,8 +81,9 @@ final class CompressionPipeline: @unchecked Sendable {
   /// further frames, and so on.
   private static let depthLimit = 8
 
-  init(encoder: EncoderDescription, width: Int, height: Int, wishedFormat: OSType?) {
-    worker = CompressionWorker(encoder: encoder, width: width, height: height, wishedFormat: wishedFormat)
+  init(encoder: EncoderDescription, width: Int, height: Int, requestedFormat: OSType?) {
+    worker = CompressionWorker(
+      encoder: encoder, width: width, height: height, requestedFormat: requestedFormat)
     worker.wake = { [weak self] in self?.noteArrivals() }
   }
 

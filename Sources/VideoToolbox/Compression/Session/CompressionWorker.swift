@@ -22,7 +22,7 @@ final class CompressionWorker {
 
   private let description: EncoderDescription
   /// The pixel format that the client's source attributes name; nil if they name none.
-  private let wishedFormat: OSType?
+  private let requestedFormat: OSType?
   private let converter = SourceConverter()
   private var assembly: SampleAssembly
 
@@ -68,9 +68,9 @@ final class CompressionWorker {
   private let formatLock = Lock()
   private var sharedInputFormat: PictureFormat?
 
-  init(encoder: EncoderDescription, width: Int, height: Int, wishedFormat: OSType?) {
+  init(encoder: EncoderDescription, width: Int, height: Int, requestedFormat: OSType?) {
     description = encoder
-    self.wishedFormat = wishedFormat
+    self.requestedFormat = requestedFormat
     assembly = SampleAssembly(codec: encoder.codec, width: width, height: height)
   }
 
@@ -101,7 +101,7 @@ final class CompressionWorker {
   func prepare(_ draft: CompressionDraft, buffer: CVPixelBuffer?, duration: CMTime) -> OSStatus {
     guard !hasFrames else { return apply(draft) }
     traits = SourceTraits(
-      encoder: description, wished: wishedFormat, draft: draft, buffer: buffer, duration: duration)
+      encoder: description, requested: requestedFormat, draft: draft, buffer: buffer, duration: duration)
     // Each part gets an encoder of its own.
     guard parts.isEmpty else { return noErr }
     let wanted = makeConfiguration(draft)
@@ -150,16 +150,16 @@ final class CompressionWorker {
           lastTick = tick
           lastTime = frame.presentationTime
           passResult.isComplete = false
-          return giveUp()
+          return releaseFailedEncoder()
         }
-        clock?.takeBackInput()
+        clock?.removeLastInput()
         throw error
       }
       lastTick = tick
       lastTime = frame.presentationTime
     } catch let error as StatusError {
       fail(frame, error.status)
-      if error.status == kVTVideoEncoderMalfunctionErr { giveUp() }
+      if error.status == kVTVideoEncoderMalfunctionErr { releaseFailedEncoder() }
     } catch {
       fail(frame, kVTVideoEncoderMalfunctionErr)
     }
@@ -187,7 +187,7 @@ final class CompressionWorker {
       abandonFrames(through: last)
       return noErr
     } catch {
-      giveUp()
+      releaseFailedEncoder()
       return error.encoderStatus
     }
   }
@@ -333,7 +333,7 @@ final class CompressionWorker {
       abandonFrames()
       return noErr
     } catch {
-      giveUp()
+      releaseFailedEncoder()
       return error.encoderStatus
     }
   }
@@ -341,7 +341,7 @@ final class CompressionWorker {
   // MARK: - Results
 
   /// Collects the results that the encoder has delivered between its calls.
-  func takeArrivals() { encoder?.takeUp(for: self) }
+  func takeArrivals() { encoder?.deliverResults(for: self) }
 
   /// Makes a sample buffer of a coded frame, or notes that the encoder has dropped the frame.
   func finish(_ frame: consuming CompressedFrame) {
@@ -356,11 +356,12 @@ final class CompressionWorker {
     // has announced. Others may refer to it, so the encoder cannot go on without it.
     guard clock?.accepts(entry.presentationTime, decodedAt: decodeTime) != false else {
       emit(entry.output, kVTVideoEncoderMalfunctionErr, [.asynchronous, .frameDropped], nil)
-      return giveUp()
+      return releaseFailedEncoder()
     }
     do {
       let sample = try assembly.sample(
-        of: data, header: frame.header, facts: frame.facts, presentationTime: entry.presentationTime,
+        of: data, header: frame.header, properties: frame.properties,
+        presentationTime: entry.presentationTime,
         decodeTime: decodeTime, duration: entry.duration)
       if pass != nil {
         passResult.count += 1
@@ -371,8 +372,8 @@ final class CompressionWorker {
           passResult.frames.append(
             PassFrame(
               presentationTime: entry.presentationTime, decodeTime: decodeTime,
-              bits: CMSampleBufferGetTotalSampleSize(sample) * 8, isKeyFrame: frame.facts.isKeyFrame,
-              isOpenGOP: frame.facts.isOpenGOP, averageQP: frame.facts.averageQP ?? 0))
+              bits: CMSampleBufferGetTotalSampleSize(sample) * 8, isKeyFrame: frame.properties.isKeyFrame,
+              isOpenGOP: frame.properties.isOpenGOP, averageQP: frame.properties.averageQP ?? 0))
         }
       }
       emit(entry.output, noErr, .asynchronous, sample)
@@ -386,7 +387,7 @@ final class CompressionWorker {
     guard let entry = inFlight.removeValue(forKey: presentationTime) else { return }
     clock?.noteDropped(entry.presentationTime)
     emit(entry.output, error.encoderStatus, [.asynchronous, .frameDropped], nil)
-    if error.encoderStatus == kVTVideoEncoderMalfunctionErr { giveUp() }
+    if error.encoderStatus == kVTVideoEncoderMalfunctionErr { releaseFailedEncoder() }
   }
 
   /// Records the error of a frame that the encoder did not accept.
@@ -396,7 +397,7 @@ final class CompressionWorker {
 
   /// Releases an encoder that has failed; the frames that it held fail with it. The next frame gets
   /// a new encoder.
-  private func giveUp() {
+  private func releaseFailedEncoder() {
     encoder = nil
     abandonFrames()
   }

@@ -43,23 +43,25 @@ enum EncoderCatalogue {
   static func fitting(
     codec: CodecType, size: (width: Int, height: Int), specification: CFDictionary?
   ) throws(StatusError) -> [EncoderDescription] {
-    let wish = try EncoderSpecification(specification)
+    let requested = try EncoderSpecification(specification)
     // Where the specification excludes hardware, software encoders must not count as hardware, or
     // there would be none left.
-    let candidates = wish.forbidsHardware ? everything : all
+    let candidates = requested.forbidsHardware ? everything : all
     let fitting = candidates.filter { encoder in
       guard encoder.codec == codec, encoder.sizes.contains(width: size.width, height: size.height) else {
         return false
       }
-      if let gpu = wish.requiredGPU, encoder.gpuRegistryID != gpu { return false }
-      if let id = wish.id { return encoder.id == id && (!wish.isLowLatency || encoder.isLowLatency) }
-      guard encoder.isLowLatency == wish.isLowLatency else { return false }
-      if wish.requiresHardware { return encoder.isHardwareAccelerated }
-      if wish.forbidsHardware { return !encoder.isHardwareAccelerated }
+      if let gpu = requested.requiredGPU, encoder.gpuRegistryID != gpu { return false }
+      if let id = requested.id {
+        return encoder.id == id && (!requested.isLowLatency || encoder.isLowLatency)
+      }
+      guard encoder.isLowLatency == requested.isLowLatency else { return false }
+      if requested.requiresHardware { return encoder.isHardwareAccelerated }
+      if requested.forbidsHardware { return !encoder.isHardwareAccelerated }
       return true
     }
     if fitting.isEmpty { throw StatusError(kVTCouldNotFindVideoEncoderErr) }
-    guard let gpu = wish.preferredGPU else { return fitting }
+    guard let gpu = requested.preferredGPU else { return fitting }
     return fitting.filter { $0.gpuRegistryID == gpu } + fitting.filter { $0.gpuRegistryID != gpu }
   }
 }

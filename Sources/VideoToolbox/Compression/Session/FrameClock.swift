@@ -46,7 +46,7 @@ struct FrameClock {
   }
 
   /// Removes the last recorded source frame again, which the encoder has refused.
-  mutating func takeBackInput() {
+  mutating func removeLastInput() {
     guard !times.isEmpty else { return }
     times.removeLast()
     if firstIndex == 0, times.count <= depth { lead = nil }

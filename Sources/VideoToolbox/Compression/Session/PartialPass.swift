@@ -76,8 +76,8 @@ enum PartialPassPlan {
     guard abs(excess) > tolerance * rate * seconds else { return [] }
     guard let groups = groups(frames, end: end) else { return [] }
 
-    let (least, most) = (Double(qp.lowerBound) + margin, Double(qp.upperBound) - margin)
-    let candidates = groups.filter { $0.bits > 0 && (excess > 0 ? $0.qp < most : $0.qp > least) }
+    let (minimum, maximum) = (Double(qp.lowerBound) + margin, Double(qp.upperBound) - margin)
+    let candidates = groups.filter { $0.bits > 0 && (excess > 0 ? $0.qp < maximum : $0.qp > minimum) }
     let ranked = candidates.sorted {
       $0.qp == $1.qp ? $0.frames.lowerBound < $1.frames.lowerBound : ($0.qp < $1.qp) == (excess > 0)
     }

@@ -38,7 +38,7 @@ struct PassState {
   private var rangesAreKnown = false
   /// The number of bits by which the last pass deviated from the bit rate, and that rate in bits
   /// per second.
-  private var miss = (bits: Double.infinity, rate: 0.0)
+  private var lastDeviation = (bits: Double.infinity, rate: 0.0)
   /// The number of frames of the session's first pass; nil where frames were lost, so that frame
   /// numbers do not match those of the statistics.
   private var firstCount: Int?
@@ -46,7 +46,7 @@ struct PassState {
   private var hasLost = false
 
   /// The number of passes after which no further one over parts is made.
-  private static let mostPasses = 8
+  private static let maxPasses = 8
 
   /// Begins a pass.
   /// - Parameters:
@@ -100,7 +100,7 @@ struct PassState {
     if parts.isEmpty {
       span = result.span
       frames = result.isComplete && result.count == firstCount ? result.frames : []
-      miss.bits = .infinity
+      lastDeviation.bits = .infinity
       correction = 1
     } else {
       let taken = Double(result.frames.reduce(0) { $0 + $1.bits })
@@ -110,14 +110,14 @@ struct PassState {
     let isFirstOverParts = parts.isEmpty
     parts = []
     wantsMore = !isFinal && finished == 1 && (!mayBeLast || result.wantsAnotherPass ?? true)
-    if !isFinal, finished > 1, finished < Self.mostPasses, let target, let end = span?.end, !frames.isEmpty {
-      let missed = abs(PartialPassPlan.excess(frames, seconds: shownSeconds, rate: target.rate))
-      if miss.rate != target.rate { miss.bits = .infinity }
-      if missed < miss.bits {
+    if !isFinal, finished > 1, finished < Self.maxPasses, let target, let end = span?.end, !frames.isEmpty {
+      let deviation = abs(PartialPassPlan.excess(frames, seconds: shownSeconds, rate: target.rate))
+      if lastDeviation.rate != target.rate { lastDeviation.bits = .infinity }
+      if deviation < lastDeviation.bits {
         parts = PartialPassPlan.parts(frames, end: end, rate: target.rate, qp: target.qp)
         correct(isFirst: isFirstOverParts, wholeBits: target.rate * shownSeconds)
       }
-      miss = (missed, target.rate)
+      lastDeviation = (deviation, target.rate)
       wantsMore = !parts.isEmpty
     }
     return wantsMore

@@ -35,31 +35,31 @@ final class RunningEncoder {
     _ picture: InputPicture, request: FrameRequest, for receiver: CompressionWorker
   ) throws(CodecError) {
     inbox.receiver = receiver
-    defer { takeUp(for: receiver) }
+    defer { deliverResults(for: receiver) }
     try encoder.encode(picture, request: request)
   }
 
   func flush(for receiver: CompressionWorker) throws(CodecError) {
     inbox.receiver = receiver
-    defer { takeUp(for: receiver) }
+    defer { deliverResults(for: receiver) }
     try encoder.flush()
   }
 
   func complete(through presentationTime: Int64, for receiver: CompressionWorker) throws(CodecError) {
     inbox.receiver = receiver
-    defer { takeUp(for: receiver) }
+    defer { deliverResults(for: receiver) }
     try encoder.complete(through: presentationTime)
   }
 
   /// Passes the results that have arrived on other threads so far to the receiver.
-  func takeUp(for receiver: CompressionWorker) {
+  func deliverResults(for receiver: CompressionWorker) {
     inbox.receiver = nil
-    inbox.takeUp(for: receiver)
+    inbox.deliverResults(for: receiver)
   }
 }
 
 /// The output of one encoder. Results that arrive on the encoding thread during a call go to the
-/// receiver at once; all others wait until that thread calls `takeUp`.
+/// receiver at once; all others wait until that thread calls `deliverResults`.
 private final class EncoderInbox: VideoEncoderOutput, @unchecked Sendable {
   // Sendable: `lock` guards `waiting` and `isClosed`; `receiver` is accessed on the encoding thread
   // alone.
@@ -95,14 +95,14 @@ private final class EncoderInbox: VideoEncoderOutput, @unchecked Sendable {
   func send(_ frame: consuming CompressedFrame) {
     guard let receiver = receiverOfCall() else { return put(Waiting(frame)) }
     // Results that other threads have delivered before come first.
-    takeUp(for: receiver)
+    deliverResults(for: receiver)
     receiver.finish(frame)
     self.receiver = receiver
   }
 
   func fail(pictureAt presentationTime: Int64, with error: CodecError) {
     guard let receiver = receiverOfCall() else { return put(Waiting(presentationTime, error)) }
-    takeUp(for: receiver)
+    deliverResults(for: receiver)
     receiver.fail(pictureAt: presentationTime, error)
     self.receiver = receiver
   }
@@ -125,7 +125,7 @@ private final class EncoderInbox: VideoEncoderOutput, @unchecked Sendable {
   }
 
   /// Passes all waiting results to the receiver, in the order of their arrival.
-  func takeUp(for receiver: CompressionWorker) {
+  func deliverResults(for receiver: CompressionWorker) {
     while true {
       let outcomes = lock.withLock { waiting.isEmpty ? [] : exchange(&waiting, with: []) }
       if outcomes.isEmpty { return }

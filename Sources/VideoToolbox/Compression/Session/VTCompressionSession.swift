@@ -67,7 +67,7 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
     settings = CompressionSettings(
       table: CompressionPropertyTable(encoder: encoder), width: width, height: height)
     pipeline = CompressionPipeline(
-      encoder: encoder, width: width, height: height, wishedFormat: sourceAttributes.pixelFormat)
+      encoder: encoder, width: width, height: height, requestedFormat: sourceAttributes.pixelFormat)
   }
 
   deinit { pipeline.stop() }
@@ -218,8 +218,8 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
     guard case .average(let bits) = rate.mode, rate.limits.isEmpty, rate.bufferModel == nil,
       rate.maximumQueueDelay == nil
     else { return nil }
-    let most = min(max(rate.maxQP ?? 51, 0), 51)
-    return PassTarget(rate: Double(bits), qp: min(max(rate.minQP ?? 0, 0), most)...most)
+    let maximum = min(max(rate.maxQP ?? 51, 0), 51)
+    return PassTarget(rate: Double(bits), qp: min(max(rate.minQP ?? 0, 0), maximum)...maximum)
   }
 
   func timeRangesForNextPass() -> (status: OSStatus, ranges: UnsafeBufferPointer<CMTimeRange>?) {

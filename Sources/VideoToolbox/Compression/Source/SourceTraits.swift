@@ -18,18 +18,18 @@ struct SourceTraits {
   /// Derives the settings.
   /// - Parameters:
   ///   - encoder: The session's encoder.
-  ///   - wished: The pixel format of the session's source attributes; nil if they name none.
+  ///   - requested: The pixel format of the session's source attributes; nil if they name none.
   ///   - draft: The session's settings.
   ///   - buffer: The first source buffer; nil if it is not known yet.
   ///   - duration: That buffer's duration, from which a frame rate is estimated.
   init(
-    encoder: EncoderDescription, wished: OSType?, draft: CompressionDraft, buffer: CVPixelBuffer?,
+    encoder: EncoderDescription, requested: OSType?, draft: CompressionDraft, buffer: CVPixelBuffer?,
     duration: CMTime
   ) {
     let native = encoder.inputFormats
     let given = buffer.map { PictureFormat(rawValue: CVPixelBufferGetPixelFormatType($0)) }
-    if let wished, native.contains(PictureFormat(rawValue: wished)) {
-      format = PictureFormat(rawValue: wished)
+    if let requested, native.contains(PictureFormat(rawValue: requested)) {
+      format = PictureFormat(rawValue: requested)
     } else if let given, native.contains(given) {
       format = given
     } else {

@@ -26,8 +26,8 @@ final class RawEncoder: SynchronousVideoEncoder {
       }
     }
     var frame = CompressedFrame(presentationTime: picture.presentationTime, data: data)
-    frame.facts.isKeyFrame = true
-    frame.facts.isIntra = true
+    frame.properties.isKeyFrame = true
+    frame.properties.isIntra = true
     if !hasBegun { frame.header = .nothing }
     hasBegun = true
     output(frame)
@@ -64,7 +64,7 @@ final class QueuedEncoder: VideoEncoder {
   func encode(_ picture: InputPicture, request: FrameRequest) throws(CodecError) {
     // The picture is the client's again when the call returns: what is in it is read here.
     try base.encode(picture, request: request) { (frame: consuming CompressedFrame) in
-      let (time, header, facts) = (frame.presentationTime, frame.header, frame.facts)
+      let (time, header, properties) = (frame.presentationTime, frame.header, frame.properties)
       guard let data = frame.data.take() else { return }
       let bytes = data.withBytes { $0.withUnsafeBufferPointer { Array($0) } }
       queue.async { [output] in
@@ -72,7 +72,7 @@ final class QueuedEncoder: VideoEncoder {
         bytes.withUnsafeBytes { copy.append($0) }
         var frame = CompressedFrame(presentationTime: time, data: copy)
         frame.header = header
-        frame.facts = facts
+        frame.properties = properties
         output?.send(frame)
       }
     }

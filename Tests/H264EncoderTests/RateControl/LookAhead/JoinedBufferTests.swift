@@ -27,7 +27,7 @@ import VideoBitstream
       #expect(run.encoder.bufferMiss == 0, "stream \(n)")
       frames += run.frames.map {
         var frame = $0
-        frame.facts.index += UInt64(start)
+        frame.properties.index += UInt64(start)
         return frame
       }
     }
@@ -101,7 +101,7 @@ import VideoBitstream
     let hrd = try #require(sps.vui?.nalHRD)
     // Two ticks for each frame since the last one with a buffering period.
     for start in starts.dropFirst() {
-      let last = try #require(frames[..<start].lastIndex { $0.facts.isKeyFrame })
+      let last = try #require(frames[..<start].lastIndex { $0.properties.isKeyFrame })
       let size = frames[start].data.count
       try Self.replace(&frames[start].data, removalDelay: (start - last) * 2, hrd)
       #expect(frames[start].data.count == size)

@@ -59,12 +59,12 @@ import Testing
     c.lookAhead.buffer = .init(maximumRate: 60_000, size: 20_000)
     c.maximumQP = 24
     let run = try LookAheadRun(c, count: 40) { Self.content($0) }
-    #expect(run.frames.allSatisfy { $0.facts.highestQP <= 24 })
+    #expect(run.frames.allSatisfy { $0.properties.highestQP <= 24 })
     // Nothing that is skipped or flat for want of bits: as good as with the QP alone.
     var fixed = Self.configuration(.quality(24))
     fixed.maximumQP = 24
     let wanted = try LookAheadRun(fixed, count: 40) { Self.content($0) }
-    func bits(_ run: LookAheadRun) -> Int { run.frames.reduce(0) { $0 + $1.facts.bits } }
+    func bits(_ run: LookAheadRun) -> Int { run.frames.reduce(0) { $0 + $1.properties.bits } }
     #expect(bits(run) > bits(wanted) * 8 / 10, "\(bits(run)) \(bits(wanted))")
   }
 
@@ -74,14 +74,14 @@ import Testing
     c.lookAhead.buffer = .init(maximumRate: 60_000, size: 20_000)
     c.maximumQP = 24
     let free = try LookAheadRun(c, count: 40) { Self.content($0) }
-    #expect(free.frames.allSatisfy { $0.facts.highestQP <= 24 })
+    #expect(free.frames.allSatisfy { $0.properties.highestQP <= 24 })
     if isJoined { c.lookAhead.hasFramesAfter = true } else { c.lookAhead.writesBufferTiming = true }
     let run = try LookAheadRun(c, count: 40) { Self.content($0) }
     let buffer = try #require(run.encoder.configuration.lookAhead.buffer)
     // C.1: bits leave at a frame's time, and come in until that of the next.
     var fullness = Double(buffer.size) * buffer.initialFullness
     for (n, frame) in run.frames.enumerated() {
-      fullness -= Double(frame.facts.bits)
+      fullness -= Double(frame.properties.bits)
       #expect(fullness >= -8, "frame \(n)")
       fullness = min(fullness + Double(buffer.maximumRate) / c.frameRate, Double(buffer.size))
     }
@@ -90,7 +90,7 @@ import Testing
 
   /// Fullest window of so many frames, in bits.
   private static func fullest(_ run: LookAheadRun, frames: Int) -> Int {
-    let bits = run.frames.map(\.facts.bits)
+    let bits = run.frames.map(\.properties.bits)
     return bits.indices.map { bits[$0..<min($0 + frames, bits.count)].reduce(0, +) }.max() ?? 0
   }
 
@@ -166,7 +166,7 @@ import Testing
     func encode(_ range: Range<Int>) throws {
       for n in range {
         try Self.content(n).withSource(planar: true, padding: 0) { source in
-          try encoder.encode(source) { bits.append($0.facts.bits) }
+          try encoder.encode(source) { bits.append($0.properties.bits) }
         }
       }
     }
@@ -183,7 +183,7 @@ import Testing
     try encoder.reconfigure(c)
     let end = bits.count
     try encode(220..<300)
-    encoder.flush { bits.append($0.facts.bits) }
+    encoder.flush { bits.append($0.properties.bits) }
     #expect(bits.count == 300)
     func fullest(_ range: Range<Int>) -> Int {
       range.dropLast(29).map { bits[$0..<$0 + 30].reduce(0, +) }.max() ?? 0
@@ -203,7 +203,7 @@ import Testing
     func encode(_ range: Range<Int>) throws {
       for n in range {
         try Self.content(n).withSource(planar: true, padding: 0) {
-          try encoder.encode($0) { bits += $0.facts.bits }
+          try encoder.encode($0) { bits += $0.properties.bits }
         }
       }
     }
@@ -222,7 +222,7 @@ import Testing
     var c = Self.configuration(.average(100_000))
     c.lookAhead.expectedDuration = 1e5
     let run = try LookAheadRun(c, count: 300) { Self.content($0) }
-    let second = run.frames[150...].reduce(0) { $0 + $1.facts.bits }
+    let second = run.frames[150...].reduce(0) { $0 + $1.properties.bits }
     #expect(abs(Double(second) / 5 / 100_000 - 1) < 0.2, "\(second / 5)")
   }
 
@@ -247,7 +247,7 @@ import Testing
         let shown = (0...60).map { n in n == 0 ? 0 : (1...n).reduce(0) { $0 + times[$1 % times.count] } }
         var fullness = size * 0.9
         for (n, frame) in run.frames.enumerated() {
-          fullness -= Double(frame.facts.bits)
+          fullness -= Double(frame.properties.bits)
           #expect(fullness >= 0, "\(mode) \(seconds), frame \(n)")
           // With a reordering depth of D, frame n is decoded when frame n - D is shown.
           let m = n < run.encoder.reorderingDepth ? n : n - run.encoder.reorderingDepth

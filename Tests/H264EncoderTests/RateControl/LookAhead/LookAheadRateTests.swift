@@ -35,7 +35,7 @@ import Testing
       let error = Double(run.bits) / (5 * Double(rate)) - 1
       #expect(
         abs(error) < 0.02,
-        "\(kind) \(rate) \(lookAhead): \(error), QP \(run.frames.suffix(30).map(\.facts.averageQP))")
+        "\(kind) \(rate) \(lookAhead): \(error), QP \(run.frames.suffix(30).map(\.properties.averageQP))")
     }
   }
 
@@ -54,10 +54,10 @@ import Testing
         var bits = 0
         for n in 0..<150 {
           try content.frame(n).withSource(planar: true, padding: 0) { source in
-            try encoder.encode(source) { bits += $0.facts.bits }
+            try encoder.encode(source) { bits += $0.properties.bits }
           }
         }
-        encoder.complete(through: 149) { bits += $0.facts.bits }
+        encoder.complete(through: 149) { bits += $0.properties.bits }
         return abs(Double(bits) / (5 * Double(rate)) - 1)
       }
     }
@@ -89,7 +89,7 @@ import Testing
       var isConstant = false
       if case .constant = mode { isConstant = true }
       for frame in run.frames {
-        #expect(frame.facts.bits == frame.data.count * 8)
+        #expect(frame.properties.bits == frame.data.count * 8)
         model.remove(bits: frame.data.count * 8, isConstant: isConstant)
       }
       #expect(model.underflows == 0, "\(mode) \(seconds) \(lookAhead)")
@@ -97,7 +97,7 @@ import Testing
       if isConstant {
         // Every second of it has the rate, but for what the buffer holds.
         for first in stride(from: 0, to: 70, by: 10) {
-          let second = run.frames[first..<first + 30].reduce(0) { $0 + $1.facts.bits }
+          let second = run.frames[first..<first + 30].reduce(0) { $0 + $1.properties.bits }
           #expect(abs(second - rate) <= Int(Double(rate) * seconds) + 200)
         }
       }
@@ -124,8 +124,9 @@ import Testing
           rate: rate, size: Int(Double(rate) * seconds), framesPerSecond: 30, initialFullness: initial)
         for frame in run.frames { model.remove(bits: frame.data.count * 8, isConstant: true) }
         #expect(model.underflows == 0 && model.overflows == 0)
-        let last = run.frames.suffix(30).map(\.facts.averageQP).reduce(0, +) / 30
-        let middle = run.frames.dropFirst(count / 2 - 15).prefix(30).map(\.facts.averageQP).reduce(0, +) / 30
+        let last = run.frames.suffix(30).map(\.properties.averageQP).reduce(0, +) / 30
+        let middle =
+          run.frames.dropFirst(count / 2 - 15).prefix(30).map(\.properties.averageQP).reduce(0, +) / 30
         return (Double(run.bits) * 30 / Double(count) / Double(rate) - 1, last - middle)
       }
       let known = try stored(isKnown: true)
@@ -153,7 +154,7 @@ import Testing
     for frame in wrong.frames { model.remove(bits: frame.data.count * 8, isConstant: true) }
     #expect(model.underflows == 0 && model.overflows == 0)
     func meanQP(_ run: LookAheadRun) -> Double {
-      run.frames.map(\.facts.averageQP).reduce(0, +) / Double(run.frames.count)
+      run.frames.map(\.properties.averageQP).reduce(0, +) / Double(run.frames.count)
     }
     #expect(abs(meanQP(wrong) - meanQP(unknown)) < 1.5)
   }
@@ -168,7 +169,7 @@ import Testing
       let content = SyntheticContent(kind: .motion, width: Self.width, height: Self.height, seed: 2)
       let run = try LookAheadRun(c, count: 30) { content.frame($0) }
       sizes.append(run.bits)
-      for frame in run.frames { #expect(frame.facts.averageQP <= qp + 3) }
+      for frame in run.frames { #expect(frame.properties.averageQP <= qp + 3) }
     }
     #expect(sizes == sizes.sorted(by: >))
   }
@@ -179,9 +180,9 @@ import Testing
     c.lookAhead.rate = .constantQP(qp)
     c.minimumQP = 0
     let run = try LookAheadRun(c, count: 10) { Self.scenes($0) }
-    for frame in run.frames where frame.facts.averageQP > 0 {
-      #expect(frame.facts.lowestQP == qp)
-      #expect(frame.facts.highestQP == qp)
+    for frame in run.frames where frame.properties.averageQP > 0 {
+      #expect(frame.properties.lowestQP == qp)
+      #expect(frame.properties.highestQP == qp)
     }
   }
 
@@ -193,9 +194,9 @@ import Testing
       c.minimumQP = 22
       c.maximumQP = 33
       let run = try LookAheadRun(c, count: 40) { Self.scenes($0) }
-      for frame in run.frames where frame.facts.highestQP > 0 {
-        #expect(frame.facts.lowestQP >= 22)
-        #expect(frame.facts.highestQP <= 33)
+      for frame in run.frames where frame.properties.highestQP > 0 {
+        #expect(frame.properties.lowestQP >= 22)
+        #expect(frame.properties.highestQP <= 33)
       }
     }
   }
@@ -214,10 +215,10 @@ import Testing
         try encoder.reconfigure(c)
       }
       try content.frame(n).withSource(planar: true, padding: 0) {
-        try encoder.encode($0) { bits[$0.facts.index < 140 ? 0 : 1] += $0.facts.bits }
+        try encoder.encode($0) { bits[$0.properties.index < 140 ? 0 : 1] += $0.properties.bits }
       }
     }
-    encoder.flush { bits[1] += $0.facts.bits }
+    encoder.flush { bits[1] += $0.properties.bits }
     let seconds = (140.0 / 30, 160.0 / 30)
     #expect(abs(Double(bits[0]) / seconds.0 / 400_000 - 1) < 0.15)
     #expect(abs(Double(bits[1]) / seconds.1 / 150_000 - 1) < 0.15)

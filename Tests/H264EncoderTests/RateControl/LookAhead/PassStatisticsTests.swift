@@ -27,10 +27,10 @@ import Testing
     var bits = 0
     for n in 0..<count {
       try content(n).withSource(planar: true, padding: 0) {
-        try encoder.encode($0) { bits += $0.facts.bits }
+        try encoder.encode($0) { bits += $0.properties.bits }
       }
     }
-    encoder.flush { bits += $0.facts.bits }
+    encoder.flush { bits += $0.properties.bits }
     return (bits, encoder.statistics)
   }
 

@@ -23,10 +23,10 @@ import Testing
       var sizes: [Int] = []
       for _ in 0..<count {
         try slide.withSource(planar: true, padding: 0) { source in
-          try encoder.encode(source) { sizes.append($0.facts.bits) }
+          try encoder.encode(source) { sizes.append($0.properties.bits) }
         }
       }
-      encoder.flush { sizes.append($0.facts.bits) }
+      encoder.flush { sizes.append($0.properties.bits) }
       return (sizes, encoder.statistics)
     }
     return try pass(pass(nil).1).0

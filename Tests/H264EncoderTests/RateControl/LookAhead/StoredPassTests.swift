@@ -99,12 +99,12 @@ import Testing
     for n in 0..<Self.count {
       try Self.frame(n).withSource(planar: true, padding: 0) { source in
         for (at, encoder) in [kept, stored, blind].enumerated() {
-          try encoder.encode(source) { bits[at].append($0.facts.bits) }
+          try encoder.encode(source) { bits[at].append($0.properties.bits) }
         }
       }
     }
     for (at, encoder) in [kept, stored, blind].enumerated() {
-      encoder.flush { bits[at].append($0.facts.bits) }
+      encoder.flush { bits[at].append($0.properties.bits) }
     }
     #expect(bits[0].count == Self.count && bits[0] == bits[1] && bits[0] != bits[2])
   }

@@ -27,7 +27,7 @@ import Testing
     for n in 0..<120 {
       let scene = scenes[n / 15 % scenes.count]
       let bits = try scene.frame(n).withSource(planar: true, padding: 0) {
-        try encoder.encode($0).facts.bits
+        try encoder.encode($0).properties.bits
       }
       wait = max(wait - 1 / c.frameRate, 0) + Double(bits) / Double(rate)
       waits.append(wait)

@@ -10,7 +10,7 @@ import Testing
   private static func frames(
     _ count: Int, seed: UInt64 = 4, _ change: (inout H264EncoderConfiguration) -> Void,
     midway: ((inout H264EncoderConfiguration) -> Void)? = nil
-  ) throws -> [H264FrameFacts] {
+  ) throws -> [H264FrameProperties] {
     var c = H264EncoderConfiguration(width: width, height: height)
     c.frameRate = 30
     c.effort = 0
@@ -22,11 +22,11 @@ import Testing
         midway(&c)
         try encoder.reconfigure(c)
       }
-      return try content.frame(n).withSource(planar: true, padding: 0) { try encoder.encode($0).facts }
+      return try content.frame(n).withSource(planar: true, padding: 0) { try encoder.encode($0).properties }
     }
   }
 
-  private static func rate(_ frames: some Collection<H264FrameFacts>) -> Double {
+  private static func rate(_ frames: some Collection<H264FrameProperties>) -> Double {
     Double(frames.reduce(0) { $0 + $1.bits }) * 30 / Double(frames.count)
   }
 
@@ -83,13 +83,13 @@ import Testing
     c.lowLatency.rateControl = .averageBitRate(120_000)
     c.lowLatency.adaptiveQuantisation = 0
     let content = SyntheticContent(kind: .motion, width: Self.width, height: Self.height, seed: 4)
-    func frames(_ fixed: Int?) throws -> [H264FrameFacts] {
+    func frames(_ fixed: Int?) throws -> [H264FrameProperties] {
       let encoder = try LowLatencyEncoder(configuration: c)
       return try (0..<60).map { n in
         var options = H264FrameOptions()
         if n == 30 { options.qp = fixed }
         return try content.frame(n).withSource(planar: true, padding: 0) {
-          try encoder.encode($0, options: options).facts
+          try encoder.encode($0, options: options).properties
         }
       }
     }
@@ -140,7 +140,7 @@ import Testing
   /// The first picture with so many bytes a second at most, all windows held.
   private static func firstPicture(
     bytes: Int, _ entropy: H264EncoderConfiguration.EntropyCoding, threads: Int
-  ) throws -> H264FrameFacts {
+  ) throws -> H264FrameProperties {
     var c = H264EncoderConfiguration(width: 640, height: 368)
     c.entropyCoding = entropy
     c.lowLatency.rateControl = .averageBitRate(20_000_000)
@@ -149,9 +149,11 @@ import Testing
     c.threads = threads
     let encoder = try LowLatencyEncoder(configuration: c)
     let content = SyntheticContent(kind: .mixed, width: 640, height: 368, seed: 3)
-    let facts = try content.frame(0).withSource(planar: true, padding: 0) { try encoder.encode($0).facts }
-    #expect(facts.isKeyFrame && facts.bits <= 8 * bytes, "\(facts.bits) bits of \(8 * bytes)")
-    return facts
+    let properties = try content.frame(0).withSource(planar: true, padding: 0) {
+      try encoder.encode($0).properties
+    }
+    #expect(properties.isKeyFrame && properties.bits <= 8 * bytes, "\(properties.bits) bits of \(8 * bytes)")
+    return properties
   }
 
   @Test(
@@ -163,10 +165,11 @@ import Testing
     let least = try #require(try Self.firstPicture(bytes: 1300, entropy, threads: threads).meanSquaredError)
     var last = least.luma
     for bytes in [3000, 6000, 12_000, 24_000] {
-      let facts = try Self.firstPicture(bytes: bytes, entropy, threads: threads)
-      let error = try #require(facts.meanSquaredError).luma
+      let properties = try Self.firstPicture(bytes: bytes, entropy, threads: threads)
+      let error = try #require(properties.meanSquaredError).luma
       #expect(
-        facts.bits > 4 * bytes && error < last, "\(bytes) bytes: \(facts.bits) bits, \(error) after \(last)")
+        properties.bits > 4 * bytes && error < last,
+        "\(bytes) bytes: \(properties.bits) bits, \(error) after \(last)")
       last = error
     }
   }

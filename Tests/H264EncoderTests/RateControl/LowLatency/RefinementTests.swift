@@ -16,7 +16,7 @@ import Testing
     let content = SyntheticContent(kind: .motion, width: width, height: height, seed: 5)
     return try (0..<count).map { n in
       let unit = try content.frame(source(n)).withSource(planar: true, padding: 0) { try encoder.encode($0) }
-      return (Double(unit.data.count * 8) * c.frameRate / Double(rate), unit.facts.averageQP)
+      return (Double(unit.data.count * 8) * c.frameRate / Double(rate), unit.properties.averageQP)
     }
   }
 

@@ -43,7 +43,7 @@ import Testing
     var worst = 0
     for n in 0..<60 {
       let frame = PlanarFrame(width: Self.width, height: Self.height, y: luma(n), u: chroma, v: chroma)
-      _ = try frame.withSource(planar: true, padding: 0) { try encoder.encode($0).facts }
+      _ = try frame.withSource(planar: true, padding: 0) { try encoder.encode($0).properties }
       encoder.withReconstruction { luma, _, stride in
         for row in 0..<rows {
           var error = 0

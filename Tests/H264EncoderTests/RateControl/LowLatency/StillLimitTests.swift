@@ -37,7 +37,7 @@ import Testing
     if let limit { c.dataRateLimits = [.init(bytes: Int(Double(rate) / 8 * limit), seconds: 1)] }
     let encoder = try LowLatencyEncoder(configuration: c)
     for _ in 0..<frames {
-      _ = try picture.withSource(planar: true, padding: 0) { try encoder.encode($0).facts }
+      _ = try picture.withSource(planar: true, padding: 0) { try encoder.encode($0).properties }
     }
     return Self.psnr(picture, try #require(encoder.reconstruction(width: Self.width, height: Self.height)))
   }

@@ -50,7 +50,7 @@ import Testing
       options.duration = seconds(n)
       time += seconds(n)
       let taken = try Self.pictures[n].withSource(planar: true, padding: 0) {
-        try encoder.encode($0, options: options).facts.bits
+        try encoder.encode($0, options: options).properties.bits
       }
       bits += taken
       waiting = max(waiting - Double(rate) * seconds(n), 0) + Double(taken)

@@ -59,11 +59,12 @@ import Testing
     for (n, picture) in pictures.enumerated() {
       if let rate = change(n, &controller) { line = rate }
       let isKey = n == 0
-      var facts = PreAnalysisResult(
+      var properties = PreAnalysisResult(
         residual: picture.residual, isStill: picture.isStill, novelty: picture.novelty)
-      if picture.isNew { facts.novelty = 1 }
+      if picture.isNew { properties.novelty = 1 }
       let decision = controller.plan(
-        isKeyFrame: isKey, isSceneChange: picture.isNew && !isKey, request: request(n), facts: facts)
+        isKeyFrame: isKey, isSceneChange: picture.isNew && !isKey, request: request(n), properties: properties
+      )
       wait = max(wait - 1 / settings.frameRate, 0)
       if decision.drop {
         outcome.dropped += 1

@@ -412,8 +412,8 @@ import VideoToolbox
     #expect(properties.count > 30)
     for (key, value) in properties {
       let key = try #require(key as? NSString)
-      let facts = try #require(value as? NSDictionary)
-      let status = facts[kVTPropertyReadWriteStatusKey] as? NSString
+      let properties = try #require(value as? NSDictionary)
+      let status = properties[kVTPropertyReadWriteStatusKey] as? NSString
       let wrong = NSArray(array: [NSString(string: "x")])
       let answer = VTSessionSetProperty(session, key: key, value: wrong)
       if status == kVTPropertyReadWriteStatus_ReadOnly {

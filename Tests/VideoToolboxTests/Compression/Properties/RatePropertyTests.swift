@@ -62,13 +62,13 @@ import VideoToolbox
     #expect(abs(measure.bitRate / rate - 1) < 0.05, "\(measure.bitRate)")
     let size = highest * seconds
     var fill = size * start / 100
-    var least = fill
+    var minimum = fill
     for entry in measure.entries {
       fill -= Double(entry.bytes) * 8
-      least = min(least, fill)
+      minimum = min(minimum, fill)
       fill = min(fill + highest / 30, size)
     }
-    #expect(least >= 0, "\(least)")
+    #expect(minimum >= 0, "\(minimum)")
   }
 
   @Test(arguments: codecs) func bitRateChangesWhileEncoding(_ codec: CMVideoCodecType) throws {
@@ -95,8 +95,8 @@ import VideoToolbox
         session, key: kVTCompressionPropertyKey_DataRateLimits, value: [50_000, 1.0] as NSArray)
     }
     let late = samples.filter { $0.presentationTimeStamp.seconds >= 3.5 }
-    let most = RateMeasure(late, frameDuration: 1.0 / 30).windows(of: 1).max() ?? 0
-    #expect(most <= 50_000, "\(most)")
+    let maximum = RateMeasure(late, frameDuration: 1.0 / 30).windows(of: 1).max() ?? 0
+    #expect(maximum <= 50_000, "\(maximum)")
     #expect(samples.count == 180)
 
     let other = try makeSession(

@@ -139,9 +139,9 @@ import VideoToolbox
     for (place, (first, rate)) in rates.enumerated() {
       let end = place + 1 < rates.count ? rates[place + 1].0 : 130
       let measure = RateMeasure(Array(samples[first..<end]), frameDuration: 1.0 / 30)
-      let most = measure.windows(of: window).max() ?? 0
-      #expect(Double(most) <= bytes(rate), "\(most) bytes in \(window) s at \(rate) bits a second")
-      #expect(Double(most) > 0.5 * bytes(rate))
+      let maximum = measure.windows(of: window).max() ?? 0
+      #expect(Double(maximum) <= bytes(rate), "\(maximum) bytes in \(window) s at \(rate) bits a second")
+      #expect(Double(maximum) > 0.5 * bytes(rate))
     }
   }
 

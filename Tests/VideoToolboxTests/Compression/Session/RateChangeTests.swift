@@ -206,15 +206,15 @@ import VideoToolbox
   @Test("Quality before speed is more work than neither, with the engine that holds nothing back")
   func qualityBeforeSpeedIsMoreWorkThanNeither() throws {
     var sizes: [Int] = []
-    for wish in [true, nil, false] as [Bool?] {
+    for requested in [true, nil, false] as [Bool?] {
       let session = try makeSession(
         specification: [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true],
         properties: [kVTCompressionPropertyKey_Quality: 0.5, kOVTCompressionPropertyKey_ThreadCount: 1])
-      if let wish {
+      if let requested {
         try check(
           VTSessionSetProperty(
             session, key: kVTCompressionPropertyKey_PrioritizeEncodingSpeedOverQuality,
-            value: wish ? kCFBooleanTrue : kCFBooleanFalse), "preference")
+            value: requested ? kCFBooleanTrue : kCFBooleanFalse), "preference")
       }
       let samples = try encode(session, TestClip(), count: 20)
       sizes.append(samples.reduce(0) { $0 + CMSampleBufferGetTotalSampleSize($1) })

@@ -45,11 +45,11 @@ import VideoToolbox
     let samples = try encode(session, Self.torture, count: 240)
     let measure = RateMeasure(samples, frameDuration: 1.0 / 30)
     for i in stride(from: 0, to: limits.count, by: 2) {
-      let most = measure.windows(of: limits[i + 1]).max() ?? 0
+      let maximum = measure.windows(of: limits[i + 1]).max() ?? 0
       print(
-        "limits \(codec) \(shape): \(Double(most) / limits[i]) of limit \(i / 2), rate \(measure.bitRate / rate)"
+        "limits \(codec) \(shape): \(Double(maximum) / limits[i]) of limit \(i / 2), rate \(measure.bitRate / rate)"
       )
-      #expect(Double(most) <= limits[i])
+      #expect(Double(maximum) <= limits[i])
     }
     // Where the limit leaves room, the average is what was asked for. Under a tight one the libraries' buffer models
     // are careful: libx264's uses some 70 % of the rate at which its buffer fills, whatever it is set to.

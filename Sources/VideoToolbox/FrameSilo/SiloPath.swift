@@ -6,7 +6,7 @@ import Foundation
 ///
 /// Closing any descriptor of a file releases all locks that the process holds on it (POSIX), so a
 /// file that is open here must not be opened another time, not even for reading.
-final class SiloPlace {
+final class SiloPath {
   /// The path with symbolic links resolved, so that `journal` is the name that SQLite uses.
   let path: String
 

@@ -4,7 +4,7 @@ import Foundation
 import VideoToolbox
 
 /// Counts the frames and bytes that the session outputs. The session's threads call it.
-final class Tally: @unchecked Sendable {
+final class SampleCounter: @unchecked Sendable {
   // Sendable: `lock` guards the mutable state.
   private let lock = Lock()
   private var frameCount = 0
@@ -19,11 +19,11 @@ final class Tally: @unchecked Sendable {
   func add(_ sample: CMSampleBuffer, isVerbose: Bool) {
     let time = sample.presentationTimeStamp
     let size = CMSampleBufferGetTotalSampleSize(sample)
-    let facts = SampleFacts(sample)
+    let properties = SampleAttributes(sample)
     let number = lock.withLock {
       frameCount += 1
       byteCount += size
-      if facts.isKeyFrame { keyFrameCount += 1 }
+      if properties.isKeyFrame { keyFrameCount += 1 }
       start = min(start, time)
       end = max(end, sample.duration.isNumeric ? time + sample.duration : time)
       return frameCount
@@ -32,7 +32,7 @@ final class Tally: @unchecked Sendable {
     Console.note(
       "frame \(number)  pts \(Wording.fixed(time.seconds, 3))  dts "
         + "\(Wording.fixed(sample.decodeTimeStamp.isNumeric ? sample.decodeTimeStamp.seconds : time.seconds, 3))  "
-        + "\(Wording.grouped(size)) bytes  \(facts.kind)")
+        + "\(Wording.grouped(size)) bytes  \(properties.kind)")
   }
 
   func addDropped() { lock.withLock { droppedCount += 1 } }
@@ -48,7 +48,7 @@ final class Tally: @unchecked Sendable {
 }
 
 /// The attachments of an encoded sample that describe its role in the stream.
-struct SampleFacts: Sendable {
+struct SampleAttributes: Sendable {
   let isKeyFrame: Bool
   let isReference: Bool
   /// The mean squared error of the luma samples; nil if the session does not compute it.

@@ -5,7 +5,7 @@ import Foundation
 /// The rectangle to which the pictures of a track are cropped to show their clean aperture. Its
 /// edges are on boundaries of chroma samples; where the aperture's edges are not, they are moved
 /// inward.
-package struct CleanPart: Sendable {
+package struct CleanApertureCrop: Sendable {
   // Edges as fractions of the picture's width and height.
   private let left: Double
   private let top: Double

@@ -4,7 +4,7 @@ import Foundation
 
 /// Keeps the sound in step with the pictures that go to the encoder: it does not run far ahead of
 /// them in the file, and it stops where a run ends early.
-final class SoundGate: @unchecked Sendable {
+final class SoundSynchronizer: @unchecked Sendable {
   // Sendable: `condition` guards the mutable state.
   private let condition = NSCondition()
   private var reached = CMTime.negativeInfinity

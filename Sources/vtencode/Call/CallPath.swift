@@ -3,13 +3,13 @@ import RealTimeTransport
 
 /// The path from the sender to one receiver. It has a packet stream of its own, and drops
 /// discardable frames where the link is too slow.
-struct CallLeg {
+struct CallPath {
   var stream: MediaSender
   var link: NetworkLink
   var repair: RepairSchedule
   private var budget = RepairBudget()
   /// The queueing delay in seconds above which discardable frames are dropped.
-  private let patience: Double
+  private let maxQueueDelay: Double
 
   init(_ plan: CallPlan, media: UInt32, link: NetworkLink) {
     var configuration = MediaSender.Configuration()
@@ -18,7 +18,7 @@ struct CallLeg {
     stream = MediaSender(configuration, source: media)
     repair = RepairSchedule(firstSequence: configuration.firstSequence)
     self.link = link
-    patience = 1.5 / plan.frameRate
+    maxQueueDelay = 1.5 / plan.frameRate
   }
 
   /// The bandwidth of the link in bits a second.
@@ -43,7 +43,7 @@ struct CallLeg {
   }
 
   /// Whether a frame should be dropped so that the frames that others depend on are not delayed.
-  func leavesOut(_ descriptor: FrameDescriptor, at time: Double) -> Bool {
-    descriptor.isDiscardable && link.queueingDelay(at: time) > patience
+  func shouldDrop(_ descriptor: FrameDescriptor, at time: Double) -> Bool {
+    descriptor.isDiscardable && link.queueingDelay(at: time) > maxQueueDelay
   }
 }

@@ -4,14 +4,14 @@ import VideoToolbox
 
 /// A rotation by clockwise quarter turns, after an optional horizontal mirroring, as cameras store
 /// their orientation.
-struct PictureTurn: Sendable, Equatable {
+struct PictureRotation: Sendable, Equatable {
   var quarters: Int
   var isMirrored: Bool
 
   var swapsSides: Bool { quarters % 2 != 0 }
 
   /// No rotation, to which another one is added.
-  static let none = PictureTurn(quarters: 0, isMirrored: false)
+  static let none = PictureRotation(quarters: 0, isMirrored: false)
 
   init(quarters: Int, isMirrored: Bool) { (self.quarters, self.isMirrored) = (quarters, isMirrored) }
 
@@ -39,12 +39,12 @@ struct PictureTurn: Sendable, Equatable {
 }
 
 /// Rotates decoded pictures upright. Used by one thread.
-final class PictureTurner {
-  let turn: PictureTurn
+final class PictureRotator {
+  let turn: PictureRotation
   private var session: VTPixelRotationSession?
   private var pool = PicturePool()
 
-  init(_ turn: PictureTurn) { self.turn = turn }
+  init(_ turn: PictureRotation) { self.turn = turn }
 
   func upright(_ image: CVPixelBuffer) throws -> CVPixelBuffer {
     let session = try session ?? makeSession()
