@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import FFmpegMedia
 import Foundation
 import VideoToolbox
 
@@ -63,12 +64,18 @@ enum Main {
     // The parser reports help and version as errors with a successful exit code, and prints them to
     // standard output.
     if !(error is Failure), code.isSuccess { VTEncode.exit(withError: error) }
-    let failure =
+    var failure =
       error as? Failure
       ?? (code == .validationFailure
         ? Failure(
           OptionAdvice.improved(VTEncode.message(for: error), arguments: arguments), status: code.rawValue)
         : Failure(Failure.describe(error)))
+    // An address of a server may have a password or a key, which belongs in no message.
+    for argument in arguments {
+      let value =
+        argument.hasPrefix("-") ? argument.firstIndex(of: "=").map { argument[$0...].dropFirst() } : nil
+      failure.message = StreamAddress.redacting(value.map(String.init) ?? argument, in: failure.message)
+    }
     Console.printError(failure.message)
     // An interrupted run or one of a damaged movie has already written its last event.
     if requestsJSONProgress(arguments), !Console.isConcluded || failure.status == EXIT_FAILURE {

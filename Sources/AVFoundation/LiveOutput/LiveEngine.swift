@@ -33,7 +33,7 @@ final class LiveEngine: @unchecked Sendable {
     // A transport stream's clock; sound in units of its frames.
     timeScales = formats.map {
       let rate = $0.audioStreamBasicDescription?.mSampleRate ?? 0
-      return rate >= 1 ? Int32(clamping: Int(rate)) : 90_000
+      return rate >= 1 ? Int32(clamping: rate) : 90_000
     }
     queue = LiveQueue(
       isVideo: formats.map { CMFormatDescriptionGetMediaType($0) == kCMMediaType_Video },
@@ -91,7 +91,8 @@ final class LiveEngine: @unchecked Sendable {
     }
     let events = try locked {
       if !configuration.expectsMediaDataInRealTime {
-        while !isOver, !isFinishing, state == .reconnecting || queue.isFull { condition.wait() }
+        // Without a connection samples are left out, so that none holds up the program.
+        while !isOver, !isFinishing, state != .reconnecting, queue.isFull { condition.wait() }
       }
       if state == .failed, let failure { throw failure }
       guard !isOver, !isFinishing, state != .unknown else {
@@ -127,6 +128,8 @@ final class LiveEngine: @unchecked Sendable {
       waiters.append(continuation)
       if !isFinishing {
         isFinishing = true
+        // A lost connection is not made again.
+        if state == .reconnecting { interruption.cancel() }
         queue.endAll(isAway: state == .reconnecting)
         condition.broadcast()
         // A peer that takes nothing must not keep the program from ending.
@@ -187,7 +190,9 @@ final class LiveEngine: @unchecked Sendable {
 
   private func connect() throws -> StreamMuxer {
     let (formats, interruption) = locked {
-      if state != .cancelled { self.interruption = StreamInterruption() }
+      if state != .cancelled, !(isFinishing && state == .reconnecting) {
+        self.interruption = StreamInterruption()
+      }
       return (self.formats, self.interruption)
     }
     var connection = StreamMuxer.Connection()

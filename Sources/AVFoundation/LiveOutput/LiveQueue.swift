@@ -139,6 +139,8 @@ struct LiveQueue {
   mutating func lose() {
     lost += clear()
     gap = .away
+    // The next connection may be a better one.
+    scale = 1
   }
 
   mutating func pop() -> Entry? { ready.popFirst() }

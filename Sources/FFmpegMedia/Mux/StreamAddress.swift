@@ -36,8 +36,9 @@ package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Makes an address.
-  /// - Returns: nil if the scheme is none of `schemes`, there is no host, or the text is longer
-  ///   than 4096 bytes or holds control characters or spaces.
+  /// - Returns: nil if the scheme is none of `schemes`, there is no host, there is an @ behind the host
+  ///   that is not percent-encoded (%40), or the text is longer than 4096 bytes or holds control
+  ///   characters or spaces.
   package init?(_ text: String) {
     guard Self.isAddress(text), text.utf8.count <= Self.maxBytes,
       text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }), let end = text.range(of: "://")
@@ -51,6 +52,8 @@ package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
     path = String(rest.dropFirst(authority.count))
     let at = authority.lastIndex(of: "@")
     user = at.map { String(authority[..<$0]) }
+    // A password with / or ? that is not percent-encoded would be taken for a path or a query.
+    guard user != nil || !path.contains("@") && query?.contains("@") != true else { return nil }
     host = at.map { String(authority[authority.index(after: $0)...]) } ?? String(authority)
     // A listener may leave the host out: tcp://:5000?listen.
     guard !host.isEmpty else { return nil }
@@ -81,14 +84,32 @@ package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
     return min(max(latency, 0.12), 8) + 0.25
   }
 
-  /// The address without secrets: of the path the first component alone, and nothing of the query,
-  /// the user or the password.
+  /// The address without secrets: of the path the first of several components alone, and nothing of
+  /// the query, the user or the password.
   package var description: String {
     let components = path.split(separator: "/", omittingEmptySubsequences: true)
     var text = "\(scheme)://\(user == nil ? "" : "***@")\(host)"
-    if let first = components.first { text += "/" + (components.count > 1 ? "\(first)/***" : first) }
+    // The only component may be the key.
+    if let first = components.first { text += components.count > 1 ? "/\(first)/***" : "/***" }
     if query != nil { text += "?***" }
     return text
+  }
+
+  /// A text in which an argument that is an address, right or wrong, is replaced by one without
+  /// secrets.
+  /// - Parameters:
+  ///   - argument: the argument; others than addresses of live streams change nothing.
+  ///   - text: the text.
+  package static func redacting(_ argument: String, in text: String) -> String {
+    guard let colon = argument.firstIndex(of: ":") else { return text }
+    let scheme = argument[..<colon].lowercased()
+    guard schemes.contains(scheme), argument[argument.index(after: colon)...].hasPrefix("/") else {
+      return text
+    }
+    guard let address = StreamAddress(argument) else {
+      return text.replacingOccurrences(of: argument, with: "\(scheme)://***")
+    }
+    return address.redacted(text)
   }
 
   /// A text in which neither the address nor one of its secrets remains.
@@ -96,7 +117,7 @@ package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
     var text = text.replacingOccurrences(of: url, with: description)
     let components = path.split(separator: "/", omittingEmptySubsequences: true)
     var secrets = [query, user].compactMap(\.self)
-    secrets += components.dropFirst().map(String.init)
+    secrets += (components.count > 1 ? components.dropFirst() : components[...]).map(String.init)
     if components.count > 1 { secrets.append(components.dropFirst().joined(separator: "/")) }
     secrets += (query ?? "").split(separator: "&").compactMap { pair in
       pair.firstIndex(of: "=").map { String(pair[pair.index(after: $0)...]) }

@@ -46,14 +46,17 @@ package final class StreamMuxer {
   ///   - container: The container.
   ///   - formats: The format of each track.
   ///   - timeScales: By track, units per second in which its times are whole numbers.
+  ///   - languages: By track, its code of ISO 639-2; nil where it is not known.
   /// - Throws: `MediaFileError`; of the kind `unsupportedFormat` if the container cannot hold a
   ///   track.
   package init(
-    descriptor: Int32, container: StreamContainer, formats: [CMFormatDescription], timeScales: [Int32]
+    descriptor: Int32, container: StreamContainer, formats: [CMFormatDescription], timeScales: [Int32],
+    languages: [String?] = []
   ) throws {
     (self.container, self.formats) = (container, formats)
     (interruption, timeout, address) = (StreamInterruption(), nil, nil)
     tracks = try Self.tracks(formats, timeScales, container)
+    for (track, language) in zip(tracks.indices, languages) { tracks[track].language = language }
     lastDTS = Array(repeating: nil, count: tracks.count)
     let sink = try DescriptorSink(descriptor)
     self.sink = sink
@@ -294,11 +297,15 @@ package final class StreamMuxer {
   }
 
   private func failure(_ code: Int32, _ what: String, _ messages: [String]) -> MediaFileError {
-    let isLate = code == ovt_averror_exit() && !interruption.isSet
+    let isExit = code == ovt_averror_exit()
+    if isExit, interruption.isSet {
+      return MediaFileError(.other, "\(what): the stream was ended before", code: code)
+    }
+    let isLate = isExit
     let error =
       isLate
       ? MediaFileError(
-        .other, "\(what): no answer within \(Int(timeout ?? 0)) s", code: ovt_averror(ETIMEDOUT))
+        .other, "\(what): no answer within \(Int32(clamping: timeout ?? 0)) s", code: ovt_averror(ETIMEDOUT))
       : MediaFileError.libav(code, what, messages: messages)
     return MediaFileError(error.kind, address?.redacted(error.detail) ?? error.detail, code: error.code)
   }

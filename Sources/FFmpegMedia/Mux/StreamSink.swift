@@ -18,7 +18,7 @@ package final class StreamInterruption: Sendable {
 
   /// Begins a call that may take `seconds`; nil: as long as it takes.
   func begin(_ seconds: Double?) {
-    let limit = seconds.map { Self.now + Int64(min(max($0, 0), 1e6) * 1e9) }
+    let limit = seconds.map { Self.now + Int64(clamping: min(max($0, 0), 1e6) * 1e9) }
     deadline.store(limit ?? .max, ordering: .relaxed)
   }
 

@@ -26,15 +26,16 @@ enum MovieRewrap {
   ///   written.
   static func copy(_ movie: String, to pending: PendingFile, as container: StreamContainer) throws -> String?
   {
-    let descriptor = try pending.open()
-    defer { Foundation.close(descriptor) }
+    var descriptor = try pending.open()
+    defer { if descriptor >= 0 { Foundation.close(descriptor) } }
     do {
       let demuxer = try Demuxer(url: URL(fileURLWithPath: movie).path)
       let streams = demuxer.streams.filter { $0.kind == .video || $0.kind == .audio }
       let formats = try streams.map { try $0.makeFormatDescription() }
       let muxer = try StreamMuxer(
         descriptor: descriptor, container: container, formats: formats,
-        timeScales: streams.map { $0.timeBase.num == 1 ? $0.timeBase.den : 90_000 })
+        timeScales: streams.map { $0.timeBase.num == 1 ? $0.timeBase.den : 90_000 },
+        languages: streams.map(\.language))
       let places = Dictionary(uniqueKeysWithValues: streams.enumerated().map { ($1.index, $0) })
       var interleaver = SampleInterleaver<(CMSampleBuffer, Int)>(
         tracks: streams.count, timeout: CMTime(value: 10, timescale: 1))
@@ -48,6 +49,10 @@ enum MovieRewrap {
       }
       while let (next, track) = interleaver.pop(isLast: true) { try muxer.write(next, to: track) }
       try muxer.finish()
+      let isClosed = Foundation.close(descriptor) == 0
+      descriptor = -1
+      // Some file systems report a full disk only here.
+      if !isClosed { throw Failure("cannot write the \(container.name) file", systemError: errno) }
       let others = demuxer.streams.count - streams.count
       return others > 0
         ? "\(Wording.plural(others, "track")) of text or metadata left out, as they are not copied to \(container.name)"

@@ -170,6 +170,13 @@ struct EncodingOptions: ParsableArguments {
   }
 
   private func validateOutput() throws {
+    let movieEndings: Set = ["mov", "mp4", "m4v"]
+    if faststart.noFaststart, streamDescription == nil, !outs.isEmpty,
+      !outs.contains(where: { movieEndings.contains(($0 as NSString).pathExtension.lowercased()) })
+    {
+      throw ValidationError(
+        "--no-faststart is for .mov, .mp4 and .m4v, whose index it leaves at the end; leave it out.")
+    }
     guard let what = streamDescription else { return }
     if sound.audio == .copy || sound.audio == .aac {
       throw ValidationError("\(what) holds no sound; leave --audio out, or name --out .mov or .mp4.")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import FFmpegMedia
 import Foundation
 
 /// The options for more than one movie.
@@ -17,7 +18,7 @@ struct SeveralMovieOptions: ParsableArguments {
   /// Whether `--out` names a folder: a name that ends in a slash or, for several movies, a folder
   /// that exists. For one movie, the name of a folder without a slash may be a slip.
   func isFolder(_ out: String?) -> Bool {
-    guard let out, out != "-" else { return false }
+    guard let out, out != "-", !StreamAddress.isAddress(out) else { return false }
     if out.hasSuffix("/") { return true }
     var isFolder: ObjCBool = false
     return !further.isEmpty && !join

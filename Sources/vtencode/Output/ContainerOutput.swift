@@ -16,6 +16,7 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
   private var descriptor: Int32 = -1
   private var encoders: [TrackEncoder] = []
   private var timescales: [CMTimeScale] = []
+  private var languages: [String?] = []
   private var muxer: StreamMuxer?
   private var interleaver = SampleInterleaver<(CMSampleBuffer, Int)>(tracks: 0, timeout: .zero)
   private var sampleBytes = 0
@@ -52,7 +53,9 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
     guard let encoder = try? TrackEncoder(track), container.holds(encoder.format) else { return nil }
     encoders.append(encoder)
     let rate = encoder.format.audioStreamBasicDescription?.mSampleRate ?? 0
-    timescales.append(rate >= 1 ? CMTimeScale(rate) : track.timescale > 0 ? track.timescale : 90_000)
+    timescales.append(
+      rate >= 1 ? CMTimeScale(clamping: rate) : track.timescale > 0 ? track.timescale : 90_000)
+    languages.append(track.languageCode)
     return encoders.count - 1
   }
 
@@ -60,7 +63,8 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
     interleaver = SampleInterleaver(tracks: encoders.count, timeout: Self.timeout)
     try writing {
       muxer = try StreamMuxer(
-        descriptor: descriptor, container: container, formats: encoders.map(\.format), timeScales: timescales)
+        descriptor: descriptor, container: container, formats: encoders.map(\.format), timeScales: timescales,
+        languages: languages)
     }
   }
 

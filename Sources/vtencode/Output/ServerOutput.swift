@@ -130,6 +130,7 @@ final class ServerOutput: SampleOutput, @unchecked Sendable {
       switch event {
       case .keyFrameNeeded: control.requestKeyFrame()
       case .bitRateScale(let scale): control.setBitRateScale(scale, for: number)
+      case .disconnected: control.setBitRateScale(1, for: number)
       default: break
       }
       if showsEvents, let text = Self.describe(event) { Console.note("vtencode: \(address): \(text)") }
@@ -174,7 +175,11 @@ final class ServerOutput: SampleOutput, @unchecked Sendable {
       fileBytes: Int(clamping: report?.sentBytes ?? 0), servers: [report].compactMap(\.self))
   }
 
-  func abandon() { live?.cancel() }
+  func abandon() {
+    live?.cancel()
+    // What is slow no more must not lower the rate of the other outputs.
+    control.setBitRateScale(1, for: number)
+  }
 
   private func failure(_ error: any Error) -> Failure {
     if let failure = error as? Failure { return failure }

@@ -69,6 +69,10 @@ final class SeveralOutputs: Output, @unchecked Sendable {
       if row[index] == nil, track.kind == .video {
         throw Failure("\(output.name) cannot hold this video; try .mov")
       }
+      if row[index] == nil, track.kind == .sound, showsFailures {
+        Console.note(
+          "vtencode: \(output.name) cannot hold another sound track, or not this one; it is left out there")
+      }
     }
     guard row.contains(where: { $0 != nil }) else { return nil }
     identifiers.append(row)

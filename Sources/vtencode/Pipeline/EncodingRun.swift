@@ -22,17 +22,12 @@ enum EncodingRun {
     if request.changes.burnSubtitles != nil { plan.keepsSubtitles = false }
     try plan.setTargetSize(request.targetSize, source: source, destination: destination)
     plan.setUsualQuality(options, passes: request.passes, source: source)
-    plan.setCeilingBuffer(
-      source: source,
-      isRepeatable: request.passes == nil && source.live == nil && destination.path != nil)
+    // A device cannot show the same pictures again, and a server, a pipe or a second file is not
+    // written again.
+    let isRewritable = source.live == nil && destination.further.isEmpty && destination.path != nil
+    plan.setCeilingBuffer(source: source, isRepeatable: request.passes == nil && isRewritable)
     plan.setPasses(source.live == nil ? request.passes : 1, source: source, destination: destination)
-    // A device cannot show the same pictures again.
-    // A server, a pipe or a second file is not written again.
-    if source.live != nil || destination.all.contains(where: { $0.path == nil })
-      || !destination.further.isEmpty
-    {
-      plan.mayEncodeAgain = false
-    }
+    if !isRewritable { plan.mayEncodeAgain = false }
     try plan.setRepetition(request.repeatsMovie, of: source)
     // A live stream ends when the user says so.
     plan.endsOnRequest = source.live != nil || plan.repetition.isEndless || destination.isLive

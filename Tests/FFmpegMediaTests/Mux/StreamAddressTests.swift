@@ -14,7 +14,8 @@ import Testing
       ("rtmps://host:443/app/one/two?token=abc", "rtmps://host:443/app/***?***"),
       ("RTMP://user:word@host/app/key", "rtmp://***@host/app/***"),
       ("srt://host:9000?passphrase=0123456789", "srt://host:9000?***"),
-      ("rtsp://a@b@host/live", "rtsp://***@host/live"), ("tcp://:5000?listen", "tcp://:5000?***"),
+      ("rtsp://a@b@host/live", "rtsp://***@host/***"), ("rtmp://host/key", "rtmp://host/***"),
+      ("tcp://:5000?listen", "tcp://:5000?***"),
       ("udp://239.0.0.1:1234", "udp://239.0.0.1:1234"),
     ])
   func theTextOfAnAddressHasNoSecret(_ url: String, _ text: String) throws {
@@ -35,10 +36,24 @@ import Testing
     "What is no address of a live stream is none",
     arguments: [
       "http://host/x", "rtmp:/host", "rtmp://", "rtmp:///app/key", "file:///tmp/x", "rtmp://host/a b",
-      "rtmp://host/\u{1}",
+      "rtmp://host/\u{1}", "rtmp://user:pass/word@host/app/key", "rtmp://user:pass?word@host/app/key",
       "movie.mp4", "-", "srt://" + String(repeating: "a", count: 5000),
     ])
   func whatIsNoAddress(_ text: String) { #expect(StreamAddress(text) == nil) }
+
+  @Test("An argument that is an address is cleared of secrets, whether it is right or wrong")
+  func anArgumentIsClearedOfSecrets() {
+    for argument in [
+      "rtmp://user:pa55word@host/live/KEY", "rtmp://user:pa55/word@host/live/KEY",
+      "rtmp:/user:pa55word@h/KEY",
+      "rtmp://user:pa55?word@host/live/KEY", "RTSP://host/KEY", "srt://h:1?passphrase=pa55word12",
+    ] {
+      let text = StreamAddress.redacting(argument, in: "Unexpected argument '\(argument)'")
+      #expect(!text.contains("pa55") && !text.contains("KEY") && text.contains("***"), "\(text)")
+    }
+    #expect(StreamAddress.redacting("rtmp.mp4", in: "no file 'rtmp.mp4'") == "no file 'rtmp.mp4'")
+    #expect(StreamAddress.redacting("http://h/a", in: "'http://h/a'") == "'http://h/a'")
+  }
 
   @Test("An end that waits for the other one is known by its query")
   func aListenerIsKnown() throws {

@@ -146,6 +146,19 @@ import Testing
     }
   }
 
+  @Test("The language of the sound is kept", arguments: ["mkv", "ts"])
+  func theLanguageOfTheSoundIsKept(ending: String) throws {
+    let folder = try Folder()
+    try Self.makeMovie(in: folder, sound: ["-c:a", "aac", "-metadata:s:a:0", "language=ger"])
+    let run = try CommandLine.vtencode("transcoding", "in.mkv", "--out", "out.\(ending)", in: folder)
+    #expect(run.status == 0, "\(run)")
+    let probe = try CommandLine.run(
+      "ffprobe",
+      ["-v", "error", "-select_streams", "a", "-show_entries", "stream_tags=language", "-of", "csv=p=0"]
+        + [folder.path("out.\(ending)")])
+    #expect(["ger", "deu"].contains(probe.text.trimmingCharacters(in: .whitespacesAndNewlines)), "\(probe)")
+  }
+
   @Test("HEVC goes into .mkv and .ts")
   func hevcGoesIntoMatroskaAndTransportStreams() throws {
     let folder = try Folder()
@@ -172,6 +185,11 @@ import Testing
       (["--out", "rtmp://localhost/app/key", "--format", "mpegts"], "leave it out"),
       (["--out", "rtmp://localhost/app/key", "--sandbox"], "--sandbox"),
       (["--out", "a.mkv", "--out", "./a.mkv"], "named as two outputs"),
+      (["--out", "a.mkv", "--no-faststart"], "--no-faststart is for .mov"),
+      (["--out", "rtmp://user:pass/word@localhost/app/key"], "rtmp://***"),
+      (["--out", "rtmp://user:key@localhost/app/key/"], "rtmp://***@localhost"),
+      (["--out", "rtmp:/user:key@localhost/app/key"], "rtmp://***"),
+      (["rtmp://user:key@localhost/app/key"], "rtmp://***@localhost"),
     ] {
       let run = try CommandLine.run(
         CommandLine.vtencode, ["transcoding", CommandLine.sample] + arguments, in: folder.url)
