@@ -48,7 +48,11 @@ struct ExportRun: Sendable {
     let pending = try PendingFile(for: path, replaces: replaces)
     defer { pending.discard() }
     // A container that the session does not write is made of its movie.
-    let between = container == nil ? nil : try ScratchFolder(in: folder(of: path))
+    // A whole movie that is only copied needs none.
+    let isCopied =
+      container != nil && preset.name == AVAssetExportPresetPassthrough && limit == 0
+      && range.start <= .zero && range.duration == .positiveInfinity
+    let between = container == nil || isCopied ? nil : try ScratchFolder(in: folder(of: path))
     defer { withExtendedLifetime(between) {} }
     let written = between.map { $0.path + (type == .mp4 ? "/export.mp4" : "/export.mov") } ?? pending.path
     session.outputURL = URL(fileURLWithPath: written)
@@ -67,8 +71,10 @@ struct ExportRun: Sendable {
     session.directoryForTemporaryFiles = scratch.map { URL(fileURLWithPath: $0.path) }
     defer { withExtendedLifetime(scratch) {} }
     let began = SessionTime.now
-    try await run(session)
-    let left = try container.flatMap { try MovieRewrap.copy(written, to: pending, as: $0) }
+    if !isCopied { try await run(session) }
+    let left = try container.flatMap {
+      try MovieRewrap.copy(isCopied ? file.path : written, to: pending, as: $0)
+    }
     if let left { note(left) }
     let bytes = (try? FileManager.default.attributesOfItem(atPath: pending.path)[.size] as? NSNumber)?
       .intValue

@@ -32,12 +32,8 @@ struct EncodingOptions: ParsableArguments {
     set { outs = [newValue].compactMap(\.self) + outs.dropFirst() }
   }
 
-  @Option(
-    help: ArgumentHelp(
-      "With --out -, tcp://, udp:// or srt://: the container, with sound: mpegts, mp4 (in fragments), "
-        + "matroska or flv. (default: an elementary stream of the pictures on standard output, mpegts to a "
-        + "server)", valueName: "container"))
-  var format: StreamFormat?
+  /// The container of outputs that are no files; nil for the usual one.
+  var format: StreamFormat? { formatOption.format }
 
   @Option(
     help: ArgumentHelp(
@@ -77,6 +73,8 @@ struct EncodingOptions: ParsableArguments {
   @OptionGroup(title: "Encoder", visibility: .helpAll) var encoding: EncoderOptions
 
   @OptionGroup(title: "Sound and text", visibility: .helpAll) var sound: SoundOptions
+
+  @OptionGroup(title: "Output and reports", visibility: .helpAll) var formatOption: StreamFormatOption
 
   @OptionGroup(title: "Output and reports", visibility: .helpAll) var faststart: FaststartOption
 

@@ -46,7 +46,7 @@ import Testing
     let frames = try String(contentsOf: URL(fileURLWithPath: folder.path("psnr")), encoding: .utf8)
       .matches(of: /psnr_y:([0-9.]+)/).compactMap { Double($0.1) }
     #expect(frames.count == 45)
-    let shown = try #require(page.firstMatch(of: /([0-9.]+) dB in the mean, ([0-9.]+) dB at minimum/))
+    let shown = try #require(page.firstMatch(of: /([0-9.]+) dB in the mean, ([0-9.]+) dB at least/))
     #expect(abs(try #require(Double(shown.1)) - frames.reduce(0, +) / 45) < 0.02)
     #expect(abs(try #require(Double(shown.2)) - (frames.min() ?? 0)) < 0.02)
     #expect(page.contains("PSNR of each frame's luma") || page.contains("PSNR of each frame&#39;s luma"))

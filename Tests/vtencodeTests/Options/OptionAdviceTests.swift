@@ -46,7 +46,7 @@ import Testing
       options(short).isSuperset(of: [
         "--out", "--bitrate", "--quality", "--codec", "--dimensions", "--overwrite",
       ]))
-    #expect(options(short).count <= 10, "\(options(short))")
+    #expect(options(short).count <= 11, "\(options(short))")
     #expect(options(long).isStrictSuperset(of: options(short)))
     for title in ["PICTURES:", "BIT RATE:", "ENCODER:", "SOUND AND TEXT:", "CHANGES OF THE MOVIE:"] {
       #expect(long.contains(title) && !short.contains(title), "\(title)")

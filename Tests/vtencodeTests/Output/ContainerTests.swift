@@ -41,7 +41,8 @@ import Testing
   }
 
   /// The pictures are 40 ms apart, and the sound begins and ends with them.
-  private func expectTimes(_ path: String) throws {
+  /// - Parameter lead: by how many seconds a track may run ahead of the other in the file.
+  private func expectTimes(_ path: String, lead: Double = 0.75) throws {
     let probe = Probe(path)
     #expect(try probe.frameCount() == 75)
     try expectNoErrors(probe)
@@ -57,7 +58,7 @@ import Testing
     var latest = -Double.infinity
     for packet in times.packets {
       guard let time = (packet.dts_time ?? packet.pts_time).flatMap(Double.init) else { continue }
-      #expect(time > latest - 0.75, "a packet of \(time) s comes after one of \(latest) s")
+      #expect(time > latest - lead, "a packet of \(time) s comes after one of \(latest) s")
       latest = max(latest, time)
     }
     let streams = try probe.streams()
@@ -87,7 +88,8 @@ import Testing
       "'\(CommandLine.vtencode)' streaming in.mkv --unpaced --out - --format \(format) | cat > out.bin",
       in: folder)
     #expect(run.status == 0, "\(run.complaints)")
-    try expectTimes(folder.path("out.bin"))
+    // A fragment of MP4 has the pictures of two key frames' distance, and then the sound.
+    try expectTimes(folder.path("out.bin"), lead: format == "mp4" ? 3 : 0.75)
   }
 
   @Test(
@@ -186,10 +188,8 @@ import Testing
       (["--out", "rtmp://localhost/app/key", "--sandbox"], "--sandbox"),
       (["--out", "a.mkv", "--out", "./a.mkv"], "named as two outputs"),
       (["--out", "a.mkv", "--no-faststart"], "--no-faststart is for .mov"),
-      (["--out", "rtmp://user:pass/word@localhost/app/key"], "rtmp://***"),
-      (["--out", "rtmp://user:key@localhost/app/key/"], "rtmp://***@localhost"),
+      (["--out", "rtmp://user:pass/word@localhost/app/key"], "an address that is not understood"),
       (["--out", "rtmp:/user:key@localhost/app/key"], "rtmp://***"),
-      (["rtmp://user:key@localhost/app/key"], "rtmp://***@localhost"),
     ] {
       let run = try CommandLine.run(
         CommandLine.vtencode, ["transcoding", CommandLine.sample] + arguments, in: folder.url)

@@ -45,10 +45,11 @@ private let rtmpModule = [
     let run = try CommandLine.vtencode(
       "streaming", "in.mkv", "--out", "rtmp://127.0.0.1:\(port)/live/stream", in: folder)
     #expect(run.status == 0, "\(run.complaints)")
-    // nginx closes its record when it has been told of the end.
-    server.send(SIGTERM)
-    _ = try server.status()
+    // nginx closes its record when it has been told of the end of the stream.
     let probe = Probe(folder.path("stream.flv"))
+    blockUntil { (try? probe.frameCount()) == 75 }
+    server.send(SIGKILL)
+    _ = try server.status()
     #expect(try probe.frameCount() == 75)
     #expect(try probe.streams().map(\.codec_type).sorted() == ["audio", "video"])
     try expectNoErrors(probe)

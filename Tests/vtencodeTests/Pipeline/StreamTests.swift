@@ -26,7 +26,7 @@ import Testing
     let folder = try Folder()
     let arguments = [
       "transcoding", CommandLine.sample, "--dimensions", "320", "180", "--frames", "30", "--threads", "1",
-      "--out",
+      "--quality", "0.5", "--out",
     ]
     let toFile = try CommandLine.run(CommandLine.vtencode, arguments + [folder.path("out.264")])
     let toPipe = try CommandLine.run(CommandLine.vtencode, arguments + ["-"])

@@ -282,9 +282,8 @@ import VideoToolbox
     let fast = try run(speed: true)
     let saving = try run(power: true)
     let best = try run(speed: false)
-    let isOwn = codec == kCMVideoCodecType_H264 && !usesX264
-    // The own encoder's fastest levels differ in time; in bits little, on noise.
-    #expect(fastest.cost > (isOwn ? 0.98 : 1.03) * faster.cost)
+    // The fastest efforts of H.264 differ in time; in bits little, on noise.
+    #expect(fastest.cost > (codec == kCMVideoCodecType_H264 ? 0.98 : 1.03) * faster.cost)
     #expect(fastest.cost > 1.03 * usual.cost)
     #expect(faster.cost > 1.03 * usual.cost)
     // All differ. Real time alone has the effort of the wish for speed, but looks ahead at nothing.

@@ -112,7 +112,10 @@ import VideoToolbox
 
   @Test(arguments: codecs) func optionsOfAFrameHoldForThatFrame(_ codec: CMVideoCodecType) throws {
     let session = try makeSession(
-      codec, properties: Self.fast.merging([kVTCompressionPropertyKey_AllowFrameReordering: false]) { $1 })
+      codec,
+      properties: Self.fast.merging([
+        kVTCompressionPropertyKey_AllowFrameReordering: false, kVTCompressionPropertyKey_Quality: 0.4,
+      ]) { $1 })
     let clip = TestClip(noise: 16)
     let samples = try encode(session, clip, count: 40) { index in
       switch index {
