@@ -31,7 +31,7 @@ public struct BufferModel: Sendable, Equatable {
   fileprivate static let minSizeDuration = 0.14
 }
 
-extension RateControl {
+extension RateRequest {
   /// The bit rate to aim at, in bits per second; nil where the mode is quality.
   public var targetRate: Int? {
     switch mode {
@@ -96,7 +96,7 @@ extension RateControl {
   }
 }
 
-extension RateControl {
+extension RateRequest {
   /// The bit rate that the stream may have for long, in bits per second, which its level has to
   /// allow; nil where only the quality is set. A limit higher than that of any level does not
   /// count.

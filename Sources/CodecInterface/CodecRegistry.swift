@@ -32,7 +32,7 @@ public struct EncoderDescription: Sendable {
   /// feature for it.
   public var features: Set<EncoderFeature> = []
   /// The profiles that it produces; nil: all profiles of the codec.
-  public var profiles: Set<Profile>?
+  public var profiles: Set<CodecProfile>?
   /// Whether it is an encoder of the low-latency mode, which outputs one frame for each picture at
   /// once. Other sessions use it only if they ask for its `id`.
   public var isLowLatency = false
@@ -129,9 +129,9 @@ public struct PictureSizes: Sendable, Equatable {
 /// A feature that an encoder may have, beyond those of every encoder: size, profile, frame rate,
 /// average bit rate, key frames and colour description.
 public enum EncoderFeature: Sendable, Hashable {
-  /// A constant quality (``RateControl/Mode/quality(_:)``).
+  /// A constant quality (``RateRequest/Mode/quality(_:)``).
   case quality
-  /// Hard limits of the bytes in windows of time (``RateControl/limits``).
+  /// Hard limits of the bytes in windows of time (``RateRequest/limits``).
   case dataRateLimits
   /// A constant bit rate, with filler data.
   case constantRate
@@ -203,8 +203,8 @@ public enum EncoderFeature: Sendable, Hashable {
   case bufferTiming
   /// More than one picture parameter set, where that saves bits.
   case severalPictureSets
-  /// Streams that are joined and share the decoder's buffer (``RateControl/hasFramesBefore``,
-  /// ``RateControl/hasFramesAfter``).
+  /// Streams that are joined and share the decoder's buffer (``RateRequest/hasFramesBefore``,
+  /// ``RateRequest/hasFramesAfter``).
   case joinedBuffers
 }
 

@@ -29,7 +29,7 @@ public struct VideoEncoderConfiguration: Sendable, Equatable {
   // MARK: The stream
 
   /// The profile of the stream.
-  public var profile: Profile
+  public var profile: CodecProfile
   /// Ten times the number of the level (31 is level 3.1); nil: the encoder chooses the lowest one
   /// that fits.
   public var level: Int?
@@ -83,10 +83,11 @@ public struct VideoEncoderConfiguration: Sendable, Equatable {
 
   /// The expected number of frames per second; nil if unknown.
   public var frameRate: Double?
-  /// How many bits frames may have.
-  public var rate = RateControl()
+  /// How many bits frames may have, as a client asks for it. Encoders derive their rate control from
+  /// it.
+  public var rate = RateRequest()
   /// The settings of the low-latency mode; nil: another mode.
-  public var lowLatency: LowLatency?
+  public var lowLatency: LowLatencyRequest?
 
   /// Creates a configuration with default values.
   /// - Parameters:
@@ -95,7 +96,7 @@ public struct VideoEncoderConfiguration: Sendable, Equatable {
   ///   - height: the height of a picture in luma samples.
   ///   - format: the layout of the samples.
   ///   - profile: the profile of the stream.
-  public init(codec: CodecType, width: Int, height: Int, format: PictureFormat, profile: Profile) {
+  public init(codec: CodecType, width: Int, height: Int, format: PictureFormat, profile: CodecProfile) {
     self.codec = codec
     self.width = width
     self.height = height
@@ -116,8 +117,9 @@ extension VideoEncoderConfiguration {
   }
 }
 
-/// A profile of H.264 or HEVC.
-public enum Profile: Sendable, Hashable {
+/// A profile of H.264 or HEVC, as a client asks for it. Encoders have types of their own for the
+/// profiles that they write.
+public enum CodecProfile: Sendable, Hashable {
   /// Baseline of H.264.
   case h264Baseline
   /// Constrained Baseline of H.264.
@@ -231,7 +233,7 @@ public struct HDRMetadata: Sendable, Equatable {
 /// Every encoder supports `average` and, where the client sets no bit rate, `quality`, even without
 /// the feature ``EncoderFeature/quality``. Only encoders with the feature for them get the other
 /// settings.
-public struct RateControl: Sendable, Equatable {
+public struct RateRequest: Sendable, Equatable {
   /// What the encoder aims at.
   public enum Mode: Sendable, Equatable {
     /// A constant quality, 0 (smallest) to 1 (best, or lossless if the codec supports it).
@@ -280,8 +282,8 @@ public struct RateControl: Sendable, Equatable {
   public init() {}
 }
 
-/// The settings of the low-latency mode.
-public struct LowLatency: Sendable, Equatable {
+/// What a client asks of the low-latency mode, of any codec.
+public struct LowLatencyRequest: Sendable, Equatable {
   /// The share of the frames that are in the base layer: 1 (there are no layers), 0.5 or 0.25. No
   /// frame refers to a frame of the other layer.
   public var baseLayerFrameRateFraction = 1.0

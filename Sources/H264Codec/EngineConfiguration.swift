@@ -46,7 +46,7 @@ extension H264EncoderConfiguration {
   private static let standardAdaptiveQuantisation = 0.4
 
   /// The encoder's profile for that of a session.
-  private static func profile(_ profile: CodecInterface.Profile) throws(CodecError) -> Profile {
+  private static func profile(_ profile: CodecProfile) throws(CodecError) -> Profile {
     switch profile {
     // For Baseline it writes what is common to both, which is Constrained Baseline.
     case .h264Baseline, .h264ConstrainedBaseline: return .constrainedBaseline

@@ -32,7 +32,7 @@ final class LowLatencyMode: H264Mode {
   init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
     let converted = try Self.converted(configuration)
     do { engine = try H264Encoder(configuration: converted) } catch { throw CodecError(engine: error) }
-    let lowLatency = configuration.lowLatency ?? LowLatency()
+    let lowLatency = configuration.lowLatency ?? LowLatencyRequest()
     layers = LayerPattern(
       frameRateFraction: lowLatency.baseLayerFrameRateFraction,
       bitRateFraction: lowLatency.baseLayerBitRateFraction)

@@ -146,7 +146,7 @@
     }
 
     /// Whether a mode of rate control uses the controller.
-    static func isFor(_ mode: RateControl.Mode) -> Bool {
+    static func isFor(_ mode: RateRequest.Mode) -> Bool {
       switch mode {
       case .average, .variable: true
       case .constant, .quality: false

@@ -98,7 +98,8 @@
     /// - Parameters:
     ///   - profile: the configured profile.
     ///   - flags: the constraint flags that libx264 wrote.
-    static func signalling(of profile: Profile, written flags: UInt8) -> (profile: UInt8, flags: UInt8)? {
+    static func signalling(of profile: CodecProfile, written flags: UInt8) -> (profile: UInt8, flags: UInt8)?
+    {
       switch profile {
       // constraint_set4_flag and constraint_set5_flag: progressive frames only, and no B slices.
       case .h264ConstrainedHigh: (100, flags | 0x0C)

@@ -36,7 +36,7 @@
     /// frame rate to the assumed one.
     private var appliedCorrection = 1.0
     /// The present rate control.
-    private var target: RateControl
+    private var target: RateRequest
 
     /// Creates a follower for a stream that begins with a configuration.
     init(_ configuration: VideoEncoderConfiguration, usesTimeStamps: Bool) {
@@ -132,12 +132,12 @@
     }
 
     /// Returns the buffer model for a rate; nil for none.
-    private func model(of rate: RateControl) -> BufferModel? {
+    private func model(of rate: RateRequest) -> BufferModel? {
       usesTimeStamps ? rate.bufferModel : rate.zeroDelayBufferModel
     }
   }
 
-  extension RateControl {
+  extension RateRequest {
     /// The target rate, but no more than the data rate limits allow; nil without a target.
     var effectiveTarget: Int? {
       guard let targetRate else { return nil }

@@ -206,7 +206,7 @@
     /// The expected duration in seconds from which on libx265 meets its rate by itself.
     private static let steadyDuration = 8.0
 
-    private func setRate(_ rate: RateControl, expectedDuration: Double?, carried: Double?) {
+    private func setRate(_ rate: RateRequest, expectedDuration: Double?, carried: Double?) {
       param.pointee.rc.qpMin = Int32(rate.minQP ?? 0)
       param.pointee.rc.qpMax = Int32(rate.maxQP ?? 51)
       var model = rate.bufferModel

@@ -8,7 +8,7 @@ import Testing
     "No window of a limit can hold more than the bucket lets through", arguments: [0.5, 1, 2, 4],
     [0.7, 0.9, 1.5])
   func limits(seconds: Double, share: Double) throws {
-    var rate = RateControl()
+    var rate = RateRequest()
     let limit = DataRateLimit(bytes: Int(250_000 * seconds), seconds: seconds)
     rate.limits = [limit, DataRateLimit(bytes: 3_000_000, seconds: 10)]
     rate.mode = .average(Int(2_000_000 * share))
@@ -22,7 +22,7 @@ import Testing
 
   @Test("A mode without a limit has no bucket; those with one have theirs")
   func modes() {
-    var rate = RateControl()
+    var rate = RateRequest()
     #expect(rate.bufferModel == nil && rate.targetRate == nil)
     rate.mode = .average(1_000_000)
     #expect(rate.bufferModel == nil && rate.targetRate == 1_000_000)
@@ -41,10 +41,10 @@ import Testing
     "A bucket of numbers at the ends of their types, and of none",
     arguments: [Int.min, -1, 0, 1, 1 << 62, .max], [Double.nan, .infinity, -.infinity, -1, 0, 1e-300, 1e300])
   func extremes(rate: Int, number: Double) {
-    for mode in [RateControl.Mode.average(rate), .constant(rate), .variable(rate), .quality(number)] {
+    for mode in [RateRequest.Mode.average(rate), .constant(rate), .variable(rate), .quality(number)] {
       for maximum in [nil, rate] {
         for limits in [[], [DataRateLimit(bytes: rate, seconds: number)]] {
-          var control = RateControl()
+          var control = RateRequest()
           control.mode = mode
           control.maximumBitRate = maximum
           control.bufferDuration = number

@@ -5,6 +5,7 @@ import Testing
 import TestSupport
 
 @testable import CoreMedia
+import VideoBitstream
 
 /// Counts, sizes and relations that a program may give, whatever they lead to.
 @Suite(.timeLimit(.minutes(HangLimit.minutes))) struct ForeignCountTests {

@@ -8,7 +8,7 @@ import Testing
 @Suite struct LayerTests {
   struct Case: CustomStringConvertible, Sendable {
     var fraction: Double
-    var profile: Profile
+    var profile: CodecProfile
     var entropy: EntropyMode
     var sliceBytes: Int
     var longTerm: Bool

@@ -32,7 +32,7 @@ import Testing
   private func run(seed: UInt64, kind: IndependentDecoder.Kind, byTimes: Bool) throws -> Outcome? {
     var dice = Dice(seed)
     guard let decoder = IndependentDecoder(kind) else { return nil }
-    let profiles: [Profile] = [.h264ConstrainedBaseline, .h264Main, .h264High, .h264ConstrainedHigh]
+    let profiles: [CodecProfile] = [.h264ConstrainedBaseline, .h264Main, .h264High, .h264ConstrainedHigh]
     let profile = profiles.randomElement(using: &dice)!
     // Without them, what was lost is only left out.
     let usesLongTerm = !byTimes || dice.chance(0.5)

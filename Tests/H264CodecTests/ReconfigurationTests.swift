@@ -40,7 +40,7 @@ import Testing
   @Test("A call goes on at lower rates, and back", arguments: changes, [true, false])
   func call(_ change: Change, longTerm: Bool) throws {
     var wanted = settings(change)
-    wanted.lowLatency = LowLatency()
+    wanted.lowLatency = LowLatencyRequest()
     wanted.lowLatency?.enablesLongTermReferences = longTerm
     let sender = try Sender(SmallClip(width: change.width, height: change.height)) { $0 = wanted }
     let first = sender.encoder.engine.configuration
@@ -68,7 +68,7 @@ import Testing
   @Test("References that are asked for anew take a new stream, and so do long-term ones")
   func references() throws {
     var wanted = settings(Self.changes[0])
-    wanted.lowLatency = LowLatency()
+    wanted.lowLatency = LowLatencyRequest()
     wanted.referenceFrameCount = 4
     let adapter = try H264Adapter(wanted, looksAhead: false)
     var other = wanted

@@ -74,7 +74,7 @@ final class Sender {
       codec: .h264, width: clip.width, height: clip.height, format: .nv12VideoRange, profile: .h264High)
     configuration.timescale = 90_000
     configuration.frameRate = 30
-    configuration.lowLatency = LowLatency()
+    configuration.lowLatency = LowLatencyRequest()
     configuration.rate.mode = .average(60_000)
     change(&configuration)
     encoder = try H264Adapter(configuration, looksAhead: false)

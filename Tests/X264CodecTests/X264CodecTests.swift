@@ -8,7 +8,7 @@ import X264Codec
 @Suite(.enabled(if: X264Codec.encoder != nil)) struct X264CodecTests {
   private func description() throws -> EncoderDescription { try #require(X264Codec.encoder) }
 
-  private func configuration(_ profile: Profile = .h264High) -> VideoEncoderConfiguration {
+  private func configuration(_ profile: CodecProfile = .h264High) -> VideoEncoderConfiguration {
     var c = VideoEncoderConfiguration(
       codec: .h264, width: 96, height: 64, format: .nv12VideoRange, profile: profile)
     c.frameRate = 30
@@ -142,8 +142,8 @@ import X264Codec
 
   @Test(
     "The stream is what the configuration says",
-    arguments: [Profile.h264ConstrainedBaseline, .h264Main, .h264ConstrainedHigh])
-  func profiles(_ profile: Profile) throws {
+    arguments: [CodecProfile.h264ConstrainedBaseline, .h264Main, .h264ConstrainedHigh])
+  func profiles(_ profile: CodecProfile) throws {
     let run = try AdapterRun(description(), configuration(profile))
     try run.encode(3)
     try run.flush()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
+import VideoBitstream
 
 /// The key table of a description of timed metadata.
 struct MetadataKeyTable {

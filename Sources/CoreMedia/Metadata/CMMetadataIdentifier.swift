@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
+import VideoBitstream
 
 // An identifier of metadata consists of a key space, a slash and a key. Bytes of the key that are
 // not allowed in the path of a URL are percent-encoded.

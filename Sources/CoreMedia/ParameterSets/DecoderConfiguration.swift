@@ -126,10 +126,6 @@ extension ByteReader<Data> {
 }
 
 extension Data {
-  mutating func append<T: FixedWidthInteger>(bigEndian value: T) {
-    Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
-  }
-
   /// Appends the length of a NAL unit in 16 bits, and the NAL unit.
   fileprivate mutating func append(unit: Data) throws {
     guard unit.count <= 65535 else { throw SyntaxError.invalid }

@@ -32,7 +32,7 @@ struct CompressionDraft {
   var multiPassStorage: VTMultiPassStorage?
   var allowsPartialPasses = false
   var makesPassesOnDemand = false
-  var lowLatency = LowLatency()
+  var lowLatency = LowLatencyRequest()
   /// The `CompressionSettings.generation` of the values.
   var generation = 0
 

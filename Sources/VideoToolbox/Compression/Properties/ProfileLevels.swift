@@ -4,7 +4,7 @@ import CoreMedia
 
 /// A profile and a level, parsed from a `kVTProfileLevel_` constant.
 struct ProfileLevel: Sendable {
-  let profile: Profile
+  let profile: CodecProfile
   /// Ten times the level number (41 is level 4.1); nil lets the encoder choose the level.
   let level: Int?
 
