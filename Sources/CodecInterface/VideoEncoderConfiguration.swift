@@ -83,8 +83,7 @@ public struct VideoEncoderConfiguration: Sendable, Equatable {
 
   /// The expected number of frames per second; nil if unknown.
   public var frameRate: Double?
-  /// How many bits frames may have, as a client asks for it. Encoders derive their rate control from
-  /// it.
+  /// How many bits frames may have.
   public var rate = RateRequest()
   /// The settings of the low-latency mode; nil: another mode.
   public var lowLatency: LowLatencyRequest?
@@ -228,7 +227,8 @@ public struct HDRMetadata: Sendable, Equatable {
   public init() {}
 }
 
-/// How many bits frames may have.
+/// How many bits frames may have, as a client asks for it. Encoders derive their rate control from
+/// it.
 ///
 /// Every encoder supports `average` and, where the client sets no bit rate, `quality`, even without
 /// the feature ``EncoderFeature/quality``. Only encoders with the feature for them get the other
