@@ -18,7 +18,7 @@ import Foundation
 public final class OVTLiveOutput: Sendable {
   /// The state of an output.
   public enum Status: Int, Sendable {
-    /// ``start()`` has not been called.
+    /// ``OVTLiveOutput/start(_:)`` has not been called.
     case unknown
     /// The first connection is being made.
     case connecting
@@ -27,7 +27,7 @@ public final class OVTLiveOutput: Sendable {
     case reconnecting
     /// All samples were sent, and the server was told the end of the stream.
     case finished
-    /// The first connection could not be made, or the container cannot hold a sample; ``error``
+    /// The first connection could not be made, or the container cannot hold a sample; ``OVTLiveOutput/error``
     /// tells why.
     case failed
     case cancelled
