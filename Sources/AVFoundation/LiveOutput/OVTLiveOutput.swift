@@ -27,8 +27,8 @@ public final class OVTLiveOutput: Sendable {
     case reconnecting
     /// All samples were sent, and the server was told the end of the stream.
     case finished
-    /// The first connection could not be made, or the container cannot hold a sample; ``OVTLiveOutput/error``
-    /// tells why.
+    /// The first connection could not be made, or the container cannot hold a sample;
+    /// ``OVTLiveOutput/error`` tells why.
     case failed
     case cancelled
   }
