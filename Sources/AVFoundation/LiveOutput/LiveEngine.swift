@@ -165,10 +165,11 @@ final class LiveEngine: @unchecked Sendable {
   private func run() {
     var wasConnected = false
     var attempt = 0
+    var connected: UInt64?
     while true {
       do {
         let muxer = try connect()
-        attempt = 0
+        connected = DispatchTime.now().uptimeNanoseconds
         if !noteConnection(isFirst: !wasConnected) { return close(muxer) }
         wasConnected = true
         if try send(through: muxer) { return }
@@ -179,11 +180,17 @@ final class LiveEngine: @unchecked Sendable {
         guard wasConnected, configuration.reconnects, error.code != .formatUnsupported else {
           return fail(error)
         }
+        // The pauses also grow for a server that accepts a connection and closes it at once.
+        if let since = connected, Self.seconds(since: since) > Self.stableSeconds { attempt = 0 }
+        connected = nil
         guard noteLoss(error), wait(Self.pause(attempt)) else { return conclude() }
         attempt += 1
       }
     }
   }
+
+  /// How long a connection has to last, in seconds, for the next pause to be short again.
+  private static let stableSeconds = 5.0
 
   /// The time in seconds before an attempt to connect.
   static func pause(_ attempt: Int) -> Double { attempt < 5 ? Double(1 << max(0, attempt)) : 30 }

@@ -53,7 +53,7 @@ struct RunEvent: LastEvent {
     damagedPictures = report.damage.concealed
     if !report.written.servers.isEmpty { servers = report.written.servers }
     if !destination.further.isEmpty {
-      furtherOutputs = destination.further.map(\.name)
+      furtherOutputs = report.written.others.map { $0.path ?? destination.all[$0.number].name }
       failures = report.written.failures.map(\.message)
     }
     lostPictures = report.damage.lost

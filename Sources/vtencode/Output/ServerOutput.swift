@@ -74,6 +74,7 @@ final class ServerOutput: SampleOutput, @unchecked Sendable {
   private let address: StreamAddress
   private let container: StreamContainer?
   private let isPaced: Bool
+  private let hasRate: Bool
   private let showsEvents: Bool
   private let control: EncoderControl
   private let monitor: ServerMonitor
@@ -85,14 +86,16 @@ final class ServerOutput: SampleOutput, @unchecked Sendable {
   /// - Parameters:
   ///   - container: the container; nil for that of the address's scheme.
   ///   - isPaced: whether samples come in real time, so that none waits for the server.
+  ///   - hasRate: whether the encoder keeps a bit rate, which can be lowered for a slow server.
   ///   - showsEvents: whether the user is told of lost connections.
   ///   - control: is asked for key frames and lower rates.
   ///   - number: a number that no other output of the run has.
   init(
-    _ address: StreamAddress, container: StreamContainer?, isPaced: Bool, showsEvents: Bool,
-    control: EncoderControl, monitor: ServerMonitor, number: Int
+    _ address: StreamAddress, container: StreamContainer?, isPaced: Bool, hasRate: Bool,
+    showsEvents: Bool, control: EncoderControl, monitor: ServerMonitor, number: Int
   ) {
-    (self.address, self.container, self.isPaced) = (address, container, isPaced)
+    (self.address, self.container) = (address, container)
+    (self.isPaced, self.hasRate) = (isPaced, hasRate)
     (self.showsEvents, self.control, self.monitor, self.number) = (showsEvents, control, monitor, number)
   }
 
@@ -117,6 +120,8 @@ final class ServerOutput: SampleOutput, @unchecked Sendable {
   func start() throws {
     var configuration = OVTLiveOutput.Configuration()
     configuration.expectsMediaDataInRealTime = isPaced
+    // With a constant quality there is no rate to lower: frames are left out when too many wait.
+    if !hasRate { configuration.congestedQueue = .positiveInfinity }
     let live: OVTLiveOutput
     do {
       live = try OVTLiveOutput(

@@ -31,7 +31,8 @@ extension Destination {
     case .server(let address, let container):
       ServerOutput(
         address, container: container, isPaced: plan.isPaced || source.live != nil,
-        showsEvents: plan.progress == .auto, control: control, monitor: monitor, number: number)
+        hasRate: plan.quality == nil, showsEvents: plan.progress == .auto, control: control,
+        monitor: monitor, number: number)
     }
   }
 

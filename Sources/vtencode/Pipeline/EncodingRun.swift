@@ -64,7 +64,9 @@ enum EncodingRun {
     } else {
       do { try Console.print(summary) } catch { printingError = error }
     }
-    let output = report.written.path ?? destination.name
+    // A server holds nothing that the user could open.
+    let file = report.written.others.first.map { $0.path ?? destination.all[$0.number].name }
+    let output = report.written.path ?? (destination.isServer ? file : nil) ?? destination.name
     if isInterrupted {
       throw Failure(
         "interrupted; '\(output)' holds the \(Wording.plural(report.frames, "frame")) encoded so far"

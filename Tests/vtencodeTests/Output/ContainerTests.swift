@@ -161,6 +161,21 @@ import Testing
     #expect(["ger", "deu"].contains(probe.text.trimmingCharacters(in: .whitespacesAndNewlines)), "\(probe)")
   }
 
+  @Test("The files of several outputs are named in the last event")
+  func theFilesOfSeveralOutputsAreNamed() throws {
+    let folder = try Folder()
+    try Self.makeMovie(in: folder)
+    let run = try CommandLine.vtencode(
+      "transcoding", "in.mkv", "--frames", "10", "--out", "one.mp4", "--out", "two.mkv", "--progress", "json",
+      in: folder)
+    #expect(run.status == 0, "\(run)")
+    struct Last: Decodable { var furtherOutputs: [String]? }
+    let events = (run.text + run.complaints).split(separator: "\n").compactMap {
+      try? JSONDecoder().decode(Last.self, from: Data($0.utf8)).furtherOutputs
+    }
+    #expect(events.last.map { $0.map { ($0 as NSString).lastPathComponent } } == ["two.mkv"], "\(run)")
+  }
+
   @Test("HEVC goes into .mkv and .ts")
   func hevcGoesIntoMatroskaAndTransportStreams() throws {
     let folder = try Folder()
