@@ -63,10 +63,10 @@ import Testing
       ["-c:v", "libvpx", "-deadline", "realtime", "-c:a", "libvorbis"],
     ])
   func webMGetsItsCodecs(_ codecs: [String]) throws {
-    let arguments = codecs + ["-f", "matroska"]
-    let copy = try Copy(arguments)
+    // One run of ffmpeg, since libvpx in real time encodes by how fast the machine is.
+    let copy = try Copy(codecs + ["-f", "matroska"])
     let written = try copy.write(as: .webm)
-    let original = try Copy(arguments).write(as: .matroska)
+    let original = try copy.write(as: .matroska)
     #expect(try digests(written) == digests(original))
     #expect(String(decoding: written.prefix(64), as: UTF8.self).contains("webm"))
     #expect(copy.samples.filter { $0.track == 0 }.count == 50)
