@@ -6,8 +6,10 @@ import Testing
 func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240", sound: Bool = false) throws
 {
   let third = "trim=duration=\(Double(seconds) / 3),setpts=PTS-STARTPTS"
+  // ffmpeg takes long to draw the set in a larger size.
   let inputs = [
-    "color=c=navy:size=\(size):rate=25", "testsrc2=size=\(size):rate=25", "mandelbrot=size=\(size):rate=25",
+    "color=c=navy:size=\(size):rate=25", "testsrc2=size=\(size):rate=25",
+    "mandelbrot=size=320x240:rate=25,scale=\(size)",
   ].flatMap { ["-f", "lavfi", "-i", $0] }
   let sounds = sound ? ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=48000:duration=\(seconds)"] : []
   let made = try CommandLine.run(

@@ -41,14 +41,14 @@ import Testing
     }
   }
 
-  @Test(arguments: ["16880x32", "32x16880"])
-  func theLongestSidesOfALevelAreEncoded(_ size: String) throws {
+  @Test(arguments: [("16880x32", "2110x32"), ("32x16880", "32x2110")])
+  func theLongestSidesOfALevelAreEncoded(_ size: String, drawn: String) throws {
     let folder = try Folder()
     let made = try CommandLine.run(
       "ffmpeg",
       [
-        "-nostdin", "-v", "error", "-f", "lavfi", "-i", "mandelbrot=size=\(size):rate=25", "-frames:v", "2",
-        "-pix_fmt", "yuv420p", "-c:v", "ffv1", folder.path("in.mkv"),
+        "-nostdin", "-v", "error", "-f", "lavfi", "-i", "mandelbrot=size=\(drawn):rate=25,scale=\(size)",
+        "-frames:v", "2", "-pix_fmt", "yuv420p", "-c:v", "ffv1", folder.path("in.mkv"),
       ])
     try #require(made.status == 0, "\(made.complaints)")
     let run = try CommandLine.vtencode(

@@ -72,13 +72,15 @@ import Testing
   }
 
   /// A person's own limit is low, and not to be exceeded.
-  @Test("Few open files", arguments: commands) func fewOpenFilesAreToldOf(command: String) throws {
+  @Test("Few open files") func fewOpenFilesAreToldOf() throws {
     let folder = try Folder()
     try makeInput(in: folder)
-    for count in [5, 9, 16, 24, 33] {
-      _ = try check(command, under: "ulimit -n \(count)", in: folder)
+    for command in Self.commands {
+      for count in [5, 9, 16, 24, 33] {
+        _ = try check(command, under: "ulimit -n \(count)", in: folder)
+      }
+      #expect(try check(command, under: "ulimit -n 256", in: folder), "\(command)")
     }
-    #expect(try check(command, under: "ulimit -n 256", in: folder))
   }
 
   @Test("Tracks that are not read need no files, and those that are do")
@@ -198,15 +200,15 @@ import Testing
     #expect(try check(Self.commands[0], under: "ulimit -Sn 10", in: folder))
   }
 
-  @Test("Little address space", arguments: commands) func littleAddressSpaceIsToldOf(command: String) throws {
+  @Test("Little address space") func littleAddressSpaceIsToldOf() throws {
     let folder = try Folder()
     try makeInput(in: folder)
-    for kilobytes in [
-      150_000, 300_000, 400_000, 500_000, 700_000, 1_000_000,
-    ] {
-      _ = try check(command, under: "ulimit -v \(kilobytes)", in: folder, loads: false)
+    for command in Self.commands {
+      for kilobytes in [150_000, 300_000, 400_000, 500_000, 700_000, 1_000_000] {
+        _ = try check(command, under: "ulimit -v \(kilobytes)", in: folder, loads: false)
+      }
+      #expect(try check(command, under: "ulimit -v 4000000", in: folder), "\(command)")
     }
-    #expect(try check(command, under: "ulimit -v 4000000", in: folder))
   }
 
   @Test("Little memory for data") func littleMemoryForDataIsToldOf() throws {
