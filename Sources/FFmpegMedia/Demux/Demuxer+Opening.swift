@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+import CFFmpeg
+import CoreMedia
+import Foundation
+import VideoBitstream
+
+/// Opens a file, or what stands for one, with libavformat.
+extension Demuxer {
+  /// A file that libavformat has opened, and the facts that this module read from it besides.
+  struct Opened {
+    let context: UnsafeMutablePointer<AVFormatContext>
+    let io: ByteSourceIO?
+    let boxes: MovieTables.TrackProperties
+    let scrambling: TransportScrambling
+    let source: (any MediaByteSource)?
+  }
+
+  static func open(
+    _ url: String, frameRate: AVRational?, _ access: MediaAccess, source: (any MediaByteSource)?,
+    interruption: MediaInterruption, isFirst: Bool = false,
+    scrambling known: TransportScrambling = TransportScrambling()
+  ) throws -> Opened {
+    let path = path(url)
+    let isLocal = source == nil && url.isLocalFile
+    let sequence = isLocal ? ImageSequence(path) : nil
+    if let obstacle = sequence?.obstacle {
+      throw MediaFileError(
+        .notRecognized, "\(obstacle) of \(Demuxer.name(url)) is no file: a sequence is made of regular files")
+    }
+    if let missing = sequence?.missing {
+      throw MediaFileError(
+        .damaged, "\(Demuxer.name(url)) has no picture \(missing): a sequence is numbered without a gap")
+    }
+    if isLocal, sequence == nil {
+      var isDirectory: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+        throw MediaFileError(.notFound, "\(path) does not exist", code: ovt_averror(ENOENT))
+      }
+      guard !isDirectory.boolValue else {
+        throw MediaFileError(.notRecognized, "\(path) is a folder, not a movie", code: ovt_averror(EISDIR))
+      }
+    }
+    let io = try source.map { try ByteSourceIO($0.makeReader()) }
+    if let io { interruption.attach(io.reader) }
+    var boxes = MovieTables.TrackProperties()
+    // libavformat allocates memory for the sizes in the headers, which therefore are checked first.
+    if isFirst, let reader = io?.reader ?? (isLocal ? LocalFileReader(path: path) : nil) {
+      guard !WebPHeader.isAnimated(reader) else {
+        throw MediaFileError(
+          .unsupportedFormat, "\(name(url)) is an animated WebP; of WebP, single pictures alone are read")
+      }
+      boxes = try MovieTables.check(reader, isWhole: isLocal, name: name(url))
+    }
+    var context = avformat_alloc_context()
+    guard context != nil else { throw MediaFileError(.outOfMemory, "out of memory") }
+    context?.pointee.interrupt_callback = interruption.callback
+    if let io { context?.pointee.pb = io.context }
+    var options: OpaquePointer?
+    defer { av_dict_free(&options) }
+    // Only demuxers of raw streams have this option. Timing information in the stream overrides it.
+    let rate = frameRate ?? defaultFrameRate
+    av_dict_set(&options, "framerate", "\(rate.num)/\(rate.den)", 0)
+    for (key, value) in access.options(for: url, isLocal: isLocal) { av_dict_set(&options, key, value, 0) }
+    var format: UnsafePointer<AVInputFormat>?
+    if let sequence {
+      // Only the caller's name selects image2; the content of a file never does.
+      format = av_find_input_format("image2")
+      av_dict_set(&options, "format_whitelist", "image2", 0)
+      av_dict_set(&options, "start_number", String(sequence.first), 0)
+    }
+    // "file:" keeps a colon in a file's name from being read as a protocol.
+    let name = isLocal ? "file:" + (sequence?.pattern ?? path) : url
+    var (code, messages) = LibavLog.collect { avformat_open_input(&context, name, format, &options) }
+    if code < 0, MediaAccess.isRefusal(messages), isLocal, isJPEG(path) {
+      // libavformat has matched the name to image2. The failed call has freed the context.
+      context = avformat_alloc_context()
+      context?.pointee.interrupt_callback = interruption.callback
+      (code, messages) = LibavLog.collect {
+        avformat_open_input(&context, name, av_find_input_format("jpeg_pipe"), &options)
+      }
+    }
+    guard code >= 0, let opened = context else {
+      if let failure = io?.failure { throw failure }
+      if MediaAccess.isRefusal(messages) {
+        throw MediaFileError(
+          .notRecognized, "\(Demuxer.name(url)) is a list of other files, or of a format that is not read",
+          code: code
+        )
+      }
+      throw MediaFileError.libav(code, "\(Demuxer.name(url)) cannot be opened", messages: messages)
+    }
+    var scrambling = known
+    if isFirst, opened.pointee.iformat.map({ String(cString: $0.pointee.name) }) == "mpegts",
+      let reader = io?.reader ?? (isLocal ? LocalFileReader(path: path) : nil)
+    {
+      scrambling = TransportScrambling(reader, of: streams(of: opened).map { Int($0.pointee.id) })
+    }
+    if isFirst, !scrambling.hidden.isEmpty {
+      avformat_close_input(&context)
+      let clear = ClearTransport(hiding: scrambling.hidden) {
+        if let source { return source.makeReader() }
+        guard let reader = LocalFileReader(path: path) else {
+          throw MediaFileError(
+            .notFound, "\(Demuxer.name(url)) cannot be opened any more", code: ovt_averror(ENOENT))
+        }
+        return reader
+      }
+      return try self.open(
+        url, frameRate: frameRate, access, source: clear, interruption: interruption, scrambling: scrambling)
+    }
+    // ClearTransport hides the scrambled packets from libavformat, so that the probe has to reach
+    // beyond them.
+    opened.pointee.probesize = opened.pointee.probesize.addingClamped(scrambling.clearFrom)
+    let (found, complaints) = LibavLog.collect { avformat_find_stream_info(opened, nil) }
+    // avformat_find_stream_info fails for scrambled streams without saying that they are scrambled.
+    guard found >= 0 || scrambling.isFound else {
+      avformat_close_input(&context)
+      if let failure = io?.failure { throw failure }
+      let error = MediaFileError.libav(found, "\(Demuxer.name(url)) cannot be read", messages: complaints)
+      throw error.kind == .notRecognized ? MediaFileError(.damaged, error.detail, code: found) : error
+    }
+    return Opened(context: opened, io: io, boxes: boxes, scrambling: scrambling, source: source)
+  }
+
+  static func isJPEG(_ path: String) -> Bool {
+    guard let file = FileHandle(forReadingAtPath: path) else { return false }
+    defer { try? file.close() }
+    return (try? file.read(upToCount: 3))?.elementsEqual([0xFF, 0xD8, 0xFF]) ?? false
+  }
+
+  static func streams(
+    of context: UnsafeMutablePointer<AVFormatContext>
+  ) -> [UnsafeMutablePointer<AVStream>] {
+    (0..<Int(context.pointee.nb_streams)).compactMap { context.pointee.streams[$0] }
+  }
+
+  static func path(_ url: String) -> String {
+    guard url.hasPrefix("file://") else { return url }
+    return URL(string: url)?.path ?? String(url.dropFirst(7))
+  }
+
+  static func name(_ url: String) -> String {
+    (path(url) as NSString).lastPathComponent
+  }
+}
+
+extension String {
+  /// Whether the string is a path or a `file:` URL.
+  var isLocalFile: Bool { !contains("://") || hasPrefix("file://") }
+}
+
+extension MediaStream {
+  /// Whether the stream's times count for the beginning of the file's.
+  var isTimed: Bool { kind == .video || kind == .audio }
+
+  /// The stream with the timing, sample count and parameter sets that the index of an elementary
+  /// stream has.
+  /// - Parameters:
+  ///   - index: The index of the elementary stream.
+  ///   - rate: Frames per second; nil: the rate in the stream, or else `Demuxer.defaultFrameRate`.
+  func asElementary(_ index: ElementaryStreamIndex, rate: AVRational?) -> MediaStream {
+    let told =
+      averageFrameRate.num > 0 && averageFrameRate.den > 0 ? averageFrameRate : Demuxer.defaultFrameRate
+    let frameRate = rate ?? told
+    return MediaStream(
+      index: 0, trackID: 1, kind: kind, codec: codec,
+      timeBase: AVRational(num: frameRate.den, den: frameRate.num), startTime: 0,
+      duration: Int64(index.units.count), sampleCount: index.units.count,
+      sampleBytes: nil, shortestSample: 1, lastSample: nil, averageFrameRate: frameRate,
+      sampleAspectRatio: sampleAspectRatio, reorderDepth: index.reorderDepth, displayMatrix: nil,
+      isDefault: true, metadata: metadata, parameterSets: index.parameterSets, isAnnexB: true)
+  }
+}
