@@ -47,11 +47,13 @@ package final class StreamMuxer {
   ///   - formats: The format of each track.
   ///   - timeScales: By track, units per second in which its times are whole numbers.
   ///   - languages: By track, its code of ISO 639-2; nil where it is not known.
+  ///   - metadata: Metadata of the whole stream by the names that libavformat has for it, `title`
+  ///     for example; a container leaves out what it has no place for.
   /// - Throws: `MediaFileError`; of the kind `unsupportedFormat` if the container cannot hold a
   ///   track.
   package init(
     descriptor: Int32, container: StreamContainer, formats: [CMFormatDescription], timeScales: [Int32],
-    languages: [String?] = []
+    languages: [String?] = [], metadata: [String: String] = [:]
   ) throws {
     (self.container, self.formats) = (container, formats)
     (interruption, timeout, address) = (StreamInterruption(), nil, nil)
@@ -63,6 +65,7 @@ package final class StreamMuxer {
     let context = try makeContext()
     context.pointee.pb = sink.context
     context.pointee.max_delay = Self.fileDelay
+    for (key, value) in metadata { av_dict_set(&context.pointee.metadata, key, value, 0) }
     try writeHeader(isSeekable: sink.context?.pointee.seekable ?? 0 != 0)
   }
 
@@ -272,6 +275,33 @@ package final class StreamMuxer {
     return value.magnitude < 1 << 60 ? value : nil
   }
 
+  /// Adds a chapter, which Matroska holds; to be called before `finish()`.
+  /// - Parameters:
+  ///   - range: Its time in the stream, which begins at 0. A chapter without numeric times is left
+  ///     out.
+  ///   - title: Its title.
+  /// - Throws: `MediaFileError` if there is no memory.
+  package func addChapter(_ range: CMTimeRange, title: String) throws {
+    let base = AVRational(num: 1, den: 1_000_000)
+    guard let context, let start = Self.units(range.start, base), let end = Self.units(range.end, base),
+      start >= 0, end >= start
+    else { return }
+    guard let chapter = av_mallocz(MemoryLayout<AVChapter>.size)?.bindMemory(to: AVChapter.self, capacity: 1)
+    else { throw MediaFileError(.outOfMemory, "out of memory") }
+    chapter.pointee.id = Int64(context.pointee.nb_chapters) + 1
+    chapter.pointee.time_base = base
+    (chapter.pointee.start, chapter.pointee.end) = (start, end)
+    av_dict_set(&chapter.pointee.metadata, "title", title, 0)
+    // The context owns the list and its elements.
+    var count = Int32(clamping: context.pointee.nb_chapters)
+    guard av_dynarray_add_nofree(&context.pointee.chapters, &count, chapter) >= 0 else {
+      av_dict_free(&chapter.pointee.metadata)
+      av_free(chapter)
+      throw MediaFileError(.outOfMemory, "out of memory")
+    }
+    context.pointee.nb_chapters = UInt32(count)
+  }
+
   /// Writes what is left and the container's end. A server is told that the stream has ended.
   /// - Throws: `MediaFileError` if that fails.
   package func finish() throws {
@@ -282,7 +312,7 @@ package final class StreamMuxer {
     try check(code, "ending the stream failed", messages)
     if context.pointee.pb != nil { avio_flush(context.pointee.pb) }
     try check(0, "ending the stream failed", [])
-    if let address { Thread.sleep(forTimeInterval: address.holdingTime) }
+    if let address { interruption.hold(address.holdingTime) }
     release()
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -8,11 +9,21 @@ package final class StreamInterruption: Sendable {
   private let isCancelled = Atomic(false)
   /// Nanoseconds of the monotonic clock at which calls end; `Int64.max`: never.
   private let deadline = Atomic(Int64.max)
+  private let cancellation = DispatchSemaphore(value: 0)
 
   package init() {}
 
   /// Ends the current call and all later ones. May be called on any thread.
-  package func cancel() { isCancelled.store(true, ordering: .relaxed) }
+  package func cancel() {
+    isCancelled.store(true, ordering: .relaxed)
+    cancellation.signal()
+  }
+
+  /// Waits for some seconds, or until `cancel()` is called.
+  func hold(_ seconds: Double) {
+    guard seconds > 0, !isSet else { return }
+    _ = cancellation.wait(timeout: .now() + seconds)
+  }
 
   package var isSet: Bool { isCancelled.load(ordering: .relaxed) }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreMedia
+import AVFoundation
 import FFmpegMedia
 import Foundation
 
@@ -11,6 +11,7 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
   private let path: String?
   private let container: StreamContainer
   private let replaces: Bool
+  private let metadata: [String: String]
   private let lock = Lock()
   private var pending: PendingFile?
   private var descriptor: Int32 = -1
@@ -20,21 +21,27 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
   private var muxer: StreamMuxer?
   private var interleaver = SampleInterleaver<(CMSampleBuffer, Int)>(tracks: 0, timeout: .zero)
   private var sampleBytes = 0
+  private var chapters: [(range: CMTimeRange, title: String)] = []
 
+  private static let chapterTrack: OutputTrack.ID = -1
   /// How much of the other tracks waits for a track that gives no samples; it bounds the memory.
   private static let timeout = CMTime(value: 10, timescale: 1)
 
   /// - Parameters:
   ///   - path: the file; nil for standard output.
   ///   - replaces: whether an existing file may be replaced.
-  init(path: String?, container: StreamContainer, replaces: Bool) {
+  ///   - metadata: metadata of the whole movie.
+  init(path: String?, container: StreamContainer, replaces: Bool, metadata: [AVMetadataItem]) {
     (self.path, self.container, self.replaces) = (path, container, replaces)
+    self.metadata = Self.entries(metadata)
   }
 
   deinit { closeFile() }
 
   var name: String { path.map { "a .\(($0 as NSString).pathExtension) file" } ?? container.name }
-  let tracks: Set<OutputTrack.Kind> = [.video, .sound]
+  var tracks: Set<OutputTrack.Kind> {
+    [.matroska, .webm].contains(container) ? [.video, .sound, .chapters] : [.video, .sound]
+  }
   func plays(_ sound: CMFormatDescription) -> Bool { container.holds(sound) }
   let isLive = false
   let beginsAtZero = true
@@ -49,6 +56,8 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
   }
 
   func add(_ track: OutputTrack) -> OutputTrack.ID? {
+    // Chapters are no track of the container's.
+    if track.kind == .chapters { return Self.chapterTrack }
     if track.kind == .sound, encoders.count > 1, !container.holdsSeveralSounds { return nil }
     guard let encoder = try? TrackEncoder(track), container.holds(encoder.format) else { return nil }
     encoders.append(encoder)
@@ -64,15 +73,17 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
     try writing {
       muxer = try StreamMuxer(
         descriptor: descriptor, container: container, formats: encoders.map(\.format), timeScales: timescales,
-        languages: languages)
+        languages: languages, metadata: metadata)
     }
   }
 
   func append(_ sample: CMSampleBuffer, to track: OutputTrack.ID) throws {
+    if track == Self.chapterTrack { return note(chapter: sample) }
     try write(encoding { try encoders[track].encode(sample) }, track)
   }
 
   func end(_ track: OutputTrack.ID) throws {
+    guard track != Self.chapterTrack else { return }
     let rest = try encoding { try encoders[track].finish() }
     try write(rest, track, isLast: true)
   }
@@ -98,7 +109,10 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
   func finish() throws {
     try lock.withLock {
       try drain(isLast: true)
-      try writing { try muxer?.finish() }
+      try writing {
+        for (range, title) in chapters { try muxer?.addChapter(range, title: title) }
+        try muxer?.finish()
+      }
       sampleBytes = Int(clamping: muxer?.sampleBytes ?? 0)
     }
     guard path != nil, descriptor >= 0 else { return }
@@ -126,6 +140,48 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
     if path != nil, descriptor >= 0 { Foundation.close(descriptor) }
     descriptor = -1
   }
+
+  /// Keeps a chapter until the end of the file.
+  private func note(chapter sample: CMSampleBuffer) {
+    guard let bytes = try? sample.dataBuffer?.dataBytes(),
+      let timing = try? sample.sampleTimingInfos().first
+    else { return }
+    let range = CMTimeRange(start: timing.presentationTimeStamp, duration: timing.duration)
+    let title = TimedText(start: 0, end: nil, sample: Array(bytes)).text
+    lock.withLock { chapters.append((range, title)) }
+  }
+
+  /// The metadata that libavformat has names for.
+  private static func entries(_ items: [AVMetadataItem]) -> [String: String] {
+    var entries: [String: String] = [:]
+    for item in items {
+      guard let name = names.first(where: { $0.matches(item) })?.name, entries[name] == nil,
+        let text = item.stringValue, !text.isEmpty
+      else { continue }
+      entries[name] = text
+    }
+    return entries
+  }
+
+  private struct Name {
+    var name: String
+    var key: AVMetadataKey?
+    var identifiers: [AVMetadataIdentifier] = []
+
+    func matches(_ item: AVMetadataItem) -> Bool {
+      key != nil && item.commonKey == key || item.identifier.map(identifiers.contains) == true
+    }
+  }
+
+  private static let names = [
+    Name(name: "comment", identifiers: [.iTunesMetadataUserComment, .quickTimeUserDataComment]),
+    Name(name: "genre", key: .commonKeyType, identifiers: [.iTunesMetadataUserGenre]),
+    Name(name: "title", key: .commonKeyTitle), Name(name: "artist", key: .commonKeyArtist),
+    Name(name: "author", key: .commonKeyAuthor), Name(name: "album", key: .commonKeyAlbumName),
+    Name(name: "date", key: .commonKeyCreationDate), Name(name: "publisher", key: .commonKeyPublisher),
+    Name(name: "description", key: .commonKeyDescription),
+    Name(name: "copyright", key: .commonKeyCopyrights),
+  ]
 
   private func encoding<Value>(_ body: () throws -> Value) throws -> Value {
     do { return try body() } catch let error as MediaFileError {

@@ -126,11 +126,19 @@ struct SampleShift: Sendable {
   }
 
   /// Shifts a sample's time stamps.
-  /// - Returns: the shifted sample; nil if it begins before the first picture.
+  /// - Returns: the shifted sample; nil if it begins before the first picture. Text that lasts
+  ///   longer than that begins with the picture.
   func apply(to sample: CMSampleBuffer) throws -> CMSampleBuffer? {
-    guard sample.presentationTimeStamp >= origin else { return nil }
+    let isText = [.text, .subtitle].contains(sample.formatDescription?.mediaType)
+    let end = sample.presentationTimeStamp + sample.duration
+    guard sample.presentationTimeStamp >= origin || isText && end > origin else { return nil }
     let timings = try sample.sampleTimingInfos().map { timing in
       var moved = timing
+      if timing.presentationTimeStamp < origin {
+        moved.presentationTimeStamp = .zero
+        moved.duration = end - origin
+        return moved
+      }
       moved.presentationTimeStamp = timing.presentationTimeStamp - origin
       if timing.decodeTimeStamp.isNumeric { moved.decodeTimeStamp = timing.decodeTimeStamp - origin }
       return moved

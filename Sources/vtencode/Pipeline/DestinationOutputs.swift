@@ -26,7 +26,8 @@ extension Destination {
       MovieOutput(
         path: path ?? "", type: type, replaces: replaces, beginning: movieStart, metadata: source.metadata,
         isFastStart: plan.isFastStart)
-    case .container(let container): ContainerOutput(path: path, container: container, replaces: replaces)
+    case .container(let container):
+      ContainerOutput(path: path, container: container, replaces: replaces, metadata: source.metadata)
     case .elementaryStream, .standardOutput: ElementaryStreamOutput(path: path, replaces: replaces)
     case .server(let address, let container):
       ServerOutput(

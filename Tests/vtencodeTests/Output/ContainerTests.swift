@@ -66,6 +66,81 @@ import Testing
     #expect(streams.first { $0.codec_type == "video" }?.codec_name == "h264")
   }
 
+  private struct Description: Decodable {
+    struct Chapter: Decodable, Equatable {
+      var start_time: String
+      var end_time: String
+      var tags: [String: String]?
+    }
+    struct Format: Decodable { var tags: [String: String]? }
+    var chapters: [Chapter]
+    var format: Format
+
+    init(_ path: String) throws {
+      let run = try CommandLine.run(
+        "ffprobe", ["-v", "error", "-of", "json", "-show_chapters", "-show_format", path])
+      try #require(run.status == 0, "\(run.complaints)")
+      self = try JSONDecoder().decode(Description.self, from: run.output)
+    }
+
+    func tag(_ name: String) -> String? { format.tags?.first { $0.key.lowercased() == name }?.value }
+  }
+
+  /// Chapters of a second each, and what libavformat has names for.
+  private static func makeDescribedMovie(in folder: Folder) throws {
+    try makeMovie(in: folder)
+    var text = ";FFMETADATA1\ntitle=A Title\nartist=Somebody\ncomment=Words\n"
+    for n in 0..<3 {
+      text += "[CHAPTER]\nTIMEBASE=1/1\nSTART=\(n)\nEND=\(n + 1)\ntitle=Chapter \(n) é\n"
+    }
+    try Data(text.utf8).write(to: folder.url.appendingPathComponent("words"))
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -i in.mkv -i words -map_metadata 1 -map_chapters 1 -c copy in.mp4 "
+        + "&& rm in.mkv words", in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+  }
+
+  @Test("A .mkv file keeps the movie's title and chapters")
+  func matroskaKeepsTitleAndChapters() throws {
+    let folder = try Folder()
+    try Self.makeDescribedMovie(in: folder)
+    let run = try CommandLine.vtencode("transcoding", "in.mp4", "--out", "out.mkv", in: folder)
+    #expect(run.status == 0 && run.text.contains("3 chapters"), "\(run.text) \(run.complaints)")
+    try expectTimes(folder.path("out.mkv"))
+    let written = try Description(folder.path("out.mkv"))
+    #expect(written.tag("title") == "A Title" && written.tag("artist") == "Somebody")
+    #expect(written.tag("comment") == "Words")
+    // The times count from the first picture's decoding, as those of the pictures.
+    let first = try #require(Probe(folder.path("out.mkv")).frames().first?.time)
+    for (n, chapter) in written.chapters.enumerated() {
+      #expect(abs((Double(chapter.start_time) ?? -1) - Double(n) - first) < 0.002, "\(chapter)")
+      #expect(chapter.tags?["title"] == "Chapter \(n) é")
+    }
+    #expect(written.chapters.count == 3)
+    // Of a part that begins within a chapter, that one is the first.
+    let part = try CommandLine.vtencode(
+      "transcoding", "in.mp4", "--start", "1.5", "--out", "part.mkv", in: folder)
+    #expect(part.status == 0, "\(part.complaints)")
+    let rest = try Description(folder.path("part.mkv")).chapters
+    #expect(rest.map { $0.tags?["title"] } == ["Chapter 1 é", "Chapter 2 é"])
+  }
+
+  @Test("Of several outputs each keeps what it can of title and chapters")
+  func severalOutputsKeepChapters() throws {
+    let folder = try Folder()
+    try Self.makeDescribedMovie(in: folder)
+    let run = try CommandLine.vtencode(
+      "transcoding", "in.mp4", "--out", "out.mp4", "--out", "out.mkv", "--out", "out.ts", in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    let movie = try Description(folder.path("out.mp4"))
+    #expect(movie.chapters.map { $0.tags?["title"] } == (0..<3).map { "Chapter \($0) é" })
+    #expect(
+      try Description(folder.path("out.mkv")).chapters.map { $0.tags?["title"] }
+        == movie.chapters.map { $0.tags?["title"] })
+    #expect(try Description(folder.path("out.ts")).chapters.isEmpty)
+    try expectTimes(folder.path("out.ts"))
+  }
+
   @Test(
     "A .mkv, .ts or .flv file holds all pictures and the sound at the movie's times",
     arguments: ["mkv", "ts", "flv"])
