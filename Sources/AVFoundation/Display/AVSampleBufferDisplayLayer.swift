@@ -37,52 +37,52 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     package let number: Int
   }
 
-  private let lock = Lock()
-  private var handler: FrameHandler?
-  private var control: CMTimebase?
-  private var followed: CMTimebase?
-  private let own = CMTimebase.onHostClock()
-  private var gravity = AVLayerVideoGravity.resizeAspect
-  private var shownSize = CGSize.zero
-  private var shownImage: CVPixelBuffer?
-  private var turn = CGAffineTransform.identity
-  private var counts = (shown: 0, dropped: 0, numbered: 0)
-  private weak var presenter: (any PicturePresenter)?
-  private var ownBounds = CGRect.zero
-  private var renderer: AVSampleBufferVideoRenderer?
+  let lock = Lock()
+  var handler: FrameHandler?
+  var control: CMTimebase?
+  var followed: CMTimebase?
+  let own = CMTimebase.onHostClock()
+  var gravity = AVLayerVideoGravity.resizeAspect
+  var shownSize = CGSize.zero
+  var shownImage: CVPixelBuffer?
+  var turn = CGAffineTransform.identity
+  var counts = (shown: 0, dropped: 0, numbered: 0)
+  weak var presenter: (any PicturePresenter)?
+  var ownBounds = CGRect.zero
+  var renderer: AVSampleBufferVideoRenderer?
 
-  private var currentStatus = AVQueuedSampleBufferRenderingStatus.unknown
-  private var currentError: AVError?
-  private var needsFlush = false
-  private var generation = 0
+  var currentStatus = AVQueuedSampleBufferRenderingStatus.unknown
+  var currentError: AVError?
+  var needsFlush = false
+  var generation = 0
   /// The time of the timebase when the first sample came after a flush. Pictures that end at or
   /// before it are decoded only as references. Invalid if the program has set no timebase.
-  private var start = CMTime.invalid
-  private var isStarting = true
-  private var waiting: [CMSampleBuffer] = []
-  private var decoded: [Picture] = []
+  var start = CMTime.invalid
+  var isStarting = true
+  var waiting: [CMSampleBuffer] = []
+  var decoded: [Picture] = []
   /// Pictures up to this time are complete: no picture that is decoded later is shown before it,
   /// since no picture is shown before its decode time.
-  private var decodedUntil = CMTime.negativeInfinity
+  var decodedUntil = CMTime.negativeInfinity
   /// The time of the last picture that was shown at its presentation time.
-  private var lastTime = CMTime.invalid
-  private var arrivals = 0
-  private let request = MediaDataRequest(pause: .milliseconds(10), notifiesOfRoom: true)
+  var lastTime = CMTime.invalid
+  var arrivals = 0
+  let request = MediaDataRequest(pause: .milliseconds(10), notifiesOfRoom: true)
 
   /// The queue on which pictures are decoded and presented. `session` and `timer` are used on it
   /// only.
-  private let work = DispatchQueue(label: "AVFoundation.display")
-  private var session: VTDecompressionSession?
-  private var sessionFormat: CMFormatDescription?
-  private var timer: (any DispatchSourceTimer)?
-  private var timerBase: CMTimebase?
-  private var changes: [any NSObjectProtocol] = []
-  private var isWaiting = false
+  let work = DispatchQueue(label: "AVFoundation.display")
+  var session: VTDecompressionSession?
+  var sessionFormat: CMFormatDescription?
+  var timer: (any DispatchSourceTimer)?
+  var timerBase: CMTimebase?
+  var changes: [any NSObjectProtocol] = []
+  var isWaiting = false
 
   /// The number of pictures that are decoded ahead, and the number of samples that are kept in
   /// addition.
-  private static let decodeAhead = 8
-  private static let queueLength = 16
+  static let decodeAhead = 8
+  static let queueLength = 16
   /// How long a picture waits for one that may precede it, if no sample arrives.
   var longestGap = DispatchTimeInterval.milliseconds(100)
 
@@ -172,7 +172,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     rect(CVImageBufferGetDisplaySize(image), in: bounds)
   }
 
-  private func rect(_ size: CGSize, in bounds: CGRect) -> CGRect {
+  func rect(_ size: CGSize, in bounds: CGRect) -> CGRect {
     let (gravity, turn) = lock.withLock { (self.gravity, self.turn) }
     let isOnItsSide = abs(turn.b) > abs(turn.a)
     let size = isOnItsSide ? CGSize(width: size.height, height: size.width) : size
@@ -339,265 +339,6 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   }
 
   open func stopRequestingMediaData() { request.stop() }
-
-  // MARK: - Decoding (on `work`)
-
-  private func proceed() {
-    while true {
-      let next: (CMSampleBuffer, Int)? = lock.withLock {
-        guard !needsFlush, decoded.count < Self.decodeAhead, !waiting.isEmpty else { return nil }
-        return (waiting.removeFirst(), generation)
-      }
-      guard let (sample, generation) = next else { break }
-      decode(sample, generation)
-      let time = CMSampleBufferGetDecodeTimeStamp(sample)
-      lock.withLock {
-        guard generation == self.generation else { return }
-        decodedUntil = time.isNumeric ? time : .positiveInfinity
-      }
-    }
-    present()
-    request.ask(for: self)
-  }
-
-  /// Whether a picture can be shown: either no picture can precede it any more, or the queue of
-  /// decoded pictures is full. Called under `lock`.
-  private func mayBeSeen(_ picture: Picture) -> Bool {
-    !picture.time.isNumeric || picture.time <= decodedUntil || decoded.count >= Self.decodeAhead
-  }
-
-  /// Called when a picture is due that another one may still precede. Waits for `longestGap` or, if
-  /// the timebase is stopped, shows the picture at once.
-  private func waitForEarlier(_ base: CMTimebase) {
-    let arrivals = lock.withLock { self.arrivals }
-    if CMTimebaseGetRate(base) == 0 {
-      if endsWaiting(since: arrivals) { present() }
-      return
-    }
-    guard !isWaiting else { return }
-    isWaiting = true
-    work.asyncAfter(deadline: .now() + longestGap) { [weak self] in
-      guard let self else { return }
-      isWaiting = false
-      _ = endsWaiting(since: arrivals)
-      present()
-    }
-  }
-
-  private func endsWaiting(since arrivals: Int) -> Bool {
-    lock.withLock {
-      guard arrivals == self.arrivals, waiting.isEmpty else { return false }
-      decodedUntil = .positiveInfinity
-      return true
-    }
-  }
-
-  private func decode(_ sample: CMSampleBuffer, _ generation: Int) {
-    defer { notifyConsumed(sample) }
-    let notes =
-      CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: false)?.firstObject as? NSDictionary
-    func flag(_ key: CFString) -> Bool { (notes?.object(forKey: key) as? NSNumber)?.boolValue ?? false }
-    let isHidden = flag(kCMSampleAttachmentKey_DoNotDisplay)
-    let isUrgent = flag(kCMSampleAttachmentKey_DisplayImmediately)
-    let time = CMSampleBufferGetPresentationTimeStamp(sample)
-    let duration = CMSampleBufferGetDuration(sample)
-    if Self.isEmptyMedia(sample) {
-      let isNow = Self.isSet(kCMSampleBufferAttachmentKey_DisplayEmptyMediaImmediately, sample)
-      return take(nil, time, .invalid, isUrgent || isNow, generation)
-    }
-    if let image = CMSampleBufferGetImageBuffer(sample) {
-      if !isHidden { take(image, time, duration, isUrgent, generation) }
-      return
-    }
-    guard let format = CMSampleBufferGetFormatDescription(sample) else {
-      return fail(kVTParameterErr, generation)
-    }
-    if let session, let known = sessionFormat, known !== format,
-      !VTDecompressionSessionCanAcceptFormatDescription(session, formatDescription: format)
-    {
-      VTDecompressionSessionInvalidate(session)
-      self.session = nil
-    }
-    if session == nil {
-      let status = VTDecompressionSessionCreate(
-        allocator: kCFAllocatorDefault, formatDescription: format, decoderSpecification: nil,
-        imageBufferAttributes: nil, decompressionSessionOut: &session)
-      guard status == noErr else { return fail(status, generation) }
-    }
-    sessionFormat = format
-    guard let session else { return }
-    let status = VTDecompressionSessionDecodeFrame(
-      session, sampleBuffer: sample, flags: [], infoFlagsOut: nil
-    ) { [weak self] status, flags, image, time, duration in
-      guard let self else { return }
-      if status != noErr { return fail(status, generation) }
-      if let image, !isHidden, !flags.contains(.frameDropped) {
-        take(image, time, duration, isUrgent, generation)
-      }
-    }
-    if status != noErr { fail(status, generation) }
-  }
-
-  private static func isSet(_ key: CFString, _ sample: CMSampleBuffer) -> Bool {
-    (CMGetAttachment(sample, key: key, attachmentModeOut: nil) as? NSNumber)?.boolValue ?? false
-  }
-
-  /// Whether a sample states that nothing is shown from its time on.
-  private static func isEmptyMedia(_ sample: CMSampleBuffer) -> Bool {
-    isSet(kCMSampleBufferAttachmentKey_EmptyMedia, sample)
-      || isSet(kCMSampleBufferAttachmentKey_PermanentEmptyMedia, sample)
-  }
-
-  private func notifyConsumed(_ sample: CMSampleBuffer) {
-    let note = CMGetAttachment(
-      sample, key: kCMSampleBufferAttachmentKey_PostNotificationWhenConsumed, attachmentModeOut: nil)
-    guard let note = note as? NSDictionary else { return }
-    var information: [AnyHashable: Any] = [:]
-    for key in note.allKeys { if let name = key as? String { information[name] = note[key] } }
-    NotificationCenter.default.post(
-      name: NSNotification.Name(kCMSampleBufferConsumerNotification_BufferConsumed as String), object: self,
-      userInfo: information)
-  }
-
-  private func take(
-    _ image: CVPixelBuffer?, _ time: CMTime, _ duration: CMTime, _ isUrgent: Bool, _ generation: Int
-  ) {
-    let base = timebase
-    let (now, isBackward) = (CMTimebaseGetTime(base), CMTimebaseGetRate(base) < 0)
-    let shows = lock.withLock { () -> Bool in
-      guard generation == self.generation else { return false }
-      if isUrgent { return true }
-      // A picture that precedes the last one is dropped, unless time runs backward.
-      if time.isNumeric, lastTime.isNumeric, time < lastTime, lastTime <= now, !isBackward {
-        counts.dropped += 1
-        return false
-      }
-      if start.isNumeric, time.isNumeric, duration.isNumeric, duration > .zero, time + duration <= start {
-        return false
-      }
-      let place = decoded.firstIndex { $0.time > time } ?? decoded.count
-      counts.numbered += 1
-      decoded.insert(Picture(image: image, time: time, number: counts.numbered), at: place)
-      return false
-    }
-    guard shows else { return }
-    // The presenter shows the picture next, whatever its time.
-    let (number, window) = lock.withLock { () -> (Int, (any PicturePresenter)?) in
-      counts.numbered += 1
-      // Keeps the presenter alive until the lock is released, because its deinitialization reads
-      // this layer's counts.
-      let window = presenter
-      if window != nil {
-        let place = decoded.firstIndex { $0.time > .negativeInfinity } ?? decoded.count
-        decoded.insert(
-          Picture(image: image, time: .negativeInfinity, number: counts.numbered), at: place)
-      }
-      return (counts.numbered, window)
-    }
-    if let window {
-      window.picturesChanged()
-    } else {
-      show(Picture(image: image, time: time, number: number))
-    }
-  }
-
-  private func fail(_ status: OSStatus, _ generation: Int) {
-    let error = AVError(
-      .decodeFailed, reason: "A sample cannot be decoded (\(status)).",
-      advice: "Call flush(), then enqueue from a key frame on.",
-      underlying: NSError(domain: NSOSStatusErrorDomain, code: Int(status)))
-    let isFirst = lock.withLock { () -> Bool in
-      guard generation == self.generation, currentStatus != .failed else { return false }
-      currentStatus = .failed
-      currentError = error
-      needsFlush = true
-      return true
-    }
-    guard isFirst else { return }
-    let center = NotificationCenter.default
-    center.post(
-      name: .AVSampleBufferDisplayLayerFailedToDecode, object: self,
-      userInfo: [AVSampleBufferDisplayLayerFailedToDecodeNotificationErrorKey: error as NSError])
-    center.post(name: .AVSampleBufferDisplayLayerRequiresFlushToResumeDecodingDidChange, object: self)
-  }
-
-  // MARK: - Presenting (on `work`)
-
-  /// Shows the latest picture that is due, drops the pictures before it, and sets the timer for the
-  /// next one.
-  private func present() {
-    let base = timebase
-    let now = CMTimebaseGetTime(base)
-    // Variables outside of the lock keep the presenter alive until the lock is released, because
-    // its deinitialization reads this layer's counts.
-    var isTooEarly = false
-    // The dropped pictures are released outside of the lock as well.
-    var dropped: [Picture] = []
-    let (due, next, window): (Picture?, CMTime, (any PicturePresenter)?) = lock.withLock {
-      var due: Picture?
-      if let window = presenter {
-        isTooEarly = decoded.first.map { $0.time <= now && !mayBeSeen($0) } ?? false
-        return (nil, decoded.first { $0.time > now }?.time ?? .invalid, window)
-      }
-      while let first = decoded.first, first.time <= now || !first.time.isNumeric {
-        guard mayBeSeen(first) else {
-          isTooEarly = true
-          break
-        }
-        if let due {
-          counts.dropped += 1
-          dropped.append(due)
-        }
-        due = decoded.removeFirst()
-        if first.time.isNumeric { lastTime = first.time }
-      }
-      return (due, isTooEarly ? .invalid : decoded.first?.time ?? .invalid, nil)
-    }
-    withExtendedLifetime(dropped) {}
-    if let due { show(due) }
-    window?.picturesChanged()
-    defer { if isTooEarly { waitForEarlier(base) } }
-    if timer == nil || timerBase !== base {
-      if let timer, let timerBase { CMTimebaseRemoveTimerDispatchSource(timerBase, timerSource: timer) }
-      timer?.cancel()
-      follow(changesOf: base)
-      let made = DispatchSource.makeTimerSource(queue: work)
-      made.setEventHandler { [weak self] in self?.proceed() }
-      CMTimebaseAddTimerDispatchSource(base, timerSource: made)
-      made.resume()
-      timer = made
-      timerBase = base
-    }
-    if let timer {
-      CMTimebaseSetTimerDispatchSourceNextFireTime(base, timerSource: timer, fireTime: next, flags: 0)
-    }
-  }
-
-  /// Calls `proceed` when the timebase's rate changes or its time jumps, since its timer does not
-  /// fire in these cases.
-  private func follow(changesOf base: CMTimebase) {
-    for change in changes { NotificationCenter.default.removeObserver(change) }
-    changes = [kCMTimebaseNotification_EffectiveRateChanged, kCMTimebaseNotification_TimeJumped].map { name in
-      NotificationCenter.default.addObserver(
-        forName: NSNotification.Name(name as String), object: base, queue: nil
-      ) { [weak self] _ in
-        guard let layer = self else { return }
-        layer.work.async { [weak layer] in layer?.proceed() }
-      }
-    }
-  }
-
-  private func show(_ picture: Picture) {
-    let (handler, old) = lock.withLock {
-      defer { shownImage = picture.image }
-      counts.shown += 1
-      shownSize = picture.image.map { CVImageBufferGetDisplaySize($0) } ?? .zero
-      return (self.handler, shownImage)
-    }
-    // Released outside of the lock, since releasing a program's picture may call this layer.
-    withExtendedLifetime(old) {}
-    handler?(picture.image, picture.time)
-  }
 }
 
 /// Shows the pictures of a layer at their times, in place of the layer.

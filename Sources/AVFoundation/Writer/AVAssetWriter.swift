@@ -27,24 +27,24 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   let isForSegments: Bool
 
   let lock = Lock()
-  private var currentStatus = Status.unknown
-  private var currentError: AVError?
-  private var currentInputs: [AVAssetWriterInput] = []
-  private var session: (start: CMTime?, end: CMTime?) = (nil, nil)
-  private var currentAssembly: MovieAssembly?
-  private var isStarting = false
+  var currentStatus = Status.unknown
+  var currentError: AVError?
+  var currentInputs: [AVAssetWriterInput] = []
+  var session: (start: CMTime?, end: CMTime?) = (nil, nil)
+  var currentAssembly: MovieAssembly?
+  var isStarting = false
   /// Handlers to call when the writing has ended; nil before the first call of `finishWriting` and
   /// after the handlers have been called.
-  private var finishers: [@Sendable () -> Void]?
+  var finishers: [@Sendable () -> Void]?
   /// Whether the file is being completed and named. Meanwhile neither a failure nor
   /// `cancelWriting()` changes the result.
-  private var isNaming = false
+  var isNaming = false
   /// How far each input's samples reach, on the movie's time line.
-  private var positions: [ObjectIdentifier: CMTime] = [:]
+  var positions: [ObjectIdentifier: CMTime] = [:]
   /// Entered for each input that is marked as finished, until its encoder and its track are
   /// complete.
-  private let finishing = DispatchGroup()
-  private let queue = DispatchQueue(label: "AVFoundation.writer", attributes: .concurrent)
+  let finishing = DispatchGroup()
+  let queue = DispatchQueue(label: "AVFoundation.writer", attributes: .concurrent)
   var properties = Properties()
 
   struct Properties {
@@ -118,7 +118,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     }
   }
 
-  private static func container(_ type: AVFileType) throws -> MuxerContainer {
+  static func container(_ type: AVFileType) throws -> MuxerContainer {
     switch type {
     case .mov: return .mov
     case .mp4: return .mp4
@@ -249,7 +249,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
 
   /// The present time in UTC, in ISO 8601 format. Foundation's formatters are avoided because they
   /// load the locale data of all languages.
-  private static func presentTime() -> String {
+  static func presentTime() -> String {
     var now = time(nil)
     var parts = tm()
     gmtime_r(&now, &parts)
@@ -261,7 +261,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
       + "T\(digits(parts.tm_hour)):\(digits(parts.tm_min)):\(digits(parts.tm_sec))Z"
   }
 
-  private func makePlan() throws -> MovieAssembly.Plan {
+  func makePlan() throws -> MovieAssembly.Plan {
     let properties = lock.withLock { self.properties }
     var options = Muxer.Options()
     options.fastStart = properties.optimizes
@@ -385,7 +385,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     }
   }
 
-  private func complete() {
+  func complete() {
     guard status == .writing, let assembly else { return }
     let session = lock.withLock { self.session }
     do {
@@ -400,7 +400,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   /// Names the file and sets the status in one step with respect to failures and cancelling: either
   /// both happen, or, if the writing has failed or been cancelled, neither does.
   /// - Throws: `AVError(.operationCancelled)` if the writing has ended before; errors of `name`.
-  private func completeFile(_ name: () throws -> Void) throws {
+  func completeFile(_ name: () throws -> Void) throws {
     let goes = lock.withLock {
       isNaming = currentStatus == .writing
       return isNaming
@@ -417,133 +417,4 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
       currentStatus = .completed
     }
   }
-
-  // MARK: - For the inputs
-
-  func fail(_ error: AVError) {
-    let isFirst = lock.withLock {
-      guard currentStatus == .unknown || currentStatus == .writing, !isNaming else { return false }
-      currentStatus = .failed
-      currentError = error
-      return true
-    }
-    if isFirst { tearDown(keepsFragments: true) }
-  }
-
-  private func tearDown(keepsFragments: Bool) {
-    let assembly = lock.withLock {
-      defer { currentAssembly = nil }
-      return currentAssembly
-    }
-    // This may run on the encoder's own thread, so encoders are invalidated on another one: the
-    // thread must not wait for itself.
-    assembly?.abandon(keeps: keepsFragments)
-    releaseEncoders()
-  }
-
-  private func releaseEncoders() {
-    for input in inputs {
-      let encoder = input.lock.withLock {
-        defer { input.state.encoder = nil }
-        return input.state.encoder
-      }
-      if let encoder { queue.async { encoder.invalidate() } }
-      input.writerEnded()
-    }
-  }
-
-  /// The source time at which the movie begins.
-  /// - Throws: `AVError` if samples cannot be appended now: the writer is not writing, the session
-  ///   has not started, or it has ended.
-  func sessionStartForAppending(_ input: AVAssetWriterInput) throws -> CMTime {
-    let (status, session, error) = lock.withLock { (currentStatus, self.session, currentError) }
-    guard status == .writing else {
-      throw error
-        ?? AVError(.operationNotAllowed, reason: "A sample was appended while the writer was not writing.")
-    }
-    guard let start = session.start else {
-      throw AVError(
-        .operationNotAllowed, reason: "A sample was appended before startSession(atSourceTime:).",
-        advice: "Start a session first, usually at the first sample's presentation time.")
-    }
-    guard session.end == nil else {
-      throw AVError(.operationNotAllowed, reason: "A sample was appended after endSession(atSourceTime:).")
-    }
-    return start
-  }
-
-  /// Makes `finishWriting` wait for an input that is being marked as finished, until
-  /// `inputFinished` is called. Takes no lock, since the caller holds the input's lock.
-  func inputWillFinish() { finishing.enter() }
-
-  /// Completes the encoder and the track of an input, after `inputWillFinish` was called.
-  func inputFinished(_ input: AVAssetWriterInput) {
-    guard let assembly, let track = input.track, status == .writing else { return finishing.leave() }
-    if let encoder = input.encoder {
-      queue.async { [self] in
-        defer { finishing.leave() }
-        do {
-          try encoder.complete()
-          try assembly.finish(track)
-        } catch { fail(AVError.writing(error)) }
-      }
-    } else {
-      defer { finishing.leave() }
-      do { try assembly.finish(track) } catch { fail(AVError.writing(error)) }
-    }
-    wakeInputs()
-  }
-
-  /// Records that an input has taken samples up to a time on the movie's time line.
-  func advance(_ input: AVAssetWriterInput, to time: CMTime) {
-    lock.withLock {
-      let id = ObjectIdentifier(input)
-      positions[id] = max(positions[id] ?? time, time)
-    }
-    wakeInputs(except: input)
-  }
-
-  /// How far a track may run ahead of the other tracks.
-  private static let lead = CMTime(value: 1, timescale: 1)
-
-  func isAhead(_ input: AVAssetWriterInput) -> Bool {
-    // The dictionary is read under the lock. A copy of it would make the next change copy all
-    // elements.
-    let behind = lock.withLock { () -> [AVAssetWriterInput] in
-      guard let own = positions[ObjectIdentifier(input)] else { return [] }
-      return currentInputs.filter { other in
-        // Text and metadata samples can be far apart, so other tracks do not wait for them.
-        other !== input && !other.mediaType.isSparse
-          && (positions[ObjectIdentifier(other)] ?? .zero) + Self.lead < own
-      }
-    }
-    return behind.contains { !$0.isFinished }
-  }
-
-  private func wakeInputs(except input: AVAssetWriterInput? = nil) {
-    for other in inputs where other !== input { other.wake() }
-  }
-
-  /// Fragments are written before the duration of the last text sample is known, so text is refused
-  /// in them.
-  private func checkText(_ plan: MovieAssembly.Plan) throws {
-    guard plan.isSegmented || plan.options.isFragmented, inputs.contains(where: { $0.mediaType.isText })
-    else {
-      return
-    }
-    throw AVError(
-      .incorrectlyConfigured, reason: "Text cannot be written into a movie in fragments or segments.",
-      advice: "Leave movieFragmentInterval alone, or the text out.")
-  }
-
-  /// The interval at which encoders must put key frames so that segments can begin there; invalid
-  /// if there are no segments.
-  var keyFrameInterval: CMTime {
-    isForSegments ? lock.withLock { properties.usedSegmentInterval } : .invalid
-  }
-  /// The source time from which the key frame interval is counted; invalid stands for the session's
-  /// start.
-  var segmentStart: CMTime { lock.withLock { properties.segmentStart } }
-
-  var sessionStart: CMTime { lock.withLock { session.start ?? .zero } }
 }
