@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
-import Dispatch
+import CoreFoundation
 import Foundation
 import Synchronization
 
@@ -9,7 +9,7 @@ package final class StreamInterruption: Sendable {
   private let isCancelled = Atomic(false)
   /// Nanoseconds of the monotonic clock at which calls end; `Int64.max`: never.
   private let deadline = Atomic(Int64.max)
-  private let cancellation = DispatchSemaphore(value: 0)
+  private let cancellation = WakeUp()
 
   package init() {}
 
@@ -22,7 +22,7 @@ package final class StreamInterruption: Sendable {
   /// Waits for some seconds, or until `cancel()` is called.
   func hold(_ seconds: Double) {
     guard seconds > 0, !isSet else { return }
-    _ = cancellation.wait(timeout: .now() + seconds)
+    _ = cancellation.wait(seconds: seconds)
   }
 
   package var isSet: Bool { isCancelled.load(ordering: .relaxed) }
