@@ -68,4 +68,19 @@ static inline int ovt_scrypt(
   return EVP_PBE_scrypt(secret, secretSize, salt, saltSize, n, 8, 1, 1ull << 28, result, size);
 }
 
+/// AES-128 in CBC mode, padded.
+/// @param result has room for the message and 16 bytes.
+/// @return the size of the result; 0 if OpenSSL fails.
+static inline int ovt_aes128_cbc(
+    const unsigned char key[16], const unsigned char vector[16], const unsigned char *message, int size,
+    unsigned char *result) {
+  EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
+  int written = 0, last = 0;
+  int ok = context != NULL && EVP_EncryptInit_ex(context, EVP_aes_128_cbc(), NULL, key, vector) == 1
+      && EVP_EncryptUpdate(context, result, &written, message, size) == 1
+      && EVP_EncryptFinal_ex(context, result + written, &last) == 1;
+  EVP_CIPHER_CTX_free(context);
+  return ok ? written + last : 0;
+}
+
 #endif
