@@ -18,7 +18,7 @@ let areParsersAlone = Context.environment["OVT_PARSERS_ALONE"] == "1"
 let isLive = Context.environment["OVT_WITHOUT_LIVE"] != "1"
 let liveFiles = [
   "Live/LiveAccess.swift", "Live/LiveCommands.swift", "Receive", "Send/Send.swift", "Send/SendOptions.swift",
-  "Send/SendRun.swift", "Send/SendSource.swift", "Web", "Wire/DatagramOutbox.swift",
+  "Send/SendRun.swift", "Send/SendSource.swift", "Serve", "Web", "Wire/DatagramOutbox.swift",
   "Wire/DatagramOutlet.swift", "Wire/DatagramSocket.swift", "Wire/Endpoint.swift", "Wire/WireOptions.swift",
 ]
 let liveDependencies: [Target.Dependency] =

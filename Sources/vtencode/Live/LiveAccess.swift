@@ -19,6 +19,11 @@ extension Receive: ResourceUser {
   }
 }
 
+extension Serve: ResourceUser {
+  // A connection may have a file open.
+  var resourceNeeds: ResourceLimits.Needs { .init(files: 64 + 2 * FileServer.maxConnections) }
+}
+
 extension Send: SandboxedCommand {
   mutating func prepareForSandbox() throws -> Sandbox.Needs {
     try options.to?.resolveHost()
