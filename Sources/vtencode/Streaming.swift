@@ -18,6 +18,8 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
         vtencode streaming talk.mp4 --out - | ffplay -
         vtencode streaming talk.mp4 --out rtmp://localhost/live/key --record talk-live.mkv
         vtencode streaming loop.mp4 --loop --out srt://localhost:9000 --out udp://localhost:5000
+        vtencode streaming loop.mp4 --loop --out www/live.m3u8
+        vtencode streaming talk.mp4 --rendition 1280x720:2500k,640x360:800k --out www/live.m3u8
         vtencode streaming talk.mp4 --out - --format mpegts | ffplay -
         vtencode streaming x11: --duration 10 --bitrate 4M --out screen.mp4
         vtencode streaming v4l2:/dev/video0 --out camera.mp4
@@ -30,6 +32,8 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
 
   @OptionGroup(title: "Part of the movie", visibility: .helpAll) var range: RangeOptions
   @OptionGroup(title: "Changes of the movie", visibility: .helpAll) var changes: ChangeOptions
+
+  @OptionGroup(title: "Segments", visibility: .helpAll) var segments: SegmentOptions
 
   @Flag(help: "Encode as fast as possible, and encode a short clip again if it misses its rate.")
   var unpaced = false
@@ -45,6 +49,7 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
 
   mutating func validate() throws {
     try changes.validate(with: options)
+    try segments.validate(with: options, usual: .window)
     if let record {
       guard options.hasServer || options.out == "-" else {
         throw ValidationError("--record is beside a server or -, which --out names; give that too.")
@@ -62,12 +67,13 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
     }
   }
 
-  var furtherInputs: [String] { [changes.overlay].compactMap { $0 } }
+  var furtherInputs: [String] { [changes.overlay, segments.hlsKey].compactMap { $0 } }
 
   func run() async throws {
     try await EncodingRun.perform(
       EncodingRequest(
         options: options, purpose: .streaming, isPaced: !unpaced, range: range.range, changes: changes,
-        repeatsMovie: loop))
+        repeatsMovie: loop, segments: try segments.plan(usual: .window),
+        renditions: segments.rendition?.renditions ?? []))
   }
 }

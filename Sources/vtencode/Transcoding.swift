@@ -17,6 +17,7 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
         vtencode transcoding clip.mp4 --target-size 25M --out mail.mp4
         vtencode transcoding clip.mp4 --crop 640x360+100+50 --rotate 90 --fps 30 --out clip2.mp4
         vtencode transcoding film.mp4 --burn-subtitles film.srt --overlay logo.png --overlay-at -20,20 --out out.mp4
+        vtencode transcoding film.mp4 --rendition 1920x1080,1280x720,640x360 --out www/film.m3u8
         vtencode transcoding one.mp4 two.mp4 --join --out both.mp4
         vtencode transcoding holiday.mov --codec hevc --preset highQuality
         vtencode transcoding lecture.mp4 --bitrate 800k --multi-pass --out small.mp4
@@ -36,8 +37,11 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
   @OptionGroup(title: "Passes and processes", visibility: .helpAll) var passOptions: PassOptions
   @OptionGroup(title: "Passes and processes", visibility: .helpAll) var jobOptions: JobOptions
 
+  @OptionGroup(title: "Segments", visibility: .helpAll) var segments: SegmentOptions
+
   func validate() throws {
     try changes.validate(with: options)
+    try segments.validate(with: options, usual: .vod)
     try several.validate(with: options)
     try sizeOptions.validate(with: options)
     try passOptions.validate(with: options)
@@ -55,6 +59,12 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
       throw ValidationError(
         "--jobs divides one whole movie into segments, so \(name) cannot go with it; leave one out.")
     }
+    if segments.rendition != nil {
+      let name = (passOptions.multiPass ?? 1) > 1 ? "--multi-pass" : sizeOptions.givenName
+      if let name {
+        throw ValidationError("--rendition encodes in one pass, so \(name) cannot go with it; leave one out.")
+      }
+    }
     let again =
       jobOptions.jobs != nil
       ? "--jobs" : (passOptions.multiPass ?? 1) > 1 ? "--multi-pass" : sizeOptions.givenName
@@ -65,7 +75,7 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
   }
 
   var furtherMovies: [String] { several.join ? several.further : [] }
-  var furtherInputs: [String] { [changes.overlay].compactMap(\.self) }
+  var furtherInputs: [String] { [changes.overlay, segments.hlsKey].compactMap(\.self) }
 
   func run() async throws {
     guard !several.further.isEmpty, !several.join else {
@@ -90,7 +100,8 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     try await EncodingRun.perform(
       EncodingRequest(
         options: options, purpose: .transcoding, passes: passOptions.multiPass, range: range.range,
-        changes: changes, joined: others, targetSize: sizeOptions.targetSize?.bytes))
+        changes: changes, joined: others, targetSize: sizeOptions.targetSize?.bytes,
+        segments: try segments.plan(usual: .vod), renditions: segments.rendition?.renditions ?? []))
   }
 }
 
@@ -116,7 +127,7 @@ struct TargetSizeOption: ParsableArguments {
     if options.rate.cbr {
       throw ValidationError("--target-size decides the rate, so --cbr cannot go with it; give --bitrate.")
     }
-    if options.out == "-" || options.hasServer || options.outs.count > 1 {
+    if options.out == "-" || options.hasServer || options.hasPlaylist || options.outs.count > 1 {
       throw ValidationError(
         "--target-size checks the file, so --out has to name one file; leave the others out.")
     }

@@ -47,6 +47,8 @@ struct RunEvent: LastEvent {
   /// one output.
   var furtherOutputs: [String]?
   var failures: [String]?
+  /// The further renditions of the same pictures; nil if there were none.
+  var renditions: [RenditionReport]?
 
   init(_ report: RunReport, destination: Destination, isInterrupted: Bool) {
     output = report.written.path ?? destination.name
@@ -56,6 +58,7 @@ struct RunEvent: LastEvent {
       furtherOutputs = report.written.others.map { $0.path ?? destination.all[$0.number].name }
       failures = report.written.failures.map(\.message)
     }
+    if !report.renditions.isEmpty { renditions = report.renditions }
     lostPictures = report.damage.lost
     damage = report.damage.summary
     codec = report.plan.codec.rawValue

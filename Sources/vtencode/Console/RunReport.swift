@@ -26,6 +26,8 @@ struct RunReport: Sendable {
   var quality: Quality?
   /// The damage found in the source.
   var damage = SourceDamage()
+  /// The further renditions of the same pictures.
+  var renditions: [RenditionReport] = []
 
   var bitRate: Double { videoSeconds > 0 ? Double(videoBytes) * 8 / videoSeconds : 0 }
 
@@ -65,6 +67,7 @@ struct RunReport: Sendable {
         + (videoSeconds > 0 && wallSeconds > 0
           ? ", \(Wording.fixed(videoSeconds / wallSeconds, 1)) times real time" : ""),
     ]
+    lines.insert(contentsOf: renditions.map { "also    \($0.summary)" }, at: 2)
     if let quality {
       lines.append("psnr    \(quality.description)")
     }

@@ -18,8 +18,8 @@ struct EncodingOptions: ParsableArguments {
   @Option(
     name: [.customShort("o"), .customLong("out")], parsing: .singleValue,
     help: ArgumentHelp(
-      "Where to write: a .mov, .mp4, .m4v, .mkv, .ts or .flv movie, a .264 or .265 elementary stream, - for "
-        + "standard output (--format says as what), or a server: rtmp://, rtmps://, srt://, udp://, tcp:// or "
+      "Where to write: a .mov, .mp4, .m4v, .mkv, .ts or .flv movie, a .264 or .265 elementary stream, a .m3u8 "
+        + "playlist with segments for HTTP Live Streaming, - for standard output (--format says as what), or a server: rtmp://, rtmps://, srt://, udp://, tcp:// or "
         + "rtsp://. Several of them, each after its own --out, get the same encoding. A file gets its name "
         + "when it is complete; the file of an interrupted run has -part in its name. (default: the movie's "
         + "name and the subcommand's, as .mov, in the current folder)", valueName: "file"),
@@ -149,6 +149,9 @@ struct EncodingOptions: ParsableArguments {
 
   /// Whether an output is a server.
   var hasServer: Bool { outs.contains { StreamAddress.isAddress($0) } }
+
+  /// Whether an output is a playlist with segments.
+  var hasPlaylist: Bool { outs.contains(where: Destination.isPlaylist) }
 
   /// The container for an output; nil for the usual one.
   func format(for out: String?) -> StreamFormat? {

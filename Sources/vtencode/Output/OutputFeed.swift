@@ -13,24 +13,32 @@ struct OutputFeed: Sendable {
   var isAllOrNothing = false
 
   /// Writes all samples, and returns when the output is complete.
+  /// - Parameters:
+  ///   - samples: the pictures.
+  ///   - renditions: the pictures of further renditions, which segments hold.
   /// - Returns: the output's part of the summary; empty if there was no sample.
   /// - Throws: a `Failure`, after the output has been abandoned.
-  func write(_ samples: OutputQueue) async throws -> OutputReport {
+  func write(_ samples: OutputQueue, renditions: [OutputQueue] = []) async throws -> OutputReport {
     // A movie's header needs the codec's parameter sets, which come with the first sample.
     guard let first = try await onThread("first sample", { try samples.pop() }) else { return OutputReport() }
     do {
-      return try await write(first, samples)
+      return try await write(first, samples, renditions)
     } catch {
       output.abandon()
       throw error
     }
   }
 
-  private func write(_ first: CMSampleBuffer, _ samples: OutputQueue) async throws -> OutputReport {
+  private func write(
+    _ first: CMSampleBuffer, _ samples: OutputQueue, _ renditions: [OutputQueue]
+  ) async throws -> OutputReport {
     output.begin(with: first)
     try output.open()
-    guard let video = try output.add(videoTrack(first.formatDescription)) else {
-      throw Failure("\(output.name) cannot hold this video; try .mov")
+    let video = try add(first)
+    var further: [(id: OutputTrack.ID, first: SingleElement<CMSampleBuffer>, samples: OutputQueue)] = []
+    for rendition in renditions {
+      guard let first = try await onThread("first sample", { try rendition.pop() }) else { continue }
+      further.append((try add(first), SingleElement(first), rendition))
     }
     let sounds = try await SoundFeed(source: source, plan: plan, synchronizer: synchronizer).add(to: output)
     let texts = try await TextFeed(source: source, plan: plan, synchronizer: synchronizer).add(to: output)
@@ -43,6 +51,9 @@ struct OutputFeed: Sendable {
           try waiting.take() ?? samples.pop()
         }
       }
+      for (id, first, samples) in further {
+        group.addTask { try await append(to: id, shift) { try first.take() ?? samples.pop() } }
+      }
       for (id, sound) in sounds.tracks {
         group.addTask { try await append(to: id, shift) { try sound.next() } }
       }
@@ -54,7 +65,7 @@ struct OutputFeed: Sendable {
         for try await _ in group {}
       } catch {
         // The other tracks must not wait for samples that will never come.
-        samples.cancel()
+        for queue in [samples] + renditions { queue.cancel() }
         synchronizer.abandon()
         output.abandon()
         throw error
@@ -76,6 +87,14 @@ struct OutputFeed: Sendable {
       if text.isChapters { report.text.chapters = text.written }
     }
     return report
+  }
+
+  /// Adds the track of the pictures.
+  private func add(_ first: CMSampleBuffer) throws -> OutputTrack.ID {
+    guard let id = try output.add(videoTrack(first.formatDescription)) else {
+      throw Failure("\(output.name) cannot hold this video; try .mov")
+    }
+    return id
   }
 
   private func check() throws {

@@ -150,7 +150,10 @@ final class SeveralOutputs: Output, @unchecked Sendable {
   /// Set by the first picture; the sound's samples come after it, or are left out.
   private var origin: SampleShift?
 
-  func begin(with first: CMSampleBuffer) { lock.withLock { origin = SampleShift(toZero: first) } }
+  func begin(with first: CMSampleBuffer) {
+    lock.withLock { origin = SampleShift(toZero: first) }
+    for output in outputs { output.begin(with: first) }
+  }
 
   func finish() async throws {
     for (index, output) in outputs.enumerated() where isActive(index) {
@@ -165,7 +168,7 @@ final class SeveralOutputs: Output, @unchecked Sendable {
       // The summary's first file is that of `--out`.
       if index == 0 { (result.fileBytes, result.path) = (one.fileBytes, one.path) }
       result.servers += one.servers
-      if index > 0, !output.isLive {
+      if index > 0, one.servers.isEmpty {
         result.others.append(OtherFile(number: index, path: one.path, fileBytes: one.fileBytes))
       }
     }

@@ -23,6 +23,8 @@ final class Compressor: @unchecked Sendable {
   private let intendedRate: Int
   private var rateScale = 1.0
   private let hasRate: Bool
+  /// The key frames with which segments begin; nil where there are no segments.
+  private var grid: KeyFrameGrid?
   private let isConstant: Bool
   /// The bit rate of the current or next pass, in bits a second.
   var passRate: Int
@@ -49,6 +51,7 @@ final class Compressor: @unchecked Sendable {
     rate = plan.bitRate
     intendedRate = plan.bitRate
     hasRate = plan.quality == nil
+    grid = plan.segmentInterval.map { KeyFrameGrid(interval: $0, isRepeated: plan.passes > 1) }
     isConstant = plan.isConstantBitRate
     passRate = plan.bitRate
     rateKey =
@@ -71,6 +74,7 @@ final class Compressor: @unchecked Sendable {
     }
     var options: [CFString: Any] = [:]
     follow(control, &options)
+    if grid?.isDue(at: frame.time) == true { options[kVTEncodeFrameOptionKey_ForceKeyFrame] = kCFBooleanTrue }
     if let conferencing, conferencing.usesLongTermReferences {
       options[kVTEncodeFrameOptionKey_AcknowledgedLTRTokens] = conferencing.log.dueTokens()
     }

@@ -14,6 +14,8 @@ struct Destination: Sendable {
     case standardOutput
     /// A server or receiver of a live stream, and the container if the address does not decide it.
     case server(StreamAddress, StreamContainer?)
+    /// Segments beside a multivariant playlist, whose path it is.
+    case segments(SegmentPlan)
   }
 
   var kind: Kind
@@ -41,7 +43,15 @@ struct Destination: Sendable {
     if case .server = kind { true } else { false }
   }
   /// Whether every output is read while it is written, so that a user ends the run.
-  var isLive: Bool { all.allSatisfy(\.isServer) }
+  var isLive: Bool { all.allSatisfy { $0.isServer || $0.segments?.isLive == true } }
+  /// How segments are written; nil for other outputs.
+  var segments: SegmentPlan? {
+    if case .segments(let plan) = kind { plan } else { nil }
+  }
+  /// Whether a file's name asks for segments with a playlist.
+  static func isPlaylist(_ argument: String) -> Bool {
+    !StreamAddress.isAddress(argument) && (argument as NSString).pathExtension.lowercased() == "m3u8"
+  }
   /// The name for people. It contains no secret of an address.
   var name: String {
     if case .server(let address, _) = kind { return address.description }
@@ -56,7 +66,7 @@ struct Destination: Sendable {
   /// Whether the output holds sound.
   var holdsSound: Bool {
     switch kind {
-    case .movie, .container, .server: true
+    case .movie, .container, .server, .segments: true
     case .elementaryStream, .standardOutput: false
     }
   }
@@ -67,6 +77,7 @@ struct Destination: Sendable {
     case .movie(let type): SoundTrackProperties.isPlayable(sound, in: type)
     case .container(let container): container.holds(sound)
     case .server(let address, let container): (container ?? address.container).holds(sound)
+    case .segments: CodecString.of(sound) != nil
     case .elementaryStream, .standardOutput: false
     }
   }
@@ -78,6 +89,8 @@ struct Destination: Sendable {
     var acceptsPipe = true
     var takesServer = false
     var takesContainers = true
+    /// How segments are written; nil where none can be.
+    var segments: SegmentPlan?
   }
 
   /// - Parameters:

@@ -47,6 +47,13 @@ extension Destination {
     case "mkv", "ts", "flv":
       if !choices.takesContainers { fallthrough }
       return .container(try container(ofEnding: ending, codec: codec))
+    case "m3u8":
+      guard let plan = choices.segments else {
+        throw Failure(
+          "only vtencode streaming and transcoding write .m3u8 playlists, and these without --jobs; end the "
+            + "name of --out in .mp4", status: 64)
+      }
+      return .segments(plan)
     case "webm", "m2ts", "avi", "gif", "webp":
       // FFmpeg rewraps what was encoded without loss; the codecs of the others are not encoded here.
       let advice =

@@ -8,18 +8,21 @@ extension Destination {
   /// - Parameters:
   ///   - control: takes what the outputs ask of the encoder.
   ///   - monitor: gets the servers.
+  ///   - renditions: the settings of further renditions, which segments hold.
   func makeOutput(
     source: MovieSource, plan: EncodingPlan, control: EncoderControl,
-    monitor: ServerMonitor = ServerMonitor()
+    monitor: ServerMonitor = ServerMonitor(), renditions: [EncodingPlan] = []
   ) -> any Output {
     let outputs = all.enumerated().map { number, destination in
-      destination.makeSingle(source: source, plan: plan, control, monitor, number: number)
+      destination.makeSingle(
+        source: source, plan: plan, control, monitor, number: number, renditions: renditions)
     }
     return outputs.count == 1 ? outputs[0] : SeveralOutputs(outputs, showsFailures: plan.progress == .auto)
   }
 
   private func makeSingle(
-    source: MovieSource, plan: EncodingPlan, _ control: EncoderControl, _ monitor: ServerMonitor, number: Int
+    source: MovieSource, plan: EncodingPlan, _ control: EncoderControl, _ monitor: ServerMonitor, number: Int,
+    renditions: [EncodingPlan]
   ) -> any Output {
     switch kind {
     case .movie(let type):
@@ -28,6 +31,8 @@ extension Destination {
         isFastStart: plan.isFastStart)
     case .container(let container):
       ContainerOutput(path: path, container: container, replaces: replaces, metadata: source.metadata)
+    case .segments(let segments):
+      HTTPLiveOutput(path: path ?? "", plan: segments, replaces: replaces, encodings: [plan] + renditions)
     case .elementaryStream, .standardOutput: ElementaryStreamOutput(path: path, replaces: replaces)
     case .server(let address, let container):
       ServerOutput(
@@ -52,6 +57,12 @@ extension Destination {
       }
       known.append(path)
       destination.replaces = try OutputCheck.mayReplace(path, overwrites: overwrites)
+      if destination.segments != nil {
+        try SegmentNames(playlist: path).check(
+          vtencode.folder(of: path), isReplaced: destination.replaces, overwrites: overwrites)
+        // Files of an earlier run whose playlist is gone.
+        destination.replaces = destination.replaces || overwrites
+      }
     }
     guard all.filter(\.isStandardOutput).count < 2 else {
       throw Failure("standard output takes one stream; give --out - once", status: 64)

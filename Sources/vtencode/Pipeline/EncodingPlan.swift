@@ -94,6 +94,8 @@ struct EncodingPlan: Sendable {
   /// The times of a movie that begins again when it has come to its end.
   var repetition = MovieRepetition()
   var keepsChapters = true
+  /// The interval of the key frames with which segments begin; nil where there are no segments.
+  var segmentInterval: CMTime?
   var isFastStart: Bool
   /// How interlaced pictures are deinterlaced; nil leaves them as they are.
   var deinterlacing: Deinterlacing?
@@ -199,6 +201,15 @@ struct EncodingPlan: Sendable {
           + "\(Wording.fixed(Self.qualityOfStills, 2)). --quality sets another one")
     }
     try checkBufferTiming()
+  }
+
+  /// Puts key frames where segments begin.
+  mutating func setSegments(_ segments: SegmentPlan) {
+    segmentInterval = segments.length
+    guard keyframeInterval == nil, keyframeDuration == nil || purpose == .streaming && keyframeDuration == 2
+    else { return }
+    // The encoder's own key frames come no sooner, so that a segment has one.
+    keyframeDuration = segments.length.seconds + 0.5
   }
 
   /// Adds the notice about the sound that is known only when the output's file type is.

@@ -19,6 +19,10 @@ struct EncodingRequest: Sendable {
   var targetSize: Int64?
   /// Whether the movie begins again when it has come to its end.
   var repeatsMovie = false
+  /// How segments are written; nil for subcommands that write none.
+  var segments: SegmentPlan?
+  /// The sizes and rates in which the movie is encoded at once, the largest first; empty for one.
+  var renditions: [Rendition] = []
 
   /// All inputs: movies, pictures and subtitles.
   var inputs: [String] { [options.movie] + joined + changes.files }
@@ -34,11 +38,47 @@ struct EncodingRequest: Sendable {
     let outputs = try (options.outs.isEmpty ? [nil] : options.outs.map(\.self)).map { argument in
       try Destination(
         argument: argument, movie: defaultName, suffix: purpose.rawValue, codec: options.codec,
-        format: options.format(for: argument), choices: .init(takesServer: true))
+        format: options.format(for: argument), choices: .init(takesServer: true, segments: segments))
     }
     var first = outputs[0]
     first.further = Array(outputs.dropFirst())
     return first
+  }
+
+  /// The options as they are for one rendition.
+  func options(for rendition: Rendition) -> EncodingOptions {
+    var options = options
+    options.dimensions = rendition.size
+    options.bitrate = rendition.bitRate
+    return options
+  }
+
+  /// Makes the settings of a run.
+  /// - Parameter options: the run's options, or those of a rendition.
+  func plan(
+    _ options: EncodingOptions, source: MovieSource, destination: Destination
+  ) throws -> EncodingPlan {
+    var plan = try EncodingPlan(options, source: source, purpose: purpose, isPaced: isPaced)
+    plan.conferencing = conferencing
+    plan.adapt(to: source)
+    if changes.burnSubtitles != nil { plan.keepsSubtitles = false }
+    try plan.setTargetSize(targetSize, source: source, destination: destination)
+    plan.setUsualQuality(options, passes: passes, source: source)
+    // A device cannot show the same pictures again, and a server, a pipe, a second file or segments
+    // are not written again.
+    let isRewritable =
+      source.live == nil && destination.further.isEmpty && destination.path != nil
+      && destination.segments == nil
+    plan.setCeilingBuffer(source: source, isRepeatable: passes == nil && isRewritable)
+    // The passes of several encoders would need the pictures at different times.
+    let asked = source.live == nil && renditions.isEmpty ? passes : 1
+    plan.setPasses(asked, source: source, destination: destination)
+    if !isRewritable { plan.mayEncodeAgain = false }
+    try plan.setRepetition(repeatsMovie, of: source)
+    // A live stream ends when the user says so.
+    plan.endsOnRequest = source.live != nil || plan.repetition.isEndless || destination.isLive
+    if let segments = destination.all.lazy.compactMap(\.segments).first { plan.setSegments(segments) }
+    return plan
   }
 
   /// Opens the source and applies the changes.

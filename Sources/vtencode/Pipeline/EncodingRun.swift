@@ -15,28 +15,19 @@ enum EncodingRun {
     defer { withExtendedLifetime(scratch) {} }
     let source = try await request.open(hasTransform: destination.hasTransform, scratch: scratch?.path)
     if let part = source.part { destination.begin(at: part.start) }
-    var plan = try EncodingPlan(
-      options, source: source, purpose: request.purpose, isPaced: request.isPaced)
-    plan.conferencing = request.conferencing
-    plan.adapt(to: source)
-    if request.changes.burnSubtitles != nil { plan.keepsSubtitles = false }
-    try plan.setTargetSize(request.targetSize, source: source, destination: destination)
-    plan.setUsualQuality(options, passes: request.passes, source: source)
-    // A device cannot show the same pictures again, and a server, a pipe or a second file is not
-    // written again.
-    let isRewritable = source.live == nil && destination.further.isEmpty && destination.path != nil
-    plan.setCeilingBuffer(source: source, isRepeatable: request.passes == nil && isRewritable)
-    plan.setPasses(source.live == nil ? request.passes : 1, source: source, destination: destination)
-    if !isRewritable { plan.mayEncodeAgain = false }
-    try plan.setRepetition(request.repeatsMovie, of: source)
-    // A live stream ends when the user says so.
-    plan.endsOnRequest = source.live != nil || plan.repetition.isEndless || destination.isLive
+    var plan = try request.plan(
+      request.renditions.first.map(request.options(for:)) ?? options, source: source, destination: destination
+    )
+    let renditions = try request.renditions.dropFirst().map {
+      try request.plan(request.options(for: $0), source: source, destination: destination)
+    }
     plan.noteTexts(of: source, in: destination)
     _ = plan.noteSound(of: source, in: destination)
     for notice in plan.notices where options.progressOption.progress == .auto {
       Console.note("vtencode: \(notice)")
     }
-    var refinement = RateRefinement(Pipeline(source: source, plan: plan, destination: destination))
+    var refinement = RateRefinement(
+      Pipeline(source: source, plan: plan, destination: destination, renditions: renditions))
     var report = try await refinement.run()
     let wasInterrupted = Interrupt.shared.isRequested && !plan.endsOnRequest
     if options.reports.psnr, !wasInterrupted, let path = report.written.path ?? destination.path {

@@ -9,6 +9,8 @@ struct Pipeline: Sendable {
   let source: MovieSource
   let plan: EncodingPlan
   let destination: Destination
+  /// The settings of further renditions of the same pictures.
+  var renditions: [EncodingPlan] = []
 
   /// The number of encoded samples that may wait to be written; they are small compared with
   /// pictures.
@@ -24,7 +26,10 @@ struct Pipeline: Sendable {
       plan.passes = 1
       plan.makesPassesOnDemand = false
       plan.passesAreOptional = false
-      var report = try await Pipeline(source: source, plan: plan, destination: destination).runOnce()
+      var report = try await Pipeline(
+        source: source, plan: plan, destination: destination, renditions: renditions
+      )
+      .runOnce()
       report.lackedRoom = true
       report.plan.notices.append(noteRoom("so the movie is encoded in one pass"))
       return report
@@ -41,13 +46,18 @@ struct Pipeline: Sendable {
 
   private func runOnce() async throws -> RunReport {
     let (control, monitor) = (EncoderControl(), ServerMonitor())
-    let output = destination.makeOutput(source: source, plan: plan, control: control, monitor: monitor)
+    let output = destination.makeOutput(
+      source: source, plan: plan, control: control, monitor: monitor, renditions: renditions)
     let samples = OutputQueue(capacity: Self.waitingSamples, backPressure: output.backPressure)
     let synchronizer = SoundSynchronizer(latest: plan.latestEnd(of: source))
     let counter = SampleCounter()
     try ResourceLimits.check(tracks: trackCount)
     try ResourceLimits.check(
       decoded: source.decodedSize, encoded: (plan.width, plan.height), isDeep: source.isDeep)
+    for rendition in renditions {
+      try ResourceLimits.check(
+        decoded: source.decodedSize, encoded: (rendition.width, rendition.height), isDeep: source.isDeep)
+    }
     let began = SessionTime.now
     let progress = ProgressLine(
       total: expectedFrames, style: plan.isVerbose ? .none : plan.progress, servers: monitor)
@@ -67,6 +77,10 @@ struct Pipeline: Sendable {
       }
     }
     compressor.control = control
+    let further = try renditions.map {
+      try RenditionEncoder($0, source: source, readAs: plan, queueCapacity: Self.waitingSamples)
+    }
+    let queues = [samples] + further.map(\.samples)
     if plan.isVerbose { printSettings(of: compressor) }
     var notices: [String] = []
     if recorder != nil, !compressor.makesPasses, !plan.makesPassesOnDemand {
@@ -86,15 +100,18 @@ struct Pipeline: Sendable {
         if let passes {
           try passes.run(samples: samples, synchronizer: synchronizer, damage: damage, counter: counter)
         } else {
-          try encode(with: compressor, samples: samples, synchronizer: synchronizer, damage: damage)
+          try encode(
+            with: compressor, further, samples: samples, synchronizer: synchronizer, damage: damage)
         }
       }
-      async let writing = cancelling(samples) { try await feed.write(samples) }
+      async let writing = cancelling(queues) {
+        try await feed.write(samples, renditions: further.map(\.samples))
+      }
       written = try await writing
       try await encoding
     } catch {
       // If one stage fails, the other must not wait for it.
-      samples.cancel()
+      for queue in queues { queue.cancel() }
       throw error
     }
     if counter.frames == 0 {
@@ -107,6 +124,7 @@ struct Pipeline: Sendable {
     var report = counter.report(
       seconds: SessionTime.now - began, plan: plan, written: written, encoderID: compressor.encoderID)
     report.damage = damage.value
+    report.renditions = further.map(\.report)
     report.passes = passes.map { $0.made + (plan.statistics == nil ? 0 : 1) } ?? 1
     report.framesAgain = passes?.framesAgain ?? 0
     report.madePasses = passes != nil
@@ -141,8 +159,8 @@ struct Pipeline: Sendable {
 
   /// Decodes pictures and passes them to the session, which blocks while its queue is full.
   private func encode(
-    with compressor: Compressor, samples: OutputQueue, synchronizer: SoundSynchronizer,
-    damage: DamageCollector
+    with compressor: Compressor, _ further: [RenditionEncoder], samples: OutputQueue,
+    synchronizer: SoundSynchronizer, damage: DamageCollector
   ) throws {
     do {
       var reader = try FrameReader(source, plan: plan)
@@ -174,25 +192,28 @@ struct Pipeline: Sendable {
         }
         synchronizer.advance(to: frame.time + frame.duration)
         try compressor.encode(frame)
+        for rendition in further { try rendition.encode(frame) }
       }
       synchronizer.finish(isCut: isCut)
       try compressor.complete()
       samples.end()
+      for rendition in further { try rendition.finish() }
     } catch {
       synchronizer.abandon()
       samples.end(error)
+      for rendition in further { rendition.samples.end(error) }
       throw error
     }
   }
 
-  /// Cancels the queue of samples if the output fails, so that the encoding stage stops.
+  /// Cancels the queues of samples if the output fails, so that the encoding stage stops.
   private func cancelling<Value: Sendable>(
-    _ samples: OutputQueue, _ work: @Sendable () async throws -> Value
+    _ queues: [OutputQueue], _ work: @Sendable () async throws -> Value
   ) async throws -> Value {
     do {
       return try await work()
     } catch {
-      samples.cancel()
+      for queue in queues { queue.cancel() }
       throw error
     }
   }

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreMedia
+import FFmpegMedia
+import Foundation
+
+/// Writes segments of fragmented MP4 and playlists for HTTP Live Streaming (RFC 8216bis).
+///
+/// The playlists of a live stream appear with its first segment, and are replaced with each one.
+/// Those of a movie appear at the end of a run that has succeeded, and so do its segments.
+final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
+  // Sendable: one task changes the properties before `start`; `lock` guards the rest.
+  private let path: String
+  private let plan: SegmentPlan
+  private let replaces: Bool
+  /// The settings of the renditions of the pictures, the largest first.
+  private let encodings: [EncodingPlan]
+  private let names: [String]
+  private let lock = Lock()
+  private var files: SegmentFiles?
+  private var streams: [SegmentStream] = []
+  private var writers: [SegmentWriter] = []
+  /// By track: its stream, and its number there.
+  private var addedTracks: [(stream: Int, track: Int)] = []
+  /// The peak rates that the multivariant playlist has stated, by stream.
+  private var statedRates: [Double] = []
+  private var isAbandoned = false
+  /// The time from which segments are counted: that of the first picture.
+  private var origin = CMTime.zero
+
+  /// How long pictures wait for sound that does not come: in a movie, and in a live stream.
+  private static let timeout = CMTime(value: 10, timescale: 1)
+  private static let liveTimeout = CMTime(value: 1, timescale: 1)
+  /// 2020-01-01 in seconds since 1970: numbers of segments count from there, so that they fit into
+  /// 31 bits.
+  private static let firstTime = 1_577_836_800.0
+  /// What copied sound is taken to have until it is measured, in bits a second.
+  private static let usualSoundRate = 160_000.0
+
+  /// - Parameters:
+  ///   - path: the path of the multivariant playlist.
+  ///   - plan: how segments are written.
+  ///   - replaces: whether the files of an earlier run may be replaced.
+  ///   - encodings: the settings of each rendition of the pictures, at least one.
+  init(path: String, plan: SegmentPlan, replaces: Bool, encodings: [EncodingPlan]) {
+    (self.path, self.plan, self.replaces, self.encodings) = (path, plan, replaces, encodings)
+    names = SegmentNames.renditions(heights: encodings.map(\.height))
+  }
+
+  let name = "HTTP Live Streaming"
+  let tracks: Set<OutputTrack.Kind> = [.video, .sound]
+  let beginsAtZero = true
+  let backPressure = BackPressure.waits
+  var isLive: Bool { plan.isLive }
+  var outcomeOfInterruptedRun: String { isLive ? "the stream has ended" : "nothing was written" }
+
+  func plays(_ sound: CMFormatDescription) -> Bool { CodecString.of(sound) != nil }
+
+  // MARK: Steps of a run
+
+  func begin(with first: CMSampleBuffer) {
+    // Times begin with the first picture's decode time, and it is presented later.
+    let decoded = first.decodeTimeStamp
+    if decoded.isNumeric { origin = first.presentationTimeStamp - decoded }
+  }
+
+  func open() throws {
+    files = try SegmentFiles(playlist: path, isStaged: !isLive, replaces: replaces)
+  }
+
+  func add(_ track: OutputTrack) -> OutputTrack.ID? {
+    guard let files, CMTimeCompare(plan.length, .zero) > 0 else { return nil }
+    let isVideo = track.kind == .video
+    let hasOwnStream = isVideo || plan.separatesSound
+    if !hasOwnStream, addedTracks.count > 1 { return nil }
+    let index = hasOwnStream ? streams.count : 0
+    if hasOwnStream {
+      let pictures = streams.count { $0.kind == .video }
+      guard !isVideo || encodings.indices.contains(pictures) else { return nil }
+      makeStream(
+        name: isVideo ? names[pictures] : SegmentNames.sound(streams.count - pictures + 1), kind: track.kind,
+        encoding: isVideo ? encodings[pictures] : nil, files)
+      streams[index].languageCode = track.languageCode
+    }
+    guard writers.indices.contains(index), let number = writers[index].add(track) else {
+      if hasOwnStream {
+        streams.removeLast()
+        writers.removeLast()
+      }
+      return nil
+    }
+    addedTracks.append((index, number))
+    if !isVideo {
+      streams[index].soundRate += track.encoding.map { Double($0.bitRate) } ?? Self.usualSoundRate
+    }
+    return addedTracks.count - 1
+  }
+
+  private func makeStream(
+    name: String, kind: OutputTrack.Kind, encoding: EncodingPlan?, _ files: SegmentFiles
+  ) {
+    let frameRate = encodings[0].frameRate
+    // Numbers that go on from an earlier stream's, so that neither players nor caches take one
+    // segment for another: no segment is shorter than half a second.
+    let first = isLive ? Int((Date().timeIntervalSince1970 - Self.firstTime) * 2) : 0
+    let stream = SegmentStream(
+      name: name, kind: kind, encoding: encoding, plan: plan, files: files,
+      firstNumber: streams.first?.playlist.firstNumber ?? first, frameRate: frameRate)
+    let longest = isLive ? Double(stream.playlist.targetDuration) + 0.49 : nil
+    let number = streams.count
+    streams.append(stream)
+    writers.append(
+      SegmentWriter(
+        interval: plan.length, origin: origin, partSeconds: stream.playlist.partTarget, longest: longest,
+        timeout: isLive ? Self.liveTimeout : Self.timeout
+      ) { [unowned self] header, piece in try take(header, piece, stream: number) })
+  }
+
+  func start() throws {
+    statedRates = Array(repeating: 0, count: streams.count)
+    let now = Date().timeIntervalSince1970
+    if isLive { for stream in streams { stream.epoch = now } }
+    for writer in writers { try writer.start() }
+  }
+
+  func append(_ sample: CMSampleBuffer, to track: OutputTrack.ID) throws {
+    let (stream, number) = addedTracks[track]
+    try writers[stream].append(sample, to: number)
+  }
+
+  func end(_ track: OutputTrack.ID) throws {
+    let (stream, number) = addedTracks[track]
+    try writers[stream].end(number)
+  }
+
+  func finish() async throws {
+    for writer in writers { try await writer.finish() }
+    try lock.withLock { if isLive { try endPlaylists() } }
+  }
+
+  func publish(isPart: Bool) throws -> OutputResult {
+    try lock.withLock {
+      guard let files else { return OutputResult() }
+      if isLive {
+        files.discard()
+        return OutputResult(fileBytes: files.byteCount)
+      }
+      let target = streams.map(\.neededTarget).max() ?? 1
+      for stream in streams {
+        stream.setTargetDuration(target)
+        stream.end()
+      }
+      let published = try files.publish(isPart: isPart, replaces: replaces) { names in
+        var texts = streams.map { ($0.playlistSuffix, $0.playlist.text(names)) }
+        if plan.writesManifest { texts.append((SegmentNames.manifest, manifest(isWhole: true).text(names))) }
+        return (texts, multivariant(isWhole: true).text(names))
+      }
+      return OutputResult(fileBytes: files.byteCount, path: published)
+    }
+  }
+
+  func abandon() {
+    for writer in writers { writer.cancel() }
+    lock.withLock {
+      guard !isAbandoned else { return }
+      isAbandoned = true
+      // Players of a live stream are told that it has ended; the playlists list whole segments.
+      if isLive { try? endPlaylists() }
+      files?.discard()
+    }
+  }
+
+  // MARK: Segments
+
+  private func take(_ header: Data?, _ piece: SegmentWriter.Piece, stream index: Int) throws {
+    try lock.withLock {
+      guard !isAbandoned, let files else { return }
+      let stream = streams[index]
+      guard try stream.take(header, piece), isLive else { return }
+      if stream.playlist.partTarget != nil {
+        stream.setReports(streams.filter { $0 !== stream }.compactMap(\.report))
+      }
+      try files.replace(stream.playlist.text(files.names), as: stream.playlistSuffix)
+      guard streams.allSatisfy(\.hasSegments) else { return }
+      if plan.writesManifest, piece.endsSegment {
+        try files.replace(manifest(isWhole: false).text(files.names), as: SegmentNames.manifest)
+      }
+      let rates = streams.map { peak($0, isWhole: false) }
+      guard zip(rates, statedRates).contains(where: { $0 > $1 }) else { return }
+      statedRates = rates
+      try files.replaceMultivariant(multivariant(isWhole: false).text(files.names))
+    }
+  }
+
+  /// Marks the playlists that have been published as complete.
+  private func endPlaylists() throws {
+    guard let files else { return }
+    for stream in streams where stream.hasSegments {
+      stream.end()
+      try files.replace(stream.playlist.text(files.names), as: stream.playlistSuffix)
+    }
+    guard streams.allSatisfy(\.hasSegments) else { return }
+    if plan.writesManifest {
+      try files.replace(manifest(isWhole: true).text(files.names), as: SegmentNames.manifest)
+    }
+    try files.replaceMultivariant(multivariant(isWhole: true).text(files.names))
+  }
+
+  // MARK: The multivariant playlist
+
+  /// The peak segment bit rate: as measured, and while a stream goes on at least the highest one
+  /// that the encoder is allowed.
+  private func peak(_ stream: SegmentStream, isWhole: Bool) -> Double {
+    guard !isWhole, let encoding = stream.encoding, encoding.quality == nil else { return stream.rate.peak }
+    return max(stream.rate.peak, encoding.highestBitRate + stream.soundRate)
+  }
+
+  private func average(_ stream: SegmentStream, isWhole: Bool) -> Double {
+    guard !isWhole, let encoding = stream.encoding, encoding.quality == nil else {
+      return stream.rate.average
+    }
+    return max(stream.rate.average, Double(encoding.bitRate) + stream.soundRate)
+  }
+
+  private func multivariant(isWhole: Bool) -> MultivariantPlaylist {
+    var playlist = MultivariantPlaylist()
+    for (stream, writer) in zip(streams, writers) {
+      let (peak, average) = (peak(stream, isWhole: isWhole), average(stream, isWhole: isWhole))
+      guard let encoding = stream.encoding, let picture = writer.formats.first else {
+        playlist.sounds.append(
+          MultivariantPlaylist.Sound(
+            stream, writer.formats.first, number: playlist.sounds.count + 1, peak: peak, average: average))
+        continue
+      }
+      let size = CMVideoFormatDescriptionGetPresentationDimensions(
+        picture, usePixelAspectRatio: true, useCleanAperture: true)
+      playlist.variants.append(
+        MultivariantPlaylist.Variant(
+          suffix: stream.playlistSuffix, codecs: writer.formats.map(CodecString.of),
+          width: Int(size.width.rounded()), height: Int(size.height.rounded()), frameRate: encoding.frameRate,
+          peakRate: peak, averageRate: average, range: Self.range(of: picture)))
+    }
+    return playlist
+  }
+
+  /// The same for DASH.
+  private func manifest(isWhole: Bool) -> DASHManifest {
+    var manifest = DASHManifest(targetDuration: streams.map(\.playlist.targetDuration).max() ?? 1)
+    manifest.isWindow = plan.playlist == .window
+    if !isWhole {
+      manifest.epoch = streams.first?.epoch
+      manifest.published = Date().timeIntervalSince1970
+    }
+    for (stream, writer) in zip(streams, writers) {
+      guard let map = stream.playlist.map, let format = writer.formats.first else { continue }
+      var representation = DASHManifest.Representation(
+        name: stream.name, isVideo: stream.kind == .video, codec: CodecString.of(format),
+        bandwidth: peak(stream, isWhole: isWhole), initialization: map.suffix,
+        segments: stream.playlist.segments)
+      if let encoding = stream.encoding {
+        (representation.width, representation.height) = (encoding.width, encoding.height)
+        representation.frameRate = encoding.frameRate
+      } else {
+        representation.language = SegmentLanguage.tag(stream.languageCode)
+      }
+      manifest.representations.append(representation)
+    }
+    return manifest
+  }
+
+  /// The value of VIDEO-RANGE for a high dynamic range; nil for a standard one.
+  private static func range(of picture: CMFormatDescription) -> String? {
+    let function =
+      CMFormatDescriptionGetExtension(
+        picture, extensionKey: kCMFormatDescriptionExtension_TransferFunction) as? String
+    if function == kCMFormatDescriptionTransferFunction_SMPTE_ST_2084_PQ as String { return "PQ" }
+    return function == kCMFormatDescriptionTransferFunction_ITU_R_2100_HLG as String ? "HLG" : nil
+  }
+}
+
+/// The languages of tracks as playlists name them.
+enum SegmentLanguage {
+  /// - Parameter code: a code of ISO 639-2/T.
+  /// - Returns: the tag of BCP 47, which is the shortest code; nil for no language.
+  static func tag(_ code: String?) -> String? {
+    guard let code, code != "und", code.utf8.count == 3, code.utf8.allSatisfy({ (97...122).contains($0) })
+    else {
+      return nil
+    }
+    return Locale.LanguageCode(code).identifier(.alpha2) ?? code
+  }
+}
+
+extension MultivariantPlaylist.Sound {
+  /// - Parameters:
+  ///   - number: counted from 1; the first one is the default.
+  ///   - peak: the peak segment bit rate in bits a second.
+  ///   - average: the average segment bit rate in bits a second.
+  fileprivate init(
+    _ stream: SegmentStream, _ format: CMFormatDescription?, number: Int, peak: Double, average: Double
+  ) {
+    let language = SegmentLanguage.tag(stream.languageCode)
+    let channels = format?.audioStreamBasicDescription?.mChannelsPerFrame ?? 2
+    self.init(
+      suffix: stream.playlistSuffix, name: language.map { "\(number) (\($0))" } ?? "\(number)",
+      language: language, channels: Int(channels),
+      codec: format.flatMap(CodecString.of), isDefault: number == 1, peakRate: peak, averageRate: average)
+  }
+}

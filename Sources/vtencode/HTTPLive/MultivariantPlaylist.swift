@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A multivariant playlist (RFC 8216bis, 4.4.6).
+struct MultivariantPlaylist: Sendable, Equatable {
+  /// A rendition of the sound (4.4.6.1).
+  struct Sound: Sendable, Equatable {
+    var suffix: String
+    var name: String
+    /// The language as a tag of BCP 47; nil if it is not known.
+    var language: String?
+    var channels: Int
+    var codec: String?
+    var isDefault: Bool
+    var peakRate: Double
+    var averageRate: Double
+  }
+
+  /// A variant stream (4.4.6.2).
+  struct Variant: Sendable, Equatable {
+    var suffix: String
+    /// The codecs of its media playlist; nil for one that has no name.
+    var codecs: [String?]
+    var width: Int
+    var height: Int
+    var frameRate: Double
+    var peakRate: Double
+    var averageRate: Double
+    /// `PQ` or `HLG`; nil for a standard dynamic range.
+    var range: String?
+  }
+
+  var variants: [Variant] = []
+  var sounds: [Sound] = []
+
+  private static let group = "sound"
+
+  /// - Parameter names: the names of the files.
+  func text(_ names: SegmentNames) -> String {
+    var lines = ["#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-INDEPENDENT-SEGMENTS"]
+    for sound in sounds {
+      let language = sound.language.map { ",LANGUAGE=\"\($0)\"" } ?? ""
+      lines.append(
+        "#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID=\"\(Self.group)\",NAME=\"\(sound.name)\"\(language),"
+          + "DEFAULT=\(sound.isDefault ? "YES" : "NO"),AUTOSELECT=YES,CHANNELS=\"\(sound.channels)\","
+          + "URI=\"\(names.file(sound.suffix))\"")
+    }
+    // A player combines a variant with any one rendition of the group.
+    let (peak, average) = (sounds.map(\.peakRate).max() ?? 0, sounds.map(\.averageRate).max() ?? 0)
+    for variant in variants {
+      var attributes = [
+        "BANDWIDTH=\(Self.rate(variant.peakRate + peak))",
+        "AVERAGE-BANDWIDTH=\(Self.rate(variant.averageRate + average))",
+      ]
+      var codecs: [String] = []
+      let all = variant.codecs + sounds.map(\.codec)
+      for case let codec? in all where !codecs.contains(codec) { codecs.append(codec) }
+      // The list has every format of the variant, or is left out.
+      if !all.contains(nil) { attributes.append("CODECS=\"\(codecs.joined(separator: ","))\"") }
+      attributes.append("RESOLUTION=\(variant.width)x\(variant.height)")
+      if variant.frameRate > 0 { attributes.append("FRAME-RATE=\(Wording.fixed(variant.frameRate, 3))") }
+      if let range = variant.range { attributes.append("VIDEO-RANGE=\(range)") }
+      if !sounds.isEmpty { attributes.append("AUDIO=\"\(Self.group)\"") }
+      lines.append("#EXT-X-STREAM-INF:" + attributes.joined(separator: ","))
+      lines.append(names.file(variant.suffix))
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func rate(_ value: Double) -> Int { max(1, Int(clamping: Int(value.rounded(.up)))) }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The names of the files that belong to a multivariant playlist `talk.m3u8`. They are in its
+/// folder and begin with its name: `talk-720p.m3u8`, `talk-720p-init-0.mp4`, `talk-720p-12.m4s`.
+///
+/// Names of segments have no character that an address would have to escape (RFC 3986, 2.3), so
+/// that a playlist's URIs are names of files as they are. A run knows its files by their suffix,
+/// which is the name without `talk`.
+struct SegmentNames: Sendable, Equatable {
+  /// What the names begin with.
+  let stem: String
+
+  /// - Parameter playlist: the path of the multivariant playlist.
+  init(playlist: String) {
+    self.init(name: ((playlist as NSString).lastPathComponent as NSString).deletingPathExtension)
+  }
+
+  /// - Parameter name: the name of the multivariant playlist without its extension. Characters that
+  ///   an address would escape become `~` and their code, so that no two names have the same files.
+  init(name: String) {
+    stem = name.utf8.map { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+        String(UnicodeScalar(byte))
+      default: "~" + String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+      }
+    }.joined()
+  }
+
+  func file(_ suffix: String) -> String { stem + suffix }
+
+  // MARK: Suffixes
+
+  static func playlist(_ rendition: String) -> String { "-\(rendition).m3u8" }
+  static func initialization(_ rendition: String, run: Int) -> String { "-\(rendition)-init-\(run).mp4" }
+  static func segment(_ rendition: String, _ number: Int) -> String { "-\(rendition)-\(number).m4s" }
+  static func part(_ rendition: String, _ number: Int, _ part: Int) -> String {
+    "-\(rendition)-\(number).\(part).m4s"
+  }
+  /// The one file of all segments.
+  static func wholeFile(_ rendition: String, run: Int) -> String { "-\(rendition)-\(run).mp4" }
+  static let manifest = ".mpd"
+
+  /// The names of renditions of the pictures: their heights, and a number where two are alike.
+  static func renditions(heights: [Int]) -> [String] {
+    var count: [Int: Int] = [:]
+    return heights.map { height in
+      count[height, default: 0] += 1
+      let number = count[height] ?? 1
+      return "\(height)p" + (number > 1 ? "-\(number)" : "")
+    }
+  }
+
+  /// The name of a rendition of the sound.
+  /// - Parameter number: counted from 1.
+  static func sound(_ number: Int) -> String { number > 1 ? "sound-\(number)" : "sound" }
+
+  // MARK: Earlier runs
+
+  /// Whether a file is one that a run with this playlist makes, other than the playlist itself.
+  func owns(_ file: String) -> Bool {
+    guard file.hasPrefix(stem) else { return false }
+    let suffix = file.dropFirst(stem.count)
+    if suffix == Self.manifest { return true }
+    return suffix.wholeMatch(
+      of: /-([0-9]+p|sound)(-[0-9]+)?(\.m3u8|-init-[0-9]+\.mp4|-[0-9]+\.mp4|-[0-9]+(\.[0-9]+)?\.m4s)/) != nil
+  }
+
+  /// The files of earlier runs with this playlist.
+  /// - Parameter folder: the folder of the playlist.
+  func ownedFiles(in folder: String) -> [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.filter(owns).sorted()
+  }
+
+  /// Asks whether files of an earlier run may be replaced whose playlist is gone.
+  /// - Parameters:
+  ///   - folder: the folder of the playlist.
+  ///   - isReplaced: whether the playlist itself is replaced, and so its files.
+  ///   - overwrites: the user has allowed it on the command line.
+  /// - Throws: a `Failure` if they must not be replaced.
+  func check(_ folder: String, isReplaced: Bool, overwrites: Bool) throws {
+    guard !isReplaced, !overwrites, let first = ownedFiles(in: folder).first else { return }
+    throw Failure(
+      "'\(folder)' holds files of an earlier run, such as '\(first)'; replace them with --overwrite, or choose "
+        + "another name with --out")
+  }
+}
