@@ -33,7 +33,10 @@ struct DASHManifest: Sendable, Equatable {
   /// Times are written in microseconds.
   private static let timescale = 1_000_000
 
-  private static func units(_ seconds: Double) -> Int { Int((seconds * Double(timescale)).rounded()) }
+  private static func units(_ seconds: Double) -> Int {
+    // Far beyond any movie, and far from what sums could overflow.
+    Int(min(max((seconds * Double(timescale)).rounded(), -0x1p52), 0x1p52))
+  }
 
   /// The time of the segments at which the presentation begins, in microseconds.
   private var origin: Int {
@@ -85,13 +88,13 @@ struct DASHManifest: Sendable, Equatable {
   private func lines(_ representation: Representation, _ names: SegmentNames) -> [String] {
     var attributes = [
       #"id="\#(representation.name)""#,
-      #"bandwidth="\#(max(1, Int(representation.bandwidth.rounded(.up))))""#,
+      #"bandwidth="\#(max(1, Int(clamping: representation.bandwidth.rounded(.up))))""#,
     ]
     if let codec = representation.codec { attributes.append(#"codecs="\#(codec)""#) }
     if representation.isVideo {
       attributes += [#"width="\#(representation.width)""#, #"height="\#(representation.height)""#]
       if representation.frameRate > 0 {
-        attributes.append(#"frameRate="\#(Int((representation.frameRate * 1000).rounded()))/1000""#)
+        attributes.append(#"frameRate="\#(Int(clamping: (representation.frameRate * 1000).rounded()))/1000""#)
       }
     }
     var lines = ["      <Representation " + attributes.joined(separator: " ") + ">"]

@@ -164,7 +164,7 @@ struct MediaPlaylist: Sendable, Equatable {
 enum SegmentDate {
   /// - Parameter seconds: since 1970 in UTC.
   static func text(_ seconds: Double) -> String {
-    let milliseconds = Int64(clamping: Int((seconds * 1000).rounded()))
+    let milliseconds = Int64(clamping: Int(clamping: (seconds * 1000).rounded()))
     var whole = time_t(milliseconds / 1000)
     var parts = tm()
     gmtime_r(&whole, &parts)

@@ -67,5 +67,5 @@ struct MultivariantPlaylist: Sendable, Equatable {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private static func rate(_ value: Double) -> Int { max(1, Int(clamping: Int(value.rounded(.up)))) }
+  private static func rate(_ value: Double) -> Int { max(1, Int(clamping: value.rounded(.up))) }
 }

@@ -115,6 +115,9 @@ final class SegmentStream {
     number += 1
     partNumber = 0
     guard plan.isLive else { return }
+    // No segment may be longer (4.4.3.1). A single picture can be, whatever was planned; then a
+    // playlist with another target is better than one that breaks its promise.
+    setTargetDuration(max(playlist.targetDuration, Int(clamping: seconds.rounded())))
     longestSeconds = max(longestSeconds, playlist.seconds)
     removeOld()
   }
@@ -150,7 +153,7 @@ final class SegmentStream {
   }
 
   /// The target duration that the segments need, in seconds.
-  var neededTarget: Int { max(1, playlist.segments.map { Int($0.seconds.rounded()) }.max() ?? 1) }
+  var neededTarget: Int { max(1, playlist.segments.map { Int(clamping: $0.seconds.rounded()) }.max() ?? 1) }
 
   func setTargetDuration(_ seconds: Int) { playlist.targetDuration = seconds }
 }

@@ -36,6 +36,9 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
   private var encoders: [TrackEncoder] = []
   private var kinds: [OutputTrack.Kind] = []
   private var inputs: [AVAssetWriterInput] = []
+  /// By track: the samples that wait for others, and whether it has no more.
+  private var waiting: [Int] = []
+  private var hasEnded: [Bool] = []
   private var interleaver = SampleInterleaver<(CMSampleBuffer, Int)>(tracks: 0, timeout: .zero)
   /// By how much pictures are presented after they are decoded; sound is put in order by that too.
   private var delay = CMTime.zero
@@ -96,6 +99,8 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
     encoders.append(encoder)
     kinds.append(track.kind)
     inputs.append(input)
+    waiting.append(0)
+    hasEnded.append(false)
     return inputs.count - 1
   }
 
@@ -117,7 +122,9 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
     try lock.withLock {
       try push(encoding { try encoders[track].finish() }, track)
       interleaver.end(track)
+      hasEnded[track] = true
       try drain(isLast: false)
+      finishIfDone(track)
     }
   }
 
@@ -126,6 +133,7 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
     guard let writer else { return }
     try lock.withLock {
       try drain(isLast: true)
+      for input in inputs { input.markAsFinished() }
       if segmentStart.isNumeric { try cut(at: end, endsSegment: true, next: nil) }
     }
     await writer.finishWriting()
@@ -144,6 +152,7 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
   // MARK: - In order
 
   private func push(_ samples: [CMSampleBuffer], _ track: Int) throws {
+    waiting[track] += samples.count
     for sample in samples {
       let (decoded, presented) = (sample.decodeTimeStamp, sample.presentationTimeStamp)
       if kinds[track] == .video {
@@ -159,7 +168,14 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
     while let (sample, track) = interleaver.pop(isLast: isLast) {
       if track == leader { try cutIfDue(before: sample) }
       guard inputs[track].append(sample) else { throw writer.map(failure) ?? Failure("no writer") }
+      waiting[track] -= 1
+      finishIfDone(track)
     }
+  }
+
+  /// Tells the writer of a track without further samples, so that it does not wait for them.
+  private func finishIfDone(_ track: Int) {
+    if hasEnded[track], waiting[track] == 0 { inputs[track].markAsFinished() }
   }
 
   /// The track that decides where segments end: the pictures, or else the sound.
@@ -203,9 +219,9 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
       endsSegment: endsSegment)
     if endsSegment {
       var seconds = (time - segmentStart).seconds
-      if let longest, seconds > longest, end.isNumeric {
-        seconds = min((end - segmentStart).seconds, longest)
-        piece.pausesAfterwards = next != nil
+      if let longest, seconds > longest, next != nil, end.isNumeric, (time - end).seconds > 0.1 {
+        seconds = (end - segmentStart).seconds
+        piece.pausesAfterwards = true
       }
       piece.seconds = partSeconds == nil ? seconds : max(seconds - part.before, 0)
     }

@@ -157,7 +157,7 @@ import Testing
     #expect(run.status == 0, "\(run.complaints)")
     let playlist = try Self.media(folder, "live-180p.m3u8")
     #expect(playlist.hasEnded && playlist.segments.count >= 4)
-    try expectNoErrors(Probe(folder.path("live.m3u8")))
+    #expect(try Probe(folder.path("live.m3u8")).frameCount() >= 200)
     #expect(!folder.contents.contains { $0.hasPrefix(".") }, "\(folder.contents)")
   }
 

@@ -10,18 +10,22 @@ import Testing
   @Test("A key frame is due at the first picture of each interval, in every pass, and after a pause")
   func keyFramesAreDueOnceInAnInterval() {
     var grid = KeyFrameGrid(interval: CMTime(value: 2, timescale: 1), isRepeated: true)
+    func due(_ times: some Sequence<CMTime>) -> [CMTime] { times.filter { grid.isDue(at: $0) } }
+    func seconds(_ values: Double...) -> [CMTime] {
+      values.map { CMTime(value: CMTimeValue($0 * 1000), timescale: 1000) }
+    }
     let times = (0..<300).map { CMTime(value: CMTimeValue($0) * 1001, timescale: 30_000) }
-    let due = times.filter { grid.isDue(at: $0) }
-    #expect(due.map { ($0.seconds * 1000).rounded() } == [2002, 4004, 6006, 8008])
+    let first = due(times)
+    #expect(first.map { ($0.seconds * 1000).rounded() } == [2002, 4004, 6006, 8008])
     // Again, and a part of it.
-    #expect(times.filter { grid.isDue(at: $0) } == due)
-    #expect(times[110..<130].filter { grid.isDue(at: $0) } == [due[1]])
+    let again = due(times)
+    let part = due(times[110..<130])
+    #expect(again == first && part == [first[1]])
     // A pause of an hour, after which the grid is where it was; and times that no movie has.
-    #expect(grid.isDue(at: CMTime(value: 3601, timescale: 1)))
-    #expect(
-      !grid.isDue(at: CMTime(value: 3601_900, timescale: 1000))
-        && grid.isDue(at: CMTime(value: 3602, timescale: 1)))
-    #expect(grid.isDue(at: CMTime(value: .max, timescale: 1)) && !grid.isDue(at: .invalid))
+    let later = due(seconds(3601, 3601.9, 3602, 3603.5))
+    #expect(later == seconds(3601, 3602))
+    let last = due([CMTime(value: .max, timescale: 1), .invalid])
+    #expect(last == [CMTime(value: .max, timescale: 1)])
   }
 
   @Test("The peak is that of runs between 0.5 and 1.5 target durations, as one finds by trying all")
