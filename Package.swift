@@ -17,7 +17,8 @@ let areParsersAlone = Context.environment["OVT_PARSERS_ALONE"] == "1"
 // without the tests: what `make demo` fetches and builds.
 let isLive = Context.environment["OVT_WITHOUT_LIVE"] != "1"
 let liveFiles = [
-  "Live/LiveAccess.swift", "Live/LiveCommands.swift", "Receive", "Send/Send.swift", "Send/SendOptions.swift",
+  "HTTPLive/SegmentCipher.swift", "Live/LiveAccess.swift", "Live/LiveCommands.swift", "Receive",
+  "Send/Send.swift", "Send/SendOptions.swift",
   "Send/SendRun.swift", "Send/SendSource.swift", "Serve", "Web", "Wire/DatagramOutbox.swift",
   "Wire/DatagramOutlet.swift", "Wire/DatagramSocket.swift", "Wire/Endpoint.swift", "Wire/WireOptions.swift",
 ]
@@ -226,7 +227,8 @@ if !isEngineAlone {
         "ImageIO", "OpenVideoToolboxDisplay", "RealTimeTransport", "VideoBitstream", "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + (isLive ? liveDependencies : []),
-      exclude: isLive ? ["Live/MissingLiveCommands.swift"] : liveFiles),
+      exclude: isLive
+        ? ["HTTPLive/MissingSegmentCipher.swift", "Live/MissingLiveCommands.swift"] : liveFiles),
     .testTarget(
       name: "VideoToolboxTests",
       dependencies: [

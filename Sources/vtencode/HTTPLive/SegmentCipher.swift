@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-
-#if canImport(RealTimeSecurity)
-  import RealTimeSecurity
-#endif
+import RealTimeSecurity
 
 /// Encrypts segments by AES-128 in CBC mode (RFC 8216bis, 4.4.4.4 and 5.2).
 enum SegmentCipher {
@@ -14,16 +11,12 @@ enum SegmentCipher {
   /// - Returns: the encrypted segment, padded to whole blocks (PKCS #7).
   /// - Throws: a `Failure` if the library cannot encrypt.
   static func encrypt(_ chunks: [Data], key: SegmentKey, number: Int) throws -> Data {
-    #if canImport(RealTimeSecurity)
-      var vector = [UInt8](repeating: 0, count: 16)
-      for index in 0..<8 { vector[15 - index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
-      let plain = chunks.reduce(into: [UInt8]()) { $0.append(contentsOf: $1) }
-      guard let encrypted = AES128CBC.encrypt(plain, key: key.bytes, vector: vector) else {
-        throw Failure("this machine's OpenSSL cannot encrypt segments")
-      }
-      return Data(encrypted)
-    #else
-      throw Failure("this build of vtencode has no encryption; build it without OVT_WITHOUT_LIVE")
-    #endif
+    var vector = [UInt8](repeating: 0, count: 16)
+    for index in 0..<8 { vector[15 - index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
+    let plain = chunks.reduce(into: [UInt8]()) { $0.append(contentsOf: $1) }
+    guard let encrypted = AES128CBC.encrypt(plain, key: key.bytes, vector: vector) else {
+      throw Failure("this machine's OpenSSL cannot encrypt segments")
+    }
+    return Data(encrypted)
   }
 }
