@@ -47,6 +47,8 @@ let package = Package(
     .executableTarget(name: "bench", dependencies: ["BenchmarkSupport", "CReferenceEncoders", engine]),
     .executableTarget(name: "kernel-bench", dependencies: [engine]),
     .executableTarget(name: "rate-bench", dependencies: ["BenchmarkSupport", engine]),
+    .executableTarget(
+      name: "screen-bench", dependencies: ["BenchmarkSupport", "CReferenceEncoders", "CClipMedia", engine]),
     .executableTarget(name: "thread-bench", dependencies: ["BenchmarkSupport", "CWaitCounter", engine]),
 
     // MARK: The sessions

@@ -15,6 +15,8 @@ struct ReferenceEncoder {
   int width, height;
   double frameRate;
   long frames;
+  // Whether the next picture shall be coded as a key frame.
+  int wantsKeyFrame;
 };
 
 #endif

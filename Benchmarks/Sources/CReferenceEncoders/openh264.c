@@ -42,6 +42,8 @@ static long encode(ReferenceEncoder *base, const uint8_t *i420, const uint8_t **
   picture.pData[1] = picture.pData[0] + (size_t)w * h;
   picture.pData[2] = picture.pData[1] + (size_t)(w / 2) * (h / 2);
   picture.uiTimeStamp = (long long)(base->frames++ * 1000 / base->frameRate);
+  if (base->wantsKeyFrame) (*encoder->openh264)->ForceIntraFrame(encoder->openh264, true);
+  base->wantsKeyFrame = 0;
   SFrameBSInfo info;
   memset(&info, 0, sizeof info);
   if ((*encoder->openh264)->EncodeFrame(encoder->openh264, &picture, &info) != cmResultSuccess) return -1;
@@ -114,7 +116,7 @@ ReferenceEncoder *openh264_reference_open(int complexity, int isScreen, const Re
     WelsDestroySVCEncoder(e);
     return NULL;
   }
-  encoder->base = (ReferenceEncoder){encode, NULL, close_encoder, width, height, stream->frameRate, 0};
+  encoder->base = (ReferenceEncoder){encode, NULL, close_encoder, width, height, stream->frameRate, 0, 0};
   encoder->openh264 = e;
   return &encoder->base;
 }

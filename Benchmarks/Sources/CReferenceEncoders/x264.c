@@ -31,6 +31,8 @@ static long encode(ReferenceEncoder *encoder, const uint8_t *i420, const uint8_t
   picture.img.i_stride[0] = w;
   picture.img.i_stride[1] = picture.img.i_stride[2] = w / 2;
   picture.i_pts = encoder->frames++;
+  if (encoder->wantsKeyFrame) picture.i_type = X264_TYPE_IDR;
+  encoder->wantsKeyFrame = 0;
   int size = x264_encoder_encode(x264, &units, &count, &picture, &out);
   *data = size > 0 ? units[0].p_payload : NULL;
   *frame = (long)out.i_pts;
@@ -74,7 +76,7 @@ ReferenceEncoder *x264_reference_open(const char *preset, const ReferenceStream 
   if (x264_param_apply_profile(&p, "high") < 0) return NULL;
   X264Encoder *encoder = calloc(1, sizeof *encoder);
   if (!encoder) return NULL;
-  encoder->base = (ReferenceEncoder){encode, delayed, close_encoder, stream->width, stream->height, stream->frameRate, 0};
+  encoder->base = (ReferenceEncoder){encode, delayed, close_encoder, stream->width, stream->height, stream->frameRate, 0, 0};
   encoder->x264 = x264_encoder_open(&p);
   if (encoder->x264) return &encoder->base;
   free(encoder);
@@ -88,6 +90,8 @@ long reference_encoder_encode(ReferenceEncoder *encoder, const uint8_t *i420, co
 int reference_encoder_delayed(ReferenceEncoder *encoder) {
   return encoder->delayed ? encoder->delayed(encoder) : 0;
 }
+
+void reference_encoder_request_key_frame(ReferenceEncoder *encoder) { encoder->wantsKeyFrame = 1; }
 
 void reference_encoder_close(ReferenceEncoder *encoder) {
   if (encoder) encoder->close(encoder);

@@ -38,6 +38,8 @@ ReferenceEncoder *openh264_reference_open(int complexity, int isScreen, const Re
 // error code. `frame` gets the number of the frame that the unit shows. The data are valid until
 // the next call.
 long reference_encoder_encode(ReferenceEncoder *encoder, const uint8_t *i420, const uint8_t **data, long *frame);
+// Has the next picture coded as a key frame (IDR), in real-time use.
+void reference_encoder_request_key_frame(ReferenceEncoder *encoder);
 // The number of frames that have not been output yet.
 int reference_encoder_delayed(ReferenceEncoder *encoder);
 void reference_encoder_close(ReferenceEncoder *encoder);
