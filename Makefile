@@ -23,7 +23,7 @@ ENGINE = -c release -Xswiftc -enable-testing --scratch-path .build-engine
 SWIFT_SOURCES = Sources Tests Benchmarks/Sources Benchmarks/Package.swift Examples/Sources Fuzz/Sources Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help measure lowlat-tables screens build demo test test-timing lint format docs clients install install-c-interface c-interface permissive compare matrix bench engine-matrix kernel-bench rate-bench thread-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies program uninstall deb deb-gpl deb-for check-deb quick
+.PHONY: help measure lowlat-tables screens screen-bench build demo test test-timing lint format docs clients install install-c-interface c-interface permissive compare matrix bench engine-matrix kernel-bench rate-bench thread-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies program uninstall deb deb-gpl deb-for check-deb quick
 
 help: ## Lists these commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -136,6 +136,11 @@ bench: test-dependencies ## Measures H264Encoder against libx264 and libopenh264
 
 screens: ## Renders the screens that `bench --set screens` measures into .build/screens (python3-numpy, fonts-dejavu-core).
 	scripts/render-screens .build/screens
+
+screen-bench: test-dependencies ## Measures how soon a change of a desktop is sharp, beside libx264 and libopenh264 (python3-numpy, fonts-dejavu-core).
+	scripts/render-desktops .build/desktops
+	$(TOOL) screen-bench
+	@$(TOOLS_DIR)/screen-bench $(TABLE_OPTIONS) $(BENCH_OPTIONS) .build/desktops
 
 engine-matrix: test-dependencies ## Decodes 2,000 random streams of H264Encoder (STREAMS=...) with two decoders, bit for bit.
 	OVT_ENGINE_ALONE=1 $(SWIFT) build --build-tests $(ENGINE)

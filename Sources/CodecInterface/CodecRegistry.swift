@@ -199,6 +199,8 @@ public enum EncoderFeature: Sendable, Hashable {
   /// A limit of the time that a frame waits for transmission on a link with the bit rate of the
   /// stream.
   case queueDelayLimit
+  /// A limit of the quality up to which a picture that stands still is refined.
+  case stillQualityLimit
   /// A description of the decoder's buffer in the stream, and the times of each frame in it.
   case bufferTiming
   /// More than one picture parameter set, where that saves bits.

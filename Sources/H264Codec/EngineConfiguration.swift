@@ -82,6 +82,7 @@ extension H264EncoderConfiguration {
     maximumQP = c.rate.maxQP ?? 51
     minimumQP = min(minimumQP, maximumQP)
     if let delay = c.rate.maximumQueueDelay { lowLatency.maximumQueueDelay = delay }
+    if let psnr = c.rate.maximumStillPSNR { lowLatency.maximumStillPSNR = psnr }
     dataRateLimits = c.rate.limits
     // A cap on the QP is a promise that the picture is sharp, or not shown at all.
     lowLatency.allowsFrameDropping = c.lowLatency != nil && c.rate.maxQP != nil

@@ -17,7 +17,7 @@ public enum H264Codec {
     description.isLowLatency = true
     description.features.formUnion([
       .temporalLayers, .longTermReferences, .referenceInvalidation, .intraRefresh, .layerPrefix,
-      .frameDropping,
+      .frameDropping, .stillQualityLimit,
     ])
     return description
   }

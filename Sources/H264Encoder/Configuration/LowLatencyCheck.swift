@@ -18,6 +18,9 @@ extension H264EncoderConfiguration {
       options.maximumQueueDelay.isFinite && (0.02...10).contains(options.maximumQueueDelay),
       "A queue of \(options.maximumQueueDelay) seconds is not in 0.02...10.")
     try require(
+      options.maximumStillPSNR.isFinite && (30...100).contains(options.maximumStillPSNR),
+      "A quality of still pictures of \(options.maximumStillPSNR) dB is not in 30...100.")
+    try require(
       options.longTermReferences >= 0 && options.longTermReferences < maximumReferences,
       "\(options.longTermReferences) long-term references are not in 0..<\(maximumReferences) (maximumReferences)."
     )

@@ -22,6 +22,10 @@ extension H264EncoderConfiguration {
     /// over a link of the average bit rate. In streams with a low frame rate a frame may take one
     /// and a half frame intervals.
     public var maximumQueueDelay = 0.3
+    /// The luma PSNR in dB, 30 to 100, up to which a picture that stands still is refined, with an
+    /// average bit rate. Nobody sees more than about 46; what is not spent on it is there for the
+    /// next change. The picture is refined down to the QP whose quantisation error allows it.
+    public var maximumStillPSNR = 46.0
     /// Whether, with a constant QP, every fourth reference frame is coded with a slightly lower QP,
     /// key frames with a lower one still, and the others with a slightly higher one, which takes
     /// fewer bits for the same quality. A QP that a frame's options give (`H264FrameOptions.qp`) is

@@ -9,6 +9,7 @@ extension H264EncoderConfiguration {
     var settings = LowLatencySettings(width: width, height: height, frameRate: frameRate)
     settings.rate = options.rateControl
     settings.maximumQueueDelay = options.maximumQueueDelay
+    settings.maximumStillPSNR = options.maximumStillPSNR
     settings.minimumQP = minimumQP
     settings.maximumQP = maximumQP
     settings.dataRateLimits = dataRateLimits

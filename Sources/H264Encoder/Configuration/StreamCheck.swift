@@ -31,6 +31,7 @@ extension H264EncoderConfiguration {
       same.lowLatency.allowsFrameDropping = new.lowLatency.allowsFrameDropping
       same.lowLatency.sceneChange = new.lowLatency.sceneChange
       same.lowLatency.maximumQueueDelay = new.lowLatency.maximumQueueDelay
+      same.lowLatency.maximumStillPSNR = new.lowLatency.maximumStillPSNR
       changeable =
         "rates, limits, the frame rate, the QP range, frame dropping, the key-frame interval, the response "
         + "to a new scene, the effort and measurement"

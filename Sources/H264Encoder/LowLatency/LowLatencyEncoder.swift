@@ -218,7 +218,7 @@ final class LowLatencyEncoder {
     complete(&properties, plan, options, source, pool[target])
     rateControl.finish(
       bits: output.bits, qp: properties.averageQP, isKeyFrame: plan.isIDR, isSceneChange: isSceneChange,
-      isCurtailed: isCurtailed, rowBits: coder.rowBits)
+      isCurtailed: isCurtailed, highestQP: coder.highestRowQP, rowBits: coder.rowBits)
     properties.encodeTime = Double(clock() &- start) * 1e-9
     effortControl.note(seconds: properties.encodeTime, interval: options.duration)
     return H264EncodedFrame(

@@ -26,6 +26,9 @@ extension PictureCoder {
     properties.referenceCount = references
   }
 
+  /// The highest QP of a row of the last picture, before the offsets of its macroblocks.
+  var highestRowQP: Int { (0..<geometry.heightInMbs).reduce(0) { max($0, Int(rowQP[$1])) } }
+
   /// The number of reference pictures that the effort searches for each macroblock.
   var referencesSearched: Int { settings.motion.references }
 

@@ -66,6 +66,7 @@ import Testing
     list.append(Wrong(word: "refresh") { $0.lowLatency.sceneChange = .intraRefresh })
     let strengths: [Double] = [-0.1, 2.1, .nan, .infinity, -.infinity]
     add("adaptive", strengths) { $0.lowLatency.adaptiveQuantisation = $1 }
+    add("still", [29.9, 100.1, .nan, .infinity, -.infinity]) { $0.lowLatency.maximumStillPSNR = $1 }
     add("refresh", [-1, 1001] + far) { $0.lowLatency.intraRefreshPeriod = $1 }
     add("interval", [0, -1, Int.min]) { $0.keyFrameInterval = $1 }
     add("level", [0, 8, 14, 53, 63, -31] + far) { $0.level = $1 }
@@ -104,7 +105,8 @@ import Testing
       { $0.lowLatency.intraRefreshPeriod = 1 }, { $0.lowLatency.intraRefreshPeriod = 1000 },
       { $0.keyFrameInterval = 1 },
       { $0.keyFrameInterval = .max }, { ($0.deblockingAlphaOffset, $0.deblockingBetaOffset) = (-6, 6) },
-      { $0.lowLatency.adaptiveQuantisation = 2 }, { $0.level = 9 }, { $0.level = 62 },
+      { $0.lowLatency.adaptiveQuantisation = 2 }, { $0.lowLatency.maximumStillPSNR = 30 },
+      { $0.lowLatency.maximumStillPSNR = 100 }, { $0.level = 9 }, { $0.level = 62 },
       { $0.sampleAspectRatio = (0, 0) }, { $0.sampleAspectRatio = (255, 128) },
     ]
     for (i, change) in right.enumerated() {

@@ -33,6 +33,13 @@ OVT_EXPORT const CFStringRef kOVTCompressionPropertyKey_WritesTemporalLayerPrefi
 /// are far apart, a frame may take one and a half frame intervals. This package's own encoder only.
 /// Number.
 OVT_EXPORT const CFStringRef kOVTCompressionPropertyKey_MaximumQueueDelay;
+/// The quality up to which a picture that stands still is refined, with an average bit rate, as a
+/// luma PSNR in dB: 30 to 100. The default, 46, is about as much as can be seen. The bits that a
+/// higher quality takes are not there for the next change: a window that opens, a slide, a key
+/// frame. The encoder keeps to it by the QP: the quantisation error of what has been refined is no
+/// larger than the PSNR allows, and plain parts of the picture are better. Low-latency mode of this
+/// package's own encoder only. Number.
+OVT_EXPORT const CFStringRef kOVTCompressionPropertyKey_MaximumStillPSNR;
 /// Whether passes after the second may encode parts of the movie only, where that brings it nearer
 /// to its average bit rate; without it each pass is over the whole movie.
 /// `VTCompressionSessionGetTimeRangesForNextPass` then returns ranges of decode times, as

@@ -26,10 +26,11 @@ extension LowLatencyRateControl {
   ///   - isKeyFrame: whether it is an IDR picture.
   ///   - isSceneChange: whether a new scene begins with it.
   ///   - isCurtailed: whether it was coded again with fewer bits because of a hard limit.
+  ///   - highestQP: the highest QP of a row; nil: the mean.
   ///   - rowBits: the bits of each macroblock row.
   package mutating func finish(
     bits: Int, qp: Double, isKeyFrame: Bool, isSceneChange: Bool, isCurtailed: Bool = false,
-    rowBits: UnsafePointer<Int32>
+    highestQP: Int? = nil, rowBits: UnsafePointer<Int32>
   ) {
     account(Double(bits))
     guard settings.averageBitRate != nil else { return }
@@ -43,6 +44,7 @@ extension LowLatencyRateControl {
     layers[layer].bits = Double(bits)
     let isStarved = isCurtailed || isExhausted && isLimited
     layers[layer].isStarved = isStarved
+    finishStill(bits, qp: highestQP.map(Double.init) ?? qp, isComplete: !isExhausted)
     if isUnpredicted {
       if !isCurtailed { intraRatio.learn(bits: Double(bits), units: units, weight: 0.5) }
       // A new scene begins: its frames are not like those before.
@@ -52,7 +54,6 @@ extension LowLatencyRateControl {
         // The QP of the first frame of a stream is taken even if the caller set it: there is no
         // other.
         if !isFixed || layers[i].qp == 0 { layers[i].qp = qp }
-        layers[i].isIdle = false
         layers[i].isStarved = isStarved
       }
       cascade.restart()
@@ -62,7 +63,6 @@ extension LowLatencyRateControl {
     framesSinceKey += 1
     // A frame that refers to older ones says little about those that follow.
     if hasChosenReferences { return }
-    layers[layer].isIdle = Double(bits) < frameShareBits * 0.2
     if isStill || isCurtailed || units * ratio < frameShareBits * 0.01 { return }
     let kept = max(1 - duration / LowLatencyRateControl.memory.model, 0)
     layers[layer].actualBits = layers[layer].actualBits * kept + Double(bits)
@@ -76,6 +76,22 @@ extension LowLatencyRateControl {
     if isFixed { return }
     let miss = qp - offset - layers[layer].qp
     if abs(miss) > 1 { layers[layer].qp += miss * 0.5 }
+  }
+
+  /// Tells the refinement of still pictures what the frame has become.
+  /// - Parameters:
+  ///   - bits: the bits of its access unit.
+  ///   - qp: the highest QP of its rows.
+  ///   - isComplete: whether the bits sufficed for all macroblocks.
+  private mutating func finishStill(_ bits: Int, qp: Double, isComplete: Bool) {
+    if !isStill { return still.finishChange(duration: duration, highestQP: qp, isComplete: isComplete) }
+    if !isComplete { return still.restart(at: 51) }
+    if hasChosenReferences { return still.restart(at: qp) }
+    guard layer == 0 else { return }
+    let waits = link.backlog > frameShareBits * 2
+    still.finishStill(
+      duration: duration, highestQP: qp,
+      excess: waits ? log2Approx(Double(max(bits, 1)) / max(frameShareBits, 1)) : 0)
   }
 
   /// Takes the share of each macroblock row into the mean.

@@ -27,34 +27,28 @@ extension LowLatencyRateControl {
   ///   - novelty: `PreAnalysisResult.novelty`.
   mutating func interAim(_ room: Double, rate: Double, novelty: Double) -> Aim {
     followContent()
+    if isStill { return stillAim(room, rate: rate) }
     let state = layers[layer]
     let correction = LowLatencyRateControl.correction
     let standing = link.standing - link.bound(duration: usualDuration) * rate * LowLatencyRateControl.standing
     let part = 1 - max(state.account, standing) / (rate * LowLatencyRateControl.memory.excess)
     let wanted = frameShareBits * min(max(part, correction.least), correction.most)
     let most = largestUsual(room)
-    var qp: Double
-    if isStill {
-      qp = refined(state, wanted)
-    } else {
-      qp = BitModel.qp(state.usual, units: wanted / (ratio * modelError(state)))
-      if !rateChanged && framesSinceKey > 1 {
-        let pace = LowLatencyRateControl.pace
-        qp = min(max(qp, state.qp - pace.down), state.qp + pace.up)
-      }
-      if layer == 0 && hasWholeShare {
-        let (none, full) = LowLatencyRateControl.cascadeNovelty
-        let inherited = min(max((none - novelty) / (none - full), 0), 1)
-        // Just after a reduction of the rate no frame takes more bits for the sake of later ones.
-        offset = cascade.next(strength: cautiousFrames > 0 ? 0 : inherited)
-        qp += offset
-      }
-      floor.pass(duration)
-      // The QP is never below the one at which the frame fits.
-      qp = max(qp, self.qp(for: most))
-      // The refinement of a still picture takes no bits that other frames need.
-      if !isStill { qp = max(qp, floor.qp) }
+    var qp = BitModel.qp(state.usual, units: wanted / (ratio * modelError(state)))
+    if !rateChanged && framesSinceKey > 1 {
+      let pace = LowLatencyRateControl.pace
+      qp = min(max(qp, state.qp - pace.down), state.qp + pace.up)
     }
+    if layer == 0 && hasWholeShare {
+      let (none, full) = LowLatencyRateControl.cascadeNovelty
+      let inherited = min(max((none - novelty) / (none - full), 0), 1)
+      // Just after a reduction of the rate no frame takes more bits for the sake of later ones.
+      offset = cascade.next(strength: cautiousFrames > 0 ? 0 : inherited)
+      qp += offset
+    }
+    floor.pass(duration)
+    // The QP is never below the one at which the frame fits.
+    qp = max(qp, self.qp(for: most), floor.qp, still.lowestQP)
     return (qp, min(bits(at: qp), most), min(room * 0.95, max(most * 1.5, frameShareBits * 2)))
   }
 
@@ -91,25 +85,38 @@ extension LowLatencyRateControl {
       min(even, frameShareBits) + max(even - frameShareBits, 0) * part)
   }
 
-  /// The QP of a still picture, which takes no bits until the QP falls far enough to refine it,
-  /// whatever the model says.
-  /// - Parameters:
-  ///   - state: the state of the frame's layer.
-  ///   - wanted: the bits that the frame should take.
-  func refined(_ state: Layer, _ wanted: Double) -> Double {
+  /// The aim for a change after the picture stood still, which also finds the queue empty: it is
+  /// sharp at once where the bound leaves the bits for that, and otherwise as good as leaves some
+  /// for the frames that sharpen it.
+  mutating func changeAim(_ room: Double) -> Aim {
+    if isUnpredicted { floor.restart() } else { followContent() }
+    floor.pass(isUnpredicted ? 0 : duration)
+    let even = link.evenRoom(keeping: LowLatencyRateControl.reserve.picture)
+    let parts = LowLatencyRateControl.changeParts
+    let whole = max(min(room, even), min(room, frameShareBits))
+    var qp = still.changeQP
+    if bits(at: qp) > whole * parts.sharp { qp = max(qp, self.qp(for: whole * parts.coarse)) }
+    return (qp, min(bits(at: qp), whole * parts.most), whole * parts.most)
+  }
+
+  /// The aim for a picture that stands still, which takes no bits until the QP falls far enough to
+  /// improve it, whatever the model says.
+  mutating func stillAim(_ room: Double, rate: Double) -> Aim {
+    let most = largestUsual(room)
+    let usualMost = min(room * 0.95, max(most * 1.5, frameShareBits * 2))
     // If macroblocks were skipped for lack of bits, the last frame says nothing about the QP. The
     // QP rises until the bits suffice for the whole picture.
-    if state.isStarved { return min(state.qp + LowLatencyRateControl.starvedStep, 51) }
-    if state.isIdle {
-      // The queue is worked off first: it would delay the first frame with motion, and a scene cut.
-      if state.account > (settings.averageBitRate ?? 0) * LowLatencyRateControl.refinementQueue {
-        return state.qp
-      }
-      return state.qp
-        + (state.account <= 0
-          ? LowLatencyRateControl.refinement.most : LowLatencyRateControl.refinement.least)
+    if layers[layer].isStarved {
+      let qp = min(layers[layer].qp + LowLatencyRateControl.starvedStep, 51)
+      return (qp, min(bits(at: qp), most), usualMost)
     }
-    let change = 6 / LowLatencyRateControl.refinementSlope * log2Approx(max(state.bits, 1) / max(wanted, 1))
-    return state.qp + max(-3, min(4, abs(change) < 0.4 ? 0 : change * 0.5))
+    let step = still.next(
+      share: frameShareBits, backlog: link.backlog, rate: rate,
+      mayImprove: layer == 0 && !hasChosenReferences && !isFixed && cautiousFrames == 0)
+    // Older references may lack what the last picture has.
+    let qp = hasChosenReferences ? max(step.qp, still.changeQP) : step.qp
+    guard let limit = step.most else { return (qp, min(bits(at: qp), most), usualMost) }
+    highestRowQP = step.highestQP
+    return (qp, min(limit, room * 0.9), min(limit, room * 0.95))
   }
 }

@@ -41,8 +41,6 @@ package struct LowLatencyRateControl {
     /// The QP of the layer's last frame without the cascade's offset, and the bits of that frame.
     package var qp = 0.0
     package var bits = 0.0
-    /// Whether its last frame took far less than its share.
-    var isIdle = false
     /// Whether the bits of its last frame were not enough for all macroblocks.
     var isStarved = false
   }
@@ -85,16 +83,12 @@ package struct LowLatencyRateControl {
   /// The weight of a frame in the learned ratio of bits to units: usually, after an error by a
   /// factor of two or more, and in the first frames after a key frame.
   static let learning = (usual: 0.25, missed: 0.5, early: 0.6)
-  /// The QP steps from a still frame that took next to nothing to the next frame: where the layer
-  /// has used its share, and where bits are left.
-  static let refinement = (least: -5.0, most: -10.0)
   /// The QP steps from a still frame that a hard limit left too few bits for to the next one.
   static let starvedStep = 4.0
-  /// The seconds of the rate by which a layer may be beyond its share while a still picture is
-  /// refined.
-  static let refinementQueue = 0.1
-  /// The exponent by which bits fall with the quantiser step where only refinement is coded.
-  static let refinementSlope = 1.3
+  /// Shares of the room of a change after the picture stood still: `most` that it may take, `sharp`
+  /// that it is meant to take at most to be sharp at once, and `coarse` that it is meant to take
+  /// where that does not suffice. The rest of the room is for what the estimate is wrong by.
+  static let changeParts = (most: 0.9, sharp: 0.75, coarse: 0.6)
   /// The bits of a frame's start codes, delimiter and slice header, and those of a key frame, which
   /// has parameter sets in addition.
   static let headers = (frame: 256.0, keyFrame: 1024.0)
@@ -118,6 +112,8 @@ package struct LowLatencyRateControl {
   var intraRatio = BitRatio()
   /// The lowest QP that the present scene may have.
   var floor = SceneMinimumQP()
+  /// How far a picture that stands still has been sharpened.
+  var still: StillRefinement
   /// The number of frames since the last key frame or scene cut.
   var framesSinceKey = 0
   /// Whether the rate has changed since the last frame.
@@ -159,6 +155,8 @@ package struct LowLatencyRateControl {
   package var isStill = false
   /// Whether hard limits leave fewer bits than the link.
   package var isLimited = false
+  /// The highest QP of its rows where that is below the stream's.
+  var highestRowQP: Int?
   /// The bits beyond which its macroblocks were skipped.
   var lastLimit = Double.infinity
 
@@ -168,6 +166,7 @@ package struct LowLatencyRateControl {
     interval = TypicalFrameInterval(seconds: 1 / settings.frameRate)
     link = TransmissionQueue(rate: settings.averageBitRate ?? 0, bound: settings.maximumQueueDelay)
     limits = HardLimits(settings.dataRateLimits)
+    still = StillRefinement(maximumPSNR: settings.maximumStillPSNR, minimumQP: settings.minimumQP)
     rows = (settings.height + 15) / 16
     columns = (settings.width + 15) / 16
     sharesP = memory.allocate(Float.self, count: rows)
@@ -197,6 +196,7 @@ package struct LowLatencyRateControl {
     }
     link.bound = new.maximumQueueDelay
     limits.change(to: new.dataRateLimits)
+    still.change(maximumPSNR: new.maximumStillPSNR, minimumQP: new.minimumQP)
     settings = new
   }
 
@@ -221,7 +221,10 @@ package struct LowLatencyRateControl {
     }
     takeShare(rate: rate, request, properties)
     let room = room(allowed: allowed)
-    var aim = isUnpredicted ? unpredictedAim(room) : interAim(room, rate: rate, novelty: properties.novelty)
+    var aim =
+      !isStill && still.hasSettled && layer == 0
+      ? changeAim(room)
+      : isUnpredicted ? unpredictedAim(room) : interAim(room, rate: rate, novelty: properties.novelty)
     if cautiousFrames > 0 && !isKeyFrame { aim = cautiousAim(aim) }
     aim = requestedAim(aim, request, allowed: allowed)
     aim.qp = aim.qp.isFinite ? aim.qp : Double(settings.maximumQP)
@@ -271,6 +274,7 @@ package struct LowLatencyRateControl {
     residual = properties.residual
     isStill = properties.isStill && !isUnpredicted
     offset = 0
+    highestRowQP = nil
   }
 
   /// The bits that the bound of the link and hard limits leave for the frame.
@@ -326,6 +330,7 @@ package struct LowLatencyRateControl {
       // Time passes nevertheless and drains the queue.
       decision.drop = true
       account(0)
+      if layer == 0 { still.drop() }
       return decision
     }
     if isFixed {
@@ -388,7 +393,7 @@ package struct LowLatencyRateControl {
     decision.budget = RowBudget(
       target: max(target, 64), maximum: max(maximum, 64), limit: max(most, 64),
       cheapest: cheapest(isKeyFrame),
-      minQP: settings.minimumQP, maxQP: settings.maximumQP,
+      minQP: settings.minimumQP, maxQP: min(highestRowQP ?? settings.maximumQP, settings.maximumQP),
       shares: isKeyFrame ? sharesI : sharesP)
   }
 

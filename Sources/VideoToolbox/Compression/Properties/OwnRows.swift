@@ -29,6 +29,18 @@ extension CompressionProperty {
         return true
       }),
     CompressionProperty(
+      key: kOVTCompressionPropertyKey_MaximumStillPSNR as String, type: .number(30...100),
+      change: .nextFrame,
+      documentation: """
+        The luma PSNR in dB up to which a picture that stands still is refined, with an average bit \
+        rate. Default: 46.
+        """,
+      feature: .stillQualityLimit, defaultValue: .number(46),
+      apply: { value, draft in
+        draft.configuration.rate.maximumStillPSNR = value.number
+        return true
+      }),
+    CompressionProperty(
       key: kOVTCompressionPropertyKey_AllowsPartialPasses as String, type: .boolean, change: .beforeFrames,
       documentation: """
         True permits that the passes after the second cover only parts of the movie, as ranges of \

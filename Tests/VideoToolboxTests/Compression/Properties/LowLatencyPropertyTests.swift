@@ -42,6 +42,10 @@ import VideoToolbox
         kOVTCompressionPropertyKey_MaximumQueueDelay, [0.02, 10, 0.15],
         [0, -0.3, 0.01, 10.5, Double.nan, Double.infinity, "short", true]
       ),
+      (
+        kOVTCompressionPropertyKey_MaximumStillPSNR, [30, 100, 41.5],
+        [0, -46, 29.9, 100.5, Double.nan, Double.infinity, "sharp", true]
+      ),
     ]
     for (key, good, bad) in cases {
       let session = try session()
@@ -204,6 +208,39 @@ import VideoToolbox
     let key = kOVTCompressionPropertyKey_MaximumQueueDelay
     #expect(try property(session(), key) as? Double == 0.3)
     #expect(try property(session(isLowLatency: false), key) == nil)
+  }
+
+  @Test("The quality of still pictures is a property of the low-latency mode alone, and takes effect")
+  func theQualityOfStillPicturesTakesEffect() throws {
+    let key = kOVTCompressionPropertyKey_MaximumStillPSNR
+    #expect(try property(session(), key) as? Double == 46)
+    #expect(
+      VTSessionSetProperty(try session(isLowLatency: false), key: key, value: 40 as CFNumber)
+        == kVTPropertyNotSupportedErr)
+    func finalQP(_ psnr: Double) throws -> Int {
+      let session = try session()
+      try #require(
+        VTSessionSetProperty(
+          session, key: kVTCompressionPropertyKey_AverageBitRate, value: 4_000_000 as CFNumber) == noErr)
+      try #require(VTSessionSetProperty(session, key: key, value: psnr as CFNumber) == noErr)
+      let clip = TestClip()
+      let collector = Collector()
+      for n in 0..<45 {
+        // The first frame is coarser than either.
+        let first = [kVTEncodeFrameOptionKey_BaseFrameQP: 40] as CFDictionary
+        let status = VTCompressionSessionEncodeFrame(
+          session, imageBuffer: clip.buffer(0), presentationTimeStamp: clip.time(n), duration: .invalid,
+          frameProperties: n == 0 ? first : nil, infoFlagsOut: nil
+        ) { status, flags, sample in collector.add(status, flags, sample) }
+        try #require(status == noErr)
+      }
+      try #require(
+        VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid) == noErr)
+      let last = try #require(collector.samples.last)
+      return try #require(last.firstAttachments[kOVTSampleAttachmentKey_HighestQP] as? NSNumber).intValue
+    }
+    #expect(try finalQP(34) == 28)
+    #expect(try finalQP(46) == 16)
   }
 
   @Test("HEVC in the mode: one in, one out; what x265 lacks is not supported")
