@@ -37,6 +37,8 @@ struct StillRefinement {
   /// the change before was one of several: pictures that are repeated between those that move are
   /// no end of a motion.
   private static let pause = 0.1
+  /// The number of pictures that have to stand still before it where no bits wait.
+  private static let repeats = 2
 
   /// The seconds after the picture stood still for which it counts as a screen whose parts move.
   private static let screenMemory = 2.0
@@ -47,8 +49,9 @@ struct StillRefinement {
   private(set) var reachedQP = 51.0
   /// The lower QP of the picture that is being coded; nil if it is not to be improved.
   private var attemptedQP: Double?
-  /// The seconds for which the picture has stood still.
+  /// The seconds, and the number of pictures, for which the picture has stood still.
   private var seconds = 0.0
+  private var count = 0
   /// The seconds since the picture had last stood still for long enough.
   private var sinceSettled = Double.infinity
   /// Whether the last change came after the picture had stood still, so that it stands for itself.
@@ -85,6 +88,10 @@ struct StillRefinement {
   /// Whether the picture stood still for long enough before the present one.
   var hasSettled: Bool { seconds >= Self.settling }
 
+  /// Whether all rows have reached the QP to which a change is coded at once. Elsewhere a small
+  /// change would have to make all of the picture sharp.
+  var isSharp: Bool { reachedQP <= changeQP }
+
   /// Chooses the QP and the bits of a still picture.
   /// - Parameters:
   ///   - share: the share of the picture in bits.
@@ -95,9 +102,8 @@ struct StillRefinement {
     attemptedQP = nil
     let held = Step(qp: reachedQP)
     let isLinkFree = backlog <= share * 0.05
-    guard mayImprove, reachedQP > finalQP, isSingleChange || isLinkFree || seconds >= Self.pause else {
-      return held
-    }
+    let isPause = seconds >= Self.pause || isLinkFree && count >= Self.repeats
+    guard mayImprove, reachedQP > finalQP, isSingleChange || isPause else { return held }
     let qp: Double
     let most: Double
     if reachedQP > changeQP {
@@ -122,6 +128,7 @@ struct StillRefinement {
   ///     otherwise 0 or less.
   mutating func finishStill(duration: Double, highestQP: Double, excess: Double) {
     seconds += duration
+    count += 1
     sinceSettled = hasSettled ? 0 : sinceSettled + duration
     if let qp = attemptedQP {
       if highestQP < qp + 0.5 { reachedQP = qp }
@@ -152,14 +159,14 @@ struct StillRefinement {
   mutating func finishChange(duration: Double, highestQP: Double, isComplete: Bool) {
     sinceSettled += duration
     isSingleChange = hasSettled
-    seconds = 0
+    (seconds, count) = (0, 0)
     attemptedQP = nil
     reachedQP = isComplete ? min(max(highestQP, 0), 51) : 51
   }
 
   /// Notes that a picture was dropped: what has changed in it is still to be sent.
   mutating func drop() {
-    seconds = 0
+    (seconds, count) = (0, 0)
     attemptedQP = nil
     reachedQP = max(reachedQP, changeQP + Self.steps.sharpening)
   }

@@ -54,7 +54,8 @@ import Testing
 
   /// A desktop that stands still, and a window that opens with frame `opening`.
   private static func encode(
-    rate: Int, frames: Int, opening: Int, change: (inout H264EncoderConfiguration) -> Void = { _ in }
+    rate: Int, frames: Int, opening: Int, firstQP: Int? = nil,
+    change: (inout H264EncoderConfiguration) -> Void = { _ in }
   ) throws -> [Frame] {
     var c = H264EncoderConfiguration(width: width, height: height)
     c.frameRate = frameRate
@@ -66,7 +67,11 @@ import Testing
     var wait = 0.0
     return try (0..<frames).map { n in
       let picture = n < opening ? before : after
-      let properties = try picture.withSource(planar: true, padding: 0) { try encoder.encode($0).properties }
+      var options = H264FrameOptions()
+      if n == 0 { options.qp = firstQP }
+      let properties = try picture.withSource(planar: true, padding: 0) {
+        try encoder.encode($0, options: options).properties
+      }
       wait = max(wait - 1 / frameRate, 0) + Double(properties.bits) / Double(rate)
       let coded = try #require(encoder.reconstruction(width: width, height: height))
       let (x, y) = n < opening ? (0..<width, 0..<height) : window
@@ -99,10 +104,10 @@ import Testing
 
   @Test("The quality of what stands still is that of the configuration")
   func theQualityIsThatOfTheConfiguration() throws {
-    let coarse = try Self.encode(rate: 1_000_000, frames: 100, opening: 100) {
+    let coarse = try Self.encode(rate: 1_000_000, frames: 100, opening: 100, firstQP: 40) {
       $0.lowLatency.maximumStillPSNR = 38
     }
-    let fine = try Self.encode(rate: 1_000_000, frames: 100, opening: 100) {
+    let fine = try Self.encode(rate: 1_000_000, frames: 100, opening: 100, firstQP: 40) {
       $0.lowLatency.maximumStillPSNR = 55
     }
     #expect(coarse[99].qp == 24 && coarse[99].psnr > 38, "\(coarse[99])")
