@@ -340,7 +340,8 @@ package struct LowLatencyRateControl {
       lastLimit = allowed ?? .infinity
       return decision
     }
-    layers[layer].qp = aim.qp - offset
+    // The QP of what moves goes on where it was before a still picture.
+    if !isStill || layers[layer].isStarved { layers[layer].qp = aim.qp - offset }
     limit(&decision, target: aim.bits, maximum: min(aim.most, room), most: room, isKeyFrame)
     if settings.maximumQP < 51 {
       // With an upper limit of the QP a frame may take more than it should. Later frames are
