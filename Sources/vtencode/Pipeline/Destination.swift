@@ -38,6 +38,8 @@ struct Destination: Sendable {
   var hasTransform: Bool {
     all.allSatisfy { if case .movie = $0.kind { true } else { false } }
   }
+  /// The path of the first output that is a file.
+  var firstPath: String? { all.lazy.compactMap(\.path).first }
   var isStandardOutput: Bool { path == nil && !isServer }
   var isServer: Bool {
     if case .server = kind { true } else { false }

@@ -76,7 +76,9 @@ struct EncodingRequest: Sendable {
     if !isRewritable { plan.mayEncodeAgain = false }
     try plan.setRepetition(repeatsMovie, of: source)
     // A live stream ends when the user says so.
-    plan.endsOnRequest = source.live != nil || plan.repetition.isEndless || destination.isLive
+    plan.endsOnRequest =
+      source.live != nil || plan.repetition.isEndless || destination.isLive
+      || plan.isPaced && destination.all.contains(where: \.isServer)
     if let segments = destination.all.lazy.compactMap(\.segments).first { plan.setSegments(segments) }
     return plan
   }

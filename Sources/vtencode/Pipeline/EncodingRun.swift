@@ -6,7 +6,7 @@ enum EncodingRun {
   static func perform(_ request: EncodingRequest) async throws {
     let options = request.options
     var destination = try request.destination()
-    if options.reports.psnr, destination.path == nil {
+    if options.reports.psnr, destination.firstPath == nil {
       throw Failure("--psnr decodes what was written, so it needs a file; give --out a name", status: 64)
     }
     try destination.check(inputs: request.inputs, overwrites: options.overwriting.overwrite)
@@ -30,7 +30,7 @@ enum EncodingRun {
       Pipeline(source: source, plan: plan, destination: destination, renditions: renditions))
     var report = try await refinement.run()
     let wasInterrupted = Interrupt.shared.isRequested && !plan.endsOnRequest
-    if options.reports.psnr, !wasInterrupted, let path = report.written.path ?? destination.path {
+    if options.reports.psnr, !Interrupt.shared.isRequested, let path = report.written.path ?? destination.firstPath {
       report.quality = try await QualityMeter(source: source, plan: plan, encodedPath: path).measure()
     }
     try finish(report, destination, source: source.name, isInterrupted: wasInterrupted)

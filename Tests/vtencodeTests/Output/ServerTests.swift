@@ -143,6 +143,50 @@ import Testing
     }
   }
 
+  @Test("A stream that the user ends leaves a whole recording under its name")
+  func aRecordingIsWholeWhenTheUserEndsTheStream() throws {
+    let folder = try Folder()
+    try Self.makeMovie(in: folder)
+    // Long enough to be ended by the signal.
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -stream_loop 40 -i in.mkv -c copy long.mkv", in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    let port = try PeerProgram.freePort()
+    let peer = try Self.server(["-i", "tcp://127.0.0.1:\(port)?listen"], "got.ts", in: folder)
+    try #require(PeerProgram.waitForListener(port))
+    let sender = try PeerProgram(
+      CommandLine.vtencode,
+      [
+        "streaming", "long.mkv", "--out", "tcp://127.0.0.1:\(port)", "--record", "whole.mp4", "--progress",
+        "json",
+      ], in: folder, name: "sender")
+    #expect(blockUntil { PeerProgram.size(folder.path("got.ts")) > 20_000 || !sender.isRunning })
+    sender.send(SIGINT)
+    #expect(try sender.status() == 0, "\(sender.text)")
+    _ = try peer.status()
+    #expect(folder.contents.contains("whole.mp4") && !folder.contents.contains { $0.contains("-part") })
+    let (recorded, sent) = (Probe(folder.path("whole.mp4")), Probe(folder.path("got.ts")))
+    try expectNoErrors(recorded)
+    #expect(try recorded.frameCount() == sent.frameCount())
+  }
+
+  @Test("--psnr decodes the recording beside a server")
+  func theQualityOfTheRecordingIsMeasured() throws {
+    let folder = try Folder()
+    try Self.makeMovie(in: folder)
+    let port = try PeerProgram.freePort()
+    let peer = try Self.server(["-i", "tcp://127.0.0.1:\(port)?listen"], "got.ts", in: folder)
+    try #require(PeerProgram.waitForListener(port))
+    let run = try CommandLine.vtencode(
+      "streaming", "in.mkv", "--out", "tcp://127.0.0.1:\(port)", "--record", "whole.mkv", "--psnr",
+      in: folder)
+    #expect(run.status == 0 && run.text.contains("psnr "), "\(run)")
+    _ = try peer.status()
+    let none = try CommandLine.vtencode(
+      "streaming", "in.mkv", "--out", "tcp://127.0.0.1:\(port)", "--psnr", in: folder)
+    #expect(none.status == 64 && none.complaints.contains("--psnr"), "\(none)")
+  }
+
   @Test("A server that refuses is a failure in one line, at once")
   func aServerThatRefusesIsAFailure() throws {
     let folder = try Folder()
