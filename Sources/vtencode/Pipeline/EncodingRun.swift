@@ -30,7 +30,9 @@ enum EncodingRun {
       Pipeline(source: source, plan: plan, destination: destination, renditions: renditions))
     var report = try await refinement.run()
     let wasInterrupted = Interrupt.shared.isRequested && !plan.endsOnRequest
-    if options.reports.psnr, !Interrupt.shared.isRequested, let path = report.written.path ?? destination.firstPath {
+    if options.reports.psnr, !Interrupt.shared.isRequested,
+      let path = report.written.path ?? destination.firstPath
+    {
       report.quality = try await QualityMeter(source: source, plan: plan, encodedPath: path).measure()
     }
     try finish(report, destination, source: source.name, isInterrupted: wasInterrupted)
