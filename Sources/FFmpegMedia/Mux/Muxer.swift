@@ -344,6 +344,10 @@ package final class Muxer {
     avio_flush(context.pointee.pb)
     try check(0, "writing a fragment failed", [])
     completeLength = file?.size ?? 0
+    // libavformat expects that the next fragment begins where the last sample in decoding order
+    // ends, and moves its times otherwise. With frames of different durations, or behind a pause,
+    // it does not. The flag holds for one fragment.
+    if options.keepsTimes { av_opt_set(context.pointee.priv_data, "movflags", "+frag_discont", 0) }
   }
 
   private var completion: MuxerCompletion {

@@ -144,13 +144,14 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
         files.discard()
         return OutputResult(fileBytes: files.byteCount)
       }
-      let target = streams.map(\.neededTarget).max() ?? 1
-      for stream in streams {
+      let whole = streams.filter(\.hasSegments)
+      let target = whole.map(\.neededTarget).max() ?? 1
+      for stream in whole {
         stream.setTargetDuration(target)
         stream.end()
       }
       let published = try files.publish(isPart: isPart, replaces: replaces) { names in
-        var texts = streams.map { ($0.playlistSuffix, $0.playlist.text(names)) }
+        var texts = whole.map { ($0.playlistSuffix, $0.playlist.text(names)) }
         if plan.writesManifest { texts.append((SegmentNames.manifest, manifest(isWhole: true).text(names))) }
         return (texts, multivariant(isWhole: true).text(names))
       }
@@ -176,11 +177,12 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
       guard !isAbandoned, let files else { return }
       let stream = streams[index]
       guard try stream.take(header, piece), isLive else { return }
+      try alignTargetDurations(besides: stream)
       if stream.playlist.partTarget != nil {
         stream.setReports(streams.filter { $0 !== stream }.compactMap(\.report))
       }
       try files.replace(stream.playlist.text(files.names), as: stream.playlistSuffix)
-      guard streams.allSatisfy(\.hasSegments) else { return }
+      guard isComplete else { return }
       if plan.writesManifest, piece.endsSegment {
         try files.replace(manifest(isWhole: false).text(files.names), as: SegmentNames.manifest)
       }
@@ -191,6 +193,24 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
     }
   }
 
+  /// Whether viewers can begin: all renditions have a segment, or those of the pictures have some
+  /// and sound comes later, if at all.
+  private var isComplete: Bool {
+    streams.allSatisfy(\.hasSegments)
+      || streams.allSatisfy { $0.kind != .video || $0.playlist.segments.count > 2 }
+  }
+
+  /// Gives all playlists the same target duration (RFC 8216bis, 6.2.4).
+  private func alignTargetDurations(besides written: SegmentStream) throws {
+    let target = streams.map(\.playlist.targetDuration).max() ?? 1
+    for stream in streams where stream.playlist.targetDuration < target {
+      stream.setTargetDuration(target)
+      if stream !== written, stream.hasSegments, let files {
+        try files.replace(stream.playlist.text(files.names), as: stream.playlistSuffix)
+      }
+    }
+  }
+
   /// Marks the playlists that have been published as complete.
   private func endPlaylists() throws {
     guard let files else { return }
@@ -198,7 +218,9 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
       stream.end()
       try files.replace(stream.playlist.text(files.names), as: stream.playlistSuffix)
     }
-    guard streams.allSatisfy(\.hasSegments) else { return }
+    guard streams.contains(where: \.hasSegments),
+      streams.allSatisfy({ $0.kind != .video || $0.hasSegments })
+    else { return }
     if plan.writesManifest {
       try files.replace(manifest(isWhole: true).text(files.names), as: SegmentNames.manifest)
     }
@@ -223,7 +245,7 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
 
   private func multivariant(isWhole: Bool) -> MultivariantPlaylist {
     var playlist = MultivariantPlaylist()
-    for (stream, writer) in zip(streams, writers) {
+    for (stream, writer) in zip(streams, writers) where stream.hasSegments {
       let (peak, average) = (peak(stream, isWhole: isWhole), average(stream, isWhole: isWhole))
       guard let encoding = stream.encoding, let picture = writer.formats.first else {
         playlist.sounds.append(

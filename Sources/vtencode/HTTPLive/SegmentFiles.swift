@@ -31,6 +31,13 @@ final class SegmentFiles: @unchecked Sendable {
     playlistName = (path as NSString).lastPathComponent
     names = SegmentNames(playlist: path)
     self.isStaged = isStaged
+    // Now, and not when the segments get their names.
+    let longest = SegmentNames.initialization("16880p-8", run: .max)
+    guard names.file("-part-9999").utf8.count + longest.utf8.count <= Int(NAME_MAX) else {
+      throw Failure(
+        "the name '\(playlistName)' is too long: its segments' names begin with it, and each letter beyond "
+          + "ASCII counts as three or more; choose a shorter one with --out")
+    }
     scratch = try ScratchFolder(in: folder)
     if !isStaged, replaces { try removeEarlier() }
   }
@@ -75,7 +82,13 @@ final class SegmentFiles: @unchecked Sendable {
         open[suffix] = descriptor
       }
       let start = sizes[suffix] ?? 0
-      if let descriptor { try write(data, to: descriptor, suffix) }
+      if let descriptor {
+        do { try write(data, to: descriptor, suffix) } catch {
+          // Makes room for the playlist that ends the stream.
+          ftruncate(descriptor, off_t(start))
+          throw error
+        }
+      }
       sizes[suffix] = start + data.count
       return start..<start + data.count
     }
@@ -129,10 +142,22 @@ final class SegmentFiles: @unchecked Sendable {
       var file = playlistName
       if replaces, !isPart { try removeEarlier() } else { file = freeName(isPart: isPart) }
       names = SegmentNames(playlist: file)
-      for suffix in sizes.keys.sorted() { try rename(temporary(suffix), to: names.file(suffix)) }
-      let made = texts(names)
-      for (suffix, text) in made.playlists { try replace(text, file: names.file(suffix)) }
-      try replace(made.multivariant, file: file)
+      var published: [String] = []
+      do {
+        for suffix in sizes.keys.sorted() {
+          try rename(temporary(suffix), to: names.file(suffix))
+          published.append(names.file(suffix))
+        }
+        let made = texts(names)
+        for (suffix, text) in made.playlists {
+          try replace(text, file: names.file(suffix))
+          published.append(names.file(suffix))
+        }
+        try replace(made.multivariant, file: file)
+      } catch {
+        for name in published { unlink(folder + "/" + name) }
+        throw error
+      }
       scratch?.remove()
       scratch = nil
       return vtencode.folder(of: folder + "/" + file) == "." ? file : folder + "/" + file

@@ -68,12 +68,27 @@ struct SegmentNames: Sendable, Equatable {
       of: /-([0-9]+p|sound)(-[0-9]+)?(\.m3u8|-init-[0-9]+\.mp4|-[0-9]+\.mp4|-[0-9]+(\.[0-9]+)?\.m4s)/) != nil
   }
 
-  /// The files of earlier runs with this playlist.
+  /// The files of earlier runs with this playlist. Of names that other files may well have, such as
+  /// `talk-720p-2.mp4`, only those count that a playlist of such a run tells of.
   /// - Parameter folder: the folder of the playlist.
   func ownedFiles(in folder: String) -> [String] {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    return names.filter(owns).sorted()
+    let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).filter(owns).sorted()
+    var texts: [String: String] = [:]
+    for name in names where name.hasSuffix(".m3u8") || name.hasSuffix(Self.manifest) {
+      let file = FileHandle(forReadingAtPath: folder + "/" + name)
+      texts[name] = (try? file?.read(upToCount: Self.readLimit)).map { String(decoding: $0, as: UTF8.self) }
+      try? file?.close()
+    }
+    return names.filter { name in
+      // A media playlist of a run names files of the run, and no other playlists.
+      if let text = texts[name] { return text.contains(stem + "-") && !text.contains("#EXT-X-STREAM-INF") }
+      guard name.hasSuffix(".mp4"), !name.contains("-init-") else { return true }
+      return texts.values.contains { $0.contains(name) }
+    }
   }
+
+  /// The bytes that are read of a playlist.
+  private static let readLimit = 1 << 20
 
   /// Asks whether files of an earlier run may be replaced whose playlist is gone.
   /// - Parameters:

@@ -71,6 +71,8 @@ final class SegmentStream {
       let suffix = SegmentNames.part(name, number, partNumber)
       try files.write(piece.chunks, as: suffix)
       partNumber += 1
+      // A picture may last longer than was planned (4.4.3.7).
+      playlist.partTarget = playlist.partTarget.map { max($0, piece.seconds) }
       playlist.openParts.append(
         MediaPlaylist.Part(suffix: suffix, seconds: piece.seconds, isIndependent: piece.beginsWithKeyFrame))
     }

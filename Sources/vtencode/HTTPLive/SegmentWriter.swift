@@ -47,6 +47,8 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
   private var due = CMTime.invalid
   private var segmentStart = CMTime.invalid
   private var end = CMTime.negativeInfinity
+  /// The end of the samples of all tracks.
+  private var latestEnd = CMTime.negativeInfinity
   private var part = PartState()
 
   private struct PartState {
@@ -131,13 +133,25 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
   /// Writes what is left.
   func finish() async throws {
     guard let writer else { return }
-    try lock.withLock {
+    let isEmpty = try lock.withLock {
       try drain(isLast: true)
+      guard latestEnd.isNumeric else { return true }
       for input in inputs { input.markAsFinished() }
-      if segmentStart.isNumeric { try cut(at: end, endsSegment: true, next: nil) }
+      if segmentStart.isNumeric { try cut(at: lastEnd, endsSegment: true, next: nil) }
+      return false
     }
+    // A track of the source may have no sample in the part that was read.
+    guard !isEmpty else { return cancel() }
     await writer.finishWriting()
     guard writer.status == .completed else { throw failure(writer) }
+  }
+
+  /// The end of the last segment: sound may last longer than the pictures, but in a live stream no
+  /// segment is longer than was promised.
+  private var lastEnd: CMTime {
+    let all = max(end, latestEnd)
+    guard let longest else { return all }
+    return max(end, min(all, segmentStart + CMTime(seconds: longest, preferredTimescale: 90_000)))
   }
 
   func cancel() { if let writer, writer.status == .writing { writer.cancelWriting() } }
@@ -168,6 +182,8 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
     while let (sample, track) = interleaver.pop(isLast: isLast) {
       if track == leader { try cutIfDue(before: sample) }
       guard inputs[track].append(sample) else { throw writer.map(failure) ?? Failure("no writer") }
+      let length = sample.duration
+      latestEnd = max(latestEnd, sample.presentationTimeStamp + (length.isNumeric ? length : .zero))
       waiting[track] -= 1
       finishIfDone(track)
     }

@@ -83,7 +83,9 @@ final class FileRequestHandler: ChannelInboundHandler {
       return refuse(.methodNotAllowed, context, [("Allow", Self.methods)])
     }
     let target = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let path = target.first, let names = ServedFolder.names(inPath: path), let name = names.last else {
+    guard let path = target.first.map(Self.path), let names = ServedFolder.names(inPath: path),
+      let name = names.last
+    else {
       return refuse(.notFound, context)
     }
     if name.hasSuffix(".m3u8") {
@@ -94,6 +96,12 @@ final class FileRequestHandler: ChannelInboundHandler {
     }
     guard let file = folder.open(names) else { return answerMissing(names, context) }
     send(file, name: name, context)
+  }
+
+  /// The path of a request's target, which may be a whole address (RFC 9112, 3.2.2).
+  private static func path(_ target: Substring) -> Substring {
+    guard let scheme = target.range(of: "://"), !target.hasPrefix("/") else { return target }
+    return target[scheme.upperBound...].drop { $0 != "/" }
   }
 
   /// Answers with a playlist, as soon as it has what the player waits for.

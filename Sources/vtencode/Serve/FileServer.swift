@@ -112,11 +112,12 @@ enum ServedType {
     ["m3u8", "mpd"].contains((name as NSString).pathExtension.lowercased())
   }
 
-  /// How long others may keep the file: segments do not change.
+  /// How long others may keep the file. A movie that is made again has segments of the same names,
+  /// so these are kept, but asked for by their tag.
   static func caching(_ name: String) -> String {
     switch (name as NSString).pathExtension.lowercased() {
     case "m3u8", "mpd": "max-age=1"
-    case "m4s", "mp4", "ts": "public, max-age=86400"
+    case "m4s", "mp4", "ts": "no-cache"
     default: "max-age=60"
     }
   }

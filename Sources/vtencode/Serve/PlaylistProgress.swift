@@ -56,6 +56,7 @@ struct PlaylistProgress: Equatable {
         targetDuration = min(max(Int(value) ?? 1, 1), 60)
       } else if let value = Self.value(of: "#EXT-X-PART-INF:", in: line) {
         partTarget = Self.attribute("PART-TARGET", in: value).flatMap { Double($0) }
+          .flatMap { $0.isFinite && $0 > 0 ? $0 : nil }
       } else if let value = Self.value(of: "#EXT-X-SERVER-CONTROL:", in: line) {
         canBlock = Self.attribute("CAN-BLOCK-RELOAD", in: value) == "YES"
       } else if line.hasPrefix("#EXT-X-PART:") {

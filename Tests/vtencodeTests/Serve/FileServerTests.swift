@@ -43,8 +43,8 @@ import Testing
     let served = try Served()
     let types = [
       "a.m3u8": ("application/vnd.apple.mpegurl", "max-age=1"),
-      "a.m4s": ("video/iso.segment", "public, max-age=86400"),
-      "a.mpd": ("application/dash+xml", "max-age=1"), "a.mp4": ("video/mp4", "public, max-age=86400"),
+      "a.m4s": ("video/iso.segment", "no-cache"),
+      "a.mpd": ("application/dash+xml", "max-age=1"), "a.mp4": ("video/mp4", "no-cache"),
       "a.key": ("application/octet-stream", "max-age=60"),
     ]
     for (name, (type, caching)) in types {

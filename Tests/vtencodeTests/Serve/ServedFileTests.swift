@@ -116,7 +116,15 @@ import Testing
   }
 
   @Test("Any text is read as a playlist without a trap")
-  func anyTextIsRead() {
+  func anyTextIsRead() throws {
+    for target in ["nan", "inf", "-inf", "-1", "0", "1e400", "x"] {
+      let progress = PlaylistProgress(
+        "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES\n"
+          + "#EXT-X-PART-INF:PART-TARGET=\(target)\n#EXT-X-MEDIA-SEQUENCE:5\n#EXTINF:2,\na.m4s\n")
+      #expect(progress.partTarget == nil)
+      let wish = try #require(try PlaylistProgress.Wish(query: "_HLS_msn=6&_HLS_part=0"))
+      _ = progress.isTooFar(wish)
+    }
     var generator = SystemRandomNumberGenerator()
     let bytes = Array(Self.playlist.utf8)
     for _ in 0..<2000 {
