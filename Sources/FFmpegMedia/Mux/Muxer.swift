@@ -63,6 +63,10 @@ package final class Muxer {
   private var file: MuxerFile?
   private var sink: MuxerSink?
   private var lastDTS: [Int64?]
+  /// By track, the shortest time so far from one sample to the next in decoding order, in units of
+  /// the stream; and whether its samples are shown in another order than they are decoded.
+  private var shortestGaps: [Int64?]
+  private var reorders: [Bool]
   private var fragmentedHeaderIsWritten = false
   private var initialization = Data()
   private var movieTimeScale: Int32 = 1000
@@ -121,6 +125,8 @@ package final class Muxer {
     self.file = file
     self.sink = sink
     lastDTS = Array(repeating: nil, count: tracks.count)
+    shortestGaps = Array(repeating: nil, count: tracks.count)
+    reorders = Array(repeating: false, count: tracks.count)
     guard !tracks.isEmpty else {
       throw MediaFileError(.noStreams, "a movie needs at least one track with samples")
     }
@@ -309,11 +315,18 @@ package final class Muxer {
       )
     }
     lastDTS[sample.track] = sample.dts
+    if gap > 0 { shortestGaps[sample.track] = min(shortestGaps[sample.track] ?? gap, gap) }
+    if sample.pts != sample.dts { reorders[sample.track] = true }
     av_packet_unref(packet)
     packet.pointee.stream_index = Int32(sample.track)
     packet.pointee.pts = times[0]
     packet.pointee.dts = times[1]
-    packet.pointee.duration = times[2]
+    // libavformat takes the duration of a fragment's last sample for the time until the next one is
+    // decoded, and moves that one if it comes earlier. With reordered pictures of different
+    // durations the two differ.
+    packet.pointee.duration =
+      options.keepsTimes && reorders[sample.track]
+      ? min(times[2], shortestGaps[sample.track] ?? times[2]) : times[2]
     packet.pointee.flags =
       (sample.isSync ? AV_PKT_FLAG_KEY : 0) | (sample.isDisposable ? AV_PKT_FLAG_DISPOSABLE : 0)
     packet.pointee.data = UnsafeMutablePointer(mutating: base.assumingMemoryBound(to: UInt8.self))
@@ -344,9 +357,8 @@ package final class Muxer {
     avio_flush(context.pointee.pb)
     try check(0, "writing a fragment failed", [])
     completeLength = file?.size ?? 0
-    // libavformat expects that the next fragment begins where the last sample in decoding order
-    // ends, and moves its times otherwise. With frames of different durations, or behind a pause,
-    // it does not. The flag holds for one fragment.
+    // The next fragment begins at the time of its first sample, and not where the last sample of
+    // this one ends. The flag holds for one fragment.
     if options.keepsTimes { av_opt_set(context.pointee.priv_data, "movflags", "+frag_discont", 0) }
   }
 
