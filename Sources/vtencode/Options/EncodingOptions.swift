@@ -19,7 +19,8 @@ struct EncodingOptions: ParsableArguments {
     name: [.customShort("o"), .customLong("out")], parsing: .singleValue,
     help: ArgumentHelp(
       "Where to write: a .mov, .mp4, .m4v, .mkv, .ts or .flv movie, a .264 or .265 elementary stream, a .m3u8 "
-        + "playlist with segments for HTTP Live Streaming, - for standard output (--format says as what), or a server: rtmp://, rtmps://, srt://, udp://, tcp:// or "
+        + "playlist with segments for HTTP Live Streaming, - for standard output (--format says as what), or a "
+        + "server: rtmp://, rtmps://, srt://, udp://, tcp:// or "
         + "rtsp://. Several of them, each after its own --out, get the same encoding. A file gets its name "
         + "when it is complete; the file of an interrupted run has -part in its name. (default: the movie's "
         + "name and the subcommand's, as .mov, in the current folder)", valueName: "file"),

@@ -90,8 +90,8 @@ final class FileRequestHandler: ChannelInboundHandler {
     }
     if name.hasSuffix(".m3u8") {
       do {
-        let wish = try PlaylistProgress.Wish(query: target.count > 1 ? target[1] : "")
-        return answerPlaylist(names, wish, context)
+        let directives = try PlaylistProgress.DeliveryDirectives(query: target.count > 1 ? target[1] : "")
+        return answerPlaylist(names, directives, context)
       } catch { return refuse(.badRequest, context) }
     }
     guard let file = folder.open(names) else { return answerMissing(names, context) }
@@ -106,15 +106,15 @@ final class FileRequestHandler: ChannelInboundHandler {
 
   /// Answers with a playlist, as soon as it has what the player waits for.
   private func answerPlaylist(
-    _ names: [String], _ wish: PlaylistProgress.Wish?, _ context: ChannelHandlerContext
+    _ names: [String], _ directives: PlaylistProgress.DeliveryDirectives?, _ context: ChannelHandlerContext
   ) {
     guard let file = folder.open(names), file.size <= Self.maxPlaylistBytes else {
       return refuse(.notFound, context)
     }
-    guard let wish else { return send(file, name: names.last ?? "", context) }
+    guard let directives else { return send(file, name: names.last ?? "", context) }
     let progress = Self.progress(of: file)
-    if progress.isTooFar(wish) { return refuse(.badRequest, context) }
-    if progress.holds(wish) { return send(file, name: names.last ?? "", context) }
+    if progress.isTooFar(directives) { return refuse(.badRequest, context) }
+    if progress.holds(directives) { return send(file, name: names.last ?? "", context) }
     var tag = file.tag
     // A player waits for three target durations at most (6.2.5.2).
     wait(Double(3 * progress.targetDuration), context, otherwise: .serviceUnavailable) { [folder] in
@@ -122,7 +122,7 @@ final class FileRequestHandler: ChannelInboundHandler {
         return nil
       }
       tag = file.tag
-      return Self.progress(of: file).holds(wish) ? (file, names.last ?? "") : nil
+      return Self.progress(of: file).holds(directives) ? (file, names.last ?? "") : nil
     }
   }
 

@@ -4,7 +4,7 @@
 /// (RFC 8216bis, 6.2.5.2). It is read from the playlist's text, which anybody may have written.
 struct PlaylistProgress: Equatable {
   /// What a player waits for, by the directives `_HLS_msn` and `_HLS_part` (6.2.5).
-  struct Wish: Equatable {
+  struct DeliveryDirectives: Equatable {
     var number: Int
     /// The part of the segment; nil for the whole segment.
     var part: Int?
@@ -101,24 +101,24 @@ struct PlaylistProgress: Equatable {
   }
 
   /// Whether the playlist has what a player waits for.
-  func holds(_ wish: Wish) -> Bool {
+  func holds(_ directives: DeliveryDirectives) -> Bool {
     if hasEnded || !canBlock { return true }
-    guard let part = wish.part else { return next > wish.number }
-    if next > wish.number {
+    guard let part = directives.part else { return next > directives.number }
+    if next > directives.number {
       // A part behind a segment's last one is the first of the next segment; old segments' parts
       // are no longer listed.
-      let known = parts[wish.number] ?? 0
-      return part < known || known == 0 || next > wish.number + 1 || (parts[next] ?? 0) > 0
+      let known = parts[directives.number] ?? 0
+      return part < known || known == 0 || next > directives.number + 1 || (parts[next] ?? 0) > 0
     }
-    return next == wish.number && (parts[next] ?? 0) > part
+    return next == directives.number && (parts[next] ?? 0) > part
   }
 
-  /// Whether a wish is so far ahead that it is a mistake.
-  func isTooFar(_ wish: Wish) -> Bool {
+  /// Whether the directives are so far ahead that it is a mistake.
+  func isTooFar(_ directives: DeliveryDirectives) -> Bool {
     guard canBlock, !hasEnded else { return false }
     let last = (parts[next] ?? 0) > 0 ? next : next - 1
-    if wish.number > last + 2 { return true }
-    guard let part = wish.part, wish.number == next else { return false }
+    if directives.number > last + 2 { return true }
+    guard let part = directives.part, directives.number == next else { return false }
     let target = partTarget ?? 1
     let advance = target >= 1 ? 3 : Int((3 / max(target, 0.01)).rounded(.up))
     return part > (parts[next] ?? 0) - 1 + advance

@@ -84,34 +84,36 @@ import Testing
   func aPlaylistHoldsWhatItHas() throws {
     let progress = PlaylistProgress(Self.playlist)
     #expect(progress.next == 12 && progress.hint == "a12.1.m4s" && progress.targetDuration == 2)
-    func wish(_ query: String) throws -> PlaylistProgress.Wish {
-      try #require(try PlaylistProgress.Wish(query: query[...]))
+    func directives(_ query: String) throws -> PlaylistProgress.DeliveryDirectives {
+      try #require(try PlaylistProgress.DeliveryDirectives(query: query[...]))
     }
     for query in [
       "_HLS_msn=9", "_HLS_msn=11", "a=b&_HLS_msn=11&_HLS_part=1", "_HLS_msn=12&_HLS_part=0",
       "_HLS_msn=11&_HLS_part=7",
     ] {
-      let wanted = try wish(query)
+      let wanted = try directives(query)
       #expect(progress.holds(wanted), "\(query)")
     }
     for query in ["_HLS_msn=12", "_HLS_msn=13", "_HLS_msn=12&_HLS_part=1", "_HLS_msn=13&_HLS_part=0"] {
-      let wanted = try wish(query)
+      let wanted = try directives(query)
       #expect(!progress.holds(wanted) && !progress.isTooFar(wanted), "\(query)")
     }
     for query in ["_HLS_msn=15", "_HLS_msn=99999999999", "_HLS_msn=12&_HLS_part=7"] {
-      let wanted = try wish(query)
+      let wanted = try directives(query)
       #expect(progress.isTooFar(wanted), "\(query)")
     }
     let ended = PlaylistProgress(Self.playlist + "#EXT-X-ENDLIST\n")
-    let far = try wish("_HLS_msn=99")
+    let far = try directives("_HLS_msn=99")
     #expect(ended.holds(far) && !ended.isTooFar(far))
-    let none = try PlaylistProgress.Wish(query: "other=1")
+    let none = try PlaylistProgress.DeliveryDirectives(query: "other=1")
     #expect(none == nil)
     for query in [
       "_HLS_part=1", "_HLS_msn=", "_HLS_msn=-1", "_HLS_msn=1&_HLS_msn=2", "_HLS_msn",
       "_HLS_msn=99999999999999999999",
     ] {
-      #expect(throws: PlaylistProgress.Refusal.self) { try PlaylistProgress.Wish(query: query[...]) }
+      #expect(throws: PlaylistProgress.Refusal.self) {
+        try PlaylistProgress.DeliveryDirectives(query: query[...])
+      }
     }
   }
 
@@ -122,8 +124,8 @@ import Testing
         "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES\n"
           + "#EXT-X-PART-INF:PART-TARGET=\(target)\n#EXT-X-MEDIA-SEQUENCE:5\n#EXTINF:2,\na.m4s\n")
       #expect(progress.partTarget == nil)
-      let wish = try #require(try PlaylistProgress.Wish(query: "_HLS_msn=6&_HLS_part=0"))
-      _ = progress.isTooFar(wish)
+      let directives = try #require(try PlaylistProgress.DeliveryDirectives(query: "_HLS_msn=6&_HLS_part=0"))
+      _ = progress.isTooFar(directives)
     }
     var generator = SystemRandomNumberGenerator()
     let bytes = Array(Self.playlist.utf8)
