@@ -15,6 +15,7 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
         vtencode transcoding *.mp4 --dimensions 1280 720 --out small/
         vtencode transcoding talk.mp4 --start 1:30 --duration 20 --out part.mp4
         vtencode transcoding clip.mp4 --target-size 25M --out mail.mp4
+        vtencode transcoding clip.mp4 --start 5 --duration 3 --dimensions 320 180 --out clip.gif
         vtencode transcoding clip.mp4 --crop 640x360+100+50 --rotate 90 --fps 30 --out clip2.mp4
         vtencode transcoding film.mp4 --burn-subtitles film.srt --overlay logo.png --overlay-at -20,20 --out out.mp4
         vtencode transcoding film.mp4 --rendition 1920x1080,1280x720,640x360 --out www/film.m3u8
@@ -97,11 +98,16 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     if let jobs = jobOptions.jobs {
       return try await JobsRun.perform(options, passes: passOptions.multiPass, jobs: jobs)
     }
-    try await EncodingRun.perform(
-      EncodingRequest(
-        options: options, purpose: .transcoding, passes: passOptions.multiPass, range: range.range,
-        changes: changes, joined: others, targetSize: sizeOptions.targetSize?.bytes,
-        segments: try segments.plan(usual: .vod), renditions: segments.rendition?.renditions ?? []))
+    let request = EncodingRequest(
+      options: options, purpose: .transcoding, passes: passOptions.multiPass, range: range.range,
+      changes: changes, joined: others, targetSize: sizeOptions.targetSize?.bytes,
+      segments: try segments.plan(usual: .vod), renditions: segments.rendition?.renditions ?? [])
+    if let out = options.outs.first(where: { AnimationRun.format(of: $0) != nil }),
+      let format = AnimationRun.format(of: out)
+    {
+      return try await AnimationRun(request, format: format, path: out).perform()
+    }
+    try await EncodingRun.perform(request)
   }
 }
 

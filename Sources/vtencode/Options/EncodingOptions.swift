@@ -19,7 +19,9 @@ struct EncodingOptions: ParsableArguments {
     name: [.customShort("o"), .customLong("out")], parsing: .singleValue,
     help: ArgumentHelp(
       "Where to write: a .mov, .mp4, .m4v, .mkv, .ts or .flv movie, a .264 or .265 elementary stream, a .m3u8 "
-        + "playlist with segments for HTTP Live Streaming, - for standard output (--format says as what), or a "
+        + "playlist with segments for HTTP Live Streaming, with transcoding a .gif or animated .webp (at most "
+        + "640 samples a side and 25 frames a second, unless --dimensions and --fps say otherwise), - for "
+        + "standard output (--format says as what), or a "
         + "server: rtmp://, rtmps://, srt://, udp://, tcp:// or "
         + "rtsp://. Several of them, each after its own --out, get the same encoding. A file gets its name "
         + "when it is complete; the file of an interrupted run has -part in its name. (default: the movie's "

@@ -54,15 +54,17 @@ extension Destination {
             + "name of --out in .mp4", status: 64)
       }
       return .segments(plan)
-    case "webm", "m2ts", "avi", "gif", "webp":
+    case "gif", "webp":
+      throw Failure(
+        "only vtencode transcoding writes .\(ending) files, without --jobs and as its one output; end the name "
+          + "of --out in .mp4", status: 64)
+    case "webm", "m2ts", "avi":
       // FFmpeg rewraps what was encoded without loss; the codecs of the others are not encoded here.
       let advice =
         ["m2ts", "avi", "mkv", "ts", "flv"].contains(ending)
         ? "end the name of --out in .mp4, and ffmpeg -i FILE.mp4 -c copy FILE.\(ending) rewraps it without loss"
-        : ending == "gif"
-          ? "end the name of --out in .mp4, and ffmpeg -i FILE.mp4 FILE.gif makes one of it"
-          : "they hold neither H.264 nor HEVC, which are what vtencode encodes; end the name of --out in .mp4"
-            + (choices.takesContainers ? " or .mkv" : "")
+        : "they hold neither H.264 nor HEVC, which are what vtencode encodes; end the name of --out in .mp4"
+          + (choices.takesContainers ? " or .mkv" : "")
       throw Failure("cannot write .\(ending) files: \(advice)", status: 64)
     default:
       let what = ending.isEmpty ? "'\(path)' has no file type" : "cannot write .\(ending) files"

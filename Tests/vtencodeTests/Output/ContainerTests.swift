@@ -271,7 +271,8 @@ import Testing
     let folder = try Folder()
     for (arguments, text) in [
       (["--out", "out.webm"], "neither H.264 nor HEVC"),
-      (["--out", "out.gif"], "ffmpeg -i FILE.mp4 FILE.gif"),
+      (["--out", "out.gif", "--bitrate", "1M"], "--bitrate does not apply"),
+      (["--out", "out.mp4", "--out", "out.webp"], "give --out once"),
       (["--out", "out.mkv", "--format", "mpegts"], "--format is for --out -"),
       (["--out", "-", "--audio", "aac"], "holds no sound"),
       (["--out", "http://localhost/x"], "rtmp://"),
