@@ -57,9 +57,12 @@ struct AnimationTests {
     var delays: [Int] = []
     let control = Data([0x21, 0xF9, 0x04])
     var from = data.startIndex
-    while let found = data.range(of: control, in: from..<data.endIndex), found.upperBound + 3 < data.endIndex {
-      delays.append(Int(data[found.upperBound + 1]) | Int(data[found.upperBound + 2]) << 8)
-      from = found.upperBound
+    while let found = data.range(of: control, in: from..<data.endIndex), found.upperBound + 5 < data.endIndex {
+      let at = found.upperBound
+      from = at
+      // The block ends with a zero, and an image follows; anything else is compressed data.
+      guard data[at + 4] == 0, data[at + 5] == 0x2C else { continue }
+      delays.append(Int(data[at + 1]) | Int(data[at + 2]) << 8)
     }
     #expect(delays.count == 20 && delays.reduce(0, +) == 200, "\(delays)")
     // The pictures are those of the movie.
@@ -121,7 +124,7 @@ struct AnimationTests {
   @Test("An existing animation is replaced only with --overwrite")
   func existing() throws {
     let folder = try Folder()
-    let arguments = ["transcoding", "test:64x64@10", "--frames", "2", "--out", "out.webp"]
+    let arguments = ["transcoding", "test:160x120@10", "--frames", "2", "--out", "out.webp"]
     #expect(try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url).status == 0)
     let refused = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
     #expect(refused.status == 1 && refused.complaints.contains("--overwrite"))
