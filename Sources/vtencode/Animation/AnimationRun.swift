@@ -157,7 +157,8 @@ struct AnimationRun {
     let reader = try FrameReader(
       source, pixelFormat: mapsTones ? PixelFormatChoice.video10Bit.type : AnimationWriter.pixelFormat,
       deinterlacing: options.picture.deinterlace,
-      adapter: PictureAdapter(fit, pixelFormat: AnimationWriter.pixelFormat, mapsTones: mapsTones))
+      adapter: PictureAdapter(
+        fit, pixelFormat: AnimationWriter.pixelFormat, mapsTones: mapsTones, convertsFormat: true))
     defer { reader.cancel() }
     let progress = ProgressLine(
       total: source.expectedFrames.map { min($0, options.picture.frames ?? $0) },

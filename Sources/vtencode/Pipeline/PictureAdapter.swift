@@ -9,21 +9,30 @@ final class PictureAdapter {
   private let fit: PictureFit
   private let pixelFormat: OSType
   private let mapsTones: Bool
+  private let convertsFormat: Bool
   private var session: VTPixelTransferSession?
   private var pool = PicturePool()
 
-  /// - Parameter mapsTones: whether pictures of high dynamic range are converted to BT.709.
-  init(_ fit: PictureFit, pixelFormat: OSType, mapsTones: Bool) {
+  /// - Parameters:
+  ///   - fit: the size of the adapted pictures.
+  ///   - pixelFormat: the pixel format of pictures that are scaled or whose tones are mapped.
+  ///   - mapsTones: whether pictures of high dynamic range are converted to BT.709.
+  ///   - convertsFormat: whether pictures that need no other change are converted to the pixel
+  ///     format as well. A compression session converts them itself.
+  init(_ fit: PictureFit, pixelFormat: OSType, mapsTones: Bool, convertsFormat: Bool = false) {
     self.fit = fit
     self.pixelFormat = pixelFormat
     self.mapsTones = mapsTones
+    self.convertsFormat = convertsFormat
   }
 
   func adapt(_ image: CVPixelBuffer) throws -> CVPixelBuffer {
     let isOtherSize =
       CVPixelBufferGetWidth(image) != fit.width || CVPixelBufferGetHeight(image) != fit.height
     guard
-      mapsTones || isOtherSize || fit.scaling == kVTScalingMode_Letterbox as String && !fit.keepsPixelAspect
+      mapsTones || isOtherSize
+        || convertsFormat && CVPixelBufferGetPixelFormatType(image) != pixelFormat
+        || fit.scaling == kVTScalingMode_Letterbox as String && !fit.keepsPixelAspect
     else {
       return image
     }
