@@ -39,7 +39,7 @@ extension MacroblockCoder {
     guard let direct = directCandidate(other: otherDirect) else { return }
     var lists = ListMotion()
     let whole = searchBidirectional(&lists)
-    if compares { noteDirect(direct.cost, other: otherDirect, limit: whole.cost) }
+    if compares { addDirectCosts(direct.cost, other: otherDirect, limit: whole.cost) }
     let decided = decideMotion(direct, whole, lists)
     if codesAsIntraBidirectional(limit: decided.motion.cost) { return }
     codeInterBidirectional(decided, direct, whole)
@@ -89,7 +89,7 @@ extension MacroblockCoder {
         isSkipped = direct.skipCost <= (lambdaSSD &* picture.settings.skip.errorBitsB) >> 8
       }
       if isSkipped {
-        if comparesDirect { noteSkip(other: other) }
+        if comparesDirect { addSkipCosts(other: other) }
         storeSkip()
         return nil
       }
@@ -146,10 +146,10 @@ extension MacroblockCoder {
   /// direct prediction.
   ///
   /// - Parameter other: the cost of the direct prediction that the slice does not use.
-  private mutating func noteSkip(other: Int32) {
+  private mutating func addSkipCosts(other: Int32) {
     let own =
       distortion(shape: 0, source, reconstruction, stride) &+ (lambda &* MacroblockCoder.directBits) >> 4
-    noteDirect(own, other: other, limit: own &+ (lambda &* 10) >> 4)
+    addDirectCosts(own, other: other, limit: own &+ (lambda &* 10) >> 4)
   }
 
   /// Compares a block with its prediction by SATD, or by SAD where the effort does not use SATD.

@@ -104,7 +104,7 @@ extension MacroblockCoder {
   ///   - own: the cost of direct prediction as the slice does it.
   ///   - other: the cost of the other direct prediction.
   ///   - limit: the cost of the best motion without direct prediction.
-  mutating func noteDirect(_ own: Int32, other: Int32, limit: Int32) {
+  mutating func addDirectCosts(_ own: Int32, other: Int32, limit: Int32) {
     let own = Int(min(own, limit))
     let other = Int(min(other, limit))
     directCosts +=

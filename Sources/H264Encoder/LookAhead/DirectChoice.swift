@@ -47,7 +47,7 @@ struct DirectChoice {
   /// - Parameters:
   ///   - new: the costs of the picture with either prediction.
   ///   - kind: its class; nil: that of the picture that `choose` was last called for.
-  mutating func note(_ new: DirectCosts, of kind: Kind? = nil) {
+  mutating func add(_ new: DirectCosts, of kind: Kind? = nil) {
     let kind = kind ?? self.kind
     costs[kind.rawValue].spatial = costs[kind.rawValue].spatial / 2 + new.spatial
     costs[kind.rawValue].temporal = costs[kind.rawValue].temporal / 2 + new.temporal

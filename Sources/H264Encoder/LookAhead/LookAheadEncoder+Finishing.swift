@@ -14,7 +14,7 @@ extension LookAheadEncoder {
       flight.plan.scroll = flight.coder.end(flight.plan, pool[flight.target])
     }
     let codedQP = fit(flight, picture)
-    if flight.plan.comparesDirect { directChoice.note(flight.directCosts, of: flight.directKind) }
+    if flight.plan.comparesDirect { directChoice.add(flight.directCosts, of: flight.directKind) }
     if flight.isExact { return }
     let bits = flight.output.pointee.bits
     let result = planner.finish(
@@ -56,7 +56,7 @@ extension LookAheadEncoder {
     if flight.isLast { bufferMiss = rateControl.miss }
     properties.encodeTime = flight.time + Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
     if let picture = flight.picture {
-      effortControl.note(seconds: properties.encodeTime + preAnalysisTime, interval: picture.duration)
+      effortControl.record(seconds: properties.encodeTime + preAnalysisTime, interval: picture.duration)
       queue.recycle(picture)
     }
     preAnalysisTime = 0

@@ -83,7 +83,7 @@ struct StreamOrder {
     }
     if kind == .openKey {
       keys = (index, keys.last)
-      buffer.noteKeyFrame()
+      buffer.markAllBeforeKeyFrame()
     }
     numbering.advance(
       &plan, kind: kind.isKey ? .i : kind.isBidirectional ? .b : .p, maxFrameNum: buffer.maxFrameNum)

@@ -220,7 +220,7 @@ final class LowLatencyEncoder {
       bits: output.bits, qp: properties.averageQP, isKeyFrame: plan.isIDR, isSceneChange: isSceneChange,
       isCurtailed: isCurtailed, highestQP: coder.highestRowQP, rowBits: coder.rowBits)
     properties.encodeTime = Double(clock() &- start) * 1e-9
-    effortControl.note(seconds: properties.encodeTime, interval: options.duration)
+    effortControl.record(seconds: properties.encodeTime, interval: options.duration)
     return H264EncodedFrame(
       properties: properties, nalUnits: output.units, byteCount: output.count, memory: output.takeMemory())
   }

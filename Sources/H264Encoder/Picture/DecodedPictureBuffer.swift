@@ -122,8 +122,9 @@ struct DecodedPictureBuffer {
     return .removeShortTerm(difference: difference)
   }
 
-  /// Notes that the picture being coded is a key frame but no IDR picture.
-  mutating func noteKeyFrame() { for i in entries.indices { entries[i].isBeforeKeyFrame = true } }
+  /// Marks all pictures as preceding a key frame, when the picture being coded is one but no IDR
+  /// picture.
+  mutating func markAllBeforeKeyFrame() { for i in entries.indices { entries[i].isBeforeKeyFrame = true } }
 
   /// Removes the B pictures that precede, or that follow, the last key frame in decoding order.
   /// - Parameters:

@@ -75,8 +75,8 @@ struct UnchangedMacroblocks {
         changedHalfSamples[y &* w &+ x] = number
       }
     }
-    if y > 0 { noteSamples(row: y &- 1, number) }
-    if y == heightInMbs &- 1 { noteSamples(row: y, number) }
+    if y > 0 { markChangedSamples(row: y &- 1, number) }
+    if y == heightInMbs &- 1 { markChangedSamples(row: y, number) }
     return count >= least
   }
 
@@ -86,7 +86,7 @@ struct UnchangedMacroblocks {
   /// - Parameters:
   ///   - y: the macroblock row.
   ///   - number: the picture's number.
-  private func noteSamples(row y: Int, _ number: UInt64) {
+  private func markChangedSamples(row y: Int, _ number: UInt64) {
     let (above, row, below) = (flags(row: y &- 1), flags(row: y), flags(row: y &+ 1))
     for x in 0..<widthInMbs
     where row[x] & row[x &+ 1] & row[x &+ 2] & above[x &+ 1] & below[x &+ 1] == 0 {

@@ -76,7 +76,7 @@ package struct EffortControl {
   /// - Parameters:
   ///   - seconds: the encoding time.
   ///   - latest: seconds since the previous frame; nil: the usual interval.
-  package mutating func note(seconds: Double, interval latest: Double?) {
+  package mutating func record(seconds: Double, interval latest: Double?) {
     guard let share else { return }
     // A pause does not lower the frame rate: an interval counts as two usual ones at most.
     if let latest { interval += (min(latest, 2 * interval) - interval) * 0.1 }

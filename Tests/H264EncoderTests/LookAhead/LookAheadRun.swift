@@ -28,16 +28,16 @@ struct LookAheadRun {
     for n in 0..<count {
       var given: [Frame] = []
       try content(n).withSource(planar: n % 3 != 1, padding: n % 5) { source in
-        try encoder.encode(source, options: options(n)) { given.append(note($0)) }
+        try encoder.encode(source, options: options(n)) { given.append(copy($0)) }
       }
       frames += given
     }
     var rest: [Frame] = []
-    encoder.flush { rest.append(note($0)) }
+    encoder.flush { rest.append(copy($0)) }
     frames += rest
   }
 
-  private func note(_ frame: consuming H264EncodedFrame) -> Frame {
+  private func copy(_ frame: consuming H264EncodedFrame) -> Frame {
     let properties = frame.properties
     return Frame(properties: properties, data: frame.data, reconstruction: reconstruction())
   }

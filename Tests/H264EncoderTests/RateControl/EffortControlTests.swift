@@ -27,7 +27,7 @@ import Testing
     (0..<frames).map { n in
       let effort = control.effort
       let seconds = machine.seconds[effort] * noise(n)
-      control.note(seconds: seconds, interval: 1 / 30)
+      control.record(seconds: seconds, interval: 1 / 30)
       return (effort, seconds)
     }
   }

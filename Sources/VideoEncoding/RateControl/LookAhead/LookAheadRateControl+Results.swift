@@ -42,9 +42,9 @@ extension LookAheadRateControl {
     intraPictures.coded = intraPictures.coded * Double(keep) + (picture.kind == .intra ? 1 : 0)
     sinceIntra.coded = (picture.kind == .intra ? 0 : sinceIntra.coded) + picture.duration
     kinds[kind].residual += picture.residual
-    unseen.note(picture)
-    forecast.note(bits: bits, qp: qp)
-    remaining?.note(bits: bits, qp: qp, isIntra: picture.kind == .intra)
+    unseen.add(picture)
+    forecast.record(bits: bits, qp: qp)
+    remaining?.record(bits: bits, qp: qp, isIntra: picture.kind == .intra)
     total += bits
     spent += bits
     elapsed += picture.duration

@@ -83,7 +83,7 @@ struct PassForecast {
   }
 
   /// Compares the forecast of the picture planned last with the bits that it took at a QP.
-  mutating func note(bits taken: Double, qp: Double) {
+  mutating func record(bits taken: Double, qp: Double) {
     guard let planned, abs(planned.qp - qp) < Self.nearQP, planned.bits > 1 else { return }
     recent = (recent.taken * Self.memory + taken, recent.foreseen * Self.memory + planned.bits)
     self.planned = nil

@@ -37,7 +37,7 @@ struct RemainingPass {
   ///   - pass: the statistics of the previous pass.
   ///   - buffer: the decoder's buffer at the start of the stream; nil without one.
   ///   - end: the bits that have to be in the buffer at the end of the stream.
-  ///   - isFollowed: whether the pictures will be coded, and noted one by one.
+  ///   - isFollowed: whether the pictures will be coded, and recorded one by one.
   init(_ pass: any PassSource, buffer: BufferState? = nil, end: Double = 0, isFollowed: Bool = false) {
     count = pass.count
     uncodedPictures = pass.cursor()
@@ -203,7 +203,7 @@ struct RemainingPass {
   ///   - bits: the bits of its access unit.
   ///   - qp: the QP that it was coded with, without the offset of its type.
   ///   - isIntra: whether it is an intra picture.
-  mutating func note(bits: Double, qp: Double, isIntra: Bool) {
+  mutating func record(bits: Double, qp: Double, isIntra: Bool) {
     guard let picture = uncodedPictures.next() else {
       next = count
       return

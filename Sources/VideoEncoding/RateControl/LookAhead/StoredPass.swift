@@ -64,7 +64,7 @@ public struct StoredPass {
       sum.add(records[...])
       for at in stride(from: 0, to: records.count, by: PassFormat.pictureSize) where damage == nil {
         do {
-          note(
+          add(
             try PassFormat.picture(records[at..<at + PassFormat.pictureSize]),
             at: place + at / PassFormat.pictureSize, &found)
         } catch { damage = error }
@@ -80,7 +80,7 @@ public struct StoredPass {
   }
 
   /// Counts a picture if it is wanted, and extends the range of wanted records by it.
-  private mutating func note(_ picture: PassStatistics.Picture, at place: Int, _ found: inout Range<Int>) {
+  private mutating func add(_ picture: PassStatistics.Picture, at place: Int, _ found: inout Range<Int>) {
     guard wanted.contains(picture.index) else { return }
     count += 1
     seconds += picture.duration

@@ -58,7 +58,7 @@ struct UnseenContentModel {
   }
 
   /// Adds the evidence of a picture that was coded.
-  mutating func note(_ picture: PictureForecast) {
+  mutating func add(_ picture: PictureForecast) {
     evidence = min(evidence + evidence(of: picture), Self.maxEvidence)
   }
 

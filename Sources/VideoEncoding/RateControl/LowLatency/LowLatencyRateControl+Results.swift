@@ -35,7 +35,7 @@ extension LowLatencyRateControl {
     account(Double(bits))
     guard settings.averageBitRate != nil else { return }
     rateChanged = false
-    if !isFixed { floor.note(min(max(qp, 0), 51), duration: duration) }
+    if !isFixed { floor.record(min(max(qp, 0), 51), duration: duration) }
     // The same condition as in `RowBudget.isExhausted`.
     let isExhausted =
       isCurtailed || Double(bits + 512) + Double(rows * columns) * cheapest(isKeyFrame) > lastLimit

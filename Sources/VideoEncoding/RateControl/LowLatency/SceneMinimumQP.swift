@@ -32,7 +32,7 @@ struct SceneMinimumQP {
   /// - Parameters:
   ///   - coded: the mean QP of the frame.
   ///   - duration: its duration in seconds.
-  mutating func note(_ coded: Double, duration: Double) {
+  mutating func record(_ coded: Double, duration: Double) {
     guard let before = mean else {
       mean = coded
       return

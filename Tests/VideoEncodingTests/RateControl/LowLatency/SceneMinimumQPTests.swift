@@ -34,12 +34,12 @@ import Testing
     #expect(floor.qp == -.infinity)
     floor.restart()
     #expect(floor.qp == -.infinity)
-    for _ in 0..<100 { floor.note(40, duration: 0.04) }
+    for _ in 0..<100 { floor.record(40, duration: 0.04) }
     floor.restart()
     #expect(abs(floor.qp - 34) < 0.01)
     floor.pass(0.5)
     #expect(abs(floor.qp - 31) < 0.01)
-    for _ in 0..<25 { floor.note(20, duration: 0.04) }
+    for _ in 0..<25 { floor.record(20, duration: 0.04) }
     floor.restart()
     // A second of two at 20: the mean has gone two fifths of the way.
     #expect(abs(floor.qp - 26.1) < 0.5)
