@@ -45,7 +45,7 @@ extension LookAheadEncoder {
       }
       properties.index = picture.index
     }
-    let interval = queue.decodeInterval(place: codedCount, depth: reorderingDepth)
+    let interval = queue.decodeInterval(codingIndex: codedCount, depth: reorderingDepth)
     codedCount += 1
     if flight.isLimited {
       properties.fillerBytes = fill(

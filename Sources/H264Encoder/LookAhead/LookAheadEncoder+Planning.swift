@@ -32,8 +32,8 @@ extension LookAheadEncoder {
     return flight
   }
 
-  /// Begins to code the first settled picture of the queue, once fewer pictures are in flight than
-  /// allowed.
+  /// Begins to code the first picture of the queue in decoding order, once fewer pictures are in
+  /// flight than allowed.
   /// - Parameters:
   ///   - isEnding: whether the stream ends with the pictures in the queue.
   ///   - output: receives the frames that are completed to make room.
@@ -41,21 +41,21 @@ extension LookAheadEncoder {
     while inFlight.count >= flightLimit { output(finishFirst()) }
     // `output` may have called the encoder and emptied the queue.
     guard queue.count > 0 else { return }
-    let settling = DispatchTime.now().uptimeNanoseconds
-    // Settling does not depend on the sizes of pictures in flight, so threads go on with those
-    // meanwhile.
-    queue.settle(planner.settings, propagates: usesMacroblockTree)
-    let settled = DispatchTime.now().uptimeNanoseconds
+    let orderStart = DispatchTime.now().uptimeNanoseconds
+    // The decoding order does not depend on the sizes of pictures in flight, so threads go on with
+    // those meanwhile.
+    queue.decideOrder(planner.settings, propagates: usesMacroblockTree)
+    let orderEnd = DispatchTime.now().uptimeNanoseconds
     learn(isEnding: isEnding)
     // The encoding time excludes the wait for pictures in flight.
-    let start = DispatchTime.now().uptimeNanoseconds &- (settled &- settling)
+    let start = DispatchTime.now().uptimeNanoseconds &- (orderEnd &- orderStart)
     let flight = idleFlight()
     if let slot = flight.slot { scheduler?.clear(slot) }
     flight.coder.effort = effortControl.effort
     flight.coder.estimatesSamples = estimatesSamples
     let planned = planner.next(
       isEnding: isEnding, pending: inFlight.lazy.filter { !$0.isAccounted }.compactMap(\.picture),
-      place: codedCount)
+      codingIndex: codedCount)
     let picture = planned.picture
     flight.room = planned.room
     flight.isLast = planned.isLast
@@ -91,8 +91,8 @@ extension LookAheadEncoder {
   /// - Parameters:
   ///   - plan: receives the syntax of the references.
   ///   - picture: the picture.
-  ///   - flight: its coder receives the references; it receives the pictures that must be kept until
-  ///     it is coded.
+  ///   - flight: its coder receives the references; it receives the pictures that must be kept
+  ///     until it is coded.
   private func setReferences(
     _ plan: inout PicturePlan, _ picture: QueuedPicture, _ flight: PictureInFlight
   ) {

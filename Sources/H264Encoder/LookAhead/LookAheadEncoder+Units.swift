@@ -29,11 +29,12 @@ extension LookAheadEncoder {
     if codedCount > 0 {
       // The interval since the last access unit is final now, even if it was assumed when that was
       // coded.
-      timing.advance(seconds: queue.decodeInterval(place: codedCount - 1, depth: reorderingDepth).seconds)
+      timing.advance(
+        seconds: queue.decodeInterval(codingIndex: codedCount - 1, depth: reorderingDepth).seconds)
     }
     var lead = 0.0
-    for place in 0..<reorderingDepth where codedCount == 0 {
-      lead += queue.decodeInterval(place: UInt64(place), depth: reorderingDepth).seconds
+    for index in 0..<reorderingDepth where codedCount == 0 {
+      lead += queue.decodeInterval(codingIndex: UInt64(index), depth: reorderingDepth).seconds
     }
     let messages = timing.next(
       isKey: picture.kind.isKey, shown: picture.shown, lead: lead,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Plans the pictures of a stream that is encoded with a look-ahead: which picture is coded next, as
-/// which type and with which QP.
+/// Plans the pictures of a stream that is encoded with a look-ahead: which picture is coded next,
+/// as which type and with which QP.
 ///
 /// It is the seam between the look-ahead and a codec. The codec adds source pictures to `queue`,
 /// takes one planned picture after the other (`next`), codes it as its syntax allows, and passes on
@@ -37,7 +37,7 @@ package struct LookAheadPlanner {
   /// The QP offsets of successive P pictures in streams without B pictures.
   private var cascade = QualityCascade(.lookAhead)
   /// Scratch of `next`: the pictures not accounted for yet, in decoding order as far as it is
-  /// settled, and the seconds from the removal of each from the buffer to that of the next.
+  /// decided, and the seconds from the removal of each from the buffer to that of the next.
   private var forecasts: [PictureForecast] = []
   private var intervals: [Double] = []
 
@@ -65,18 +65,19 @@ package struct LookAheadPlanner {
     rateControl.reconfigure(new)
   }
 
-  /// Plans the first settled picture of the queue and removes it from there. `LookAheadQueue.settle`
-  /// must have been called since the last picture was removed, and the queue must not be empty.
+  /// Plans the first picture of the queue in decoding order and removes it from there.
+  /// `LookAheadQueue.decideOrder` must have been called since the last picture was removed, and the
+  /// queue must not be empty.
   /// - Parameters:
   ///   - isEnding: whether the stream ends with the pictures in the queue.
   ///   - pending: the pictures that are being coded and have not been passed to `finish`, in
   ///     decoding order.
-  ///   - place: the number of pictures before the first of `pending`, in decoding order.
+  ///   - codingIndex: the number of pictures before the first of `pending`, in decoding order.
   package mutating func next(
-    isEnding: Bool, pending: some Sequence<QueuedPicture>, place: UInt64
+    isEnding: Bool, pending: some Sequence<QueuedPicture>, codingIndex: UInt64
   ) -> PlannedPicture {
     let planned = planQP(isEnding: isEnding, pending: pending)
-    let room = roomForNext(place: place)
+    let room = roomForNext(codingIndex: codingIndex)
     let picture = queue.removeFirst()
     var (offset, cascaded) = (0.0, 0.0)
     let isConstant = settings.isConstantQP
@@ -104,11 +105,11 @@ package struct LookAheadPlanner {
     // The bits of the pictures that are being coded are not accounted for yet, so they count as
     // pictures to come.
     for picture in pending { forecasts.append(picture.forecast) }
-    for picture in queue.settled { forecasts.append(picture.forecast) }
+    for picture in queue.ordered { forecasts.append(picture.forecast) }
     for (n, picture) in queue.pictures.enumerated() {
       forecasts.append(picture.forecast(of: n, typicalRun: queue.typicalRun))
     }
-    let referred = queue.settled.first { !$0.kind.isBidirectional } ?? queue.settled.first
+    let referred = queue.ordered.first { !$0.kind.isBidirectional } ?? queue.ordered.first
     return rateControl.plan(
       forecasts,
       intra: referred?.finalIntraResidual(queue.geometry.macroblockCount) ?? ResidualHistogram(),
@@ -117,11 +118,11 @@ package struct LookAheadPlanner {
 
   /// The bits that the decoder's buffer and the hard limits leave for the next picture, given
   /// `forecasts`; nil without either.
-  private mutating func roomForNext(place: UInt64) -> Double? {
+  private mutating func roomForNext(codingIndex: UInt64) -> Double? {
     intervals.removeAll(keepingCapacity: true)
     for n in forecasts.indices {
       intervals.append(
-        queue.decodeInterval(place: place + UInt64(n), depth: settings.reorderingDepth).seconds)
+        queue.decodeInterval(codingIndex: codingIndex + UInt64(n), depth: settings.reorderingDepth).seconds)
     }
     return rateControl.room(forecasts, intervals: intervals)
   }

@@ -26,8 +26,8 @@ extension LookAheadQueue {
     return across * 3 < into * 2
   }
 
-  /// Sets the type of every picture whose order is not settled: key frames are final, all others
-  /// are `predicted` until their order is settled.
+  /// Sets the type of every picture whose decoding order is not decided: key frames are final, all
+  /// others are `predicted` until their order is decided.
   func assignKinds(_ settings: LookAheadSettings) {
     var since = sinceKey
     var key = keyTime
@@ -46,7 +46,7 @@ extension LookAheadQueue {
             || Double(picture.interCost) > LookAheadQueue.cut.early * Double(picture.intraCost)
         }
       }
-      // Whether it is a B picture is decided when its order is settled.
+      // Whether it is a B picture is decided when its order is decided.
       picture.kind =
         isKey || isDue && !settings.hasOpenGOP ? .idr : isDue ? .openKey : .predicted
       since = isKey || isDue ? 1 : (since ?? 0) + 1

@@ -3,35 +3,35 @@
 /// The decoding order: which pictures are B pictures, and the costs of prediction from the pictures
 /// that they will refer to.
 extension LookAheadQueue {
-  /// Settles the type and order of the next run of pictures and their QP offsets. A run is the B
-  /// pictures up to the next picture that is not one, and that picture. Does nothing while settled
-  /// pictures wait.
+  /// Decides the types, the decoding order and the QP offsets of the next run of pictures. A run is
+  /// the B pictures up to the next picture that is not one, and that picture. Does nothing while
+  /// `ordered` has pictures.
   /// - Parameters:
   ///   - settings: the current settings.
   ///   - propagates: whether the macroblock tree is used.
-  package func settle(_ settings: LookAheadSettings, propagates: Bool) {
+  package func decideOrder(_ settings: LookAheadSettings, propagates: Bool) {
     assignKinds(settings)
-    guard settled.isEmpty, !pictures.isEmpty else { return }
-    settleOrder(settings)
-    typicalRun += (Double(settled.count) - typicalRun) * 0.2
+    guard ordered.isEmpty, !pictures.isEmpty else { return }
+    moveFirstRun(settings)
+    typicalRun += (Double(ordered.count) - typicalRun) * 0.2
     if propagates, count > 1 {
       sequence.removeAll(keepingCapacity: true)
-      sequence += settled
+      sequence += ordered
       sequence.sort { $0.index < $1.index }
       sequence += pictures
       macroblockTree.run(
-        sequence, finish: settled.count, planned: settled.count + planned
+        sequence, finish: ordered.count, planned: ordered.count + planned
       ) {
         LookAheadQueue.middle(of: $0, settings)
       }
       sequence.removeAll(keepingCapacity: true)
     } else {
-      for picture in settled { macroblockTree.setActivityOffsets(picture) }
+      for picture in ordered { macroblockTree.setActivityOffsets(picture) }
     }
   }
 
-  /// Moves the first planned run from `pictures` to `settled`, in decoding order.
-  private func settleOrder(_ settings: LookAheadSettings) {
+  /// Moves the first planned run from `pictures` to `ordered`, in decoding order.
+  private func moveFirstRun(_ settings: LookAheadSettings) {
     guard let first = pictures.first else { return }
     plan(settings)
     let run = max(first.plannedRun, 1)
@@ -43,15 +43,15 @@ extension LookAheadQueue {
       // begin.
       last.kind = .idr
     }
-    settled.append(last)
+    ordered.append(last)
     let middle = LookAheadQueue.middle(of: run, settings)
     if let middle {
       pictures[middle].kind = .bidirectionalReference
-      settled.append(pictures[middle])
+      ordered.append(pictures[middle])
     }
     for i in 0..<run - 1 where i != middle {
       pictures[i].kind = .bidirectional
-      settled.append(pictures[i])
+      ordered.append(pictures[i])
     }
     if last.kind.isKey {
       sinceKey = 1

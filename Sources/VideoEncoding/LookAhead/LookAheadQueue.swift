@@ -2,7 +2,7 @@
 import CVideoKernels
 
 /// The pictures of the look-ahead, between input and coding. Each is copied and analysed when it
-/// arrives; then its type and its place in decoding order are decided.
+/// arrives; then its type and its position in decoding order are decided.
 package final class LookAheadQueue {
   package let geometry: PictureGeometry
   package let memory: EncoderMemory
@@ -11,14 +11,15 @@ package final class LookAheadQueue {
   let macroblockTree: MacroblockTree
   /// Compensates fades between half-size pictures; nil without weighted prediction.
   let fades: LowResolutionFades?
-  /// The analysed pictures whose decoding order is not settled yet, in input order.
+  /// The analysed pictures whose decoding order is not decided yet, in input order.
   package var pictures: [QueuedPicture] = []
-  /// The pictures whose type and place in decoding order are final, in decoding order. All of them
-  /// are coded before those in `pictures`.
-  package var settled: [QueuedPicture] = []
+  /// The pictures whose type and position in decoding order are final, in decoding order. All of
+  /// them are coded before those in `pictures`.
+  package var ordered: [QueuedPicture] = []
   /// Coded pictures whose memory may be reused.
   private var spare: [QueuedPicture] = []
-  /// The last settled picture that is not a B picture: the reference picture of the next run.
+  /// The last picture in decoding order, as far as it is decided, that is not a B picture: the
+  /// reference picture of the next run.
   package var anchor: QueuedPicture?
   /// The last analysed picture, which may already be coded (`coded`).
   package var newest: QueuedPicture?
@@ -31,9 +32,9 @@ package final class LookAheadQueue {
   /// The duration of each recent picture in seconds, at its index modulo 512: more pictures than
   /// can wait.
   private var intervals = [Double](repeating: 0, count: 512)
-  /// The number of pictures from the last settled key frame, which is counted, to the next picture
-  /// to settle, and the presentation time of that key frame. `sinceKey` is nil before the first key
-  /// frame and where a key frame has to come next.
+  /// The number of pictures from the last key frame whose order is decided, which is counted, to
+  /// the next picture in `pictures`, and the presentation time of that key frame. `sinceKey` is nil
+  /// before the first key frame and where a key frame has to come next.
   var sinceKey: Int?
   var keyTime = 0.0
 
@@ -68,7 +69,7 @@ package final class LookAheadQueue {
   }
 
   /// The number of pictures in the queue, the one not analysed yet included.
-  package var count: Int { pictures.count + settled.count + (unseen == nil ? 0 : 1) }
+  package var count: Int { pictures.count + ordered.count + (unseen == nil ? 0 : 1) }
 
   /// Adds a picture. `analyse(_:)` copies and analyses it, and must be called before the caller's
   /// memory goes.
@@ -147,21 +148,21 @@ package final class LookAheadQueue {
   }
 
   /// Does the work that may run while another picture is coded: analyses the newest picture, and
-  /// settles the next run.
+  /// decides the order of the next run.
   /// - Parameters:
   ///   - settings: the current settings.
   ///   - propagates: whether the macroblock tree is used.
   package func prepare(_ settings: LookAheadSettings, propagates: Bool) {
     analyse(settings)
-    if settled.isEmpty { settle(settings, propagates: propagates) }
+    if ordered.isEmpty { decideOrder(settings, propagates: propagates) }
   }
 
   /// The seconds from the decode time of a frame to that of the next frame.
   ///
-  /// The frame at place n is decoded when the picture with index n - `depth` is output. The decode
-  /// times of the first `depth` frames precede that by the durations of the first pictures.
-  package func decodeInterval(place: UInt64, depth: Int) -> (seconds: Double, isKnown: Bool) {
-    let index = place < UInt64(depth) ? place : place - UInt64(depth)
+  /// Frame n in decoding order is decoded when the picture with index n - `depth` is output. The
+  /// decode times of the first `depth` frames precede that by the durations of the first pictures.
+  package func decodeInterval(codingIndex: UInt64, depth: Int) -> (seconds: Double, isKnown: Bool) {
+    let index = codingIndex < UInt64(depth) ? codingIndex : codingIndex - UInt64(depth)
     return (intervals[Int(index & 511)], index + 1 < nextIndex)
   }
 
@@ -172,20 +173,21 @@ package final class LookAheadQueue {
 
   /// The moving average of the number of pictures from one that is not a B picture to the next.
   var typicalRun = 1.0
-  /// Scratch of `settle`, kept for its memory.
+  /// Scratch of `decideOrder`, kept for its memory.
   package var sequence: [QueuedPicture] = []
 
   /// Whether a picture with this index or a lower one is in the queue.
   package func holdsPicture(through index: UInt64) -> Bool {
     // Between calls of the encoder every picture is analysed, so `unseen` is nil.
-    settled.contains { $0.index <= index } || pictures.first.map { $0.index <= index } ?? false
+    ordered.contains { $0.index <= index } || pictures.first.map { $0.index <= index } ?? false
   }
 
   /// The number of pictures at the front of `pictures` that are in planned runs.
   package var planned = 0
 
-  /// Removes and returns the first settled picture. Once it is coded, `recycle` takes it back.
-  package func removeFirst() -> QueuedPicture { settled.removeFirst() }
+  /// Removes and returns the first picture in decoding order. Once it is coded, `recycle` takes it
+  /// back.
+  package func removeFirst() -> QueuedPicture { ordered.removeFirst() }
 
   /// Takes back a picture that is coded.
   package func recycle(_ picture: QueuedPicture) {
@@ -200,6 +202,6 @@ package final class LookAheadQueue {
     if coded.remove(ObjectIdentifier(picture)) != nil { spare.append(picture) }
   }
 
-  /// Makes the next picture to be settled a key frame.
+  /// Makes the next picture whose order is decided a key frame.
   package func restart() { sinceKey = nil }
 }

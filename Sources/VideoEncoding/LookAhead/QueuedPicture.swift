@@ -174,10 +174,10 @@ extension QueuedPicture {
       kind: kind.isKey ? .intra : kind == .predicted ? .predicted : .bidirectional, duration: duration)
   }
 
-  /// The forecast of a picture whose type may not be settled yet. Where no run is planned for it,
+  /// The forecast of a picture whose type may not be decided yet. Where no run is planned for it,
   /// types are spread so that one picture in `typicalRun` is a P picture.
   /// - Parameters:
-  ///   - n: the position of the picture among the pictures whose order is not settled, from 0.
+  ///   - n: the position of the picture among the pictures whose order is not decided, from 0.
   ///   - typicalRun: the mean number of pictures from one that is not a B picture to the next.
   func forecast(of n: Int, typicalRun: Double) -> PictureForecast {
     var result = forecast

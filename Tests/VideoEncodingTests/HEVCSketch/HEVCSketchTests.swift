@@ -43,8 +43,8 @@ struct HEVCSketchTests {
       defer { offsets.deallocate() }
 
       func codeNext(isEnding: Bool) {
-        planner.queue.settle(planner.settings, propagates: true)
-        let planned = planner.next(isEnding: isEnding, pending: [], place: UInt64(frames.count))
+        planner.queue.decideOrder(planner.settings, propagates: true)
+        let planned = planner.next(isEnding: isEnding, pending: [], codingIndex: UInt64(frames.count))
         let picture = planned.picture
         let qp = planner.wholeQP(
           planned.qp, picture, isExact: planned.isExact, blockOffsets: offsets)
