@@ -124,14 +124,14 @@ struct H264AccessUnitSplitter: AccessUnitSplitter {
     }
     guard isFirst else {
       current.append(unit)
-      if let slice { note(slice, isFirst: false) }
+      if let slice { add(slice, isFirst: false) }
       return nil
     }
     if let slice, let lastSlice, current.hasSlice, !isSecondField, slice.isSecondField(of: lastSlice) {
       current.append(next + [unit])
       next = []
       isSecondField = true
-      note(slice, isFirst: true)
+      add(slice, isFirst: true)
       return nil
     }
     let complete = current.hasSlice ? current : nil
@@ -139,7 +139,7 @@ struct H264AccessUnitSplitter: AccessUnitSplitter {
     next = []
     isSecondField = false
     lastSlice = nil
-    if let slice { note(slice, isFirst: true) }
+    if let slice { add(slice, isFirst: true) }
     return complete
   }
 
@@ -147,7 +147,7 @@ struct H264AccessUnitSplitter: AccessUnitSplitter {
   /// - Parameters:
   ///   - slice: the slice header.
   ///   - isFirst: whether it is the first slice of a frame or field.
-  private mutating func note(_ slice: H264SliceHeader, isFirst: Bool) {
+  private mutating func add(_ slice: H264SliceHeader, isFirst: Bool) {
     guard let sequenceID = pictures[slice.pictureParameterSetID]?.sequenceParameterSetID,
       let sequence = sequences[sequenceID]
     else { return }
@@ -229,11 +229,11 @@ struct HEVCAccessUnitSplitter: AccessUnitSplitter {
     let complete = current.hasSlice ? current : nil
     current = AccessUnit(units: (complete == nil ? current.units : []) + next + [unit])
     next = []
-    note(unit)
+    add(unit)
     return complete
   }
 
-  private mutating func note(_ unit: NALUnit) {
+  private mutating func add(_ unit: NALUnit) {
     guard let slice = try? HEVCSliceHeader(nalUnit: unit.data, sequences: sequences, pictures: pictures),
       slice.isFirstInPicture,
       let sequenceID = pictures[slice.pictureParameterSetID]?.sequenceParameterSetID,

@@ -22,7 +22,7 @@ public struct ElementaryStreamParser {
     /// The presentation time of the first frame.
     public var startTime = CMTime.zero
     /// The most frames that precede a frame in decoding order and follow it in output order; nil:
-    /// the value of the stream. A sample buffer is returned once its place in output order is
+    /// the value of the stream. A sample buffer is returned once its index in output order is
     /// certain. With 0, which requires a stream without B pictures, that is at once.
     public var maxReorderFrames: Int?
 
@@ -69,7 +69,7 @@ public struct ElementaryStreamParser {
   /// The size in bytes of the format descriptions that were created, less the allowance for the
   /// bytes of the stream.
   private var descriptionSize = 0
-  /// Finds the place of each frame in output order.
+  /// Finds the index of each frame in output order.
   private var order = OutputOrder<Frame>()
   /// The number of frames so far, in decoding order.
   private var decodeIndex = 0
@@ -79,7 +79,7 @@ public struct ElementaryStreamParser {
   /// The duration of a frame; nil while it is unknown.
   private var duration: CMTime?
 
-  /// A picture whose place in output order is not certain yet.
+  /// A picture whose index in output order is not certain yet.
   private struct Frame {
     let data: CMBlockBuffer
     let size: Int
@@ -128,7 +128,7 @@ public struct ElementaryStreamParser {
     for unit in parser.finish() { try append(NALUnit(codec: codec, data: unit), to: &samples) }
     waiting = 0
     if let last = splitter.finish() { try append(last, to: &samples) }
-    for (frame, place) in order.finish() { samples.append(try sample(frame, place: place)) }
+    for (frame, outputIndex) in order.finish() { samples.append(try sample(frame, outputIndex: outputIndex)) }
     return samples
   }
 
@@ -185,7 +185,7 @@ public struct ElementaryStreamParser {
     let ready = order.add(
       frame, size: size + descriptionSize - sizeBefore, order: access.picture?.order,
       startsSequence: access.picture?.startsSequence ?? true, maxReorder: maxReorder)
-    for (frame, place) in ready { samples.append(try sample(frame, place: place)) }
+    for (frame, outputIndex) in ready { samples.append(try sample(frame, outputIndex: outputIndex)) }
   }
 
   /// Returns the format description of the present parameter sets. Nil if there are too few of
@@ -215,19 +215,19 @@ public struct ElementaryStreamParser {
     return made
   }
 
-  private func sample(_ frame: Frame, place: Int) throws -> CMSampleBuffer {
+  private func sample(_ frame: Frame, outputIndex: Int) throws -> CMSampleBuffer {
     let duration = duration ?? CMTime(value: 1, timescale: 25)
     func time(_ index: Int) -> CMTime {
       options.startTime + CMTimeMultiply(duration, multiplier: Int32(clamping: index))
     }
     // The presentation time is not before the decode time, even if a stream reorders more frames
     // than it first declared.
-    let decode = min(frame.decodeIndex - (decodeLead ?? 0), place)
+    let decode = min(frame.decodeIndex - (decodeLead ?? 0), outputIndex)
     let sample = try CMSampleBuffer(
       dataBuffer: frame.data, formatDescription: frame.format, numSamples: 1,
       sampleTimings: [
         CMSampleTimingInfo(
-          duration: duration, presentationTimeStamp: time(place), decodeTimeStamp: time(decode))
+          duration: duration, presentationTimeStamp: time(outputIndex), decodeTimeStamp: time(decode))
       ], sampleSizes: [frame.size])
     if let picture = frame.picture {
       if !picture.isSync { sample.sampleAttachments[0][.notSync] = true }

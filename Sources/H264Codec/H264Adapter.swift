@@ -102,7 +102,7 @@ final class H264Adapter: SynchronousVideoEncoder {
     return Double(ticks) / Double(configuration.timescale)
   }
 
-  /// Outputs a frame with what is known of it. A dropped frame has no data and no facts.
+  /// Outputs a frame with its properties. A dropped frame has neither data nor properties.
   private func give(_ coded: consuming H264EncodedFrame, to output: (consuming CompressedFrame) -> Void) {
     let properties = coded.properties
     let time = times.removeValue(forKey: properties.index) ?? 0
@@ -122,7 +122,7 @@ final class H264Adapter: SynchronousVideoEncoder {
       frame.header = parameterSets.map { .parameterSets($0) }
       parameterSets = nil
     }
-    mode.note(properties, &frame)
+    mode.record(properties, &frame)
     output(frame)
   }
 
@@ -193,11 +193,11 @@ protocol H264Mode: AnyObject {
     in configuration: VideoEncoderConfiguration
   ) throws(CodecError)
 
-  /// Notes a frame that was coded or dropped.
+  /// Records a frame that was coded or dropped.
   /// - Parameters:
-  ///   - properties: the encoder's facts about it.
+  ///   - properties: what the encoder reports about it.
   ///   - frame: receives what only this mode knows.
-  func note(_ properties: H264FrameProperties, _ frame: inout CompressedFrame)
+  func record(_ properties: H264FrameProperties, _ frame: inout CompressedFrame)
 
   /// Writes the statistics that a pass has collected so far.
   func collectStatistics() throws(CodecError)

@@ -3,7 +3,7 @@
 /// are in layer 1.
 struct LayerPattern {
   /// The layer and the bits of a frame.
-  struct Place {
+  struct Frame {
     /// The layer: a frame of layer 0 refers to layer 0 only; no frame refers to one of layer 1.
     var layer: Int
     /// The bits of the frame as a multiple of the mean of all frames.
@@ -36,22 +36,22 @@ struct LayerPattern {
 
   /// The layer and the bits of the next frame.
   /// - Parameter restarts: whether it has to be in the base layer.
-  func next(restarts: Bool) -> Place {
-    guard period > 1 else { return Place(layer: 0, budgetShare: 1) }
+  func next(restarts: Bool) -> Frame {
+    guard period > 1 else { return Frame(layer: 0, budgetShare: 1) }
     let isBase = restarts || phase == 0 || phase >= period
     let share =
       isBase ? baseShare * Double(period) : (1 - baseShare) * Double(period) / Double(period - 1)
-    return Place(layer: isBase ? 0 : 1, budgetShare: min(max(share, 0.01), 16))
+    return Frame(layer: isBase ? 0 : 1, budgetShare: min(max(share, 0.01), 16))
   }
 
   /// Moves on to the next frame.
   /// - Parameters:
-  ///   - place: the layer of the frame.
+  ///   - frame: the layer and the bits of the frame.
   ///   - isCoded: false if the frame was dropped. A frame of the base layer is then replaced by the
   ///     next one.
-  mutating func note(_ place: Place, isCoded: Bool) {
+  mutating func advance(after frame: Frame, isCoded: Bool) {
     guard period > 1 else { return }
-    if place.layer == 0 {
+    if frame.layer == 0 {
       phase = isCoded ? 1 : 0
     } else {
       phase += 1

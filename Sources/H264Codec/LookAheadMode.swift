@@ -66,7 +66,7 @@ final class LookAheadMode: H264Mode {
     }
   }
 
-  func note(_ properties: H264FrameProperties, _ frame: inout CompressedFrame) {}
+  func record(_ properties: H264FrameProperties, _ frame: inout CompressedFrame) {}
 
   // MARK: - Passes
 

@@ -24,7 +24,7 @@ final class LowLatencyMode: H264Mode {
   /// Whether a refresh is still due, because the frame that should have been one was dropped.
   private var isRefreshPending = false
   /// The layer of the picture that is being coded, and whether it is a refresh.
-  private var current = (place: LayerPattern.Place(layer: 0, budgetShare: 1), isRefresh: false)
+  private var current = (frame: LayerPattern.Frame(layer: 0, budgetShare: 1), isRefresh: false)
 
   /// Makes the encoder.
   /// - Parameter configuration: the configuration of the session.
@@ -83,21 +83,21 @@ final class LowLatencyMode: H264Mode {
     if isRefresh { prepareRefresh(&options, before: index) }
     options.isKeyFrame =
       options.isKeyFrame || isKeyFrameDue(at: time, in: configuration) || !engine.hasAvailableReference
-    let place = layers.next(restarts: options.isKeyFrame || isRefresh || repairs)
-    options.isReference = place.layer == 0
-    options.temporalLayer = place.layer
-    options.budgetShare = place.budgetShare
+    let layered = layers.next(restarts: options.isKeyFrame || isRefresh || repairs)
+    options.isReference = layered.layer == 0
+    options.temporalLayer = layered.layer
+    options.budgetShare = layered.budgetShare
     if options.isReference, longTerm.isEnabled {
       // A decoder can keep a key frame in the first slot at once.
       options.longTermSlot = options.isKeyFrame ? 0 : canMark && !isRefresh ? longTerm.slot(for: index) : nil
     }
     // A long pause is not time in which a frame could be sent: 1 s counts at most.
     options.duration = options.duration.map { min(max($0, 1e-4), 1) }
-    current = (place, isRefresh)
+    current = (layered, isRefresh)
   }
 
-  func note(_ properties: H264FrameProperties, _ frame: inout CompressedFrame) {
-    layers.note(current.place, isCoded: !properties.isDropped)
+  func record(_ properties: H264FrameProperties, _ frame: inout CompressedFrame) {
+    layers.advance(after: current.frame, isCoded: !properties.isDropped)
     isRefreshPending = properties.isDropped && current.isRefresh
     guard !properties.isDropped else { return }
     framesSinceKey += 1
@@ -107,7 +107,7 @@ final class LowLatencyMode: H264Mode {
       longTerm.removeAll()
     }
     if properties.isReference { canMark = properties.longTermSlot == nil }
-    pendingFrames.note(
+    pendingFrames.add(
       .init(
         presentationTime: frame.presentationTime, index: properties.index, isReference: properties.isReference
       ),

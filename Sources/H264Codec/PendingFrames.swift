@@ -29,7 +29,7 @@ struct PendingFrames {
   /// - Parameters:
   ///   - entry: the frame.
   ///   - isKeyFrame: whether it is a key frame, on which no earlier frame has an effect.
-  mutating func note(_ entry: Entry, isKeyFrame: Bool) {
+  mutating func add(_ entry: Entry, isKeyFrame: Bool) {
     if entries.count < Self.capacity {
       entries.append(entry)
     } else {
@@ -42,7 +42,7 @@ struct PendingFrames {
     }
   }
 
-  /// Notes that later frames do not depend on a range of frames.
+  /// Records that later frames do not depend on a range of frames.
   mutating func abandon(_ range: Range<UInt64>) {
     guard !range.isEmpty else { return }
     abandoned.removeAll { range.lowerBound <= $0.lowerBound }

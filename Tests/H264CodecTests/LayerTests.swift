@@ -44,8 +44,8 @@ import Testing
     #expect(frames.count == 40)
     let period = Int(1 / test.fraction)
     for (index, frame) in frames.enumerated() {
-      let place = index < 17 ? index : index - 17
-      #expect((frame.properties.temporalLayer == 0) == (place % period == 0))
+      let position = index < 17 ? index : index - 17
+      #expect((frame.properties.temporalLayer == 0) == (position % period == 0))
       #expect(frame.properties.isReference == (frame.properties.temporalLayer == 0))
       #expect(frame.properties.isKeyFrame == (index == 0 || index == 17))
       if frame.properties.longTermToken != nil { #expect(frame.properties.temporalLayer == 0) }

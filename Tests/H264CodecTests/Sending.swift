@@ -96,12 +96,12 @@ final class Sender {
             PlaneView(
               baseAddress: base + width * height, bytesPerRow: width, width: width / 2, height: height / 2))),
         presentationTime: Int64(frame) * 3000, duration: 3000)
-      try encoder.encode(picture, request: request) { sent = note($0) }
+      try encoder.encode(picture, request: request) { sent = copy($0) }
     }
     return sent
   }
 
-  private func note(_ coded: consuming CompressedFrame) -> SentFrame? {
+  private func copy(_ coded: consuming CompressedFrame) -> SentFrame? {
     guard let data = coded.data.take() else { return nil }
     if case .parameterSets(let sets) = coded.header {
       parameterSets = sets.all.flatMap { [0, 0, 0, 1] + $0 }

@@ -13,13 +13,13 @@ struct ReferenceUse {
 
   /// The largest share among recent pictures, 0 to 1, with decay.
   private var share = 1.0
-  /// `FrameFacts.index` of the last picture that had several reference pictures.
+  /// `FrameProperties.index` of the last picture that had several reference pictures.
   private var last: UInt64 = 0
 
   /// Whether a picture should have several reference pictures.
   ///
   /// - Parameters:
-  ///   - index: `FrameFacts.index` of the picture.
+  ///   - index: `FrameProperties.index` of the picture.
   ///   - least: the least share, 0 to 1, from which they pay.
   func isWorthIt(index: UInt64, least: Double) -> Bool {
     share >= least || index >= last + Self.interval
@@ -28,9 +28,9 @@ struct ReferenceUse {
   /// Takes the statistics of a coded picture that had several reference pictures.
   ///
   /// - Parameters:
-  ///   - index: `FrameFacts.index` of the picture.
-  ///   - inOtherReferences: the number of its macroblocks that are predicted from another reference picture
-  ///     than the first.
+  ///   - index: `FrameProperties.index` of the picture.
+  ///   - inOtherReferences: the number of its macroblocks that are predicted from another reference
+  ///     picture than the first.
   ///   - inter: the number of its inter macroblocks that are not skipped.
   mutating func take(index: UInt64, inOtherReferences: Int, inter: Int) {
     last = index

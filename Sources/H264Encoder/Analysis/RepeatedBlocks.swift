@@ -18,7 +18,7 @@ extension MacroblockCoder {
   ///
   /// - Returns: a mask with a bit for each block that was found and whose vector is allowed.
   mutating func findRepeats() -> UInt8 {
-    guard let places = picture.displacements.repeats else { return 0 }
+    guard let positions = picture.displacements.repeats else { return 0 }
     let repeats = repeats
     var found: UInt8 = 0
     for i in 0..<4 {
@@ -30,10 +30,10 @@ extension MacroblockCoder {
         h = h << 8 &+ BlockPositionTable.hash(row.loadUnaligned(as: UInt64.self))
         row += 16
       }
-      let place = Int(places[BlockPositionTable.slot(h)]) &- 1
-      if place < 0 { continue }
-      let dx = (place % stream.geometry.width &- mbX &* 16 &- x) &* 4
-      let dy = (place / stream.geometry.width &- mbY &* 16 &- y) &* 4
+      let position = Int(positions[BlockPositionTable.slot(h)]) &- 1
+      if position < 0 { continue }
+      let dx = (position % stream.geometry.width &- mbX &* 16 &- x) &* 4
+      let dy = (position / stream.geometry.width &- mbY &* 16 &- y) &* 4
       // Components are of -2048 to 2047.75 (A.3.1).
       if dx < max(minX, -8000) || dx > min(maxX, 8000) || dy < minY || dy > maxY { continue }
       repeats[i] = MotionVector(Int16(truncatingIfNeeded: dx), Int16(truncatingIfNeeded: dy))

@@ -158,7 +158,7 @@ extension H264EncoderConfiguration {
     } else if raisesLevel, let highest = H264Level.all.last, highest.violation(by: still) == nil {
       streamLevel = highest
     } else {
-      throw H264EncoderError.levelExceeded(Self.refusal(of: demands))
+      throw H264EncoderError.levelExceeded(Self.levelError(of: demands))
     }
 
     var sps = H264SequenceParameterSet(
@@ -190,7 +190,7 @@ extension H264EncoderConfiguration {
 
 extension H264EncoderConfiguration {
   /// The reason why no level allows the stream, as text of an error.
-  fileprivate static func refusal(of demands: H264StreamDemands) -> String {
+  fileprivate static func levelError(of demands: H264StreamDemands) -> String {
     guard let highest = H264Level.all.last, highest.violation(by: demands) == .frameSize else {
       return "No level of H.264 allows this size, rate and number of references."
     }

@@ -17,7 +17,8 @@ struct DecodedPictureBuffer {
     /// Whether pictures may be predicted from it: false once the caller has said that the receiver
     /// does not have it.
     var isUsable = true
-    /// Whether it is coded with a lower QP than the pictures around it (`PicturePlan.hasRaisedQuality`).
+    /// Whether it is coded with a lower QP than the pictures around it
+    /// (`PicturePlan.hasRaisedQuality`).
     var hasRaisedQuality = false
     /// Whether it is a B picture, to which only the B pictures between the same two I or P pictures
     /// refer.
@@ -147,7 +148,7 @@ struct DecodedPictureBuffer {
   /// Makes room for the picture being coded where the sliding window would remove a picture that is
   /// better than those around it: the oldest of the others is removed instead.
   /// - Parameters:
-  ///   - index: `FrameFacts.index` of the picture being coded.
+  ///   - index: `FrameProperties.index` of the picture being coded.
   ///   - frameNum: its frame_num.
   /// - Returns: the operation that a decoder needs to do the same; nil where the sliding window
   ///   does as well.

@@ -3,9 +3,9 @@ import CH264Kernels
 
 /// What is known of a picture after it has been coded.
 extension PictureCoder {
-  /// Fills in the facts about a picture that was coded.
+  /// Fills in the properties of a picture that was coded.
   /// - Parameters:
-  ///   - properties: gets the facts.
+  ///   - properties: receives the result.
   ///   - plan: the plan of the picture.
   ///   - references: the number of pictures that it refers to.
   ///   - statistics: its statistics; nil: those of the last picture.

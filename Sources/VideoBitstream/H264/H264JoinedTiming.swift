@@ -45,12 +45,12 @@ extension H264PictureTiming {
     guard let message = messages.first(where: { $0.type == Self.payloadType }),
       message.payload.count * 8 >= hrd.removalDelayLength + hrd.outputDelayLength
     else { return nil }
-    var place = 0
+    var position = 0
     func take(_ count: Int) -> Int {
       var value = 0
       for _ in 0..<count {
-        value = value << 1 | Int(message.payload[place >> 3] >> UInt8(7 - place & 7) & 1)
-        place += 1
+        value = value << 1 | Int(message.payload[position >> 3] >> UInt8(7 - position & 7) & 1)
+        position += 1
       }
       return value
     }

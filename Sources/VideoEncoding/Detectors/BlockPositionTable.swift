@@ -7,7 +7,7 @@
 /// search.
 package struct BlockPositionTable: BitwiseCopyable {
   /// Position of a block, x + y * width + 1; 0 where an entry is empty.
-  package let places: UnsafeMutablePointer<UInt32>
+  package let positions: UnsafeMutablePointer<UInt32>
   /// For each column, the rolling hash of the rows above (`slot`).
   private let hashes: UnsafeMutablePointer<UInt64>
   /// The first row of the next band to be entered.
@@ -30,7 +30,7 @@ package struct BlockPositionTable: BitwiseCopyable {
   package init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
     width = geometry.width
     height = geometry.height
-    places = memory.allocate(UInt32.self, count: 1 << BlockPositionTable.bits)
+    positions = memory.allocate(UInt32.self, count: 1 << BlockPositionTable.bits)
     hashes = memory.allocate(UInt64.self, count: geometry.width)
     next = memory.allocate(0)
   }
@@ -46,7 +46,7 @@ package struct BlockPositionTable: BitwiseCopyable {
   /// - Parameter rows: the sum of the hashes of the block's eight rows, the last row's unshifted
   ///   and that of each row above shifted left by 8 bits more, so that rows further above drop out
   ///   of a rolling hash.
-  /// - Returns: the index in `places`.
+  /// - Returns: the index in `positions`.
   @inline(__always) package static func slot(_ rows: UInt64) -> Int {
     Int(truncatingIfNeeded: (rows &* 0xC2B2_AE3D_27D4_EB4F) >> UInt64(64 &- bits))
   }
@@ -73,7 +73,7 @@ package struct BlockPositionTable: BitwiseCopyable {
         let v = (middle + x).loadUnaligned(as: UInt64.self)
         // Blocks that are nearly flat are predicted well without a match.
         if v == v >> 8 | v << 56 { continue }
-        places[BlockPositionTable.slot(h)] = UInt32(truncatingIfNeeded: first &+ x)
+        positions[BlockPositionTable.slot(h)] = UInt32(truncatingIfNeeded: first &+ x)
       }
     }
   }

@@ -24,7 +24,7 @@ package struct DisplacementDetector {
   private let last: UnsafeMutablePointer<UInt8>
   /// Hash table of block positions in the last picture or an older one: x + y * width + 1; 0 where
   /// an entry is empty.
-  private let places: UnsafeMutablePointer<UInt32>
+  private let positions: UnsafeMutablePointer<UInt32>
   /// For each macroblock, 1 if it differs from the last picture, else 0.
   private let changed: UnsafeMutablePointer<UInt8>
   /// Hash table of displacements and their numbers of votes.
@@ -48,8 +48,8 @@ package struct DisplacementDetector {
 
   /// What is known of the pictures before.
   private struct State {
-    /// The the index in input order that the successor of the picture in `last` has; 0 if `last` holds no
-    /// picture to compare with.
+    /// The the index in input order that the successor of the picture in `last` has; 0 if `last`
+    /// holds no picture to compare with.
     var index: UInt64 = 0
     /// The number of consecutive pictures, of those that were compared with the one before, in
     /// which nearly every macroblock had changed and which were not recognised as screen content.
@@ -62,8 +62,8 @@ package struct DisplacementDetector {
     var unlike = 0
   }
 
-  /// The base-2 logarithm of the number of entries of `places`.
-  private static let placesBits = 15
+  /// The base-2 logarithm of the number of entries of `positions`.
+  private static let positionBits = 15
   /// The base-2 logarithm of the number of entries of `votes`.
   private static let votesBits = 10
   /// Of the positions with detail, one in 2^`sparsenessBits` is distinctive.
@@ -104,7 +104,7 @@ package struct DisplacementDetector {
     width = geometry.width
     height = geometry.height
     last = memory.allocate(UInt8.self, count: width * height)
-    places = memory.allocate(UInt32.self, count: 1 << DisplacementDetector.placesBits)
+    positions = memory.allocate(UInt32.self, count: 1 << DisplacementDetector.positionBits)
     changed = memory.allocate(UInt8.self, count: (width / 16) * (height / 16))
     votes = memory.allocate(Vote.self, count: 1 << DisplacementDetector.votesBits)
     state = memory.allocate(State())
@@ -167,7 +167,7 @@ package struct DisplacementDetector {
       if follows && (isDetailed || isNatural) {
         state.pointee.index = 0
       } else {
-        store(source, keepsPlaces: false)
+        store(source, keepsPositions: false)
       }
       return displacements
     }
@@ -186,9 +186,9 @@ package struct DisplacementDetector {
         find(source, differing, limit, &displacements)
         repeats.add(last)
       }
-      displacements.repeats = UnsafePointer(repeats.places)
+      displacements.repeats = UnsafePointer(repeats.positions)
     }
-    store(source, keepsPlaces: displacements.isScreen)
+    store(source, keepsPositions: displacements.isScreen)
     return displacements
   }
 
@@ -283,7 +283,7 @@ package struct DisplacementDetector {
   /// - Parameters:
   ///   - p: the address of the block's first sample.
   ///   - stride: bytes from one row to the next.
-  /// - Returns: the block's index in `places`.
+  /// - Returns: the block's index in `positions`.
   @inline(__always) private func slot(_ p: UnsafeRawPointer, _ stride: Int) -> Int {
     var h: UInt64 = 0
     var row = p
@@ -294,7 +294,7 @@ package struct DisplacementDetector {
       h ^= h >> 29
       row += stride
     }
-    return Int(truncatingIfNeeded: h >> UInt64(64 &- DisplacementDetector.placesBits))
+    return Int(truncatingIfNeeded: h >> UInt64(64 &- DisplacementDetector.positionBits))
   }
 
   /// Copies the changed macroblocks to `last`, and enters their distinctive positions into the
@@ -302,8 +302,8 @@ package struct DisplacementDetector {
   ///
   /// - Parameters:
   ///   - source: the picture.
-  ///   - keepsPlaces: whether positions are entered.
-  private func store(_ source: SourcePicture, keepsPlaces: Bool) {
+  ///   - keepsPositions: whether positions are entered.
+  private func store(_ source: SourcePicture, keepsPositions: Bool) {
     let columns = width / 16
     let endX = width &- DisplacementDetector.block.width
     let endY = height &- DisplacementDetector.block.height
@@ -315,12 +315,13 @@ package struct DisplacementDetector {
           memcpy(last + (y &* width &+ x0), source.luma + (y &* source.lumaBytesPerRow &+ x0), 16)
           y &+= 1
         }
-        if !keepsPlaces { continue }
+        if !keepsPositions { continue }
         y = my &* 16
         while y < my &* 16 &+ 16 && y <= endY {
           let row = UnsafeRawPointer(source.luma + y &* source.lumaBytesPerRow)
           for x in x0..<min(x0 &+ 16, endX &+ 1) where isKept(row + x, source.lumaBytesPerRow) {
-            places[slot(row + x, source.lumaBytesPerRow)] = UInt32(truncatingIfNeeded: y &* width &+ x &+ 1)
+            positions[slot(row + x, source.lumaBytesPerRow)] = UInt32(
+              truncatingIfNeeded: y &* width &+ x &+ 1)
           }
           y &+= DisplacementDetector.rowStep
         }
@@ -375,10 +376,10 @@ package struct DisplacementDetector {
         let row = UnsafeRawPointer(source.luma + y &* stride)
         for x in x0..<min(x0 &+ 16, endX &+ 1) where isKept(row + x, stride) {
           lookedUp &+= 1
-          let place = Int(places[slot(row + x, stride)]) &- 1
-          if place < 0 || !equals(row + x, stride, last + place) { continue }
-          let dx = Int32(truncatingIfNeeded: place % width &- x)
-          let dy = Int32(truncatingIfNeeded: place / width &- y)
+          let position = Int(positions[slot(row + x, stride)]) &- 1
+          if position < 0 || !equals(row + x, stride, last + position) { continue }
+          let dx = Int32(truncatingIfNeeded: position % width &- x)
+          let dy = Int32(truncatingIfNeeded: position / width &- y)
           if dx == 0 && dy == 0 || abs(dx) > furthest.x || abs(dy) > furthest.y { continue }
           total &+= 1
           vote(dx, dy)

@@ -15,8 +15,8 @@ package struct Displacements: Equatable, BitwiseCopyable {
   package var explainMost = false
   /// Whether the picture is screen content: a large part of what has changed in it is flat.
   package var isScreen = false
-  /// The hash table of 8x8 blocks of the previous picture (`BlockPositionTable.places`); nil where it is
-  /// not to be used.
+  /// The hash table of 8x8 blocks of the previous picture (`BlockPositionTable.positions`); nil
+  /// where it is not to be used.
   package var repeats: UnsafePointer<UInt32>?
 
   /// Begins without displacements.

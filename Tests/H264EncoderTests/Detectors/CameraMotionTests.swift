@@ -108,16 +108,16 @@ import Testing
     return frame
   }
 
-  @Test("The look sees the camera move, by how much, and not where a new scene begins")
+  @Test("The analysis sees the camera move, by how much, and not where a new scene begins")
   func theLookSeesTheCameraMove() {
     let geometry = PictureGeometry(width: 192, height: 128)
     var memory = EncoderMemory()
     let kernels = memory.allocate(OVTVideoKernels())
     _ = ovt_video_kernels_init(kernels, ovt_cpu_detect())
-    let look = PreAnalysis(geometry, kernels: UnsafePointer(kernels), memory: &memory)
+    let analysis = PreAnalysis(geometry, kernels: UnsafePointer(kernels), memory: &memory)
     func see(_ left: Int, _ top: Int) -> CameraMotion {
-      Self.view(left, top).withSource(planar: true, padding: 0) { look.analyse($0) }
-      return look.camera
+      Self.view(left, top).withSource(planar: true, padding: 0) { analysis.analyse($0) }
+      return analysis.camera
     }
     #expect(!see(400, 300).isKnown)
     let moved = see(412, 292)

@@ -137,20 +137,21 @@ struct RandomStream {
         let parser = SliceParser(
           payload: payload, dataBit: dataBit, first: first, width: widthInMbs, slice: generator.slice,
           cabac: cabac, sliceNumber: sliceNumber, mbs: parsed)
-        let place = "seed \(seed) picture \(number) slice \(sliceNumber)"
+        let location = "seed \(seed) picture \(number) slice \(sliceNumber)"
         do {
           let parsedEnd = try parser.parse()
           guard parsedEnd == end else {
-            throw Mismatch(description: "\(place): ends at \(parsedEnd), not \(end)")
+            throw Mismatch(description: "\(location): ends at \(parsedEnd), not \(end)")
           }
         } catch let error as ParseError {
-          throw Mismatch(description: "\(place): \(error.what) at macroblock \(parser.m)")
+          throw Mismatch(description: "\(location): \(error.what) at macroblock \(parser.m)")
         }
         if cabac && (parser.reader.position + 7) / 8 != payload.count {
-          throw Mismatch(description: "\(place): \(payload.count) bytes, read \(parser.reader.position) bits")
+          throw Mismatch(
+            description: "\(location): \(payload.count) bytes, read \(parser.reader.position) bits")
         }
         parsed = parser.mbs
-        for m in first..<end { try compare(picture, m, parsed[m], "\(place) macroblock \(m)") }
+        for m in first..<end { try compare(picture, m, parsed[m], "\(location) macroblock \(m)") }
         first = end
         sliceNumber += 1
       }
@@ -183,11 +184,12 @@ struct RandomStream {
     return writer.overflowed ? nil : size
   }
 
-  private func compare(_ picture: SyntaxPicture, _ m: Int, _ parsed: ParsedMacroblock, _ place: String) throws
+  private func compare(_ picture: SyntaxPicture, _ m: Int, _ parsed: ParsedMacroblock, _ location: String)
+    throws
   {
     let mb = picture.syntax.info[m]
     func check(_ equal: Bool, _ what: String) throws {
-      if !equal { throw Mismatch(description: "\(place): \(what) (type \(mb.type))") }
+      if !equal { throw Mismatch(description: "\(location): \(what) (type \(mb.type))") }
     }
     try check(parsed.type == mb.type, "mb_type \(parsed.type)")
     try check(parsed.qp == Int(mb.qp), "QP \(parsed.qp), not \(mb.qp)")

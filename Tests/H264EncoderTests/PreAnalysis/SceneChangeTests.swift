@@ -7,7 +7,8 @@ import Testing
 
 /// What the look takes for the first picture of another scene.
 @Suite struct SceneChangeTests {
-  /// Large smooth shapes, others for each number; the columns to the left that are `plain` are so in all pictures.
+  /// Large smooth shapes, others for each number; the columns to the left that are `plain` are so
+  /// in all pictures.
   private static func picture(_ number: Int, plain: Int = 0) -> PlanarFrame {
     let (w, h) = (192, 128)
     func corner(_ x: Int, _ y: Int) -> Int {
@@ -30,15 +31,15 @@ import Testing
   }
 
   /// What the look says of each picture.
-  private static func look(at pictures: [PlanarFrame]) -> [Bool] {
+  private static func sceneChanges(in pictures: [PlanarFrame]) -> [Bool] {
     let geometry = PictureGeometry(width: 192, height: 128)
     var memory = EncoderMemory()
     let kernels = memory.allocate(OVTVideoKernels())
     _ = ovt_video_kernels_init(kernels, ovt_cpu_detect())
-    let look = PreAnalysis(geometry, kernels: UnsafePointer(kernels), memory: &memory)
+    let analysis = PreAnalysis(geometry, kernels: UnsafePointer(kernels), memory: &memory)
     let said = pictures.map { picture in
-      picture.withSource(planar: true, padding: 0) { look.analyse($0) }
-      return look.isSceneChange
+      picture.withSource(planar: true, padding: 0) { analysis.analyse($0) }
+      return analysis.isSceneChange
     }
     extendLifetime(memory)
     return said
@@ -46,7 +47,7 @@ import Testing
 
   @Test("A new picture after quiet ones is a cut, and so is the next")
   func aNewPictureAfterQuietOnesIsACut() {
-    let said = Self.look(at: [0, 0, 0, 1, 1, 1, 2, 3].map { Self.picture($0) })
+    let said = Self.sceneChanges(in: [0, 0, 0, 1, 1, 1, 2, 3].map { Self.picture($0) })
     #expect(said == [false, false, false, true, false, false, true, true])
   }
 
@@ -54,10 +55,11 @@ import Testing
   func aNewPictureOfAShakingCameraIsNoCut() {
     // Half of each is plain, so that they are no cuts themselves; what there is to code is new.
     let shaking = (0..<4).map { Self.picture($0, plain: 96) }
-    let said = Self.look(at: shaking + [Self.picture(4)])
+    let said = Self.sceneChanges(in: shaking + [Self.picture(4)])
     #expect(said == [false, false, false, false, false])
     // With rest between.
-    let calm = Self.look(at: shaking + [3, 3].map { Self.picture($0, plain: 96) } + [Self.picture(4)])
+    let calm = Self.sceneChanges(
+      in: shaking + [3, 3].map { Self.picture($0, plain: 96) } + [Self.picture(4)])
     #expect(calm == [false, false, false, false, false, false, true])
   }
 }

@@ -51,7 +51,7 @@ import Testing
   }
 
   /// Nothing of a look at half size depends on who does it.
-  @Test("The look of several threads is that of one", arguments: SyntheticContent.Kind.allCases)
+  @Test("The analysis of several threads is that of one", arguments: SyntheticContent.Kind.allCases)
   func theLookOfSeveralThreadsIsThatOfOne(kind: SyntheticContent.Kind) throws {
     let (width, height) = (210, 178)
     let content = SyntheticContent(kind: kind, width: width, height: height, seed: 3)
@@ -60,21 +60,21 @@ import Testing
     let kernels = memory.allocate(OVTVideoKernels())
     _ = ovt_video_kernels_init(kernels, ovt_cpu_detect())
     func costs(threads: Int) -> [[Int32]] {
-      let look = LookAheadPreAnalysis(geometry, kernels: UnsafePointer(kernels), threads: threads)
+      let analysis = LookAheadPreAnalysis(geometry, kernels: UnsafePointer(kernels), threads: threads)
       let scheduler =
         threads > 1
-        ? PictureScheduler(threads: threads, slots: 1, first: look, signal: look.signal) : nil
+        ? PictureScheduler(threads: threads, slots: 1, first: analysis, signal: analysis.signal) : nil
       defer { scheduler?.end() }
       var result: [[Int32]] = []
       let pictures = (0..<4).map { _ in QueuedPicture(geometry) }
       for (n, picture) in pictures.enumerated() {
         content.frame(n).withSource(planar: n % 2 == 0, padding: n) {
-          look.analyse(picture, $0, strength: 1)
+          analysis.analyse(picture, $0, strength: 1)
         }
-        if n > 0 { look.estimateMotion(picture, from: pictures[n - 1].lowResolution) }
+        if n > 0 { analysis.estimateMotion(picture, from: pictures[n - 1].lowResolution) }
       }
-      look.estimateReferenceCosts(pictures[3], to: (pictures[0].lowResolution, 3), nil)
-      look.estimateReferenceCosts(
+      analysis.estimateReferenceCosts(pictures[3], to: (pictures[0].lowResolution, 3), nil)
+      analysis.estimateReferenceCosts(
         pictures[1], to: (pictures[0].lowResolution, 1), (pictures[3].lowResolution, 2))
       for picture in pictures {
         let count = geometry.macroblockCount
@@ -116,13 +116,13 @@ import Testing
       let (sps, pps) = try c.makeParameterSets()
       let coder = PictureCoder(configuration: c, sps: sps, pps: pps, cpu: ovt_cpu_detect())
       var memory = EncoderMemory()
-      let look = PreAnalysis(
+      let analysis = PreAnalysis(
         coder.geometry, kernels: ovt_video_kernels(coder.kernels), threads: coder.threads, memory: &memory)
       var result: [PreAnalysisResult] = []
       for n in 0..<6 {
-        content.frame(n).withSource(planar: true, padding: 0) { look.analyse($0, with: coder) }
-        result.append(look.result(isKeyFrame: false))
-        result.append(look.result(isKeyFrame: true))
+        content.frame(n).withSource(planar: true, padding: 0) { analysis.analyse($0, with: coder) }
+        result.append(analysis.result(isKeyFrame: false))
+        result.append(analysis.result(isKeyFrame: true))
       }
       return result
     }

@@ -51,20 +51,20 @@ package enum PassFormat {
   ///   - bytes: the first `headerSize` bytes of the file, or all if there are fewer.
   ///   - size: the size of the file in bytes.
   /// - Returns: the size of the pictures in luma samples, and their number.
-  /// - Throws: `VideoEncoderError.invalidConfiguration` if the header is not valid, or does not fit the
-  ///   size of the file.
+  /// - Throws: `VideoEncoderError.invalidConfiguration` if the header is not valid, or does not fit
+  ///   the size of the file.
   package static func header(_ bytes: [UInt8], size: Int) throws -> (width: Int, height: Int, count: Int) {
     guard size >= headerSize + checksumSize, bytes.count >= headerSize, bytes.starts(with: magic) else {
-      throw refusal("are not of this encoder")
+      throw invalidStatistics("are not of this encoder")
     }
     var at = magic.count
-    guard number(bytes[...], &at) == version else { throw refusal("are of another version") }
+    guard number(bytes[...], &at) == version else { throw invalidStatistics("are of another version") }
     let (width, height) = (number(bytes[...], &at), number(bytes[...], &at))
     let count = number(bytes[...], &at)
     let room = UInt64(size - headerSize - checksumSize)
     guard width <= 1 << 16, height <= 1 << 16, room % UInt64(pictureSize) == 0,
       count == room / UInt64(pictureSize)
-    else { throw refusal("are cut short") }
+    else { throw invalidStatistics("are cut short") }
     return (Int(width), Int(height), Int(count))
   }
 
@@ -81,7 +81,7 @@ package enum PassFormat {
     var residual = ResidualHistogram()
     for bin in 0..<ResidualHistogram.bins { residual.counts[bin] = Float(number(bytes, &at, 4)) / 256 }
     guard let kind, index < maxPictures, bits < 1 << 40, (0...51).contains(qp), duration > 0, duration < 1e5
-    else { throw refusal("are damaged") }
+    else { throw invalidStatistics("are damaged") }
     return PassStatistics.Picture(
       index: index, kind: kind, bits: Int(bits), qp: qp, duration: duration, residual: residual)
   }
@@ -95,7 +95,7 @@ package enum PassFormat {
   }
 
   /// The error that says what is wrong with the statistics.
-  package static func refusal(_ text: String) -> VideoEncoderError {
+  package static func invalidStatistics(_ text: String) -> VideoEncoderError {
     .invalidConfiguration("The statistics of the pass \(text).")
   }
 

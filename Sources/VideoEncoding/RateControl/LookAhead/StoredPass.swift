@@ -30,7 +30,7 @@ public struct StoredPass {
   /// The state that all copies of the value share.
   private let state = State()
   /// The indices of the first and last wanted record of the file, counted in records.
-  private var places: Range<Int>
+  private var recordRange: Range<Int>
   /// The indices of the wanted pictures, in the order of input.
   private var wanted: Range<UInt64> = 0..<PassFormat.maxPictures
 
@@ -47,7 +47,7 @@ public struct StoredPass {
     let head = read(0, PassFormat.headerSize) ?? []
     let header = try PassFormat.header(head, size: size)
     (width, height) = (header.width, header.height)
-    places = 0..<header.count
+    recordRange = 0..<header.count
     self.read = read
     if let frames {
       wanted = (UInt64(max(frames.lowerBound, 0))..<UInt64(max(frames.upperBound, 0))).clamped(to: wanted)
@@ -57,41 +57,42 @@ public struct StoredPass {
     // A damaged file is reported as such, even if a record in it is out of range as well.
     var damage: (any Error)?
     var found = 0..<0
-    var place = 0
-    while place < header.count {
-      let records = block(place)
-      guard !records.isEmpty else { throw PassFormat.refusal("cannot be read") }
+    var recordIndex = 0
+    while recordIndex < header.count {
+      let records = block(recordIndex)
+      guard !records.isEmpty else { throw PassFormat.invalidStatistics("cannot be read") }
       sum.add(records[...])
       for at in stride(from: 0, to: records.count, by: PassFormat.pictureSize) where damage == nil {
         do {
           add(
             try PassFormat.picture(records[at..<at + PassFormat.pictureSize]),
-            at: place + at / PassFormat.pictureSize, &found)
+            at: recordIndex + at / PassFormat.pictureSize, &found)
         } catch { damage = error }
       }
-      place += records.count / PassFormat.pictureSize
+      recordIndex += records.count / PassFormat.pictureSize
     }
     guard let stored = read(size - PassFormat.checksumSize, PassFormat.checksumSize), stored == sum.bytes
     else {
-      throw PassFormat.refusal("are damaged")
+      throw PassFormat.invalidStatistics("are damaged")
     }
     if let damage { throw damage }
-    places = found
+    recordRange = found
   }
 
   /// Counts a picture if it is wanted, and extends the range of wanted records by it.
-  private mutating func add(_ picture: PassStatistics.Picture, at place: Int, _ found: inout Range<Int>) {
+  private mutating func add(_ picture: PassStatistics.Picture, at recordIndex: Int, _ found: inout Range<Int>)
+  {
     guard wanted.contains(picture.index) else { return }
     count += 1
     seconds += picture.duration
-    found = (found.isEmpty ? place : found.lowerBound)..<place + 1
+    found = (found.isEmpty ? recordIndex : found.lowerBound)..<recordIndex + 1
   }
 
   /// The wanted pictures of the next block of records that has some, with indices relative to the
   /// first wanted picture; empty at the end.
-  fileprivate func next(_ place: inout Int) -> [PassStatistics.Picture] {
-    while place < places.upperBound, let all = pictures(at: place) {
-      place += all.count
+  fileprivate func next(_ recordIndex: inout Int) -> [PassStatistics.Picture] {
+    while recordIndex < recordRange.upperBound, let all = pictures(at: recordIndex) {
+      recordIndex += all.count
       let own = all.filter { wanted.contains($0.index) }
       guard !own.isEmpty else { continue }
       return own.map {
@@ -104,13 +105,13 @@ public struct StoredPass {
   }
 
   /// The index of the first wanted record.
-  fileprivate var firstPlace: Int { places.lowerBound }
+  fileprivate var firstRecord: Int { recordRange.lowerBound }
 
   /// The pictures of the block that begins with a record.
-  /// - Parameter place: the index of the record.
+  /// - Parameter recordIndex: the index of the first record.
   /// - Returns: nil if they cannot be read, or if there are none.
-  private func pictures(at place: Int) -> [PassStatistics.Picture]? {
-    let records = block(place)
+  private func pictures(at recordIndex: Int) -> [PassStatistics.Picture]? {
+    let records = block(recordIndex)
     let pictures = try? stride(from: 0, to: records.count, by: PassFormat.pictureSize).map {
       try PassFormat.picture(records[$0..<$0 + PassFormat.pictureSize])
     }
@@ -123,9 +124,11 @@ public struct StoredPass {
 
   /// Reads up to `blockSize` complete records, from the one with the given index on; empty if not
   /// one of them can be read.
-  private func block(_ place: Int) -> [UInt8] {
-    let wanted = min(Self.blockSize, places.upperBound - place) * PassFormat.pictureSize
-    guard var bytes = read(PassFormat.headerSize + place * PassFormat.pictureSize, wanted) else { return [] }
+  private func block(_ recordIndex: Int) -> [UInt8] {
+    let wanted = min(Self.blockSize, recordRange.upperBound - recordIndex) * PassFormat.pictureSize
+    guard var bytes = read(PassFormat.headerSize + recordIndex * PassFormat.pictureSize, wanted) else {
+      return []
+    }
     let whole = min(bytes.count, wanted)
     bytes.removeLast(bytes.count - whole + whole % PassFormat.pictureSize)
     return bytes
@@ -144,7 +147,7 @@ package struct PassCursor {
   /// The file; nil where all pictures are in memory.
   private let stored: StoredPass?
   /// The index of the record behind `block` in the file.
-  private var place = 0
+  private var recordIndex = 0
 
   /// Iterates over statistics in memory.
   package init(_ statistics: PassStatistics) {
@@ -156,7 +159,7 @@ package struct PassCursor {
   package init(_ stored: StoredPass) {
     block = []
     self.stored = stored
-    place = stored.firstPlace
+    recordIndex = stored.firstRecord
   }
 
   /// The next picture.
@@ -164,7 +167,7 @@ package struct PassCursor {
   package mutating func next() -> PassStatistics.Picture? {
     if at >= block.count {
       guard let stored else { return nil }
-      block = stored.next(&place)
+      block = stored.next(&recordIndex)
       at = 0
       guard !block.isEmpty else { return nil }
     }

@@ -6,8 +6,8 @@ import Testing
 
 /// Statistics that stay in a file.
 @Suite struct StoredPassTests {
-  /// A file in memory that notes what is asked of it, and may break off.
-  private final class Place {
+  /// A file in memory that records what is read from it, and may break off.
+  private final class MemoryPass {
     var bytes: [UInt8]
     var most = 0
     var end = Int.max
@@ -78,22 +78,22 @@ import Testing
     ])
   func aPartHasItsPicturesAsInMemory(_ frames: Range<Int>) throws {
     let kept = Self.learned.kept.part(frames)
-    let place = Place(Self.learned.kept.bytes)
-    let stored = try place.pass(frames)
+    let memory = MemoryPass(Self.learned.kept.bytes)
+    let stored = try memory.pass(frames)
     #expect(stored.count == kept.count && stored.seconds == kept.seconds)
     var (a, b) = (kept.cursor(), stored.cursor())
     for _ in 0..<kept.count { #expect(a.next() == b.next()) }
     #expect(b.next() == nil && !stored.hasFailed)
     // No matter how long the pass was.
-    #expect(place.most <= 256 * PassFormat.pictureSize)
+    #expect(memory.most <= 256 * PassFormat.pictureSize)
   }
 
   @Test("An encoder makes the same bits from it", arguments: [false, true])
   func anEncoderMakesTheSameBitsFromStoredStatistics(buffer: Bool) throws {
-    let place = Place(Self.learned.kept.bytes)
+    let memory = MemoryPass(Self.learned.kept.bytes)
     let c = Self.configuration(60_000, buffer: buffer)
     let kept = try LookAheadEncoder(configuration: c, pass: Self.learned.kept)
-    let stored = try LookAheadEncoder(configuration: c, pass: try place.pass())
+    let stored = try LookAheadEncoder(configuration: c, pass: try memory.pass())
     let blind = try LookAheadEncoder(configuration: c)
     var bits: [[Int]] = [[], [], []]
     for n in 0..<Self.count {
@@ -113,23 +113,23 @@ import Testing
   func whatStatisticsInMemoryRefuseIsRefused() throws {
     let bytes = Self.learned.kept.bytes
     for cut in [0, 14, 45, bytes.count / 2, bytes.count - 1] {
-      #expect(throws: H264EncoderError.self) { try Place(Array(bytes[..<cut])).pass() }
+      #expect(throws: H264EncoderError.self) { try MemoryPass(Array(bytes[..<cut])).pass() }
     }
     for at in stride(from: 0, to: bytes.count, by: 997) {
       var damaged = bytes
       damaged[at] ^= 0x10
-      #expect(throws: H264EncoderError.self) { try Place(damaged).pass() }
+      #expect(throws: H264EncoderError.self) { try MemoryPass(damaged).pass() }
     }
     // Shorter than its size says.
-    let short = Place(bytes)
+    let short = MemoryPass(bytes)
     short.end = bytes.count - 1
     #expect(throws: H264EncoderError.self) { try short.pass() }
     short.end = 20_000
     #expect(throws: H264EncoderError.self) { try short.pass() }
 
-    let place = Place(bytes)
-    let pass = try place.pass()
-    place.end = PassFormat.headerSize + 300 * PassFormat.pictureSize + 7
+    let memory = MemoryPass(bytes)
+    let pass = try memory.pass()
+    memory.end = PassFormat.headerSize + 300 * PassFormat.pictureSize + 7
     #expect(!pass.hasFailed)
     var cursor = pass.cursor()
     var read = 0
@@ -144,7 +144,7 @@ import Testing
     #expect(frames == 400)
 
     // Somebody writes what no encoder does, in the middle of it.
-    let other = Place(bytes)
+    let other = MemoryPass(bytes)
     let changed = try other.pass()
     let at = PassFormat.headerSize + 270 * PassFormat.pictureSize
     other.bytes.replaceSubrange(at..<at + 60, with: [UInt8](repeating: 255, count: 60))

@@ -53,6 +53,6 @@ public struct H264FrameProperties: Sendable, Equatable {
     var cr: Double
   }
 
-  /// Creates facts with zeros.
+  /// Creates properties with zeros.
   public init() {}
 }
