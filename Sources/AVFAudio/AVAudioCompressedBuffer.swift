@@ -31,8 +31,8 @@ open class AVAudioCompressedBuffer: AVAudioBuffer, @unchecked Sendable {
     let hasDescriptions = format.basic.mBytesPerPacket == 0 || format.basic.mFramesPerPacket == 0
     let table = hasDescriptions ? MemoryLayout<AudioStreamPacketDescription>.stride * Int(packetCapacity) : 0
     // One block of memory, which contains the packets and then their descriptions.
-    let place = (Int(wanted ?? 0) + 63) & ~63
-    let whole = wanted.flatMap { _ in Self.memory(place + table) }
+    let tableOffset = (Int(wanted ?? 0) + 63) & ~63
+    let whole = wanted.flatMap { _ in Self.memory(tableOffset + table) }
     guard let memory = whole ?? Self.memory(1) else { preconditionFailure("No memory for a byte") }
     let isThere = whole != nil
     byteCapacity = isThere ? wanted ?? 0 : 0
@@ -41,7 +41,8 @@ open class AVAudioCompressedBuffer: AVAudioBuffer, @unchecked Sendable {
     data = memory
     packetDescriptions =
       hasDescriptions && isThere && packetCapacity > 0
-      ? (memory + place).bindMemory(to: AudioStreamPacketDescription.self, capacity: Int(packetCapacity))
+      ? (memory + tableOffset).bindMemory(
+        to: AudioStreamPacketDescription.self, capacity: Int(packetCapacity))
       : nil
     super.init(
       format,

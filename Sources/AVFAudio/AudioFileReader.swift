@@ -129,9 +129,9 @@ final class AudioFileReader {
 
   private func copy(_ chunk: AudioDecoder.Chunk, _ range: Range<Int>, to buffer: AVAudioPCMBuffer) {
     let size = buffer.frameSize
-    let place = Int(buffer.frameLength) * size
+    let byteOffset = Int(buffer.frameLength) * size
     for index in buffer.whole.indices {
-      guard let target = buffer.whole[index].mData.map({ $0 + place }) else { continue }
+      guard let target = buffer.whole[index].mData.map({ $0 + byteOffset }) else { continue }
       guard !chunk.isSilence else {
         memset(target, 0, range.count * size)
         continue

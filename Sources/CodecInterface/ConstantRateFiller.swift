@@ -25,7 +25,7 @@ public struct ConstantRateFiller: Sendable {
     level = Double(capacity) * initialFullness
   }
 
-  /// Notes the next frame in decoding order.
+  /// Records the next frame in decoding order.
   /// - Parameters:
   ///   - bytes: its size in bytes.
   ///   - seconds: the time until the next frame.

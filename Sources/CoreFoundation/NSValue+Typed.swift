@@ -19,10 +19,10 @@ extension NSValue {
     guard let known = type as? any OVTValueType.Type, String(cString: objCType) == known.ovtValueEncoding
     else { return nil }
     return withUnsafeTemporaryAllocation(of: StoredType.self, capacity: 1) { buffer in
-      guard let place = buffer.baseAddress else { return nil }
+      guard let pointer = buffer.baseAddress else { return nil }
       // These types contain no references, so that copying their bytes is enough.
-      getValue(place)
-      return place.pointee
+      getValue(pointer)
+      return pointer.pointee
     }
   }
 }

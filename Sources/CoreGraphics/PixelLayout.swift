@@ -24,10 +24,10 @@ struct PixelByteLayout {
       guard order == 0 || isLittle || order == CGBitmapInfo.byteOrder32Big.rawValue else { return nil }
       let isFirst = [.premultipliedFirst, .first, .noneSkipFirst].contains(alpha)
       let hasAlpha = alpha != .noneSkipFirst && alpha != .noneSkipLast
-      func place(_ index: Int) -> Int { isLittle ? 3 - index : index }
+      func byteIndex(_ index: Int) -> Int { isLittle ? 3 - index : index }
       let colors = isFirst ? 1 : 0
-      (size, r, g, b) = (4, place(colors), place(colors + 1), place(colors + 2))
-      a = hasAlpha ? place(isFirst ? 0 : 3) : nil
+      (size, r, g, b) = (4, byteIndex(colors), byteIndex(colors + 1), byteIndex(colors + 2))
+      a = hasAlpha ? byteIndex(isFirst ? 0 : 3) : nil
     default: return nil
     }
   }

@@ -2,10 +2,11 @@
 import CFFmpeg
 import Foundation
 
-/// Collects what libav logs, so that it becomes part of an error instead of a line on somebody's terminal.
+/// Collects what libav logs, so that it becomes part of an error instead of a line on somebody's
+/// terminal.
 ///
-/// A library must not print. Warnings and errors that are logged on a thread inside `collect` are kept for that
-/// call; all others are dropped.
+/// A library must not print. Warnings and errors that are logged on a thread inside `collect` are
+/// kept for that call; all others are dropped.
 package enum LibavLog {
   private final class Collector {
     var messages: [String] = []
@@ -18,7 +19,7 @@ package enum LibavLog {
       // The level's upper bits hold a tint.
       let level = level & 0xFF
       if level == AV_LOG_INFO, let context, let format, strncmp(format, "concealing ", 11) == 0 {
-        DecoderMemory.noteConcealment(context)
+        DecoderMemory.recordConcealment(context)
       }
       // AV_LOG_ERROR and graver.
       guard let format, let arguments, level <= AV_LOG_ERROR else { return }

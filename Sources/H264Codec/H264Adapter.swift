@@ -177,7 +177,7 @@ protocol H264Mode: AnyObject {
     _ new: VideoEncoderConfiguration, from old: VideoEncoderConfiguration
   ) throws(CodecError) -> H264EncoderConfiguration
 
-  /// Notes a configuration that the encoder has taken.
+  /// Records a configuration that the encoder has taken.
   func change(to new: VideoEncoderConfiguration)
 
   /// Completes the options of the next picture.

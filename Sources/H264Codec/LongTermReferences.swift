@@ -77,7 +77,7 @@ struct LongTermReferences {
     return oldest?.slot
   }
 
-  /// Notes that a frame is kept in a slot.
+  /// Records that a frame is kept in a slot.
   /// - Parameters:
   ///   - slot: the slot.
   ///   - frame: the encoder's index of the frame.

@@ -28,9 +28,9 @@ struct ExifData {
     default: return nil
     }
     guard word(2) == 42, let start = long(4) else { return nil }
-    var place: Int?
-    read(start, ExifTags.picture, into: &picture) { tag, offset in if tag == 0x8769 { place = offset } }
-    if let place { read(place, ExifTags.exif, into: &exif) { _, _ in } }
+    var position: Int?
+    read(start, ExifTags.picture, into: &picture) { tag, offset in if tag == 0x8769 { position = offset } }
+    if let position { read(position, ExifTags.exif, into: &exif) { _, _ in } }
   }
 
   /// The orientation, or nil if the file does not contain a valid one.
@@ -81,52 +81,53 @@ struct ExifData {
     }
   }
 
-  private func value(_ type: UInt16, _ count: Int, at place: Int, _ tag: UInt16) -> Any? {
-    guard let size = Optional(Self.size(type)), size > 0, bytes.count - place >= size * count, place >= 0
+  private func value(_ type: UInt16, _ count: Int, at position: Int, _ tag: UInt16) -> Any? {
+    guard let size = Optional(Self.size(type)), size > 0, bytes.count - position >= size * count,
+      position >= 0
     else {
       return nil
     }
     // Strings end with a null byte.
     if type == 2 {
-      let text = bytes[place..<place + count].prefix { $0 != 0 }
+      let text = bytes[position..<position + count].prefix { $0 != 0 }
       return String(decoding: text, as: UTF8.self)
     }
     // A version consists of decimal digits as text. Leading zeros are removed.
     if type == 7, tag == 0x9000 || tag == 0xA000 {
-      let digits = bytes[place..<place + count].map { Int($0) - 48 }
+      let digits = bytes[position..<position + count].map { Int($0) - 48 }
       guard digits.allSatisfy({ (0...9).contains($0) }) else { return nil }
       return Array(digits.drop { $0 == 0 }) as [Any]
     }
     // A comment begins with 8 bytes that name its character code. Only ASCII is read.
     if type == 7, tag == 0x9286 {
-      guard count > 8, bytes[place..<place + 5].elementsEqual("ASCII".utf8) else { return nil }
-      let text = bytes[place + 8..<place + count].prefix { $0 != 0 }
+      guard count > 8, bytes[position..<position + 5].elementsEqual("ASCII".utf8) else { return nil }
+      let text = bytes[position + 8..<position + count].prefix { $0 != 0 }
       return String(decoding: text, as: UTF8.self)
     }
-    let numbers = (0..<count).compactMap { number(type, at: place + size * $0) }
+    let numbers = (0..<count).compactMap { number(type, at: position + size * $0) }
     guard numbers.count == count else { return nil }
     // The value of `ISOSpeedRatings` (0x8827) is an array even if it has a single element.
     return count == 1 && tag != 0x8827 ? numbers[0] : numbers as [Any]
   }
 
-  private func number(_ type: UInt16, at place: Int) -> NSNumber? {
+  private func number(_ type: UInt16, at position: Int) -> NSNumber? {
     switch type {
-    case 1, 7: return NSNumber(value: Int(bytes[place]))
-    case 6: return NSNumber(value: Int(Int8(bitPattern: bytes[place])))
-    case 3: return word(place).map { NSNumber(value: Int($0)) }
-    case 8: return word(place).map { NSNumber(value: Int(Int16(bitPattern: $0))) }
-    case 4, 13: return long(place).map { NSNumber(value: $0) }
-    case 9: return signed(place).map { NSNumber(value: $0) }
-    case 11: return long(place).map { NSNumber(value: Float(bitPattern: UInt32($0))) }
+    case 1, 7: return NSNumber(value: Int(bytes[position]))
+    case 6: return NSNumber(value: Int(Int8(bitPattern: bytes[position])))
+    case 3: return word(position).map { NSNumber(value: Int($0)) }
+    case 8: return word(position).map { NSNumber(value: Int(Int16(bitPattern: $0))) }
+    case 4, 13: return long(position).map { NSNumber(value: $0) }
+    case 9: return signed(position).map { NSNumber(value: $0) }
+    case 11: return long(position).map { NSNumber(value: Float(bitPattern: UInt32($0))) }
     case 12:
-      guard let first = long(place), let second = long(place + 4) else { return nil }
+      guard let first = long(position), let second = long(position + 4) else { return nil }
       let (high, low) = isBigEndian ? (first, second) : (second, first)
       return NSNumber(value: Double(bitPattern: UInt64(high) << 32 | UInt64(low)))
     case 5:
-      guard let above = long(place), let below = long(place + 4), below != 0 else { return nil }
+      guard let above = long(position), let below = long(position + 4), below != 0 else { return nil }
       return NSNumber(value: Double(above) / Double(below))
     case 10:
-      guard let above = signed(place), let below = signed(place + 4), below != 0 else { return nil }
+      guard let above = signed(position), let below = signed(position + 4), below != 0 else { return nil }
       return NSNumber(value: Double(above) / Double(below))
     default: return nil
     }
@@ -134,19 +135,19 @@ struct ExifData {
 
   // MARK: - Numbers
 
-  private func word(_ place: Int) -> UInt16? {
-    guard place >= 0, place <= bytes.count - 2 else { return nil }
-    let (a, b) = (UInt16(bytes[place]), UInt16(bytes[place + 1]))
+  private func word(_ position: Int) -> UInt16? {
+    guard position >= 0, position <= bytes.count - 2 else { return nil }
+    let (a, b) = (UInt16(bytes[position]), UInt16(bytes[position + 1]))
     return isBigEndian ? a << 8 | b : b << 8 | a
   }
 
-  private func long(_ place: Int) -> Int? {
-    guard let a = word(place), let b = word(place + 2) else { return nil }
+  private func long(_ position: Int) -> Int? {
+    guard let a = word(position), let b = word(position + 2) else { return nil }
     return isBigEndian ? Int(a) << 16 | Int(b) : Int(b) << 16 | Int(a)
   }
 
-  private func signed(_ place: Int) -> Int? {
-    long(place).map { Int(Int32(bitPattern: UInt32($0))) }
+  private func signed(_ position: Int) -> Int? {
+    long(position).map { Int(Int32(bitPattern: UInt32($0))) }
   }
 }
 
@@ -162,38 +163,38 @@ extension ExifData {
   }
 
   private init?(jpeg file: Data) {
-    var place = 2
+    var position = 2
     // Marker segments precede the image data. Bytes of 255 can pad the space between them.
-    while place <= file.count - 4, file[place] == 0xFF {
-      let marker = file[place + 1]
+    while position <= file.count - 4, file[position] == 0xFF {
+      let marker = file[position + 1]
       if marker == 0xFF {
-        place += 1
+        position += 1
         continue
       }
       guard marker != 0xDA, marker != 0xD9 else { return nil }
-      let length = Int(file[place + 2]) << 8 | Int(file[place + 3])
-      guard length >= 2, length <= file.count - place - 2 else { return nil }
-      let content = file[place + 4..<place + 2 + length]
+      let length = Int(file[position + 2]) << 8 | Int(file[position + 3])
+      guard length >= 2, length <= file.count - position - 2 else { return nil }
+      let content = file[position + 4..<position + 2 + length]
       if marker == 0xE1, content.starts(with: [0x45, 0x78, 0x69, 0x66, 0, 0]) {
         self.init(Data(content.dropFirst(6)))
         return
       }
-      place += 2 + length
+      position += 2 + length
     }
     return nil
   }
 
   private init?(png file: Data) {
-    var place = 8
-    while place <= file.count - 12 {
-      let length = file[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
-      let type = file[place + 4..<place + 8]
-      guard length <= file.count - place - 12, !type.elementsEqual("IEND".utf8) else { return nil }
+    var position = 8
+    while position <= file.count - 12 {
+      let length = file[position..<position + 4].reduce(0) { $0 << 8 | Int($1) }
+      let type = file[position + 4..<position + 8]
+      guard length <= file.count - position - 12, !type.elementsEqual("IEND".utf8) else { return nil }
       if type.elementsEqual("eXIf".utf8) {
-        self.init(Data(file[place + 8..<place + 8 + length]))
+        self.init(Data(file[position + 8..<position + 8 + length]))
         return
       }
-      place += 12 + length
+      position += 12 + length
     }
     return nil
   }

@@ -156,8 +156,11 @@ public func MTAudioProcessingTapCreate(
   _ flags: MTAudioProcessingTapCreationFlags, _ tapOut: UnsafeMutablePointer<MTAudioProcessingTap?>
 ) -> OSStatus {
   tapOut.pointee = nil
-  let places = [kMTAudioProcessingTapCreationFlag_PreEffects, kMTAudioProcessingTapCreationFlag_PostEffects]
-  guard callbacks.pointee.version == kMTAudioProcessingTapCallbacksVersion_0, places.contains(flags) else {
+  let validFlags = [
+    kMTAudioProcessingTapCreationFlag_PreEffects, kMTAudioProcessingTapCreationFlag_PostEffects,
+  ]
+  guard callbacks.pointee.version == kMTAudioProcessingTapCallbacksVersion_0, validFlags.contains(flags)
+  else {
     return kMTAudioProcessingTapInvalidArgumentErr
   }
   tapOut.pointee = MTAudioProcessingTap(

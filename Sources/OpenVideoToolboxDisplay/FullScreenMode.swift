@@ -32,9 +32,9 @@
       }
     }
 
-    private func move(_ window: OpaquePointer, to place: SDL_Rect, _ library: ovt_sdl) {
-      library.SDL_SetWindowPosition(window, place.x, place.y)
-      library.SDL_SetWindowSize(window, place.w, place.h)
+    private func move(_ window: OpaquePointer, to frame: SDL_Rect, _ library: ovt_sdl) {
+      library.SDL_SetWindowPosition(window, frame.x, frame.y)
+      library.SDL_SetWindowSize(window, frame.w, frame.h)
     }
 
     private func isUnmanaged(_ library: ovt_sdl) -> Bool {

@@ -241,25 +241,26 @@
       _ = library.SDL_GetRendererOutputSize(renderer, &width, &height)
       let whole = CGRect(x: 0, y: 0, width: CGFloat(width), height: CGFloat(height))
       let image = front?.picture?.image
-      let place = image.flatMap { owner?.layer?.rect(of: $0, in: whole) }
+      let imageRect = image.flatMap { owner?.layer?.rect(of: $0, in: whole) }
       let texture = front?.prepare()
       // The background is not cleared if the picture covers it, because clearing takes the
       // processor much time.
-      let isCovered = texture != nil && place?.rounded().contains(whole) ?? false
+      let isCovered = texture != nil && imageRect?.rounded().contains(whole) ?? false
       if !isSoftware || !isCovered {
         _ = library.SDL_SetRenderDrawColor(renderer, 0, 0, 0, 255)
         _ = library.SDL_RenderClear(renderer)
       }
-      if let layer = owner?.layer, let image, let place, let texture {
+      if let layer = owner?.layer, let image, let imageRect, let texture {
         let turn = layer.transform
         let quarters = Self.quarters(turn)
-        var target = SDL_Rect(place.rounded())
+        var target = SDL_Rect(imageRect.rounded())
         if quarters % 2 != 0 {
           // SDL rotates about the centre of the unrotated rectangle.
           target = SDL_Rect(
             CGRect(
-              x: place.midX - place.height / 2, y: place.midY - place.width / 2, width: place.height,
-              height: place.width
+              x: imageRect.midX - imageRect.height / 2, y: imageRect.midY - imageRect.width / 2,
+              width: imageRect.height,
+              height: imageRect.width
             ).rounded())
         }
         let clean = CVImageBufferGetCleanRect(image)

@@ -66,9 +66,9 @@
       recentDemand = demand
     }
 
-    /// Notes that a frame is passed to libx264.
+    /// Records that a frame is passed to libx264.
     /// - Parameter seconds: its duration in seconds.
-    mutating func noteInput(seconds: Double) {
+    mutating func addInput(seconds: Double) {
       // Limited, so that the bits of a long pause are not saved for the frames after it.
       durations.append(min(max(seconds, 0.001), max(1, 3 / frameRate)))
       isDraining = false
@@ -77,15 +77,15 @@
     /// The time in seconds within which a deviation from the target is corrected.
     private var horizon: Double { max(0.8, 0.5 * elapsed.squareRoot()) }
 
-    /// Notes that no more frames are added for now.
-    mutating func noteEnd() { isDraining = true }
+    /// Records that no more frames are added for now.
+    mutating func endInput() { isDraining = true }
 
-    /// Notes a frame that libx264 returned.
+    /// Records a frame that libx264 returned.
     /// - Parameters:
     ///   - bits: its size in bits.
     ///   - isIntra: whether it is an intra frame.
     ///   - factor: the rate factor that it was coded with, including the effect of buffer limits.
-    mutating func noteOutput(bits: Int, isIntra: Bool, factor: Double) {
+    mutating func addOutput(bits: Int, isIntra: Bool, factor: Double) {
       let duration = durations.isEmpty ? 1 / frameRate : durations.removeFirst()
       let scale = exp2(factor / 6)
       balance += Double(bits) - targetRate * duration

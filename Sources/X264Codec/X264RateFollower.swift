@@ -96,7 +96,7 @@
     ///   - duration: the duration of the next frame in units of the timescale.
     ///   - parameters: the parameters to change.
     /// - Returns: whether the parameters were changed.
-    mutating func noteFrame(duration: Int64, parameters: X264Parameters) -> Bool {
+    mutating func addFrame(duration: Int64, parameters: X264Parameters) -> Bool {
       guard !usesTimeStamps, target.targetRate != nil, duration > 0 else { return false }
       let seconds = min(Double(duration) / timescale, 1)
       let smoothed = (smoothedDuration ?? seconds) * 0.8 + seconds * 0.2

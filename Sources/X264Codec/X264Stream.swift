@@ -91,7 +91,7 @@
     func encode(
       _ source: InputPicture, request: FrameRequest, frameDuration: Int64
     ) throws(CodecError) -> CompressedFrame? {
-      if follower.noteFrame(duration: frameDuration, parameters: parameters) {
+      if follower.addFrame(duration: frameDuration, parameters: parameters) {
         _ = x264_encoder_reconfig(handle, &parameters.param)
       }
       var picture = x264_picture_t()
@@ -101,7 +101,7 @@
         picture.i_pts = follower.libraryTime(of: source.presentationTime)
       } else {
         picture.i_pts = source.presentationTime
-        controller?.noteInput(seconds: Double(frameDuration) / Double(timescale))
+        controller?.addInput(seconds: Double(frameDuration) / Double(timescale))
       }
       picture.i_type = request.forcesKeyFrame ? X264_TYPE_IDR : X264_TYPE_AUTO
       if let qp = request.baseQP {
@@ -114,7 +114,7 @@
 
     /// Returns the next held frame; nil if it is not complete yet.
     func drain() throws(CodecError) -> CompressedFrame? {
-      controller?.noteEnd()
+      controller?.endInput()
       return try run(nil)
     }
 
@@ -163,7 +163,7 @@
       properties.isKeyFrame = output.b_keyframe != 0
       properties.isIntra = [X264_TYPE_IDR, X264_TYPE_I, X264_TYPE_KEYFRAME].contains(output.i_type)
       properties.isOpenGOP = properties.isKeyFrame && output.i_type != X264_TYPE_IDR
-      controller?.noteOutput(bits: Int(size) * 8, isIntra: properties.isIntra, factor: output.prop.f_crf_avg)
+      controller?.addOutput(bits: Int(size) * 8, isIntra: properties.isIntra, factor: output.prop.f_crf_avg)
       if measuresError {
         func error(_ psnr: Double) -> Double { psnr >= 100 ? 0 : 255 * 255 / pow(10, psnr / 10) }
         properties.meanSquaredError = (

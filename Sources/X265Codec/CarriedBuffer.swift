@@ -18,11 +18,11 @@ struct CarriedBuffer {
     fullness = Double(model.size) * min(max(model.initialFullness, 0), 1)
   }
 
-  /// Notes the next frame in decoding order.
+  /// Records the next frame in decoding order.
   /// - Parameters:
   ///   - bits: its size in bits.
   ///   - seconds: the time until the next frame in seconds.
-  mutating func note(bits: Double, seconds: Double) {
+  mutating func add(bits: Double, seconds: Double) {
     fullness = min(fullness - bits + Double(model.maximumRate) * seconds, Double(model.size))
   }
 

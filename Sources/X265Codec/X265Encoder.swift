@@ -63,7 +63,7 @@
       }
       let duration = lastInput.map { picture.presentationTime - $0 } ?? picture.duration
       // A pass is a single stream.
-      if pace.note(duration: duration), configuration.rate.targetRate != nil, configuration.pass == nil {
+      if pace.add(duration: duration), configuration.rate.targetRate != nil, configuration.pass == nil {
         // libx265 assumes a constant frame rate that cannot change within a stream, so a new stream
         // continues with the real frame rate.
         needsNewStream = true
@@ -191,9 +191,9 @@
     /// The mean duration of the last frames in seconds.
     private var recent: Double { latest.reduce(0, +) / Double(max(latest.count, 1)) }
 
-    /// Notes the duration of a frame, in units of the timescale.
+    /// Records the duration of a frame, in units of the timescale.
     /// - Returns: whether the frame rate differs from the assumed one by more than a tenth.
-    mutating func note(duration: Int64) -> Bool {
+    mutating func add(duration: Int64) -> Bool {
       guard duration > 0 else { return false }
       lastDuration = duration
       let seconds = min(Double(duration) / timescale, 1)

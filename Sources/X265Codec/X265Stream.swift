@@ -169,7 +169,7 @@
         data.appendFiller(header: [38 << 1, 1], fill: max(missing - 7, 0))
         properties.fillerBytes = missing
       }
-      buffer?.note(bits: Double(data.count) * 8, seconds: seconds)
+      buffer?.add(bits: Double(data.count) * 8, seconds: seconds)
       var frame = CompressedFrame(presentationTime: output.pointee.pts, data: data)
       frame.properties = properties
       frame.header = parameterSets.map { .parameterSets($0) }

@@ -307,7 +307,7 @@ final class LiveEngine: @unchecked Sendable {
     }
   }
 
-  /// Notes that the thread is done.
+  /// Records that the thread is done.
   private func conclude() {
     locked {
       if let lostAt { counts.secondsAway += Self.seconds(since: lostAt) }

@@ -7,10 +7,10 @@ import Foundation
 ///
 /// The address decides how: `rtmp://` and `rtmps://` (FLV), `srt://`, `udp://` and `tcp://`
 /// (MPEG-TS, ISO/IEC 13818-1), `rtsp://` (ANNOUNCE and RECORD, RFC 2326). Samples are sent by a
-/// thread of the output's own. If a connection is lost, the output connects again, after 1, 2, 4, 8,
-/// 16 and then every 30 seconds; what is appended meanwhile is left out, and the stream goes on with
-/// a key frame. No error text, and no description, contains the address's password, stream key or
-/// query.
+/// thread of the output's own. If a connection is lost, the output connects again, after 1, 2, 4,
+/// 8, 16 and then every 30 seconds; what is appended meanwhile is left out, and the stream goes on
+/// with a key frame. No error text, and no description, contains the address's password, stream key
+/// or query.
 ///
 /// The encoder is the program's: at ``Event/keyFrameNeeded`` it should make the next picture a key
 /// frame (`kVTEncodeFrameOptionKey_ForceKeyFrame`), and at ``Event/bitRateScale(_:)`` change its
@@ -158,7 +158,7 @@ public final class OVTLiveOutput: Sendable {
     try engine.append(sampleBuffer, to: index)
   }
 
-  /// Notes that a track has no more samples, so that the others do not wait for it.
+  /// Records that a track has no more samples, so that the others do not wait for it.
   public func markTrackAsFinished(at index: Int) { engine.end(index) }
 
   /// Sends what waits, tells the server the end of the stream, and waits until that is done, at

@@ -3,11 +3,12 @@ import COpenVideoToolbox
 import Glibc
 import Synchronization
 
-/// Finds references that a C program gives up without owning them, where `OVT_CHECK_REFERENCES=1` is in its
-/// environment, and in debug builds.
+/// Finds references that a C program gives up without owning them, where `OVT_CHECK_REFERENCES=1`
+/// is in its environment, and in debug builds.
 ///
-/// It counts the references of C to each object of this package, and stops the program at the call that gives up one
-/// too many. So that the memory is not used again at once, objects stay for a while after their last reference.
+/// It counts the references of C to each object of this package, and stops the program at the call
+/// that gives up one too many. So that the memory is not used again at once, objects stay for a
+/// while after their last reference.
 final class ReferenceChecker: Sendable {
   static let shared = ReferenceChecker()
 
@@ -31,7 +32,7 @@ final class ReferenceChecker: Sendable {
 
   private let state = Mutex(State())
 
-  /// Notes that C was given an object.
+  /// Records that C was given an object.
   /// - Parameter owned: Whether it owns a reference.
   func give(_ pointer: UnsafeRawPointer, owned: Bool) {
     let bits = UInt(bitPattern: pointer)
@@ -48,7 +49,7 @@ final class ReferenceChecker: Sendable {
     }
   }
 
-  /// Notes that C has made itself an owner.
+  /// Records that C has made itself an owner.
   func retain(_ pointer: UnsafeRawPointer) {
     let bits = UInt(bitPattern: pointer)
     state.withLock { state in
@@ -57,7 +58,7 @@ final class ReferenceChecker: Sendable {
     }
   }
 
-  /// Notes that C gives a reference up.
+  /// Records that C gives a reference up.
   func release(_ pointer: UnsafeRawPointer) {
     let bits = UInt(bitPattern: pointer)
     let left = state.withLock { state -> Int? in

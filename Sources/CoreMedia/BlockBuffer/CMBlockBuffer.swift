@@ -8,7 +8,7 @@ import CoreFoundation
 /// through the other.
 public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards all variables.
-  /// A part of a memory block, and its place in the block buffer.
+  /// A part of a memory block, and its offset in the block buffer.
   struct Segment {
     let block: MemoryBlock
     /// The offset of the first byte in the memory block.
@@ -72,8 +72,8 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   /// The number of bytes. The caller holds the lock.
   private var total: Int { unsharedBlock?.length ?? segments.last?.end ?? 0 }
 
-  /// Converts `unsharedBlock` to an object in `segments`, so that other block buffers can refer to it.
-  /// The caller holds the lock.
+  /// Converts `unsharedBlock` to an object in `segments`, so that other block buffers can refer to
+  /// it. The caller holds the lock.
   private func shareBlock() {
     guard let sole = unsharedBlock else { return }
     unsharedBlock = nil

@@ -60,7 +60,7 @@ extension CMSampleBuffer {
       CMSampleBufferCopyPCMDataIntoAudioBufferList(self, at: offset, frameCount: count, into: bufferList))
   }
 
-  /// Returns the place of each packet of compressed sound in the data; empty if all packets have
+  /// Returns the offset of each packet of compressed sound in the data; empty if all packets have
   /// the size that the format states.
   /// - Throws: `CMSampleBuffer.Error` if the media is not sound, or the sizes are not known or too
   ///   large.

@@ -58,7 +58,7 @@ final class PoolRecycler: PixelBufferRecycler, @unchecked Sendable {
     }
   }
 
-  /// Notes that the memory which `take` has counted could not be allocated.
+  /// Records that the memory which `take` has counted could not be allocated.
   func discarded() { state.withLock { $0.count -= 1 } }
 
   /// Receives the memory of a released buffer, and posts the pool's notification if a creation

@@ -98,8 +98,8 @@ package struct PCMLayout: Equatable, Sendable {
           for byte in 0..<size { word |= UInt64(bytes[index * size + byte]) << UInt64(8 * byte) }
           if !isFloat { word = self.word(of: Int32(truncatingIfNeeded: word)) }
           for byte in 0..<width {
-            let place = isBigEndian ? width - 1 - byte : byte
-            out[index * width + place] = UInt8(truncatingIfNeeded: word >> UInt64(8 * byte))
+            let position = isBigEndian ? width - 1 - byte : byte
+            out[index * width + position] = UInt8(truncatingIfNeeded: word >> UInt64(8 * byte))
           }
         }
       }

@@ -90,7 +90,8 @@ enum PackedSamples: Sendable {
     }
   }
 
-  /// Visits the samples of packed 4:2:2 with 16 bits, except for a luma sample behind the last pixel.
+  /// Visits the samples of packed 4:2:2 with 16 bits, except for a luma sample behind the last
+  /// pixel.
   private func groups(
     _ packed: UnsafeMutableRawPointer, _ row: SampleRow,
     _ visit: (UnsafeMutableRawPointer, UnsafeMutablePointer<UInt16>) -> Void
@@ -107,14 +108,14 @@ enum PackedSamples: Sendable {
 
   /// Moves the samples of 4:2:2 with 10 bits, which are in the order of `v216`, three in a word.
   ///
-  /// The values 0 to 3 and 1020 to 1023 are reserved for synchronisation in the interfaces that this
-  /// format comes from (ITU-R BT.656), and are not written.
+  /// The values 0 to 3 and 1020 to 1023 are reserved for synchronisation in the interfaces that
+  /// this format comes from (ITU-R BT.656), and are not written.
   private func tenBitGroups(_ packed: UnsafeMutableRawPointer, _ row: SampleRow, packs: Bool) {
     let (luma, cb, cr) = (row.samples(0), row.samples(1), row.samples(2))
     let (lastPixel, lastPair) = (row.width - 1, (row.width - 1) / 2)
     for word in 0..<bytes(row.width) / 4 {
-      let place = packed + 4 * word
-      var value = packs ? 0 : UInt32(littleEndian: place.loadUnaligned(as: UInt32.self))
+      let pointer = packed + 4 * word
+      var value = packs ? 0 : UInt32(littleEndian: pointer.loadUnaligned(as: UInt32.self))
       for part in 0..<3 {
         // Of four samples the second and the fourth are luma.
         let (at, pair) = (3 * word + part, (3 * word + part) / 4)
@@ -128,7 +129,7 @@ enum PackedSamples: Sendable {
           sample.pointee = UInt16(truncatingIfNeeded: value >> UInt32(10 * part)) & 0x3FF
         }
       }
-      if packs { place.storeBytes(of: value.littleEndian, as: UInt32.self) }
+      if packs { pointer.storeBytes(of: value.littleEndian, as: UInt32.self) }
     }
   }
 
@@ -136,13 +137,13 @@ enum PackedSamples: Sendable {
   private func tenBitPixels(_ packed: UnsafeMutableRawPointer, _ row: SampleRow, packs: Bool) {
     let (luma, cb, cr) = (row.samples(0), row.samples(1), row.samples(2))
     for x in 0..<row.width {
-      let place = packed + 4 * x
+      let pointer = packed + 4 * x
       if packs {
         let value =
           UInt32(cb[x] & 0x3FF) << 2 | UInt32(luma[x] & 0x3FF) << 12 | UInt32(cr[x] & 0x3FF) << 22
-        place.storeBytes(of: value.littleEndian, as: UInt32.self)
+        pointer.storeBytes(of: value.littleEndian, as: UInt32.self)
       } else {
-        let value = UInt32(littleEndian: place.loadUnaligned(as: UInt32.self))
+        let value = UInt32(littleEndian: pointer.loadUnaligned(as: UInt32.self))
         cb[x] = UInt16(truncatingIfNeeded: value >> 2) & 0x3FF
         luma[x] = UInt16(truncatingIfNeeded: value >> 12) & 0x3FF
         cr[x] = UInt16(truncatingIfNeeded: value >> 22) & 0x3FF
@@ -152,17 +153,17 @@ enum PackedSamples: Sendable {
 
   /// Moves the samples of 4:4:4 with 8 bits.
   private func bytePixels(_ packed: UnsafeMutableRawPointer, _ row: SampleRow, packs: Bool) {
-    // The positions in a pixel of Y, Cb, Cr and alpha.
-    let places =
+    // The byte offsets of Y, Cb, Cr and alpha in a pixel.
+    let offsets =
       switch self {
       case .v308: [1, 2, 0]
       case .v408: [1, 0, 2, 3]
       default: [1, 2, 3, 0]
       }
-    let step = places.count
-    for (plane, place) in places.enumerated() {
+    let step = offsets.count
+    for (plane, offset) in offsets.enumerated() {
       guard let samples = row.planes[plane] else { return }
-      let first = packed.assumingMemoryBound(to: UInt8.self) + place
+      let first = packed.assumingMemoryBound(to: UInt8.self) + offset
       for x in 0..<row.width {
         if packs { first[x * step] = samples[x] } else { samples[x] = first[x * step] }
       }

@@ -214,8 +214,10 @@ public final class PixelConverter: Sendable {
     if let matrix = CVBufferCopyAttachment(buffer, kCVImageBufferYCbCrMatrixKey, nil) as? CFString {
       meaning.matrix = UInt8(clamping: CVYCbCrMatrixGetIntegerCodePointForString(matrix))
     }
-    if let place = CVBufferCopyAttachment(buffer, kCVImageBufferChromaLocationTopFieldKey, nil) as? CFString {
-      meaning.chroma = chromaSiting(place)
+    if let location = CVBufferCopyAttachment(buffer, kCVImageBufferChromaLocationTopFieldKey, nil)
+      as? CFString
+    {
+      meaning.chroma = chromaSiting(location)
     }
     return meaning
   }

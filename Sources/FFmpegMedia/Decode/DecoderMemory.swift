@@ -64,18 +64,18 @@ final class DecoderMemory: @unchecked Sendable {
       return memory.provide(context, frame, flags)
     }
 
-  /// Notes that a codec context has concealed errors, when libavcodec logs so. With frame threads
+  /// Records that a codec context has concealed errors, when libavcodec logs so. With frame threads
   /// the log line is the only reliable sign: the frame may have been copied before its
   /// `decode_error_flags` are set.
   /// - Parameter context: The object that the line was logged for, of any class.
-  static func noteConcealment(_ context: UnsafeMutableRawPointer) {
+  static func recordConcealment(_ context: UnsafeMutableRawPointer) {
     guard context.load(as: UnsafePointer<AVClass>?.self) == avcodec_get_class() else { return }
     let codec = context.assumingMemoryBound(to: AVCodecContext.self)
     // A process may have codec contexts that do not belong to a `FFmpegVideoDecoder`.
     guard let callback = codec.pointee.get_buffer2, let opaque = codec.pointee.opaque,
       unsafeBitCast(callback, to: UInt.self) == unsafeBitCast(getBuffer, to: UInt.self)
     else { return }
-    Unmanaged<DecoderMemory>.fromOpaque(opaque).takeUnretainedValue().heldPictures.noteConcealment(context)
+    Unmanaged<DecoderMemory>.fromOpaque(opaque).takeUnretainedValue().heldPictures.recordConcealment(context)
   }
 
   private func provide(

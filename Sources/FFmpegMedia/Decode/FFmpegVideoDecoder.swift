@@ -196,7 +196,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     if takesPicturesEarly {
       completeEarly(compressed.token, memory.endCapture(), failure)
     } else if failure < 0 {
-      pending.note(Self.error(failure))
+      pending.add(Self.error(failure))
     }
     if !takesPicturesEarly { markUndeliverableAsLost() }
   }

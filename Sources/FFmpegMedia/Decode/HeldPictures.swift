@@ -40,8 +40,8 @@ final class HeldPictures: Sendable {
 
   func contains(_ token: Int64) -> Bool { state.withLock { $0.entries[token] != nil } }
 
-  /// Notes that a codec context has concealed errors in the picture that it began last.
-  func noteConcealment(_ context: UnsafeRawPointer) {
+  /// Records that a codec context has concealed errors in the picture that it began last.
+  func recordConcealment(_ context: UnsafeRawPointer) {
     state.withLock { state in
       guard let token = state.latest[UInt(bitPattern: context)] else { return }
       state.entries[token]?.isConcealed = true

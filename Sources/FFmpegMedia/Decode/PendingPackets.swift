@@ -37,7 +37,7 @@ struct PendingPackets {
     complete(at: index, outcome)
   }
 
-  mutating func note(_ error: CodecError) { errors.append(error) }
+  mutating func add(_ error: CodecError) { errors.append(error) }
 
   /// The most packets that wait for an earlier one. A decoder holds at most 16 pictures for
   /// reordering (H.264, A.3.1; HEVC, A.4.2), which may come in 32 packets of one field each; this

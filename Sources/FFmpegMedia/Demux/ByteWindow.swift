@@ -11,34 +11,34 @@ final class ByteWindow {
 
   /// Reads `count` bytes at an offset from the beginning of the file.
   /// - Returns: nil beyond the end of the file, and where reading fails.
-  func read(_ place: Int64, _ count: Int) -> [UInt8]? {
-    guard place >= 0, place < Int64.max - Int64(count) else { return nil }
-    if place < start || place + Int64(count) > start + Int64(buffer.count) {
-      fill(place, max(Self.size, count), atLeast: count)
+  func read(_ position: Int64, _ count: Int) -> [UInt8]? {
+    guard position >= 0, position < Int64.max - Int64(count) else { return nil }
+    if position < start || position + Int64(count) > start + Int64(buffer.count) {
+      fill(position, max(Self.size, count), atLeast: count)
     }
-    let offset = Int(place - start)
+    let offset = Int(position - start)
     guard offset + count <= buffer.count else { return nil }
     return Array(buffer[offset..<offset + count])
   }
 
-  private func fill(_ place: Int64, _ size: Int, atLeast count: Int) {
+  private func fill(_ position: Int64, _ size: Int, atLeast count: Int) {
     var fresh = [UInt8](repeating: 0, count: size)
     var filled = 0
     while filled < count {
       let read = fresh.withUnsafeMutableBytes { bytes in
         (try? reader.read(
-          at: place + Int64(filled), into: UnsafeMutableRawBufferPointer(rebasing: bytes[filled...]))) ?? 0
+          at: position + Int64(filled), into: UnsafeMutableRawBufferPointer(rebasing: bytes[filled...]))) ?? 0
       }
       guard read > 0 else { break }
       filled += read
     }
     fresh.removeLast(size - filled)
-    (buffer, start) = (fresh, place)
+    (buffer, start) = (fresh, position)
   }
 
   /// Offsets, from the beginning of the file, at which one of the four-character codes occurs in
   /// the range from `start` to `end`.
-  func places(of types: [String], _ start: Int64, _ end: Int64) -> [Int64] {
+  func positions(of types: [String], _ start: Int64, _ end: Int64) -> [Int64] {
     var found: [Int64] = []
     var at = start
     while at + 4 <= end {

@@ -38,8 +38,8 @@ final class ClearTransport: MediaByteSource {
         if Int64(hidden[middle]) + 3 < offset { low = middle + 1 } else { high = middle }
       }
       while low < hidden.count, Int64(hidden[low]) < offset + Int64(count) {
-        for (place, byte) in Self.header.enumerated() {
-          let at = Int64(hidden[low]) + 1 + Int64(place) - offset
+        for (index, byte) in Self.header.enumerated() {
+          let at = Int64(hidden[low]) + 1 + Int64(index) - offset
           if at >= 0, at < Int64(count) { buffer[Int(at)] = byte }
         }
         low += 1

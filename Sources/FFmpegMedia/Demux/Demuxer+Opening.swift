@@ -6,7 +6,7 @@ import VideoBitstream
 
 /// Opens a file, or what stands for one, with libavformat.
 extension Demuxer {
-  /// A file that libavformat has opened, and the facts that this module read from it besides.
+  /// A file that libavformat has opened, and the properties that this module read from it itself.
   struct Opened {
     let context: UnsafeMutablePointer<AVFormatContext>
     let io: ByteSourceIO?

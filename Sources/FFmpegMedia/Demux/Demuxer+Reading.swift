@@ -11,8 +11,8 @@ extension Demuxer {
   /// Whether the format is QuickTime or ISO base media (MP4 and its relatives).
   package var isMovie: Bool { formatName.hasPrefix("mov") }
 
-  /// Reads the first packets, finds what is wrong with the file's timestamps and sets `corrections`. The
-  /// packets stay to be handed out, or the file is rewound.
+  /// Reads the first packets, finds what is wrong with the file's timestamps and sets
+  /// `corrections`. The packets stay to be handed out, or the file is rewound.
   func probe() throws {
     let timeProbe = TimeProbe(streams: streams, isMovie: isMovie)
     guard timeProbe.isWorthwhile else {
@@ -193,7 +193,7 @@ extension Demuxer {
         throw encrypted(packet.streamIndex)
       }
       packet.followsDataLoss = packet.isCorrupt || messages.contains { $0.contains("EBML") }
-      packet.place = readers[packet.streamIndex]?.place(of: packet)
+      packet.outputPosition = readers[packet.streamIndex]?.outputPosition(of: packet)
       return stream.isAnnexB ? convert(packet, of: stream) : packet
     }
   }
@@ -233,7 +233,7 @@ extension Demuxer {
     let known = keepsParameterSets.contains(stream.index) ? [] : stream.parameterSets
     guard let converted = codec.lengthPrefixed(bytes, dropping: known) else { return packet }
     av_packet_copy_props(converted.pointer, packet.pointer)
-    converted.place = packet.place
+    converted.outputPosition = packet.outputPosition
     converted.followsDataLoss = packet.followsDataLoss
     return converted
   }

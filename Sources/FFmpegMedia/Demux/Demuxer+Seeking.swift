@@ -132,23 +132,23 @@ extension Demuxer {
     }
   }
 
-  /// Attempts of `seekByIndex` to find a key frame that is not only decoded but also presented before the
-  /// time.
+  /// Attempts of `seekByIndex` to find a key frame that is not only decoded but also presented
+  /// before the time.
   static let maxEntries = 64
 
   /// Reads the file from its beginning twice: first to find the last key frame before the time, and
   /// then up to that key frame.
   func seekFromBeginning(_ index: Int, to time: Int64) throws {
     try rewindFile()
-    var place = 0
+    var position = 0
     var key = 0
     while let packet = try readNext() {
       if packet.streamIndex == index {
         let shown = packet.pts ?? packet.dts ?? 0
-        if packet.isKeyFrame, shown <= time { key = place }
+        if packet.isKeyFrame, shown <= time { key = position }
         if (packet.dts ?? shown) > time { break }
       }
-      place += 1
+      position += 1
     }
     try rewindFile()
     for _ in 0..<key { _ = try readNext() }

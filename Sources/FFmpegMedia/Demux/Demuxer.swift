@@ -147,7 +147,7 @@ package final class Demuxer: @unchecked Sendable {
   /// Opens a second, independent demuxer of a file that `other` has opened.
   ///
   /// - Parameters:
-  ///   - other: The demuxer whose streams, chapters and timing facts are taken over.
+  ///   - other: The demuxer whose streams, chapters and timing properties are taken over.
   ///   - interruption: Ends opening and all later reading when it is set.
   /// - Throws: `MediaFileError`; of the kind `damaged` if the file has fewer streams than when
   ///   `other` opened it.
@@ -198,8 +198,8 @@ package final class Demuxer: @unchecked Sendable {
   /// Whether `interrupt()` was called. May be read on any thread.
   package var isInterrupted: Bool { interruption.isSet }
 
-  /// Closes the file. Its streams and timing facts stay; `rewind()` opens it again, and so does
-  /// `init(again:)` for another demuxer.
+  /// Closes the file. Its streams and timing properties stay; `rewind()` opens it again, and so
+  /// does `init(again:)` for another demuxer.
   package func suspend() {
     lock.withLock {
       close()

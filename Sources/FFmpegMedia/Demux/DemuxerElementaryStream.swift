@@ -5,7 +5,7 @@ import VideoBitstream
 
 /// The index of a raw H.264 or HEVC byte stream, which has neither timestamps nor a sample table.
 ///
-/// Building it reads the whole stream, and notes the position and the picture order count of each
+/// Building it reads the whole stream, and records the position and the picture order count of each
 /// access unit. From these follow the presentation order and, with the frame rate, all times. It is
 /// immutable and shared by all demuxers of the file.
 final class ElementaryStreamIndex: Sendable {
@@ -31,7 +31,7 @@ final class ElementaryStreamIndex: Sendable {
   /// The largest accepted access unit in bytes. No level of either standard allows nearly as many.
   private static let largestUnit = 1 << 28
 
-  /// What the scan notes of an access unit before the presentation order is known.
+  /// What the scan records of an access unit before the presentation order is known.
   private struct Picture {
     var offset: Int64
     var size: Int
@@ -82,9 +82,9 @@ final class ElementaryStreamIndex: Sendable {
       defer { av_packet_unref(packet) }
       guard let packet, let data = packet.pointee.data else { continue }
       let bytes = UnsafeRawBufferPointer(start: data, count: Int(packet.pointee.size))
-      let place = offset ?? max(0, packet.pointee.pos)
-      if offset == nil { begin = place }
-      offset = place.addingClamped(Int64(bytes.count))
+      let position = offset ?? max(0, packet.pointee.pos)
+      if offset == nil { begin = position }
+      offset = position.addingClamped(Int64(bytes.count))
 
       var hasSlice = false
       var resets = false
@@ -126,10 +126,10 @@ final class ElementaryStreamIndex: Sendable {
         pictures[pictures.count - 1].field = AV_PICTURE_STRUCTURE_FRAME
         pictures[pictures.count - 1].order = min(last.order, Int(parser.pointee.output_picture_number))
       } else {
-        let start = pictures.isEmpty ? begin : place
+        let start = pictures.isEmpty ? begin : position
         pictures.append(
           Picture(
-            offset: start, size: Int(place - start) + bytes.count,
+            offset: start, size: Int(position - start) + bytes.count,
             order: Int(parser.pointee.output_picture_number),
             isKeyFrame: packet.pointee.flags & AV_PKT_FLAG_KEY != 0 || resets,
             startsSequence: resets, field: structure))
@@ -164,18 +164,18 @@ final class ElementaryStreamIndex: Sendable {
     var begin = 0
     func close(_ end: Int) {
       let sorted = (begin..<end).sorted { (pictures[$0].order, $0) < (pictures[$1].order, $1) }
-      for (place, index) in sorted.enumerated() { ranks[index] = begin + place }
+      for (position, index) in sorted.enumerated() { ranks[index] = begin + position }
       begin = end
     }
     // The decoded picture buffer holds at most 16 frames (H.264, A.3.1), so that no picture is
     // output later than that. One that seems to precede a picture that much older shows that the
     // counts were reset (memory_management_control_operation 5).
-    var settled = Int.min
+    var outputOrder = Int.min
     for (index, picture) in pictures.enumerated() {
-      if index - begin > 16 { settled = max(settled, pictures[index - 17].order) }
-      if index > begin, picture.startsSequence || picture.order < settled {
+      if index - begin > 16 { outputOrder = max(earliestOrder, pictures[index - 17].order) }
+      if index > begin, picture.startsSequence || picture.order < outputOrder {
         close(index)
-        settled = Int.min
+        outputOrder = Int.min
       }
     }
     close(pictures.count)

@@ -11,7 +11,7 @@ package final class MediaPacket: @unchecked Sendable {
   // it hands the packet out.
   package let pointer: UnsafeMutablePointer<AVPacket>
   /// The picture's order count; set by the demuxer where presentation times are computed from it.
-  var place: OutputPosition?
+  var outputPosition: OutputPosition?
   /// Whether data before or at this packet was lost, as far as the container's demuxer can tell.
   package var followsDataLoss = false
   /// Number of the time line on which the times were stored, counted from the file's first one (0);

@@ -74,9 +74,9 @@ struct SampleDurations {
     let count = avformat_index_get_entries_count(raw)
     if count != tracks[index].entries { tracks[index].isGrowing = true }
     if !tracks[index].isGrowing {
-      guard let place = place(of: packet, time, raw, count) else { return true }
-      tracks[index].next = place + 1
-      if place + 1 < count, let next = avformat_index_get_entry(raw, place + 1) {
+      guard let entryIndex = entryIndex(of: packet, time, raw, count) else { return true }
+      tracks[index].next = entryIndex + 1
+      if entryIndex + 1 < count, let next = avformat_index_get_entry(raw, entryIndex + 1) {
         let step = next.pointee.timestamp.subtractingClamped(time)
         // Samples before the start of an edit all have the same time, and from one edit to the next
         // it may decrease.
@@ -99,11 +99,11 @@ struct SampleDurations {
     tracks[packet.streamIndex].last = duration
   }
 
-  private func place(
+  private func entryIndex(
     of packet: MediaPacket, _ time: Int64, _ raw: UnsafeMutablePointer<AVStream>, _ count: Int32
   ) -> Int32? {
-    func isFixedDuration(_ place: Int32) -> Bool {
-      guard let entry = avformat_index_get_entry(raw, place) else { return false }
+    func isFixedDuration(_ entryIndex: Int32) -> Bool {
+      guard let entry = avformat_index_get_entry(raw, entryIndex) else { return false }
       // Packets that a parser has split have no file position.
       return entry.pointee.timestamp == time
         && (entry.pointee.pos == packet.filePosition || packet.filePosition < 0)

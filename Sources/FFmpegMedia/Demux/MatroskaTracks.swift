@@ -67,13 +67,13 @@ struct MatroskaTracks {
     }
     var known: Set<Int64> = []
     while !isFound, !lists.isEmpty {
-      for (wanted, offset) in places(in: lists.removeFirst()) where !isFound {
-        let place = segment.lowerBound.addingClamped(offset)
+      for (wanted, offset) in seekEntries(in: lists.removeFirst()) where !isFound {
+        let position = segment.lowerBound.addingClamped(offset)
         // A SeekHead may refer to itself, or to another one.
-        guard [ID.tracks, ID.seekHead].contains(wanted), segment.contains(place),
-          known.insert(place).inserted
+        guard [ID.tracks, ID.seekHead].contains(wanted), segment.contains(position),
+          known.insert(position).inserted
         else { continue }
-        forEach(in: place..<segment.upperBound) { reader, id, body in
+        forEach(in: position..<segment.upperBound) { reader, id, body in
           guard id == wanted else { return false }
           if id == ID.seekHead {
             lists.append(body)
@@ -89,7 +89,7 @@ struct MatroskaTracks {
 
   /// The elements to which a SeekHead refers, with their offsets in bytes from the beginning of the
   /// segment's content.
-  private mutating func places(in list: Range<Int64>) -> [(id: UInt64, offset: Int64)] {
+  private mutating func seekEntries(in list: Range<Int64>) -> [(id: UInt64, offset: Int64)] {
     var found: [(id: UInt64, offset: Int64)] = []
     forEach(in: list) { reader, id, body in
       guard id == ID.seek else { return true }
@@ -109,22 +109,22 @@ struct MatroskaTracks {
   func describe(_ streams: [MediaStream]) -> [MediaStream] {
     // Track types of video, audio and subtitles. libavformat makes streams of them in the order of
     // their entries.
-    func places(_ type: Int) -> [Track] { tracks.filter { $0.type == type } }
+    func ofType(_ type: Int) -> [Track] { tracks.filter { $0.type == type } }
     var counts: [MediaStream.Kind: Int] = [:]
     return streams.map { stream in
       let own: [Track]
       switch stream.kind {
-      case .video: own = places(1)
-      case .audio: own = places(2)
-      case .subtitle: own = places(0x11)
+      case .video: own = ofType(1)
+      case .audio: own = ofType(2)
+      case .subtitle: own = ofType(0x11)
       case .data: return stream
       }
-      let place = counts[stream.kind, default: 0]
-      counts[stream.kind] = place + 1
+      let position = counts[stream.kind, default: 0]
+      counts[stream.kind] = position + 1
       // If libavformat has left out tracks, it is not known which streams belong to which entries.
       let count = streams.count { $0.kind == stream.kind }
-      guard own.count == count, place < own.count else { return stream }
-      return own[place].describe(stream)
+      guard own.count == count, position < own.count else { return stream }
+      return own[position].describe(stream)
     }
   }
 

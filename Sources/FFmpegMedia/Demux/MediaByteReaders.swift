@@ -36,18 +36,18 @@ final class LocalFileReader: MediaByteReader {
     guard let length else { return 0 }
     // SEEK_DATA and SEEK_HOLE, which Swift does not import.
     let (data, hole): (Int32, Int32) = (3, 4)
-    var (stored, place) = (Int64(0), off_t(0))
+    var (stored, position) = (Int64(0), off_t(0))
     // Each piece between holes occupies at least one page of storage, so that 65,536 of them are
     // worth their claimed length.
     for _ in 0..<(1 << 16) {
-      let start = lseek(descriptor, place, data)
-      // ENXIO: there is no data behind `place`. Other errors: the file system does not support
+      let start = lseek(descriptor, position, data)
+      // ENXIO: there is no data behind `position`. Other errors: the file system does not support
       // this, and the length is believed.
       guard start >= 0 else { return errno == ENXIO ? stored : length }
       let end = lseek(descriptor, start, hole)
       guard end > start else { return length }
       stored += Int64(end) - Int64(start)
-      place = end
+      position = end
     }
     return length
   }

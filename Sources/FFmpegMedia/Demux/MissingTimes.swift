@@ -95,21 +95,22 @@ struct MissingTimes {
     func compare(_ a: Int64, _ b: Int64) -> Int64 {
       av_compare_mod(UInt64(bitPattern: a), UInt64(bitPattern: b), modulus)
     }
-    for place in head..<entries.count {
-      guard entries[place].isOpen, let earlier = entries[place].packet, earlier.streamIndex == index else {
+    for entryIndex in head..<entries.count {
+      guard entries[entryIndex].isOpen, let earlier = entries[entryIndex].packet, earlier.streamIndex == index
+      else {
         continue
       }
       guard let time = packet.dts, let own = earlier.dts else {
-        entries[place].last = nil
+        entries[entryIndex].last = nil
         continue
       }
       guard compare(own, time) < 0 else { continue }
-      if entries[place].last != nil { entries[place].last = time }
+      if entries[entryIndex].last != nil { entries[entryIndex].last = time }
       // A picture whose presentation time equals its decode time is not reordered: no other picture
       // refers to it.
       if let shown = packet.pts, compare(shown, time) == 0 { continue }
       earlier.pointer.pointee.pts = time
-      entries[place].isOpen = false
+      entries[entryIndex].isOpen = false
     }
   }
 }

@@ -157,7 +157,7 @@ struct MovieTables {
     var unlistedCount: Int64 = 0
     var chunks: Int64 = 0
     /// Chunks for which the table has an offset.
-    var placedChunks: Int64 = 0
+    var chunksWithOffset: Int64 = 0
     var runs: (start: Int64, count: Int64) = (0, 0)
     /// Whether each sample lasts one time unit, as one of PCM does.
     var areUnits = true
@@ -241,15 +241,15 @@ struct MovieTables {
   private func handler(_ start: Int64, _ end: Int64) -> Int64 {
     // ISO files have a version and flags before it, QuickTime files have none; libavformat searches
     // the whole box.
-    func isInFours(_ place: Int64) -> Bool { place >= start + 4 && (place - start) % 4 == 0 }
-    let near = bytes.places(of: ["hdlr"], start, min(end, start + 64)).first(where: isInFours)
-    let place = near ?? bytes.places(of: ["hdlr"], start, end).first(where: isInFours)
-    return place.map { $0 - 4 } ?? end
+    func isInFours(_ position: Int64) -> Bool { position >= start + 4 && (position - start) % 4 == 0 }
+    let near = bytes.positions(of: ["hdlr"], start, min(end, start + 64)).first(where: isInFours)
+    let position = near ?? bytes.positions(of: ["hdlr"], start, end).first(where: isInFours)
+    return position.map { $0 - 4 } ?? end
   }
 
   private mutating func readBox(_ type: String, _ start: Int64, _ end: Int64, _ track: inout Track) {
-    func number(_ place: Int64, count: Int = 4) -> Int64 {
-      bytes.read(start + place, count).map {
+    func number(_ position: Int64, count: Int = 4) -> Int64 {
+      bytes.read(start + position, count).map {
         Int64(truncatingIfNeeded: MovieBox.number($0[...], 0, count: count))
       } ?? 0
     }
@@ -282,7 +282,7 @@ struct MovieTables {
     case "stss": track.areAllSync = false
     case "stco", "co64":
       track.chunks = number(4)
-      track.placedChunks = min(track.chunks, max(0, end - start - 8) / (type == "co64" ? 8 : 4))
+      track.chunksWithOffset = min(track.chunks, max(0, end - start - 8) / (type == "co64" ? 8 : 4))
     case "stsc": track.runs = (start + 8, min(number(4), (end - start) / 12))
     case "elst":
       let width: Int64 = number(0, count: 1) == 1 ? 20 : 12
@@ -307,11 +307,11 @@ struct MovieTables {
   /// Searches for boxes after the sample entries, because where the child boxes of an entry begin
   /// depends on the codec.
   private mutating func search(_ start: Int64, _ end: Int64, _ track: inout Track) {
-    for place in bytes.places(of: ["stsz", "trun"], start, end) {
-      guard place >= start + 4, let head = bytes.read(place - 4, 8) else { continue }
+    for position in bytes.positions(of: ["stsz", "trun"], start, end) {
+      guard position >= start + 4, let head = bytes.read(position - 4, 8) else { continue }
       let size = Int64(MovieBox.number(head[...], 0))
-      guard size >= 16, size <= end - place + 4 else { continue }
-      readBox(String(decoding: head[4...], as: UTF8.self), place + 4, end, &track)
+      guard size >= 16, size <= end - position + 4 else { continue }
+      readBox(String(decoding: head[4...], as: UTF8.self), position + 4, end, &track)
       track.areUnits = false
     }
   }
@@ -325,7 +325,7 @@ struct MovieTables {
   private mutating func add(_ track: Track) {
     let isGrouped = track.isSound ?? false && track.areUnits
     let count = isGrouped ? groups(track) : track.count
-    let bare = isGrouped ? max(0, count - track.placedChunks) : min(track.unlistedCount, count)
+    let bare = isGrouped ? max(0, count - track.chunksWithOffset) : min(track.unlistedCount, count)
     addUnlisted(bare)
     entries = entries.addingClamped(count - bare)
     // If two tracks have the same ID, properties found by ID would be ambiguous.
@@ -366,8 +366,8 @@ struct MovieTables {
     for edit in 0..<track.edits.count {
       guard let entry = bytes.read(track.edits.start + edit * track.edits.width, 2 * size) else { return nil }
       let length = Int64(truncatingIfNeeded: MovieBox.number(entry[...], 0, count: size))
-      let place = MovieBox.number(entry[...], size, count: size)
-      let time = size == 8 ? Int64(truncatingIfNeeded: place) : Int64(Int32(truncatingIfNeeded: place))
+      let position = MovieBox.number(entry[...], size, count: size)
+      let time = size == 8 ? Int64(truncatingIfNeeded: position) : Int64(Int32(truncatingIfNeeded: position))
       guard length > 0 || (length == 0 && time == -1), time >= -1 else { return nil }
       let units = av_rescale(length, track.scale, movieScale)
       let (sum, overflow) = end.addingReportingOverflow(units)

@@ -45,7 +45,7 @@ final class PictureOrderReader {
   /// Parses the slice header of a picture; nil for an empty packet. Packets must come in decoding
   /// order.
   /// - Parameter packet: The packet as the container stores it.
-  func place(of packet: MediaPacket) -> OutputPosition? {
+  func outputPosition(of packet: MediaPacket) -> OutputPosition? {
     let bytes = UnsafeRawBufferPointer(packet.bytes)
     guard bytes.count > 0, let base = packet.pointer.pointee.data else { return nil }
     var output: UnsafeMutablePointer<UInt8>?
@@ -122,11 +122,11 @@ final class PictureOrderTimes {
       ? max(1, av_rescale_q(1, AVRational(num: frameRate.den, den: frameRate.num), stream.timeBase)) : 1
   }
 
-  func add(_ packet: MediaPacket, _ place: OutputPosition?) -> [MediaPacket] {
+  func add(_ packet: MediaPacket, _ position: OutputPosition?) -> [MediaPacket] {
     var out: [MediaPacket] = []
     let outputOrder = sequence.dropLast(16).map(\.order).max() ?? Int.min
-    let order = place?.order ?? (sequence.map(\.order).max() ?? -1) + 1
-    if place?.startsSequence == true || order < outputOrder { out = finish() }
+    let order = position?.order ?? (sequence.map(\.order).max() ?? -1) + 1
+    if position?.startsSequence == true || order < outputOrder { out = finish() }
     sequence.append(Entry(packet: packet, order: order, time: time(of: packet)))
     while sequence.count - emitted > horizon, let packet = emit() { out.append(packet) }
     let old = min(emitted, sequence.count - 3 * horizon)
@@ -185,16 +185,16 @@ final class PictureOrderTimes {
 
   /// The time at a position of the sequence. Positions below zero are before it, those beyond its
   /// end are extrapolated.
-  private func tick(_ place: Int) -> Int64 {
+  private func tick(_ position: Int) -> Int64 {
     let first = sequence.first?.time ?? 0
-    if place >= 0 {
+    if position >= 0 {
       let last = sequence.count - 1
-      let tick = sequence[min(place, last)].time ?? first
-      return place > last ? tick.addingClamped(step.multipliedClamped(by: Int64(place - last))) : tick
+      let tick = sequence[min(position, last)].time ?? first
+      return position > last ? tick.addingClamped(step.multipliedClamped(by: Int64(position - last))) : tick
     }
-    if past.count + place >= 0 { return past[past.count + place] }
+    if past.count + position >= 0 { return past[past.count + position] }
     return (past.first ?? first).subtractingClamped(
-      step.multipliedClamped(by: Int64(-place - past.count)))
+      step.multipliedClamped(by: Int64(-position - past.count)))
   }
 
   /// The presentation time of an output position, counted from the nearest picture that has a time;

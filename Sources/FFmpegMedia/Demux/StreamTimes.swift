@@ -67,7 +67,7 @@ struct StreamTimes {
       continuity?.correct(packet, timeBase: stream.timeBase)
     }
     if let times = ordered[packet.streamIndex] {
-      for packet in times.add(packet, packet.place) { addOrdered(packet) }
+      for packet in times.add(packet, packet.outputPosition) { addOrdered(packet) }
     } else {
       addOrdered(packet)
     }

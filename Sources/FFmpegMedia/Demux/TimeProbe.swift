@@ -39,15 +39,15 @@ struct TimeProbe {
   func depths(_ packets: [MediaPacket]) -> [Int: Int] {
     var result: [Int: Int] = [:]
     for stream in streams where stream.kind == .video && Self.hasOrder(stream) {
-      let places = packets.filter { $0.streamIndex == stream.index }.compactMap(\.place)
-      result[stream.index] = Self.depth(Self.ranks(places))
+      let positions = packets.filter { $0.streamIndex == stream.index }.compactMap(\.outputPosition)
+      result[stream.index] = Self.depth(Self.ranks(positions))
     }
     return result
   }
 
-  private static func ranks(_ places: [OutputPosition]) -> [Int] {
+  private static func ranks(_ positions: [OutputPosition]) -> [Int] {
     ElementaryStreamIndex.presentationRanks(
-      places.map { (order: $0.order, startsSequence: $0.startsSequence) })
+      positions.map { (order: $0.order, startsSequence: $0.startsSequence) })
   }
 
   private static func depth(_ ranks: [Int]) -> Int {
@@ -59,9 +59,9 @@ struct TimeProbe {
     var result: [Int: (kind: PictureOrderTimes.Kind, depth: Int)] = [:]
     for stream in streams where stream.kind == .video && Self.hasOrder(stream) {
       let own = packets.filter { $0.streamIndex == stream.index && !$0.bytes.isEmpty }
-      let places = own.compactMap(\.place)
-      guard own.count > 1, places.count == own.count else { continue }
-      let depth = Self.depth(Self.ranks(places))
+      let positions = own.compactMap(\.outputPosition)
+      guard own.count > 1, positions.count == own.count else { continue }
+      let depth = Self.depth(Self.ranks(positions))
       let times = own.map(\.pts)
       let known = times.compactMap { $0 }
       // Only a container that knows presentation times stores them in an order other than that of

@@ -42,7 +42,7 @@ struct TransportScrambling: Sendable {
     var clearFrom: Int64?
     var beginsScrambled = false
     /// Offsets of the packets, as long as the stream is not clear.
-    var places: [UInt32] = []
+    var positions: [UInt32] = []
 
     /// Whether at least a quarter of the packets, or of the PES packets, are scrambled. A few may
     /// be damaged ones.
@@ -50,16 +50,16 @@ struct TransportScrambling: Sendable {
       [packets, elementary].contains { $0.scrambled > 0 && $0.scrambled * 4 >= $0.all }
     }
 
-    mutating func noteScrambled() { clear = (0, 0) }
+    mutating func addScrambled() { clear = (0, 0) }
 
-    mutating func noteClear(at place: Int64) {
-      if clear.count == 0 { clear.start = place }
+    mutating func addClear(at position: Int64) {
+      if clear.count == 0 { clear.start = position }
       clear.count += 1
       // The PES packets before this one are complete.
       guard clear.count > TransportScrambling.clearPacketsNeeded, clearFrom == nil else { return }
       (clearFrom, beginsScrambled) = (clear.start, isScrambled)
-      places.removeAll { Int64($0) >= clear.start }
-      if !beginsScrambled { places = [] }
+      positions.removeAll { Int64($0) >= clear.start }
+      if !beginsScrambled { positions = [] }
     }
   }
 
@@ -74,7 +74,7 @@ struct TransportScrambling: Sendable {
     for (number, count) in Self.counts(of: Set(numbers), in: reader) {
       if count.beginsScrambled, let start = count.clearFrom {
         clearFrom = max(clearFrom, start)
-        hidden += count.places
+        hidden += count.positions
       }
       if count.isScrambled, count.clearFrom == nil { scrambled.insert(number) }
     }
@@ -121,7 +121,9 @@ struct TransportScrambling: Sendable {
       guard let layout else { return counts }
       var at = layout.first
       while at + packet <= filled {
-        if bytes[at] == sync { note(bytes[at..<at + packet], at: offset + Int64(at), numbers, &counts) }
+        if bytes[at] == sync {
+          countPacket(bytes[at..<at + packet], at: offset + Int64(at), numbers, &counts)
+        }
         at += layout.size
       }
       // An incomplete packet at the end is read again with the next piece.
@@ -140,8 +142,8 @@ struct TransportScrambling: Sendable {
     return nil
   }
 
-  private static func note(
-    _ packet: ArraySlice<UInt8>, at place: Int64, _ numbers: Set<Int>, _ counts: inout [Int: Count]
+  private static func countPacket(
+    _ packet: ArraySlice<UInt8>, at position: Int64, _ numbers: Set<Int>, _ counts: inout [Int: Count]
   ) {
     let start = packet.startIndex
     let number = Int(packet[start + 1] & 0x1F) << 8 | Int(packet[start + 2])
@@ -150,10 +152,10 @@ struct TransportScrambling: Sendable {
     var count = counts.removeValue(forKey: number) ?? Count()
     defer { counts[number] = count }
     count.packets.all += 1
-    if count.clearFrom == nil, let place = UInt32(exactly: place) { count.places.append(place) }
+    if count.clearFrom == nil, let position = UInt32(exactly: position) { count.positions.append(position) }
     if packet[start + 3] & 0xC0 != 0 {
       count.packets.scrambled += 1
-      count.noteScrambled()
+      count.addScrambled()
       return
     }
     // The payload of a PES packet may be scrambled after a clear header, which has a flag for that
@@ -166,9 +168,9 @@ struct TransportScrambling: Sendable {
     count.elementary.all += 1
     if packet[payload + 6] & 0x30 != 0 {
       count.elementary.scrambled += 1
-      count.noteScrambled()
+      count.addScrambled()
     } else {
-      count.noteClear(at: place)
+      count.addClear(at: position)
     }
   }
 }

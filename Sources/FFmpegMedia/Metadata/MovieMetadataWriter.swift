@@ -16,9 +16,9 @@ struct MovieMetadataWriter {
     }
     let others = items.filter { $0.keySpace != .quickTimeMetadata }
     guard !others.isEmpty else { return }
-    let place = box.children.firstIndex { $0.type == "udta" } ?? box.children.count
-    if place == box.children.count { box.children.append(MovieBox(type: "udta")) }
-    box.children[place].bytes = userData(box.children[place].bytes, adding: others)
+    let index = box.children.firstIndex { $0.type == "udta" } ?? box.children.count
+    if index == box.children.count { box.children.append(MovieBox(type: "udta")) }
+    box.children[index].bytes = userData(box.children[index].bytes, adding: others)
   }
 
   private func box(_ code: [UInt8], _ content: [UInt8]) -> [UInt8] {

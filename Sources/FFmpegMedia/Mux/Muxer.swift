@@ -378,8 +378,8 @@ package final class Muxer {
       }
       let completed = try completion.completed(header: header)
       guard completed != header else { return }
-      let place = avio_seek(context.pointee.pb, 0, SEEK_SET)
-      try check(Int32(clamping: min(0, place)), "writing the header failed", [])
+      let result = avio_seek(context.pointee.pb, 0, SEEK_SET)
+      try check(Int32(clamping: min(0, result)), "writing the header failed", [])
       avio_write(context.pointee.pb, completed, Int32(clamping: completed.count))
       avio_flush(context.pointee.pb)
     }

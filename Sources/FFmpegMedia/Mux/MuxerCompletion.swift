@@ -19,27 +19,27 @@ struct MuxerCompletion {
     let writer = MovieMetadataWriter(isQuickTime: isQuickTime)
     writer.write(options.items, into: &movie)
     movie.setLanguageTags(tracks)
-    let places = movie.children.indices.filter { movie.children[$0].type == "trak" }
-    for (place, track) in zip(places, tracks) {
-      writer.write(track.items, into: &movie.children[place])
-      try setHeader(of: &movie.children[place], track)
-      setReferences(of: &movie.children[place], track)
-      addToDescription(of: &movie.children[place], track)
-      if track.isText, !options.isFragmented { try MuxerTextSamples.compact(&movie.children[place]) }
-      if track.kind == .text { setHandler("text", of: &movie.children[place]) }
+    let indices = movie.children.indices.filter { movie.children[$0].type == "trak" }
+    for (index, track) in zip(indices, tracks) {
+      writer.write(track.items, into: &movie.children[index])
+      try setHeader(of: &movie.children[index], track)
+      setReferences(of: &movie.children[index], track)
+      addToDescription(of: &movie.children[index], track)
+      if track.isText, !options.isFragmented { try MuxerTextSamples.compact(&movie.children[index]) }
+      if track.kind == .text { setHandler("text", of: &movie.children[index]) }
       if let description = track.sampleDescription {
-        try setDescription(description, of: &movie.children[place])
+        try setDescription(description, of: &movie.children[index])
       }
     }
     if options.isFragmented, options.durationHint > 0 {
       let scale = movie["mvhd"].map { $0.number($0.bytes.first == 1 ? 20 : 12) } ?? 0
       let duration = options.durationHint * Double(scale)
-      guard let place = movie.children.firstIndex(where: { $0.type == "mvex" }), duration < 9e18 else {
+      guard let index = movie.children.firstIndex(where: { $0.type == "mvex" }), duration < 9e18 else {
         return
       }
       let header = MovieBox(type: "mehd", bytes: [1, 0, 0, 0] + MovieBox.bytes(Int(duration), count: 8))
-      let rest = MovieBox.parse(movie.children[place].bytes[...])?.filter { $0.type != "mehd" } ?? []
-      movie.children[place].bytes = header.serialized + rest.flatMap(\.serialized)
+      let rest = MovieBox.parse(movie.children[index].bytes[...])?.filter { $0.type != "mehd" } ?? []
+      movie.children[index].bytes = header.serialized + rest.flatMap(\.serialized)
     }
   }
 
@@ -47,16 +47,16 @@ struct MuxerCompletion {
   private func setHeader(of box: inout MovieBox, _ track: MuxerTrack) throws {
     let natural = track.naturalSize ?? track.cleanSize
     guard track.alternateGroup != nil || natural != nil,
-      let place = box.children.firstIndex(where: { $0.type == "tkhd" })
+      let index = box.children.firstIndex(where: { $0.type == "tkhd" })
     else { return }
-    let wide = box.children[place].bytes.first == 1
+    let wide = box.children[index].bytes.first == 1
     let group = wide ? 46 : 34
     let size = wide ? 88 : 76
-    guard box.children[place].bytes.count >= size + 8 else {
+    guard box.children[index].bytes.count >= size + 8 else {
       throw MediaFileError(.damaged, "the written movie has a short track header")
     }
     func set(_ bytes: [UInt8], _ at: Int) {
-      box.children[place].bytes.replaceSubrange(at..<at + bytes.count, with: bytes)
+      box.children[index].bytes.replaceSubrange(at..<at + bytes.count, with: bytes)
     }
     if let number = track.alternateGroup { set(MovieBox.bytes(Int(number), count: 2), group) }
     if let natural {
@@ -68,11 +68,11 @@ struct MuxerCompletion {
   /// subtitles for all timed text.
   private func setHandler(_ type: String, of box: inout MovieBox) {
     guard let media = box.children.firstIndex(where: { $0.type == "mdia" }),
-      let place = box.children[media].children.firstIndex(where: { $0.type == "hdlr" }),
-      box.children[media].children[place].bytes.count >= 12
+      let index = box.children[media].children.firstIndex(where: { $0.type == "hdlr" }),
+      box.children[media].children[index].bytes.count >= 12
     else { return }
     // After version, flags and QuickTime's component type.
-    box.children[media].children[place].bytes.replaceSubrange(8..<12, with: Array(type.utf8))
+    box.children[media].children[index].bytes.replaceSubrange(8..<12, with: Array(type.utf8))
   }
 
   /// Replaces the sample entry that libavformat has written for timed metadata, and sets the
@@ -80,7 +80,7 @@ struct MuxerCompletion {
   /// and 12.3).
   private func setDescription(_ description: [UInt8], of box: inout MovieBox) throws {
     guard let media = box.children.firstIndex(where: { $0.type == "mdia" }),
-      let place = box.children[media].children.firstIndex(where: { $0.type == "minf" }),
+      let index = box.children[media].children.firstIndex(where: { $0.type == "minf" }),
       var list = box.find("mdia", "minf", "stbl", "stsd"), list.bytes.count >= 12
     else { throw MediaFileError(.damaged, "the written movie has no sample description") }
     let first = list.number(8)
@@ -98,10 +98,10 @@ struct MuxerCompletion {
     let header =
       isQuickTime
       ? MovieBox(type: "gmhd", bytes: general.serialized) : MovieBox(type: "nmhd", bytes: [0, 0, 0, 0])
-    box.children[media].children[place].children.removeAll {
+    box.children[media].children[index].children.removeAll {
       ["gmhd", "nmhd", "sthd"].contains($0.type)
     }
-    box.children[media].children[place].children.insert(header, at: 0)
+    box.children[media].children[index].children.insert(header, at: 0)
   }
 
   /// Sets the references to other tracks (ISO/IEC 14496-12, 8.3.3).
@@ -113,12 +113,13 @@ struct MuxerCompletion {
       bytes += MovieBox.bytes(8 + list.count) + Array(type.utf8) + list
     }
     box.children.removeAll { $0.type == "tref" }
-    let place = box.children.firstIndex { $0.type == "mdia" } ?? box.children.count
-    box.children.insert(MovieBox(type: "tref", bytes: bytes), at: place)
+    let index = box.children.firstIndex { $0.type == "mdia" } ?? box.children.count
+    box.children.insert(MovieBox(type: "tref", bytes: bytes), at: index)
   }
 
   /// Adds the clean aperture (ISO/IEC 14496-12, 12.1.4), the further layers of an HEVC stream and
-  /// the boxes of spatial video to the first sample entry of a track; libavformat cannot write them.
+  /// the boxes of spatial video to the first sample entry of a track; libavformat cannot write
+  /// them.
   private func addToDescription(of box: inout MovieBox, _ track: MuxerTrack) {
     guard track.cleanAperture != nil || track.spatial != nil || track.layerConfiguration != nil,
       var list = box.find("mdia", "minf", "stbl", "stsd")
@@ -151,9 +152,9 @@ struct MuxerCompletion {
   /// unchanged.
   func completed(header: [UInt8]) throws -> [UInt8] {
     guard isNeeded, var boxes = MovieBox.parse(header[...]),
-      let place = boxes.firstIndex(where: { $0.type == "moov" })
+      let index = boxes.firstIndex(where: { $0.type == "moov" })
     else { return header }
-    try apply(to: &boxes[place])
+    try apply(to: &boxes[index])
     return boxes.flatMap(\.serialized)
   }
 }

@@ -58,10 +58,10 @@ package final class MuxerFile {
     }
 
     var descriptor: Int32 = -1
-    var place: String?
+    var createdPath: String?
     if visible {
       descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
-      place = path
+      createdPath = path
     } else {
       // O_TMPFILE is a macro that Swift does not import: __O_TMPFILE | O_DIRECTORY.
       descriptor = Glibc.open(directory, O_RDWR | 0o20_000_000 | O_DIRECTORY | O_CLOEXEC, 0o666)
@@ -72,7 +72,7 @@ package final class MuxerFile {
       if descriptor < 0, errno != EACCES, errno != EROFS, errno != EPERM {
         let hidden = HiddenFile(for: name, in: directory)
         hidden.removeLeftovers()
-        (descriptor, place) = hidden.create()
+        (descriptor, createdPath) = hidden.create()
       }
     }
     guard descriptor >= 0 else {
@@ -80,10 +80,10 @@ package final class MuxerFile {
       throw MediaFileError.libav(code, "cannot write into \(directory)")
     }
     self.descriptor = descriptor
-    temporaryPath = place
+    temporaryPath = createdPath
     // The descriptor's path is preferred to the name, under which there may be another file by now.
     let own = "/proc/self/fd/\(descriptor)"
-    workingURL = "file:" + (access(own, R_OK | W_OK) == 0 ? own : place ?? own)
+    workingURL = "file:" + (access(own, R_OK | W_OK) == 0 ? own : createdPath ?? own)
   }
 
   deinit { discard() }

@@ -65,14 +65,14 @@ struct MuxerIndex {
     }
   }
 
-  /// Adds `growth` to the offsets of a track's chunks that begin at `place` or after it.
-  private static func move(_ track: inout MovieBox, from place: Int, by growth: Int) throws {
+  /// Adds `growth` to the offsets of a track's chunks that begin at `position` or after it.
+  private static func move(_ track: inout MovieBox, from position: Int, by growth: Int) throws {
     for (type, width) in [("stco", 4), ("co64", 8)] {
       guard var offsets = track.find("mdia", "minf", "stbl", type) else { continue }
       var moved: [UInt8] = []
       for chunk in 0..<offsets.number(4) {
         let offset = offsets.number(8 + width * chunk, count: width)
-        let new = offset >= place ? offset + growth : offset
+        let new = offset >= position ? offset + growth : offset
         guard width == 8 || new <= UInt32.max else {
           throw MediaFileError(.unsupportedFormat, "the movie is too large for its index")
         }
@@ -87,15 +87,15 @@ struct MuxerIndex {
 extension MovieBox {
   /// Writes the extended language tags of tracks (`elng`; ISO/IEC 14496-12, 8.4.6).
   mutating func setLanguageTags(_ tracks: [MuxerTrack]) {
-    let places = children.indices.filter { children[$0].type == "trak" }
-    for (place, track) in zip(places, tracks) {
-      guard let tag = track.languageTag, var media = children[place]["mdia"],
+    let indices = children.indices.filter { children[$0].type == "trak" }
+    for (index, track) in zip(indices, tracks) {
+      guard let tag = track.languageTag, var media = children[index]["mdia"],
         let header = media.children.firstIndex(where: { $0.type == "mdhd" })
       else { continue }
       let bytes = [0, 0, 0, 0] + Array(tag.utf8).filter { $0 != 0 } + [0]
       media.children.removeAll { $0.type == "elng" }
       media.children.insert(MovieBox(type: "elng", bytes: bytes), at: header + 1)
-      children[place].replace(["mdia"], with: media)
+      children[index].replace(["mdia"], with: media)
     }
   }
 }

@@ -13,7 +13,7 @@ struct MuxerSampleDescriptions {
   /// - Parameter first: The sample entry of the track's first format.
   init(first: [UInt8]) { entries = [first] }
 
-  /// Notes that a sample entry is valid from a sample on.
+  /// Records that a sample entry is valid from a sample on.
   /// - Parameters:
   ///   - entry: The serialized box.
   ///   - sample: The sample's index in the track.

@@ -43,7 +43,7 @@ package struct SampleInterleaver<Element> {
     tracks[track].waiting.append((time, element))
   }
 
-  /// Notes that a track has no more samples, so that the others do not wait for it.
+  /// Records that a track has no more samples, so that the others do not wait for it.
   package mutating func end(_ track: Int) {
     if tracks.indices.contains(track) { tracks[track].hasEnded = true }
   }

@@ -221,7 +221,7 @@ package final class StreamMuxer {
     }
   }
 
-  /// Notes a new format of a track.
+  /// Records a new format of a track.
   /// - Returns: The parameter sets that the header does not have, with length prefixes; else no
   ///   bytes.
   private func takeFormat(of buffer: CMSampleBuffer, _ index: Int) throws -> Data {

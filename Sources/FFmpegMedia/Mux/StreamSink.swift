@@ -111,7 +111,7 @@ final class DescriptorSink {
       var status = stat()
       return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : Int64(ovt_averror(errno))
     }
-    let place = lseek(descriptor, off_t(offset), whence & 3)
-    return place < 0 ? Int64(ovt_averror(errno)) : Int64(place)
+    let position = lseek(descriptor, off_t(offset), whence & 3)
+    return position < 0 ? Int64(ovt_averror(errno)) : Int64(position)
   }
 }

@@ -245,7 +245,7 @@ final class PictureCoder: RowSharing {
     return shared
   }
 
-  /// Notes that the picture passed to the last call of `begin` has been coded.
+  /// Records that the picture passed to the last call of `begin` has been coded.
   /// - Parameters:
   ///   - plan: its plan.
   ///   - picture: its reconstruction.

@@ -66,15 +66,15 @@ struct ImageAttachments {
     add(
       kCVImageBufferYCbCrMatrixKey,
       CVYCbCrMatrixGetStringForIntegerCodePoint(Int32(key.color.matrix))?.takeUnretainedValue())
-    let places = [
+    let locations = [
       kCVImageBufferChromaLocation_Left, kCVImageBufferChromaLocation_Center,
       kCVImageBufferChromaLocation_TopLeft,
       kCVImageBufferChromaLocation_Top, kCVImageBufferChromaLocation_BottomLeft,
       kCVImageBufferChromaLocation_Bottom,
     ]
-    if let place = key.chromaLocation, Int(place) < places.count {
-      add(kCVImageBufferChromaLocationTopFieldKey, places[Int(place)])
-      add(kCVImageBufferChromaLocationBottomFieldKey, places[Int(place)])
+    if let location = key.chromaLocation, Int(location) < locations.count {
+      add(kCVImageBufferChromaLocationTopFieldKey, locations[Int(location)])
+      add(kCVImageBufferChromaLocationBottomFieldKey, locations[Int(location)])
     }
     if let aspect = key.pixelAspect, aspect.horizontal != aspect.vertical {
       let value: NSDictionary = [

@@ -11,8 +11,8 @@ import Foundation
 /// `framesUntilSafe` further frames were added.
 final class SiloFile {
   private let database: SiloDatabase
-  /// The place of the file; nil for a file without a name.
-  private let place: SiloPath?
+  /// The path of the file; nil for a file without a name.
+  private let siloPath: SiloPath?
   /// Whether the file is deleted together with this object.
   private let removesFile: Bool
   /// The format descriptions that were used last, with their row IDs, the latest first. A stream
@@ -41,60 +41,60 @@ final class SiloFile {
   /// Creates a silo in a file without a name.
   init() throws(SiloError) {
     database = try Self.create(at: "", reset: false, isDurable: false)
-    (place, removesFile) = (nil, false)
+    (siloPath, removesFile) = (nil, false)
   }
 
-  /// Creates a silo at a place where there is no file, an empty file, or a silo, which is
+  /// Creates a silo at a path where there is no file, an empty file, or a silo, which is
   /// overwritten.
   /// - Parameters:
-  ///   - place: The place of the file.
+  ///   - siloPath: The path of the file.
   ///   - isKept: Whether the file stays when this object is released.
   /// - Throws: `SiloError` with `kVTParameterErr` where there is another file, `busy` for a silo
   ///   that is open, `damaged` for one whose journal names a super-journal.
-  init(creatingAt place: SiloPath, isKept: Bool) throws(SiloError) {
-    database = try place.reserve { () throws(SiloError) -> SiloDatabase in
-      let content = place.content
+  init(creatingAt siloPath: SiloPath, isKept: Bool) throws(SiloError) {
+    database = try siloPath.reserve { () throws(SiloError) -> SiloDatabase in
+      let content = siloPath.content
       guard content != .other else { throw SiloError(kVTParameterErr) }
-      guard !place.hasForeignJournal else { throw .damaged }
+      guard !siloPath.hasForeignJournal else { throw .damaged }
       do throws(SiloError) {
-        return try Self.create(at: place.path, reset: content == .silo, isDurable: isKept)
+        return try Self.create(at: siloPath.path, reset: content == .silo, isDurable: isKept)
       } catch {
-        if content == .nothing { unlink(place.path) }
+        if content == .nothing { unlink(siloPath.path) }
         throw error
       }
     }
-    (self.place, removesFile) = (place, !isKept)
+    (self.siloPath, removesFile) = (siloPath, !isKept)
   }
 
   /// Opens an existing silo.
   /// - Parameters:
-  ///   - place: The place of the file.
+  ///   - siloPath: The path of the file.
   ///   - isKept: Whether the file stays when this object is released.
   /// - Throws: `SiloError` with `kVTParameterErr` where there is no silo, `busy` for one that is
   ///   open, `damaged` for one of another version or with frames missing.
-  init(openingAt place: SiloPath, isKept: Bool) throws(SiloError) {
-    (database, frameCount) = try place.reserve { () throws(SiloError) -> (SiloDatabase, Int) in
-      guard place.content == .silo else { throw SiloError(kVTParameterErr) }
-      guard !place.hasForeignJournal else { throw .damaged }
-      let database = try Self.open(at: place.path)
+  init(openingAt siloPath: SiloPath, isKept: Bool) throws(SiloError) {
+    (database, frameCount) = try siloPath.reserve { () throws(SiloError) -> (SiloDatabase, Int) in
+      guard siloPath.content == .silo else { throw SiloError(kVTParameterErr) }
+      guard !siloPath.hasForeignJournal else { throw .damaged }
+      let database = try Self.open(at: siloPath.path)
       let count = try Self.number("SELECT count(*) FROM frame INDEXED BY frame_time", in: database)
       guard let pass = try Self.pass(in: database), pass.frameCount == count else { throw .damaged }
       return (database, pass.frameCount)
     }
-    (self.place, removesFile) = (place, !isKept)
+    (self.siloPath, removesFile) = (siloPath, !isKept)
   }
 
   deinit {
-    guard let place else { return }
+    guard let siloPath else { return }
     if removesFile {
       // The file is not deleted if another one has been put in its place.
-      place.release {
+      siloPath.release {
         guard database.isInPlace else { return }
-        unlink(place.journal)
-        unlink(place.path)
+        unlink(siloPath.journal)
+        unlink(siloPath.path)
       }
     } else {
-      place.release { try? database.run("PRAGMA journal_mode = DELETE") }
+      siloPath.release { try? database.run("PRAGMA journal_mode = DELETE") }
     }
   }
 
@@ -275,7 +275,7 @@ final class SiloFile {
     return database.lastRow
   }
 
-  /// Notes the row ID of a format description, in place of the one whose use is longest ago.
+  /// Records the row ID of a format description, in place of the one whose use is longest ago.
   private func remember(_ format: CMVideoFormatDescription, _ id: Int64) {
     formats.insert((id, format), at: 0)
     if formats.count > Self.formatsKept { formats.removeLast() }

@@ -22,7 +22,7 @@ struct SiloPass {
     self.number = number
   }
 
-  /// Notes that a frame is added.
+  /// Records that a frame is added.
   /// - Parameter frame: The frame.
   /// - Throws: `kVTFrameSiloInvalidTimeStampErr` if the frame does not follow the last one in
   ///   decode order or, in a pass after the first, lies outside the ranges.

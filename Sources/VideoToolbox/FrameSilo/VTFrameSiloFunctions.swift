@@ -40,10 +40,10 @@ public func VTFrameSiloCreate(
       return
     }
     guard fileURL.isFileURL, let path = fileURL.path, !path.isEmpty else { throw SiloError(kVTParameterErr) }
-    let place = SiloPath(path)
+    let siloPath = SiloPath(path)
     let file =
       opens
-      ? try SiloFile(openingAt: place, isKept: isKept) : try SiloFile(creatingAt: place, isKept: isKept)
+      ? try SiloFile(openingAt: siloPath, isKept: isKept) : try SiloFile(creatingAt: siloPath, isKept: isKept)
     if !opens { try file.save(first) }
     frameSiloOut.pointee = VTFrameSilo(
       file: file, pass: opens ? try file.savedPass() ?? first : first, isKept: isKept)

@@ -19,7 +19,7 @@ struct KeyFrameGrid: Sendable {
     (self.interval, self.isRepeated) = (interval, isRepeated)
   }
 
-  /// Notes a picture. Pictures come in presentation order, but for those that come again.
+  /// Records a picture. Pictures come in presentation order, but for those that come again.
   /// - Returns: whether it has to be a key frame. The first picture is one in any case.
   mutating func isDue(at time: CMTime) -> Bool {
     guard time.isNumeric else { return false }

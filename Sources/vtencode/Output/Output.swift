@@ -32,7 +32,7 @@ protocol Output: AnyObject, Sendable {
 
   // MARK: Steps of a run
 
-  /// Notes the first picture, before any other step. Outputs that make the times themselves need
+  /// Records the first picture, before any other step. Outputs that make the times themselves need
   /// it.
   func begin(with first: CMSampleBuffer)
 

@@ -7,7 +7,7 @@ protocol SampleOutput: Output {
   /// Writes a sample. It is called in decode order for the samples of a track, and from one thread
   /// for each track.
   func append(_ sample: CMSampleBuffer, to track: OutputTrack.ID) throws
-  /// Notes that a track has no more samples. It is called from the track's thread.
+  /// Records that a track has no more samples. It is called from the track's thread.
   func end(_ track: OutputTrack.ID) throws
 }
 

@@ -36,7 +36,7 @@ final class SeveralOutputs: Output, @unchecked Sendable {
 
   private func isActive(_ index: Int) -> Bool { lock.withLock { failures[index] == nil } }
 
-  /// Notes that an output has failed.
+  /// Records that an output has failed.
   /// - Throws: the failure if no output is left.
   private func note(_ error: any Error, of index: Int) throws {
     let failure =

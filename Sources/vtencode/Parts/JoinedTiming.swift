@@ -32,7 +32,7 @@ struct JoinedTiming {
     lengthSize = Int(header)
   }
 
-  /// Notes a sample, and changes its message if necessary.
+  /// Records a sample, and changes its message if necessary.
   /// - Parameters:
   ///   - sample: the sample.
   ///   - decoded: its decode time in the whole movie.

@@ -19,7 +19,7 @@ final class SoundSynchronizer: @unchecked Sendable {
 
   init(latest: CMTime = .positiveInfinity) { self.latest = latest }
 
-  /// Notes that the pictures up to `time` have come.
+  /// Records that the pictures up to `time` have come.
   func advance(to time: CMTime) {
     condition.lock()
     reached = max(reached, time)
@@ -28,7 +28,7 @@ final class SoundSynchronizer: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Notes that the movie has no more pictures. Its sound may be longer, unless the run is cut
+  /// Records that the movie has no more pictures. Its sound may be longer, unless the run is cut
   /// short.
   func noteEndOfMovie() {
     condition.lock()
@@ -36,7 +36,7 @@ final class SoundSynchronizer: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Notes that no more pictures will come. If the movie was not read to its end, the sound stops
+  /// Records that no more pictures will come. If the movie was not read to its end, the sound stops
   /// with the last picture.
   /// - Parameter isCut: whether pictures that were read are left out.
   func finish(isCut: Bool) {
@@ -47,7 +47,7 @@ final class SoundSynchronizer: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Notes that the run has failed: all waits end, and no sound is admitted.
+  /// Records that the run has failed: all waits end, and no sound is admitted.
   func abandon() {
     condition.lock()
     end = .negativeInfinity
@@ -56,7 +56,7 @@ final class SoundSynchronizer: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Notes whether the writer waits for more sound before it takes pictures.
+  /// Records whether the writer waits for more sound before it takes pictures.
   func wants(sound: Bool) {
     condition.lock()
     isWanted = sound

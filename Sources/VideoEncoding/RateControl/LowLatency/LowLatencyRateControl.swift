@@ -232,7 +232,7 @@ package struct LowLatencyRateControl {
     return decide(aim, room: room, allowed: allowed, isKeyFrame: isKeyFrame)
   }
 
-  /// Notes the kind and the duration of the next frame, and moves the windows of the hard limits
+  /// Records the kind and the duration of the next frame, and moves the windows of the hard limits
   /// on.
   private mutating func beginFrame(
     isKeyFrame: Bool, isSceneChange: Bool, _ request: CodingRequest

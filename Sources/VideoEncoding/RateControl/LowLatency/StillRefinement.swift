@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides how a picture that stands still is improved, so that the next change finds the link free.
+/// Decides how a picture that stands still is improved, so that the next change finds the link
+/// free.
 ///
 /// Up to `sharpQP` the picture is sharpened: as fast as the link allows, but with few bits in its
 /// queue. Below it the picture is refined, only with what leaves the queue empty. Below the QP of
@@ -143,8 +144,8 @@ struct StillRefinement {
   /// The QP steps for each doubling of the bits of a picture beyond its share.
   private static let excessSteps = 2.3
 
-  /// Notes that the bits did not suffice for all of a still picture, or that it was predicted from
-  /// older pictures than the last.
+  /// Records that the bits did not suffice for all of a still picture, or that it was predicted
+  /// from older pictures than the last.
   /// - Parameter qp: the QP that all of its rows have, 51 if they are not complete.
   mutating func restart(at qp: Double) {
     attemptedQP = nil
@@ -164,7 +165,7 @@ struct StillRefinement {
     reachedQP = isComplete ? min(max(highestQP, 0), 51) : 51
   }
 
-  /// Notes that a picture was dropped: what has changed in it is still to be sent.
+  /// Records that a picture was dropped: what has changed in it is still to be sent.
   mutating func drop() {
     (seconds, count) = (0, 0)
     attemptedQP = nil

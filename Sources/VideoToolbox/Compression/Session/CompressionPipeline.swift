@@ -45,8 +45,8 @@ final class CompressionPipeline: @unchecked Sendable {
     fileprivate var status: OSStatus?
   }
 
-  /// The position of a submitted frame, for `wait(for:)`.
-  struct Place {
+  /// A frame that was submitted, as `wait(for:)` needs it.
+  struct Submission {
     /// The frame's number among all frames that were submitted, from 1.
     fileprivate let number: Int
     /// The number of frames that may be pending when the caller goes on; nil for any number.
@@ -84,7 +84,7 @@ final class CompressionPipeline: @unchecked Sendable {
   init(encoder: EncoderDescription, width: Int, height: Int, requestedFormat: OSType?) {
     worker = CompressionWorker(
       encoder: encoder, width: width, height: height, requestedFormat: requestedFormat)
-    worker.wake = { [weak self] in self?.noteArrivals() }
+    worker.wake = { [weak self] in self?.recordArrivals() }
   }
 
   /// The number of frames that were submitted and whose result was not given to the client yet.
@@ -106,12 +106,12 @@ final class CompressionPipeline: @unchecked Sendable {
   ///   - delayLimit: The number of frames that may be pending when the caller goes on; nil for any
   ///     number.
   ///   - isFirst: Whether the encoder is to be created for this frame.
-  /// - Returns: The frame's position in the queue.
+  /// - Returns: The submission, for `wait(for:)`.
   /// - Throws: `kVTInvalidSessionErr` after `stop()`, `kVTAllocationFailedErr` for a frame from a
   ///   callback where too many jobs wait. The frame is not in the queue then.
   func enqueue(
     _ frame: CompressionFrame, draft: CompressionDraft, delayLimit: Int?, isFirst: Bool
-  ) throws(StatusError) -> Place {
+  ) throws(StatusError) -> Submission {
     let isInside = isOnThread
     state.lock()
     defer { state.unlock() }
@@ -124,16 +124,16 @@ final class CompressionPipeline: @unchecked Sendable {
     jobs.append(.frame(frame, draft: draft, opening: opening))
     submitted += 1
     state.broadcast()
-    return Place(number: submitted, delayLimit: delayLimit, opening: opening)
+    return Submission(number: submitted, delayLimit: delayLimit, opening: opening)
   }
 
   /// Blocks while too many frames wait in the queue ahead of this one, or are pending.
-  /// - Parameter place: What `enqueue` has returned.
+  /// - Parameter submission: What `enqueue` has returned.
   /// - Returns: `kVTInvalidSessionErr` if the session was stopped before the thread took the frame;
   ///   for the first frame, the error if no encoder could be created. The frame's output is not
   ///   called then.
-  func wait(for place: Place) -> OSStatus {
-    if let opening = place.opening {
+  func wait(for submission: Submission) -> OSStatus {
+    if let opening = submission.opening {
       let status = finish(opening)
       guard status == noErr else { return status }
     }
@@ -141,14 +141,14 @@ final class CompressionPipeline: @unchecked Sendable {
     if isOnThread { return noErr }
     state.lock()
     defer { state.unlock() }
-    while !isStopped, place.number - taken > Self.queueLimit { state.wait() }
-    if let delayLimit = place.delayLimit {
-      let target = place.number - delayLimit
+    while !isStopped, submission.number - taken > Self.queueLimit { state.wait() }
+    if let delayLimit = submission.delayLimit {
+      let target = submission.number - delayLimit
       // An encoder that has received all frames may hold more of them than the limit: it gives no
       // more out until the next frame comes, so that waiting would never end.
       while !isStopped, emitted < target, !(isIdle && jobs.isEmpty) { state.wait() }
     }
-    return isStopped && place.number > taken ? kVTInvalidSessionErr : noErr
+    return isStopped && submission.number > taken ? kVTInvalidSessionErr : noErr
   }
 
   /// Runs work on the encoding thread, after all frames that were submitted before, and blocks
@@ -209,7 +209,7 @@ final class CompressionPipeline: @unchecked Sendable {
 
   // MARK: - From the encoder
 
-  private func noteArrivals() {
+  private func recordArrivals() {
     state.withLock {
       hasArrivals = true
       state.broadcast()
@@ -252,7 +252,7 @@ final class CompressionPipeline: @unchecked Sendable {
     return takeJob()
   }
 
-  /// Removes the first job from the queue and notes that it has begun; nil if there is none. Call
+  /// Removes the first job from the queue and marks it as begun; nil if there is none. Call
   /// under `state`.
   private func takeJob() -> Job? {
     guard !jobs.isEmpty else { return nil }

@@ -136,7 +136,7 @@ final class CompressionWorker {
       let duration =
         frame.duration.isNumeric
         ? max(0, Int64(clamping: frame.duration.seconds * Double(CompressionDraft.timescale))) : 0
-      clock?.noteInput(frame.presentationTime)
+      clock?.addInput(frame.presentationTime)
       do {
         try buffer.withInputPicture(
           for: description, presentationTime: tick, duration: duration
@@ -249,7 +249,7 @@ final class CompressionWorker {
     return true
   }
 
-  /// Ends the current part and notes whether frames of it are missing.
+  /// Ends the current part and records whether frames of it are missing.
   private func leavePart() {
     if let part, part.missing != 0 { lacksFrames = true }
     part = nil
@@ -343,11 +343,11 @@ final class CompressionWorker {
   /// Collects the results that the encoder has delivered between its calls.
   func takeArrivals() { encoder?.deliverResults(for: self) }
 
-  /// Makes a sample buffer of a coded frame, or notes that the encoder has dropped the frame.
+  /// Makes a sample buffer of a coded frame, or records that the encoder has dropped the frame.
   func finish(_ frame: consuming CompressedFrame) {
     guard let entry = inFlight.removeValue(forKey: frame.presentationTime) else { return }
     guard let data = frame.data.take() else {
-      clock?.noteDropped(entry.presentationTime)
+      clock?.removeDropped(entry.presentationTime)
       emit(entry.output, noErr, [.asynchronous, .frameDropped], nil)
       return
     }
@@ -385,7 +385,7 @@ final class CompressionWorker {
   /// Records the error of a picture that the encoder had accepted before.
   func fail(pictureAt presentationTime: Int64, _ error: CodecError) {
     guard let entry = inFlight.removeValue(forKey: presentationTime) else { return }
-    clock?.noteDropped(entry.presentationTime)
+    clock?.removeDropped(entry.presentationTime)
     emit(entry.output, error.encoderStatus, [.asynchronous, .frameDropped], nil)
     if error.encoderStatus == kVTVideoEncoderMalfunctionErr { releaseFailedEncoder() }
   }
@@ -407,7 +407,7 @@ final class CompressionWorker {
     guard !inFlight.isEmpty else { return }
     for (tick, entry) in inFlight.sorted(by: { $0.key < $1.key }) where tick <= last {
       inFlight[tick] = nil
-      clock?.noteDropped(entry.presentationTime)
+      clock?.removeDropped(entry.presentationTime)
       emit(entry.output, kVTVideoEncoderMalfunctionErr, [.asynchronous, .frameDropped], nil)
     }
   }

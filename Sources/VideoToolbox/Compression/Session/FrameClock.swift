@@ -38,8 +38,8 @@ struct FrameClock {
   ///   - known: The decode times of the frames that this stream replaces, if it does.
   init(depth: Int, known: [CMTime] = []) { (self.depth, self.known) = (depth, known) }
 
-  /// Records the presentation time of the next source frame.
-  mutating func noteInput(_ time: CMTime) {
+  /// Adds the presentation time of the next source frame.
+  mutating func addInput(_ time: CMTime) {
     guard depth > 0 else { return }
     times.append(time)
     if lead == nil, firstIndex == 0, times.count > depth { lead = CMTimeSubtract(times[depth], times[0]) }
@@ -54,7 +54,7 @@ struct FrameClock {
 
   /// Removes a recorded source frame that the encoder has dropped, so that later frames get their
   /// decode times as if it had not been there.
-  mutating func noteDropped(_ time: CMTime) {
+  mutating func removeDropped(_ time: CMTime) {
     if let index = times.firstIndex(of: time) {
       times.remove(at: index)
     } else if firstIndex > 0 {

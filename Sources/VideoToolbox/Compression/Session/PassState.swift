@@ -72,7 +72,7 @@ struct PassState {
     return (pass, parts)
   }
 
-  /// Notes that the current pass takes no more frames. Call `end` when the encoder has finished
+  /// Records that the current pass takes no more frames. Call `end` when the encoder has finished
   /// them.
   /// - Returns: False if no pass is running, or its end has begun.
   mutating func beginEnding() -> Bool {

@@ -97,13 +97,13 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
     }
     let frame = CompressionFrame(
       buffer: buffer, presentationTime: time, duration: duration, request: request, output: output)
-    let place: CompressionPipeline.Place
+    let submission: CompressionPipeline.Submission
     do throws(StatusError) {
-      place = try lock.withLock { () throws(StatusError) in try admit(frame) }
+      submission = try lock.withLock { () throws(StatusError) in try admit(frame) }
     } catch {
       return error.status
     }
-    let status = pipeline.wait(for: place)
+    let status = pipeline.wait(for: submission)
     // The frame was not encoded, nor was one after it, so that a frame of the same time may come
     // again.
     if status != noErr { lock.withLock { if lastTime == time { lastTime = nil } } }
@@ -112,7 +112,7 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
 
   /// Appends a frame to the queue if its time is greater than the last one's. Call under `lock`, so
   /// that the frames in the queue are in the order of their times.
-  private func admit(_ frame: CompressionFrame) throws(StatusError) -> CompressionPipeline.Place {
+  private func admit(_ frame: CompressionFrame) throws(StatusError) -> CompressionPipeline.Submission {
     if isInvalid { throw StatusError(kVTInvalidSessionErr) }
     let current = currentDraft()
     if let storage = current.multiPassStorage {
@@ -124,10 +124,10 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
     // The difference of times of two epochs is undefined, so that no decode times can be computed
     // from them.
     if let lastTime, time <= lastTime || time.epoch != lastTime.epoch { throw StatusError(kVTParameterErr) }
-    let place = try pipeline.enqueue(
+    let submission = try pipeline.enqueue(
       frame, draft: current, delayLimit: current.configuration.maxFrameDelay, isFirst: lastTime == nil)
     lastTime = time
-    return place
+    return submission
   }
 
   /// The output of a frame that calls the session's callback; nil if the session has none.
@@ -193,7 +193,7 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
 
   func endPass() -> (status: OSStatus, wantsMore: Bool) {
     var result = PassResult()
-    let (refusal, posted) = lock.withLock { () -> (OSStatus, CompressionPipeline.Completion?) in
+    let (failure, posted) = lock.withLock { () -> (OSStatus, CompressionPipeline.Completion?) in
       if isInvalid { return (kVTInvalidSessionErr, nil) }
       guard passes.beginEnding() else { return (kVTParameterErr, nil) }
       let posted = pipeline.post {
@@ -203,7 +203,7 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
       }
       return (kVTInvalidSessionErr, posted)
     }
-    guard let posted else { return (refusal, false) }
+    guard let posted else { return (failure, false) }
     let status = pipeline.finish(posted)
     let wantsMore = lock.withLock { passes.end(result, target: targetOfPartialPasses()) }
     return (status, status == noErr && wantsMore)

@@ -16,8 +16,8 @@ import Testing
     var times: [CMTime] = []
     var waiting: [Int] = []
     for n in 0..<count {
-      clock.noteInput(time(n))
-      if n % every == 1 { clock.noteDropped(time(n)) } else { waiting.append(n) }
+      clock.addInput(time(n))
+      if n % every == 1 { clock.removeDropped(time(n)) } else { waiting.append(n) }
       if waiting.count > depth {
         waiting.removeFirst()
         times.append(clock.nextDecodeTime(frameDuration: time(1)))
@@ -34,8 +34,8 @@ import Testing
     var clock = FrameClock(depth: 2)
     var last = CMTime.negativeInfinity
     for n in 0..<300 {
-      clock.noteInput(time(n))
-      if n >= 200, n % 2 == 0 { clock.noteDropped(time(n - 190)) }
+      clock.addInput(time(n))
+      if n >= 200, n % 2 == 0 { clock.removeDropped(time(n - 190)) }
       if n < 2 || n >= 200 && n % 2 == 0 { continue }
       let decode = clock.nextDecodeTime(frameDuration: time(1))
       #expect(last < decode && decode <= time(n), "\(n)")
