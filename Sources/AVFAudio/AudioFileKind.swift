@@ -48,15 +48,17 @@ enum AudioFileKind {
   /// - Throws: `kAudioFileUnsupportedDataFormatError` if the file type cannot hold the format.
   func format(_ settings: [String: Any]) throws -> AVAudioFormat {
     guard var format = AVAudioFormat(settings: settings) else {
-      throw refusal("The settings are of no format of sound.")
+      throw unsupported("The settings are of no format of sound.")
     }
     guard (1...768_000).contains(format.sampleRate), format.sampleRate == format.sampleRate.rounded(),
       (1...64).contains(format.channelCount)
-    else { throw refusal("\(format.sampleRate) Hz and \(format.channelCount) channels cannot be written.") }
+    else {
+      throw unsupported("\(format.sampleRate) Hz and \(format.channelCount) channels cannot be written.")
+    }
     guard format.isPCM else {
       let codec = SoundCodec(format.basic.mFormatID)
       guard self == .mpeg4, codec == .aac || codec == .appleLossless, format.channelCount <= 8 else {
-        throw refusal("This type of file cannot be written with this format.")
+        throw unsupported("This type of file cannot be written with this format.")
       }
       return format
     }
@@ -71,7 +73,7 @@ enum AudioFileKind {
     case .aiff: isBigEndian = true
     case .aifc: isBigEndian = said ?? true
     case .coreAudio: isBigEndian = said ?? false
-    case .mpeg4: throw refusal("An MPEG-4 file of sound holds AAC or Apple Lossless.")
+    case .mpeg4: throw unsupported("An MPEG-4 file of sound holds AAC or Apple Lossless.")
     }
     let isPossible: Bool =
       switch self {
@@ -81,7 +83,7 @@ enum AudioFileKind {
       default: true
       }
     guard said ?? isBigEndian == isBigEndian || bits == 8, isPossible else {
-      throw refusal("This type of file cannot be written with samples of this kind.")
+      throw unsupported("This type of file cannot be written with samples of this kind.")
     }
     basic = AVAudioFormat.basic(
       bits: bits, isFloat: isFloat, isBigEndian: isBigEndian && bits > 8, format.sampleRate,
@@ -95,25 +97,27 @@ enum AudioFileKind {
   /// The encoder settings for a compressed format.
   /// - Throws: `kAudioFileUnsupportedDataFormatError` for invalid values.
   func request(_ settings: [String: Any], _ format: AVAudioFormat) throws -> AudioEncoder.Request {
-    guard let codec = SoundCodec(format.basic.mFormatID) else { throw refusal("There is no such encoder.") }
+    guard let codec = SoundCodec(format.basic.mFormatID) else {
+      throw unsupported("There is no such encoder.")
+    }
     var request = AudioEncoder.Request()
     request.codec = codec
     request.sampleRate = Int(format.sampleRate)
     request.channels = Int(format.channelCount)
     if let rate = (settings[AVEncoderBitRateKey] as? NSNumber)?.doubleValue {
-      guard (8000...1_000_000).contains(rate) else { throw refusal("The bit rate is out of range.") }
+      guard (8000...1_000_000).contains(rate) else { throw unsupported("The bit rate is out of range.") }
       request.bitRate = Int(rate)
     }
     do {
       try request.take(encoding: settings)
       try request.take(conversion: settings)
     } catch let error as InvalidAudioSetting {
-      throw refusal("The value of \(error.key) is not possible.")
+      throw unsupported("The value of \(error.key) is not possible.")
     }
     return request
   }
 
-  private func refusal(_ reason: String) -> NSError {
+  private func unsupported(_ reason: String) -> NSError {
     AudioError.make(kAudioFileUnsupportedDataFormatError, reason)
   }
 }

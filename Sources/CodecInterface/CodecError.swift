@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface between sessions and codecs.
 //
-// A codec takes a typed configuration and pictures, and returns coded frames with facts about them,
+// A codec takes a typed configuration and pictures, and returns coded frames with their properties,
 // or the other way round. It knows nothing of sessions, of properties by name, or of sample
 // buffers. A new codec is one type that conforms to `VideoEncoder` or `VideoDecoder`, and one
 // description in the registry.

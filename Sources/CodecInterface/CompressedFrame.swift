@@ -11,7 +11,7 @@ public struct CompressedFrame: ~Copyable, Sendable {
   /// What is known about the frame besides its bytes.
   public var properties = Properties()
 
-  /// Creates a frame without a header and with default facts.
+  /// Creates a frame without a header and with default properties.
   /// - Parameters:
   ///   - presentationTime: the time stamp of the picture.
   ///   - data: the bytes of the frame; nil if it was dropped.
@@ -46,7 +46,7 @@ public struct CompressedFrame: ~Copyable, Sendable {
     /// The bytes of filler data that keep the rate constant.
     public var fillerBytes = 0
 
-    /// Creates facts about a frame that is no key frame.
+    /// Creates properties of a frame that is no key frame.
     public init() {}
 
     public static func == (a: Properties, b: Properties) -> Bool {

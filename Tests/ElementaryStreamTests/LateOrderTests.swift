@@ -93,12 +93,12 @@ import VideoBitstream
         let ready = order.add(
           index, size: size, order: index == 0 ? 1 << 20 : index, startsSequence: index == 0, maxReorder: 4)
         items += ready.map(\.item)
-        places += ready.map(\.place)
+        places += ready.map(\.outputIndex)
         #expect(index + 1 - items.count <= most)
       }
       let rest = order.finish()
       items += rest.map(\.item)
-      places += rest.map(\.place)
+      places += rest.map(\.outputIndex)
       #expect(items == Array(0..<5000) && places.sorted() == items)
       // The late one goes behind those that waited with it.
       #expect(places[0] == most && Array(places[1...most]) == Array(0..<most))

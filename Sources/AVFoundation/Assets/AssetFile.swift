@@ -70,7 +70,7 @@ final class AssetFile: @unchecked Sendable {
     }
   }
 
-  /// Returns the facts, and opens the file if necessary.
+  /// Returns the properties, and opens the file if necessary.
   ///
   /// A separate thread opens it, so that callers can continue after cancellation even if a system
   /// call does not return.
@@ -86,8 +86,8 @@ final class AssetFile: @unchecked Sendable {
   }
 
   /// Opens the file if necessary, without waiting.
-  /// - Parameter completion: Called once, on any thread, when `properties()` does not block any more. It
-  ///   must not block.
+  /// - Parameter completion: Called once, on any thread, when `properties()` does not block any
+  ///   more. It must not block.
   func whenOpened(_ completion: @escaping @Sendable () -> Void) {
     let isOver = condition.withLock {
       beginOpening()
@@ -147,8 +147,8 @@ final class AssetFile: @unchecked Sendable {
   }
 
   /// Reads an open file again.
-  /// - Returns: The previous and the new facts; nil if they are equal or the file cannot be read
-  ///   now.
+  /// - Returns: The previous and the new properties; nil if they are equal or the file cannot be
+  ///   read now.
   func refresh() -> (old: AssetDescription, new: AssetDescription)? {
     guard case .success(let old)? = condition.withLock({ outcome }), let demuxer = try? open() else {
       return nil
@@ -186,8 +186,8 @@ final class AssetFile: @unchecked Sendable {
   /// The cached header, guarded by `lock`. The inner optional is nil if there is no header.
   private var knownHeader: MovieHeader??
 
-  /// The facts; nil if the file cannot be read. It serves the synchronous properties, which cannot
-  /// throw.
+  /// The properties; nil if the file cannot be read. It serves the synchronous properties, which
+  /// cannot throw.
   var propertiesIfReadable: AssetDescription? { try? properties() }
 }
 

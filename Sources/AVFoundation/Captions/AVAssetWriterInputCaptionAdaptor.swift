@@ -68,7 +68,7 @@ final class CaptionQueue: @unchecked Sendable {
   }
 
   private func samples(_ captions: [AVCaption], _ group: CMTimeRange?) throws -> [CMSampleBuffer] {
-    func refusal(_ reason: String) -> AVError {
+    func invalid(_ reason: String) -> AVError {
       AVError(
         .invalidSourceMedia, reason: reason,
         advice:
@@ -79,11 +79,11 @@ final class CaptionQueue: @unchecked Sendable {
     for caption in captions {
       let range = group ?? caption.timeRange
       guard range.start.isNumeric, range.duration.isNumeric, range.duration > .zero else {
-        throw refusal("The caption has no time.")
+        throw invalid("The caption has no time.")
       }
-      guard range.start >= last else { throw refusal("The caption begins before the one appended last.") }
+      guard range.start >= last else { throw invalid("The caption begins before the one appended last.") }
       if let obstacle = TimedTextCaptions.obstacle(caption) {
-        throw refusal("3GPP timed text cannot say this of a caption: \(obstacle).")
+        throw invalid("3GPP timed text cannot say this of a caption: \(obstacle).")
       }
       let start = units(range.start)
       made += timeline.add(
@@ -93,7 +93,7 @@ final class CaptionQueue: @unchecked Sendable {
       last = range.start
     }
     if let group, captions.isEmpty, group.start.isNumeric {
-      guard group.start >= last else { throw refusal("The group begins before what was appended last.") }
+      guard group.start >= last else { throw invalid("The group begins before what was appended last.") }
       made += timeline.add(TimedText(start: units(group.start), end: nil, sample: []))
       last = group.start
     }

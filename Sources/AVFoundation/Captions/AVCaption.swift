@@ -164,8 +164,8 @@ open class AVCaption: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable
     let units = text.utf16
     // The index may belong to another string.
     let inside = min(max(index, text.startIndex), text.endIndex)
-    let place = units.distance(from: units.startIndex, to: inside)
-    let (value, range) = content.styles[keyPath: runs].at(place, in: units.count)
+    let offset = units.distance(from: units.startIndex, to: inside)
+    let (value, range) = content.styles[keyPath: runs].at(offset, in: units.count)
     func bound(_ offset: Int) -> String.Index {
       units.index(units.startIndex, offsetBy: min(max(0, offset), units.count))
     }

@@ -28,7 +28,7 @@ struct CaptionConversion: Sendable {
   ///   such as closed captions and iTunes Timed Text, for time codes, and for an invalid frame
   ///   duration.
   init(_ settings: [AVCaptionSettingsKey: Any]) throws {
-    func refusal(_ reason: String) -> AVError {
+    func invalid(_ reason: String) -> AVError {
       AVError(
         .unsupportedOutputSettings, reason: reason,
         advice: "Use .text or .subtitle with kCMTextFormatType_3GText.")
@@ -36,18 +36,18 @@ struct CaptionConversion: Sendable {
     let type = settings[.mediaType]
     let name = (type as? AVMediaType)?.rawValue ?? type as? String
     guard let name, AVMediaType(name).isText else {
-      throw refusal("Captions cannot be converted to media of type \(name ?? "none").")
+      throw invalid("Captions cannot be converted to media of type \(name ?? "none").")
     }
     if let code = settings[.mediaSubType] {
       guard (code as? NSNumber)?.uint32Value ?? (code as? UInt32) == kCMTextFormatType_3GText else {
-        throw refusal("Captions are written as 3GPP timed text ('tx3g') alone.")
+        throw invalid("Captions are written as 3GPP timed text ('tx3g') alone.")
       }
     }
     if (settings[.useDropFrameTimeCode] as? NSNumber)?.boolValue == true {
-      throw refusal("3GPP timed text has no time codes.")
+      throw invalid("3GPP timed text has no time codes.")
     }
     frame = (settings[.timeCodeFrameDuration] as? NSValue)?.timeValue
-    if let frame, !(frame.isNumeric && frame > .zero) { throw refusal("The frame duration is none.") }
+    if let frame, !(frame.isNumeric && frame > .zero) { throw invalid("The frame duration is none.") }
   }
 
   /// Rounds a time range to frames; the result has at least one frame.
@@ -201,8 +201,8 @@ open class AVCaptionConversionValidator: NSObject, @unchecked Sendable {
     }
     guard begins else { return }
     assetLoadingQueue.async { [self] in
-      for (place, caption) in captions.enumerated() where status == .validating {
-        guard let warning = warning(caption, place) else { continue }
+      for (index, caption) in captions.enumerated() where status == .validating {
+        guard let warning = warning(caption, index) else { continue }
         lock.withLock { found.append(warning) }
         handler(warning)
       }
@@ -211,8 +211,8 @@ open class AVCaptionConversionValidator: NSObject, @unchecked Sendable {
     }
   }
 
-  private func warning(_ caption: AVCaption, _ place: Int) -> AVCaptionConversionWarning? {
-    let range = NSRange(location: place, length: 1)
+  private func warning(_ caption: AVCaption, _ index: Int) -> AVCaptionConversionWarning? {
+    let range = NSRange(location: index, length: 1)
     if caption.text.utf8.count > TimedTextCaptions.maxBytes {
       return AVCaptionConversionWarning(.excessMediaData, range)
     }

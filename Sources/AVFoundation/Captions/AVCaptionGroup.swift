@@ -33,8 +33,8 @@ open class AVCaptionGrouper: NSObject, @unchecked Sendable {
     let range = input.timeRange
     guard range.start.isNumeric, range.duration > .zero, let copy = input.copy() as? AVCaption else { return }
     lock.withLock {
-      let place = captions.firstIndex { $0.timeRange.start > range.start } ?? captions.count
-      captions.insert(copy, at: place)
+      let index = captions.firstIndex { $0.timeRange.start > range.start } ?? captions.count
+      captions.insert(copy, at: index)
     }
   }
 

@@ -38,10 +38,10 @@ struct StyleRuns<Value: Equatable & Sendable>: Equatable, Sendable {
   }
 
   /// Returns the value at an offset, and the range in which it is the same.
-  func at(_ place: Int, in length: Int) -> (value: Value?, range: Range<Int>) {
-    if let run = runs.first(where: { $0.range.contains(place) }) { return (run.value, run.range) }
-    let start = runs.last { $0.range.upperBound <= place }?.range.upperBound ?? 0
-    let end = runs.first { $0.range.lowerBound > place }?.range.lowerBound ?? length
+  func at(_ offset: Int, in length: Int) -> (value: Value?, range: Range<Int>) {
+    if let run = runs.first(where: { $0.range.contains(offset) }) { return (run.value, run.range) }
+    let start = runs.last { $0.range.upperBound <= offset }?.range.upperBound ?? 0
+    let end = runs.first { $0.range.lowerBound > offset }?.range.lowerBound ?? length
     return (nil, start..<max(start, end))
   }
 

@@ -47,14 +47,14 @@ enum TimedTextCaptions {
     content.styles.combine = StyleRuns()
     content.styles.backgroundColor = StyleRuns()
     let length = content.text.utf16.count
-    var place = 0
+    var position = 0
     let decoration = content.styles.decoration
-    while place < length {
-      let (value, range) = decoration.at(place, in: length)
+    while position < length {
+      let (value, range) = decoration.at(position, in: length)
       if let value, !value.isSubset(of: .underline) {
         content.styles.decoration.set(value.intersection(.underline), in: range)
       }
-      place = max(range.upperBound, place + 1)
+      position = max(range.upperBound, position + 1)
     }
     if content.text.utf8.count > maxBytes {
       let kept = TimedText(start: 0, end: nil, text: content.text).text
@@ -81,10 +81,10 @@ enum TimedTextCaptions {
     let bounds =
       [0, length] + styles.textColor.bounds + styles.weight.bounds + styles.style.bounds
       + styles.decoration.bounds
-    let places = Set(bounds.map { min($0, length) }).sorted()
+    let boundaries = Set(bounds.map { min($0, length) }).sorted()
     var records: [UInt8] = []
     var count = 0
-    for (start, end) in zip(places, places.dropFirst()) {
+    for (start, end) in zip(boundaries, boundaries.dropFirst()) {
       var face = Face()
       if styles.weight.at(start, in: length).value == .bold { face.flags |= 1 }
       if styles.style.at(start, in: length).value == .italic { face.flags |= 2 }
@@ -149,17 +149,17 @@ enum TimedTextCaptions {
     guard !text.isEmpty else { return (nil, []) }
     let caption = AVMutableCaption(text, timeRange: range)
     var unknown: [String] = []
-    var place = 2 + length
-    while place + 8 <= bytes.count {
-      let size = number(place) << 16 | number(place + 2)
-      guard size >= 8, size <= bytes.count - place else { break }
-      let type = String(decoding: bytes[place + 4..<place + 8], as: UTF8.self)
+    var position = 2 + length
+    while position + 8 <= bytes.count {
+      let size = number(position) << 16 | number(position + 2)
+      guard size >= 8, size <= bytes.count - position else { break }
+      let type = String(decoding: bytes[position + 4..<position + 8], as: UTF8.self)
       if type == "styl" {
-        apply(bytes[place + 8..<place + size], to: caption)
+        apply(bytes[position + 8..<position + size], to: caption)
       } else if !unknown.contains(type) {
         unknown.append(type)
       }
-      place += size
+      position += size
     }
     return (caption.copy() as? AVCaption, unknown)
   }

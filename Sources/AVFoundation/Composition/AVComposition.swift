@@ -167,7 +167,8 @@ open class AVMutableComposition: AVComposition, @unchecked Sendable {
   /// - Parameters:
   ///   - timeRange: The range on the asset's timeline.
   ///   - asset: The asset, which may be a composition.
-  ///   - startTime: The place in the composition. If it is invalid, the range is appended.
+  ///   - startTime: The time in the composition at which the range begins. If it is invalid, the
+  ///     range is appended.
   /// - Throws: `AVError` if the asset cannot be read, a time is invalid, or no track of the asset
   ///   has media in the range.
   open func insertTimeRange(_ timeRange: CMTimeRange, of asset: AVAsset, at startTime: CMTime) throws {
@@ -196,21 +197,21 @@ open class AVMutableComposition: AVComposition, @unchecked Sendable {
     // How much of the gap before `start` is missing media: time to which another track extends by
     // its declared duration alone.
     let claimed = min(start, duration)
-    let lacks = pairs.map { _, target -> CMTime in
+    let missingDurations = pairs.map { _, target -> CMTime in
       let end = target.timeRange.end
-      return end < claimed ? MediaPresence.lack(in: CMTimeRange(start: end, end: claimed), of: old) : .zero
+      return end < claimed ? MediaPresence.missing(in: CMTimeRange(start: end, end: claimed), of: old) : .zero
     }
     // All tracks are moved, so that they remain synchronized.
     for track in old { track.insertEmptyTimeRange(CMTimeRange(start: start, duration: span)) }
-    for ((source, target), lack) in zip(pairs, lacks) {
+    for ((source, target), missing) in zip(pairs, missingDurations) {
       target.removeTimeRange(CMTimeRange(start: start, duration: span))
       let rest = target.timeRange.end > start
-      try target.insertTimeRange(timeRange, of: source, at: start, lack: lack)
+      try target.insertTimeRange(timeRange, of: source, at: start, missing: missing)
       let inserted = timeRange.intersection(source.timeRange).end - timeRange.start
       if rest, inserted < span {
         let range = CMTimeRange(start: start + inserted, duration: span - inserted)
         let gap = CMTimeRange(start: timeRange.start + inserted, duration: range.duration)
-        target.insertEmptyTimeRange(range, lack: MediaPresence.lack(in: gap, of: sources))
+        target.insertEmptyTimeRange(range, missing: MediaPresence.missing(in: gap, of: sources))
       }
     }
   }

@@ -53,9 +53,9 @@ extension AVAsset {
     guard let composed = tracks.first as? AVCompositionTrack else {
       return tracks.first.map { ($0, time, { $0 }) }
     }
-    let placed = composed.timeline.placed.filter { $0.part.source != nil }
+    let timedParts = composed.timeline.timedParts.filter { $0.part.source != nil }
     // In a gap, and at or after the end, the last picture before `time` is used.
-    guard let (part, target) = placed.last(where: { $0.target.start <= time }) ?? placed.first,
+    guard let (part, target) = timedParts.last(where: { $0.target.start <= time }) ?? timedParts.first,
       let track = part.source?.track
     else { return nil }
     // The last picture of a part begins before the part's end.

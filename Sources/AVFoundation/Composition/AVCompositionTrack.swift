@@ -68,7 +68,7 @@ open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
   override open var requiresFrameReordering: Bool { firstSource?.requiresFrameReordering ?? false }
 
   override open func samplePresentationTime(forTrackTime trackTime: CMTime) -> CMTime {
-    for (part, target) in timeline.placed where target.containsTime(trackTime) {
+    for (part, target) in timeline.timedParts where target.containsTime(trackTime) {
       guard let source = part.source else { return .invalid }
       let time = source.track.samplePresentationTime(
         forTrackTime: CMTimeMapTimeFromRangeToRange(trackTime, fromRange: target, toRange: part.range))
@@ -82,7 +82,7 @@ open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
   override open var segments: [AVAssetTrackSegment] { compositionSegments }
 
   var compositionSegments: [AVCompositionTrackSegment] {
-    timeline.placed.map { part, target in AVCompositionTrackSegment(part, target) }
+    timeline.timedParts.map { part, target in AVCompositionTrackSegment(part, target) }
   }
 
   override open func segment(forTrackTime trackTime: CMTime) -> AVCompositionTrackSegment? {

@@ -72,17 +72,18 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
   ///   - timeRange: The range on the other track's timeline. The part before that track's beginning
   ///     becomes a gap; the part after its end is left out.
   ///   - track: The source, which may be a track of a composition.
-  ///   - startTime: The place in this track. If it is invalid, the range is appended.
+  ///   - startTime: The time in this track at which the range begins. If it is invalid, the range
+  ///     is appended.
   /// - Throws: `AVError` if a time is invalid, the track has no media in the range, or its media
   ///   type differs.
   open func insertTimeRange(_ timeRange: CMTimeRange, of track: AVAssetTrack, at startTime: CMTime) throws {
-    try insertTimeRange(timeRange, of: track, at: startTime, lack: .zero)
+    try insertTimeRange(timeRange, of: track, at: startTime, missing: .zero)
   }
 
-  /// - Parameter lack: The part of the gap between the end of this track and `startTime` that is
-  ///   missing media; see `CompositionTimeline.Part.lack`.
+  /// - Parameter missing: The part of the gap between the end of this track and `startTime` that is
+  ///   missing media; see `CompositionTimeline.Part.missing`.
   func insertTimeRange(
-    _ timeRange: CMTimeRange, of track: AVAssetTrack, at startTime: CMTime, lack: CMTime
+    _ timeRange: CMTimeRange, of track: AVAssetTrack, at startTime: CMTime, missing: CMTime
   ) throws {
     guard track.mediaType == mediaType else {
       throw AVError(
@@ -109,7 +110,8 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
       let all = (try? track.asset?.loadedTracks()) ?? [track]
       parts.append(
         .init(
-          source: nil, range: .invalid, duration: gap.duration, lack: MediaPresence.lack(in: gap, of: all)))
+          source: nil, range: .invalid, duration: gap.duration,
+          missing: MediaPresence.missing(in: gap, of: all)))
     }
     if let composed = track as? AVCompositionTrack {
       parts += composed.timeline.parts(in: available)
@@ -119,7 +121,7 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
     }
     timelineLock.withLock {
       storedTimeline.insert(
-        parts, at: startTime.isValid ? startTime : storedTimeline.duration, lack: lack)
+        parts, at: startTime.isValid ? startTime : storedTimeline.duration, missing: missing)
     }
   }
 
@@ -127,7 +129,8 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
   /// - Parameters:
   ///   - timeRanges: One `CMTimeRange` for each track.
   ///   - tracks: The sources.
-  ///   - startTime: The place of the first range. If it is invalid, the ranges are appended.
+  ///   - startTime: The time at which the first range begins. If it is invalid, the ranges are
+  ///     appended.
   /// - Throws: `AVError` as `insertTimeRange(_:of:at:)`, and if the lists differ in length. The
   ///   track is then unchanged.
   open func insertTimeRanges(
@@ -153,17 +156,17 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
   /// Inserts a gap; media at and after its start moves later. At the end of the track this has no
   /// effect, since a track does not end with a gap.
   open func insertEmptyTimeRange(_ timeRange: CMTimeRange) {
-    insertEmptyTimeRange(timeRange, lack: .zero)
+    insertEmptyTimeRange(timeRange, missing: .zero)
   }
 
-  /// - Parameter lack: The part of the gap that is missing media; see
-  ///   `CompositionTimeline.Part.lack`.
-  func insertEmptyTimeRange(_ timeRange: CMTimeRange, lack: CMTime) {
+  /// - Parameter missing: The part of the gap that is missing media; see
+  ///   `CompositionTimeline.Part.missing`.
+  func insertEmptyTimeRange(_ timeRange: CMTimeRange, missing: CMTime) {
     guard timeRange.isPlayable, timeRange.duration.isNumeric else { return }
     timelineLock.withLock {
       guard timeRange.start < storedTimeline.duration else { return }
       storedTimeline.insert(
-        [.init(source: nil, range: .invalid, duration: timeRange.duration, lack: lack)],
+        [.init(source: nil, range: .invalid, duration: timeRange.duration, missing: missing)],
         at: max(.zero, timeRange.start))
     }
   }

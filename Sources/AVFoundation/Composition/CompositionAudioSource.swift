@@ -2,24 +2,24 @@
 import FFmpegMedia
 import Foundation
 
-/// Reads the sound of a composition's track, decoded: the frames of each part at their place, and
+/// Reads the sound of a composition's track, decoded: the frames of each part at their time, and
 /// silence in gaps.
 ///
 /// A part whose duration differs from its source range is played slower or faster, with its pitch
 /// preserved or, with `.varispeed`, with its pitch changed in proportion.
 final class CompositionAudioSource: SampleSource {
-  private typealias Place = (part: CompositionTimeline.Part, target: CMTimeRange)
+  private typealias TimedPart = (part: CompositionTimeline.Part, target: CMTimeRange)
 
-  private let parts: [Place]
+  private let parts: [TimedPart]
   /// By the start of a part: the duration of the gap before it that is missing media; see
-  /// `CompositionTimeline.Part.lack`.
-  private let lacks: [CMTime: CMTime]
+  /// `CompositionTimeline.Part.missing`.
+  private let missingByEnd: [CMTime: CMTime]
   private let requirements: SoundRequirements
   private let pitch: AVAudioTimePitchAlgorithm
   private let damage: DamageLog
   private let description: CMFormatDescription
   private let end: CMTime
-  private var waiting: ArraySlice<Place> = []
+  private var waiting: ArraySlice<TimedPart> = []
   /// The source of the current part, the frame number in the composition of the source's frame 0,
   /// and the frame number at which the part ends.
   private var current: (source: any SampleSource, offset: Int64, end: Int64)?
@@ -43,10 +43,10 @@ final class CompositionAudioSource: SampleSource {
   ) throws {
     self.damage = damage
     self.pitch = pitch
-    let placed = timeline.placed
-    parts = placed.filter { $0.part.source != nil }
-    lacks = placed.reduce(into: [:]) { lacks, item in
-      if item.part.lack > .zero { lacks[item.target.end] = item.part.lack }
+    let timedParts = timeline.timedParts
+    parts = timedParts.filter { $0.part.source != nil }
+    missingByEnd = timedParts.reduce(into: [:]) { missingByEnd, item in
+      if item.part.missing > .zero { missingByEnd[item.target.end] = item.part.missing }
     }
     end = timeline.duration
     self.requirements = requirements
@@ -117,8 +117,8 @@ final class CompositionAudioSource: SampleSource {
       guard tempo.isFinite, tempo > 0 else { return }
       var range = part.range
       if position > start {
-        let place = CMTime(value: position, timescale: CMTimeScale(requirements.format.sampleRate))
-        let from = CMTimeMapTimeFromRangeToRange(place, fromRange: target, toRange: part.range)
+        let current = CMTime(value: position, timescale: CMTimeScale(requirements.format.sampleRate))
+        let from = CMTimeMapTimeFromRangeToRange(current, fromRange: target, toRange: part.range)
         range = CMTimeRange(start: min(from, part.range.end), end: part.range.end)
       }
       let first = max(position, start)
@@ -151,7 +151,7 @@ final class CompositionAudioSource: SampleSource {
     origin = (probe, offset, own)
   }
 
-  /// Returns the frames of a sample that belong to the part, at their place, or silence if the
+  /// Returns the frames of a sample that belong to the part, at their time, or silence if the
   /// sample begins later than the current position. Nil if the sample has none.
   private func place(_ sample: CMSampleBuffer, _ offset: Int64, _ end: Int64) throws -> CMSampleBuffer? {
     let count = CMSampleBufferGetNumSamples(sample)
@@ -187,8 +187,8 @@ final class CompositionAudioSource: SampleSource {
   /// The number of frames before a part that are skipped, without silence, because missing media
   /// exceeds the longest silence.
   private func excess(before target: CMTimeRange) -> Int64 {
-    guard let lack = lacks[target.start] else { return 0 }
-    return max(0, requirements.frames(lack).subtractingClamped(requirements.longestFill))
+    guard let missing = missingByEnd[target.start] else { return 0 }
+    return max(0, requirements.frames(missing).subtractingClamped(requirements.longestFill))
   }
 
   /// Returns silence in place of missing media, up to `end`. Nil at `end`, and when the longest

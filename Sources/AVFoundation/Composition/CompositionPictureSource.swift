@@ -25,7 +25,7 @@ final class CompositionPictureSource: InterruptibleSource, @unchecked Sendable {
   private var delay: CMTime?
 
   init(_ timeline: CompositionTimeline, isStored: Bool, make: @escaping Make) {
-    parts = timeline.placed.filter { $0.part.source != nil }
+    parts = timeline.timedParts.filter { $0.part.source != nil }
     self.isStored = isStored
     self.make = make
   }

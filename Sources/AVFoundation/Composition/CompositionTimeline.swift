@@ -15,7 +15,7 @@ struct CompositionTimeline: Sendable {
     /// declares that its track begins later or ends earlier than its other tracks. The rest of the
     /// gap was requested by the program. Silence for missing media is limited to
     /// `SoundRequirements.longestFill`, since the declared times may be wrong.
-    var lack = CMTime.zero
+    var missing = CMTime.zero
 
     var isScaled: Bool { source != nil && range.duration != duration }
   }
@@ -29,8 +29,8 @@ struct CompositionTimeline: Sendable {
 
   var duration: CMTime { parts.reduce(.zero) { $0 + $1.duration } }
 
-  /// The parts with their places on the composition's time line.
-  var placed: [(part: Part, target: CMTimeRange)] {
+  /// The parts with their time ranges on the composition's timeline.
+  var timedParts: [(part: Part, target: CMTimeRange)] {
     var start = CMTime.zero
     return parts.map { part in
       defer { start = start + part.duration }
@@ -42,11 +42,12 @@ struct CompositionTimeline: Sendable {
 
   /// Inserts parts at a time; the parts after it move later. If `time` is after the end, a gap is
   /// inserted first.
-  /// - Parameter lack: The part of that gap that is missing media.
-  mutating func insert(_ new: [Part], at time: CMTime, lack: CMTime = .zero) {
+  /// - Parameter missing: The part of that gap that is missing media.
+  mutating func insert(_ new: [Part], at time: CMTime, missing: CMTime = .zero) {
     let end = duration
     if time > end {
-      parts.append(Part(source: nil, range: .invalid, duration: time - end, lack: min(lack, time - end)))
+      parts.append(
+        Part(source: nil, range: .invalid, duration: time - end, missing: min(missing, time - end)))
     }
     parts.insert(contentsOf: new.filter { $0.duration > .zero }, at: split(at: time))
     trim()
@@ -75,16 +76,17 @@ struct CompositionTimeline: Sendable {
         : CMTimeMultiplyByFloat64(
           duration, multiplier: old.duration.seconds / range.duration.seconds))
     var position = CMTime.zero
-    var placed = CMTime.zero
+    var scaledEnd = CMTime.zero
     for index in first..<last {
       position = position + parts[index].duration
       let end = CMTimeMapTimeFromRangeToRange(position, fromRange: old, toRange: target)
-      if parts[index].lack > .zero {
-        let ratio = (end - placed).seconds / parts[index].duration.seconds
-        parts[index].lack = min(CMTimeMultiplyByFloat64(parts[index].lack, multiplier: ratio), end - placed)
+      if parts[index].missing > .zero {
+        let ratio = (end - scaledEnd).seconds / parts[index].duration.seconds
+        parts[index].missing = min(
+          CMTimeMultiplyByFloat64(parts[index].missing, multiplier: ratio), end - scaledEnd)
       }
-      parts[index].duration = end - placed
-      placed = end
+      parts[index].duration = end - scaledEnd
+      scaledEnd = end
     }
     parts.removeAll { $0.duration <= .zero }
     trim()
@@ -102,14 +104,14 @@ struct CompositionTimeline: Sendable {
   /// - Returns: The index of the part that begins at the time; the number of parts if the time is
   ///   at or after the end.
   private mutating func split(at time: CMTime) -> Int {
-    for (index, (part, target)) in placed.enumerated() {
+    for (index, (part, target)) in timedParts.enumerated() {
       if time <= target.start { return index }
       guard time < target.end else { continue }
       var (before, after) = (part, part)
       before.duration = time - target.start
       after.duration = target.end - time
-      before.lack = min(part.lack, before.duration)
-      after.lack = min(part.lack, after.duration)
+      before.missing = min(part.missing, before.duration)
+      after.missing = min(part.missing, after.duration)
       if part.source != nil {
         let cut =
           part.isScaled
@@ -131,7 +133,7 @@ struct CompositionTimeline: Sendable {
     for part in parts {
       if part.source == nil, let last = joined.last, last.source == nil {
         joined[joined.count - 1].duration = last.duration + part.duration
-        joined[joined.count - 1].lack = last.lack + part.lack
+        joined[joined.count - 1].missing = last.missing + part.missing
       } else {
         joined.append(part)
       }

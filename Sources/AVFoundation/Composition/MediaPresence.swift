@@ -77,7 +77,7 @@ enum MediaPresence {
   private static let maxLooks = 64
 
   /// Returns how much of a time range no track is known to have media in.
-  static func lack(in range: CMTimeRange, of tracks: [AVAssetTrack]) -> CMTime {
+  static func missing(in range: CMTimeRange, of tracks: [AVAssetTrack]) -> CMTime {
     guard range.duration > .zero else { return .zero }
     let media = tracks.filter { [.video, .audio].contains($0.mediaType) }
     let known = media.flatMap { ranges(of: $0, in: range) }
@@ -91,12 +91,12 @@ enum MediaPresence {
 
   private static func ranges(of track: AVAssetTrack, in range: CMTimeRange) -> [CMTimeRange] {
     guard let composed = track as? AVCompositionTrack else { return ranges(inFileOf: track, in: range) }
-    return composed.timeline.placed.flatMap { part, target -> [CMTimeRange] in
+    return composed.timeline.timedParts.flatMap { part, target -> [CMTimeRange] in
       let common = target.intersection(range)
       guard common.duration > .zero else { return [] }
       guard let source = part.source?.track else {
         // The part of a gap that is not missing media was requested by the program.
-        let wanted = CMTimeRange(start: target.start, duration: target.duration - part.lack)
+        let wanted = CMTimeRange(start: target.start, duration: target.duration - part.missing)
         return [wanted.intersection(range)].filter { $0.duration > .zero }
       }
       let inFile = map(common, target, part.range)

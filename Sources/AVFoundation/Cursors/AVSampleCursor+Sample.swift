@@ -78,7 +78,7 @@ public struct AVSampleCursorAudioDependencyInfo: Sendable {
 /// A range of bytes in a file.
 public struct AVSampleCursorStorageRange: Sendable {
   /// The offset from the beginning of the file in bytes; -1 if the data is not contiguous or its
-  /// place is not known.
+  /// position is not known.
   public var offset: Int64
   /// The length in bytes; 0 if `offset` is -1.
   public var length: Int64
@@ -180,7 +180,7 @@ extension AVSampleCursor {
   /// The URL of the file with the chunk; nil, since all samples are in the file of the track.
   public var currentChunkStorageURL: URL? { nil }
 
-  /// The place of the chunk with this sample: the contiguous samples around it, limited by the
+  /// The position of the chunk with this sample: the contiguous samples around it, limited by the
   /// chunk offsets of the file (`stco`; ISO/IEC 14496-12, 8.7.5). In fragments the chunk extends to
   /// the next gap.
   public var currentChunkStorageRange: AVSampleCursorStorageRange {
@@ -205,7 +205,7 @@ extension AVSampleCursor {
     return Int64(number - (index.chunk(of: number)?.samples.lowerBound ?? number))
   }
 
-  /// The place of the sample in the file, which is known for movie files.
+  /// The position of the sample in the file, which is known for movie files.
   public var currentSampleStorageRange: AVSampleCursorStorageRange {
     let sample = sample
     return sample.position >= 0

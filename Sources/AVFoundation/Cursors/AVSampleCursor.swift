@@ -13,11 +13,11 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   let index: SampleIndex
   private let lock = Lock()
-  private var place: Int
+  private var sampleNumber: Int
 
   init(_ index: SampleIndex, at number: Int) {
     self.index = index
-    place = number
+    sampleNumber = number
     super.init()
   }
 
@@ -25,12 +25,12 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
   open func copy(with zone: NSZone? = nil) -> Any { AVSampleCursor(index, at: number) }
 
   /// The number of the sample in decode order, from 0.
-  var number: Int { lock.withLock { place } }
+  var number: Int { lock.withLock { sampleNumber } }
 
   var sample: IndexedSample { index.sample(number) ?? IndexedSample() }
 
   /// Changes the position under the lock.
-  private func move<Result>(_ body: (inout Int) -> Result) -> Result { lock.withLock { body(&place) } }
+  private func move<Result>(_ body: (inout Int) -> Result) -> Result { lock.withLock { body(&sampleNumber) } }
 
   func isOfSameTrack(as other: AVSampleCursor) -> Bool {
     other.index.file === index.file && other.index.stream.index == index.stream.index
@@ -43,11 +43,11 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
   /// - Returns: The number of samples by which the cursor was moved, with the same sign.
   @discardableResult
   open func stepInDecodeOrder(byCount stepCount: Int64) -> Int64 {
-    move { place in
-      let target = Int64(place).addingClamped(stepCount)
+    move { sampleNumber in
+      let target = Int64(sampleNumber).addingClamped(stepCount)
       let reached = index.clamped(Int(clamping: target))
-      defer { place = reached }
-      return Int64(reached - place)
+      defer { sampleNumber = reached }
+      return Int64(reached - sampleNumber)
     }
   }
 
@@ -57,12 +57,12 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
   /// - Returns: The number of samples by which the cursor was moved, with the same sign.
   @discardableResult
   open func stepInPresentationOrder(byCount stepCount: Int64) -> Int64 {
-    move { place in
+    move { sampleNumber in
       var steps = Int64(0)
       while steps != stepCount,
-        let next = stepCount > 0 ? index.shownAfter(place) : index.shownBefore(place)
+        let next = stepCount > 0 ? index.shownAfter(sampleNumber) : index.shownBefore(sampleNumber)
       {
-        place = next
+        sampleNumber = next
         steps += stepCount.signum()
       }
       return steps
@@ -112,10 +112,10 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
     by delta: CMTime, _ wasPinned: UnsafeMutablePointer<ObjCBool>?, time: KeyPath<IndexedSample, Int64>,
     find: (Int64) -> Int?, ends: () -> (first: Int, last: Int)
   ) -> CMTime {
-    move { place in
+    move { sampleNumber in
       wasPinned?.pointee = false
       guard delta.isNumeric || delta == .positiveInfinity || delta == .negativeInfinity,
-        let current = index.sample(place)
+        let current = index.sample(sampleNumber)
       else { return .zero }
       let stream = index.stream
       let from = stream.time(current[keyPath: time])
@@ -132,8 +132,8 @@ open class AVSampleCursor: NSObject, NSCopying, @unchecked Sendable {
         wasPinned?.pointee = true
         reached = ends().first
       }
-      place = reached ?? place
-      return (index.sample(place).map { stream.time($0[keyPath: time]) } ?? from) - from
+      sampleNumber = reached ?? sampleNumber
+      return (index.sample(sampleNumber).map { stream.time($0[keyPath: time]) } ?? from) - from
     }
   }
 

@@ -12,8 +12,8 @@ struct IndexedSample: Equatable, Sendable {
   var duration: Int64 = 0
   /// The size in bytes of the sample as it is delivered.
   var size: Int64 = 0
-  /// The offset of the sample in the file in bytes; negative if samples of the file have no place
-  /// of their own.
+  /// The offset of the sample in the file in bytes; negative if samples of the file have no
+  /// position of their own.
   var position: Int64 = -1
   var flags: Flags = []
   /// The index of the format description in the list of the sample index.
@@ -30,12 +30,12 @@ struct IndexedSample: Equatable, Sendable {
 
   init() {}
 
-  init(_ packet: MediaPacket, hasPlaces: Bool, format: Int64) {
+  init(_ packet: MediaPacket, hasPositions: Bool, format: Int64) {
     shown = packet.pts ?? packet.dts ?? 0
     decoded = packet.dts ?? shown
     duration = max(0, packet.duration)
     size = Int64(packet.bytes.count)
-    position = hasPlaces ? packet.filePosition : -1
+    position = hasPositions ? packet.filePosition : -1
     if packet.isKeyFrame { flags.insert(.sync) }
     if packet.isDisposable { flags.insert(.disposable) }
     if packet.isDiscarded { flags.insert(.hidden) }
@@ -43,8 +43,8 @@ struct IndexedSample: Equatable, Sendable {
   }
 
   /// Whether a packet that was read again is this sample.
-  func isSame(as packet: MediaPacket, hasPlaces: Bool) -> Bool {
-    let other = IndexedSample(packet, hasPlaces: hasPlaces, format: format)
+  func isSame(as packet: MediaPacket, hasPositions: Bool) -> Bool {
+    let other = IndexedSample(packet, hasPositions: hasPositions, format: format)
     return shown == other.shown && decoded == other.decoded && size == other.size
       && position == other.position
   }
@@ -98,12 +98,12 @@ struct SampleBlock: Sendable {
     var samples: [IndexedSample] = []
     samples.reserveCapacity(count)
     bytes.withUnsafeBufferPointer { bytes in
-      var place = 0
+      var byteIndex = 0
       func take() -> Int64 {
         var (value, shift) = (UInt64(0), UInt64(0))
-        while place < bytes.count {
-          let byte = bytes[place]
-          place += 1
+        while byteIndex < bytes.count {
+          let byte = bytes[byteIndex]
+          byteIndex += 1
           value |= UInt64(byte & 0x7F) &<< shift
           shift += 7
           if byte < 0x80 { break }
@@ -119,8 +119,8 @@ struct SampleBlock: Sendable {
         sample.size = take()
         sample.position = last.endPosition &+ take()
         sample.format = last.format &+ take()
-        sample.flags = IndexedSample.Flags(rawValue: place < bytes.count ? bytes[place] : 0)
-        place += 1
+        sample.flags = IndexedSample.Flags(rawValue: byteIndex < bytes.count ? bytes[byteIndex] : 0)
+        byteIndex += 1
         samples.append(sample)
         last = sample
       }

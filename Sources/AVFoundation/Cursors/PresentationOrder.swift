@@ -37,9 +37,9 @@ struct PresentationOrder {
     guard let number = UInt32(exactly: key.number) else { return }
     if let last, key < last {
       let leaf = max(0, self.leaf(of: key))
-      let place = leaves[leaf].first > key ? 0 : self.place(of: key, in: leaf, time)
-      leaves[leaf].numbers.insert(number, at: place)
-      if place == 0 { leaves[leaf].first = key }
+      let position = leaves[leaf].first > key ? 0 : self.position(of: key, in: leaf, time)
+      leaves[leaf].numbers.insert(number, at: position)
+      if position == 0 { leaves[leaf].first = key }
       split(leaf, time)
     } else {
       last = key
@@ -63,10 +63,10 @@ struct PresentationOrder {
   func next(after key: Key, time: (Int) -> Int64) -> Key? {
     let leaf = leaf(of: key)
     guard leaf >= 0 else { return first }
-    var place = place(of: key, in: leaf, time)
+    var position = position(of: key, in: leaf, time)
     let numbers = leaves[leaf].numbers
-    if place < numbers.count, self.key(numbers[place], time) == key { place += 1 }
-    if place < numbers.count { return self.key(numbers[place], time) }
+    if position < numbers.count, self.key(numbers[position], time) == key { position += 1 }
+    if position < numbers.count { return self.key(numbers[position], time) }
     return leaf + 1 < leaves.count ? leaves[leaf + 1].first : nil
   }
 
@@ -74,8 +74,8 @@ struct PresentationOrder {
   func last(before key: Key, time: (Int) -> Int64) -> Key? {
     let leaf = leaf(of: key)
     guard leaf >= 0 else { return nil }
-    let place = place(of: key, in: leaf, time)
-    if place > 0 { return self.key(leaves[leaf].numbers[place - 1], time) }
+    let position = position(of: key, in: leaf, time)
+    if position > 0 { return self.key(leaves[leaf].numbers[position - 1], time) }
     return leaf > 0 ? leaves[leaf - 1].numbers.last.map { self.key($0, time) } : nil
   }
 
@@ -94,7 +94,7 @@ struct PresentationOrder {
   }
 
   /// The index in a leaf of the first sample that is not before a key.
-  private func place(of key: Key, in leaf: Int, _ time: (Int) -> Int64) -> Int {
+  private func position(of key: Key, in leaf: Int, _ time: (Int) -> Int64) -> Int {
     let numbers = leaves[leaf].numbers
     var (low, high) = (0, numbers.count)
     // In most files the sample is near the end of the last leaf.
@@ -118,20 +118,20 @@ struct PresentationOrder {
 /// Finds the minimum of the values from a position to the end of a growing sequence.
 struct SuffixMinimum {
   /// The positions, in ascending order, whose values are less than all values after them.
-  private var kept: [(place: Int, value: Int64)] = []
+  private var kept: [(position: Int, value: Int64)] = []
 
   /// Appends the value of the next position.
-  mutating func append(_ value: Int64, at place: Int) {
+  mutating func append(_ value: Int64, at position: Int) {
     while let last = kept.last, last.value >= value { kept.removeLast() }
-    kept.append((place, value))
+    kept.append((position, value))
   }
 
   /// Returns the minimum of the values from a position on; nil if there are none.
-  func minimum(from place: Int) -> Int64? {
+  func minimum(from position: Int) -> Int64? {
     var (low, high) = (0, kept.count)
     while low < high {
       let middle = (low + high) / 2
-      if kept[middle].place < place { low = middle + 1 } else { high = middle }
+      if kept[middle].position < position { low = middle + 1 } else { high = middle }
     }
     return low < kept.count ? kept[low].value : nil
   }

@@ -3,7 +3,7 @@ import Foundation
 
 /// The chunks of a track: samples that are contiguous in the file.
 extension SampleIndex {
-  /// Returns the chunk that contains a sample; nil if samples of the file have no place of their
+  /// Returns the chunk that contains a sample; nil if samples of the file have no position of their
   /// own.
   func chunk(of number: Int) -> Chunk? {
     lock.withLock {
@@ -19,12 +19,12 @@ extension SampleIndex {
         if other.format != sample.format { chunk.hasUniformFormats = false }
       }
       var first = sample
-      var place = number
-      while !isChunkStart(first.position), let before = find(place - 1), before.position >= 0,
+      var firstNumber = number
+      while !isChunkStart(first.position), let before = find(firstNumber - 1), before.position >= 0,
         before.endPosition == first.position
       {
         take(before)
-        (first, place) = (before, place - 1)
+        (first, firstNumber) = (before, firstNumber - 1)
       }
       var end = number + 1
       var last = sample
@@ -32,7 +32,7 @@ extension SampleIndex {
         take(next)
         (last, end) = (next, end + 1)
       }
-      chunk.samples = place..<end
+      chunk.samples = firstNumber..<end
       chunk.offset = first.position
       remember(chunk)
       return chunk

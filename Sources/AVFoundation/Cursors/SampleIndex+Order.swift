@@ -67,15 +67,15 @@ extension SampleIndex {
       let middle = (low + high) / 2
       if blocks[middle].firstDecoded <= time { low = middle + 1 } else { high = middle }
     }
-    var place = max(0, low - 1) * SampleBlock.samples
-    while place < known, let sample = find(place), sample.decoded <= time { place += 1 }
-    return place
+    var sampleNumber = max(0, low - 1) * SampleBlock.samples
+    while sampleNumber < known, let sample = find(sampleNumber), sample.decoded <= time { sampleNumber += 1 }
+    return sampleNumber
   }
 
   /// Returns the last sample that is decoded at a time or before; nil if there is none.
   func decoded(at time: Int64) -> Int? {
-    let place = lock.withLock { firstDecoded(after: time) }
-    return place > 0 ? place - 1 : nil
+    let sampleNumber = lock.withLock { firstDecoded(after: time) }
+    return sampleNumber > 0 ? sampleNumber - 1 : nil
   }
 
   /// Whether a sample with a lower number is presented after a time.
@@ -109,8 +109,8 @@ extension SampleIndex {
       guard find(number) != nil else { return nil }
       let block = number / SampleBlock.samples
       let start = block * SampleBlock.samples
-      for place in stride(from: number, through: start, by: -1) {
-        if find(place)?.flags.contains(.sync) == true { return place }
+      for sampleNumber in stride(from: number, through: start, by: -1) {
+        if find(sampleNumber)?.flags.contains(.sync) == true { return sampleNumber }
       }
       guard block > 0, case let latest = blocks[block - 1].latestSync, latest >= 0 else { return nil }
       return latest

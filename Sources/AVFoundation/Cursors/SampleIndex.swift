@@ -11,9 +11,9 @@ final class SampleIndex: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   let file: AssetFile
   let stream: MediaStream
-  /// Whether samples have the same form in the file as they are delivered in, so that their places
-  /// in the file are known.
-  let hasPlaces: Bool
+  /// Whether samples have the same form in the file as they are delivered in, so that their
+  /// positions in the file are known.
+  let hasPositions: Bool
   private let properties: AssetDescription
   let lock = Lock()
   private var demuxer: Demuxer?
@@ -63,7 +63,7 @@ final class SampleIndex: @unchecked Sendable {
     file = track.file
     self.properties = properties
     stream = track.properties.stream
-    hasPlaces = demuxer.isMovie && !stream.isAnnexB
+    hasPositions = demuxer.isMovie && !stream.isAnnexB
     formats = [format]
     demuxer.select([stream.index])
     // libavformat skips the first sample of such a stream while it examines the streams.
@@ -135,14 +135,14 @@ final class SampleIndex: @unchecked Sendable {
       return false
     }
     if let changed = stream.makeFormatDescription(of: packet) {
-      if let place = formats.firstIndex(where: { $0 == changed }) {
-        format = Int64(place)
+      if let formatIndex = formats.firstIndex(where: { $0 == changed }) {
+        format = Int64(formatIndex)
       } else if formats.count < Self.maxFormats {
         format = Int64(formats.count)
         formats.append(changed)
       }
     }
-    let sample = IndexedSample(packet, hasPlaces: hasPlaces, format: format)
+    let sample = IndexedSample(packet, hasPositions: hasPositions, format: format)
     tail.append(sample)
     lastDecoded = sample.decoded
     order.insert(PresentationOrder.Key(time: sample.shown, number: known - 1), time: shown)

@@ -41,7 +41,7 @@ final class StoredSampleLoader: @unchecked Sendable {
     while let packet = try demuxer.next() {
       next += 1
       guard next > number else { continue }
-      guard sample.isSame(as: packet, hasPlaces: index.hasPlaces) else { throw Self.changed }
+      guard sample.isSame(as: packet, hasPositions: index.hasPositions) else { throw Self.changed }
       return packet
     }
     throw Self.changed
@@ -80,10 +80,10 @@ final class StoredSampleLoader: @unchecked Sendable {
     try demuxer.seek(stream: index.stream.index, to: start.shown)
     for _ in 0..<Self.farthest {
       guard let packet = try demuxer.next(), (packet.dts ?? packet.pts ?? 0) <= sample.decoded else { break }
-      if sample.isSame(as: packet, hasPlaces: index.hasPlaces) {
-        // Without places in the file, two samples may be indistinguishable. The seek is then not
+      if sample.isSame(as: packet, hasPositions: index.hasPositions) {
+        // Without positions in the file, two samples may be indistinguishable. The seek is then not
         // used, since it may have found the other one.
-        guard index.hasPlaces || isOnlyOne(number, sample) else { return nil }
+        guard index.hasPositions || isOnlyOne(number, sample) else { return nil }
         next = number + 1
         return packet
       }
@@ -229,12 +229,12 @@ final class PendingSamples: NSObject, @unchecked Sendable {
     let length = singles.reduce(0) { $0 + (CMSampleBufferGetDataBuffer($1)?.dataLength ?? 0) }
     if singles.count > 1, length > 0 {
       let block = try CMBlockBuffer(length: length, flags: .assureMemoryNow)
-      var place = 0
+      var offset = 0
       for single in singles {
         guard let data = CMSampleBufferGetDataBuffer(single), data.dataLength > 0 else { continue }
         let bytes = try data.dataBytes()
-        try bytes.withUnsafeBytes { try block[place..<place + bytes.count].replaceDataBytes(with: $0) }
-        place += bytes.count
+        try bytes.withUnsafeBytes { try block[offset..<offset + bytes.count].replaceDataBytes(with: $0) }
+        offset += bytes.count
       }
       try buffer.setDataBuffer(block)
     } else if let block = CMSampleBufferGetDataBuffer(first) {

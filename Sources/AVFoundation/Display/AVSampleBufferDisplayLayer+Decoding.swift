@@ -55,9 +55,9 @@ extension AVSampleBufferDisplayLayer {
 
   func decode(_ sample: CMSampleBuffer, _ generation: Int) {
     defer { notifyConsumed(sample) }
-    let notes =
+    let attributes =
       CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: false)?.firstObject as? NSDictionary
-    func flag(_ key: CFString) -> Bool { (notes?.object(forKey: key) as? NSNumber)?.boolValue ?? false }
+    func flag(_ key: CFString) -> Bool { (attributes?.object(forKey: key) as? NSNumber)?.boolValue ?? false }
     let isHidden = flag(kCMSampleAttachmentKey_DoNotDisplay)
     let isUrgent = flag(kCMSampleAttachmentKey_DisplayImmediately)
     let time = CMSampleBufferGetPresentationTimeStamp(sample)
@@ -110,11 +110,11 @@ extension AVSampleBufferDisplayLayer {
   }
 
   func notifyConsumed(_ sample: CMSampleBuffer) {
-    let note = CMGetAttachment(
+    let attachment = CMGetAttachment(
       sample, key: kCMSampleBufferAttachmentKey_PostNotificationWhenConsumed, attachmentModeOut: nil)
-    guard let note = note as? NSDictionary else { return }
+    guard let attachment = attachment as? NSDictionary else { return }
     var information: [AnyHashable: Any] = [:]
-    for key in note.allKeys { if let name = key as? String { information[name] = note[key] } }
+    for key in attachment.allKeys { if let name = key as? String { information[name] = attachment[key] } }
     NotificationCenter.default.post(
       name: NSNotification.Name(kCMSampleBufferConsumerNotification_BufferConsumed as String), object: self,
       userInfo: information)
@@ -136,9 +136,9 @@ extension AVSampleBufferDisplayLayer {
       if start.isNumeric, time.isNumeric, duration.isNumeric, duration > .zero, time + duration <= start {
         return false
       }
-      let place = decoded.firstIndex { $0.time > time } ?? decoded.count
+      let insertionIndex = decoded.firstIndex { $0.time > time } ?? decoded.count
       counts.numbered += 1
-      decoded.insert(Picture(image: image, time: time, number: counts.numbered), at: place)
+      decoded.insert(Picture(image: image, time: time, number: counts.numbered), at: insertionIndex)
       return false
     }
     guard shows else { return }
@@ -149,9 +149,9 @@ extension AVSampleBufferDisplayLayer {
       // this layer's counts.
       let window = presenter
       if window != nil {
-        let place = decoded.firstIndex { $0.time > .negativeInfinity } ?? decoded.count
+        let insertionIndex = decoded.firstIndex { $0.time > .negativeInfinity } ?? decoded.count
         decoded.insert(
-          Picture(image: image, time: .negativeInfinity, number: counts.numbered), at: place)
+          Picture(image: image, time: .negativeInfinity, number: counts.numbered), at: insertionIndex)
       }
       return (counts.numbered, window)
     }

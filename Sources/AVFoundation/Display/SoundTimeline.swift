@@ -124,10 +124,10 @@ struct SoundTimeline {
     let expected = time.seconds * sampleRate
     updatePace(expected, frames: out.count / channels, rate: rate)
     let isOff = abs(pace - 1) > Self.crystal
-    var place = position ?? expected.rounded()
-    var error = (place - expected) / sampleRate
+    var readPosition = position ?? expected.rounded()
+    var error = (readPosition - expected) / sampleRate
     if abs(error) > Self.farthest * max(1, rate) {
-      place = expected.rounded()
+      readPosition = expected.rounded()
       error = 0
       isCatchingUp = false
     }
@@ -136,29 +136,29 @@ struct SoundTimeline {
     if isOff { isCatchingUp = true }
     if isCatchingUp, !isOff, abs(error) < Self.nearest / 8 {
       isCatchingUp = false
-      place.round()
+      readPosition.round()
     }
     let maximum = isOff ? 0.02 : 0.005
     let step = rate * (isCatchingUp ? (isOff ? pace : 1) - max(-maximum, min(maximum, error)) : 1)
     for frame in 0..<out.count / channels {
-      hear(place, into: out, frame * channels, gain)
-      place += step
+      hear(readPosition, into: out, frame * channels, gain)
+      readPosition += step
     }
-    position = place
-    removePast(Int64(clamping: place).subtractingClamped(4))
+    position = readPosition
+    removePast(Int64(clamping: readPosition).subtractingClamped(4))
   }
 
   /// Computes one frame. Between stored frames it interpolates with a cubic through four of them
   /// (Catmull-Rom spline).
   @inline(__always)
   private func hear(
-    _ place: Double, into out: UnsafeMutableBufferPointer<Float>, _ index: Int, _ gain: Float
+    _ readPosition: Double, into out: UnsafeMutableBufferPointer<Float>, _ index: Int, _ gain: Float
   ) {
-    let whole = place.rounded(.down)
+    let integer = readPosition.rounded(.down)
     // No audio has such a position, and the bound keeps the arithmetic below from overflowing.
-    guard abs(whole) < 1e16 else { return }
-    let t = Float(place - whole)
-    let frame = Int64(whole)
+    guard abs(integer) < 1e16 else { return }
+    let t = Float(readPosition - integer)
+    let frame = Int64(integer)
     // All four frames are nearly always in one piece.
     for piece in pieces {
       let first = Int(frame - piece.start)

@@ -7,19 +7,19 @@ extension AudioEncoder.Request {
   /// Takes over the settings for AAC encoding, apart from the bit rate.
   /// - Throws: `AVError.Code.unsupportedOutputSettings` if a key has an invalid value.
   mutating func adopt(encoding settings: [String: Any]) throws {
-    do { try take(encoding: settings) } catch { throw Self.refusal(error) }
+    do { try take(encoding: settings) } catch { throw Self.settingsError(error) }
   }
 
   /// Takes over the settings for sample rate conversion.
   /// - Throws: `AVError.Code.unsupportedOutputSettings` if a key has an invalid value.
   mutating func adopt(conversion settings: [String: Any]) throws {
-    do { try take(conversion: settings) } catch { throw Self.refusal(error) }
+    do { try take(conversion: settings) } catch { throw Self.settingsError(error) }
   }
 
-  private static func refusal(_ error: any Error) -> any Error {
-    guard let refusal = error as? InvalidAudioSetting else { return error }
+  private static func settingsError(_ error: any Error) -> any Error {
+    guard let invalid = error as? InvalidAudioSetting else { return error }
     return AVError(
-      .unsupportedOutputSettings, reason: "The value of \(refusal.key) is not possible.",
+      .unsupportedOutputSettings, reason: "The value of \(invalid.key) is not possible.",
       advice: "Remove the key, or give one of its values.")
   }
 }

@@ -170,7 +170,7 @@ final class LiveEngine: @unchecked Sendable {
       do {
         let muxer = try connect()
         connected = DispatchTime.now().uptimeNanoseconds
-        if !noteConnection(isFirst: !wasConnected) { return close(muxer) }
+        if !reportConnection(isFirst: !wasConnected) { return close(muxer) }
         wasConnected = true
         if try send(through: muxer) { return }
       } catch {
@@ -183,7 +183,7 @@ final class LiveEngine: @unchecked Sendable {
         // The pauses also grow for a server that accepts a connection and closes it at once.
         if let since = connected, Self.seconds(since: since) > Self.stableSeconds { attempt = 0 }
         connected = nil
-        guard noteLoss(error), wait(Self.pause(attempt)) else { return conclude() }
+        guard reportLoss(error), wait(Self.pause(attempt)) else { return conclude() }
         attempt += 1
       }
     }
@@ -211,7 +211,7 @@ final class LiveEngine: @unchecked Sendable {
   }
 
   /// - Returns: false if the output has been cancelled.
-  private func noteConnection(isFirst: Bool) -> Bool {
+  private func reportConnection(isFirst: Bool) -> Bool {
     let away = locked { () -> Double? in
       guard state != .cancelled else { return nil }
       state = .connected
@@ -266,7 +266,7 @@ final class LiveEngine: @unchecked Sendable {
   }
 
   /// - Returns: false if the output has ended.
-  private func noteLoss(_ error: AVError) -> Bool {
+  private func reportLoss(_ error: AVError) -> Bool {
     let (isFirst, goesOn) = locked { () -> (Bool, Bool) in
       guard state != .cancelled else { return (false, false) }
       let isFirst = state == .connected

@@ -74,9 +74,9 @@ struct LiveQueue {
     _ buffer: CMSampleBuffer, at time: CMTime, to track: Int, isAway: Bool, isConnected: Bool, mayDrop: Bool
   ) -> [OVTLiveOutput.Event] {
     last[track] = time
-    let notes =
+    let attributes =
       CMSampleBufferGetSampleAttachmentsArray(buffer, createIfNecessary: false) as? [[CFString: Any]]
-    let isKey = !((notes?.first?[kCMSampleAttachmentKey_NotSync] as? Bool) ?? false)
+    let isKey = !((attributes?.first?[kCMSampleAttachmentKey_NotSync] as? Bool) ?? false)
     let entry = Entry(buffer: buffer, track: track, time: time, isPicture: isVideo[track], isKey: isKey)
     interleaver.push(entry, at: time, to: track)
     takeReady(isAway: isAway)

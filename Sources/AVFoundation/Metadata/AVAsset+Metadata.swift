@@ -4,7 +4,7 @@ import Foundation
 
 extension AVAsset {
   /// All metadata of the file. For movies these are the items of their key spaces, and the items of
-  /// the common key space for facts that no such item states, such as the creation time of the
+  /// the common key space for properties that no such item states, such as the creation time of the
   /// movie. For other files these are items of the common key space.
   public var metadata: [AVMetadataItem] {
     let stored = (file.header?.items ?? []).map(MetadataCoding.item)

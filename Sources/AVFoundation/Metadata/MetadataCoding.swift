@@ -158,7 +158,7 @@ enum MetadataCoding {
   }
 
   private static func stored(_ item: AVMetadataItem, _ isQuickTime: Bool) throws -> MovieMetadataItem {
-    func refusal(_ reason: String) -> AVError {
+    func invalid(_ reason: String) -> AVError {
       AVError(
         .formatUnsupported,
         reason: "The metadata item \(item.identifier?.rawValue ?? "without an identifier") \(reason).",
@@ -170,26 +170,26 @@ enum MetadataCoding {
     }
     guard let identifier, let space = identifier.space.flatMap(MovieMetadataItem.KeySpace.init(rawValue:)),
       let key = identifier.plainKey, !key.isEmpty
-    else { throw refusal("has no place in a movie file") }
+    else { throw invalid("has no place in a movie file") }
     guard let (type, bytes) = encoded(item, space, key) else {
-      throw refusal("has no value, or one that cannot be stored")
+      throw invalid("has no value, or one that cannot be stored")
     }
-    guard bytes.count < maxBytes, key.utf8.count <= 1024 else { throw refusal("is too large") }
+    guard bytes.count < maxBytes, key.utf8.count <= 1024 else { throw invalid("is too large") }
     let stored = MovieMetadataItem(
       keySpace: space, key: key, type: type, language: language(item), country: country(item), bytes: bytes)
     switch space {
     case .quickTimeUserData:
       guard type == 1, stored.code?.first == 0xA9, bytes.count <= Int(UInt16.max) else {
-        throw refusal("is no text, which user data holds alone")
+        throw invalid("is no text, which user data holds alone")
       }
     case .isoUserData:
       guard type == 1, MovieMetadataItem.isoTexts.contains(key) else {
-        throw refusal("is no text that user data of ISO files holds")
+        throw invalid("is no text that user data of ISO files holds")
       }
     case .iTunes:
-      guard stored.code != nil else { throw refusal("has a key that is no four-character code") }
+      guard stored.code != nil else { throw invalid("has a key that is no four-character code") }
     case .iTunesLong:
-      guard key.dropFirst().dropLast().contains(".") else { throw refusal("has a key without a dot") }
+      guard key.dropFirst().dropLast().contains(".") else { throw invalid("has a key without a dot") }
     case .quickTimeMetadata: break
     }
     return stored

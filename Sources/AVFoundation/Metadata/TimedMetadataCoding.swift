@@ -85,7 +85,7 @@ enum TimedMetadataCoding {
     let keys = keys(of: description)
     var bytes: [UInt8] = []
     for item in items {
-      func refusal(_ reason: String) -> AVError {
+      func invalid(_ reason: String) -> AVError {
         AVError(
           .invalidSourceMedia,
           reason: "The metadata item \(item.identifier?.rawValue ?? "without an identifier") \(reason).",
@@ -100,11 +100,11 @@ enum TimedMetadataCoding {
       guard
         let key = fitting.first(where: { said == nil ? $0.dataType == item.dataType : $0.dataType == said })
           ?? (said == nil ? fitting.first : nil)
-      else { throw refusal("is not among those of the track") }
+      else { throw invalid("is not among those of the track") }
       guard let type = key.dataType, let value = MetadataCoding.bytes(of: item, as: type) else {
-        throw refusal("has no value, or one of another data type")
+        throw invalid("has no value, or one of another data type")
       }
-      guard bytes.count + value.count + 8 <= maxBytes else { throw refusal("is too large") }
+      guard bytes.count + value.count + 8 <= maxBytes else { throw invalid("is too large") }
       bytes += number(UInt32(value.count + 8)) + number(key.number) + value
     }
     return bytes.isEmpty ? nothing : bytes

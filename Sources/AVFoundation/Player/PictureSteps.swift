@@ -13,7 +13,7 @@ extension AVAssetTrack {
   ///   - time: The presentation time of the picture to start from.
   /// - Returns: The time of the picture; that of the last or the first picture if there are fewer.
   func pictureTime(_ count: Int, from time: CMTime) -> CMTime {
-    let placed = placedSources
+    let sources = timedSources
     var rest = Int(min(count.magnitude, UInt(Self.maxSteps)))
     var result = time
     /// Counts a picture, and returns whether further pictures are needed.
@@ -25,7 +25,7 @@ extension AVAssetTrack {
       rest -= 1
       return rest > 0
     }
-    for (source, range, target) in count > 0 ? placed : placed.reversed() {
+    for (source, range, target) in count > 0 ? sources : sources.reversed() {
       let isInside = target.start <= time && time < target.end
       if count > 0 {
         guard target.end > time else { continue }
@@ -35,12 +35,12 @@ extension AVAssetTrack {
       } else if target.start >= time {
         continue
       }
-      let place =
+      let sourceTime =
         isInside ? Self.map(time, target, range) : count > 0 ? range.start : range.end
       let steps =
         count > 0
-        ? source.pictures(after: place, before: range.end, rest + 1)
-        : source.pictures(before: place, from: range.start, rest + 1)
+        ? source.pictures(after: sourceTime, before: range.end, rest + 1)
+        : source.pictures(before: sourceTime, from: range.start, rest + 1)
       guard steps.allSatisfy({ take(max(target.start, Self.map($0, range, target))) }) else { break }
     }
     return result
@@ -48,9 +48,9 @@ extension AVAssetTrack {
 
   /// The parts of the track with their source tracks: `range` is the range in the source, and
   /// `target` the range in this track.
-  private var placedSources: [(source: AVAssetTrack, range: CMTimeRange, target: CMTimeRange)] {
+  private var timedSources: [(source: AVAssetTrack, range: CMTimeRange, target: CMTimeRange)] {
     guard let composed = self as? AVCompositionTrack else { return [(self, timeRange, timeRange)] }
-    return composed.timeline.placed.compactMap { part, target in
+    return composed.timeline.timedParts.compactMap { part, target in
       part.source.map { ($0.track, part.range, target) }
     }
   }
@@ -72,8 +72,10 @@ extension AVAssetTrack {
     for _ in 0..<SampleTimes.maximum {
       guard let sample = samples.next() else { break }
       if let shown = sample.picture, shown > start, shown < limit {
-        let place = found.lastIndex { $0 <= shown }.map { $0 + 1 } ?? 0
-        if place == 0 || found[place - 1] != shown { found.insert(shown, at: place) }
+        let insertionIndex = found.lastIndex { $0 <= shown }.map { $0 + 1 } ?? 0
+        if insertionIndex == 0 || found[insertionIndex - 1] != shown {
+          found.insert(shown, at: insertionIndex)
+        }
         if found.count > count { found.removeLast() }
       }
       // No later sample is shown before its decode time, so the search is complete.

@@ -48,7 +48,7 @@ struct MissingPictures {
       found = finish()
     }
     if followsDataLoss, sinceGap == nil {
-      noteRate()
+      updateRate()
       times = Array(times.suffix(Self.reach))
     }
     times.append(seconds)
@@ -58,7 +58,7 @@ struct MissingPictures {
       if sinceGap >= Self.reach { self.sinceGap = nil }
       times = Array(times.suffix(Self.reach))
     } else if times.count >= Self.maximum {
-      noteRate()
+      updateRate()
       times = Array(times.suffix(Self.reach))
     }
     return found
@@ -115,7 +115,7 @@ struct MissingPictures {
   }
 
   /// Examines the pictures that no gap is near, to recognize a variable rate.
-  private mutating func noteRate() {
+  private mutating func updateRate() {
     let old = times.dropLast(Self.reach)
     guard old.count > Self.minPictures else { return }
     guard let (usual, all) = measure(at: old) else { return isVariable = true }

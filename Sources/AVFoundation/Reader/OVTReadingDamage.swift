@@ -46,11 +46,11 @@ final class DamageLog: @unchecked Sendable {
 
   var value: OVTReadingDamage { lock.withLock { seen } }
 
-  func noteConcealed() { lock.withLock { seen.concealedPictures += 1 } }
-  func noteLost(_ count: Int = 1) { lock.withLock { seen.lostPictures += count } }
+  func addConcealed() { lock.withLock { seen.concealedPictures += 1 } }
+  func addLost(_ count: Int = 1) { lock.withLock { seen.lostPictures += count } }
   /// Counts damaged audio packets.
   /// - Throws: `AVError` if damage is not tolerated.
-  func noteLostSound(_ count: Int, in codec: String) throws {
+  func addLostSound(_ count: Int, in codec: String) throws {
     guard count > 0 else { return }
     let isTolerated = lock.withLock {
       seen.lostSoundPackets += count
@@ -58,5 +58,5 @@ final class DamageLog: @unchecked Sendable {
     }
     guard isTolerated else { throw AVError(.decodeFailed, reason: "A packet of \(codec) is damaged.") }
   }
-  func noteEnd(_ failure: any Error) { lock.withLock { seen.failure = failure } }
+  func setFailure(_ failure: any Error) { lock.withLock { seen.failure = failure } }
 }

@@ -139,7 +139,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       if isInterrupted.load(ordering: .relaxed) || demuxer.isInterrupted { return nil }
       if isDrained {
         if let failure, hasEverShown, damage.tolerates(failure) {
-          damage.noteEnd(AVError.reading(failure))
+          damage.setFailure(AVError.reading(failure))
         } else if let failure {
           throw failure
         }
@@ -172,7 +172,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     let hasFailed = failure != nil
     for outcome in list where hasFailed || failure == nil { try collect(outcome) }
     guard isDrained else { return }
-    damage.noteLost(missing.finish())
+    damage.addLost(missing.finish())
     if let deinterlacer {
       for picture in try filtering({ try deinterlacer.finish() }) { try show(picture) }
     }
@@ -231,19 +231,19 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       }
       return
     }
-    if !hasShown, start == .negativeInfinity { damage.noteLost(earlyLost) }
+    if !hasShown, start == .negativeInfinity { damage.addLost(earlyLost) }
     (hasShown, hasEverShown) = (true, true)
     let shown = times.nextTime(timing.presentationTimeStamp)
     timing.presentationTimeStamp = shown
     if outcome.clock != clock {
       // The distance between the times of two joined streams is unknown, so it is not a gap.
-      damage.noteLost(missing.finish())
+      damage.addLost(missing.finish())
       (clock, followsDataLoss) = (outcome.clock, false)
     }
-    damage.noteLost(missing.add(shown, followsDataLoss: followsDataLoss))
+    damage.addLost(missing.add(shown, followsDataLoss: followsDataLoss))
     followsDataLoss = false
     if shown >= end { return try endShown(shown) }
-    if PictureMark.isDamaged(image) { damage.noteConcealed() }
+    if PictureMark.isDamaged(image) { damage.addConcealed() }
     let picture = Deinterlacer.Picture(
       buffer: image, time: shown, duration: timing.duration, isCopy: outcome.isModifiable || !copies)
     guard let deinterlacer else { return try show(picture) }
@@ -332,7 +332,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       return
     }
     missing.addLost(time)
-    damage.noteLost()
+    damage.addLost()
   }
 
   private func damaged(_ time: CMTime, _ status: OSStatus) -> AVError {

@@ -23,11 +23,11 @@ struct RequestedDecompressionProperties: @unchecked Sendable {
     guard
       let dictionary = value as? NSDictionary ?? (value as? [AnyHashable: Any]).map({ $0 as NSDictionary })
     else {
-      throw Self.refusal("AVVideoDecompressionPropertiesKey is no dictionary.")
+      throw Self.invalid("AVVideoDecompressionPropertiesKey is no dictionary.")
     }
     for (key, value) in dictionary {
       guard let name = key as? String ?? (key as? NSString).map({ $0 as String }) else {
-        throw Self.refusal("A key of AVVideoDecompressionPropertiesKey is no string.")
+        throw Self.invalid("A key of AVVideoDecompressionPropertiesKey is no string.")
       }
       pairs.append((name, value as AnyObject))
     }
@@ -62,14 +62,14 @@ struct RequestedDecompressionProperties: @unchecked Sendable {
         else { break }
         let layers = (value as? [Any] ?? []).map { ($0 as? NSNumber)?.int64Value }
         if layers.contains(where: { $0 != 0 }) {
-          throw Self.refusal("The decoder gives the base layer of the stream alone.")
+          throw Self.invalid("The decoder gives the base layer of the stream alone.")
         }
-      default: throw Self.refusal("The decoder does not take \(key) = \(value) (\(status)).")
+      default: throw Self.invalid("The decoder does not take \(key) = \(value) (\(status)).")
       }
     }
   }
 
-  private static func refusal(_ reason: String) -> AVError {
+  private static func invalid(_ reason: String) -> AVError {
     AVError(
       .unsupportedOutputSettings, reason: reason,
       advice: "Give properties of VTDecompressionSession with values that they can have.")

@@ -144,7 +144,7 @@ final class SoundSource: SampleSource {
       }
       guard !isDrained else {
         if let failure, hasReturnedSamples, damage.tolerates(failure), !demuxer.isInterrupted {
-          damage.noteEnd(AVError.reading(failure))
+          damage.setFailure(AVError.reading(failure))
         } else if let failure {
           throw failure
         }
@@ -177,7 +177,7 @@ final class SoundSource: SampleSource {
     let lost = demuxer.lostSound + decoder.lostPackets
     defer { knownLoss = lost }
     if isInside {
-      try damage.noteLostSound(lost - knownLoss, in: track.stream.codec.codecName)
+      try damage.addLostSound(lost - knownLoss, in: track.stream.codec.codecName)
     }
   }
 

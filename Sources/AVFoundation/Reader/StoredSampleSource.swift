@@ -68,10 +68,10 @@ final class StoredSampleSource: SampleSource {
       let next: MediaPacket?
       do { next = try demuxer.next() } catch {
         guard hasReturnedSamples, damage.tolerates(error), !demuxer.isInterrupted else { throw error }
-        damage.noteEnd(AVError.reading(error))
+        damage.setFailure(AVError.reading(error))
         next = nil
       }
-      try damage.noteLostSound(demuxer.lostSound - knownLoss, in: track.stream.codec.codecName)
+      try damage.addLostSound(demuxer.lostSound - knownLoss, in: track.stream.codec.codecName)
       knownLoss = demuxer.lostSound
       guard let packet = next else {
         atEnd = true

@@ -36,7 +36,7 @@ struct CompositionColor {
 
   private init(_ named: [String: any Sendable]) throws {
     let requirements: ColorRequirements
-    do { requirements = try ColorRequirements(named) } catch { throw Self.refusal(error) }
+    do { requirements = try ColorRequirements(named) } catch { throw Self.colorError(error) }
     self.requirements = requirements
     properties = named
     tags = [
@@ -90,7 +90,7 @@ struct CompositionColor {
   /// - Throws: `AVError.Code.invalidVideoComposition`.
   func check(_ track: AVAssetTrack) throws {
     for source in Self.sources(of: track) {
-      do { try requirements?.check(against: source.stream) } catch { throw Self.refusal(error) }
+      do { try requirements?.check(against: source.stream) } catch { throw Self.colorError(error) }
     }
   }
 
@@ -122,7 +122,7 @@ struct CompositionColor {
     return standardRange
   }
 
-  private static func refusal(_ error: any Error) -> AVError {
+  private static func colorError(_ error: any Error) -> AVError {
     AVError(
       .invalidVideoComposition,
       reason: (error as? AVError)?._nsError.localizedFailureReason ?? "The colours are not possible.",

@@ -17,9 +17,9 @@ struct ConfirmedMediaTimes {
       guard let composed = track as? AVCompositionTrack else {
         return track.isConfirmed ? [track.timeRange] : []
       }
-      return composed.timeline.placed.compactMap { part, target in
+      return composed.timeline.timedParts.compactMap { part, target in
         if let source = part.source { return source.isConfirmed ? target : nil }
-        let wanted = target.duration - part.lack
+        let wanted = target.duration - part.missing
         return wanted > .zero ? CMTimeRange(start: target.start, duration: wanted) : nil
       }
     }

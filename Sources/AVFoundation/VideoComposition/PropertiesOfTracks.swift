@@ -46,14 +46,18 @@ struct PropertiesOfTracks {
     }
     let edges = (ranges.joined().flatMap { [$0.start, $0.end] } + [duration]).sorted()
     // For each track, the index of the first range that has not ended.
-    var places = tracks.map { _ in 0 }
+    var nextIndices = tracks.map { _ in 0 }
     var slices: [(range: CMTimeRange, shown: [AVAssetTrack])] = []
     var position = CMTime.zero
     for edge in edges where edge > position {
       var shown: [AVAssetTrack] = []
       for (index, list) in ranges.enumerated() {
-        while places[index] < list.count, list[places[index]].end <= position { places[index] += 1 }
-        if places[index] < list.count, list[places[index]].start <= position { shown.append(tracks[index]) }
+        while nextIndices[index] < list.count, list[nextIndices[index]].end <= position {
+          nextIndices[index] += 1
+        }
+        if nextIndices[index] < list.count, list[nextIndices[index]].start <= position {
+          shown.append(tracks[index])
+        }
       }
       var slice = (range: CMTimeRange(start: position, end: edge), shown: shown)
       position = slice.range.end

@@ -37,11 +37,11 @@ open class AVAssetWriterInputTaggedPixelBufferGroupAdaptor: NSObject, @unchecked
   open func appendTaggedBuffers(
     _ taggedBuffers: [CMTaggedBuffer], withPresentationTime presentationTime: CMTime
   ) -> Bool {
-    assetWriterInput.writer?.fail(Self.refusal)
+    assetWriterInput.writer?.fail(Self.unsupportedError)
     return false
   }
 
-  static var refusal: AVError {
+  static var unsupportedError: AVError {
     AVError(
       .encoderNotFound, reason: "There is no encoder for groups of pictures (MV-HEVC).",
       advice: "Ask VTIsStereoMVHEVCEncodeSupported() first, and append the pictures of one eye.")

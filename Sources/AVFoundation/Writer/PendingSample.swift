@@ -90,8 +90,8 @@ extension PendingSample {
       guard block.canBeCopied(size, at: position) else { throw notThere }
       let presentation = try numeric(timing.presentationTimeStamp) - offset
       let decode = timing.decodeTimeStamp.isNumeric ? timing.decodeTimeStamp - offset : presentation
-      let notes = attachments.flatMap { index < $0.count ? $0.object(at: index) as? NSDictionary : nil }
-      func flag(_ key: CFString) -> Bool? { (notes?.object(forKey: key) as? NSNumber)?.boolValue }
+      let attributes = attachments.flatMap { index < $0.count ? $0.object(at: index) as? NSDictionary : nil }
+      func flag(_ key: CFString) -> Bool? { (attributes?.object(forKey: key) as? NSNumber)?.boolValue }
       samples.append(
         PendingSample(
           block: block, offset: position, size: size, presentation: presentation, decode: decode,

@@ -46,11 +46,11 @@ final class PictureFitting: @unchecked Sendable {
         try converter.convert(source, sourceRect: cut, to: target)
       } else {
         Self.blacken(target)
-        let place =
+        let targetRect =
           isWider
           ? Self.centered(width: width, height: width * sourceHeight / sourceWidth, in: (width, height))
           : Self.centered(width: height * sourceWidth / sourceHeight, height: height, in: (width, height))
-        try converter.convert(source, to: target, targetRect: place)
+        try converter.convert(source, to: target, targetRect: targetRect)
       }
     } catch {
       throw AVError(.encodeFailed, reason: "The picture cannot be fitted: \(error).", underlying: error)

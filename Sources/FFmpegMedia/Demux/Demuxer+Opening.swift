@@ -71,7 +71,7 @@ extension Demuxer {
     // "file:" keeps a colon in a file's name from being read as a protocol.
     let name = isLocal ? "file:" + (sequence?.pattern ?? path) : url
     var (code, messages) = LibavLog.collect { avformat_open_input(&context, name, format, &options) }
-    if code < 0, MediaAccess.isRefusal(messages), isLocal, isJPEG(path) {
+    if code < 0, MediaAccess.isPermissionError(messages), isLocal, isJPEG(path) {
       // libavformat has matched the name to image2. The failed call has freed the context.
       context = avformat_alloc_context()
       context?.pointee.interrupt_callback = interruption.callback
@@ -81,7 +81,7 @@ extension Demuxer {
     }
     guard code >= 0, let opened = context else {
       if let failure = io?.failure { throw failure }
-      if MediaAccess.isRefusal(messages) {
+      if MediaAccess.isPermissionError(messages) {
         throw MediaFileError(
           .notRecognized, "\(Demuxer.name(url)) is a list of other files, or of a format that is not read",
           code: code

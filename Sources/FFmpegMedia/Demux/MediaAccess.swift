@@ -71,7 +71,7 @@ package struct MediaAccess: Sendable, Hashable {
   }
 
   /// Whether a log message of libavformat says that the format is not on the whitelist.
-  static func isRefusal(_ messages: [String]) -> Bool {
+  static func isPermissionError(_ messages: [String]) -> Bool {
     messages.contains { $0.contains("not on whitelist") }
   }
 }

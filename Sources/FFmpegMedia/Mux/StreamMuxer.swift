@@ -213,8 +213,8 @@ package final class StreamMuxer {
       guard size >= 0, size <= data.endIndex - position, size < Int(Int32.max) - 1024 else {
         throw MediaFileError(.other, "a sample's size does not fit its data")
       }
-      let notes = attachments.flatMap { number < $0.count ? $0[number] : nil } ?? [:]
-      let isSync = !((notes[kCMSampleAttachmentKey_NotSync] as? Bool) ?? false)
+      let attributes = attachments.flatMap { number < $0.count ? $0[number] : nil } ?? [:]
+      let isSync = !((attributes[kCMSampleAttachmentKey_NotSync] as? Bool) ?? false)
       let bytes = (number == 0 ? prefix : Data()) + data[position..<position + size]
       position += size
       try write(bytes, timing, isSync: isSync, to: index)
