@@ -48,7 +48,7 @@ enum Main {
   }
 
   /// Enters the sandbox if `--sandbox` is given.
-  /// - Returns: the command with the facts that had to be found out before.
+  /// - Returns: the command with the values that had to be determined before.
   private static func enterSandbox(_ command: some SandboxedCommand) throws -> any ParsableCommand {
     guard command.sandboxing.sandbox else { return command }
     var command = command

@@ -6,7 +6,7 @@ import VideoToolbox
 
 /// The compression session of the sender. Each frame is output before the next picture is encoded.
 final class CallEncoder {
-  /// A coded frame as NAL units, with the facts about it.
+  /// A coded frame as NAL units, with its properties.
   struct Output {
     var units: [[UInt8]]
     var coded: FrameSequencer.CodedFrame

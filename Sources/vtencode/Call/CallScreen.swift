@@ -18,8 +18,8 @@ struct CallScreen {
     if measures { waiting.append((shown.count - 1, source, quality)) }
   }
 
-  mutating func noteThinned() { shown[shown.count - 1].isThinned = true }
-  mutating func noteQueueing(_ seconds: Double) { shown[shown.count - 1].queueingDelay = seconds }
+  mutating func markThinned() { shown[shown.count - 1].isThinned = true }
+  mutating func setQueueingDelay(_ seconds: Double) { shown[shown.count - 1].queueingDelay = seconds }
 
   mutating func show(_ image: CVPixelBuffer, picture: Int, at time: Double) {
     shown[picture].time = time

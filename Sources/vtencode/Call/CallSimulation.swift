@@ -127,13 +127,13 @@ final class CallSimulation {
       screens[index].add(picture.buffer, quality: sender.frames.last?.quality)
       guard let frame else { continue }
       if paths[index].shouldDrop(frame.descriptor, at: loop.now) {
-        screens[index].noteThinned()
+        screens[index].markThinned()
         continue
       }
       for packet in paths[index].stream.packets(of: frame, at: loop.now) {
         transmit(packet, on: index, channel: .media)
       }
-      screens[index].noteQueueing(paths[index].link.queueingDelay(at: loop.now))
+      screens[index].setQueueingDelay(paths[index].link.queueingDelay(at: loop.now))
     }
   }
 

@@ -23,8 +23,8 @@ enum Wording {
     return (whole >= 3600 ? "\(whole / 3600):" : "") + minutes + String(format: ":%02d", whole % 60)
   }
 
-  static func fixed(_ value: Double, _ places: Int) -> String {
-    String(format: "%.\(places)f", value)
+  static func fixed(_ value: Double, _ decimals: Int) -> String {
+    String(format: "%.\(decimals)f", value)
   }
 
   static func grouped(_ value: Int) -> String {

@@ -36,15 +36,15 @@ enum MovieRewrap {
         descriptor: descriptor, container: container, formats: formats,
         timeScales: streams.map { $0.timeBase.num == 1 ? $0.timeBase.den : 90_000 },
         languages: streams.map(\.language))
-      let places = Dictionary(uniqueKeysWithValues: streams.enumerated().map { ($1.index, $0) })
+      let trackIndices = Dictionary(uniqueKeysWithValues: streams.enumerated().map { ($1.index, $0) })
       var interleaver = SampleInterleaver<(CMSampleBuffer, Int)>(
         tracks: streams.count, timeout: CMTime(value: 10, timescale: 1))
       while let packet = try demuxer.next() {
         try Interrupt.shared.check()
-        guard let place = places[packet.streamIndex] else { continue }
-        let sample = try packet.makeSampleBuffer(of: streams[place], description: formats[place])
+        guard let trackIndex = trackIndices[packet.streamIndex] else { continue }
+        let sample = try packet.makeSampleBuffer(of: streams[trackIndex], description: formats[trackIndex])
         let time = sample.decodeTimeStamp.isNumeric ? sample.decodeTimeStamp : sample.presentationTimeStamp
-        interleaver.push((sample, place), at: time, to: place)
+        interleaver.push((sample, trackIndex), at: time, to: trackIndex)
         while let (next, track) = interleaver.pop() { try muxer.write(next, to: track) }
       }
       while let (next, track) = interleaver.pop(isLast: true) { try muxer.write(next, to: track) }

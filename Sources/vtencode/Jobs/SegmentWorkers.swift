@@ -126,7 +126,7 @@ final class SegmentWorkers: @unchecked Sendable {
       while let end = rest.firstIndex(of: 10) {
         let text = String(decoding: rest[rest.startIndex..<end], as: UTF8.self)
         rest = Data(rest[(end + 1)...])
-        if let event = Progress(text) { note(event, segment) } else if !text.hasPrefix("{") { last = text }
+        if let event = Progress(text) { record(event, segment) } else if !text.hasPrefix("{") { last = text }
       }
     }
     process.waitUntilExit()
@@ -151,7 +151,7 @@ final class SegmentWorkers: @unchecked Sendable {
     }
   }
 
-  private func note(_ event: Progress, _ segment: Int) {
+  private func record(_ event: Progress, _ segment: Int) {
     // A third pass is not counted, because it is made only if necessary. If the plan has
     // statistics, the analysis was the first pass.
     let before = plan.segments[segment].statistics == nil ? 0 : 1

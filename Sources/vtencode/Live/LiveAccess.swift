@@ -31,7 +31,7 @@ extension Send: SandboxedCommand {
     WireOptions.loadLibraries()
     let isMovie = TestPictures.Format(options.source) == nil
     return Sandbox.Needs(
-      reading: (isMovie ? try Sandbox.places(ofMovie: options.source) : []) + options.wire.secretFiles,
+      reading: (isMovie ? try Sandbox.paths(ofMovie: options.source) : []) + options.wire.secretFiles,
       writing: Sandbox.folders(of: options.description.sdp), network: options.web.network,
       system: WireOptions.libraryFiles)
   }

@@ -51,7 +51,7 @@ extension Dimensions {
   /// Checks a size against H.264's level 6.2 (A.3.1: MaxFS and the limit of each side), or against
   /// what libx265 takes.
   /// - Returns: why a picture of this size cannot be encoded; nil if it can.
-  func refusal(of codec: Codec) -> String? {
+  func sizeError(of codec: Codec) -> String? {
     switch codec {
     case .avc1:
       guard let highest = H264Level.all.last else { return nil }

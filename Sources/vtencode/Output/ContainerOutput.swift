@@ -78,7 +78,7 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
   }
 
   func append(_ sample: CMSampleBuffer, to track: OutputTrack.ID) throws {
-    if track == Self.chapterTrack { return note(chapter: sample) }
+    if track == Self.chapterTrack { return add(chapter: sample) }
     try write(encoding { try encoders[track].encode(sample) }, track)
   }
 
@@ -142,7 +142,7 @@ final class ContainerOutput: SampleOutput, @unchecked Sendable {
   }
 
   /// Keeps a chapter until the end of the file.
-  private func note(chapter sample: CMSampleBuffer) {
+  private func add(chapter sample: CMSampleBuffer) {
     guard let bytes = try? sample.dataBuffer?.dataBytes(),
       let timing = try? sample.sampleTimingInfos().first
     else { return }

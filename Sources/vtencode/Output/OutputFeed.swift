@@ -81,9 +81,9 @@ struct OutputFeed: Sendable {
       fileBytes: result.fileBytes, sound: sounds.report, text: texts.report, leftOut: samples.droppedCount,
       path: result.path)
     (report.servers, report.others, report.failures) = (result.servers, result.others, result.failures)
-    for (_, sound) in sounds.tracks { if let lost = sound.damage { damage.note(sound: lost) } }
+    for (_, sound) in sounds.tracks { if let lost = sound.damage { damage.add(sound: lost) } }
     for (_, text) in texts.tracks {
-      if let lost = text.damage { damage.note(sound: lost) }
+      if let lost = text.damage { damage.add(sound: lost) }
       if text.isChapters { report.text.chapters = text.written }
     }
     return report

@@ -38,7 +38,7 @@ final class SeveralOutputs: Output, @unchecked Sendable {
 
   /// Records that an output has failed.
   /// - Throws: the failure if no output is left.
-  private func note(_ error: any Error, of index: Int) throws {
+  private func record(_ error: any Error, of index: Int) throws {
     let failure =
       error as? Failure ?? Failure("cannot write \(outputs[index].name): \(Failure.describe(error))")
     let (isNew, isLast) = lock.withLock {
@@ -48,14 +48,14 @@ final class SeveralOutputs: Output, @unchecked Sendable {
     }
     if isNew {
       outputs[index].abandon()
-      if !isLast, showsFailures { Console.note("vtencode: \(failure.message); the other outputs go on") }
+      if !isLast, showsFailures { Console.record("vtencode: \(failure.message); the other outputs go on") }
     }
     if isLast { throw failure }
   }
 
   private func onEach(_ body: (Int, any Output) throws -> Void) throws {
     for (index, output) in outputs.enumerated() where isActive(index) {
-      do { try body(index, output) } catch { try note(error, of: index) }
+      do { try body(index, output) } catch { try record(error, of: index) }
     }
   }
 
@@ -70,7 +70,7 @@ final class SeveralOutputs: Output, @unchecked Sendable {
         throw Failure("\(output.name) cannot hold this video; try .mov")
       }
       if row[index] == nil, track.kind == .sound, showsFailures {
-        Console.note(
+        Console.record(
           "vtencode: \(output.name) cannot hold another sound track, or not this one; it is left out there")
       }
     }
@@ -142,7 +142,7 @@ final class SeveralOutputs: Output, @unchecked Sendable {
       } catch {
         queue.cancel()
         // Its other tracks stop too, since it is abandoned.
-        try owner.note(error, of: output)
+        try owner.record(error, of: output)
       }
     }
   }
@@ -157,7 +157,7 @@ final class SeveralOutputs: Output, @unchecked Sendable {
 
   func finish() async throws {
     for (index, output) in outputs.enumerated() where isActive(index) {
-      do { try await output.finish() } catch { try note(error, of: index) }
+      do { try await output.finish() } catch { try record(error, of: index) }
     }
   }
 

@@ -181,10 +181,10 @@ struct ComplexityPass: Sendable {
     progress: @escaping @Sendable () -> Void
   ) throws -> PassStatistics? {
     let folder = try ScratchFolder(in: parent)
-    let place = folder.url("statistics")
+    let statisticsURL = folder.url("statistics")
     var storage: VTMultiPassStorage?
     VTMultiPassStorageCreate(
-      allocator: kCFAllocatorDefault, fileURL: place as CFURL, timeRange: .invalid, options: nil,
+      allocator: kCFAllocatorDefault, fileURL: statisticsURL as CFURL, timeRange: .invalid, options: nil,
       multiPassStorageOut: &storage)
     defer { if let storage { VTMultiPassStorageClose(storage) } }
     let compressor = try Compressor(quick, source: source, storage: storage) { result in
@@ -213,7 +213,9 @@ struct ComplexityPass: Sendable {
         "'\(source.name)' is damaged, and its segments would not fit together: \(damage); \(advice)")
     }
     // The statistics of libx264 and libx265 describe the whole movie and cannot be divided.
-    let statistics = (try? Data(contentsOf: place)).flatMap { try? PassStatistics(bytes: [UInt8]($0)) }
+    let statistics = (try? Data(contentsOf: statisticsURL)).flatMap {
+      try? PassStatistics(bytes: [UInt8]($0))
+    }
     return statistics?.count == count ? statistics?.part(before..<count) : nil
   }
 

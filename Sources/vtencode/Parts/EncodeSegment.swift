@@ -194,12 +194,12 @@ struct SegmentJob: Sendable {
       wallSeconds: report.wallSeconds)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
-    let note = scratch.path + "/segment.json"
+    let recordPath = scratch.path + "/segment.json"
     do {
       unlink(folder.record(segment.index))
-      try encoder.encode(record).write(to: URL(fileURLWithPath: note))
+      try encoder.encode(record).write(to: URL(fileURLWithPath: recordPath))
       try replace(folder.movie(segment.index), with: made)
-      try replace(folder.record(segment.index), with: note)
+      try replace(folder.record(segment.index), with: recordPath)
     } catch {
       throw Failure("cannot write '\(folder.movie(segment.index))': \(Failure.describe(error))")
     }

@@ -34,9 +34,9 @@ struct Join: AsyncParsableCommand {
     guard let codec = Codec(argument: plan.settings.codec) else {
       throw Failure("the plan's settings are not valid for this vtencode; make the plan again")
     }
-    let place = planOptions.movie ?? plan.source.path
+    let moviePath = planOptions.movie ?? plan.source.path
     var destination = try Destination(
-      argument: out, movie: place, suffix: "joined", codec: codec, choices: .init(hasCodec: false))
+      argument: out, movie: moviePath, suffix: "joined", codec: codec, choices: .init(hasCodec: false))
     if let path = destination.path {
       destination.replaces = try OutputCheck.mayReplace(path, overwrites: overwriting.overwrite)
     }
@@ -66,7 +66,7 @@ struct Joiner: Sendable {
   func join(into destination: Destination, began: Double) async throws {
     var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
     plan.progress = progress
-    if let notice = plan.noteSound(of: source, in: destination), progress == .auto {
+    if let notice = plan.addSoundNotice(of: source, in: destination), progress == .auto {
       Console.note("vtencode: \(notice)")
     }
     if !destination.hasTransform, let turn = PictureRotation(source.transform), progress == .auto {
@@ -203,7 +203,7 @@ struct Joiner: Sendable {
 
   private func hand(
     _ times: Timeline, to samples: OutputQueue, synchronizer: SoundSynchronizer, _ outcome: String,
-    _ note: (CMSampleBuffer) -> Void
+    _ counted: (CMSampleBuffer) -> Void
   ) throws {
     do {
       var index = 0
@@ -216,17 +216,17 @@ struct Joiner: Sendable {
           let timing = CMSampleTimingInfo(
             duration: sample.duration, presentationTimeStamp: times.shown[index],
             decodeTimeStamp: times.decoded[index])
-          let changed = try joined?.note(sample, decoded: timing.decodeTimeStamp, isFirst: isFirst)
+          let changed = try joined?.join(sample, decoded: timing.decodeTimeStamp, isFirst: isFirst)
           isFirst = false
-          let copy = try times.formats.place(
+          let copy = try times.formats.retimed(
             sample, of: segment.index, timing: timing, bytes: changed ?? nil)
           index += 1
-          note(copy)
+          counted(copy)
           synchronizer.advance(to: timing.presentationTimeStamp + timing.duration)
           return samples.push(copy)
         }
       }
-      if plannedToTheEnd { synchronizer.noteEndOfMovie() }
+      if plannedToTheEnd { synchronizer.setEndOfMovie() }
       synchronizer.finish(isCut: false)
       samples.end()
     } catch {

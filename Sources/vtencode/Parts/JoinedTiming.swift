@@ -39,7 +39,7 @@ struct JoinedTiming {
   ///   - isFirst: whether it is the first of a segment other than the first one.
   /// - Returns: the changed bytes; nil if the sample stays as it is.
   /// - Throws: a `Failure` if the message is missing, or if its delay cannot be represented.
-  mutating func note(_ sample: CMSampleBuffer, decoded: CMTime, isFirst: Bool) throws -> Data? {
+  mutating func join(_ sample: CMSampleBuffer, decoded: CMTime, isFirst: Bool) throws -> Data? {
     defer { if SampleAttributes(sample).isKeyFrame { period = decoded } }
     guard isFirst, let period else { return nil }
     guard let delay = Int(checking: ((decoded - period).seconds / tick).rounded()) else {
@@ -48,17 +48,17 @@ struct JoinedTiming {
           + "the plan again")
     }
     guard let bytes = Self.bytes(sample) else { throw Failure("a sample of a segment cannot be read") }
-    var place = bytes.startIndex
-    while place + lengthSize <= bytes.endIndex {
-      let length = bytes[place..<(place + lengthSize)].reduce(0) { $0 << 8 | Int($1) }
-      let unit = (place + lengthSize)..<(place + lengthSize + length)
+    var position = bytes.startIndex
+    while position + lengthSize <= bytes.endIndex {
+      let length = bytes[position..<(position + lengthSize)].reduce(0) { $0 << 8 | Int($1) }
+      let unit = (position + lengthSize)..<(position + lengthSize + length)
       guard length > 0, unit.upperBound <= bytes.endIndex else { break }
       if let new = H264PictureTiming.replacing(removalDelay: delay, in: bytes[unit], hrd: hrd) {
         var changed = bytes
         changed.replaceSubrange(unit, with: new)
         return changed
       }
-      place = unit.upperBound
+      position = unit.upperBound
     }
     throw Failure(
       "a segment does not have the buffer timing of its first picture (picture timing message); encode it "

@@ -111,11 +111,11 @@ struct SegmentCutter: Sendable {
     let reach = Int(length / 4)
     var cuts: [Int] = []
     for part in 1..<parts {
-      let place = Int((Double(part) * length).rounded())
+      let target = Int((Double(part) * length).rounded())
       let minimum = (cuts.last ?? 0) + Self.fewestFrames / 2
-      let window = max(place - reach, minimum)..<max(min(place + reach + 1, count - 1), minimum + 1)
+      let window = max(target - reach, minimum)..<max(min(target + reach + 1, count - 1), minimum + 1)
       let near = window.filter { $0 < count && complexity.pictures[$0].isKeyFrame }
-      cuts.append(near.min { abs($0 - place) < abs($1 - place) } ?? place)
+      cuts.append(near.min { abs($0 - target) < abs($1 - target) } ?? target)
     }
     return cuts
   }

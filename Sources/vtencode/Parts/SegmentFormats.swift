@@ -45,13 +45,13 @@ struct SegmentFormats: @unchecked Sendable {
   private static func raise(_ record: Data, to level: UInt8) -> Data? {
     var record = record
     record[3] = level
-    var place = 6
+    var position = 6
     for _ in 0..<Int(record[5] & 31) {
-      guard place + 2 <= record.count else { return nil }
-      let length = Int(record[place]) << 8 | Int(record[place + 1])
-      guard length > 3, place + 2 + length <= record.count else { return nil }
-      record[place + 5] = level
-      place += 2 + length
+      guard position + 2 <= record.count else { return nil }
+      let length = Int(record[position]) << 8 | Int(record[position + 1])
+      guard length > 3, position + 2 + length <= record.count else { return nil }
+      record[position + 5] = level
+      position += 2 + length
     }
     return record
   }
@@ -78,7 +78,7 @@ struct SegmentFormats: @unchecked Sendable {
   ///   - timing: the times in the whole movie.
   ///   - bytes: replaces the sample's data; nil keeps it.
   /// - Throws: a `Failure` if the copy cannot be made.
-  func place(
+  func retimed(
     _ sample: CMSampleBuffer, of segment: Int, timing: CMSampleTimingInfo, bytes: Data? = nil
   ) throws -> CMSampleBuffer {
     var timing = timing

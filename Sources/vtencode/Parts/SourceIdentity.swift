@@ -2,7 +2,7 @@
 import FFmpegMedia
 import Foundation
 
-/// The facts by which a plan recognises its movie, wherever the file is.
+/// The properties by which a plan recognises its movie, wherever the file is.
 struct SourceIdentity: Codable, Sendable {
   /// The absolute path when the plan was made.
   var path: String
@@ -18,12 +18,12 @@ struct SourceIdentity: Codable, Sendable {
   /// - Parameter path: a regular file.
   /// - Throws: a `Failure` if it is no regular file or cannot be read.
   init(_ path: String) throws {
-    let place = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    let absolutePath = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     do {
       self = try RegularFile.open(path) { descriptor, fileStatus in
         let bytes = Int(fileStatus.st_size)
         return SourceIdentity(
-          path: place, bytes: bytes,
+          path: absolutePath, bytes: bytes,
           modified: Int(fileStatus.st_mtim.tv_sec).multipliedClamped(by: 1_000_000_000)
             .addingClamped(Int(fileStatus.st_mtim.tv_nsec)),
           head: try FileDigest.md5(descriptor, from: 0, count: Self.sample, name: path),
@@ -87,16 +87,16 @@ enum FileDigest {
     var digest = MD5Digest()
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
     defer { buffer.deallocate() }
-    var (place, left) = (start, count)
+    var (position, left) = (start, count)
     while left > 0 {
-      let got = pread(descriptor, buffer.baseAddress, min(buffer.count, left), off_t(place))
+      let got = pread(descriptor, buffer.baseAddress, min(buffer.count, left), off_t(position))
       if got < 0 {
         if errno == EINTR { continue }
         throw Failure("cannot read '\(name)': \(String(cString: strerror(errno)).lowercased())")
       }
       if got == 0 { break }
       digest.update(UnsafeRawBufferPointer(rebasing: buffer[..<got]))
-      place += got
+      position += got
       left -= got
     }
     return digest.finish()

@@ -262,12 +262,12 @@ struct PreparedPlan: Sendable {
       let folder = PartFolder(of: path)
       try folder.create()
       for segment in file.segments {
-        let place = folder.statistics(segment.index)
+        let statisticsPath = folder.statistics(segment.index)
         do {
           try Data(statistics.part(segment.range).bytes).write(
-            to: URL(fileURLWithPath: place), options: .atomic)
+            to: URL(fileURLWithPath: statisticsPath), options: .atomic)
         } catch {
-          throw Failure("cannot write '\(place)': \(Failure.describe(error))")
+          throw Failure("cannot write '\(statisticsPath)': \(Failure.describe(error))")
         }
       }
     }
@@ -295,13 +295,13 @@ enum PartSource {
   static func open(
     _ plan: EncodingPlanFile, at path: String?, ignoresTime: Bool, threads: Int? = nil
   ) async throws -> (source: MovieSource, options: EncodingOptions) {
-    let place = InputFile.path(of: path ?? plan.source.path)
-    let options = try plan.settings.options(movie: place, threads: threads)
+    let moviePath = InputFile.path(of: path ?? plan.source.path)
+    let options = try plan.settings.options(movie: moviePath, threads: threads)
     // The path in a plan may name any file, so the file is checked before it is read. A file with
     // another content is not decoded at all.
-    try SourceIdentity(place).check(against: plan.source, ignoresTime: ignoresTime)
+    try SourceIdentity(moviePath).check(against: plan.source, ignoresTime: ignoresTime)
     let source = try await MovieSource.open(
-      InputFile(place, isRegular: true), streamFrameRate: plan.settings.frameRate)
+      InputFile(moviePath, isRegular: true), streamFrameRate: plan.settings.frameRate)
     return (adapted(source, options, isUpright: plan.settings.upright == true), options)
   }
 }

@@ -100,7 +100,7 @@ final class PassLoop: @unchecked Sendable {
         recorder.preferPassBefore()
         framesAgain -= partCount
       }
-      if isWhole { synchronizer.noteEndOfMovie() }
+      if isWhole { synchronizer.setEndOfMovie() }
       try recorder.forEach { sample in
         counter.add(sample, isVerbose: pipeline.plan.isVerbose)
         synchronizer.advance(to: sample.presentationTimeStamp + sample.duration)
@@ -124,7 +124,7 @@ final class PassLoop: @unchecked Sendable {
   ) throws -> Bool {
     let reader = try FrameReader(pipeline.source, plan: pipeline.plan)
     defer {
-      damage.note(pictures: reader.damage)
+      damage.add(pictures: reader.damage)
       reader.cancel()
     }
     var count = 0

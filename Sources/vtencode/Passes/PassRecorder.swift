@@ -50,10 +50,10 @@ final class PassRecorder: @unchecked Sendable {
   init(in parent: String, learned: String? = nil) throws {
     folder = try ScratchFolder(in: parent)
     var storage: VTMultiPassStorage?
-    let place = learned.map { URL(fileURLWithPath: $0) } ?? folder.url("statistics")
+    let statisticsURL = learned.map { URL(fileURLWithPath: $0) } ?? folder.url("statistics")
     let options = [kOVTMultiPassStorageCreationOption_ReadsExisting: learned != nil]
     let status = VTMultiPassStorageCreate(
-      allocator: kCFAllocatorDefault, fileURL: place as CFURL, timeRange: .invalid,
+      allocator: kCFAllocatorDefault, fileURL: statisticsURL as CFURL, timeRange: .invalid,
       options: options as CFDictionary, multiPassStorageOut: &storage)
     guard let storage else {
       if let learned {

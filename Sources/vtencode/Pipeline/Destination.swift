@@ -122,7 +122,7 @@ struct Destination: Sendable {
     let path = Self.target(of: argument ?? derived)
     self.path = path
     kind = try Self.kind(ofFile: path, codec: codec, choices)
-    try checkPlace(path, movie: movie)
+    try checkFolder(path, movie: movie)
   }
 
   /// A movie at a path that has already been checked.
@@ -144,15 +144,15 @@ struct Destination: Sendable {
     return path
   }
 
-  private func checkPlace(_ path: String, movie: String) throws {
-    let place = folder(of: path)
+  private func checkFolder(_ path: String, movie: String) throws {
+    let parent = folder(of: path)
     var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: place, isDirectory: &isFolder) else {
+    guard FileManager.default.fileExists(atPath: parent, isDirectory: &isFolder) else {
       throw Failure(
-        "the output folder '\(place)' does not exist; create it first (mkdir -p) or choose another")
+        "the output folder '\(parent)' does not exist; create it first (mkdir -p) or choose another")
     }
     guard isFolder.boolValue else {
-      throw Failure("'\(place)' is not a folder; choose another place with --out")
+      throw Failure("'\(parent)' is not a folder; choose another place with --out")
     }
     if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
       throw Failure("'\(path)' is a folder; give a file name with --out")
@@ -160,8 +160,8 @@ struct Destination: Sendable {
     if Self.areSameFile(path, InputFile.path(of: movie)) {
       throw Failure("the output '\(path)' is the input itself; choose another name with --out")
     }
-    guard access(place, W_OK) == 0 else {
-      throw Failure("cannot write into '\(place)': \(Failure.advice(forSystemError: errno))")
+    guard access(parent, W_OK) == 0 else {
+      throw Failure("cannot write into '\(parent)': \(Failure.advice(forSystemError: errno))")
     }
   }
 

@@ -21,7 +21,7 @@ struct EncoderRequest: Sendable {
   }
 
   /// The error for a session that could not be created, with advice.
-  fileprivate func refusal(_ status: OSStatus) -> Failure {
+  fileprivate func creationError(_ status: OSStatus) -> Failure {
     let what = "\(codec.name) at \(width)x\(height)"
     guard status == kVTCouldNotFindVideoEncoderErr else {
       return Failure(
@@ -60,7 +60,7 @@ final class EncoderSession: Sendable {
       codecType: request.codec.type, encoderSpecification: request.specification,
       imageBufferAttributes: attributes as CFDictionary?, compressedDataAllocator: nil, outputCallback: nil,
       refcon: nil, compressionSessionOut: &created)
-    guard status == noErr, let created else { throw request.refusal(status) }
+    guard status == noErr, let created else { throw request.creationError(status) }
     session = created
     self.request = request
     var id: CFString?

@@ -129,11 +129,11 @@ struct EncodingPlan: Sendable {
     // Only the default encoders' limits are known here; an encoder that the user names reports its
     // own.
     if options.encoding.encoder == nil,
-      let refusal = Dimensions(width: fit.width, height: fit.height).refusal(of: codec)
+      let reason = Dimensions(width: fit.width, height: fit.height).sizeError(of: codec)
     {
       throw Failure(
         "'\(source.name)' has pictures of \(source.width)x\(source.height), to be encoded as \(fit.width)x\(fit.height): "
-          + "\(refusal); give a size with --dimensions")
+          + "\(reason); give a size with --dimensions")
     }
     frameRate = source.frameRate
     quality = options.quality
@@ -215,7 +215,7 @@ struct EncodingPlan: Sendable {
   /// Adds the notice about the sound that is known only when the output's file type is.
   /// - Returns: the notice that `--audio-bitrate` has no effect because all sound is copied; nil
   ///   otherwise.
-  mutating func noteSound(of source: MovieSource, in destination: Destination) -> String? {
+  mutating func addSoundNotice(of source: MovieSource, in destination: Destination) -> String? {
     guard audioBitRate != nil, audio == .auto, destination.holdsSound, !source.sounds.isEmpty,
       source.sounds.allSatisfy({ $0.format.map { destination.plays($0) } ?? false })
     else { return nil }
@@ -225,7 +225,7 @@ struct EncodingPlan: Sendable {
   }
 
   /// Adds the notice about subtitles that an output does not hold.
-  mutating func noteTexts(of source: MovieSource, in destination: Destination) {
+  mutating func addSubtitleNotice(of source: MovieSource, in destination: Destination) {
     guard keepsSubtitles, !source.subtitles.isEmpty,
       let other = destination.all.first(where: { $0.holdsSound && !$0.holdsText })
     else { return }

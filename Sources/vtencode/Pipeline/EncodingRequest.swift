@@ -117,7 +117,7 @@ struct EncodingRequest: Sendable {
   private func drawings(on source: MovieSource, scratch: String?) async throws -> [PictureFilter.Drawing] {
     var drawings: [PictureFilter.Drawing] = []
     if let name = changes.overlay {
-      let place = changes.overlayAt ?? PicturePosition(x: 0, y: 0)
+      let position = changes.overlayAt ?? PicturePosition(x: 0, y: 0)
       var signature: [UInt8] = []
       do {
         try RegularFile.open(name) { descriptor, _ in
@@ -129,7 +129,7 @@ struct EncodingRequest: Sendable {
         throw Failure("--overlay '\(name)' is no picture; give a PNG, JPEG or WebP file", status: 64)
       }
       let path = URL(fileURLWithPath: name).path
-      drawings.append(.picture(file: path, format: format, x: place.x, y: place.y))
+      drawings.append(.picture(file: path, format: format, x: position.x, y: position.y))
     }
     if let wanted = changes.burnSubtitles, let scratch {
       drawings.append(try await SubtitleText.drawing(wanted, source: source, folder: scratch))

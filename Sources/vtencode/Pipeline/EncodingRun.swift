@@ -21,8 +21,8 @@ enum EncodingRun {
     let renditions = try request.renditions.dropFirst().map {
       try request.plan(request.options(for: $0), source: source, destination: destination)
     }
-    plan.noteTexts(of: source, in: destination)
-    _ = plan.noteSound(of: source, in: destination)
+    plan.addSubtitleNotice(of: source, in: destination)
+    _ = plan.addSoundNotice(of: source, in: destination)
     for notice in plan.notices where options.progressOption.progress == .auto {
       Console.note("vtencode: \(notice)")
     }

@@ -127,7 +127,7 @@ final class FrameReader {
 
   private func nextDecoded() throws -> Frame? {
     guard let frame = try feed.next() else { return nil }
-    noteSize(of: frame.pixelBuffer, at: frame.time)
+    checkSize(of: frame.pixelBuffer, at: frame.time)
     count += 1
     let until = frame.time + frame.duration
     end = end.isNumeric ? max(end, until) : until
@@ -143,7 +143,7 @@ final class FrameReader {
 
   /// Tells the user if the picture size changes; the session scales pictures of another size than
   /// the first one's.
-  private func noteSize(of picture: CVPixelBuffer, at time: CMTime) {
+  private func checkSize(of picture: CVPixelBuffer, at time: CMTime) {
     let now = (width: CVPixelBufferGetWidth(picture), height: CVPixelBufferGetHeight(picture))
     if let size, size != now {
       Console.note(

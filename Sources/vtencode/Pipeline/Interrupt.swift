@@ -76,12 +76,12 @@ final class Interrupt: @unchecked Sendable {
   /// Registers a file to remove if the process has to end at once.
   /// - Parameters:
   ///   - path: the file.
-  ///   - rescue: gives the file a name so that it is kept; nil if it is to be removed.
-  func register(unfinished path: String, rescue: (@Sendable () -> Void)? = nil) {
-    lock.withLock { unfinished[path] = .some(rescue) }
+  ///   - keep: gives the file a name so that it is kept; nil if it is to be removed.
+  func register(unfinished path: String, keep: (@Sendable () -> Void)? = nil) {
+    lock.withLock { unfinished[path] = .some(keep) }
     // A process that ends for want of memory or descriptors removes the files registered here. A
     // file to be kept is not among them, and then stays in its hidden folder.
-    if rescue == nil { ovt_add_leftover(path, 0) }
+    if keep == nil { ovt_add_leftover(path, 0) }
   }
 
   /// Gives a registered file its name while no signal can end the process, so that it never has two
@@ -133,8 +133,8 @@ final class Interrupt: @unchecked Sendable {
     names.withLock {
       // Longer paths first: a folder can only be removed when it is empty.
       let files = lock.withLock { unfinished }.sorted { $0.key.utf8.count > $1.key.utf8.count }
-      for (path, rescue) in files {
-        rescue?()
+      for (path, keep) in files {
+        keep?()
         unlink(path)
         rmdir(folder(of: path))
       }

@@ -30,7 +30,7 @@ extension MovieSource {
       else { throw Failure("the movies cannot be joined") }
       soundTracks.append(track)
     }
-    var place = CMTime.zero
+    var joinedDuration = CMTime.zero
     var timescales: [CMTimeScale] = []
     var sizes: [UncroppedSize] = []
     var leftOut: [String] = []
@@ -41,11 +41,12 @@ extension MovieSource {
         throw Failure("'\(movie.name)' does not say how long it is, so nothing can follow it")
       }
       do {
-        try video.insertTimeRange(range, of: track, at: place)
+        try video.insertTimeRange(range, of: track, at: joinedDuration)
         for (sound, target) in zip(movie.sounds, soundTracks) {
           let common = try await sound.track.load(.timeRange).intersection(range)
           guard common.duration.isNumeric, common.duration > .zero else { continue }
-          try target.insertTimeRange(common, of: sound.track, at: place + (common.start - range.start))
+          try target.insertTimeRange(
+            common, of: sound.track, at: joinedDuration + (common.start - range.start))
         }
       } catch {
         throw Failure("'\(movie.name)' cannot be joined: \(Failure.describe(error))")
@@ -56,7 +57,7 @@ extension MovieSource {
       timescales += [range.start, range.duration].compactMap(CommonTimescale.minimum)
       sizes.append(
         UncroppedSize(width: movie.width, height: movie.height, seconds: range.duration.seconds))
-      place = place + range.duration
+      joinedDuration = joinedDuration + range.duration
       if !movie.subtitles.isEmpty || !movie.chapters.isEmpty { leftOut = ["subtitles and chapters"] }
     }
     video.preferredTransform = first.transform
@@ -71,7 +72,8 @@ extension MovieSource {
       files: movies.flatMap(\.files), asset: composition, video: video, sounds: sounds, subtitles: [],
       chapters: [], others: leftOut, metadata: first.metadata, width: first.width, height: first.height,
       storedFrameRate: first.storedFrameRate,
-      dataRate: isKnown ? rates.reduce(0, +) / max(place.seconds, 0.001) : 0, duration: place,
+      dataRate: isKnown ? rates.reduce(0, +) / max(joinedDuration.seconds, 0.001) : 0,
+      duration: joinedDuration,
       timescale: CommonTimescale.of(timescales), transform: first.transform, format: first.format,
       streamFrameRate: nil, isSinglePicture: false)
     source.isJoined = true

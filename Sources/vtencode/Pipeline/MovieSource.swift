@@ -3,7 +3,7 @@ import AVFoundation
 import FFmpegMedia
 import Foundation
 
-/// The movie to encode, with the facts about its tracks.
+/// The movie to encode, with the properties of its tracks.
 struct MovieSource: Sendable {
   let name: String
   /// Keeps copied pipes open as long as the movie is read.

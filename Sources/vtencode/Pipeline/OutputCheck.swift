@@ -56,11 +56,11 @@ enum OutputCheck {
       }
       return
     }
-    let place = folder(of: Destination.target(of: path))
-    guard FileManager.default.fileExists(atPath: place, isDirectory: &isFolder), isFolder.boolValue else {
+    let parent = folder(of: Destination.target(of: path))
+    guard FileManager.default.fileExists(atPath: parent, isDirectory: &isFolder), isFolder.boolValue else {
       throw Failure("the folder of \(option) '\(path)' does not exist; create it first, or choose another")
     }
-    guard access(place, W_OK) == 0 else {
+    guard access(parent, W_OK) == 0 else {
       throw Failure(
         "cannot write \(option) '\(path)': \(Failure.advice(forSystemError: errno, option: option))")
     }

@@ -30,13 +30,13 @@ final class PendingFile {
     Self.removeLeftovers(in: parent)
     (folder, lock) = try Self.makeFolder(in: parent, for: finalPath)
     path = folder + "/" + (finalPath as NSString).lastPathComponent
-    let rescue: @Sendable () -> Void = { [path] in
+    let keep: @Sendable () -> Void = { [path] in
       var status = stat()
       guard stat(path, &status) == 0, status.st_size > 0 else { return }
       try? Self.flush(path, O_RDONLY | O_NOFOLLOW, for: finalPath)
       _ = try? Self.linkWherePossible(path, as: finalPath, isPart: true)
     }
-    Interrupt.shared.register(unfinished: path, rescue: isKept ? rescue : nil)
+    Interrupt.shared.register(unfinished: path, keep: isKept ? keep : nil)
   }
 
   deinit { discard() }

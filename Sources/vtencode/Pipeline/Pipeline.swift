@@ -31,14 +31,14 @@ struct Pipeline: Sendable {
       )
       .runOnce()
       report.lackedRoom = true
-      report.plan.notices.append(noteRoom("so the movie is encoded in one pass"))
+      report.plan.notices.append(noticeOfMissingRoom("so the movie is encoded in one pass"))
       return report
     }
   }
 
   /// Reports that there was no room for several passes.
   /// - Parameter outcome: the consequence, as the end of the sentence.
-  private func noteRoom(_ outcome: String) -> String {
+  private func noticeOfMissingRoom(_ outcome: String) -> String {
     let notice = "there is no room beside the output for the temporary files of several passes, \(outcome)"
     if plan.progress == .auto { Console.note("vtencode: \(notice)") }
     return notice
@@ -130,7 +130,7 @@ struct Pipeline: Sendable {
     report.madePasses = passes != nil
     if passes?.lacksRoom == true {
       report.lackedRoom = true
-      notices.append(noteRoom("so the result of the last complete pass is written"))
+      notices.append(noticeOfMissingRoom("so the result of the last complete pass is written"))
     }
     report.plan.notices += notices
     return report
@@ -166,7 +166,7 @@ struct Pipeline: Sendable {
       var reader = try FrameReader(source, plan: plan)
       var repetition = plan.repetition
       defer {
-        damage.note(pictures: reader.damage)
+        damage.add(pictures: reader.damage)
         reader.cancel()
       }
       let pacer = plan.isPaced ? try Pacer() : nil
@@ -179,7 +179,7 @@ struct Pipeline: Sendable {
             reader = try FrameReader(source, plan: plan)
             continue
           }
-          synchronizer.noteEndOfMovie()
+          synchronizer.setEndOfMovie()
           break
         }
         guard let frame = repetition.move(read) else { continue }

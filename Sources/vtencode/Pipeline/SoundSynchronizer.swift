@@ -30,7 +30,7 @@ final class SoundSynchronizer: @unchecked Sendable {
 
   /// Records that the movie has no more pictures. Its sound may be longer, unless the run is cut
   /// short.
-  func noteEndOfMovie() {
+  func setEndOfMovie() {
     condition.lock()
     isMovieExhausted = true
     condition.unlock()

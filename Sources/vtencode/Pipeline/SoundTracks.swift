@@ -2,7 +2,7 @@
 import AVFoundation
 import Foundation
 
-/// The facts about a sound track that are needed before a run starts.
+/// The properties of a sound track that are needed before a run starts.
 struct SoundTrackProperties: Sendable {
   let track: AVAssetTrack
   /// The number of the track among the sound tracks, from 1.

@@ -80,7 +80,7 @@ final class DamageCollector: @unchecked Sendable {
 
   var value: SourceDamage { lock.withLock { found } }
 
-  func note(pictures: SourceDamage) {
+  func add(pictures: SourceDamage) {
     lock.withLock {
       found.concealed = pictures.concealed
       found.lost = pictures.lost
@@ -88,5 +88,5 @@ final class DamageCollector: @unchecked Sendable {
     }
   }
 
-  func note(sound: String) { lock.withLock { found.sound.append(sound) } }
+  func add(sound: String) { lock.withLock { found.sound.append(sound) } }
 }

@@ -210,9 +210,9 @@ final class PlaySession: @unchecked Sendable {
       player.pause()
       if case .stepForward = command { item.step(byCount: 1) } else { item.step(byCount: -1) }
     case .fullScreen: screen.setFullScreen(!screen.isFullScreen)
-    case .go(let place):
+    case .go(let fraction):
       guard item.duration.isNumeric else { break }
-      go(to: CMTime(nearest: item.duration.seconds * place, preferredTimescale: 90000))
+      go(to: CMTime(nearest: item.duration.seconds * fraction, preferredTimescale: 90000))
     }
     screen.update()
     return false

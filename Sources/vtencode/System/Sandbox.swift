@@ -116,7 +116,7 @@ enum Sandbox {
   /// because it cannot be created inside the sandbox; a sequence of pictures needs its folder.
   /// - Throws: a `Failure` if the argument names a folder, which would make all of its contents
   ///   accessible.
-  static func places(ofMovie argument: String) throws -> [String] {
+  static func paths(ofMovie argument: String) throws -> [String] {
     let movie = InputFile.path(of: argument)
     var isFolder: ObjCBool = false
     if FileManager.default.fileExists(atPath: movie, isDirectory: &isFolder), isFolder.boolValue {
@@ -129,7 +129,7 @@ enum Sandbox {
   /// The paths of files that are read, which are no movies.
   /// - Throws: a `Failure` for what is no regular file: a folder would make all of its contents
   ///   accessible.
-  static func places(ofFiles files: [String]) throws -> [String] {
+  static func paths(ofFiles files: [String]) throws -> [String] {
     for file in files {
       do { try RegularFile.open(file) { _, _ in } } catch { throw RegularFile.failure(error, file) }
     }

@@ -51,8 +51,8 @@ extension EncodingCommand {
 
   mutating func prepareForSandbox() throws -> Sandbox.Needs {
     Sandbox.Needs(
-      reading: try ([options.movie] + furtherMovies).flatMap { try Sandbox.places(ofMovie: $0) }
-        + Sandbox.places(ofFiles: furtherInputs),
+      reading: try ([options.movie] + furtherMovies).flatMap { try Sandbox.paths(ofMovie: $0) }
+        + Sandbox.paths(ofFiles: furtherInputs),
       // A file name that is derived from the movie's is in the current folder.
       writing: Sandbox.folders(
         of: (options.outs.isEmpty ? ["derived.mov"] : options.outs) + [furtherOutput].compactMap(\.self)))
@@ -63,7 +63,7 @@ extension Split: SandboxedCommand {
   var sandboxing: SandboxOptions { options.sandboxing }
 
   mutating func prepareForSandbox() throws -> Sandbox.Needs {
-    Sandbox.Needs(reading: try Sandbox.places(ofMovie: options.movie), writing: Sandbox.folders(of: plan))
+    Sandbox.Needs(reading: try Sandbox.paths(ofMovie: options.movie), writing: Sandbox.folders(of: plan))
   }
 }
 
@@ -88,27 +88,27 @@ extension PlanOptions {
   /// entered; it is parsed by Foundation's JSON decoder, which is written in Swift.
   fileprivate func inputs() throws -> [String] {
     let source = InputFile.path(of: try movie ?? EncodingPlanFile.read(plan).source.path)
-    return try Sandbox.places(ofFiles: [plan, source])
+    return try Sandbox.paths(ofFiles: [plan, source])
   }
 }
 
 extension Export: SandboxedCommand {
   mutating func prepareForSandbox() throws -> Sandbox.Needs {
-    Sandbox.Needs(reading: try Sandbox.places(ofMovie: movie), writing: Sandbox.folders(of: out))
+    Sandbox.Needs(reading: try Sandbox.paths(ofMovie: movie), writing: Sandbox.folders(of: out))
   }
 }
 
 extension Play: SandboxedCommand {
   mutating func prepareForSandbox() throws -> Sandbox.Needs {
     Sandbox.Needs(
-      reading: try Sandbox.places(ofMovie: movie), writing: Sandbox.folders(of: snapshot), terminal: true)
+      reading: try Sandbox.paths(ofMovie: movie), writing: Sandbox.folders(of: snapshot), terminal: true)
   }
 }
 
 extension Call: SandboxedCommand {
   mutating func prepareForSandbox() throws -> Sandbox.Needs {
     Sandbox.Needs(
-      reading: try Sandbox.places(ofMovie: options.movie),
+      reading: try Sandbox.paths(ofMovie: options.movie),
       writing: Sandbox.folders(
         of: options.report, options.results.dump, options.results.received, options.results.sdp,
         options.results.record),

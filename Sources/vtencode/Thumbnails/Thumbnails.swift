@@ -88,7 +88,7 @@ struct Thumbnails: AsyncParsableCommand {
 
 extension Thumbnails: SandboxedCommand {
   mutating func prepareForSandbox() throws -> Sandbox.Needs {
-    Sandbox.Needs(reading: try Sandbox.places(ofMovie: movie), writing: Sandbox.folders(of: out))
+    Sandbox.Needs(reading: try Sandbox.paths(ofMovie: movie), writing: Sandbox.folders(of: out))
   }
 }
 

@@ -6,7 +6,8 @@ import Testing
 
 @testable import vtencode
 
-/// Whatever an encoding is written to gets its tracks, its times and its end as it says that it wants them.
+/// Whatever an encoding is written to gets its tracks, its times and its end as it says that it
+/// wants them.
 @Suite struct OutputTests {
   /// An output of the test's own, which keeps what it gets.
   private final class Kept: SampleOutput {
@@ -121,7 +122,7 @@ import Testing
         synchronizer.advance(to: sample.presentationTimeStamp + sample.duration)
         guard samples.push(sample) else { break }
       }
-      synchronizer.noteEndOfMovie()
+      synchronizer.setEndOfMovie()
       synchronizer.finish(isCut: false)
       samples.end()
     }
