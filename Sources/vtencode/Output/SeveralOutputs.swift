@@ -48,7 +48,7 @@ final class SeveralOutputs: Output, @unchecked Sendable {
     }
     if isNew {
       outputs[index].abandon()
-      if !isLast, showsFailures { Console.record("vtencode: \(failure.message); the other outputs go on") }
+      if !isLast, showsFailures { Console.note("vtencode: \(failure.message); the other outputs go on") }
     }
     if isLast { throw failure }
   }
@@ -70,7 +70,7 @@ final class SeveralOutputs: Output, @unchecked Sendable {
         throw Failure("\(output.name) cannot hold this video; try .mov")
       }
       if row[index] == nil, track.kind == .sound, showsFailures {
-        Console.record(
+        Console.note(
           "vtencode: \(output.name) cannot hold another sound track, or not this one; it is left out there")
       }
     }
