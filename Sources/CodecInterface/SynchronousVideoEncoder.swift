@@ -1,36 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An encoder that hands its frames over during its calls alone, on the caller's thread: what most codecs that run on the
-/// processor do. ``SynchronousEncoder`` makes a ``VideoEncoder`` of it.
+/// An encoder that outputs frames only during its calls, on the caller's thread, as most software
+/// codecs do. ``SynchronousEncoder`` makes a ``VideoEncoder`` of it.
 ///
-/// Every picture has exactly one outcome, a frame or a frame without data, which is handed over with the picture's
-/// time stamp, in decode order. What each call has to do is said with ``VideoEncoder``.
+/// Every picture has exactly one outcome, a frame or a frame without data, which is output with the
+/// picture's time stamp, in decode order. ``VideoEncoder`` describes what each call has to do.
 public protocol SynchronousVideoEncoder: AnyObject {
-  /// Takes one picture, and hands over the frames that are ready: none, one or more.
+  /// Encodes one picture, and outputs the frames that are ready: none, one or more.
   /// - Throws: ``CodecError``, as ``VideoEncoder/encode(_:request:)`` does.
   func encode(
     _ picture: InputPicture, request: FrameRequest, output: (consuming CompressedFrame) -> Void
   ) throws(CodecError)
 
-  /// Hands over all frames that are held. A picture that comes afterwards starts with a key frame if frames were
-  /// held.
+  /// Outputs all frames that are held. If there were any, the next picture is coded as a key frame.
   func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError)
 
-  /// Hands over the frames that are held and shown no later than a time, and goes on, as
-  /// ``VideoEncoder/complete(through:)`` does. An encoder without a method of its own hands over all frames.
+  /// Outputs the held frames that are shown no later than a time, and continues the stream, as
+  /// ``VideoEncoder/complete(through:)`` does. The default implementation outputs all frames.
   /// - Parameters:
-  ///   - presentationTime: in the configuration's time scale.
-  ///   - output: gets each frame, in decode order.
+  ///   - presentationTime: the time, in the configuration's time scale.
+  ///   - output: receives each frame, in decode order.
   func complete(
     through presentationTime: Int64, output: (consuming CompressedFrame) -> Void
   ) throws(CodecError)
 
-  /// As ``VideoEncoder/reconfigure(_:)``.
+  /// Applies a changed configuration; see ``VideoEncoder/reconfigure(_:)``.
   func reconfigure(_ configuration: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration
 
-  /// As ``VideoEncoder/reorderingDepth``.
+  /// See ``VideoEncoder/reorderingDepth``.
   var reorderingDepth: Int { get }
 
-  /// As ``VideoEncoder/wantsAnotherPass``.
+  /// See ``VideoEncoder/wantsAnotherPass``.
   var wantsAnotherPass: Bool? { get }
 }
 
@@ -44,7 +43,7 @@ extension SynchronousVideoEncoder {
   }
 }
 
-/// A ``VideoEncoder`` over an encoder that hands its frames over during its calls. It allocates nothing for a frame.
+/// A ``VideoEncoder`` that wraps a ``SynchronousVideoEncoder``. It allocates nothing for a frame.
 public final class SynchronousEncoder: VideoEncoder {
   private let encoder: any SynchronousVideoEncoder
   private var output: (any VideoEncoderOutput)?

@@ -1,51 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Turns pictures into coded frames. A session makes one for itself and calls it from one thread at a time.
+/// Turns pictures into coded frames. Each session creates its own encoder and calls it from one
+/// thread at a time.
 ///
-/// Every picture has exactly one outcome: a frame, a frame without data, or an error. Outcomes go to the output that
-/// ``start(output:)`` hands over, in decode order and with the picture's time stamp, from any thread, during a call or
-/// between two: what a device has finished need not wait for the next call. An encoder that finishes its work within
+/// Every picture has exactly one outcome: a frame, a frame without data, or an error. The encoder
+/// passes outcomes to the output that it got in ``start(output:)``, in decode order and with the
+/// picture's time stamp. It may do so on any thread, during a call or between two calls, so that
+/// the frames of a device need not wait for the next call. An encoder that finishes its work within
 /// its calls is simpler as a ``SynchronousVideoEncoder``.
 public protocol VideoEncoder: AnyObject {
   /// Called once, before all other calls.
-  /// - Parameter output: takes what comes of each picture. It may be kept beyond the encoder's life; what is sent after
-  ///   the session has let the encoder go is dropped.
+  /// - Parameter output: receives the outcome of each picture. It may be kept longer than the
+  ///   encoder lives; outcomes that are sent after the session has released the encoder are
+  ///   dropped.
   func start(output: any VideoEncoderOutput)
 
-  /// Takes one picture. Its outcome, and those of pictures before it, may come during the call or later.
+  /// Encodes one picture. Its outcome, and the outcomes of earlier pictures, may come during the
+  /// call or later.
   ///
-  /// The encoder is done with the picture when the call returns, on a surface too: the client may then write into it.
-  /// The session sees to it that time stamps increase, and that size and format are the configuration's. An encoder that
-  /// has as much to do as it can hold waits; one with the feature ``EncoderFeature/frameDelayLimit`` waits here until it
-  /// holds no more frames than ``VideoEncoderConfiguration/maxFrameDelay``.
-  /// - Throws: ``CodecError``; this picture then has no other outcome. The encoder remains usable unless the error is
-  ///   `malfunction` (or `badData`, which is the same here): then the session gives it up with the frames that it held.
+  /// The encoder must not read the picture's memory, or its surface, after the call has returned,
+  /// since the client may then write into it. The session guarantees that time stamps increase, and
+  /// that size and format are those of the configuration. An encoder whose queue is full blocks; an
+  /// encoder with the feature ``EncoderFeature/frameDelayLimit`` blocks until it holds no more
+  /// frames than ``VideoEncoderConfiguration/maxFrameDelay``.
+  /// - Throws: ``CodecError``; the picture then has no other outcome. The encoder remains usable
+  ///   unless the error is `malfunction`, or `badData`, which is treated alike: then the session
+  ///   releases the encoder, and the frames that it held are lost.
   func encode(_ picture: InputPicture, request: FrameRequest) throws(CodecError)
 
-  /// Returns when all pictures that were taken have their outcomes. A picture that comes afterwards starts with a key
-  /// frame if frames were held.
+  /// Returns when all pictures so far have their outcomes. If frames were held, the next picture is
+  /// coded as a key frame.
   func flush() throws(CodecError)
 
-  /// Returns when all pictures that are shown no later than a time have their outcomes, and goes on: the next picture
-  /// continues the stream. Called also while none is held, so that an encoder learns that its client does not like to
-  /// wait.
+  /// Returns when all pictures that are shown no later than a time have their outcomes. The next
+  /// picture continues the stream. The session also calls it while no frame is held, so that an
+  /// encoder learns that its client needs frames early.
   ///
-  /// An encoder that cannot go on after it has given up what it held gives up all frames, and starts with a key
-  /// frame: what it does if it has no method of its own.
-  /// - Parameter presentationTime: in the configuration's time scale.
+  /// An encoder that cannot continue its stream after that outputs all frames, and codes the next
+  /// picture as a key frame. The default implementation does this, by calling ``flush()``.
+  /// - Parameter presentationTime: the time, in the configuration's time scale.
   func complete(through presentationTime: Int64) throws(CodecError)
 
   /// Applies a changed configuration from the next picture on.
-  /// - Returns: `needsNewStream` if the change cannot be made in mid-stream. Nothing is changed then, and the session
-  ///   goes on with a new encoder.
-  /// - Throws: ``CodecError`` for a configuration that makes no sense; nothing is changed then.
+  /// - Returns: `needsNewStream` if the change cannot be made in mid-stream. Nothing is changed
+  ///   then, and the session continues with a new encoder.
+  /// - Throws: ``CodecError`` for an invalid configuration; nothing is changed then.
   func reconfigure(_ configuration: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration
 
-  /// Frames that can come out before one that is shown earlier: 0 if the order never changes. Asked for once, when the
-  /// stream begins. An encoder that goes on with the stream keeps to ``VideoEncoderConfiguration/maxReorderingDepth``.
+  /// The largest number of frames that precede a frame in decode order and follow it in
+  /// presentation order; 0 if the order never changes. The session reads it once, when the stream
+  /// begins. An encoder that continues a stream keeps to
+  /// ``VideoEncoderConfiguration/maxReorderingDepth``.
   var reorderingDepth: Int { get }
 
-  /// Whether another pass over the same frames would bring a better result; nil if the encoder does not know. Asked for
-  /// after `flush`, at the end of a pass that may be the last (``EncodingPass/mayBeLast``).
+  /// Whether another pass over the same frames would improve the result; nil if the encoder does
+  /// not know. The session reads it after `flush`, at the end of a pass that may be the last
+  /// (``EncodingPass/mayBeLast``).
   var wantsAnotherPass: Bool? { get }
 }
 
@@ -55,28 +64,33 @@ extension VideoEncoder {
   public func complete(through presentationTime: Int64) throws(CodecError) { try flush() }
 }
 
-/// Takes what comes of the pictures that an encoder was given, in decode order.
+/// Receives the outcomes of the pictures that an encoder was given, in decode order.
 ///
-/// Its methods may be called from any thread, by one at a time where the order matters. They do not wait: the session
-/// takes the outcomes up on its own thread, and calls its client there.
+/// Its methods may be called from any thread, but not by two threads at once where the order of
+/// frames matters. They do not block: the session processes the outcomes on its own thread, and
+/// calls its client there.
 public protocol VideoEncoderOutput: AnyObject, Sendable {
-  /// Hands over the frame of a picture, or, without data, that rate control dropped the picture.
+  /// Passes on the frame of a picture. A frame without data says that rate control dropped the
+  /// picture.
   ///
-  /// A frame that comes out of order, further than the encoder's ``VideoEncoder/reorderingDepth`` says, counts as
-  /// a malfunction of the encoder. One with a time stamp that is none of a picture without an outcome is passed over.
+  /// A frame that is reordered by more than the encoder's ``VideoEncoder/reorderingDepth`` counts
+  /// as a malfunction of the encoder. A frame whose time stamp does not belong to a picture without
+  /// an outcome is ignored.
   func send(_ frame: consuming CompressedFrame)
 
-  /// Says that a picture has failed after ``VideoEncoder/encode(_:request:)`` has returned; it has no frame.
+  /// Reports that a picture has failed after ``VideoEncoder/encode(_:request:)`` has returned, and
+  /// has no frame.
   /// - Parameters:
   ///   - presentationTime: the picture's time stamp.
-  ///   - error: why. The encoder remains usable unless it is `malfunction` (or `badData`, which is the same here): then
-  ///     the session gives it up with the frames that it held.
+  ///   - error: the reason. The encoder remains usable unless it is `malfunction`, or `badData`,
+  ///     which is treated alike: then the session releases the encoder, and the frames that it held
+  ///     are lost.
   func fail(pictureAt presentationTime: Int64, with error: CodecError)
 }
 
-/// What became of a changed configuration.
+/// The result of ``VideoEncoder/reconfigure(_:)``.
 public enum Reconfiguration: Sendable {
   case applied
-  /// Only the first frame of a stream can begin with it.
+  /// Only a new stream can begin with the configuration.
   case needsNewStream
 }

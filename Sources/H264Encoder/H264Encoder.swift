@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 @_exported import VideoEncoding
 
-/// An H.264 encoder: planes in, NAL units out.
+/// An H.264 encoder, which turns planes of samples into NAL units.
 ///
-/// `H264EncoderConfiguration.latency` chooses between two modes: one frame in and one frame out, for calls, and a
-/// look-ahead with B pictures, for streams and files.
+/// `H264EncoderConfiguration.latency` chooses between two modes: zero latency, in which each
+/// picture yields its frame at once, for calls; and a look-ahead with B pictures, for streams and
+/// files.
 ///
-/// Not safe to use from two threads at once; give it a queue or a lock of its own.
+/// It must not be used from two threads at once; callers use a queue or a lock.
 public final class H264Encoder {
   private let strategy: any EncodingStrategy
   private let lowLatency: LowLatencyEncoder?
@@ -23,7 +24,7 @@ public final class H264Encoder {
 
   /// - Parameters:
   ///   - configuration: what is coded, and how; with a look-ahead.
-  ///   - pass: what an earlier pass over the same pictures has learned (`statistics`).
+  ///   - pass: the statistics of an earlier pass over the same pictures (`statistics`).
   /// - Throws: `H264EncoderError` with the value that is out of range.
   public convenience init(configuration: H264EncoderConfiguration, pass: PassStatistics) throws {
     try Self.checkPasses(configuration)
@@ -32,8 +33,9 @@ public final class H264Encoder {
 
   /// - Parameters:
   ///   - configuration: what is coded, and how; with a look-ahead.
-  ///   - pass: what an earlier pass over the same pictures has learned, in a file. If that cannot be read any more while
-  ///     the encoder goes, what follows is encoded as if the pass had ended there, and `StoredPass.hasFailed` is set.
+  ///   - pass: the statistics of an earlier pass over the same pictures, in a file. If the file
+  ///     becomes unreadable while the encoder runs, later pictures are encoded as if the pass had
+  ///     ended there, and `StoredPass.hasFailed` is set.
   /// - Throws: `H264EncoderError` with the value that is out of range.
   public convenience init(configuration: H264EncoderConfiguration, pass: StoredPass) throws {
     try Self.checkPasses(configuration)
@@ -56,39 +58,44 @@ public final class H264Encoder {
 
   // MARK: - The stream
 
-  /// The configuration, as `reconfigure` left it.
+  /// The current configuration.
   public var configuration: H264EncoderConfiguration { strategy.configuration }
 
-  /// The parameter sets, NAL unit headers included, without start codes. Pictures name one of several picture
-  /// parameter sets.
+  /// The parameter sets with their NAL unit headers, without start codes. The slices of a picture
+  /// refer to one of the picture parameter sets.
   public var parameterSets: (sequence: [UInt8], pictures: [[UInt8]]) { strategy.parameterSets }
 
-  /// Frames that can come out before one that is shown earlier.
+  /// The largest number of frames that precede a frame in decoding order and follow it in output
+  /// order.
   public var reorderingDepth: Int { strategy.reorderingDepth }
 
-  /// Pictures that wait or are being coded.
+  /// The number of pictures that wait or are being coded.
   public var heldFrameCount: Int { strategy.heldFrameCount }
 
-  /// Changes what may change in mid-stream: rates, limits, the frame rate, the QP range, key frames, the effort and
-  /// measurement; with zero latency frame dropping and the response to a new scene, with a look-ahead the buffer. The next
-  /// picture to be coded follows it.
+  /// Changes values that may change in mid-stream: rates, limits, the frame rate, the QP range, key
+  /// frames, the effort and measurement; with zero latency also frame dropping and the response to
+  /// a new scene; with a look-ahead also the buffer. The change applies from the next picture to be
+  /// coded.
   ///
-  /// - Parameter new: the configuration from then on.
-  /// - Throws: `H264EncoderError.invalidConfiguration` if a value is out of range, `.fixedInStream` if anything else
-  ///   differs, `.levelExceeded` if the stream's level does not allow the rates; nothing changes then.
+  /// - Parameter new: the new configuration.
+  /// - Throws: `H264EncoderError.invalidConfiguration` if a value is out of range, `.fixedInStream`
+  ///   if anything else differs, `.levelExceeded` if the stream's level does not allow the rates.
+  ///   Nothing changes then.
   public func reconfigure(_ new: H264EncoderConfiguration) throws { try strategy.reconfigure(new) }
 
   // MARK: - Encoding
 
-  /// Takes a picture in. Its memory is read until the call returns.
+  /// Encodes a picture. Its memory is not read after the call has returned.
   ///
   /// - Parameters:
   ///   - source: the picture, of the configuration's size.
-  ///   - options: what the caller wants of the frame; with a look-ahead a key frame, a QP and the time since the last
-  ///     picture, and nothing else.
-  ///   - output: gets the frames that are ready, in decoding order: with zero latency this one, with a look-ahead none or
-  ///     one, more where the look-ahead got shorter.
-  /// - Throws: `H264EncoderError` if the picture or the options do not fit; the encoder stays as it was.
+  ///   - options: the options of the frame. With a look-ahead only a key frame, a QP and the time
+  ///     since the last picture are allowed.
+  ///   - output: receives the frames that are ready, in decoding order: with zero latency the frame
+  ///     of this picture; with a look-ahead none or one, and more if the look-ahead has become
+  ///     shorter.
+  /// - Throws: `H264EncoderError` if the picture or the options are invalid; the encoder is
+  ///   unchanged.
   public func encode(
     _ source: SourcePicture, options: H264FrameOptions = H264FrameOptions(),
     output: (consuming H264EncodedFrame) -> Void
@@ -96,14 +103,14 @@ public final class H264Encoder {
     try strategy.encode(source, options: options, output: output)
   }
 
-  /// Codes a picture with zero latency. Its memory is read until the call returns.
+  /// Encodes a picture with zero latency. Its memory is not read after the call has returned.
   ///
   /// - Parameters:
   ///   - source: the picture, of the configuration's size.
-  ///   - options: what the caller wants of the frame.
-  /// - Returns: the frame; `properties.isDropped` says that the rate control left it out.
-  /// - Throws: `H264EncoderError` if the picture or the options do not fit, `.invalidOption` with a look-ahead, where
-  ///   a picture need not come out at once; the encoder stays as it was.
+  ///   - options: the options of the frame.
+  /// - Returns: the frame; `properties.isDropped` says whether the rate control dropped it.
+  /// - Throws: `H264EncoderError` if the picture or the options are invalid, `.invalidOption` with
+  ///   a look-ahead, which delays frames; the encoder is unchanged.
   public func encode(
     _ source: SourcePicture, options: H264FrameOptions = H264FrameOptions()
   ) throws -> H264EncodedFrame {
@@ -114,20 +121,21 @@ public final class H264Encoder {
     return try lowLatency.encode(source, options: options)
   }
 
-  /// Codes all pictures that wait. A picture that comes afterwards goes on with the stream.
-  /// - Parameter output: gets the frames, in decoding order.
+  /// Encodes all pictures that wait. The next picture continues the stream.
+  /// - Parameter output: receives the frames, in decoding order.
   public func flush(output: (consuming H264EncodedFrame) -> Void) { strategy.flush(output: output) }
 
-  /// Codes the pictures that wait up to one, and goes on.
+  /// Encodes the waiting pictures up to a given one. The next picture continues the stream.
   /// - Parameters:
   ///   - index: the picture's number (`H264FrameProperties.index`).
-  ///   - output: gets the frames, in decoding order.
+  ///   - output: receives the frames, in decoding order.
   public func complete(through index: UInt64, output: (consuming H264EncodedFrame) -> Void) {
     strategy.complete(through: index, output: output)
   }
 
-  /// Calls `body` with the planes of the last coded picture as a decoder shows it.
-  /// - Parameter body: gets luma and NV12 chroma, both with `bytesPerRow`.
+  /// Calls a closure with the reconstructed planes of the last coded picture, which are those that
+  /// a decoder outputs.
+  /// - Parameter body: receives luma and interleaved chroma (NV12), both with `bytesPerRow`.
   /// - Returns: what `body` returns; nil if no picture was coded yet.
   public func withReconstruction<R>(
     _ body: (_ luma: UnsafePointer<UInt8>, _ chroma: UnsafePointer<UInt8>, _ bytesPerRow: Int) throws -> R
@@ -137,48 +145,51 @@ public final class H264Encoder {
 
   // MARK: - References, with zero latency
 
-  /// Tells that the receiver lacks a frame: neither it nor what came after, which may depend on it, is referred to any
-  /// more. With a look-ahead nothing changes.
+  /// Excludes a frame that the receiver lacks, and all later frames, which may depend on it, from
+  /// the references of future frames. It has no effect with a look-ahead.
   /// - Parameter index: the frame's number (`H264FrameProperties.index`).
   public func invalidateReferences(from index: UInt64) { lowLatency?.invalidateReferences(from: index) }
 
-  /// Tells that a frame is the only one that the receiver is known to have: no other is referred to any more. With a
-  /// look-ahead nothing changes.
+  /// Excludes all frames but one, the only one that the receiver is known to have, from the
+  /// references of future frames. It has no effect with a look-ahead.
   /// - Parameter index: the frame's number (`H264FrameProperties.index`).
   public func invalidateReferences(except index: UInt64) { lowLatency?.invalidateReferences(except: index) }
 
-  /// Numbers of the frames that could be referred to now, the newest first; none with a look-ahead.
+  /// The numbers of the frames that the next frame may refer to, the newest first; empty with a
+  /// look-ahead.
   public var availableReferences: [UInt64] { lowLatency?.availableReferences ?? [] }
 
-  /// Whether there is any frame that could be referred to now.
+  /// Whether there is a frame that the next frame may refer to.
   public var hasAvailableReference: Bool { lowLatency?.hasAvailableReference ?? false }
 
-  /// Numbers of the frames that the last coded frame may refer to; none for a key frame, and with a look-ahead.
+  /// The numbers of the frames that the last coded frame may refer to; empty for a key frame, and
+  /// with a look-ahead.
   public var lastReferences: [UInt64] { lowLatency?.lastReferences ?? [] }
 
   // MARK: - Passes and joined streams, with a look-ahead
 
-  /// What this pass learns for a next one, once `keepsStatistics` is set: of the pictures coded so far, but for those that
-  /// were taken away. Nothing with zero latency.
+  /// The statistics of this pass for the next one, if `keepsStatistics` is set: those of the
+  /// pictures coded so far, without those that `takeStatistics` has returned. Empty with zero
+  /// latency.
   public var statistics: PassStatistics {
     lookAhead?.statistics ?? PassStatistics(width: configuration.width, height: configuration.height)
   }
 
-  /// Whether `statistics` are kept; never with zero latency.
+  /// Whether `statistics` are kept. Always false with zero latency.
   public var keepsStatistics: Bool {
     get { lookAhead?.keepsStatistics ?? false }
     set { lookAhead?.keepsStatistics = newValue }
   }
 
-  /// What was learned since the last call; `statistics` begin anew.
+  /// Returns the statistics since the last call, and empties `statistics`.
   package func takeStatistics() -> PassStatistics { lookAhead?.takeStatistics() ?? statistics }
 
-  /// Says when the first picture is shown, where streams are joined at a constant rate; else it changes nothing. Before the
-  /// first picture.
-  /// - Parameter seconds: from the beginning of the movie whose streams are joined.
+  /// Sets the time of the first picture, for streams that are joined at a constant rate; it has no
+  /// effect on others. It must be called before the first picture.
+  /// - Parameter seconds: the time in seconds since the beginning of the joined movie.
   public func begin(at seconds: Double) { lookAhead?.begin(at: seconds) }
 
-  /// Bits by which the decoder's buffer misses what joined streams agree upon, after the last picture was coded: 0 unless a
-  /// picture could not be made small enough.
+  /// The bits that the decoder's buffer lacks, after the last picture, of the fullness that joined
+  /// streams have agreed upon; 0 unless a picture could not be made small enough.
   public var bufferMiss: Double { lookAhead?.bufferMiss ?? 0 }
 }
