@@ -121,7 +121,7 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
       cookie: formatDescription.magicCookie)
   }
 
-  /// The numbers of channels that formats can have.
+  /// The valid numbers of channels.
   private static let channels = 1...UInt32(1024)
 
   private static func isPossible(_ basic: AudioStreamBasicDescription) -> Bool {

@@ -44,7 +44,7 @@ enum AudioFileKind {
     }
   }
 
-  /// The format of the file for settings.
+  /// Returns the format of the file for settings.
   /// - Throws: `kAudioFileUnsupportedDataFormatError` if the file type cannot hold the format.
   func format(_ settings: [String: Any]) throws -> AVAudioFormat {
     guard var format = AVAudioFormat(settings: settings) else {
@@ -94,7 +94,7 @@ enum AudioFileKind {
     return format
   }
 
-  /// The encoder settings for a compressed format.
+  /// Returns the encoder's request for a compressed format.
   /// - Throws: `kAudioFileUnsupportedDataFormatError` for invalid values.
   func request(_ settings: [String: Any], _ format: AVAudioFormat) throws -> AudioEncoder.Request {
     guard let codec = SoundCodec(format.basic.mFormatID) else {

@@ -171,7 +171,8 @@ final class AudioFileReader {
 
   /// Seconds that are decoded and discarded, rather than skipped by seeking.
   private static let stretch: Int64 = 2
-  /// Seconds before the target from which decoding starts, so that the decoder has settled.
+  /// Seconds before the target from which decoding starts, so that the decoder's output no longer
+  /// depends on its start.
   private static let lead = CMTime(value: 1, timescale: 2)
 
   private func isNear(_ time: Int64) -> Bool {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
-// Identifiers of uniform types. Which of them are known, with their name extensions, says UniformTypeIdentifiers.
+// Identifiers of uniform types. The module UniformTypeIdentifiers defines which of them are known,
+// and their file name extensions.
 
 nonisolated(unsafe) public let kUTTypeItem: CFString = "public.item"
 nonisolated(unsafe) public let kUTTypeContent: CFString = "public.content"

@@ -3,9 +3,10 @@ import CFFmpeg
 import CodecInterface
 import CoreMedia
 
-/// Core Media's names of formats and libavcodec's.
+/// Maps the codes of Core Media's formats to the codec IDs of libavcodec and back.
 enum CodecNames {
-  /// Extensions of this package: what no sample description atom holds, for a decoder or a muxer to find.
+  /// The keys of this package's own format description extensions, for values that no sample
+  /// description atom holds and that a decoder or a muxer needs.
   nonisolated(unsafe) static let codecNameKey: CFString = "OpenVideoToolbox.CodecName"
   nonisolated(unsafe) static let extradataKey: CFString = "OpenVideoToolbox.Extradata"
   nonisolated(unsafe) static let tagKey: CFString = "OpenVideoToolbox.CodecTag"
@@ -30,11 +31,12 @@ enum CodecNames {
     (AV_CODEC_ID_PCM_ALAW, kAudioFormatALaw),
   ]
 
-  /// The code of a video codec: Apple's, else that of movie files, else that of AVI files, else the container's own.
+  /// Returns the four-character code of a video codec: Apple's code if there is one, otherwise that
+  /// of QuickTime movie files, otherwise that of AVI files, otherwise the code in the container.
   static func videoType(_ parameters: AVCodecParameters) -> CMVideoCodecType {
     if let known = video.first(where: { $0.0 == parameters.codec_id }) { return known.1 }
     if parameters.codec_id == AV_CODEC_ID_RAWVIDEO {
-      // By its layout: what a container calls it may say less.
+      // The pixel format determines the code, because a container's own code may be less specific.
       let tag = avcodec_pix_fmt_to_codec_tag(AVPixelFormat(parameters.format))
       if tag != 0 { return tag.byteSwapped }
     }
@@ -54,7 +56,8 @@ enum CodecNames {
     return list.withUnsafeMutableBufferPointer { av_codec_get_id($0.baseAddress, type.byteSwapped) }
   }
 
-  /// True for codecs whose four characters and record tell a decoder all that it needs.
+  /// Whether the four-character code and the decoder configuration record of a codec suffice to
+  /// decode it.
   static func isDescribedByType(_ codec: AVCodecID) -> Bool { video.contains { $0.0 == codec } }
 
   static func audioType(_ parameters: AVCodecParameters) -> AudioFormatID {
@@ -76,7 +79,7 @@ enum CodecNames {
     return list.withUnsafeMutableBufferPointer { av_codec_get_id($0.baseAddress, type.byteSwapped) }
   }
 
-  /// The codec that a demuxer has named in full.
+  /// Returns the codec that a demuxer has stored under `codecNameKey`; nil if there is none.
   static func named(_ description: CMFormatDescription) -> AVCodecID? {
     guard
       let name = CMFormatDescriptionGetExtension(description, extensionKey: codecNameKey) as? NSString,
@@ -86,7 +89,7 @@ enum CodecNames {
   }
 }
 
-/// Uncompressed sound: what a sample is made of.
+/// The format of linear PCM samples that have a codec in libavcodec.
 struct PCMFormat {
   var bits: UInt32
   var flags: AudioFormatFlags
@@ -115,7 +118,7 @@ struct PCMFormat {
     let kind = kAudioFormatFlagIsSignedInteger | kAudioFormatFlagIsFloat
     let order = basic.mBitsPerChannel > 8 ? kAudioFormatFlagIsBigEndian : 0
     let wanted = basic.mFormatFlags & (kind | order)
-    // Files have no room between samples.
+    // Files store samples without padding.
     guard basic.mFormatFlags & kAudioFormatFlagIsNonInterleaved == 0 || basic.mChannelsPerFrame == 1,
       let layout = PCMLayout(basic), layout.width * 8 == layout.bits
     else { return AV_CODEC_ID_NONE }

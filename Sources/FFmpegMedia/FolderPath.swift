@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The folder of a path: empty for a name alone. Foundation's `deletingLastPathComponent` traps for a name of one letter.
+/// Returns the folder of a path; empty for a name without a folder. Foundation's
+/// `deletingLastPathComponent` traps for a name of one letter.
 package func folderPath(_ path: String) -> String {
   var rest = path[...]
   while rest.count > 1, rest.last == "/" { rest.removeLast() }

@@ -2,7 +2,8 @@
 import CFFmpeg
 import Foundation
 
-/// What went wrong with a media file, in terms that a caller can act upon, with the library's own words.
+/// An error in reading or writing a media file: its kind, and a description with libavformat's
+/// messages.
 package struct MediaFileError: Error, Sendable, CustomStringConvertible {
   package enum Kind: Sendable {
     /// The file or folder does not exist.
@@ -48,7 +49,8 @@ package struct MediaFileError: Error, Sendable, CustomStringConvertible {
 }
 
 extension MediaFileError {
-  /// An error from a libav return code. `context` says what was being done, `messages` what the library logged.
+  /// An error from a libav return code. `context` describes the failed operation, and `messages`
+  /// are the library's log messages.
   static func libav(_ code: Int32, _ context: String, messages: [String] = []) -> MediaFileError {
     let kind: Kind
     switch code {

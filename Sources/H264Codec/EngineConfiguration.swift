@@ -140,7 +140,8 @@ extension H264EncoderConfiguration {
     }
     // Layers may come and go without a new stream.
     lowLatency.allowsNonReferenceFrames = true
-    // A receiver misses frames that it was not sent, or that were lost, and takes the next that it can decode.
+    // A receiver misses frames that it was not sent, or that were lost, and takes the next that it
+    // can decode.
     lowLatency.allowsFrameNumberGaps = true
     maximumReferences = c.referenceFrameCount > 0 ? min(c.referenceFrameCount, 16) : defaultReferences(6)
     guard call.enablesLongTermReferences else { return }
@@ -154,8 +155,8 @@ extension H264EncoderConfiguration {
       Self.maxLongTermReferences, maximumReferences > 3 ? maximumReferences - 2 : maximumReferences - 1)
   }
 
-  /// What the level has room for was counted with the rates that the stream began with: a lower frame rate or bit rate
-  /// is no reason for a new stream.
+  /// The capacity of the level was computed with the initial rates of the stream: a lower frame
+  /// rate or bit rate is no reason for a new stream.
   mutating func keepReferences(of running: H264EncoderConfiguration) {
     maximumReferences = running.maximumReferences
     if case .zero(let options) = running.latency {

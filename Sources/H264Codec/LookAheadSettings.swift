@@ -4,8 +4,8 @@ import Foundation
 import H264Encoder
 
 extension H264Codec {
-  /// Whether a stream is coded with a look-ahead, and by what comes with it: it may wait, or it wants what the
-  /// low-latency mode has not.
+  /// Whether a stream is coded with a look-ahead, which follows from its other settings: it may
+  /// wait, or it wants what the low-latency mode has not.
   static func looksAhead(_ c: VideoEncoderConfiguration) -> Bool {
     guard c.lowLatency == nil else { return false }
     if c.pass != nil || c.frameLimit(overhead: 1) != 0 || c.rate.writesBufferTiming { return true }
@@ -86,7 +86,8 @@ extension H264EncoderConfiguration {
   private static let intraLookAhead = 8
 
   /// The strength of adaptive quantisation. Its SSIM is within 0.3 % of the best on the clips for
-  /// tuning, and it loses less PSNR than the strength that reaches the best (docs/measurements/h264-encoder.md).
+  /// tuning, and it loses less PSNR than the strength that reaches the best
+  /// (docs/measurements/h264-encoder.md).
   private static let usualAdaptiveQuantisation = 0.6
 
   /// The frames of look-ahead that take half a gibibyte: the copy of each picture, its luma at half
@@ -113,7 +114,8 @@ extension H264EncoderConfiguration {
     }
     options.buffer?.decidesLevel = c.rate.maximumBitRate != nil && c.rate.limits.isEmpty
     if c.rate.hasFramesBefore || c.rate.hasFramesAfter || c.rate.writesBufferTiming {
-      // A decoder is told of a bucket, and streams that are joined share one: it keeps to the limits.
+      // A decoder is told of a bucket, and streams that are joined share one: it keeps to the
+      // limits.
       dataRateLimits = []
     } else if !c.rate.limits.isEmpty {
       options.buffer = nil

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoEncoding
 
-/// How an `H264Encoder` turns pictures into a stream: the part of it that differs between its modes.
+/// The part of an `H264Encoder` that differs between its two modes.
 ///
-/// The modes share the coding of a picture (`PictureCoder`) and differ in what they decide before. With zero latency a
-/// picture's type, references and QP follow from the pictures before it and what the receiver has told, and its bits
-/// from what the link still has to send. With a look-ahead they follow from the pictures after it.
+/// The modes share the coding of a picture (`PictureCoder`) and differ in the decisions before it.
+/// With zero latency a picture's type, references and QP follow from the pictures before it and
+/// what the receiver has told, and its bits from what the link still has to send. With a look-ahead
+/// they follow from the pictures after it.
 protocol EncodingStrategy: AnyObject {
   var configuration: H264EncoderConfiguration { get }
   var parameterSets: (sequence: [UInt8], pictures: [[UInt8]]) { get }

@@ -53,9 +53,9 @@ public nonisolated(unsafe) let kCGImageSourceCreateThumbnailFromImageIfAbsent: C
 /// (Boolean).
 public nonisolated(unsafe) let kCGImageSourceCreateThumbnailWithTransform: CFString =
   "kCGImageSourceCreateThumbnailWithTransform"
-/// Whether to keep the decoded image (Boolean). It is kept in every case.
+/// Whether to keep the decoded image (Boolean). It is always kept.
 public nonisolated(unsafe) let kCGImageSourceShouldCache: CFString = "kCGImageSourceShouldCache"
-/// Whether to decode the image when it is created (Boolean). It is decoded then in every case.
+/// Whether to decode the image when it is created (Boolean). It is always decoded then.
 public nonisolated(unsafe) let kCGImageSourceShouldCacheImmediately: CFString =
   "kCGImageSourceShouldCacheImmediately"
 

@@ -54,7 +54,7 @@
       return (view(first), view(second))
     }
 
-    /// Eight pairs at a time: SIMD types compile to shuffles.
+    /// Splits sixteen pairs at a time, since SIMD types compile to shuffles.
     private func splitBytes(
       _ source: UnsafeRawPointer, _ cb: UnsafeMutableRawPointer, _ cr: UnsafeMutableRawPointer, count: Int
     ) {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// What `import os` brings is what `import OSLog` brings. Why the module has another name: docs/compatibility.md.
+// SPDX-License-Identifier: Apache-2.0 `import os` provides the same names as `import OSLog`.
+// docs/compatibility.md explains why the module has another name.
 
 @_exported import OSLog

@@ -120,7 +120,7 @@ final class TappedAudioSource: SampleSource {
       ? kMTAudioProcessingTapFlag_EndOfStream : 0
   }
 
-  /// Gives frames to the tap: fewer than requested before a gap and at the end.
+  /// Returns frames for the tap: fewer than requested before a gap and at the end.
   private func take(_ count: Int) -> TapSource.Part {
     let wanted = min(max(0, count), Self.blockLength)
     read(wanted)

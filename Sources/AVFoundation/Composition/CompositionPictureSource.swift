@@ -46,7 +46,7 @@ final class CompositionPictureSource: InterruptibleSource, @unchecked Sendable {
       guard let (source, part, target) = current else {
         guard let next = waiting.popFirst(), let track = next.part.source?.track else { return nil }
         let source = try make(track, interruption.begin())
-        // The requested range, limited to the part.
+        // This is the requested range, limited to the part.
         let wanted = CMTimeRange(
           start: max(range.start, next.target.start), end: min(range.end, next.target.end))
         try source.seek(

@@ -3,7 +3,8 @@ import COpenVideoToolbox
 
 /// A block of C that a closure keeps.
 final class Block: @unchecked Sendable {
-  // Sendable: immutable; who passes a block to a function that calls it from other threads has made sure that it may.
+  // Sendable: immutable. A caller who passes a block to a function that calls it on other threads
+  // must ensure that the block allows that.
   let pointer: UnsafeMutableRawPointer
 
   /// - Parameter block: A block, which is copied; null gives nil.

@@ -39,8 +39,9 @@ enum FromC {
 
   // MARK: - Structures
 
-  // The structures of the headers and those of the modules have the same fields in the same places: a difference in size
-  // stops the program here, and the C test programs read and write the fields.
+  // The structures of the headers and those of the modules have the same fields at the same
+  // offsets: a difference in size stops the program here, and the C test programs read and write
+  // the fields.
 
   @inline(__always)
   static func value(_ time: C_CMTime) -> CMTime { unsafeBitCast(time, to: CMTime.self) }

@@ -9,7 +9,7 @@ import Synchronization
 /// be copied.
 ///
 /// libavcodec writes Cb and Cr into separate planes. If the pixel buffer interleaves them, luma is
-/// decoded in its final place and chroma into separate memory, from which it is interleaved once
+/// decoded into its final memory and chroma into separate memory, from which it is interleaved once
 /// when the picture is output.
 final class DecoderMemory: @unchecked Sendable {
   // Sendable: `captured` is a mutex, and the other objects are thread-safe.
@@ -169,7 +169,7 @@ final class DecoderMemory: @unchecked Sendable {
 
   // MARK: Finished frames
 
-  /// The pixel buffer that a finished frame was decoded into, with chroma in its final place; nil
+  /// The pixel buffer that a finished frame was decoded into, with chroma in its final memory; nil
   /// if it was decoded into other memory, needs a conversion, or is cropped at the left or at the
   /// top.
   func pixelBuffer(of frame: UnsafePointer<AVFrame>) -> CVPixelBuffer? {

@@ -6,8 +6,8 @@ import Foundation
 /// 8.6.6). libavformat does not expose it: it counts an empty edit at the beginning as part of the
 /// track, and lets sound last to the end of its last packet.
 struct MovieEdits: Equatable {
-  /// Where the media begins and where the last edit ends, in units of `scale` from the beginning of
-  /// the movie.
+  /// The time at which the media begins and the time at which the last edit ends, in units of
+  /// `scale` from the beginning of the movie.
   var start: Int64
   var end: Int64
   /// Time units per second of the track.
@@ -24,17 +24,17 @@ struct MovieEdits: Equatable {
 struct MovieTables {
   private let bytes: ByteWindow
   private let length: Int64
-  /// The reader of a local file; nil if the bytes have another source.
+  /// The reader of a local file; nil for another source of bytes.
   private let file: LocalFileReader?
-  /// Bytes of the file without its holes; nil if the bytes have another source.
+  /// The bytes of the file without its holes; nil for another source of bytes.
   private lazy var storedLength = file.map { min($0.storedLength, length) }
-  /// Index entries that libavformat would make.
+  /// The number of index entries that libavformat would make.
   private var entries: Int64 = 0
-  /// Those of `entries` for which the file has no bytes of a table.
+  /// The number of `entries` for which the file has no bytes of a table.
   private var unlistedEntries: Int64 = 0
-  /// Bytes of the top-level boxes that hold tables.
+  /// The size in bytes of the top-level boxes that hold tables.
   private var headers: Int64 = 0
-  /// Whether `headers` is more than the file has without its holes.
+  /// Whether `headers` exceeds the size of the file without its holes.
   private var headersHaveHoles = false
   /// The movie's time units per second (`mvhd`).
   private var movieScale: Int64 = 1
@@ -50,27 +50,27 @@ struct MovieTables {
   private var fragmentNumber: Int32?
   /// Whether the movie has fragments, which its edit lists may not cover.
   private var isFragmented = false
-  /// Bytes of metadata sample descriptions that may still be kept, of all tracks together.
+  /// The bytes of metadata sample descriptions that may still be kept, for all tracks together.
   private var metadataRoom = 1 << 22
-  /// Bytes of the compressed headers after decompression.
+  /// The size in bytes of the compressed headers after decompression.
   private var inflated = 0
   /// Whether a compressed header is too large, or inside another one.
   private var isTooLarge = false
-  /// Whether these tables are those of a compressed header.
+  /// Whether these are the tables of a compressed header.
   private var isInflated = false
 
-  /// This many entries, or bytes of headers, are accepted in a file of any size.
+  /// The number of entries, or of header bytes, that is accepted in a file of any size.
   private static let minRoom: Int64 = 1 << 20
-  /// Entries without bytes of their own that are accepted where the file's length is only what the
-  /// program says. Two days of sound need that many; they take about 200 MB.
+  /// The number of entries without bytes of their own that is accepted if only the program has
+  /// stated the file's length. Two days of sound need that many; they take about 200 MB.
   private static let maxUnverifiedEntries: Int64 = 1 << 23
   /// Longer files are cut to this length, in bytes, so that sums of offsets do not overflow.
   private static let longest: Int64 = 1 << 62
-  /// PCM samples that libavformat puts into one index entry, and the fewest where the sample
-  /// description groups them.
+  /// The number of PCM samples that libavformat puts into one index entry, and the lowest number if
+  /// the sample description groups them.
   private static let samplesPerEntry: Int64 = 1024
   private static let minSamplesPerEntry: Int64 = 160
-  /// Most edits of a track for which `edits(of:)` computes the end.
+  /// The largest number of edits of a track for which `edits(of:)` computes the end.
   private static let maxEdits: Int64 = 4096
 
   /// Properties of the tracks that libavformat does not expose, by track ID.
@@ -82,13 +82,13 @@ struct MovieTables {
     var encrypted: Set<Int32> = []
   }
 
-  /// Reads the tables of a movie; of other files nothing.
+  /// Reads the tables of a movie. Of other files it reads nothing.
   /// - Parameters:
   ///   - reader: The file.
   ///   - isWhole: Whether all top-level boxes are read; false: up to the `moov` box, because the
   ///     bytes come from elsewhere.
   ///   - name: The file's name, for error messages.
-  /// - Returns: What libavformat does not expose.
+  /// - Returns: The properties of the tracks that libavformat does not expose.
   /// - Throws: `MediaFileError` of the kind `damaged` if the tables claim more samples than the
   ///   file has bytes, or if a header is in a hole of the file or of an impossible size.
   static func check(_ reader: any MediaByteReader, isWhole: Bool, name: String) throws -> TrackProperties {
@@ -146,7 +146,7 @@ struct MovieTables {
     metadataRoom = tables.metadataRoom
   }
 
-  /// What the boxes of a track say.
+  /// The values in the boxes of a track.
   private struct Track {
     var number: Int32?
     /// Whether the track is of sound (`hdlr`); nil if there is no handler.
@@ -172,8 +172,8 @@ struct MovieTables {
     var isEncrypted = false
   }
 
-  /// Types of the boxes whose children libavformat reads. It takes the content of others for text,
-  /// or ignores it.
+  /// Types of the boxes whose children libavformat reads. It treats the content of other boxes as
+  /// text, or ignores it.
   private static let containers: Set<String> = [
     "moov", "trak", "mdia", "minf", "stbl", "mvex", "moof", "traf", "edts", "dinf", "tref", "udta", "ilst",
     "wave", "sinf", "schi", "iprp", "ipco", "gmhd",
@@ -337,7 +337,7 @@ struct MovieTables {
     }
     guard track.edits.count > 1, count > 0 else { return }
     for edit in 0..<track.edits.count {
-      // The limit is exceeded already.
+      // Counting stops once the limit is exceeded.
       guard isInflated || entries <= max(length, Self.minRoom),
         file != nil || isInflated || unlistedEntries <= Self.maxUnverifiedEntries
       else { return }
@@ -356,8 +356,9 @@ struct MovieTables {
     }
   }
 
-  /// Where a track's edits begin and end, in its own time units, rounded as libavformat does; nil
-  /// for a track without edits, and for edits without an end or with impossible times.
+  /// Returns the begin and the end of a track's edits, in its own time units, rounded as
+  /// libavformat does; nil for a track without edits, and for edits without an end or with
+  /// impossible times.
   private func edits(of track: Track) -> MovieEdits? {
     guard knowsMovieScale, (1...Self.maxEdits).contains(track.edits.count) else { return nil }
     let size = track.edits.width == 20 ? 8 : 4
@@ -380,7 +381,8 @@ struct MovieTables {
     return hasBegun ? MovieEdits(start: start, end: end, scale: track.scale) : nil
   }
 
-  /// Number of index entries of a PCM track, in which libavformat groups the samples of each chunk.
+  /// Returns the number of index entries of a PCM track, in which libavformat groups the samples of
+  /// each chunk.
   private func groups(_ track: Track) -> Int64 {
     var total: Int64 = 0
     for run in 0..<track.runs.count {

@@ -8,7 +8,7 @@ import CoreVideo
 package final class PictureFilter {
   /// What is drawn.
   package enum Drawing: Sendable, Equatable {
-    /// A picture file. Its place is that of its upper left corner in samples; negative numbers
+    /// A picture file. Its position is that of its upper left corner in samples; negative numbers
     /// count from the right and the lower edge.
     case picture(file: String, format: PictureFormat, x: Int, y: Int)
     /// A file of subtitles in SubRip's format.

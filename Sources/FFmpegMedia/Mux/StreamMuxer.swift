@@ -48,7 +48,7 @@ package final class StreamMuxer {
   ///   - timeScales: By track, units per second in which its times are whole numbers.
   ///   - languages: By track, its code of ISO 639-2; nil where it is not known.
   ///   - metadata: Metadata of the whole stream by the names that libavformat has for it, `title`
-  ///     for example; a container leaves out what it has no place for.
+  ///     for example; a container leaves out tracks and tags that it cannot store.
   /// - Throws: `MediaFileError`; of the kind `unsupportedFormat` if the container cannot hold a
   ///   track.
   package init(

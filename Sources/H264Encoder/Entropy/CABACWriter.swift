@@ -51,7 +51,7 @@ struct CABACWriter: EntropyCoder {
     self.picture = picture
     contextMemory = memory.allocate(UInt8.self, count: 2 * Self.contextStride)
     positions = memory.allocate(UInt8.self, count: 64)
-    // An empty place to write to, until `begin`.
+    // Points to an empty buffer until `begin` is called.
     bits = BitWriter(contextMemory, capacity: 0)
     engine = CABACEngine(contexts: contextMemory, at: contextMemory, end: contextMemory)
   }

@@ -33,8 +33,8 @@ extension H264EncoderConfiguration {
     return (sps, pps)
   }
 
-  /// Makes all picture parameter sets of the stream. With weighted B pictures there is one for each
-  /// value of weighted_bipred_idc (0 to 2), unless the configuration wants a single one. The B
+  /// Returns all picture parameter sets of the stream. With weighted B pictures there is one for
+  /// each value of weighted_bipred_idc (0 to 2), unless the configuration wants a single one. The B
   /// pictures of a single one have explicit weights, which may all be default weights.
   /// - Parameter first: the picture parameter set with ID 0.
   func makePictureSets(_ first: H264PictureParameterSet) -> [H264PictureParameterSet] {

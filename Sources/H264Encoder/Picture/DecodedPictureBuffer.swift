@@ -176,7 +176,7 @@ struct DecodedPictureBuffer {
   /// list, with the smallest FrameNumWrap.
   private func oldestShortTerm() -> Int? { entries.lastIndex { $0.longTermIndex == nil } }
 
-  /// Inserts a picture at its place in the initial list.
+  /// Inserts a picture at its position in the initial list.
   private mutating func insert(_ entry: Entry) {
     guard let slot = entry.longTermIndex else {
       entries.insert(entry, at: 0)

@@ -41,8 +41,8 @@ struct PictureNumbering {
 }
 
 extension [DecodedPictureBuffer.Entry] {
-  /// Moves the newest picture of raised quality from the third place or later to the second place,
-  /// unless the second is one.
+  /// Moves the newest picture of raised quality from the third position or later to the second
+  /// position, unless the second is one.
   mutating func preferRaisedQuality() {
     for i in indices.dropFirst(2) where self[i].hasRaisedQuality && !self[1].hasRaisedQuality {
       insert(remove(at: i), at: 1)

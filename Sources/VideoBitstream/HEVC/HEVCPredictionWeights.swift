@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// pred_weight_table() of HEVC (7.3.6.3) of a single-layer stream.
+/// The syntax structure pred_weight_table() of HEVC (7.3.6.3) in a single-layer stream.
 package struct HEVCPredictionWeights: Equatable, Sendable {
   package struct Weight: Equatable, Sendable {
     /// delta_luma_weight or delta_chroma_weight, -128...127.

@@ -2,10 +2,12 @@
 
 /// Scene cuts and the placement of key frames.
 extension LookAheadQueue {
-  /// Whether a picture begins a new scene, by its costs of prediction from the picture before it.
+  /// Whether a picture begins a new scene, judged by its costs of intra prediction and of inter
+  /// prediction from the picture before it.
   package func isCut(_ picture: QueuedPicture, after before: QueuedPicture) -> Bool {
     let (inter, intra) = (Double(picture.interCost), Double(picture.intraCost))
-    // After another cut, what inter prediction saved in the picture before is no measure.
+    // After another cut, the saving of inter prediction in the previous picture says nothing about
+    // this one.
     if before.isCut { return inter > LookAheadQueue.cut.early * intra }
     guard inter > LookAheadQueue.cut.late * intra else { return false }
     // In noisy content every picture is predicted badly. A new scene is therefore also required to

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-// Keys and values of what no encoder here does: stereo views, projections, alpha. Each session answers
-// `kVTPropertyNotSupportedErr` to such a key and `kVTParameterErr` to such a value, as Apple's do to what they lack.
+// Keys and values for features that no encoder of this package has: stereo views, projections,
+// alpha. Each session answers `kVTPropertyNotSupportedErr` to such a key and `kVTParameterErr` to
+// such a value, as Apple's sessions do for features that they lack.
 
 // MARK: - Alpha and HDR
 
@@ -133,5 +134,6 @@ public nonisolated(unsafe) let kVTCameraCalibrationExtrinsicOriginSource_StereoC
 
 /// Whether there is an encoder of MV-HEVC: no.
 public func VTIsStereoMVHEVCEncodeSupported() -> Bool { false }
-/// Whether there is a decoder that gives all views of MV-HEVC: no. The base view is decoded as any HEVC.
+/// Returns whether a decoder outputs all views of MV-HEVC, which is false. The base view is decoded
+/// like other HEVC.
 public func VTIsStereoMVHEVCDecodeSupported() -> Bool { false }

@@ -5,7 +5,7 @@ import Foundation
 /// A bit rate in bits a second, given as `1500000`, `1500k`, `1.5M` or `1G`.
 struct BitRate: ExpressibleByArgument, Sendable, Comparable {
   static let allowed = 1_000...1_000_000_000
-  /// The text behind an argument that is not a rate.
+  /// The text that follows an argument that is not a rate in the error message.
   static let advice = "it takes bits a second, such as 1500000, 1500k or 1.5M"
 
   var bitsPerSecond: Int

@@ -134,7 +134,7 @@ struct Rotation: ExpressibleByArgument, Sendable, Equatable {
   }
 }
 
-/// A place in a picture, written `20,10`.
+/// A position in a picture, written `20,10`.
 struct PicturePosition: ExpressibleByArgument, Sendable, Equatable {
   static let advice = "it takes two distances in samples, such as 20,10, or -20,10 from the right edge"
 

@@ -6,7 +6,7 @@ import Synchronization
 /// A hidden folder for a run's temporary files: statistics, frames of a pass, parts of a movie.
 ///
 /// It is removed with the run. The process locks it as long as it lives, and the next run in the
-/// same place removes folders that killed processes have left.
+/// same folder removes folders that killed processes have left.
 final class ScratchFolder: Sendable {
   let path: String
   private let lock: Int32

@@ -3,7 +3,7 @@ import AVFoundation
 import FFmpegMedia
 import Foundation
 
-/// Where a run writes to. The place is checked before anything is decoded.
+/// The outputs of a run. Their folders are checked before anything is decoded.
 struct Destination: Sendable {
   enum Kind: Sendable, Equatable {
     case movie(AVFileType)

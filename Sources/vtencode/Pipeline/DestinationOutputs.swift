@@ -42,7 +42,7 @@ extension Destination {
     }
   }
 
-  /// Checks the places of several outputs against each other and the inputs, and asks whether
+  /// Checks the paths of several outputs against each other and the inputs, and asks whether
   /// existing files may be replaced.
   /// - Throws: a `Failure` if one of them cannot be written.
   mutating func check(inputs: [String], overwrites: Bool) throws {

@@ -4,7 +4,7 @@ import Foundation
 /// A file that gets its final name when it is complete and flushed to the disk, and that is removed
 /// if the run fails.
 ///
-/// Until then it lies in a hidden folder of its own next to its final place, whose name cannot be
+/// Until then it lies in a hidden folder of its own next to its final path, whose name cannot be
 /// guessed. The folder is locked as long as the process lives; the next run removes folders that
 /// are not locked.
 final class PendingFile {

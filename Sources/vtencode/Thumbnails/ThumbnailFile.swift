@@ -62,7 +62,7 @@ struct ContactSheet {
     context.fill(CGRect(x: 0, y: 0, width: sheetWidth, height: sheetHeight))
   }
 
-  /// Draws a picture into its place, by its number from 0 in reading order.
+  /// Draws a picture into its cell, by its number from 0 in reading order.
   func draw(_ image: CGImage, number: Int) {
     let (column, row) = (number % grid.columns, number / grid.columns)
     // Quartz counts from the lower edge.
