@@ -155,8 +155,9 @@ extension AVAudioConverter {
   public var applicableEncodeBitRates: [NSNumber]? {
     guard let codec, !codec.isLossless else { return nil }
     // AAC has at most 6144 bits per channel for 1024 frames.
-    let most = codec == .aac ? Int(outputFormat.sampleRate) * 6 * Int(outputFormat.channelCount) : 510_000
-    return Self.bitRates.filter { $0 <= most }.map { NSNumber(value: $0) }
+    let maximumRate =
+      codec == .aac ? Int(outputFormat.sampleRate) * 6 * Int(outputFormat.channelCount) : 510_000
+    return Self.bitRates.filter { $0 <= maximumRate }.map { NSNumber(value: $0) }
   }
 
   /// The sample rates that the encoder supports; nil if the output is not encoded, or if any sample
@@ -174,11 +175,13 @@ extension AVAudioConverter {
 
   /// The channel layouts that the encoder supports; nil if the output is not encoded.
   public var availableEncodeChannelLayoutTags: [NSNumber]? {
-    let few = [kAudioChannelLayoutTag_Mono, kAudioChannelLayoutTag_Stereo]
-    let more = [
+    let monoAndStereo = [kAudioChannelLayoutTag_Mono, kAudioChannelLayoutTag_Stereo]
+    let multichannel = [
       kAudioChannelLayoutTag_AAC_3_0, kAudioChannelLayoutTag_AAC_4_0, kAudioChannelLayoutTag_AAC_5_0,
       kAudioChannelLayoutTag_AAC_5_1,
     ]
-    return codec.map { ($0 == .aac ? few + more : few).map { NSNumber(value: $0) } }
+    return codec.map {
+      ($0 == .aac ? monoAndStereo + multichannel : monoAndStereo).map { NSNumber(value: $0) }
+    }
   }
 }

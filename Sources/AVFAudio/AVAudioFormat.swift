@@ -253,7 +253,7 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
 private enum SharedDescriptions {
   /// The largest number of descriptions, which bounds the memory that files with many formats can
   /// use.
-  private static let most = 4096
+  private static let maximumCount = 4096
   private static let lock = Lock()
   // Guarded by `lock`. The descriptions that the pointers refer to are written once.
   nonisolated(unsafe) private static var known:
@@ -266,7 +266,7 @@ private enum SharedDescriptions {
       if let pointer = known[basic] { return pointer }
       // A description with a NaN sample rate is not equal to itself and would be added at each
       // call.
-      guard known.count < most, basic == basic else { return nil }
+      guard known.count < maximumCount, basic == basic else { return nil }
       let memory = UnsafeMutablePointer<AudioStreamBasicDescription>.allocate(capacity: 1)
       memory.initialize(to: basic)
       known[basic] = UnsafePointer(memory)

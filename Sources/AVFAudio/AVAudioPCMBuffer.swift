@@ -29,12 +29,12 @@ open class AVAudioPCMBuffer: AVAudioBuffer, @unchecked Sendable {
       return nil
     }
     // Channels begin at multiples of 64 bytes, as vector instructions prefer.
-    let room = (size + 63) & ~63
-    guard let memory = Self.memory(room * count) else { return nil }
+    let channelStride = (size + 63) & ~63
+    guard let memory = Self.memory(channelStride * count) else { return nil }
     let buffers = (0..<count).map {
       AudioBuffer(
         mNumberChannels: format.isInterleaved ? format.channelCount : 1, mDataByteSize: bytes,
-        mData: memory + $0 * room)
+        mData: memory + $0 * channelStride)
     }
     self.init(format, buffers, frameCapacity) { free(memory) }
   }

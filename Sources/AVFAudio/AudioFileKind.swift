@@ -66,13 +66,13 @@ enum AudioFileKind {
     let isFloat = basic.mFormatFlags & kAudioFormatFlagIsFloat != 0
     let bits = basic.mBitsPerChannel
     // Without a setting the byte order is that of the file type.
-    let said = (settings[AVLinearPCMIsBigEndianKey] as? NSNumber)?.boolValue
+    let requestedBigEndian = (settings[AVLinearPCMIsBigEndianKey] as? NSNumber)?.boolValue
     let isBigEndian: Bool
     switch self {
     case .wave: isBigEndian = false
     case .aiff: isBigEndian = true
-    case .aifc: isBigEndian = said ?? true
-    case .coreAudio: isBigEndian = said ?? false
+    case .aifc: isBigEndian = requestedBigEndian ?? true
+    case .coreAudio: isBigEndian = requestedBigEndian ?? false
     case .mpeg4: throw unsupported("An MPEG-4 file of sound holds AAC or Apple Lossless.")
     }
     let isPossible: Bool =
@@ -82,7 +82,7 @@ enum AudioFileKind {
       case .aifc: isBigEndian ? bits <= 32 : bits == 16 && !isFloat
       default: true
       }
-    guard said ?? isBigEndian == isBigEndian || bits == 8, isPossible else {
+    guard requestedBigEndian ?? isBigEndian == isBigEndian || bits == 8, isPossible else {
       throw unsupported("This type of file cannot be written with samples of this kind.")
     }
     basic = AVAudioFormat.basic(

@@ -106,7 +106,7 @@ public func CFStringGetLength(_ theString: CFString!) -> CFIndex { theString?.le
 /// null, or `kCFNotFound` if `CFIndex` cannot hold the number.
 @discardableResult
 public func CFStringGetMaximumSizeForEncoding(_ length: CFIndex, _ encoding: CFStringEncoding) -> CFIndex {
-  let most =
+  let maximumBytesPerUnit =
     switch CFStringBuiltInEncodings(rawValue: encoding) {
     case .UTF8: 3
     case .unicode, .UTF16BE, .UTF16LE: 2
@@ -114,7 +114,7 @@ public func CFStringGetMaximumSizeForEncoding(_ length: CFIndex, _ encoding: CFS
     case .nonLossyASCII: 6
     default: 1
     }
-  let (bytes, overflow) = length.multipliedReportingOverflow(by: most)
+  let (bytes, overflow) = length.multipliedReportingOverflow(by: maximumBytesPerUnit)
   return overflow ? kCFNotFound : bytes
 }
 

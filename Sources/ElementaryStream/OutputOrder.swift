@@ -42,13 +42,13 @@ struct OutputOrder<Item> {
     // Where too many items wait, indices that are too low are accepted.
     let isFull = waiting.count > Self.maxWaitingPackets || waitingSize > Self.maxWaitingSize
     if order == nil || isFull { assignAll() }
-    return take()
+    return removeReady()
   }
 
   /// Returns all remaining items at the end of the stream.
   mutating func finish() -> [(item: Item, outputIndex: Int)] {
     assignAll()
-    return take()
+    return removeReady()
   }
 
   /// Gives all waiting items an index, by their picture order counts.
@@ -67,7 +67,7 @@ struct OutputOrder<Item> {
   }
 
   /// Removes and returns the items in front that have an index.
-  private mutating func take() -> [(item: Item, outputIndex: Int)] {
+  private mutating func removeReady() -> [(item: Item, outputIndex: Int)] {
     var ready: [(item: Item, outputIndex: Int)] = []
     for entry in waiting {
       guard let outputIndex = entry.outputIndex else { break }

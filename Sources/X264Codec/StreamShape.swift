@@ -45,17 +45,17 @@
       default: allowsReordering = c.allowsReordering
       }
 
-      let wide = (c.width + 15) / 16
-      let high = (c.height + 15) / 16
+      let widthInMbs = (c.width + 15) / 16
+      let heightInMbs = (c.height + 15) / 16
       if let number = c.level {
         guard let level = H264Level.numbered(number) else {
           throw .invalidConfiguration("no level \(Double(number) / 10)")
         }
-        guard level.allows(widthInMbs: wide, heightInMbs: high) else {
+        guard level.allows(widthInMbs: widthInMbs, heightInMbs: heightInMbs) else {
           throw .invalidConfiguration(
             "\(c.width)x\(c.height) is too large for level \(Double(number) / 10)")
         }
-        let maximum = level.dpbFrames(widthInMbs: wide, heightInMbs: high)
+        let maximum = level.dpbFrames(widthInMbs: widthInMbs, heightInMbs: heightInMbs)
         guard c.referenceFrameCount <= maximum else {
           throw .invalidConfiguration(
             "level \(Double(number) / 10) allows \(maximum) reference frames at this size")

@@ -64,9 +64,9 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
 
   override var settingsError: AVError? {
     if case .failure(let error) = request { return error }
-    let all =
+    let algorithms =
       [audioTimePitchAlgorithm] + (audioMix?.inputParameters ?? []).compactMap(\.audioTimePitchAlgorithm)
-    return all.lazy.compactMap { $0.error(.unsupportedOutputSettings) }.first
+    return algorithms.lazy.compactMap { $0.error(.unsupportedOutputSettings) }.first
   }
 
   override func belongs(to asset: AVAsset) -> Bool {
@@ -76,27 +76,30 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
   override func makeSource(asset: AVAsset, copies: Bool) throws -> any SampleSource {
     let requirements = try request.get()
     let parameters = audioMix?.inputParameters ?? []
-    let working = SoundRequirements(mixing: requirements)
+    let mixRequirements = SoundRequirements(mixing: requirements)
     let isComposed = audioTracks.allSatisfy { $0 is AVCompositionTrack }
     return try AudioMixSource(
       audioTracks.map { track in
-        let own = parameters.first { $0.trackID == track.trackID }
+        let trackParameters = parameters.first { $0.trackID == track.trackID }
         var source: any SampleSource
         if let composed = track as? AVCompositionTrack {
           source = try CompositionAudioSource(
-            composed.timeline, working, pitch: own?.audioTimePitchAlgorithm ?? audioTimePitchAlgorithm,
+            composed.timeline, mixRequirements,
+            pitch: trackParameters?.audioTimePitchAlgorithm ?? audioTimePitchAlgorithm,
             damage: damage)
         } else {
           source = try SoundSource(
-            Demuxer(again: track.file.properties().demuxer), track.properties, working, damage: damage)
+            Demuxer(again: track.file.properties().demuxer), track.properties, mixRequirements, damage: damage
+          )
         }
-        var curve = VolumeCurve(own?.ramps ?? [], sampleRate: requirements.format.sampleRate)
-        if let tap = own?.audioTapProcessor {
+        var curve = VolumeCurve(trackParameters?.ramps ?? [], sampleRate: requirements.format.sampleRate)
+        if let tap = trackParameters?.audioTapProcessor {
           let constant = VolumeCurve([], sampleRate: requirements.format.sampleRate)
           source = try TappedAudioSource(
             AudioMixSource(
-              [(source, tap.isPostEffects ? curve : constant)], working, of: isComposed ? nil : asset.file,
-              fillsGaps: !isComposed), tap, working)
+              [(source, tap.isPostEffects ? curve : constant)], mixRequirements,
+              of: isComposed ? nil : asset.file,
+              fillsGaps: !isComposed), tap, mixRequirements)
           if tap.isPostEffects { curve = constant }
         }
         return (source, curve)

@@ -75,22 +75,22 @@ final class TappedAudioSource: SampleSource {
         return nil
       }
       let time = position
-      var made = process(count)
+      var producedFrames = process(count)
       // The tap may replace the memory in the list, and may report more frames than the list holds.
       for channel in 0..<channels {
-        made = min(made, Int(list[channel].mDataByteSize) / MemoryLayout<Float>.size)
+        producedFrames = min(producedFrames, Int(list[channel].mDataByteSize) / MemoryLayout<Float>.size)
       }
       // Frames that the tap did not take are discarded.
       if taken < count { drop(count - taken) }
       // If the tap returns no frames, the time is a gap.
-      guard made > 0 else { continue }
-      var frames = [Float](repeating: 0, count: made * channels)
+      guard producedFrames > 0 else { continue }
+      var frames = [Float](repeating: 0, count: producedFrames * channels)
       for channel in 0..<channels {
         guard let plane = list[channel].mData?.assumingMemoryBound(to: Float.self) else { continue }
-        for frame in 0..<made { frames[frame * channels + channel] = plane[frame] }
+        for frame in 0..<producedFrames { frames[frame * channels + channel] = plane[frame] }
       }
       return try requirements.makeSample(
-        frames.withUnsafeBytes { Data($0) }, frames: made, at: time, description)
+        frames.withUnsafeBytes { Data($0) }, frames: producedFrames, at: time, description)
     }
   }
 

@@ -174,19 +174,19 @@ open class AVMutableComposition: AVComposition, @unchecked Sendable {
   open func insertTimeRange(_ timeRange: CMTimeRange, of asset: AVAsset, at startTime: CMTime) throws {
     let start = startTime.isValid ? startTime : duration
     let sources = try asset.loadedTracks().filter { [.video, .audio].contains($0.mediaType) }
-    let holding = sources.filter { timeRange.intersection($0.timeRange).duration > .zero }
-    guard timeRange.isPlayable, start.isPlayable, start >= .zero, !holding.isEmpty else {
+    let sourcesInRange = sources.filter { timeRange.intersection($0.timeRange).duration > .zero }
+    guard timeRange.isPlayable, start.isPlayable, start >= .zero, !sourcesInRange.isEmpty else {
       throw AVError(
         .invalidCompositionTrackSegmentSourceStartTime,
         reason: "The time range holds nothing of the asset.")
     }
     let span = timeRange.intersection(CMTimeRange(start: .zero, end: asset.duration)).duration
-    var free = compositionTracks
-    let old = free
+    var unusedTracks = compositionTracks
+    let existingTracks = unusedTracks
     var pairs: [(source: AVAssetTrack, target: AVMutableCompositionTrack)] = []
-    for source in holding {
-      if let index = free.firstIndex(where: { $0.mediaType == source.mediaType }) {
-        pairs.append((source, free.remove(at: index)))
+    for source in sourcesInRange {
+      if let index = unusedTracks.firstIndex(where: { $0.mediaType == source.mediaType }) {
+        pairs.append((source, unusedTracks.remove(at: index)))
       } else if let track = addMutableTrack(
         withMediaType: source.mediaType, preferredTrackID: kCMPersistentTrackID_Invalid)
       {
@@ -196,19 +196,20 @@ open class AVMutableComposition: AVComposition, @unchecked Sendable {
     }
     // How much of the gap before `start` is missing media: time to which another track extends by
     // its declared duration alone.
-    let claimed = min(start, duration)
+    let declaredEnd = min(start, duration)
     let missingDurations = pairs.map { _, target -> CMTime in
       let end = target.timeRange.end
-      return end < claimed ? MediaPresence.missing(in: CMTimeRange(start: end, end: claimed), of: old) : .zero
+      return end < declaredEnd
+        ? MediaPresence.missing(in: CMTimeRange(start: end, end: declaredEnd), of: existingTracks) : .zero
     }
     // All tracks are moved, so that they remain synchronized.
-    for track in old { track.insertEmptyTimeRange(CMTimeRange(start: start, duration: span)) }
+    for track in existingTracks { track.insertEmptyTimeRange(CMTimeRange(start: start, duration: span)) }
     for ((source, target), missing) in zip(pairs, missingDurations) {
       target.removeTimeRange(CMTimeRange(start: start, duration: span))
-      let rest = target.timeRange.end > start
+      let hasLaterMedia = target.timeRange.end > start
       try target.insertTimeRange(timeRange, of: source, at: start, missing: missing)
       let inserted = timeRange.intersection(source.timeRange).end - timeRange.start
-      if rest, inserted < span {
+      if hasLaterMedia, inserted < span {
         let range = CMTimeRange(start: start + inserted, duration: span - inserted)
         let gap = CMTimeRange(start: timeRange.start + inserted, duration: range.duration)
         target.insertEmptyTimeRange(range, missing: MediaPresence.missing(in: gap, of: sources))

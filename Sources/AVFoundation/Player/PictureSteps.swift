@@ -14,16 +14,18 @@ extension AVAssetTrack {
   /// - Returns: The time of the picture; that of the last or the first picture if there are fewer.
   func pictureTime(_ count: Int, from time: CMTime) -> CMTime {
     let sources = timedSources
-    var rest = Int(min(count.magnitude, UInt(Self.maxSteps)))
+    var remaining = Int(min(count.magnitude, UInt(Self.maxSteps)))
     var result = time
     /// Counts a picture, and returns whether further pictures are needed.
     func take(_ next: CMTime) -> Bool {
       // Times in scaled parts are rounded, so a picture can be found again. Only a later time, or
       // an earlier one when moving backward, is counted.
-      guard rest > 0, next.isNumeric, count > 0 ? next > result : next < result else { return rest > 0 }
+      guard remaining > 0, next.isNumeric, count > 0 ? next > result : next < result else {
+        return remaining > 0
+      }
       result = next
-      rest -= 1
-      return rest > 0
+      remaining -= 1
+      return remaining > 0
     }
     for (source, range, target) in count > 0 ? sources : sources.reversed() {
       let isInside = target.start <= time && time < target.end
@@ -39,8 +41,8 @@ extension AVAssetTrack {
         isInside ? Self.map(time, target, range) : count > 0 ? range.start : range.end
       let steps =
         count > 0
-        ? source.pictures(after: sourceTime, before: range.end, rest + 1)
-        : source.pictures(before: sourceTime, from: range.start, rest + 1)
+        ? source.pictures(after: sourceTime, before: range.end, remaining + 1)
+        : source.pictures(before: sourceTime, from: range.start, remaining + 1)
       guard steps.allSatisfy({ take(max(target.start, Self.map($0, range, target))) }) else { break }
     }
     return result
@@ -66,7 +68,7 @@ extension AVAssetTrack {
   private func pictures(after time: CMTime, before end: CMTime, _ count: Int) -> [CMTime] {
     guard let samples = SampleTimes(self) else { return [] }
     let stream = properties.stream
-    let (start, limit) = (stream.units(time), upper(end))
+    let (start, limit) = (stream.units(time), unitsRoundedUp(end))
     guard samples.seek(to: start) else { return [] }
     var found: [Int64] = []
     for _ in 0..<SampleTimes.maximum {
@@ -91,7 +93,7 @@ extension AVAssetTrack {
     guard let samples = SampleTimes(self) else { return [] }
     let stream = properties.stream
     let first = stream.units(start)
-    var limit = upper(time)
+    var limit = unitsRoundedUp(time)
     var found: [Int64] = []
     var isShownAtStart = false
     var budget = SampleTimes.maximum
@@ -123,7 +125,7 @@ extension AVAssetTrack {
   }
 
   /// The time in units of the track, rounded up.
-  private func upper(_ time: CMTime) -> Int64 {
+  private func unitsRoundedUp(_ time: CMTime) -> Int64 {
     let units = properties.stream.units(time)
     return time.isNumeric && properties.stream.time(units) < time ? units.addingClamped(1) : units
   }

@@ -46,8 +46,8 @@ struct MovieTables {
   private var descriptions: [Int32: MovieSampleDescription?] = [:]
   /// IDs of the tracks that have encryption data in fragments (`senc`), and the ID of the track to
   /// which the fragment being read belongs (`tfhd`).
-  private var encryptedNumbers: Set<Int32> = []
-  private var fragmentNumber: Int32?
+  private var encryptedTrackIDs: Set<Int32> = []
+  private var fragmentTrackID: Int32?
   /// Whether the movie has fragments, which its edit lists may not cover.
   private var isFragmented = false
   /// The bytes of metadata sample descriptions that may still be kept, for all tracks together.
@@ -60,12 +60,12 @@ struct MovieTables {
   private var isInflated = false
 
   /// The number of entries, or of header bytes, that is accepted in a file of any size.
-  private static let minRoom: Int64 = 1 << 20
+  private static let alwaysAccepted: Int64 = 1 << 20
   /// The number of entries without bytes of their own that is accepted if only the program has
   /// stated the file's length. Two days of sound need that many; they take about 200 MB.
   private static let maxUnverifiedEntries: Int64 = 1 << 23
   /// Longer files are cut to this length, in bytes, so that sums of offsets do not overflow.
-  private static let longest: Int64 = 1 << 62
+  private static let maximumLength: Int64 = 1 << 62
   /// The number of PCM samples that libavformat puts into one index entry, and the lowest number if
   /// the sample description groups them.
   private static let samplesPerEntry: Int64 = 1024
@@ -92,7 +92,9 @@ struct MovieTables {
   /// - Throws: `MediaFileError` of the kind `damaged` if the tables claim more samples than the
   ///   file has bytes, or if a header is in a hole of the file or of an impossible size.
   static func check(_ reader: any MediaByteReader, isWhole: Bool, name: String) throws -> TrackProperties {
-    guard let length = reader.length.map({ min($0, longest) }), length > 16 else { return TrackProperties() }
+    guard let length = reader.length.map({ min($0, maximumLength) }), length > 16 else {
+      return TrackProperties()
+    }
     var tables = MovieTables(
       bytes: ByteWindow(reader), length: length, file: reader as? LocalFileReader)
     var track = Track()
@@ -103,13 +105,13 @@ struct MovieTables {
     guard !tables.headersHaveHoles else {
       throw MediaFileError(.damaged, "\(name) has a hole where it says that it has a header")
     }
-    guard tables.fit(isWhole: isWhole) else {
+    guard tables.isPlausible(isWhole: isWhole) else {
       throw MediaFileError(.damaged, "\(name) says that it has more samples than it has bytes")
     }
     return TrackProperties(
       edits: tables.isFragmented ? [:] : tables.edits.compactMapValues { $0 },
       descriptions: tables.descriptions.compactMapValues { $0 },
-      encrypted: tables.encryptedNumbers)
+      encrypted: tables.encryptedTrackIDs)
   }
 
   private init(bytes: ByteWindow, length: Int64, file: LocalFileReader?) {
@@ -118,8 +120,8 @@ struct MovieTables {
 
   /// Whether the file can have the entries that its tables claim. The length alone does not prove
   /// that: a sparse file may consist of holes, and another source of bytes may claim any length.
-  private mutating func fit(isWhole: Bool) -> Bool {
-    guard entries > Self.minRoom else { return true }
+  private mutating func isPlausible(isWhole: Bool) -> Bool {
+    guard entries > Self.alwaysAccepted else { return true }
     guard entries <= length else { return false }
     return storedLength.map { entries <= $0 } ?? (isWhole || unlistedEntries <= Self.maxUnverifiedEntries)
   }
@@ -142,7 +144,7 @@ struct MovieTables {
     isFragmented = isFragmented || tables.isFragmented
     edits.merge(tables.edits) { _, _ in nil }
     descriptions.merge(tables.descriptions) { _, _ in nil }
-    encryptedNumbers.formUnion(tables.encryptedNumbers)
+    encryptedTrackIDs.formUnion(tables.encryptedTrackIDs)
     metadataRoom = tables.metadataRoom
   }
 
@@ -160,7 +162,7 @@ struct MovieTables {
     var chunksWithOffset: Int64 = 0
     var runs: (start: Int64, count: Int64) = (0, 0)
     /// Whether each sample lasts one time unit, as one of PCM does.
-    var areUnits = true
+    var lastOneUnit = true
     var samplesPerEntry = MovieTables.samplesPerEntry
     var scale: Int64 = 1
     var shortest: Int64 = .max
@@ -179,7 +181,7 @@ struct MovieTables {
     "wave", "sinf", "schi", "iprp", "ipco", "gmhd",
   ]
   /// Deepest nesting of boxes that libavformat reads.
-  private static let deepest = 10
+  private static let maximumDepth = 10
 
   /// Reads the boxes in a part of the file, and their children, as libavformat does.
   /// - Parameters:
@@ -212,17 +214,17 @@ struct MovieTables {
       }
       if depth == 0, Self.containers.contains(type) || ["meta", "stsd", "stts"].contains(type) {
         headers = headers.addingClamped(next - at)
-        headersHaveHoles = headers > Self.minRoom && headers > storedLength ?? .max
+        headersHaveHoles = headers > Self.alwaysAccepted && headers > storedLength ?? .max
         // A hole reads as zeros, so that walking through its boxes would hardly end.
         guard !headersHaveHoles else { return }
       }
       if type == "meta" { content = handler(content, next) }
       if type == "cmov" {
-        if depth > 0, depth < Self.deepest { inflate(content, next, depth: depth + 1) }
+        if depth > 0, depth < Self.maximumDepth { inflate(content, next, depth: depth + 1) }
       } else if Self.containers.contains(type) || type == "meta" {
-        if depth < Self.deepest {
+        if depth < Self.maximumDepth {
           if type == "trak" { track = Track() }
-          if type == "trak" || type == "traf" { fragmentNumber = nil }
+          if type == "trak" || type == "traf" { fragmentTrackID = nil }
           if type == "mvex" { isFragmented = true }
           walk(content, next, depth: depth + 1, &track, isWhole: isWhole)
           if type == "trak" { add(track) }
@@ -272,7 +274,7 @@ struct MovieTables {
     case "stz2":
       track.count = max(track.count, min(number(8), max(0, end - start - 12).multipliedClamped(by: 2)))
     case "stts":
-      if number(4) != 1 || number(12) != 1 { track.areUnits = false }
+      if number(4) != 1 || number(12) != 1 { track.lastOneUnit = false }
       for entry in 0..<min(number(4), max(0, end - start - 8) / 8) {
         track.shortest = min(track.shortest, max(1, number(12 + 8 * entry)))
         // A shorter duration is impossible, and beyond the end of the file `number` returns 0,
@@ -287,10 +289,10 @@ struct MovieTables {
     case "elst":
       let width: Int64 = number(0, count: 1) == 1 ? 20 : 12
       track.edits = (start + 8, min(number(4), max(0, end - start - 8) / width), width)
-    case "tfhd": fragmentNumber = Int32(truncatingIfNeeded: number(4))
+    case "tfhd": fragmentTrackID = Int32(truncatingIfNeeded: number(4))
     case "senc":
       track.isEncrypted = true
-      if let fragmentNumber { encryptedNumbers.insert(fragmentNumber) }
+      if let fragmentTrackID { encryptedTrackIDs.insert(fragmentTrackID) }
     case "trun":
       // Without sample durations, sizes, flags and composition offsets, the box has no bytes per
       // sample.
@@ -312,7 +314,7 @@ struct MovieTables {
       let size = Int64(MovieBox.number(head[...], 0))
       guard size >= 16, size <= end - position + 4 else { continue }
       readBox(String(decoding: head[4...], as: UTF8.self), position + 4, end, &track)
-      track.areUnits = false
+      track.lastOneUnit = false
     }
   }
 
@@ -323,22 +325,22 @@ struct MovieTables {
 
   /// Adds the samples of a complete track.
   private mutating func add(_ track: Track) {
-    let isGrouped = track.isSound ?? false && track.areUnits
+    let isGrouped = track.isSound ?? false && track.lastOneUnit
     let count = isGrouped ? groups(track) : track.count
-    let bare = isGrouped ? max(0, count - track.chunksWithOffset) : min(track.unlistedCount, count)
-    addUnlisted(bare)
-    entries = entries.addingClamped(count - bare)
+    let unlisted = isGrouped ? max(0, count - track.chunksWithOffset) : min(track.unlistedCount, count)
+    addUnlisted(unlisted)
+    entries = entries.addingClamped(count - unlisted)
     // If two tracks have the same ID, properties found by ID would be ambiguous.
     if let number = track.number {
       edits.updateValue(edits.keys.contains(number) ? nil : edits(of: track), forKey: number)
-      if track.isEncrypted { encryptedNumbers.insert(number) }
+      if track.isEncrypted { encryptedTrackIDs.insert(number) }
       let isTwice = descriptions.keys.contains(number)
       descriptions.updateValue(isTwice ? nil : track.description, forKey: number)
     }
     guard track.edits.count > 1, count > 0 else { return }
     for edit in 0..<track.edits.count {
       // Counting stops once the limit is exceeded.
-      guard isInflated || entries <= max(length, Self.minRoom),
+      guard isInflated || entries <= max(length, Self.alwaysAccepted),
         file != nil || isInflated || unlistedEntries <= Self.maxUnverifiedEntries
       else { return }
       let wide = track.edits.width == 20

@@ -9,14 +9,14 @@ extension H264EncoderConfiguration {
   /// - Throws: `H264EncoderError.levelExceeded` if the stream does not fit the configured level, or
   ///   any level.
   func makeReorderedParameterSets() throws -> (H264SequenceParameterSet, H264PictureParameterSet) {
-    var wider = targetRate
+    var levelRate = targetRate
     if level == nil, let buffer = lookAhead.buffer, buffer.decidesLevel {
-      wider = min(max(buffer.maximumRate, targetRate ?? 0), 2_000_000_000)
+      levelRate = min(max(buffer.maximumRate, targetRate ?? 0), 2_000_000_000)
     }
     // If no level allows the rate of the buffer, the level follows from the target rate alone, and
     // `fitBuffer` lowers the rate of the buffer.
     var (sps, pps) =
-      try (try? makeParameterSets(bitRate: wider)) ?? makeParameterSets(bitRate: targetRate)
+      try (try? makeParameterSets(bitRate: levelRate)) ?? makeParameterSets(bitRate: targetRate)
     if bidirectionalLimit > 0 {
       sps.pictureOrderCountType = 0
       sps.vui?.restriction?.maxReorderFrames = reorderingDepth
@@ -41,10 +41,10 @@ extension H264EncoderConfiguration {
     guard bidirectionalLimit > 0, first.hasWeightedPrediction, !lookAhead.usesOnePictureSet else {
       return [first]
     }
-    return (0...2).map { way in
+    return (0...2).map { weightedBipredIDC in
       var set = first
-      set.id = way
-      set.weightedBipredIDC = way
+      set.id = weightedBipredIDC
+      set.weightedBipredIDC = weightedBipredIDC
       return set
     }
   }
@@ -59,9 +59,9 @@ extension H264EncoderConfiguration {
       // The parameter sets give the rate in units of 64 bits per second, and the size in the stream
       // is larger to make up for the rounding of delays.
       fitting.maximumRate &= ~63
-      let most = level.vclCPB(profile: profile)
-      if BufferTiming.size(of: fitting) > most {
-        fitting.size = max(most - fitting.maximumRate / 90_000 - 32, 1)
+      let maximumSize = level.vclCPB(profile: profile)
+      if BufferTiming.size(of: fitting) > maximumSize {
+        fitting.size = max(maximumSize - fitting.maximumRate / 90_000 - 32, 1)
       }
     }
     lookAhead.buffer = fitting

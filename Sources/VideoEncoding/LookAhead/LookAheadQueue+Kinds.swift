@@ -12,8 +12,9 @@ extension LookAheadQueue {
     guard inter > LookAheadQueue.cut.late * intra else { return false }
     // In noisy content every picture is predicted badly. A new scene is therefore also required to
     // save much less by inter prediction than the picture before did.
-    let usual = Double(before.intraCost - before.interCost)
-    return usual <= 0 || (intra - inter) * Double(before.intraCost) < LookAheadQueue.cutSaving * usual * intra
+    let previousSaving = Double(before.intraCost - before.interCost)
+    return previousSaving <= 0
+      || (intra - inter) * Double(before.intraCost) < LookAheadQueue.cutSaving * previousSaving * intra
   }
 
   /// Whether a picture is a flash: the picture after it is predicted much better from the picture
@@ -23,9 +24,9 @@ extension LookAheadQueue {
   ///   - a: the picture before it.
   ///   - b: the picture after it.
   func isFlash(_ flash: QueuedPicture, between a: QueuedPicture, and b: QueuedPicture) -> Bool {
-    let across = analysis.sample(b, from: a.lowResolution)
-    let into = analysis.sample(flash, from: a.lowResolution)
-    return across * 3 < into * 2
+    let costWithoutFlash = analysis.sample(b, from: a.lowResolution)
+    let costOfFlash = analysis.sample(flash, from: a.lowResolution)
+    return costWithoutFlash * 3 < costOfFlash * 2
   }
 
   /// Sets the type of every picture whose decoding order is not decided: key frames are final, all
