@@ -20,8 +20,8 @@ struct PictureTransform {
     self.naturalSize = naturalSize
     var parts = [transform.a, transform.b, transform.c, transform.d].map { Double($0) }
     // Quarter turns in fixed-point numbers may be inexact.
-    let whole = parts.map { $0.rounded() }
-    if zip(parts, whole).allSatisfy({ abs($0 - $1) < 0.001 }) { parts = whole }
+    let integers = parts.map { $0.rounded() }
+    if zip(parts, integers).allSatisfy({ abs($0 - $1) < 0.001 }) { parts = integers }
     let box = Self.box(parts[0], parts[1], parts[2], parts[3], naturalSize)
     let determinant = parts[0] * parts[3] - parts[1] * parts[2]
     let limit = max(Self.largestArea, Double(naturalSize.width * naturalSize.height))

@@ -143,14 +143,14 @@ enum MetadataCoding {
           if shouldDrop { continue }
           throw error
         }
-        let whole = size + made.bytes.count + made.key.utf8.count + 64
-        guard whole < maxBytes, stored.count < maxItems else {
+        let totalSize = size + made.bytes.count + made.key.utf8.count + 64
+        guard totalSize < maxBytes, stored.count < maxItems else {
           if shouldDrop { continue }
           throw AVError(
             .formatUnsupported, reason: "There is more metadata than a movie file holds.",
             advice: "Leave some of the \(items.count) items out.")
         }
-        size = whole
+        size = totalSize
         stored.append(made)
       }
     }

@@ -38,11 +38,11 @@ extension MacroblockCoder {
     let otherDirect = compares ? otherDirectCost() : 0
     guard let direct = directCandidate(other: otherDirect) else { return }
     var lists = ListMotion()
-    let whole = searchBidirectional(&lists)
-    if compares { addDirectCosts(direct.cost, other: otherDirect, limit: whole.cost) }
-    let decided = decideMotion(direct, whole, lists)
+    let best16x16 = searchBidirectional(&lists)
+    if compares { addDirectCosts(direct.cost, other: otherDirect, limit: best16x16.cost) }
+    let decided = decideMotion(direct, best16x16, lists)
     if codesAsIntraBidirectional(limit: decided.motion.cost) { return }
-    codeInterBidirectional(decided, direct, whole)
+    codeInterBidirectional(decided, direct, best16x16)
   }
 
   /// Direct prediction of a macroblock, before motion is searched.
@@ -104,15 +104,15 @@ extension MacroblockCoder {
   ///
   /// - Parameters:
   ///   - direct: direct prediction.
-  ///   - whole: the best 16x16 motion.
+  ///   - best16x16: the best 16x16 motion.
   ///   - lists: the best 16x16 motion of each list.
   @inline(__always) private mutating func decideMotion(
-    _ direct: DirectCandidate, _ whole: BidirectionalCandidate, _ lists: ListMotion
+    _ direct: DirectCandidate, _ best16x16: BidirectionalCandidate, _ lists: ListMotion
   ) -> DecidedMotion {
     var decided = DecidedMotion()
     decided.motion.cost = direct.cost
-    if whole.cost < direct.cost {
-      decided.motion = whole
+    if best16x16.cost < direct.cost {
+      decided.motion = best16x16
       decided.type = MacroblockType.inter16x16
     }
     if decided.motion.cost > lambda &* picture.settings.partitions.thresholdB {

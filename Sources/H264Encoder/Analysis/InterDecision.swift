@@ -11,13 +11,13 @@ extension MacroblockCoder {
       return
     }
     guard let skip = skipCandidate() else { return }
-    let whole = search16x16()
+    let best16x16 = search16x16()
     var type = MacroblockType.inter16x16
-    var cost = whole.best.cost
-    searchPartitions(&type, &cost, whole)
+    var cost = best16x16.best.cost
+    searchPartitions(&type, &cost, best16x16)
     let triesIntra = cost > lambda &* picture.settings.intra.threshold
     if triesIntra && codesAsIntra(limit: cost) { return }
-    codeInter(type, cost, whole, skip, isOverwritten: triesIntra)
+    codeInter(type, cost, best16x16, skip, isOverwritten: triesIntra)
   }
 
   /// P_Skip, before motion is searched.
@@ -105,21 +105,23 @@ extension MacroblockCoder {
   /// - Parameters:
   ///   - type: becomes the type of the best partitions if they are better.
   ///   - cost: the cost of one vector, then that of the best.
-  ///   - whole: the best vector of the whole macroblock.
+  ///   - best16x16: the best vector of the whole macroblock.
   @inline(__always) private mutating func searchPartitions(
-    _ type: inout UInt8, _ cost: inout Int32, _ whole: Motion16x16
+    _ type: inout UInt8, _ cost: inout Int32, _ best16x16: Motion16x16
   ) {
     let repeats =
       picture.displacements.repeats != nil && cost > lambda &* MacroblockCoder.repeatThreshold
       ? findRepeats() : 0
     guard
-      repeats != 0 || cost > lambda &* picture.settings.partitions.threshold && mayBeParted(whole.best.v)
+      repeats != 0 || cost > lambda &* picture.settings.partitions.threshold && mayBeParted(best16x16.best.v)
     else { return }
     // `BlockPositionTable` gives vectors into the first reference picture.
-    let reference = repeats != 0 ? 0 : whole.reference
-    decidePartitions(&type, &cost, whole.best, reference, repeats: repeats)
-    if type == MacroblockType.inter16x16 && reference != whole.reference {
-      setGrid(MotionGrid.block0, width: 2, height: 2, whole.best.v, Int8(truncatingIfNeeded: whole.reference))
+    let reference = repeats != 0 ? 0 : best16x16.reference
+    decidePartitions(&type, &cost, best16x16.best, reference, repeats: repeats)
+    if type == MacroblockType.inter16x16 && reference != best16x16.reference {
+      setGrid(
+        MotionGrid.block0, width: 2, height: 2, best16x16.best.v,
+        Int8(truncatingIfNeeded: best16x16.reference))
     }
   }
 
@@ -140,23 +142,23 @@ extension MacroblockCoder {
   /// - Parameters:
   ///   - decided: the macroblock's type, whose motion is in the grid.
   ///   - cost: its cost.
-  ///   - whole: the best vector of the whole macroblock.
+  ///   - best16x16: the best vector of the whole macroblock.
   ///   - skip: P_Skip.
   ///   - isOverwritten: intra prediction has overwritten the prediction of P_Skip.
   @inline(__always) private mutating func codeInter(
-    _ decided: UInt8, _ cost: Int32, _ whole: Motion16x16, _ skip: SkipCandidate, isOverwritten: Bool
+    _ decided: UInt8, _ cost: Int32, _ best16x16: Motion16x16, _ skip: SkipCandidate, isOverwritten: Bool
   ) {
     let info = picture.syntax.info + m
     var type = decided
-    let isCoded = compareWith16x16(&type, cost, whole.best, whole.reference, whole.prediction)
+    let isCoded = compareWith16x16(&type, cost, best16x16.best, best16x16.reference, best16x16.prediction)
     info.pointee.type = type
     info.pointee.qp = UInt8(qp)
     info.pointee.codedDC = 0
-    storeDifferences(type, whole.prediction)
+    storeDifferences(type, best16x16.prediction)
     storeMotion()
     // The reconstruction may hold the prediction already if the motion is that of P_Skip.
     let isSkipMotion =
-      type == MacroblockType.inter16x16 && whole.reference == 0 && whole.best.v == skip.motion
+      type == MacroblockType.inter16x16 && best16x16.reference == 0 && best16x16.best.v == skip.motion
     if skip.cost == Int.max || !isSkipMotion {
       predictInter(type)
     } else if isOverwritten || isCoded {

@@ -168,8 +168,8 @@ extension MacroblockCoder {
     search.satd = true
     search.cost = fractionalCost(search, search.x, search.y)
     guard search.hasMoved else { return }
-    let whole = fractionalCost(search, search.start.x, search.start.y)
-    if whole < search.cost { search.take(search.start.x, search.start.y, cost: whole) }
+    let fullSampleCost = fractionalCost(search, search.start.x, search.start.y)
+    if fullSampleCost < search.cost { search.take(search.start.x, search.start.y, cost: fullSampleCost) }
   }
 
   /// Descends on a diamond of half or quarter samples to the nearest minimum.

@@ -68,12 +68,12 @@ struct BufferTiming {
   ///   - seconds: the duration in seconds.
   ///   - usual: the frame interval of the configuration in seconds.
   /// - Returns: the rounded duration in seconds.
-  func whole(_ seconds: Double, usual: Double) -> Double {
-    BufferTiming.whole(seconds, usual: usual, tick: tick)
+  func roundedToTicks(_ seconds: Double, usual: Double) -> Double {
+    BufferTiming.roundedToTicks(seconds, usual: usual, tick: tick)
   }
 
-  /// As `whole(_:usual:)`, for a tick of `tick` seconds.
-  static func whole(_ seconds: Double, usual: Double, tick: Double) -> Double {
+  /// Rounds a duration as `roundedToTicks(_:usual:)` does, for a tick of `tick` seconds.
+  static func roundedToTicks(_ seconds: Double, usual: Double, tick: Double) -> Double {
     let most = max(Int((max(1, 3 * usual) / tick + 1e-6).rounded(.down)), 1)
     return Double(min(max(Int(min(seconds / tick, 1e9).rounded()), 1), most)) * tick
   }
@@ -100,10 +100,10 @@ struct BufferTiming {
     // The initial delay is the time in which the present fullness arrives, and the offset the time
     // for the rest of the buffer, so that the sum of both is the same in all messages, as D.2.2
     // demands.
-    let whole = max(BufferTiming.delay(size, rate: rate), 1)
-    let delay = min(max(BufferTiming.delay(fullness, rate: rate), 1), whole)
+    let fullDelay = max(BufferTiming.delay(size, rate: rate), 1)
+    let delay = min(max(BufferTiming.delay(fullness, rate: rate), 1), fullDelay)
     message.initialRemovalDelay = Int(delay)
-    message.initialRemovalDelayOffset = Int(whole - delay)
+    message.initialRemovalDelayOffset = Int(fullDelay - delay)
     return (message, timing)
   }
 

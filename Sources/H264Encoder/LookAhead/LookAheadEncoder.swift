@@ -239,7 +239,7 @@ final class LookAheadEncoder: EncodingStrategy {
     var options = options
     if let wholeTick {
       let usual = 1 / configuration.frameRate
-      options.duration = BufferTiming.whole(options.duration ?? usual, usual: usual, tick: wholeTick)
+      options.duration = BufferTiming.roundedToTicks(options.duration ?? usual, usual: usual, tick: wholeTick)
     }
     let correction = queue.append(source, request: options.request, settings: planner.settings)
     if correction != 0 { rateControl.correct(seconds: correction, isInBuffer: reorderingDepth == 0) }

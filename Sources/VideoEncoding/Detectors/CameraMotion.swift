@@ -29,9 +29,9 @@ package struct CameraMotion: BitwiseCopyable {
     let v = origin + perColumn * Float(x) + perRow * Float(y)
     // Clamped to a range that holds every vector of any level (Table A-1), so that the conversion
     // to 16 bits cannot overflow.
-    let whole = v.clamped(
+    let limited = v.clamped(
       lowerBound: SIMD2(repeating: -8192), upperBound: SIMD2(repeating: 8191))
-    return SIMD2(Int16(whole.x.rounded()), Int16(whole.y.rounded()))
+    return SIMD2(Int16(limited.x.rounded()), Int16(limited.y.rounded()))
   }
 
   /// Returns the vector that the pre-analysis found for one macroblock on its own.

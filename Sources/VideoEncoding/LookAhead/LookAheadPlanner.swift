@@ -138,17 +138,17 @@ package struct LookAheadPlanner {
     _ qp: Double, _ picture: QueuedPicture, isExact: Bool,
     blockOffsets: UnsafeMutablePointer<Int8>
   ) -> Int {
-    let whole = min(max(Int(qp.rounded()), settings.minimumQP), settings.maximumQP)
+    let integerQP = min(max(Int(qp.rounded()), settings.minimumQP), settings.maximumQP)
     let count = queue.geometry.macroblockCount
     if isExact {
       blockOffsets.update(repeating: 0, count: count)
-      return whole
+      return integerQP
     }
-    let rest = Float(min(max(qp, 0), 51)) - Float(whole)
+    let rest = Float(min(max(qp, 0), 51)) - Float(integerQP)
     for m in 0..<count {
       blockOffsets[m] = Int8(max(-30, min(30, (picture.offsets[m] + rest).rounded())))
     }
-    return whole
+    return integerQP
   }
 
   /// Passes on what a picture took. Pictures with a constant QP teach nothing and need not be

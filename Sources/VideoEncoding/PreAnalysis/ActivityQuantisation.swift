@@ -5,9 +5,9 @@ import CVideoKernels
 /// doubling of the variance raises the QP by `strength` steps.
 ///
 /// The two modes differ in the activity at which the offset is 0. Without delay it is the mean of
-/// the picture, so that the offsets change the QP of macroblocks but hardly the bits of the picture,
-/// which the rate control has just planned. With a look-ahead it is a fixed one, so that a smooth
-/// picture gets more bits than a detailed one: the rate control balances them over time.
+/// the picture, so that the offsets change the QP of macroblocks but hardly the bits of the
+/// picture, which the rate control has just planned. With a look-ahead it is a fixed one, so that a
+/// smooth picture gets more bits than a detailed one: the rate control balances them over time.
 package struct ActivityQuantisation {
   /// The size of the pictures.
   private let geometry: PictureGeometry
@@ -55,9 +55,9 @@ package struct ActivityQuantisation {
 
   /// 16 log2(x) for x above 0, with an error below 1.
   @inline(__always) private static func log2Sixteenths(_ x: Int) -> Int {
-    let whole = Int.bitWidth &- 1 &- x.leadingZeroBitCount
-    let fraction = whole >= 4 ? (x >> (whole &- 4)) & 15 : (x << (4 &- whole)) & 15
-    return whole &* 16 &+ fraction
+    let integerPart = Int.bitWidth &- 1 &- x.leadingZeroBitCount
+    let fraction = integerPart >= 4 ? (x >> (integerPart &- 4)) & 15 : (x << (4 &- integerPart)) & 15
+    return integerPart &* 16 &+ fraction
   }
 
   /// The base-2 logarithm of the luma energy at which the offset is 0 with a look-ahead.

@@ -162,9 +162,9 @@ struct PreAnalysisRow {
   @inline(__always) private static func bin(_ cost: Int) -> Int {
     // 2 log2(cost + 1), rounded down; linear between powers of two.
     let x = cost &+ 1
-    let whole = Int.bitWidth &- 1 &- x.leadingZeroBitCount
-    let half = whole >= 1 ? (x >> (whole &- 1)) & 1 : 0
-    return min(whole &* 2 &+ half, ResidualHistogram.bins &- 1)
+    let integerPart = Int.bitWidth &- 1 &- x.leadingZeroBitCount
+    let half = integerPart >= 1 ? (x >> (integerPart &- 1)) & 1 : 0
+    return min(integerPart &* 2 &+ half, ResidualHistogram.bins &- 1)
   }
 
   /// Fills in a row of macroblocks of the half-size picture.

@@ -12,9 +12,9 @@ extension ResidualHistogram {
   ) {
     // 2 log2(cost + 1), in steps of a quarter.
     let x = Int(max(cost, 0)) &+ 1
-    let whole = Int.bitWidth &- 1 &- x.leadingZeroBitCount
-    let fraction = whole >= 3 ? (x >> (whole &- 3)) & 7 : (x << (3 &- whole)) & 7
-    let position = Float(whole &* 2) + Float(fraction) * 0.25 - offset * (1 / 3)
+    let integerPart = Int.bitWidth &- 1 &- x.leadingZeroBitCount
+    let fraction = integerPart >= 3 ? (x >> (integerPart &- 3)) & 7 : (x << (3 &- integerPart)) & 7
+    let position = Float(integerPart &* 2) + Float(fraction) * 0.25 - offset * (1 / 3)
     let clamped = min(max(position - 0.25, 0), Float(ResidualHistogram.bins - 1))
     let bin = Int(clamped)
     let part = clamped - Float(bin)

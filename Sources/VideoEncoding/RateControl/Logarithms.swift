@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// 2 to the power of x, without Foundation.
 package func exp2Approx(_ x: Double) -> Double {
-  let whole = x.rounded(.down)
+  let integerPart = x.rounded(.down)
   // The Taylor series of e^(part ln 2) for part in [0, 1): 12 terms have an error below 1e-9.
-  let part = (x - whole) * 0.693147180559945309
+  let part = (x - integerPart) * 0.693147180559945309
   var term = 1.0
   var sum = 1.0
   for n in 1..<13 {
     term *= part / Double(n)
     sum += term
   }
-  return Double(sign: .plus, exponent: Int(max(-1000, min(1000, whole))), significand: sum)
+  return Double(sign: .plus, exponent: Int(max(-1000, min(1000, integerPart))), significand: sum)
 }
 
 /// The base-2 logarithm of a number, without Foundation. Numbers that are not above 0 count as the
@@ -49,10 +49,10 @@ package func log2Approx(_ x: Float) -> Float {
 /// - Parameter x: the exponent; counts as -126 to 126 beyond these.
 package func exp2Approx(_ x: Float) -> Float {
   let x = max(-126, min(126, x))
-  let whole = (x + 0.5).rounded(.down)
+  let integerPart = (x + 0.5).rounded(.down)
   // The Taylor series of e^r, for r within 0.347.
-  let r = (x - whole) * 0.693147181
+  let r = (x - integerPart) * 0.693147181
   let series =
     1 + r * (1 + r * (1.0 / 2 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120 + r * (1.0 / 720))))))
-  return series * Float(bitPattern: UInt32(Int(whole) &+ 127) << 23)
+  return series * Float(bitPattern: UInt32(Int(integerPart) &+ 127) << 23)
 }

@@ -129,8 +129,8 @@ public struct StoredPass {
     guard var bytes = read(PassFormat.headerSize + recordIndex * PassFormat.pictureSize, wanted) else {
       return []
     }
-    let whole = min(bytes.count, wanted)
-    bytes.removeLast(bytes.count - whole + whole % PassFormat.pictureSize)
+    let available = min(bytes.count, wanted)
+    bytes.removeLast(bytes.count - available + available % PassFormat.pictureSize)
     return bytes
   }
 

@@ -93,10 +93,10 @@ extension LowLatencyRateControl {
     floor.pass(isUnpredicted ? 0 : duration)
     let even = link.evenRoom(keeping: LowLatencyRateControl.reserve.picture)
     let parts = LowLatencyRateControl.changeParts
-    let whole = max(min(room, even), min(room, frameShareBits))
+    let availableBits = max(min(room, even), min(room, frameShareBits))
     var qp = still.changeQP
-    if bits(at: qp) > whole * parts.sharp { qp = max(qp, self.qp(for: whole * parts.coarse)) }
-    return (qp, min(bits(at: qp), whole * parts.most), whole * parts.most)
+    if bits(at: qp) > availableBits * parts.sharp { qp = max(qp, self.qp(for: availableBits * parts.coarse)) }
+    return (qp, min(bits(at: qp), availableBits * parts.most), availableBits * parts.most)
   }
 
   /// The aim for a picture that stands still, which takes no bits until the QP falls far enough to

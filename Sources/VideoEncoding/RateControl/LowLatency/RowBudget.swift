@@ -78,8 +78,8 @@ package struct RowBudget {
     for y in 0..<rows.lowerBound { done += Double(shares[y]) }
     var ahead = 0.0
     for y in rows { ahead += Double(shares[y]) }
-    let whole = done > 0.02 ? Double(bits) / done : target
-    return Int(min(whole * ahead * 1.5, Double(largest * rows.count)))
+    let estimatedBits = done > 0.02 ? Double(bits) / done : target
+    return Int(min(estimatedBits * ahead * 1.5, Double(largest * rows.count)))
   }
 
   /// Whether only macroblocks of the cheapest kind fit any more.
