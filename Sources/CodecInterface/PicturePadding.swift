@@ -76,17 +76,17 @@ public final class PicturePadding {
     /// Copies a plane and repeats its last column and row.
     /// - Parameters:
     ///   - plane: the plane.
-    ///   - share: 1 for luma; 2 for chroma, which has half the width and height.
+    ///   - subsampling: 1 for luma; 2 for chroma, which has half the width and height.
     ///   - bytes: the bytes of a sample, or of a pair of Cb and Cr.
-    func enlarge(_ plane: PlaneView, share: Int, bytes: Int) throws(CodecError) -> PlaneView {
-      let columns = (picture.width + share - 1) / share
-      let rows = (picture.height + share - 1) / share
+    func enlarge(_ plane: PlaneView, subsampling: Int, bytes: Int) throws(CodecError) -> PlaneView {
+      let columns = (picture.width + subsampling - 1) / subsampling
+      let rows = (picture.height + subsampling - 1) / subsampling
       guard plane.width >= columns, plane.height >= rows, plane.bytesPerRow >= columns * bytes else {
         throw .invalidConfiguration("a plane is smaller than the picture")
       }
       let made = PlaneView(
-        baseAddress: UnsafeRawPointer(target), bytesPerRow: size.width / share * bytes,
-        width: size.width / share, height: size.height / share)
+        baseAddress: UnsafeRawPointer(target), bytesPerRow: size.width / subsampling * bytes,
+        width: size.width / subsampling, height: size.height / subsampling)
       for row in 0..<made.height {
         let source = plane.baseAddress + min(row, rows - 1) * plane.bytesPerRow
         target.copyMemory(from: source, byteCount: columns * bytes)
@@ -101,13 +101,13 @@ public final class PicturePadding {
 
     var padded = picture
     (padded.width, padded.height) = (size.width, size.height)
-    let luma = try enlarge(views.first, share: 1, bytes: sampleBytes)
+    let luma = try enlarge(views.first, subsampling: 1, bytes: sampleBytes)
     guard let second = views.second else { throw .invalidConfiguration("a plane is missing") }
-    let chroma = try enlarge(second, share: 2, bytes: isPlanar ? sampleBytes : 2 * sampleBytes)
+    let chroma = try enlarge(second, subsampling: 2, bytes: isPlanar ? sampleBytes : 2 * sampleBytes)
     var planes = PlaneViews(luma, chroma)
     if isPlanar {
       guard let third = views.third else { throw .invalidConfiguration("a plane is missing") }
-      planes.third = try enlarge(third, share: 2, bytes: sampleBytes)
+      planes.third = try enlarge(third, subsampling: 2, bytes: sampleBytes)
     }
     padded.content = .planes(planes)
     return padded

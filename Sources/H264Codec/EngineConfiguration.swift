@@ -105,13 +105,13 @@ extension H264EncoderConfiguration {
   /// to everything else that is done with a frame.
   private static func encodeTimeShare(_ speed: SpeedPreference) -> Double? {
     guard speed.isRealTime == true, speed.effort == nil else { return nil }
-    let share: Double =
+    let fraction: Double =
       switch speed.prefersSpeedOverQuality {
       case true: 0.25
       case nil: 0.5
       case false: 0.7
       }
-    return speed.savesPower ? share / 2 : share
+    return speed.savesPower ? fraction / 2 : fraction
   }
 
   /// The number of threads that are of use.

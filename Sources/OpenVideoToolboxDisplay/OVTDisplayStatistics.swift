@@ -21,12 +21,12 @@ public struct OVTDisplayStatistics: Sendable {
   /// A percentile of values, by the nearest-rank method.
   ///
   /// - Parameters:
-  ///   - share: From 0 to 1; for example 0.95 for the 95th percentile.
+  ///   - fraction: From 0 to 1; for example 0.95 for the 95th percentile.
   ///   - values: The values, in any order.
   /// - Returns: The percentile; nil without values.
-  public static func percentile(_ share: Double, of values: [Double]) -> Double? {
-    guard !values.isEmpty, share.isFinite else { return nil }
-    let rank = Int((Double(values.count) * min(max(share, 0), 1)).rounded(.up))
+  public static func percentile(_ fraction: Double, of values: [Double]) -> Double? {
+    guard !values.isEmpty, fraction.isFinite else { return nil }
+    let rank = Int((Double(values.count) * min(max(fraction, 0), 1)).rounded(.up))
     return values.sorted()[max(0, rank - 1)]
   }
 }

@@ -98,10 +98,10 @@
         keyFrameBits += (own - usual) / scale
         own = usual
       }
-      let share = min(duration / Self.keyFrameSpread, 1)
-      own += keyFrameDemand * share
-      keyFrameDemand -= keyFrameDemand * share
-      keyFrameBits -= keyFrameBits * share
+      let fraction = min(duration / Self.keyFrameSpread, 1)
+      own += keyFrameDemand * fraction
+      keyFrameDemand -= keyFrameDemand * fraction
+      keyFrameBits -= keyFrameBits * fraction
       elapsed += duration
       // In the first second, pictures that are harder than assumed raise the estimate faster, so
       // that they do not use up the bits of a short stream.
@@ -125,8 +125,8 @@
         expected = (demand * recentDemand).squareRoot()
         owed = balance
       }
-      let share = 1 - owed / (targetRate * horizon)
-      let wanted = 6 * log2(max(expected, 1) / (targetRate * min(max(share, 0.4), 2.5)))
+      let fraction = 1 - owed / (targetRate * horizon)
+      let wanted = 6 * log2(max(expected, 1) / (targetRate * min(max(fraction, 0.4), 2.5)))
       let step = wanted - rateFactor
       rateFactor += min(max(step, elapsed < 1 || isDraining ? -1.5 : -0.5), elapsed < 1 || isDraining ? 5 : 2)
       rateFactor = min(max(rateFactor, Self.range.lowerBound), Self.range.upperBound)

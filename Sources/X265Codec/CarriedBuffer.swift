@@ -5,7 +5,7 @@ import CodecInterface
 /// Without it each of them would assume the fullness at the beginning of a stream.
 struct CarriedBuffer {
   /// The share that is assumed after a stream without a buffer.
-  static let usualShare = 0.6
+  static let usualFullness = 0.6
 
   /// The size and rate of the buffer.
   private let model: BufferModel
@@ -28,5 +28,5 @@ struct CarriedBuffer {
 
   /// The fullness as a share of the size, 0.1 to 1. It has a lower limit so that a key frame can
   /// always be coded.
-  var share: Double { min(max(fullness / max(Double(model.size), 1), 0.1), 1) }
+  var fullnessFraction: Double { min(max(fullness / max(Double(model.size), 1), 0.1), 1) }
 }

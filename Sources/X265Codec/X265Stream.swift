@@ -39,7 +39,7 @@
     private var buffer: CarriedBuffer?
     /// The fullness of the decoder's buffer after the returned frames, 0 to 1; nil where libx265
     /// keeps to none.
-    var bufferShare: Double? { buffer?.share }
+    var bufferFullness: Double? { buffer?.fullnessFraction }
 
     /// Opens an encoder.
     /// - Parameters:

@@ -210,16 +210,16 @@ final class ExportJob: @unchecked Sendable {
     guard done.isFinite else { return 0 }
     let inPass = min(1, max(0, done))
     guard passes.expected > 1 else { return Float(inPass) }
-    func share(_ passes: Int) -> Double {
+    func passFraction(_ passes: Int) -> Double {
       passes <= 2
-        ? Self.shareOfTwo * Double(passes) / 2 : 1 - (1 - Self.shareOfTwo) / Double(1 << (passes - 2))
+        ? Self.fractionOfTwo * Double(passes) / 2 : 1 - (1 - Self.fractionOfTwo) / Double(1 << (passes - 2))
     }
-    let (before, after) = (share(passes.ended), share(passes.ended + 1))
+    let (before, after) = (passFraction(passes.ended), passFraction(passes.ended + 1))
     return Float(before + (after - before) * inPass)
   }
 
   /// The part of the progress that the first two of several passes take.
-  private static let shareOfTwo = 0.95
+  private static let fractionOfTwo = 0.95
 
   /// The damage in the source. Further passes find the same damage, so only the first pass is
   /// counted.

@@ -12,7 +12,7 @@ struct ReferenceUse {
   private static let fading = 0.8
 
   /// The largest share among recent pictures, 0 to 1, with decay.
-  private var share = 1.0
+  private var usedFraction = 1.0
   /// `FrameProperties.index` of the last picture that had several reference pictures.
   private var last: UInt64 = 0
 
@@ -22,7 +22,7 @@ struct ReferenceUse {
   ///   - index: `FrameProperties.index` of the picture.
   ///   - least: the least share, 0 to 1, from which they pay.
   func isWorthIt(index: UInt64, least: Double) -> Bool {
-    share >= least || index >= last + Self.interval
+    usedFraction >= least || index >= last + Self.interval
   }
 
   /// Takes the statistics of a coded picture that had several reference pictures.
@@ -34,7 +34,7 @@ struct ReferenceUse {
   ///   - inter: the number of its inter macroblocks that are not skipped.
   mutating func take(index: UInt64, inOtherReferences: Int, inter: Int) {
     last = index
-    share *= Self.fading
-    if inter > 0 { share = max(share, Double(inOtherReferences) / Double(inter)) }
+    usedFraction *= Self.fading
+    if inter > 0 { usedFraction = max(usedFraction, Double(inOtherReferences) / Double(inter)) }
   }
 }

@@ -22,10 +22,10 @@ public struct H264FrameProperties: Sendable, Equatable {
   public var lowestQP = 0
   /// The highest QP_Y of its macroblocks.
   public var highestQP = 0
-  /// The share of intra macroblocks, 0...1.
-  public var intraShare = 0.0
-  /// The share of skipped macroblocks, 0...1.
-  public var skipShare = 0.0
+  /// The fraction of intra macroblocks, 0...1.
+  public var intraFraction = 0.0
+  /// The fraction of skipped macroblocks, 0...1.
+  public var skippedFraction = 0.0
   /// The encoding time on the calling thread in seconds.
   public var encodeTime = 0.0
   /// The effort that it was coded with, 0 to `H264EncoderConfiguration.maxEffort`.

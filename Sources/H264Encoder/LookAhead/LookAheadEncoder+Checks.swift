@@ -26,7 +26,7 @@ extension LookAheadEncoder {
     coder.configuration = new
     for flight in flights { flight.coder.configuration = new }
     effortControl.reconfigure(
-      effort: new.effort, share: new.encodeTimeShare, frameRate: new.frameRate)
+      effort: new.effort, timeFraction: new.encodeTimeShare, frameRate: new.frameRate)
     planner.reconfigure(fixed.lookAheadSettings)
   }
 

@@ -134,7 +134,7 @@ final class LookAheadEncoder: EncodingStrategy {
     let settings = configuration.lookAheadSettings
     let engine = configuration
     effortControl = EffortControl(
-      effort: engine.effort, share: engine.encodeTimeShare, frameRate: engine.frameRate)
+      effort: engine.effort, timeFraction: engine.encodeTimeShare, frameRate: engine.frameRate)
     let hasB = configuration.bidirectionalLimit > 0
     self.cpu = cpu
     let most = configuration.picturesInFlight

@@ -125,11 +125,11 @@ struct PictureWeights {
       if isWeighted || !a && !b { break }
       shift -= 1
     }
-    let share = ImplicitWeights.weight(
+    let secondWeight = ImplicitWeights.weight(
       current: 0, 2 * (Int(first.index) - Int(index)), 2 * (Int(second.index) - Int(index)))
     guard
       let errors = detector.errors(
-        (first.picture, weights[0]), (second.picture, weightsL1[0]), share: Double(share) / 64)
+        (first.picture, weights[0]), (second.picture, weightsL1[0]), secondWeight: Double(secondWeight) / 64)
     else { return }
     // The sum for blocks predicted from either picture alone and from both.
     let plain = errors.alone + 2 * errors.mean

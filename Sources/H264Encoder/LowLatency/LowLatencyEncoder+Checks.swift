@@ -20,7 +20,7 @@ extension LowLatencyEncoder {
     coder.configuration = new
     rateControl.reconfigure(new.lowLatencySettings)
     effortControl.reconfigure(
-      effort: new.effort, share: new.encodeTimeShare, frameRate: new.frameRate)
+      effort: new.effort, timeFraction: new.encodeTimeShare, frameRate: new.frameRate)
   }
 
   /// Checks a picture and its options before anything changes.

@@ -131,7 +131,7 @@ final class LowLatencyEncoder {
       pps.hasWeightedPrediction
       ? FadeDetector(coder.geometry, pictures: pool.count, memory: &memory) : nil
     effortControl = EffortControl(
-      effort: configuration.effort, share: configuration.encodeTimeShare,
+      effort: configuration.effort, timeFraction: configuration.encodeTimeShare,
       frameRate: configuration.frameRate)
     self.clock = clock
     self.memory = memory
@@ -170,8 +170,8 @@ final class LowLatencyEncoder {
   /// - Parameters:
   ///   - source: the picture, of the configuration's size.
   ///   - options: its options.
-  /// - Returns: the frame; where the rate control dropped it, `properties.isDropped` is set and there
-  ///   are no NAL units.
+  /// - Returns: the frame; where the rate control dropped it, `properties.isDropped` is set and
+  ///   there are no NAL units.
   /// - Throws: `H264EncoderError` if the picture or the options are invalid; the encoder is
   ///   unchanged then.
   func encode(_ source: SourcePicture, options: H264FrameOptions = H264FrameOptions()) throws

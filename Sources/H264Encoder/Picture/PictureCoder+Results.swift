@@ -21,8 +21,8 @@ extension PictureCoder {
     properties.averageQP = s.qpCount > 0 ? Double(s.qpSum) / Double(s.qpCount) : Double(plan.qp)
     properties.lowestQP = min(s.lowestQP, s.highestQP)
     properties.highestQP = s.highestQP
-    properties.intraShare = Double(s.intra) / count
-    properties.skipShare = Double(s.skipped) / count
+    properties.intraFraction = Double(s.intra) / count
+    properties.skippedFraction = Double(s.skipped) / count
     properties.referenceCount = references
   }
 

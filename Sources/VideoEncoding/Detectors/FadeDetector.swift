@@ -170,10 +170,11 @@ package struct FadeDetector {
   /// - Parameters:
   ///   - a: slot and weights of the first reference picture.
   ///   - b: slot and weights of the second reference picture.
-  ///   - share: the implicit weight of the second reference picture, as a share of 1.
+  ///   - secondWeight: the implicit weight of the second reference picture, from 0 to 1.
   /// - Returns: the errors; nil if the statistics of either reference picture are not known.
   package func errors(
-    _ a: (slot: Int, weight: PredictionWeight), _ b: (slot: Int, weight: PredictionWeight), share: Double
+    _ a: (slot: Int, weight: PredictionWeight), _ b: (slot: Int, weight: PredictionWeight),
+    secondWeight: Double
   ) -> PairErrors? {
     guard pictures[a.slot].isKnown, pictures[b.slot].isKnown else { return nil }
     let count = columns * rows
@@ -190,7 +191,7 @@ package struct FadeDetector {
       let q = Double(second[i]) / Double(samples)
       sum.alone += abs(n - p) + abs(n - q)
       sum.mean += abs(n - (p + q) / 2)
-      sum.implicit += abs(n - p * (1 - share) - q * share)
+      sum.implicit += abs(n - p * (1 - secondWeight) - q * secondWeight)
       let (u, v) = (weigh(a.weight.luma, p), weigh(b.weight.luma, q))
       sum.weightedAlone += abs(n - u) + abs(n - v)
       sum.weightedMean += abs(n - (u + v) / 2)

@@ -44,7 +44,7 @@ struct MacroblockTree {
           let m = y &* geometry.widthInMbs &+ x
           guard picture.interCosts[m] < picture.intraCosts[m] else { continue }
           let amount =
-            propagatedAmount(picture, m, cost: picture.interCosts[m]) * MacroblockTree.propagatedShare
+            propagatedAmount(picture, m, cost: picture.interCosts[m]) * MacroblockTree.propagatedFraction
           distribute(amount, x, y, picture.vectors[m], before.propagatedCosts)
         }
       }
@@ -71,9 +71,9 @@ struct MacroblockTree {
   private static let referenceBStrength: Float = 0.4
   /// The part of the propagated cost that a macroblock propagates further: the rest is coded anew
   /// on the way.
-  private static let propagatedShare: Float = 0.95
+  private static let propagatedFraction: Float = 0.95
   /// The factor of the cost that B pictures propagate: they have a higher QP.
-  private static let bidirectionalShare: Float = 0.6
+  private static let bidirectionalFraction: Float = 0.6
 
   /// Sets the QP offsets of a picture to those of its activity, where nothing is propagated.
   func setActivityOffsets(_ picture: QueuedPicture) {
@@ -101,10 +101,10 @@ struct MacroblockTree {
     for i in run.lowerBound..<last where i != middle {
       let a = middle.flatMap { i > $0 ? pictures[$0] : nil } ?? before
       let b = middle.flatMap { i < $0 ? pictures[$0] : nil } ?? pictures[last]
-      propagate(pictures[i], to: a, b, MacroblockTree.bidirectionalShare)
+      propagate(pictures[i], to: a, b, MacroblockTree.bidirectionalFraction)
     }
     if let middle {
-      propagate(pictures[middle], to: before, pictures[last], MacroblockTree.bidirectionalShare)
+      propagate(pictures[middle], to: before, pictures[last], MacroblockTree.bidirectionalFraction)
     }
     if !pictures[last].kind.isKey { propagate(pictures[last], to: before, nil, 1) }
   }
@@ -137,7 +137,7 @@ struct MacroblockTree {
   ///   - cost: its cost of inter prediction.
   @inline(__always) private func propagatedAmount(_ picture: QueuedPicture, _ m: Int, cost: Int32) -> Float {
     let intra = Float(picture.intraCosts[m])
-    return (picture.ownCosts[m] + picture.propagatedCosts[m] * MacroblockTree.propagatedShare)
+    return (picture.ownCosts[m] + picture.propagatedCosts[m] * MacroblockTree.propagatedFraction)
       * (1 - Float(cost) / intra)
   }
 

@@ -10,7 +10,7 @@ package struct EffortControl {
   /// The effort of the next frame, 0 (fastest) to `maxEffort` (best).
   package private(set) var effort: Int
   /// The share of the frame interval that encoding may take; nil where the effort is fixed.
-  private var share: Double?
+  private var timeFraction: Double?
   /// The moving mean of the frame interval in seconds: frames need not come at the configured rate.
   private var interval: Double
 
@@ -55,20 +55,20 @@ package struct EffortControl {
   /// Begins with the configured effort.
   /// - Parameters:
   ///   - effort: the effort of the first frames, 0 to `maxEffort`.
-  ///   - share: the share of the frame interval that encoding may take, 0.01 to 1; nil: the effort
-  ///     is fixed.
+  ///   - timeFraction: the fraction of the frame interval that encoding may take, 0.01 to 1; nil:
+  ///     the effort is fixed.
   ///   - frameRate: frames per second.
-  package init(effort: Int, share: Double?, frameRate: Double) {
+  package init(effort: Int, timeFraction: Double?, frameRate: Double) {
     self.effort = effort
-    self.share = share
+    self.timeFraction = timeFraction
     interval = 1 / frameRate
     loads.reserveCapacity(EffortControl.window)
   }
 
   /// Changes the configuration; without a share of time the configured effort applies at once.
-  package mutating func reconfigure(effort: Int, share newShare: Double?, frameRate: Double) {
-    if newShare == nil || share == nil { go(to: effort) }
-    share = newShare
+  package mutating func reconfigure(effort: Int, timeFraction newFraction: Double?, frameRate: Double) {
+    if newFraction == nil || timeFraction == nil { go(to: effort) }
+    timeFraction = newFraction
     interval = 1 / frameRate
   }
 
@@ -77,7 +77,7 @@ package struct EffortControl {
   ///   - seconds: the encoding time.
   ///   - latest: seconds since the previous frame; nil: the usual interval.
   package mutating func record(seconds: Double, interval latest: Double?) {
-    guard let share else { return }
+    guard let timeFraction else { return }
     // A pause does not lower the frame rate: an interval counts as two usual ones at most.
     if let latest { interval += (min(latest, 2 * interval) - interval) * 0.1 }
     // The first frame is slow because it touches all memory for the first time.
@@ -85,7 +85,7 @@ package struct EffortControl {
       isFirst = false
       return
     }
-    let load = Float(min(max(seconds / (share * interval), 0), 1000))
+    let load = Float(min(max(seconds / (timeFraction * interval), 0), 1000))
     if loads.count < EffortControl.window { loads.append(load) } else { loads[next] = load }
     next = (next + 1) % EffortControl.window
     frames += 1

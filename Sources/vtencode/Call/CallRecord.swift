@@ -127,10 +127,11 @@ extension CallRecord {
   }
 
   /// The value that a given fraction of the values does not exceed; nil if there are none.
-  static func quantile(_ share: Double, of values: [Double]) -> Double? {
+  static func quantile(_ fraction: Double, of values: [Double]) -> Double? {
     guard !values.isEmpty else { return nil }
     let sorted = values.sorted()
-    return sorted[min(Int((share * Double(sorted.count)).rounded(.up)) - 1, sorted.count - 1).clampedToZero]
+    return sorted[
+      min(Int((fraction * Double(sorted.count)).rounded(.up)) - 1, sorted.count - 1).clampedToZero]
   }
 }
 

@@ -45,12 +45,12 @@ struct CallSummary {
     ]
     if !record.repairs.isEmpty {
       let size = Double(record.repairBits) / 8 / Double(record.repairs.count)
-      let share = Double(record.repairBits) / Double(max(record.bits, 1)) * 100
+      let fraction = Double(record.repairBits) / Double(max(record.bits, 1)) * 100
       rows.append(
         (
           "repair",
           "\(Wording.plural(record.repairs.count, "frame")) of \(Wording.bytes(Int(size))) on average "
-            + "(others: \(Wording.bytes(Int(record.usualSize)))), \(Wording.fixed(share, 1)) % of all bits"
+            + "(others: \(Wording.bytes(Int(record.usualSize)))), \(Wording.fixed(fraction, 1)) % of all bits"
         ))
     }
     if record.frames.contains(where: { $0.layer > 0 }) {
@@ -67,8 +67,8 @@ struct CallSummary {
     let longest = freezes.map(\.length).max() ?? 0
     let delays = record.delays(of: receiver)
     let queueing = receiver.shown.map(\.queueingDelay)
-    func milliseconds(_ share: Double, _ values: [Double]) -> String {
-      CallRecord.quantile(share, of: values).map { Wording.fixed($0 * 1000, 0) } ?? "-"
+    func milliseconds(_ fraction: Double, _ values: [Double]) -> String {
+      CallRecord.quantile(fraction, of: values).map { Wording.fixed($0 * 1000, 0) } ?? "-"
     }
     let thinned = receiver.shown.count { $0.isThinned }
     let damaged = receiver.shown.count { $0.isDamaged }
@@ -107,12 +107,12 @@ struct CallSummary {
       ),
     ]
     if receiver.requestedPackets > 0 {
-      let share = Double(receiver.resentBytes * 8) / Double(max(record.bits, 1)) * 100
+      let fraction = Double(receiver.resentBytes * 8) / Double(max(record.bits, 1)) * 100
       rows.append(
         (
           "retransmission",
           "\(receiver.resentPackets) packets sent again, \(receiver.recoveredPackets) came, "
-            + "\(Wording.fixed(share, 1)) % of the frames' bits"
+            + "\(Wording.fixed(fraction, 1)) % of the frames' bits"
         ))
     }
     if let quality = record.quality(of: receiver) {

@@ -157,12 +157,12 @@ final class SegmentWorkers: @unchecked Sendable {
     let before = plan.segments[segment].statistics == nil ? 0 : 1
     let passes = Double(max(min(event.passes ?? 1, 2) - before, 1))
     let frames = Double(event.frames) / Double(plan.segments[segment].frames)
-    let share = min((Double(max((event.pass ?? 1) - 1 - before, 0)) + frames) / passes, 1)
+    let fraction = min((Double(max((event.pass ?? 1) - 1 - before, 0)) + frames) / passes, 1)
     let all = lock.withLock {
-      done[segment] = max(done[segment], share)
+      done[segment] = max(done[segment], fraction)
       return zip(plan.segments, done).reduce(0) { $0 + Double($1.0.frames) * $1.1 } / Double(plan.frames)
     }
-    line.update(share: all)
+    line.update(fraction: all)
   }
 
   /// Interrupts all running processes.

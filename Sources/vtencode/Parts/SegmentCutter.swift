@@ -25,7 +25,7 @@ struct SegmentCutter: Sendable {
   private static let fewestFrames = 12
   /// The least rate of a segment, as a fraction of the average: a still picture takes about this
   /// for its headers.
-  private static let minShare = 0.01
+  private static let minFraction = 0.01
   /// The exponent for the bit rate of a segment in the analysis. A fast pass overstates the rate of
   /// complex parts, because it lacks the tools that help there. Measured with joined clips, against
   /// the bits that libx264 gives their parts in two passes over the whole.
@@ -82,7 +82,7 @@ struct SegmentCutter: Sendable {
   /// rate of the decoder's buffer. Their average over the movie is kept as far as these limits
   /// allow.
   private func rates(of needs: [Double], seconds: [Double], average: Double) -> [Int] {
-    let minimum = max(average * Self.minShare, 1000)
+    let minimum = max(average * Self.minFraction, 1000)
     let maximum = max(buffer.map { Double($0.maximumRate) } ?? .infinity, minimum)
     let bits = average * seconds.reduce(0, +)
     func rates(_ factor: Double) -> [Double] {

@@ -17,7 +17,7 @@ import Testing
 
   private static func control(share: Double? = 0.5, effort: Int = 3, frameRate: Double = 30) -> EffortControl
   {
-    EffortControl(effort: effort, share: share, frameRate: frameRate)
+    EffortControl(effort: effort, timeFraction: share, frameRate: frameRate)
   }
 
   /// Runs frames through, and returns the level and the load of each.
@@ -88,7 +88,7 @@ import Testing
   func withoutAShareTheEffortStays() {
     var control = Self.control(share: nil)
     #expect(run(&control, Machine.usual.times(10), frames: 200).allSatisfy { $0.effort == 3 })
-    control.reconfigure(effort: 5, share: nil, frameRate: 30)
+    control.reconfigure(effort: 5, timeFraction: nil, frameRate: 30)
     #expect(control.effort == 5)
   }
 
@@ -104,8 +104,8 @@ import Testing
     }
   }
 
-  /// The stream's bytes and each frame's effort, with a clock that says a frame takes `milliseconds(n)`. A decoder shows
-  /// each frame as the encoder has it, if there is one.
+  /// The stream's bytes and each frame's effort, with a clock that says a frame takes
+  /// `milliseconds(n)`. A decoder shows each frame as the encoder has it, if there is one.
   private func stream(
     _ configuration: H264EncoderConfiguration, frames: Int, milliseconds: (Int) -> Double
   ) throws -> (bytes: [[UInt8]], efforts: [Int]) {

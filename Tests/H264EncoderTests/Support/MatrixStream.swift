@@ -133,7 +133,8 @@ struct MatrixStream: CustomStringConvertible {
     return o
   }
 
-  /// Encodes the stream; `receive` gets each frame that was not dropped, with the encoder's reconstruction.
+  /// Encodes the stream; `receive` gets each frame that was not dropped, with the encoder's
+  /// reconstruction.
   func encode(cpu: Int32, _ receive: (_ n: Int, borrowing H264EncodedFrame, PlanarFrame) throws -> Void)
     throws
     -> Coverage
@@ -165,8 +166,8 @@ struct MatrixStream: CustomStringConvertible {
         coverage.dropped += 1
         continue
       }
-      coverage.intra += encoded.properties.intraShare
-      coverage.skipped += encoded.properties.skipShare
+      coverage.intra += encoded.properties.intraFraction
+      coverage.skipped += encoded.properties.skippedFraction
       coverage.weighted = encoder.weightedPictures
       guard encoded.properties.bits == encoded.byteCount * 8 else {
         throw Failure(
@@ -189,7 +190,8 @@ struct MatrixStream: CustomStringConvertible {
     return coverage
   }
 
-  /// Encodes and decodes with each decoder that is there; every frame must be the reconstruction to the bit.
+  /// Encodes and decodes with each decoder that is there; every frame must be the reconstruction to
+  /// the bit.
   func verify() throws -> Coverage {
     var decoders: [(decoder: ReferenceDecoder, waiting: [(n: Int, frame: PlanarFrame)])] = []
     for kind in ReferenceDecoder.Kind.allCases {
@@ -212,7 +214,8 @@ struct MatrixStream: CustomStringConvertible {
       try checkUnits(n, encoded)
       let unit = encoded.data
       units.append(unit)
-      // libavcodec keeps the reference lists of the last 32 slices: with more, its deblocking may go wrong.
+      // libavcodec keeps the reference lists of the last 32 slices: with more, its deblocking may
+      // go wrong.
       let slices = encoded.nalUnits.count { [1, 5].contains($0.type) }
       if slices >= 32 { decoders.removeAll { $0.decoder.kind == .libavcodec } }
       for i in decoders.indices {
@@ -236,8 +239,8 @@ struct MatrixStream: CustomStringConvertible {
       }
     }
     coverage.comparisons = comparisons
-    // The same again, now and then on the plainest CPU path: the stream must not change. With threads it
-    // must not depend on their timing.
+    // The same again, now and then on the plainest CPU path: the stream must not change. With
+    // threads it must not depend on their timing.
     if seed % 4 == 0 || configuration.threads > 1 {
       var n = 0
       _ = try encode(cpu: seed % 8 == 0 ? Int32(OVT_CPU_C) : ovt_cpu_detect()) { _, encoded, _ in
@@ -260,7 +263,8 @@ struct MatrixStream: CustomStringConvertible {
       guard type == unit.type, first >> 5 == unit.refIDC else {
         throw Failure(description: "\(self) frame \(n): NAL unit header")
       }
-      // A macroblock has at most 3200 bits, or is sent as 384 samples; emulation prevention comes on top.
+      // A macroblock has at most 3200 bits, or is sent as 384 samples; emulation prevention comes
+      // on top.
       if let limit = configuration.maximumSliceBytes, type == 1 || type == 5, bytes.count > max(limit, 620) {
         throw Failure(description: "\(self) frame \(n): a slice of \(bytes.count) bytes")
       }
@@ -291,7 +295,8 @@ extension PlanarFrame {
     return nil
   }
 
-  /// The frame in memory of a program's choosing: planar or interleaved chroma, rows with `padding` bytes.
+  /// The frame in memory of a program's choosing: planar or interleaved chroma, rows with `padding`
+  /// bytes.
   func withSource<R: ~Copyable>(planar: Bool, padding: Int, _ body: (SourcePicture) throws -> R) rethrows -> R
   {
     let stride = width + padding
@@ -342,8 +347,8 @@ extension PlanarFrame {
         chroma: .interleaved(c, bytesPerRow: stride)))
   }
 
-  /// Swift 6.3 loses the error of a body that is called with a `SourcePicture` made within the array's
-  /// `withUnsafeBufferPointer`; hence memory of its own.
+  /// Swift 6.3 loses the error of a body that is called with a `SourcePicture` made within the
+  /// array's `withUnsafeBufferPointer`; hence memory of its own.
   private func copy(_ plane: [UInt8]) -> UnsafePointer<UInt8> {
     let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: max(plane.count, 1))
     memory.initialize(from: plane, count: plane.count)

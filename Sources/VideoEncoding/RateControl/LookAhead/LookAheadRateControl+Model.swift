@@ -27,7 +27,7 @@ extension LookAheadRateControl {
     isNearEnd = isEnding
     var numbers = [0.0, 0.0, 0.0]
     aheadEvidence = upcoming.reduce(0) { $0 + unseen.evidence(of: $1) }
-    for i in treeOffsetShare.indices { treeOffsetShare[i] = 0 }
+    for i in treeOffsetFraction.indices { treeOffsetFraction[i] = 0 }
     sinceIntra.known = sinceIntra.coded
     for (n, picture) in upcoming.enumerated() {
       let kind = picture.kind.rawValue
@@ -37,9 +37,9 @@ extension LookAheadRateControl {
       numbers[kind] += 1
       // Near the end of the stream few pictures are left that refer to this one.
       let after = Double(upcoming.count - 1 - n)
-      treeOffsetShare[kind] += isEnding ? 1 - exp2Approx(-after / LookAheadRateControl.treeHalfLife) : 1
+      treeOffsetFraction[kind] += isEnding ? 1 - exp2Approx(-after / LookAheadRateControl.treeHalfLife) : 1
     }
-    for i in treeOffsetShare.indices { treeOffsetShare[i] /= max(numbers[i], 1) }
+    for i in treeOffsetFraction.indices { treeOffsetFraction[i] /= max(numbers[i], 1) }
     intraPictures.ahead = numbers[0]
   }
 
@@ -92,7 +92,7 @@ extension LookAheadRateControl {
   func demand(_ qp: Double, horizon: Double) -> Double {
     var all = 0.0
     let seconds = max(contentSeconds + aheadSeconds, 1e-3)
-    let intra = intraShare(horizon: horizon)
+    let intra = intraFraction(horizon: horizon)
     for kind in kinds.indices {
       let learned = kinds[kind]
       let own = qp + LookAheadRateControl.offsets[kind] - learned.meanTreeOffset
@@ -112,7 +112,7 @@ extension LookAheadRateControl {
   func near(_ qp: Double) -> Double {
     kinds.indices.reduce(0) { sum, kind in
       let learned = kinds[kind]
-      let own = qp + LookAheadRateControl.offsets[kind] - learned.meanTreeOffset * treeOffsetShare[kind]
+      let own = qp + LookAheadRateControl.offsets[kind] - learned.meanTreeOffset * treeOffsetFraction[kind]
       return sum + learned.ratio.value * BitModel.units(ahead[kind], qp: own)
     }
   }
@@ -120,7 +120,7 @@ extension LookAheadRateControl {
   /// The share of the intra pictures so far that repeats in the rest of the stream, 0 to 1. Where
   /// the stream ends before the next periodic key frame is due, the first one is not repeated, only
   /// those at scene cuts.
-  package func intraShare(horizon: Double) -> Double {
+  package func intraFraction(horizon: Double) -> Double {
     let count = intraPictures.coded + intraPictures.ahead
     guard let expected = settings.expectedDuration, count > 0,
       expected <= elapsed + aheadSeconds + horizon + 1e-6, sinceIntra.known + horizon < secondsOfKeyFrames

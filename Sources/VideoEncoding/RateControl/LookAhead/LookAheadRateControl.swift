@@ -77,8 +77,8 @@ package struct LookAheadRateControl {
   var kinds = [TypeStatistics(), TypeStatistics(), TypeStatistics()]
   /// The seconds of video that the sums `TypeStatistics.residual` stand for; they decay likewise.
   var contentSeconds = 0.0
-  /// The number of intra pictures in the sums `TypeStatistics.residual`, which decays likewise, and in the
-  /// look-ahead.
+  /// The number of intra pictures in the sums `TypeStatistics.residual`, which decays likewise, and
+  /// in the look-ahead.
   var intraPictures = (coded: 0.0, ahead: 0.0)
   /// Seconds from the start of the last intra picture to the end of what was coded, and to the end
   /// of the look-ahead.
@@ -114,9 +114,9 @@ package struct LookAheadRateControl {
   /// seconds that it lasts.
   package var ahead = [ResidualHistogram(), ResidualHistogram(), ResidualHistogram()]
   var aheadSeconds = 0.0
-  /// For each picture type, the share of `TypeStatistics.meanTreeOffset` that its pictures of the look-ahead have,
-  /// 0 to 1: near the end of a stream few pictures are left that refer to them.
-  var treeOffsetShare = [1.0, 1.0, 1.0]
+  /// For each picture type, the share of `TypeStatistics.meanTreeOffset` that its pictures of the
+  /// look-ahead have, 0 to 1: near the end of a stream few pictures are left that refer to them.
+  var treeOffsetFraction = [1.0, 1.0, 1.0]
 
   /// QP offsets of I, P and B pictures, in that order. The offsets of the macroblock tree come on
   /// top.
@@ -137,7 +137,8 @@ package struct LookAheadRateControl {
   /// The longest horizon in seconds behind the look-ahead where the duration of the stream is
   /// known; once more than that has been coded, the horizon may be as long as what was coded.
   static let longestHorizon = 60.0
-  /// The model's units per macroblock from which on a picture counts in full for `TypeStatistics.ratio`.
+  /// The model's units per macroblock from which on a picture counts in full for
+  /// `TypeStatistics.ratio`.
   static let informativeUnits = 0.01
   /// The QP steps by which the QP must fall until a picture without motion is coded anew. The error
   /// after quantisation is at most half a quantiser step; it exceeds the dead zone of inter

@@ -133,8 +133,8 @@ struct PassState {
     wanted = parts.reduce(0) { $0 + Double($1.bits) }
     let all = frames.reduce(0.0) { $0 + Double($1.bits) }
     if isFirst, all > 0 {
-      let share = parts.reduce(0.0) { $0 + Double(frames[$1.frames].reduce(0) { $0 + $1.bits }) } / all
-      correction = min(max(1 + (wholeBits / all - 1) * share * share, 0.5), 2)
+      let bitFraction = parts.reduce(0.0) { $0 + Double(frames[$1.frames].reduce(0) { $0 + $1.bits }) } / all
+      correction = min(max(1 + (wholeBits / all - 1) * bitFraction * bitFraction, 0.5), 2)
     }
     for index in parts.indices { parts[index].bits = Int((Double(parts[index].bits) * correction).rounded()) }
   }

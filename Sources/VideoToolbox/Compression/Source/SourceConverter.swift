@@ -139,7 +139,9 @@ extension CVBuffer {
       across = (planes[index][kCVPixelFormatHorizontalSubsampling] as? NSNumber)?.intValue ?? 1
       down = (planes[index][kCVPixelFormatVerticalSubsampling] as? NSNumber)?.intValue ?? 1
     }
-    func part(_ size: Int, _ share: Int) -> Int { share > 1 ? (size - 1) / share + 1 : size }
+    func part(_ size: Int, _ subsampling: Int) -> Int {
+      subsampling > 1 ? (size - 1) / subsampling + 1 : size
+    }
     return (
       min(told.width, part(CVPixelBufferGetWidth(self), across)),
       min(told.height, part(CVPixelBufferGetHeight(self), down))
