@@ -34,7 +34,7 @@ public let kAudioFileBadPropertySizeError: OSStatus = 0x2173_697A  // '!siz'
 public let kAudioFilePermissionsError: OSStatus = 0x7072_6D3F  // 'prm?'
 /// The file cannot be optimised.
 public let kAudioFileNotOptimizedError: OSStatus = 0x6F70_746D  // 'optm'
-/// What is asked for does not exist in the file.
+/// The requested item does not exist in the file.
 public let kAudioFileInvalidChunkError: OSStatus = 0x6368_6B3F  // 'chk?'
 public let kAudioFileDoesNotAllow64BitDataSizeError: OSStatus = 0x6F66_663F  // 'off?'
 public let kAudioFileInvalidPacketOffsetError: OSStatus = 0x7063_6B3F  // 'pck?'

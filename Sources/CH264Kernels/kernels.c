@@ -3,7 +3,7 @@
 
 #include "stages.h"
 
-// What fills the table, in order: a later one overwrites what it does better.
+// The functions that fill the table, in order: later ones replace entries by faster versions.
 static const struct {
   int set;
   void (*fill)(OVTKernels *k);

@@ -8,7 +8,7 @@ public struct CompressedFrame: ~Copyable, Sendable {
   /// The header of the stream. It comes with the first frame of each encoder, and with a frame from
   /// which on it changes. The parameter sets of H.264 and HEVC are here only, not in `data`.
   public var header: StreamHeader?
-  /// What is known about the frame besides its bytes.
+  /// The properties of the frame.
   public var properties = Properties()
 
   /// Creates a frame without a header and with default properties.
@@ -20,7 +20,7 @@ public struct CompressedFrame: ~Copyable, Sendable {
     self.data = data
   }
 
-  /// What is known about a coded frame besides its bytes.
+  /// The properties of a coded frame.
   public struct Properties: Sendable, Equatable {
     /// Whether decoding can begin with the frame.
     public var isKeyFrame = false
@@ -59,7 +59,8 @@ public struct CompressedFrame: ~Copyable, Sendable {
   }
 }
 
-/// What a decoder has to know before the first frame, as a format description carries it.
+/// The decoder configuration that is needed before the first frame, as a format description carries
+/// it.
 public enum StreamHeader: Sendable, Equatable {
   /// The parameter sets of H.264 or HEVC.
   case parameterSets(ParameterSets)

@@ -80,7 +80,7 @@ public struct PlaneViews {
   }
 }
 
-/// What the session asks for with one frame. Every encoder makes key frames on request; the other
+/// The session's options for one frame. Every encoder makes key frames on request; the other
 /// requests are only made of encoders that have the feature for them.
 public struct FrameRequest: Sendable, Equatable {
   /// Whether to make a key frame.

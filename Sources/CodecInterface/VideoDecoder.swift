@@ -46,7 +46,7 @@ public enum PictureOrder: Sendable {
   case decoding
 }
 
-/// What a decoder has to know before its first packet.
+/// The configuration that a decoder needs before its first packet.
 public struct VideoDecoderConfiguration: Sendable {
   /// The format of the stream.
   public var codec: CodecType
@@ -102,7 +102,7 @@ public protocol PictureAllocator: AnyObject, Sendable {
   func makePixelBuffer(_ request: PictureRequest) -> CVPixelBuffer?
 }
 
-/// What a decoder needs of a pixel buffer.
+/// The requirements of a decoder for pixel buffers.
 public struct PictureRequest: Sendable, Hashable {
   /// The layout of the samples.
   public var format: PictureFormat
@@ -192,7 +192,7 @@ public struct CompressedPacket {
 
 /// The outcome of a packet.
 public struct DecodedFrame {
-  /// What became of a packet.
+  /// The outcome of a packet.
   public enum Outcome {
     /// It was decoded to a picture.
     case picture(DecodedPicture)
@@ -204,7 +204,7 @@ public struct DecodedFrame {
 
   /// The token of the packet.
   public var token: Int64
-  /// What became of the packet.
+  /// The outcome of the packet.
   public var outcome: Outcome
 
   /// Creates an outcome.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What an encoder has to know before its first picture.
+/// The configuration that an encoder needs before its first picture.
 ///
 /// The members under "may change" can be changed between two pictures with
 /// ``VideoEncoder/reconfigure(_:)``; a change of any other one takes a new stream.
@@ -68,7 +68,7 @@ public struct VideoEncoderConfiguration: Sendable, Equatable {
   public var lookAheadFrames: Int?
   /// Whether the QP follows the local activity of the picture; nil: the encoder chooses.
   public var spatialAdaptiveQP: AdaptiveQP?
-  /// What the caller prefers: speed, quality, or saving power.
+  /// The caller's preference: speed, quality, or saving power.
   public var speed = SpeedPreference()
   /// The number of threads; 0: the encoder chooses it from the number of processors.
   public var threads = 0
@@ -155,7 +155,7 @@ public enum AdaptiveQP: Sendable, Hashable {
   case standard
 }
 
-/// What the caller prefers: speed, quality, or saving power.
+/// The caller's preference: speed, quality, or saving power.
 public struct SpeedPreference: Sendable, Equatable {
   /// Whether frames arrive in real time and must not be late; nil if unknown.
   public var isRealTime: Bool?
@@ -234,7 +234,7 @@ public struct HDRMetadata: Sendable, Equatable {
 /// the feature ``EncoderFeature/quality``. Only encoders with the feature for them get the other
 /// settings.
 public struct RateRequest: Sendable, Equatable {
-  /// What the encoder aims at.
+  /// The target of the encoder's rate control.
   public enum Mode: Sendable, Equatable {
     /// A constant quality, 0 (smallest) to 1 (best, or lossless if the codec supports it).
     case quality(Double)
@@ -246,7 +246,7 @@ public struct RateRequest: Sendable, Equatable {
     case variable(Int)
   }
 
-  /// What the encoder aims at.
+  /// The target of the encoder's rate control.
   public var mode = Mode.quality(0.5)
   /// The rate at which the decoder's buffer fills, in bits per second; nil: the encoder or
   /// `bufferModel` chooses it.
@@ -285,7 +285,7 @@ public struct RateRequest: Sendable, Equatable {
   public init() {}
 }
 
-/// What a client asks of the low-latency mode, of any codec.
+/// A client's settings for the low-latency mode of any codec.
 public struct LowLatencyRequest: Sendable, Equatable {
   /// The share of the frames that are in the base layer: 1 (there are no layers), 0.5 or 0.25. No
   /// frame refers to a frame of the other layer.

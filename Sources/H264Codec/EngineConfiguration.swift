@@ -4,7 +4,7 @@ import Foundation
 import H264Encoder
 
 extension H264EncoderConfiguration {
-  /// What a session asks for, in the encoder's terms, with zero latency.
+  /// Makes the encoder's configuration for a session with zero latency.
   init(_ c: VideoEncoderConfiguration) throws(CodecError) {
     let size = c.codedSize
     self.init(width: size.width, height: size.height)

@@ -3,11 +3,11 @@ import CodecInterface
 import H264Encoder
 
 /// A stream of H.264 by `H264Encoder`: pictures in, frames out, and the configuration between them.
-/// What differs between the encoder's modes is in an `H264Mode`.
+/// An `H264Mode` contains the code that differs between the encoder's modes.
 final class H264Adapter: SynchronousVideoEncoder {
   /// The configuration of the stream.
   private var configuration: VideoEncoderConfiguration
-  /// What differs between the encoder's modes.
+  /// The code that differs between the encoder's modes.
   private let mode: any H264Mode
   /// The encoder.
   let engine: H264Encoder
@@ -131,7 +131,7 @@ final class H264Adapter: SynchronousVideoEncoder {
   /// Applies a configuration, or asks for a new stream where it cannot change within one.
   func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
     guard new != configuration else { return .applied }
-    // What may wait is another mode's than what may not.
+    // Streams that may wait need another mode than those that may not.
     guard H264Codec.looksAhead(new) == mode.looksAhead else { return try newStream(new) }
     let converted = try mode.converted(new, from: configuration)
     do {
@@ -158,7 +158,7 @@ final class H264Adapter: SynchronousVideoEncoder {
   }
 }
 
-/// What differs between the modes of `H264Encoder` in an `H264Adapter`.
+/// The part of an `H264Adapter` that differs between the modes of `H264Encoder`.
 protocol H264Mode: AnyObject {
   /// The encoder, which the mode has made.
   var engine: H264Encoder { get }

@@ -40,7 +40,7 @@ public enum H264Codec {
     return description
   }
 
-  /// What the descriptions of both encoders have in common.
+  /// The common part of the descriptions of both encoders.
   private static func describe(_ id: String, name: String) -> EncoderDescription {
     var description = EncoderDescription(
       id: id, codec: .h264, codecName: "H.264", encoderName: name, displayName: "H.264 (\(name))",

@@ -25,7 +25,7 @@ extension VideoEncoderConfiguration {
 }
 
 extension H264EncoderConfiguration {
-  /// What a session asks for, in the encoder's terms, with a look-ahead.
+  /// Makes the encoder's configuration for a session with a look-ahead.
   init(lookingAhead c: VideoEncoderConfiguration) throws(CodecError) {
     try self.init(c)
     if c.rate.maximumQueueDelay != nil, c.rate.hasFramesBefore || c.rate.hasFramesAfter {
@@ -63,7 +63,7 @@ extension H264EncoderConfiguration {
       let maximum = max(Self.usualReferences, Self.referencesUsed(effort: effort))
       maximumReferences = min(max(single.largestReferenceCount ?? 1, 1), maximum)
     }
-    // What a first pass measures is found as well with little effort.
+    // The measurements of a first pass are as good with a low effort.
     if let pass = c.pass, !pass.readsStatistics, !pass.mayBeLast { effort = min(effort, 2) }
     if let limit = c.frameLimit(overhead: 1) { options.frames = min(options.frames, max(limit, 0)) }
     latency = .lookAhead(options)

@@ -94,7 +94,7 @@ public var kVTVideoEncoderAutoWhiteBalanceNotLockedErr: OSStatus { -19512 }
 
 // MARK: - Flags
 
-/// What a decompression session is asked to do with a frame.
+/// Options for the decompression of a frame.
 public struct VTDecodeFrameFlags: OptionSet, Sendable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }

@@ -96,7 +96,7 @@ public func VTMultiPassStorageGetTypeID() -> CFTypeID { VTMultiPassStorage.cfTyp
 
 /// Creates a storage for multi-pass encoding.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `fileURL`: where to keep the statistics; nil takes a temporary file. An existing file is
 ///   overwritten.

@@ -113,7 +113,7 @@ final class ExportJob: @unchecked Sendable {
     writer.lock.withLock { writer.properties.leavesOutMetadata = settings.metadata == nil }
   }
 
-  /// What a track is read and written with; nil where the preset leaves it out.
+  /// The reader output and the writer input of a track; nil where the preset leaves it out.
   /// - Parameter scale: The factor of the preset's bit rate.
   static func pair(
     _ track: AVAssetTrack, _ preset: ExportPreset, _ scale: Double,

@@ -33,7 +33,7 @@ public final class OVTLiveOutput: Sendable {
     case cancelled
   }
 
-  /// What the program may want to react to. Events come on a thread of the output's own, or on the
+  /// An event that the program may react to. Events come on a thread of the output's own, or on the
   /// one that appends.
   public enum Event: Sendable {
     /// A connection was made.

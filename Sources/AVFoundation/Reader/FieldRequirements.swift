@@ -8,7 +8,7 @@ import Foundation
 public nonisolated(unsafe) let kOVTDecompressionProperty_DeinterlaceMode_TemporalFields: CFString =
   "OVTTemporalFields"
 
-/// What to do with the two fields of interlaced pictures.
+/// The treatment of the two fields of interlaced pictures.
 ///
 /// Temporal modes need the neighbouring pictures, so the reader implements them. The decompression
 /// session implements the other modes.

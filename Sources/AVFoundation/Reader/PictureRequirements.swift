@@ -14,7 +14,7 @@ struct PictureRequirements: Sendable {
   var threads = 0
   /// The colour properties to convert to; nil for those of the stream.
   var color: ColorRequirements?
-  /// What to do with the fields of interlaced pictures.
+  /// The treatment of the fields of interlaced pictures.
   var fields = FieldRequirements()
   /// Whether pictures are cropped to the clean aperture.
   var crops = false

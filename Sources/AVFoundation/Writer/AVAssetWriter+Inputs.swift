@@ -3,7 +3,7 @@ import FFmpegMedia
 import Foundation
 import UniformTypeIdentifiers
 
-/// What inputs call.
+/// The functions that inputs call.
 extension AVAssetWriter {
   func fail(_ error: AVError) {
     let isFirst = lock.withLock {

@@ -8,7 +8,8 @@ import CoreMedia
 
 public typealias GetTime = @convention(c) (UnsafeRawPointer?, UnsafeMutableRawPointer?) -> C_CMTime
 
-/// The module's callbacks for those of C; nil if the one that is needed is missing or the version is not known.
+/// The module's callbacks for those of C; nil if the one that is needed is missing or the version
+/// is not known.
 private func callbacks(_ c: C_CMBufferCallbacks) -> CMBufferCallbacks? {
   guard c.version <= 1, let getDuration = c.getDuration else { return nil }
   func time(_ function: GetTime?) -> CMBufferGetTimeCallback? {
@@ -91,7 +92,7 @@ public func CMBufferQueueCreate(
   guard let queueOut, let given = callbacks?.pointee else {
     return CoreMedia.kCMBufferQueueError_RequiredParameterMissing
   }
-  // Those of the module itself where they are meant: they need no way through C.
+  // The module's own callbacks are used as they are, since they need not be wrapped for C.
   let chosen: CMBufferCallbacks
   if callbacks == unsorted {
     chosen = CoreMedia.CMBufferQueueGetCallbacksForUnsortedSampleBuffers().pointee

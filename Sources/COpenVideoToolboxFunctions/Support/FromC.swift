@@ -2,7 +2,8 @@
 import COpenVideoToolbox
 import VideoToolbox
 
-/// What C gives: pointers to objects, which may be null or of a wrong type, and structures.
+/// The arguments of C callers: pointers to objects, which may be null or of a wrong type, and
+/// structures.
 enum FromC {
   /// The object at an address, of any type; nil for null.
   @inline(__always)

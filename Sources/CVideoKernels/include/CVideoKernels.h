@@ -1,12 +1,13 @@
-// SPDX-License-Identifier: Apache-2.0
-// Leaf kernels that any block-based video encoder needs: sample arithmetic with no decisions and no syntax of a codec.
+// SPDX-License-Identifier: Apache-2.0 Leaf kernels that any block-based video encoder needs: sample
+// arithmetic with no decisions and no syntax of a codec.
 //
 // Conventions
-// - All samples are 8 bit. Strides are in bytes. Chroma is NV12: Cb and Cr interleaved, so an 8x8 chroma block is 8 rows
-//   of 16 bytes.
-// - `src` is a block of the source picture with rows `srcStride` apart, in the picture or in a copy; a stride of 16, as a
-//   copy of a macroblock has it, is the fastest. `ref` is a block of a reference picture or of a prediction with the
-//   stride given. Neither needs an alignment, and nothing beside the block is read.
+// - All samples are 8 bit. Strides are in bytes. Chroma is NV12: Cb and Cr interleaved, so an 8x8
+//   chroma block is 8 rows of 16 bytes.
+// - `src` is a block of the source picture with rows `srcStride` apart, in the picture or in a
+//   copy; a stride of 16, as a copy of a macroblock has it, is the fastest. `ref` is a block of a
+//   reference picture or of a prediction with the stride given. Neither needs an alignment, and
+//   nothing beside the block is read.
 
 #ifndef CVIDEOKERNELS_H
 #define CVIDEOKERNELS_H
@@ -17,8 +18,8 @@
 #include "CABACTables.h"
 #include "InlineKernels.h"
 
-// Sets of instructions that kernels are written for, a bit each. A table is plain C, and over it what each set of a mask
-// does better, in this order.
+// Sets of instructions that kernels are written for, a bit each. A table is plain C, and over it
+// what each set of a mask does better, in this order.
 enum {
   OVT_CPU_C = 0,
   OVT_CPU_SSE4 = 1 << 0,    // SSE2, SSSE3, SSE4.1
@@ -89,10 +90,11 @@ typedef struct OVTVideoKernels {
   OVTCopy copy[OVT_WIDTHS];
   OVTAverage average[OVT_WIDTHS];  // (a + b + 1) >> 1
 
-  // The nine directional predictions of an 8x8 block that H.264 calls Intra_8x8 (8.3.2.2), in the order of its modes,
-  // from neighbours that this filters first (8.3.2.2.1): edge[0] is the sample above left, edge[1...16] the row above
-  // and above right, edge[-1...-8] the column to the left from top to bottom. `dst` receives nine blocks of 64 samples.
-  // They estimate what intra prediction costs before a codec's own predictions are tried.
+  // The nine directional predictions of an 8x8 block that H.264 calls Intra_8x8 (8.3.2.2), in the
+  // order of its modes, from neighbours that this filters first (8.3.2.2.1): edge[0] is the sample
+  // above left, edge[1...16] the row above and above right, edge[-1...-8] the column to the left
+  // from top to bottom. `dst` receives nine blocks of 64 samples. They estimate what intra
+  // prediction costs before a codec's own predictions are tried.
   void (*intraPredictions8x8)(uint8_t dst[576], const uint8_t *edge);
 
   // Planes of chroma: 8x8 samples of each to NV12; a row of n pairs apart.
@@ -101,17 +103,19 @@ typedef struct OVTVideoKernels {
   void (*deinterleaveRow)(uint8_t *u, uint8_t *v, const uint8_t *src, int n);
 } OVTVideoKernels;
 
-// What this CPU has and was compiled in: a mask of OVT_CPU_*.
+// Returns the instruction sets that this CPU has and that were compiled in: a mask of OVT_CPU_*.
 int ovt_cpu_features(void);
-// What an encoder uses: the same but for AVX-512, or what the environment's OVT_CPU names of it (ovt_cpu_parse). A word
-// that names no set is said on the standard error, and it is then as if OVT_CPU were not set.
+// What an encoder uses: the same but for AVX-512, or what the environment's OVT_CPU names of it
+// (ovt_cpu_parse). A word that names no set is said on the standard error, and it is then as if
+// OVT_CPU were not set.
 int ovt_cpu_detect(void);
-// The mask of names separated by commas: c (nothing), sse4, avx2, avx512, neon. -1 if one is none of them.
+// The mask of names separated by commas: c (nothing), sse4, avx2, avx512, neon. -1 if one is none
+// of them.
 int ovt_cpu_parse(const char *names);
 // The name of one set (OVT_CPU_*), "c" for none; NULL for what is not one set.
 const char *ovt_cpu_name(int set);
-// Fills the table with plain C and with what the sets of `mask` do better, as far as this CPU has them. Returns the mask
-// of those in use.
+// Fills the table with plain C and with what the sets of `mask` do better, as far as this CPU has
+// them. Returns the mask of those in use.
 int ovt_video_kernels_init(OVTVideoKernels *kernels, int mask);
 
 // The least SATD of an 8x8 block and its nine predictions by intraPredictions8x8 from `edge`.
@@ -131,8 +135,8 @@ static inline int ovt_intra_cost8x8(const OVTVideoKernels *k, const uint8_t *src
 void ovt_map(uint8_t *restrict dst, const uint8_t *restrict src, const uint8_t *restrict table, int n);
 // Adds n samples, `step` bytes apart, and their squares. n is at most 65,536.
 void ovt_sums(const uint8_t *p, int n, int step, uint32_t *sum, uint32_t *squares);
-// The same of 32 samples each to blocks that lie side by side, with one sum of squares for all of them, at most 2,048.
-// What is at `next` is to be read then: it is fetched.
+// The same of 32 samples each to blocks that lie side by side, with one sum of squares for all of
+// them, at most 2,048. What is at `next` is to be read then: it is fetched.
 void ovt_block_sums(const uint8_t *p, int blocks, uint32_t *sums, uint32_t *squares, const uint8_t *next);
 // A row of a half-size picture: n means of two by two samples of two rows (2 n samples each).
 void ovt_halve_row(uint8_t *restrict dst, const uint8_t *restrict a, const uint8_t *restrict b, int n);

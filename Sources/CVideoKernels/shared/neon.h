@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the NEON files share, here and in the modules of codecs.
+// Helpers that the NEON files share, here and in the modules of codecs.
 #ifndef OVT_NEON_H
 #define OVT_NEON_H
 

@@ -14,7 +14,7 @@ public final class CVBuffer: @unchecked Sendable, Hashable {
   let width: Int
   let height: Int
   let extendedPixels: ExtendedPixels
-  /// What `CVPixelBufferCopyCreationAttributes` returns.
+  /// The attributes that `CVPixelBufferCopyCreationAttributes` returns.
   let creationAttributes: CFDictionary
   let lockCount = Atomic<Int>(0)
   let attachments = Mutex(AttachmentStore())

@@ -140,7 +140,7 @@ public func CVPixelBufferPoolCreatePixelBuffer(
 
 /// Creates a buffer of the pool, unless the pool has too many.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `auxAttributes`: may hold `kCVPixelBufferPoolAllocationThresholdKey`.
 /// - Returns: `kCVReturnWouldExceedAllocationThreshold` if no buffer is unused and the pool has as

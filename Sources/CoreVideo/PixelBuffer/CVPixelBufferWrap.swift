@@ -64,7 +64,7 @@ public func CVPixelBufferCreateWithBytes(
 
 /// Creates a pixel buffer that wraps memory with pixels in several planes.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `dataPtr`: The block that contains all planes, if there is one; `CVPixelBufferGetBaseAddress`
 ///   returns it.

@@ -15,11 +15,11 @@ final class PixelStorage: @unchecked Sendable {
     var byteCount: Int
   }
 
-  /// What `CVPixelBufferGetBaseAddress` returns.
+  /// The address that `CVPixelBufferGetBaseAddress` returns.
   var baseAddress: UnsafeMutableRawPointer?
   /// The size in bytes of all planes with their padding.
   var dataSize: Int
-  /// What `CVPixelBufferGetBytesPerRow` returns.
+  /// The distance of rows that `CVPixelBufferGetBytesPerRow` returns.
   var bytesPerRow: Int
   let isPlanar: Bool
   let planeCount: Int

@@ -5,7 +5,7 @@ import Foundation
 
 /// Encodes linear PCM to packets of a codec, or converts it to another PCM format. Not thread-safe.
 package final class AudioEncoder {
-  /// What to encode to, and how.
+  /// The format to encode to, and the encoder's settings.
   package struct Request: Sendable {
     /// The sample rate in hertz, and the number of channels; nil: those of the source.
     package var sampleRate: Int?

@@ -31,7 +31,7 @@ final class ElementaryStreamIndex: Sendable {
   /// The largest accepted access unit in bytes. No level of either standard allows nearly as many.
   private static let largestUnit = 1 << 28
 
-  /// What the scan records of an access unit before the presentation order is known.
+  /// The values that the scan records for an access unit before the presentation order is known.
   private struct Picture {
     var offset: Int64
     var size: Int
@@ -172,7 +172,7 @@ final class ElementaryStreamIndex: Sendable {
     // counts were reset (memory_management_control_operation 5).
     var outputOrder = Int.min
     for (index, picture) in pictures.enumerated() {
-      if index - begin > 16 { outputOrder = max(earliestOrder, pictures[index - 17].order) }
+      if index - begin > 16 { outputOrder = max(outputOrder, pictures[index - 17].order) }
       if index > begin, picture.startsSequence || picture.order < outputOrder {
         close(index)
         outputOrder = Int.min

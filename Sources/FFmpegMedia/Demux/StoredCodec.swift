@@ -4,8 +4,8 @@ import CodecInterface
 import CoreMedia
 import Foundation
 
-/// What a demuxer's format description says of a codec beyond the media subtype, for codecs that
-/// have no subtype of their own or need more: raw pictures, codecs of AVI files, and others.
+/// The properties of a codec in a demuxer's format description beyond the media subtype, for codecs
+/// that have no subtype of their own or need more: raw pictures, codecs of AVI files, and others.
 package struct StoredCodec: Sendable {
   /// The codec's identifier; nil if the media subtype identifies it.
   var identifier: AVCodecID?

@@ -6,7 +6,7 @@ import CoreVideo
 /// Draws pictures and subtitles over the pictures of a movie, with libavfilter's `overlay`,
 /// `subtitles` and `ass`. Not thread-safe.
 package final class PictureFilter {
-  /// What is drawn.
+  /// The picture or text that is drawn.
   package enum Drawing: Sendable, Equatable {
     /// A picture file. Its position is that of its upper left corner in samples; negative numbers
     /// count from the right and the lower edge.

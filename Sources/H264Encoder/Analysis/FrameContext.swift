@@ -66,7 +66,7 @@ extension SourcePlanes {
   }
 }
 
-/// What the coding of macroblocks reads that does not change during a stream. Each thread has its
+/// The input of macroblock coding that does not change during a stream. Each thread has its
 /// own copy, so that it reads without indirection.
 struct StreamContext {
   /// The SIMD kernels of the machine.
@@ -140,7 +140,7 @@ extension StreamContext {
   }
 }
 
-/// What the coding of macroblocks reads that does not change during a picture. It is made for each
+/// The input of macroblock coding that does not change during a picture. It is made for each
 /// picture and copied to each thread's coder.
 struct PictureContext {
   /// The source picture.

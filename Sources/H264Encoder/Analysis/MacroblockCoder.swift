@@ -11,9 +11,9 @@ import VideoEncoding
 /// Its functions are `mutating` even where they change nothing: Swift copies the whole structure
 /// for a call of a nonmutating function from a mutating one.
 struct MacroblockCoder {
-  /// What does not change during the stream.
+  /// The values that do not change during the stream.
   let stream: StreamContext
-  /// What does not change during the picture.
+  /// The values that do not change during the picture.
   var picture: PictureContext
   /// The SIMD kernels of the machine.
   let k: UnsafePointer<OVTKernels>

@@ -6,7 +6,7 @@ extension H264EncoderConfiguration {
     /// The bit rate or QP to aim at.
     public typealias RateControl = LowLatencyRate
 
-    /// What to do when a new scene begins.
+    /// The response to the beginning of a new scene.
     public enum SceneChangeResponse: Sendable, Hashable {
       /// No response: macroblocks are coded intra where that takes fewer bits.
       case none
@@ -36,7 +36,7 @@ extension H264EncoderConfiguration {
     public var allowsFrameDropping = false
     /// The strength of adaptive quantisation by local activity, 0 (off) to 2.
     public var adaptiveQuantisation: Double = 0
-    /// What to do when a new scene begins.
+    /// The response to the beginning of a new scene.
     public var sceneChange: SceneChangeResponse = .none
     /// The number of long-term reference slots, fewer than `maximumReferences`.
     public var longTermReferences: Int = 0

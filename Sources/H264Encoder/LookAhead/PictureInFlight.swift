@@ -16,7 +16,7 @@ final class PictureInFlight {
   let output: UnsafeMutablePointer<AccessUnitWriter>
   private let memory: EncoderMemory
 
-  /// What is decided for the picture before it is coded.
+  /// The decisions for the picture before it is coded.
   var plan = PicturePlan()
   /// The source picture; nil while the object is idle.
   var picture: QueuedPicture?

@@ -4,7 +4,7 @@ import VideoEncoding
 /// An encoded frame. It owns its bytes, which are valid as long as the frame or the memory taken
 /// from it exists.
 public struct H264EncodedFrame: ~Copyable, Sendable {
-  /// What is known about the frame: its size, type, QP and so on.
+  /// The properties of the frame: its size, type, QP and so on.
   public let properties: H264FrameProperties
   /// The NAL units in decoding order: parameter sets and SEI, if any, before the slices.
   public let nalUnits: [EncodedNALUnit]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// What is known of a picture after it has been coded.
+/// The properties of a picture after it has been coded.
 extension PictureCoder {
   /// Fills in the properties of a picture that was coded.
   /// - Parameters:

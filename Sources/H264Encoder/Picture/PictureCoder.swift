@@ -26,7 +26,7 @@ final class PictureCoder: RowSharing {
       }
     }
   }
-  /// What the effort tries for each macroblock.
+  /// The settings of the effort for the coding of macroblocks.
   var settings: EffortSettings
   /// The same for pictures that are computer screens.
   var screenSettings: EffortSettings
@@ -62,7 +62,7 @@ final class PictureCoder: RowSharing {
   let coders: UnsafeMutablePointer<MacroblockCoder>
   /// The number of threads that code a picture.
   let threads: Int
-  /// What the threads share of a picture; nil with one thread.
+  /// The state of a picture that the threads share; nil with one thread.
   let shared: ThreadedPicture?
   /// The threads; nil with one thread, and where a `PictureScheduler` provides them (`begin`).
   let workers: WorkerThreads?

@@ -7,7 +7,7 @@ import VideoEncoding
 /// to what changes. Threads share it; `PictureJob+Threads.swift` says which of them may access what
 /// when.
 struct PictureJob<Writer: EntropyCoder> {
-  /// What was decided for the picture.
+  /// The decisions for the picture.
   let plan: PicturePlan
   /// The size of the picture.
   let geometry: PictureGeometry

@@ -2,7 +2,7 @@
 import VideoBitstream
 import VideoEncoding
 
-/// What an encoder has decided for a picture before it is coded; `PictureCoder` carries it out.
+/// The decisions of an encoder for a picture before it is coded; `PictureCoder` executes them.
 struct PicturePlan {
   /// Whether it is an IDR picture.
   var isIDR = false

@@ -29,7 +29,7 @@ package struct DisplacementDetector {
   private let changed: UnsafeMutablePointer<UInt8>
   /// Hash table of displacements and their numbers of votes.
   private let votes: UnsafeMutablePointer<Vote>
-  /// What is known of the pictures before.
+  /// The history of the previous pictures.
   private let state: UnsafeMutablePointer<State>
   /// The positions of 8x8 blocks of the last picture.
   private let repeats: BlockPositionTable
@@ -46,7 +46,7 @@ package struct DisplacementDetector {
     var count: Int32
   }
 
-  /// What is known of the pictures before.
+  /// The history of the previous pictures.
   private struct State {
     /// The the index in input order that the successor of the picture in `last` has; 0 if `last`
     /// holds no picture to compare with.

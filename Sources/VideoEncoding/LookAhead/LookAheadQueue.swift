@@ -71,11 +71,11 @@ package final class LookAheadQueue {
   /// The number of pictures in the queue, the one not analysed yet included.
   package var count: Int { pictures.count + ordered.count + (unseen == nil ? 0 : 1) }
 
-  /// Adds a picture. `analyse(_:)` copies and analyses it, and must be called before the caller's
-  /// memory goes.
+  /// Adds a picture. `analyse(_:)` copies and analyses it, and must be called before the caller
+  /// reuses the picture's memory.
   /// - Parameters:
   ///   - source: the caller's picture.
-  ///   - request: what the caller asks of it.
+  ///   - request: the caller's options for it.
   ///   - settings: the current settings.
   /// - Returns: the seconds by which the previous picture lasts longer than was assumed when it was
   ///   coded; negative where it lasts shorter, 0 where it is not coded yet.

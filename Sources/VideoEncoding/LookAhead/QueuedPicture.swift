@@ -167,7 +167,7 @@ package final class QueuedPicture {
 }
 
 extension QueuedPicture {
-  /// What the rate control knows about the picture: its residual, type and duration.
+  /// The forecast for the rate control: the picture's residual, type and duration.
   var forecast: PictureForecast {
     PictureForecast(
       residual: residualWithoutTree,

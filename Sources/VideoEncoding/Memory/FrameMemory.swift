@@ -83,7 +83,7 @@ public final class FrameMemoryPool: Sendable {
     var capacity: Int
   }
 
-  /// What the pool's mutex guards.
+  /// The state that the pool's mutex guards.
   private struct State {
     /// Unused blocks of at least `roomy` bytes each.
     var free: [Block] = []
@@ -93,7 +93,7 @@ public final class FrameMemoryPool: Sendable {
     var roomy: Int
   }
 
-  /// What changes in the pool.
+  /// The mutable state of the pool.
   private let state: Mutex<State>
   /// The number of frames up to which each gets a block of `State.roomy` bytes, and the largest
   /// number of unused blocks.

@@ -4,7 +4,7 @@ import CVideoKernels
 /// The pre-analysis of pictures for the look-ahead, at half size, row by row. Idle threads take
 /// part in it; the result does not depend on their number.
 package final class LookAheadPreAnalysis: RowTask, @unchecked Sendable {
-  /// What is done with each row.
+  /// The work on each row.
   private enum Task {
     /// Nothing: no rows are open.
     case none
@@ -28,7 +28,7 @@ package final class LookAheadPreAnalysis: RowTask, @unchecked Sendable {
   private let sums: UnsafeMutablePointer<Int>
   /// Owns the memory of `analyses` and `sums`.
   private let memory: EncoderMemory
-  /// What is done with the rows at present.
+  /// The current work on the rows.
   private var task = Task.none
   /// Is given when there are rows to do. The code that codes pictures with the same threads gives
   /// it too.
@@ -135,7 +135,7 @@ package final class LookAheadPreAnalysis: RowTask, @unchecked Sendable {
     case .intra(let picture, let source, let strength):
       picture.take(source, row: i)
       picture.lowResolution.fill(picture.source, row: i)
-      // Of the caller's picture: the next row, which this reads as well, is not copied yet.
+      // The caller's picture is read: the next row, which this reads as well, is not copied yet.
       if readsBrightness { picture.brightnessRead.read(source, macroblockRow: i) }
       if let progress {
         progress.setCoded(row: i, 1)

@@ -22,7 +22,7 @@ package struct ResidualHistogram: Equatable, BitwiseCopyable {
   }
 }
 
-/// What the pre-analysis tells the rate control about a picture.
+/// The results of the pre-analysis of a picture for the rate control.
 package struct PreAnalysisResult {
   /// The residual: after intra prediction for a key frame, otherwise after the better of intra and
   /// inter prediction for each macroblock.

@@ -138,7 +138,7 @@ struct HardLimits {
           continue
         }
         used += frames[n].bits
-        // What was sent already cannot be made smaller: a part of what it left may be used in any
+        // Bytes that were sent already cannot be reduced: a part of what it left may be used in any
         // case.
         let left = total - (used - frames[n].bits)
         if frames[n].bits > left - min(total * margin, max(left, 0) * 0.3) { return false }

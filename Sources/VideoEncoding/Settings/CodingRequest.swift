@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the caller of an encoder asks of one frame, as far as pre-analysis, look-ahead and rate
+/// The caller's options for one frame, as far as pre-analysis, look-ahead and rate
 /// control read it.
 package struct CodingRequest: Sendable, Equatable {
   /// Whether the frame is coded as a key frame.

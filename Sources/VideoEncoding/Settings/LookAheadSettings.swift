@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import struct VideoBitstream.DataRateLimit
 
-/// What the look-ahead and its rate control read of an encoder's configuration.
+/// The part of an encoder's configuration that the look-ahead and its rate control read.
 package struct LookAheadSettings: Sendable, Equatable {
   /// The size of the pictures in luma samples.
   package var width: Int

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import struct VideoBitstream.DataRateLimit
 
-/// What the low-latency rate control reads of an encoder's configuration.
+/// The part of an encoder's configuration that the low-latency rate control reads.
 package struct LowLatencySettings {
   /// The size of the pictures in luma samples.
   package var width: Int

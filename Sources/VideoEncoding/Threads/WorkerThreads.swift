@@ -119,7 +119,7 @@ package final class WorkerThreads {
 
 /// Threads that each call a function once.
 final class ThreadGroup {
-  /// What a new thread receives: the function and the thread's number.
+  /// The argument of a new thread: the function and the thread's number.
   private final class Start {
     let body: @Sendable (Int) -> Void
     let thread: Int

@@ -6,7 +6,7 @@ import FFmpegMedia
 /// Settings of the images that a decompression session outputs, parsed from the session's
 /// properties.
 struct ImageOutputSettings {
-  /// What is output of an interlaced picture: both fields as they are, one of them scaled to the
+  /// The output for an interlaced picture: both fields as they are, one of them scaled to the
   /// full height (`first` is the one that is shown first), or a progressive frame made of both.
   enum FieldMode { case both, top, bottom, first, blend }
 

@@ -186,7 +186,7 @@ struct StreamFormat: @unchecked Sendable {
   }
 }
 
-/// What is known about a compressed frame from the headers of its NAL units.
+/// The properties of a compressed frame in the headers of its NAL units.
 struct FrameTraits {
   /// Whether no frame that follows in decode order refers to a frame before this one: true for IDR
   /// pictures, and for CRA pictures false.

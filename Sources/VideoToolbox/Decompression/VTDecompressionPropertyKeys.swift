@@ -46,7 +46,7 @@ public nonisolated(unsafe) let kVTDecompressionPropertyKey_MaximizePowerEfficien
 /// whose frames are to be returned without delay is decoded by one thread: with slice threads,
 /// libavcodec does not report damage.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_ThreadCount: CFString = "ThreadCount"
-/// What to do with interlaced frames: one of the `kVTDecompressionProperty_FieldMode_` constants.
+/// The treatment of interlaced frames: one of the `kVTDecompressionProperty_FieldMode_` constants.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_FieldMode: CFString = "FieldMode"
 /// Frames with both fields, as they are. The default.
 public nonisolated(unsafe) let kVTDecompressionProperty_FieldMode_BothFields: CFString = "BothFields"

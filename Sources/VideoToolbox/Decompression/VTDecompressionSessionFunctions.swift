@@ -4,7 +4,7 @@ import CoreMedia
 
 /// Creates a session that decompresses frames.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `allocator`: ignored.
 /// - `formatDescription`: the format of the frames.
@@ -70,7 +70,7 @@ public func VTDecompressionSessionGetTypeID() -> CFTypeID { VTDecompressionSessi
 /// has as many frames waiting as it takes. With `_EnableTemporalProcessing` frames come in
 /// presentation order, and the last ones only after `VTDecompressionSessionFinishDelayedFrames`.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `sampleBuffer`: one frame or several. Its format description may differ from the session's if
 ///   `VTDecompressionSessionCanAcceptFormatDescription` returns true for it.

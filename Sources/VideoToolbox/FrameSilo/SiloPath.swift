@@ -72,7 +72,7 @@ final class SiloPath {
     case other
   }
 
-  /// What is at `path` now. Read it within `reserve` only.
+  /// The kind of file at `path` now. It may be read within `reserve` only.
   var content: Content {
     var status = stat()
     guard stat(path, &status) == 0 else { return errno == ENOENT || errno == ENOTDIR ? .nothing : .other }

@@ -8,7 +8,7 @@ public func VTFrameSiloGetTypeID() -> CFTypeID { VTFrameSilo.cfTypeID }
 
 /// Creates a silo for the frames of a movie that is encoded in several passes.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `fileURL`: Where to keep the frames; nil takes a file without a name, which disappears with
 ///   the silo or the process. An existing silo is overwritten; any other file that has content is
@@ -80,7 +80,7 @@ public func VTFrameSiloAddSampleBuffer(_ silo: VTFrameSilo, sampleBuffer: CMSamp
 
 /// Begins a pass after the first: removes the sample buffers whose decode times lie in the ranges.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `timeRangeArray`: Ranges in ascending order, without overlap; each includes its start and
 ///   excludes its end.
@@ -111,7 +111,7 @@ public func VTFrameSiloGetProgressOfCurrentPass(
 
 /// Calls a function with each sample buffer, in decode order.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `timeRange`: The range of decode times; `CMTimeRange.invalid` for all.
 /// - `callback`: Receives `refcon` and the sample buffer. A result other than `noErr` ends the

@@ -8,7 +8,7 @@ import FFmpegMedia
 /// if the buffer has any: not multiplied with the colours where `kCVImageBufferAlphaChannelModeKey`
 /// says so. Its size is that of the buffer.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `options`: none are known; nil.
 /// - `imageOut`: Receives the image, or nil on an error.

@@ -6,7 +6,7 @@ public typealias VTSession = CFTypeRef
 
 /// Describes the properties of a session.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `supportedPropertyDictionaryOut`: receives a dictionary from property to a dictionary with the
 ///   keys `kVTPropertyTypeKey`, `kVTPropertyReadWriteStatusKey` and so on.
@@ -28,7 +28,7 @@ public func VTSessionCopySupportedPropertyDictionary(
 
 /// Sets a property.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `value`: the value; nil restores the default.
 /// - Returns: `kVTPropertyNotSupportedErr` for a property that the session or its encoder does not
@@ -47,7 +47,7 @@ public func VTSessionSetProperty(
 
 /// Reads a property.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `allocator`: ignored.
 /// - `valueOut`: the address of an optional object variable (`CFTypeRef?`, `CFNumber?`,
@@ -71,7 +71,7 @@ public func VTSessionCopyProperty(
 
 /// Reads a property into a variable of a static type.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `valueOut`: receives the value, or nil if the property has none or is of another class.
 /// - Returns: the errors of the form with a raw pointer.
@@ -109,7 +109,7 @@ public func VTSessionSetProperties(_ session: VTSession, propertyDictionary: CFD
 
 /// Reads all properties that were set and that make sense in another session.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `dictionaryOut`: receives a dictionary that `VTSessionSetProperties` takes.
 @discardableResult

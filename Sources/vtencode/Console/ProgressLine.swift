@@ -151,7 +151,7 @@ struct ProgressEvent: Encodable {
   /// The number of the pass, from 1, and the largest number of passes; nil for a single pass.
   var pass: Int?
   var passes: Int?
-  /// What the servers have got so far; nil if there are none.
+  /// The reports about the servers so far; nil without servers.
   var servers: [ServerReport]?
 
   init(frames: Int, total: Int?, seconds: Double) {

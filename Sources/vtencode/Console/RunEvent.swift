@@ -41,7 +41,7 @@ struct RunEvent: LastEvent {
   var lostPictures: Int
   /// A description of the damage in the source.
   var damage: String?
-  /// What the servers got; nil if there were none.
+  /// The reports about the servers; nil without servers.
   var servers: [ServerReport]?
   /// The further files of the same encoding, and why further outputs have failed; nil if there was
   /// one output.

@@ -33,7 +33,7 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
   /// 2020-01-01 in seconds since 1970: numbers of segments count from there, so that they fit into
   /// 31 bits.
   private static let firstTime = 1_577_836_800.0
-  /// What copied sound is taken to have until it is measured, in bits a second.
+  /// The assumed bit rate of copied sound until it is measured, in bits a second.
   private static let usualSoundRate = 160_000.0
 
   /// - Parameters:

@@ -8,7 +8,7 @@ import Foundation
 /// that a playlist's URIs are names of files as they are. A run knows its files by their suffix,
 /// which is the name without `talk`.
 struct SegmentNames: Sendable, Equatable {
-  /// What the names begin with.
+  /// The prefix of the names.
   let stem: String
 
   /// - Parameter playlist: the path of the multivariant playlist.

@@ -11,7 +11,8 @@ final class SegmentStream {
   /// The settings of its pictures; nil for sound.
   let encoding: EncodingPlan?
   var languageCode: String?
-  /// The bit rate of the sound among its tracks, as far as it is known beforehand, in bits a second.
+  /// The bit rate of the sound among its tracks, as far as it is known beforehand, in bits a
+  /// second.
   var soundRate = 0.0
   private(set) var playlist: MediaPlaylist
   private(set) var rate: SegmentRate
@@ -52,7 +53,7 @@ final class SegmentStream {
   var playlistSuffix: String { SegmentNames.playlist(name) }
   var hasSegments: Bool { !playlist.segments.isEmpty }
 
-  /// What other playlists say of this one; nil if it has nothing yet.
+  /// The state of this playlist for other playlists; nil if it is still empty.
   var report: MediaPlaylist.Report? {
     if partNumber > 0 {
       return MediaPlaylist.Report(suffix: playlistSuffix, number: number, part: partNumber - 1)

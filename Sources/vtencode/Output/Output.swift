@@ -125,7 +125,7 @@ struct OutputResult: Sendable {
   var fileBytes = 0
   /// The file's path, if it is not the intended one.
   var path: String?
-  /// What the servers got.
+  /// The reports about the servers.
   var servers: [ServerReport] = []
   /// The further files of the same encoding.
   var others: [OtherFile] = []
@@ -158,7 +158,7 @@ struct OutputReport: Sendable {
   var leftOut = 0
   /// The file's path, if it is not the intended one.
   var path: String?
-  /// What the servers got.
+  /// The reports about the servers.
   var servers: [ServerReport] = []
   /// The further files of the same encoding.
   var others: [OtherFile] = []

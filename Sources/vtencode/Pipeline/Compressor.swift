@@ -17,7 +17,7 @@ final class Compressor: @unchecked Sendable {
   /// encodes uses it.
   private var rate: Int
   private var start: CMTime?
-  /// What the outputs ask for; nil if they ask for nothing.
+  /// The requests of the outputs; nil if there are none.
   var control: EncoderControl?
   /// The intended bit rate in bits a second, and the factor that it is multiplied with at present.
   private let intendedRate: Int

@@ -29,7 +29,7 @@ enum StreamFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
 }
 
 extension Destination {
-  /// What kind of output a file's name asks for.
+  /// The kind of output that a file's name stands for.
   static func kind(ofFile path: String, codec: Codec, _ choices: Choices) throws -> Kind {
     let ending = (path as NSString).pathExtension.lowercased()
     switch ending {
@@ -59,7 +59,8 @@ extension Destination {
         "only vtencode transcoding writes .\(ending) files, without --jobs and as its one output; end the name "
           + "of --out in .mp4", status: 64)
     case "webm", "m2ts", "avi":
-      // FFmpeg rewraps what was encoded without loss; the codecs of the others are not encoded here.
+      // FFmpeg rewraps what was encoded without loss; the codecs of the others are not encoded
+      // here.
       let advice =
         ["m2ts", "avi", "mkv", "ts", "flv"].contains(ending)
         ? "end the name of --out in .mp4, and ffmpeg -i FILE.mp4 -c copy FILE.\(ending) rewraps it without loss"

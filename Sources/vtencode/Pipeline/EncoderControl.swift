@@ -2,7 +2,7 @@
 import CoreFoundation
 import Foundation
 
-/// What the outputs of a run ask of its encoder.
+/// The requests of a run's outputs to its encoder.
 final class EncoderControl: @unchecked Sendable {
   // Sendable: `lock` guards the mutable state.
   private let lock = Lock()

@@ -3,7 +3,8 @@ import AVFoundation
 import FFmpegMedia
 import Foundation
 
-/// What a subcommand asks of a run: the options that all of them have, and those that not all have.
+/// A subcommand's options for a run: the options that all of them have, and those that not all
+/// have.
 struct EncodingRequest: Sendable {
   var options: EncodingOptions
   var purpose: EncodingPlan.Purpose
@@ -113,7 +114,7 @@ struct EncodingRequest: Sendable {
     return try await MovieSource.open(joining: [options.movie] + joined, streamFrameRate: rate)
   }
 
-  /// What is drawn over the pictures, the lowest first.
+  /// The drawings over the pictures, the lowest first.
   private func drawings(on source: MovieSource, scratch: String?) async throws -> [PictureFilter.Drawing] {
     var drawings: [PictureFilter.Drawing] = []
     if let name = changes.overlay {

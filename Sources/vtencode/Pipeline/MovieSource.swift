@@ -53,7 +53,7 @@ struct MovieSource: Sendable {
   var isRotatedOnRequest = false
   /// The part of the upright picture that is kept; nil for all of it.
   var crop: CropRect?
-  /// What is drawn over the pictures at their encoded size.
+  /// The drawings over the pictures at their encoded size.
   var drawings: [PictureFilter.Drawing] = []
   /// The factor by which the sound is amplified.
   var volume = 1.0

@@ -71,7 +71,8 @@ struct RateRefinement {
     while missesTarget(latest), tried.count < Self.maxRepeats, let path = best.written.path {
       tried.append((asked, latest.bitRate))
       if isTooLarge(latest), let limit = pipeline.plan.targetBytes {
-        // What exceeds the size is taken from the pictures, with a margin for the next run.
+        // The excess over the size is taken from the bits of the pictures, with a margin for the
+        // next run.
         let excess = Double(Int64(latest.written.fileBytes) - limit) * 8 / max(latest.videoSeconds, 0.1)
         let factor = min(max(1 - excess / max(latest.bitRate, 1), 0.5) * 0.985, 0.985)
         guard asked * factor >= 1000 else { break }

@@ -21,7 +21,7 @@ enum SubtitleText {
   /// format.
   private static let latest = 1e9
 
-  /// What is drawn for `--burn-subtitles`.
+  /// The text that is drawn for `--burn-subtitles`.
   /// - Parameters:
   ///   - wanted: a file, or the number of a subtitle track of the movie.
   ///   - folder: where the subtitles are written.

@@ -3,7 +3,7 @@ import CoreMedia
 import Foundation
 import VideoToolbox
 
-/// What a movie is encoded at if the user names neither a rate nor a quality: a constant quality
+/// The default for a movie if the user names neither a rate nor a quality: a constant quality
 /// with a ceiling of the average bit rate.
 extension EncodingPlan {
   /// The `--quality` of a movie. Over the clips for tuning its mean SSIM is that of libx264's

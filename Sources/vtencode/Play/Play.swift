@@ -14,7 +14,7 @@ struct PlayPictureOptions: ParsableArguments {
   var noBar = false
 }
 
-/// What `vtencode play` prints.
+/// The summary that `vtencode play` prints.
 struct PlayReportOption: ParsableArguments {
   @Flag(help: "Print the summary as JSON, times in seconds.")
   var json = false

@@ -84,7 +84,7 @@ final class FileServer: Sendable {
   }
 }
 
-/// What the server says of files, by the ends of their names.
+/// The headers that the server sends for files, by their file name extensions.
 enum ServedType {
   /// The media type.
   static func of(_ name: String) -> String {

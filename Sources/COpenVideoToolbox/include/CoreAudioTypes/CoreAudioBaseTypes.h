@@ -49,7 +49,7 @@ typedef struct AudioBufferList {
   AudioBuffer mBuffers[1];
 } AudioBufferList;
 
-/// What one channel is for.
+/// The purpose of one channel.
 typedef struct AudioChannelDescription {
   AudioChannelLabel mChannelLabel;
   AudioChannelFlags mChannelFlags;

@@ -35,7 +35,7 @@ OVT_EXPORT const CFStringRef kVTDecompressionPropertyKey_MaximizePowerEfficiency
 /// whose frames are to be returned without delay is decoded by one thread: with slice threads,
 /// libavcodec does not report damage.
 OVT_EXPORT const CFStringRef kVTDecompressionPropertyKey_ThreadCount;
-/// What to do with interlaced frames: one of the `kVTDecompressionProperty_FieldMode_` constants.
+/// The treatment of interlaced frames: one of the `kVTDecompressionProperty_FieldMode_` constants.
 OVT_EXPORT const CFStringRef kVTDecompressionPropertyKey_FieldMode;
 /// Frames with both fields, as they are. The default.
 OVT_EXPORT const CFStringRef kVTDecompressionProperty_FieldMode_BothFields;

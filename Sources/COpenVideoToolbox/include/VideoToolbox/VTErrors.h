@@ -8,7 +8,7 @@
 
 OVT_HEADER_BEGIN
 
-/// What a decompression session is asked to do with a frame.
+/// Options for the decompression of a frame.
 typedef uint32_t VTDecodeFrameFlags;
 enum {
   /// The callback may be called after the function has returned.

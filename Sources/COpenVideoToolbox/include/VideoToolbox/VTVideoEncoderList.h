@@ -10,7 +10,7 @@ OVT_HEADER_BEGIN
 
 /// The codec's four-character code. Number.
 OVT_EXPORT const CFStringRef kVTVideoEncoderList_CodecType;
-/// What `kVTVideoEncoderSpecification_EncoderID` takes. String.
+/// The identifier for `kVTVideoEncoderSpecification_EncoderID` (string).
 OVT_EXPORT const CFStringRef kVTVideoEncoderList_EncoderID;
 /// The codec's name. String.
 OVT_EXPORT const CFStringRef kVTVideoEncoderList_CodecName;

@@ -4,7 +4,7 @@
 package struct BufferState {
   /// The size and the rate of the buffer.
   package private(set) var buffer: CodedPictureBuffer
-  /// What the buffer holds at the removal time of the next access unit.
+  /// The bits in the buffer at the removal time of the next access unit.
   private var bucket: LeakyBucket
   /// The bits in the buffer at the removal time of the next access unit, which may take no more
   /// than that.

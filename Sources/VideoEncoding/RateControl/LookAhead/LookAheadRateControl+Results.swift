@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What coded pictures took, which the plan of the next ones starts from.
+/// The accounting of the bits of coded pictures, from which the next ones are planned.
 extension LookAheadRateControl {
   /// Learns from a picture that was coded.
   /// - Parameters:

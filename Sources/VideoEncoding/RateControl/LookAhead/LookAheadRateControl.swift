@@ -42,7 +42,7 @@ extension LookAheadSettings {
 /// pictures like those coded so far would take during a horizon behind the look-ahead. The QP
 /// therefore changes slowly, and near the end of the stream the bits that are left are known.
 package struct LookAheadRateControl {
-  /// What has been learned from the coded pictures of one type.
+  /// The statistics of the coded pictures of one type.
   package struct TypeStatistics {
     /// The factor from the units of `BitModel` to bits.
     var ratio = BitRatio()
@@ -150,7 +150,7 @@ package struct LookAheadRateControl {
   /// The share of the buffer that a constant rate aims to keep filled.
   static let constantRateFullness = 0.6
 
-  /// What the previous pass says of the pictures not coded yet; nil without a previous pass.
+  /// The forecast of the previous pass for the pictures not coded yet; nil without a previous pass.
   var remaining: RemainingPass?
 
   /// - Parameters:
@@ -206,7 +206,7 @@ package struct LookAheadRateControl {
     let new = new.planned
     if let rate = new.targetRate.map(Double.init), settings.targetRate != new.targetRate {
       if let old = settings.targetRate.map(Double.init) {
-        // What was saved or overspent remains the same number of seconds of the bit rate.
+        // The saved or overspent bits remain the same number of seconds of the bit rate.
         spent = elapsed * rate + (spent - elapsed * old) * rate / old
         total = elapsed * rate + (total - elapsed * old) * rate / old
       } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What coded pictures took, which the next ones start from.
+/// The accounting of the bits of coded pictures, from which the next ones are planned.
 extension LowLatencyRateControl {
   // MARK: - After the frame
 

@@ -85,9 +85,9 @@ extension LowLatencyRateControl {
       min(even, frameShareBits) + max(even - frameShareBits, 0) * part)
   }
 
-  /// The aim for a change after the picture stood still, which also finds the queue empty: it is
-  /// sharp at once where the bound leaves the bits for that, and otherwise as good as leaves some
-  /// for the frames that sharpen it.
+  /// The QP and the bits for a change after the picture stood still, when the queue is empty: the
+  /// change is sharp at once if the bound leaves enough bits; otherwise some bits are reserved for
+  /// the frames that sharpen it.
   mutating func changeAim(_ room: Double) -> Aim {
     if isUnpredicted { floor.restart() } else { followContent() }
     floor.pass(isUnpredicted ? 0 : duration)

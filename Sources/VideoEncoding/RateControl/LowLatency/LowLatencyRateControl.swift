@@ -10,7 +10,7 @@
 /// that the bound leaves gets a higher QP at once. Key frames and scene cuts may take most of it.
 /// Every temporal layer has its own share of the rate. Hard limits bound the size of the frame.
 package struct LowLatencyRateControl {
-  /// What was decided for a frame.
+  /// The decisions for a frame.
   package struct Decision {
     /// Whether the frame is dropped.
     package var drop = false

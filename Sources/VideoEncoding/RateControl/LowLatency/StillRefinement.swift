@@ -10,7 +10,7 @@
 /// A step is finished when a picture has been coded with the lower QP in all of its rows. Rows that
 /// the bits do not suffice for keep the QP that they have reached, and take no bits.
 struct StillRefinement {
-  /// What a still picture is coded with.
+  /// The QP and the bits of a still picture.
   struct Step: Equatable {
     /// The QP of the picture.
     var qp: Double

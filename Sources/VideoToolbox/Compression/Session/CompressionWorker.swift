@@ -36,7 +36,7 @@ final class CompressionWorker {
   private var hasFrames = false
   /// The current pass of a multi-pass encoding; kept after its end.
   private var pass: EncodingPass?
-  /// What the current pass has produced so far.
+  /// The results of the current pass so far.
   private(set) var passResult = PassResult()
   /// Whether the pass's frames are recorded one by one, because the next pass may encode parts of
   /// the movie only.

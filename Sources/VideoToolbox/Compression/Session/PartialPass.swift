@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-/// What is kept of one coded frame of a pass, in order to plan the next pass.
+/// The record of one coded frame of a pass, in order to plan the next pass.
 struct PassFrame {
   var presentationTime: CMTime
   /// The decode time; invalid if the stream has no reordered frames.

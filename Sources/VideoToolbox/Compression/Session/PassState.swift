@@ -183,7 +183,7 @@ struct PassState {
   }
 }
 
-/// What a pass has produced.
+/// The results of a pass.
 struct PassResult {
   /// The time that the coded frames cover; nil if there were none.
   var span: PassSpan?

@@ -4,7 +4,7 @@ import CoreMedia
 
 /// Creates a session that compresses pictures.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `allocator`: ignored.
 /// - `width`: the width of the compressed pictures, in samples. Source buffers of another size are
@@ -75,7 +75,7 @@ public func VTCompressionSessionPrepareToEncodeFrames(_ session: VTCompressionSe
 /// The callback may run before or after this function returns. The function blocks while too many
 /// frames are pending.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `imageBuffer`: the picture. Do not change it until its result has come.
 /// - `presentationTimeStamp`: greater than that of the frame before, and of the same epoch. Frames
@@ -105,7 +105,7 @@ public func VTCompressionSessionEncodeFrame(
 
 /// Encodes a frame in a session without a callback, and passes the result to a handler.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `outputHandler`: receives the result.
 /// - Returns: the errors of the form without a handler, but `kVTParameterErr` if the session has a
@@ -128,7 +128,7 @@ public func VTCompressionSessionEncodeFrame(
 
 /// Makes the encoder finish frames, and delivers their results before it returns.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `completeUntilPresentationTimeStamp`: frames up to and including this time; all if it is not a
 ///   number.
@@ -155,7 +155,7 @@ public func VTCompressionSessionBeginPass(
 
 /// Ends a pass, after the results of all its frames were delivered.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `furtherPassesRequestedOut`: receives true if another pass would improve the result.
 @discardableResult
@@ -173,7 +173,7 @@ public func VTCompressionSessionEndPass(
 /// `kOVTCompressionPropertyKey_AllowsPartialPasses` is set, ranges of decode times whose new
 /// encoding brings the movie nearer to its average bit rate.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `timeRangeCountOut`: receives the number of ranges.
 /// - `timeRangeArrayOut`: receives their address, valid until the next

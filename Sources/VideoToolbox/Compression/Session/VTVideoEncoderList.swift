@@ -4,7 +4,7 @@ import CoreMedia
 
 /// The codec's four-character code. Number.
 public nonisolated(unsafe) let kVTVideoEncoderList_CodecType: CFString = "CodecType"
-/// What `kVTVideoEncoderSpecification_EncoderID` takes. String.
+/// The identifier for `kVTVideoEncoderSpecification_EncoderID` (string).
 public nonisolated(unsafe) let kVTVideoEncoderList_EncoderID: CFString = "EncoderID"
 /// The codec's name. String.
 public nonisolated(unsafe) let kVTVideoEncoderList_CodecName: CFString = "CodecName"
@@ -82,7 +82,7 @@ public func VTCopyVideoEncoderList(
 
 /// Describes the encoder that a session of this size, codec and specification would use.
 ///
-/// Of the parameters:
+/// The parameters that need an explanation:
 ///
 /// - `encoderIDOut`: receives the encoder's id.
 /// - `supportedPropertiesOut`: receives what `VTSessionCopySupportedPropertyDictionary` would give.
