@@ -9,7 +9,7 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
   // Sendable: `lock` guards the mutable state. The writer calls its delegate from within calls of
   // this class, which hold the lock, and once more while `finish` waits for it.
 
-  /// The segments that were cut off.
+  /// A segment, or a part of one, that was cut off the writer's output.
   struct Piece {
     var chunks: [Data]
     /// The presentation time of the first picture, or of the first sound.

@@ -84,7 +84,7 @@ final class FileServer: Sendable {
   }
 }
 
-/// The headers that the server sends for files, by their file name extensions.
+/// The media types that the server sends for files, by their file name extensions.
 enum ServedType {
   /// The media type.
   static func of(_ name: String) -> String {
