@@ -42,14 +42,14 @@ final class ReferenceChecker: Sendable {
       state.references[pointer] = (known ?? 0) + (owned ? 1 : 0)
       return known == nil
     }
-    // It stays as long as it is listed.
+    // The object is retained as long as it is in the list.
     if isNew {
       OVTRealRetain(pointer)
-      if !owned { settle(pointer) }
+      if !owned { addToQuarantine(pointer) }
     }
   }
 
-  /// Records that C has made itself an owner.
+  /// Records that C code has retained an object.
   func retain(_ pointer: UnsafeRawPointer) {
     let bits = UInt(bitPattern: pointer)
     state.withLock { state in
@@ -58,7 +58,7 @@ final class ReferenceChecker: Sendable {
     }
   }
 
-  /// Records that C gives a reference up.
+  /// Records that C code has released a reference.
   func release(_ pointer: UnsafeRawPointer) {
     let bits = UInt(bitPattern: pointer)
     let left = state.withLock { state -> Int? in
@@ -75,18 +75,19 @@ final class ReferenceChecker: Sendable {
         "OpenVideoToolbox: a reference was released that the program does not own: \(name)\n")
       abort()
     }
-    if left == 0 { settle(pointer) }
+    if left == 0 { addToQuarantine(pointer) }
   }
 
-  /// Lets the oldest objects without references go.
-  private func settle(_ pointer: UnsafeRawPointer) {
+  /// Adds an object without references to the quarantine. If the quarantine is full, its oldest
+  /// object is released, unless it has references again.
+  private func addToQuarantine(_ pointer: UnsafeRawPointer) {
     let bits = UInt(bitPattern: pointer)
     let leaving = state.withLock { state -> UInt? in
       guard let pointer = UnsafeRawPointer(bitPattern: bits) else { return nil }
       state.quarantine.append(pointer)
       guard state.quarantine.count > Self.quarantineSize else { return nil }
       let oldest = state.quarantine.removeFirst()
-      // It has references again, or stands in the list once more.
+      // The object may have references again, or be in the quarantine a second time.
       guard state.references[oldest] == 0, !state.quarantine.contains(oldest) else { return nil }
       state.references[oldest] = nil
       return UInt(bitPattern: oldest)

@@ -293,7 +293,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     return failure
   }
 
-  /// Settles the outcome of a packet whose picture libavcodec holds back for reordering.
+  /// Decides the outcome of a packet whose picture libavcodec holds back for reordering.
   private func completeEarly(_ token: Int64, _ begun: [FrameReference], _ failure: Int32) {
     guard pending.isPending(token) else { return }
     if failure < 0 { return pending.complete(token, .failed(Self.error(failure))) }

@@ -44,7 +44,7 @@ struct PendingPackets {
   /// is twice that.
   static let maxWaitingPackets = 64
 
-  /// Settles packets as lost that were sent before the last `depth` ones and of which the decoder
+  /// Reports packets as lost that were sent before the last `depth` ones and of which the decoder
   /// holds no picture.
   ///
   /// A picture that is held need not be one for output: it may be a reference for as long as the
@@ -66,7 +66,7 @@ struct PendingPackets {
     }
   }
 
-  /// Settles all packets as lost, after the decoder has been flushed.
+  /// Reports all packets as lost, after the decoder has been flushed.
   mutating func markAllAsLost() {
     while let index = entries.firstIndex(where: { $0.outcome == nil }) { markAsLost(at: index) }
     errors = []

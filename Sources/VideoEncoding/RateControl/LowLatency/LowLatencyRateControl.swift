@@ -222,7 +222,7 @@ package struct LowLatencyRateControl {
     takeShare(rate: rate, request, properties)
     let room = room(allowed: allowed)
     var aim =
-      !isStill && still.hasSettled && layer == 0 && (isUnpredicted || still.isSharp)
+      !isStill && still.hasStoodStill && layer == 0 && (isUnpredicted || still.isSharp)
       ? changeAim(room)
       : isUnpredicted ? unpredictedAim(room) : interAim(room, rate: rate, novelty: properties.novelty)
     if cautiousFrames > 0 && !isKeyFrame { aim = cautiousAim(aim) }

@@ -32,7 +32,7 @@ struct StillRefinement {
   static let refinementPart = 0.5
   /// The seconds that a picture has to stand still before a change may use all of the bound: those
   /// that follow will then refer to it.
-  private static let settling = 0.25
+  private static let minimumStillTime = 0.25
 
   /// The seconds that a picture has to stand still before it is sharpened while bits wait, where
   /// the change before was one of several: pictures that are repeated between those that move are
@@ -54,7 +54,7 @@ struct StillRefinement {
   private var seconds = 0.0
   private var count = 0
   /// The seconds since the picture had last stood still for long enough.
-  private var sinceSettled = Double.infinity
+  private var sinceStill = Double.infinity
   /// Whether the last change came after the picture had stood still, so that it stands for itself.
   private var isSingleChange = false
 
@@ -84,10 +84,10 @@ struct StillRefinement {
 
   /// The lowest QP of a picture that changes. What is scrolled or moved on a screen is not to be
   /// refined further while it moves, since that would fill the queue.
-  var lowestQP: Double { sinceSettled < Self.screenMemory ? finalQP : 0 }
+  var lowestQP: Double { sinceStill < Self.screenMemory ? finalQP : 0 }
 
   /// Whether the picture stood still for long enough before the present one.
-  var hasSettled: Bool { seconds >= Self.settling }
+  var hasStoodStill: Bool { seconds >= Self.minimumStillTime }
 
   /// Whether all rows have reached the QP to which a change is coded at once. Elsewhere a small
   /// change would have to make all of the picture sharp.
@@ -130,7 +130,7 @@ struct StillRefinement {
   mutating func finishStill(duration: Double, highestQP: Double, excess: Double) {
     seconds += duration
     count += 1
-    sinceSettled = hasSettled ? 0 : sinceSettled + duration
+    sinceStill = hasStoodStill ? 0 : sinceStill + duration
     if let qp = attemptedQP {
       if highestQP < qp + 0.5 { reachedQP = qp }
       attemptedQP = nil
@@ -158,8 +158,8 @@ struct StillRefinement {
   ///   - highestQP: the highest QP of its rows.
   ///   - isComplete: whether the bits sufficed for all of it.
   mutating func finishChange(duration: Double, highestQP: Double, isComplete: Bool) {
-    sinceSettled += duration
-    isSingleChange = hasSettled
+    sinceStill += duration
+    isSingleChange = hasStoodStill
     (seconds, count) = (0, 0)
     attemptedQP = nil
     reachedQP = isComplete ? min(max(highestQP, 0), 51) : 51

@@ -91,9 +91,9 @@ import Testing
       still.finishStill(duration: 1 / 60, highestQP: 40, excess: 0)
       still.finishChange(duration: 1 / 60, highestQP: 40, isComplete: true)
     }
-    #expect(!still.hasSettled)
+    #expect(!still.hasStoodStill)
     Self.stand(&still, 20)
-    #expect(still.hasSettled)
+    #expect(still.hasStoodStill)
     still.finishChange(duration: 1 / 60, highestQP: 40, isComplete: true)
     #expect(Self.next(&still, backlog: Self.share).most != nil)
   }
