@@ -37,8 +37,8 @@ struct StreamTimes {
   init(_ streams: [MediaStream], _ properties: TimeCorrections, continuity: TimeContinuity?) {
     self.streams = streams
     self.continuity = continuity
-    for (index, fact) in properties.ordered where index < streams.count {
-      ordered[index] = PictureOrderTimes(fact.kind, stream: streams[index], depth: fact.depth)
+    for (index, entry) in properties.ordered where index < streams.count {
+      ordered[index] = PictureOrderTimes(entry.kind, stream: streams[index], depth: entry.depth)
     }
   }
 
