@@ -187,8 +187,8 @@ final class CompositionAudioSource: SampleSource {
   /// The number of frames before a part that are skipped, without silence, because missing media
   /// exceeds the longest silence.
   private func excess(before target: CMTimeRange) -> Int64 {
-    guard let missing = missingByEnd[target.start] else { return 0 }
-    return max(0, requirements.frames(missing).subtractingClamped(requirements.longestFill))
+    guard let missingDuration = missingByEnd[target.start] else { return 0 }
+    return max(0, requirements.frames(missingDuration).subtractingClamped(requirements.longestFill))
   }
 
   /// Returns silence in place of missing media, up to `end`. Nil at `end`, and when the longest
