@@ -11,7 +11,7 @@ final class CompositionAudioSource: SampleSource {
   private typealias TimedPart = (part: CompositionTimeline.Part, target: CMTimeRange)
 
   private let parts: [TimedPart]
-  /// By the start of a part: the duration of the gap before it that is missing media; see
+  /// For each part, by its start: the duration of the gap before it that is missing media; see
   /// `CompositionTimeline.Part.missing`.
   private let missingByEnd: [CMTime: CMTime]
   private let requirements: SoundRequirements

@@ -42,7 +42,7 @@ open class AVSampleBufferGenerator: NSObject, @unchecked Sendable {
     return buffer
   }
 
-  /// As `makeSampleBuffer(for:)`, but returns nil on failure.
+  /// Does the same as `makeSampleBuffer(for:)`, but returns nil on failure.
   open func createSampleBuffer(for request: AVSampleBufferRequest) -> CMSampleBuffer? {
     try? makeSampleBuffer(for: request)
   }

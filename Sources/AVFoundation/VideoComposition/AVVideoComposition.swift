@@ -36,7 +36,8 @@ open class AVVideoComposition: NSObject, NSCopying, NSMutableCopying, @unchecked
     return AVVideoComposition(propertiesOf: asset)
   }
 
-  /// As `videoComposition(withPropertiesOf:)`; the completion handler is called on any queue.
+  /// Does the same as `videoComposition(withPropertiesOf:)`; the completion handler is called on
+  /// any queue.
   @preconcurrency open class func videoComposition(
     withPropertiesOf asset: AVAsset,
     completionHandler: @escaping @Sendable (AVVideoComposition?, (any Error)?) -> Void

@@ -168,8 +168,8 @@ private struct Pixels {
     target[3] = 255
   }
 
-  /// As `blend(atX:y:over:_:)` for a source with straight alpha. Each of the four pixels
-  /// contributes in proportion to its alpha.
+  /// Does the same as `blend(atX:y:over:_:)` for a source with straight alpha. Each of the four
+  /// pixels contributes in proportion to its alpha.
   @inline(never)
   private func blendStraight(atX x: Double, y: Double, over target: Pixel, _ weight: Int) {
     let (pixels, right, below) = neighbours(atX: x, y: y)

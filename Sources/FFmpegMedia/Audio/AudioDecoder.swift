@@ -17,7 +17,7 @@ package final class AudioDecoder {
     package var channels: Int
     /// Taps of the resampling filter; nil: libswresample's default, 32.
     package var filterSize: Int?
-    /// By channel of the result, the channel of the source, from 0, or -1 for silence; nil:
+    /// For each channel of the result, the channel of the source, from 0, or -1 for silence; nil:
     /// channels are mixed.
     package var channelMap: [Int]?
 

@@ -27,7 +27,7 @@ package final class AudioEncoder {
     package var codec = SoundCodec.aac
     /// Frames at 48 kHz in a packet of Opus; nil: 960.
     package var framesPerPacket: Int?
-    /// By channel of the result, the channel of the source, from 0, or -1 for silence; nil:
+    /// For each channel of the result, the channel of the source, from 0, or -1 for silence; nil:
     /// channels are mixed.
     package var channelMap: [Int]?
     /// Whether mixing channels is scaled so that the result cannot exceed full scale.

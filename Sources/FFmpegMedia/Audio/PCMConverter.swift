@@ -8,7 +8,7 @@ package final class PCMConverter {
   package struct Options: Sendable {
     /// Taps of the resampling filter; nil: libswresample's default, 32.
     package var filterSize: Int?
-    /// By channel of the result, the channel of the source, from 0, or -1 for silence; nil:
+    /// For each channel of the result, the channel of the source, from 0, or -1 for silence; nil:
     /// channels are mixed.
     package var channelMap: [Int]?
     /// Whether dither noise is added before samples are quantized to integers.

@@ -14,8 +14,8 @@ enum SoundResampler {
   struct Options: Sendable {
     /// Taps of the resampling filter; nil: libswresample's default, 32.
     var filterSize: Int?
-    /// By channel of the result, the channel of the source, from 0; one that the source does not
-    /// have becomes silence. nil: the two channel layouts decide, which may mix channels.
+    /// For each channel of the result, the channel of the source, from 0; one that the source does
+    /// not have becomes silence. nil: the two channel layouts decide, which may mix channels.
     var channelMap: [Int]?
     /// Whether mixing channels is scaled so that the result cannot exceed full scale in any sample
     /// format. Otherwise this is so for integers only.

@@ -13,10 +13,10 @@ final class HeldPictures: Sendable {
   }
 
   private struct State {
-    /// By the packet's token.
+    /// The pictures by the token of their packet.
     var entries: [Int64: Entry] = [:]
-    /// By the address of a codec context, the token of the picture that it began last. With frame
-    /// threads, libavcodec has one context for each thread.
+    /// For each codec context, by its address, the token of the picture that it began last. With
+    /// frame threads, libavcodec has one context for each thread.
     var latest: [UInt: Int64] = [:]
   }
   private let state = Mutex(State())

@@ -23,7 +23,7 @@ struct MissingTimes {
   private static let maximum = 1024
   private static let maxBytes = 64 << 20
 
-  /// By stream, the value at which times wrap to 0 (2^33 in MPEG); 0 if they do not wrap.
+  /// For each stream, the value at which times wrap to 0 (2^33 in MPEG); 0 if they do not wrap.
   private let moduli: [UInt64]
   private var entries: [Entry] = []
   /// Index in `entries` of the first packet that was not returned yet.

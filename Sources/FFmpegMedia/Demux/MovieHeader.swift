@@ -16,7 +16,7 @@ package struct MovieHeader: Sendable {
     /// Number of the group of tracks that are alternatives of each other (`tkhd`); 0: the track is
     /// in none.
     package var alternateGroup = 0
-    /// By the type of the reference (`tref`), the numbers of the tracks referred to.
+    /// For each type of reference (`tref`), the numbers of the tracks referred to.
     package var references: [String: [Int32]] = [:]
     /// Position of the chunk table's entries in the file, their number, and the bytes of each.
     var chunkTable: (start: Int64, count: Int, width: Int)?

@@ -39,10 +39,10 @@ struct MovieTables {
   /// The movie's time units per second (`mvhd`).
   private var movieScale: Int64 = 1
   private var knowsMovieScale = false
-  /// By track ID, the edits of a track; nil where they cannot be relied upon, or where two tracks
-  /// have one ID.
+  /// For each track ID, the edits of a track; nil where they cannot be relied upon, or where two
+  /// tracks have one ID.
   private var edits: [Int32: MovieEdits?] = [:]
-  /// By track ID, the sample description of a track; nil where two tracks have one ID.
+  /// For each track ID, the sample description of a track; nil where two tracks have one ID.
   private var descriptions: [Int32: MovieSampleDescription?] = [:]
   /// IDs of the tracks that have encryption data in fragments (`senc`), and the ID of the track to
   /// which the fragment being read belongs (`tfhd`).

@@ -98,7 +98,7 @@ final class PictureOrderTimes {
 
   private let kind: Kind
   private let step: Int64
-  /// By how many pictures decode times must precede presentation times.
+  /// The number of pictures by which decode times must precede presentation times.
   private let depth: Int
   private let frameRate: AVRational
   private let timeBase: AVRational

@@ -7,10 +7,10 @@ import Foundation
 struct TimeCorrections: Sendable {
   /// The time that is subtracted from all times, so that the file begins at zero; nil: nothing.
   var origin: (value: Int64, base: AVRational)?
-  /// By stream index, how presentation times follow from picture order counts, and by how many
-  /// pictures decode times must precede them. Other streams keep their times.
+  /// For each stream index, how presentation times follow from picture order counts, and by how
+  /// many pictures decode times must precede them. Other streams keep their times.
   var ordered: [Int: (kind: PictureOrderTimes.Kind, depth: Int)] = [:]
-  /// By index of each stream that was probed, its first presentation time, before `origin` is
+  /// For each stream that was probed, by its index, its first presentation time, before `origin` is
   /// subtracted.
   var starts: [Int: Int64] = [:]
 
@@ -26,8 +26,8 @@ struct StreamTimes {
   private let streams: [MediaStream]
   private var continuity: TimeContinuity?
   private var ordered: [Int: PictureOrderTimes] = [:]
-  /// By stream index, the packets before the first one with a decode time (video) or a presentation
-  /// time (sound).
+  /// For each stream index, the packets before the first one with a decode time (video) or a
+  /// presentation time (sound).
   private var undated: [Int: [MediaPacket]] = [:]
   private var dated: Set<Int> = []
   /// The packets to be returned; nil where one was returned already.

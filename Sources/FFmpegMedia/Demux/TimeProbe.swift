@@ -34,8 +34,8 @@ struct TimeProbe {
     stream.codec.codecID == AV_CODEC_ID_H264 || stream.codec.codecID == AV_CODEC_ID_HEVC
   }
 
-  /// By stream index, how far pictures are reordered, in frames, for the streams with picture order
-  /// counts.
+  /// For each stream index, how far pictures are reordered, in frames, for the streams with picture
+  /// order counts.
   func depths(_ packets: [MediaPacket]) -> [Int: Int] {
     var result: [Int: Int] = [:]
     for stream in streams where stream.kind == .video && Self.hasOrder(stream) {

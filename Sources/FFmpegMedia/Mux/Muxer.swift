@@ -63,8 +63,8 @@ package final class Muxer {
   private var file: MuxerFile?
   private var sink: MuxerSink?
   private var lastDTS: [Int64?]
-  /// By track, the shortest time so far from one sample to the next in decoding order, in units of
-  /// the stream; and whether its samples are shown in another order than they are decoded.
+  /// For each track, the shortest time so far from one sample to the next in decoding order, in
+  /// units of the stream; and whether its samples are shown in another order than they are decoded.
   private var shortestGaps: [Int64?]
   private var reorders: [Bool]
   private var fragmentedHeaderIsWritten = false

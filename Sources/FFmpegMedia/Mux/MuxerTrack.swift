@@ -94,7 +94,7 @@ package struct MuxerTrack: Sendable {
   package var alternateGroup: UInt16?
   /// The size in the track header, in 16.16 fixed point; nil: libavformat's value.
   package var naturalSize: (width: Int, height: Int)?
-  /// By reference type (such as `folw`), the indexes of the tracks referred to, from 0.
+  /// For each reference type (such as `folw`), the indexes of the tracks referred to, from 0.
   package var references: [String: [Int]] = [:]
 
   var isText: Bool { kind == .text || kind == .subtitle }

@@ -40,7 +40,7 @@ final class LookAheadEncoder: EncodingStrategy {
   let memory: EncoderMemory
   /// The reconstructed pictures.
   let pool: [PicturePlanes]
-  /// By picture of `pool`, how many pictures in flight need it, plus one for the picture that
+  /// For each picture of `pool`, how many pictures in flight need it, plus one for the picture that
   /// `withReconstruction` reads.
   var uses: [Int]
   /// Decides which picture is coded next, as which type and with which QP.
@@ -60,7 +60,7 @@ final class LookAheadEncoder: EncodingStrategy {
   private let wholeTick: Double?
   /// Chooses the weights of reference pictures; nil where the stream has no weighted prediction.
   var weights: PictureWeights?
-  /// By macroblock row, an equal share of the bits of a picture.
+  /// For each macroblock row, an equal share of the bits of a picture.
   let evenShares: UnsafeMutablePointer<Float>
   /// The index in `pool` of the last output picture; nil before the first.
   var lastPicture: Int?

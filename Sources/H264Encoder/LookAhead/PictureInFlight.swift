@@ -10,7 +10,7 @@ final class PictureInFlight {
   let slot: PictureScheduler.PictureSlot?
   /// Searches for a scroll since the first reference picture.
   let scrollDetector: ScrollDetector
-  /// By macroblock, the offset from the QP of the picture, in QP steps.
+  /// For each macroblock, the offset from the QP of the picture, in QP steps.
   let qpOffsets: UnsafeMutablePointer<Int8>
   /// The access unit. Threads write to it until the picture is coded.
   let output: UnsafeMutablePointer<AccessUnitWriter>

@@ -40,8 +40,8 @@ struct ReferenceRows {
   /// steps of 32 samples.
   private static let spoiled = 2
 
-  /// By how many luma rows the half-sample planes end above the last filtered row: deblocking may
-  /// still change 3 rows and the six-tap filter reaches 3 further, rounded up.
+  /// The number of luma rows by which the half-sample planes end above the last filtered row:
+  /// deblocking may still change 3 rows and the six-tap filter reaches 3 further, rounded up.
   static let lag = 8
 
   /// Prepares the rows that are final once a macroblock row has been deblocked. To be called for

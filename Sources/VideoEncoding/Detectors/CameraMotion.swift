@@ -10,10 +10,11 @@ package struct CameraMotion: BitwiseCopyable {
   package private(set) var isKnown = false
   /// The vector of macroblock (0, 0), in quarter samples.
   private var origin = SIMD2<Float>.zero
-  /// By how much the vector changes from one macroblock to its neighbour at the right, in quarter
-  /// samples.
+  /// The difference by which the vector changes from one macroblock to its neighbour at the right,
+  /// in quarter samples.
   private var perColumn = SIMD2<Float>.zero
-  /// By how much the vector changes from one macroblock to its neighbour below, in quarter samples.
+  /// The difference by which the vector changes from one macroblock to its neighbour below, in
+  /// quarter samples.
   private var perRow = SIMD2<Float>.zero
   /// The vector that the pre-analysis found for each macroblock, in raster order; valid until the
   /// next picture is analysed.

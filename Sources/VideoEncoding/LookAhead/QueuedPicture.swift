@@ -46,15 +46,15 @@ package final class QueuedPicture {
   private let chroma: UnsafeMutablePointer<UInt8>
   private var isPlanar = false
 
-  /// By macroblock, in raster order: the cost of intra prediction, and the cost of prediction from
-  /// the previous picture in input order, which is never above the intra cost, with its motion
+  /// For each macroblock, in raster order: the cost of intra prediction, and the cost of prediction
+  /// from the previous picture in input order, which is never above the intra cost, with its motion
   /// vector in half samples of the half-size picture.
   let intraCosts: UnsafeMutablePointer<Int32>
   let interCosts: UnsafeMutablePointer<Int32>
   package let vectors: UnsafeMutablePointer<SIMD2<Int16>>
-  /// By macroblock, the prediction from the pictures that the picture will refer to: the cost of
-  /// the best of list 0, list 1 and both, and the vectors of each list. Bit 0 and bit 1 of `lists`
-  /// say whether list 0 and list 1 are used; 0 is intra prediction.
+  /// For each macroblock, the prediction from the pictures that the picture will refer to: the cost
+  /// of the best of list 0, list 1 and both, and the vectors of each list. Bit 0 and bit 1 of
+  /// `lists` say whether list 0 and list 1 are used; 0 is intra prediction.
   package let costs: UnsafeMutablePointer<Int32>
   let forward: UnsafeMutablePointer<SIMD2<Int16>>
   let backward: UnsafeMutablePointer<SIMD2<Int16>>
@@ -70,16 +70,16 @@ package final class QueuedPicture {
   var hasCosts = false
   /// Whether the picture is planned as a B picture; nil where it is in no planned run yet.
   var isPlannedBidirectional: Bool?
-  /// By macroblock, the QP offset of the adaptive quantisation by local variance.
+  /// For each macroblock, the QP offset of the adaptive quantisation by local variance.
   let activityOffsets: UnsafeMutablePointer<Float>
-  /// By macroblock, the weight of its own cost in the macroblock tree: larger where the adaptive
-  /// quantisation lowers its QP.
+  /// For each macroblock, the weight of its own cost in the macroblock tree: larger where the
+  /// adaptive quantisation lowers its QP.
   let ownCosts: UnsafeMutablePointer<Float>
-  /// By macroblock, the cost of later pictures that is saved by predicting from it, in units of
-  /// cost.
+  /// For each macroblock, the cost of later pictures that is saved by predicting from it, in units
+  /// of cost.
   let propagatedCosts: UnsafeMutablePointer<Float>
-  /// By macroblock, the QP offset that it is coded with: of the adaptive quantisation and of the
-  /// macroblock tree together.
+  /// For each macroblock, the QP offset that it is coded with: of the adaptive quantisation and of
+  /// the macroblock tree together.
   package let offsets: UnsafeMutablePointer<Float>
   /// The brightness of the half-size luma, and the sums of its blocks (`LowResolutionFades`).
   package var brightness = FadeDetector.BrightnessStatistics()

@@ -21,7 +21,7 @@ package struct EffortControl {
   private var next = 0
   /// The number of frames encoded at this effort.
   private var frames = 0
-  /// By effort n: how many times as long effort n + 1 takes as effort n.
+  /// For each effort n: how many times as long effort n + 1 takes as effort n.
   private var growth = EffortControl.usualGrowth
   /// The mean load before the last change of the effort, from which `growth` is learned; 0 where
   /// there is nothing to learn.

@@ -19,7 +19,7 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
   private var files: SegmentFiles?
   private var streams: [SegmentStream] = []
   private var writers: [SegmentWriter] = []
-  /// By track: its stream, and its number there.
+  /// For each track: its stream, and its number there.
   private var addedTracks: [(stream: Int, track: Int)] = []
   /// The peak rates that the multivariant playlist has stated, by stream.
   private var statedRates: [Double] = []

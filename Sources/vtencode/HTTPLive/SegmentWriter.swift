@@ -36,11 +36,12 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
   private var encoders: [TrackEncoder] = []
   private var kinds: [OutputTrack.Kind] = []
   private var inputs: [AVAssetWriterInput] = []
-  /// By track: the samples that wait for others, and whether it has no more.
+  /// For each track: the samples that wait for others, and whether it has no more.
   private var waiting: [Int] = []
   private var hasEnded: [Bool] = []
   private var interleaver = SampleInterleaver<(CMSampleBuffer, Int)>(tracks: 0, timeout: .zero)
-  /// By how much pictures are presented after they are decoded; sound is put in order by that too.
+  /// The time by which pictures are presented after they are decoded; sound is put in order by that
+  /// too.
   private var delay = CMTime.zero
   private var initialization: Data?
   private var chunks: [Data] = []

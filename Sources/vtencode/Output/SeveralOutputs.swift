@@ -7,7 +7,8 @@ import Foundation
 final class SeveralOutputs: Output, @unchecked Sendable {
   // Sendable: one task changes the properties before `start`; `lock` guards the failures.
   private let outputs: [any Output]
-  /// By track, by output: the output's identifier; nil if the output does not hold the track.
+  /// For each track and each output: the output's identifier; nil if the output does not hold the
+  /// track.
   private var identifiers: [[OutputTrack.ID?]] = []
   private let lock = Lock()
   private var failures: [Int: Failure] = [:]
