@@ -162,7 +162,7 @@ final class SegmentWorkers: @unchecked Sendable {
       done[segment] = max(done[segment], fraction)
       return zip(plan.segments, done).reduce(0) { $0 + Double($1.0.frames) * $1.1 } / Double(plan.frames)
     }
-    line.update(fraction: all)
+    line.update(share: all)
   }
 
   /// Interrupts all running processes.
