@@ -216,7 +216,7 @@ struct Joiner: Sendable {
           let timing = CMSampleTimingInfo(
             duration: sample.duration, presentationTimeStamp: times.shown[index],
             decodeTimeStamp: times.decoded[index])
-          let changed = try joined?.join(sample, decoded: timing.decodeTimeStamp, isFirst: isFirst)
+          let changed = try joined?.correct(sample, decoded: timing.decodeTimeStamp, isFirst: isFirst)
           isFirst = false
           let copy = try times.formats.retimed(
             sample, of: segment.index, timing: timing, bytes: changed ?? nil)

@@ -39,7 +39,7 @@ struct JoinedTiming {
   ///   - isFirst: whether it is the first of a segment other than the first one.
   /// - Returns: the changed bytes; nil if the sample stays as it is.
   /// - Throws: a `Failure` if the message is missing, or if its delay cannot be represented.
-  mutating func join(_ sample: CMSampleBuffer, decoded: CMTime, isFirst: Bool) throws -> Data? {
+  mutating func correct(_ sample: CMSampleBuffer, decoded: CMTime, isFirst: Bool) throws -> Data? {
     defer { if SampleAttributes(sample).isKeyFrame { period = decoded } }
     guard isFirst, let period else { return nil }
     guard let delay = Int(checking: ((decoded - period).seconds / tick).rounded()) else {
