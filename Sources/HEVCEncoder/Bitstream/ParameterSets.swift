@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import VideoBitstream
+
+/// The parameter sets of a stream.
+struct HEVCParameterSets {
+  var vps: HEVCVideoParameterSet
+  var sps: HEVCSequenceParameterSet
+  var pps: HEVCPictureParameterSet
+  /// The level that the stream declares.
+  var level: HEVCLevel
+}
+
+extension HEVCEncoderConfiguration {
+  /// The width in luma samples as it is coded: a multiple of the smallest coding block, 8.
+  var codedWidth: Int { (width + 7) & ~7 }
+  /// The height in luma samples as it is coded.
+  var codedHeight: Int { (height + 7) & ~7 }
+
+  /// The bit rate that the level has to allow, in bits per second.
+  private var demandedRate: Int {
+    let rate = lowLatency.averageBitRate ?? 0
+    return level == nil ? max(rate, levelBitRate) : rate
+  }
+
+  /// MaxDpbSize of a level for the size of the pictures (A.4.2).
+  private func decodedPictures(_ level: HEVCLevel) -> Int {
+    let area = codedWidth * codedHeight
+    let most = level.pictureSize
+    if area <= most >> 2 { return 16 }
+    if area <= most >> 1 { return 12 }
+    if area <= (3 * most) >> 2 { return 8 }
+    return 6
+  }
+
+  /// What of the stream a level does not allow, as text of an error; nil: it allows all.
+  /// - Parameters:
+  ///   - level: the level.
+  ///   - isHighTier: whether the High tier counts, where the level has one.
+  func violation(of level: HEVCLevel, isHighTier: Bool) -> String? {
+    if !level.allows(width: codedWidth, height: codedHeight) { return "picture size" }
+    if maximumReferences + 1 > decodedPictures(level) { return "number of references" }
+    if Double(codedWidth * codedHeight) * frameRate > Double(level.sampleRate) {
+      return "picture size at this frame rate"
+    }
+    let rates = isHighTier ? level.high ?? level.main : level.main
+    return demandedRate > rates.bitRate * 1000 ? "bit rate" : nil
+  }
+
+  /// Chooses the level.
+  /// - Returns: the level, and whether the stream is of the High tier.
+  /// - Throws: `HEVCEncoderError.levelExceeded` if the stream does not fit the configured level, or
+  ///   any level.
+  private func chooseLevel() throws -> (HEVCLevel, Bool) {
+    if let number = level, let fixed = HEVCLevel.numbered(number) {
+      guard let violation = violation(of: fixed, isHighTier: false) else { return (fixed, false) }
+      if !raisesLevel || violation == "number of references" {
+        throw HEVCEncoderError.levelExceeded("Level \(number) does not allow this \(violation).")
+      }
+    }
+    if let lowest = HEVCLevel.all.first(where: { violation(of: $0, isHighTier: false) == nil }) {
+      return (lowest, false)
+    }
+    if let lowest = HEVCLevel.all.first(where: { violation(of: $0, isHighTier: true) == nil }) {
+      return (lowest, true)
+    }
+    if raisesLevel, let highest = HEVCLevel.all.last,
+      highest.allows(width: codedWidth, height: codedHeight),
+      maximumReferences + 1 <= decodedPictures(highest)
+    {
+      return (highest, true)
+    }
+    throw HEVCEncoderError.levelExceeded(
+      "No level of H.265 allows this size, rate and number of references.")
+  }
+
+  /// Makes the parameter sets.
+  /// - Throws: `HEVCEncoderError.levelExceeded` if the stream does not fit the configured level, or
+  ///   any level.
+  func makeParameterSets() throws -> HEVCParameterSets {
+    let (streamLevel, isHighTier) = try chooseLevel()
+    var tier = HEVCProfileTierLevel()
+    tier.profile.isHighTier = isHighTier
+    tier.profile.idc = 1
+    // A Main stream is one of Main 10, too (A.3.3).
+    tier.profile.compatibility = 1 << 30 | 1 << 29
+    // Progressive source, non-packed, frame-only.
+    tier.profile.constraints = 0b1011 << 44
+    tier.levelIDC = streamLevel.number * 3
+    let layers = lowLatency.temporalLayers
+    tier.subLayers = [HEVCProfileTierLevel.SubLayer](repeating: .init(), count: layers - 1)
+    var ordering = HEVCSubLayerOrdering()
+    ordering.limits = [.init(maxDecodedPictures: maximumReferences + 1)]
+
+    var vps = HEVCVideoParameterSet()
+    vps.subLayerCount = layers
+    vps.isTemporalNested = layers == 1
+    vps.profileTierLevel = tier
+    vps.ordering = ordering
+
+    var sps = HEVCSequenceParameterSet()
+    sps.subLayerCount = layers
+    sps.isTemporalNested = layers == 1
+    sps.profileTierLevel = tier
+    sps.codedWidth = codedWidth
+    sps.codedHeight = codedHeight
+    if codedWidth != width || codedHeight != height {
+      sps.conformanceWindow = CropOffsets(
+        left: 0, right: (codedWidth - width) / 2, top: 0, bottom: (codedHeight - height) / 2)
+    }
+    sps.log2MaxPictureOrderCountLSB = Self.log2MaxOrderCount
+    sps.ordering = ordering
+    sps.log2MinCodingBlock = 3
+    sps.log2DiffMaxMinCodingBlock = 2
+    sps.log2MinTransformBlock = 2
+    sps.log2DiffMaxMinTransformBlock = 3
+    if lowLatency.longTermReferences > 0 { sps.longTermReferences = [] }
+    sps.hasTemporalMotion = true
+    sps.hasStrongIntraSmoothing = true
+    var vui = HEVCVideoUsability()
+    vui.appearance.aspectRatio = sampleAspectRatio.map {
+      SampleAspectRatio(width: Int($0.width), height: Int($0.height))
+    }
+    if fullRange || colour != nil {
+      vui.appearance.signal = .init(isFullRange: fullRange, color: colour)
+    }
+    vui.timing = .init(
+      ticks: VideoTicks(unitsInTick: 1000, timeScale: Int((frameRate * 1000).rounded())))
+    sps.vui = vui
+
+    var pps = HEVCPictureParameterSet()
+    pps.hidesSigns = true
+    pps.qpDeltaDepth = 0
+    pps.isFilteredAcrossSlices = false
+    if !deblocking {
+      var control = HEVCPictureParameterSet.Deblocking()
+      control.filter.isDisabled = true
+      pps.deblocking = control
+    }
+    pps.allowsListModification = true
+    return HEVCParameterSets(vps: vps, sps: sps, pps: pps, level: streamLevel)
+  }
+
+  /// The number of bits of slice_pic_order_cnt_lsb.
+  static let log2MaxOrderCount = 16
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A motion vector of list 0 with its reference index, as it is kept for each 8x8 block of a
+/// picture. Vectors are in quarter luma samples.
+struct Motion: BitwiseCopyable, Equatable {
+  var x: Int16 = 0
+  var y: Int16 = 0
+  /// The reference index; -1: no motion (intra, or outside of the picture).
+  var reference: Int16 = -1
+
+  static func == (a: Motion, b: Motion) -> Bool {
+    a.x == b.x && a.y == b.y && a.reference == b.reference
+  }
+}
+
+/// The syntax elements of a prediction unit (7.3.8.6).
+struct PredictionUnit: BitwiseCopyable {
+  var motion = Motion()
+  /// merge_idx; -1: merge_flag is 0.
+  var mergeIndex: Int8 = -1
+  /// mvp_l0_flag
+  var predictor: UInt8 = 0
+  /// MvdL0
+  var differenceX: Int16 = 0
+  var differenceY: Int16 = 0
+}
+
+/// The way a coding unit is predicted.
+enum UnitKind: UInt8, BitwiseCopyable {
+  case intra, inter, skip
+}
+
+/// PartMode of inter coding units (table 7-10).
+enum PartMode: UInt8, BitwiseCopyable {
+  case whole, horizontal, vertical
+}
+
+/// The syntax elements of a coding unit (7.3.8.5), but for its levels.
+struct CodingUnit: BitwiseCopyable {
+  /// The position in the picture in luma samples.
+  var x: Int32 = 0
+  var y: Int32 = 0
+  /// log2 of its size, 3...5.
+  var log2Size: UInt8 = 3
+  var kind = UnitKind.intra
+  /// How an inter coding unit is divided into prediction units.
+  var partMode = PartMode.whole
+  /// Whether the transform unit is split into four: intra NxN, and inter units of two parts.
+  var isSplit = false
+  /// Of an intra unit: IntraPredModeY of the unit, or of its four parts.
+  var lumaModes: (UInt8, UInt8, UInt8, UInt8) = (1, 1, 1, 1)
+  /// intra_chroma_pred_mode (table 7-? of 7.4.9.5): 4 is the mode of luma.
+  var chromaMode: UInt8 = 4
+  /// The coded block flags: bit 0 for the whole block, or bits 0...3 for its four parts. Chroma of
+  /// an 8x8 unit is not split.
+  var cbfLuma: UInt8 = 0
+  var cbfCb: UInt8 = 0
+  var cbfCr: UInt8 = 0
+  /// The prediction units of an inter unit.
+  var first = PredictionUnit()
+  var second = PredictionUnit()
+
+  var hasResidual: Bool { cbfLuma | cbfCb | cbfCr != 0 }
+}
+
+/// The levels of a coding tree unit of 32x32 samples in memory: luma of each 8x8 block in z-scan
+/// order, then Cb, then Cr. Each transform block is in raster order without a gap.
+enum LevelLayout {
+  static let cb = 1024
+  static let cr = 1280
+  static let count = 1536
+
+  /// The index of a luma 8x8 block in z-scan order in its coding tree unit.
+  /// - Parameters:
+  ///   - x: its position in luma samples; only the lowest five bits count.
+  ///   - y: its position in luma samples.
+  @inline(__always) static func zIndex(_ x: Int, _ y: Int) -> Int {
+    (x >> 3 & 1) | (y >> 3 & 1) << 1 | (x >> 4 & 1) << 2 | (y >> 4 & 1) << 3
+  }
+}
