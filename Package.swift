@@ -45,6 +45,12 @@ var targets: [Target] = [
       .define("NDEBUG", .when(configuration: .release)), .headerSearchPath("../CVideoKernels/shared"),
     ]
   ),
+  .target(
+    name: "CHEVCKernels", dependencies: ["CVideoKernels"],
+    cSettings: [
+      .define("NDEBUG", .when(configuration: .release)), .headerSearchPath("../CVideoKernels/shared"),
+    ]
+  ),
   .target(name: "VideoBitstream"),
   .testTarget(name: "VideoBitstreamTests", dependencies: ["VideoBitstream"]),
   .target(name: "VideoEncoding", dependencies: ["CVideoKernels", "VideoBitstream"]),
@@ -56,6 +62,7 @@ var targets: [Target] = [
   .target(
     name: "KernelTestSupport", dependencies: ["CVideoKernels"], path: "Tests/KernelTestSupport"),
   .testTarget(name: "CH264KernelsTests", dependencies: ["CH264Kernels", "KernelTestSupport"]),
+  .testTarget(name: "CHEVCKernelsTests", dependencies: ["CHEVCKernels", "KernelTestSupport"]),
   .systemLibrary(
     name: "CFFmpeg", path: "Sources/System/CFFmpeg", pkgConfig: "libavformat",
     providers: [
@@ -279,7 +286,8 @@ if !isLive { targets.removeAll { $0.type == .test } }
 
 if areParsersAlone {
   let names: Set = [
-    "CVideoKernels", "CH264Kernels", "H264Encoder", "VideoEncoding", "VideoBitstream", "CCoreFoundation",
+    "CVideoKernels", "CH264Kernels", "CHEVCKernels", "CHEVCKernelsTests", "H264Encoder", "VideoEncoding",
+    "VideoBitstream", "CCoreFoundation",
     "CoreFoundation",
     "CoreVideoParts",
     "CoreVideo", "CoreMediaParts", "CoreMedia", "ElementaryStream", "CodecInterface", "CFFmpeg",

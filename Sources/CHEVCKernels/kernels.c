@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of kernels.
+
+#include "stages.h"
+
+// What fills the tables, in order: a later one overwrites what it does better.
+static const struct {
+  int set;
+  void (*fill)(OVTHEVCResidualKernels *k);
+} residualParts[] = {
+    {OVT_CPU_C, ovt_hevc_transform_c},
+    {OVT_CPU_C, ovt_hevc_quant_c},
+};
+
+static const struct {
+  int set;
+  void (*fill)(OVTHEVCKernels8 *k);
+} parts8[] = {
+    {OVT_CPU_C, ovt_hevc_samples8_c},
+};
+
+static const struct {
+  int set;
+  void (*fill)(OVTHEVCKernels16 *k);
+} parts16[] = {
+    {OVT_CPU_C, ovt_hevc_samples16_c},
+};
+
+#define FILL(PARTS, CPU)                                         \
+  for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++)    \
+    if ((PARTS[i].set & ~(CPU)) == 0) PARTS[i].fill(k);
+
+int ovt_hevc_residual_kernels_init(OVTHEVCResidualKernels *k, int mask) {
+  memset(k, 0, sizeof *k);
+  k->cpu = mask & ovt_cpu_features();
+  FILL(residualParts, k->cpu)
+  return k->cpu;
+}
+
+int ovt_hevc_kernels_init8(OVTHEVCKernels8 *k, int mask) {
+  memset(k, 0, sizeof *k);
+  const int cpu = ovt_hevc_residual_kernels_init(&k->residual, mask);
+  OVTVideoKernels video;
+  ovt_video_kernels_init(&video, mask);
+  memcpy(k->sad, video.sad, sizeof k->sad);
+  memcpy(k->sadX4, video.sadX4, sizeof k->sadX4);
+  memcpy(k->satd, video.satd, sizeof k->satd);
+  memcpy(k->ssd, video.ssd, sizeof k->ssd);
+  FILL(parts8, cpu)
+  return cpu;
+}
+
+int ovt_hevc_kernels_init16(OVTHEVCKernels16 *k, int mask) {
+  memset(k, 0, sizeof *k);
+  const int cpu = ovt_hevc_residual_kernels_init(&k->residual, mask);
+  FILL(parts16, cpu)
+  return cpu;
+}

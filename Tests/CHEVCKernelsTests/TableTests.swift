@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import CHEVCKernels
+import KernelTestSupport
+import Testing
+
+@Suite struct TableTests {
+  /// A table has the sets that it was asked for and that the CPU has, and no others.
+  @Test func masks() {
+    for mask in Int32(0)..<16 {
+      var (eight, ten) = (OVTHEVCKernels8(), OVTHEVCKernels16())
+      #expect(ovt_hevc_kernels_init8(&eight, mask) == mask & ovt_cpu_features())
+      #expect(ovt_hevc_kernels_init16(&ten, mask) == mask & ovt_cpu_features())
+      #expect(eight.residual.cpu == mask & ovt_cpu_features() && ten.residual.cpu == eight.residual.cpu)
+    }
+  }
+
+  /// Every entry of every table is filled, and those of plain C are no set's.
+  @Test(arguments: Path.available) func entries(path: Path) {
+    func entries<Table>(_ table: UnsafePointer<Table>) -> [UInt] {
+      let count = MemoryLayout<Table>.size / MemoryLayout<UInt>.size
+      return table.withMemoryRebound(to: UInt.self, capacity: count) { words in
+        (1..<count).map { words[$0] }
+      }
+    }
+    let (these, plain) = (Kernels(path), Kernels(.c))
+    #expect(!entries(these.eight).contains(0) && !entries(these.ten).contains(0))
+    #expect((entries(these.eight) == entries(plain.eight)) == (path == .c))
+    #expect((entries(these.ten) == entries(plain.ten)) == (path == .c))
+  }
+}
