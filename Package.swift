@@ -29,7 +29,8 @@ let liveDependencies: [Target.Dependency] =
 // MARK: - The engine: stands alone, builds anywhere; its tests decode with FFmpeg's libraries
 
 var products: [Product] = [
-  .library(name: "H264Encoder", targets: ["H264Encoder"])
+  .library(name: "H264Encoder", targets: ["H264Encoder"]),
+  .library(name: "HEVCEncoder", targets: ["HEVCEncoder"]),
 ]
 
 var targets: [Target] = [
@@ -58,6 +59,8 @@ var targets: [Target] = [
     name: "VideoEncodingTests", dependencies: ["VideoEncoding", "CVideoKernels", "KernelTestSupport"]),
   .target(
     name: "H264Encoder", dependencies: ["CH264Kernels", "CVideoKernels", "VideoBitstream", "VideoEncoding"]),
+  .target(
+    name: "HEVCEncoder", dependencies: ["CHEVCKernels", "CVideoKernels", "VideoBitstream", "VideoEncoding"]),
   // Samples, paths and models for the tests of kernels.
   .target(
     name: "KernelTestSupport", dependencies: ["CVideoKernels"], path: "Tests/KernelTestSupport"),
@@ -75,6 +78,14 @@ var targets: [Target] = [
     name: "H264ReferenceDecoders", dependencies: ["CFFmpeg"], path: "Tests/H264ReferenceDecoders",
     // Where no Swift imports CFFmpeg, nothing else names them to the linker.
     linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
+  .target(
+    name: "HEVCReferenceDecoders", dependencies: ["CFFmpeg"], path: "Tests/HEVCReferenceDecoders",
+    linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
+  .testTarget(
+    name: "HEVCEncoderTests",
+    dependencies: [
+      "HEVCEncoder", "VideoEncoding", "VideoBitstream", "CVideoKernels", "HEVCReferenceDecoders",
+    ]),
   .testTarget(
     name: "H264EncoderTests",
     dependencies: [
@@ -286,7 +297,8 @@ if !isLive { targets.removeAll { $0.type == .test } }
 
 if areParsersAlone {
   let names: Set = [
-    "CVideoKernels", "CH264Kernels", "CHEVCKernels", "CHEVCKernelsTests", "H264Encoder", "VideoEncoding",
+    "CVideoKernels", "CH264Kernels", "CHEVCKernels", "CHEVCKernelsTests", "H264Encoder", "HEVCEncoder",
+    "HEVCEncoderTests", "HEVCReferenceDecoders", "VideoEncoding",
     "VideoBitstream", "CCoreFoundation",
     "CoreFoundation",
     "CoreVideoParts",
@@ -299,7 +311,7 @@ if areParsersAlone {
     "ElementaryStreamTests", "FFmpegMediaTests", "RealTimeTransportTests", "RealTimeSecurityTests",
   ]
   targets.removeAll { !names.contains($0.name) }
-  products.removeAll { $0.name != "H264Encoder" }
+  products.removeAll { $0.name != "H264Encoder" && $0.name != "HEVCEncoder" }
 }
 
 // For `make lint` and CI. It is not always on, because a newer compiler may know a new warning.

@@ -114,7 +114,7 @@ struct ResidualWriter: BitwiseCopyable {
     kernels.pointee.describe(levels, Int32(log2Size), &info)
     let groups = info.groups
     let size = 1 &<< log2Size
-    let groupOrder = groupPlaces + (scan &* 4 &+ log2Size &- 2) &* 64
+    let groupOrder = groupPlaces + (scan &* 4 + log2Size &- 2) &* 64
     let inGroup = places + scan &* 16
 
     // The last group in scan order that has a level.
@@ -136,7 +136,7 @@ struct ResidualWriter: BitwiseCopyable {
         var mask: UInt32 = 0
         if isCoded {
           mask = kernels.pointee.scanGroup(
-            values, levels + (gy &* 4 &* size &+ gx &* 4), size, Int32(scan))
+            values, levels + (gy &* 4 &* size + gx &* 4), size, Int32(scan))
         }
         if group < lastGroup && group > 0 {
           engine.encode(
@@ -148,7 +148,7 @@ struct ResidualWriter: BitwiseCopyable {
         }
         // The group of the first coefficient counts as coded, whether it has a level or not.
         isCoded = true
-        let sigMap = significance + (log2Size == 2 ? 0 : 16 &+ 16 &* (right | below &<< 1))
+        let sigMap = significance + (log2Size == 2 ? 0 : 16 + 16 &* (right | below &<< 1))
         var sigOffset = significanceBase
         if log2Size > 2 {
           if isChroma {

@@ -153,7 +153,7 @@ struct SliceWriter: BitwiseCopyable {
 
   private func setQP(_ at: Int, _ blocks: Int, _ qp: Int) {
     for row in 0..<blocks {
-      (map.qp + at &+ row &* map.width).update(repeating: Int8(truncatingIfNeeded: qp), count: blocks)
+      (map.qp + at + row &* map.width).update(repeating: Int8(truncatingIfNeeded: qp), count: blocks)
     }
   }
 
@@ -259,8 +259,8 @@ struct SliceWriter: BitwiseCopyable {
   ) {
     let z = LevelLayout.zIndex(x, y)
     let luma = levels + z &* 64
-    let cb = levels + LevelLayout.cb &+ z &* 16
-    let cr = levels + LevelLayout.cr &+ z &* 16
+    let cb = levels + LevelLayout.cb + z &* 16
+    let cr = levels + LevelLayout.cr + z &* 16
     let log2Size = Int(unit.log2Size)
     engine.encode(unit.cbfCb != 0 ? 1 : 0, Contexts.chromaCBF)
     engine.encode(unit.cbfCr != 0 ? 1 : 0, Contexts.chromaCBF)

@@ -16,11 +16,8 @@ struct PictureMap: BitwiseCopyable {
   let lumaMode: UnsafeMutablePointer<UInt8>
   /// Whether the luma transform block has levels: 0 or 1.
   let coded: UnsafeMutablePointer<UInt8>
-  /// The boundary strength (8.7.2.4) of the vertical edge at the left of each block, and of the
-  /// horizontal edge at its top. It is the same for all eight lines, as no inter unit has a
-  /// transform or prediction block below 8x8.
-  let verticalEdges: UnsafeMutablePointer<UInt8>
-  let horizontalEdges: UnsafeMutablePointer<UInt8>
+  /// `PartMode` of inter units; 0 for others.
+  let partMode: UnsafeMutablePointer<UInt8>
 
   init(codedWidth: Int, codedHeight: Int, memory: inout EncoderMemory) {
     width = codedWidth / 8
@@ -30,8 +27,7 @@ struct PictureMap: BitwiseCopyable {
     kind = memory.allocate(UInt8.self, count: count)
     qp = memory.allocate(Int8.self, count: count)
     lumaMode = memory.allocate(UInt8.self, count: count * 4)
-    verticalEdges = memory.allocate(UInt8.self, count: count)
-    horizontalEdges = memory.allocate(UInt8.self, count: count)
+    partMode = memory.allocate(UInt8.self, count: count)
     coded = memory.allocate(UInt8.self, count: count)
   }
 

@@ -65,7 +65,10 @@ package struct HEVCNALUnitHeader: Hashable, Sendable {
     temporalID = (second & 7) - 1
   }
 
-  package var bytes: [UInt8] {
-    [type.rawValue << 1 | layerID >> 5 & 1, layerID << 3 | (temporalID + 1)]
+  package var bytes: [UInt8] { [codedBytes.0, codedBytes.1] }
+
+  /// The two bytes of the header.
+  package var codedBytes: (UInt8, UInt8) {
+    (type.rawValue << 1 | layerID >> 5 & 1, layerID << 3 | (temporalID + 1))
   }
 }

@@ -18,8 +18,8 @@ package enum NALUnitFraming {
   }
 }
 
-/// Packs raw byte sequence payloads into NAL units of H.264 (7.3.1), one after another in memory of
-/// the caller.
+/// Packs raw byte sequence payloads into NAL units of H.264 (7.3.1) or HEVC, one after another in
+/// memory of the caller.
 package struct NALUnitWriter {
   /// The memory to write to, which the caller owns.
   package let memory: UnsafeMutablePointer<UInt8>
@@ -59,20 +59,50 @@ package struct NALUnitWriter {
     type: H264NALUnitType, refIDC: UInt8, headerExtension: (UInt8, UInt8, UInt8)? = nil,
     payload: UnsafePointer<UInt8>, count payloadCount: Int, framing: NALUnitFraming
   ) -> Range<Int>? {
+    var header: (UInt8, UInt8, UInt8, UInt8) = (refIDC << 5 | type.rawValue, 0, 0, 0)
+    if let headerExtension {
+      (header.1, header.2, header.3) = headerExtension
+    }
+    return append(
+      header, headerExtension == nil ? 1 : 4, payload: payload, count: payloadCount, framing: framing)
+  }
+
+  /// Writes a NAL unit of HEVC (H.265, 7.3.1).
+  ///
+  /// - Parameters:
+  ///   - header: its header.
+  ///   - payload: the raw byte sequence payload.
+  ///   - payloadCount: its size in bytes.
+  ///   - framing: the bytes that precede the unit.
+  /// - Returns: the offsets in `memory` of the unit with its header, without framing. Nil, and
+  ///   nothing is written, unless `worstCase(payload:)` bytes are free.
+  @discardableResult
+  package mutating func append(
+    _ header: HEVCNALUnitHeader, payload: UnsafePointer<UInt8>, count payloadCount: Int,
+    framing: NALUnitFraming
+  ) -> Range<Int>? {
+    let bytes = header.codedBytes
+    return append((bytes.0, bytes.1, 0, 0), 2, payload: payload, count: payloadCount, framing: framing)
+  }
+
+  /// Writes a NAL unit behind the first `headerCount` bytes of a header.
+  private mutating func append(
+    _ header: (UInt8, UInt8, UInt8, UInt8), _ headerCount: Int, payload: UnsafePointer<UInt8>,
+    count payloadCount: Int, framing: NALUnitFraming
+  ) -> Range<Int>? {
     guard capacity - count >= Self.worstCase(payload: payloadCount) else {
       overflowed = true
       return nil
     }
     let first = count + framing.byteCount
     var out = memory + first
-    out.pointee = refIDC << 5 | type.rawValue
-    out += 1
-    if let headerExtension {
-      out[0] = headerExtension.0
-      out[1] = headerExtension.1
-      out[2] = headerExtension.2
-      out += 3
+    out[0] = header.0
+    if headerCount > 1 { out[1] = header.1 }
+    if headerCount > 2 {
+      out[2] = header.2
+      out[3] = header.3
     }
+    out += headerCount
     out = EmulationPrevention.escape(payload, count: payloadCount, into: out)
     let last = out - memory
 

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+import CHEVCKernels
+import CVideoKernels
+import VideoEncoding
+
+/// One way to code a coding unit, with its reconstruction and its levels.
+struct Trial: BitwiseCopyable {
+  /// Luma in rows of 32, Cb and Cr in rows of 16 samples.
+  let luma: UnsafeMutablePointer<UInt8>
+  let cb: UnsafeMutablePointer<UInt8>
+  let cr: UnsafeMutablePointer<UInt8>
+  /// Luma first, Cb and Cr at `LevelLayout.cb` and `.cr`.
+  let levels: UnsafeMutablePointer<Int16>
+  var unit = CodingUnit()
+  /// Squared error and lambda times bits; the greatest number where there is no trial.
+  var cost = Int.max
+
+  init(memory: inout EncoderMemory) {
+    luma = memory.allocate(UInt8.self, count: 1024)
+    cb = memory.allocate(UInt8.self, count: 256)
+    cr = memory.allocate(UInt8.self, count: 256)
+    levels = memory.allocate(Int16.self, count: LevelLayout.count)
+  }
+}
+
+/// Decides and reconstructs coding tree units of 32x32 samples.
+///
+/// A unit is tried as a whole first; where that is expensive, it is divided into four, and the
+/// cheaper way by squared error and estimated bits is kept. What is decided is in `units`, `levels`,
+/// the map, and the planes and motion of the picture.
+struct CodingTreeCoder: BitwiseCopyable {
+  let kernels: UnsafePointer<OVTHEVCKernels8>
+  let videoKernels: UnsafePointer<OVTVideoKernels>
+  let layout: PlaneLayout
+  let map: PictureMap
+  var settings: EffortSettings
+  var motion: MotionCandidates
+  var blocks: BlockCoder
+  /// The coding units of the coding tree unit, at the index of their first 8x8 block in z-scan order.
+  let units: UnsafeMutablePointer<CodingUnit>
+  /// Their levels (`LevelLayout`).
+  let levels: UnsafeMutablePointer<Int16>
+  /// Two trials for each depth: the best one so far and the present one.
+  let trials: UnsafeMutablePointer<Trial>
+  /// The prediction of the present trial, in rows of 32 and 16.
+  let prediction: UnsafeMutablePointer<UInt8>
+  let predictionCb: UnsafeMutablePointer<UInt8>
+  let predictionCr: UnsafeMutablePointer<UInt8>
+  /// Scratch: candidates of motion, predictions of the search, neighbours of intra blocks.
+  let merges: UnsafeMutablePointer<Motion>
+  let searchScratch: UnsafeMutablePointer<UInt8>
+  let edge: UnsafeMutablePointer<UInt8>
+  let smoothEdge: UnsafeMutablePointer<UInt8>
+
+  /// Whether the slice is an I slice.
+  var isIntraSlice = true
+  /// QpY and the QP of chroma.
+  var qp = 26
+  var chromaQP = 26
+  /// The squared error that a bit is worth, in 256ths, and the SATD, in 16ths.
+  var lambda = 256
+  var lambdaSATD = 16
+  /// What quantisation of intra and inter blocks adds before rounding down, in 512ths.
+  let intraDeadZone = 171
+  let interDeadZone = 85
+
+  init(
+    kernels: UnsafePointer<OVTHEVCKernels8>, videoKernels: UnsafePointer<OVTVideoKernels>,
+    layout: PlaneLayout, map: PictureMap, picture: PictureContext, effort: Int,
+    memory: inout EncoderMemory
+  ) {
+    self.kernels = kernels
+    self.videoKernels = videoKernels
+    self.layout = layout
+    self.map = map
+    settings = EffortSettings(effort: effort)
+    motion = MotionCandidates(map: map, width: layout.width, height: layout.height, picture: picture)
+    blocks = BlockCoder(kernels: kernels, memory: &memory)
+    units = memory.allocate(CodingUnit.self, count: 16)
+    levels = memory.allocate(Int16.self, count: LevelLayout.count)
+    trials = memory.allocate(Trial.self, count: 6)
+    for i in 0..<6 { (trials + i).initialize(to: Trial(memory: &memory)) }
+    prediction = memory.allocate(UInt8.self, count: 1024)
+    predictionCb = memory.allocate(UInt8.self, count: 256)
+    predictionCr = memory.allocate(UInt8.self, count: 256)
+    merges = memory.allocate(Motion.self, count: MotionCandidates.mergeCount)
+    searchScratch = memory.allocate(UInt8.self, count: 2048)
+    edge = memory.allocate(UInt8.self, count: 256) + 128
+    smoothEdge = memory.allocate(UInt8.self, count: 256) + 128
+  }
+
+  var picture: PictureContext { motion.picture }
+
+  /// Sets the QP of the next coding tree unit.
+  mutating func setQP(_ qp: Int) {
+    self.qp = qp
+    chromaQP = ChromaQP.of(qp)
+    // The factors of the reference software's low-delay configuration lie between 0.46 and 0.58.
+    let value = 0.57 * exp2Approx((Double(qp) - 12) / 3)
+    lambda = max(Int(value * 256), 1)
+    lambdaSATD = max(Int((value.squareRoot() * 16).rounded()), 1)
+  }
+
+  /// Decides and reconstructs a coding tree unit at a position in luma samples.
+  mutating func code(x: Int, y: Int) {
+    _ = decide(x, y, 5, limit: Int.max)
+  }
+
+  /// The cost of bits in squared error.
+  /// - Parameter bits: sixteenths of a bit.
+  @inline(__always) func cost(bits: Int) -> Int { (lambda &* bits) &>> 12 }
+  /// The cost of bits in SATD.
+  /// - Parameter bits: sixteenths of a bit.
+  @inline(__always) func costSATD(bits: Int) -> Int { (lambdaSATD &* bits) &>> 8 }
+
+  /// Codes the block at a position, as one unit or divided.
+  /// - Parameters:
+  ///   - x: the position in luma samples.
+  ///   - y: the position in luma samples.
+  ///   - log2Size: log2 of the size.
+  ///   - limit: the cost above which the result does not matter.
+  /// - Returns: the cost.
+  private mutating func decide(_ x: Int, _ y: Int, _ log2Size: Int, limit: Int) -> Int {
+    let size = 1 &<< log2Size
+    guard x &+ size <= layout.width, y &+ size <= layout.height else {
+      return divide(x, y, log2Size, limit: limit)
+    }
+    let best = trials + (5 &- log2Size) &* 2
+    best.pointee.cost = Int.max
+    (best + 1).pointee.cost = Int.max
+    var mayDivide = log2Size > 3
+    if isIntraSlice {
+      tryIntra(x, y, log2Size, parts: settings.triesParts)
+    } else {
+      if log2Size <= 3 && settings.smallestInter > 3 {
+        // Only intra units are this small: the caller divides where it pays.
+        tryIntra(x, y, log2Size, parts: settings.triesPartsInPredicted)
+      } else if tryInter(x, y, log2Size) {
+        mayDivide = false
+      }
+      if log2Size <= settings.smallestInter && best.pointee.unit.kind != .intra {
+        mayDivide = mayDivide && settings.smallestInter == 3
+      }
+    }
+    if mayDivide {
+      let samples = size &* size
+      let threshold = (lambda &* settings.splitThreshold &* samples) &>> 12
+      if best.pointee.cost > threshold {
+        let bits = cost(bits: 12)
+        let divided = divide(x, y, log2Size, limit: best.pointee.cost &- bits)
+        if divided &+ bits < best.pointee.cost { return divided &+ bits }
+      }
+    }
+    commit(best.pointee)
+    return best.pointee.cost
+  }
+
+  /// Codes the four quarters of a block, as far as they are in the picture.
+  private mutating func divide(_ x: Int, _ y: Int, _ log2Size: Int, limit: Int) -> Int {
+    let half = 1 &<< (log2Size &- 1)
+    var total = 0
+    for part in 0..<4 {
+      let (px, py) = (x &+ (part & 1) &* half, y &+ (part &>> 1) &* half)
+      guard px < layout.width, py < layout.height else { continue }
+      total &+= decide(px, py, log2Size &- 1, limit: limit)
+      if total >= limit { return total }
+    }
+    return total
+  }
+
+  /// Makes the present trial the best one if it costs less.
+  @inline(__always) func keepBetter(_ best: UnsafeMutablePointer<Trial>) {
+    if (best + 1).pointee.cost < best.pointee.cost {
+      swap(&best[0], &best[1])
+    }
+  }
+
+  /// Makes a trial what is coded: writes it into the picture and into what is known of its blocks.
+  func commit(_ trial: Trial) {
+    let unit = trial.unit
+    let (x, y) = (Int(unit.x), Int(unit.y))
+    let size = 1 &<< Int(unit.log2Size)
+    let z = LevelLayout.zIndex(x, y)
+    let planes = picture.target.planes
+    let (stride, chromaStride) = (layout.lumaStride, layout.chromaStride)
+    blocks.copy(trial.luma, 32, planes.luma + y &* stride + x, stride, size)
+    let chroma = (y &>> 1) &* chromaStride &+ (x &>> 1)
+    blocks.copy(trial.cb, 16, planes.cb + chroma, chromaStride, size &>> 1)
+    blocks.copy(trial.cr, 16, planes.cr + chroma, chromaStride, size &>> 1)
+    let samples = size &* size
+    if unit.cbfLuma != 0 { (levels + z &* 64).update(from: trial.levels, count: samples) }
+    if unit.cbfCb != 0 {
+      (levels + LevelLayout.cb + z &* 16)
+        .update(from: trial.levels + LevelLayout.cb, count: samples / 4)
+    }
+    if unit.cbfCr != 0 {
+      (levels + LevelLayout.cr + z &* 16)
+        .update(from: trial.levels + LevelLayout.cr, count: samples / 4)
+    }
+    units[z] = unit
+    let n = size &>> 3
+    let at = map.index(x, y)
+    let row = map.width
+    let isIntra = unit.kind == .intra
+    let mode: UInt8 = isIntra ? unit.lumaModes.0 : 1
+    let coded: UInt8 = unit.cbfLuma != 0 ? 1 : 0
+    for v in 0..<n {
+      let line = at &+ v &* row
+      (map.log2Size + line).update(repeating: unit.log2Size, count: n)
+      (map.kind + line).update(repeating: unit.kind.rawValue, count: n)
+      (map.coded + line).update(repeating: coded, count: n)
+      (map.partMode + line).update(repeating: unit.partMode.rawValue, count: n)
+      for u in 0..<2 {
+        (map.lumaMode + ((y &>> 2) + 2 &* v + u) &* row &* 2 + (x &>> 2))
+          .update(repeating: mode, count: 2 &* n)
+      }
+    }
+    if unit.isSplit {
+      if isIntra {
+        let four = (y &>> 2) &* row &* 2 &+ (x &>> 2)
+        map.lumaMode[four &+ 1] = unit.lumaModes.1
+        map.lumaMode[four &+ row &* 2] = unit.lumaModes.2
+        map.lumaMode[four &+ row &* 2 &+ 1] = unit.lumaModes.3
+      } else {
+        let half = n &>> 1
+        for v in 0..<n {
+          for u in 0..<n {
+            let part = (u >= half ? 1 : 0) &+ (v >= half ? 2 : 0)
+            map.coded[at &+ v &* row &+ u] = unit.cbfLuma &>> UInt8(part) & 1
+          }
+        }
+      }
+    }
+    if !isIntraSlice || isIntra { setMotion(unit, at, n) }
+  }
+
+  /// Writes the motion of a unit into that of the picture.
+  private func setMotion(_ unit: CodingUnit, _ at: Int, _ n: Int) {
+    let motion = picture.target.motion + at
+    let half = n &>> 1
+    for v in 0..<n {
+      let line = motion + v &* map.width
+      if unit.kind == .intra {
+        line.update(repeating: Motion(), count: n)
+        continue
+      }
+      switch unit.partMode {
+      case .whole: line.update(repeating: unit.first.motion, count: n)
+      case .horizontal:
+        line.update(repeating: v < half ? unit.first.motion : unit.second.motion, count: n)
+      case .vertical:
+        line.update(repeating: unit.first.motion, count: half)
+        (line + half).update(repeating: unit.second.motion, count: n &- half)
+      }
+    }
+  }
+}
+
+/// QpC of 4:2:0 by qPi (table 8-10), without offsets.
+enum ChromaQP {
+  private static let table: [Int] = [29, 30, 31, 32, 33, 33, 34, 34, 35, 35, 36, 36, 37, 37]
+
+  static func of(_ qp: Int) -> Int { qp < 30 ? qp : qp >= 44 ? qp - 6 : table[qp - 30] }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an effort tries for each coding unit.
+struct EffortSettings: BitwiseCopyable, Equatable {
+  /// log2 of the smallest inter and of the smallest intra unit that are tried in P pictures.
+  var smallestInter = 4
+  var smallestIntra = 3
+  /// Whether intra units of 8x8 are tried in four parts in I pictures, and in P pictures.
+  var triesParts = true
+  var triesPartsInPredicted = false
+  /// The most merge candidates that are compared.
+  var mergeCandidates = 3
+  /// The most reference pictures.
+  var references = 1
+  /// The most steps of the search at whole samples.
+  var searchSteps = 8
+  /// The rounds at half and quarter samples.
+  var halfRounds = 1
+  var quarterRounds = 1
+  /// The luma modes of an intra unit that are coded, of those whose SATD is the least.
+  var intraModes = 1
+  /// Whether chroma modes other than that of luma are tried.
+  var triesChromaModes = false
+  /// Whether units of two parts are tried.
+  var triesPartitions = false
+  /// A unit is not divided where its cost for each sample is below this many 16ths of lambda.
+  var splitThreshold = 24
+  /// Intra prediction is tried in P pictures where its least SATD is below that of inter prediction
+  /// times this, in 16ths.
+  var intraMargin = 16
+
+  /// The settings of an effort, 0 (fastest) to 9 (best).
+  init(effort: Int) {
+    splitThreshold = 20
+    if effort >= 1 {
+      mergeCandidates = 5
+      splitThreshold = 12
+    }
+    if effort >= 2 {
+      smallestInter = 3
+      splitThreshold = 9
+    }
+    if effort >= 3 {
+      splitThreshold = 6
+      searchSteps = 12
+    }
+    if effort >= 4 {
+      references = 2
+      intraMargin = 18
+    }
+    if effort >= 5 {
+      intraModes = 2
+      splitThreshold = 4
+      halfRounds = 2
+    }
+    if effort >= 6 {
+      triesPartitions = true
+      quarterRounds = 2
+    }
+    if effort >= 7 {
+      triesChromaModes = true
+      triesPartsInPredicted = true
+      references = 3
+      splitThreshold = 2
+      searchSteps = 16
+    }
+    if effort >= 8 {
+      intraModes = 3
+      references = 4
+      splitThreshold = 1
+    }
+    if effort >= 9 {
+      intraModes = 5
+      intraMargin = 32
+      splitThreshold = 0
+      searchSteps = 24
+    }
+  }
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+import CHEVCKernels
+import CVideoKernels
+
+/// The choice of an inter unit: merge and skip, a searched vector, two parts, or intra.
+extension CodingTreeCoder {
+  /// Tries a unit with inter prediction, and with intra prediction where that can be cheaper. The
+  /// best is the first trial of its size.
+  /// - Returns: whether dividing the unit cannot pay.
+  mutating func tryInter(_ x: Int, _ y: Int, _ log2Size: Int) -> Bool {
+    let best = trials + (5 &- log2Size) &* 2
+    let block = PredictionBlock(x: x, y: y, size: 1 &<< log2Size)
+    motion.merge(block, merges)
+
+    // The merge candidate with the least SATD.
+    var mergeCost = Int.max
+    var mergeIndex = -1
+    for i in 0..<settings.mergeCandidates {
+      let candidate = merges[i]
+      guard isInReach(candidate, block), !isRepeated(i) else { continue }
+      let satd = lumaSATD(candidate, block) &+ costSATD(bits: 16 &* (i &+ 1))
+      if satd < mergeCost {
+        mergeCost = satd
+        mergeIndex = i
+      }
+    }
+    if mergeIndex >= 0 {
+      begin(best + 1, block)
+      best[1].unit.first.motion = merges[mergeIndex]
+      best[1].unit.first.mergeIndex = Int8(truncatingIfNeeded: mergeIndex)
+      let isEmpty = codeMerge(best, block)
+      if isEmpty { return true }
+    }
+
+    // A searched vector.
+    let found = search(block, parent: nil)
+    if found.cost < mergeCost || mergeIndex < 0 {
+      begin(best + 1, block)
+      best[1].unit.first = found.unit
+      codeInter(best + 1, block, bits: 32 + found.bits)
+      keepBetter(best)
+    }
+    let interCost = min(found.cost, mergeCost)
+    if settings.triesPartitions && log2Size > 3 && best.pointee.unit.hasResidual {
+      tryPartition(best, block, .horizontal)
+      tryPartition(best, block, .vertical)
+    }
+    guard best.pointee.unit.hasResidual else { return false }
+    if log2Size >= settings.smallestIntra
+      && intraEstimate(x, y, log2Size) &* 16 < interCost &* settings.intraMargin
+    {
+      tryIntra(x, y, log2Size, parts: settings.triesPartsInPredicted)
+    }
+    return false
+  }
+
+  /// Whether a vector refers to samples within the padding of the reference picture.
+  @inline(__always) func isInReach(_ motion: Motion, _ block: PredictionBlock) -> Bool {
+    let x: Int = block.x &+ (Int(motion.x) >> 2)
+    let y: Int = block.y &+ (Int(motion.y) >> 2)
+    let reach = PlaneLayout.reach
+    let right: Int = layout.width &+ reach &- 1 &- block.width
+    let bottom: Int = layout.height &+ reach &- 1 &- block.height
+    return x >= -reach && y >= -reach && x <= right && y <= bottom
+  }
+
+  /// Whether a merge candidate is the same as an earlier one.
+  @inline(__always) private func isRepeated(_ i: Int) -> Bool {
+    for j in 0..<i where merges[j] == merges[i] { return true }
+    return false
+  }
+
+  private func begin(_ trial: UnsafeMutablePointer<Trial>, _ block: PredictionBlock) {
+    trial.pointee.unit = CodingUnit()
+    trial.pointee.unit.x = Int32(truncatingIfNeeded: block.unitX)
+    trial.pointee.unit.y = Int32(truncatingIfNeeded: block.unitY)
+    let log2Size = block.unitSize.trailingZeroBitCount
+    trial.pointee.unit.log2Size = UInt8(truncatingIfNeeded: log2Size)
+    trial.pointee.unit.kind = .inter
+  }
+
+  // MARK: Prediction
+
+  /// The samples of a reference picture at a vector, where these are at half samples; nil elsewhere.
+  @inline(__always) func planeAt(_ motion: Motion, _ x: Int, _ y: Int) -> UnsafePointer<UInt8>? {
+    let (mx, my) = (Int(motion.x), Int(motion.y))
+    guard (mx | my) & 1 == 0 else { return nil }
+    let plane = (mx >> 1 & 1) | (my >> 1 & 1) << 1
+    let samples = picture.references[Int(motion.reference)].halfSamples[plane]
+    let row: Int = y &+ (my >> 2)
+    let column: Int = x &+ (mx >> 2)
+    let at: Int = row &* layout.lumaStride &+ column
+    return UnsafePointer(samples + at)
+  }
+
+  /// Predicts luma of a block (8.5.3.3.3.1).
+  func predictLuma(
+    _ motion: Motion, _ block: PredictionBlock, _ output: UnsafeMutablePointer<UInt8>, _ stride: Int
+  ) {
+    if let plane = planeAt(motion, block.x, block.y) {
+      for row in 0..<block.height {
+        (output + row &* stride).update(from: plane + row &* layout.lumaStride, count: block.width)
+      }
+      return
+    }
+    let (mx, my) = (Int(motion.x), Int(motion.y))
+    let reference = picture.references[Int(motion.reference)].planes.luma
+    let row: Int = block.y &+ (my >> 2)
+    let column: Int = block.x &+ (mx >> 2)
+    let at: Int = row &* layout.lumaStride &+ column
+    kernels.pointee.luma(
+      output, stride, reference + at, layout.lumaStride, Int32(block.width), Int32(block.height),
+      Int32(mx & 3), Int32(my & 3))
+  }
+
+  /// Predicts Cb and Cr of a block (8.5.3.3.3.2).
+  private func predictChroma(_ motion: Motion, _ block: PredictionBlock) {
+    let (mx, my) = (Int(motion.x), Int(motion.y))
+    let planes = picture.references[Int(motion.reference)].planes
+    let row: Int = block.y / 2 &+ (my >> 3)
+    let column: Int = block.x / 2 &+ (mx >> 3)
+    let at: Int = row &* layout.chromaStride &+ column
+    let (dx, dy) = (block.x &- block.unitX, block.y &- block.unitY)
+    let to: Int = dy / 2 &* 16 &+ dx / 2
+    kernels.pointee.chroma(
+      predictionCb + to, 16, planes.cb + at, layout.chromaStride, Int32(block.width / 2),
+      Int32(block.height / 2), Int32(mx & 7), Int32(my & 7))
+    kernels.pointee.chroma(
+      predictionCr + to, 16, planes.cr + at, layout.chromaStride, Int32(block.width / 2),
+      Int32(block.height / 2), Int32(mx & 7), Int32(my & 7))
+  }
+
+  /// The SATD of a square luma block predicted with a vector.
+  private func lumaSATD(_ motion: Motion, _ block: PredictionBlock) -> Int {
+    let source = picture.source.luma + block.y &* layout.lumaStride + block.x
+    let log2Size = Int32(block.unitSize.trailingZeroBitCount)
+    if let plane = planeAt(motion, block.x, block.y) {
+      return Int(
+        ovt_hevc_satd88(kernels, log2Size, source, layout.lumaStride, plane, layout.lumaStride))
+    }
+    predictLuma(motion, block, searchScratch, 32)
+    return Int(ovt_hevc_satd88(kernels, log2Size, source, layout.lumaStride, searchScratch, 32))
+  }
+
+  /// Predicts all components of a unit into `prediction`.
+  private func predict(_ unit: CodingUnit, _ block: PredictionBlock) {
+    if unit.partMode == .whole {
+      predictLuma(unit.first.motion, block, prediction, 32)
+      predictChroma(unit.first.motion, block)
+      return
+    }
+    for part in 0..<2 {
+      let half = PredictionBlock(
+        x: block.unitX, y: block.unitY, size: block.unitSize, mode: unit.partMode, part: part)
+      let motion = part == 0 ? unit.first.motion : unit.second.motion
+      let to: Int = (half.y &- block.unitY) &* 32 &+ (half.x &- block.unitX)
+      predictLuma(motion, half, prediction + to, 32)
+      predictChroma(motion, half)
+    }
+  }
+
+  // MARK: Coding
+
+  /// Codes the second trial as a merged unit, with its residual and skipped, and keeps the better of
+  /// both.
+  /// - Returns: whether its residual quantises to nothing, so that nothing else need be tried.
+  private mutating func codeMerge(_ best: UnsafeMutablePointer<Trial>, _ block: PredictionBlock) -> Bool {
+    let index = Int(best[1].unit.first.mergeIndex)
+    predict(best[1].unit, block)
+    let coded = codeResidual(best + 1, block, hasLimit: false)
+    let plain = predictionError(block)
+    let skipCost = plain &+ cost(bits: 6 &+ 16 &* index)
+    let isEmpty = !best[1].unit.hasResidual
+    best[1].cost = coded.error &+ cost(bits: 48 &+ 16 &* index &+ coded.bits)
+    if isEmpty || skipCost <= best[1].cost {
+      best[1].unit.kind = .skip
+      (best[1].unit.cbfLuma, best[1].unit.cbfCb, best[1].unit.cbfCr) = (0, 0, 0)
+      best[1].unit.isSplit = false
+      best[1].cost = skipCost
+      copyPrediction(best + 1, block)
+    }
+    keepBetter(best)
+    return isEmpty
+  }
+
+  /// Codes a trial whose unit has its motion, and sets its cost.
+  /// - Parameter bits: those of its modes and motion, in sixteenths of a bit.
+  private mutating func codeInter(
+    _ trial: UnsafeMutablePointer<Trial>, _ block: PredictionBlock, bits: Int
+  ) {
+    predict(trial.pointee.unit, block)
+    let coded = codeResidual(trial, block, hasLimit: true)
+    trial.pointee.cost = coded.error &+ cost(bits: bits &+ 16 &+ coded.bits)
+  }
+
+  /// The squared error of the prediction of all components.
+  private func predictionError(_ block: PredictionBlock) -> Int {
+    let log2Size = block.unitSize.trailingZeroBitCount
+    let luma = block.unitY &* layout.lumaStride &+ block.unitX
+    let chroma = (block.unitY / 2) &* layout.chromaStride &+ block.unitX / 2
+    let source = picture.source
+    let stride = layout.chromaStride
+    var sum = blocks.squaredError(source.luma + luma, layout.lumaStride, prediction, 32, log2Size)
+    sum &+= blocks.squaredError(source.cb + chroma, stride, predictionCb, 16, log2Size &- 1)
+    sum &+= blocks.squaredError(source.cr + chroma, stride, predictionCr, 16, log2Size &- 1)
+    return sum
+  }
+
+  private func copyPrediction(_ trial: UnsafeMutablePointer<Trial>, _ block: PredictionBlock) {
+    blocks.copy(prediction, 32, trial.pointee.luma, 32, block.unitSize)
+    blocks.copy(predictionCb, 16, trial.pointee.cb, 16, block.unitSize / 2)
+    blocks.copy(predictionCr, 16, trial.pointee.cr, 16, block.unitSize / 2)
+  }
+
+  /// Codes the residual of an inter unit from `prediction`, and sets its coded block flags.
+  /// - Parameter hasLimit: whether blocks whose levels are worth less than they cost get none.
+  private func codeResidual(
+    _ trial: UnsafeMutablePointer<Trial>, _ block: PredictionBlock, hasLimit: Bool
+  ) -> (error: Int, bits: Int) {
+    let unit = trial.pointee.unit
+    let log2Size = Int(unit.log2Size)
+    // A unit of two parts has four transform blocks (interSplitFlag).
+    let isSplit = unit.partMode != .whole
+    trial.pointee.unit.isSplit = isSplit
+    let parts = isSplit ? 4 : 1
+    let partLog2 = isSplit ? log2Size &- 1 : log2Size
+    let partSize = 1 &<< partLog2
+    let weight = hasLimit ? lambda : 0
+    var error = 0
+    var bits = 0
+    var cbf: (UInt8, UInt8, UInt8) = (0, 0, 0)
+    let source = picture.source
+    for part in 0..<parts {
+      let dx: Int = (part & 1) &* partSize
+      let dy: Int = (part &>> 1) &* partSize
+      let (x, y) = (block.unitX &+ dx, block.unitY &+ dy)
+      let lumaAt: Int = y &* layout.lumaStride &+ x
+      let lumaTo: Int = dy &* 32 &+ dx
+      let lumaLevels: Int = part &* partSize &* partSize
+      let luma = blocks.code(
+        source: source.luma + lumaAt, layout.lumaStride, prediction: prediction + lumaTo, 32,
+        output: trial.pointee.luma + lumaTo, 32, levels: trial.pointee.levels + lumaLevels,
+        log2Size: partLog2, qp: qp, deadZone: interDeadZone, isDST: false, scan: 0, lambda: weight)
+      let at: Int = (y / 2) &* layout.chromaStride &+ x / 2
+      let to: Int = dy / 2 &* 16 &+ dx / 2
+      let cbLevels: Int = LevelLayout.cb &+ lumaLevels / 4
+      let crLevels: Int = LevelLayout.cr &+ lumaLevels / 4
+      let cb = blocks.code(
+        source: source.cb + at, layout.chromaStride, prediction: predictionCb + to, 16,
+        output: trial.pointee.cb + to, 16, levels: trial.pointee.levels + cbLevels,
+        log2Size: partLog2 &- 1, qp: chromaQP, deadZone: interDeadZone, isDST: false, scan: 0,
+        lambda: weight)
+      let cr = blocks.code(
+        source: source.cr + at, layout.chromaStride, prediction: predictionCr + to, 16,
+        output: trial.pointee.cr + to, 16, levels: trial.pointee.levels + crLevels,
+        log2Size: partLog2 &- 1, qp: chromaQP, deadZone: interDeadZone, isDST: false, scan: 0,
+        lambda: weight)
+      let bit = UInt8(1) &<< UInt8(part)
+      if luma.isCoded { cbf.0 |= bit }
+      if cb.isCoded { cbf.1 |= bit }
+      if cr.isCoded { cbf.2 |= bit }
+      error &+= luma.error &+ cb.error &+ cr.error
+      bits &+= luma.bits &+ cb.bits &+ cr.bits &+ 24
+    }
+    (trial.pointee.unit.cbfLuma, trial.pointee.unit.cbfCb, trial.pointee.unit.cbfCr) = cbf
+    if cbf.0 | cbf.1 | cbf.2 == 0 {
+      bits = 0
+      // Without a residual there is no transform tree.
+      trial.pointee.unit.isSplit = false
+    }
+    return (error, bits)
+  }
+
+  // MARK: Parts
+
+  /// Tries a unit of two parts.
+  private mutating func tryPartition(
+    _ best: UnsafeMutablePointer<Trial>, _ block: PredictionBlock, _ mode: PartMode
+  ) {
+    let trial = best + 1
+    begin(trial, block)
+    trial.pointee.unit.partMode = mode
+    var bits = 64
+    let parent = best.pointee.unit.first.motion
+    for part in 0..<2 {
+      let half = PredictionBlock(
+        x: block.unitX, y: block.unitY, size: block.unitSize, mode: mode, part: part)
+      let found = search(half, parent: parent.reference >= 0 ? parent : nil)
+      bits &+= found.bits
+      if part == 0 {
+        trial.pointee.unit.first = found.unit
+        fillMotion(found.unit.motion, half)
+      } else {
+        trial.pointee.unit.second = found.unit
+      }
+    }
+    // Two equal vectors are a unit of one part.
+    if trial.pointee.unit.first.motion == trial.pointee.unit.second.motion { return }
+    codeInter(trial, block, bits: bits)
+    keepBetter(best)
+  }
+
+  /// Writes the motion of a part into the picture, where that of the second part is predicted from
+  /// it; `commit` overwrites it.
+  private func fillMotion(_ motion: Motion, _ block: PredictionBlock) {
+    let at = map.index(block.x, block.y)
+    for v in 0..<block.height / 8 {
+      (picture.target.motion + at + v &* map.width).update(repeating: motion, count: block.width / 8)
+    }
+  }
+}
+
+extension CodingTreeCoder {
+  /// Codes a unit as skipped with the first merge candidate that can be referred to.
+  /// - Returns: whether there is one.
+  mutating func codeSkipped(_ x: Int, _ y: Int, _ log2Size: Int) -> Bool {
+    let block = PredictionBlock(x: x, y: y, size: 1 &<< log2Size)
+    motion.merge(block, merges)
+    for i in 0..<MotionCandidates.mergeCount where isInReach(merges[i], block) {
+      begin(trials, block)
+      trials[0].unit.kind = .skip
+      trials[0].unit.first.motion = merges[i]
+      trials[0].unit.first.mergeIndex = Int8(truncatingIfNeeded: i)
+      predict(trials[0].unit, block)
+      copyPrediction(trials, block)
+      commit(trials[0])
+      return true
+    }
+    return false
+  }
+}

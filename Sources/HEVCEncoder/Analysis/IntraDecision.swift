@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+import CHEVCKernels
+import CVideoKernels
+
+/// Intra prediction (8.4): the choice of the mode, and the coding of intra units.
+extension CodingTreeCoder {
+  /// Tries a unit with intra prediction, and makes it the best trial if it costs less.
+  /// - Parameters:
+  ///   - x: the position in luma samples.
+  ///   - y: the position in luma samples.
+  ///   - log2Size: log2 of the size.
+  ///   - parts: whether four parts are tried for an 8x8 unit.
+  mutating func tryIntra(_ x: Int, _ y: Int, _ log2Size: Int, parts: Bool) {
+    let best = trials + (5 &- log2Size) &* 2
+    let source = picture.source.luma + y &* layout.lumaStride + x
+    collectLuma(x, y, log2Size)
+    let candidates = MostProbableModes(map, x, y, isInUnit: 0)
+    let modes = chooseModes(source, log2Size, candidates, settings.intraModes)
+    for i in 0..<modes.count {
+      let mode = Int(modes[i])
+      // Chroma of the mode before has taken the place of the neighbours.
+      if i > 0 { collectLuma(x, y, log2Size) }
+      beginIntra(best + 1, x, y, log2Size)
+      var bits = unitBits &+ 16 &* candidates.bits(mode)
+      predictLuma(mode, prediction, 32, log2Size)
+      let scan = log2Size == 3 ? SliceWriter.scan(mode) : 0
+      let result = blocks.code(
+        source: source, layout.lumaStride, prediction: prediction, 32, output: best[1].luma, 32,
+        levels: best[1].levels, log2Size: log2Size, qp: qp, deadZone: intraDeadZone, isDST: false,
+        scan: scan, lambda: lambda)
+      let m = UInt8(truncatingIfNeeded: mode)
+      best[1].unit.lumaModes = (m, m, m, m)
+      best[1].unit.cbfLuma = result.isCoded ? 1 : 0
+      bits &+= result.bits
+      best[1].cost = result.error &+ cost(bits: bits)
+      guard best[1].cost < best[0].cost else { continue }
+      codeChroma(best + 1, x, y, log2Size)
+      keepBetter(best)
+    }
+    if log2Size == 3 && parts && best.pointee.unit.kind == .intra && best.pointee.unit.cbfLuma != 0 {
+      tryParts(x, y, best)
+    }
+  }
+
+  /// The bits of an intra unit but for its modes and residual, in sixteenths of a bit.
+  private var unitBits: Int { isIntraSlice ? 24 : 80 }
+
+  private func beginIntra(_ trial: UnsafeMutablePointer<Trial>, _ x: Int, _ y: Int, _ log2Size: Int) {
+    trial.pointee.unit = CodingUnit()
+    trial.pointee.unit.x = Int32(truncatingIfNeeded: x)
+    trial.pointee.unit.y = Int32(truncatingIfNeeded: y)
+    trial.pointee.unit.log2Size = UInt8(truncatingIfNeeded: log2Size)
+    trial.pointee.unit.kind = .intra
+  }
+
+  // MARK: Modes
+
+  /// The modes with the least SATD and bits, the best first.
+  private func chooseModes(
+    _ source: UnsafePointer<UInt8>, _ log2Size: Int, _ candidates: MostProbableModes, _ most: Int
+  ) -> ModeList {
+    var list = ModeList(most: most)
+    func test(_ mode: Int) -> Int {
+      predictLuma(mode, prediction, 32, log2Size)
+      let satd =
+        log2Size == 2
+        ? Int(ovt_hevc_satd8(kernels, Int32(OVT_4x4), source, layout.lumaStride, prediction, 32))
+        : Int(ovt_hevc_satd88(kernels, Int32(log2Size), source, layout.lumaStride, prediction, 32))
+      let cost = satd &+ costSATD(bits: 16 &* candidates.bits(mode))
+      list.insert(mode, cost)
+      return cost
+    }
+    _ = test(0)
+    _ = test(1)
+    var bestAngle = 10
+    var bestCost = Int.max
+    var mode = 2
+    while mode <= 34 {
+      let cost = test(mode)
+      if cost < bestCost {
+        bestCost = cost
+        bestAngle = mode
+      }
+      mode &+= 4
+    }
+    for step in [2, 1] {
+      let center = bestAngle
+      for mode in [center &- step, center &+ step] where mode >= 2 && mode <= 34 {
+        let cost = test(mode)
+        if cost < bestCost {
+          bestCost = cost
+          bestAngle = mode
+        }
+      }
+    }
+    for mode in [candidates.first, candidates.second, candidates.third] where !list.hasTested(mode) {
+      _ = test(mode)
+    }
+    return list
+  }
+
+  /// The least SATD of a few modes, to compare with that of inter prediction.
+  func intraEstimate(_ x: Int, _ y: Int, _ log2Size: Int) -> Int {
+    let source = picture.source.luma + y &* layout.lumaStride + x
+    collectLuma(x, y, log2Size)
+    var least = Int.max
+    for mode in [0, 1, 10, 26] {
+      predictLuma(mode, searchScratch, 32, log2Size)
+      least = min(
+        least,
+        Int(ovt_hevc_satd88(kernels, Int32(log2Size), source, layout.lumaStride, searchScratch, 32)))
+    }
+    return least &+ costSATD(bits: 80 &+ 64)
+  }
+
+  // MARK: Parts
+
+  /// Tries an 8x8 unit as four blocks of 4x4 (PART_NxN).
+  private mutating func tryParts(_ x: Int, _ y: Int, _ best: UnsafeMutablePointer<Trial>) {
+    let trial = best + 1
+    beginIntra(trial, x, y, 3)
+    trial.pointee.unit.isSplit = true
+    var total = cost(bits: unitBits &+ 16)
+    let stride = layout.lumaStride
+    var modes = (UInt8(1), UInt8(1), UInt8(1), UInt8(1))
+    let row = map.width &* 2
+    // The parts are predicted from each other: each is written into the picture, and its mode into
+    // the map, where `commit` overwrites them if another trial is kept.
+    for part in 0..<4 {
+      let (px, py) = (x &+ (part & 1) &* 4, y &+ (part &>> 1) &* 4)
+      let source = picture.source.luma + py &* stride + px
+      let output = picture.target.planes.luma + py &* stride + px
+      collectLuma(px, py, 2)
+      let candidates = MostProbableModes(map, px, py, isInUnit: part)
+      let list = chooseModes(source, 2, candidates, 1)
+      let mode = Int(list[0])
+      predictLuma(mode, prediction, 32, 2)
+      let result = blocks.code(
+        source: source, stride, prediction: prediction, 32, output: output, stride,
+        levels: trial.pointee.levels + part &* 16, log2Size: 2, qp: qp, deadZone: intraDeadZone,
+        isDST: true, scan: SliceWriter.scan(mode), lambda: lambda)
+      let m = UInt8(truncatingIfNeeded: mode)
+      switch part {
+      case 0: modes.0 = m
+      case 1: modes.1 = m
+      case 2: modes.2 = m
+      default: modes.3 = m
+      }
+      map.lumaMode[(py &>> 2) &* row &+ (px &>> 2)] = m
+      if result.isCoded { trial.pointee.unit.cbfLuma |= 1 &<< UInt8(part) }
+      total &+= result.error &+ cost(bits: result.bits &+ 16 &* candidates.bits(mode) &+ 8)
+      if total >= best.pointee.cost { return }
+    }
+    trial.pointee.unit.lumaModes = modes
+    trial.pointee.cost = total
+    blocks.copy(picture.target.planes.luma + y &* stride + x, stride, trial.pointee.luma, 32, 8)
+    codeChroma(trial, x, y, 3)
+    keepBetter(best)
+  }
+
+  // MARK: Chroma
+
+  /// Codes chroma of an intra trial whose luma is coded, and adds its cost.
+  private mutating func codeChroma(
+    _ trial: UnsafeMutablePointer<Trial>, _ x: Int, _ y: Int, _ log2Size: Int
+  ) {
+    let (cx, cy) = (x &>> 1, y &>> 1)
+    let size = log2Size &- 1
+    if settings.triesChromaModes {
+      var least = Int.max
+      var chosen: UInt8 = 4
+      for mode in [UInt8(4), 0, 1, 2, 3] {
+        trial.pointee.unit.chromaMode = mode
+        let angle = trial.pointee.unit.chromaPredictionMode
+        var cost = costSATD(bits: mode == 4 ? 16 : 48)
+        for component in 0..<2 {
+          let at = cy &* layout.chromaStride &+ cx
+          let source = (component == 0 ? picture.source.cb : picture.source.cr) + at
+          collectChroma(component, cx, cy, x, y, size)
+          ovt_hevc_intra8(kernels, Int32(angle), predictionCb, 16, edge, Int32(size), 0)
+          cost &+=
+            size == 2
+            ? Int(ovt_hevc_satd8(kernels, Int32(OVT_4x4), source, layout.chromaStride, predictionCb, 16))
+            : Int(ovt_hevc_satd88(kernels, Int32(size), source, layout.chromaStride, predictionCb, 16))
+        }
+        if cost < least {
+          least = cost
+          chosen = mode
+        }
+      }
+      trial.pointee.unit.chromaMode = chosen
+    }
+    let angle = trial.pointee.unit.chromaPredictionMode
+    let scan = log2Size == 3 ? SliceWriter.scan(angle) : 0
+    var bits = trial.pointee.unit.chromaMode == 4 ? 10 : 44
+    for component in 0..<2 {
+      let at = cy &* layout.chromaStride &+ cx
+      let source = (component == 0 ? picture.source.cb : picture.source.cr) + at
+      collectChroma(component, cx, cy, x, y, size)
+      ovt_hevc_intra8(kernels, Int32(angle), predictionCb, 16, edge, Int32(size), 0)
+      let result = blocks.code(
+        source: source, layout.chromaStride, prediction: predictionCb, 16,
+        output: component == 0 ? trial.pointee.cb : trial.pointee.cr, 16,
+        levels: trial.pointee.levels + (component == 0 ? LevelLayout.cb : LevelLayout.cr),
+        log2Size: size, qp: chromaQP, deadZone: intraDeadZone, isDST: false, scan: scan, lambda: lambda)
+      if result.isCoded {
+        if component == 0 { trial.pointee.unit.cbfCb = 1 } else { trial.pointee.unit.cbfCr = 1 }
+      }
+      bits &+= result.bits &+ 8
+      trial.pointee.cost &+= result.error
+    }
+    trial.pointee.cost &+= cost(bits: bits)
+  }
+
+  // MARK: Prediction
+
+  /// Predicts a luma block from the neighbours collected last (8.4.4.2.6), smoothed where the
+  /// standard says so (8.4.4.2.3).
+  @inline(__always) func predictLuma(
+    _ mode: Int, _ output: UnsafeMutablePointer<UInt8>, _ stride: Int, _ log2Size: Int
+  ) {
+    var isSmooth = false
+    if log2Size > 2 && mode != 1 {
+      let distance = mode == 0 ? 8 : min(abs(mode &- 26), abs(mode &- 10))
+      isSmooth = distance > (log2Size == 3 ? 7 : log2Size == 4 ? 1 : 0)
+    }
+    ovt_hevc_intra8(
+      kernels, Int32(mode), output, stride, isSmooth ? smoothEdge : edge, Int32(log2Size),
+      log2Size < 5 ? 1 : 0)
+  }
+
+  /// Collects the neighbours of a luma block into `edge`, and smoothed into `smoothEdge`.
+  private func collectLuma(_ x: Int, _ y: Int, _ log2Size: Int) {
+    let size = 1 &<< log2Size
+    let (right, below) = furtherNeighbours(x, y, size)
+    collect(
+      picture.target.planes.luma + y &* layout.lumaStride + x, layout.lumaStride, size,
+      hasLeft: x > 0, hasAbove: y > 0, right: right, below: below)
+    if log2Size > 2 { kernels.pointee.smoothEdge(smoothEdge, edge, Int32(log2Size), 1) }
+  }
+
+  /// Collects the neighbours of a chroma block into `edge`.
+  /// - Parameters:
+  ///   - component: 0 for Cb, 1 for Cr.
+  ///   - cx: the position in chroma samples.
+  ///   - cy: the position in chroma samples.
+  ///   - x: that of the unit in luma samples.
+  ///   - y: that of the unit in luma samples.
+  ///   - log2Size: log2 of the size in chroma samples.
+  private func collectChroma(
+    _ component: Int, _ cx: Int, _ cy: Int, _ x: Int, _ y: Int, _ log2Size: Int
+  ) {
+    let size = 1 &<< log2Size
+    let (right, below) = furtherNeighbours(x, y, size &* 2)
+    let planes = picture.target.planes
+    collect(
+      (component == 0 ? planes.cb : planes.cr) + cy &* layout.chromaStride + cx, layout.chromaStride,
+      size, hasLeft: cx > 0, hasAbove: cy > 0, right: right &>> 1, below: below &>> 1)
+  }
+
+  /// The number of luma samples above right and below left of a block that are available (6.4.1).
+  private func furtherNeighbours(_ x: Int, _ y: Int, _ size: Int) -> (right: Int, below: Int) {
+    var right = 0
+    if y > 0, x &+ size < layout.width, precedes(x &+ size, y &- 1, x, y) {
+      right = min(size, layout.width &- x &- size)
+    }
+    var below = 0
+    if x > 0, y &+ size < layout.height, precedes(x &- 1, y &+ size, x, y) {
+      below = min(size, layout.height &- y &- size)
+    }
+    return (right, below)
+  }
+
+  /// Whether the 4x4 block at one position in the picture precedes that at another in decoding order.
+  @inline(__always) private func precedes(_ x: Int, _ y: Int, _ currentX: Int, _ currentY: Int) -> Bool {
+    let (row, currentRow) = (y &>> 5, currentY &>> 5)
+    if row != currentRow { return row < currentRow }
+    let (column, currentColumn) = (x &>> 5, currentX &>> 5)
+    if column != currentColumn { return column < currentColumn }
+    let a = LevelLayout.zIndex(x, y) &* 4 &+ (x &>> 2 & 1) &+ (y &>> 2 & 1) &* 2
+    let b =
+      LevelLayout.zIndex(currentX, currentY) &* 4 &+ (currentX &>> 2 & 1) &+ (currentY &>> 2 & 1) &* 2
+    return a < b
+  }
+
+  /// Collects neighbours, and substitutes those that are not available (8.4.4.2.2).
+  private func collect(
+    _ block: UnsafePointer<UInt8>, _ stride: Int, _ size: Int, hasLeft: Bool, hasAbove: Bool, right: Int,
+    below: Int
+  ) {
+    guard hasLeft || hasAbove else {
+      (edge - 2 &* size).update(repeating: 128, count: 4 &* size &+ 1)
+      return
+    }
+    let above = block - stride
+    if hasLeft {
+      let count = size &+ below
+      var sample = block - 1
+      for i in 0..<count {
+        edge[-1 &- i] = sample.pointee
+        sample += stride
+      }
+      let last = edge[0 &- count]
+      (edge - 2 &* size).update(repeating: last, count: 2 &* size &- count)
+    } else {
+      (edge - 2 &* size).update(repeating: above[0], count: 2 &* size &+ 1)
+    }
+    if hasAbove {
+      edge[0] = hasLeft ? above[-1] : above[0]
+      let count = size &+ right
+      (edge + 1).update(from: above, count: count)
+      (edge + 1 + count).update(repeating: above[count &- 1], count: 2 &* size &- count)
+    } else {
+      (edge).update(repeating: edge[-1], count: 2 &* size &+ 1)
+    }
+  }
+}
+
+/// Intra modes in the order of their costs, and which were tested.
+struct ModeList: BitwiseCopyable {
+  private var modes = SIMD8<UInt8>(repeating: 1)
+  private var costs = SIMD8<Int>(repeating: Int.max)
+  private var tested: UInt64 = 0
+  private let most: Int
+  private(set) var count = 0
+
+  /// - Parameter most: the most modes that are kept, 1...8.
+  init(most: Int) { self.most = most }
+
+  subscript(_ i: Int) -> UInt8 { modes[i] }
+
+  func hasTested(_ mode: Int) -> Bool { tested &>> UInt64(mode) & 1 != 0 }
+
+  mutating func insert(_ mode: Int, _ cost: Int) {
+    if hasTested(mode) { return }
+    tested |= 1 &<< UInt64(mode)
+    var at = count
+    while at > 0 && costs[at &- 1] > cost { at &-= 1 }
+    guard at < most else { return }
+    var i = min(count, most &- 1)
+    while i > at {
+      modes[i] = modes[i &- 1]
+      costs[i] = costs[i &- 1]
+      i &-= 1
+    }
+    modes[at] = UInt8(truncatingIfNeeded: mode)
+    costs[at] = cost
+    count = min(count &+ 1, most)
+  }
+}
+
+extension CodingTreeCoder {
+  /// Codes an intra unit with the most probable mode and without a residual.
+  mutating func codePlainIntra(_ x: Int, _ y: Int, _ log2Size: Int) {
+    beginIntra(trials, x, y, log2Size)
+    let mode = MostProbableModes(map, x, y, isInUnit: 0).first
+    let m = UInt8(truncatingIfNeeded: mode)
+    trials[0].unit.lumaModes = (m, m, m, m)
+    collectLuma(x, y, log2Size)
+    predictLuma(mode, trials[0].luma, 32, log2Size)
+    for component in 0..<2 {
+      collectChroma(component, x &>> 1, y &>> 1, x, y, log2Size &- 1)
+      ovt_hevc_intra8(
+        kernels, Int32(mode), component == 0 ? trials[0].cb : trials[0].cr, 16, edge,
+        Int32(log2Size &- 1), 0)
+    }
+    commit(trials[0])
+  }
+}

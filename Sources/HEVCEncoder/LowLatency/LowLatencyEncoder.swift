@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+import CVideoKernels
+import Dispatch
+import VideoBitstream
+import VideoEncoding
+
+/// The low-latency mode of `HEVCEncoder`: each picture is coded at once into one access unit.
+final class LowLatencyEncoder {
+  /// The present configuration.
+  private(set) var configuration: HEVCEncoderConfiguration
+  private let sets: HEVCParameterSets
+  private let coder: PictureCoder
+  /// Owns the memory of the pre-analysis and the rate control.
+  private let memory: EncoderMemory
+  private var buffer: ReferenceBuffer
+  private var output: AccessUnitWriter
+  private var rateControl: LowLatencyRateControl
+  private let preAnalysis: PreAnalysis
+  private var effortControl: EffortControl
+  private var cascade = QualityCascade(.constantQP)
+  /// The current time in nanoseconds, from any origin.
+  private let clock: () -> UInt64
+
+  /// The frames in the reference list of the last coded frame, in its order.
+  private(set) var lastReferences: [UInt64] = []
+  /// The index of the next frame; dropped frames are counted.
+  private var nextIndex: UInt64 = 0
+  /// PicOrderCntVal of the next picture: the number of pictures since the last IDR picture.
+  private var order = 0
+  /// The index in the pool of the last coded picture; nil before the first.
+  private var lastPicture: Int?
+  /// Whether a key frame was dropped because hard limits left no room for it.
+  private var keyFrameIsDue = false
+  /// The QP that the last reference picture was planned with.
+  private var lastReferenceQP = 0
+
+  /// Creates an encoder.
+  /// - Parameter configuration: the configuration.
+  /// - Throws: `HEVCEncoderError` that names the value out of range.
+  convenience init(configuration: HEVCEncoderConfiguration) throws {
+    try self.init(configuration: configuration, cpu: ovt_cpu_detect())
+  }
+
+  /// Creates an encoder with an instruction set and a clock chosen by a test.
+  /// - Parameters:
+  ///   - configuration: the configuration.
+  ///   - cpu: a mask of OVT_CPU_*, the instruction sets that the kernels may use.
+  ///   - clock: returns the time in nanoseconds by which encoding times are measured.
+  /// - Throws: `HEVCEncoderError` that names the value out of range.
+  init(
+    configuration: HEVCEncoderConfiguration, cpu: Int32,
+    clock: @escaping () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }
+  ) throws {
+    try configuration.validate()
+    self.configuration = configuration
+    sets = try configuration.makeParameterSets()
+    coder = PictureCoder(configuration: configuration, sets: sets, cpu: cpu)
+    var memory = EncoderMemory()
+    buffer = ReferenceBuffer(capacity: configuration.maximumReferences)
+    output = AccessUnitWriter(
+      pool: FrameMemoryPool(capacity: max(65536, configuration.width * configuration.height / 2)),
+      framing: configuration.framing == .lengths ? .length : .startCode)
+    rateControl = LowLatencyRateControl(configuration.lowLatencySettings, memory: &memory)
+    preAnalysis = PreAnalysis(
+      PictureGeometry(width: configuration.width, height: configuration.height),
+      kernels: coder.videoKernels, memory: &memory)
+    effortControl = EffortControl(
+      effort: configuration.effort, share: configuration.encodeTimeShare,
+      frameRate: configuration.frameRate)
+    self.clock = clock
+    self.memory = memory
+  }
+
+  /// The parameter sets as NAL units with headers, without start codes.
+  var parameterSets: (video: [UInt8], sequence: [UInt8], pictures: [[UInt8]]) {
+    (sets.vps.nalUnit, sets.sps.nalUnit, [sets.pps.nalUnit])
+  }
+
+  /// Changes what may change within a stream; see `HEVCEncoder.reconfigure`.
+  func reconfigure(_ new: HEVCEncoderConfiguration) throws {
+    try configuration.checkChange(to: new, in: sets.level)
+    configuration = new
+    rateControl.reconfigure(new.lowLatencySettings)
+    effortControl.reconfigure(
+      effort: new.effort, share: new.encodeTimeShare, frameRate: new.frameRate)
+  }
+
+  // MARK: - References
+
+  func invalidateReferences(from index: UInt64) { buffer.invalidate(from: index) }
+  func invalidateReferences(except index: UInt64) { buffer.invalidate(except: index) }
+  var availableReferences: [UInt64] { buffer.entries.map(\.index) }
+  var hasAvailableReference: Bool { !buffer.entries.isEmpty }
+
+  /// The reference pictures of a frame in the order of list 0; none where it has to be a key frame.
+  private func selectReferences(_ options: HEVCFrameOptions) -> [ReferenceBuffer.Entry] {
+    if options.isKeyFrame || keyFrameIsDue { return [] }
+    if let interval = configuration.keyFrameInterval, order >= interval { return [] }
+    let usable = buffer.entries.filter { $0.temporalLayer <= options.temporalLayer }
+    var wanted: [ReferenceBuffer.Entry] = []
+    switch options.references {
+    case .automatic:
+      wanted = usable
+      // The newest comes first; behind it, what was coded better than the pictures around it.
+      if wanted.count > 2, let better = wanted.dropFirst().firstIndex(where: \.hasRaisedQuality) {
+        wanted.insert(wanted.remove(at: better), at: 1)
+      }
+    case .frames(let indices):
+      for index in indices {
+        for entry in usable where entry.index == index && !wanted.contains(entry) { wanted.append(entry) }
+      }
+    case .longTerm(let slots):
+      for slot in slots {
+        for entry in usable where entry.longTermSlot == slot && !wanted.contains(entry) {
+          wanted.append(entry)
+        }
+      }
+    }
+    let most = EffortSettings(effort: effortControl.effort).references
+    return Array(wanted.prefix(most))
+  }
+
+  // MARK: - Encoding
+
+  /// Codes a picture; see `HEVCEncoder.encode`.
+  func encode(_ source: SourcePicture, options: HEVCFrameOptions) throws -> HEVCEncodedFrame {
+    let start = clock()
+    try configuration.check(source)
+    try configuration.check(options)
+    coder.effort = effortControl.effort
+    var properties = HEVCFrameProperties()
+    properties.effort = effortControl.effort
+    properties.index = nextIndex
+    properties.temporalLayer = options.temporalLayer
+    output.removeAll()
+
+    let isAnalysed = rateControl.needsPreAnalysis || configuration.lowLatency.sceneChange != .none
+    if isAnalysed { preAnalysis.analyse(source) }
+    let isSceneChange = isAnalysed && preAnalysis.isSceneChange
+    buffer.removeDistant(order: order)
+    var wanted = selectReferences(options)
+    if isSceneChange && configuration.lowLatency.sceneChange == .keyFrame
+      && options.references == .automatic
+    {
+      wanted = []
+    }
+    var plan = PicturePlan()
+    plan.isKeyFrame = wanted.isEmpty
+    plan.isReference = options.isReference || plan.isKeyFrame
+    plan.temporalLayer = plan.isKeyFrame ? 0 : options.temporalLayer
+
+    let decision = rateControl.plan(
+      isKeyFrame: plan.isKeyFrame, isSceneChange: isSceneChange, request: options.request,
+      properties: isAnalysed ? preAnalysis.result(isKeyFrame: plan.isKeyFrame) : PreAnalysisResult())
+    nextIndex += 1
+    if decision.drop {
+      keyFrameIsDue = keyFrameIsDue || plan.isKeyFrame
+      properties.isDropped = true
+      properties.encodeTime = Double(clock() &- start) * 1e-9
+      return HEVCEncodedFrame(properties: properties, nalUnits: [], byteCount: 0, memory: nil)
+    }
+    setQuality(&plan, decision, options)
+    let target = prepare(&plan, wanted)
+    writeLeadingUnits(plan)
+    let leading = (units: output.units.count, count: output.count)
+    coder.code(plan, source: source, into: target, output: &output)
+    var isCurtailed = false
+    if let allowed = decision.allowed, Double(output.bits) > allowed {
+      keepLimits(&plan, allowed, leading, target)
+      isCurtailed = true
+    }
+    finish(&properties, plan, options, wanted, target)
+    rateControl.finish(
+      bits: output.bits, qp: properties.averageQP, isKeyFrame: plan.isKeyFrame,
+      isSceneChange: isSceneChange, isCurtailed: isCurtailed, highestQP: properties.highestQP,
+      rowBits: coder.rowBits)
+    properties.encodeTime = Double(clock() &- start) * 1e-9
+    effortControl.note(seconds: properties.encodeTime, interval: options.duration)
+    return HEVCEncodedFrame(
+      properties: properties, nalUnits: output.units, byteCount: output.count,
+      memory: output.takeMemory())
+  }
+
+  /// Sets the QP and the bits of a picture.
+  private func setQuality(
+    _ plan: inout PicturePlan, _ decision: LowLatencyRateControl.Decision, _ options: HEVCFrameOptions
+  ) {
+    plan.qp = decision.qp
+    if configuration.lowLatency.cascadesQuality,
+      case .constantQP = configuration.lowLatency.rateControl, options.qp == nil, plan.isReference,
+      plan.temporalLayer == 0
+    {
+      let qp = decision.qp + Int(plan.isKeyFrame ? cascade.restart() : cascade.next())
+      plan.qp = min(max(qp, configuration.minimumQP), configuration.maximumQP)
+    }
+    plan.hasRaisedQuality =
+      plan.isKeyFrame || plan.isReference && plan.qp <= lastReferenceQP - 2
+    if plan.isReference { lastReferenceQP = plan.qp }
+    plan.budget = decision.budget
+  }
+
+  /// Sets the slice header and the reference list of a picture.
+  /// - Returns: the index in the pool of the memory for its reconstruction.
+  private func prepare(_ plan: inout PicturePlan, _ wanted: [ReferenceBuffer.Entry]) -> Int {
+    if plan.isKeyFrame {
+      buffer.removeAll()
+      order = 0
+      keyFrameIsDue = false
+    }
+    buffer.removeLayers(above: plan.temporalLayer)
+    plan.order = order
+    let layer = UInt8(plan.temporalLayer)
+    let type: HEVCNALUnitType =
+      plan.isKeyFrame ? .idrWithoutLeading : plan.isReference ? .trailR : .trailN
+    plan.header.nal = HEVCNALUnitHeader(type: type, temporalID: layer)
+    plan.header.kind = plan.isKeyFrame ? .i : .p
+    plan.header.pictureOrderCountLSB = order & (1 << HEVCEncoderConfiguration.log2MaxOrderCount - 1)
+    plan.header.qp = plan.qp
+    if !plan.isKeyFrame {
+      buffer.describe(&plan.header, order: order, wanted: wanted)
+      plan.header.hasTemporalMotion = true
+    }
+    for (i, entry) in wanted.enumerated() {
+      coder.references[i] = coder.pool[entry.picture]
+      coder.identities[i] = ReferenceIdentity(
+        order: Int32(truncatingIfNeeded: entry.order), isLongTerm: entry.longTermSlot != nil)
+    }
+    lastReferences = wanted.map(\.index)
+    // There is one picture more than the buffer holds.
+    return (0..<coder.poolCount).first { i in !buffer.entries.contains { $0.picture == i } } ?? 0
+  }
+
+  /// Appends the access unit delimiter and the parameter sets, as configured.
+  private func writeLeadingUnits(_ plan: PicturePlan) {
+    if configuration.writesAccessUnitDelimiters {
+      output.append(.accessUnitDelimiter, temporalID: UInt8(plan.temporalLayer)) {
+        // pic_type: 0 for I slices, 1 for P and I slices (table 7-2).
+        $0.put(plan.isKeyFrame ? 0 : 1, 3)
+        $0.trailingBits()
+        $0.flush()
+      }
+    }
+    guard plan.isKeyFrame, configuration.writesParameterSets else { return }
+    output.append(.videoParameterSet) { sets.vps.write(to: &$0) }
+    output.append(.sequenceParameterSet) { sets.sps.write(to: &$0) }
+    output.append(.pictureParameterSet) { sets.pps.write(to: &$0) }
+  }
+
+  /// Codes a picture again that exceeds the hard limits. The first attempt lowers the limit by the
+  /// excess, the next ones by multiples of it, and the last one leaves bits for the cheapest units
+  /// only.
+  private func keepLimits(
+    _ plan: inout PicturePlan, _ allowed: Double, _ leading: (units: Int, count: Int), _ target: Int
+  ) {
+    for attempt in 1...4 {
+      let over = Double(output.bits) - allowed
+      plan.budget?.limit =
+        attempt == 4 ? 0 : max(allowed - over * Double(attempt) - 512 * Double(attempt - 1), 0)
+      output.truncate(units: leading.units, count: leading.count)
+      coder.recode(plan, into: target, output: &output)
+      if Double(output.bits) <= allowed { return }
+    }
+  }
+
+  /// Stores the picture as a reference, and completes the facts about it.
+  private func finish(
+    _ properties: inout HEVCFrameProperties, _ plan: PicturePlan, _ options: HEVCFrameOptions,
+    _ wanted: [ReferenceBuffer.Entry], _ target: Int
+  ) {
+    lastPicture = target
+    coder.describe(&properties, plan, references: wanted.count)
+    properties.bits = output.bits
+    if configuration.measuresError {
+      properties.meanSquaredError = coder.squaredError(
+        target, width: configuration.width, height: configuration.height)
+    }
+    order += 1
+    guard plan.isReference else { return }
+    properties.longTermSlot = options.longTermSlot
+    buffer.store(
+      ReferenceBuffer.Entry(
+        picture: target, index: properties.index, order: plan.order,
+        temporalLayer: plan.temporalLayer, longTermSlot: options.longTermSlot,
+        hasRaisedQuality: plan.hasRaisedQuality))
+  }
+
+  // MARK: - Reconstruction
+
+  /// Calls `body` with the planes of the last coded picture; see `HEVCEncoder.withReconstruction`.
+  func withReconstruction<R>(
+    _ body: (
+      _ luma: UnsafePointer<UInt8>, _ cb: UnsafePointer<UInt8>, _ cr: UnsafePointer<UInt8>,
+      _ lumaBytesPerRow: Int, _ chromaBytesPerRow: Int
+    ) throws -> R
+  ) rethrows -> R? {
+    guard let lastPicture else { return nil }
+    let planes = coder.pool[lastPicture].planes
+    return try body(
+      planes.luma, planes.cb, planes.cr, coder.layout.lumaStride, coder.layout.chromaStride)
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import CHEVCKernels
+import VideoEncoding
+
+/// The deblocking filter (8.7.2) of one picture in one slice.
+struct Deblocking: BitwiseCopyable {
+  private let kernels: UnsafePointer<OVTHEVCKernels8>
+  private let layout: PlaneLayout
+  private let map: PictureMap
+  /// β′ and tC′ by Q (table 8-12).
+  private let beta: UnsafeMutablePointer<UInt8>
+  private let tc: UnsafeMutablePointer<UInt8>
+
+  init(
+    kernels: UnsafePointer<OVTHEVCKernels8>, layout: PlaneLayout, map: PictureMap,
+    memory: inout EncoderMemory
+  ) {
+    self.kernels = kernels
+    self.layout = layout
+    self.map = map
+    beta = memory.allocate(UInt8.self, count: 52)
+    tc = memory.allocate(UInt8.self, count: 54)
+    for q in 16..<52 { beta[q] = UInt8(q <= 28 ? q - 10 : 2 * q - 38) }
+    let steps: [UInt8] = [
+      1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 11, 13, 14,
+      16, 18, 20, 22, 24,
+    ]
+    for (i, step) in steps.enumerated() { tc[18 + i] = step }
+  }
+
+  /// Filters the edges of the 8x8 blocks in a row of coding tree units: vertical edges, then
+  /// horizontal ones, which change three rows of samples of the row above. All samples that intra
+  /// prediction reads must have been read.
+  /// - Parameters:
+  ///   - row: the row of coding tree units.
+  ///   - planes: the samples.
+  ///   - motion: the motion of each 8x8 block.
+  func filter(row: Int, _ planes: Planes, _ motion: UnsafePointer<Motion>) {
+    let rows = row &* 4..<min(row &* 4 &+ 4, map.height)
+    for v in rows {
+      for u in 1..<max(map.width, 1) {
+        let at = v &* map.width &+ u
+        let strength = strength(at, at &- 1, u, motion)
+        guard strength > 0 else { continue }
+        let qp = (Int(map.qp[at]) &+ Int(map.qp[at &- 1]) &+ 1) >> 1
+        let edge = planes.luma + v &* 8 &* layout.lumaStride + u &* 8
+        filterLuma(qp, strength) { kernels.pointee.deblockLumaVertical(edge, layout.lumaStride, $0, $1) }
+        if strength == 2 && u & 1 == 0 {
+          let chroma = v &* 4 &* layout.chromaStride &+ u &* 4
+          filterChroma(qp) {
+            kernels.pointee.deblockChromaVertical(planes.cb + chroma, layout.chromaStride, $0)
+            kernels.pointee.deblockChromaVertical(planes.cr + chroma, layout.chromaStride, $0)
+          }
+        }
+      }
+    }
+    for v in rows where v > 0 {
+      for u in 0..<map.width {
+        let at = v &* map.width &+ u
+        let strength = strength(at, at &- map.width, v, motion)
+        guard strength > 0 else { continue }
+        let qp = (Int(map.qp[at]) &+ Int(map.qp[at &- map.width]) &+ 1) >> 1
+        let edge = planes.luma + v &* 8 &* layout.lumaStride + u &* 8
+        filterLuma(qp, strength) { kernels.pointee.deblockLumaHorizontal(edge, layout.lumaStride, $0, $1) }
+        if strength == 2 && v & 1 == 0 {
+          let chroma = v &* 4 &* layout.chromaStride &+ u &* 4
+          filterChroma(qp) {
+            kernels.pointee.deblockChromaHorizontal(planes.cb + chroma, layout.chromaStride, $0)
+            kernels.pointee.deblockChromaHorizontal(planes.cr + chroma, layout.chromaStride, $0)
+          }
+        }
+      }
+    }
+  }
+
+  /// bS of the edge between two blocks (8.7.2.4); 0 where there is none.
+  /// - Parameters:
+  ///   - at: the index of the block after the edge.
+  ///   - other: the index of the block before it.
+  ///   - position: the column or row of the block after the edge, in 8x8 blocks.
+  ///   - motion: the motion of each block.
+  @inline(__always) private func strength(
+    _ at: Int, _ other: Int, _ position: Int, _ motion: UnsafePointer<Motion>
+  ) -> Int {
+    let blocks = 1 &<< (Int(map.log2Size[at]) &- 3)
+    let inside = position & (blocks &- 1)
+    if inside != 0 && (map.partMode[at] == 0 || inside != blocks &>> 1) { return 0 }
+    let intra = UnitKind.intra.rawValue
+    if map.kind[at] == intra || map.kind[other] == intra { return 2 }
+    if map.coded[at] | map.coded[other] != 0 { return 1 }
+    let (a, b) = (motion[at], motion[other])
+    if a.reference != b.reference { return 1 }
+    return abs(Int(a.x) &- Int(b.x)) >= 4 || abs(Int(a.y) &- Int(b.y)) >= 4 ? 1 : 0
+  }
+
+  @inline(__always) private func filterLuma(
+    _ qp: Int, _ strength: Int, _ filter: (Int32, UnsafePointer<Int16>) -> Void
+  ) {
+    let step = Int16(tc[min(qp &+ 2 &* (strength &- 1), 53)])
+    guard step > 0 else { return }
+    var steps = (step, step)
+    withUnsafePointer(to: &steps) {
+      $0.withMemoryRebound(to: Int16.self, capacity: 2) { filter(Int32(beta[qp]), $0) }
+    }
+  }
+
+  @inline(__always) private func filterChroma(_ qp: Int, _ filter: (UnsafePointer<Int16>) -> Void) {
+    let step = Int16(tc[min(ChromaQP.of(qp) &+ 2, 53)])
+    guard step > 0 else { return }
+    var steps = (step, step)
+    withUnsafePointer(to: &steps) {
+      $0.withMemoryRebound(to: Int16.self, capacity: 2) { filter($0) }
+    }
+  }
+}
