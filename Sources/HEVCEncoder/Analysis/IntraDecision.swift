@@ -236,7 +236,8 @@ extension CodingTreeCoder {
     collect(
       picture.target.planes.luma + y &* layout.lumaStride + x, layout.lumaStride, size,
       hasLeft: x > 0, hasAbove: y > 0, right: right, below: below)
-    if log2Size > 2 { kernels.pointee.smoothEdge(smoothEdge, edge, Int32(log2Size), 1) }
+    guard log2Size > 2 else { return }
+    kernels.pointee.smoothEdge(smoothEdge, edge, Int32(log2Size), log2Size == 5 ? 1 : 0)
   }
 
   /// Collects the neighbours of a chroma block into `edge`.
