@@ -10,6 +10,10 @@ static const struct {
 } residualParts[] = {
     {OVT_CPU_C, ovt_hevc_transform_c},
     {OVT_CPU_C, ovt_hevc_quant_c},
+#if OVT_X86
+    {OVT_CPU_SSE4, ovt_hevc_residual_sse4},
+    {OVT_CPU_AVX2, ovt_hevc_residual_avx2},
+#endif
 };
 
 static const struct {

@@ -12,6 +12,10 @@ void ovt_hevc_transform_c(OVTHEVCResidualKernels *k);
 void ovt_hevc_quant_c(OVTHEVCResidualKernels *k);
 void ovt_hevc_samples8_c(OVTHEVCKernels8 *k);
 void ovt_hevc_samples16_c(OVTHEVCKernels16 *k);
+#if OVT_X86
+void ovt_hevc_residual_sse4(OVTHEVCResidualKernels *k);
+void ovt_hevc_residual_avx2(OVTHEVCResidualKernels *k);
+#endif
 
 OVT_INLINE int ovt_clip16(int v) { return ovt_clip3(INT16_MIN, INT16_MAX, v); }
 

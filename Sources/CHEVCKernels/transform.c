@@ -13,20 +13,20 @@ OVT_INLINE int coefficient(int n, int isSine, int k, int x) {
 OVT_INLINE void forward(int16_t *coef, const int16_t *residual, ptrdiff_t stride, int bitDepth, int log2Size,
                         int isSine) {
   const int n = 1 << log2Size, shift1 = log2Size + bitDepth - 9, shift2 = log2Size + 6;
-  int16_t rows[32 * 32];
-  for (int y = 0; y < n; y++, residual += stride)
-    for (int k = 0; k < n; k++) {
-      int sum = 1 << (shift1 - 1);
-      for (int x = 0; x < n; x++) sum += coefficient(n, isSine, k, x) * residual[x];
-      rows[y * n + k] = (int16_t)(sum >> shift1);
-    }
+  int16_t lines[32 * 32];  // [k][x]
   for (int k = 0; k < n; k++) {
     int sums[32];
-    for (int x = 0; x < n; x++) sums[x] = 1 << (shift2 - 1);
+    for (int x = 0; x < n; x++) sums[x] = 1 << (shift1 - 1);
     for (int y = 0; y < n; y++)
-      for (int x = 0; x < n; x++) sums[x] += coefficient(n, isSine, k, y) * rows[y * n + x];
-    for (int x = 0; x < n; x++) coef[k * n + x] = (int16_t)(sums[x] >> shift2);
+      for (int x = 0; x < n; x++) sums[x] += coefficient(n, isSine, k, y) * residual[y * stride + x];
+    for (int x = 0; x < n; x++) lines[k * n + x] = (int16_t)(sums[x] >> shift1);
   }
+  for (int y = 0; y < n; y++)
+    for (int k = 0; k < n; k++) {
+      int sum = 1 << (shift2 - 1);
+      for (int x = 0; x < n; x++) sum += coefficient(n, isSine, k, x) * lines[y * n + x];
+      coef[y * n + k] = (int16_t)(sum >> shift2);
+    }
 }
 
 OVT_INLINE void inverse(int16_t *residual, ptrdiff_t stride, const int16_t *coef, int bitDepth, int columns, int rows,

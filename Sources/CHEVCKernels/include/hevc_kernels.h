@@ -60,8 +60,8 @@ extern const int8_t ovt_hevc_matrix[32][32];
 // inverse of 8.6.4.2 gives the residual back).
 //   coef      N * N coefficients.
 //   residual  N rows of N, -(1 << bitDepth) + 1 to (1 << bitDepth) - 1; stride in int16_t.
-//   bitDepth  8 to 12: the first stage (rows) rounds and shifts by log2Size + bitDepth - 9, the
-//             second (columns) by log2Size + 6. No intermediate value leaves int16_t.
+//   bitDepth  8 to 10: the first stage (columns) rounds and shifts by log2Size + bitDepth - 9,
+//             the second (rows) by log2Size + 6. No intermediate value leaves int16_t.
 typedef void (*OVTHEVCForward)(int16_t *coef, const int16_t *residual, ptrdiff_t stride, int bitDepth);
 
 // Inverse transform (8.6.4.2): columns first, rounded by 7 bits and clipped to int16_t, then rows,
@@ -69,7 +69,7 @@ typedef void (*OVTHEVCForward)(int16_t *coef, const int16_t *residual, ptrdiff_t
 // clipped is far beyond the range of samples, and the reconstructed sample is the same).
 //   residual       N rows of N; stride in int16_t.
 //   coef           N * N scaled coefficients; those at or beyond `columns` or `rows` are 0.
-//   bitDepth       8 to 12.
+//   bitDepth       8 to 10.
 //   columns, rows  1 to N: how much of the block has to be looked at. N is always right.
 typedef void (*OVTHEVCInverse)(int16_t *residual, ptrdiff_t stride, const int16_t *coef, int bitDepth,
                                int columns, int rows);
@@ -111,11 +111,12 @@ typedef struct OVTHEVCResidualKernels {
   // Returns a bit for each level that is not 0, bit i for out[i].
   uint32_t (*scanGroup)(int16_t out[16], const int16_t *level, ptrdiff_t stride, int scan);
 
-  // What a block of levels has (OVTHEVCLevels), for levels that something else than `quantise` made.
+  // What a block of levels has (OVTHEVCLevels), for levels that something else than `quantise` made:
+  // -32767 to 32767.
   void (*describe)(const int16_t *level, int log2Size, OVTHEVCLevels *result);
 
   // Sum of squared differences of two blocks of n coefficients, n a multiple of 16 up to 1024: the
-  // distortion in the transform domain. No difference exceeds 16 bits without its sign (65535).
+  // distortion in the transform domain. Differences fit int16_t.
   uint64_t (*ssdCoefficients)(const int16_t *a, const int16_t *b, int n);
 } OVTHEVCResidualKernels;
 
@@ -136,7 +137,7 @@ static inline int ovt_hevc_rows(uint64_t groups) {
 
 // The residual of every sample of a block whose only coefficient is its first (8.6.4.2; not for DST).
 //   dc        the scaled coefficient.
-//   bitDepth  8 to 12.
+//   bitDepth  8 to 10.
 static inline int ovt_hevc_dc_residual(int dc, int bitDepth) {
   const int shift = 20 - bitDepth, first = (64 * dc + 64) >> 7;
   return (64 * first + (1 << (shift - 1))) >> shift;

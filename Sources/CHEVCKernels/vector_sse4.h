@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels in `simd` are written in, over SSE4: V is 8 lanes of int16_t, W 4 lanes of int32_t.
+// A Wide is twice as many int32_t as V has lanes, in an order that widePack takes back.
+#ifndef OVT_HEVC_VECTOR_H
+#define OVT_HEVC_VECTOR_H
+
+#include "stages.h"
+#include "x86.h"
+
+#define SIMD SSE4 static
+#define SIMD_INLINE SSE4_INLINE
+#define SIMD_SUFFIX sse4
+
+typedef __m128i V;
+typedef __m128i W;
+typedef struct {
+  W lo, hi;
+} Wide;
+enum { LANES = 8 };
+
+// MARK: - Lanes of int16_t
+
+SIMD_INLINE V vload(const int16_t *p) { return load16(p); }
+SIMD_INLINE void vstore(int16_t *p, V v) { store16(p, v); }
+SIMD_INLINE V vset(int a) { return _mm_set1_epi16((short)a); }
+SIMD_INLINE V vzero(void) { return _mm_setzero_si128(); }
+SIMD_INLINE V vadd(V a, V b) { return _mm_add_epi16(a, b); }
+SIMD_INLINE V vsub(V a, V b) { return _mm_sub_epi16(a, b); }
+SIMD_INLINE V vadds(V a, V b) { return _mm_adds_epi16(a, b); }
+SIMD_INLINE V vsubs(V a, V b) { return _mm_subs_epi16(a, b); }
+SIMD_INLINE V vmul(V a, V b) { return _mm_mullo_epi16(a, b); }
+SIMD_INLINE V vmin(V a, V b) { return _mm_min_epi16(a, b); }
+SIMD_INLINE V vmax(V a, V b) { return _mm_max_epi16(a, b); }
+SIMD_INLINE V vabs(V a) { return _mm_abs_epi16(a); }
+SIMD_INLINE V vsra(V a, int n) { return _mm_sra_epi16(a, _mm_cvtsi32_si128(n)); }
+SIMD_INLINE V vsrl(V a, int n) { return _mm_srl_epi16(a, _mm_cvtsi32_si128(n)); }
+SIMD_INLINE V vsll(V a, int n) { return _mm_sll_epi16(a, _mm_cvtsi32_si128(n)); }
+// (a * b + 2^14) >> 15.
+SIMD_INLINE V vmulRound(V a, V b) { return _mm_mulhrs_epi16(a, b); }
+SIMD_INLINE V vgreater(V a, V b) { return _mm_cmpgt_epi16(a, b); }
+SIMD_INLINE V vequal(V a, V b) { return _mm_cmpeq_epi16(a, b); }
+SIMD_INLINE V vand(V a, V b) { return _mm_and_si128(a, b); }
+SIMD_INLINE V vor(V a, V b) { return _mm_or_si128(a, b); }
+// b where the mask is 0.
+SIMD_INLINE V vwithout(V mask, V b) { return _mm_andnot_si128(mask, b); }
+// a where the mask is set, else b.
+SIMD_INLINE V vselect(V mask, V a, V b) { return _mm_blendv_epi8(b, a, mask); }
+// a with the sign of s; 0 where s is 0.
+SIMD_INLINE V vsign(V a, V s) { return _mm_sign_epi16(a, s); }
+SIMD_INLINE int vany(V a) { return !_mm_testz_si128(a, a); }
+// A bit for each lane that is not 0.
+SIMD_INLINE uint32_t vmask(V isNot) {
+  return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(isNot, _mm_setzero_si128())) & 0xFF;
+}
+// a[i] by bytes: lane i is table[index[i]], 8 entries, index 0 to 7.
+SIMD_INLINE V vlook(V table, V index) {
+  const V bytes = _mm_add_epi16(_mm_mullo_epi16(index, _mm_set1_epi16(0x0202)), _mm_set1_epi16(0x0100));
+  return _mm_shuffle_epi8(table, bytes);
+}
+SIMD_INLINE V vreverse(V a) {
+  return _mm_shuffle_epi8(a, _mm_setr_epi8(14, 15, 12, 13, 10, 11, 8, 9, 6, 7, 4, 5, 2, 3, 0, 1));
+}
+
+// MARK: - Parts of a vector: n lanes, 2, 4 or 8
+
+SIMD_INLINE V vloadPart(const int16_t *p, int n) {
+  return n >= 8 ? load16(p) : n == 4 ? load8(p) : load4(p);
+}
+SIMD_INLINE void vstorePart(int16_t *p, V v, int n) {
+  if (n >= 8) store16(p, v);
+  else if (n == 4) store8(p, v);
+  else store4(p, v);
+}
+SIMD_INLINE V vloadBytes(const uint8_t *p) { return _mm_cvtepu8_epi16(load8(p)); }
+SIMD_INLINE V vloadBytesPart(const uint8_t *p, int n) {
+  if (n >= 8) return vloadBytes(p);
+  if (n == 4) return _mm_cvtepu8_epi16(load4(p));
+  uint16_t two;
+  memcpy(&two, p, 2);
+  return _mm_cvtepu8_epi16(_mm_cvtsi32_si128(two));
+}
+SIMD_INLINE V vloadSigned(const int8_t *p) { return _mm_cvtepi8_epi16(load8(p)); }
+SIMD_INLINE void vstoreBytesPart(uint8_t *p, V v, int n) {  // clipped to 0 to 255
+  const V bytes = _mm_packus_epi16(v, v);
+  if (n >= 8) store8(p, bytes);
+  else if (n == 4) store4(p, bytes);
+  else {
+    const uint16_t two = (uint16_t)_mm_cvtsi128_si32(bytes);
+    memcpy(p, &two, 2);
+  }
+}
+
+// MARK: - Lanes of int32_t
+
+SIMD_INLINE W wset(int a) { return _mm_set1_epi32(a); }
+SIMD_INLINE W wadd(W a, W b) { return _mm_add_epi32(a, b); }
+SIMD_INLINE W wsub(W a, W b) { return _mm_sub_epi32(a, b); }
+SIMD_INLINE W wsra(W a, int n) { return _mm_sra_epi32(a, _mm_cvtsi32_si128(n)); }
+SIMD_INLINE W wload(const int32_t *p) { return load16(p); }
+SIMD_INLINE void wstore(int32_t *p, W a) { store16(p, a); }
+SIMD_INLINE int wsum(W a) { return sum32(a); }
+// The sums of pairs of products: a[0] b[0] + a[1] b[1], and so on.
+SIMD_INLINE W wmadd(V a, V b) { return _mm_madd_epi16(a, b); }
+// p[0], p[1] again and again.
+SIMD_INLINE V vpair(const int16_t *p) {
+  int32_t both;
+  memcpy(&both, p, 4);
+  return _mm_set1_epi32(both);
+}
+// LANES values of int16_t, saturated, from two W in their order.
+SIMD_INLINE V wpack(W a, W b) { return _mm_packs_epi32(a, b); }
+// LANES / 2 values, saturated.
+SIMD_INLINE void wstorePacked(int16_t *p, W a) { store8(p, _mm_packs_epi32(a, a)); }
+SIMD_INLINE W wreverse(W a) { return _mm_shuffle_epi32(a, 0x1b); }
+
+// MARK: - Wide
+
+SIMD_INLINE Wide wideSet(int a) { return (Wide){wset(a), wset(a)}; }
+SIMD_INLINE Wide wideAdd(Wide a, Wide b) { return (Wide){wadd(a.lo, b.lo), wadd(a.hi, b.hi)}; }
+SIMD_INLINE Wide wideSub(Wide a, Wide b) { return (Wide){wsub(a.lo, b.lo), wsub(a.hi, b.hi)}; }
+// a ca + b cb.
+SIMD_INLINE Wide wideMul(V a, V b, int ca, int cb) {
+  const V c = _mm_set1_epi32((int)((uint32_t)cb << 16 | ((uint32_t)ca & 0xFFFF)));
+  return (Wide){_mm_madd_epi16(_mm_unpacklo_epi16(a, b), c), _mm_madd_epi16(_mm_unpackhi_epi16(a, b), c)};
+}
+SIMD_INLINE Wide wideSra(Wide a, int n) { return (Wide){wsra(a.lo, n), wsra(a.hi, n)}; }
+SIMD_INLINE V widePack(Wide a) { return _mm_packs_epi32(a.lo, a.hi); }  // saturates
+// Products of unsigned 16-bit lanes, as int32_t.
+SIMD_INLINE Wide wideMulUnsigned(V a, V b) {
+  const V lo = _mm_mullo_epi16(a, b), hi = _mm_mulhi_epu16(a, b);
+  return (Wide){_mm_unpacklo_epi16(lo, hi), _mm_unpackhi_epi16(lo, hi)};
+}
+SIMD_INLINE Wide wideSrl(Wide a, int n) {
+  const __m128i count = _mm_cvtsi32_si128(n);
+  return (Wide){_mm_srl_epi32(a.lo, count), _mm_srl_epi32(a.hi, count)};
+}
+// The sum of all lanes.
+SIMD_INLINE int vsum(V a) { return wsum(_mm_madd_epi16(a, vset(1))); }
+
+// MARK: - Pairs of lanes
+
+typedef struct {
+  V lo, hi;
+} Zip;
+SIMD_INLINE Zip vzip(V a, V b) { return (Zip){_mm_unpacklo_epi16(a, b), _mm_unpackhi_epi16(a, b)}; }
+// a c[0] + b c[1] for the lanes a, b of each pair.
+SIMD_INLINE Wide wideMulZip(Zip z, V pair) { return (Wide){wmadd(z.lo, pair), wmadd(z.hi, pair)}; }
+// Of each eight lanes those of even number first.
+SIMD_INLINE V vsplit(V a) {
+  return _mm_shuffle_epi8(a, _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15));
+}
+
+// MARK: - Sums in 64 bits
+
+SIMD_INLINE V longAdd(V sum, W a) {  // of values from 0 to 2^32 - 1
+  return _mm_add_epi64(sum, _mm_add_epi64(_mm_unpacklo_epi32(a, vzero()), _mm_unpackhi_epi32(a, vzero())));
+}
+SIMD_INLINE uint64_t longSum(V sum) {
+  return (uint64_t)_mm_cvtsi128_si64(_mm_add_epi64(sum, _mm_unpackhi_epi64(sum, sum)));
+}
+
+#endif
