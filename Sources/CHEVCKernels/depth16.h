@@ -7,6 +7,7 @@
 
 typedef uint16_t Sample;
 typedef OVTHEVCKernels16 Kernels;
+#define SAMPLE_BYTES 2
 enum { BIT_DEPTH = 10, SAMPLE_MAX = 1023 };
 
 OVT_INLINE Sample clipSample(int v) { return (Sample)ovt_clip3(0, SAMPLE_MAX, v); }

@@ -7,6 +7,7 @@
 
 typedef uint8_t Sample;
 typedef OVTHEVCKernels8 Kernels;
+#define SAMPLE_BYTES 1
 enum { BIT_DEPTH = 8, SAMPLE_MAX = 255 };
 
 OVT_INLINE Sample clipSample(int v) { return (Sample)ovt_clip3(0, SAMPLE_MAX, v); }

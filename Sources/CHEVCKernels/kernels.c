@@ -21,6 +21,10 @@ static const struct {
   void (*fill)(OVTHEVCKernels8 *k);
 } parts8[] = {
     {OVT_CPU_C, ovt_hevc_samples8_c},
+#if OVT_X86
+    {OVT_CPU_SSE4, ovt_hevc_samples8_sse4},
+    {OVT_CPU_AVX2, ovt_hevc_samples8_avx2},
+#endif
 };
 
 static const struct {
@@ -28,6 +32,10 @@ static const struct {
   void (*fill)(OVTHEVCKernels16 *k);
 } parts16[] = {
     {OVT_CPU_C, ovt_hevc_samples16_c},
+#if OVT_X86
+    {OVT_CPU_SSE4, ovt_hevc_samples16_sse4},
+    {OVT_CPU_AVX2, ovt_hevc_samples16_avx2},
+#endif
 };
 
 #define FILL(PARTS, CPU)                                         \

@@ -3,9 +3,10 @@
 #ifndef OVT_HEVC_SHAPES_H
 #define OVT_HEVC_SHAPES_H
 
-#define EACH_SHAPE(DO)                                                                             \
-  DO(16, 16) DO(16, 8) DO(8, 16) DO(8, 8) DO(8, 4) DO(4, 8) DO(4, 4) DO(32, 32) DO(32, 16) DO(16, 32) \
-  DO(64, 32) DO(32, 64) DO(64, 64)
+#define WIDE_SHAPES(DO) \
+  DO(16, 16) DO(16, 8) DO(32, 32) DO(32, 16) DO(16, 32) DO(64, 32) DO(32, 64) DO(64, 64)
+#define NARROW_SHAPES(DO) DO(8, 16) DO(8, 8) DO(8, 4) DO(4, 8) DO(4, 4)
+#define EACH_SHAPE(DO) WIDE_SHAPES(DO) NARROW_SHAPES(DO)
 
 // SHAPE_SET is the attribute of an instruction set.
 #ifndef SHAPE_SET

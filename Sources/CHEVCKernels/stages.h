@@ -14,7 +14,11 @@ void ovt_hevc_samples8_c(OVTHEVCKernels8 *k);
 void ovt_hevc_samples16_c(OVTHEVCKernels16 *k);
 #if OVT_X86
 void ovt_hevc_residual_sse4(OVTHEVCResidualKernels *k);
+void ovt_hevc_samples8_sse4(OVTHEVCKernels8 *k);
+void ovt_hevc_samples16_sse4(OVTHEVCKernels16 *k);
 void ovt_hevc_residual_avx2(OVTHEVCResidualKernels *k);
+void ovt_hevc_samples8_avx2(OVTHEVCKernels8 *k);
+void ovt_hevc_samples16_avx2(OVTHEVCKernels16 *k);
 #endif
 
 OVT_INLINE int ovt_clip16(int v) { return ovt_clip3(INT16_MIN, INT16_MAX, v); }

@@ -9,14 +9,15 @@
 
 #define SIMD AVX2 static
 #define SIMD_INLINE AVX2_INLINE
-#define SIMD_SUFFIX avx2
+#define SHAPE_SET AVX2
+#define OVT_HEVC_LANES 16
 
 typedef __m256i V;
 typedef __m256i W;
 typedef struct {
   W lo, hi;
 } Wide;
-enum { LANES = 16 };
+enum { LANES = OVT_HEVC_LANES };
 
 // MARK: - Lanes of int16_t
 
@@ -62,6 +63,10 @@ SIMD_INLINE V vreverse(V a) {
   const V order = _mm256_broadcastsi128_si256(_mm_setr_epi8(14, 15, 12, 13, 10, 11, 8, 9, 6, 7, 4, 5, 2, 3, 0, 1));
   return _mm256_permute4x64_epi64(_mm256_shuffle_epi8(a, order), 0x4e);
 }
+
+// Eight lanes, again where there are more; 0, 1, 2 and so on.
+SIMD_INLINE V vrepeat(const int16_t p[8]) { return broadcast16(p); }
+SIMD_INLINE V vnumbers(void) { return _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
 
 // MARK: - Parts of a vector: n lanes, 2, 4, 8 or 16
 
@@ -113,6 +118,10 @@ SIMD_INLINE V vpair(const int16_t *p) {
   int32_t both;
   memcpy(&both, p, 4);
   return _mm256_set1_epi32(both);
+}
+// a, b again and again.
+SIMD_INLINE V vpairOf(int a, int b) {
+  return _mm256_set1_epi32((int)((uint32_t)b << 16 | ((uint32_t)a & 0xFFFF)));
 }
 // LANES values of int16_t, saturated, from two W in their order.
 SIMD_INLINE V wpack(W a, W b) { return _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), 0xd8); }
@@ -168,6 +177,31 @@ SIMD_INLINE V longAdd(V sum, W a) {  // of values from 0 to 2^32 - 1
 SIMD_INLINE uint64_t longSum(V sum) {
   const __m128i half = _mm_add_epi64(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
   return (uint64_t)_mm_cvtsi128_si64(_mm_add_epi64(half, _mm_unpackhi_epi64(half, half)));
+}
+// The halves of each eight lanes, exchanged.
+SIMD_INLINE V vswap(V a) { return _mm256_shuffle_epi32(a, 0x4e); }
+// (sum + 2) >> 2 of each four int32_t, which come of eight lanes, added.
+SIMD_INLINE int roundedBlockSums(W a) {
+  a = wadd(a, _mm256_shuffle_epi32(a, 0x4e));
+  a = wsra(wadd(wadd(a, _mm256_shuffle_epi32(a, 0xb1)), wset(2)), 2);
+  return _mm_cvtsi128_si32(fold(a));
+}
+
+// MARK: - Filters of bytes
+
+// a in the low byte of each lane, b in the high one.
+SIMD_INLINE V vbytes(V a, V b) { return vor(a, vsll(b, 8)); }
+// Two weights of int8_t for what vbytes makes.
+SIMD_INLINE V vweights(int a, int b) { return vset((int)((uint32_t)(b & 0xFF) << 8 | (uint32_t)(a & 0xFF))); }
+SIMD_INLINE V vweigh(V bytes, V weights) { return _mm256_maddubs_epi16(bytes, weights); }
+// The sums of 8 (4) bytes from p on, from p + 1 on, and so on, weighed by `weights`; sums fit int16_t.
+SIMD_INLINE V filterBytes(const uint8_t *p, const V *weights, int count) {
+  const V bytes = load16x2(p, p + 8);
+  V sum = vweigh(_mm256_shuffle_epi8(bytes, _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8))), weights[0]);
+  sum = vadd(sum, vweigh(_mm256_shuffle_epi8(bytes, _mm256_broadcastsi128_si256(_mm_setr_epi8(2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10))), weights[1]));
+  if (count == 4) return sum;
+  sum = vadd(sum, vweigh(_mm256_shuffle_epi8(bytes, _mm256_broadcastsi128_si256(_mm_setr_epi8(4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12))), weights[2]));
+  return vadd(sum, vweigh(_mm256_shuffle_epi8(bytes, _mm256_broadcastsi128_si256(_mm_setr_epi8(6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14))), weights[3]));
 }
 
 #endif

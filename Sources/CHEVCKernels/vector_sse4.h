@@ -9,14 +9,15 @@
 
 #define SIMD SSE4 static
 #define SIMD_INLINE SSE4_INLINE
-#define SIMD_SUFFIX sse4
+#define SHAPE_SET SSE4
+#define OVT_HEVC_LANES 8
 
 typedef __m128i V;
 typedef __m128i W;
 typedef struct {
   W lo, hi;
 } Wide;
-enum { LANES = 8 };
+enum { LANES = OVT_HEVC_LANES };
 
 // MARK: - Lanes of int16_t
 
@@ -60,6 +61,10 @@ SIMD_INLINE V vlook(V table, V index) {
 SIMD_INLINE V vreverse(V a) {
   return _mm_shuffle_epi8(a, _mm_setr_epi8(14, 15, 12, 13, 10, 11, 8, 9, 6, 7, 4, 5, 2, 3, 0, 1));
 }
+
+// Eight lanes, again where there are more; 0, 1, 2 and so on.
+SIMD_INLINE V vrepeat(const int16_t p[8]) { return load16(p); }
+SIMD_INLINE V vnumbers(void) { return _mm_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7); }
 
 // MARK: - Parts of a vector: n lanes, 2, 4 or 8
 
@@ -106,6 +111,10 @@ SIMD_INLINE V vpair(const int16_t *p) {
   int32_t both;
   memcpy(&both, p, 4);
   return _mm_set1_epi32(both);
+}
+// a, b again and again.
+SIMD_INLINE V vpairOf(int a, int b) {
+  return _mm_set1_epi32((int)((uint32_t)b << 16 | ((uint32_t)a & 0xFFFF)));
 }
 // LANES values of int16_t, saturated, from two W in their order.
 SIMD_INLINE V wpack(W a, W b) { return _mm_packs_epi32(a, b); }
@@ -157,6 +166,30 @@ SIMD_INLINE V longAdd(V sum, W a) {  // of values from 0 to 2^32 - 1
 }
 SIMD_INLINE uint64_t longSum(V sum) {
   return (uint64_t)_mm_cvtsi128_si64(_mm_add_epi64(sum, _mm_unpackhi_epi64(sum, sum)));
+}
+// The halves of each eight lanes, exchanged.
+SIMD_INLINE V vswap(V a) { return _mm_shuffle_epi32(a, 0x4e); }
+// (sum + 2) >> 2 of the four int32_t that come of eight lanes.
+SIMD_INLINE int roundedBlockSums(W a) { return (sum32(a) + 2) >> 2; }
+// Of each four lanes the first, and the last, four times.
+SIMD_INLINE V vfirsts(V a) { return _mm_shufflehi_epi16(_mm_shufflelo_epi16(a, 0x00), 0x00); }
+SIMD_INLINE V vlasts(V a) { return _mm_shufflehi_epi16(_mm_shufflelo_epi16(a, 0xff), 0xff); }
+
+// MARK: - Filters of bytes
+
+// a in the low byte of each lane, b in the high one.
+SIMD_INLINE V vbytes(V a, V b) { return vor(a, vsll(b, 8)); }
+// Two weights of int8_t for what vbytes makes.
+SIMD_INLINE V vweights(int a, int b) { return vset((int)((uint32_t)(b & 0xFF) << 8 | (uint32_t)(a & 0xFF))); }
+SIMD_INLINE V vweigh(V bytes, V weights) { return _mm_maddubs_epi16(bytes, weights); }
+// The sums of 8 (4) bytes from p on, from p + 1 on, and so on, weighed by `weights`; sums fit int16_t.
+SIMD_INLINE V filterBytes(const uint8_t *p, const V *weights, int count) {
+  const V bytes = load16(p);
+  V sum = vweigh(_mm_shuffle_epi8(bytes, _mm_setr_epi8(0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8)), weights[0]);
+  sum = vadd(sum, vweigh(_mm_shuffle_epi8(bytes, _mm_setr_epi8(2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10)), weights[1]));
+  if (count == 4) return sum;
+  sum = vadd(sum, vweigh(_mm_shuffle_epi8(bytes, _mm_setr_epi8(4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12)), weights[2]));
+  return vadd(sum, vweigh(_mm_shuffle_epi8(bytes, _mm_setr_epi8(6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14)), weights[3]));
 }
 
 #endif

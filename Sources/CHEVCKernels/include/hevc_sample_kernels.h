@@ -107,7 +107,8 @@ typedef struct OVT_HEVC_NAMED(OVTHEVCKernels) {
 
   // MARK: Sample adaptive offset (8.7.3). Any width and height from 1 to 64. `rec` is the deblocked
   // picture, not dst; for edges the samples around the block are read too, so that the caller leaves
-  // out rows and columns at the borders of the picture. 32 bytes right of the block may be read.
+  // out rows and columns at the borders of the picture. 32 bytes right of the blocks (and of the rows
+  // above and below that are read) may be read.
   // Offsets are scaled (SaoOffsetVal), -31 to 31.
   // Edge: offsets for edgeIdx 1, 2, 3, 4 (local minimum, concave, convex, maximum).
   void (*saoEdge)(OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride, const OVT_HEVC_SAMPLE *rec, ptrdiff_t recStride,
