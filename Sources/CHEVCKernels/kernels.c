@@ -13,6 +13,8 @@ static const struct {
 #if OVT_X86
     {OVT_CPU_SSE4, ovt_hevc_residual_sse4},
     {OVT_CPU_AVX2, ovt_hevc_residual_avx2},
+#elif OVT_ARM64
+    {OVT_CPU_NEON, ovt_hevc_residual_neon},
 #endif
 };
 
@@ -24,6 +26,8 @@ static const struct {
 #if OVT_X86
     {OVT_CPU_SSE4, ovt_hevc_samples8_sse4},
     {OVT_CPU_AVX2, ovt_hevc_samples8_avx2},
+#elif OVT_ARM64
+    {OVT_CPU_NEON, ovt_hevc_samples8_neon},
 #endif
 };
 
@@ -35,6 +39,8 @@ static const struct {
 #if OVT_X86
     {OVT_CPU_SSE4, ovt_hevc_samples16_sse4},
     {OVT_CPU_AVX2, ovt_hevc_samples16_avx2},
+#elif OVT_ARM64
+    {OVT_CPU_NEON, ovt_hevc_samples16_neon},
 #endif
 };
 

@@ -20,6 +20,11 @@ void ovt_hevc_residual_avx2(OVTHEVCResidualKernels *k);
 void ovt_hevc_samples8_avx2(OVTHEVCKernels8 *k);
 void ovt_hevc_samples16_avx2(OVTHEVCKernels16 *k);
 #endif
+#if OVT_ARM64
+void ovt_hevc_residual_neon(OVTHEVCResidualKernels *k);
+void ovt_hevc_samples8_neon(OVTHEVCKernels8 *k);
+void ovt_hevc_samples16_neon(OVTHEVCKernels16 *k);
+#endif
 
 OVT_INLINE int ovt_clip16(int v) { return ovt_clip3(INT16_MIN, INT16_MAX, v); }
 

@@ -28,7 +28,6 @@ SIMD_INLINE V vzero(void) { return _mm256_setzero_si256(); }
 SIMD_INLINE V vadd(V a, V b) { return _mm256_add_epi16(a, b); }
 SIMD_INLINE V vsub(V a, V b) { return _mm256_sub_epi16(a, b); }
 SIMD_INLINE V vadds(V a, V b) { return _mm256_adds_epi16(a, b); }
-SIMD_INLINE V vsubs(V a, V b) { return _mm256_subs_epi16(a, b); }
 SIMD_INLINE V vmul(V a, V b) { return _mm256_mullo_epi16(a, b); }
 SIMD_INLINE V vmin(V a, V b) { return _mm256_min_epi16(a, b); }
 SIMD_INLINE V vmax(V a, V b) { return _mm256_max_epi16(a, b); }
@@ -36,8 +35,6 @@ SIMD_INLINE V vabs(V a) { return _mm256_abs_epi16(a); }
 SIMD_INLINE V vsra(V a, int n) { return _mm256_sra_epi16(a, _mm_cvtsi32_si128(n)); }
 SIMD_INLINE V vsrl(V a, int n) { return _mm256_srl_epi16(a, _mm_cvtsi32_si128(n)); }
 SIMD_INLINE V vsll(V a, int n) { return _mm256_sll_epi16(a, _mm_cvtsi32_si128(n)); }
-// (a * b + 2^14) >> 15.
-SIMD_INLINE V vmulRound(V a, V b) { return _mm256_mulhrs_epi16(a, b); }
 SIMD_INLINE V vgreater(V a, V b) { return _mm256_cmpgt_epi16(a, b); }
 SIMD_INLINE V vequal(V a, V b) { return _mm256_cmpeq_epi16(a, b); }
 SIMD_INLINE V vand(V a, V b) { return _mm256_and_si256(a, b); }
@@ -54,7 +51,7 @@ SIMD_INLINE uint32_t vmask(V isNot) {
   const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(isNot), _mm256_extracti128_si256(isNot, 1));
   return (uint32_t)_mm_movemask_epi8(bytes);
 }
-// a[i] by bytes: lane i is table[index[i]], index 0 to 7; the table's halves are alike.
+// Lane i is table[index[i]], index 0 to 7; the table's halves are alike.
 SIMD_INLINE V vlook(V table, V index) {
   const V bytes = _mm256_add_epi16(_mm256_mullo_epi16(index, _mm256_set1_epi16(0x0202)), _mm256_set1_epi16(0x0100));
   return _mm256_shuffle_epi8(table, bytes);
@@ -90,7 +87,6 @@ SIMD_INLINE V vloadBytesPart(const uint8_t *p, int n) {
   memcpy(&two, p, 2);
   return _mm256_cvtepu8_epi16(_mm_cvtsi32_si128(two));
 }
-SIMD_INLINE V vloadSigned(const int8_t *p) { return _mm256_cvtepi8_epi16(load16(p)); }
 SIMD_INLINE void vstoreBytesPart(uint8_t *p, V v, int n) {  // clipped to 0 to 255
   const __m128i bytes = _mm_packus_epi16(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
   if (n >= 16) store16(p, bytes);
@@ -108,8 +104,6 @@ SIMD_INLINE W wset(int a) { return _mm256_set1_epi32(a); }
 SIMD_INLINE W wadd(W a, W b) { return _mm256_add_epi32(a, b); }
 SIMD_INLINE W wsub(W a, W b) { return _mm256_sub_epi32(a, b); }
 SIMD_INLINE W wsra(W a, int n) { return _mm256_sra_epi32(a, _mm_cvtsi32_si128(n)); }
-SIMD_INLINE W wload(const int32_t *p) { return load32(p); }
-SIMD_INLINE void wstore(int32_t *p, W a) { store32(p, a); }
 SIMD_INLINE int wsum(W a) { return sum32(fold(a)); }
 // The sums of pairs of products: a[0] b[0] + a[1] b[1], and so on.
 SIMD_INLINE W wmadd(V a, V b) { return _mm256_madd_epi16(a, b); }

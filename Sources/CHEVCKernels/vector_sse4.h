@@ -28,7 +28,6 @@ SIMD_INLINE V vzero(void) { return _mm_setzero_si128(); }
 SIMD_INLINE V vadd(V a, V b) { return _mm_add_epi16(a, b); }
 SIMD_INLINE V vsub(V a, V b) { return _mm_sub_epi16(a, b); }
 SIMD_INLINE V vadds(V a, V b) { return _mm_adds_epi16(a, b); }
-SIMD_INLINE V vsubs(V a, V b) { return _mm_subs_epi16(a, b); }
 SIMD_INLINE V vmul(V a, V b) { return _mm_mullo_epi16(a, b); }
 SIMD_INLINE V vmin(V a, V b) { return _mm_min_epi16(a, b); }
 SIMD_INLINE V vmax(V a, V b) { return _mm_max_epi16(a, b); }
@@ -36,8 +35,6 @@ SIMD_INLINE V vabs(V a) { return _mm_abs_epi16(a); }
 SIMD_INLINE V vsra(V a, int n) { return _mm_sra_epi16(a, _mm_cvtsi32_si128(n)); }
 SIMD_INLINE V vsrl(V a, int n) { return _mm_srl_epi16(a, _mm_cvtsi32_si128(n)); }
 SIMD_INLINE V vsll(V a, int n) { return _mm_sll_epi16(a, _mm_cvtsi32_si128(n)); }
-// (a * b + 2^14) >> 15.
-SIMD_INLINE V vmulRound(V a, V b) { return _mm_mulhrs_epi16(a, b); }
 SIMD_INLINE V vgreater(V a, V b) { return _mm_cmpgt_epi16(a, b); }
 SIMD_INLINE V vequal(V a, V b) { return _mm_cmpeq_epi16(a, b); }
 SIMD_INLINE V vand(V a, V b) { return _mm_and_si128(a, b); }
@@ -49,11 +46,11 @@ SIMD_INLINE V vselect(V mask, V a, V b) { return _mm_blendv_epi8(b, a, mask); }
 // a with the sign of s; 0 where s is 0.
 SIMD_INLINE V vsign(V a, V s) { return _mm_sign_epi16(a, s); }
 SIMD_INLINE int vany(V a) { return !_mm_testz_si128(a, a); }
-// A bit for each lane that is not 0.
+// A bit for each lane that is not 0, of a mask.
 SIMD_INLINE uint32_t vmask(V isNot) {
   return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(isNot, _mm_setzero_si128())) & 0xFF;
 }
-// a[i] by bytes: lane i is table[index[i]], 8 entries, index 0 to 7.
+// Lane i is table[index[i]], index 0 to 7.
 SIMD_INLINE V vlook(V table, V index) {
   const V bytes = _mm_add_epi16(_mm_mullo_epi16(index, _mm_set1_epi16(0x0202)), _mm_set1_epi16(0x0100));
   return _mm_shuffle_epi8(table, bytes);
@@ -84,7 +81,6 @@ SIMD_INLINE V vloadBytesPart(const uint8_t *p, int n) {
   memcpy(&two, p, 2);
   return _mm_cvtepu8_epi16(_mm_cvtsi32_si128(two));
 }
-SIMD_INLINE V vloadSigned(const int8_t *p) { return _mm_cvtepi8_epi16(load8(p)); }
 SIMD_INLINE void vstoreBytesPart(uint8_t *p, V v, int n) {  // clipped to 0 to 255
   const V bytes = _mm_packus_epi16(v, v);
   if (n >= 8) store8(p, bytes);
@@ -101,8 +97,6 @@ SIMD_INLINE W wset(int a) { return _mm_set1_epi32(a); }
 SIMD_INLINE W wadd(W a, W b) { return _mm_add_epi32(a, b); }
 SIMD_INLINE W wsub(W a, W b) { return _mm_sub_epi32(a, b); }
 SIMD_INLINE W wsra(W a, int n) { return _mm_sra_epi32(a, _mm_cvtsi32_si128(n)); }
-SIMD_INLINE W wload(const int32_t *p) { return load16(p); }
-SIMD_INLINE void wstore(int32_t *p, W a) { store16(p, a); }
 SIMD_INLINE int wsum(W a) { return sum32(a); }
 // The sums of pairs of products: a[0] b[0] + a[1] b[1], and so on.
 SIMD_INLINE W wmadd(V a, V b) { return _mm_madd_epi16(a, b); }

