@@ -79,10 +79,16 @@ SIMD_INLINE V vnumbers(void) {
 
 // MARK: - Parts of a vector: n lanes, 2, 4 or 8
 
+// Four bytes and four zeros.
+SIMD_INLINE uint8x8_t four(const uint8_t *p) {
+  uint32_t row;
+  memcpy(&row, p, 4);
+  return vreinterpret_u8_u32(vset_lane_u32(row, vdup_n_u32(0), 0));
+}
 SIMD_INLINE V vloadPart(const int16_t *p, int n) {
   if (n >= 8) return vld1q_s16(p);
   if (n == 4) return vcombine_s16(vld1_s16(p), vdup_n_s16(0));
-  return vcombine_s16(vreinterpret_s16_u8(load4((const uint8_t *)p)), vdup_n_s16(0));
+  return vcombine_s16(vreinterpret_s16_u8(four((const uint8_t *)p)), vdup_n_s16(0));
 }
 SIMD_INLINE void vstorePart(int16_t *p, V v, int n) {
   if (n >= 8) vst1q_s16(p, v);
@@ -93,10 +99,10 @@ SIMD_INLINE V vwiden(uint8x8_t bytes) { return vreinterpretq_s16_u16(vmovl_u8(by
 SIMD_INLINE V vloadBytes(const uint8_t *p) { return vwiden(vld1_u8(p)); }
 SIMD_INLINE V vloadBytesPart(const uint8_t *p, int n) {
   if (n >= 8) return vloadBytes(p);
-  if (n == 4) return vwiden(load4(p));
+  if (n == 4) return vwiden(four(p));
   uint16_t two;
   memcpy(&two, p, 2);
-  return vwiden(vreinterpret_u8_u16(vdup_n_u16(two)));
+  return vwiden(vreinterpret_u8_u16(vset_lane_u16(two, vdup_n_u16(0), 0)));
 }
 SIMD_INLINE void vstoreBytesPart(uint8_t *p, V v, int n) {  // clipped to 0 to 255
   const uint8x8_t bytes = vqmovun_s16(v);

@@ -36,7 +36,8 @@ import Testing
         }
         let results = k.compare.map { $0[shape](a.pointer, stride, b.pointer, stride) }
         #expect(results == [sad, satd / 2, ssd], "\(size)")
-        let others = [b.pointer, a.pointer, b.pointer + 1, b.pointer + stride].map { UnsafePointer($0) }
+        let (first, second) = (UnsafePointer<Sample>(a.pointer), UnsafePointer<Sample>(b.pointer))
+        let others = [second, first, second.advanced(by: 1), second.advanced(by: stride)]
         let each = others.map { Int32(k.compare[0][shape](a.pointer, stride, $0, stride)) }
         #expect(k.sadX4[shape](a.pointer, stride, others, stride) == each)
       }

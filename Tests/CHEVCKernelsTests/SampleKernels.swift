@@ -35,7 +35,7 @@ extension SampleKernels where Sample == UInt8 {
   init(_ table: UnsafePointer<OVTHEVCKernels8>) {
     let k = table.pointee
     depth = 8
-    let shapes = Int32(0)..<Int32(OVT_BLOCK_SHAPES.rawValue)
+    let shapes = Int32(0)..<Int32(OVT_BLOCK_SHAPES)
     compare = [
       shapes.map { shape in { Int(ovt_hevc_sad8(table, shape, $0, $1, $2, $3)) } },
       shapes.map { shape in { Int(ovt_hevc_satd8(table, shape, $0, $1, $2, $3)) } },
@@ -81,7 +81,7 @@ extension SampleKernels where Sample == UInt16 {
   init(_ table: UnsafePointer<OVTHEVCKernels16>) {
     let k = table.pointee
     depth = 10
-    let shapes = Int32(0)..<Int32(OVT_BLOCK_SHAPES.rawValue)
+    let shapes = Int32(0)..<Int32(OVT_BLOCK_SHAPES)
     compare = [
       shapes.map { shape in { Int(ovt_hevc_sad16(table, shape, $0, $1, $2, $3)) } },
       shapes.map { shape in { Int(ovt_hevc_satd16(table, shape, $0, $1, $2, $3)) } },

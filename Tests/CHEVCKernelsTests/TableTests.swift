@@ -24,7 +24,7 @@ import Testing
     }
     let (these, plain) = (Kernels(path), Kernels(.c))
     #expect(!entries(these.eight).contains(0) && !entries(these.ten).contains(0))
-    let hasNone = path.mask & ~Int32(OVT_CPU_AVX512.rawValue) == 0
+    let hasNone = path.mask & ~Int32(OVT_CPU_AVX512) == 0
     #expect((entries(these.ten) == entries(plain.ten)) == hasNone)
   }
 }

@@ -31,7 +31,8 @@ static void coefficients(int16_t *c, int n, int limit, int columns, int rows) {
                                                          : between(-2, 2));
 }
 
-enum { STRIDE = 128, ROWS = 80, N = 60 };
+// Few rounds, since an emulator is slow: many entries take part in one loop over sizes.
+enum { STRIDE = 128, ROWS = 80, N = 24 };
 
 // `table` is tables[0] or tables[1], `m` the arena. ENTRY is that of the table, as in OVTHEVCKernels8.
 #define EACH(ENTRY, TIMES, PREPARE, CALL)                                                             \
@@ -72,6 +73,7 @@ enum { STRIDE = 128, ROWS = 80, N = 60 };
 int main(int argc, char **argv) {
   mask = argc > 1 ? ovt_cpu_parse(argv[1]) : OVT_CPU_NEON;
   if (mask <= 0 || (mask & ~ovt_cpu_features()) != 0) return puts("this CPU has no such set"), 1;
+  setvbuf(stdout, NULL, _IOLBF, 0);
   check8(), check16();
   printf("%d entries without SIMD, %d failures\n", twins, failures);
   return failures + twins != 0;

@@ -136,7 +136,7 @@ static void NAMED(inter)(void) {
 
 // A plane with a step at (32, 8), nearly flat beside it.
 static void NAMED(step)(SAMPLE *p) {
-  const int top = (1 << DEPTH) - 1, level = between(0, top), size = between(-30, 30) << (DEPTH - 8), noise = between(0, 4);
+  const int top = (1 << DEPTH) - 1, level = between(0, top), size = between(-30, 30) * (1 << (DEPTH - 8)), noise = between(0, 4);
   for (int y = 0; y < ROWS; y++)
     for (int x = 0; x < STRIDE; x++) {
       const int v = level + (x < 32 || y < 8 ? size : 0) + between(-noise, noise);
