@@ -4,64 +4,14 @@
 // `kernel-bench [part of a name]`.
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "CH264Kernels.h"
+#include "measure.h"
 
 // The stride of a 720p picture with its padding. With this stride, rows do not use the same set of
 // the cache.
-enum { RUNS = 301, MAX_PATHS = 5, STRIDE = 1408, ROWS = 96 };
-
-// MARK: - Time
-
-static uint64_t ticks(void) {
-#if defined(__x86_64__)
-  uint32_t low, high;
-  __asm__ volatile("lfence\n\trdtsc\n\tlfence" : "=a"(low), "=d"(high)::"memory");
-  return (uint64_t)high << 32 | low;
-#elif defined(__aarch64__)
-  uint64_t t;
-  __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(t)::"memory");
-  return t;
-#else
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-#endif
-}
-
-static int compareDoubles(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *values, int n) {
-  qsort(values, (size_t)n, sizeof *values, compareDoubles);
-  return values[n / 2];
-}
-
-// Measures the cycles per tick with a chain of dependent additions, which take one cycle each.
-static double cyclesPerTick(void) {
-  double values[RUNS];
-  for (int run = 0; run < RUNS; run++) {
-    uint64_t v = (uint64_t)run;
-    const uint64_t start = ticks();
-    for (int i = 0; i < 2000; i++) {
-#if defined(__x86_64__)
-#define ADD "lea 1(%0), %0\n\t"
-#elif defined(__aarch64__)
-#define ADD "add %0, %0, #1\n\t"
-#else
-#define ADD ""
-#endif
-      __asm__ volatile(ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD : "+r"(v));
-    }
-    values[run] = 40000.0 / (double)(ticks() - start);
-  }
-  return median(values, RUNS);
-}
+enum { STRIDE = 1408, ROWS = 96 };
 
 // MARK: - Buffers
 
@@ -89,58 +39,22 @@ static void fillBuffers(void) {
 
 // MARK: - The table
 
-typedef struct {
-  OVTKernels kernels;
-  const char *name;
-} Path;
-
-static Path paths[MAX_PATHS];
-static int pathCount;
-static double scaleToCycles;
-static const char *filter = "";
+static OVTKernels paths[MAX_PATHS];
+const char *pathNames[MAX_PATHS];
+int pathCount, pathSets[MAX_PATHS];
+double scaleToCycles;
+const char *filter = "";
 
 // Adds the path for an instruction set (OVT_CPU_*) together with those before it, if this CPU
 // supports it.
 static void addPath(int set, const char *name) {
   if ((set & ~ovt_cpu_features()) != 0) return;
-  ovt_kernels_init(&paths[pathCount].kernels, set == OVT_CPU_C ? OVT_CPU_C : set | (set - 1));
-  paths[pathCount++].name = name;
+  pathSets[pathCount] = set == OVT_CPU_C ? OVT_CPU_C : set | (set - 1);
+  ovt_kernels_init(&paths[pathCount], pathSets[pathCount]);
+  pathNames[pathCount++] = name;
 }
 
-static void report(const char *name, const double *cycles) {
-  printf("%-32s", name);
-  for (int p = 0; p < pathCount; p++) printf(" %9.1f", cycles[p]);
-  if (pathCount > 1) printf(" %8.1fx", cycles[0] / cycles[pathCount - 1]);
-  printf("\n");
-}
-
-// CALL can use `k`, the table of kernels, and `i`, the number of the call, which changes the
-// addresses.
-#define MEASURE(NAME, CALL)                                                                  \
-  do {                                                                                       \
-    if (!strstr(NAME, filter)) break;                                                        \
-    double cycles[MAX_PATHS];                                                                \
-    for (int p = 0; p < pathCount; p++) {                                                    \
-      const OVTKernels *k = &paths[p].kernels;                                               \
-      double values[RUNS];                                                                   \
-      int calls = 16;                                                                        \
-      for (int run = -4; run < RUNS; run++) {                                                \
-        const uint64_t start = ticks();                                                      \
-        for (int i = 0; i < calls; i++) {                                                    \
-          CALL;                                                                              \
-        }                                                                                    \
-        const double elapsed = (double)(ticks() - start) * scaleToCycles;                    \
-        if (run < 0) {                                                                       \
-          if (elapsed < 20000) calls = (int)(calls * 20000 / (elapsed + 1)) + 1;             \
-          if (calls > 5000) calls = 5000;                                                    \
-        } else {                                                                             \
-          values[run] = elapsed / calls;                                                     \
-        }                                                                                    \
-      }                                                                                      \
-      cycles[p] = median(values, RUNS);                                                      \
-    }                                                                                        \
-    report(NAME, cycles);                                                                    \
-  } while (0)
+#define MEASURE(NAME, CALL) MEASURE_WITH(OVTKernels, paths, NAME, CALL)
 
 // A reference with every possible alignment, as with motion vectors.
 #define REF (refMemory + 8 * STRIDE + 64 + (i & 15))
@@ -286,7 +200,7 @@ int main(int argc, char **argv) {
   scaleToCycles = cyclesPerTick();
   fillBuffers();
   printf("%-32s", "cycles per call");
-  for (int p = 0; p < pathCount; p++) printf(" %9s", paths[p].name);
+  for (int p = 0; p < pathCount; p++) printf(" %9s", pathNames[p]);
   printf("  C / best\n");
   compare();
   motion();
@@ -295,5 +209,6 @@ int main(int argc, char **argv) {
   intra();
   deblock();
   picture();
+  measureHEVC();
   return 0;
 }
