@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import HEVCEncoder
+import Testing
+import VideoBitstream
+
+@Suite("Configurations, options and parameter sets")
+struct ConfigurationTests {
+  /// Whether a change of a valid configuration is refused.
+  private func isRefused(_ change: (inout HEVCEncoderConfiguration) -> Void) -> Bool {
+    var configuration = HEVCEncoderConfiguration(width: 64, height: 64)
+    change(&configuration)
+    return (try? HEVCEncoder(configuration: configuration)) == nil
+  }
+
+  @Test("Values out of range are refused")
+  func refusals() {
+    #expect(!isRefused { _ in })
+    #expect(isRefused { $0.width = 6 })
+    #expect(isRefused { $0.width = 65 })
+    #expect(isRefused { $0.height = 9000 })
+    #expect(isRefused { $0.frameRate = .nan })
+    #expect(isRefused { $0.effort = 10 })
+    #expect(isRefused { $0.maximumReferences = 16 })
+    #expect(isRefused { ($0.minimumQP, $0.maximumQP) = (40, 30) })
+    #expect(isRefused { $0.lowLatency.rateControl = .constantQP(52) })
+    #expect(isRefused { $0.lowLatency.longTermReferences = 1 })
+    #expect(isRefused { $0.lowLatency.temporalLayers = 8 })
+    #expect(isRefused { $0.level = 33 })
+    #expect(
+      isRefused {
+        ($0.width, $0.height) = (1920, 1080)
+        $0.level = 30
+      })
+  }
+
+  @Test("Options that do not fit are refused, and the encoder goes on")
+  func options() throws {
+    let encoder = try HEVCEncoder(configuration: HEVCEncoderConfiguration(width: 64, height: 64))
+    let content = Content(kind: .pan, width: 64, height: 64, seed: 1)
+    func isRefused(_ change: (inout HEVCFrameOptions) -> Void) -> Bool {
+      var options = HEVCFrameOptions()
+      change(&options)
+      let result = try? content.withPicture(0) { try encoder.encode($0, options: options).byteCount }
+      return result == nil
+    }
+    #expect(isRefused { $0.qp = 52 })
+    #expect(isRefused { $0.temporalLayer = 1 })
+    #expect(isRefused { $0.longTermSlot = 0 })
+    #expect(isRefused { $0.isReference = false })
+    #expect(isRefused { $0.budgetShare = 0 })
+    #expect(isRefused { $0.duration = -1 })
+    #expect(isRefused { $0.targetBits = 0 })
+    #expect(!isRefused { _ in })
+  }
+
+  @Test("Parameter sets tell the size, the level and the window")
+  func parameterSets() throws {
+    var configuration = HEVCEncoderConfiguration(width: 1926, height: 1078)
+    configuration.maximumReferences = 4
+    configuration.sampleAspectRatio = (4, 3)
+    configuration.fullRange = true
+    let encoder = try HEVCEncoder(configuration: configuration)
+    let sps = try HEVCSequenceParameterSet(nalUnit: encoder.parameterSets.sequence)
+    #expect((sps.width, sps.height) == (1926, 1078))
+    #expect((sps.codedWidth, sps.codedHeight) == (1928, 1080))
+    #expect(sps.profileTierLevel.profile.idc == 1)
+    #expect(sps.profileTierLevel.levelIDC == 120)
+    #expect(sps.ordering.highest.maxDecodedPictures == 5)
+    #expect(sps.ordering.highest.maxReorderPictures == 0)
+    #expect(sps.vui?.appearance.signal?.isFullRange == true)
+    _ = try HEVCVideoParameterSet(nalUnit: encoder.parameterSets.video)
+    for set in encoder.parameterSets.pictures { _ = try HEVCPictureParameterSet(nalUnit: set) }
+  }
+
+  @Test("Only what may change in mid-stream changes")
+  func changes() throws {
+    var configuration = HEVCEncoderConfiguration(width: 64, height: 64)
+    let encoder = try HEVCEncoder(configuration: configuration)
+    configuration.width = 72
+    #expect(throws: HEVCEncoderError.self) { try encoder.reconfigure(configuration) }
+    #expect(encoder.configuration.width == 64)
+    configuration.width = 64
+    configuration.effort = 7
+    try encoder.reconfigure(configuration)
+    #expect(encoder.configuration.effort == 7)
+  }
+}
