@@ -167,7 +167,9 @@ if !isEngineAlone {
         "CodecInterface", "VideoBitstream",
         .target(name: "CX265", condition: .when(traits: ["X265"])),
       ]),
-    .target(name: "H264Codec", dependencies: ["CodecInterface", "H264Encoder"]),
+    // What the adapters of the package's own encoders share.
+    .target(name: "EncoderAdapter", dependencies: ["CodecInterface", "VideoBitstream", "VideoEncoding"]),
+    .target(name: "H264Codec", dependencies: ["CodecInterface", "EncoderAdapter", "H264Encoder"]),
     .testTarget(
       name: "H264CodecTests",
       dependencies: ["H264Codec", "H264Encoder", "CodecInterface", "H264ReferenceDecoders"]),

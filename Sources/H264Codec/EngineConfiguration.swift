@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
+import EncoderAdapter
 import Foundation
 import H264Encoder
 
@@ -20,7 +21,7 @@ extension H264EncoderConfiguration {
     setRate(c)
 
     effort = c.speed.resolvedEffort
-    encodeTimeShare = Self.encodeTimeShare(c.speed)
+    encodeTimeShare = c.speed.encodeTimeShare
     threads =
       c.threads > 0 ? min(c.threads, 16) : Self.usefulThreads(width: c.width, height: c.height, maximum: 4)
     if c.maxSliceBytes > 0 { maximumSliceBytes = c.maxSliceBytes }
@@ -71,16 +72,9 @@ extension H264EncoderConfiguration {
 
   /// Sets the bit rate, the range of the QP and the limits.
   private mutating func setRate(_ c: VideoEncoderConfiguration) {
-    switch c.rate.mode {
-    case .quality(let quality):
-      lowLatency.rateControl = .constantQP(Self.qp(quality: quality))
-      minimumQP = c.rate.minQP ?? 0
-    case .average(let bits), .constant(let bits), .variable(let bits):
-      lowLatency.rateControl = .averageBitRate(min(max(bits, 1000), 2_000_000_000))
-      minimumQP = c.rate.minQP ?? 8
-    }
-    maximumQP = c.rate.maxQP ?? 51
-    minimumQP = min(minimumQP, maximumQP)
+    let rate = c.rate.lowLatency
+    lowLatency.rateControl = rate.rate
+    (minimumQP, maximumQP) = (rate.minimumQP, rate.maximumQP)
     if let delay = c.rate.maximumQueueDelay { lowLatency.maximumQueueDelay = delay }
     if let psnr = c.rate.maximumStillPSNR { lowLatency.maximumStillPSNR = psnr }
     dataRateLimits = c.rate.limits
@@ -88,31 +82,7 @@ extension H264EncoderConfiguration {
     lowLatency.allowsFrameDropping = c.lowLatency != nil && c.rate.maxQP != nil
   }
 
-  /// The QP for a quality: 0 is the smallest file, 0.5 is good, 1 is nearly lossless.
-  static func qp(quality: Double) -> Int {
-    let points: [(quality: Double, qp: Double)] = [(0, 48), (0.25, 37), (0.5, 27), (0.75, 19), (1, 4)]
-    let q = min(max(quality, 0), 1)
-    for (a, b) in zip(points, points.dropFirst()) where q <= b.quality {
-      return Int((a.qp + (b.qp - a.qp) * (q - a.quality) / (b.quality - a.quality)).rounded())
-    }
-    return 4
-  }
-
   // MARK: - Effort
-
-  /// The share of the frame interval that encoding may take in real time, unless the caller sets an
-  /// effort; nil: the effort does not follow the time. Half of the interval leaves the other half
-  /// to everything else that is done with a frame.
-  private static func encodeTimeShare(_ speed: SpeedPreference) -> Double? {
-    guard speed.isRealTime == true, speed.effort == nil else { return nil }
-    let fraction: Double =
-      switch speed.prefersSpeedOverQuality {
-      case true: 0.25
-      case nil: 0.5
-      case false: 0.7
-      }
-    return speed.savesPower ? fraction / 2 : fraction
-  }
 
   /// The number of threads that are of use.
   /// - Parameters:

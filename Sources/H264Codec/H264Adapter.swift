@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
+import EncoderAdapter
 import H264Encoder
 
 /// A stream of H.264 by `H264Encoder`: pictures in, frames out, and the configuration between them.
@@ -211,10 +212,6 @@ extension CompressedData {
   init?(_ frame: consuming H264EncodedFrame) {
     let count = frame.byteCount
     guard let memory = frame.takeMemory() else { return nil }
-    let (address, capacity, pool) = memory.release()
-    self.init(adopting: address, count: count, capacity: capacity, context: pool.toOpaque()) {
-      guard let pool = $0 else { return }
-      FrameMemory.giveBack($1, capacity: $2, pool: Unmanaged<FrameMemoryPool>.fromOpaque(pool))
-    }
+    self.init(memory, count: count)
   }
 }

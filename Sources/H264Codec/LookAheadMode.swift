@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
+import EncoderAdapter
 import H264Encoder
 
 /// The mode with a look-ahead, for files and for streams that may wait: keeps the statistics of

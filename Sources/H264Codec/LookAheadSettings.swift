@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
+import EncoderAdapter
 import Foundation
 import H264Encoder
 
@@ -135,7 +136,7 @@ extension H264EncoderConfiguration {
     }
     options.writesBufferTiming = c.rate.writesBufferTiming
     switch c.rate.mode {
-    case .quality(let quality): options.rate = .quality(Double(Self.qp(quality: quality)))
+    case .quality(let quality): options.rate = .quality(Double(RateRequest.qp(quality: quality)))
     case .average(let bits), .variable(let bits): options.rate = .average(clamp(bits))
     case .constant(let bits):
       options.rate = .constant(clamp(bits))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
-import H264Encoder
+import VideoEncoding
 
 extension SourcePicture {
   /// Describes the same memory for the encoder.
   /// - Parameter picture: a picture in memory, 8 bits, 4:2:0.
   /// - Throws: `CodecError` for other formats, or if a plane is missing.
-  init(_ picture: InputPicture) throws(CodecError) {
+  package init(_ picture: InputPicture) throws(CodecError) {
     func bytes(_ plane: PlaneView) -> UnsafePointer<UInt8> {
       plane.baseAddress.assumingMemoryBound(to: UInt8.self)
     }
@@ -32,9 +32,9 @@ extension SourcePicture {
 
 extension CodecError {
   /// Converts an error of the encoder.
-  init(engine error: any Error) {
+  package init(engine error: any Error) {
     self =
-      switch error as? H264EncoderError {
+      switch error as? VideoEncoderError {
       case .invalidConfiguration(let text), .fixedInStream(let text), .levelExceeded(let text),
         .invalidPicture(let text), .invalidOption(let text):
         .invalidConfiguration(text)
