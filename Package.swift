@@ -170,6 +170,7 @@ if !isEngineAlone {
     // What the adapters of the package's own encoders share.
     .target(name: "EncoderAdapter", dependencies: ["CodecInterface", "VideoBitstream", "VideoEncoding"]),
     .target(name: "H264Codec", dependencies: ["CodecInterface", "EncoderAdapter", "H264Encoder"]),
+    .target(name: "HEVCCodec", dependencies: ["CodecInterface", "EncoderAdapter", "HEVCEncoder"]),
     .testTarget(
       name: "H264CodecTests",
       dependencies: ["H264Codec", "H264Encoder", "CodecInterface", "H264ReferenceDecoders"]),
@@ -184,7 +185,7 @@ if !isEngineAlone {
     .target(
       name: "VideoToolbox",
       dependencies: [
-        "CoreMedia", "CodecInterface", "CSQLite", "H264Codec", "FFmpegMedia", "VideoBitstream", "X264Codec",
+        "CoreMedia", "CodecInterface", "CSQLite", "H264Codec", "HEVCCodec", "FFmpegMedia", "VideoBitstream", "X264Codec",
         "X265Codec", "VideoToolboxParts",
       ]),
     .target(name: "UniformTypeIdentifiers", dependencies: ["UniformTypeIdentifiersParts"]),

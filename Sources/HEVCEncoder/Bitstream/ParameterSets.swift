@@ -103,9 +103,9 @@ extension HEVCEncoderConfiguration {
     sps.profileTierLevel = tier
     sps.codedWidth = codedWidth
     sps.codedHeight = codedHeight
-    if codedWidth != width || codedHeight != height {
+    if codedWidth != shownWidth || codedHeight != shownHeight {
       sps.conformanceWindow = CropOffsets(
-        left: 0, right: (codedWidth - width) / 2, top: 0, bottom: (codedHeight - height) / 2)
+        left: 0, right: (codedWidth - shownWidth) / 2, top: 0, bottom: (codedHeight - shownHeight) / 2)
     }
     sps.log2MaxPictureOrderCountLSB = Self.log2MaxOrderCount
     sps.ordering = ordering

@@ -36,6 +36,12 @@ public struct HEVCEncoderConfiguration: Sendable, Equatable {
   public var width: Int
   /// The height of the pictures in luma samples: even, 8 to `largestSide`.
   public var height: Int
+  /// The width in luma samples that a decoder outputs, from the left edge: even, 2 to `width`; nil:
+  /// all (conformance window, 7.4.3.2.1). So pictures smaller than 8 samples can be coded.
+  public var visibleWidth: Int?
+  /// The height in luma samples that a decoder outputs, from the top edge: even, 2 to `height`;
+  /// nil: all.
+  public var visibleHeight: Int?
   /// The frame rate in frames per second, 0.01 to 1000, for the rate control and the timing in the
   /// VUI.
   public var frameRate: Double = 30

@@ -9,6 +9,11 @@ extension HEVCEncoderConfiguration {
   /// The largest area of a picture in luma samples that any level allows (MaxLumaPs, Table A.8).
   public static var largestArea: Int { HEVCLevel.all.last?.pictureSize ?? 0 }
 
+  /// The width in luma samples that a decoder outputs.
+  var shownWidth: Int { visibleWidth ?? width }
+  /// The height in luma samples that a decoder outputs.
+  var shownHeight: Int { visibleHeight ?? height }
+
   /// Checks all values.
   /// - Throws: `HEVCEncoderError.invalidConfiguration` for the first value out of range.
   func validate() throws {
@@ -19,6 +24,10 @@ extension HEVCEncoderConfiguration {
       [width, height].allSatisfy { (8...Self.largestSide).contains($0) && $0 % 2 == 0 },
       "A picture of \(width)x\(height) cannot be coded: both must be even, from 8 to "
         + "\(Self.largestSide).")
+    try require(
+      shownWidth % 2 == 0 && (2...width).contains(shownWidth) && shownHeight % 2 == 0
+        && (2...height).contains(shownHeight),
+      "A visible part of \(shownWidth)x\(shownHeight) is not even, or not within the picture.")
     try require(
       frameRate.isFinite && (0.01...1000).contains(frameRate),
       "A frame rate of \(frameRate) is not in 0.01...1000.")

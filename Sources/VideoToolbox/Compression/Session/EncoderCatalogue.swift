@@ -2,6 +2,7 @@
 import CodecInterface
 import CoreMedia
 import H264Codec
+import HEVCCodec
 import X264Codec
 import X265Codec
 
@@ -12,8 +13,10 @@ import X265Codec
 /// decide which properties a session offers for it.
 enum EncoderCatalogue {
   private static let builtIn: [EncoderDescription] =
-    [H264Codec.encoder, H264Codec.lowLatencyEncoder] + [X264Codec.encoder].compactMap { $0 }
-    + X265Codec.encoders
+    [H264Codec.encoder, H264Codec.lowLatencyEncoder, HEVCCodec.lowLatencyEncoder]
+    + [X264Codec.encoder].compactMap { $0 }
+    // For files libx265 comes first where it is built in: HEVCEncoder has no look-ahead yet.
+    + X265Codec.encoders + [HEVCCodec.encoder]
 
   /// All encoders, the preferred first, with `CodecRegistry.countsAllAsHardware` applied.
   static var all: [EncoderDescription] { everything.map { counted($0) } }

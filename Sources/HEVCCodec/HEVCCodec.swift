@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import CodecInterface
+import HEVCEncoder
+
+/// The descriptions of this package's HEVC encoder, `HEVCEncoder`.
+public enum HEVCCodec {
+  /// The unique name of the encoder of the low-latency mode.
+  public static let lowLatencyEncoderID = "org.openvideotoolbox.videoencoder.hevc.lowlatency"
+  /// The unique name of the encoder for all other uses, which never drops a frame.
+  public static let encoderID = "org.openvideotoolbox.videoencoder.hevc"
+
+  /// The encoder of the low-latency mode: temporal layers, long-term references that the receiver
+  /// acknowledges, and a highest QP above which frames are dropped.
+  public static var lowLatencyEncoder: EncoderDescription {
+    var description = describe(lowLatencyEncoderID, name: "OpenVideoToolbox, low latency")
+    description.isLowLatency = true
+    description.features.formUnion([
+      .temporalLayers, .longTermReferences, .referenceInvalidation, .frameDropping, .stillQualityLimit,
+    ])
+    return description
+  }
+
+  /// The encoder for all other uses. It holds no frames: there is no look-ahead and no reordering.
+  public static var encoder: EncoderDescription { describe(encoderID, name: "OpenVideoToolbox") }
+
+  /// What the descriptions of both encoders have in common.
+  private static func describe(_ id: String, name: String) -> EncoderDescription {
+    var description = EncoderDescription(
+      id: id, codec: .hevc, codecName: "HEVC", encoderName: name, displayName: "HEVC (\(name))",
+      inputFormats: [.nv12VideoRange, .nv12FullRange, .i420VideoRange, .i420FullRange],
+      makeEncoder: { (configuration) throws(CodecError) in
+        SynchronousEncoder(try HEVCAdapter(configuration))
+      })
+    description.features = [
+      .quality, .dataRateLimits, .qpLimits, .baseFrameQP, .referenceCount, .meanSquaredError,
+      .speedPreference, .effort, .queueDelayLimit, .threadIndependence,
+    ]
+    description.profiles = [.hevcMain]
+    let sides = 1...HEVCEncoderConfiguration.largestSide
+    description.sizes = PictureSizes(widths: sides, heights: sides)
+    description.sizes.largestArea = HEVCEncoderConfiguration.largestArea
+    description.sizes.blockSize = 8
+    description.performanceRating = 50
+    description.qualityRating = 70
+    return description
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import CodecInterface
+import EncoderAdapter
+import HEVCEncoder
+
+extension HEVCEncoderConfiguration {
+  /// What a session asks for, in the encoder's terms.
+  init(_ c: VideoEncoderConfiguration) throws(CodecError) {
+    let size = c.codedSize
+    self.init(width: size.width, height: size.height)
+    (visibleWidth, visibleHeight) = (size.visibleWidth, size.visibleHeight)
+    guard c.codec == .hevc else { throw .unsupported("this encoder makes HEVC alone") }
+    switch c.profile {
+    case .hevcMain, .unspecified: profile = .main
+    default: throw .unsupported("a profile that this encoder lacks")
+    }
+    level = c.level
+    // A call asks its decoder for the level first, so it is kept; a file is better encoded at a
+    // higher level than not at all.
+    raisesLevel = c.lowLatency == nil
+    levelBitRate = Self.usualLevelBitRate
+    frameRate = min(max(c.frameRate ?? 30, 0.1), 1000)
+
+    let rate = c.rate.lowLatency
+    lowLatency.rateControl = rate.rate
+    (minimumQP, maximumQP) = (rate.minimumQP, rate.maximumQP)
+    if let delay = c.rate.maximumQueueDelay { lowLatency.maximumQueueDelay = delay }
+    if let psnr = c.rate.maximumStillPSNR { lowLatency.maximumStillPSNR = psnr }
+    dataRateLimits = c.rate.limits
+    // A cap on the QP is a promise that the picture is sharp, or not shown at all.
+    lowLatency.allowsFrameDropping = c.lowLatency != nil && c.rate.maxQP != nil
+
+    effort = c.speed.resolvedEffort
+    encodeTimeShare = c.speed.encodeTimeShare
+    measuresError = c.measuresError
+    colour = c.color.isUnspecified ? nil : c.color
+    fullRange = c.isFullRange
+    if let aspect = c.pixelAspect {
+      sampleAspectRatio = (UInt16(clamping: aspect.horizontal), UInt16(clamping: aspect.vertical))
+    }
+    // Parameter sets are stored in the format description, not in the stream.
+    writesParameterSets = false
+    framing = .lengths
+    try setReferences(c)
+  }
+
+  /// Bits per second that the level allows at least. A rate that follows a network may rise; if the
+  /// level only allowed the first rate, it would have to change, with a key frame. Level 3.1 allows
+  /// this rate.
+  private static let usualLevelBitRate = 10_000_000
+  /// The most long-term references that the adapter uses.
+  private static let maxLongTermReferences = 4
+  /// The number of references unless the session names one: the decoded picture buffer of every
+  /// level holds six pictures, the current one included (A.4.2).
+  private static let usualReferences = (call: 5, other: 2)
+
+  /// Sets the number of references, and of those that are long-term ones and temporal layers.
+  private mutating func setReferences(_ c: VideoEncoderConfiguration) throws(CodecError) {
+    let usual = c.lowLatency == nil ? Self.usualReferences.other : Self.usualReferences.call
+    maximumReferences = c.referenceFrameCount > 0 ? min(c.referenceFrameCount, 5) : usual
+    guard let call = c.lowLatency else { return }
+    // Layers may come and go without a new stream.
+    lowLatency.allowsNonReferenceFrames = true
+    lowLatency.temporalLayers = 2
+    guard call.enablesLongTermReferences else { return }
+    if maximumReferences < 2 {
+      guard c.referenceFrameCount == 0 else {
+        throw .invalidConfiguration("long-term references take a second reference frame at least")
+      }
+      maximumReferences = 2
+    }
+    lowLatency.longTermReferences = min(
+      Self.maxLongTermReferences, maximumReferences > 3 ? maximumReferences - 2 : maximumReferences - 1)
+  }
+}
+
+extension VideoEncoderConfiguration {
+  /// The size at which the encoder codes the pictures: at least the smallest coding unit.
+  var codedSize: CodedPictureSize { CodedPictureSize(width: width, height: height, minimum: 8) }
+}
