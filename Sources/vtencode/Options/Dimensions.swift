@@ -49,7 +49,7 @@ extension Dimensions {
   static let encodable = 1...16_880
 
   /// Checks a size against H.264's level 6.2 (A.3.1: MaxFS and the limit of each side), or against
-  /// what libx265 takes.
+  /// the largest of an HEVC encoder.
   /// - Returns: why a picture of this size cannot be encoded; nil if it can.
   func sizeError(of codec: Codec) -> String? {
     switch codec {
@@ -67,7 +67,7 @@ extension Dimensions {
     case .hvc1:
       let sides = 1...16_384
       if sides.contains(width), sides.contains(height) { return nil }
-      return "libx265 takes \(sides.lowerBound) to \(sides.upperBound) samples each way"
+      return "HEVC takes \(sides.lowerBound) to \(sides.upperBound) samples each way"
     }
   }
 }

@@ -14,6 +14,8 @@ struct ListedEncoder: Sendable {
   var looksAheadByDefault: Bool
   /// Whether the stream is the same for any number of threads.
   var isIndependentOfThreadCount: Bool
+  /// Whether it makes HEVC Main 10.
+  var makesMain10: Bool
 
   static func all() throws -> [ListedEncoder] {
     var list: CFArray?
@@ -39,5 +41,8 @@ struct ListedEncoder: Sendable {
     isHardware = flag(kVTVideoEncoderList_IsHardwareAccelerated)
     looksAheadByDefault = flag(kOVTVideoEncoderList_LooksAheadByDefault)
     isIndependentOfThreadCount = flag(kOVTVideoEncoderList_IsIndependentOfThreadCount)
+    let selection = entry[kVTVideoEncoderList_SupportedSelectionProperties] as? [CFString: [CFString: Any]]
+    let profiles = selection?[kVTCompressionPropertyKey_ProfileLevel]?[kVTPropertySupportedValueListKey]
+    makesMain10 = (profiles as? [CFString])?.contains(kVTProfileLevel_HEVC_Main10_AutoLevel) ?? false
   }
 }

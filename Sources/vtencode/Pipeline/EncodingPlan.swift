@@ -159,8 +159,18 @@ struct EncodingPlan: Sendable {
     highestBitRate = Double(bitRate) * 1.5
     // Cameras deliver 420v, so the measurement of a call includes its conversion.
     let usual = purpose == .conferencing ? PixelFormatChoice.video420v : .planar420
+    let makesMain10 =
+      try codec == .hvc1
+      && ListedEncoder.all().contains {
+        $0.makesMain10 && $0.id == options.encoding.encoder ?? $0.id
+      }
+    if options.encoding.profile == .main10, !makesMain10 {
+      throw Failure(
+        "--profile main10 needs an HEVC encoder with 10 bits, such as libx265: build with the trait X265 (make "
+          + "build does), or leave it out", status: 64)
+    }
     let keepsDepth =
-      source.isDeep && codec == .hvc1 && purpose != .conferencing && options.encoding.profile != .main
+      source.isDeep && makesMain10 && purpose != .conferencing && options.encoding.profile != .main
     pixelFormat =
       options.picture.pixelFormat ?? (options.encoding.profile == .main10 || keepsDepth ? .video10Bit : usual)
     mapsTones = source.isHighDynamicRange && pixelFormat != .video10Bit

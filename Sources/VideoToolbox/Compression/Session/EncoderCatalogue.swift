@@ -67,6 +67,19 @@ enum EncoderCatalogue {
     guard let gpu = requested.preferredGPU else { return fitting }
     return fitting.filter { $0.gpuRegistryID == gpu } + fitting.filter { $0.gpuRegistryID != gpu }
   }
+
+  /// Puts the encoders that read a pixel format as it is before those for which it would be
+  /// converted, so that a session for pictures of 10 bits does not lose two of them. The order stays
+  /// where all of them read the format, or none.
+  /// - Parameters:
+  ///   - encoders: The encoders, the preferred first.
+  ///   - pixelFormat: The pixel format of the session's source attributes; nil if they name none.
+  static func sorted(_ encoders: [EncoderDescription], reading pixelFormat: OSType?) -> [EncoderDescription] {
+    guard let pixelFormat else { return encoders }
+    let format = PictureFormat(rawValue: pixelFormat)
+    return encoders.filter { $0.inputFormats.contains(format) }
+      + encoders.filter { !$0.inputFormats.contains(format) }
+  }
 }
 
 /// The parsed dictionary of an encoder specification.

@@ -44,7 +44,7 @@ import CoreMedia
   guard let attributes = SourceAttributes(sourceImageBufferAttributes) else {
     return kVTPixelTransferNotSupportedErr
   }
-  for encoder in fitting {
+  for encoder in EncoderCatalogue.sorted(fitting, reading: attributes.pixelFormat) {
     guard let instance = EncoderInstance(of: encoder) else { continue }
     compressionSessionOut.pointee = VTCompressionSession(
       width: Int(width), height: Int(height), encoder: encoder, instance: instance,
