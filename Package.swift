@@ -172,6 +172,9 @@ if !isEngineAlone {
     .target(name: "H264Codec", dependencies: ["CodecInterface", "EncoderAdapter", "H264Encoder"]),
     .target(name: "HEVCCodec", dependencies: ["CodecInterface", "EncoderAdapter", "HEVCEncoder"]),
     .testTarget(
+      name: "HEVCCodecTests",
+      dependencies: ["HEVCCodec", "HEVCEncoder", "CodecInterface", "HEVCReferenceDecoders"]),
+    .testTarget(
       name: "H264CodecTests",
       dependencies: ["H264Codec", "H264Encoder", "CodecInterface", "H264ReferenceDecoders"]),
     // For frames that wait on disk between the passes of an encoding.
