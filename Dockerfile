@@ -4,7 +4,7 @@
 #   docker build --tag vtencode .
 #   docker run --rm --user "$(id -u):$(id -g)" --volume "$PWD:/movies" vtencode transcoding movie.mov --out small.mp4
 #
-# TRAITS=Display,X265,X264 adds libx264 and libx265; such an image is under the GPL as a whole.
+# TRAITS=default,Display,X265,X264 adds libx264 and libx265; such an image is under the GPL as a whole.
 FROM swift:6.2-bookworm AS build
 ARG TRAITS=
 WORKDIR /source

@@ -4,7 +4,7 @@
 # that the command line can do HEVC and the tests see everything. `Display` is for `vtencode play`. `make TRAITS= build`
 # builds without them.
 
-TRAITS ?= Display,X265,X264
+TRAITS ?= default,Display,X265,X264
 # SwiftPM names the traits to the compiler in the order of a hash: another order would build everything anew.
 export SWIFT_DETERMINISTIC_HASHING = 1
 SWIFT ?= swift
@@ -38,7 +38,7 @@ demo: dependencies ## Encodes the sample movie with the package's own encoder, n
 	@echo "Written: out/demo.mp4, by the package's own encoder."
 	@echo "'make build' adds send and receive, windows, and HEVC (libx265) and libx264, which are under the GPL."
 
-program: dependencies ## Builds vtencode alone, with everything (TRAITS=Display without the GPL encoders).
+program: dependencies ## Builds vtencode alone, with everything (TRAITS=default,Display without the GPL encoders).
 	$(BUILD) $(RELEASE) --product vtencode
 
 # Optimised file by file: a changed file is compiled anew, and of the modules above it only what its interface reaches.
@@ -63,13 +63,13 @@ uninstall: ## Removes what `make install` has installed (PREFIX=/usr/local DESTD
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/uninstall-program
 
 deb: ## Makes Debian packages in out/deb: vtencode, and the libraries with their headers; no GPL encoder.
-	$(MAKE) program TRAITS=Display
+	$(MAKE) program TRAITS=default,Display
 	@scripts/install-dependencies.sh --packaging
 	@scripts/install-dependencies.sh --package-checks
 	scripts/build-deb --libraries --out out/deb $(RELEASE_DIR)/vtencode .build/checkouts
 
 deb-gpl: ## Makes the Debian package vtencode-gpl, with libx264 and libx265, in out/deb.
-	$(MAKE) program TRAITS=Display,X265,X264
+	$(MAKE) program TRAITS=default,Display,X265,X264
 	@scripts/install-dependencies.sh --packaging
 	@scripts/install-dependencies.sh --package-checks
 	scripts/build-deb --gpl --out out/deb $(RELEASE_DIR)/vtencode .build/checkouts

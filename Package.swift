@@ -188,7 +188,9 @@ if !isEngineAlone {
     .target(
       name: "VideoToolbox",
       dependencies: [
-        "CoreMedia", "CodecInterface", "CSQLite", "H264Codec", "HEVCCodec", "FFmpegMedia", "VideoBitstream", "X264Codec",
+        "CoreMedia", "CodecInterface", "CSQLite", "H264Codec",
+        .target(name: "HEVCCodec", condition: .when(traits: ["HEVC"])), "FFmpegMedia", "VideoBitstream",
+        "X264Codec",
         "X265Codec", "VideoToolboxParts",
       ]),
     .target(name: "UniformTypeIdentifiers", dependencies: ["UniformTypeIdentifiersParts"]),
@@ -332,6 +334,8 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: products,
   traits: [
+    .default(enabledTraits: ["HEVC"]),
+    .trait(name: "HEVC", description: "HEVC Main through the package's own encoder."),
     .trait(name: "X264", description: "H.264 through libx264 (GPL), for sessions that name it."),
     .trait(name: "X265", description: "HEVC Main and Main 10 through libx265 (GPL)."),
     .trait(name: "Display", description: "Windows and sound through SDL 2, whose headers it builds with."),

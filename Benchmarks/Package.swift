@@ -10,7 +10,7 @@ let videoToolbox = Target.Dependency.product(
 
 // CI measures what `make demo` has built: without the GPL encoders.
 let traits: Set<Package.Dependency.Trait> =
-  Context.environment["OVT_WITHOUT_TRAITS"] == "1" ? [] : ["X264", "X265"]
+  Context.environment["OVT_WITHOUT_TRAITS"] == "1" ? [.defaults] : [.defaults, "X264", "X265"]
 
 let package = Package(
   name: "Benchmarks",

@@ -11,7 +11,7 @@ let onLinux: [Target.Dependency] = [
 let package = Package(
   name: "Examples",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "OpenVideoToolbox", path: "..", traits: ["X264", "X265"])],
+  dependencies: [.package(name: "OpenVideoToolbox", path: "..", traits: [.defaults, "X264", "X265"])],
   targets: [
     // Each is the program of a guide; scripts/check-docs compares them with the guides' text.
     .executableTarget(name: "Encode", dependencies: onLinux),

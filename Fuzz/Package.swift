@@ -5,7 +5,7 @@ import PackageDescription
 // Harnesses for libFuzzer. scripts/fuzz builds and runs them.
 let package = Package(
   name: "Fuzz",
-  dependencies: [.package(name: "OpenVideoToolbox", path: "..", traits: ["X264", "X265"])],
+  dependencies: [.package(name: "OpenVideoToolbox", path: "..", traits: [.defaults, "X264", "X265"])],
   targets: [
     .target(name: "FuzzDriver"),
     .executableTarget(

@@ -18,7 +18,7 @@ struct Encoders: ParsableCommand {
   func run() throws {
     let encoders = try ListedEncoder.all()
     guard !encoders.isEmpty else {
-      throw Failure("no encoder is built in; build with --traits X264,X265 (make build does)")
+      throw Failure("no encoder is built in; build with --traits default,X264,X265 (make build does)")
     }
     var lines: [String] = []
     for encoder in encoders {

@@ -13,7 +13,7 @@ func product(_ name: String) -> Target.Dependency {
 let package = Package(
   name: "ClientPrograms",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "OpenVideoToolbox", path: "../..", traits: ["X264", "X265"])],
+  dependencies: [.package(name: "OpenVideoToolbox", path: "../..", traits: [.defaults, "X264", "X265"])],
   targets: [
     .executableTarget(
       name: "Conferencing", dependencies: [product("VideoToolbox"), product("AVFoundation")]),

@@ -38,7 +38,7 @@ struct EncoderRequest: Sendable {
     return Failure(
       isBuiltIn
         ? "no encoder takes \(what)\(isLowLatency ? " in the low-latency mode" : ""); try another size with --dimensions"
-        : "no \(codec.name) encoder is built in; build with --traits X264,X265 (make build does), "
+        : "no \(codec.name) encoder is built in; build with --traits default,X264,X265 (make build does), "
           + "or see vtencode encoders")
   }
 }

@@ -2,7 +2,9 @@
 import CodecInterface
 import CoreMedia
 import H264Codec
-import HEVCCodec
+#if HEVC
+  import HEVCCodec
+#endif
 import X264Codec
 import X265Codec
 
@@ -13,10 +15,19 @@ import X265Codec
 /// decide which properties a session offers for it.
 enum EncoderCatalogue {
   private static let builtIn: [EncoderDescription] =
-    [H264Codec.encoder, H264Codec.lowLatencyEncoder, HEVCCodec.lowLatencyEncoder]
+    [H264Codec.encoder, H264Codec.lowLatencyEncoder] + ownHEVC.filter(\.isLowLatency)
     + [X264Codec.encoder].compactMap { $0 }
     // For files libx265 comes first where it is built in: HEVCEncoder has no look-ahead yet.
-    + X265Codec.encoders + [HEVCCodec.encoder]
+    + X265Codec.encoders + ownHEVC.filter { !$0.isLowLatency }
+
+  /// The package's own HEVC encoders; none in a build without the trait `HEVC`.
+  private static var ownHEVC: [EncoderDescription] {
+    #if HEVC
+      [HEVCCodec.lowLatencyEncoder, HEVCCodec.encoder]
+    #else
+      []
+    #endif
+  }
 
   /// All encoders, the preferred first, with `CodecRegistry.countsAllAsHardware` applied.
   static var all: [EncoderDescription] { everything.map { counted($0) } }
