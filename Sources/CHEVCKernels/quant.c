@@ -20,7 +20,9 @@ static void quantise(int16_t *level, const int16_t *coef, int log2Size, int qP, 
                      OVTHEVCLevels *result) {
   const Quantiser q = quantiser(log2Size, qP, bitDepth, deadZone);
   for (int i = 0; i < 1 << 2 * log2Size; i++) {
-    const int c = coef[i], magnitude = (int)(((uint32_t)ovt_abs(c) * (uint32_t)q.factor + (uint32_t)q.offset) >> q.shift);
+    const int c = coef[i];
+    const uint32_t product = (uint32_t)ovt_abs(c) * (uint32_t)q.factor + (uint32_t)q.offset;
+    const int magnitude = (int)(product >> q.shift);
     const int clipped = magnitude > INT16_MAX ? INT16_MAX : magnitude;
     level[i] = (int16_t)(c < 0 ? -clipped : clipped);
   }

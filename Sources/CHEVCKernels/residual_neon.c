@@ -17,8 +17,9 @@ SIZE(16, 4)
 SIZE(32, 5)
 
 static uint32_t scanGroup(int16_t out[16], const int16_t *level, ptrdiff_t stride, int scan) {
-  const uint8x16x2_t group = {{vreinterpretq_u8_s16(vcombine_s16(vld1_s16(level), vld1_s16(level + stride))),
-                               vreinterpretq_u8_s16(vcombine_s16(vld1_s16(level + 2 * stride), vld1_s16(level + 3 * stride)))}};
+  const V upper = vcombine_s16(vld1_s16(level), vld1_s16(level + stride));
+  const V lower = vcombine_s16(vld1_s16(level + 2 * stride), vld1_s16(level + 3 * stride));
+  const uint8x16x2_t group = {{vreinterpretq_u8_s16(upper), vreinterpretq_u8_s16(lower)}};
   const V places = vwiden(vld1_u8(ovt_hevc_scan4x4[scan])), morePlaces = vwiden(vld1_u8(ovt_hevc_scan4x4[scan] + 8));
   // A level's two bytes.
   const V a = vadd(vmul(places, vset(0x0202)), vset(0x0100)), b = vadd(vmul(morePlaces, vset(0x0202)), vset(0x0100));

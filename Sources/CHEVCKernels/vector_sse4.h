@@ -176,14 +176,19 @@ SIMD_INLINE V vbytes(V a, V b) { return vor(a, vsll(b, 8)); }
 // Two weights of int8_t for what vbytes makes.
 SIMD_INLINE V vweights(int a, int b) { return vset((int)((uint32_t)(b & 0xFF) << 8 | (uint32_t)(a & 0xFF))); }
 SIMD_INLINE V vweigh(V bytes, V weights) { return _mm_maddubs_epi16(bytes, weights); }
+// Bytes i and i + 1, i + 1 and i + 2, and so on.
+SIMD_INLINE V neighbours(V bytes, int i) {
+  const V first = _mm_setr_epi8(0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8);
+  return _mm_shuffle_epi8(bytes, _mm_add_epi8(first, _mm_set1_epi8((char)i)));
+}
 // The sums of 8 (4) bytes from p on, from p + 1 on, and so on, weighed by `weights`; sums fit int16_t.
 SIMD_INLINE V filterBytes(const uint8_t *p, const V *weights, int count) {
   const V bytes = load16(p);
-  V sum = vweigh(_mm_shuffle_epi8(bytes, _mm_setr_epi8(0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8)), weights[0]);
-  sum = vadd(sum, vweigh(_mm_shuffle_epi8(bytes, _mm_setr_epi8(2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10)), weights[1]));
+  V sum = vweigh(neighbours(bytes, 0), weights[0]);
+  sum = vadd(sum, vweigh(neighbours(bytes, 2), weights[1]));
   if (count == 4) return sum;
-  sum = vadd(sum, vweigh(_mm_shuffle_epi8(bytes, _mm_setr_epi8(4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12)), weights[2]));
-  return vadd(sum, vweigh(_mm_shuffle_epi8(bytes, _mm_setr_epi8(6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14)), weights[3]));
+  sum = vadd(sum, vweigh(neighbours(bytes, 4), weights[2]));
+  return vadd(sum, vweigh(neighbours(bytes, 6), weights[3]));
 }
 
 #endif

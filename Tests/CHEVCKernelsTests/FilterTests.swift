@@ -7,15 +7,15 @@ import Testing
   /// 8.7.2.5.3, 8.7.2.5.6 and 8.7.2.5.7 for a segment of four lines: s(i, k) is sample i of line k, q0 being 0 and
   /// p0 being -1. Returns which filter was applied: 0 none, 1 weak, 2 strong.
   static func luma(_ depth: Int, _ beta: Int, _ tc: Int, _ get: (Int, Int) -> Int, _ set: (Int, Int, Int) -> Void) -> Int {
-    let p = { (i: Int, k: Int) in get(-1 - i, k) }
-    let q = { (i: Int, k: Int) in get(i, k) }
+    func p(_ i: Int, _ k: Int) -> Int { get(-1 - i, k) }
+    func q(_ i: Int, _ k: Int) -> Int { get(i, k) }
     let dp0 = abs(p(2, 0) - 2 * p(1, 0) + p(0, 0))
     let dp3 = abs(p(2, 3) - 2 * p(1, 3) + p(0, 3))
     let dq0 = abs(q(2, 0) - 2 * q(1, 0) + q(0, 0))
     let dq3 = abs(q(2, 3) - 2 * q(1, 3) + q(0, 3))
     let (dpq0, dpq3, dp, dq, d) = (dp0 + dq0, dp3 + dq3, dp0 + dp3, dq0 + dq3, dp0 + dq0 + dp3 + dq3)
     guard d < beta else { return 0 }
-    let sam = { (dpq: Int, k: Int) in
+    func sam(_ dpq: Int, _ k: Int) -> Bool {
       dpq < beta >> 2 && abs(p(3, k) - p(0, k)) + abs(q(0, k) - q(3, k)) < beta >> 3
         && abs(p(0, k) - q(0, k)) < (5 * tc + 1) >> 1
     }

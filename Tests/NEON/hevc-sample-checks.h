@@ -47,7 +47,9 @@ static void refill(void) {
   for (int i = first; i <= last; i++) samples(planes[i], ROWS * STRIDE);
   const int limit = (1 << DEPTH) - 1, kind = round_ % 3;
   for (int i = 0; i < 64 * STRIDE; i++)
-    start.residual[i] = (int16_t)(kind == 0 ? between(-limit, limit) : kind == 1 ? (chance() & 1 ? limit : -limit) : between(-4, 4));
+    start.residual[i] = (int16_t)(kind == 0   ? between(-limit, limit)
+                                  : kind == 1 ? (chance() & 1 ? limit : -limit)
+                                              : between(-4, 4));
   for (int i = 0; i < 2; i++)
     for (int j = 0; j < ROWS * STRIDE && round_ % 4 == 0; j++)
       start.high[i][j] = (int16_t)(round_ % 8 ? between(-25100, 25100) : between(-8192, 8200));
@@ -136,7 +138,8 @@ static void NAMED(inter)(void) {
 
 // A plane with a step at (32, 8), nearly flat beside it.
 static void NAMED(step)(SAMPLE *p) {
-  const int top = (1 << DEPTH) - 1, level = between(0, top), size = between(-30, 30) * (1 << (DEPTH - 8)), noise = between(0, 4);
+  const int top = (1 << DEPTH) - 1, level = between(0, top), noise = between(0, 4);
+  const int size = between(-30, 30) * (1 << (DEPTH - 8));
   for (int y = 0; y < ROWS; y++)
     for (int x = 0; x < STRIDE; x++) {
       const int v = level + (x < 32 || y < 8 ? size : 0) + between(-noise, noise);

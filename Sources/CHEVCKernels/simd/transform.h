@@ -7,7 +7,10 @@
 enum { HALF = LANES / 2 };  // the lanes of a W
 
 OVT_INLINE const int16_t *oddPairs(int n) {
-  return n == 4 ? ovt_hevc_odd_pairs4 : n == 8 ? ovt_hevc_odd_pairs8 : n == 16 ? ovt_hevc_odd_pairs16 : ovt_hevc_odd_pairs32;
+  return n == 4    ? ovt_hevc_odd_pairs4
+         : n == 8  ? ovt_hevc_odd_pairs8
+         : n == 16 ? ovt_hevc_odd_pairs16
+                   : ovt_hevc_odd_pairs32;
 }
 OVT_INLINE const int16_t *evenPairs(int n) {
   return n == 8 ? ovt_hevc_even_pairs8 : n == 16 ? ovt_hevc_even_pairs16 : ovt_hevc_even_pairs32;
