@@ -9,7 +9,8 @@ import Testing
     (0..<n).map { row in (0..<n).map { (row & $0).nonzeroBitCount % 2 == 0 ? 1 : -1 } }
   }
 
-  static func transformed<Sample>(_ n: Int, _ x: Int, _ y: Int, _ a: Plane<Sample>, _ b: Plane<Sample>) -> Int {
+  static func transformed<Sample>(_ n: Int, _ x: Int, _ y: Int, _ a: Plane<Sample>, _ b: Plane<Sample>) -> Int
+  {
     let h = hadamard(n)
     let d = (0..<n).map { j in (0..<n).map { a[x + $0, y + j] - b[x + $0, y + j] } }
     return multiply(multiply(h, d), h).joined().reduce(0) { $0 + abs($1) }
@@ -44,20 +45,29 @@ import Testing
       for log2 in 3...6 {
         var sum = 0
         for y in Swift.stride(from: 0, to: 1 << log2, by: 8) {
-          for x in Swift.stride(from: 0, to: 1 << log2, by: 8) { sum += (Self.transformed(8, x, y, a, b) + 2) >> 2 }
+          for x in Swift.stride(from: 0, to: 1 << log2, by: 8) {
+            sum += (Self.transformed(8, x, y, a, b) + 2) >> 2
+          }
         }
         #expect(k.satd8[log2 - 3](a.pointer, stride, b.pointer, stride) == sum, "\(1 << log2)")
       }
     }
   }
-  @Test(arguments: Path.available) func comparison8(path: Path) { comparison(SampleKernels(Kernels(path).eight)) }
-  @Test(arguments: Path.available) func comparison10(path: Path) { comparison(SampleKernels(Kernels(path).ten)) }
+  @Test(arguments: Path.available) func comparison8(path: Path) {
+    comparison(SampleKernels(Kernels(path).eight))
+  }
+  @Test(arguments: Path.available) func comparison10(path: Path) {
+    comparison(SampleKernels(Kernels(path).ten))
+  }
 
   func residuals<Sample>(_ k: SampleKernels<Sample>) {
     var random = Random(71)
     let stride = Plane<Sample>.stride
     for round in 0..<60 {
-      let (a, b) = (Plane<Sample>(depth: k.depth, kind: round % 4, &random), Plane<Sample>(depth: k.depth, kind: 0, &random))
+      let (a, b) = (
+        Plane<Sample>(depth: k.depth, kind: round % 4, &random),
+        Plane<Sample>(depth: k.depth, kind: 0, &random)
+      )
       let (width, height) = (random.int(1...16) * 4, random.int(1...3) * 4)
       let limit = round % 3 == 0 ? 32767 : 300
       let residual = Memory((0..<70 * 16).map { _ in Int16(random.int(-limit...limit)) })
@@ -65,7 +75,8 @@ import Testing
       let (mine, model, dc, dcModel) = (b.copy(), b.copy(), b.copy(), b.copy())
       let constant = random.int(-limit...limit)
       k.difference(out.base, 70, a.pointer, stride, b.pointer, stride, Int32(width), Int32(height))
-      k.reconstruct(mine.pointer, stride, mine.pointer, stride, residual.base, 70, Int32(width), Int32(height))
+      k.reconstruct(
+        mine.pointer, stride, mine.pointer, stride, residual.base, 70, Int32(width), Int32(height))
       k.reconstructDC(dc.pointer, stride, a.pointer, stride, Int32(constant), Int32(width), Int32(height))
       for y in 0..<height {
         for x in 0..<width {
@@ -74,10 +85,15 @@ import Testing
           dcModel[x, y] = clip(a[x, y] + constant, k.depth)
         }
       }
-      #expect(out.values == outModel.values && mine.memory.values == model.memory.values, "\(width)x\(height)")
+      #expect(
+        out.values == outModel.values && mine.memory.values == model.memory.values, "\(width)x\(height)")
       #expect(dc.memory.values == dcModel.memory.values, "\(width)x\(height)")
     }
   }
-  @Test(arguments: Path.available) func residuals8(path: Path) { residuals(SampleKernels(Kernels(path).eight)) }
-  @Test(arguments: Path.available) func residuals10(path: Path) { residuals(SampleKernels(Kernels(path).ten)) }
+  @Test(arguments: Path.available) func residuals8(path: Path) {
+    residuals(SampleKernels(Kernels(path).eight))
+  }
+  @Test(arguments: Path.available) func residuals10(path: Path) {
+    residuals(SampleKernels(Kernels(path).ten))
+  }
 }

@@ -6,7 +6,9 @@ import Testing
 @Suite struct FilterTests {
   /// 8.7.2.5.3, 8.7.2.5.6 and 8.7.2.5.7 for a segment of four lines: s(i, k) is sample i of line k, q0 being 0 and
   /// p0 being -1. Returns which filter was applied: 0 none, 1 weak, 2 strong.
-  static func luma(_ depth: Int, _ beta: Int, _ tc: Int, _ get: (Int, Int) -> Int, _ set: (Int, Int, Int) -> Void) -> Int {
+  static func luma(
+    _ depth: Int, _ beta: Int, _ tc: Int, _ get: (Int, Int) -> Int, _ set: (Int, Int, Int) -> Void
+  ) -> Int {
     func p(_ i: Int, _ k: Int) -> Int { get(-1 - i, k) }
     func q(_ i: Int, _ k: Int) -> Int { get(i, k) }
     let dp0 = abs(p(2, 0) - 2 * p(1, 0) + p(0, 0))
@@ -42,8 +44,12 @@ import Testing
       delta = clip3(-tc, tc, delta)
       set(-1, k, clip(p0 + delta, depth))
       set(0, k, clip(q0 - delta, depth))
-      if dEp { set(-2, k, clip(p1 + clip3(-(tc >> 1), tc >> 1, (((p2 + p0 + 1) >> 1) - p1 + delta) >> 1), depth)) }
-      if dEq { set(1, k, clip(q1 + clip3(-(tc >> 1), tc >> 1, (((q2 + q0 + 1) >> 1) - q1 - delta) >> 1), depth)) }
+      if dEp {
+        set(-2, k, clip(p1 + clip3(-(tc >> 1), tc >> 1, (((p2 + p0 + 1) >> 1) - p1 + delta) >> 1), depth))
+      }
+      if dEq {
+        set(1, k, clip(q1 + clip3(-(tc >> 1), tc >> 1, (((q2 + q0 + 1) >> 1) - q1 - delta) >> 1), depth))
+      }
     }
     return applied
   }
@@ -71,7 +77,8 @@ import Testing
       for half in 0..<2 {
         let at = { (i: Int, line: Int) in isVertical ? (i, 4 * half + line) : (4 * half + line, i) }
         let filter = Self.luma(
-          k.depth, beta, tc[half], { model[at($0, $1).0, at($0, $1).1] }, { model[at($0, $1).0, at($0, $1).1] = $2 })
+          k.depth, beta, tc[half], { model[at($0, $1).0, at($0, $1).1] },
+          { model[at($0, $1).0, at($0, $1).1] = $2 })
         applied[tc[half] == 0 ? 0 : filter] += 1
       }
       #expect(mine.memory.values == model.memory.values, "luma, \(isVertical), beta \(beta), tc \(tc)")
@@ -95,8 +102,12 @@ import Testing
     // The samples above do meet the filters.
     #expect(applied.allSatisfy { $0 > 100 }, "\(applied)")
   }
-  @Test(arguments: Path.available) func deblocking8(path: Path) { deblocking(SampleKernels(Kernels(path).eight)) }
-  @Test(arguments: Path.available) func deblocking10(path: Path) { deblocking(SampleKernels(Kernels(path).ten)) }
+  @Test(arguments: Path.available) func deblocking8(path: Path) {
+    deblocking(SampleKernels(Kernels(path).eight))
+  }
+  @Test(arguments: Path.available) func deblocking10(path: Path) {
+    deblocking(SampleKernels(Kernels(path).ten))
+  }
 
   /// 8.7.3, and sums over its categories.
   func offsets<Sample>(_ k: SampleKernels<Sample>) {

@@ -21,9 +21,13 @@ import Testing
     let (count, before) = isLuma ? (8, 3) : (4, 1)
     let (shift1, shift2, shift3) = (min(4, depth - 8), 6, max(2, 14 - depth))
     if xFrac == 0 && yFrac == 0 { return plane[x, y] << shift3 }
-    let along = { (row: Int) in (0..<count).reduce(0) { $0 + taps[xFrac][$1] * plane[x + $1 - before, row] } >> shift1 }
+    let along = { (row: Int) in
+      (0..<count).reduce(0) { $0 + taps[xFrac][$1] * plane[x + $1 - before, row] } >> shift1
+    }
     if yFrac == 0 { return along(y) }
-    if xFrac == 0 { return (0..<count).reduce(0) { $0 + taps[yFrac][$1] * plane[x, y + $1 - before] } >> shift1 }
+    if xFrac == 0 {
+      return (0..<count).reduce(0) { $0 + taps[yFrac][$1] * plane[x, y + $1 - before] } >> shift1
+    }
     return (0..<count).reduce(0) { $0 + taps[yFrac][$1] * along(y + $1 - before) } >> shift2
   }
 
@@ -48,10 +52,12 @@ import Testing
         }
         let (mine, high) = (plane.copy(), Memory<Int16>(80 * 16))
         k.interpolate(
-          isLuma, mine.pointer + 2000, Plane<Sample>.stride, plane.pointer, Plane<Sample>.stride, Int32(width),
+          isLuma, mine.pointer + 2000, Plane<Sample>.stride, plane.pointer, Plane<Sample>.stride,
+          Int32(width),
           Int32(height), Int32(xFrac), Int32(yFrac))
         k.interpolateHigh(
-          isLuma, high.base + 5, 80, plane.pointer, Plane<Sample>.stride, Int32(width), Int32(height), Int32(xFrac),
+          isLuma, high.base + 5, 80, plane.pointer, Plane<Sample>.stride, Int32(width), Int32(height),
+          Int32(xFrac),
           Int32(yFrac))
         let (model, highModel) = (plane.copy(), Memory<Int16>(80 * 16))
         let shift = 14 - k.depth
@@ -68,8 +74,12 @@ import Testing
       }
     }
   }
-  @Test(arguments: Path.available) func interpolation8(path: Path) { interpolation(SampleKernels(Kernels(path).eight)) }
-  @Test(arguments: Path.available) func interpolation10(path: Path) { interpolation(SampleKernels(Kernels(path).ten)) }
+  @Test(arguments: Path.available) func interpolation8(path: Path) {
+    interpolation(SampleKernels(Kernels(path).eight))
+  }
+  @Test(arguments: Path.available) func interpolation10(path: Path) {
+    interpolation(SampleKernels(Kernels(path).ten))
+  }
 
   /// 8.5.3.3.4.2 and 8.5.3.3.4.3.
   func weights<Sample>(_ k: SampleKernels<Sample>) {
@@ -87,8 +97,14 @@ import Testing
       let o = [random.int(-128...127) << (k.depth - 8), random.int(-128...127) << (k.depth - 8)]
       let (wide, tall, log2) = (Int32(width), Int32(height), Int32(log2WD))
       let runs: [(String, (UnsafeMutablePointer<Sample>) -> Void, (Int, Int) -> Int)] = [
-        ("one", { k.round($0, stride, a.base, 70, wide, tall) }, { a, _ in (a + 1 << (shift1 - 1)) >> shift1 }),
-        ("both", { k.average($0, stride, a.base, b.base, 70, wide, tall) }, { a, b in (a + b + 1 << shift1) >> (shift1 + 1) }),
+        (
+          "one", { k.round($0, stride, a.base, 70, wide, tall) },
+          { a, _ in (a + 1 << (shift1 - 1)) >> shift1 }
+        ),
+        (
+          "both", { k.average($0, stride, a.base, b.base, 70, wide, tall) },
+          { a, b in (a + b + 1 << shift1) >> (shift1 + 1) }
+        ),
         (
           "weighed", { k.weigh($0, stride, a.base, 70, wide, tall, log2, Int32(w[0]), Int32(o[0])) },
           { a, _ in ((a * w[0] + 1 << (log2WD - 1)) >> log2WD) + o[0] }
@@ -97,7 +113,8 @@ import Testing
           "both weighed",
           {
             k.weighBoth(
-              $0, stride, a.base, b.base, 70, wide, tall, log2, [Int32(w[0]), Int32(w[1]), Int32(o[0]), Int32(o[1])])
+              $0, stride, a.base, b.base, 70, wide, tall, log2,
+              [Int32(w[0]), Int32(w[1]), Int32(o[0]), Int32(o[1])])
           }, { a, b in (a * w[0] + b * w[1] + (o[0] + o[1] + 1) << log2WD) >> (log2WD + 1) }
         ),
       ]
@@ -109,7 +126,8 @@ import Testing
             model[x, y] = clip(value(Int(a[70 * y + x]) + 8192, Int(b[70 * y + x]) + 8192), k.depth)
           }
         }
-        #expect(mine.memory.values == model.memory.values, "\(name), \(width)x\(height), \(w), \(o), \(log2WD)")
+        #expect(
+          mine.memory.values == model.memory.values, "\(name), \(width)x\(height), \(w), \(o), \(log2WD)")
       }
     }
   }

@@ -6,17 +6,22 @@ import Testing
 @Suite struct IntraTests {
   /// intraPredAngle and invAngle (tables 8-5, 8-6).
   static let angles: [Int: Int] = [
-    2: 32, 3: 26, 4: 21, 5: 17, 6: 13, 7: 9, 8: 5, 9: 2, 10: 0, 11: -2, 12: -5, 13: -9, 14: -13, 15: -17, 16: -21,
-    17: -26, 18: -32, 19: -26, 20: -21, 21: -17, 22: -13, 23: -9, 24: -5, 25: -2, 26: 0, 27: 2, 28: 5, 29: 9, 30: 13,
+    2: 32, 3: 26, 4: 21, 5: 17, 6: 13, 7: 9, 8: 5, 9: 2, 10: 0, 11: -2, 12: -5, 13: -9, 14: -13, 15: -17,
+    16: -21,
+    17: -26, 18: -32, 19: -26, 20: -21, 21: -17, 22: -13, 23: -9, 24: -5, 25: -2, 26: 0, 27: 2, 28: 5, 29: 9,
+    30: 13,
     31: 17, 32: 21, 33: 26, 34: 32,
   ]
   static let inverses: [Int: Int] = [
-    11: -4096, 12: -1638, 13: -910, 14: -630, 15: -482, 16: -390, 17: -315, 18: -256, 19: -315, 20: -390, 21: -482,
+    11: -4096, 12: -1638, 13: -910, 14: -630, 15: -482, 16: -390, 17: -315, 18: -256, 19: -315, 20: -390,
+    21: -482,
     22: -630, 23: -910, 24: -1638, 25: -4096,
   ]
 
   /// 8.4.4.2.4 to 8.4.4.2.6: predSamples[x][y] from p[x][y].
-  static func predict(_ mode: Int, _ n: Int, _ depth: Int, _ filtersEdges: Bool, _ p: (Int, Int) -> Int) -> [[Int]] {
+  static func predict(_ mode: Int, _ n: Int, _ depth: Int, _ filtersEdges: Bool, _ p: (Int, Int) -> Int)
+    -> [[Int]]
+  {
     var pred = Array(repeating: Array(repeating: 0, count: n), count: n)  // [y][x]
     let log2 = n.trailingZeroBitCount
     if mode == 0 {
@@ -83,7 +88,8 @@ import Testing
           let p = { (x: Int, y: Int) in Int(y == -1 ? edge[1 + x] : edge[-1 - y]) }
           let (mine, model) = (source.copy(), source.copy())
           let filtersEdges = round / 2 % 2 == 1
-          k.intra(Int32(mode), mine.pointer + 3000, Plane<Sample>.stride, edge, Int32(log2), filtersEdges ? 1 : 0)
+          k.intra(
+            Int32(mode), mine.pointer + 3000, Plane<Sample>.stride, edge, Int32(log2), filtersEdges ? 1 : 0)
           let pred = Self.predict(mode, n, k.depth, filtersEdges, p)
           for y in 0..<n {
             for x in 0..<n { model.pointer[3000 + y * Plane<Sample>.stride + x] = Sample(pred[y][x]) }
@@ -93,8 +99,12 @@ import Testing
       }
     }
   }
-  @Test(arguments: Path.available) func predictions8(path: Path) { predictions(SampleKernels(Kernels(path).eight)) }
-  @Test(arguments: Path.available) func predictions10(path: Path) { predictions(SampleKernels(Kernels(path).ten)) }
+  @Test(arguments: Path.available) func predictions8(path: Path) {
+    predictions(SampleKernels(Kernels(path).eight))
+  }
+  @Test(arguments: Path.available) func predictions10(path: Path) {
+    predictions(SampleKernels(Kernels(path).ten))
+  }
 
   /// 8.4.4.2.3.
   func smoothing<Sample>(_ k: SampleKernels<Sample>) {
@@ -136,6 +146,10 @@ import Testing
     }
     #expect(bilinear > 5)
   }
-  @Test(arguments: Path.available) func smoothing8(path: Path) { smoothing(SampleKernels(Kernels(path).eight)) }
-  @Test(arguments: Path.available) func smoothing10(path: Path) { smoothing(SampleKernels(Kernels(path).ten)) }
+  @Test(arguments: Path.available) func smoothing8(path: Path) {
+    smoothing(SampleKernels(Kernels(path).eight))
+  }
+  @Test(arguments: Path.available) func smoothing10(path: Path) {
+    smoothing(SampleKernels(Kernels(path).ten))
+  }
 }

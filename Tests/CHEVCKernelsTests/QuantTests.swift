@@ -69,10 +69,12 @@ import Testing
           let values = Self.values(n * n, random.int(0...3), &random)
           let shift = depth + log2 - 5
           let model = values.map {
-            Int16(clip3(-32768, 32767, (Int($0) * 16 * (levelScale[qP % 6] << (qP / 6)) + 1 << (shift - 1)) >> shift))
+            Int16(
+              clip3(
+                -32768, 32767, (Int($0) * 16 * (levelScale[qP % 6] << (qP / 6)) + 1 << (shift - 1)) >> shift))
           }
-          let coef = Memory<Int16>(n * n)
-          k.dequantise(coef.base, Memory(values).base, Int32(log2), Int32(qP), Int32(depth))
+          let (coef, level) = (Memory<Int16>(n * n), Memory(values))
+          k.dequantise(coef.base, level.base, Int32(log2), Int32(qP), Int32(depth))
           #expect(coef.values == model, "\(n), qP \(qP)")
         }
       }

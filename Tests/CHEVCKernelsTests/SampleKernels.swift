@@ -45,7 +45,8 @@ extension SampleKernels where Sample == UInt8 {
       { source, sourceStride, references, stride in
         var sums: [Int32] = [0, 0, 0, 0]
         ovt_hevc_sad_x48(
-          table, shape, source, sourceStride, references[0], references[1], references[2], references[3], stride,
+          table, shape, source, sourceStride, references[0], references[1], references[2], references[3],
+          stride,
           &sums)
         return sums
       }
@@ -60,7 +61,11 @@ extension SampleKernels where Sample == UInt8 {
       if $0 { k.luma($1, $2, $3, $4, $5, $6, $7, $8) } else { k.chroma($1, $2, $3, $4, $5, $6, $7, $8) }
     }
     interpolateHigh = {
-      if $0 { k.lumaHigh($1, $2, $3, $4, $5, $6, $7, $8) } else { k.chromaHigh($1, $2, $3, $4, $5, $6, $7, $8) }
+      if $0 {
+        k.lumaHigh($1, $2, $3, $4, $5, $6, $7, $8)
+      } else {
+        k.chromaHigh($1, $2, $3, $4, $5, $6, $7, $8)
+      }
     }
     round = { k.round($0, $1, $2, $3, $4, $5) }
     average = { k.average($0, $1, $2, $3, $4, $5, $6) }
@@ -69,7 +74,9 @@ extension SampleKernels where Sample == UInt8 {
     deblockLuma = {
       if $0 { k.deblockLumaVertical($1, $2, $3, $4) } else { k.deblockLumaHorizontal($1, $2, $3, $4) }
     }
-    deblockChroma = { if $0 { k.deblockChromaVertical($1, $2, $3) } else { k.deblockChromaHorizontal($1, $2, $3) } }
+    deblockChroma = {
+      if $0 { k.deblockChromaVertical($1, $2, $3) } else { k.deblockChromaHorizontal($1, $2, $3) }
+    }
     saoEdge = { k.saoEdge($0, $1, $2, $3, $4, $5, $6, $7) }
     saoBand = { k.saoBand($0, $1, $2, $3, $4, $5, $6, $7) }
     saoEdgeStatistics = { k.saoEdgeStatistics(&$0, &$1, $2, $3, $4, $5, $6, $7, $8) }
@@ -91,7 +98,8 @@ extension SampleKernels where Sample == UInt16 {
       { source, sourceStride, references, stride in
         var sums: [Int32] = [0, 0, 0, 0]
         ovt_hevc_sad_x416(
-          table, shape, source, sourceStride, references[0], references[1], references[2], references[3], stride,
+          table, shape, source, sourceStride, references[0], references[1], references[2], references[3],
+          stride,
           &sums)
         return sums
       }
@@ -106,7 +114,11 @@ extension SampleKernels where Sample == UInt16 {
       if $0 { k.luma($1, $2, $3, $4, $5, $6, $7, $8) } else { k.chroma($1, $2, $3, $4, $5, $6, $7, $8) }
     }
     interpolateHigh = {
-      if $0 { k.lumaHigh($1, $2, $3, $4, $5, $6, $7, $8) } else { k.chromaHigh($1, $2, $3, $4, $5, $6, $7, $8) }
+      if $0 {
+        k.lumaHigh($1, $2, $3, $4, $5, $6, $7, $8)
+      } else {
+        k.chromaHigh($1, $2, $3, $4, $5, $6, $7, $8)
+      }
     }
     round = { k.round($0, $1, $2, $3, $4, $5) }
     average = { k.average($0, $1, $2, $3, $4, $5, $6) }
@@ -115,7 +127,9 @@ extension SampleKernels where Sample == UInt16 {
     deblockLuma = {
       if $0 { k.deblockLumaVertical($1, $2, $3, $4) } else { k.deblockLumaHorizontal($1, $2, $3, $4) }
     }
-    deblockChroma = { if $0 { k.deblockChromaVertical($1, $2, $3) } else { k.deblockChromaHorizontal($1, $2, $3) } }
+    deblockChroma = {
+      if $0 { k.deblockChromaVertical($1, $2, $3) } else { k.deblockChromaHorizontal($1, $2, $3) }
+    }
     saoEdge = { k.saoEdge($0, $1, $2, $3, $4, $5, $6, $7) }
     saoBand = { k.saoBand($0, $1, $2, $3, $4, $5, $6, $7) }
     saoEdgeStatistics = { k.saoEdgeStatistics(&$0, &$1, $2, $3, $4, $5, $6, $7, $8) }

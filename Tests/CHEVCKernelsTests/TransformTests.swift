@@ -9,7 +9,8 @@ import Testing
 func transformMatrix(_ n: Int) -> [[Int]] {
   // The first column of the matrix for 32 points.
   let column = [
-    64, 90, 90, 90, 89, 88, 87, 85, 83, 82, 80, 78, 75, 73, 70, 67, 64, 61, 57, 54, 50, 46, 43, 38, 36, 31, 25,
+    64, 90, 90, 90, 89, 88, 87, 85, 83, 82, 80, 78, 75, 73, 70, 67, 64, 61, 57, 54, 50, 46, 43, 38, 36, 31,
+    25,
     22, 18, 13, 9, 4,
   ]
   return (0..<n).map { k in
@@ -33,7 +34,10 @@ let sineMatrix = [[29, 55, 74, 84], [74, 74, 0, -74], [84, -29, -74, 55], [55, -
     var description: String { "\(n) points\(isSine ? ", sine" : "")" }
     static let all = (2...5).map { Shape(log2: $0, isSine: false) } + [Shape(log2: 2, isSine: true)]
 
-    func forward(_ k: UnsafePointer<OVTHEVCResidualKernels>, _ coef: Memory<Int16>, _ residual: Memory<Int16>, _ depth: Int) {
+    func forward(
+      _ k: UnsafePointer<OVTHEVCResidualKernels>, _ coef: Memory<Int16>, _ residual: Memory<Int16>,
+      _ depth: Int
+    ) {
       if isSine {
         k.pointee.forwardDST4x4(coef.base, residual.base, n, Int32(depth))
       } else {
@@ -41,13 +45,15 @@ let sineMatrix = [[29, 55, 74, 84], [74, 74, 0, -74], [84, -29, -74, 55], [55, -
       }
     }
     func inverse(
-      _ k: UnsafePointer<OVTHEVCResidualKernels>, _ residual: Memory<Int16>, _ coef: Memory<Int16>, _ depth: Int,
+      _ k: UnsafePointer<OVTHEVCResidualKernels>, _ residual: Memory<Int16>, _ coef: Memory<Int16>,
+      _ depth: Int,
       _ columns: Int, _ rows: Int
     ) {
       if isSine {
         k.pointee.inverseDST4x4(residual.base, n, coef.base, Int32(depth), Int32(columns), Int32(rows))
       } else {
-        ovt_hevc_inverse(k, Int32(log2), residual.base, n, coef.base, Int32(depth), Int32(columns), Int32(rows))
+        ovt_hevc_inverse(
+          k, Int32(log2), residual.base, n, coef.base, Int32(depth), Int32(columns), Int32(rows))
       }
     }
   }
@@ -60,7 +66,10 @@ let sineMatrix = [[29, 55, 74, 84], [74, 74, 0, -74], [84, -29, -74, 55], [55, -
         for i in 0..<1024 { #expect(Int(matrix[i]) == model[i / 32][i % 32]) }
       }
     }
-    #expect(transformMatrix(4) == [[64, 64, 64, 64], [83, 36, -36, -83], [64, -64, -64, 64], [36, -83, 83, -36]])
+    #expect(
+      transformMatrix(4) == [
+        [64, 64, 64, 64], [83, 36, -36, -83], [64, -64, -64, 64], [36, -83, 83, -36],
+      ])
     #expect(transformMatrix(8)[3] == [75, -18, -89, -50, 50, 89, 18, -75])
     #expect(transformMatrix(16)[1].prefix(8) == [90, 87, 80, 70, 57, 43, 25, 9])
     #expect(model[1].prefix(16) == [90, 90, 88, 85, 82, 78, 73, 67, 61, 54, 46, 38, 31, 22, 13, 4])
@@ -88,7 +97,9 @@ let sineMatrix = [[29, 55, 74, 84], [74, 74, 0, -74], [84, -29, -74, 55], [55, -
       let c = (0..<n).map { y in (0..<n).map { Int(values[y * n + $0]) } }
       let first = multiply(transpose(matrix), c).map { $0.map { clip3(-32768, 32767, ($0 + 64) >> 7) } }
       let shift = 20 - depth
-      let model = multiply(first, matrix).map { $0.map { clip3(-32768, 32767, ($0 + 1 << (shift - 1)) >> shift) } }
+      let model = multiply(first, matrix).map {
+        $0.map { clip3(-32768, 32767, ($0 + 1 << (shift - 1)) >> shift) }
+      }
       let residual = Memory<Int16>(n * n)
       shape.inverse(k, residual, Memory(values), depth, columns, rows)
       #expect(residual.values.map(Int.init) == model.flatMap { $0 }, "round \(round)")
