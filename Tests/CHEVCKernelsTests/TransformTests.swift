@@ -130,10 +130,11 @@ let sineMatrix = [[29, 55, 74, 84], [74, 74, 0, -74], [84, -29, -74, 55], [55, -
       let coef = Memory<Int16>(n * n)
       shape.forward(k, coef, Memory(values), depth)
       #expect(coef.values.map(Int.init) == model.flatMap { $0 }, "round \(round)")
-      // The inverse gives the residual back but for rounding.
+      // The inverse gives the residual back but for rounding, and for rows of the matrix that are not quite
+      // orthogonal.
       let back = Memory<Int16>(n * n)
       shape.inverse(k, back, coef, depth, n, n)
-      #expect(zip(back.values, values).allSatisfy { abs(Int($0) - Int($1)) <= 2 })
+      #expect(zip(back.values, values).allSatisfy { abs(Int($0) - Int($1)) <= 2 + limit / 50 })
     }
   }
 
@@ -142,7 +143,7 @@ let sineMatrix = [[29, 55, 74, 84], [74, 74, 0, -74], [84, -29, -74, 55], [55, -
     for log2 in 2...5 {
       for depth in [8, 10] {
         for dc in stride(from: -32768, through: 32767, by: 777) {
-          let (coef, residual) = (Memory<Int16>(1 << 2 * log2), Memory<Int16>(1 << 2 * log2))
+          let (coef, residual) = (Memory<Int16>(1 << (2 * log2)), Memory<Int16>(1 << (2 * log2)))
           coef[0] = Int16(dc)
           ovt_hevc_inverse(k, Int32(log2), residual.base, 1 << log2, coef.base, Int32(depth), 1, 1)
           let value = Int16(ovt_hevc_dc_residual(Int32(dc), Int32(depth)))
