@@ -42,7 +42,7 @@ struct BlockCoder: BitwiseCopyable {
     let count = Int(info.count)
     let sum = Int(info.sum)
     let groups = info.groups.nonzeroBitCount
-    return 40 &+ 16 &* log2Size &+ 46 &* count &+ 20 &* (sum &- count) &+ 52 &* (groups &- 1)
+    return 40 &+ 16 &* log2Size &+ 64 &* count &+ 20 &* (sum &- count) &+ 52 &* (groups &- 1)
   }
 
   /// The squared error of a square block.
