@@ -65,7 +65,7 @@ final class LowLatencyEncoder {
       PictureGeometry(width: configuration.width, height: configuration.height),
       kernels: coder.videoKernels, memory: &memory)
     effortControl = EffortControl(
-      effort: configuration.effort, share: configuration.encodeTimeShare,
+      effort: configuration.effort, timeFraction: configuration.encodeTimeShare,
       frameRate: configuration.frameRate)
     self.clock = clock
     self.memory = memory
@@ -82,7 +82,7 @@ final class LowLatencyEncoder {
     configuration = new
     rateControl.reconfigure(new.lowLatencySettings)
     effortControl.reconfigure(
-      effort: new.effort, share: new.encodeTimeShare, frameRate: new.frameRate)
+      effort: new.effort, timeFraction: new.encodeTimeShare, frameRate: new.frameRate)
   }
 
   // MARK: - References
@@ -175,7 +175,7 @@ final class LowLatencyEncoder {
       isSceneChange: isSceneChange, isCurtailed: isCurtailed, highestQP: properties.highestQP,
       rowBits: coder.rowBits)
     properties.encodeTime = Double(clock() &- start) * 1e-9
-    effortControl.note(seconds: properties.encodeTime, interval: options.duration)
+    effortControl.record(seconds: properties.encodeTime, interval: options.duration)
     return HEVCEncodedFrame(
       properties: properties, nalUnits: output.units, byteCount: output.count,
       memory: output.takeMemory())
