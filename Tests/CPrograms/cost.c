@@ -58,7 +58,7 @@ static void count(void *refcon, void *frame, OSStatus status, VTEncodeInfoFlags 
 }
 
 int main(int argumentCount, char **arguments) {
-  double allowed = argumentCount > 1 ? atof(arguments[1]) : 2.1;
+  double allowed = argumentCount > 1 ? atof(arguments[1]) : 2.01;
   const void *keys[] = {kVTVideoEncoderSpecification_EnableLowLatencyRateControl}, *values[] = {kCFBooleanTrue};
   REQUIRE(sem_init(&finished, 0, 0) == 0);
   CFDictionaryRef specification = CFDictionaryCreate(NULL, keys, values, 1, &kCFTypeDictionaryKeyCallBacks,

@@ -13,7 +13,24 @@ struct CompressionFrame: Sendable {
 
 /// Receives the result of one frame: a status, flags, and the sample buffer, or nil if the frame
 /// failed or was dropped.
-typealias CompressionOutput = @Sendable (OSStatus, VTEncodeInfoFlags, CMSampleBuffer?) -> Void
+///
+/// A session's callback is stored with the context pointers of the frame, because a closure that
+/// captures them would have to be allocated for each frame.
+enum CompressionOutput: @unchecked Sendable {
+  // Sendable: the functions are, and the client passes the pointers to be used on the encoding
+  // thread.
+  case handler(VTCompressionOutputHandler)
+  case callback(
+    VTCompressionOutputCallback, refcon: UnsafeMutableRawPointer?, frameRefcon: UnsafeMutableRawPointer?)
+
+  func callAsFunction(_ status: OSStatus, _ flags: VTEncodeInfoFlags, _ sample: CMSampleBuffer?) {
+    switch self {
+    case .handler(let handler): handler(status, flags, sample)
+    case .callback(let callback, let refcon, let frameRefcon):
+      callback(refcon, frameRefcon, status, flags, sample)
+    }
+  }
+}
 
 /// The encoding thread of one compression session, and the queue of jobs for it.
 ///

@@ -413,7 +413,7 @@ final class CompressionWorker {
   }
 
   private func emit(
-    _ output: @escaping CompressionOutput, _ status: OSStatus, _ flags: VTEncodeInfoFlags,
+    _ output: CompressionOutput, _ status: OSStatus, _ flags: VTEncodeInfoFlags,
     _ sample: CMSampleBuffer?
   ) {
     if sample == nil { passResult.isComplete = false }

@@ -85,7 +85,7 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
 
   func encode(
     _ buffer: CVPixelBuffer, time: CMTime, duration: CMTime, properties: CFDictionary?,
-    output: @escaping CompressionOutput
+    output: CompressionOutput
   ) -> OSStatus {
     let request: FrameRequest
     do { request = try FrameRequest(properties, encoder: encoder) } catch { return error.status }
@@ -133,8 +133,7 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
   /// The output of a frame that calls the session's callback; nil if the session has none.
   func output(frameRefcon: UnsafeMutableRawPointer?) -> CompressionOutput? {
     guard let (callback, refcon) = callback else { return nil }
-    nonisolated(unsafe) let refcons = (refcon, frameRefcon)
-    return { status, flags, sample in callback(refcons.0, refcons.1, status, flags, sample) }
+    return .callback(callback, refcon: refcon, frameRefcon: frameRefcon)
   }
 
   var hasCallback: Bool { callback != nil }

@@ -121,7 +121,7 @@ public func VTCompressionSessionEncodeFrame(
   guard !session.hasCallback else { return kVTParameterErr }
   let status = session.encode(
     imageBuffer, time: presentationTimeStamp, duration: duration, properties: frameProperties,
-    output: outputHandler)
+    output: .handler(outputHandler))
   if status == noErr { infoFlagsOut?.pointee = .asynchronous }
   return status
 }
