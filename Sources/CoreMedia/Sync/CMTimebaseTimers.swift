@@ -36,7 +36,7 @@ public func CMTimebaseAddTimer(_ timebase: CMTimebase, timer: CFRunLoopTimer, ru
 /// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer.
 @discardableResult
 public func CMTimebaseRemoveTimer(_ timebase: CMTimebase, timer: CFRunLoopTimer) -> OSStatus {
-  timebase.timers.remove(timer) ? noErr : kCMTimebaseError_InvalidParameter
+  timebase.timers.remove(TimebaseTimers.address(of: timer)) ? noErr : kCMTimebaseError_InvalidParameter
 }
 
 /// Sets the time at which a run-loop timer fires.
@@ -52,7 +52,8 @@ public func CMTimebaseRemoveTimer(_ timebase: CMTimebase, timer: CFRunLoopTimer)
 public func CMTimebaseSetTimerNextFireTime(
   _ timebase: CMTimebase, timer: CFRunLoopTimer, fireTime: CMTime, flags: UInt32
 ) -> OSStatus {
-  guard flags == 0, timebase.timers.setFireTime(fireTime, of: timer, timebase: timebase) else {
+  let address = TimebaseTimers.address(of: timer)
+  guard flags == 0, timebase.timers.setFireTime(fireTime, of: address, timebase: timebase) else {
     return kCMTimebaseError_InvalidParameter
   }
   return noErr
@@ -62,7 +63,7 @@ public func CMTimebaseSetTimerNextFireTime(
 /// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer.
 @discardableResult
 public func CMTimebaseSetTimerToFireImmediately(_ timebase: CMTimebase, timer: CFRunLoopTimer) -> OSStatus {
-  timebase.timers.fireNow(timer) ? noErr : kCMTimebaseError_InvalidParameter
+  timebase.timers.fireNow(TimebaseTimers.address(of: timer)) ? noErr : kCMTimebaseError_InvalidParameter
 }
 
 /// Adds a dispatch timer, which does not fire before a time is set for it. The client must resume
@@ -83,7 +84,8 @@ public func CMTimebaseAddTimerDispatchSource(
 public func CMTimebaseRemoveTimerDispatchSource(
   _ timebase: CMTimebase, timerSource: any DispatchSourceTimer
 ) -> OSStatus {
-  timebase.timers.remove(timerSource as AnyObject) ? noErr : kCMTimebaseError_InvalidParameter
+  timebase.timers.remove(TimebaseTimers.address(of: timerSource as AnyObject))
+    ? noErr : kCMTimebaseError_InvalidParameter
 }
 
 /// Sets the time at which a dispatch timer fires.
@@ -99,8 +101,8 @@ public func CMTimebaseRemoveTimerDispatchSource(
 public func CMTimebaseSetTimerDispatchSourceNextFireTime(
   _ timebase: CMTimebase, timerSource: any DispatchSourceTimer, fireTime: CMTime, flags: UInt32
 ) -> OSStatus {
-  guard flags == 0, timebase.timers.setFireTime(fireTime, of: timerSource as AnyObject, timebase: timebase)
-  else {
+  let address = TimebaseTimers.address(of: timerSource as AnyObject)
+  guard flags == 0, timebase.timers.setFireTime(fireTime, of: address, timebase: timebase) else {
     return kCMTimebaseError_InvalidParameter
   }
   return noErr
@@ -112,5 +114,36 @@ public func CMTimebaseSetTimerDispatchSourceNextFireTime(
 public func CMTimebaseSetTimerDispatchSourceToFireImmediately(
   _ timebase: CMTimebase, timerSource: any DispatchSourceTimer
 ) -> OSStatus {
-  timebase.timers.fireNow(timerSource as AnyObject) ? noErr : kCMTimebaseError_InvalidParameter
+  timebase.timers.fireNow(TimebaseTimers.address(of: timerSource as AnyObject))
+    ? noErr : kCMTimebaseError_InvalidParameter
+}
+
+// MARK: - For the C interface
+
+extension CMTimebase {
+  /// Adds a timer of another library, which does not fire before a time is set for it.
+  /// - Returns: `kCMTimebaseError_InvalidParameter` for a timer that cannot fire any more.
+  package func addForeignTimer(_ timer: any ForeignTimer) -> OSStatus {
+    guard timer.isAlive else { return kCMTimebaseError_InvalidParameter }
+    timers.add(.foreign(timer))
+    return noErr
+  }
+
+  /// Removes the timer at an address; see `CMTimebaseRemoveTimer`.
+  package func removeForeignTimer(at address: UnsafeRawPointer) -> OSStatus {
+    timers.remove(address) ? noErr : kCMTimebaseError_InvalidParameter
+  }
+
+  /// Sets the time at which the timer at an address fires; see `CMTimebaseSetTimerNextFireTime`.
+  package func setForeignTimer(at address: UnsafeRawPointer, fireTime: CMTime, flags: UInt32) -> OSStatus {
+    guard flags == 0, timers.setFireTime(fireTime, of: address, timebase: self) else {
+      return kCMTimebaseError_InvalidParameter
+    }
+    return noErr
+  }
+
+  /// Makes the timer at an address fire once, immediately.
+  package func fireForeignTimerNow(at address: UnsafeRawPointer) -> OSStatus {
+    timers.fireNow(address) ? noErr : kCMTimebaseError_InvalidParameter
+  }
 }

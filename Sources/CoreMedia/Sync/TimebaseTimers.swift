@@ -2,17 +2,32 @@
 import CoreFoundation
 import Dispatch
 
+/// A timer of another library, for the C interface: its run loops and dispatch objects are not those
+/// of Swift.
+package protocol ForeignTimer: AnyObject, Sendable {
+  /// The address of the timer itself, which tells it apart from others.
+  var address: UnsafeRawPointer { get }
+  /// Whether the timer can still fire.
+  var isAlive: Bool { get }
+  /// Schedules the timer, instead of the time for which it was scheduled before.
+  /// - Parameter delay: The time in nanoseconds after which it fires; nil for never.
+  func schedule(after delay: UInt64?)
+}
+
 /// The timers of a timebase, each with the time of the timebase at which it fires.
 final class TimebaseTimers: @unchecked Sendable {
   // Sendable: `lock` guards all variables.
   enum Kind {
     case runLoop(Timer, RunLoop)
     case dispatch(any DispatchSourceTimer)
+    case foreign(any ForeignTimer)
 
-    var object: AnyObject {
+    /// The address of the timer's object.
+    var address: UnsafeRawPointer {
       switch self {
-      case .runLoop(let timer, _): timer
-      case .dispatch(let timer): timer as AnyObject
+      case .runLoop(let timer, _): TimebaseTimers.address(of: timer)
+      case .dispatch(let timer): TimebaseTimers.address(of: timer as AnyObject)
+      case .foreign(let timer): timer.address
       }
     }
 
@@ -21,6 +36,7 @@ final class TimebaseTimers: @unchecked Sendable {
       switch self {
       case .runLoop(let timer, _): timer.isValid
       case .dispatch(let timer): !timer.isCancelled
+      case .foreign(let timer): timer.isAlive
       }
     }
 
@@ -36,6 +52,7 @@ final class TimebaseTimers: @unchecked Sendable {
         guard let delay else { return timer.schedule(deadline: .distantFuture) }
         timer.schedule(
           deadline: .now() + .nanoseconds(Int(clamping: delay)), repeating: .never, leeway: .nanoseconds(0))
+      case .foreign(let timer): timer.schedule(after: delay)
       }
     }
   }
@@ -51,19 +68,24 @@ final class TimebaseTimers: @unchecked Sendable {
   private let lock = Lock()
   private var entries: [Entry] = []
 
+  /// The address of an object, which tells it apart from others.
+  static func address(of timer: AnyObject) -> UnsafeRawPointer {
+    UnsafeRawPointer(Unmanaged.passUnretained(timer).toOpaque())
+  }
+
   func add(_ kind: Kind) {
     lock.withLock {
-      entries.removeAll { !$0.kind.isAlive || $0.kind.object === kind.object }
+      entries.removeAll { !$0.kind.isAlive || $0.kind.address == kind.address }
       entries.append(Entry(kind: kind))
       kind.schedule(after: nil)
     }
   }
 
-  /// Removes a timer.
+  /// Removes a timer, which its address identifies.
   /// - Returns: Whether the timebase had the timer.
-  func remove(_ timer: AnyObject) -> Bool {
+  func remove(_ timer: UnsafeRawPointer) -> Bool {
     lock.withLock {
-      guard let index = entries.firstIndex(where: { $0.kind.object === timer }) else { return false }
+      guard let index = entries.firstIndex(where: { $0.kind.address == timer }) else { return false }
       entries.remove(at: index)
       return true
     }
@@ -71,9 +93,9 @@ final class TimebaseTimers: @unchecked Sendable {
 
   /// Sets the time at which a timer fires; a time that is not numeric means never.
   /// - Returns: Whether the timebase has the timer.
-  func setFireTime(_ time: CMTime, of timer: AnyObject, timebase: CMTimebase) -> Bool {
+  func setFireTime(_ time: CMTime, of timer: UnsafeRawPointer, timebase: CMTimebase) -> Bool {
     lock.withLock {
-      guard let index = entries.firstIndex(where: { $0.kind.object === timer }) else { return false }
+      guard let index = entries.firstIndex(where: { $0.kind.address == timer }) else { return false }
       entries[index].fireTime = time.isNumeric && time.timescale > 0 ? time : nil
       entries[index].deadline = nil
       arm(index, timebase)
@@ -83,9 +105,9 @@ final class TimebaseTimers: @unchecked Sendable {
 
   /// Makes a timer fire immediately, whatever time was set.
   /// - Returns: Whether the timebase has the timer.
-  func fireNow(_ timer: AnyObject) -> Bool {
+  func fireNow(_ timer: UnsafeRawPointer) -> Bool {
     lock.withLock {
-      guard let index = entries.firstIndex(where: { $0.kind.object === timer }) else { return false }
+      guard let index = entries.firstIndex(where: { $0.kind.address == timer }) else { return false }
       entries[index].fireTime = nil
       entries[index].deadline = nil
       entries[index].kind.schedule(after: 0)
