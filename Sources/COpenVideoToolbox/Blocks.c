@@ -40,3 +40,37 @@ void OVTBlockCallInvalidated(const void *block, CMSampleBufferRef sample) {
 OSStatus OVTBlockCallSampleAndIndex(const void *block, CMSampleBufferRef sample, CFIndex index) {
   return INVOKE(OSStatus(*)(const void *, CMSampleBufferRef, CFIndex), block)(block, sample, index);
 }
+
+void OVTBlockCallMultiImageOutput(
+    const void *block, OSStatus status, uint32_t flags, CVImageBufferRef image, CMTaggedBufferGroupRef group, CMTime time,
+    CMTime duration) {
+  INVOKE(
+      void (*)(const void *, OSStatus, uint32_t, CVImageBufferRef, CMTaggedBufferGroupRef, CMTime, CMTime), block)
+  (block, status, flags, image, group, time, duration);
+}
+
+// Buffer queues.
+
+CMTime OVTBlockCallGetTime(const void *block, CMBufferRef buffer) {
+  return INVOKE(CMTime(*)(const void *, CMBufferRef), block)(block, buffer);
+}
+
+Boolean OVTBlockCallGetBoolean(const void *block, CMBufferRef buffer) {
+  return INVOKE(Boolean(*)(const void *, CMBufferRef), block)(block, buffer);
+}
+
+CFComparisonResult OVTBlockCallCompare(const void *block, CMBufferRef first, CMBufferRef second) {
+  return INVOKE(CFComparisonResult(*)(const void *, CMBufferRef, CMBufferRef), block)(block, first, second);
+}
+
+size_t OVTBlockCallGetSize(const void *block, CMBufferRef buffer) {
+  return INVOKE(size_t(*)(const void *, CMBufferRef), block)(block, buffer);
+}
+
+OSStatus OVTBlockCallValidation(const void *block, CMBufferQueueRef queue, CMBufferRef buffer) {
+  return INVOKE(OSStatus(*)(const void *, CMBufferQueueRef, CMBufferRef), block)(block, queue, buffer);
+}
+
+void OVTBlockCallTrigger(const void *block, CMBufferQueueTriggerToken token) {
+  INVOKE(void (*)(const void *, CMBufferQueueTriggerToken), block)(block, token);
+}

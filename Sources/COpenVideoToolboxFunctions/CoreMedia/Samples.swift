@@ -14,6 +14,11 @@ private func closure(_ callback: MakeDataReadyCallback?) -> CoreMedia.CMSampleBu
   }
 }
 
+/// The module's handler for a block of C, which is copied; nil for null.
+private func closure(block: UnsafeRawPointer?) -> CoreMedia.CMSampleBufferMakeDataReadyHandler? {
+  Block(block).map { block in { OVTBlockCallSample(block.pointer, ToC.unretained($0)) } }
+}
+
 @c @implementation
 public func CMSampleBufferCreate(
   _ allocator: OpaquePointer?, _ dataBuffer: OpaquePointer?, _ dataReady: UInt8,
@@ -49,13 +54,10 @@ public func CMSampleBufferCreateWithMakeDataReadyHandler(
   guard let sampleBufferOut, let data = FromC.optionalObject(dataBuffer, CMBlockBuffer.self),
     let format = FromC.optionalObject(formatDescription, CMFormatDescription.self)
   else { return CoreMedia.kCMSampleBufferError_RequiredParameterMissing }
-  let handler = Block(makeDataReadyHandler).map { block -> CoreMedia.CMSampleBufferMakeDataReadyHandler in
-    { OVTBlockCallSample(block.pointer, ToC.unretained($0)) }
-  }
   var sample: CMSampleBuffer?
   let result = CoreMedia.CMSampleBufferCreateWithMakeDataReadyHandler(
     nil, data, dataReady != 0, format, numSamples, numSampleTimingEntries, rebound(sampleTimingArray),
-    numSampleSizeEntries, sampleSizeArray, &sample, handler)
+    numSampleSizeEntries, sampleSizeArray, &sample, closure(block: makeDataReadyHandler))
   sampleBufferOut.pointee = ToC.retained(sample)
   return result
 }
@@ -99,6 +101,42 @@ public func CMAudioSampleBufferCreateWithPacketDescriptions(
     formatDescription: format, sampleCount: numSamples,
     presentationTimeStamp: FromC.value(presentationTimeStamp),
     packetDescriptions: rebound(packetDescriptions), sampleBufferOut: &sample)
+  sampleBufferOut.pointee = ToC.retained(sample)
+  return result
+}
+
+@c(CMSampleBufferCreateForImageBufferWithMakeDataReadyHandler)
+public func CMSampleBufferCreateForImageBufferWithMakeDataReadyHandler(
+  _ allocator: OpaquePointer?, _ imageBuffer: OpaquePointer?, _ dataReady: UInt8,
+  _ formatDescription: OpaquePointer?, _ sampleTiming: UnsafePointer<C_CMSampleTimingInfo>?,
+  _ sampleBufferOut: UnsafeMutablePointer<OpaquePointer?>?, _ makeDataReadyHandler: UnsafeRawPointer?
+) -> Int32 {
+  sampleBufferOut?.pointee = nil
+  guard let sampleBufferOut, let sampleTiming, let image = FromC.object(imageBuffer, CVBuffer.self),
+    let format = FromC.object(formatDescription, CMFormatDescription.self)
+  else { return CoreMedia.kCMSampleBufferError_RequiredParameterMissing }
+  var sample: CMSampleBuffer?
+  let result = CoreMedia.CMSampleBufferCreateForImageBufferWithMakeDataReadyHandler(
+    nil, image, dataReady != 0, format, rebound(sampleTiming), &sample, closure(block: makeDataReadyHandler))
+  sampleBufferOut.pointee = ToC.retained(sample)
+  return result
+}
+
+@c(CMAudioSampleBufferCreateWithPacketDescriptionsAndMakeDataReadyHandler)
+public func CMAudioSampleBufferCreateWithPacketDescriptionsAndMakeDataReadyHandler(
+  _ allocator: OpaquePointer?, _ dataBuffer: OpaquePointer?, _ dataReady: UInt8,
+  _ formatDescription: OpaquePointer?, _ numSamples: Int, _ presentationTimeStamp: C_CMTime,
+  _ packetDescriptions: UnsafePointer<C_AudioStreamPacketDescription>?,
+  _ sampleBufferOut: UnsafeMutablePointer<OpaquePointer?>?, _ makeDataReadyHandler: UnsafeRawPointer?
+) -> Int32 {
+  sampleBufferOut?.pointee = nil
+  guard let sampleBufferOut, let data = FromC.optionalObject(dataBuffer, CMBlockBuffer.self),
+    let format = FromC.object(formatDescription, CMFormatDescription.self)
+  else { return CoreMedia.kCMSampleBufferError_RequiredParameterMissing }
+  var sample: CMSampleBuffer?
+  let result = CoreMedia.CMAudioSampleBufferCreateWithPacketDescriptionsAndMakeDataReadyHandler(
+    nil, data, dataReady != 0, format, numSamples, FromC.value(presentationTimeStamp),
+    rebound(packetDescriptions), &sample, closure(block: makeDataReadyHandler))
   sampleBufferOut.pointee = ToC.retained(sample)
   return result
 }

@@ -35,6 +35,18 @@ extension FromC {
     return array(pointer).map { .some($0) }
   }
 
+  /// Returns the objects in the array at an address; nil for null, for an object that is no array,
+  /// and if it contains anything but objects of that class.
+  static func objects<Object: AnyObject>(_ pointer: OpaquePointer?, _ type: Object.Type) -> [Object]? {
+    guard let array = object(pointer, NSArray.self) else { return nil }
+    var result: [Object] = []
+    for index in 0..<CFArrayGetCount(array) {
+      guard let object = object(CFArrayGetValueAtIndex(array, index)) as? Object else { return nil }
+      result.append(object)
+    }
+    return result
+  }
+
   /// Returns a value after conversion, if it is a dictionary or an array, and any other value
   /// unchanged. Nil if it cannot be converted.
   static func propertyList(_ value: AnyObject) -> AnyObject? { native(value, depth: 0) }

@@ -40,6 +40,17 @@ enum ToC {
     return UnsafeRawPointer(pointer)
   }
 
+  /// Returns an array of objects of the package, which the caller owns. An array that Swift creates
+  /// contains such objects in boxes, which C code cannot read.
+  static func array<Object: AnyObject>(_ objects: [Object]) -> OpaquePointer? {
+    let pointers: [UnsafeRawPointer?] = objects.map {
+      UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque())
+    }
+    return withExtendedLifetime(objects) {
+      pointers.withUnsafeBufferPointer { OVTArrayCreate($0.baseAddress, $0.count) }
+    }
+  }
+
   // MARK: - Objects that are created on demand and that the caller does not own
 
   /// Returns the address of an object that the first call creates. Later calls with the same owner

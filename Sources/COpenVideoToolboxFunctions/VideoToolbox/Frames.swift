@@ -191,6 +191,31 @@ public func VTDecompressionSessionDecodeFrameWithOptionsAndOutputHandler(
   }
 }
 
+@c(VTDecompressionSessionDecodeFrameWithMultiImageCapableOutputHandler)
+public func VTDecompressionSessionDecodeFrameWithMultiImageCapableOutputHandler(
+  _ session: OpaquePointer?, _ sampleBuffer: OpaquePointer?, _ decodeFlags: UInt32,
+  _ infoFlagsOut: UnsafeMutablePointer<UInt32>?, _ multiImageCapableOutputHandler: UnsafeRawPointer?
+) -> Int32 {
+  infoFlagsOut?.pointee = 0
+  guard let session = FromC.object(session, VTDecompressionSession.self) else {
+    return VideoToolbox.kVTInvalidSessionErr
+  }
+  guard let sample = FromC.object(sampleBuffer, CMSampleBuffer.self),
+    let block = Block(multiImageCapableOutputHandler)
+  else { return VideoToolbox.kVTParameterErr }
+  return VideoToolbox.VTDecompressionSessionDecodeFrame(
+    session, sampleBuffer: sample, flags: VTDecodeFrameFlags(rawValue: decodeFlags),
+    infoFlagsOut: rebound(infoFlagsOut)
+  ) { (status, flags, image, buffers: [CMTaggedBuffer]?, time, duration) in
+    let group = buffers.map { TaggedBufferGroup($0) }
+    withExtendedLifetime(group) {
+      OVTBlockCallMultiImageOutput(
+        block.pointer, status, flags.rawValue, ToC.unretained(image), ToC.unretained(group), ToC.value(time),
+        ToC.value(duration))
+    }
+  }
+}
+
 // MARK: - Properties
 
 @c @implementation

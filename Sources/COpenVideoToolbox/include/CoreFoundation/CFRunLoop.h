@@ -50,6 +50,11 @@ OVT_EXPORT CFRunLoopTimerRef OVT_NULLABLE CFRunLoopTimerCreate(
     CFAllocatorRef OVT_NULLABLE allocator, CFAbsoluteTime fireDate, CFTimeInterval interval,
     CFOptionFlags flags, CFIndex order, CFRunLoopTimerCallBack callback,
     CFRunLoopTimerContext *OVT_NULLABLE context);
+OVT_EXPORT CFTypeID CFRunLoopTimerGetTypeID(void);
+OVT_EXPORT CFTimeInterval CFRunLoopTimerGetInterval(CFRunLoopTimerRef timer);
+OVT_EXPORT CFAbsoluteTime CFRunLoopTimerGetNextFireDate(CFRunLoopTimerRef timer);
+/// Whether a timer can fire: it was not invalidated.
+OVT_EXPORT Boolean CFRunLoopTimerIsValid(CFRunLoopTimerRef timer);
 OVT_EXPORT void CFRunLoopTimerInvalidate(CFRunLoopTimerRef timer);
 OVT_EXPORT void CFRunLoopTimerSetNextFireDate(CFRunLoopTimerRef timer, CFAbsoluteTime fireDate);
 

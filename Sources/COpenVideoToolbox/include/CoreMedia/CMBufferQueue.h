@@ -211,6 +211,46 @@ OVT_EXPORT OSStatus CMBufferQueueRemoveTrigger(
 OVT_EXPORT Boolean CMBufferQueueTestTrigger(
     CMBufferQueueRef queue, CMBufferQueueTriggerToken triggerToken);
 
+#if OVT_HAS_BLOCKS
+typedef CMTime (^CMBufferGetTimeHandler)(CMBufferRef buf);
+typedef Boolean (^CMBufferGetBooleanHandler)(CMBufferRef buf);
+typedef CFComparisonResult (^CMBufferCompareHandler)(CMBufferRef buf1, CMBufferRef buf2);
+typedef size_t (^CMBufferGetSizeHandler)(CMBufferRef buf);
+typedef void (^CMBufferQueueTriggerHandler)(CMBufferQueueTriggerToken triggerToken);
+typedef OSStatus (^CMBufferValidationHandler)(CMBufferQueueRef queue, CMBufferRef buf);
+
+/// The blocks by which a queue reads properties of its buffers, as the functions of
+/// `CMBufferCallbacks` do.
+typedef struct {
+  /// 0 or 1.
+  unsigned long version;
+  CMBufferGetTimeHandler OVT_NULLABLE getDecodeTimeStamp;
+  CMBufferGetTimeHandler OVT_NULLABLE getPresentationTimeStamp;
+  CMBufferGetTimeHandler getDuration;
+  CMBufferGetBooleanHandler OVT_NULLABLE isDataReady;
+  CMBufferCompareHandler OVT_NULLABLE compare;
+  CFStringRef OVT_NULLABLE dataBecameReadyNotification;
+  CMBufferGetSizeHandler OVT_NULLABLE getSize;
+} CMBufferHandlers;
+
+/// `CMBufferQueueCreate` with blocks, which are copied.
+OVT_EXPORT OSStatus CMBufferQueueCreateWithHandlers(
+    CFAllocatorRef OVT_NULLABLE allocator, CMItemCount capacity, const CMBufferHandlers *handlers,
+    CMBufferQueueRef OVT_NULLABLE *queueOut);
+/// Sets the block that checks buffers before they are added. It is copied.
+OVT_EXPORT OSStatus CMBufferQueueSetValidationHandler(CMBufferQueueRef queue, CMBufferValidationHandler handler);
+/// `CMBufferQueueInstallTrigger` with a block, which is copied.
+OVT_EXPORT OSStatus CMBufferQueueInstallTriggerHandler(
+    CMBufferQueueRef queue, CMBufferQueueTriggerCondition condition, CMTime time,
+    CMBufferQueueTriggerToken OVT_NULLABLE *OVT_NULLABLE triggerTokenOut,
+    CMBufferQueueTriggerHandler OVT_NULLABLE handler);
+/// `CMBufferQueueInstallTriggerWithIntegerThreshold` with a block, which is copied.
+OVT_EXPORT OSStatus CMBufferQueueInstallTriggerHandlerWithIntegerThreshold(
+    CMBufferQueueRef queue, CMBufferQueueTriggerCondition condition, CMItemCount threshold,
+    CMBufferQueueTriggerToken OVT_NULLABLE *OVT_NULLABLE triggerTokenOut,
+    CMBufferQueueTriggerHandler OVT_NULLABLE handler);
+#endif
+
 OVT_HEADER_END
 
 #endif

@@ -386,6 +386,9 @@ OVT_EXPORT const CFStringRef kCMFormatDescriptionCameraCalibration_IntrinsicMatr
 OVT_EXPORT const CFStringRef kCMFormatDescriptionCameraCalibration_IntrinsicMatrixReferenceDimensions;
 /// One of `kCMFormatDescriptionCameraCalibrationExtrinsicOriginSource_`.
 OVT_EXPORT const CFStringRef kCMFormatDescriptionCameraCalibration_ExtrinsicOriginSource;
+/// The origin is in the middle between the two cameras.
+OVT_EXPORT const CFStringRef
+    kCMFormatDescriptionCameraCalibrationExtrinsicOriginSource_StereoCameraSystemBaseline;
 /// Three numbers.
 OVT_EXPORT const CFStringRef kCMFormatDescriptionCameraCalibration_ExtrinsicOrientationQuaternion;
 /// A lens by its parameters.
@@ -427,6 +430,13 @@ OVT_EXPORT const CFStringRef kCMMetadataFormatDescriptionMetadataSpecificationKe
 OVT_EXPORT const CFStringRef kCMMetadataFormatDescriptionMetadataSpecificationKey_DataType;
 /// In a specification: setup data.
 OVT_EXPORT const CFStringRef kCMMetadataFormatDescriptionMetadataSpecificationKey_SetupData;
+/// In a specification: the language, a BCP 47 tag (string).
+OVT_EXPORT const CFStringRef kCMMetadataFormatDescriptionMetadataSpecificationKey_ExtendedLanguageTag;
+/// In a specification: what values depend on (dictionary).
+OVT_EXPORT const CFStringRef kCMMetadataFormatDescriptionMetadataSpecificationKey_StructuralDependency;
+/// In a structural dependency: values become invalid when the structure of the movie changes
+/// (boolean).
+OVT_EXPORT const CFStringRef kCMMetadataFormatDescription_StructuralDependencyKey_DependencyIsInvalidFlag;
 /// `kCMTextDisplayFlag_*` (number).
 OVT_EXPORT const CFStringRef kCMTextFormatDescriptionExtension_DisplayFlags;
 /// A colour (dictionary).
@@ -562,6 +572,8 @@ OVT_EXPORT CMMediaType CMFormatDescriptionGetMediaType(CMFormatDescriptionRef de
 
 /// The codec, or for uncompressed video the pixel format.
 OVT_EXPORT FourCharCode CMFormatDescriptionGetMediaSubType(CMFormatDescriptionRef desc);
+/// The codec of a video format: its subtype.
+#define CMVideoFormatDescriptionGetCodecType(desc) CMFormatDescriptionGetMediaSubType(desc)
 
 /// All extensions; NULL if there are none.
 ///
@@ -790,6 +802,12 @@ OVT_EXPORT OSStatus CMVideoFormatDescriptionCreateFromHEVCParameterSets(
     CFAllocatorRef OVT_NULLABLE allocator, size_t parameterSetCount, const uint8_t *const *parameterSetPointers,
     const size_t *parameterSetSizes, int NALUnitHeaderLength, CFDictionaryRef OVT_NULLABLE extensions,
     CMFormatDescriptionRef OVT_NULLABLE *formatDescriptionOut);
+
+/// The tags of the pictures in each sample of a multi-view stream (MV-HEVC), an array of
+/// `CMTagCollectionRef`. The caller owns the object that `tagCollectionsOut` receives.
+/// - Returns: `kCMFormatDescriptionError_ValueNotAvailable` if a sample holds one picture.
+OVT_EXPORT OSStatus CMVideoFormatDescriptionCopyTagCollectionArray(
+    CMVideoFormatDescriptionRef formatDescription, CFArrayRef OVT_NULLABLE *tagCollectionsOut);
 
 OVT_HEADER_END
 

@@ -186,6 +186,9 @@ OVT_EXPORT const CFStringRef kCMSampleBufferConduitNotificationParameter_ResumeT
 OVT_EXPORT const CFStringRef kCMSampleBufferConduitNotification_ResetOutput;
 /// Posted by a conduit: the range of times to come has changed.
 OVT_EXPORT const CFStringRef kCMSampleBufferConduitNotification_UpcomingOutputPTSRangeChanged;
+/// Whether the upcoming range may overlap that of queued buffers (boolean).
+OVT_EXPORT const CFStringRef
+    kCMSampleBufferConduitNotificationParameter_UpcomingOutputPTSRangeMayOverlapQueuedOutputPTSRange;
 /// The earliest output time to come (a time as a dictionary).
 OVT_EXPORT const CFStringRef kCMSampleBufferConduitNotificationParameter_MinUpcomingOutputPTS;
 /// The latest output time to come (a time as a dictionary).
@@ -499,6 +502,19 @@ OVT_EXPORT OSStatus CMSampleBufferCreateWithMakeDataReadyHandler(
     CMFormatDescriptionRef OVT_NULLABLE formatDescription, CMItemCount numSamples,
     CMItemCount numSampleTimingEntries, const CMSampleTimingInfo *OVT_NULLABLE sampleTimingArray,
     CMItemCount numSampleSizeEntries, const size_t *OVT_NULLABLE sampleSizeArray,
+    CMSampleBufferRef OVT_NULLABLE *sampleBufferOut,
+    CMSampleBufferMakeDataReadyHandler OVT_NULLABLE makeDataReadyHandler);
+/// `CMSampleBufferCreateForImageBuffer` with a block, which is copied.
+OVT_EXPORT OSStatus CMSampleBufferCreateForImageBufferWithMakeDataReadyHandler(
+    CFAllocatorRef OVT_NULLABLE allocator, CVImageBufferRef imageBuffer, Boolean dataReady,
+    CMVideoFormatDescriptionRef formatDescription, const CMSampleTimingInfo *sampleTiming,
+    CMSampleBufferRef OVT_NULLABLE *sampleBufferOut,
+    CMSampleBufferMakeDataReadyHandler OVT_NULLABLE makeDataReadyHandler);
+/// `CMAudioSampleBufferCreateWithPacketDescriptions` with a block, which is copied.
+OVT_EXPORT OSStatus CMAudioSampleBufferCreateWithPacketDescriptionsAndMakeDataReadyHandler(
+    CFAllocatorRef OVT_NULLABLE allocator, CMBlockBufferRef OVT_NULLABLE dataBuffer, Boolean dataReady,
+    CMFormatDescriptionRef formatDescription, CMItemCount numSamples, CMTime presentationTimeStamp,
+    const AudioStreamPacketDescription *OVT_NULLABLE packetDescriptions,
     CMSampleBufferRef OVT_NULLABLE *sampleBufferOut,
     CMSampleBufferMakeDataReadyHandler OVT_NULLABLE makeDataReadyHandler);
 /// Sets the block that is called when the sample buffer is invalidated.

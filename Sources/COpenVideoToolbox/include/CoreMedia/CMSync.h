@@ -219,6 +219,53 @@ OVT_EXPORT Float64 CMTimebaseGetEffectiveRate(CMTimebaseRef timebase);
 /// Waits until no other thread is posting the timebase's notifications.
 OVT_EXPORT OSStatus CMTimebaseNotificationBarrier(CMTimebaseRef timebase);
 
+// MARK: - Timers, which fire at a time of a timebase and follow its jumps and changes of rate
+
+/// The interval of a run-loop timer for a timebase in seconds: 256 years, so that it does not fire
+/// by itself.
+#define kCMTimebaseVeryLongCFTimeInterval ((CFTimeInterval)(256.0 * 365.0 * 24.0 * 60.0 * 60.0))
+/// The date with which a run-loop timer for a timebase is created.
+#define kCMTimebaseFarFutureCFAbsoluteTime ((CFAbsoluteTime)kCMTimebaseVeryLongCFTimeInterval)
+
+// As libdispatch's header has it, which need not be there.
+struct dispatch_source_s;
+typedef struct dispatch_source_s *dispatch_source_t;
+
+/// Adds a run-loop timer, which does not fire before a time is set for it. `runloop` is the one to
+/// which the timer was added. The timebase keeps both until the timer is removed, or invalidated.
+/// - Returns: `kCMTimebaseError_TimerIntervalTooShort` for an interval of less than
+///   `kCMTimebaseVeryLongCFTimeInterval`, `kCMTimebaseError_InvalidParameter` for a timer that was
+///   invalidated.
+OVT_EXPORT OSStatus CMTimebaseAddTimer(CMTimebaseRef timebase, CFRunLoopTimerRef timer, CFRunLoopRef runloop);
+/// Removes a run-loop timer, which keeps its last date.
+/// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have it.
+OVT_EXPORT OSStatus CMTimebaseRemoveTimer(CMTimebaseRef timebase, CFRunLoopTimerRef timer);
+/// Sets the time at which a run-loop timer fires; one that is not a number means never. `flags` are
+/// 0.
+/// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer, or a flag
+///   is set.
+OVT_EXPORT OSStatus CMTimebaseSetTimerNextFireTime(
+    CMTimebaseRef timebase, CFRunLoopTimerRef timer, CMTime fireTime, uint32_t flags);
+/// Makes a run-loop timer fire once, at once.
+/// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have it.
+OVT_EXPORT OSStatus CMTimebaseSetTimerToFireImmediately(CMTimebaseRef timebase, CFRunLoopTimerRef timer);
+
+/// Adds a timer of libdispatch, a source of type `DISPATCH_SOURCE_TYPE_TIMER`, which does not fire
+/// before a time is set for it. The program resumes it. The timebase keeps it until it is removed,
+/// or cancelled.
+/// - Returns: `kCMTimebaseError_InvalidParameter` for a timer that was cancelled.
+OVT_EXPORT OSStatus CMTimebaseAddTimerDispatchSource(CMTimebaseRef timebase, dispatch_source_t timerSource);
+/// Removes a timer of libdispatch, which keeps its last deadline.
+/// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have it.
+OVT_EXPORT OSStatus CMTimebaseRemoveTimerDispatchSource(CMTimebaseRef timebase, dispatch_source_t timerSource);
+/// Sets the time at which a timer of libdispatch fires, as `CMTimebaseSetTimerNextFireTime` does.
+OVT_EXPORT OSStatus CMTimebaseSetTimerDispatchSourceNextFireTime(
+    CMTimebaseRef timebase, dispatch_source_t timerSource, CMTime fireTime, uint32_t flags);
+/// Makes a timer of libdispatch fire once, at once.
+/// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have it.
+OVT_EXPORT OSStatus CMTimebaseSetTimerDispatchSourceToFireImmediately(
+    CMTimebaseRef timebase, dispatch_source_t timerSource);
+
 /// The older name of `CMTimebaseCreateWithSourceClock`.
 OVT_EXPORT OSStatus CMTimebaseCreateWithMasterClock(
     CFAllocatorRef OVT_NULLABLE allocator, CMClockRef masterClock, CMTimebaseRef OVT_NULLABLE *timebaseOut);

@@ -15,6 +15,9 @@
 #include <CoreMedia/CMSampleBuffer.h>
 #include <CoreMedia/CMSimpleQueue.h>
 #include <CoreMedia/CMSync.h>
+#include <CoreMedia/CMTag.h>
+#include <CoreMedia/CMTagCollection.h>
+#include <CoreMedia/CMTaggedBufferGroup.h>
 #include <CoreMedia/CMTime.h>
 #include <CoreMedia/CMTimeRange.h>
 

@@ -31,6 +31,17 @@ CFAllocatorRef OVTAllocatorOfSystem(void);
 CFAllocatorRef OVTAllocatorMalloc(void);
 void *OVTAllocatorAllocate(CFAllocatorRef allocator, CFIndex size);
 void OVTAllocatorDeallocate(CFAllocatorRef allocator, void *block);
+
+/// An array of Core Foundation with objects of this package, which the caller owns.
+CFArrayRef OVTArrayCreate(const void *const *objects, CFIndex count);
+
+// Timers of libdispatch.
+void OVTDispatchRetain(void *object);
+void OVTDispatchRelease(void *object);
+bool OVTDispatchSourceIsCancelled(void *source);
+/// Makes a timer fire once, `delay` nanoseconds from now; `INT64_MAX` for never.
+void OVTDispatchSourceSchedule(void *source, int64_t delay);
+
 // Blocks: objects with a function that takes the block first.
 /// A block that lives on; `OVTBlockRelease` gives it up.
 void *OVTBlockCopy(const void *block);
@@ -41,5 +52,26 @@ void OVTBlockCallDecompressionOutput(
 OSStatus OVTBlockCallSample(const void *block, CMSampleBufferRef sample);
 void OVTBlockCallInvalidated(const void *block, CMSampleBufferRef sample);
 OSStatus OVTBlockCallSampleAndIndex(const void *block, CMSampleBufferRef sample, CFIndex index);
+void OVTBlockCallMultiImageOutput(
+    const void *block, OSStatus status, uint32_t flags, CVImageBufferRef image, CMTaggedBufferGroupRef group, CMTime time,
+    CMTime duration);
+CMTime OVTBlockCallGetTime(const void *block, CMBufferRef buffer);
+Boolean OVTBlockCallGetBoolean(const void *block, CMBufferRef buffer);
+CFComparisonResult OVTBlockCallCompare(const void *block, CMBufferRef first, CMBufferRef second);
+size_t OVTBlockCallGetSize(const void *block, CMBufferRef buffer);
+OSStatus OVTBlockCallValidation(const void *block, CMBufferQueueRef queue, CMBufferRef buffer);
+void OVTBlockCallTrigger(const void *block, CMBufferQueueTriggerToken token);
+
+/// The fields of `CMBufferHandlers`, which is declared where the compiler knows blocks.
+typedef struct {
+  unsigned long version;
+  const void *getDecodeTimeStamp;
+  const void *getPresentationTimeStamp;
+  const void *getDuration;
+  const void *isDataReady;
+  const void *compare;
+  CFStringRef dataBecameReadyNotification;
+  const void *getSize;
+} OVTBufferHandlers;
 
 #endif

@@ -126,18 +126,33 @@
 #define CMMetadataDescriptionFlavor C_CMMetadataDescriptionFlavor
 #define CMMetadataFormatDescriptionRef C_CMMetadataFormatDescriptionRef
 #define CMMetadataFormatType C_CMMetadataFormatType
+#define CMMutableTagCollectionRef C_CMMutableTagCollectionRef
 #define CMMuxedFormatDescriptionRef C_CMMuxedFormatDescriptionRef
 #define CMMuxedStreamType C_CMMuxedStreamType
+#define CMPackingType C_CMPackingType
 #define CMPersistentTrackID C_CMPersistentTrackID
 #define CMPixelFormatType C_CMPixelFormatType
+#define CMProjectionType C_CMProjectionType
 #define CMSampleBufferInvalidateCallback C_CMSampleBufferInvalidateCallback
 #define CMSampleBufferMakeDataReadyCallback C_CMSampleBufferMakeDataReadyCallback
 #define CMSampleBufferRef C_CMSampleBufferRef
 #define CMSampleTimingInfo C_CMSampleTimingInfo
 #define CMSimpleQueueRef C_CMSimpleQueueRef
 #define CMSoundDescriptionFlavor C_CMSoundDescriptionFlavor
+#define CMStereoViewComponents C_CMStereoViewComponents
+#define CMStereoViewInterpretationOptions C_CMStereoViewInterpretationOptions
 #define CMStructVersion C_CMStructVersion
 #define CMSubtitleFormatType C_CMSubtitleFormatType
+#define CMTag C_CMTag
+#define CMTagCategory C_CMTagCategory
+#define CMTagCollectionApplierFunction C_CMTagCollectionApplierFunction
+#define CMTagCollectionRef C_CMTagCollectionRef
+#define CMTagCollectionTagFilterFunction C_CMTagCollectionTagFilterFunction
+#define CMTagDataType C_CMTagDataType
+#define CMTagValue C_CMTagValue
+#define CMTaggedBufferGroupFormatDescriptionRef C_CMTaggedBufferGroupFormatDescriptionRef
+#define CMTaggedBufferGroupFormatType C_CMTaggedBufferGroupFormatType
+#define CMTaggedBufferGroupRef C_CMTaggedBufferGroupRef
 #define CMTextDescriptionFlavor C_CMTextDescriptionFlavor
 #define CMTextDisplayFlags C_CMTextDisplayFlags
 #define CMTextFormatDescriptionRef C_CMTextFormatDescriptionRef
@@ -160,6 +175,8 @@
 #define CMVideoFormatDescriptionRef C_CMVideoFormatDescriptionRef
 #define CVAttachmentMode C_CVAttachmentMode
 #define CVBufferRef C_CVBufferRef
+#define CVFillExtendedPixelsCallBack C_CVFillExtendedPixelsCallBack
+#define CVFillExtendedPixelsCallBackData C_CVFillExtendedPixelsCallBackData
 #define CVImageBufferRef C_CVImageBufferRef
 #define CVOptionFlags C_CVOptionFlags
 #define CVPixelBufferLockFlags C_CVPixelBufferLockFlags
@@ -218,5 +235,7 @@
 #define VTPixelRotationSessionRef C_VTPixelRotationSessionRef
 #define VTPixelTransferSessionRef C_VTPixelTransferSessionRef
 #define VTSessionRef C_VTSessionRef
+#define dispatch_source_s C_dispatch_source_s
+#define dispatch_source_t C_dispatch_source_t
 
 #endif

@@ -56,6 +56,17 @@ OVT_EXPORT OSStatus VTDecompressionSessionDecodeFrameWithOptions(
     VTDecodeInfoFlags *OVT_NULLABLE infoFlagsOut);
 
 #if OVT_HAS_BLOCKS
+typedef void (^VTDecompressionMultiImageCapableOutputHandler)(
+    OSStatus status, VTDecodeInfoFlags infoFlags, CVImageBufferRef OVT_NULLABLE imageBuffer,
+    CMTaggedBufferGroupRef OVT_NULLABLE taggedBufferGroup, CMTime presentationTimeStamp,
+    CMTime presentationDuration);
+/// Decodes a frame that may hold several images in a session without a callback, and passes them to
+/// a block, which is copied. No decoder of this package has more than one image for a frame, so that
+/// `taggedBufferGroup` is always `NULL`.
+OVT_EXPORT OSStatus VTDecompressionSessionDecodeFrameWithMultiImageCapableOutputHandler(
+    VTDecompressionSessionRef session, CMSampleBufferRef sampleBuffer, VTDecodeFrameFlags decodeFlags,
+    VTDecodeInfoFlags *OVT_NULLABLE infoFlagsOut,
+    VTDecompressionMultiImageCapableOutputHandler multiImageCapableOutputHandler);
 typedef void (^VTDecompressionOutputHandler)(
     OSStatus status, VTDecodeInfoFlags infoFlags, CVImageBufferRef OVT_NULLABLE imageBuffer,
     CMTime presentationTimeStamp, CMTime presentationDuration);
