@@ -8,6 +8,16 @@
 
 OVT_HEADER_BEGIN
 
+/// Fills the extended pixels of a buffer in a registered format; returns false if that fails.
+typedef Boolean (*CVFillExtendedPixelsCallBack)(CVPixelBufferRef pixelBuffer, void *OVT_NULLABLE refCon);
+/// The value of `kCVPixelFormatFillExtendedPixelsCallback`, as the bytes of a `CFData`.
+typedef struct {
+  /// 0.
+  CFIndex version;
+  CVFillExtendedPixelsCallBack OVT_NULLABLE fillCallBack;
+  void *OVT_NULLABLE refCon;
+} CVFillExtendedPixelsCallBackData;
+
 /// The format's name, a string.
 OVT_EXPORT const CFStringRef kCVPixelFormatName;
 /// The format's code, a number.
