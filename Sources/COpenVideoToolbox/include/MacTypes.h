@@ -34,6 +34,11 @@ typedef UInt32 UTF32Char;
 typedef UInt16 UTF16Char;
 typedef UInt8 UTF8Char;
 
+#if !defined(__swift__)
+/// An older name, which HandBrake uses.
+typedef uint8_t uint8;
+#endif
+
 enum {
   /// The function succeeded.
   noErr = 0

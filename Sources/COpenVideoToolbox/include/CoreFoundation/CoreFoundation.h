@@ -36,4 +36,9 @@
 #include <string.h>
 #include <time.h>
 
+// Also libdispatch, whose headers need Clang.
+#if defined(__clang__) && !defined(__swift__) && __has_include(<dispatch/dispatch.h>)
+#include <dispatch/dispatch.h>
+#endif
+
 #endif
