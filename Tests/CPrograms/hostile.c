@@ -126,6 +126,17 @@ static void objectsOfSwift(void) {
   CHECK(CFDictionaryGetValueIfPresent(encoder, kVTVideoEncoderList_EncoderID, &value));
   CHECK(value != NULL && CFGetTypeID(value) == CFStringGetTypeID());
   CHECK(!CFDictionaryGetValueIfPresent(encoder, CFSTR("no such key"), &value));
+  // Its bytes, as OBS Studio asks for them.
+  CFStringRef name = CFDictionaryGetValue(encoder, kVTVideoEncoderList_DisplayName);
+  REQUIRE(name != NULL);
+  CFIndex size = CFStringGetMaximumSizeOfFileSystemRepresentation(name);
+  REQUIRE(size > CFStringGetLength(name));
+  char *bytes = malloc((size_t)size), *same = malloc((size_t)size);
+  CHECK(CFStringGetFileSystemRepresentation(name, bytes, size));
+  CHECK(CFStringGetCString(name, same, size, kCFStringEncodingUTF8));
+  CHECK(strcmp(bytes, same) == 0 && bytes[0] != 0);
+  free(bytes);
+  free(same);
   CHECK(CFDictionaryGetValueIfPresent(encoder, kVTVideoEncoderList_EncoderID, NULL));
   CFShow(list);
   CFRelease(describe(list));
@@ -253,6 +264,53 @@ static void memory(void) {
   CHECK_EQUAL(custom, 0);
 }
 
+// MARK: - A pixel format of the program
+
+static Boolean fillExtended(CVPixelBufferRef buffer, void *refcon) {
+  CHECK_EQUAL(CVPixelBufferGetPixelFormatType(buffer), 0x74657374);
+  ++*(int *)refcon;
+  return *(int *)refcon < 2;
+}
+
+static void set(CFMutableDictionaryRef dictionary, CFStringRef key, int value) {
+  CFNumberRef boxed = makeNumber(value);
+  CFDictionarySetValue(dictionary, key, boxed);
+  CFRelease(boxed);
+}
+
+/// The callback of a registered format is called as it was given, and its bytes are given back.
+static void ownFormat(void) {
+  const OSType format = 0x74657374;  // 'test'
+  static int fills;
+  fills = 0;
+  CVFillExtendedPixelsCallBackData callback = {0, fillExtended, &fills};
+  CFDataRef bytes = CFDataCreate(NULL, (const UInt8 *)&callback, sizeof(callback));
+  CFMutableDictionaryRef description =
+      CFDictionaryCreateMutable(NULL, 0, &kCFTypeDictionaryKeyCallBacks, &kCFTypeDictionaryValueCallBacks);
+  set(description, kCVPixelFormatBitsPerBlock, 32);
+  CFDictionarySetValue(description, kCVPixelFormatFillExtendedPixelsCallback, bytes);
+  CVPixelFormatDescriptionRegisterDescriptionWithPixelFormatType(description, format);
+  CFDictionaryRef known = CVPixelFormatDescriptionCreateWithPixelFormatType(NULL, format);
+  REQUIRE(known != NULL);
+  CFDataRef same = CFDictionaryGetValue(known, kCVPixelFormatFillExtendedPixelsCallback);
+  CHECK(same != NULL && CFEqual(same, bytes));
+  CFRelease(known);
+
+  CFMutableDictionaryRef attributes =
+      CFDictionaryCreateMutable(NULL, 0, &kCFTypeDictionaryKeyCallBacks, &kCFTypeDictionaryValueCallBacks);
+  set(attributes, kCVPixelBufferExtendedPixelsLeftKey, 8);
+  set(attributes, kCVPixelBufferExtendedPixelsBottomKey, 8);
+  CVPixelBufferRef buffer = NULL;
+  REQUIRE(CVPixelBufferCreate(NULL, 64, 64, format, attributes, &buffer) == kCVReturnSuccess);
+  CHECK_EQUAL(CVPixelBufferFillExtendedPixels(buffer), kCVReturnSuccess);
+  CHECK_EQUAL(CVPixelBufferFillExtendedPixels(buffer), kCVReturnError);
+  CHECK_EQUAL(fills, 2);
+  CVPixelBufferRelease(buffer);
+  CFRelease(attributes);
+  CFRelease(description);
+  CFRelease(bytes);
+}
+
 // MARK: - Threads and re-entry
 
 typedef struct {
@@ -341,6 +399,8 @@ int main(int count, char **arguments) {
     memory();
     threads();
   }
+  // Once: a format stays registered.
+  ownFormat();
   CFRelease(number);
   CFRelease(text);
   if (failures > 0) fprintf(stderr, "%d failures\n", failures);
