@@ -17,13 +17,13 @@ let areParsersAlone = Context.environment["OVT_PARSERS_ALONE"] == "1"
 // without the tests: what `make demo` fetches and builds.
 let isLive = Context.environment["OVT_WITHOUT_LIVE"] != "1"
 let liveFiles = [
-  "HTTPLive/SegmentCipher.swift", "Live/LiveAccess.swift", "Live/LiveCommands.swift", "Receive",
+  "HTTPLive/SegmentCipher.swift", "Live/LiveAccess.swift", "Live/LiveCommands.swift", "Peer", "Receive",
   "Send/Send.swift", "Send/SendOptions.swift",
   "Send/SendRun.swift", "Send/SendSource.swift", "Serve", "Web", "Wire/DatagramOutbox.swift",
   "Wire/DatagramOutlet.swift", "Wire/DatagramSocket.swift", "Wire/Endpoint.swift", "Wire/WireOptions.swift",
 ]
 let liveDependencies: [Target.Dependency] =
-  ["RealTimeSecurity"]
+  ["RealTimeSecurity", "WebRTC"]
   + ["NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket"].map { .product(name: $0, package: "swift-nio") }
 
 // MARK: - The engine: stands alone, builds anywhere; its tests decode with FFmpeg's libraries
@@ -122,6 +122,7 @@ if !isEngineAlone {
   // For the fuzzers, which are a package of their own.
   if Context.environment["OVT_FUZZING"] == "1" {
     products.append(.library(name: "RealTimeTransport", targets: ["RealTimeTransport"]))
+    products.append(.library(name: "WebRTC", targets: ["WebRTC"]))
   }
 
   targets += [
@@ -236,6 +237,10 @@ if !isEngineAlone {
     .target(name: "RealTimeSecurity", dependencies: ["CSRTP", "RealTimeTransport"]),
     .testTarget(
       name: "RealTimeSecurityTests", dependencies: ["RealTimeSecurity", "RealTimeTransport", "ToolSupport"]),
+    // Browsers and servers that speak WebRTC: STUN, ICE, DTLS, SDP, and media for such peers.
+    .target(name: "WebRTC", dependencies: ["CSRTP", "RealTimeSecurity", "RealTimeTransport", "VideoBitstream"]),
+    .testTarget(
+      name: "WebRTCTests", dependencies: ["WebRTC", "RealTimeSecurity", "RealTimeTransport", "CSRTP"]),
     // SDL's headers alone: the library is loaded with the first window (docs/display.md).
     .systemLibrary(name: "CSDL2", path: "Sources/System/CSDL2", providers: [.apt(["libsdl2-dev"])]),
     .target(
@@ -317,6 +322,7 @@ if areParsersAlone {
     "VideoBitstreamTests",
     "CoreVideoTests", "CoreMediaTests",
     "ElementaryStreamTests", "FFmpegMediaTests", "RealTimeTransportTests", "RealTimeSecurityTests",
+    "WebRTC", "WebRTCTests",
   ]
   targets.removeAll { !names.contains($0.name) }
   products.removeAll { $0.name != "H264Encoder" && $0.name != "HEVCEncoder" }

@@ -26,6 +26,12 @@ public enum RTCPPacket: Equatable, Sendable {
   /// middle 32 bits of an NTP time.
   case congestionFeedback(sender: UInt32, streams: [StreamArrivals], time: UInt32)
 
+  /// Feedback about packets of all streams, by numbers in a header extension.
+  case transportFeedback(sender: UInt32, media: UInt32, feedback: TransportFeedback)
+  /// Receiver estimated maximum bitrate (draft-alvestrand-rmcat-remb-03): what all of these sources
+  /// together may take, in bits per second.
+  case receiverEstimate(sender: UInt32, sources: [UInt32], bitsPerSecond: UInt64)
+
   /// The synchronisation source that the packet is from.
   public var origin: UInt32 {
     switch self {
@@ -35,6 +41,7 @@ public enum RTCPPacket: Equatable, Sendable {
     case .fullIntraRequest(let sender, _, _), .rateRequest(let sender, _), .rateNotice(let sender, _): sender
     case .referenceSelection(let sender, _, _, _): sender
     case .lostFrames(let sender, _), .congestionFeedback(let sender, _, _): sender
+    case .transportFeedback(let sender, _, _), .receiverEstimate(let sender, _, _): sender
     }
   }
 
@@ -121,6 +128,9 @@ public enum RTCPPacket: Equatable, Sendable {
   static let lostFramesName: [UInt8] = Array("OVTL".utf8)
   /// The largest number of frames in a `lostFrames` packet.
   static let maxLostFrames = 512
+  /// The unique identifier of a receiver's estimate, and the largest number of sources in one.
+  static let estimateName: [UInt8] = Array("REMB".utf8)
+  static let maxEstimateSources = 255
   /// The largest number of packets in one request.
   static let maxRequested = 512
 }

@@ -74,6 +74,21 @@ extension RTCPPacket {
       body.append64(UInt64(bitPattern: token))
       body += [0, 0]
       return Self.framed(type: 206, count: 3, body)
+    case .transportFeedback(let sender, let media, let feedback):
+      body.append32(sender)
+      body.append32(media)
+      feedback.append(to: &body)
+      return Self.framed(type: 205, count: 15, body)
+    case .receiverEstimate(let sender, let sources, let rate):
+      body.append32(sender)
+      // The media's source is not used.
+      body.append32(0)
+      body += Self.estimateName
+      let exponent = UInt32(max(0, 64 - rate.leadingZeroBitCount - 18))
+      let reported = sources.prefix(Self.maxEstimateSources)
+      body.append32(UInt32(reported.count) << 24 | exponent << 18 | UInt32(rate >> UInt64(exponent)))
+      for source in reported { body.append32(source) }
+      return Self.framed(type: 206, count: 15, body)
     case .lostFrames(let sender, let frames):
       body.append32(sender)
       body += Self.lostFramesName

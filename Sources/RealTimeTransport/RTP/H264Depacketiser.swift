@@ -52,6 +52,8 @@ public struct H264Depacketiser: Sendable {
       fragment = nil
       current?.isComplete = false
     }
+    // Without a payload it only probes the path, as browsers do, and is of no frame.
+    if packet.payload.isEmpty, !packet.marker { return result }
     if let frame = current, frame.timestamp != packet.timestamp {
       var cut = frame
       // The packet with its marker bit is missing.

@@ -32,6 +32,13 @@ public struct MediaReceiver: Sendable {
     /// The NAL units, without start codes.
     public var units: [[UInt8]]
     public var descriptor: FrameDescriptor
+
+    public init(number: Int64, timestamp: UInt32, units: [[UInt8]], descriptor: FrameDescriptor) {
+      self.number = number
+      self.timestamp = timestamp
+      self.units = units
+      self.descriptor = descriptor
+    }
   }
 
   /// The numbers of packets and frames so far, by their outcome.

@@ -14,16 +14,34 @@
 #include <stddef.h>
 #include <string.h>
 
-/// A session of AES-256-GCM with tags of 16 bytes, for whatever sources come.
-/// @param key 32 bytes of key and 12 of salt.
-static inline int ovt_srtp_create(srtp_t *session, int inbound, unsigned char *key) {
+/// How packets are protected (RFC 3711, RFC 7714). Tags have 16 bytes, those of HMAC 10.
+enum ovt_srtp_profile { OVT_SRTP_AES256_GCM, OVT_SRTP_AES128_GCM, OVT_SRTP_AES128_CM_SHA1_80 };
+
+/// A session for whatever sources come.
+/// @param key the key, and behind it the salt: 32 and 12 bytes, 16 and 12, or 16 and 14.
+/// @param repeats whether a packet that was protected may be protected again, unchanged.
+static inline int ovt_srtp_create(
+    srtp_t *session, int inbound, unsigned char *key, enum ovt_srtp_profile profile, int repeats) {
   srtp_policy_t policy;
   memset(&policy, 0, sizeof(policy));
-  srtp_crypto_policy_set_aes_gcm_256_16_auth(&policy.rtp);
-  srtp_crypto_policy_set_aes_gcm_256_16_auth(&policy.rtcp);
+  switch (profile) {
+    case OVT_SRTP_AES256_GCM:
+      srtp_crypto_policy_set_aes_gcm_256_16_auth(&policy.rtp);
+      srtp_crypto_policy_set_aes_gcm_256_16_auth(&policy.rtcp);
+      break;
+    case OVT_SRTP_AES128_GCM:
+      srtp_crypto_policy_set_aes_gcm_128_16_auth(&policy.rtp);
+      srtp_crypto_policy_set_aes_gcm_128_16_auth(&policy.rtcp);
+      break;
+    case OVT_SRTP_AES128_CM_SHA1_80:
+      srtp_crypto_policy_set_rtp_default(&policy.rtp);
+      srtp_crypto_policy_set_rtcp_default(&policy.rtcp);
+      break;
+  }
   policy.ssrc.type = inbound ? ssrc_any_inbound : ssrc_any_outbound;
   policy.key = key;
   policy.window_size = 1024;
+  policy.allow_repeat_tx = repeats;
   return (int)srtp_create(session, &policy);
 }
 
