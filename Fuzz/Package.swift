@@ -41,6 +41,13 @@ let package = Package(
     .executableTarget(
       name: "fuzz-wire",
       dependencies: ["FuzzDriver", .product(name: "RealTimeTransport", package: "OpenVideoToolbox")]),
+    .executableTarget(
+      name: "fuzz-webrtc",
+      dependencies: [
+        "FuzzDriver",
+        .product(name: "RealTimeTransport", package: "OpenVideoToolbox"),
+        .product(name: "WebRTC", package: "OpenVideoToolbox"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

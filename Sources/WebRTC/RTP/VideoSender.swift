@@ -51,6 +51,9 @@ public struct VideoSender: Sendable {
   }
 
   private static let reportInterval = 1.0
+  /// The losses from which an answer to a request goes twice, the time between both, and the largest
+  /// number of packets of such an answer: some peers ask for a packet only once.
+  private static let (copiedLoss, copyDelay, maxCopied) = (0.004, 0.012, 2)
   /// The shortest time between two key frames that a peer causes.
   private static let keyFrameInterval = 1.0
 
@@ -69,6 +72,8 @@ public struct VideoSender: Sendable {
   private var nextReport = Double.infinity
   private var unanswered: Double?
   private var resent = RecentBits()
+  /// The sequence numbers of packets to send once more, and when.
+  private var copies: [(due: Double, number: UInt16)] = []
   private var lastKeyFrame = -Double.infinity
   private var outgoing: [(bytes: [UInt8], isControl: Bool)] = []
   /// Whether the next frame has to be a key frame.
@@ -113,7 +118,7 @@ public struct VideoSender: Sendable {
   public mutating func requireKeyFrame() { wantsKeyFrame = true }
 
   /// The time when ``poll(at:)`` is due.
-  public var deadline: Double { nextReport }
+  public var deadline: Double { min(nextReport, copies.first?.due ?? .infinity) }
 
   /// Removes and returns the packets to send, in order.
   public mutating func takeOutgoing() -> [(bytes: [UInt8], isControl: Bool)] {
@@ -127,6 +132,11 @@ public struct VideoSender: Sendable {
       time - since > 0.5 + 2 * min(roundTrip ?? 0.25, 1)
     {
       controller.noteSilence(at: time)
+    }
+    while let copy = copies.first, copy.due <= time {
+      copies.removeFirst()
+      let rate = wholeRate
+      for packet in take([copy.number], interval: 0, rate: rate, at: time) { again(packet, at: time) }
     }
     guard time >= nextReport else { return }
     nextReport = time + Self.reportInterval
@@ -243,26 +253,38 @@ public struct VideoSender: Sendable {
     guard configuration.retransmits else { return }
     let rate = wholeRate
     let pause = max(min(roundTrip ?? 0.02, 0.5) * 0.9, 0.005)
-    let packets = kept.packetsToResend(numbers, at: time, interval: pause) { packet in
+    let packets = take(numbers, interval: pause, rate: rate, at: time)
+    counts.ignoredRequests = budget.refused
+    for packet in packets { again(packet, at: time) }
+    guard lossShare > Self.copiedLoss, packets.count <= Self.maxCopied, copies.count < 64 else { return }
+    for packet in packets { copies.append((time + Self.copyDelay, packet.sequenceNumber)) }
+  }
+
+  /// The packets that may be sent again now, within the budget.
+  private mutating func take(
+    _ numbers: [UInt16], interval: Double, rate: Double, at time: Double
+  ) -> [RTPPacket] {
+    kept.packetsToResend(numbers, at: time, interval: interval) { packet in
       budget.spend(bits: (packet.payload.count + 40) * 8, rate: rate, at: time)
     }
-    counts.ignoredRequests = budget.refused
-    for packet in packets {
-      let size: Int
-      if let type = configuration.repairType, let source = configuration.repairSource {
-        var again = packet.retransmission(payloadType: type, source: source, sequenceNumber: repairSequence)
-        repairSequence &+= 1
-        size = send(&again, at: time)
-      } else {
-        // Unchanged to the last byte: the same part of SRTP's key stream hides it.
-        let bytes = packet.bytes
-        size = bytes.count
-        controller.noteSent(bits: size * 8, at: time)
-        outgoing.append((bytes, false))
-      }
-      counts.resentPackets += 1
-      counts.resentBytes += size
-      resent.add(size * 8, at: time)
+  }
+
+  /// Sends a packet again.
+  private mutating func again(_ packet: RTPPacket, at time: Double) {
+    let size: Int
+    if let type = configuration.repairType, let source = configuration.repairSource {
+      var again = packet.retransmission(payloadType: type, source: source, sequenceNumber: repairSequence)
+      repairSequence &+= 1
+      size = send(&again, at: time)
+    } else {
+      // Unchanged to the last byte: the same part of SRTP's key stream hides it.
+      let bytes = packet.bytes
+      size = bytes.count
+      controller.noteSent(bits: size * 8, at: time)
+      outgoing.append((bytes, false))
     }
+    counts.resentPackets += 1
+    counts.resentBytes += size
+    resent.add(size * 8, at: time)
   }
 }

@@ -28,6 +28,8 @@ final class CallEncoder {
     var effort: Int?
     var threads = 1
     var maximumQP: Int?
+    /// The profile and level; nil leaves them to the encoder.
+    var profile: CFString?
     var measuresQuality = false
     var hasLayers = false
     var baseLayerBitRateFraction: Double?
@@ -64,6 +66,7 @@ final class CallEncoder {
       kVTCompressionPropertyKey_ExpectedFrameRate, Compressor.expectedFrameRate(plan.frameRate),
       "this frame rate")
     try set(kOVTCompressionPropertyKey_ThreadCount, plan.threads, "--threads")
+    if let profile = plan.profile { try set(kVTCompressionPropertyKey_ProfileLevel, profile, "this profile") }
     if let effort = plan.effort { try set(kOVTCompressionPropertyKey_Effort, effort, "--effort") }
     if let qp = plan.maximumQP { try set(kVTCompressionPropertyKey_MaxAllowedFrameQP, qp, "--max-qp") }
     // The reported error is compared with that of the pictures that receivers show.

@@ -39,7 +39,7 @@ extension Send: SandboxedCommand {
 
 extension Receive: SandboxedCommand {
   mutating func prepareForSandbox() throws -> Sandbox.Needs {
-    try options.listen.resolveHost()
+    try options.listen?.resolveHost()
     try options.web.web?.resolveHost()
     WireOptions.loadLibraries()
     return Sandbox.Needs(

@@ -19,6 +19,7 @@ struct Receive: AsyncParsableCommand {
         vtencode receive --listen 5004 --play
         vtencode receive --listen 5004 --terminal
         vtencode receive --listen 5004 --web 8080
+        vtencode receive --whep https://live.example/whep/room --play
         vtencode receive --listen 5004 --frames 300 --json
         vtencode receive --listen 5004 --secret 'correct horse battery' --out call.mov
         (umask 077; openssl rand -hex 32 > call.key); vtencode receive --listen 5004 --key-file call.key
@@ -30,6 +31,9 @@ struct Receive: AsyncParsableCommand {
   @OptionGroup(title: "Sandbox", visibility: .helpAll) var sandboxing: SandboxOptions
 
   func validate() throws {
+    if sandboxing.sandbox, options.whep != nil {
+      throw ValidationError("--sandbox permits no connection to a server; leave it out with --whep.")
+    }
     if sandboxing.sandbox, options.play {
       throw ValidationError(
         "--sandbox permits no access to a screen, which would reach programs outside of it; show the "
@@ -38,10 +42,12 @@ struct Receive: AsyncParsableCommand {
   }
 
   func run() async throws {
+    if let server = options.whep { return try await play(from: server) }
+    guard let listen = options.listen else { return }
     let secret = try options.wire.sharedSecret()
     let isOpen = secret != nil || options.wire.keys.insecure
-    let host = options.listen.host ?? (isOpen ? "0.0.0.0" : "127.0.0.1")
-    let address = try Endpoint(host: host, port: options.listen.port).resolve()
+    let host = listen.host ?? (isOpen ? "0.0.0.0" : "127.0.0.1")
+    let address = try Endpoint(host: host, port: listen.port).resolve()
     try options.wire.check(address, isSecured: secret != nil)
     let file = try options.out.map { try ReceivedFile.Place($0, overwrites: options.recording.overwrite) }
     let snapshot = try SideFile(
@@ -67,6 +73,38 @@ struct Receive: AsyncParsableCommand {
   }
 }
 
+extension Receive {
+  /// Receives from a WebRTC server.
+  private func play(from server: SignallingURL) async throws {
+    let token = try server.token(
+      file: options.peer.whepTokenFile, variable: "VTENCODE_WHEP_TOKEN",
+      isInsecure: options.wire.keys.insecure)
+    let file = try options.out.map { try ReceivedFile.Place($0, overwrites: options.recording.overwrite) }
+    let snapshot = try SideFile(
+      options.view.snapshot, option: "--snapshot", what: "snapshot", others: [options.out],
+      overwrites: options.recording.overwrite)
+    let stun = try options.peer.stun.resolve()
+    Interrupt.shared.watch()
+    let run = try WhepRun(
+      .init(
+        client: SignallingClient(server: server, token: token), stun: stun, place: file,
+        maxFrames: options.recording.frames ?? .max, isQuiet: options.wire.progressOption.quiet,
+        screen: options.screen, snapshot: snapshot))
+    let failure: Failure?
+    do {
+      failure = try await onThread("receive") { try run.run() }
+    } catch {
+      // The recorded file is kept even if the session fails.
+      _ = try? await run.finish()
+      throw error
+    }
+    let summary: SummaryTable
+    do { summary = try await run.finish() } catch { throw failure ?? error }
+    try summary.print(asJSON: options.wire.progressOption.json)
+    if let failure { throw failure }
+  }
+}
+
 /// How `vtencode receive` shows the pictures.
 struct ReceiveViewOptions: ParsableArguments {
   @Flag(help: "With --play: fill the screen.")
@@ -77,6 +115,17 @@ struct ReceiveViewOptions: ParsableArguments {
       "With --play or --terminal: at the end, write what is shown to this file.",
       valueName: "file.png"), completion: .file())
   var snapshot: String?
+}
+
+/// The session with a WebRTC server.
+struct ReceivePeerOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "With --whep: a file whose first line is the token that the server wants, and that only you can read.",
+      valueName: "file"), completion: .file())
+  var whepTokenFile: String?
+
+  @OptionGroup var stun: StunOption
 }
 
 /// How much `vtencode receive` writes, and whether over existing files.
@@ -96,7 +145,14 @@ struct ReceiveOptions: ParsableArguments {
       "The port to listen on; with an address before it, on that address. (default address: 127.0.0.1; with "
         + "a key or --insecure, all addresses of the machine)",
       valueName: "port"), transform: Endpoint.reading(or: Endpoint.advice))
-  var listen: Endpoint
+  var listen: Endpoint?
+
+  @Option(
+    help: ArgumentHelp(
+      "Receive by WebRTC from a server that offers WHEP, in place of --listen. A token that it wants is in the "
+        + "variable VTENCODE_WHEP_TOKEN, or in the file of --whep-token-file.",
+      valueName: "url"), transform: SignallingURL.reading(or: SignallingURL.advice))
+  var whep: SignallingURL?
 
   @Option(
     name: [.customLong("out"), .customShort("o")],
@@ -114,6 +170,8 @@ struct ReceiveOptions: ParsableArguments {
 
   @OptionGroup var wire: WireOptions
 
+  @OptionGroup(title: "WebRTC", visibility: .helpAll) var peer: ReceivePeerOptions
+
   @OptionGroup(title: "Window and terminal", visibility: .helpAll) var view: ReceiveViewOptions
 
   @OptionGroup(title: "Output and reports", visibility: .helpAll) var recording: ReceiveRecordingOptions
@@ -123,6 +181,7 @@ struct ReceiveOptions: ParsableArguments {
   }
 
   func validate() throws {
+    try validateSource()
     if play, terminal {
       throw ValidationError("--play and --terminal exclude each other; give one of them.")
     }
@@ -141,6 +200,27 @@ struct ReceiveOptions: ParsableArguments {
     }
     if let frames = recording.frames, !(1...Int(Int32.max)).contains(frames) {
       throw ValidationError("--frames goes from 1 to \(Int32.max); \(frames) is outside.")
+    }
+  }
+
+  /// Checks where the pictures come from, and that no option is given that has no effect then.
+  private func validateSource() throws {
+    guard whep != nil else {
+      guard listen != nil else {
+        throw ValidationError("Say where to receive: --listen port, or --whep url of a server.")
+      }
+      if peer.whepTokenFile != nil || peer.stun.stun != nil {
+        throw ValidationError("--whep-token-file and --stun are for --whep.")
+      }
+      return
+    }
+    try peer.stun.validate()
+    let refused = [
+      ("--listen", listen != nil), ("--web", web.web != nil), ("--key", wire.keys.key != nil),
+      ("--key-file", wire.keys.keyFile != nil), ("--secret", wire.secret != nil),
+    ]
+    if let option = refused.first(where: \.1) {
+      throw ValidationError("--whep receives from a server, with the keys that it agrees on; leave out \(option.0).")
     }
   }
 }

@@ -22,6 +22,7 @@ struct Send: AsyncParsableCommand {
         vtencode send talk.mp4 --to pc.local:5004 --key-file call.key
         vtencode send x11: --to pc.local:5004 --key-file call.key --dimensions 1280 720
         vtencode send v4l2:/dev/video0 --web 8080
+        vtencode send talk.mp4 --whip https://live.example/whip/room --whip-token-file token
         vtencode send test:640x360@30 --web 8080
         vtencode send talk.mp4 --to 127.0.0.1:5004 --sdp call.sdp & sleep 1; ffplay -protocol_whitelist file,udp,rtp call.sdp
 
@@ -32,6 +33,9 @@ struct Send: AsyncParsableCommand {
   @OptionGroup(title: "Sandbox", visibility: .helpAll) var sandboxing: SandboxOptions
 
   func validate() throws {
+    if sandboxing.sandbox, options.whip != nil {
+      throw ValidationError("--sandbox permits no connection to a server; leave it out with --whip.")
+    }
     if sandboxing.sandbox, DeviceFormat.isDevice(options.source) {
       throw ValidationError(
         "--sandbox is for movies; a screen or a camera needs access to the system, so leave it out.")
@@ -39,6 +43,7 @@ struct Send: AsyncParsableCommand {
   }
 
   func run() async throws {
+    if let server = options.whip { return try await publish(to: server) }
     guard let destination = options.to else { return try await show() }
     let secret = try options.wire.sharedSecret()
     let address = try destination.resolve()
@@ -72,6 +77,30 @@ struct Send: AsyncParsableCommand {
       }
       return (summary, damage)
     }
+  }
+
+  /// Sends the whole source to a WebRTC server.
+  private func publish(to server: SignallingURL) async throws {
+    let token = try server.token(
+      file: options.peer.whipTokenFile, variable: "VTENCODE_WHIP_TOKEN",
+      isInsecure: options.wire.keys.insecure)
+    let stun = try options.peer.stun.resolve()
+    Interrupt.shared.watch()
+    let source = try await SendSource.open(options)
+    let options = options
+    let (summary, damage) = try await onThread("send") {
+      let pictures = try source.pictures()
+      let run = WhipRun(
+        options, source: source, pictures: pictures, client: SignallingClient(server: server, token: token),
+        stun: stun)
+      let summary = try run.run()
+      let damage = pictures.damage.summary.map {
+        Failure("'\(source.name)' is damaged: \($0)", status: SourceDamage.exitStatus)
+      }
+      return (summary, damage)
+    }
+    try summary.print(asJSON: options.wire.progressOption.json)
+    if let damage { throw damage }
   }
 
   /// Runs the sender and the receiver in this process, with a random key, and shows the received

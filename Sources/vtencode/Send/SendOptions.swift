@@ -18,6 +18,13 @@ struct SendOptions: ParsableArguments {
     transform: Endpoint.reading(or: Endpoint.advice))
   var to: Endpoint?
 
+  @Option(
+    help: ArgumentHelp(
+      "Send by WebRTC to a server that takes WHIP (RFC 9725), in place of --to. A token that it wants is in the "
+        + "variable VTENCODE_WHIP_TOKEN, or in the file of --whip-token-file.",
+      valueName: "url"), transform: SignallingURL.reading(or: SignallingURL.advice))
+  var whip: SignallingURL?
+
   @OptionGroup var web: WebOptions
 
   @Option(
@@ -37,6 +44,8 @@ struct SendOptions: ParsableArguments {
   var dimensions: Dimensions?
 
   @OptionGroup var wire: WireOptions
+
+  @OptionGroup(title: "WebRTC", visibility: .helpAll) var peer: SendPeerOptions
 
   @OptionGroup(title: "Part of the source", visibility: .helpAll) var range: RangeOptions
 
@@ -71,9 +80,19 @@ struct SendOptions: ParsableArguments {
 
   /// Checks the destination, and that no option is given that has no effect with it.
   private func validateDestination() throws {
+    if let whip {
+      try refuse([("--to", to != nil), ("--web", web.web != nil)]) {
+        "--whip sends to a server; leave out \($0)."
+      }
+      return try validatePeer(whip)
+    }
+    try refuse([("--whip-token-file", peer.whipTokenFile != nil), ("--stun", peer.stun.stun != nil)]) {
+      "\($0) is for --whip."
+    }
     switch (to, web.web) {
     case (nil, nil):
-      throw ValidationError("Say where to send: --to host:port, or --web port for a browser on this machine.")
+      throw ValidationError(
+        "Say where to send: --to host:port, --whip url for a server, or --web port for a browser on this machine.")
     case (.some, .some):
       throw ValidationError("--to and --web exclude each other; at the other end there is receive --web.")
     case (let to?, nil):
@@ -99,6 +118,22 @@ struct SendOptions: ParsableArguments {
     ]) { "--sdp is for players, which send no requests and no answers; leave out \($0)." }
     if let to, to.port == 65_535 {
       throw ValidationError("With --sdp the port after --to's is used too; choose a lower one.")
+    }
+  }
+
+  /// Checks that no option is given that has no effect with a WebRTC server.
+  private func validatePeer(_ whip: SignallingURL) throws {
+    try refuse(
+      keyOptions + [
+        ("--sdp", description.sdp != nil), ("--wait", losses.wait != nil),
+        ("--recovery", losses.recovery != nil), ("--retransmission", losses.retransmission != nil),
+        ("--fec", losses.fec != nil),
+      ]
+    ) { "With --whip the server decides on keys and repair; leave out \($0)." }
+    guard losses.mtu <= 1300 else { throw ValidationError("With --whip --mtu goes up to 1300.") }
+    try peer.stun.validate()
+    if loops, TestPictures.Format(source) != nil || DeviceFormat.isDevice(source) {
+      throw ValidationError("Only a movie has an end; leave out --loop.")
     }
   }
 

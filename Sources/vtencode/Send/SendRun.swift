@@ -62,6 +62,8 @@ final class SendRun: @unchecked Sendable {
     settings.maximumQP = options.encoding.maxQp
     settings.window = max(0.25, CallPlan.windowFrames / max(source.frameRate, 0.1))
     if recovery == .invalidate { settings.referenceCount = 8 }
+    // What every browser decodes by WebRTC too. The stream goes no further than this machine.
+    if options.web.web != nil { settings.profile = kVTProfileLevel_H264_ConstrainedBaseline_AutoLevel }
     encoder = try CallEncoder(settings)
     var random = SystemRandomNumberGenerator()
     var configuration = SenderSession.Configuration(source: random.next(), nonce: .random(using: &random))

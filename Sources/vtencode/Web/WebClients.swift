@@ -8,6 +8,8 @@ import NIOWebSocket
 final class WebClients: @unchecked Sendable {
   // Sendable: everything happens on one event loop.
   weak var server: WebServer?
+  /// The browsers that are shown the pictures by WebRTC.
+  var peers: WebPeers?
   private var clients: [ObjectIdentifier: WebClient] = [:]
   /// Connections that are not WebSockets, or not yet, in the order of arrival.
   private var others: [any Channel] = []
@@ -56,6 +58,7 @@ final class WebClients: @unchecked Sendable {
         }
       })
     page.isFull = { [self] in isFull }
+    page.peers = peers
     let bound = NIOLoopBound(page, eventLoop: channel.eventLoop)
     try channel.pipeline.syncOperations.configureHTTPServerPipeline(
       withServerUpgrade: (

@@ -20,6 +20,7 @@ enum WebPage {
     <main>
       <section class="stage" aria-label="Picture">
         <div class="frame"><canvas id="picture" width="640" height="360" aria-label="The picture"></canvas>
+          <video id="video" muted autoplay playsinline hidden aria-label="The picture"></video>
           <p id="veil" role="status">connecting…</p></div>
         <div class="controls">
           <button id="full" type="button">Full screen</button>
@@ -49,7 +50,7 @@ enum WebPage {
             blocks and smears become visible; 6 more halve the precision.</p></figure>
       </section>
     </main>
-    <script nonce="\(nonce)">\(script)</script>
+    <script nonce="\(nonce)">\(script)\(peerScript)</script>
     </body>
     </html>
 
@@ -72,7 +73,8 @@ enum WebPage {
     .stage { flex: 3 1 480px; min-width: 0; }
     .charts { flex: 1 1 320px; display: grid; gap: 12px; min-width: 0; }
     .frame { position: relative; background: #000; line-height: 0; }
-    #picture { width: 100%; height: auto; display: block; }
+    #picture, #video { width: 100%; height: auto; display: block; }
+    #picture[hidden], #video[hidden], .controls[hidden], .charts[hidden] { display: none; }
     #veil { position: absolute; inset: 0; margin: 0; display: flex; align-items: center; justify-content: center;
       padding: 24px; background: #000c; font-size: 18px; line-height: 1.4; text-align: center;
       color: #e6e9ee; }
@@ -90,7 +92,7 @@ enum WebPage {
     output { margin-left: auto; color: var(--ink); font-variant-numeric: tabular-nums; }
     .note { margin: 4px 0 0; font-size: 12px; color: var(--dim); }
     .frame:fullscreen { display: flex; align-items: center; justify-content: center; }
-    .frame:fullscreen #picture { width: auto; max-width: 100%; max-height: 100%; }
+    .frame:fullscreen #picture, .frame:fullscreen #video { width: auto; max-width: 100%; max-height: 100%; }
     figure canvas { width: 100%; height: 110px; display: block; }
 
     """

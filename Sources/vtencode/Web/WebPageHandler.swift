@@ -3,18 +3,26 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Answers one HTTP request and closes the connection.
+/// Answers one HTTP request and closes the connection: the page, or the answer to a browser's offer of
+/// a WebRTC session, which comes by POST as WHEP has it.
 final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
   /// The path of the WebSocket.
   static let socketPath = "/socket"
+  /// The path for offers of WebRTC sessions.
+  static let peerPath = "/whep"
+  /// The longest offer, in bytes.
+  private static let maxOffer = 65_536
 
   private let hosts: WebHosts
   private let token: WebToken
   private var head: HTTPRequestHead?
   var isFull: () -> Bool = { false }
+  var peers: WebPeers?
+  /// The offer that is being received; nil if there is none.
+  private var offer: [UInt8]?
   /// Whether the connection has become a WebSocket.
   var isDone = false
 
@@ -37,18 +45,28 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
     ofSocket head: HTTPRequestHead, hosts: WebHosts, token: WebToken, isFull: Bool
   ) -> (HTTPResponseStatus, String)? {
     if let refusal = refusal(of: head.headers) { return refusal }
+    guard head.method == .GET else { return (.methodNotAllowed, "Only GET.\n") }
+    if let refusal = refusal(of: head, path: socketPath, hosts: hosts, token: token) { return refusal }
+    guard !isFull else {
+      return (.serviceUnavailable, "\(WebServer.maxClients) pages are open already; close one.\n")
+    }
+    return nil
+  }
+
+  /// The error for a request that gives away frames; nil if it is of the page from this server.
+  private static func refusal(
+    of head: HTTPRequestHead, path: String, hosts: WebHosts, token: WebToken
+  ) -> (HTTPResponseStatus, String)? {
+    if let refusal = refusal(of: head.headers) { return refusal }
     let host = head.headers.first(name: "Host")
     guard hosts.allows(host: host) else {
       return (.misdirectedRequest, "This host name is not served here.\n")
     }
-    guard WebToken.path(head.uri) == socketPath else { return (.notFound, "There is nothing here.\n") }
+    guard WebToken.path(head.uri) == path else { return (.notFound, "There is nothing here.\n") }
     guard hosts.allows(origin: head.headers.first(name: "Origin"), host: host) else {
       return (.forbidden, "Only the page from this server may have the frames.\n")
     }
     guard token.isIn(head.uri) else { return (.forbidden, noToken) }
-    guard !isFull else {
-      return (.serviceUnavailable, "\(WebServer.maxClients) pages are open already; close one.\n")
-    }
     return nil
   }
 
@@ -57,9 +75,62 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
     case .head(let head):
       guard self.head == nil else { return }
       self.head = head
-      // No request here has a body that is read.
+      if head.method == .POST, WebToken.path(head.uri) == Self.peerPath { return beginOffer(head, context) }
+      // No other request here has a body that is read.
       answer(head, context)
-    case .body, .end: break
+    case .body(let part):
+      guard let begun = offer, let head else { return }
+      guard begun.count + part.readableBytes <= Self.maxOffer else {
+        offer = nil
+        return send(context, head, .payloadTooLarge, "The offer is too long.\n")
+      }
+      offer?.append(contentsOf: part.readableBytesView)
+    case .end:
+      guard let text = offer, let head else { return }
+      offer = nil
+      answerOffer(String(decoding: text, as: UTF8.self), head, context)
+    }
+  }
+
+  /// Takes an offer of a WebRTC session, if it is of the page from this server.
+  private func beginOffer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    if let (status, text) = Self.refusal(of: head, path: Self.peerPath, hosts: hosts, token: token) {
+      return send(context, head, status, text)
+    }
+    guard head.headers.first(name: "Content-Type")?.lowercased().hasPrefix("application/sdp") == true else {
+      return send(context, head, .unsupportedMediaType, "An offer is application/sdp.\n")
+    }
+    offer = []
+  }
+
+  private func answerOffer(_ offer: String, _ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    guard let peers else { return send(context, head, .notFound, "There is nothing here.\n") }
+    // Opening the socket waits for its thread, so it happens off this one.
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    let loop = context.eventLoop
+    DispatchQueue.global().async {
+      let result: Result<String, WebPeers.Refusal>
+      do throws(WebPeers.Refusal) {
+        result = .success(try peers.answer(offer))
+      } catch {
+        result = .failure(error)
+      }
+      loop.execute {
+        let (handler, context) = bound.value
+        guard context.channel.isActive else { return }
+        switch result {
+        case .success(let answer):
+          handler.send(context, head, .created, answer, type: "application/sdp")
+        case .failure(.tooMany):
+          handler.send(
+            context, head, .serviceUnavailable, "\(WebServer.maxClients) pages are open already; close one.\n")
+        case .failure(.noPicture):
+          handler.send(context, head, .conflict, "There is no picture yet.\n", headers: [("Retry-After", "1")])
+        case .failure(.offer(let reason)):
+          handler.send(context, head, .notAcceptable, "Your browser was not understood: \(reason).\n")
+        case .failure(.system(let reason)): handler.send(context, head, .internalServerError, reason + "\n")
+        }
+      }
     }
   }
 
@@ -84,6 +155,8 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
         context, head, .ok, WebPage.text(nonce: nonce), type: "text/html; charset=utf-8",
         headers: [("Content-Security-Policy", policy)])
     case "/favicon.ico": send(context, head, .noContent, "")
+    case Self.peerPath[...]:
+      send(context, head, .methodNotAllowed, "This is for offers, by POST.\n", headers: [("Allow", "POST")])
     case Self.socketPath[...]:
       let (status, text) =
         Self.refusal(ofSocket: head, hosts: hosts, token: token, isFull: isFull())

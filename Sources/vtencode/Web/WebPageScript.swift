@@ -270,9 +270,5 @@ extension WebPage {
       setTimeout(() => requestAnimationFrame(redraw), 100);
     })();
 
-    if ('VideoDecoder' in window) connect();
-    else veil('This browser does not offer WebCodecs here. It takes Chromium 94, Safari 16.4, Firefox 130 or later, and a ' +
-      'page from this machine itself or over HTTPS: from elsewhere, forward the port with ssh -L.');
-
     """#
 }

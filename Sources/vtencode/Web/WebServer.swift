@@ -31,6 +31,7 @@ final class WebServer: @unchecked Sendable {
   private var dropped = 0
   private var clientCount = 0
   private let clients: WebClients
+  private let peers: WebPeers
 
   /// Opens the port.
   /// - Parameters:
@@ -48,6 +49,10 @@ final class WebServer: @unchecked Sendable {
     self.wake = wake
     let hosts = WebHosts(endpoint)
     let clients = WebClients(timeout: timeout)
+    // The server is made only later, and closes the peers before it goes.
+    let asking = KeyFrameAsking()
+    peers = WebPeers(address) { asking.ask() }
+    clients.peers = peers
     self.token = token
     self.clients = clients
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -67,6 +72,7 @@ final class WebServer: @unchecked Sendable {
       try? group.syncShutdownGracefully()
       throw Failure("cannot listen at \(address.text): \(Failure.describe(error))")
     }
+    asking.server = self
     try channel.eventLoop.submit { clients.server = self }.wait()
   }
 
@@ -84,6 +90,7 @@ final class WebServer: @unchecked Sendable {
   /// Sends a frame to all pages, except those that are too slow.
   func show(_ frame: WebFrame) {
     lock.withLock { frameCount += 1 }
+    peers.show(frame)
     channel.eventLoop.execute { [self] in clients.send(frame, on: channel.eventLoop) }
   }
 
@@ -112,6 +119,7 @@ final class WebServer: @unchecked Sendable {
 
   /// Closes all connections and stops the thread, without waiting for the pages.
   func close() {
+    peers.close()
     channel.eventLoop.execute { [self] in
       clients.closeAll()
       channel.close(promise: nil)
@@ -151,6 +159,20 @@ final class WebServer: @unchecked Sendable {
     }
     if isRequest { wake() }
   }
+}
+
+/// Passes requests of browsers that are shown the pictures by WebRTC on to the server.
+private final class KeyFrameAsking: @unchecked Sendable {
+  // Sendable: `lock` guards the mutable state.
+  private let lock = Lock()
+  private weak var target: WebServer?
+
+  var server: WebServer? {
+    get { lock.withLock { target } }
+    set { lock.withLock { target = newValue } }
+  }
+
+  func ask() { server?.receive(.keyFrame(isLost: true)) }
 }
 
 /// Checks the host names by which requests address the server. Another site can make its own name

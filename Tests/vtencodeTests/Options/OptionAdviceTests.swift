@@ -66,12 +66,12 @@ import Testing
       ["SENDER:", "NETWORK:", "OUTPUT AND REPORTS:", "SANDBOX:"]
     ),
     (
-      "send", ["--to", "--web", "--bitrate", "--dimensions", "--loop", "--secret"],
-      ["KEYS:", "PART OF THE SOURCE:", "LOSSES:", "ENCODER:", "OUTPUT AND REPORTS:", "SANDBOX:"]
+      "send", ["--to", "--whip", "--web", "--bitrate", "--dimensions", "--loop", "--secret"],
+      ["KEYS:", "WEBRTC:", "PART OF THE SOURCE:", "LOSSES:", "ENCODER:", "OUTPUT AND REPORTS:", "SANDBOX:"]
     ),
     (
-      "receive", ["--listen", "--out", "--play", "--terminal", "--web", "--secret"],
-      ["KEYS:", "WINDOW AND TERMINAL:", "OUTPUT AND REPORTS:", "SANDBOX:"]
+      "receive", ["--listen", "--whep", "--out", "--play", "--terminal", "--web", "--secret"],
+      ["KEYS:", "WEBRTC:", "WINDOW AND TERMINAL:", "OUTPUT AND REPORTS:", "SANDBOX:"]
     ),
     (
       "play", ["--terminal", "--frames", "--snapshot", "--speed", "--muted", "--full-screen"],

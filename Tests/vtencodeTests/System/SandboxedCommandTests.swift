@@ -155,6 +155,8 @@ import Testing
     for arguments in [
       ["play", CommandLine.sample, "--sandbox"], ["play", CommandLine.sample, "--sandbox", "--terminal"],
       ["receive", "--listen", "5004", "--play", "--sandbox"],
+      ["receive", "--whep", "https://127.0.0.1/whep", "--sandbox"],
+      ["send", CommandLine.sample, "--whip", "https://127.0.0.1/whip", "--sandbox"],
       ["send", "v4l2:/dev/video0", "--to", "127.0.0.1:5004", "--sandbox"],
       [
         "export", CommandLine.sample, "--preset", "640x480", "--out", "out.mp4", "--sandbox-device",

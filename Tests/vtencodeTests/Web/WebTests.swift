@@ -255,7 +255,7 @@ import TestSupport
       #expect(finished.status == status, "\(arguments): \(finished)")
       #expect(finished.complaintLines.last?.contains(words) == true, "\(arguments): \(finished.complaints)")
     }
-    try expectFailure(["send", "test:"], "--to host:port, or --web port")
+    try expectFailure(["send", "test:"], "--to host:port, --whip url")
     try expectFailure(["send", "test:", "--web", "0.0.0.0:8080"], "everybody on the network path")
     try expectFailure(
       ["receive", "--listen", "5004", "--web", "0.0.0.0:8080", "--secret", "12345678"],

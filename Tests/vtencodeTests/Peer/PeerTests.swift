@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NIOCore
+import Testing
+import TestSupport
+
+@testable import vtencode
+
+/// WebRTC's sessions from the command line. `scripts/check-webrtc` has them with other programs.
+@Suite struct PeerTests {
+  @Test func whatMakesNoSenseIsRefused() throws {
+    let whip = "https://127.0.0.1:1/whip"
+    for (arguments, words) in [
+      (["send", "test:", "--whip", "ftp://a.example"], "an address of http or https"),
+      (["send", "test:", "--whip", "https://user:word@a.example"], "an address of http or https"),
+      (["send", "test:", "--whip", whip, "--to", "127.0.0.1:5004"], "leave out --to"),
+      (["send", "test:", "--whip", whip, "--web", "8080"], "leave out --web"),
+      (["send", "test:", "--whip", whip, "--secret", "12345678"], "leave out --secret"),
+      (["send", "test:", "--whip", whip, "--recovery", "ltr"], "leave out --recovery"),
+      (["send", "test:", "--whip", whip, "--fec"], "leave out --fec"),
+      (["send", "test:", "--whip", whip, "--stun", "3478"], "--stun needs a host"),
+      (["send", "test:", "--to", "127.0.0.1:5004", "--stun", "a.example:3478"], "--stun is for --whip"),
+      (["receive", "--out", "a.mp4"], "--listen port, or --whep url"),
+      (["receive", "--whep", whip, "--listen", "5004"], "leave out --listen"),
+      (["receive", "--whep", whip, "--web", "8080"], "leave out --web"),
+      (["receive", "--listen", "5004", "--whep-token-file", "token"], "are for --whep"),
+    ] {
+      let run = try CommandLine.run(CommandLine.vtencode, arguments)
+      #expect(run.status == 64 && run.complaints.contains(words), "\(arguments): \(run.complaints)")
+    }
+  }
+
+  @Test func aTokenDoesNotGoInTheClear() throws {
+    let far = try #require(SignallingURL(argument: "http://192.0.2.1/whip/room?key=hidden"))
+    #expect(far.place == "http://192.0.2.1" && !far.isLocal && !far.isEncrypted)
+    let folder = try Folder()
+    let path = folder.url.appendingPathComponent("token").path
+    FileManager.default.createFile(
+      atPath: path, contents: Data("abc.def\n".utf8), attributes: [.posixPermissions: 0o600])
+    #expect(throws: Failure.self) { try far.token(file: path, variable: "NONE", isInsecure: false) }
+    #expect(try far.token(file: path, variable: "NONE", isInsecure: true) == "abc.def")
+    let near = try #require(SignallingURL(argument: "http://127.0.0.1:8080/whip"))
+    #expect(try near.token(file: path, variable: "NONE", isInsecure: false) == "abc.def")
+    #expect(try near.token(file: nil, variable: "OVT_NO_SUCH_VARIABLE", isInsecure: false) == nil)
+    FileManager.default.createFile(
+      atPath: path, contents: Data("two words\n".utf8), attributes: [.posixPermissions: 0o600])
+    #expect(throws: Failure.self) { try near.token(file: path, variable: "NONE", isInsecure: false) }
+  }
+
+  @Test func browsersAreAnsweredOnceThereIsAPicture() throws {
+    let address = try SocketAddress(ipAddress: "127.0.0.1", port: 0)
+    let asked = Counter()
+    let peers = WebPeers(address) { asked.add() }
+    defer { peers.close() }
+    #expect(throws: WebPeers.Refusal.self) { try peers.answer("v=0\r\n") }
+    #expect(throws: WebPeers.Refusal.self) { try peers.answer(Self.offer) }
+    #expect(asked.value == 1 && peers.count == 0)
+    let set: [UInt8] = [0x67, 0x42, 0xC0, 0x1F, 0, 0]
+    peers.show(
+      WebFrame(number: 1, isKeyFrame: true, captured: 0, arrived: 0, qp: nil, units: [set, [0x65, 1, 2, 3]]))
+    for count in 1...WebServer.maxClients {
+      let answer = try peers.answer(Self.offer)
+      #expect(answer.contains("a=ice-lite\r\n") && answer.contains("a=sendonly\r\n"))
+      #expect(answer.contains("127.0.0.1") && peers.count == count)
+    }
+    // No more than the page's limit.
+    #expect(throws: WebPeers.Refusal.self) { try peers.answer(Self.offer) }
+  }
+
+  /// What a browser offers, shortened.
+  private static let offer = [
+    "v=0", "o=- 1 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0", "m=video 9 UDP/TLS/RTP/SAVPF 96",
+    "c=IN IP4 0.0.0.0", "a=mid:0", "a=ice-ufrag:abcd", "a=ice-pwd:abcdefghijklmnopqrstuv", "a=setup:actpass",
+    "a=fingerprint:sha-256 " + repeatElement("AB", count: 32).joined(separator: ":"), "a=recvonly", "a=rtcp-mux",
+    "a=rtpmap:96 H264/90000", "a=fmtp:96 packetization-mode=1;profile-level-id=42e01f", "a=rtcp-fb:96 nack",
+  ].map { $0 + "\r\n" }.joined()
+}
+
+private final class Counter: @unchecked Sendable {
+  // Sendable: `lock` guards the count.
+  private let lock = NSLock()
+  private var count = 0
+  var value: Int { lock.withLock { count } }
+  func add() { lock.withLock { count += 1 } }
+}
