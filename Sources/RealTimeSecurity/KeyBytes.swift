@@ -37,7 +37,9 @@ package final class KeyBytes: @unchecked Sendable {
   }
 
   /// Overwrites memory in a way that compilers do not optimise away.
-  package static func wipe(_ memory: UnsafeMutableRawBufferPointer) { ovt_wipe(memory.baseAddress, memory.count) }
+  package static func wipe(_ memory: UnsafeMutableRawBufferPointer) {
+    ovt_wipe(memory.baseAddress, memory.count)
+  }
 
   package static func wipe(_ bytes: inout [UInt8]) { bytes.withUnsafeMutableBytes { wipe($0) } }
 }

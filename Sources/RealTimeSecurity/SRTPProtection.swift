@@ -75,11 +75,15 @@ package final class SRTPProtection: PacketProtection {
   }
 
   package func protect(_ packet: [UInt8], isControl: Bool) -> [UInt8]? {
-    inPlace(packet, least: isControl ? 8 : 12) { isControl ? srtp_protect_rtcp(outbound, $0, &$1) : srtp_protect(outbound, $0, &$1) }
+    inPlace(packet, least: isControl ? 8 : 12) {
+      isControl ? srtp_protect_rtcp(outbound, $0, &$1) : srtp_protect(outbound, $0, &$1)
+    }
   }
 
   package func unprotect(_ packet: [UInt8], isControl: Bool) -> [UInt8]? {
-    inPlace(packet, least: isControl ? 8 : 12) { isControl ? srtp_unprotect_rtcp(inbound, $0, &$1) : srtp_unprotect(inbound, $0, &$1) }
+    inPlace(packet, least: isControl ? 8 : 12) {
+      isControl ? srtp_unprotect_rtcp(inbound, $0, &$1) : srtp_unprotect(inbound, $0, &$1)
+    }
   }
 
   /// Calls a function of libsrtp with a copy of a packet that has at least its fixed header.

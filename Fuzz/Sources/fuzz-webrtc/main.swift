@@ -13,7 +13,8 @@ private func fuzzMessages(_ input: inout FuzzInput) {
       if message.unknownAttributes.isEmpty, let bytes = message.bytes(password: "a password of a peer") {
         let again = STUNMessage(bytes)
         require(again == message || bytes.count > STUNMessage.maxBytes, "another message after a round")
-        require(again?.isAuthentic(password: "a password of a peer") ?? true, "what was written is not authentic")
+        require(
+          again?.isAuthentic(password: "a password of a peer") ?? true, "what was written is not authentic")
       }
     }
     if let candidate = ICECandidate(String(decoding: data, as: UTF8.self)) {

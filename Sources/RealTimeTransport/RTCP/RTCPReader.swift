@@ -90,7 +90,9 @@ extension RTCPPacket {
     case (206, 15):
       guard (try? reader.uint32()) != nil else { return .malformed }
       guard (try? reader.bytes(4)).map({ Array($0) == estimateName }) == true else { return .unknown }
-      guard let word = try? reader.uint32(), reader.remaining >= Int(word >> 24) * 4 else { return .malformed }
+      guard let word = try? reader.uint32(), reader.remaining >= Int(word >> 24) * 4 else {
+        return .malformed
+      }
       let sources = (0..<(word >> 24)).compactMap { _ in try? reader.uint32() }
       // An exponent for which the rate would exceed 64 bits is as good as no limit.
       let rate = UInt64(word & 0x3FFFF) << UInt64(min(word >> 18 & 0x3F, 45))

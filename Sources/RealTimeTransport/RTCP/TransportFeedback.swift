@@ -103,7 +103,9 @@ public struct TransportFeedback: Equatable, Sendable {
         rest = rest.dropFirst(14)
       } else {
         var chunk: UInt16 = 0xC000
-        for (index, symbol) in rest.prefix(7).enumerated() { chunk |= UInt16(symbol) << UInt16(12 - 2 * index) }
+        for (index, symbol) in rest.prefix(7).enumerated() {
+          chunk |= UInt16(symbol) << UInt16(12 - 2 * index)
+        }
         body.append16(chunk)
         rest = rest.dropFirst(7)
       }

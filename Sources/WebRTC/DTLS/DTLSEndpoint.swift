@@ -154,7 +154,9 @@ public final class DTLSEndpoint {
     case SRTP_AES128_CM_SHA1_80: profile = .aes128CounterSHA1
     default: return fail(.noProfile)
     }
-    guard let protection = Self.protection(ssl, profile, isServer: isServer) else { return fail(.unavailable) }
+    guard let protection = Self.protection(ssl, profile, isServer: isServer) else {
+      return fail(.unavailable)
+    }
     self.protection = protection
     state = .connected
   }

@@ -227,7 +227,8 @@ public struct ICEAgent: Sendable {
   }
 
   private func priority(_ pair: ICEPair) -> UInt64 {
-    let local = localCandidates.lazy.filter { $0.address.isIPv6 == pair.remote.isIPv6 }.map(\.priority).max() ?? 0
+    let local =
+      localCandidates.lazy.filter { $0.address.isIPv6 == pair.remote.isIPv6 }.map(\.priority).max() ?? 0
     return pair.priority(local: local, isControlling: isControlling)
   }
 

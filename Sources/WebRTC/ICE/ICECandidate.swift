@@ -35,7 +35,8 @@ public struct ICECandidate: Hashable, Sendable {
   ///   - localPreference: Which address is preferred among those of a kind, the highest first.
   ///   - related: The address that a reflexive candidate stands for.
   public init(
-    _ kind: Kind, _ address: TransportAddress, localPreference: UInt16 = 65_535, related: TransportAddress? = nil
+    _ kind: Kind, _ address: TransportAddress, localPreference: UInt16 = 65_535,
+    related: TransportAddress? = nil
   ) {
     self.kind = kind
     self.address = address
@@ -70,7 +71,8 @@ public struct ICECandidate: Hashable, Sendable {
 
   /// The candidate as a line of a session description, without `a=`.
   public var line: String {
-    var text = "candidate:\(foundation) 1 udp \(priority) \(address.host) \(address.port) typ \(kind.rawValue)"
+    var text =
+      "candidate:\(foundation) 1 udp \(priority) \(address.host) \(address.port) typ \(kind.rawValue)"
     if kind != .host {
       // A hidden address is written as one of nobody (RFC 8839, 5.1).
       text += " raddr \(related?.host ?? "0.0.0.0") rport \(related?.port ?? 0)"

@@ -55,7 +55,9 @@ struct PacketExtensions: Equatable {
       data.append(bigEndian: transportSequence)
     }
     if let number = identifiers.sendTime, let sendTime {
-      data += [number << 4 | 2, UInt8(sendTime >> 16 & 0xFF), UInt8(sendTime >> 8 & 0xFF), UInt8(sendTime & 0xFF)]
+      data += [
+        number << 4 | 2, UInt8(sendTime >> 16 & 0xFF), UInt8(sendTime >> 8 & 0xFF), UInt8(sendTime & 0xFF),
+      ]
     }
     if let number = identifiers.mid, let mid, (1...16).contains(mid.utf8.count) {
       data.append(number << 4 | UInt8(mid.utf8.count - 1))

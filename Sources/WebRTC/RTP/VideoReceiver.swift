@@ -155,7 +155,9 @@ public struct VideoReceiver: Sendable {
     } else {
       return
     }
-    reorder.timeout = configuration.retransmits ? min(requests.timeout, Self.maxWait) : 0.02
+    // As long as three requests take: a key frame, which is the alternative, takes longer.
+    reorder.timeout =
+      configuration.retransmits ? min(requests.timeout + requests.interval, Self.maxWait) : 0.02
     // Padding without a payload only probes the path, but has its number.
     try take(reorder.add(packet, at: time), at: time, decode)
   }
@@ -225,7 +227,8 @@ public struct VideoReceiver: Sendable {
   ) throws {
     if let next = reorder.next { requests.giveUp(before: next) }
     for (packet, sequence) in packets {
-      for frame in depacketiser.add(packet, sequence: sequence) where !(frame.units.isEmpty && frame.isComplete) {
+      for frame in depacketiser.add(packet, sequence: sequence)
+      where !(frame.units.isEmpty && frame.isComplete) {
         try take(frame, decode)
       }
     }

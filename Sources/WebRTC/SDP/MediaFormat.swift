@@ -110,7 +110,8 @@ public struct H264Profile: Equatable, Sendable {
 /// The header extensions that are negotiated (RFC 8285).
 public enum HeaderExtensionURI {
   /// Numbers packets of all streams, for feedback about each (draft-holmer-rmcat-transport-wide-cc-extensions-01).
-  public static let transportSequence = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
+  public static let transportSequence =
+    "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
   /// When a packet was sent, with 24 bits (6.18 fixed point seconds).
   public static let sendTime = "http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time"
   /// Which media description a packet belongs to (RFC 8843, 15).

@@ -22,7 +22,8 @@ extension PeerDescription {
   private func lines(_ part: Media) -> SDPDocument.Media {
     let formats = part.formats.isEmpty ? part.writtenFormats : part.formats.map { String($0.payloadType) }
     var media = SDPDocument.Media(
-      kind: part.kind, port: part.isRejected ? 0 : 9, proto: part.proto, formats: formats.isEmpty ? ["0"] : formats)
+      kind: part.kind, port: part.isRejected ? 0 : 9, proto: part.proto,
+      formats: formats.isEmpty ? ["0"] : formats)
     func add(_ name: String, _ value: String? = nil) { media.attributes.append(.init(name, value)) }
     add("mid", part.mid)
     guard !part.isRejected else {
@@ -37,7 +38,9 @@ extension PeerDescription {
     add(part.direction.rawValue)
     add("rtcp-mux")
     add("rtcp-rsize")
-    for (uri, number) in part.extensions.sorted(by: { $0.value < $1.value }) { add("extmap", "\(number) \(uri)") }
+    for (uri, number) in part.extensions.sorted(by: { $0.value < $1.value }) {
+      add("extmap", "\(number) \(uri)")
+    }
     for format in part.formats {
       let channels = format.channels.map { "/\($0)" } ?? ""
       add("rtpmap", "\(format.payloadType) \(format.codec)/\(format.clockRate)\(channels)")
@@ -56,7 +59,9 @@ extension PeerDescription {
         add("ssrc", "\(number) cname:vtencode")
       }
     }
-    for candidate in candidates { media.attributes.append(.init("candidate", String(candidate.line.dropFirst(10)))) }
+    for candidate in candidates {
+      media.attributes.append(.init("candidate", String(candidate.line.dropFirst(10))))
+    }
     if hasAllCandidates { add("end-of-candidates") }
     return media
   }

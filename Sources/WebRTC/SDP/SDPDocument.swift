@@ -102,7 +102,11 @@ public struct SDPDocument: Equatable, Sendable {
       let parts = value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
       guard let name = parts.first, !name.isEmpty else { return false }
       let attribute = Attribute(String(name), parts.count > 1 ? String(parts[1]) : nil)
-      if media.isEmpty { attributes.append(attribute) } else { media[media.count - 1].attributes.append(attribute) }
+      if media.isEmpty {
+        attributes.append(attribute)
+      } else {
+        media[media.count - 1].attributes.append(attribute)
+      }
       return true
     // Names, times, addresses and bandwidths say nothing that a bundled session needs.
     case UInt8(ascii: "s"), UInt8(ascii: "t"), UInt8(ascii: "c"), UInt8(ascii: "b"), UInt8(ascii: "i"),
@@ -117,7 +121,9 @@ public struct SDPDocument: Equatable, Sendable {
   public var text: String {
     var lines = ["v=0", "o=- \(identifier) \(version) IN IP4 127.0.0.1", "s=-", "t=0 0"]
     func add(_ attributes: [Attribute]) {
-      for attribute in attributes { lines.append("a=\(attribute.name)" + (attribute.value.map { ":\($0)" } ?? "")) }
+      for attribute in attributes {
+        lines.append("a=\(attribute.name)" + (attribute.value.map { ":\($0)" } ?? ""))
+      }
     }
     add(attributes)
     for part in media {

@@ -122,7 +122,9 @@ extension STUNMessage {
     if let mappedAddress {
       var value: [UInt8] = [0, mappedAddress.isIPv6 ? 2 : 1]
       value.append(bigEndian: mappedAddress.port ^ UInt16(Self.cookie >> 16))
-      add(STUNAttribute.xorMappedAddress, value + zip(mappedAddress.bytes, Self.mask(transaction)).map { $0 ^ $1 })
+      add(
+        STUNAttribute.xorMappedAddress,
+        value + zip(mappedAddress.bytes, Self.mask(transaction)).map { $0 ^ $1 })
     }
     func number(_ value: some FixedWidthInteger & UnsignedInteger) -> [UInt8] {
       var bytes: [UInt8] = []

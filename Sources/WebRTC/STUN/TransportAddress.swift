@@ -39,7 +39,9 @@ public struct TransportAddress: Hashable, Sendable, CustomStringConvertible {
   public var isIPv6: Bool { bytes.count == 16 }
 
   /// Whether the address is one of this machine alone.
-  public var isLoopback: Bool { isIPv6 ? bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1 : bytes[0] == 127 }
+  public var isLoopback: Bool {
+    isIPv6 ? bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1 : bytes[0] == 127
+  }
 
   /// Whether datagrams can be sent to it as to one peer: neither nobody's, nor a group's, nor everybody's.
   public var isUnicast: Bool {
@@ -50,7 +52,9 @@ public struct TransportAddress: Hashable, Sendable, CustomStringConvertible {
   /// The address without its port.
   public var host: String {
     var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-    guard inet_ntop(isIPv6 ? AF_INET6 : AF_INET, bytes, &text, socklen_t(text.count)) != nil else { return "" }
+    guard inet_ntop(isIPv6 ? AF_INET6 : AF_INET, bytes, &text, socklen_t(text.count)) != nil else {
+      return ""
+    }
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 

@@ -86,7 +86,8 @@ public enum VideoNegotiation {
     }
     let formats = media.formats.filter { $0.h264Profile != nil }
     guard let first = formats.first else { throw .noH264 }
-    var configuration = VideoReceiver.Configuration(source: source, payloadTypes: Set(formats.map(\.payloadType)))
+    var configuration = VideoReceiver.Configuration(
+      source: source, payloadTypes: Set(formats.map(\.payloadType)))
     for format in formats {
       if let again = media.retransmission(of: format.payloadType) {
         configuration.repairTypes[again.payloadType] = format.payloadType
@@ -104,7 +105,8 @@ public enum VideoNegotiation {
   private static func check(
     _ answer: PeerDescription, _ offer: PeerDescription
   ) throws(Failure) -> PeerDescription.Media {
-    guard answer.media.count == offer.media.count, let media = answer.media.first, media.kind == "video" else {
+    guard answer.media.count == offer.media.count, let media = answer.media.first, media.kind == "video"
+    else {
       throw .mismatch("it has other media than the offer")
     }
     guard !media.isRejected else { throw .mismatch("it refuses the pictures") }
@@ -134,14 +136,16 @@ public enum VideoNegotiation {
       return refused
     }
     let wanted = offer.media.firstIndex {
-      $0.kind == "video" && !$0.isRejected && ($0.direction == .receiveOnly || $0.direction == .sendAndReceive)
+      $0.kind == "video" && !$0.isRejected
+        && ($0.direction == .receiveOnly || $0.direction == .sendAndReceive)
     }
     guard let wanted else { throw .mismatch("it wants no pictures") }
     let media = offer.media[wanted]
     let formats = media.formats.filter { $0.h264Profile != nil }
     guard !formats.isEmpty else { throw .noH264 }
-    guard let format = formats.first(where: { $0.h264Profile?.kind == profile })
-      ?? formats.first(where: { $0.h264Profile?.decodes(profile) == true })
+    guard
+      let format = formats.first(where: { $0.h264Profile?.kind == profile })
+        ?? formats.first(where: { $0.h264Profile?.decodes(profile) == true })
     else { throw .profile(formats.compactMap { $0.h264Profile?.text }.joined(separator: ", ")) }
     var sending = PeerDescription.Media(kind: "video", mid: media.mid)
     sending.direction = .sendOnly

@@ -46,7 +46,8 @@ extension PeerTransport.Failure {
     switch self {
     case .unreachable: "none of the addresses that it has named answers; a firewall may be in the way"
     case .silent: "it does not answer any more; the network or the other end is gone"
-    case .security(.wrongFingerprint): "who answers has another certificate than the session description names"
+    case .security(.wrongFingerprint):
+      "who answers has another certificate than the session description names"
     case .security(.noProfile): "it offers no way of encrypting media that is known here"
     case .security(.timeout): "it does not answer the handshake of DTLS"
     case .security(.unavailable): "this machine's OpenSSL cannot do DTLS"

@@ -36,7 +36,9 @@ struct StunOption: ParsableArguments {
   var stun: Endpoint?
 
   func validate() throws {
-    if let stun, stun.host == nil { throw ValidationError("--stun needs a host and a port, such as stun.example:3478.") }
+    if let stun, stun.host == nil {
+      throw ValidationError("--stun needs a host and a port, such as stun.example:3478.")
+    }
   }
 
   /// The server's address.

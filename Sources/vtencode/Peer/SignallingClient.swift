@@ -43,12 +43,16 @@ struct SignallingClient: Sendable {
         guard kind.hasPrefix("application/sdp"), let text = String(validating: body, as: UTF8.self) else {
           throw Failure("\(server.place) has answered with something else than a session description")
         }
-        let session = response.value(forHTTPHeaderField: "Location").flatMap { URL(string: $0, relativeTo: url) }
+        let session = response.value(forHTTPHeaderField: "Location").flatMap {
+          URL(string: $0, relativeTo: url)
+        }
         return Answer(text: text, session: session?.absoluteURL)
       case 307, 308:
         // The only ones that keep method and body (RFC 9725, 4.5; RFC 9110, 15.4.8).
         guard
-          let next = response.value(forHTTPHeaderField: "Location").flatMap({ URL(string: $0, relativeTo: url) }),
+          let next = response.value(forHTTPHeaderField: "Location").flatMap({
+            URL(string: $0, relativeTo: url)
+          }),
           let scheme = next.scheme?.lowercased(), scheme == "https" || scheme == url.scheme?.lowercased()
         else { throw Failure("\(server.place) has sent this on to an address that is not used") }
         url = next.absoluteURL

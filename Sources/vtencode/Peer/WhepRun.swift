@@ -51,13 +51,16 @@ final class WhepRun: @unchecked Sendable {
   /// - Throws: a `Failure` if there is no session, or the output fails.
   func run() throws -> Failure? {
     defer { if seen == nil { seen = screen?.close() } }
-    let socket = try DatagramSocket(SocketAddress(ipAddress: "0.0.0.0", port: 0)) { [inbox] path, bytes, time in
+    let socket = try DatagramSocket(SocketAddress(ipAddress: "0.0.0.0", port: 0)) {
+      [inbox] path, bytes, time in
       inbox.enqueue(.init(path: path, bytes: bytes, time: time))
     }
     defer { socket.close() }
     var random = SystemRandomNumberGenerator()
     // Level 5.2 takes all that is usual; a server sends less where it has less.
-    let profiles = [H264Profile(.high, level: 52), .init(.main, level: 52), .init(.constrainedBaseline, level: 52)]
+    let profiles = [
+      H264Profile(.high, level: 52), .init(.main, level: 52), .init(.constrainedBaseline, level: 52),
+    ]
     var offer = try PeerOffer(
       port: socket.port, server: server, stun: settings.stun,
       media: VideoNegotiation.media(.receiveOnly, profiles: profiles))
@@ -140,7 +143,11 @@ final class WhepRun: @unchecked Sendable {
     if !output.isFull { try receiver?.poll(at: now, decode: decode) }
     for bytes in receiver?.takeOutgoing() ?? [] { transport.send(bytes, isControl: true, at: now) }
     flush(transport, socket)
-    try output.showDecoded { captureTime(of: $0) } show: { try screen?.show($0.picture) }
+    try output.showDecoded {
+      captureTime(of: $0)
+    } show: {
+      try screen?.show($0.picture)
+    }
   }
 
   private func flush(_ transport: PeerTransport, _ socket: DatagramSocket) {
@@ -157,7 +164,8 @@ final class WhepRun: @unchecked Sendable {
 
   private func decode(_ frame: VideoReceiver.Frame) throws -> Bool {
     var descriptor = FrameDescriptor(
-      number: UInt16(truncatingIfNeeded: frame.number), previous: UInt16(truncatingIfNeeded: frame.number - 1))
+      number: UInt16(truncatingIfNeeded: frame.number), previous: UInt16(truncatingIfNeeded: frame.number - 1)
+    )
     descriptor.isKeyFrame = frame.isKeyFrame
     return try output.decode(
       MediaReceiver.Frame(
@@ -196,11 +204,13 @@ final class WhepRun: @unchecked Sendable {
     table.row("shown", Wording.plural(output.frames, "frame"))
     table.row(
       "stands still",
-      "\(Wording.fixed(still.share * 100, 1)) % of the time, the longest \(Wording.fixed(still.longest, 2)) s")
+      "\(Wording.fixed(still.share * 100, 1)) % of the time, the longest \(Wording.fixed(still.longest, 2)) s"
+    )
     if let half = log.delay(0.5), let most = log.delay(0.95) {
       table.row(
         "delay",
-        "\(Wording.fixed(half * 1000, 0)) ms p50, \(Wording.fixed(most * 1000, 0)) ms p95, capture to decoded")
+        "\(Wording.fixed(half * 1000, 0)) ms p50, \(Wording.fixed(most * 1000, 0)) ms p95, capture to decoded"
+      )
     }
     table.row(
       "network",
@@ -214,7 +224,8 @@ final class WhepRun: @unchecked Sendable {
     if let seen {
       table.row(
         "on the screen",
-        "\(Wording.plural(seen.shown, "picture")), \(Wording.grouped(seen.dropped)) over before they could be shown")
+        "\(Wording.plural(seen.shown, "picture")), \(Wording.grouped(seen.dropped)) over before they could be shown"
+      )
       table.figure("screenShown", seen.shown)
       table.figure("screenDropped", seen.dropped)
     }

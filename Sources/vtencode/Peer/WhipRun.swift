@@ -246,7 +246,9 @@ final class WhipRun: @unchecked Sendable {
   // MARK: - What is told
 
   private func progress() -> String {
-    let (counts, trip, loss) = lock.withLock { (sender?.counts ?? .init(), sender?.roundTrip, sender?.lossShare ?? 0) }
+    let (counts, trip, loss) = lock.withLock {
+      (sender?.counts ?? .init(), sender?.roundTrip, sender?.lossShare ?? 0)
+    }
     meter.add(counts.bytes + counts.resentBytes, at: SessionTime.now)
     return "\(Wording.plural(counts.frames, "frame"))  \(Wording.bitRate(meter.rate * 8))  "
       + "loss \(Wording.fixed(loss * 100, 1)) %  rtt \(trip.map { Wording.fixed($0 * 1000, 0) } ?? "-") ms"
@@ -257,7 +259,8 @@ final class WhipRun: @unchecked Sendable {
       (transport?.state, sender?.counts ?? .init(), sender?.roundTrip, transport?.profile)
     }
     var table = SummaryTable(
-      "\(source.name): \(source.width)x\(source.height) to \(client.server.place), \(Wording.fixed(seconds, 1)) s")
+      "\(source.name): \(source.width)x\(source.height) to \(client.server.place), \(Wording.fixed(seconds, 1)) s"
+    )
     let bits = Double(counts.bytes * 8)
     table.row(
       "frames",

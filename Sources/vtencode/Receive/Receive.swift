@@ -220,7 +220,8 @@ struct ReceiveOptions: ParsableArguments {
       ("--key-file", wire.keys.keyFile != nil), ("--secret", wire.secret != nil),
     ]
     if let option = refused.first(where: \.1) {
-      throw ValidationError("--whep receives from a server, with the keys that it agrees on; leave out \(option.0).")
+      throw ValidationError(
+        "--whep receives from a server, with the keys that it agrees on; leave out \(option.0).")
     }
   }
 }

@@ -92,7 +92,8 @@ struct SendOptions: ParsableArguments {
     switch (to, web.web) {
     case (nil, nil):
       throw ValidationError(
-        "Say where to send: --to host:port, --whip url for a server, or --web port for a browser on this machine.")
+        "Say where to send: --to host:port, --whip url for a server, or --web port for a browser on this machine."
+      )
     case (.some, .some):
       throw ValidationError("--to and --web exclude each other; at the other end there is receive --web.")
     case (let to?, nil):

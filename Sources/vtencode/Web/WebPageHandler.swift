@@ -123,9 +123,11 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
           handler.send(context, head, .created, answer, type: "application/sdp")
         case .failure(.tooMany):
           handler.send(
-            context, head, .serviceUnavailable, "\(WebServer.maxClients) pages are open already; close one.\n")
+            context, head, .serviceUnavailable, "\(WebServer.maxClients) pages are open already; close one.\n"
+          )
         case .failure(.noPicture):
-          handler.send(context, head, .conflict, "There is no picture yet.\n", headers: [("Retry-After", "1")])
+          handler.send(
+            context, head, .conflict, "There is no picture yet.\n", headers: [("Retry-After", "1")])
         case .failure(.offer(let reason)):
           handler.send(context, head, .notAcceptable, "Your browser was not understood: \(reason).\n")
         case .failure(.system(let reason)): handler.send(context, head, .internalServerError, reason + "\n")

@@ -142,7 +142,9 @@ private final class WebPeer: @unchecked Sendable {
       self?.receive(bytes, from: address, at: time)
     }
     var candidates: [ICECandidate] = []
-    if let bound = TransportAddress(address.ipAddress ?? "", port: UInt16(clamping: socket.port)), bound.isUnicast {
+    if let bound = TransportAddress(address.ipAddress ?? "", port: UInt16(clamping: socket.port)),
+      bound.isUnicast
+    {
       candidates = [ICECandidate(.host, bound)]
     } else {
       candidates = PeerAddresses.candidates(port: socket.port, takesLoopback: true)
@@ -201,7 +203,8 @@ private final class WebPeer: @unchecked Sendable {
         sender = sending
         return limiter.countRequest(at: now)
       }
-      sending.send(frame.units, isKeyFrame: frame.isKeyFrame, captured: frame.captured ?? frame.arrived, at: now)
+      sending.send(
+        frame.units, isKeyFrame: frame.isKeyFrame, captured: frame.captured ?? frame.arrived, at: now)
       sender = sending
       return false
     }

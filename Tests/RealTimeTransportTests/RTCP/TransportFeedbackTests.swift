@@ -17,7 +17,8 @@ import Testing
       arrivals.append(time)
       let packet = RTCPPacket.transportFeedback(
         sender: 1, media: 2,
-        feedback: TransportFeedback(first: UInt16(truncatingIfNeeded: round &* 999), number: 7, arrivals: arrivals))
+        feedback: TransportFeedback(
+          first: UInt16(truncatingIfNeeded: round &* 999), number: 7, arrivals: arrivals))
       #expect(packet.bytes.count % 4 == 0)
       #expect(RTCPPacket.parse(packet.bytes) == [packet])
     }

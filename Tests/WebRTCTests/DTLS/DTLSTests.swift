@@ -6,7 +6,9 @@ import Testing
 
 @Suite struct DTLSTests {
   /// A client and a server whose datagrams are exchanged until there are none.
-  private func exchange(_ client: DTLSEndpoint, _ server: DTLSEndpoint, change: ([UInt8]) -> [[UInt8]] = { [$0] }) {
+  private func exchange(
+    _ client: DTLSEndpoint, _ server: DTLSEndpoint, change: ([UInt8]) -> [[UInt8]] = { [$0] }
+  ) {
     client.startIfClient()
     for _ in 0..<32 {
       let forth = client.takeOutgoing().flatMap(change)
@@ -71,7 +73,9 @@ import Testing
     exchange(client, server) { datagram in
       var changed = datagram
       changed[datagram.count / 2] ^= 1
-      return [Array(datagram.prefix(datagram.count / 2)), datagram, datagram, [UInt8](repeating: 22, count: 20)]
+      return [
+        Array(datagram.prefix(datagram.count / 2)), datagram, datagram, [UInt8](repeating: 22, count: 20),
+      ]
         + (datagram.count < 13 ? [] : [[23] + changed.dropFirst()])
     }
     #expect(client.state == .connected && server.state == .connected)

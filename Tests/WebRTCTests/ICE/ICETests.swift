@@ -18,10 +18,12 @@ struct AgentPair {
     change: (inout ICEAgent.Configuration) -> Void = { _ in }
   ) throws {
     addresses = [
-      try #require(TransportAddress("192.0.2.1", port: 1000)), try #require(TransportAddress("192.0.2.2", port: 2000)),
+      try #require(TransportAddress("192.0.2.1", port: 1000)),
+      try #require(TransportAddress("192.0.2.2", port: 2000)),
     ]
     var configurations = addresses.enumerated().map { index, address in
-      ICEAgent.Configuration(isControlling: index == 0 || bothControl, candidates: [ICECandidate(.host, address)])
+      ICEAgent.Configuration(
+        isControlling: index == 0 || bothControl, candidates: [ICECandidate(.host, address)])
     }
     configurations[1].isLite = lite
     change(&configurations[0])
@@ -171,7 +173,8 @@ struct AgentPair {
   @Test func aFloodOfCandidatesIsBounded() throws {
     var pair = try AgentPair()
     for index in 0..<10_000 {
-      let address = try #require(TransportAddress(bytes: [10, 0, UInt8(index >> 8), UInt8(index & 255)], port: 5))
+      let address = try #require(
+        TransportAddress(bytes: [10, 0, UInt8(index >> 8), UInt8(index & 255)], port: 5))
       pair.agents[0].add(ICECandidate(.host, address))
     }
     pair.loses = { _, _ in true }
@@ -182,12 +185,14 @@ struct AgentPair {
   }
 
   @Test func linesOfCandidates() throws {
-    let line = "candidate:842163049 1 udp 1677729535 203.0.113.7 46154 typ srflx raddr 10.0.0.1 rport 46154 generation 0"
+    let line =
+      "candidate:842163049 1 udp 1677729535 203.0.113.7 46154 typ srflx raddr 10.0.0.1 rport 46154 generation 0"
     let candidate = try #require(ICECandidate(line))
     #expect(candidate.kind == .serverReflexive && candidate.priority == 1_677_729_535)
     for bad in [
       "candidate:1 2 udp 1 192.0.2.1 1 typ host", "candidate:1 1 tcp 1 192.0.2.1 9 typ host tcptype active",
-      "candidate:1 1 udp 1 0b6a1a5e.local 9 typ host", "candidate:1 1 udp 0 192.0.2.1 9 typ host", "candidate:",
+      "candidate:1 1 udp 1 0b6a1a5e.local 9 typ host", "candidate:1 1 udp 0 192.0.2.1 9 typ host",
+      "candidate:",
       "candidate:1 1 udp 1 224.0.0.1 9 typ host", "candidate:1 1 udp 1 192.0.2.1 99999 typ host",
     ] { #expect(ICECandidate(bad) == nil, "\(bad)") }
     // The recommended values of RFC 8445, 5.1.2.1.

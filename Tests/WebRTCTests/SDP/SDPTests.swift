@@ -76,9 +76,11 @@ let browserOffer = """
     #expect(offer.credentials.fragment == "EsAw" && offer.setup == .either && !offer.isLite)
     #expect(offer.fingerprints.count == 1 && offer.candidates.count == 1)
     #expect(offer.media.map(\.kind) == ["audio", "video"] && offer.media.map(\.mid) == ["0", "1"])
-    #expect(offer.media[0].formats.first?.channels == 2 && offer.media[0].formats.first?.isCodec("OPUS") == true)
+    #expect(
+      offer.media[0].formats.first?.channels == 2 && offer.media[0].formats.first?.isCodec("OPUS") == true)
     let video = offer.media[1]
-    #expect(video.formats.map(\.payloadType) == [96, 97, 102, 103, 39, 40] && video.direction == .receiveOnly)
+    #expect(
+      video.formats.map(\.payloadType) == [96, 97, 102, 103, 39, 40] && video.direction == .receiveOnly)
     #expect(video.retransmission(of: 102)?.payloadType == 103)
     #expect(video.formats[2].h264Profile == H264Profile(.constrainedBaseline, level: 31))
     #expect(video.extensions[HeaderExtensionURI.transportSequence] == 4)
@@ -99,11 +101,15 @@ let browserOffer = """
     let read = try PeerDescription(answer.text)
     #expect(read.media.map(\.isRejected) == [true, false] && read.media[1].direction == .sendOnly)
     #expect(read.media[1].sources == [77] && read.media[1].repairSources == [77: 78])
-    #expect(read.setup == .passive && read.candidates == answer.candidates.map { candidate in
-      var bare = candidate
-      bare.related = nil
-      return bare
-    })
+    #expect(
+      read.setup == .passive
+        && read.candidates
+          == answer.candidates.map { candidate in
+            var bare = candidate
+            bare.related = nil
+            return bare
+          }
+    )
     #expect(read.media[1].formats == answer.media[1].formats && read.hasAllCandidates)
   }
 
@@ -113,21 +119,26 @@ let browserOffer = """
     #expect(throws: VideoNegotiation.Failure.profile("42e01f, 4d001f")) {
       try VideoNegotiation.answer(to: offer, sending: .high, source: 1, repairSource: 2, base: base())
     }
-    let none = try PeerDescription(browserOffer.replacing("packetization-mode=1", with: "packetization-mode=0"))
+    let none = try PeerDescription(
+      browserOffer.replacing("packetization-mode=1", with: "packetization-mode=0"))
     #expect(throws: VideoNegotiation.Failure.noH264) {
       try VideoNegotiation.answer(to: none, sending: .high, source: 1, repairSource: 2, base: base())
     }
   }
 
   @Test func offersAreAnsweredBothWays() throws {
-    let (identity, profiles) = (try DTLSIdentity(), [H264Profile(.high, level: 31), H264Profile(.constrainedBaseline, level: 31)])
+    let (identity, profiles) = (
+      try DTLSIdentity(), [H264Profile(.high, level: 31), H264Profile(.constrainedBaseline, level: 31)]
+    )
     var offer = try base()
     offer.media = [VideoNegotiation.media(.sendOnly, profiles: profiles, source: 10, repairSource: 11)]
-    #expect(try PeerDescription(offer.text).media == offer.media.map {
-      var media = $0
-      media.writtenFormats = ["96", "97", "98", "99"]
-      return media
-    })
+    #expect(
+      try PeerDescription(offer.text).media
+        == offer.media.map {
+          var media = $0
+          media.writtenFormats = ["96", "97", "98", "99"]
+          return media
+        })
     // A server that takes Constrained Baseline without retransmissions.
     var answer = PeerDescription(
       identifier: 1, credentials: .random(), fingerprints: [identity.fingerprint], setup: .active)
@@ -136,7 +147,8 @@ let browserOffer = """
     answer.media[0].formats = [offer.media[0].formats[2]]
     answer.media[0].formats[0].feedback = ["nack pli"]
     let (configuration, profile) = try VideoNegotiation.accept(answer, sending: offer)
-    #expect(profile.kind == .constrainedBaseline && configuration.payloadType == 98 && configuration.source == 10)
+    #expect(
+      profile.kind == .constrainedBaseline && configuration.payloadType == 98 && configuration.source == 10)
     #expect(configuration.repairType == nil && !configuration.retransmits)
     #expect(configuration.extensions.transportSequence == nil)
     answer.media[0].isRejected = true
@@ -147,7 +159,8 @@ let browserOffer = """
 
   @Test func profilesAreReadByTheirFlags() {
     #expect(H264Profile("42001f")?.kind == .baseline && H264Profile("42e01f")?.kind == .constrainedBaseline)
-    #expect(H264Profile("4d801f")?.kind == .constrainedBaseline && H264Profile("640c1f")?.kind == .constrainedHigh)
+    #expect(
+      H264Profile("4d801f")?.kind == .constrainedBaseline && H264Profile("640c1f")?.kind == .constrainedHigh)
     #expect(H264Profile("42f00b")?.level == 9 && H264Profile("64001g") == nil && H264Profile("580000") == nil)
     #expect(H264Profile(parameterSet: [0x67, 0x64, 0, 0x1F])?.text == "64001f")
     #expect(H264Profile(.high, level: 31).decodes(.main) && !H264Profile(.main, level: 31).decodes(.high))
@@ -156,7 +169,8 @@ let browserOffer = """
   @Test func badDescriptionsAreRefused() throws {
     for (find, replacement) in [
       ("v=0", "v=1"), ("a=ice-ufrag:EsAw", "a=ice-ufrag:Es"), ("sha-256", "sha-1"),
-      ("a=setup:actpass", "a=setup:holdconn"), ("m=video 9", "m=video x"), ("t=0 0", "?"), ("m=audio 9", "m=audio"),
+      ("a=setup:actpass", "a=setup:holdconn"), ("m=video 9", "m=video x"), ("t=0 0", "?"),
+      ("m=audio 9", "m=audio"),
     ] {
       #expect(throws: PeerDescription.Failure.self, "\(find)") {
         try PeerDescription(browserOffer.replacing(find, with: replacement))

@@ -38,7 +38,8 @@ func hexadecimal(_ text: String) -> [UInt8] {
 
   @Test func noByteCanBeChanged() {
     // But for the number of the fingerprint's attribute: an unknown one there does not count.
-    for index in Self.request.indices where !(Self.request.count - 8..<Self.request.count - 4).contains(index) {
+    for index in Self.request.indices where !(Self.request.count - 8..<Self.request.count - 4).contains(index)
+    {
       var bytes = Self.request
       bytes[index] ^= 0x10
       let message = STUNMessage(bytes)

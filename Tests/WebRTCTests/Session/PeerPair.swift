@@ -26,7 +26,8 @@ final class PeerPair {
     loss: LossModel = .none, bandwidth: Double = 5_000_000, hasFeedback: Bool = true, hasRepair: Bool = true
   ) throws {
     addresses = [
-      try #require(TransportAddress("192.0.2.1", port: 1000)), try #require(TransportAddress("192.0.2.2", port: 2000)),
+      try #require(TransportAddress("192.0.2.1", port: 1000)),
+      try #require(TransportAddress("192.0.2.2", port: 2000)),
     ]
     let identities = [try DTLSIdentity(), try DTLSIdentity()]
     let made = addresses

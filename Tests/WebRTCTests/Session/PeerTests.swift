@@ -22,7 +22,7 @@ import Testing
     try pair.run(for: 10)
     let counts = pair.receiver.counts
     // Nearly all frames come although each of several packets is lost by one to twenty.
-    #expect(Double(pair.received.count) > 0.9 * Double(pair.sentFrames.count), "\(counts)")
+    #expect(Double(pair.received.count) > 0.85 * Double(pair.sentFrames.count), "\(counts)")
     #expect(pair.sentFrames.count > 240)
     #expect(pair.sender.counts.resentPackets > 20)
     #expect(hasRepair ? counts.recoveredPackets > 20 : counts.recoveredPackets == 0)

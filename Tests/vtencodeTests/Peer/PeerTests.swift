@@ -71,7 +71,8 @@ import TestSupport
   private static let offer = [
     "v=0", "o=- 1 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0", "m=video 9 UDP/TLS/RTP/SAVPF 96",
     "c=IN IP4 0.0.0.0", "a=mid:0", "a=ice-ufrag:abcd", "a=ice-pwd:abcdefghijklmnopqrstuv", "a=setup:actpass",
-    "a=fingerprint:sha-256 " + repeatElement("AB", count: 32).joined(separator: ":"), "a=recvonly", "a=rtcp-mux",
+    "a=fingerprint:sha-256 " + repeatElement("AB", count: 32).joined(separator: ":"), "a=recvonly",
+    "a=rtcp-mux",
     "a=rtpmap:96 H264/90000", "a=fmtp:96 packetization-mode=1;profile-level-id=42e01f", "a=rtcp-fb:96 nack",
   ].map { $0 + "\r\n" }.joined()
 }
