@@ -21,8 +21,9 @@ package enum LibavLog {
       if level == AV_LOG_INFO, let context, let format, strncmp(format, "concealing ", 11) == 0 {
         DecoderMemory.recordConcealment(context)
       }
-      // AV_LOG_ERROR and graver.
-      guard let format, let arguments, level <= AV_LOG_ERROR else { return }
+      // AV_LOG_ERROR and graver, and the warnings of an RTMP listener whose sender names something
+      // else.
+      guard let format, let arguments, level <= AV_LOG_ERROR || isRefusal(format, level) else { return }
       guard let collector = Thread.current.threadDictionary[LibavLog.key] as? Collector else { return }
       var line = [CChar](repeating: 0, count: 1024)
       var prefix: Int32 = 0
@@ -36,6 +37,14 @@ package enum LibavLog {
       }
     }
   }()
+
+  /// The beginnings of the warnings that libavformat's RTMP listener logs, and otherwise ignores, if
+  /// a sender names another application or stream than the listener's address.
+  static let wrongStream = ["App field don't match", "Unexpected stream"]
+
+  private static func isRefusal(_ format: UnsafePointer<CChar>, _ level: Int32) -> Bool {
+    level == AV_LOG_WARNING && wrongStream.contains { strncmp(format, $0, $0.utf8.count) == 0 }
+  }
 
   /// Takes libav's log over. Call it before the first libav call that may log.
   package static func takeOver() { _ = install }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FFmpegMedia
 import Foundation
 
 /// A Boolean `NSNumber`: whether loading may take longer to obtain exact durations. It has no
@@ -40,6 +41,13 @@ open class AVURLAsset: AVAsset, @unchecked Sendable {
       file: networkError(URL, options).map { AssetFile(failure: $0) }
         ?? AssetFile(
           url: URL, frameRate: rate, restrictions: restrictions ?? .forbidAll, loader: resourceLoader))
+  }
+
+  /// Creates an asset of a stream or a file on the network that is read once: each sample is read by
+  /// one reader, and the tracks are read at the same time. Opening it waits for the connection.
+  package init(network input: NetworkInput) {
+    url = URL(string: input.address.description) ?? URL(fileURLWithPath: "/")
+    super.init(file: AssetFile(url: url, network: input))
   }
 
   /// Converts a frame rate to a fraction. Rates close to an NTSC rate become that rate: 29.97

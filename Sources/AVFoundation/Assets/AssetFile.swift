@@ -19,6 +19,8 @@ final class AssetFile: @unchecked Sendable {
   let restrictions: AVAssetReferenceRestrictions
   /// Loads the data of URLs that libavformat does not support.
   private let loader: AVAssetResourceLoader?
+  /// A stream that is read once; nil for files.
+  private let network: NetworkInput?
   /// Interrupts the opening in progress.
   private let interruption = MediaInterruption()
   private let lock = Lock()
@@ -34,14 +36,27 @@ final class AssetFile: @unchecked Sendable {
     loader: AVAssetResourceLoader? = nil
   ) {
     self.url = url
+    network = nil
     self.loader = loader
     self.frameRate = frameRate
     self.restrictions = restrictions
   }
 
+  /// - Parameters:
+  ///   - url: The address, without secrets.
+  ///   - network: A stream that is read once.
+  init(url: URL, network: NetworkInput) {
+    self.url = url
+    self.network = network
+    loader = nil
+    frameRate = nil
+    restrictions = .forbidAll
+  }
+
   /// Creates an object without a file; every use of it fails.
   init(failure: AVError) {
     url = URL(fileURLWithPath: "/")
+    network = nil
     loader = nil
     frameRate = nil
     restrictions = .forbidAll
@@ -129,6 +144,7 @@ final class AssetFile: @unchecked Sendable {
   }
 
   private func open() throws -> Demuxer {
+    if let network { return try Demuxer(network: network) }
     var url = url
     if let loader, loader.isFor(url) {
       switch try loader.open(url, interruption) {
@@ -150,7 +166,8 @@ final class AssetFile: @unchecked Sendable {
   /// - Returns: The previous and the new properties; nil if they are equal or the file cannot be
   ///   read now.
   func refresh() -> (old: AssetDescription, new: AssetDescription)? {
-    guard case .success(let old)? = condition.withLock({ outcome }), let demuxer = try? open() else {
+    guard network == nil, case .success(let old)? = condition.withLock({ outcome }), let demuxer = try? open()
+    else {
       return nil
     }
     let new = AssetDescription(demuxer)

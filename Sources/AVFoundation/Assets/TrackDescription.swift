@@ -67,6 +67,9 @@ final class TrackDescription: @unchecked Sendable {
   func totals(in file: AssetDescription) throws -> (samples: Int, bytes: Int64) {
     if let samples = stream.sampleCount, let bytes = stream.sampleBytes { return (samples, bytes) }
     if let counted = lock.withLock({ counted }) { return counted }
+    guard !file.demuxer.isReadOnce else {
+      throw MediaFileError(.other, "a stream that is read once cannot be counted before")
+    }
     let demuxer = try Demuxer(again: file.demuxer)
     demuxer.select([stream.index])
     var totals = (samples: 0, bytes: Int64(0))

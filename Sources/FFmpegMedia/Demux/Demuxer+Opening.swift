@@ -13,6 +13,7 @@ extension Demuxer {
     let boxes: MovieTables.TrackProperties
     let scrambling: TransportScrambling
     let source: (any MediaByteSource)?
+    var connection: NetworkConnection?
   }
 
   static func open(
@@ -139,8 +140,10 @@ extension Demuxer {
     return URL(string: url)?.path ?? String(url.dropFirst(7))
   }
 
+  /// The name of a file for messages: without its folder, or of an address without secrets.
   static func name(_ url: String) -> String {
-    (path(url) as NSString).lastPathComponent
+    if !url.isLocalFile, let address = StreamAddress(input: url) { return address.description }
+    return (path(url) as NSString).lastPathComponent
   }
 }
 

@@ -13,8 +13,8 @@ extension Demuxer {
 
   /// Reads the first packets, finds what is wrong with the file's timestamps and sets
   /// `corrections`. The packets stay to be handed out, or the file is rewound.
-  func probe() throws {
-    let timeProbe = TimeProbe(streams: streams, isMovie: isMovie)
+  func probe(isLive: Bool) throws {
+    let timeProbe = TimeProbe(streams: streams, isMovie: isMovie, isLive: isLive)
     guard timeProbe.isWorthwhile else {
       findMissingTimes()
       return forget()
@@ -58,7 +58,7 @@ extension Demuxer {
       stream.isProtected = stream.isProtected || encryptedStreams.contains(stream.index)
       return stream
     }
-    if !isWhole {
+    if !isWhole, !isLive {
       isFresh = false
       try rewindFile()
     }

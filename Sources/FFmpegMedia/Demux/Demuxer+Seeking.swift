@@ -12,6 +12,8 @@ extension Demuxer {
   ///   - time: The presentation time, in units of the stream's time base.
   /// - Throws: `MediaFileError`; of the kind `encrypted` if a selected stream is encrypted.
   package func seek(stream index: Int, to time: Int64) throws {
+    // The packets up to the time come anyway.
+    guard shared == nil else { return }
     try lock.withLock {
       try checkProtection()
       forget()
@@ -164,6 +166,7 @@ extension Demuxer {
   }
 
   func rewindFile() throws {
+    guard shared == nil else { return }
     nextUnit = 0
     // Opening a file again can take long, so that one that was opened just now is kept.
     if isFresh, elementary != nil || context != nil { return }

@@ -37,6 +37,13 @@ package final class Demuxer: @unchecked Sendable {
   let interruption: MediaInterruption
   /// libavformat's I/O of `context` over `source`; nil without a source.
   var io: ByteSourceIO?
+  /// The connection of `context` to a network input; nil for files.
+  var connection: NetworkConnection?
+  /// The packets of a network input, which this demuxer and others take from one connection; nil for
+  /// a demuxer that reads by itself.
+  let shared: SharedPackets?
+  /// Ends the reading of this demuxer alone, if it shares packets.
+  let branch = SharedPackets.Branch()
   /// State of reading an elementary stream: the index in `elementary.units` of the next access
   /// unit, and the open file.
   var nextUnit = 0
@@ -82,23 +89,37 @@ package final class Demuxer: @unchecked Sendable {
   ///   - source: The source of the bytes, for which `url` is only a name; nil: the file at `url`.
   ///   - interruption: Ends opening and all later reading when it is set.
   /// - Throws: `MediaFileError`, or an error of `source`.
-  package init(
+  package convenience init(
     url: String, frameRate: AVRational? = nil, access: MediaAccess = MediaAccess(),
     source: (any MediaByteSource)? = nil, interruption: MediaInterruption = MediaInterruption()
+  ) throws {
+    let opened = try Demuxer.open(
+      url, frameRate: frameRate, access, source: source, interruption: interruption, isFirst: true)
+    try self.init(
+      opened, url: url, frameRate: frameRate, access: access, interruption: interruption, isLive: false)
+  }
+
+  /// - Parameters:
+  ///   - opened: The file that libavformat has opened.
+  ///   - isLive: Whether it comes while it is made, so that it is not read far ahead, and its times may
+  ///     jump.
+  init(
+    _ opened: Opened, url: String, frameRate: AVRational?, access: MediaAccess,
+    interruption: MediaInterruption, isLive: Bool
   ) throws {
     self.url = url
     self.frameRate = frameRate
     self.access = access
     self.interruption = interruption
-    let opened = try Demuxer.open(
-      url, frameRate: frameRate, access, source: source, interruption: interruption, isFirst: true)
+    shared = nil
     let (context, boxes, scrambling) = (opened.context, opened.boxes, opened.scrambling)
     self.context = context
     io = opened.io
+    connection = opened.connection
     self.scrambling = scrambling
     self.source = opened.source
     let flags = context.pointee.iformat.map { $0.pointee.flags } ?? 0
-    hasJumps = flags & AVFMT_TS_DISCONT != 0
+    hasJumps = flags & AVFMT_TS_DISCONT != 0 || isLive
     formatName = context.pointee.iformat.flatMap { $0.pointee.name }.map { String(cString: $0) } ?? ""
     let reader = io?.reader ?? (url.isLocalFile ? LocalFileReader(path: Demuxer.path(url)) : nil)
     metadata = dictionaryEntries(context.pointee.metadata)
@@ -139,20 +160,30 @@ package final class Demuxer: @unchecked Sendable {
     times = StreamTimes(found, corrections, continuity: nil)
     if isMovie { durations = SampleDurations(context) }
     let chapters = MediaChapter.chapters(of: context)
-    if elementary != nil { close() } else { try probe() }
+    if elementary != nil { close() } else { try probe(isLive: isLive) }
     let shift = corrections.shift(AVRational(num: 1, den: 1_000_000))
     self.chapters = shift == 0 ? chapters : chapters.map { $0.shifted(back: shift) }
   }
 
-  /// Opens a second, independent demuxer of a file that `other` has opened.
+  /// Opens a second, independent demuxer of a file that `other` has opened. Of a network input it
+  /// takes the packets from where they are: each packet is read once, by one demuxer.
   ///
   /// - Parameters:
   ///   - other: The demuxer whose streams, chapters and timing properties are taken over.
   ///   - interruption: Ends opening and all later reading when it is set.
   /// - Throws: `MediaFileError`; of the kind `damaged` if the file has fewer streams than when
   ///   `other` opened it.
-  package init(again other: Demuxer, interruption: MediaInterruption = MediaInterruption()) throws {
+  package convenience init(
+    again other: Demuxer, interruption: MediaInterruption = MediaInterruption()
+  ) throws {
+    try self.init(again: other, sharing: other.shared, interruption: interruption)
+  }
+
+  init(
+    again other: Demuxer, sharing shared: SharedPackets?, interruption: MediaInterruption
+  ) throws {
     url = other.url
+    self.shared = shared
     formatName = other.formatName
     streams = other.streams
     metadata = other.metadata
@@ -168,7 +199,8 @@ package final class Demuxer: @unchecked Sendable {
     times = StreamTimes(other.streams, other.corrections, continuity: nil)
     selected = Set(streams.map(\.index))
     encryptedStreams = other.lock.withLock { other.encryptedStreams }
-    if elementary == nil {
+    if let shared { interruption.attach(shared.canceller(of: branch)) }
+    if elementary == nil, shared == nil {
       let opened = try Demuxer.open(
         url, frameRate: frameRate, access, source: source, interruption: interruption,
         scrambling: other.scrambling)
@@ -183,12 +215,16 @@ package final class Demuxer: @unchecked Sendable {
     }
   }
 
-  deinit { close() }
+  deinit {
+    shared?.leave(branch)
+    close()
+  }
 
   func close() {
     if context != nil { avformat_close_input(&context) }
     context = nil
     io = nil
+    connection = nil
   }
 
   /// Makes the call under way, if any, and all later reads fail with an error. May be called on any
@@ -201,6 +237,7 @@ package final class Demuxer: @unchecked Sendable {
   /// Closes the file. Its streams and timing properties stay; `rewind()` opens it again, and so
   /// does `init(again:)` for another demuxer.
   package func suspend() {
+    guard shared == nil else { return }
     lock.withLock {
       close()
       file = nil
@@ -234,7 +271,14 @@ package final class Demuxer: @unchecked Sendable {
   ///
   /// - Throws: `MediaFileError`; of the kind `encrypted` if a selected stream is encrypted.
   package func next() throws -> MediaPacket? {
-    try lock.withLock {
+    if let shared {
+      let wanted = try lock.withLock {
+        try checkProtection()
+        return selected
+      }
+      return try shared.next(of: wanted, for: branch)
+    }
+    return try lock.withLock {
       try checkProtection()
       return try readNext()
     }

@@ -27,8 +27,10 @@ package protocol MediaByteReader: AnyObject, Sendable {
 /// A flag that makes libavformat, and the byte reader attached, give up. Once set, it stays set.
 /// Thread-safe.
 package final class MediaInterruption: @unchecked Sendable {
-  // Sendable: `lock` guards `reader`; `flag` is atomic.
+  // Sendable: `lock` guards `reader`; `flag` and `deadline` are atomic.
   private let flag = Atomic(false)
+  /// Nanoseconds of the monotonic clock at which the present call ends; `Int64.max`: never.
+  private let deadline = Atomic(Int64.max)
   private let lock = Lock()
   private var reader: (any MediaByteReader)?
 
@@ -36,6 +38,25 @@ package final class MediaInterruption: @unchecked Sendable {
 
   /// Whether `interrupt()` was called.
   package var isSet: Bool { flag.load(ordering: .relaxed) }
+
+  /// Begins a call that may take some seconds.
+  /// - Parameter seconds: The limit; nil: as long as it takes.
+  func begin(_ seconds: Double?) {
+    let limit = seconds.map { Self.now.addingClamped(Int64(min(max($0, 0), 1e6) * 1e9)) }
+    deadline.store(limit ?? .max, ordering: .relaxed)
+  }
+
+  /// Whether the present call has reached its limit.
+  var isLate: Bool {
+    let end = deadline.load(ordering: .relaxed)
+    return end != .max && Self.now > end
+  }
+
+  private static var now: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
 
   /// Sets the flag and cancels the attached reader. May be called on any thread.
   package func interrupt() {
@@ -55,7 +76,8 @@ package final class MediaInterruption: @unchecked Sendable {
     AVIOInterruptCB(
       callback: { opaque in
         guard let opaque else { return 0 }
-        return Unmanaged<MediaInterruption>.fromOpaque(opaque).takeUnretainedValue().isSet ? 1 : 0
+        let interruption = Unmanaged<MediaInterruption>.fromOpaque(opaque).takeUnretainedValue()
+        return interruption.isSet || interruption.isLate ? 1 : 0
       }, opaque: Unmanaged.passUnretained(self).toOpaque())
   }
 }

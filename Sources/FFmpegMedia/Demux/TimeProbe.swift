@@ -8,9 +8,11 @@ struct TimeProbe {
   /// Whether the file is a movie. Its time line is defined by edit lists and kept, unless a picture
   /// is presented before zero.
   let isMovie: Bool
+  /// Whether the packets come at the pace at which they are made.
+  var isLive = false
 
   /// Limits of the probe: packets of each video stream, packets in all, and bytes in all.
-  static let pictures = 48
+  var pictures: Int { isLive ? 16 : 48 }
   static let packets = 600
   static let bytes = 16 << 20
 
@@ -26,8 +28,8 @@ struct TimeProbe {
   func isEnough(_ packets: [MediaPacket], without unreadable: Set<Int>) -> Bool {
     guard packets.count % 16 == 0 else { return false }
     return streams.filter { $0.kind == .video && !unreadable.contains($0.index) }.allSatisfy { stream in
-      packets.count { $0.streamIndex == stream.index } >= Self.pictures
-    } && packets.count >= Self.pictures
+      packets.count { $0.streamIndex == stream.index } >= pictures
+    } && packets.count >= pictures
   }
 
   static func hasOrder(_ stream: MediaStream) -> Bool {

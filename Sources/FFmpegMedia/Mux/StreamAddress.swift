@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The address of a server or receiver of a live stream.
+/// The address of a server or receiver of a live stream, or of a stream or file to read.
 ///
 /// It may contain secrets: a stream key in the path, a passphrase in the query, a password. Texts
 /// for people must not contain any of them, so they use `description` and `redacted(_:)`.
 package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
-  /// The schemes, and the container that each carries.
+  /// The schemes of outputs, and the container that each carries.
   private static let containers: [String: StreamContainer] = [
     "rtmp": .flv, "rtmps": .flv, "srt": .transportStream, "udp": .transportStream,
     "tcp": .transportStream, "rtsp": .rtsp,
   ]
 
-  /// The schemes in the order in which messages name them.
+  /// The schemes of outputs in the order in which messages name them.
   package static let schemes = ["rtmp", "rtmps", "srt", "udp", "tcp", "rtsp"]
+
+  /// The schemes of inputs in the order in which messages name them.
+  package static let inputSchemes = schemes + ["http", "https"]
 
   /// The longest address in bytes.
   private static let maxBytes = 4096
@@ -21,10 +24,12 @@ package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
   /// The whole address, with its secrets.
   let url: String
   package let scheme: String
-  package let container: StreamContainer
-  private let host: String
+  /// The container that an output has by default.
+  package var container: StreamContainer { Self.containers[scheme] ?? .transportStream }
+  /// The host with the port, as given.
+  let host: String
   private let path: String
-  private let query: String?
+  let query: String?
   private let user: String?
 
   /// Whether a text has the form of an address, with any scheme.
@@ -35,16 +40,22 @@ package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
       && scheme.lowercased() != "file"
   }
 
-  /// Makes an address.
+  /// Makes the address of an output.
   /// - Returns: nil if the scheme is none of `schemes`, there is no host, there is an @ behind the host
   ///   that is not percent-encoded (%40), or the text is longer than 4096 bytes or holds control
   ///   characters or spaces.
-  package init?(_ text: String) {
+  package init?(_ text: String) { self.init(text, schemes: Self.schemes) }
+
+  /// Makes the address of an input.
+  /// - Returns: nil if the scheme is none of `inputSchemes`, or for the other reasons of `init(_:)`.
+  package init?(input text: String) { self.init(text, schemes: Self.inputSchemes) }
+
+  private init?(_ text: String, schemes: [String]) {
     guard Self.isAddress(text), text.utf8.count <= Self.maxBytes,
       text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }), let end = text.range(of: "://")
     else { return nil }
     let scheme = text[..<end.lowerBound].lowercased()
-    guard let container = Self.containers[scheme] else { return nil }
+    guard schemes.contains(scheme) else { return nil }
     var rest = text[end.upperBound...]
     query = rest.firstIndex(of: "?").map { String(rest[rest.index(after: $0)...]) }
     rest = rest.prefix { $0 != "?" }
@@ -58,7 +69,6 @@ package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
     // A listener may leave the host out: tcp://:5000?listen.
     guard !host.isEmpty else { return nil }
     self.scheme = scheme
-    self.container = container
     url = scheme + text[end.lowerBound...]
   }
 
@@ -98,15 +108,15 @@ package struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
   /// A text in which an argument that is an address, right or wrong, is replaced by one without
   /// secrets.
   /// - Parameters:
-  ///   - argument: the argument; others than addresses of live streams change nothing.
+  ///   - argument: the argument; others than addresses of streams change nothing.
   ///   - text: the text.
   package static func redacting(_ argument: String, in text: String) -> String {
     guard let colon = argument.firstIndex(of: ":") else { return text }
     let scheme = argument[..<colon].lowercased()
-    guard schemes.contains(scheme), argument[argument.index(after: colon)...].hasPrefix("/") else {
+    guard inputSchemes.contains(scheme), argument[argument.index(after: colon)...].hasPrefix("/") else {
       return text
     }
-    guard let address = StreamAddress(argument) else {
+    guard let address = StreamAddress(input: argument) else {
       return text.replacingOccurrences(of: argument, with: "\(scheme)://***")
     }
     return address.redacted(text)

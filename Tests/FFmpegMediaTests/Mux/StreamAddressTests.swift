@@ -52,7 +52,7 @@ import Testing
       #expect(!text.contains("pa55") && !text.contains("KEY") && text.contains("***"), "\(text)")
     }
     #expect(StreamAddress.redacting("rtmp.mp4", in: "no file 'rtmp.mp4'") == "no file 'rtmp.mp4'")
-    #expect(StreamAddress.redacting("http://h/a", in: "'http://h/a'") == "'http://h/a'")
+    #expect(StreamAddress.redacting("ftp://h/a", in: "'ftp://h/a'") == "'ftp://h/a'")
   }
 
   @Test("An end that waits for the other one is known by its query")
