@@ -101,6 +101,12 @@ final class MovieAssembly: @unchecked Sendable {
       // Samples that wait for another sample, of their own or another track, are written as if
       // their tracks had ended, since the samples to come belong to the next segment.
       let running = tracks.filter { !$0.isFinished }
+      // A track that begins late does not make the first segment longer, if its format is known.
+      if muxer == nil, tracks.contains(where: { !$0.queue.isEmpty }),
+        running.allSatisfy({ !$0.queue.isEmpty || $0.describeAhead() })
+      {
+        try begin()
+      }
       if muxer != nil {
         for track in running { track.isFinished = true }
         defer { for track in running { track.isFinished = false } }

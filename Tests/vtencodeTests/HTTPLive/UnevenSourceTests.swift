@@ -57,6 +57,25 @@ import Testing
     #expect(folder.contents.contains("x.mpd") && !folder.contents.contains("x-sound.m3u8"))
   }
 
+  @Test("Sound that comes later makes no segment longer")
+  func laterSoundMakesNoSegmentLonger() throws {
+    let folder = try Folder()
+    try Self.make(
+      "-f lavfi -i testsrc2=size=160x120:rate=25:duration=8 -itsoffset 5 -f lavfi -i sine=duration=3 "
+        + "-c:v libx264 -preset ultrafast -c:a aac", in: folder)
+    let run = try CommandLine.vtencode(
+      "streaming", "in.mp4", "--unpaced", "--playlist", "event", "--segment-length", "1", "--out", "x.m3u8",
+      in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    let playlist = try HTTPLiveTests.media(folder, "x-120p.m3u8")
+    #expect(playlist.targetDuration == 1, "\(playlist.text)")
+    #expect(playlist.segments.prefix(7).allSatisfy { abs($0.seconds - 1) < 0.01 }, "\(playlist.text)")
+    let probe = Probe(folder.path("x.m3u8"))
+    #expect(try probe.frameCount() == 200)
+    #expect(try probe.streams().map(\.codec_type).sorted() == ["audio", "video"])
+    try expectNoErrors(probe)
+  }
+
   @Test("Sound that lasts longer than the pictures counts")
   func longerSoundCounts() throws {
     let folder = try Folder()
