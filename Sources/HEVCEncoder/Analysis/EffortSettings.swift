@@ -32,13 +32,14 @@ struct EffortSettings: BitwiseCopyable, Equatable {
   /// The settings of an effort, 0 (fastest) to 9 (best).
   init(effort: Int) {
     splitThreshold = 20
+    triesParts = effort >= 1
     if effort >= 1 {
-      mergeCandidates = 5
-      splitThreshold = 12
+      smallestInter = 3
+      splitThreshold = 16
     }
     if effort >= 2 {
-      smallestInter = 3
-      splitThreshold = 9
+      mergeCandidates = 5
+      splitThreshold = 10
     }
     if effort >= 3 {
       splitThreshold = 6
@@ -50,6 +51,7 @@ struct EffortSettings: BitwiseCopyable, Equatable {
     }
     if effort >= 5 {
       intraModes = 2
+      triesPartsInPredicted = true
       splitThreshold = 4
       halfRounds = 2
     }
@@ -59,7 +61,6 @@ struct EffortSettings: BitwiseCopyable, Equatable {
     }
     if effort >= 7 {
       triesChromaModes = true
-      triesPartsInPredicted = true
       references = 3
       splitThreshold = 2
       searchSteps = 16
