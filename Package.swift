@@ -94,6 +94,12 @@ var targets: [Target] = [
     ]),
 ]
 
+// A small program that measures the HEVC encoder (docs/hevc-encoder.md).
+if isEngineAlone {
+  targets.append(
+    .executableTarget(name: "HEVCBench", dependencies: ["HEVCEncoder"], path: "Tests/HEVCBench"))
+}
+
 // MARK: - Apple's modules, and what they stand on
 
 if !isEngineAlone {

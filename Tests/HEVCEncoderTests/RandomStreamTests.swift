@@ -26,7 +26,8 @@ struct RandomStreamTests {
       var coded = 0
       for n in 0..<10 {
         let options = stream.options(n, available: encoder.availableReferences)
-        let frame = try stream.content.withPicture(n) { picture -> (isDropped: Bool, bits: Int, data: [UInt8]) in
+        let frame = try stream.content.withPicture(n) {
+          picture -> (isDropped: Bool, bits: Int, data: [UInt8]) in
           let frame = try encoder.encode(picture, options: options)
           return (frame.properties.isDropped, frame.properties.bits, frame.data)
         }

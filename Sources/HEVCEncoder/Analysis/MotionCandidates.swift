@@ -155,7 +155,7 @@ struct MotionCandidates: BitwiseCopyable {
     return (first, second)
   }
 
-  /// The vector of a neighbour scaled to another reference picture (8-?, 8.5.3.2.7); nil where the
+  /// The vector of a neighbour scaled to another reference picture (8.5.3.2.7); nil where the
   /// neighbour is not available, or only one of both is a long-term picture.
   @inline(__always) private func scaled(_ motion: Motion, _ wanted: Int16) -> Motion? {
     guard motion.reference >= 0 else { return nil }

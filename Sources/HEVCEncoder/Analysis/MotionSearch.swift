@@ -187,7 +187,8 @@ extension CodingTreeCoder {
     found.unit.predictor = bits1 < bits0 ? 1 : 0
     found.unit.differenceX = Int16(truncatingIfNeeded: x &- Int(predictor.x))
     found.unit.differenceY = Int16(truncatingIfNeeded: y &- Int(predictor.y))
-    let referenceBits = picture.referenceCount > 1 ? 16 &* min(reference &+ 1, picture.referenceCount &- 1) : 0
+    let referenceBits =
+      picture.referenceCount > 1 ? 16 &* min(reference &+ 1, picture.referenceCount &- 1) : 0
     found.bits = min(bits0, bits1) &+ 32 &+ referenceBits
     found.cost = cost &- costSATD(bits: bits0) &+ costSATD(bits: found.bits)
     return found

@@ -126,7 +126,11 @@ public struct HEVCEncoderConfiguration: Sendable, Equatable {
 
   /// The options of the low-latency mode. Setting them selects the mode.
   public var lowLatency: LowLatency {
-    get { switch latency { case .zero(let options): options } }
+    get {
+      switch latency {
+      case .zero(let options): options
+      }
+    }
     set { latency = .zero(newValue) }
   }
 }

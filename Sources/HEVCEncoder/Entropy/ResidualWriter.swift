@@ -38,7 +38,7 @@ struct ResidualWriter: BitwiseCopyable {
     }
   }
 
-  /// The group of a last position (table of 9.3.3.?: prefix of last_sig_coeff_x/y).
+  /// The group of a last position (7.4.9.11: last_sig_coeff_x_prefix or last_sig_coeff_y_prefix).
   @inline(__always) private static func lastPrefix(_ position: Int) -> Int {
     if position < 4 { return position }
     let log2 = Int.bitWidth - 1 - position.leadingZeroBitCount

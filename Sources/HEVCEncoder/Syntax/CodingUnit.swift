@@ -49,7 +49,7 @@ struct CodingUnit: BitwiseCopyable {
   var isSplit = false
   /// Of an intra unit: IntraPredModeY of the unit, or of its four parts.
   var lumaModes: (UInt8, UInt8, UInt8, UInt8) = (1, 1, 1, 1)
-  /// intra_chroma_pred_mode (table 7-? of 7.4.9.5): 4 is the mode of luma.
+  /// intra_chroma_pred_mode (8.4.3): 4 is the mode of luma.
   var chromaMode: UInt8 = 4
   /// The coded block flags: bit 0 for the whole block, or bits 0...3 for its four parts. Chroma of
   /// an 8x8 unit is not split.

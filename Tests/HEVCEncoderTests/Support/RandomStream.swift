@@ -28,7 +28,9 @@ struct RandomStream {
     configuration.lowLatency.temporalLayers = Int.random(in: 1...3, using: &g)
     configuration.lowLatency.allowsFrameDropping = Bool.random(using: &g)
     if Int.random(in: 0..<4, using: &g) == 0 {
-      configuration.dataRateLimits = [DataRateLimit(bytes: Int.random(in: 2...40, using: &g) * 1000, seconds: 0.5)]
+      configuration.dataRateLimits = [
+        DataRateLimit(bytes: Int.random(in: 2...40, using: &g) * 1000, seconds: 0.5)
+      ]
     }
     self.configuration = configuration
     let kind = Content.Kind.allCases.randomElement(using: &g) ?? .pan
