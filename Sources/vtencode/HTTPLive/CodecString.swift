@@ -19,6 +19,14 @@ enum CodecString {
     }
   }
 
+  /// Whether sound is AAC whose samples have headers of their own (ADTS, ISO/IEC 13818-7), as in MPEG
+  /// transport streams. Segments cannot hold it as it is: their header comes before the first sample.
+  static func lacksConfiguration(_ format: CMFormatDescription) -> Bool {
+    guard fourCharacters(CMFormatDescriptionGetMediaSubType(format)).hasPrefix("aa") else { return false }
+    var size = 0
+    return CMAudioFormatDescriptionGetMagicCookie(format, sizeOut: &size) == nil || size < 2
+  }
+
   /// The configuration record of a codec, which is the contents of a box of the sample entry.
   private static func atom(_ name: String, of format: CMFormatDescription) -> [UInt8]? {
     let atoms =

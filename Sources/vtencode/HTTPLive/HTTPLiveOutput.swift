@@ -53,7 +53,9 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
   var isLive: Bool { plan.isLive }
   var outcomeOfInterruptedRun: String { isLive ? "the stream has ended" : "nothing was written" }
 
-  func plays(_ sound: CMFormatDescription) -> Bool { CodecString.of(sound) != nil }
+  func plays(_ sound: CMFormatDescription) -> Bool {
+    CodecString.of(sound) != nil && !CodecString.lacksConfiguration(sound)
+  }
 
   // MARK: Steps of a run
 

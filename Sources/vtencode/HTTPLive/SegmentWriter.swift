@@ -82,7 +82,9 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
   /// Adds a track, before `start`.
   /// - Returns: its number; nil if segments cannot hold it.
   func add(_ track: OutputTrack) -> Int? {
-    guard let encoder = try? TrackEncoder(track) else { return nil }
+    guard let encoder = try? TrackEncoder(track), !CodecString.lacksConfiguration(encoder.format) else {
+      return nil
+    }
     if writer == nil {
       let made = AVAssetWriter(contentType: UTType(AVFileType.mp4.rawValue) ?? .mpeg4Movie)
       made.outputFileTypeProfile = .mpeg4AppleHLS

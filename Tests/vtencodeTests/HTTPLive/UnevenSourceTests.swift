@@ -76,6 +76,22 @@ import Testing
     try expectNoErrors(probe)
   }
 
+  @Test("Sound of a transport stream, which has no configuration, is encoded")
+  func soundOfATransportStreamIsEncoded() throws {
+    let folder = try Folder()
+    try HTTPLiveTests.makeMovie(in: folder, seconds: 3)
+    let made = try CommandLine.shell("ffmpeg -nostdin -v error -i in.mkv -c copy in.ts", in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    let run = try CommandLine.vtencode("transcoding", "in.ts", "--out", "x.m3u8", in: folder)
+    #expect(run.status == 0 && run.text.contains("encoded as AAC"), "\(run)")
+    let probe = Probe(folder.path("x.m3u8"))
+    #expect(try probe.streams().map(\.codec_type).sorted() == ["audio", "video"])
+    try expectNoErrors(probe)
+    let copied = try CommandLine.vtencode(
+      "transcoding", "in.ts", "--audio", "copy", "--out", "y.m3u8", in: folder)
+    #expect(copied.status == 1 && copied.complaints.contains("--audio aac"), "\(copied)")
+  }
+
   @Test("Sound that lasts longer than the pictures counts")
   func longerSoundCounts() throws {
     let folder = try Folder()
