@@ -23,6 +23,8 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
         vtencode streaming talk.mp4 --out - --format mpegts | ffplay -
         vtencode streaming x11: --duration 10 --bitrate 4M --out screen.mp4
         vtencode streaming v4l2:/dev/video0 --out camera.mp4
+        vtencode streaming rtmp://0.0.0.0:1935/live/key --allow-network --out www/live.m3u8
+        vtencode streaming rtsp://camera/stream --allow-network --out camera.mp4
 
       --help shows the options that are used most; --help-all shows all of them.
       """,
@@ -59,8 +61,9 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
       }
       options.outs.append(record)
     }
-    if loop, LiveSource.isLive(options.movie) {
-      throw ValidationError("--loop repeats a movie, and '\(options.movie)' is live; leave it out.")
+    if loop, LiveSource.isReadOnce(options.movie) {
+      let reason = LiveSource.isLive(options.movie) ? "live" : "read once"
+      throw ValidationError("--loop repeats a movie, and '\(options.movie)' is \(reason); leave it out.")
     }
     if loop, options.reports.psnr {
       throw ValidationError("--psnr reads the movie once, and --loop repeats it; leave one of them out.")

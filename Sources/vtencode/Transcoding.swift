@@ -69,9 +69,10 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     let again =
       jobOptions.jobs != nil
       ? "--jobs" : (passOptions.multiPass ?? 1) > 1 ? "--multi-pass" : sizeOptions.givenName
-    if LiveSource.isLive(options.movie), let again {
+    if LiveSource.isReadOnce(options.movie), let again {
+      let reason = LiveSource.isLive(options.movie) ? "live" : "read once"
       throw ValidationError(
-        "\(again) reads the source again, and '\(options.movie)' is live; leave it out.")
+        "\(again) reads the source again, and '\(options.movie)' is \(reason); leave it out.")
     }
   }
 

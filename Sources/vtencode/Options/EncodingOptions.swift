@@ -11,7 +11,9 @@ struct EncodingOptions: ParsableArguments {
       "The movie to encode: anything that libavformat reads, including Y4M and raw H.264 or HEVC; or a "
         + "sequence of pictures, such as frame%04d.png. Standard input (-) and pipes are read to their end "
         + "first. Live pictures, until --duration or Ctrl-C: x11: or x11:DISPLAY+X,Y:WIDTHxHEIGHT@RATE, a "
-        + "screen; v4l2:/dev/video0:WIDTHxHEIGHT@RATE, a camera; test:WIDTHxHEIGHT@RATE, a test picture."),
+        + "screen; v4l2:/dev/video0:WIDTHxHEIGHT@RATE, a camera; test:WIDTHxHEIGHT@RATE, a test picture. With "
+        + "--allow-network also an address: rtmp://, rtmps://, srt://, udp://, tcp://, rtsp://, http:// or "
+        + "https://."),
     completion: .file())
   var movie: String
 
@@ -69,6 +71,12 @@ struct EncodingOptions: ParsableArguments {
 
   @OptionGroup var overwriting: OverwriteOption
 
+  @Flag(
+    help: ArgumentHelp(
+      "Read the movie from the network, where it is an address. With 0.0.0.0 as the host, or ?listen (of srt: "
+        + "?mode=listener), wait there for a sender, such as OBS."))
+  var allowNetwork = false
+
   @OptionGroup(title: "Pictures", visibility: .helpAll) var picture: PictureOptions
 
   @OptionGroup(title: "Bit rate", visibility: .helpAll) var rate: RateOptions
@@ -93,6 +101,7 @@ struct EncodingOptions: ParsableArguments {
   func validate() throws {
     try dimensions?.validate()
     try LiveSource.validate(movie)
+    try NetworkMovie.validate(movie, isAllowed: allowNetwork, isSandboxed: sandboxing.sandbox)
     if LiveSource.isLive(movie), sandboxing.sandbox {
       throw ValidationError(
         "--sandbox is for movies; a screen or a camera needs access to the system, so leave it out.")

@@ -39,7 +39,7 @@ struct SeveralMovieOptions: ParsableArguments {
       )
     }
     for movie in [options.movie] + further
-    where LiveSource.isLive(movie) || InputFile.isStandardInput(movie) {
+    where LiveSource.isReadOnce(movie) || InputFile.isStandardInput(movie) {
       throw ValidationError("'\(movie)' cannot be one of several inputs; encode it by itself.")
     }
     if options.sandboxing.sandbox {

@@ -36,7 +36,7 @@ extension Destination {
     case .elementaryStream, .standardOutput: ElementaryStreamOutput(path: path, replaces: replaces)
     case .server(let address, let container):
       ServerOutput(
-        address, container: container, isPaced: plan.isPaced || source.live != nil,
+        address, container: container, isPaced: plan.isPaced || source.comesLive,
         hasRate: plan.quality == nil, showsEvents: plan.progress == .auto, control: control,
         monitor: monitor, number: number)
     }

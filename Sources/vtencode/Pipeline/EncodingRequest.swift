@@ -30,7 +30,7 @@ struct EncodingRequest: Sendable {
 
   /// The name from which that of the output is derived.
   private var defaultName: String {
-    LiveSource.isLive(options.movie) ? String(options.movie.prefix { $0 != ":" }) : options.movie
+    LiveSource.isReadOnce(options.movie) ? String(options.movie.prefix { $0 != ":" }) : options.movie
   }
 
   /// Where the run writes to.
@@ -68,17 +68,17 @@ struct EncodingRequest: Sendable {
     // A device cannot show the same pictures again, and a server, a pipe, a second file or segments
     // are not written again.
     let isRewritable =
-      source.live == nil && destination.further.isEmpty && destination.path != nil
+      !source.isReadOnce && destination.further.isEmpty && destination.path != nil
       && destination.segments == nil
     plan.setCeilingBuffer(source: source, isRepeatable: passes == nil && isRewritable)
     // The passes of several encoders would need the pictures at different times.
-    let asked = source.live == nil && renditions.isEmpty ? passes : 1
+    let asked = !source.isReadOnce && renditions.isEmpty ? passes : 1
     plan.setPasses(asked, source: source, destination: destination)
     if !isRewritable { plan.mayEncodeAgain = false }
     try plan.setRepetition(repeatsMovie, of: source)
     // A live stream ends when the user says so.
     plan.endsOnRequest =
-      source.live != nil || plan.repetition.isEndless || destination.isLive
+      source.comesLive || plan.repetition.isEndless || destination.isLive
       || plan.isPaced && destination.all.contains(where: \.isServer)
     if let segments = destination.all.lazy.compactMap(\.segments).first { plan.setSegments(segments) }
     return plan
@@ -107,6 +107,17 @@ struct EncodingRequest: Sendable {
       var source = try MovieSource.open(live: live)
       source.convertedRate = rate
       return source
+    }
+    if StreamAddress.isAddress(options.movie) {
+      if options.reports.psnr {
+        throw Failure("--psnr reads the source again, and an address is read once; leave it out", status: 64)
+      }
+      if !joined.isEmpty {
+        throw Failure("--join reads several files, and an address is none; fetch it first", status: 64)
+      }
+      return try await NetworkMovie.open(
+        options.movie, frameRate: rate, start: range?.start ?? .zero,
+        isQuiet: options.progressOption.progress != .auto)
     }
     guard !joined.isEmpty else {
       return try await MovieSource.open(options.movie, streamFrameRate: rate, convertsRate: true)

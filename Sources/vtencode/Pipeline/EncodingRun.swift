@@ -35,15 +35,22 @@ enum EncodingRun {
     {
       report.quality = try await QualityMeter(source: source, plan: plan, encodedPath: path).measure()
     }
-    try finish(report, destination, source: source.name, isInterrupted: wasInterrupted)
+    try finish(
+      report, destination, source: source.name, isInterrupted: wasInterrupted,
+      loss: source.network?.lossReason, toleratesDamage: source.comesLive)
   }
 
   /// Prints the summary of a run and its last progress event.
-  /// - Parameter heading: text above the summary.
-  /// - Throws: a `Failure` with the exit status of an interrupted run or of a damaged movie.
+  /// - Parameters:
+  ///   - heading: text above the summary.
+  ///   - loss: why the input was lost; nil if it has come to its end.
+  ///   - toleratesDamage: whether damage of the source, which is in the summary, is no failure: a live
+  ///     stream loses what the network loses.
+  /// - Throws: a `Failure` with the exit status of an interrupted run, of a lost input or of a damaged
+  ///   movie.
   static func finish(
     _ report: RunReport, _ destination: Destination, source: String, heading: String = "",
-    isInterrupted: Bool = false
+    isInterrupted: Bool = false, loss: String? = nil, toleratesDamage: Bool = false
   ) throws {
     let summary = heading + report.summary(destination: destination) + "\n"
     if report.plan.progress == .json {
@@ -67,7 +74,11 @@ enum EncodingRun {
             ? ", and '\(destination.name)' is as it was" : ""),
         status: Interrupt.shared.status)
     }
-    if let damage = report.damage.summary {
+    if let loss {
+      throw Failure(
+        "'\(source)' was lost: \(loss); '\(output)' holds what had come", status: NetworkMovie.exitStatus)
+    }
+    if let damage = report.damage.summary, !toleratesDamage {
       // If both outputs are terminals, the user has just read the damage in the summary.
       let isShownInSummary = Console.standardOutputIsTerminal && Console.standardErrorIsTerminal
       throw Failure(

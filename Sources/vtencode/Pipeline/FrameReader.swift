@@ -81,7 +81,9 @@ final class FrameReader {
   func next() throws -> Frame? {
     if let frame = try nextDrawn() { return frame }
     if let failure = feed.failure() { throw failure }
-    guard count > 0 else { throw Failure("'\(source.name)' holds no picture that can be decoded") }
+    guard count > 0 || Interrupt.shared.isRequested else {
+      throw Failure("'\(source.name)' holds no picture that can be decoded")
+    }
     return nil
   }
 

@@ -30,6 +30,9 @@ struct LiveSource: Sendable {
     text.hasPrefix(TestPictures.Format.scheme) || DeviceFormat.isDevice(text)
   }
 
+  /// Whether a command's argument names what can be read once alone: a live source, or an address.
+  static func isReadOnce(_ text: String) -> Bool { isLive(text) || StreamAddress.isAddress(text) }
+
   /// Refuses a live source, for commands that read movie files. A file may have such a name.
   /// - Throws: a `Failure` if the argument names a live source, and no file.
   static func refuse(_ argument: String) throws {

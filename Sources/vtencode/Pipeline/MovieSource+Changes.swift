@@ -26,10 +26,7 @@ extension MovieSource {
   ///   later than now.
   func part(_ range: CMTimeRange) throws -> MovieSource {
     var source = self
-    if live != nil, range.start > .zero {
-      throw Failure(
-        "'\(name)' is a live source, which begins now; leave --start out, or give --duration", status: 64)
-    }
+    if comesLive, range.start > .zero { throw Self.cannotBeginLater(name) }
     if duration.isNumeric, range.start >= duration {
       throw Failure(
         "--start \(Wording.fixed(range.start.seconds, 2)) lies behind the end of '\(name)', which is "
@@ -37,6 +34,10 @@ extension MovieSource {
     }
     source.part = range
     return source
+  }
+
+  static func cannotBeginLater(_ name: String) -> Failure {
+    Failure("'\(name)' is a live source, which begins now; leave --start out, or give --duration", status: 64)
   }
 
   /// The movie with the changes that the options ask for. Changes of the picture are made to

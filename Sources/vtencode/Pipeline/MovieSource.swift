@@ -26,7 +26,7 @@ struct MovieSource: Sendable {
   private(set) var storedFrameRate: Double
   /// The bit rate of the video track in bits a second; 0 if it is not known.
   let dataRate: Double
-  let duration: CMTime
+  var duration: CMTime
   /// The time scale in which the times of the pictures are exact, in ticks a second.
   let timescale: CMTimeScale
   /// The track's preferred transform.
@@ -37,9 +37,11 @@ struct MovieSource: Sendable {
   /// The frame rate that was given for a raw stream, which has no time stamps; nil if none was.
   let streamFrameRate: Double?
   /// Whether the video track holds exactly one picture, regardless of its stated duration.
-  let isSinglePicture: Bool
+  var isSinglePicture: Bool
   /// The screen, camera or test picture that is read in place of a movie; nil for a movie.
   var live: LiveSource?
+  /// The connection that the movie comes over; nil for a file.
+  var network: NetworkInput?
   /// The sizes of the pictures before they are cropped, of each movie that is joined. Empty for one
   /// movie that is not cropped, whose size is `width` and `height`.
   var uncroppedSizes: [UncroppedSize] = []
@@ -75,9 +77,23 @@ struct MovieSource: Sendable {
   static func open(
     _ file: InputFile, streamFrameRate: Double?, convertsRate: Bool = false
   ) async throws -> MovieSource {
-    let path = file.name
     let options = streamFrameRate.map { [OVTURLAssetElementaryStreamFrameRateKey: $0 as Any] }
     let asset = AVURLAsset(url: URL(fileURLWithPath: file.path), options: options)
+    var source = try await open(
+      asset, name: file.name, files: [file], streamFrameRate: streamFrameRate, convertsRate: convertsRate)
+    if let video = source.video {
+      source.isSinglePicture = try await onThread("pictures") { holdsOnePicture(video, of: asset) }
+    }
+    return source
+  }
+
+  /// Opens the asset of a movie.
+  /// - Parameters:
+  ///   - path: the movie's name for messages.
+  ///   - files: what is to be kept open.
+  static func open(
+    _ asset: AVURLAsset, name path: String, files: [InputFile], streamFrameRate: Double?, convertsRate: Bool
+  ) async throws -> MovieSource {
     let videoTracks: [AVAssetTrack]
     let tracks: [AVAssetTrack]
     do {
@@ -128,15 +144,14 @@ struct MovieSource: Sendable {
         && !(track.mediaType == .text && !chapters.isEmpty)
     }
     var source = MovieSource(
-      name: path, files: [file], asset: asset, video: video, sounds: sounds, subtitles: subtitles,
+      name: path, files: files, asset: asset, video: video, sounds: sounds, subtitles: subtitles,
       chapters: chapters,
       others: Self.describe(others), metadata: (try? await asset.load(.metadata)) ?? [],
       width: width, height: height,
       storedFrameRate: frameRate, dataRate: dataRate.isFinite ? Double(dataRate) : 0,
       duration: range.duration,
       timescale: timescale, transform: transform,
-      format: format, streamFrameRate: streamFrameRate,
-      isSinglePicture: try await onThread("pictures") { holdsOnePicture(video, of: asset) })
+      format: format, streamFrameRate: streamFrameRate, isSinglePicture: false)
     if convertsRate { source.convertedRate = streamFrameRate }
     return source
   }

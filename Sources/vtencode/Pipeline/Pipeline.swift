@@ -169,7 +169,8 @@ struct Pipeline: Sendable {
         damage.add(pictures: reader.damage)
         reader.cancel()
       }
-      let pacer = plan.isPaced ? try Pacer() : nil
+      // What a sender sends comes at its own pace.
+      let pacer = plan.isPaced && source.network?.isLive != true ? try Pacer() : nil
       var count = 0
       var isCut = false
       while !Interrupt.shared.isRequested, !samples.isCancelled, count < plan.frameLimit ?? .max {
