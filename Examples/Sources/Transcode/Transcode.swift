@@ -19,7 +19,7 @@ struct Transcode {
       allocator: nil, width: Int32(size.width / 4) * 2, height: Int32(size.height / 4) * 2,
       codecType: kCMVideoCodecType_HEVC, encoderSpecification: nil, imageBufferAttributes: nil,
       compressedDataAllocator: nil, outputCallback: nil, refcon: nil, compressionSessionOut: &created)
-    guard let session = created else { return print("no HEVC encoder: build with the trait X265") }
+    guard let session = created else { return print("no HEVC encoder for this size") }
     VTSessionSetProperty(session, key: kVTCompressionPropertyKey_AverageBitRate, value: 500_000 as CFNumber)
 
     // The output handler receives the samples in decode order.
