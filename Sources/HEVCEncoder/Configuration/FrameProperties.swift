@@ -19,9 +19,9 @@ public struct HEVCFrameProperties: Sendable, Equatable {
   /// The highest QP of its rows of coding tree units.
   public var highestQP = 0
   /// The share of samples in intra coding units, 0...1.
-  public var intraShare = 0.0
+  public var intraFraction = 0.0
   /// The share of samples in skipped coding units, 0...1.
-  public var skipShare = 0.0
+  public var skippedFraction = 0.0
   /// The encoding time on the calling thread in seconds.
   public var encodeTime = 0.0
   /// The effort that it was coded with, 0 to `HEVCEncoderConfiguration.maxEffort`.

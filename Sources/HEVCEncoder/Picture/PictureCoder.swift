@@ -171,8 +171,8 @@ final class PictureCoder {
     properties.averageQP = Double(statistics.qpSum) / count
     properties.lowestQP = statistics.lowestQP
     properties.highestQP = statistics.highestQP
-    properties.intraShare = Double(statistics.intraBlocks) / count
-    properties.skipShare = Double(statistics.skippedBlocks) / count
+    properties.intraFraction = Double(statistics.intraBlocks) / count
+    properties.skippedFraction = Double(statistics.skippedBlocks) / count
     properties.referenceCount = references
   }
 
