@@ -244,7 +244,8 @@ if !isEngineAlone {
     .testTarget(
       name: "RealTimeSecurityTests", dependencies: ["RealTimeSecurity", "RealTimeTransport", "ToolSupport"]),
     // Browsers and servers that speak WebRTC: STUN, ICE, DTLS, SDP, and media for such peers.
-    .target(name: "WebRTC", dependencies: ["CSRTP", "RealTimeSecurity", "RealTimeTransport", "VideoBitstream"]),
+    .target(
+      name: "WebRTC", dependencies: ["CSRTP", "RealTimeSecurity", "RealTimeTransport", "VideoBitstream"]),
     .testTarget(
       name: "WebRTCTests", dependencies: ["WebRTC", "RealTimeSecurity", "RealTimeTransport", "CSRTP"]),
     // SDL's headers alone: the library is loaded with the first window (docs/display.md).
