@@ -81,7 +81,7 @@ extension Demuxer {
     let isSender = connection != nil && input.isListener
     guard code >= 0, let opened = context else {
       let error =
-        MediaAccess.isRefusal(messages)
+        MediaAccess.isPermissionError(messages)
         ? MediaFileError(
           .notRecognized,
           "\(input.address) is a list of other addresses, or of a format that is not read", code: code)
