@@ -57,7 +57,8 @@ struct AnimationTests {
     var delays: [Int] = []
     let control = Data([0x21, 0xF9, 0x04])
     var from = data.startIndex
-    while let found = data.range(of: control, in: from..<data.endIndex), found.upperBound + 5 < data.endIndex {
+    while let found = data.range(of: control, in: from..<data.endIndex), found.upperBound + 5 < data.endIndex
+    {
       let at = found.upperBound
       from = at
       // The block ends with a zero, and an image follows; anything else is compressed data.
