@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Declarations that the files of this module share: a fill
-// function for each stage and set of instructions. `sets.h` and `x86.h` are those of CVideoKernels.
+// SPDX-License-Identifier: Apache-2.0
+// Declarations that the files of this module share: a fill function for each stage and set of
+// instructions. `sets.h` and `x86.h` are those of CVideoKernels.
 #ifndef OVT_STAGES_H
 #define OVT_STAGES_H
 

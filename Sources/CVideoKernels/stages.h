@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Declarations that the files of this module share: a fill
-// function for each subject and instruction set.
+// SPDX-License-Identifier: Apache-2.0
+// Declarations that the files of this module share: a fill function for each subject and
+// instruction set.
 #ifndef OVT_VIDEO_STAGES_H
 #define OVT_VIDEO_STAGES_H
 

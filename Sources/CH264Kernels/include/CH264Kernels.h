@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Leaf kernels of the H.264 engine: sample arithmetic with no
-// decisions. What other codecs need too (comparison, copies, the choice of instruction sets) is in
-// CVideoKernels, whose conventions hold here.
+// SPDX-License-Identifier: Apache-2.0
+// Leaf kernels of the H.264 engine: sample arithmetic with no decisions. What other codecs need too
+// (comparison, copies, the choice of instruction sets) is in CVideoKernels, whose conventions hold
+// here.
 //
 // Conventions
 // - All samples are 8 bit. Strides are in bytes. Chroma is NV12: Cb and Cr interleaved, so an

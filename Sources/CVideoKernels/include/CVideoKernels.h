@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Leaf kernels that any block-based video encoder needs: sample
-// arithmetic with no decisions and no syntax of a codec.
+// SPDX-License-Identifier: Apache-2.0
+// Leaf kernels that any block-based video encoder needs: sample arithmetic with no decisions and no
+// syntax of a codec.
 //
 // Conventions
 // - All samples are 8 bit. Strides are in bytes. Chroma is NV12: Cb and Cr interleaved, so an 8x8

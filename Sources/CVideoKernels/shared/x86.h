@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Helpers that the x86 files share, here and in the modules of
-// codecs. SSE4 stands for SSE2 to SSE4.1.
+// SPDX-License-Identifier: Apache-2.0
+// Helpers that the x86 files share, here and in the modules of codecs. SSE4 stands for SSE2 to
+// SSE4.1.
 #ifndef OVT_X86_H
 #define OVT_X86_H
 
