@@ -21,6 +21,20 @@ final class HEVCAdapter: SynchronousVideoEncoder {
   /// The presentation time of the last picture, in units of the timescale.
   private var lastTime: Int64?
 
+  /// The longest time between key frames of a file in seconds where a session leaves it to the
+  /// encoder, so that players can seek.
+  private static let usualKeyFrameSeconds = 10.0
+
+  /// A configuration with the intervals of key frames that hold where a session names none. A call
+  /// has no key frames that nobody asks for.
+  private static func withKeyFrames(_ configuration: VideoEncoderConfiguration) -> VideoEncoderConfiguration {
+    var result = configuration
+    if result.lowLatency == nil, result.maxKeyFrameInterval == 0, result.maxKeyFrameIntervalDuration == 0 {
+      result.maxKeyFrameIntervalDuration = usualKeyFrameSeconds
+    }
+    return result
+  }
+
   /// Makes the encoder.
   /// - Parameter configuration: the configuration of the session.
   /// - Throws: `CodecError` if the encoder does not support the configuration.
@@ -50,7 +64,7 @@ final class HEVCAdapter: SynchronousVideoEncoder {
     let source = try SourcePicture(padding.pad(picture, of: configuration))
     let plan = planner.plan(
       at: picture.presentationTime, index: nextIndex, isKeyFrame: request.forcesKeyFrame,
-      duration: duration(of: picture), request, in: configuration, engine)
+      duration: duration(of: picture), request, in: Self.withKeyFrames(configuration), engine)
     var options = HEVCFrameOptions()
     options.isKeyFrame = plan.isKeyFrame
     options.isReference = plan.isReference

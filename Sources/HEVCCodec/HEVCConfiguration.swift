@@ -30,6 +30,8 @@ extension HEVCEncoderConfiguration {
     // A cap on the QP is a promise that the picture is sharp, or not shown at all.
     lowLatency.allowsFrameDropping = c.lowLatency != nil && c.rate.maxQP != nil
 
+    if c.lowLatency == nil { lowLatency.sceneChange = .keyFrame }
+
     effort = c.speed.resolvedEffort
     encodeTimeShare = c.speed.encodeTimeShare
     measuresError = c.measuresError

@@ -45,6 +45,20 @@ import Testing
     #expect(Double(after) < 0.5 * Double(before), "\(before) and \(after) bytes in a second")
   }
 
+  @Test("A file has a key frame every ten seconds unless an interval is named, a call has none")
+  func keyFrames() throws {
+    for (isCall, interval, expected) in [(false, 0, [0, 300]), (false, 120, [0, 120, 240]), (true, 0, [0])] {
+      let sender = try Sender(width: 16, height: 16) {
+        if !isCall { $0.lowLatency = nil }
+        $0.maxKeyFrameInterval = interval
+        $0.speed.effort = 0
+      }
+      var found: [Int] = []
+      for index in 0..<310 where try sender.send()?.properties.isKeyFrame == true { found.append(index) }
+      #expect(found == expected, "call: \(isCall), interval \(interval)")
+    }
+  }
+
   @Test("What the encoder cannot do is refused", arguments: [CodecProfile.hevcMain10, .h264High])
   func profiles(profile: CodecProfile) {
     let configuration = VideoEncoderConfiguration(
