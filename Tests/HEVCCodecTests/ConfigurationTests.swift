@@ -47,7 +47,7 @@ import Testing
 
   @Test("A file has a key frame every ten seconds unless an interval is named, a call has none")
   func keyFrames() throws {
-    for (isCall, interval, expected) in [(false, 0, [0, 300]), (false, 120, [0, 120, 240]), (true, 0, [0])] {
+    for (isCall, interval, longest) in [(false, 0, 300), (false, 120, 120), (true, 0, 310)] {
       let sender = try Sender(width: 16, height: 16) {
         if !isCall { $0.lowLatency = nil }
         $0.maxKeyFrameInterval = interval
@@ -55,7 +55,11 @@ import Testing
       }
       var found: [Int] = []
       for index in 0..<310 where try sender.send()?.properties.isKeyFrame == true { found.append(index) }
-      #expect(found == expected, "call: \(isCall), interval \(interval)")
+      #expect(found.first == 0)
+      // New scenes may add further ones to a file.
+      let gaps = zip(found, found.dropFirst() + [310]).map { $1 - $0 }
+      #expect(gaps.allSatisfy { $0 <= longest }, "call: \(isCall), interval \(interval): \(found)")
+      #expect((found.count == 1) == isCall)
     }
   }
 
