@@ -1,7 +1,7 @@
 # The commands a person needs. `make help` lists them.
 #
 # The GPL encoders are package traits, off by default. `make demo` does without them; the other commands turn them on, so
-# that the command line can do HEVC and the tests see everything. `Display` is for `vtencode play`. `make TRAITS= build`
+# that the command line has every encoder and the tests see everything. `Display` is for `vtencode play`. `make TRAITS= build`
 # builds without them.
 
 TRAITS ?= default,Display,X265,X264
@@ -36,7 +36,7 @@ demo: dependencies ## Encodes the sample movie with the package's own encoder, n
 	@mkdir -p out
 	$(RELEASE_DIR)/vtencode transcoding Assets/video.m4v --bitrate 1500k --psnr --overwrite --out out/demo.mp4
 	@echo "Written: out/demo.mp4, by the package's own encoder."
-	@echo "'make build' adds send and receive, windows, and HEVC (libx265) and libx264, which are under the GPL."
+	@echo "'make build' adds send and receive, windows, and libx265 and libx264, which are under the GPL."
 
 program: dependencies ## Builds vtencode alone, with everything (TRAITS=default,Display without the GPL encoders).
 	$(BUILD) $(RELEASE) --product vtencode
@@ -142,10 +142,10 @@ screen-bench: test-dependencies ## Measures how soon a change of a desktop is sh
 	$(TOOL) screen-bench
 	@$(TOOLS_DIR)/screen-bench $(TABLE_OPTIONS) $(BENCH_OPTIONS) .build/desktops
 
-engine-matrix: test-dependencies ## Decodes 2,000 random streams of H264Encoder (STREAMS=...) with two decoders, bit for bit.
+engine-matrix: test-dependencies ## Decodes 2,000 random streams of each encoder (STREAMS=...) with other decoders, bit for bit.
 	OVT_ENGINE_ALONE=1 $(SWIFT) build --build-tests $(ENGINE)
 	OVT_ENGINE_ALONE=1 OVT_MATRIX_STREAMS=$(or $(STREAMS),2000) OVT_MATRIX_SEED=$(or $(SEED),1) \
-	  $(SWIFT) test --skip-build $(ENGINE) --filter MatrixTests
+	  $(SWIFT) test --skip-build $(ENGINE) --filter "MatrixTests|RandomStreamTests"
 
 kernel-bench: need-swift ## Prints the cycles per call of each SIMD kernel on each CPU path.
 	$(TOOL) kernel-bench
