@@ -74,7 +74,7 @@ struct EncodingOptions: ParsableArguments {
   @Flag(
     help: ArgumentHelp(
       "Read the movie from the network, where it is an address. With 0.0.0.0 as the host, or ?listen (of srt: "
-        + "?mode=listener), wait there for a sender, such as OBS."))
+        + "?mode=listener), wait there for a sender, such as OBS.", visibility: .helpAll))
   var allowNetwork = false
 
   @OptionGroup(title: "Pictures", visibility: .helpAll) var picture: PictureOptions

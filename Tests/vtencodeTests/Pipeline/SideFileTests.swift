@@ -178,7 +178,9 @@ import Testing
       #expect(refused.status == 1 && refused.complaints.contains("low-latency"), "\(refused.complaints)")
     }
     #if X265
-      let capped = try run("--codec", "hvc1", "--max-qp", "20")
+      let capped = try run(
+        "--codec", "hvc1", "--encoder", "org.openvideotoolbox.videoencoder.hevc.x265.lowlatency", "--max-qp",
+        "20")
       #expect(
         capped.status == 1 && capped.complaints.contains("does not support --max-qp"), "\(capped.complaints)")
     #endif
