@@ -243,25 +243,21 @@ import VideoToolbox
     #expect(try finalQP(46) == 16)
   }
 
-  @Test("HEVC in the mode: one in, one out; what x265 lacks is not supported")
-  func hevcGivesEachFrameAtOnceInLowLatency() throws {
+  private func makeHEVCSession(_ specification: [CFString: Any]) throws -> VTCompressionSession? {
     var made: VTCompressionSession?
     let status = VTCompressionSessionCreate(
       allocator: nil, width: 320, height: 240, codecType: kCMVideoCodecType_HEVC,
-      encoderSpecification: [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true] as CFDictionary,
+      encoderSpecification: specification.merging(
+        [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true], uniquingKeysWith: { $1 })
+        as CFDictionary,
       imageBufferAttributes: nil, compressedDataAllocator: nil, outputCallback: nil, refcon: nil,
       compressionSessionOut: &made)
-    // Built without x265 there is no such encoder.
-    guard status != kVTCouldNotFindVideoEncoderErr else { return }
-    let session = try #require(made)
-    for key in [kVTCompressionPropertyKey_BaseLayerFrameRateFraction, kVTCompressionPropertyKey_EnableLTR] {
-      #expect(
-        VTSessionSetProperty(session, key: key, value: NSNumber(value: true)) == kVTPropertyNotSupportedErr)
-    }
-    // It drops no frames, so that the rate would give way to it.
-    #expect(
-      VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MaxAllowedFrameQP, value: 30 as CFNumber)
-        == kVTPropertyNotSupportedErr)
+    // A build may lack the encoder.
+    return status == kVTCouldNotFindVideoEncoderErr ? nil : try #require(made)
+  }
+
+  /// Encodes 12 frames and expects each of them before the next goes in, with one key frame.
+  private func expectFramesAtOnce(_ session: VTCompressionSession) throws -> [CMSampleBuffer] {
     try check(
       VTSessionSetProperty(
         session, key: kVTCompressionPropertyKey_AverageBitRate, value: 300_000 as CFNumber), "rate")
@@ -273,5 +269,40 @@ import VideoToolbox
     }
     #expect(collector.samples.count { $0.isSync } == 1)
     #expect(collector.samples.allSatisfy { !$0.decodeTimeStamp.isNumeric })
+    return collector.samples
+  }
+
+  @Test("HEVC in the mode is the package's own encoder: layers, long-term references, a cap on the QP")
+  func hevcHasTheModesProperties() throws {
+    guard let session = try makeHEVCSession([:]) else { return }
+    let id = try property(session, kVTCompressionPropertyKey_EncoderID) as? String
+    #expect(id == "org.openvideotoolbox.videoencoder.hevc.lowlatency")
+    for (key, value) in [
+      (kVTCompressionPropertyKey_BaseLayerFrameRateFraction, 0.5 as CFNumber),
+      (kVTCompressionPropertyKey_EnableLTR, kCFBooleanTrue),
+      (kVTCompressionPropertyKey_MaxAllowedFrameQP, 45 as CFNumber),
+    ] as [(CFString, CFTypeRef)] {
+      #expect(VTSessionSetProperty(session, key: key, value: value) == noErr, "\(key)")
+    }
+    let samples = try expectFramesAtOnce(session)
+    let first = try #require(samples.first)
+    #expect(
+      first.firstAttachments[kVTSampleAttachmentKey_RequireLTRAcknowledgementToken] is NSNumber,
+      "\(first.firstAttachments)")
+  }
+
+  @Test("HEVC by libx265 in the mode: one in, one out; what it lacks is not supported")
+  func x265GivesEachFrameAtOnceInLowLatency() throws {
+    let id = "org.openvideotoolbox.videoencoder.hevc.x265.lowlatency"
+    guard let session = try makeHEVCSession([kVTVideoEncoderSpecification_EncoderID: id]) else { return }
+    for key in [kVTCompressionPropertyKey_BaseLayerFrameRateFraction, kVTCompressionPropertyKey_EnableLTR] {
+      #expect(
+        VTSessionSetProperty(session, key: key, value: NSNumber(value: true)) == kVTPropertyNotSupportedErr)
+    }
+    // It drops no frames, so that the rate would give way to it.
+    #expect(
+      VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MaxAllowedFrameQP, value: 30 as CFNumber)
+        == kVTPropertyNotSupportedErr)
+    _ = try expectFramesAtOnce(session)
   }
 }
