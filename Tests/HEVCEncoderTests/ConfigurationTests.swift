@@ -95,4 +95,32 @@ struct ConfigurationTests {
     try encoder.reconfigure(configuration)
     #expect(encoder.configuration.effort == 7)
   }
+
+  @Test("A stream of the High tier takes changes within its level")
+  func highTier() throws {
+    var configuration = HEVCEncoderConfiguration(width: 64, height: 64)
+    configuration.lowLatency.rateControl = .averageBitRate(300_000_000)
+    let encoder = try HEVCEncoder(configuration: configuration)
+    let sps = try HEVCSequenceParameterSet(nalUnit: encoder.parameterSets.sequence)
+    #expect(sps.profileTierLevel.profile.isHighTier)
+    configuration.effort = 7
+    try encoder.reconfigure(configuration)
+    #expect(encoder.configuration.effort == 7)
+    configuration.lowLatency.rateControl = .averageBitRate(900_000_000)
+    #expect(throws: HEVCEncoderError.self) { try encoder.reconfigure(configuration) }
+  }
+
+  @Test("A rate above the level of the stream is refused, unless no level allows it")
+  func raisedLevel() throws {
+    var configuration = HEVCEncoderConfiguration(width: 64, height: 64)
+    configuration.raisesLevel = true
+    configuration.lowLatency.rateControl = .averageBitRate(100_000)
+    let low = try HEVCEncoder(configuration: configuration)
+    configuration.lowLatency.rateControl = .averageBitRate(1_000_000_000)
+    #expect(throws: HEVCEncoderError.self) { try low.reconfigure(configuration) }
+    #expect(low.configuration.lowLatency.rateControl == .averageBitRate(100_000))
+    let high = try HEVCEncoder(configuration: configuration)
+    configuration.lowLatency.rateControl = .averageBitRate(1_500_000_000)
+    try high.reconfigure(configuration)
+  }
 }

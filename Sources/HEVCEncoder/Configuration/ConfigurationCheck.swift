@@ -96,10 +96,13 @@ extension HEVCEncoderConfiguration {
   /// - Parameters:
   ///   - new: the new configuration.
   ///   - level: the level of the stream, which has been written.
+  ///   - isHighTier: whether the stream is of the High tier.
   /// - Throws: `HEVCEncoderError.invalidConfiguration` if a value of the new configuration is out of
   ///   range, `.fixedInStream` if anything else differs, `.levelExceeded` if the stream's level
   ///   does not allow the rates.
-  func checkChange(to new: HEVCEncoderConfiguration, in level: HEVCLevel) throws {
+  func checkChange(
+    to new: HEVCEncoderConfiguration, in level: HEVCLevel, isHighTier: Bool
+  ) throws {
     try new.validate()
     var same = self
     same.frameRate = new.frameRate
@@ -121,7 +124,9 @@ extension HEVCEncoderConfiguration {
           + "the response to a new scene, the effort and measurement may change in mid-stream; make "
           + "a new encoder for anything else.")
     }
-    if !raisesLevel, let violation = new.violation(of: level, isHighTier: false) {
+    // With `raisesLevel` the highest level is used for rates that no level allows.
+    if raisesLevel && isHighTier && level == HEVCLevel.all.last { return }
+    if let violation = new.violation(of: level, isHighTier: isHighTier) {
       throw HEVCEncoderError.levelExceeded("The stream's level does not allow this \(violation).")
     }
   }

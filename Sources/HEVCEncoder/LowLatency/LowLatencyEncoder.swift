@@ -78,7 +78,8 @@ final class LowLatencyEncoder {
 
   /// Changes what may change within a stream; see `HEVCEncoder.reconfigure`.
   func reconfigure(_ new: HEVCEncoderConfiguration) throws {
-    try configuration.checkChange(to: new, in: sets.level)
+    try configuration.checkChange(
+      to: new, in: sets.level, isHighTier: sets.sps.profileTierLevel.profile.isHighTier)
     configuration = new
     rateControl.reconfigure(new.lowLatencySettings)
     effortControl.reconfigure(
