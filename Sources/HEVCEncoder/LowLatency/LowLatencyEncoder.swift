@@ -25,8 +25,12 @@ final class LowLatencyEncoder {
   private(set) var lastReferences: [UInt64] = []
   /// The index of the next frame; dropped frames are counted.
   private var nextIndex: UInt64 = 0
-  /// PicOrderCntVal of the next picture: the number of pictures since the last IDR picture.
-  private var order = 0
+  /// PicOrderCntVal of the next picture: the number of pictures since the last IDR picture. Tests
+  /// raise it to reach the order counts of long streams.
+  var order = 0
+  /// PicOrderCntVal of the last reference picture of layer 0: prevTid0Pic (8.3.1), from which a
+  /// decoder derives the order counts that follow.
+  private var anchorOrder = 0
   /// The index in the pool of the last coded picture; nil before the first.
   private var lastPicture: Int?
   /// Whether a key frame was dropped because hard limits left no room for it.
@@ -97,6 +101,8 @@ final class LowLatencyEncoder {
   private func selectReferences(_ options: HEVCFrameOptions) -> [ReferenceBuffer.Entry] {
     if options.isKeyFrame || keyFrameIsDue { return [] }
     if let interval = configuration.keyFrameInterval, order >= interval { return [] }
+    // Further away, a decoder would take another PicOrderCntMsb (8-1).
+    if order - anchorOrder >= 1 << (HEVCEncoderConfiguration.log2MaxOrderCount - 1) { return [] }
     let usable = buffer.entries.filter { $0.temporalLayer <= options.temporalLayer }
     var wanted: [ReferenceBuffer.Entry] = []
     switch options.references {
@@ -277,6 +283,7 @@ final class LowLatencyEncoder {
     }
     order += 1
     guard plan.isReference else { return }
+    if plan.temporalLayer == 0 { anchorOrder = plan.order }
     properties.longTermSlot = options.longTermSlot
     buffer.store(
       ReferenceBuffer.Entry(
