@@ -78,4 +78,21 @@ struct RateTests {
       #expect(try content.withPicture(n) { try encoder.encode($0).properties.averageQP } == 31)
     }
   }
+
+  @Test("What is visible does not change how pictures are coded")
+  func window() throws {
+    var configuration = HEVCEncoderConfiguration(width: 96, height: 128)
+    configuration.lowLatency.rateControl = .averageBitRate(300_000)
+    configuration.writesParameterSets = false
+    func stream() throws -> [UInt8] {
+      let encoder = try HEVCEncoder(configuration: configuration)
+      let content = Content(kind: .noise, width: 96, height: 128, seed: 3)
+      return try (0..<6).reduce(into: []) { bytes, n in
+        bytes += try content.withPicture(n) { try encoder.encode($0).data } ?? []
+      }
+    }
+    let whole = try stream()
+    (configuration.visibleWidth, configuration.visibleHeight) = (32, 16)
+    #expect(try stream() == whole)
+  }
 }

@@ -34,11 +34,17 @@ final class PictureCoder {
   private let payload: UnsafeMutablePointer<UInt8>
   private let payloadCapacity: Int
   private let hasDeblocking: Bool
+  /// The rows and columns of 16x16 luma samples that the rate control counts: those of the
+  /// configured size, of which less may be visible.
+  private let blockRows: Int
+  private let blockColumns: Int
 
   init(configuration: HEVCEncoderConfiguration, sets: HEVCParameterSets, cpu: Int32) {
     self.sets = sets
     effort = configuration.effort
     hasDeblocking = configuration.deblocking
+    blockRows = (configuration.height + 15) / 16
+    blockColumns = (configuration.width + 15) / 16
     layout = PlaneLayout(codedWidth: configuration.codedWidth, codedHeight: configuration.codedHeight)
     var memory = EncoderMemory()
     kernels = memory.allocate(OVTHEVCKernels8.self, count: 1)
@@ -68,7 +74,7 @@ final class PictureCoder {
       CodingTreeCoder(
         kernels: kernels, videoKernels: videoKernels, layout: layout, map: map, picture: context,
         effort: configuration.effort, memory: &memory))
-    rowBits = memory.allocate(Int32.self, count: (configuration.height + 15) / 16 + 1)
+    rowBits = memory.allocate(Int32.self, count: blockRows + 1)
     self.memory = memory
   }
 
@@ -114,8 +120,6 @@ final class PictureCoder {
   private func codeRows(_ plan: PicturePlan, _ result: ReferencePicture) {
     let rows = (layout.height + 31) / 32
     let columns = (layout.width + 31) / 32
-    let blockRows = (sets.sps.height + 15) / 16
-    let blockColumns = (sets.sps.width + 15) / 16
     var qp = plan.qp
     var before = 0
     for row in 0..<rows {
