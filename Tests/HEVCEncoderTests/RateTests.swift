@@ -95,4 +95,22 @@ struct RateTests {
     (configuration.visibleWidth, configuration.visibleHeight) = (32, 16)
     #expect(try stream() == whole)
   }
+
+  @Test(
+    "A frame over a hard limit keeps what fits",
+    arguments: [2500, 4250, 4500, 5000, 6750, 7000, 9000])
+  func keptUnits(bytes: Int) throws {
+    // Five coding tree units, of which each takes some 2300 bytes at this QP.
+    var configuration = HEVCEncoderConfiguration(width: 160, height: 32)
+    configuration.effort = 0
+    configuration.minimumQP = 0
+    configuration.writesParameterSets = false
+    configuration.lowLatency.rateControl = .constantQP(0)
+    configuration.dataRateLimits = [DataRateLimit(bytes: bytes, seconds: 0.02)]
+    let encoder = try HEVCEncoder(configuration: configuration)
+    let content = Content(kind: .noise, width: 160, height: 32, seed: 5)
+    let size = try content.withPicture(0) { try encoder.encode($0).byteCount } ?? 0
+    #expect(size <= bytes)
+    #expect(size > bytes / 2)
+  }
 }

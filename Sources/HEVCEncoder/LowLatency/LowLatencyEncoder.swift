@@ -253,16 +253,19 @@ final class LowLatencyEncoder {
     output.append(.pictureParameterSet) { sets.pps.write(to: &$0) }
   }
 
-  /// Codes a picture again that exceeds the hard limits. The first attempt lowers the limit by the
-  /// excess, the next ones by multiples of it, and the last one leaves bits for the cheapest units
-  /// only.
+  /// Codes a picture again that exceeds the hard limits. Each attempt lowers the limit of the one
+  /// before, so that at least one coding tree unit more is coded in the cheapest way: the first by
+  /// the excess, the next ones by multiples of it and 512 bits more each. The last one leaves bits
+  /// for the cheapest units only.
   private func keepLimits(
     _ plan: inout PicturePlan, _ allowed: Double, _ leading: (units: Int, count: Int), _ target: Int
   ) {
+    var limit = allowed
     for attempt in 1...4 {
       let over = Double(output.bits) - allowed
-      plan.budget?.limit =
-        attempt == 4 ? 0 : max(allowed - over * Double(attempt) - 512 * Double(attempt - 1), 0)
+      let lower = limit - over * Double(attempt) - 512 * Double(attempt - 1)
+      limit = attempt == 4 ? 0 : max(min(lower, coder.statistics.lastNeeded - 1), 0)
+      plan.budget?.limit = limit
       output.truncate(units: leading.units, count: leading.count)
       coder.recode(plan, into: target, output: &output)
       if Double(output.bits) <= allowed { return }

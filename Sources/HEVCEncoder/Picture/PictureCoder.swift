@@ -134,8 +134,10 @@ final class PictureCoder {
       for column in 0..<columns {
         var isExhausted = false
         if let budget = plan.budget {
-          let left = (blockRows - row * 2) * blockColumns - column * 4
-          isExhausted = budget.isExhausted(bits: writer.pointee.bitCount, left: max(left, 0))
+          let left = max((blockRows - row * 2) * blockColumns - column * 4, 0)
+          let bits = writer.pointee.bitCount
+          isExhausted = budget.isExhausted(bits: bits, left: left)
+          if !isExhausted { statistics.lastNeeded = budget.needed(bits: bits, left: left) }
         }
         if isExhausted {
           coder.pointee.codeCheapest(x: column * 32, y: row * 32)

@@ -28,6 +28,9 @@ struct PictureStatistics {
   var qpSum = 0
   var intraBlocks = 0
   var skippedBlocks = 0
+  /// `RowBudget.needed` before the last coding tree unit that was not coded in the cheapest way: a
+  /// lower limit leaves out that unit at least. 0: there is none.
+  var lastNeeded = 0.0
   var lowestQP = 51
   var highestQP = 0
 }

@@ -86,7 +86,14 @@ package struct RowBudget {
   /// - Parameters:
   ///   - bits: the bits used so far.
   ///   - left: the number of macroblocks not coded yet.
-  package func isExhausted(bits: Int, left: Int) -> Bool {
-    Double(bits + 512) + Double(left) * cheapest > limit
+  package func isExhausted(bits: Int, left: Int) -> Bool { needed(bits: bits, left: left) > limit }
+
+  /// The bits of the picture if the macroblocks that are left are coded in the cheapest way, with a
+  /// reserve.
+  /// - Parameters:
+  ///   - bits: the bits used so far.
+  ///   - left: the number of macroblocks not coded yet.
+  package func needed(bits: Int, left: Int) -> Double {
+    Double(bits + 512) + Double(left) * cheapest
   }
 }
