@@ -83,3 +83,14 @@ extension SignallingURL {
     return text
   }
 }
+
+/// The session with a WebRTC server.
+struct SendPeerOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "With --whip: a file whose first line is the token that the server wants, and that only you can read.",
+      valueName: "file"), completion: .file())
+  var whipTokenFile: String?
+
+  @OptionGroup var stun: StunOption
+}

@@ -62,14 +62,3 @@ struct SendDescriptionOption: ParsableArguments {
       valueName: "file"), completion: .file())
   var sdp: String?
 }
-
-/// The session with a WebRTC server.
-struct SendPeerOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "With --whip: a file whose first line is the token that the server wants, and that only you can read.",
-      valueName: "file"), completion: .file())
-  var whipTokenFile: String?
-
-  @OptionGroup var stun: StunOption
-}
