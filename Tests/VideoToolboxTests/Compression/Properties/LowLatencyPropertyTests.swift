@@ -253,7 +253,9 @@ import VideoToolbox
       imageBufferAttributes: nil, compressedDataAllocator: nil, outputCallback: nil, refcon: nil,
       compressionSessionOut: &made)
     // A build may lack the encoder.
-    return status == kVTCouldNotFindVideoEncoderErr ? nil : try #require(made)
+    if status == kVTCouldNotFindVideoEncoderErr { return nil }
+    let session: VTCompressionSession = try #require(made, "status \(status)")
+    return session
   }
 
   /// Encodes 12 frames and expects each of them before the next goes in, with one key frame.
