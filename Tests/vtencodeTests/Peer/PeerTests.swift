@@ -35,14 +35,14 @@ import TestSupport
     #expect(far.place == "http://192.0.2.1" && !far.isLocal && !far.isEncrypted)
     let folder = try Folder()
     let path = folder.url.appendingPathComponent("token").path
-    FileManager.default.createFile(
+    _ = FileManager.default.createFile(
       atPath: path, contents: Data("abc.def\n".utf8), attributes: [.posixPermissions: 0o600])
     #expect(throws: Failure.self) { try far.token(file: path, variable: "NONE", isInsecure: false) }
     #expect(try far.token(file: path, variable: "NONE", isInsecure: true) == "abc.def")
     let near = try #require(SignallingURL(argument: "http://127.0.0.1:8080/whip"))
     #expect(try near.token(file: path, variable: "NONE", isInsecure: false) == "abc.def")
     #expect(try near.token(file: nil, variable: "OVT_NO_SUCH_VARIABLE", isInsecure: false) == nil)
-    FileManager.default.createFile(
+    _ = FileManager.default.createFile(
       atPath: path, contents: Data("two words\n".utf8), attributes: [.posixPermissions: 0o600])
     #expect(throws: Failure.self) { try near.token(file: path, variable: "NONE", isInsecure: false) }
   }
