@@ -103,6 +103,7 @@ docs: dependencies ## Builds the documentation of all modules into out/docs.
 	scripts/build-docs out/docs
 
 c-interface: test-dependencies ## Builds the C interface and tests it with C programs, the examples and valgrind.
+	@scripts/install-dependencies.sh --c-interface
 	TRAITS="$(TRAITS)" scripts/test-c-interface
 
 clients: test-dependencies ## Builds and runs the client programs, in Swift 5 and in Swift 6 mode.

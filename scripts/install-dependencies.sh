@@ -9,6 +9,8 @@
 #   scripts/install-dependencies.sh --browser  also Chromium, for check-web and check-webcodecs
 #   scripts/install-dependencies.sh --cross    also an emulator and a C library for 64-bit ARM,
 #                                              for check-neon
+#   scripts/install-dependencies.sh --c-interface
+#                                              also compilers and tools for test-c-interface
 #   scripts/install-dependencies.sh --packaging
 #                                              instead, packages for installing and for making packages
 #   scripts/install-dependencies.sh --package-checks
@@ -38,11 +40,12 @@ for argument in "$@"; do
         exit 1
       else packages="$packages chromium"; fi ;;
     --cross) packages="$packages qemu-user libc6-dev-arm64-cross libgcc-12-dev-arm64-cross" ;;
+    --c-interface) packages="$packages gcc g++ cmake rustc valgrind" ;;
     --packaging) packages="python3 gzip xz-utils binutils dpkg-dev" headers=no ;;
     --package-checks) packages="lintian debootstrap" headers=no ;;
     --check) check_only=yes ;;
     *)
-      echo "install-dependencies: unknown argument '$argument' (known: --tests, --browser, --cross, --packaging, --package-checks, --check)" >&2
+      echo "install-dependencies: unknown argument '$argument' (known: --tests, --browser, --cross, --c-interface, --packaging, --package-checks, --check)" >&2
       exit 2
       ;;
   esac
@@ -59,7 +62,7 @@ missing=""
 for package in $packages; do
   state=$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true)
   # Tools may have been installed in other ways. On Debian, pkg-config is also provided by pkgconf.
-  case "$package" in make | pkg-config | git | ffmpeg | python3 | lintian | debootstrap)
+  case "$package" in make | pkg-config | git | ffmpeg | python3 | lintian | debootstrap | gcc | g++ | cmake | rustc | valgrind)
     if command -v "$package" >/dev/null 2>&1; then continue; fi ;;
   esac
   # One of three flavours of it, which exclude each other.
