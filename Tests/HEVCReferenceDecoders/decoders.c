@@ -24,6 +24,10 @@ static void log_message(void *context, int level, const char *format, va_list ar
 }
 
 OVTHEVCReferenceDecoder *ovt_hevc_reference_decoder_create(void) {
+  return ovt_hevc_reference_decoder_create_with_threads(1);
+}
+
+OVTHEVCReferenceDecoder *ovt_hevc_reference_decoder_create_with_threads(int threads) {
   OVTHEVCReferenceDecoder *decoder = calloc(1, sizeof *decoder);
   if (!decoder) return NULL;
   av_log_set_callback(log_message);
@@ -32,7 +36,8 @@ OVTHEVCReferenceDecoder *ovt_hevc_reference_decoder_create(void) {
   decoder->packet = av_packet_alloc();
   decoder->frame = av_frame_alloc();
   if (decoder->context && decoder->packet && decoder->frame) {
-    decoder->context->thread_count = 1;
+    decoder->context->thread_count = threads;
+    decoder->context->thread_type = FF_THREAD_SLICE;
     decoder->context->err_recognition = AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_EXPLODE;
     decoder->context->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT;
     if (avcodec_open2(decoder->context, codec, NULL) == 0) return decoder;

@@ -26,7 +26,7 @@ struct Trial: BitwiseCopyable {
 /// Decides and reconstructs coding tree units of 32x32 samples.
 ///
 /// A unit is tried as a whole first; where that is expensive, it is divided into four, and the
-/// cheaper way by squared error and estimated bits is kept. What is decided is in `units`, `levels`,
+/// cheaper way by squared error and estimated bits is kept. What is decided is in `tree`,
 /// the map, and the planes and motion of the picture.
 struct CodingTreeCoder: BitwiseCopyable {
   let kernels: UnsafePointer<OVTHEVCKernels8>
@@ -36,10 +36,8 @@ struct CodingTreeCoder: BitwiseCopyable {
   var settings: EffortSettings
   var motion: MotionCandidates
   var blocks: BlockCoder
-  /// The coding units of the coding tree unit, at the index of their first 8x8 block in z-scan order.
-  let units: UnsafeMutablePointer<CodingUnit>
-  /// Their levels (`LevelLayout`).
-  let levels: UnsafeMutablePointer<Int16>
+  /// Receives the syntax of the present coding tree unit.
+  var tree: CodedTree
   /// Two trials for each depth: the best one so far and the present one.
   let trials: UnsafeMutablePointer<Trial>
   /// The prediction of the present trial, in rows of 32 and 16.
@@ -67,8 +65,9 @@ struct CodingTreeCoder: BitwiseCopyable {
   init(
     kernels: UnsafePointer<OVTHEVCKernels8>, videoKernels: UnsafePointer<OVTVideoKernels>,
     layout: PlaneLayout, map: PictureMap, picture: PictureContext, effort: Int,
-    memory: inout EncoderMemory
+    tree: CodedTree, memory: inout EncoderMemory
   ) {
+    self.tree = tree
     self.kernels = kernels
     self.videoKernels = videoKernels
     self.layout = layout
@@ -76,8 +75,6 @@ struct CodingTreeCoder: BitwiseCopyable {
     settings = EffortSettings(effort: effort)
     motion = MotionCandidates(map: map, width: layout.width, height: layout.height, picture: picture)
     blocks = BlockCoder(kernels: kernels, memory: &memory)
-    units = memory.allocate(CodingUnit.self, count: 16)
-    levels = memory.allocate(Int16.self, count: LevelLayout.count)
     trials = memory.allocate(Trial.self, count: 6)
     for i in 0..<6 { (trials + i).initialize(to: Trial(memory: &memory)) }
     prediction = memory.allocate(UInt8.self, count: 1024)
@@ -188,16 +185,16 @@ struct CodingTreeCoder: BitwiseCopyable {
     blocks.copy(trial.cb, 16, planes.cb + chroma, chromaStride, size &>> 1)
     blocks.copy(trial.cr, 16, planes.cr + chroma, chromaStride, size &>> 1)
     let samples = size &* size
-    if unit.cbfLuma != 0 { (levels + z &* 64).update(from: trial.levels, count: samples) }
+    if unit.cbfLuma != 0 { (tree.levels + z &* 64).update(from: trial.levels, count: samples) }
     if unit.cbfCb != 0 {
-      (levels + LevelLayout.cb + z &* 16)
+      (tree.levels + LevelLayout.cb + z &* 16)
         .update(from: trial.levels + LevelLayout.cb, count: samples / 4)
     }
     if unit.cbfCr != 0 {
-      (levels + LevelLayout.cr + z &* 16)
+      (tree.levels + LevelLayout.cr + z &* 16)
         .update(from: trial.levels + LevelLayout.cr, count: samples / 4)
     }
-    units[z] = unit
+    tree.units[z] = unit
     let n = size &>> 3
     let at = map.index(x, y)
     let row = map.width

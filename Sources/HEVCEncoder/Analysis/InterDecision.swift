@@ -171,12 +171,15 @@ extension CodingTreeCoder {
     let plain = predictionError(block)
     let skipCost = plain &+ cost(bits: 6 &+ 16 &* index)
     let isEmpty = !best[1].unit.hasResidual
-    best[1].cost = coded.error &+ cost(bits: 48 &+ 16 &* index &+ coded.bits)
+    let bits = 48 &+ 16 &* index &+ coded.bits
+    best[1].cost = coded.error &+ cost(bits: bits)
+    best[1].unit.bits = Int32(truncatingIfNeeded: bits)
     if isEmpty || skipCost <= best[1].cost {
       best[1].unit.kind = .skip
       (best[1].unit.cbfLuma, best[1].unit.cbfCb, best[1].unit.cbfCr) = (0, 0, 0)
       best[1].unit.isSplit = false
       best[1].cost = skipCost
+      best[1].unit.bits = Int32(truncatingIfNeeded: 6 &+ 16 &* index)
       copyPrediction(best + 1, block)
     }
     keepBetter(best)
@@ -191,6 +194,7 @@ extension CodingTreeCoder {
     predict(trial.pointee.unit, block)
     let coded = codeResidual(trial, block, hasLimit: true)
     trial.pointee.cost = coded.error &+ cost(bits: bits &+ 16 &+ coded.bits)
+    trial.pointee.unit.bits = Int32(truncatingIfNeeded: bits &+ 16 &+ coded.bits)
   }
 
   /// The squared error of the prediction of all components.
@@ -321,6 +325,7 @@ extension CodingTreeCoder {
       trials[0].unit.kind = .skip
       trials[0].unit.first.motion = merges[i]
       trials[0].unit.first.mergeIndex = Int8(truncatingIfNeeded: i)
+      trials[0].unit.bits = Int32(truncatingIfNeeded: 6 &+ 16 &* i)
       predict(trials[0].unit, block)
       copyPrediction(trials, block)
       commit(trials[0])

@@ -32,6 +32,7 @@ extension CodingTreeCoder {
       best[1].unit.lumaModes = (m, m, m, m)
       best[1].unit.cbfLuma = result.isCoded ? 1 : 0
       bits &+= result.bits
+      best[1].unit.bits = Int32(truncatingIfNeeded: bits)
       best[1].cost = result.error &+ cost(bits: bits)
       guard best[1].cost < best[0].cost else { continue }
       codeChroma(best + 1, x, y, log2Size)
@@ -120,7 +121,8 @@ extension CodingTreeCoder {
     let trial = best + 1
     beginIntra(trial, x, y, 3)
     trial.pointee.unit.isSplit = true
-    var total = cost(bits: unitBits &+ 16)
+    var bits = unitBits &+ 16
+    var total = cost(bits: bits)
     let stride = layout.lumaStride
     var modes = (UInt8(1), UInt8(1), UInt8(1), UInt8(1))
     let row = map.width &* 2
@@ -148,10 +150,13 @@ extension CodingTreeCoder {
       }
       map.lumaMode[(py &>> 2) &* row &+ (px &>> 2)] = m
       if result.isCoded { trial.pointee.unit.cbfLuma |= 1 &<< UInt8(part) }
-      total &+= result.error &+ cost(bits: result.bits &+ 16 &* candidates.bits(mode) &+ 8)
+      let partBits = result.bits &+ 16 &* candidates.bits(mode) &+ 8
+      bits &+= partBits
+      total &+= result.error &+ cost(bits: partBits)
       if total >= best.pointee.cost { return }
     }
     trial.pointee.unit.lumaModes = modes
+    trial.pointee.unit.bits = Int32(truncatingIfNeeded: bits)
     trial.pointee.cost = total
     blocks.copy(picture.target.planes.luma + y &* stride + x, stride, trial.pointee.luma, 32, 8)
     codeChroma(trial, x, y, 3)
@@ -210,6 +215,7 @@ extension CodingTreeCoder {
       trial.pointee.cost &+= result.error
     }
     trial.pointee.cost &+= cost(bits: bits)
+    trial.pointee.unit.bits &+= Int32(truncatingIfNeeded: bits)
   }
 
   // MARK: Prediction
@@ -357,6 +363,7 @@ extension CodingTreeCoder {
     let mode = MostProbableModes(map, x, y, isInUnit: 0).first
     let m = UInt8(truncatingIfNeeded: mode)
     trials[0].unit.lumaModes = (m, m, m, m)
+    trials[0].unit.bits = Int32(truncatingIfNeeded: unitBits)
     collectLuma(x, y, log2Size)
     predictLuma(mode, trials[0].luma, 32, log2Size)
     for component in 0..<2 {

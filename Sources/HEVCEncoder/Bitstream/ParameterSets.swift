@@ -130,6 +130,7 @@ extension HEVCEncoderConfiguration {
     var pps = HEVCPictureParameterSet()
     pps.hidesSigns = true
     pps.qpDeltaDepth = 0
+    pps.isSynchronised = usesWavefronts
     pps.isFilteredAcrossSlices = false
     if !deblocking {
       var control = HEVCPictureParameterSet.Deblocking()

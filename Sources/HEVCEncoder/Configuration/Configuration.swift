@@ -74,6 +74,10 @@ public struct HEVCEncoderConfiguration: Sendable, Equatable {
   public var keyFrameInterval: Int?
   /// Whether the deblocking filter is used (8.7.2).
   public var deblocking = true
+  /// Whether each row of coding tree units is a substream of its own with an entry point, so that
+  /// decoders can decode rows at the same time (entropy_coding_sync_enabled_flag). It takes a few
+  /// bytes for each row; the threads of this encoder do not need it.
+  public var usesWavefronts = false
   /// Whether an access unit delimiter precedes each frame.
   public var writesAccessUnitDelimiters = false
   /// Whether parameter sets are written before each key frame; otherwise only
@@ -103,6 +107,8 @@ public struct HEVCEncoderConfiguration: Sendable, Equatable {
   public var encodeTimeShare: Double?
   /// The highest effort.
   public static let maxEffort = 9
+  /// The number of threads that encode, 1...16. The stream does not depend on it.
+  public var threads: Int = 1
   /// Whether the squared error of each frame against its source is measured, which takes a little
   /// time.
   public var measuresError = false

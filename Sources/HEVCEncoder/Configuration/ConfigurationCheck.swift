@@ -42,6 +42,7 @@ extension HEVCEncoderConfiguration {
       "QP \(minimumQP)...\(maximumQP) is not a range in 0...51.")
     try require(
       (0...Self.maxEffort).contains(effort), "An effort of \(effort) is not in 0...\(Self.maxEffort).")
+    try require((1...16).contains(threads), "\(threads) threads are not in 1...16.")
     if let share = encodeTimeShare {
       try require(
         share.isFinite && (0.01...1).contains(share),

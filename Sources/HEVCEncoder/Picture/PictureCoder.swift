@@ -18,33 +18,26 @@ final class PictureCoder {
   /// Reference list 0 of the present picture.
   let references: UnsafeMutablePointer<ReferencePicture>
   let identities: UnsafeMutablePointer<ReferenceIdentity>
-  /// The bits of each row of 16 luma rows in the last picture, and the QP of its rows of coding tree
-  /// units.
-  let rowBits: UnsafeMutablePointer<Int32>
-  private(set) var statistics = PictureStatistics()
+  /// The bits of each row of 16 luma rows in the last picture.
+  var rowBits: UnsafeMutablePointer<Int32> { rows.rowBits }
+  var statistics: PictureStatistics { rows.statistics }
   /// The effort of the next pictures.
   var effort: Int
 
   private let memory: EncoderMemory
   private let source: Planes
   private let map: PictureMap
-  private let deblocking: Deblocking
   private let writer: UnsafeMutablePointer<SliceWriter>
-  private let coder: UnsafeMutablePointer<CodingTreeCoder>
+  /// Receives the slice header, and from `headerRoom` on the slice data.
   private let payload: UnsafeMutablePointer<UInt8>
-  private let payloadCapacity: Int
-  private let hasDeblocking: Bool
-  /// The rows and columns of 16x16 luma samples that the rate control counts: those of the
-  /// configured size, of which less may be visible.
-  private let blockRows: Int
-  private let blockColumns: Int
+  private let headerRoom: Int
+  private let rows: PictureRows
+  /// The threads; nil: the calling thread does everything.
+  private let workers: WorkerThreads?
 
   init(configuration: HEVCEncoderConfiguration, sets: HEVCParameterSets, cpu: Int32) {
     self.sets = sets
     effort = configuration.effort
-    hasDeblocking = configuration.deblocking
-    blockRows = (configuration.height + 15) / 16
-    blockColumns = (configuration.width + 15) / 16
     layout = PlaneLayout(codedWidth: configuration.codedWidth, codedHeight: configuration.codedHeight)
     var memory = EncoderMemory()
     kernels = memory.allocate(OVTHEVCKernels8.self, count: 1)
@@ -60,21 +53,25 @@ final class PictureCoder {
     source = Planes(layout, memory: &memory)
     map = PictureMap(
       codedWidth: configuration.codedWidth, codedHeight: configuration.codedHeight, memory: &memory)
-    deblocking = Deblocking(kernels: kernels, layout: layout, map: map, memory: &memory)
     // A level takes less than four bytes, and there are one and a half for each luma sample.
-    payloadCapacity = layout.width * layout.height * 6 + 65536
-    payload = memory.allocate(UInt8.self, count: payloadCapacity)
+    let capacity = layout.width * layout.height * 6 + 65536
+    // An entry point takes up to four bytes.
+    headerRoom = 1024 + 4 * ((layout.height + 31) / 32)
+    payload = memory.allocate(UInt8.self, count: headerRoom + capacity)
     writer = memory.allocate(
       SliceWriter(
-        map: map, width: layout.width, height: layout.height, payload: payload,
-        capacity: payloadCapacity, kernels: ovt_hevc_residual8(kernels), memory: &memory))
+        map: map, width: layout.width, height: layout.height,
+        isSynchronised: configuration.usesWavefronts, payload: payload + headerRoom,
+        capacity: capacity, kernels: ovt_hevc_residual8(kernels), memory: &memory))
     let context = PictureContext(
       source: source, target: pool[0], references: references, identities: identities)
-    coder = memory.allocate(
-      CodingTreeCoder(
-        kernels: kernels, videoKernels: videoKernels, layout: layout, map: map, picture: context,
-        effort: configuration.effort, memory: &memory))
-    rowBits = memory.allocate(Int32.self, count: blockRows + 1)
+    let rows = PictureRows(
+      configuration: configuration, kernels: kernels, videoKernels: videoKernels, layout: layout,
+      map: map, picture: context, writer: writer, memory: &memory)
+    self.rows = rows
+    workers =
+      configuration.threads > 1
+      ? WorkerThreads(count: configuration.threads) { rows.work(thread: $0) } : nil
     self.memory = memory
   }
 
@@ -93,79 +90,49 @@ final class PictureCoder {
 
   /// Codes the picture again that was coded last; the parameters are those of `code`.
   func recode(_ plan: PicturePlan, into target: Int, output: inout AccessUnitWriter) {
-    var bits = BitWriter(payload, capacity: 1024)
-    plan.header.write(to: &bits, sps: sets.sps, pps: sets.pps)
-    bits.flush()
-    let headerBytes = bits.next - payload
     let count = plan.isKeyFrame ? 0 : plan.header.activeReferences
-    writer.pointee.begin(
-      offset: headerBytes, isIntra: plan.isKeyFrame, references: count, qp: plan.qp)
+    writer.pointee.begin(isIntra: plan.isKeyFrame, references: count, qp: plan.qp)
     let result = pool[target]
     for i in 0..<count { result.references[i] = identities[i] }
-    coder.pointee.settings = EffortSettings(effort: effort)
-    coder.pointee.isIntraSlice = plan.isKeyFrame
-    coder.pointee.motion.picture = PictureContext(
-      source: source, target: result, references: references, identities: identities,
-      referenceCount: count, order: Int32(truncatingIfNeeded: plan.order),
-      hasTemporalMotion: plan.header.hasTemporalMotion)
-    statistics = PictureStatistics()
-    codeRows(plan, result)
+    rows.headerBits = writeHeader(plan.header) * 8
+    rows.begin(
+      plan,
+      PictureContext(
+        source: source, target: result, references: references, identities: identities,
+        referenceCount: count, order: Int32(truncatingIfNeeded: plan.order),
+        hasTemporalMotion: plan.header.hasTemporalMotion),
+      settings: EffortSettings(effort: effort))
+    run()
     let size = writer.pointee.finish()
-    output.append(plan.header.nal, payload: payload, count: size)
-    summarise()
-    if plan.isReference { result.finish(layout, kernels: kernels) }
+    var header = plan.header
+    header.entryPoints = writer.pointee.entryPoints
+    let headerSize = writeHeader(header)
+    // The header is put in front of the data, whose size it may tell.
+    let start = payload + headerRoom - headerSize
+    start.update(from: payload, count: headerSize)
+    output.append(header.nal, payload: start, count: headerSize + size)
+    rows.end()
+    guard plan.isReference else { return }
+    result.extend(layout)
+    rows.beginHalfSamples()
+    run()
   }
 
-  /// Codes all rows of coding tree units, and filters each once the row below it is coded.
-  private func codeRows(_ plan: PicturePlan, _ result: ReferencePicture) {
-    let rows = (layout.height + 31) / 32
-    let columns = (layout.width + 31) / 32
-    var qp = plan.qp
-    var before = 0
-    for row in 0..<rows {
-      if let budget = plan.budget {
-        qp = budget.qp(
-          row: min(row * 2, blockRows - 1), rows: blockRows, bits: row == 0 ? 0 : before, base: plan.qp,
-          current: qp)
-      }
-      statistics.lowestQP = min(statistics.lowestQP, qp)
-      statistics.highestQP = max(statistics.highestQP, qp)
-      coder.pointee.setQP(qp)
-      for column in 0..<columns {
-        var isExhausted = false
-        if let budget = plan.budget {
-          let left = max((blockRows - row * 2) * blockColumns - column * 4, 0)
-          let bits = writer.pointee.bitCount
-          isExhausted = budget.isExhausted(bits: bits, left: left)
-          if !isExhausted { statistics.lastNeeded = budget.needed(bits: bits, left: left) }
-        }
-        if isExhausted {
-          coder.pointee.codeCheapest(x: column * 32, y: row * 32)
-        } else {
-          coder.pointee.code(x: column * 32, y: row * 32)
-        }
-        writer.pointee.write(
-          x: column * 32, y: row * 32, qp: qp, units: coder.pointee.units, levels: coder.pointee.levels)
-      }
-      let bits = writer.pointee.bitCount
-      // A row of coding tree units is two rows of 16 luma rows.
-      let first = min(row * 2, blockRows - 1)
-      let half = (bits - before) / (row * 2 + 1 < blockRows ? 2 : 1)
-      rowBits[first] = Int32(truncatingIfNeeded: half)
-      if row * 2 + 1 < blockRows { rowBits[first + 1] = Int32(truncatingIfNeeded: bits - before - half) }
-      before = bits
-      if hasDeblocking && row > 0 { deblocking.filter(row: row - 1, result.planes, result.motion) }
-    }
-    if hasDeblocking { deblocking.filter(row: rows - 1, result.planes, result.motion) }
+  /// Does the work of `rows` on all threads.
+  private func run() {
+    if let workers { workers.run() } else { rows.work(thread: 0) }
   }
 
-  /// Adds up the QP and the kinds of all blocks.
-  private func summarise() {
-    for i in 0..<map.width * map.height {
-      statistics.qpSum += Int(map.qp[i])
-      if map.kind[i] == UnitKind.intra.rawValue { statistics.intraBlocks += 1 }
-      if map.kind[i] == UnitKind.skip.rawValue { statistics.skippedBlocks += 1 }
-    }
+  /// Writes a slice header to the start of `payload`.
+  /// - Returns: its bytes.
+  private func writeHeader(_ header: HEVCSliceHeader) -> Int {
+    var header = header
+    let largest = header.entryPoints.max() ?? 1
+    header.entryPointLength = max(Int.bitWidth - (largest - 1).leadingZeroBitCount, 1)
+    var bits = BitWriter(payload, capacity: headerRoom)
+    header.write(to: &bits, sps: sets.sps, pps: sets.pps)
+    bits.flush()
+    return bits.next - payload
   }
 
   /// Fills in the facts about the picture that was coded last.

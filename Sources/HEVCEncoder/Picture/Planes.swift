@@ -123,8 +123,8 @@ struct ReferencePicture: BitwiseCopyable {
     references = memory.allocate(ReferenceIdentity.self, count: 16)
   }
 
-  /// Extends the planes beyond the edges, and computes the planes of half samples.
-  func finish(_ layout: PlaneLayout, kernels: UnsafePointer<OVTHEVCKernels8>) {
+  /// Extends the planes beyond the edges.
+  func extend(_ layout: PlaneLayout) {
     let padding = PlaneLayout.padding
     Planes.extend(
       planes.luma, width: layout.width, height: layout.height, stride: layout.lumaStride,
@@ -134,26 +134,33 @@ struct ReferencePicture: BitwiseCopyable {
         plane, width: layout.width / 2, height: layout.height / 2, stride: layout.chromaStride,
         padding: padding / 2)
     }
-    // The planes of half samples reach as far as vectors, plus the margin of a search.
+  }
+
+  /// Computes a strip of 32 rows of the planes of half samples, which reach as far as vectors plus
+  /// the margin of a search. The planes have to be extended.
+  /// - Parameter strip: the number of the strip, from the top.
+  /// - Returns: whether there is such a strip.
+  func computeHalfSamples(
+    strip: Int, _ layout: PlaneLayout, kernels: UnsafePointer<OVTHEVCKernels8>
+  ) -> Bool {
     let margin = PlaneLayout.reach + 8
     let stride = layout.lumaStride
-    var y = -margin
-    while y < layout.height + margin {
-      let rows = min(32, layout.height + margin - y)
-      var x = -margin
-      while x < layout.width + margin {
-        let columns = min(64, layout.width + margin - x)
-        let at = y * stride + x
-        let source = planes.luma + at
-        for i in 1..<4 {
-          kernels.pointee.luma(
-            halfSamples[i] + at, stride, source, stride, Int32(columns), Int32(rows),
-            i & 1 != 0 ? 2 : 0, i & 2 != 0 ? 2 : 0)
-        }
-        x += 64
+    let y = strip * 32 - margin
+    guard y < layout.height + margin else { return false }
+    let rows = min(32, layout.height + margin - y)
+    var x = -margin
+    while x < layout.width + margin {
+      let columns = min(64, layout.width + margin - x)
+      let at = y * stride + x
+      let source = planes.luma + at
+      for i in 1..<4 {
+        kernels.pointee.luma(
+          halfSamples[i] + at, stride, source, stride, Int32(columns), Int32(rows),
+          i & 1 != 0 ? 2 : 0, i & 2 != 0 ? 2 : 0)
       }
-      y += 32
+      x += 64
     }
+    return true
   }
 }
 

@@ -60,7 +60,37 @@ struct CodingUnit: BitwiseCopyable {
   var first = PredictionUnit()
   var second = PredictionUnit()
 
+  /// An estimate of its bits, in sixteenths.
+  var bits: Int32 = 0
+
   var hasResidual: Bool { cbfLuma | cbfCb | cbfCr != 0 }
+}
+
+/// The decided syntax of a coding tree unit of 32x32 samples.
+struct CodedTree: BitwiseCopyable {
+  /// Its coding units at the index of their first 8x8 block in z-scan order.
+  let units: UnsafeMutablePointer<CodingUnit>
+  /// Their levels (`LevelLayout`).
+  let levels: UnsafeMutablePointer<Int16>
+
+  /// Calls `body` with each coding unit in decoding order.
+  /// - Parameters:
+  ///   - map: the map of the picture, in which the units are.
+  ///   - x: the position of the coding tree unit in luma samples.
+  ///   - y: the position of the coding tree unit in luma samples.
+  @inline(__always) func forEachUnit(_ map: PictureMap, x: Int, y: Int, _ body: (CodingUnit) -> Void) {
+    var z = 0
+    while z < 16 {
+      let column = x &>> 3 &+ (z & 1 | z &>> 1 & 2)
+      let row = y &>> 3 &+ (z &>> 1 & 1 | z &>> 2 & 2)
+      guard column < map.width, row < map.height else {
+        z &+= 1
+        continue
+      }
+      body(units[z])
+      z &+= 1 &<< (2 &* (Int(units[z].log2Size) &- 3))
+    }
+  }
 }
 
 /// The levels of a coding tree unit of 32x32 samples in memory: luma of each 8x8 block in z-scan

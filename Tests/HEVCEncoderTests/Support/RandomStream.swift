@@ -16,6 +16,8 @@ struct RandomStream {
     configuration.effort = Int.random(in: 0...9, using: &g)
     configuration.maximumReferences = Int.random(in: 1...4, using: &g)
     configuration.deblocking = Int.random(in: 0..<4, using: &g) > 0
+    configuration.threads = Int.random(in: 1...4, using: &g)
+    configuration.usesWavefronts = Int.random(in: 0..<3, using: &g) == 0
     configuration.minimumQP = 0
     configuration.writesAccessUnitDelimiters = Bool.random(using: &g)
     configuration.lowLatency.rateControl =

@@ -39,8 +39,9 @@ final class ReferenceDecoder {
   private let decoder: OpaquePointer
 
   /// Nil if libavcodec has no decoder.
-  init?() {
-    guard let decoder = ovt_hevc_reference_decoder_create() else { return nil }
+  /// - Parameter threads: the number of threads; two or more begin rows at their entry points.
+  init?(threads: Int = 1) {
+    guard let decoder = ovt_hevc_reference_decoder_create_with_threads(Int32(threads)) else { return nil }
     self.decoder = decoder
   }
 

@@ -17,6 +17,9 @@ typedef struct OVTHEVCDecodedPicture {
 
 // NULL if the decoder is not there.
 OVTHEVCReferenceDecoder *ovt_hevc_reference_decoder_create(void);
+// The same with threads that each decode rows from their entry points on, where a stream has these.
+// What such a thread complains about is not seen; its picture is wrong.
+OVTHEVCReferenceDecoder *ovt_hevc_reference_decoder_create_with_threads(int threads);
 void ovt_hevc_reference_decoder_destroy(OVTHEVCReferenceDecoder *decoder);
 // Decodes one access unit in Annex B form. 1: `picture` holds the frame, valid until the next call; 0: no
 // frame yet; negative: the decoder found an error in the stream.

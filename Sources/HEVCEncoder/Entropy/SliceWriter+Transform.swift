@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The transform syntax of coding units.
+extension SliceWriter {
+  /// transform_tree() (7.3.8.8). Whether a unit is split into four is always inferred:
+  /// max_transform_hierarchy_depth_intra and _inter are 0.
+  mutating func transformTree(
+    _ unit: CodingUnit, _ x: Int, _ y: Int, _ qp: Int, _ levels: UnsafePointer<Int16>
+  ) {
+    let z = LevelLayout.zIndex(x, y)
+    let luma = levels + z &* 64
+    let cb = levels + LevelLayout.cb + z &* 16
+    let cr = levels + LevelLayout.cr + z &* 16
+    let log2Size = Int(unit.log2Size)
+    engine.encode(unit.cbfCb != 0 ? 1 : 0, Contexts.chromaCBF)
+    engine.encode(unit.cbfCr != 0 ? 1 : 0, Contexts.chromaCBF)
+    let isIntra = unit.kind == .intra
+    let chromaScan = isIntra && log2Size == 3 ? Self.scan(unit.chromaPredictionMode) : 0
+    if !unit.isSplit {
+      if isIntra || unit.cbfCb | unit.cbfCr != 0 {
+        engine.encode(unit.cbfLuma != 0 ? 1 : 0, Contexts.lumaCBF &+ 1)
+      }
+      quantiserDelta(unit.hasResidual, qp)
+      let scan = isIntra && log2Size == 3 ? Self.scan(Int(unit.lumaModes.0)) : 0
+      if unit.cbfLuma != 0 {
+        residual.write(luma, log2Size: log2Size, isChroma: false, scan: scan, &engine)
+      }
+      if unit.cbfCb != 0 {
+        residual.write(cb, log2Size: log2Size &- 1, isChroma: true, scan: chromaScan, &engine)
+      }
+      if unit.cbfCr != 0 {
+        residual.write(cr, log2Size: log2Size &- 1, isChroma: true, scan: chromaScan, &engine)
+      }
+      return
+    }
+    let partLog2 = log2Size &- 1
+    let partSize = 1 &<< (2 &* partLog2)
+    for part in 0..<4 {
+      let bit = UInt8(1) &<< UInt8(part)
+      // Chroma of 4x4 luma blocks is coded for all four with the last one.
+      if partLog2 > 2 {
+        if unit.cbfCb != 0 { engine.encode(unit.cbfCb & bit != 0 ? 1 : 0, Contexts.chromaCBF &+ 1) }
+        if unit.cbfCr != 0 { engine.encode(unit.cbfCr & bit != 0 ? 1 : 0, Contexts.chromaCBF &+ 1) }
+      }
+      engine.encode(unit.cbfLuma & bit != 0 ? 1 : 0, Contexts.lumaCBF)
+      let hasChroma =
+        partLog2 > 2 ? (unit.cbfCb | unit.cbfCr) & bit != 0 : unit.cbfCb | unit.cbfCr != 0
+      quantiserDelta(unit.cbfLuma & bit != 0 || hasChroma, qp)
+      let mode =
+        part == 0
+        ? unit.lumaModes.0
+        : part == 1 ? unit.lumaModes.1 : part == 2 ? unit.lumaModes.2 : unit.lumaModes.3
+      let scan = isIntra && partLog2 <= 3 ? Self.scan(Int(mode)) : 0
+      if unit.cbfLuma & bit != 0 {
+        residual.write(
+          luma + part &* partSize, log2Size: partLog2, isChroma: false, scan: scan, &engine)
+      }
+      if partLog2 > 2 {
+        if unit.cbfCb & bit != 0 {
+          residual.write(
+            cb + part &* partSize / 4, log2Size: partLog2 &- 1, isChroma: true, scan: 0, &engine)
+        }
+        if unit.cbfCr & bit != 0 {
+          residual.write(
+            cr + part &* partSize / 4, log2Size: partLog2 &- 1, isChroma: true, scan: 0, &engine)
+        }
+      } else if part == 3 {
+        if unit.cbfCb != 0 {
+          residual.write(cb, log2Size: 2, isChroma: true, scan: chromaScan, &engine)
+        }
+        if unit.cbfCr != 0 {
+          residual.write(cr, log2Size: 2, isChroma: true, scan: chromaScan, &engine)
+        }
+      }
+    }
+  }
+
+  /// scanIdx of an intra block that is small enough to have one by its mode (7.4.9.11).
+  @inline(__always) static func scan(_ mode: Int) -> Int {
+    mode >= 6 && mode <= 14 ? 2 : mode >= 22 && mode <= 30 ? 1 : 0
+  }
+
+  /// cu_qp_delta_abs and cu_qp_delta_sign_flag, where they are due (7.3.8.12, 9.3.3.10).
+  mutating func quantiserDelta(_ hasResidual: Bool, _ qp: Int) {
+    guard hasResidual, !isDeltaCoded else { return }
+    isDeltaCoded = true
+    var delta = qp &- lastQP
+    // QpY is the sum modulo 52 (8.6.1).
+    if delta > 25 { delta &-= 52 } else if delta < -26 { delta &+= 52 }
+    let magnitude = abs(delta)
+    var i = 0
+    while i < min(magnitude, 5) {
+      engine.encode(1, Contexts.qpDelta &+ (i > 0 ? 1 : 0))
+      i &+= 1
+    }
+    if magnitude < 5 {
+      engine.encode(0, Contexts.qpDelta &+ (i > 0 ? 1 : 0))
+    } else {
+      expGolomb(magnitude &- 5, 0)
+    }
+    if magnitude > 0 { engine.bypass(delta < 0 ? 1 : 0, 1) }
+  }
+}
+
+extension CodingUnit {
+  /// IntraPredModeC (8.4.3) for 4:2:0.
+  var chromaPredictionMode: Int {
+    let luma = Int(lumaModes.0)
+    let mode: Int
+    switch chromaMode {
+    case 0: mode = 0
+    case 1: mode = 26
+    case 2: mode = 10
+    case 3: mode = 1
+    default: return luma
+    }
+    return mode == luma ? 34 : mode
+  }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+import CHEVCKernels
+import CVideoKernels
+import Synchronization
+import VideoEncoding
+
+/// The rows of coding tree units of a picture, which threads share.
+///
+/// A thread takes the next row, and decides its units at least two behind the row above. What is
+/// decided stays in a ring of rows. Writing and the deblocking filter follow row by row in order: a
+/// thread that has decided a row does them, one thread at a time. What is decided depends on
+/// neither the number of threads nor their timing (`RowBits`).
+final class PictureRows: @unchecked Sendable {
+  // Sendable: what changes is written while no thread works, by the thread that has taken the row, or
+  // by the one that finishes rows; the progress of rows is atomic.
+  /// The picture; set while no thread works.
+  var plan = PicturePlan()
+  var result: ReferencePicture
+  /// What the coding of the picture gave; complete when all threads have returned.
+  private(set) var statistics = PictureStatistics()
+  /// The bits of each row of 16 luma rows.
+  let rowBits: UnsafeMutablePointer<Int32>
+  let bits: RowBits
+  let writer: UnsafeMutablePointer<SliceWriter>
+  /// The bits of the slice header.
+  var headerBits = 0
+
+  /// One of each thread.
+  private let coders: UnsafeMutablePointer<CodingTreeCoder>
+  private let threads: Int
+  private let kernels: UnsafePointer<OVTHEVCKernels8>
+  private let layout: PlaneLayout
+  private let map: PictureMap
+  private let ring: RowRing
+  private let deblocking: Deblocking?
+  private let progress: RowProgress
+  /// The index of the next strip of half samples that a thread may take.
+  private let nextStrip = Atomic<Int>(0)
+  /// Whether rows are coded; otherwise, half samples are computed.
+  private var codesRows = true
+  /// The QP of each row, and `RowBudget.needed` before its last unit that was not coded in the
+  /// cheapest way.
+  private let rowQP: UnsafeMutablePointer<Int>
+  private let rowNeeded: UnsafeMutablePointer<Double>
+  /// QpY of the last unit of the last quantisation group (8.6.1).
+  private var lastQP = 0
+  /// The rows and columns of 16x16 luma samples that the rate control counts: those of the
+  /// configured size, of which less may be visible.
+  private let blockRows: Int
+  private let blockColumns: Int
+
+  init(
+    configuration: HEVCEncoderConfiguration, kernels: UnsafePointer<OVTHEVCKernels8>,
+    videoKernels: UnsafePointer<OVTVideoKernels>, layout: PlaneLayout, map: PictureMap,
+    picture: PictureContext, writer: UnsafeMutablePointer<SliceWriter>, memory: inout EncoderMemory
+  ) {
+    self.kernels = kernels
+    self.layout = layout
+    self.map = map
+    self.writer = writer
+    result = picture.target
+    blockRows = (configuration.height + 15) / 16
+    blockColumns = (configuration.width + 15) / 16
+    threads = configuration.threads
+    bits = RowBits(rows: (layout.height + 31) / 32, columns: (layout.width + 31) / 32, memory: &memory)
+    ring = RowRing(rows: bits.lag, columns: bits.columns, memory: &memory)
+    deblocking =
+      configuration.deblocking
+      ? Deblocking(kernels: kernels, layout: layout, map: map, memory: &memory) : nil
+    progress = RowProgress(rows: bits.rows)
+    coders = memory.allocate(CodingTreeCoder.self, count: threads)
+    for i in 0..<threads {
+      (coders + i).initialize(
+        to: CodingTreeCoder(
+          kernels: kernels, videoKernels: videoKernels, layout: layout, map: map, picture: picture,
+          effort: configuration.effort, tree: ring.tree(row: 0, column: 0), memory: &memory))
+    }
+    rowBits = memory.allocate(Int32.self, count: blockRows + 1)
+    rowQP = memory.allocate(Int.self, count: bits.rows)
+    rowNeeded = memory.allocate(Double.self, count: bits.rows)
+  }
+
+  /// Begins a picture. No thread may work.
+  func begin(_ plan: PicturePlan, _ picture: PictureContext, settings: EffortSettings) {
+    self.plan = plan
+    result = picture.target
+    statistics = PictureStatistics()
+    lastQP = plan.qp
+    progress.reset()
+    for i in 0..<threads {
+      coders[i].settings = settings
+      coders[i].isIntraSlice = plan.isKeyFrame
+      coders[i].motion.picture = picture
+    }
+    codesRows = true
+  }
+
+  /// Ends the rows of a picture that all threads have returned from.
+  func end() {
+    bits.finish(isIntra: plan.isKeyFrame)
+    for row in 0..<bits.rows {
+      statistics.lowestQP = min(statistics.lowestQP, rowQP[row])
+      statistics.highestQP = max(statistics.highestQP, rowQP[row])
+      statistics.lastNeeded = max(statistics.lastNeeded, rowNeeded[row])
+    }
+    for i in 0..<map.width * map.height {
+      statistics.qpSum += Int(map.qp[i])
+      if map.kind[i] == UnitKind.intra.rawValue { statistics.intraBlocks += 1 }
+      if map.kind[i] == UnitKind.skip.rawValue { statistics.skippedBlocks += 1 }
+    }
+  }
+
+  /// Begins the half samples of the picture, whose planes are complete. No thread may work.
+  func beginHalfSamples() {
+    nextStrip.store(0, ordering: .relaxed)
+    codesRows = false
+  }
+
+  /// Does one thread's share of the work; all threads call it.
+  /// - Parameter thread: the number of the thread.
+  func work(thread: Int) {
+    guard codesRows else {
+      while true {
+        let strip = nextStrip.add(1, ordering: .relaxed).oldValue
+        guard result.computeHalfSamples(strip: strip, layout, kernels: kernels) else { return }
+      }
+    }
+    while true {
+      let row = progress.nextRow.add(1, ordering: .relaxed).oldValue
+      if row >= bits.rows { return }
+      decide(row: row, coders + thread)
+      finishRows()
+    }
+  }
+
+  // MARK: Decisions
+
+  /// Decides and reconstructs the units of a row, as far as the row above is ready.
+  private func decide(row: Int, _ coder: UnsafeMutablePointer<CodingTreeCoder>) {
+    let known = bits.known(before: row)
+    if known > 0 { RowProgress.wait { progress.finishedRows.load(ordering: .acquiring) >= known } }
+    var qp = plan.qp
+    if let budget = plan.budget, known > 0 {
+      qp = budget.qp(
+        row: min(known * 2, blockRows - 1), rows: blockRows, bits: bits.written[known - 1],
+        base: plan.qp, current: rowQP[known - 1])
+    }
+    rowQP[row] = qp
+    rowNeeded[row] = 0
+    coder.pointee.setQP(qp)
+    let columns = bits.columns
+    var above = row == 0 ? columns : 0
+    for column in 0..<columns {
+      let need = min(column &+ 2, columns)
+      if above < need {
+        RowProgress.wait {
+          above = progress.coded(row: row &- 1)
+          return above >= need
+        }
+      }
+      let (x, y) = (column &* 32, row &* 32)
+      let tree = ring.tree(row: row, column: column)
+      coder.pointee.tree = tree
+      if isExhausted(row, column) {
+        coder.pointee.codeCheapest(x: x, y: y)
+      } else {
+        coder.pointee.code(x: x, y: y)
+      }
+      var estimate = 0
+      // Estimates grow with the levels, bits with their logarithms: they hardly exceed 16 for each luma
+      // sample.
+      tree.forEachUnit(map, x: x, y: y) {
+        estimate &+= min(Int($0.bits), 256 &<< (2 &* Int($0.log2Size)))
+      }
+      bits.setEstimate(row: row, column: column, estimate)
+      progress.setCoded(row: row, column &+ 1)
+    }
+  }
+
+  /// Whether a coding tree unit has to take the fewest bits.
+  private func isExhausted(_ row: Int, _ column: Int) -> Bool {
+    guard let budget = plan.budget else { return false }
+    let left = max((blockRows - row * 2) * blockColumns - column * 4, 0)
+    let used = bits.bits(row: row, column: column, isIntra: plan.isKeyFrame)
+    let needed = budget.needed(bits: used, left: left)
+    if needed > budget.limit { return true }
+    rowNeeded[row] = max(rowNeeded[row], needed)
+    return false
+  }
+
+  // MARK: Rows that are decided
+
+  /// Writes and filters the rows that are ready, unless another thread is doing so.
+  private func finishRows() {
+    while true {
+      // A row that becomes ready while another thread stops here is seen by one of the two: that
+      // thread first clears `finishing` and then checks for rows, this one does it in the opposite
+      // order.
+      atomicMemoryFence(ordering: .sequentiallyConsistent)
+      let next = progress.finishedRows.load(ordering: .acquiring)
+      if next >= bits.rows || progress.coded(row: next) < bits.columns { return }
+      let (isFree, _) = progress.finishing.compareExchange(
+        expected: false, desired: true, ordering: .acquiring)
+      if !isFree { return }
+      var row = progress.finishedRows.load(ordering: .acquiring)
+      while row < bits.rows && progress.coded(row: row) == bits.columns {
+        setQP(row: row)
+        write(row: row)
+        progress.finishedRows.store(row + 1, ordering: .releasing)
+        // Intra prediction reads unfiltered samples of the row above.
+        if row > 0 { deblocking?.filter(row: row - 1, result.planes, result.motion) }
+        if row == bits.rows - 1 { deblocking?.filter(row: row, result.planes, result.motion) }
+        row += 1
+      }
+      progress.finishing.store(false, ordering: .releasing)
+    }
+  }
+
+  /// Sets QpY of the units of a row (8.6.1): that of units before the first residual of a coding tree
+  /// unit is that of the last unit before.
+  private func setQP(row: Int) {
+    let qp = rowQP[row]
+    if writer.pointee.isSynchronised { lastQP = plan.qp }
+    for column in 0..<bits.columns {
+      var isCoded = false
+      let (x, y) = (column &* 32, row &* 32)
+      ring.tree(row: row, column: column).forEachUnit(map, x: x, y: y) { unit in
+        isCoded = isCoded || unit.hasResidual
+        let value = Int8(truncatingIfNeeded: isCoded ? qp : lastQP)
+        let at = map.index(Int(unit.x), Int(unit.y))
+        let blocks = 1 &<< (Int(unit.log2Size) &- 3)
+        for v in 0..<blocks { (map.qp + at + v &* map.width).update(repeating: value, count: blocks) }
+      }
+      if isCoded { lastQP = qp }
+    }
+  }
+
+  private func write(row: Int) {
+    for column in 0..<bits.columns {
+      let tree = ring.tree(row: row, column: column)
+      writer.pointee.write(
+        x: column &* 32, y: row &* 32, qp: rowQP[row], units: tree.units, levels: tree.levels)
+    }
+    let count = writer.pointee.bitCount + headerBits
+    let before = row == 0 ? 0 : bits.written[row - 1]
+    bits.written[row] = count
+    // A row of coding tree units is two rows of 16 luma rows.
+    let first = min(row * 2, blockRows - 1)
+    let half = (count - before) / (row * 2 + 1 < blockRows ? 2 : 1)
+    rowBits[first] = Int32(truncatingIfNeeded: half)
+    if row * 2 + 1 < blockRows { rowBits[first + 1] = Int32(truncatingIfNeeded: count - before - half) }
+  }
+}
