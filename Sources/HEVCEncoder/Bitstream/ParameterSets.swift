@@ -115,6 +115,7 @@ extension HEVCEncoderConfiguration {
     sps.log2DiffMaxMinTransformBlock = 3
     if lowLatency.longTermReferences > 0 { sps.longTermReferences = [] }
     sps.hasTemporalMotion = true
+    sps.hasSampleAdaptiveOffset = adaptiveOffset
     sps.hasStrongIntraSmoothing = true
     var vui = HEVCVideoUsability()
     vui.appearance.aspectRatio = sampleAspectRatio.map {

@@ -74,6 +74,9 @@ public struct HEVCEncoderConfiguration: Sendable, Equatable {
   public var keyFrameInterval: Int?
   /// Whether the deblocking filter is used (8.7.2).
   public var deblocking = true
+  /// Whether sample adaptive offset is used (8.7.3), in pictures of raised quality:
+  /// key frames, and those whose QP is lower than that of the pictures around them.
+  public var adaptiveOffset = true
   /// Whether each row of coding tree units is a substream of its own with an entry point, so that
   /// decoders can decode rows at the same time (entropy_coding_sync_enabled_flag). It takes a few
   /// bytes for each row; the threads of this encoder do not need it.

@@ -124,11 +124,14 @@ struct SliceWriter: BitwiseCopyable {
   ///   - qp: the QpY that its residual was quantised with.
   ///   - units: its coding units at the index of their first block in z-scan order.
   ///   - levels: its levels (`LevelLayout`).
+  ///   - offsets: its sample adaptive offset; nil: the slice has none.
   mutating func write(
-    x: Int, y: Int, qp: Int, units: UnsafePointer<CodingUnit>, levels: UnsafePointer<Int16>
+    x: Int, y: Int, qp: Int, units: UnsafePointer<CodingUnit>, levels: UnsafePointer<Int16>,
+    offsets: OffsetParameters?
   ) {
     if x != 0 || y != 0 { engine.continueSlice() }
     if x == 0 && y != 0 && isSynchronised { beginRow(y >> 5) }
+    if let offsets { write(offsets, hasLeft: x > 0, hasAbove: y > 0) }
     isDeltaCoded = false
     quadtree(x, y, 5, qp, units, levels)
     if isDeltaCoded { lastQP = qp }

@@ -34,6 +34,13 @@ final class PictureRows: @unchecked Sendable {
   private let ring: RowRing
   private let deblocking: Deblocking?
   private let progress: RowProgress
+  /// The number of rows whose units have their QP, so that rows above can be filtered.
+  private let readyRows = Atomic<Int>(0)
+  /// The sample adaptive offset of each coding tree unit.
+  private let offsets: UnsafeMutablePointer<OffsetParameters>
+  private let offsetDecision: OffsetDecision
+  private let adaptiveOffset: AdaptiveOffset
+  private var source: Planes
   /// The index of the next strip of half samples that a thread may take.
   private let nextStrip = Atomic<Int>(0)
   /// Whether rows are coded; otherwise, half samples are computed.
@@ -42,6 +49,8 @@ final class PictureRows: @unchecked Sendable {
   /// cheapest way.
   private let rowQP: UnsafeMutablePointer<Int>
   private let rowNeeded: UnsafeMutablePointer<Double>
+  /// `CodingTreeCoder.lambda` of each row.
+  private let rowLambda: UnsafeMutablePointer<Int>
   /// QpY of the last unit of the last quantisation group (8.6.1).
   private var lastQP = 0
   /// The rows and columns of 16x16 luma samples that the rate control counts: those of the
@@ -78,12 +87,19 @@ final class PictureRows: @unchecked Sendable {
     rowBits = memory.allocate(Int32.self, count: blockRows + 1)
     rowQP = memory.allocate(Int.self, count: bits.rows)
     rowNeeded = memory.allocate(Double.self, count: bits.rows)
+    rowLambda = memory.allocate(Int.self, count: bits.rows)
+    source = picture.source
+    offsets = memory.allocate(OffsetParameters.self, count: bits.rows * bits.columns)
+    offsetDecision = OffsetDecision(kernels: kernels, layout: layout, memory: &memory)
+    adaptiveOffset = AdaptiveOffset(kernels: kernels, layout: layout, memory: &memory)
   }
 
   /// Begins a picture. No thread may work.
   func begin(_ plan: PicturePlan, _ picture: PictureContext, settings: EffortSettings) {
     self.plan = plan
     result = picture.target
+    source = picture.source
+    readyRows.store(0, ordering: .relaxed)
     statistics = PictureStatistics()
     lastQP = plan.qp
     progress.reset()
@@ -148,6 +164,7 @@ final class PictureRows: @unchecked Sendable {
     rowQP[row] = qp
     rowNeeded[row] = 0
     coder.pointee.setQP(qp)
+    rowLambda[row] = coder.pointee.lambda
     let columns = bits.columns
     var above = row == 0 ? columns : 0
     for column in 0..<columns {
@@ -197,23 +214,69 @@ final class PictureRows: @unchecked Sendable {
       // thread first clears `finishing` and then checks for rows, this one does it in the opposite
       // order.
       atomicMemoryFence(ordering: .sequentiallyConsistent)
-      let next = progress.finishedRows.load(ordering: .acquiring)
+      let next = readyRows.load(ordering: .acquiring)
       if next >= bits.rows || progress.coded(row: next) < bits.columns { return }
       let (isFree, _) = progress.finishing.compareExchange(
         expected: false, desired: true, ordering: .acquiring)
       if !isFree { return }
-      var row = progress.finishedRows.load(ordering: .acquiring)
+      var row = readyRows.load(ordering: .acquiring)
       while row < bits.rows && progress.coded(row: row) == bits.columns {
-        setQP(row: row)
-        write(row: row)
-        progress.finishedRows.store(row + 1, ordering: .releasing)
-        // Intra prediction reads unfiltered samples of the row above.
-        if row > 0 { deblocking?.filter(row: row - 1, result.planes, result.motion) }
-        if row == bits.rows - 1 { deblocking?.filter(row: row, result.planes, result.motion) }
+        finish(row: row)
         row += 1
+        readyRows.store(row, ordering: .releasing)
       }
       progress.finishing.store(false, ordering: .releasing)
     }
+  }
+
+  /// Does what becomes possible when a row is decided. Intra prediction reads unfiltered samples of the
+  /// row above, so that filters follow a row later; offsets are chosen from deblocked samples, so
+  /// that with them writing follows a row later, too.
+  private func finish(row: Int) {
+    setQP(row: row)
+    let hasOffsets = plan.header.hasLumaSAO
+    let isLast = row == bits.rows - 1
+    if !hasOffsets { write(row: row) }
+    if row > 0 { deblocking?.filter(row: row - 1, result.planes, result.motion) }
+    if hasOffsets && row > 0 {
+      chooseOffsets(row: row - 1)
+      write(row: row - 1)
+      if row > 1 { applyOffsets(row: row - 2) }
+    }
+    guard isLast else { return }
+    deblocking?.filter(row: row, result.planes, result.motion)
+    if hasOffsets {
+      chooseOffsets(row: row)
+      write(row: row)
+      if row > 0 { applyOffsets(row: row - 1) }
+      applyOffsets(row: row)
+    }
+  }
+
+  private func chooseOffsets(row: Int) {
+    let columns = bits.columns
+    let line = offsets + row &* columns
+    for column in 0..<columns {
+      var isChanged = false
+      let (x, y) = (column &* 32, row &* 32)
+      ring.tree(row: row, column: column).forEachUnit(map, x: x, y: y) {
+        isChanged = isChanged || $0.kind != .skip
+      }
+      // What is skipped has the offsets of the picture that it is a copy of.
+      guard isChanged else {
+        line[column] = OffsetParameters()
+        continue
+      }
+      // The lambda of decisions is lower than what a bit is worth, as their bits are estimated high.
+      line[column] = offsetDecision.choose(
+        x: x, y: y, source: source, planes: result.planes,
+        left: column > 0 ? line[column &- 1] : nil, above: row > 0 ? line[column &- columns] : nil,
+        lambda: rowLambda[row] &* 3 / 2)
+    }
+  }
+
+  private func applyOffsets(row: Int) {
+    adaptiveOffset.filter(row: row, result.planes, offsets + row &* bits.columns)
   }
 
   /// Sets QpY of the units of a row (8.6.1): that of units before the first residual of a coding tree
@@ -239,7 +302,8 @@ final class PictureRows: @unchecked Sendable {
     for column in 0..<bits.columns {
       let tree = ring.tree(row: row, column: column)
       writer.pointee.write(
-        x: column &* 32, y: row &* 32, qp: rowQP[row], units: tree.units, levels: tree.levels)
+        x: column &* 32, y: row &* 32, qp: rowQP[row], units: tree.units, levels: tree.levels,
+        offsets: plan.header.hasLumaSAO ? offsets[row &* bits.columns &+ column] : nil)
     }
     let count = writer.pointee.bitCount + headerBits
     let before = row == 0 ? 0 : bits.written[row - 1]
@@ -249,5 +313,6 @@ final class PictureRows: @unchecked Sendable {
     let half = (count - before) / (row * 2 + 1 < blockRows ? 2 : 1)
     rowBits[first] = Int32(truncatingIfNeeded: half)
     if row * 2 + 1 < blockRows { rowBits[first + 1] = Int32(truncatingIfNeeded: count - before - half) }
+    progress.finishedRows.store(row + 1, ordering: .releasing)
   }
 }

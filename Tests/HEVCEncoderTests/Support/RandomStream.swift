@@ -18,6 +18,7 @@ struct RandomStream {
     configuration.deblocking = Int.random(in: 0..<4, using: &g) > 0
     configuration.threads = Int.random(in: 1...4, using: &g)
     configuration.usesWavefronts = Int.random(in: 0..<3, using: &g) == 0
+    configuration.adaptiveOffset = Int.random(in: 0..<4, using: &g) > 0
     configuration.minimumQP = 0
     configuration.writesAccessUnitDelimiters = Bool.random(using: &g)
     configuration.lowLatency.rateControl =
