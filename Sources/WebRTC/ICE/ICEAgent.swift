@@ -37,7 +37,7 @@ public struct ICEAgent: Sendable {
   }
 
   /// The largest numbers of remote candidates, and of requests that wait for an answer.
-  static let maxCandidates = 64
+  static let maxCandidates = ICECheckList.capacity
   static let maxTransactions = 128
   /// The time between two new checks (Ta; RFC 8445, 14.2).
   static let pacing = 0.05
@@ -50,20 +50,19 @@ public struct ICEAgent: Sendable {
   public static let consentTime = 30.0
 
   private let configuration: Configuration
-  public private(set) var isControlling: Bool
-  private var tieBreaker: UInt64
-  private var remote: ICECredentials?
-  private var isRemoteLite = false
-  private var pairs: [ICEPair] = []
-  /// Addresses whose checks come first, since the peer has checked them (RFC 8445, 7.3.1.4).
-  private var triggered: [TransportAddress] = []
-  private var transactions: [STUNMessage.Transaction: STUNTransaction] = [:]
-  private var outgoing: [(bytes: [UInt8], to: TransportAddress)] = []
+  public internal(set) var isControlling: Bool
+  let tieBreaker: UInt64
+  private(set) var remote: ICECredentials?
+  var checks = ICECheckList()
+  /// The requests that wait for a response.
+  var transactions: [STUNMessage.Transaction: STUNTransaction] = [:]
+  var outgoing: [(bytes: [UInt8], to: TransportAddress)] = []
   private var random = SystemRandomNumberGenerator()
   private let began: Double
-  private var nextCheck: Double
-  private var firstValid: Double?
-  private var gathering: STUNTransaction?
+  var nextCheck: Double
+  /// When the first check succeeded.
+  var firstValid: Double?
+  private var gathering: ICEGathering
   public private(set) var state = State.checking
   /// The peer's address of the chosen pair; nil before there is one.
   public private(set) var selected: TransportAddress?
@@ -71,12 +70,12 @@ public struct ICEAgent: Sendable {
   public private(set) var localCandidates: [ICECandidate]
   /// When the newest request was sent that the peer has answered; for a lite agent, when the newest
   /// authentic request came.
-  private var consented = -Double.infinity
+  private(set) var consented = -Double.infinity
   private var nextConsent = Double.infinity
   /// The round trip of the newest check, in seconds.
-  public private(set) var roundTrip: Double?
+  public internal(set) var roundTrip: Double?
   /// The number of messages that were malformed or not authentic.
-  public private(set) var refused = 0
+  public internal(set) var refused = 0
 
   /// Creates an agent, which begins to ask the STUN server at once.
   /// - Parameters:
@@ -89,18 +88,14 @@ public struct ICEAgent: Sendable {
     tieBreaker = random.next()
     began = time
     nextCheck = time
-    guard let server = configuration.server, !configuration.isLite else { return }
-    let request = STUNMessage(.request)
-    guard let bytes = request.bytes(password: nil) else { return }
-    gathering = STUNTransaction(
-      id: request.transaction, bytes: bytes, target: server, nominates: false, at: time)
-    outgoing.append((bytes, server))
+    gathering = ICEGathering(configuration.isLite ? nil : configuration.server, at: time)
+    if let first = gathering.first { outgoing.append(first) }
   }
 
   public var credentials: ICECredentials { configuration.credentials }
   public var isLite: Bool { configuration.isLite }
   /// Whether all candidates of this end are known.
-  public var isGatheringComplete: Bool { gathering == nil }
+  public var isGatheringComplete: Bool { gathering.isComplete }
 
   /// Whether datagrams may be sent to ``selected``.
   /// - Parameter time: The current time.
@@ -112,7 +107,7 @@ public struct ICEAgent: Sendable {
   /// has sent an authentic one.
   /// - Parameter address: Where the datagram came from.
   public func knows(_ address: TransportAddress) -> Bool {
-    address == selected || pairs.contains { $0.remote == address && $0.state == .succeeded }
+    address == selected || checks.hasSucceeded(address)
   }
 
   /// Sets what the peer's description says. Checks begin with it.
@@ -121,7 +116,6 @@ public struct ICEAgent: Sendable {
   ///   - isLite: Whether the peer is a lite agent, which never controls a full one.
   public mutating func setRemote(_ credentials: ICECredentials, isLite: Bool) {
     remote = credentials
-    isRemoteLite = isLite
     if isLite, !configuration.isLite { isControlling = true }
   }
 
@@ -130,17 +124,7 @@ public struct ICEAgent: Sendable {
   /// - Parameter candidate: The candidate.
   public mutating func add(_ candidate: ICECandidate) {
     guard !configuration.isLite else { return }
-    addPair(candidate.address, priority: candidate.priority)
-  }
-
-  @discardableResult
-  private mutating func addPair(_ address: TransportAddress, priority: UInt32) -> Int? {
-    if let known = pairs.firstIndex(where: { $0.remote == address }) { return known }
-    guard pairs.count < Self.maxCandidates, address.isUnicast,
-      localCandidates.contains(where: { $0.address.isIPv6 == address.isIPv6 })
-    else { return nil }
-    pairs.append(ICEPair(remote: address, remotePriority: priority))
-    return pairs.count - 1
+    checks.add(candidate.address, priority: candidate.priority, local: localCandidates)
   }
 
   /// Removes and returns the datagrams to send, in order.
@@ -154,7 +138,7 @@ public struct ICEAgent: Sendable {
   /// The time when ``poll(at:)`` is due.
   public var deadline: Double {
     guard state != .failed else { return .infinity }
-    var due = min(transactions.values.lazy.map(\.next).min() ?? .infinity, gathering?.next ?? .infinity)
+    var due = min(transactions.values.lazy.map(\.next).min() ?? .infinity, gathering.deadline)
     if state == .checking {
       due = min(due, began + Self.patience)
       if remote != nil, hasChecksToMake { due = min(due, nextCheck) }
@@ -167,23 +151,15 @@ public struct ICEAgent: Sendable {
     return due
   }
 
-  private var hasChecksToMake: Bool {
-    !configuration.isLite && (!triggered.isEmpty || pairs.contains { $0.state == .waiting })
+  var hasChecksToMake: Bool {
+    !configuration.isLite && checks.hasChecks
   }
 
   /// Does what is due: checks, repetitions, requests for consent.
   /// - Parameter time: The current time.
   public mutating func poll(at time: Double) {
     guard state != .failed else { return }
-    if var asking = gathering {
-      switch asking.step(at: time) {
-      case .wait: break
-      case .repeatNow:
-        outgoing.append((asking.bytes, asking.target))
-        gathering = asking
-      case .giveUp: gathering = nil
-      }
-    }
+    if let again = gathering.poll(at: time) { outgoing.append(again) }
     for (id, transaction) in transactions {
       var transaction = transaction
       switch transaction.step(at: time) {
@@ -193,7 +169,7 @@ public struct ICEAgent: Sendable {
         transactions[id] = transaction
       case .giveUp:
         transactions[id] = nil
-        noteFailure(of: transaction.target)
+        checks.noteFailure(of: transaction.target)
       }
     }
     switch state {
@@ -220,68 +196,6 @@ public struct ICEAgent: Sendable {
     }
   }
 
-  private mutating func noteFailure(of address: TransportAddress) {
-    guard let index = pairs.firstIndex(where: { $0.remote == address }), pairs[index].state == .inProgress
-    else { return }
-    pairs[index].state = .failed
-  }
-
-  private func priority(_ pair: ICEPair) -> UInt64 {
-    let local =
-      localCandidates.lazy.filter { $0.address.isIPv6 == pair.remote.isIPv6 }.map(\.priority).max() ?? 0
-    return pair.priority(local: local, isControlling: isControlling)
-  }
-
-  /// Makes the next check, if it is time for one.
-  private mutating func check(at time: Double) {
-    guard remote != nil, time >= nextCheck, hasChecksToMake else { return }
-    nextCheck = time + Self.pacing
-    if !triggered.isEmpty {
-      let address = triggered.removeFirst()
-      setState(.inProgress, of: address)
-      request(address, nominates: false, at: time)
-      return
-    }
-    let waiting = pairs.indices.filter { pairs[$0].state == .waiting }
-    guard let best = waiting.max(by: { priority(pairs[$0]) < priority(pairs[$1]) }) else { return }
-    pairs[best].state = .inProgress
-    request(pairs[best].remote, nominates: false, at: time)
-  }
-
-  private mutating func setState(_ state: ICEPair.State, of address: TransportAddress) {
-    if let index = pairs.firstIndex(where: { $0.remote == address }) { pairs[index].state = state }
-  }
-
-  /// Nominates the best pair that works, once no better one may still come (RFC 8445, 8.1.1).
-  private mutating func nominate(at time: Double) {
-    guard isControlling, let firstValid,
-      !transactions.values.contains(where: \.nominates),
-      let best = pairs.filter({ $0.state == .succeeded }).max(by: { priority($0) < priority($1) })
-    else { return }
-    let isOpen = pairs.contains {
-      ($0.state == .waiting || $0.state == .inProgress) && priority($0) > priority(best)
-    }
-    guard !isOpen || time - firstValid >= Self.nominationWait else { return }
-    request(best.remote, nominates: true, at: time)
-  }
-
-  /// Sends a Binding request to an address.
-  private mutating func request(
-    _ address: TransportAddress, nominates: Bool, at time: Double, attempts: Int = STUNTransaction.attempts
-  ) {
-    guard let remote, transactions.count < Self.maxTransactions else { return }
-    var message = STUNMessage(.request)
-    message.username = "\(remote.fragment):\(credentials.fragment)"
-    message.priority = ICECandidate.priority(.peerReflexive, localPreference: 65_535)
-    message.nominates = nominates
-    if isControlling { message.controlling = tieBreaker } else { message.controlled = tieBreaker }
-    guard let bytes = message.bytes(password: remote.password) else { return }
-    transactions[message.transaction] = STUNTransaction(
-      id: message.transaction, bytes: bytes, target: address, nominates: nominates, at: time,
-      attempts: attempts)
-    outgoing.append((bytes, address))
-  }
-
   // MARK: - What comes
 
   /// Processes a STUN message.
@@ -297,116 +211,32 @@ public struct ICEAgent: Sendable {
     }
     switch message.kind {
     case .request: answer(message, from: source, at: time)
-    case .success, .failure: receiveResponse(message, from: source, at: time)
+    case .success, .failure:
+      if let found = gathering.take(message, from: source, local: localCandidates) {
+        localCandidates += found
+      } else {
+        receiveResponse(message, from: source, at: time)
+      }
     case .indication: break
     }
   }
 
-  private mutating func answer(_ message: STUNMessage, from source: TransportAddress, at time: Double) {
-    // No error is sent to who is not the peer, so that nobody learns that somebody listens here.
-    guard source.isUnicast, message.hasIntegrity, message.isAuthentic(password: credentials.password),
-      let names = message.username?.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false),
-      names.count == 2, names[0] == credentials.fragment, remote.map({ names[1] == $0.fragment }) ?? true
-    else {
-      refused += 1
-      return
-    }
-    func reply(_ kind: STUNMessage.Class, _ change: (inout STUNMessage) -> Void) {
-      var response = STUNMessage(kind, transaction: message.transaction)
-      change(&response)
-      if let bytes = response.bytes(password: credentials.password) { outgoing.append((bytes, source)) }
-    }
-    guard message.unknownAttributes.isEmpty else {
-      return reply(.failure) {
-        $0.errorCode = 420
-        $0.unknownAttributes = message.unknownAttributes
-      }
-    }
-    // Two ends of the same role: the one with the larger tie-breaker controls (RFC 8445, 7.3.1.1).
-    if let other = isControlling ? message.controlling : message.controlled {
-      let keepsRole = isControlling == (tieBreaker >= other)
-      if keepsRole, !configuration.isLite { return reply(.failure) { $0.errorCode = 487 } }
-      if !configuration.isLite { isControlling.toggle() }
-    }
-    guard let index = addPair(source, priority: message.priority ?? 0) else { return }
-    reply(.success) { $0.mappedAddress = source }
-    if configuration.isLite {
-      pairs[index].state = .succeeded
-      if source == selected { consented = time }
-      if message.nominates { select(source, consentedAt: time, at: time) }
-      return
-    }
-    if message.nominates, !isControlling { pairs[index].isNominatedByPeer = true }
-    switch pairs[index].state {
-    case .succeeded: if pairs[index].isNominatedByPeer { selectNominated(index, at: time) }
-    case .inProgress: break
-    case .waiting, .failed:
-      if !triggered.contains(source), triggered.count < Self.maxCandidates { triggered.append(source) }
-      pairs[index].state = .waiting
-    }
-  }
-
-  /// Selects a pair whose check the peer has answered, and that it has nominated.
-  private mutating func selectNominated(_ index: Int, at time: Double) {
-    pairs[index].isNominatedByPeer = false
-    guard selected != pairs[index].remote else { return }
-    select(pairs[index].remote, consentedAt: time, at: time)
-  }
-
-  private mutating func select(_ address: TransportAddress, consentedAt: Double, at time: Double) {
+  /// Chooses a pair (RFC 8445, 8.1.2).
+  /// - Parameters:
+  ///   - address: The peer's address.
+  ///   - consentedAt: When the peer has consented.
+  ///   - time: The current time.
+  mutating func select(_ address: TransportAddress, consentedAt: Double, at time: Double) {
     selected = address
     consented = max(consented, consentedAt)
     guard state == .checking else { return }
     state = .connected
     nextConsent = time + Self.consentInterval
-    triggered.removeAll()
+    checks.removeTriggered()
     transactions.removeAll()
   }
 
-  private mutating func receiveResponse(
-    _ message: STUNMessage, from source: TransportAddress, at time: Double
-  ) {
-    if let asking = gathering, asking.id == message.transaction, source == asking.target {
-      gathering = nil
-      guard message.kind == .success, let address = message.mappedAddress, address.isUnicast else { return }
-      guard !localCandidates.contains(where: { $0.address == address }),
-        let base = localCandidates.first(where: { $0.address.isIPv6 == address.isIPv6 })
-      else { return }
-      localCandidates.append(ICECandidate(.serverReflexive, address, related: base.address))
-      return
-    }
-    // The response must come from where the request went (RFC 8445, 7.2.5.2.1), be authentic, and
-    // has the random number of a request that was not answered yet.
-    guard let transaction = transactions[message.transaction], transaction.target == source, let remote,
-      message.hasIntegrity, message.isAuthentic(password: remote.password)
-    else {
-      refused += 1
-      return
-    }
-    transactions[message.transaction] = nil
-    guard message.kind == .success else {
-      if message.errorCode == 487 {
-        // The peer insists on its role: this end takes the other one and checks again (7.2.5.1).
-        isControlling = !isControlling
-        if !triggered.contains(source) { triggered.append(source) }
-        setState(.waiting, of: source)
-      } else {
-        noteFailure(of: source)
-      }
-      return
-    }
-    roundTrip = time - transaction.began
-    if state == .connected {
-      if source == selected { consented = max(consented, transaction.began) }
-      return
-    }
-    guard let index = addPair(source, priority: 0) else { return }
-    pairs[index].state = .succeeded
-    firstValid = firstValid ?? time
-    if transaction.nominates || pairs[index].isNominatedByPeer {
-      select(source, consentedAt: transaction.began, at: time)
-    } else {
-      nominate(at: time)
-    }
-  }
+  /// Notes that the peer of the chosen pair consents (RFC 7675, 5.1).
+  /// - Parameter time: When it did, at the earliest.
+  mutating func noteConsent(at time: Double) { consented = max(consented, time) }
 }
