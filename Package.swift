@@ -19,7 +19,7 @@ let isLive = Context.environment["OVT_WITHOUT_LIVE"] != "1"
 let liveFiles = [
   "HTTPLive/SegmentCipher.swift", "Live/LiveAccess.swift", "Live/LiveCommands.swift", "Peer", "Receive",
   "Send/Send.swift", "Send/SendOptions.swift",
-  "Send/SendRun.swift", "Send/SendSource.swift", "Serve", "Web", "Wire/DatagramOutbox.swift",
+  "Send/SendRun.swift", "Send/SendSource.swift", "Serve", "Sound", "Web", "Wire/DatagramOutbox.swift",
   "Wire/DatagramOutlet.swift", "Wire/DatagramSocket.swift", "Wire/Endpoint.swift", "Wire/WireOptions.swift",
 ]
 let liveDependencies: [Target.Dependency] =
@@ -286,7 +286,7 @@ if !isEngineAlone {
     // Runs the built program, as a person would.
     .testTarget(
       name: "vtencodeTests",
-      dependencies: ["vtencode", "CodecInterface", "RealTimeTransport", "VideoToolbox", "TestSupport"]),
+      dependencies: ["vtencode", "CodecInterface", "RealTimeTransport", "VideoToolbox", "TestSupport", "WebRTC"]),
     .testTarget(
       name: "CallTests",
       dependencies: ["vtencode", "RealTimeTransport", "ToolSupport", "VideoToolbox", "TestSupport"]),

@@ -37,10 +37,15 @@ private func fuzzDescriptions(_ input: inout FuzzInput) {
     return
   }
   require(again.media.count == offer.media.count, "other media after a round")
+  _ = SoundNegotiation.accept(receiving: offer, source: 3)
+  _ = SoundNegotiation.accept(offer, sending: again)
   guard
-    let (answer, _) = try? VideoNegotiation.answer(
+    var (answer, _) = try? VideoNegotiation.answer(
       to: offer, sending: .constrainedBaseline, source: 1, repairSource: 2, base: offer)
   else { return }
+  if let sound = SoundNegotiation.add(to: &answer, offer, source: 3) {
+    require((6000...510_000).contains(sound.maxRate ?? 6000), "a rate that Opus does not have")
+  }
   require(answer.media.count == offer.media.count, "an answer has the offer's media")
   require((try? PeerDescription(answer.text)) != nil, "an answer cannot be read")
 }
@@ -67,6 +72,13 @@ private func fuzzPath(_ input: inout FuzzInput) {
   var sending = VideoSender.Configuration(source: 9, payloadType: 96)
   sending.extensions.transportSequence = 3
   var sender = VideoSender(sending)
+  var listening = SoundReceiver.Configuration(source: 1, payloadTypes: [98])
+  listening.repairTypes = [99]
+  listening.retransmits = true
+  var listener = SoundReceiver(listening)
+  var speaking = SoundSender.Configuration(source: 8, payloadType: 98)
+  speaking.retransmits = true
+  var speaker = SoundSender(speaking)
   var time = 0.0
   while !input.isEmpty {
     let kind = input.byte()
@@ -79,7 +91,19 @@ private func fuzzPath(_ input: inout FuzzInput) {
     if let packets = RTCPPacket.parse(data) {
       sender.receive(packets, at: time)
       receiver.receiveControl(packets, at: time)
+      listener.receiveControl(packets, at: time)
+      speaker.receive(packets, at: time)
     }
+    listener.receive(data, at: time)
+    listener.poll(at: time)
+    require(listener.takeOutgoing().count < 4, "much is asked for")
+    for packet in listener.takePackets() {
+      require(packet.payload.count <= SoundReceiver.maxPacket, "a packet that is too long")
+      _ = listener.captureTime(of: packet.timestamp)
+    }
+    speaker.send([kind, 1, 2], position: Int64(time * 48_000), samples: 960, captured: time, at: time)
+    speaker.poll(at: time)
+    require(speaker.takeOutgoing().count < 1000, "much is sent for little")
     try? receiver.poll(at: time) { _ in true }
     require(receiver.takeOutgoing().count < 4, "much is asked for")
     sender.send([[0x65, kind, 1, 2]], isKeyFrame: sender.wantsKeyFrame, captured: time, at: time)

@@ -9,4 +9,8 @@ public enum RTPPayloadType {
   public static let retransmission: UInt8 = 97
   /// Repair packets (RFC 8627), whose synchronisation source is the media's plus 2.
   public static let parity: UInt8 = 98
+  /// Opus (RFC 7587), whose synchronisation source is the media's plus 3, and its packets that are
+  /// sent again, with the media's source plus 4.
+  public static let sound: UInt8 = 99
+  public static let soundRetransmission: UInt8 = 100
 }

@@ -29,7 +29,7 @@ import VideoBitstream
 /// The check is a random number of 96 bits, a new one in each greeting (RFC 7675, 5.1): an answer
 /// proves that this greeting was received, and the next one's cannot be predicted.
 ///
-/// Flags: 1 retransmission, 2 offset known, 4 forward error correction.
+/// Flags: 1 retransmission, 2 offset known, 4 forward error correction, 8 sound.
 public struct Greeting: Equatable, Sendable {
   /// A number that cannot be guessed.
   public struct Nonce: Hashable, Sendable {
@@ -79,6 +79,8 @@ public struct Greeting: Equatable, Sendable {
   public var retransmits = true
   /// Whether repair packets (forward error correction) may come.
   public var protects = false
+  /// Whether sound may come beside the pictures.
+  public var hasSound = false
   public var frameRate = 30.0
   /// The time in seconds by which the receiver's clock is ahead of the sender's; nil if the sender
   /// does not know it.
@@ -106,7 +108,7 @@ public struct Greeting: Equatable, Sendable {
   public func bytes(authenticate: (([UInt8]) -> [UInt8])? = nil) -> [UInt8] {
     var result = Self.magic
     result += [1, UInt8(RecoveryMode.allCases.firstIndex(of: recovery) ?? 0)]
-    result.append((retransmits ? 1 : 0) | (clockOffset == nil ? 0 : 2) | (protects ? 4 : 0))
+    result.append((retransmits ? 1 : 0) | (clockOffset == nil ? 0 : 2) | (protects ? 4 : 0) | (hasSound ? 8 : 0))
     result += nonce.bytes
     result.append64(clock)
     result.append32(source)
@@ -141,6 +143,7 @@ public struct Greeting: Equatable, Sendable {
     recovery = RecoveryMode.allCases[Int(mode)]
     retransmits = flags & 1 != 0
     protects = flags & 4 != 0
+    hasSound = flags & 8 != 0
     frameRate = Double(rate) / 1000
     clockOffset = flags & 2 != 0 ? Double(Int64(bitPattern: offset)) / 4_294_967_296 : nil
     roundTrip = min(Double(rtt) / 1_000_000, Self.longestRoundTrip)

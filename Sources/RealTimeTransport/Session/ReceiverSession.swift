@@ -39,6 +39,7 @@ public struct ReceiverSession {
   private let secret: (any SharedSecret)?
   private var protection: (any PacketProtection)?
   private var media: MediaReceiver?
+  private var sound: SoundReceiver?
   private var arrivals = ArrivalRecorder(sources: [])
   private var nextFeedback = Double.infinity
   private var lastFeedback = -Double.infinity
@@ -76,6 +77,9 @@ public struct ReceiverSession {
 
   public var counts: MediaReceiver.Counts { media?.counts ?? .init() }
   public var malformedCount: Int { media?.malformedCount ?? 0 }
+  /// Whether the sender has announced sound; false before the session.
+  public var hasSound: Bool { sound != nil }
+  public var soundCounts: SoundReceiver.Counts { sound?.counts ?? .init() }
   /// The frame rate that the sender has announced.
   public var frameRate: Double? { greeting?.frameRate }
   /// The round trip in seconds that the sender has measured; nil before that.
@@ -87,7 +91,7 @@ public struct ReceiverSession {
     if let goodbye { return goodbye.next }
     return min(
       nextReport, nextFeedback, media?.deadline ?? .infinity, media?.requestDeadline ?? .infinity,
-      lastHeard + SenderSession.silenceTime)
+      sound?.deadline ?? .infinity, lastHeard + SenderSession.silenceTime)
   }
 
   /// Removes and returns the datagrams to send, in order.
@@ -99,10 +103,32 @@ public struct ReceiverSession {
   /// Computes when a picture was taken, on this end's clock; nil before that is known.
   /// - Parameter timestamp: The frame's RTP time stamp.
   public func captureTime(of timestamp: UInt32) -> Double? {
-    guard let mapping, let offset = greeting?.clockOffset else { return nil }
-    let distance = Double(Int32(bitPattern: timestamp &- mapping.rtpTime)) / MediaClock.rtpRate
-    return configuration.clock.time(ofNTP: mapping.ntpTime) + distance + offset
+    guard let offset = greeting?.clockOffset, let time = senderTime(of: timestamp) else { return nil }
+    return configuration.clock.time(ofNTP: time) + offset
   }
+
+  /// Computes when a sample of the sound was taken, on this end's clock; nil before that is known.
+  /// - Parameter timestamp: The RTP time stamp.
+  public func soundCaptureTime(of timestamp: UInt32) -> Double? {
+    guard let offset = greeting?.clockOffset, let time = sound?.captureTime(of: timestamp) else { return nil }
+    return configuration.clock.time(ofNTP: time) + offset
+  }
+
+  /// The sender's NTP time when a picture was taken; nil before its first report.
+  /// - Parameter timestamp: The frame's RTP time stamp.
+  public func senderTime(of timestamp: UInt32) -> UInt64? {
+    mapping.map { mapping in
+      let distance = Double(Int32(bitPattern: timestamp &- mapping.rtpTime)) / MediaClock.rtpRate
+      return mapping.ntpTime &+ UInt64(bitPattern: Int64(distance * 4_294_967_296))
+    }
+  }
+
+  /// The sender's NTP time when a sample of the sound was taken; nil before its first report.
+  /// - Parameter timestamp: The RTP time stamp.
+  public func senderSoundTime(of timestamp: UInt32) -> UInt64? { sound?.captureTime(of: timestamp) }
+
+  /// Removes and returns the packets of sound that came, in order.
+  public mutating func takeSound() -> [SoundReceiver.Packet] { sound?.takePackets() ?? [] }
 
   /// Processes a datagram from any address that may greet; send the answer to where it came from. A
   /// sender's first greeting is only answered: the session begins with a greeting that returns this
@@ -146,14 +172,26 @@ public struct ReceiverSession {
       settings.reorders = configuration.reorders
       settings.name = configuration.name
       media = MediaReceiver(settings, source: configuration.source, media: greeting.source)
-      arrivals = ArrivalRecorder(sources: (0..<3).map { greeting.source &+ $0 })
+      if greeting.hasSound {
+        var settings = SoundReceiver.Configuration(
+          source: configuration.source, payloadTypes: [RTPPayloadType.sound])
+        settings.repairTypes = [RTPPayloadType.soundRetransmission]
+        settings.media = greeting.source &+ 3
+        settings.retransmits = greeting.retransmits
+        settings.name = configuration.name
+        sound = SoundReceiver(settings)
+      }
+      arrivals = ArrivalRecorder(sources: (0..<(greeting.hasSound ? 5 : 3)).map { greeting.source &+ $0 })
       nextReport = time + Self.reportInterval
       state = .open
     }
     // A greeting that was overtaken by a newer one, or was replayed, contains nothing new.
     if let last = self.greeting, Int64(bitPattern: greeting.clock &- last.clock) <= 0 { return true }
     lastHeard = max(lastHeard, time)
-    if greeting.clockOffset != nil { media?.note(roundTrip: greeting.roundTrip) }
+    if greeting.clockOffset != nil {
+      media?.note(roundTrip: greeting.roundTrip)
+      sound?.note(roundTrip: greeting.roundTrip)
+    }
     self.greeting = greeting
     return true
   }
@@ -174,7 +212,8 @@ public struct ReceiverSession {
       return
     }
     if kind == .media {
-      guard try media?.receive(plain, at: time, decode: decode) == true else {
+      let isSound = sound?.receive(plain, at: time) == true
+      guard try isSound || media?.receive(plain, at: time, decode: decode) == true else {
         refused += 1
         return
       }
@@ -187,7 +226,8 @@ public struct ReceiverSession {
       sendLossFeedback(at: time)
     } else {
       guard let parsed = RTCPPacket.parse(plain), let greeting,
-        case let packets = parsed.filter({ $0.origin == greeting.source }), !packets.isEmpty
+        case let own = [greeting.source] + (sound.map { _ in [greeting.source &+ 3] } ?? []),
+        case let packets = parsed.filter({ own.contains($0.origin) }), !packets.isEmpty
       else {
         refused += 1
         return
@@ -236,7 +276,9 @@ public struct ReceiverSession {
 
   private mutating func receiveControl(_ packets: [RTCPPacket], size: Int, at time: Double) {
     media?.receiveControl(packets, at: time)
-    for packet in packets {
+    sound?.receiveControl(packets, at: time)
+    // The sound's source says nothing of the session.
+    for packet in packets where packet.origin == greeting?.source {
       switch packet {
       case .rateNotice(_, let notice):
         // Earlier versions of the sender put their own source here in place of the requester's.
@@ -280,6 +322,8 @@ public struct ReceiverSession {
     }
     if let deadline = media?.deadline, time >= deadline { try media?.release(at: time, decode: decode) }
     sendLossFeedback(at: time)
+    sound?.poll(at: time)
+    for packets in sound?.takeOutgoing() ?? [] { send(packets) }
     if time >= nextFeedback {
       nextFeedback = .infinity
       lastFeedback = time

@@ -4,8 +4,8 @@ extension SenderSession {
     public var recovery = RecoveryMode.ltr
     public var stream = MediaSender.Configuration()
     public var frameRate = 30.0
-    /// The synchronisation source of the media. The next number is that of retransmissions, the one
-    /// after it that of repair packets.
+    /// The synchronisation source of the media. The next numbers are those of retransmissions, of
+    /// repair packets, of the sound, and of the sound's retransmissions.
     public var source: UInt32
     public var nonce: Greeting.Nonce
     public var name = "sender"
@@ -16,6 +16,8 @@ extension SenderSession {
     /// ``SenderSession/joinInterval`` seconds. The caller has to make sure that media may be sent
     /// there.
     public var isOneWay = false
+    /// Whether sound is sent beside the pictures; never to players.
+    public var hasSound = false
     /// The range of bit rates, in bits per second; the rate within it that the path carries is
     /// estimated.
     public var rates = CongestionController.Limits()

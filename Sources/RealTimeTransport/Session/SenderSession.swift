@@ -27,6 +27,9 @@ public struct SenderSession {
   private var sequencer = FrameSequencer()
   private var stream: MediaSender
   private var parity: ParitySender
+  private var sound: SoundSender?
+  /// The bit rate of the last packets of sound, in bits per second.
+  private var soundRate = 0.0
   /// The limit that the receiver has set, in bits per second (RFC 5104, 4.2.1); nil for no limit.
   public private(set) var rateLimit: Double?
   private var repair: RepairSchedule
@@ -75,6 +78,18 @@ public struct SenderSession {
     repair = RepairSchedule(firstSequence: configuration.stream.firstSequence)
     began = time
     nextGreeting = time
+    if configuration.hasSound, !configuration.isOneWay {
+      var settings = SoundSender.Configuration(
+        source: configuration.source &+ 3, payloadType: RTPPayloadType.sound)
+      settings.retransmits = configuration.stream.retransmits
+      settings.repairSource = configuration.source &+ 4
+      settings.repairType = RTPPayloadType.soundRetransmission
+      settings.clock = configuration.stream.clock
+      settings.name = configuration.name
+      settings.firstSequence = configuration.stream.firstSequence
+      settings.timestampOffset = configuration.stream.timestampOffset
+      sound = SoundSender(settings)
+    }
     guard configuration.isOneWay else { return }
     state = .open
     (nextGreeting, nextReport) = (.infinity, time + Self.reportInterval)
@@ -84,12 +99,12 @@ public struct SenderSession {
   public var roundTrip: Double? { measuredRTT ?? (isMeasured ? policy.roundTrip : nil) }
 
   /// The bit rate that the encoder may produce, in bits per second: what the path carries and the
-  /// receiver wants, minus packet headers, repair packets and retransmissions. These may take up to
-  /// half of it, because a call that only repairs itself shows nothing. In the long run
+  /// receiver wants, minus packet headers, sound, repair packets and retransmissions. These may take
+  /// up to half of it, because a call that only repairs itself shows nothing. In the long run
   /// retransmissions take less than that (``RepairBudget``).
   public var targetRate: Double {
     guard !configuration.isOneWay else { return configuration.rates.maximum * 0.95 }
-    return max(wholeRate * 0.95 - resentRate, wholeRate / 2) / (1 + parity.load)
+    return max(wholeRate * 0.95 - resentRate - soundRate, wholeRate / 2) / (1 + parity.load)
   }
   /// The bit rate of media and repair together that the path carries and the receiver wants.
   private var wholeRate: Double { min(controller.targetRate, rateLimit ?? .infinity) }
@@ -119,7 +134,9 @@ public struct SenderSession {
   /// The time when ``poll(at:)`` is due.
   public var deadline: Double {
     switch state {
-    case .greeting, .open: min(nextGreeting, nextReport, repair.nextCopy, goodbye?.next ?? .infinity)
+    case .greeting, .open:
+      min(
+        nextGreeting, nextReport, repair.nextCopy, goodbye?.next ?? .infinity, sound?.deadline ?? .infinity)
     case .silent, .closed: .infinity
     }
   }
@@ -160,6 +177,8 @@ public struct SenderSession {
       nextReport = time + Self.reportInterval
       if hasConsent(at: time) { sendControl(stream.report(at: time, name: configuration.name)) }
     }
+    sound?.poll(at: time)
+    sendSound(at: time)
   }
 
   /// Says goodbye; what was sent is still repaired. ``poll(at:)`` repeats the goodbye until the
@@ -188,6 +207,7 @@ public struct SenderSession {
     greeting.recovery = configuration.recovery
     greeting.retransmits = configuration.stream.retransmits
     greeting.protects = configuration.stream.protects
+    greeting.hasSound = sound != nil
     greeting.frameRate = configuration.frameRate
     greeting.clockOffset = clockOffset
     greeting.roundTrip = policy.roundTrip
@@ -258,6 +278,9 @@ public struct SenderSession {
     // request, whoever sent that.
     if let noticed { sendControl([.rateNotice(sender: configuration.source, limit: noticed)]) }
     sendAgain(packets, at: time)
+    let pause = max(minPathRTT * 0.9, Self.minPause)
+    sound?.receive(packets, at: time, pause: pause)
+    sendSound(at: time)
   }
 
   /// Sends the packets that the receiver asks for again, within the budget.
@@ -409,6 +432,30 @@ public struct SenderSession {
     for packet in packets + repairs {
       note(packet, at: time)
       send(packet, isControl: false)
+    }
+  }
+
+  /// The numbers of what was sent of the sound.
+  public var soundCounts: SoundSender.Counts { sound?.counts ?? .init() }
+
+  /// Sends a packet of sound (``SoundSender/send(_:position:samples:captured:at:)``).
+  public mutating func sendSound(
+    _ payload: [UInt8], position: Int64, samples: Int, captured: Double, at time: Double
+  ) {
+    guard sound != nil, hasConsent(at: time), samples > 0 else { return }
+    sound?.send(payload, position: position, samples: samples, captured: captured, at: time)
+    let rate = Double(payload.count + 40) * 8 * SoundSender.rtpRate / Double(samples)
+    soundRate += (rate - soundRate) / 16
+    sendSound(at: time)
+  }
+
+  private mutating func sendSound(at time: Double) {
+    for (packet, isControl) in sound?.takeOutgoing() ?? [] where hasConsent(at: time) {
+      if !isControl {
+        sent.add(packet, at: time)
+        controller.noteSent(bits: packet.count * 8, at: time)
+      }
+      send(packet, isControl: isControl)
     }
   }
 

@@ -13,7 +13,7 @@ public enum VideoNegotiation {
 
   static let payloadType: UInt8 = 96
   private static let feedback = ["nack", "nack pli", "ccm fir", "transport-cc", "goog-remb"]
-  private static let extensions: [String: UInt8] = [
+  static let extensions: [String: UInt8] = [
     HeaderExtensionURI.mid: 1, HeaderExtensionURI.sendTime: 2, HeaderExtensionURI.transportSequence: 3,
   ]
 

@@ -32,11 +32,14 @@ extension CallPictures {
 /// progressive, with square samples and a standard dynamic range.
 final class MoviePictures: CallPictures {
   private let reader: FrameReader
+  /// Told the time of the first picture.
+  private let begin: (CMTime) -> Void
   private var start: CMTime?
   /// The time of the last picture, rounded to ticks of the RTP clock.
   private var last: CMTime?
 
-  init(_ source: MovieSource, width: Int, height: Int) throws {
+  init(_ source: MovieSource, width: Int, height: Int, begin: @escaping (CMTime) -> Void = { _ in }) throws {
+    self.begin = begin
     let format = kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
     let mapsTones = source.isHighDynamicRange
     let adapter = PictureAdapter(
@@ -52,6 +55,7 @@ final class MoviePictures: CallPictures {
 
   func next() throws -> CallPicture? {
     while !Interrupt.shared.isRequested, let frame = try reader.next() {
+      if start == nil { begin(frame.time) }
       let start = start ?? frame.time
       self.start = start
       let time = (frame.time - start).seconds

@@ -12,9 +12,9 @@ struct PeerOffer {
   ///   - port: the port of the socket, which is bound to all IPv4 addresses.
   ///   - server: the server.
   ///   - stun: the STUN server's address; nil for none.
-  ///   - media: what is offered.
+  ///   - media: what is offered, the pictures first.
   /// - Throws: a `Failure` if this machine has no address, or no OpenSSL that serves.
-  init(port: Int, server: SignallingURL, stun: SocketAddress?, media: PeerDescription.Media) throws {
+  init(port: Int, server: SignallingURL, stun: SocketAddress?, media: [PeerDescription.Media]) throws {
     let candidates = PeerAddresses.candidates(port: port, takesLoopback: server.isLocal)
     guard !candidates.isEmpty else { throw Failure("this machine has no IPv4 address to offer") }
     let identity: DTLSIdentity
@@ -30,7 +30,7 @@ struct PeerOffer {
     description = PeerDescription(
       identifier: random.next() >> 1, credentials: transport.ice.credentials,
       fingerprints: [identity.fingerprint], setup: .either)
-    description.media = [media]
+    description.media = media
   }
 
   /// The offer's text, with the candidates that are known by now.

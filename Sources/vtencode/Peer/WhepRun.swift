@@ -12,6 +12,7 @@ final class WhepRun: @unchecked Sendable {
     var stun: SocketAddress?
     var place: ReceivedFile.Place?
     var maxFrames = Int.max
+    var takesSound = true
     var isQuiet = false
     var screen: LiveScreen.Kind?
     var snapshot: SideFile?
@@ -26,6 +27,7 @@ final class WhepRun: @unchecked Sendable {
   private let inbox = DatagramInbox()
   private let output: ReceivedOutput
   private var receiver: VideoReceiver?
+  private var sound: SoundReceiver?
   private var line: LiveLine
   private var meter = RateMeter()
   private var screen: LiveScreen?
@@ -61,9 +63,10 @@ final class WhepRun: @unchecked Sendable {
     let profiles = [
       H264Profile(.high, level: 52), .init(.main, level: 52), .init(.constrainedBaseline, level: 52),
     ]
+    let audio = settings.takesSound ? [SoundNegotiation.media(.receiveOnly)] : []
     var offer = try PeerOffer(
       port: socket.port, server: server, stun: settings.stun,
-      media: VideoNegotiation.media(.receiveOnly, profiles: profiles))
+      media: [VideoNegotiation.media(.receiveOnly, profiles: profiles)] + audio)
     let transport = offer.transport
     let gathered = SessionTime.now + 3
     while !transport.ice.isGatheringComplete, SessionTime.now < gathered, !Interrupt.shared.isRequested {
@@ -77,6 +80,12 @@ final class WhepRun: @unchecked Sendable {
         try VideoNegotiation.accept(description, receiving: offer.description, source: random.next()))
     } catch {
       throw Failure("\(server.place) has answered, but \(error.text)")
+    }
+    if settings.takesSound,
+      let configuration = SoundNegotiation.accept(receiving: description, source: random.next())
+    {
+      sound = SoundReceiver(configuration)
+      output.sound = try ReceivedSound()
     }
     transport.setRemote(description)
     defer {
@@ -96,7 +105,8 @@ final class WhepRun: @unchecked Sendable {
     var isOpen = false
     while !Interrupt.shared.isRequested, !inbox.isClosed, !output.isFull, !hasLeft {
       let now = SessionTime.now
-      let due = min(transport.deadline(at: now), receiver?.deadline ?? .infinity)
+      let due = min(
+        transport.deadline(at: now), receiver?.deadline ?? .infinity, sound?.deadline ?? .infinity)
       try step(transport, socket, until: min(due, now + 0.1))
       switch transport.state {
       case .connecting:
@@ -130,16 +140,23 @@ final class WhepRun: @unchecked Sendable {
       switch transport.receive(datagram.bytes, from: address, at: datagram.time) {
       case .media(let bytes):
         lastMedia = SessionTime.now
+        // Feedback about the path is of all packets.
         try receiver?.receive(bytes, at: datagram.time, decode: decode)
+        sound?.receive(bytes, at: datagram.time)
       case .control(let packets):
         receiver?.receiveControl(packets, at: datagram.time)
+        sound?.receiveControl(packets, at: datagram.time)
         if receiver?.isGoodbye(packets) == true { hasLeft = true }
       case nil: break
       }
     }
     let now = SessionTime.now
     transport.poll(at: now)
-    if let trip = transport.ice.roundTrip, receiver?.roundTrip != trip { receiver?.note(roundTrip: trip) }
+    if let trip = transport.ice.roundTrip, receiver?.roundTrip != trip {
+      receiver?.note(roundTrip: trip)
+      sound?.note(roundTrip: trip)
+    }
+    try stepSound(transport, at: now)
     if !output.isFull { try receiver?.poll(at: now, decode: decode) }
     for bytes in receiver?.takeOutgoing() ?? [] { transport.send(bytes, isControl: true, at: now) }
     flush(transport, socket)
@@ -147,6 +164,19 @@ final class WhepRun: @unchecked Sendable {
       captureTime(of: $0)
     } show: {
       try screen?.show($0.picture)
+    }
+  }
+
+  private func stepSound(_ transport: PeerTransport, at time: Double) throws {
+    guard sound != nil else { return }
+    sound?.poll(at: time)
+    for packets in sound?.takeOutgoing() ?? [] {
+      transport.send(RTCPPacket.compound(packets), isControl: true, at: time)
+    }
+    try output.take(sound?.takePackets() ?? []) {
+      receiver?.captureTime(of: $0)
+    } soundTime: {
+      sound?.captureTime(of: $0)
     }
   }
 
@@ -220,6 +250,11 @@ final class WhepRun: @unchecked Sendable {
       "repair",
       "\(Wording.plural(counts.recoveredPackets, "packet")) came again; "
         + "\(Wording.plural(counts.requests, "request")) for a key frame")
+    if let heard = sound?.counts {
+      table.row("sound", SoundWording.received(heard, isWritten: output.writesSound))
+      table.figure("soundPackets", heard.packets)
+      table.figure("soundLost", heard.lostPackets)
+    }
     if let profile { table.row("encryption", profile) }
     if let seen {
       table.row(

@@ -13,12 +13,15 @@ final class WhipRun: @unchecked Sendable {
   private let options: SendOptions
   private let source: SendSource
   private var pictures: any CallPictures
+  private let sound: (any SendSound)?
   private let client: SignallingClient
   private let stun: SocketAddress?
   private let rate: Int
   private let lock = Lock()
   private var transport: PeerTransport?
   private var sender: VideoSender?
+  private var soundSender: SoundSender?
+  private var pump: SoundPump?
   private var socket: DatagramSocket?
   private var line: LiveLine
   private var meter = RateMeter()
@@ -27,12 +30,13 @@ final class WhipRun: @unchecked Sendable {
   private var encoderBusy = 0.0
 
   init(
-    _ options: SendOptions, source: SendSource, pictures: any CallPictures, client: SignallingClient,
-    stun: SocketAddress?
+    _ options: SendOptions, source: SendSource, pictures: any CallPictures, sound: (any SendSound)?,
+    client: SignallingClient, stun: SocketAddress?
   ) {
     self.options = options
     self.source = source
     self.pictures = pictures
+    self.sound = sound
     self.client = client
     self.stun = stun
     rate =
@@ -61,11 +65,12 @@ final class WhipRun: @unchecked Sendable {
     defer { socket.close() }
     var random = SystemRandomNumberGenerator()
     let ssrc: UInt32 = random.next()
+    let video = VideoNegotiation.media(
+      .sendOnly, profiles: [.init(.high, level: level), .init(.constrainedBaseline, level: level)],
+      source: ssrc, repairSource: ssrc &+ 1)
+    let audio = sound.map { _ in SoundNegotiation.media(.sendOnly, source: ssrc &+ 2) }
     var offer = try PeerOffer(
-      port: socket.port, server: client.server, stun: stun,
-      media: VideoNegotiation.media(
-        .sendOnly, profiles: [.init(.high, level: level), .init(.constrainedBaseline, level: level)],
-        source: ssrc, repairSource: ssrc &+ 1))
+      port: socket.port, server: client.server, stun: stun, media: [video] + (audio.map { [$0] } ?? []))
     lock.withLock { transport = offer.transport }
     socket.every(milliseconds: 5) { [weak self] in self?.poll() }
     _ = wait(for: 3) { offer.transport.ice.isGatheringComplete }
@@ -74,6 +79,7 @@ final class WhipRun: @unchecked Sendable {
     defer { client.delete(answer.session) }
     let (configuration, profile) = try accept(answer.text, offer)
     let encoder = try encoder(profile)
+    try openSound(answer.text, offer)
     lock.withLock { sender = VideoSender(configuration) }
     guard wait(for: 15, { offer.transport.state != .connecting }) else {
       if Interrupt.shared.isRequested { throw Failure("interrupted", status: Interrupt.shared.status) }
@@ -85,6 +91,27 @@ final class WhipRun: @unchecked Sendable {
     }
     defer { close() }
     return try send(with: encoder)
+  }
+
+  /// Prepares the sound, if the server takes it.
+  private func openSound(_ text: String, _ offer: PeerOffer) throws {
+    guard let sound else { return }
+    let answer = try PeerOffer.read(text, from: client.server)
+    guard var configuration = SoundNegotiation.accept(answer, sending: offer.description) else {
+      if !options.wire.progressOption.quiet {
+        Console.note("\(client.server.place) takes no sound; the pictures are sent without it")
+      }
+      return
+    }
+    configuration.clock = SessionTime.clock
+    lock.withLock { soundSender = SoundSender(configuration) }
+    pump = try SoundPump(sound, maxRate: configuration.maxRate) { [weak self] packet, captured in
+      self?.exchange { [weak self] in
+        self?.soundSender?.send(
+          packet.bytes, position: packet.position, samples: packet.samples, captured: captured,
+          at: SessionTime.now)
+      }
+    }
   }
 
   /// Takes the server's answer.
@@ -127,6 +154,7 @@ final class WhipRun: @unchecked Sendable {
     {
       let due = picture.captured ?? (start ?? SessionTime.now - picture.time) + picture.time
       start = start ?? due - picture.time
+      pump?.start(at: due - picture.time)
       guard wait(until: due) else { break }
       sent += 1
       if picture.captured == nil, SessionTime.now - due > 2 / source.frameRate {
@@ -137,7 +165,7 @@ final class WhipRun: @unchecked Sendable {
         withheld += 1
         continue
       }
-      try send(picture, with: encoder)
+      try send(picture, captured: due, with: encoder)
       line.update(at: SessionTime.now) { progress() }
     }
     let end = SessionTime.now
@@ -148,8 +176,9 @@ final class WhipRun: @unchecked Sendable {
     return summary(after: end - (start ?? end))
   }
 
-  private func send(_ picture: CallPicture, with encoder: CallEncoder) throws {
-    let captured = picture.captured ?? SessionTime.now
+  /// - Parameter captured: when the picture was taken, or is due: by it the other end plays pictures
+  ///   and sound together.
+  private func send(_ picture: CallPicture, captured: Double, with encoder: CallEncoder) throws {
     let begin = SessionTime.now
     if let test = pictures as? TestPictures {
       test.stamp(picture.buffer, milliseconds: UInt64(Date().timeIntervalSince1970 * 1000))
@@ -183,6 +212,7 @@ final class WhipRun: @unchecked Sendable {
     exchange { [self] in
       if case .control(let packets)? = transport?.receive(bytes, from: address, at: time) {
         sender?.receive(packets, at: time)
+        soundSender?.receive(packets, at: time)
       }
     }
   }
@@ -191,11 +221,16 @@ final class WhipRun: @unchecked Sendable {
     exchange { [self] in
       transport?.poll(at: SessionTime.now)
       sender?.poll(at: SessionTime.now)
+      soundSender?.poll(at: SessionTime.now)
     }
   }
 
   private func close() {
-    exchange { [self] in sender?.sayGoodbye(at: SessionTime.now) }
+    pump?.stop()
+    exchange { [self] in
+      soundSender?.sayGoodbye(at: SessionTime.now)
+      sender?.sayGoodbye(at: SessionTime.now)
+    }
     exchange { [self] in transport?.close() }
   }
 
@@ -204,7 +239,7 @@ final class WhipRun: @unchecked Sendable {
     let outlet = lock.withLock {
       work()
       guard let transport else { return socket }
-      for (bytes, isControl) in sender?.takeOutgoing() ?? [] {
+      for (bytes, isControl) in (sender?.takeOutgoing() ?? []) + (soundSender?.takeOutgoing() ?? []) {
         transport.send(bytes, isControl: isControl, at: SessionTime.now)
       }
       for (bytes, to) in transport.takeOutgoing() {
@@ -255,8 +290,10 @@ final class WhipRun: @unchecked Sendable {
   }
 
   private func summary(after seconds: Double) -> SummaryTable {
-    let (state, counts, trip, profile) = lock.withLock {
-      (transport?.state, sender?.counts ?? .init(), sender?.roundTrip, transport?.profile)
+    let (state, counts, trip, profile, heard) = lock.withLock {
+      (
+        transport?.state, sender?.counts ?? .init(), sender?.roundTrip, transport?.profile, soundSender?.counts
+      )
     }
     var table = SummaryTable(
       "\(source.name): \(source.width)x\(source.height) to \(client.server.place), \(Wording.fixed(seconds, 1)) s"
@@ -273,6 +310,11 @@ final class WhipRun: @unchecked Sendable {
       "rate",
       "\(Wording.bitRate(bits / max(seconds, 0.001))), up to \(Wording.bitRate(Double(rate))) as the path takes; "
         + "\(Wording.fixed(took, 1)) ms a frame to encode")
+    if let heard {
+      table.row("sound", SoundWording.sent(heard, after: seconds, failure: pump?.failure))
+      table.figure("soundPackets", heard.packets)
+      table.figure("soundBits", heard.bytes * 8)
+    }
     table.row("repair", "\(Wording.plural(counts.resentPackets, "packet")) sent again")
     table.row("round trip", trip.map { "\(Wording.fixed($0 * 1000, 0)) ms" } ?? "not measured")
     if let profile { table.row("encryption", profile) }

@@ -58,7 +58,7 @@ struct Receive: AsyncParsableCommand {
     let run = try ReceiveRun(
       .init(
         address: address, secret: secret, place: file, maxFrames: options.recording.frames ?? .max,
-        isQuiet: options.wire.progressOption.quiet, web: web, screen: options.screen, snapshot: snapshot))
+        takesSound: !options.sound.noAudio, isQuiet: options.wire.progressOption.quiet, web: web, screen: options.screen, snapshot: snapshot))
     let failure: Failure?
     do {
       failure = try await onThread("receive") { try run.run() }
@@ -88,8 +88,8 @@ extension Receive {
     let run = try WhepRun(
       .init(
         client: SignallingClient(server: server, token: token), stun: stun, place: file,
-        maxFrames: options.recording.frames ?? .max, isQuiet: options.wire.progressOption.quiet,
-        screen: options.screen, snapshot: snapshot))
+        maxFrames: options.recording.frames ?? .max, takesSound: !options.sound.noAudio,
+        isQuiet: options.wire.progressOption.quiet, screen: options.screen, snapshot: snapshot))
     let failure: Failure?
     do {
       failure = try await onThread("receive") { try run.run() }
@@ -167,6 +167,8 @@ struct ReceiveOptions: ParsableArguments {
   var terminal = false
 
   @OptionGroup var web: WebOptions
+
+  @OptionGroup var sound: NoAudioOption
 
   @OptionGroup var wire: WireOptions
 

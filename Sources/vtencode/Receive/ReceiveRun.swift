@@ -12,6 +12,7 @@ final class ReceiveRun: @unchecked Sendable {
     var secret: (any SharedSecret)?
     var place: ReceivedFile.Place?
     var maxFrames = Int.max
+    var takesSound = true
     var isQuiet = false
     var web: WebOptions.Place?
     var screen: LiveScreen.Kind?
@@ -125,9 +126,21 @@ final class ReceiveRun: @unchecked Sendable {
       let now = inbox.isEmpty ? SessionTime.now : batch.last?.time ?? SessionTime.now
       if !output.isFull { try session.poll(at: now, decode: decode) }
       try showDecoded()
+      try takeSound()
       page?.sendStatus(session, output, at: SessionTime.now)
       if let peer { socket.send(session.takeOutgoing(), to: peer) }
       line.update(at: SessionTime.now) { progress() }
+    }
+  }
+
+  private func takeSound() throws {
+    let packets = session.takeSound()
+    guard settings.takesSound else { return }
+    page?.show(packets, at: SessionTime.now) { session.soundCaptureTime(of: $0) }
+    try output.take(packets) {
+      session.senderTime(of: $0)
+    } soundTime: {
+      session.senderSoundTime(of: $0)
     }
   }
 
@@ -166,7 +179,13 @@ final class ReceiveRun: @unchecked Sendable {
       if peer == nil, !settings.isQuiet, screen?.isTerminal != true {
         Console.note("Receiving from \(datagram.path.remote.text)")
       }
-      if peer == nil { meter.add(0, at: SessionTime.now) }
+      if peer == nil {
+        meter.add(0, at: SessionTime.now)
+        if session.hasSound, settings.takesSound {
+          output.sound = try ReceivedSound()
+          page?.expectSound()
+        }
+      }
       peer = datagram.path
     } else if datagram.path.remote == peer?.remote {
       try session.receive(datagram.bytes, at: datagram.time, decode: decode)
@@ -230,6 +249,12 @@ final class ReceiveRun: @unchecked Sendable {
       "\(Wording.plural(counts.recoveredPackets, "packet")) came again, \(counts.restoredPackets) made of others, "
         + "\(Wording.fixed(Double((counts.recoveredBytes + counts.parityBytes) * 8) / max(bits, 1) * 100, 1)) % of the bits; "
         + "\(Wording.plural(counts.requests, "request")) for a new picture")
+    if session.hasSound, settings.takesSound {
+      let sound = session.soundCounts
+      table.row("sound", SoundWording.received(sound, isWritten: output.writesSound))
+      table.figure("soundPackets", sound.packets)
+      table.figure("soundLost", sound.lostPackets)
+    }
     if session.refused > 0 {
       table.row("refused", "\(Wording.plural(session.refused, "datagram")) that were not the sender's")
     }

@@ -3,7 +3,7 @@ import AVFoundation
 import ElementaryStream
 import Foundation
 
-/// The file of received frames, stored as they were coded. It gets its name when it is complete.
+/// The file of received frames, stored as they were coded, and of the sound beside them, as AAC. It gets its name when it is complete.
 final class ReceivedFile {
   /// The path of the file, checked before the call begins.
   struct Place: Sendable {
@@ -24,6 +24,8 @@ final class ReceivedFile {
   private let pending: PendingFile
   private let writer: AVAssetWriter?
   private let input: AVAssetWriterInput?
+  /// The sound; nil if there is none, or the file holds none.
+  private let sound: AVAssetWriterInput?
   private let stream: FileHandle?
   private let name: String
   /// The path of the part that was kept after a failure; nil if there was none, or nothing is left.
@@ -34,12 +36,19 @@ final class ReceivedFile {
   /// How long to wait for the writer to take a sample, in seconds.
   private static let timeout = 10.0
 
-  init(_ place: Place, format: CMFormatDescription) throws {
+  /// The bit rate of the sound, in bits a second.
+  private static let soundRate = 128_000
+
+  /// - Parameters:
+  ///   - place: the file.
+  ///   - format: the format of the frames.
+  ///   - hasSound: whether sound may come.
+  init(_ place: Place, format: CMFormatDescription, hasSound: Bool) throws {
     name = place.destination.name
     pending = try PendingFile(for: name, replaces: place.replaces, isKept: true)
     guard case .movie(let type) = place.destination.kind else {
       stream = FileHandle(fileDescriptor: try pending.open(), closeOnDealloc: true)
-      (writer, input) = (nil, nil)
+      (writer, input, sound) = (nil, nil, nil)
       return
     }
     stream = nil
@@ -51,15 +60,42 @@ final class ReceivedFile {
       input.mediaTimeScale = 90_000
       guard writer.canAdd(input) else { throw Failure("cannot write this video to '\(name)'; try .mov") }
       writer.add(input)
+      let sound = hasSound ? Self.soundInput() : nil
+      if let sound {
+        guard writer.canAdd(sound) else {
+          throw Failure("cannot write sound to '\(name)'; leave it out with --no-audio")
+        }
+        writer.add(sound)
+      }
       guard writer.startWriting() else { throw Self.failure(writer, name) }
       writer.startSession(atSourceTime: .zero)
       self.writer = writer
       self.input = input
+      self.sound = sound
     } catch let failure as Failure {
       throw failure
     } catch {
       throw Failure("cannot write '\(name)': \(Failure.describe(error))")
     }
+  }
+
+  private static func soundInput() -> AVAssetWriterInput {
+    let input = AVAssetWriterInput(
+      mediaType: .audio,
+      outputSettings: [
+        AVFormatIDKey: kAudioFormatMPEG4AAC, AVSampleRateKey: Double(OpusEncoding.rate),
+        AVNumberOfChannelsKey: OpusDecoding.channels, AVEncoderBitRateKey: soundRate,
+      ])
+    input.expectsMediaDataInRealTime = true
+    return input
+  }
+
+  /// Whether the file has the sound.
+  var hasSound: Bool { sound != nil }
+
+  func append(_ piece: SoundJoiner.Piece) throws {
+    guard let writer, let sound else { return }
+    guard sound.append(try ReceivedSound.sample(piece)) else { throw keepRest(Self.reason(writer)) }
   }
 
   func append(_ sample: CMSampleBuffer) throws {
@@ -88,6 +124,7 @@ final class ReceivedFile {
     if let stream { try stream.synchronize() }
     if let writer, let input {
       input.markAsFinished()
+      sound?.markAsFinished()
       await writer.finishWriting()
       guard writer.status == .completed else { throw keepRest(Self.reason(writer)) }
     }

@@ -18,10 +18,13 @@ final class ReceivedOutput {
   private let place: ReceivedFile.Place?
   private let maxFrames: Int
   private let decoder = CallDecoder()
+  /// The sound; nil if none is expected.
+  var sound: ReceivedSound?
   private var file: ReceivedFile?
   /// The last frame's RTP time stamp, and its time in seconds since the first frame. The time stamp
   /// wraps around after some hours.
   private var stamp: (rtp: UInt32, time: Double)?
+  private var lastDecoded = 0.0
   private var lastTime = -1.0
   private(set) var frames = 0
   private var numbers: (first: Int64, last: Int64)?
@@ -57,18 +60,41 @@ final class ReceivedOutput {
     guard let decoded else { return false }
     let now = SessionTime.now
     stamp = (frame.timestamp, time)
+    lastDecoded = now
     numbers = (numbers?.first ?? frame.number, frame.number)
     frames += 1
     keyFrames += frame.descriptor.isKeyFrame ? 1 : 0
     unshown.append(Shown(frame: frame, picture: decoded.picture, time: now))
     if let place, time > lastTime {
       if file == nil, let format = decoded.sample.formatDescription {
-        file = try ReceivedFile(place, format: format)
+        file = try ReceivedFile(place, format: format, hasSound: sound != nil)
       }
       try file?.append(decoded.sample)
       lastTime = time
     }
     return true
+  }
+
+  /// Whether the file has the sound; nil without a file.
+  var writesSound: Bool? { place == nil ? nil : file?.hasSound ?? false }
+
+  /// Decodes sound, and writes what has a place beside the pictures.
+  /// - Parameters:
+  ///   - packets: what came since the last call.
+  ///   - pictureTime: the sender's NTP time of an RTP time stamp of the pictures; nil if it is not
+  ///     known.
+  ///   - soundTime: the same of the sound.
+  /// - Throws: a `Failure` if the file cannot be written.
+  func take(
+    _ packets: [SoundReceiver.Packet], pictureTime: (UInt32) -> UInt64?, soundTime: (UInt32) -> UInt64?
+  ) throws {
+    guard let sound, place != nil else { return }
+    let now = SessionTime.now
+    sound.add(packets, at: now)
+    let anchor = stamp.map {
+      ReceivedSound.Anchor(time: $0.time, decoded: lastDecoded, captured: pictureTime($0.rtp))
+    }
+    for piece in sound.take(anchor, at: now, captureTime: soundTime) { try file?.append(piece) }
   }
 
   /// Determines the capture times of the pictures decoded since the last call, and shows them.

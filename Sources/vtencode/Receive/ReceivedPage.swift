@@ -65,6 +65,21 @@ struct ReceivedPage {
         units: shown.frame.units))
   }
 
+  /// Lets browsers that come from now on have sound.
+  func expectSound() { server.expectSound() }
+
+  /// Sends sound to the browsers that play by WebRTC.
+  /// - Parameters:
+  ///   - packets: the packets.
+  ///   - time: the current time.
+  ///   - captureTime: the time of an RTP time stamp in seconds of `SessionTime`; nil if it is not
+  ///     known.
+  func show(_ packets: [SoundReceiver.Packet], at time: Double, captureTime: (UInt32) -> Double?) {
+    for packet in packets {
+      server.show(packet, captured: captureTime(packet.timestamp) ?? time)
+    }
+  }
+
   /// Sends the pages a status message if one is due.
   mutating func sendStatus(_ session: ReceiverSession, _ output: ReceivedOutput, at time: Double) {
     guard time >= next else { return }

@@ -68,9 +68,13 @@ struct Send: AsyncParsableCommand {
   ) async throws -> (SummaryTable, Failure?) {
     try await onThread("send") {
       let pictures = try source.pictures()
+      let sound = options.sound.noAudio ? nil : source.sound()
+      if sound != nil, description != nil, !options.wire.progressOption.quiet {
+        Console.note("The sound is left out, as players get the pictures alone; --whip has both")
+      }
       let run = try SendRun(
         options, source: source, pictures: pictures, destination: destination, address: address,
-        secret: secret, description: description)
+        sound: description == nil ? sound : nil, secret: secret, description: description)
       let summary = try run.run()
       let damage = pictures.damage.summary.map {
         Failure("'\(source.name)' is damaged: \($0)", status: SourceDamage.exitStatus)
@@ -91,8 +95,8 @@ struct Send: AsyncParsableCommand {
     let (summary, damage) = try await onThread("send") {
       let pictures = try source.pictures()
       let run = WhipRun(
-        options, source: source, pictures: pictures, client: SignallingClient(server: server, token: token),
-        stun: stun)
+        options, source: source, pictures: pictures, sound: options.sound.noAudio ? nil : source.sound(),
+        client: SignallingClient(server: server, token: token), stun: stun)
       let summary = try run.run()
       let damage = pictures.damage.summary.map {
         Failure("'\(source.name)' is damaged: \($0)", status: SourceDamage.exitStatus)

@@ -43,6 +43,8 @@ struct SendOptions: ParsableArguments {
     transform: Dimensions.reading(or: Dimensions.advice))
   var dimensions: Dimensions?
 
+  @OptionGroup var sound: NoAudioOption
+
   @OptionGroup var wire: WireOptions
 
   @OptionGroup(title: "WebRTC", visibility: .helpAll) var peer: SendPeerOptions

@@ -30,6 +30,7 @@ final class SendRun: @unchecked Sendable {
   private var socket: DatagramSocket?
   private var line: LiveLine
   private var meter = RateMeter()
+  private var pump: SoundPump?
   private var skipped = 0
   /// The number of pictures that were dropped because the path was full.
   private var droppedForCongestion = 0
@@ -38,7 +39,7 @@ final class SendRun: @unchecked Sendable {
 
   init(
     _ options: SendOptions, source: SendSource, pictures: any CallPictures, destination: Endpoint,
-    address: SocketAddress, secret: (any SharedSecret)?, description: SideFile?
+    address: SocketAddress, sound: (any SendSound)?, secret: (any SharedSecret)?, description: SideFile?
   ) throws {
     self.options = options
     sdp = description
@@ -74,6 +75,7 @@ final class SendRun: @unchecked Sendable {
     configuration.rates.start = min(configuration.rates.maximum, 1_000_000)
     configuration.rates.minimum = min(configuration.rates.maximum, 50_000)
     configuration.frameRate = source.frameRate
+    configuration.hasSound = sound != nil
     configuration.stream.packetSize = options.losses.mtu
     configuration.stream.protects = options.losses.fec ?? (options.description.sdp == nil)
     configuration.stream.retransmits = options.losses.retransmission ?? (options.description.sdp == nil)
@@ -82,6 +84,15 @@ final class SendRun: @unchecked Sendable {
     configuration.stream.timestampOffset = random.next()
     session = SenderSession(configuration, secret: secret, at: SessionTime.now)
     line = LiveLine(isQuiet: options.wire.progressOption.quiet)
+    pump = try sound.map { sound in
+      try SoundPump(sound, maxRate: nil) { [weak self] packet, captured in
+        self?.exchange {
+          $0.sendSound(
+            packet.bytes, position: packet.position, samples: packet.samples, captured: captured,
+            at: SessionTime.now)
+        }
+      }
+    }
   }
 
   func run() throws -> SummaryTable {
@@ -95,6 +106,7 @@ final class SendRun: @unchecked Sendable {
     }
     lock.withLock { self.socket = socket }
     defer {
+      pump?.stop()
       // The peer is told also when the source or the encoder fails.
       endSession()
       socket.close()
@@ -111,6 +123,7 @@ final class SendRun: @unchecked Sendable {
       // The clock begins with the first picture, which may take longer to decode.
       let due = picture.captured ?? (start ?? SessionTime.now - picture.time) + picture.time
       start = start ?? due - picture.time
+      pump?.start(at: due - picture.time)
       guard wait(until: due) else { break }
       sent += 1
       // A machine that is too slow skips pictures instead of falling behind; a device skips them
@@ -123,7 +136,7 @@ final class SendRun: @unchecked Sendable {
         droppedForCongestion += 1
         continue
       }
-      try send(picture)
+      try send(picture, captured: due)
       // Players do not answer, so an unreachable address shows only in a system error.
       if options.description.sdp != nil, let failure = failure(of: socket) { throw failure }
       line.update(at: SessionTime.now) { progress() }
@@ -198,8 +211,9 @@ final class SendRun: @unchecked Sendable {
     return Failure("cannot send to \(address.text): \(reason)")
   }
 
-  private func send(_ picture: CallPicture) throws {
-    let captured = picture.captured ?? SessionTime.now
+  /// - Parameter captured: when the picture was taken, or is due: by it the other end plays pictures
+  ///   and sound together.
+  private func send(_ picture: CallPicture, captured: Double) throws {
     let begin = SessionTime.now
     if let test = pictures as? TestPictures {
       test.stamp(picture.buffer, milliseconds: UInt64(Date().timeIntervalSince1970 * 1000))
@@ -271,6 +285,12 @@ final class SendRun: @unchecked Sendable {
       "rate",
       "\(Wording.bitRate(bits / max(seconds, 0.001))), up to \(Wording.bitRate(Double(rate))) as the path takes; "
         + "\(Wording.fixed(took, 1)) ms a frame to encode")
+    if let pump {
+      let sound = lock.withLock { session.soundCounts }
+      table.row("sound", SoundWording.sent(sound, after: seconds, failure: pump.failure))
+      table.figure("soundPackets", sound.packets)
+      table.figure("soundBits", sound.bytes * 8)
+    }
     table.row(
       "repair",
       "\(Wording.plural(counts.resentPackets, "packet")) sent again, \(Wording.plural(counts.repairs, "frame")) "

@@ -5,7 +5,7 @@ import VideoToolbox
 /// The source of a call: its name, size and frame rate, and its pictures.
 struct SendSource: Sendable {
   private enum Kind: Sendable {
-    case movie(MovieSource, loops: Bool)
+    case movie(MovieSource, MovieOrigin)
     case live(LiveSource)
   }
 
@@ -38,16 +38,23 @@ struct SendSource: Sendable {
     if let range = options.range.range { movie = try movie.part(range) }
     let (width, height) = try movie.callSize(options.dimensions)
     return SendSource(
-      kind: .movie(movie, loops: options.loops), name: options.source, width: width, height: height,
+      kind: .movie(movie, MovieOrigin(repeats: options.loops)), name: options.source, width: width, height: height,
       frameRate: movie.frameRate, duration: nil)
   }
 
   func pictures() throws -> any CallPictures {
     switch kind {
-    case .movie(let movie, true): try LoopedMovie(movie, width: width, height: height)
-    case .movie(let movie, false): try MoviePictures(movie, width: width, height: height)
+    case .movie(let movie, let origin) where origin.repeats:
+      try LoopedMovie(movie, width: width, height: height, origin: origin)
+    case .movie(let movie, let origin):
+      try MoviePictures(movie, width: width, height: height) { origin.begin(.init(first: $0, time: 0)) }
     case .live(let live): try live.pictures(width: width, height: height)
     }
+  }
+
+  /// The sound beside the pictures; nil if there is none.
+  func sound() -> (any SendSound)? {
+    if case .movie(let movie, let origin) = kind { MovieSound(movie, origin: origin) } else { nil }
   }
 
   /// Whether a picture at a time in seconds since the first one lies behind the end.
@@ -59,6 +66,7 @@ final class LoopedMovie: CallPictures {
   private let source: MovieSource
   private let width: Int
   private let height: Int
+  private let origin: MovieOrigin
   private var lap: MoviePictures
   private var start = 0.0
   private var last = 0.0
@@ -67,11 +75,12 @@ final class LoopedMovie: CallPictures {
 
   var damage: SourceDamage { found.isEmpty ? lap.damage : found }
 
-  init(_ source: MovieSource, width: Int, height: Int) throws {
+  init(_ source: MovieSource, width: Int, height: Int, origin: MovieOrigin) throws {
     self.source = source
     self.width = width
     self.height = height
-    lap = try MoviePictures(source, width: width, height: height)
+    self.origin = origin
+    lap = try MoviePictures(source, width: width, height: height) { origin.begin(.init(first: $0, time: 0)) }
   }
 
   func next() throws -> CallPicture? {
@@ -81,7 +90,9 @@ final class LoopedMovie: CallPictures {
     }
     if found.isEmpty { found = lap.damage }
     start += last + 1 / max(source.frameRate, 1)
-    lap = try MoviePictures(source, width: width, height: height)
+    lap = try MoviePictures(source, width: width, height: height) { [origin, start] in
+      origin.begin(.init(first: $0, time: start))
+    }
     guard let picture = try lap.next() else { return nil }
     last = picture.time
     return CallPicture(buffer: picture.buffer, time: start + picture.time)

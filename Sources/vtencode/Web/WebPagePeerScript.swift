@@ -22,6 +22,9 @@ extension WebPage {
         setTimeout(connectPeer, time);
       }
       peer.addTransceiver('video', {direction: 'recvonly'});
+      peer.addTransceiver('audio', {direction: 'recvonly'});
+      // Browsers begin no sound before a click: it is muted until then.
+      video.controls = true;
       peer.ontrack = e => {
         // Shows pictures as soon as they come.
         e.receiver.jitterBufferTarget = 0;
@@ -49,7 +52,10 @@ extension WebPage {
         video.onplaying = () => veil('');
       }
       try {
-        await peer.setLocalDescription();
+        const offer = await peer.createOffer();
+        // Without this parameter browsers decode Opus as one channel (RFC 7587, 6.1).
+        offer.sdp = offer.sdp.replace(/(a=fmtp:\d+ [^\r\n]*useinbandfec=1)/g, '$1;stereo=1');
+        await peer.setLocalDescription(offer);
         // Candidates that take long are left out: this machine answers whatever address asks.
         await Promise.race([
           new Promise(done => { peer.onicegatheringstatechange = () => {
@@ -71,7 +77,12 @@ extension WebPage {
       setInterval(async () => {
         if (isOver) return;
         for (const report of (await peer.getStats()).values()) {
-          if (report.type !== 'inbound-rtp' || report.kind !== 'video') continue;
+          if (report.type !== 'inbound-rtp') continue;
+          if (report.kind === 'audio') {
+            figures.soundPackets = report.packetsReceived;
+            figures.soundEnergy = report.totalAudioEnergy;
+            continue;
+          }
           figures.decoded = report.framesDecoded;
           figures.lost = report.packetsLost;
           figures.keyFrames = report.keyFramesDecoded;

@@ -26,6 +26,7 @@ final class WebPeers: @unchecked Sendable {
   private let lock = Lock()
   private var peers: [WebPeer] = []
   private var profile: H264Profile.Kind?
+  private var hasSound = false
   private var isClosed = false
 
   /// - Parameters:
@@ -51,9 +52,9 @@ final class WebPeers: @unchecked Sendable {
   func answer(_ text: String) throws(Refusal) -> String {
     let offer: PeerDescription
     do { offer = try PeerDescription(text) } catch { throw .offer(error.text) }
-    let (kind, isFull) = lock.withLock {
+    let (kind, offersSound, isFull) = lock.withLock {
       removeEnded()
-      return (profile, isClosed || peers.count >= WebServer.maxClients)
+      return (profile, hasSound, isClosed || peers.count >= WebServer.maxClients)
     }
     guard !isFull else { throw .tooMany }
     guard let kind else {
@@ -65,7 +66,7 @@ final class WebPeers: @unchecked Sendable {
       throw .system((error as? Failure)?.message ?? "this machine's OpenSSL does not serve")
     }
     let answer: String
-    do throws(VideoNegotiation.Failure) { answer = try peer.answer(offer, sending: kind) } catch {
+    do throws(VideoNegotiation.Failure) { answer = try peer.answer(offer, sending: kind, hasSound: offersSound) } catch {
       peer.close()
       throw .offer(error.text)
     }
@@ -92,6 +93,17 @@ final class WebPeers: @unchecked Sendable {
       return peers
     }
     for peer in all { peer.show(frame) }
+  }
+
+  /// Lets browsers that come from now on have sound.
+  func expectSound() { lock.withLock { hasSound = true } }
+
+  /// Sends a packet of sound to all browsers.
+  /// - Parameters:
+  ///   - packet: the packet.
+  ///   - captured: when it was taken, by `SessionTime`.
+  func show(_ packet: SoundReceiver.Packet, captured: Double) {
+    for peer in lock.withLock({ peers }) { peer.show(packet, captured: captured) }
   }
 
   /// Ends all sessions.
@@ -125,6 +137,7 @@ private final class WebPeer: @unchecked Sendable {
   private let identity: DTLSIdentity
   private var transport: PeerTransport
   private var sender: VideoSender?
+  private var sound: SoundSender?
   private var socket: DatagramSocket?
   private var limiter = KeyFrameRequestLimiter(maximum: 4)
 
@@ -162,7 +175,7 @@ private final class WebPeer: @unchecked Sendable {
   /// Answers the browser's offer.
   /// - Throws: a `VideoNegotiation.Failure`.
   func answer(
-    _ offer: PeerDescription, sending kind: H264Profile.Kind
+    _ offer: PeerDescription, sending kind: H264Profile.Kind, hasSound: Bool
   ) throws(VideoNegotiation.Failure) -> String {
     var random = SystemRandomNumberGenerator()
     let source: UInt32 = random.next()
@@ -181,7 +194,10 @@ private final class WebPeer: @unchecked Sendable {
     configuration.clock = SessionTime.clock
     configuration.rates.maximum = Self.maxRate
     configuration.rates.start = 5_000_000
+    var heard = hasSound ? SoundNegotiation.add(to: &answer, offer, source: source &+ 2) : nil
+    heard?.clock = SessionTime.clock
     lock.withLock {
+      sound = heard.map { SoundSender($0) }
       transport.setRemote(offer)
       sender = VideoSender(configuration)
     }
@@ -210,10 +226,24 @@ private final class WebPeer: @unchecked Sendable {
     }
   }
 
+  func show(_ packet: SoundReceiver.Packet, captured: Double) {
+    exchange { [self] in
+      let now = SessionTime.now
+      // A pause between packets is none that the sender has made; their length is not looked at.
+      if transport.canSend(at: now) {
+        sound?.send(
+          packet.payload, position: packet.position, samples: OpusEncoding.rate / 50, captured: captured,
+          at: now)
+      }
+      return false
+    }
+  }
+
   private func receive(_ bytes: [UInt8], from address: TransportAddress, at time: Double) {
     exchange { [self] in
       if case .control(let packets)? = transport.receive(bytes, from: address, at: time) {
         sender?.receive(packets, at: time)
+        sound?.receive(packets, at: time)
       }
       return false
     }
@@ -224,6 +254,7 @@ private final class WebPeer: @unchecked Sendable {
       let now = SessionTime.now
       transport.poll(at: now)
       sender?.poll(at: now)
+      sound?.poll(at: now)
       guard transport.canSend(at: now), sender?.wantsKeyFrame == true else { return false }
       return limiter.countRequest(at: now)
     }
@@ -232,6 +263,7 @@ private final class WebPeer: @unchecked Sendable {
   /// Tells the browser that the session ends, and closes the socket.
   func close() {
     exchange { [self] in
+      sound?.sayGoodbye(at: SessionTime.now)
       sender?.sayGoodbye(at: SessionTime.now)
       return false
     }
@@ -251,7 +283,7 @@ private final class WebPeer: @unchecked Sendable {
   private func exchange(_ work: () -> Bool) {
     let (outlet, asks) = lock.withLock {
       let asks = work()
-      for (bytes, isControl) in sender?.takeOutgoing() ?? [] {
+      for (bytes, isControl) in (sender?.takeOutgoing() ?? []) + (sound?.takeOutgoing() ?? []) {
         transport.send(bytes, isControl: isControl, at: SessionTime.now)
       }
       for (bytes, to) in transport.takeOutgoing() {

@@ -5,6 +5,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
+import RealTimeTransport
 
 /// Shows a session's frames in browsers: a page over HTTP, and frames, figures and controls over a
 /// WebSocket. It has a thread of its own, so that slow pages do not delay the session.
@@ -86,6 +87,12 @@ final class WebServer: @unchecked Sendable {
   }
 
   // MARK: - From the session's thread
+
+  /// Lets browsers that come from now on have sound by WebRTC.
+  func expectSound() { peers.expectSound() }
+
+  /// Sends a packet of sound to the browsers that play by WebRTC.
+  func show(_ packet: SoundReceiver.Packet, captured: Double) { peers.show(packet, captured: captured) }
 
   /// Sends a frame to all pages, except those that are too slow.
   func show(_ frame: WebFrame) {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import RealTimeTransport
+
+/// What summaries say about sound.
+enum SoundWording {
+  /// - Parameters:
+  ///   - counts: what was sent.
+  ///   - seconds: the length of the session.
+  ///   - failure: why the sound ended early; nil if it did not.
+  static func sent(_ counts: SoundSender.Counts, after seconds: Double, failure: String?) -> String {
+    "Opus, \(Wording.plural(counts.packets, "packet")), "
+      + "\(Wording.bitRate(Double(counts.bytes * 8) / max(seconds, 0.001)))"
+      + (failure.map { "; it ended early: \($0)" } ?? "")
+  }
+
+  /// - Parameters:
+  ///   - counts: what came.
+  ///   - isWritten: whether it is in the file; nil without a file.
+  static func received(_ counts: SoundReceiver.Counts, isWritten: Bool?) -> String {
+    guard counts.packets > 0 else { return "none came" }
+    let lost = counts.lostPackets > 0 ? ", \(Wording.grouped(counts.lostPackets)) lost" : ""
+    let fate = isWritten.map { $0 ? "; written as AAC" : "; not written" } ?? "; not played"
+    return "Opus, \(Wording.plural(counts.packets, "packet"))\(lost)\(fate)"
+  }
+}
