@@ -286,7 +286,9 @@ if !isEngineAlone {
     // Runs the built program, as a person would.
     .testTarget(
       name: "vtencodeTests",
-      dependencies: ["vtencode", "CodecInterface", "RealTimeTransport", "VideoToolbox", "TestSupport", "WebRTC"]),
+      dependencies: [
+        "vtencode", "CodecInterface", "RealTimeTransport", "VideoToolbox", "TestSupport", "WebRTC",
+      ]),
     .testTarget(
       name: "CallTests",
       dependencies: ["vtencode", "RealTimeTransport", "ToolSupport", "VideoToolbox", "TestSupport"]),

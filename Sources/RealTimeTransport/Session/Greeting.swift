@@ -108,7 +108,8 @@ public struct Greeting: Equatable, Sendable {
   public func bytes(authenticate: (([UInt8]) -> [UInt8])? = nil) -> [UInt8] {
     var result = Self.magic
     result += [1, UInt8(RecoveryMode.allCases.firstIndex(of: recovery) ?? 0)]
-    result.append((retransmits ? 1 : 0) | (clockOffset == nil ? 0 : 2) | (protects ? 4 : 0) | (hasSound ? 8 : 0))
+    result.append(
+      (retransmits ? 1 : 0) | (clockOffset == nil ? 0 : 2) | (protects ? 4 : 0) | (hasSound ? 8 : 0))
     result += nonce.bytes
     result.append64(clock)
     result.append32(source)

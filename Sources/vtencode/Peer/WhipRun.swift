@@ -292,7 +292,8 @@ final class WhipRun: @unchecked Sendable {
   private func summary(after seconds: Double) -> SummaryTable {
     let (state, counts, trip, profile, heard) = lock.withLock {
       (
-        transport?.state, sender?.counts ?? .init(), sender?.roundTrip, transport?.profile, soundSender?.counts
+        transport?.state, sender?.counts ?? .init(), sender?.roundTrip, transport?.profile,
+        soundSender?.counts
       )
     }
     var table = SummaryTable(

@@ -11,7 +11,7 @@ struct Receive: AsyncParsableCommand {
       Waits for a sender, accepts the first one, and ends with it, after --frames, or with Ctrl-C; the movie is then \
       complete. A second Ctrl-C does not wait for the sender's answer; a third ends the process at once, and the part \
       that was written is kept. Lost packets are requested again, and a repaired picture where that does not help. The \
-      movie contains the received frames, as they were coded, at their times. --web serves a page with the pictures, \
+      movie contains the received frames, as they were coded, at their times, and the sound as AAC. --web serves a page with the pictures, \
       charts of the session, and controls that request a key frame, drop packets, and limit the rate.
 
       Examples:
@@ -58,7 +58,8 @@ struct Receive: AsyncParsableCommand {
     let run = try ReceiveRun(
       .init(
         address: address, secret: secret, place: file, maxFrames: options.recording.frames ?? .max,
-        takesSound: !options.sound.noAudio, isQuiet: options.wire.progressOption.quiet, web: web, screen: options.screen, snapshot: snapshot))
+        takesSound: !options.sound.noAudio, isQuiet: options.wire.progressOption.quiet, web: web,
+        screen: options.screen, snapshot: snapshot))
     let failure: Failure?
     do {
       failure = try await onThread("receive") { try run.run() }
@@ -156,7 +157,8 @@ struct ReceiveOptions: ParsableArguments {
 
   @Option(
     name: [.customLong("out"), .customShort("o")],
-    help: ArgumentHelp("Write the frames to a movie: .mov, .mp4, .m4v or .264.", valueName: "file"),
+    help: ArgumentHelp(
+      "Write frames and sound to a movie: .mov, .mp4, .m4v or .264 (without sound).", valueName: "file"),
     completion: .file())
   var out: String?
 

@@ -11,7 +11,7 @@ struct Send: AsyncParsableCommand {
     abstract: "Sends a movie, a screen or a camera live to vtencode receive, or shows it live in a browser.",
     discussion: """
       Sends H.264 in RTP over UDP, from the encoder's low-latency mode. Only a greeting is sent before the receiver \
-      has answered it. Lost packets are sent again; other losses are repaired as --recovery says. The session ends \
+      has answered it. A movie's sound goes as Opus. Lost packets are sent again; other losses are repaired as --recovery says. The session ends \
       with the source, when the receiver leaves, or with Ctrl-C. --web does what vtencode receive --web does, in the \
       same process.
 

@@ -38,7 +38,8 @@ struct SendSource: Sendable {
     if let range = options.range.range { movie = try movie.part(range) }
     let (width, height) = try movie.callSize(options.dimensions)
     return SendSource(
-      kind: .movie(movie, MovieOrigin(repeats: options.loops)), name: options.source, width: width, height: height,
+      kind: .movie(movie, MovieOrigin(repeats: options.loops)), name: options.source, width: width,
+      height: height,
       frameRate: movie.frameRate, duration: nil)
   }
 

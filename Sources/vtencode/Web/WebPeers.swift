@@ -66,7 +66,9 @@ final class WebPeers: @unchecked Sendable {
       throw .system((error as? Failure)?.message ?? "this machine's OpenSSL does not serve")
     }
     let answer: String
-    do throws(VideoNegotiation.Failure) { answer = try peer.answer(offer, sending: kind, hasSound: offersSound) } catch {
+    do throws(VideoNegotiation.Failure) {
+      answer = try peer.answer(offer, sending: kind, hasSound: offersSound)
+    } catch {
       peer.close()
       throw .offer(error.text)
     }
