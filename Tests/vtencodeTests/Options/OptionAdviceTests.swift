@@ -66,11 +66,11 @@ import Testing
       ["SENDER:", "NETWORK:", "OUTPUT AND REPORTS:", "SANDBOX:"]
     ),
     (
-      "send", ["--to", "--whip", "--web", "--bitrate", "--dimensions", "--loop", "--secret"],
+      "send", ["--to", "--whip", "--web", "--bitrate", "--dimensions", "--loop", "--no-audio", "--secret"],
       ["KEYS:", "WEBRTC:", "PART OF THE SOURCE:", "LOSSES:", "ENCODER:", "OUTPUT AND REPORTS:", "SANDBOX:"]
     ),
     (
-      "receive", ["--listen", "--whep", "--out", "--play", "--terminal", "--web", "--secret"],
+      "receive", ["--listen", "--whep", "--out", "--play", "--terminal", "--web", "--no-audio", "--secret"],
       ["KEYS:", "WEBRTC:", "WINDOW AND TERMINAL:", "OUTPUT AND REPORTS:", "SANDBOX:"]
     ),
     (
