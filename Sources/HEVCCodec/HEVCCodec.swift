@@ -33,7 +33,7 @@ public enum HEVCCodec {
       })
     description.features = [
       .quality, .dataRateLimits, .qpLimits, .baseFrameQP, .referenceCount, .meanSquaredError,
-      .speedPreference, .effort, .queueDelayLimit, .threadIndependence,
+      .speedPreference, .effort, .threadCount, .queueDelayLimit, .threadIndependence,
     ]
     description.profiles = [.hevcMain]
     let sides = 1...HEVCEncoderConfiguration.largestSide

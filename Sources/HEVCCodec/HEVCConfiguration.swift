@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
 import EncoderAdapter
+import Foundation
 import HEVCEncoder
 
 extension HEVCEncoderConfiguration {
@@ -34,6 +35,7 @@ extension HEVCEncoderConfiguration {
 
     effort = c.speed.resolvedEffort
     encodeTimeShare = c.speed.encodeTimeShare
+    threads = c.threads > 0 ? min(c.threads, 16) : Self.usefulThreads(height: size.height)
     measuresError = c.measuresError
     colour = c.color.isUnspecified ? nil : c.color
     fullRange = c.isFullRange
@@ -55,6 +57,15 @@ extension HEVCEncoderConfiguration {
   /// The number of references unless the session names one: the decoded picture buffer of every
   /// level holds six pictures, the current one included (A.4.2).
   private static let usualReferences = (call: 5, other: 2)
+
+  /// The number of threads that are of use, at most 4, which leaves processors to others.
+  /// - Parameter height: the height in luma samples.
+  private static func usefulThreads(height: Int) -> Int {
+    let rows = (height + 31) / 32
+    // Rows of coding tree units that are begun wait for those above them to be written, so that
+    // small pictures have little to share.
+    return min(max(ProcessInfo.processInfo.activeProcessorCount, 1), 4, max(rows / 6, 1))
+  }
 
   /// Sets the number of references, and of those that are long-term ones and temporal layers.
   private mutating func setReferences(_ c: VideoEncoderConfiguration) throws(CodecError) {
