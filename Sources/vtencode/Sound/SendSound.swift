@@ -7,9 +7,8 @@ protocol SendSound: AnyObject {
   var channels: Int { get }
   /// Reads the next piece of sound, as interleaved samples of 32 bits in floating point at 48 kHz.
   /// - Returns: the samples and the time of the first one in seconds, on the time line of the
-  ///   pictures' `CallPicture.time`, or by `SessionTime` where `isLive`; nil at the end.
+  ///   pictures' `CallPicture.time`; nil at the end.
   func next() throws -> (data: Data, time: Double)?
-  var isLive: Bool { get }
   /// Ends a `next` that waits. It may be called from any thread.
   func stop()
 }
@@ -20,7 +19,6 @@ final class MovieSound: SendSound {
   private let properties: SoundTrackProperties
   private let origin: MovieOrigin
   let channels: Int
-  let isLive = false
   private var reading: (reader: AVAssetReader, output: AVAssetReaderTrackOutput)?
   private var lap = 0
 

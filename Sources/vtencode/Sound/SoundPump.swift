@@ -78,17 +78,12 @@ final class SoundPump: @unchecked Sendable {
   }
 
   private func run(from origin: Double) throws {
-    // A device tells the time of `SessionTime`; its first sound is the beginning of its time line.
-    var base: Double?
     while !mustStop, let (data, time) = try sound.next() {
-      let first = base ?? (sound.isLive ? time : 0)
-      base = first
-      guard abs(time - first) < Self.longest else { continue }
-      let position = Int64(((time - first) * Double(OpusEncoding.rate)).rounded())
+      guard abs(time) < Self.longest else { continue }
+      let position = Int64((time * Double(OpusEncoding.rate)).rounded())
       for packet in try encoding.encode(data, at: position) {
-        let captured =
-          (sound.isLive ? first : origin) + Double(packet.position) / Double(OpusEncoding.rate)
-        while !sound.isLive, SessionTime.now < captured, !mustStop {
+        let captured = origin + Double(packet.position) / Double(OpusEncoding.rate)
+        while SessionTime.now < captured, !mustStop {
           SessionTime.sleep(until: min(captured, SessionTime.now + 0.1))
         }
         guard !mustStop else { return }

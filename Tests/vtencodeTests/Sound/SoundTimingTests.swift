@@ -13,7 +13,9 @@ import WebRTC
 /// pictures by different times, and loses packets.
 @Suite struct SoundTimingTests {
   /// A movie whose picture is white, and whose sound is a tone, in the first 100 ms of each second.
-  private static func movie(_ folder: Folder, seconds: Int, soundOffset: Double = 0) throws -> String {
+  private static func movie(
+    _ folder: Folder, seconds: Double, soundOffset: Double = 0, soundSeconds: Double? = nil
+  ) throws -> String {
     let path = folder.path("source.mov")
     let run = try CommandLine.run(
       "ffmpeg",
@@ -21,7 +23,7 @@ import WebRTC
         "-nostdin", "-v", "error", "-f", "lavfi", "-i",
         "color=black:size=160x128:rate=30:duration=\(seconds),drawbox=color=white:t=fill:enable='lt(mod(t,1),0.099)'",
         "-itsoffset", "\(soundOffset)", "-f", "lavfi", "-i",
-        "aevalsrc='if(lt(mod(t+\(soundOffset),1),0.1),0.5*sin(2*PI*1000*t),0)':s=44100:duration=\(seconds)",
+        "aevalsrc='if(lt(mod(t+\(soundOffset),1),0.1),0.5*sin(2*PI*1000*t),0)':s=44100:duration=\(soundSeconds ?? seconds)",
         "-c:v", "mpeg4", "-q:v", "2", "-g", "1", "-c:a", "pcm_s16le", "-ac", "2", path,
       ])
     try #require(run.status == 0, Comment(rawValue: run.complaints))
@@ -73,9 +75,14 @@ import WebRTC
   }
 
   /// Sends the movie, and receives it into another.
-  private static func send(_ path: String, to out: String, loss: Double) async throws {
+  /// - Parameter lag: how much later sound is read and sent than it is due, in seconds. With `--loop`
+  ///   it is needed, as the sound of a repetition waits for its first picture, which is read here by
+  ///   the same thread.
+  private static func send(
+    _ path: String, to out: String, loss: Double, options: [String] = [], lag: Double = 0
+  ) async throws {
     let source = try await SendSource.open(
-      try SendOptions.parse([path, "--whip", "https://127.0.0.1:1/whip"]))
+      try SendOptions.parse([path, "--whip", "https://127.0.0.1:1/whip"] + options))
     var pictures = try source.pictures()
     let sound = try #require(source.sound())
     defer { sound.stop() }
@@ -115,7 +122,8 @@ import WebRTC
         }
         picture = try pictures.next()
       }
-      while time >= 1, time < 5.5, hasSound, waiting.last.map({ Double($0.position) / 48_000 < time }) ?? true
+      while time >= 1 + lag, time < 5.5, hasSound,
+        waiting.last.map({ Double($0.position) / 48_000 < time - 1 - lag }) ?? true
       {
         guard let (data, start) = try sound.next() else {
           hasSound = false
@@ -123,7 +131,7 @@ import WebRTC
         }
         waiting += try opus.encode(data, at: Int64((start * 48_000).rounded()))
       }
-      while let packet = waiting.first, 1 + Double(packet.position) / 48_000 <= time {
+      while let packet = waiting.first, 1 + lag + Double(packet.position) / 48_000 <= time {
         waiting.removeFirst()
         audio.send(
           packet.bytes, position: packet.position, samples: packet.samples,
@@ -203,5 +211,92 @@ import WebRTC
     for beep in beeps where beep < 4 {
       #expect(flashes.contains { abs($0 - beep) < 0.02 }, "\(flashes) \(beeps)")
     }
+  }
+
+  /// A movie of 1.8 s that begins again: its flashes are 1 s and 0.8 s apart by turns, so that sound
+  /// of another repetition would be found. Its sound is as long as the pictures, or longer.
+  @Test(arguments: [1.8, 2.6]) func repetitionsStayTogether(soundSeconds: Double) async throws {
+    let folder = try Folder()
+    let out = folder.path("received.mov")
+    let path = try Self.movie(folder, seconds: 1.8, soundSeconds: soundSeconds)
+    try await Self.send(path, to: out, loss: 0, options: ["--loop"], lag: 0.2)
+    try await Self.check(out, count: 5)
+    let (flashes, beeps) = try await Self.onsets(out)
+    let distances = zip(flashes, flashes.dropFirst()).map { $1 - $0 }
+    for (distance, expected) in zip(distances, [1, 0.8, 1, 0.8]) {
+      #expect(abs(distance - expected) < 0.001, "\(flashes)")
+    }
+    // What sound goes on after the pictures' end is not heard in the next repetition.
+    for beep in beeps where beep < 4 {
+      #expect(flashes.contains { abs($0 - beep) < 0.02 }, "\(flashes) \(beeps)")
+    }
+  }
+
+  /// Sound that reads ahead waits for the next repetition's first picture on its own thread: the
+  /// pictures never wait for it, and the end of the session ends its waiting.
+  @Test func soundAheadOfThePicturesWaits() async throws {
+    let folder = try Folder()
+    let path = try Self.movie(folder, seconds: 1.8)
+    let source = try await SendSource.open(
+      try SendOptions.parse([path, "--whip", "https://127.0.0.1:1/whip", "--loop"]))
+    var pictures = try source.pictures()
+    let sound = try #require(source.sound())
+    let heard = HeardSound(sound)
+    async let end: Void = onThread("sound") { try heard.readToTheEnd() }
+    defer { sound.stop() }
+    // The first picture of the second repetition is the 55th.
+    for number in 1...54 {
+      let picture = try pictures.next()
+      #expect(picture != nil, "picture \(number)")
+    }
+    heard.wait(until: 1.79)
+    #expect((1.79...1.81).contains(heard.last))
+    let next = try pictures.next()
+    let again = try #require(next)
+    #expect(abs(again.time - 1.8) < 0.001)
+    heard.wait(until: 3.59)
+    #expect((3.59...3.61).contains(heard.last))
+    sound.stop()
+    try await end
+  }
+}
+
+/// Reads sound on a thread of its own, and tells how far it has come.
+private final class HeardSound: @unchecked Sendable {
+  // Sendable: `condition` guards the mutable state; one thread alone reads the sound.
+  private let sound: any SendSound
+  private let condition = NSCondition()
+  private var end = 0.0
+  private var isOver = false
+
+  init(_ sound: any SendSound) { self.sound = sound }
+
+  func readToTheEnd() throws {
+    defer {
+      condition.lock()
+      isOver = true
+      condition.broadcast()
+      condition.unlock()
+    }
+    while let (data, time) = try sound.next() {
+      condition.lock()
+      end = time + Double(data.count / (4 * sound.channels)) / 48_000
+      condition.broadcast()
+      condition.unlock()
+    }
+  }
+
+  /// The end of what was read, in seconds.
+  var last: Double {
+    condition.lock()
+    defer { condition.unlock() }
+    return end
+  }
+
+  /// Waits until it has come to a time in seconds, or has ended.
+  func wait(until time: Double) {
+    condition.lock()
+    defer { condition.unlock() }
+    while end < time, !isOver { condition.wait() }
   }
 }
