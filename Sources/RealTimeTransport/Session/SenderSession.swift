@@ -28,8 +28,11 @@ public struct SenderSession {
   private var stream: MediaSender
   private var parity: ParitySender
   private var sound: SoundSender?
-  /// The bit rate of the last packets of sound, in bits per second.
-  private var soundRate = 0.0
+  /// The bit rate of the last packets of sound, in bits per second; 0 while none are sent.
+  public private(set) var soundRate = 0.0
+  private var lastSound = -Double.infinity
+  /// The time in seconds without a packet after which sound takes nothing of the rate.
+  private static let soundPause = 1.0
   /// The limit that the receiver has set, in bits per second (RFC 5104, 4.2.1); nil for no limit.
   public private(set) var rateLimit: Double?
   private var repair: RepairSchedule
@@ -177,6 +180,7 @@ public struct SenderSession {
       nextReport = time + Self.reportInterval
       if hasConsent(at: time) { sendControl(stream.report(at: time, name: configuration.name)) }
     }
+    if time - lastSound > Self.soundPause { soundRate = 0 }
     sound?.poll(at: time)
     sendSound(at: time)
   }
@@ -446,6 +450,7 @@ public struct SenderSession {
     sound?.send(payload, position: position, samples: samples, captured: captured, at: time)
     let rate = Double(payload.count + 40) * 8 * SoundSender.rtpRate / Double(samples)
     soundRate += (rate - soundRate) / 16
+    lastSound = time
     sendSound(at: time)
   }
 

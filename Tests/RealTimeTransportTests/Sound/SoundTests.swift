@@ -154,6 +154,7 @@ import Testing
           Self.payload(number), position: Int64(number) * 960, samples: 960,
           captured: 1 + Double(number) * 0.02, at: time)
         number += 1
+        #expect(sender.soundRate > 0)
       }
       sender.poll(at: time)
       try receiver.poll(at: time) { _ in true }
@@ -177,6 +178,8 @@ import Testing
       transit.removeAll { $0.at <= time }
       received += receiver.takeSound()
     }
+    // A second after the last packet the pictures have all of the rate again.
+    #expect(sender.soundRate == 0)
     #expect(receiver.hasSound && number == 200 && sender.soundCounts.resentPackets > 5)
     #expect(received.map(\.payload) == (0..<200).map { Self.payload($0) })
     // The ends' clocks are the same here.
