@@ -6,43 +6,9 @@
 //   cost ALLOWED
 
 #include <semaphore.h>
-#include <stdatomic.h>
 
+#include "allocations.h"
 #include "support.h"
-
-extern void *__libc_malloc(size_t);
-extern void *__libc_calloc(size_t, size_t);
-extern void *__libc_realloc(void *, size_t);
-extern void *__libc_memalign(size_t, size_t);
-
-static atomic_long allocations;
-
-// The functions of the C library by way of a counter, for the whole process.
-void *malloc(size_t size) {
-  atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
-  return __libc_malloc(size);
-}
-
-void *calloc(size_t count, size_t size) {
-  atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
-  return __libc_calloc(count, size);
-}
-
-void *realloc(void *block, size_t size) {
-  atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
-  return __libc_realloc(block, size);
-}
-
-void *aligned_alloc(size_t alignment, size_t size) {
-  atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
-  return __libc_memalign(alignment, size);
-}
-
-int posix_memalign(void **block, size_t alignment, size_t size) {
-  atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
-  *block = __libc_memalign(alignment, size);
-  return *block == NULL ? 12 : 0;
-}
 
 static long received;
 
