@@ -215,7 +215,8 @@ import Testing
   @Test(arguments: ["out.mp4", "out.264"]) func aFileSizeLimitLeavesNothingHalfWritten(name: String) throws {
     let folder = try Folder()
     let run = try CommandLine.shell(
-      "ulimit -f 200; '\(CommandLine.vtencode)' transcoding '\(CommandLine.sample)' --bitrate 4M --out \(name)",
+      "ulimit -f 200; '\(CommandLine.vtencode)' transcoding '\(CommandLine.sample)' "
+        + "--dimensions 320 180 --bitrate 4M --out \(name)",
       in: folder)
     #expect(run.status == 1, "\(run.complaints)")
     // On a slow machine the progress has been told before.
@@ -230,7 +231,7 @@ import Testing
     let run = try CommandLine.shell(
       """
       unshare -rm sh -c 'mount -t tmpfs -o size=300k none . && cd . && cd "$PWD" \
-        && { "$0" transcoding "$1" --bitrate 4M --out "$2"; echo "status $?"; ls -A; }' \
+        && { "$0" transcoding "$1" --dimensions 320 180 --bitrate 4M --out "$2"; echo "status $?"; ls -A; }' \
         '\(CommandLine.vtencode)' '\(CommandLine.sample)' '\(name)'
       """, in: folder)
     guard run.text.contains("status") else { return }

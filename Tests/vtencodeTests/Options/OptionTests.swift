@@ -6,20 +6,24 @@ import Testing
 @Suite(.serialized) struct OptionTests {
   @Test func defaultsGiveAPlayableMovieWithSound() throws {
     let folder = try Folder()
-    let run = try CommandLine.vtencode("transcoding", CommandLine.sample, in: folder)
+    let made = try CommandLine.run(
+      "ffmpeg", ["-v", "error", "-i", CommandLine.sample, "-t", "3", "-c", "copy", folder.path("in.m4v")])
+    try #require(made.status == 0, "\(made.complaints)")
+    let run = try CommandLine.vtencode("transcoding", "in.m4v", in: folder)
     #expect(run.status == 0, "\(run.complaints)")
-    #expect(folder.contents == ["video-transcoding.mov"])
-    let probe = Probe(folder.path("video-transcoding.mov"))
+    #expect(folder.contents == ["in-transcoding.mov", "in.m4v"])
+    let probe = Probe(folder.path("in-transcoding.mov"))
     let streams = try probe.streams()
     let video = try probe.video()
     #expect(video.codec_name == "h264")
     #expect(video.codec_tag_string == "avc1")
     #expect(video.width == 1280 && video.height == 720)
-    #expect(try probe.frameCount() == 300)
+    let count = try Probe(folder.path("in.m4v")).frameCount()
+    #expect(try count >= 90 && probe.frameCount() == count)
     #expect(streams.contains { $0.codec_type == "audio" && $0.codec_name == "aac" })
     try expectNoErrors(probe)
     // The summary: frames, rate beside what was asked, speed.
-    #expect(run.text.contains("300 frames"))
+    #expect(run.text.contains("\(count) frames"))
     #expect(run.text.contains("constant quality 0.47"))
     #expect(run.text.contains(/\d+\.\d fps/))
   }
@@ -95,12 +99,12 @@ import Testing
     try expectNoErrors(Probe(out))
   }
 
-  @Test(arguments: ["streaming", "transcoding"], ["300k", "900k"])
+  @Test(arguments: ["streaming", "transcoding"], ["100k", "300k"])
   func theMovieHasTheBitRateAskedFor(subcommand: String, rate: String) throws {
     let folder = try Folder()
     let out = folder.path("out.mp4")
     var arguments = [
-      subcommand, CommandLine.sample, "--dimensions", "640", "360", "--bitrate", rate, "--out", out,
+      subcommand, CommandLine.sample, "--dimensions", "320", "180", "--bitrate", rate, "--out", out,
     ]
     if subcommand == "streaming" { arguments.append("--unpaced") }
     let run = try CommandLine.run(CommandLine.vtencode, arguments)

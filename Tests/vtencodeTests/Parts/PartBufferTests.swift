@@ -9,6 +9,7 @@ import Testing
   }
 
   private static let frames = 300
+  private static let size = "160x120"
 
   private struct Plan: Decodable {
     struct Segment: Decodable {
@@ -59,13 +60,13 @@ import Testing
   }
 
   @Test(arguments: [
-    (["--bitrate", "300k", "--cbr", "--buffer", "0.5"], true),
-    (["--bitrate", "300k", "--cbr", "--buffer", "0.5"], false),
+    (["--bitrate", "100k", "--cbr", "--buffer", "0.5"], true),
+    (["--bitrate", "100k", "--cbr", "--buffer", "0.5"], false),
   ])
   func segmentsKeepToOneBuffer(limit: [String], says: Bool) throws {
     let folder = try Folder()
-    let (rate, seconds) = (300_000, 0.5)
-    try makeVaryingMovie(folder.path("in.mp4"), seconds: Self.frames / 25)
+    let (rate, seconds) = (100_000, 0.5)
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: Self.frames / 25, size: Self.size)
     let options = limit + (says ? ["--buffer-timing"] : [])
     var run = try vtencode(folder, ["split", "in.mp4", "--plan", "plan.json", "--segments", "4"] + options)
     try #require(run.status == 0, "\(run.complaints)")
@@ -104,16 +105,16 @@ import Testing
     ])
   func withoutSegmentsTheBufferHoldsAsWell(command: [String]) throws {
     let folder = try Folder()
-    try makeVaryingMovie(folder.path("in.mp4"), seconds: Self.frames / 25)
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: Self.frames / 25, size: Self.size)
     let run = try vtencode(
       folder,
       command + [
-        "in.mp4", "--bitrate", "200k", "--max-rate", "300k", "--buffer", "1", "--buffer-timing", "--out",
+        "in.mp4", "--bitrate", "70k", "--max-rate", "100k", "--buffer", "1", "--buffer-timing", "--out",
         "out.mp4",
       ])
     try #require(run.status == 0, "\(run.complaints)")
-    try check(folder.path("out.mp4"), rate: 300_000 & ~63, seconds: 1, isConstant: false)
-    try checkMessages(folder.path("out.mp4"), rate: 300_000, seconds: 1, isConstant: false, joins: [])
+    try check(folder.path("out.mp4"), rate: 100_000 & ~63, seconds: 1, isConstant: false)
+    try checkMessages(folder.path("out.mp4"), rate: 100_000, seconds: 1, isConstant: false, joins: [])
   }
 
   /// An encoder that makes nothing of its neighbours.
@@ -144,7 +145,7 @@ import Testing
 
   /// Parts of a movie of 25 frames a second: what each shows, and for how long.
   private func makeMovie(_ path: String, _ parts: [(source: String, seconds: Int)]) throws {
-    let inputs = parts.flatMap { ["-f", "lavfi", "-i", "\($0.source)=size=320x240:rate=25"] }
+    let inputs = parts.flatMap { ["-f", "lavfi", "-i", "\($0.source)=size=\(Self.size):rate=25"] }
     let filters = parts.enumerated().map { n, part in
       "[\(n)]trim=duration=\(part.seconds)" + (part.source == "testsrc2" ? ",noise=alls=30:allf=t" : "")
         + "[p\(n)];"
@@ -162,17 +163,17 @@ import Testing
   @Test(
     "Segments whose rate varies within a buffer: it holds over joins, and the movie has its rate",
     arguments: [
-      (["mandelbrot", "testsrc2"], 400_000, 1.0, 3), (["testsrc2", "mandelbrot"], 400_000, 2.5, 2),
+      (["mandelbrot", "testsrc2"], 133_000, 1.0, 3), (["testsrc2", "mandelbrot"], 133_000, 2.5, 2),
       // Busy throughout, with a short buffer: all that comes in is wanted.
-      (["testsrc2", "mandelbrot"], 400_000, 0.5, 3),
+      (["testsrc2", "mandelbrot"], 133_000, 0.5, 3),
       // Half of a segment is busy, and the highest rate is near the average.
-      (["mandelbrot", "testsrc2"], 330_000, 0.5, 3),
+      (["mandelbrot", "testsrc2"], 110_000, 0.5, 3),
     ])
   func segmentsOfAVariableRateKeepToOneBuffer(halves: [String], highest: Int, seconds: Double, count: Int)
     throws
   {
     let folder = try Folder()
-    let (rate, highest) = (300_000, highest & ~63)
+    let (rate, highest) = (100_000, highest & ~63)
     let parts = halves.map { (source: $0, seconds: Self.frames / 50) }
     try makeMovie(folder.path("in.mp4"), parts)
     let options = [

@@ -123,12 +123,12 @@ import Testing
   /// Long enough for an analysis in parts, side by side.
   @Test(arguments: encoders) func longMoviesAreAnalysedInParts(encoder: String?) throws {
     let folder = try Folder()
-    try makeVaryingMovie(folder.path("even.mp4"), seconds: 24)
+    try makeVaryingMovie(folder.path("even.mp4"), seconds: 24, size: "160x120")
     let made = try CommandLine.shell(
       "ffmpeg -nostdin -v error -i even.mp4 -vf 'select=not(eq(mod(n\\,7)\\,3))' -fps_mode vfr -c:v libx264 "
         + "-preset ultrafast in.mp4", in: folder)
     try #require(made.status == 0, "\(made.complaints)")
-    var options = ["--bitrate", "300k", "--segments", "2"]
+    var options = ["--bitrate", "100k", "--segments", "2"]
     if let encoder { options += ["--encoder", encoder] }
     let source = try times(folder.path("in.mp4"))
     let plan = try split(folder, options)
@@ -155,7 +155,7 @@ import Testing
     #expect(try join(folder).status == 0)
     #expect(try times(folder.path("out.mp4")) == source)
     let rate = try Probe(folder.path("out.mp4")).bitRate(seconds: 24)
-    #expect(abs(rate / 300_000 - 1) < 0.01, "\(rate)")
+    #expect(abs(rate / 100_000 - 1) < 0.01, "\(rate)")
   }
 
   @Test func finishedSegmentsStay() throws {
@@ -180,23 +180,26 @@ import Testing
       ])
   }
 
-  @Test(arguments: [SIGINT, SIGKILL]) func aStoppedSegmentIsNone(signal: Int32) throws {
+  @Test func aStoppedSegmentIsNone() throws {
     let folder = try Folder()
-    try makeVaryingMovie(folder.path("in.mp4"), seconds: 40, size: "640x480")
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 24, size: "640x480")
     _ = try split(folder, "--bitrate", "800k", "--segments", "2")
-    let run = try CommandLine.run(
-      CommandLine.vtencode,
-      ["encode-segment", "--plan", "plan.json", "--segment", "1", "--progress", "json"],
-      in: folder.url, signal: .sent(signal, atFrame: 0))
-    #expect(run.status == 128 + signal, "\(run.complaints)")
-    // But for what `split` put there.
-    let left = try FileManager.default.contentsOfDirectory(atPath: folder.path("plan.parts"))
-      .filter { !$0.hasSuffix(".pass") }
-    #expect(left.allSatisfy { $0.hasPrefix(".vtscratch-") } && (signal == SIGKILL || left.isEmpty), "\(left)")
-    let joined = try join(folder)
-    #expect(
-      joined.status == 1 && joined.complaints.contains("segment 0 is not there"), "\(joined.complaints)")
-    #expect(!folder.contents.contains("out.mp4"))
+    for signal in [SIGINT, SIGKILL] {
+      let run = try CommandLine.run(
+        CommandLine.vtencode,
+        ["encode-segment", "--plan", "plan.json", "--segment", "1", "--progress", "json"],
+        in: folder.url, signal: .sent(signal, atFrame: 0))
+      #expect(run.status == 128 + signal, "\(run.complaints)")
+      // The statistics of the analysis stay. SIGKILL leaves a scratch folder as well.
+      let left = try FileManager.default.contentsOfDirectory(atPath: folder.path("plan.parts"))
+        .filter { !$0.hasSuffix(".pass") }
+      #expect(
+        left.allSatisfy { $0.hasPrefix(".vtscratch-") } && (signal == SIGKILL || left.isEmpty), "\(left)")
+      let joined = try join(folder)
+      #expect(
+        joined.status == 1 && joined.complaints.contains("segment 0 is not there"), "\(joined.complaints)")
+      #expect(!folder.contents.contains("out.mp4"))
+    }
   }
 
   @Test func whatDoesNotBelongIsRefused() throws {
@@ -254,14 +257,14 @@ import Testing
   /// By itself, a run does what the commands do one by one: the same bits.
   @Test func jobsGiveTheBitsOfTheCommands() throws {
     let folder = try Folder()
-    try makeVaryingMovie(folder.path("in.mp4"), seconds: 12, sound: true)
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 12, size: "160x120", sound: true)
     let run = try CommandLine.vtencode(
-      "transcoding", "in.mp4", "--bitrate", "400k", "--jobs", "2", "--progress", "json", "--out", "jobs.mp4",
+      "transcoding", "in.mp4", "--bitrate", "130k", "--jobs", "2", "--progress", "json", "--out", "jobs.mp4",
       in: folder)
     #expect(run.status == 0, "\(run.complaints)")
     #expect(run.text.contains("2 segments"), "\(run.text)")
     #expect(folder.contents == ["in.mp4", "jobs.mp4"])
-    let plan = try split(folder, "--bitrate", "400k", "--segments", "2")
+    let plan = try split(folder, "--bitrate", "130k", "--segments", "2")
     try encodeAll(folder, plan)
     #expect(try join(folder).status == 0)
     #expect(try streamHash(folder.path("jobs.mp4")) == streamHash(folder.path("out.mp4")))
@@ -340,7 +343,7 @@ import Testing
 
   @Test func interruptedJobsLeaveNothing() throws {
     let folder = try Folder()
-    try makeVaryingMovie(folder.path("in.mp4"), seconds: 60, size: "640x480")
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 24, size: "640x480")
     let run = try CommandLine.run(
       CommandLine.vtencode,
       [
