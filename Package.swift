@@ -132,9 +132,10 @@ if !isEngineAlone {
   }
 
   targets += [
+    // Its module map links it. The flags that pkg-config knows are for Visual Studio, and SwiftPM
+    // warns in every client's build that it does not pass them on.
     .systemLibrary(
-      name: "CX264", path: "Sources/System/CX264", pkgConfig: "x264",
-      providers: [.apt(["libx264-dev"])]),
+      name: "CX264", path: "Sources/System/CX264", providers: [.apt(["libx264-dev"])]),
     .systemLibrary(
       name: "CX265", path: "Sources/System/CX265", pkgConfig: "x265",
       providers: [.apt(["libx265-dev"])]),
