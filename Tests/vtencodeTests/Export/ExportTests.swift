@@ -98,7 +98,7 @@ import Testing
 
   @Test func interruptedExportLeavesNothing() throws {
     let folder = try Folder()
-    try makeVaryingMovie(folder.path("in.mp4"), seconds: 60, size: "640x480")
+    try makeLongMovie(in: folder)
     let run = try CommandLine.run(
       CommandLine.vtencode,
       [

@@ -343,7 +343,7 @@ import Testing
 
   @Test func interruptedJobsLeaveNothing() throws {
     let folder = try Folder()
-    try makeVaryingMovie(folder.path("in.mp4"), seconds: 24, size: "640x480")
+    try makeLongMovie(in: folder)
     let run = try CommandLine.run(
       CommandLine.vtencode,
       [

@@ -24,6 +24,14 @@ func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240"
   try #require(made.status == 0, "\(made.complaints)")
 }
 
+/// Makes a movie whose encoding is not over before a test interrupts it: a minute of 640x480, three seconds that repeat.
+func makeLongMovie(in folder: Folder) throws {
+  try makeVaryingMovie(folder.path("short.mp4"), seconds: 3, size: "640x480")
+  let made = try CommandLine.shell(
+    "ffmpeg -nostdin -v error -stream_loop 19 -i short.mp4 -c copy in.mp4 && rm short.mp4", in: folder)
+  try #require(made.status == 0, "\(made.complaints)")
+}
+
 @Suite(.serialized) struct PassTests {
   private struct Event: Decodable {
     var event: String
@@ -117,7 +125,7 @@ func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240"
 
   @Test func anInterruptInAPassLeavesThePartThatIsThere() throws {
     let folder = try Folder()
-    try makeVaryingMovie(folder.path("in.mp4"), seconds: 60, size: "640x480")
+    try makeLongMovie(in: folder)
     let run = try CommandLine.run(
       CommandLine.vtencode,
       [
@@ -132,7 +140,7 @@ func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240"
   /// What a killed run leaves on disk is hidden, and the next run removes it.
   @Test func aKilledPassLeavesHiddenFilesThatTheNextRunRemoves() throws {
     let folder = try Folder()
-    try makeVaryingMovie(folder.path("in.mp4"), seconds: 60, size: "640x480")
+    try makeLongMovie(in: folder)
     let run = try CommandLine.run(
       CommandLine.vtencode,
       [
