@@ -5,9 +5,9 @@ import RealTimeTransport
 
 /// Passes arbitrary datagrams to the reorder buffer, the depacketizer and the parsers of RTP, RTCP
 /// and the other messages, and serialises the parsed packets again.
-private func fuzzDatagrams(_ input: inout FuzzInput) {
+private func fuzzDatagrams(_ input: inout FuzzInput, _ codec: VideoCodec) {
   var buffer = ReorderBuffer(timeout: Double(input.byte()) / 100)
-  var depacketiser = H264Depacketiser()
+  var depacketiser = FrameDepacketiser(codec)
   var statistics = ReceptionStatistics(source: 1, clockRate: 90_000)
   var parities = ParityReceiver(media: 1)
   var time = 0.0
@@ -72,9 +72,10 @@ private func fuzzDatagrams(_ input: inout FuzzInput) {
 }
 
 /// Passes foreign datagrams to both ends of a session; some of them have the session's SSRC.
-private func fuzzSessions(_ input: inout FuzzInput) {
+private func fuzzSessions(_ input: inout FuzzInput, _ codec: VideoCodec) {
   var configuration = SenderSession.Configuration(source: 1, nonce: .init([1]))
   configuration.stream.protects = true
+  configuration.stream.codec = codec
   var sender = SenderSession(configuration, at: 0)
   var receiver = ReceiverSession(.init(clock: .simulated, source: 9, nonce: .init([2])))
   var time = 0.0
@@ -116,6 +117,8 @@ private func fuzzSessions(_ input: inout FuzzInput) {
 
 runFuzzer { data, size in
   var input = FuzzInput(UnsafeBufferPointer(start: data, count: size))
-  if input.byte() & 1 == 0 { fuzzDatagrams(&input) } else { fuzzSessions(&input) }
+  let choice = input.byte()
+  let codec: VideoCodec = choice & 2 == 0 ? .h264 : .hevc
+  if choice & 1 == 0 { fuzzDatagrams(&input, codec) } else { fuzzSessions(&input, codec) }
   return 0
 }

@@ -4,8 +4,8 @@ import VideoBitstream
 /// What a receiver must know about a frame before it decodes it: an RTP header extension (RFC 8285,
 /// one-byte form) in each of the frame's packets.
 ///
-/// H.264 itself does not signal in the first packet of a frame which frames it depends on, nor does
-/// it carry the token of a long-term reference. A frame can be decoded if it is a key frame or a
+/// Neither H.264 nor HEVC signals in the first packet of a frame which frames it depends on, or
+/// carries the token of a long-term reference. A frame can be decoded if it is a key frame or a
 /// refresh, or if the frame that it names as its `previous` was decoded.
 ///
 ///       7     6         5             4       3       2..0

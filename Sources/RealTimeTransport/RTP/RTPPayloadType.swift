@@ -3,7 +3,7 @@
 /// The payload types of a session's RTP packets (RFC 3550, 5.1). Both ends of a session know them;
 /// they are dynamic ones, which a session description assigns.
 public enum RTPPayloadType {
-  /// H.264 (RFC 6184).
+  /// H.264 (RFC 6184) or HEVC (RFC 7798), as the sender's greeting tells.
   public static let media: UInt8 = 96
   /// Packets that are sent again (RFC 4588), whose synchronisation source is the media's plus 1.
   public static let retransmission: UInt8 = 97

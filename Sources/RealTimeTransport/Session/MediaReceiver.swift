@@ -4,6 +4,7 @@
 /// Times are in seconds.
 public struct MediaReceiver: Sendable {
   public struct Configuration: Sendable {
+    public var codec = VideoCodec.h264
     public var recovery = RecoveryMode.ltr
     /// Whether to ask for lost packets.
     public var retransmits = true
@@ -93,7 +94,7 @@ public struct MediaReceiver: Sendable {
   private var requests: RetransmissionRequests?
   /// Recovers packets; nil if no repair packets come.
   private var parities: ParityReceiver?
-  private var depacketiser = H264Depacketiser()
+  private var depacketiser: FrameDepacketiser
   private var statistics: ReceptionStatistics
   /// Finds packets that are missing although none has arrived after them.
   private var silenceDetector = SilenceDetector()
@@ -130,6 +131,7 @@ public struct MediaReceiver: Sendable {
     self.configuration = configuration
     self.source = source
     self.media = media
+    depacketiser = FrameDepacketiser(configuration.codec)
     reorder = ReorderBuffer(timeout: Self.reorderTime)
     if configuration.retransmits, configuration.recovery.usesFeedback {
       // Where packets are never reordered, a gap is a loss.
@@ -140,7 +142,7 @@ public struct MediaReceiver: Sendable {
     statistics = ReceptionStatistics(source: media)
   }
 
-  /// The number of payloads that violate RFC 6184.
+  /// The number of payloads that violate the codec's payload format.
   public var malformedCount: Int { depacketiser.malformedCount }
 
   /// The time to call ``release(at:decode:)`` if no packet comes before; nil if no packet waits.
@@ -357,7 +359,7 @@ public struct MediaReceiver: Sendable {
     }
   }
 
-  private mutating func receive(_ unit: H264Depacketiser.ReassembledFrame, _ decode: Decode) throws {
+  private mutating func receive(_ unit: FrameDepacketiser.ReassembledFrame, _ decode: Decode) throws {
     guard let descriptor = unit.descriptor else {
       counts.incomplete += 1
       return

@@ -2,6 +2,7 @@
 /// Makes a sender's packets to one receiver: media, retransmissions and reports.
 public struct MediaSender: Sendable {
   public struct Configuration: Sendable {
+    public var codec = VideoCodec.h264
     /// The largest size of an RTP packet in bytes, including its header.
     public var packetSize = 1200
     public var retransmits = true
@@ -17,7 +18,7 @@ public struct MediaSender: Sendable {
   public let configuration: Configuration
   /// The synchronisation source of the media.
   public let source: UInt32
-  private let packetiser: H264Packetiser
+  private let packetiser: FramePacketiser
   private var sent = RetransmissionBuffer()
   private var retransmissionSequence: UInt16
   private var sequence: UInt16
@@ -33,7 +34,8 @@ public struct MediaSender: Sendable {
     retransmissionSequence = configuration.firstSequence
     // Room for the header, an extension of at most 20 bytes including its own header, and the
     // original sequence number in retransmissions.
-    packetiser = H264Packetiser(
+    packetiser = FramePacketiser(
+      configuration.codec,
       maximumPayload: configuration.packetSize - RTPPacket.fixedHeaderSize - 20
         - max(configuration.retransmits ? 2 : 0, configuration.protects ? Parity.maxGrowth : 0))
   }

@@ -73,7 +73,7 @@ public struct VideoReceiver: Sendable {
   private var lastPacket = -Double.infinity
   private var reorder = ReorderBuffer(timeout: 0.1)
   private var requests = RetransmissionRequests(roundTrip: 0.1, tolerance: 0.01)
-  private var depacketiser = H264Depacketiser()
+  private var depacketiser = FrameDepacketiser()
   private var statistics = ReceptionStatistics(source: 0)
   private var arrivals = TransportArrivals()
   private var estimate = ReceiverEstimate()
@@ -171,7 +171,7 @@ public struct VideoReceiver: Sendable {
     statistics = ReceptionStatistics(source: packet.source)
     reorder = ReorderBuffer(timeout: 0.1)
     requests = RetransmissionRequests(roundTrip: roundTrip ?? 0.1, tolerance: 0.01)
-    depacketiser = H264Depacketiser()
+    depacketiser = FrameDepacketiser()
     timestamps = nil
     isBroken = true
     nextReport = time + Self.reportInterval
@@ -234,7 +234,7 @@ public struct VideoReceiver: Sendable {
     }
   }
 
-  private mutating func take(_ frame: H264Depacketiser.ReassembledFrame, _ decode: Decode) throws {
+  private mutating func take(_ frame: FrameDepacketiser.ReassembledFrame, _ decode: Decode) throws {
     guard frame.isComplete else {
       counts.incomplete += 1
       isBroken = true

@@ -58,7 +58,7 @@ public struct VideoSender: Sendable {
   private static let keyFrameInterval = 1.0
 
   public let configuration: Configuration
-  private let packetiser: H264Packetiser
+  private let packetiser: FramePacketiser
   private var sequence: UInt16
   private var repairSequence: UInt16
   private var transportSequence: UInt16
@@ -91,7 +91,7 @@ public struct VideoSender: Sendable {
     repairSequence = random.next() & 0x7FFF
     transportSequence = random.next()
     timestampOffset = random.next()
-    packetiser = H264Packetiser(
+    packetiser = FramePacketiser(
       maximumPayload: configuration.packetSize - RTPPacket.fixedHeaderSize - 2
         - PacketExtensions.maxSize(mid: configuration.mid))
     controller = CongestionController(configuration.rates)

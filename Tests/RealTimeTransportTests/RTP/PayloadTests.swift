@@ -3,15 +3,25 @@ import Testing
 
 @testable import RealTimeTransport
 
-/// RFC 6184: what the packetiser makes, and what the depacketiser makes of it when packets get lost.
+/// RFC 6184 and RFC 7798: what the packetiser makes, and what the depacketiser makes of it when packets
+/// get lost.
 @Suite struct PayloadTests {
-  private func unit(_ header: UInt8, _ count: Int, _ generator: inout SeededGenerator) -> [UInt8] {
-    [header] + (1..<max(count, 1)).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+  private func unit(_ header: [UInt8], _ count: Int, _ generator: inout SeededGenerator) -> [UInt8] {
+    header + (0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+  }
+
+  /// Headers of parameter sets, of slices of key frames and of others, and of SEI messages; those of
+  /// HEVC with layers too.
+  private func headers(of codec: VideoCodec) -> [[UInt8]] {
+    switch codec {
+    case .h264: [[0x67], [0x68], [0x65], [0x41], [0x06]]
+    case .hevc: [[0x40, 1], [0x42, 1], [0x44, 1], [0x26, 1], [0x02, 2], [0x03, 9], [0x4E, 1]]
+    }
   }
 
   @Test("Small units are aggregated, large ones are split, the rest stand alone")
   func smallUnitsAreAggregated() {
-    let packetiser = H264Packetiser(maximumPayload: 20)
+    let packetiser = FramePacketiser(maximumPayload: 20)
     let sps: [UInt8] = [0x67, 1, 2, 3]
     let pps: [UInt8] = [0x28, 4]
     #expect(packetiser.payloads(of: [sps, pps]) == [[0x78, 0, 4] + sps + [0, 2] + pps])
@@ -31,7 +41,7 @@ import Testing
   func sizesInAnAggregateHaveSixteenBits() {
     let large = [0x65] + [UInt8](repeating: 3, count: 70_000)
     for limit in [65_535, 65_538, 100_000, Int.max] {
-      let payloads = H264Packetiser(maximumPayload: limit).payloads(of: [[0x67, 1], large, [0x68, 2]])
+      let payloads = FramePacketiser(maximumPayload: limit).payloads(of: [[0x67, 1], large, [0x68, 2]])
       #expect(payloads.allSatisfy { $0.count <= 65_535 })
       #expect(payloads.first == [0x67, 1] && payloads.last == [0x68, 2])
       let parts = payloads.dropFirst().dropLast()
@@ -40,10 +50,10 @@ import Testing
   }
 
   private func packets(
-    of frames: [[[UInt8]]], payload: Int, described: Bool
+    of frames: [[[UInt8]]], _ codec: VideoCodec, payload: Int, described: Bool
   ) -> [RTPPacket] {
     var result: [RTPPacket] = []
-    let packetiser = H264Packetiser(maximumPayload: payload)
+    let packetiser = FramePacketiser(codec, maximumPayload: payload)
     for (index, frame) in frames.enumerated() {
       let payloads = packetiser.payloads(of: frame)
       for (place, payload) in payloads.enumerated() {
@@ -62,21 +72,22 @@ import Testing
     return result
   }
 
-  @Test("Random frames come back as they were; with losses, whole frames are exact and broken ones are known")
-  func randomFramesComeBackAsTheyWere() {
+  @Test(
+    "Random frames come back as they were; with losses, whole frames are exact and broken ones are known",
+    arguments: VideoCodec.allCases)
+  func randomFramesComeBackAsTheyWere(codec: VideoCodec) {
+    let headers = headers(of: codec)
     var generator = SeededGenerator(seed: 5)
     for round in 0..<300 {
       let frames = (0..<20).map { _ in
         (0...Int(generator.next() % 4)).map { _ in
-          unit(
-            [0x67, 0x68, 0x65, 0x41, 0x06][Int(generator.next() % 5)], Int(generator.next() % 90) + 1,
-            &generator)
+          unit(headers[Int(generator.next() % UInt64(headers.count))], Int(generator.next() % 90), &generator)
         }
       }
       let described = round % 3 != 0
-      let sent = packets(of: frames, payload: 24 + Int(generator.next() % 60), described: described)
+      let sent = packets(of: frames, codec, payload: 24 + Int(generator.next() % 60), described: described)
       let loss = round % 2 == 0 ? 0 : 0.1
-      var depacketiser = H264Depacketiser()
+      var depacketiser = FrameDepacketiser(codec)
       var unwrapper = SequenceUnwrapper()
       var lostOf: Set<Int> = []
       var lost = 0
@@ -103,30 +114,82 @@ import Testing
     }
   }
 
+  @Test("An aggregation packet has the lowest layers of its units, a fragmentation unit those of its own")
+  func layersOfHEVCUnitsAreInTheirPackets() {
+    let packetiser = FramePacketiser(.hevc, maximumPayload: 24)
+    // nuh_layer_id 33 and 32, nuh_temporal_id_plus1 3 and 2.
+    let (one, other): ([UInt8], [UInt8]) = ([0x03, 0x0B, 7], [0x03, 0x02, 8, 9])
+    #expect(packetiser.payloads(of: [one, other]) == [[0x61, 0x02, 0, 3] + one + [0, 4] + other])
+    #expect(packetiser.payloads(of: [one]) == [one])
+    // A unit of the base layer makes the packet one of the base layer.
+    #expect(
+      packetiser.payloads(of: [one, [0x44, 0x01]]) == [[0x60, 0x01, 0, 3] + one + [0, 2, 0x44, 0x01]])
+    // nal_unit_type 19; 42 bytes behind the header are two times 21.
+    let large: [UInt8] = [0x27, 0x0A] + (0..<42).map { UInt8($0) }
+    let parts = packetiser.payloads(of: [large])
+    #expect(parts.map(\.count) == [24, 24])
+    #expect(parts.map { Array($0.prefix(3)) } == [[0x63, 0x0A, 0x93], [0x63, 0x0A, 0x53]])
+    #expect(parts.flatMap { $0.dropFirst(3) } == Array(large.dropFirst(2)))
+    // What has no header is no unit.
+    #expect(packetiser.payloads(of: [[], [0x44]]).isEmpty)
+  }
+
   @Test("Payloads that no sender should make are counted and spoil their frame alone")
   func malformedPayloadsSpoilTheirFrameAlone() {
-    let bad: [[UInt8]] = [
-      [0x78, 0, 9, 1], [0x78, 0], [0x78, 0, 0], [0x7C], [0x7C, 0x85], [0x7C, 0xC5, 1], [0x19, 1, 2],
-      [0x1D, 1, 2],
-      [0x00], [0x1F],
+    let h264: [[UInt8]] = [
+      [0x78, 0, 9, 1], [0x78, 0], [0x78, 0, 0], [0x78], [0x78, 0, 1, 0x7C], [0x7C], [0x7C, 0x85],
+      [0x7C, 0xC5, 1], [0x19, 1, 2], [0x1D, 1, 2], [0x00], [0x1F],
     ]
-    for payload in bad {
-      var depacketiser = H264Depacketiser()
-      var packet = RTPPacket(payloadType: 96, sequenceNumber: 0, timestamp: 0, source: 1, payload: payload)
-      packet.marker = true
-      let frames = depacketiser.add(packet, sequence: 0)
-      #expect(frames.count == 1 && !frames[0].isComplete, "\(payload)")
-      packet.payload = [0x41, 1]
-      packet.timestamp = 1
-      let next = depacketiser.add(packet, sequence: 1)
-      #expect(next.map(\.units) == [[[0x41, 1]]])
+    let hevc: [[UInt8]] = [
+      // No header, a forbidden bit, and no temporal layer.
+      [0x02], [0x82, 1, 5], [0x02, 0, 5],
+      // Aggregates: empty, cut, with an empty unit, and with one within another.
+      [0x60, 1], [0x60, 1, 0], [0x60, 1, 0, 9, 0x44, 1], [0x60, 1, 0, 0], [0x60, 1, 0, 1, 0x44],
+      [0x60, 1, 0, 6, 0x60, 1, 0, 2, 0x44, 1],
+      // Fragments: without contents, both the first and the last, and of what is no unit.
+      [0x62, 1], [0x62, 1, 0x93], [0x62, 1, 0xD3, 5], [0x62, 1, 0xB0, 5],
+      // PACI, and types that are reserved.
+      [0x64, 1, 0x26, 0, 1, 2, 3], [0x66, 1, 2], [0x7E, 1, 2],
+    ]
+    let kinds: [(VideoCodec, [[UInt8]], [UInt8])] = [(.h264, h264, [0x41, 1]), (.hevc, hevc, [0x02, 1, 9])]
+    for (codec, bad, good) in kinds {
+      for payload in bad {
+        var depacketiser = FrameDepacketiser(codec)
+        var packet = RTPPacket(payloadType: 96, sequenceNumber: 0, timestamp: 0, source: 1, payload: payload)
+        packet.marker = true
+        let frames = depacketiser.add(packet, sequence: 0)
+        #expect(frames.count == 1 && !frames[0].isComplete, "\(payload)")
+        #expect(frames.allSatisfy { $0.units.isEmpty } && depacketiser.malformedCount == 1, "\(payload)")
+        packet.payload = good
+        packet.timestamp = 1
+        let next = depacketiser.add(packet, sequence: 1)
+        #expect(next.map(\.units) == [[good]])
+      }
     }
-    // Random bytes do no harm.
+  }
+
+  @Test("Random bytes do no harm", arguments: VideoCodec.allCases)
+  func randomBytesDoNoHarm(codec: VideoCodec) {
     var generator = SeededGenerator(seed: 8)
-    var depacketiser = H264Depacketiser()
-    for sequence in 0..<20_000 {
-      let bytes = (0..<Int(generator.next() % 40)).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
-      if let packet = RTPPacket([0x80] + bytes) { _ = depacketiser.add(packet, sequence: Int64(sequence)) }
+    var depacketiser = FrameDepacketiser(codec)
+    var (whole, bytesIn, bytesOut) = (0, 0, 0)
+    for sequence in 0..<40_000 {
+      var bytes = (0..<Int(generator.next() % 40)).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+      // Often a payload that is one of the codec's, in a frame with others.
+      if sequence % 2 == 0, bytes.count > 14 {
+        bytes.replaceSubrange(0..<11, with: [UInt8](repeating: UInt8(sequence / 16 & 0xFF), count: 11))
+        bytes[0] = generator.next() % 4 == 0 ? 0xE0 : 0x60
+        let kinds: [UInt8] = codec == .h264 ? [0x7C, 0x78, 0x41] : [0x62, 0x60, 0x02]
+        bytes[11] = kinds[sequence % 3]
+        bytes[12] = codec == .hevc ? 1 : [0x85, 0x45, 0][sequence % 5 % 3]
+      }
+      guard let packet = RTPPacket([0x80] + bytes) else { continue }
+      bytesIn += packet.payload.count
+      for frame in depacketiser.add(packet, sequence: Int64(sequence)) {
+        whole += frame.isComplete ? 1 : 0
+        bytesOut += frame.units.reduce(0) { $0 + $1.count }
+      }
     }
+    #expect(whole > 100 && depacketiser.malformedCount > 100 && bytesOut > 1000 && bytesOut <= bytesIn)
   }
 }

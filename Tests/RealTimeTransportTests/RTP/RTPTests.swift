@@ -120,7 +120,7 @@ import Testing
 
   /// A frame that never ends does not fill the memory.
   @Test func endlessFramesDoNotFillTheMemory() throws {
-    var depacketiser = H264Depacketiser()
+    var depacketiser = FrameDepacketiser()
     let payload = [UInt8](repeating: 0x41, count: 60_000)
     var number: Int64 = 0
     for _ in 0..<400 {
@@ -133,17 +133,17 @@ import Testing
     last.marker = true
     let frame = try #require(depacketiser.add(last, sequence: number).first)
     #expect(!frame.isComplete)
-    #expect(frame.units.reduce(0) { $0 + $1.count } <= H264Depacketiser.maxFrameBytes)
+    #expect(frame.units.reduce(0) { $0 + $1.count } <= FrameDepacketiser.maxFrameBytes)
   }
 
   /// A frame of units of one byte, each an array of its own, does not fill the memory either.
   @Test(arguments: [false, true]) func shortUnitsDoNotFillTheMemory(isFragmented: Bool) throws {
-    var depacketiser = H264Depacketiser()
+    var depacketiser = FrameDepacketiser()
     var several: [UInt8] = [24]
     for _ in 0..<460 { several += [0, 1, 0x41] }
     let halves: [[UInt8]] = [[0x7C, 0x81, 1], [0x7C, 0x41, 2]]
     var number: Int64 = 0
-    func add(_ payload: [UInt8], marker: Bool = false) -> H264Depacketiser.ReassembledFrame? {
+    func add(_ payload: [UInt8], marker: Bool = false) -> FrameDepacketiser.ReassembledFrame? {
       var next = packet(UInt16(truncatingIfNeeded: number), payload: payload)
       next.marker = marker
       defer { number += 1 }
@@ -156,7 +156,7 @@ import Testing
     let frame = try #require(add([0x41], marker: true))
     #expect(ended == 0 && !frame.isComplete && depacketiser.malformedCount > 0)
     // The head of an array, and what stands for it in the list.
-    #expect(frame.units.count <= H264Depacketiser.maxFrameBytes / (32 + 8))
+    #expect(frame.units.count <= FrameDepacketiser.maxFrameBytes / (32 + 8))
     #expect(frame.units.count > 100_000)
     // The next one has all the room again.
     for index in 0..<500 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
-/// Reassembles frames from the payloads of RTP packets (RFC 6184, packetization-mode 1).
+/// Reassembles frames from the payloads of RTP packets (``VideoCodec``).
 ///
 /// Packets must come in the order of their sequence numbers (see ``ReorderBuffer``); a number that
 /// is skipped is a lost packet.
-public struct H264Depacketiser: Sendable {
+public struct FrameDepacketiser: Sendable {
   /// A frame whose last packet has arrived, or that the next frame has ended.
   public struct ReassembledFrame: Equatable, Sendable {
     public var timestamp: UInt32
@@ -18,10 +18,11 @@ public struct H264Depacketiser: Sendable {
     public var byteCount = 0
   }
 
+  private let format: any PayloadFormat.Type
   private var current: ReassembledFrame?
   private var fragment: [UInt8]?
   private var lastSequence: Int64?
-  /// The number of payloads that violate RFC 6184, or that packetization-mode 1 does not allow.
+  /// The number of payloads that violate the codec's payload format, or of kinds that are not taken.
   public private(set) var malformedCount = 0
   public private(set) var lostPackets: Int64 = 0
   /// The largest size of a frame in bytes, where each NAL unit adds `unitCost`. What exceeds it is
@@ -33,7 +34,9 @@ public struct H264Depacketiser: Sendable {
   /// The size of the current frame, with `unitCost` for each NAL unit.
   private var cost = 0
 
-  public init() {}
+  /// Creates a depacketiser.
+  /// - Parameter codec: The codec of the frames.
+  public init(_ codec: VideoCodec = .h264) { format = codec.payloads }
 
   /// Adds a packet.
   /// - Parameters:
@@ -84,48 +87,54 @@ public struct H264Depacketiser: Sendable {
   }
 
   private mutating func appendPayload(_ payload: [UInt8]) {
-    guard let first = payload.first else { return }
-    switch first & 0x1F {
-    case 1...23:
+    guard !payload.isEmpty else { return }
+    switch format.kind(of: payload) {
+    case .single:
       abandonFragment()
       append(payload)
-    case H264Packetiser.stapA:
+    case .aggregate:
       abandonFragment()
-      var reader = ByteReader(payload.dropFirst())
-      while reader.remaining > 0 {
-        guard let size = try? reader.uint16(), size > 0, let unit = try? reader.bytes(Int(size)) else {
+      var reader = ByteReader(payload.dropFirst(format.headerSize))
+      repeat {
+        guard let size = try? reader.uint16(), let unit = try? reader.bytes(Int(size)), format.isUnit(unit)
+        else {
           malformed()
           return
         }
         guard append(Array(unit)) else { return }
-      }
-    case H264Packetiser.fuA:
-      guard payload.count > 2 else {
+      } while reader.remaining > 0
+    case .fragment:
+      appendFragment(payload)
+    case .other:
+      malformed()
+    }
+  }
+
+  private mutating func appendFragment(_ payload: [UInt8]) {
+    let headerSize = format.headerSize + 1
+    guard payload.count > headerSize else {
+      malformed()
+      return
+    }
+    let flags = payload[headerSize - 1]
+    let (starts, ends) = (flags & 0x80 != 0, flags & 0x40 != 0)
+    if starts {
+      abandonFragment()
+      // A fragment must not be the first and the last (RFC 6184, 5.8; RFC 7798, 4.4.3).
+      guard !ends, let header = format.unitHeader(fromFragment: payload.prefix(headerSize)) else {
         malformed()
         return
       }
-      let starts = payload[1] & 0x80 != 0
-      let ends = payload[1] & 0x40 != 0
-      if starts {
-        abandonFragment()
-        // A fragment must not be the first and the last (5.8).
-        if ends {
-          malformed()
-          return
-        }
-        fragment = [first & 0xE0 | payload[1] & 0x1F] + payload[2...]
-      } else if fragment != nil {
-        fragment? += payload[2...]
-        if ends, let whole = fragment {
-          fragment = nil
-          append(whole)
-        }
-      } else {
-        // The first fragment was lost.
-        current?.isComplete = false
+      fragment = header + payload[headerSize...]
+    } else if fragment != nil {
+      fragment? += payload[headerSize...]
+      if ends, let whole = fragment {
+        fragment = nil
+        append(whole)
       }
-    default:
-      malformed()
+    } else {
+      // The first fragment was lost.
+      current?.isComplete = false
     }
   }
 

@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Splits a frame's NAL units into the payloads of RTP packets (RFC 6184, packetization-mode 1):
-/// single NAL units, STAP-A for several small ones, FU-A for parts of a large one.
-public struct H264Packetiser: Sendable {
-  static let stapA: UInt8 = 24
-  static let fuA: UInt8 = 28
+/// Splits a frame's NAL units into the payloads of RTP packets: single NAL units, aggregation packets
+/// of several small ones, and fragmentation units with parts of a large one.
+public struct FramePacketiser: Sendable {
+  private let format: any PayloadFormat.Type
 
   /// The largest size of a payload, in bytes.
   public let maximumPayload: Int
 
   /// Creates a packetiser.
-  /// - Parameter maximumPayload: The largest size of a payload, from 16 to 65,535 bytes, because
-  ///   the sizes in a STAP-A have 16 bits.
-  public init(maximumPayload: Int) { self.maximumPayload = min(max(maximumPayload, 16), 0xFFFF) }
+  /// - Parameters:
+  ///   - codec: The codec of the frames.
+  ///   - maximumPayload: The largest size of a payload, from 16 to 65,535 bytes, because the sizes
+  ///     in an aggregation packet have 16 bits.
+  public init(_ codec: VideoCodec = .h264, maximumPayload: Int) {
+    format = codec.payloads
+    self.maximumPayload = min(max(maximumPayload, 16), 0xFFFF)
+  }
 
   /// Splits a frame into payloads.
-  /// - Parameter units: The frame's NAL units, without start codes. Empty ones are left out.
+  /// - Parameter units: The frame's NAL units, without start codes. Those that are shorter than
+  ///   their header are left out.
   /// - Returns: The payloads, in order.
   public func payloads(of units: [[UInt8]]) -> [[UInt8]] {
     var result: [[UInt8]] = []
     var group: [[UInt8]] = []
-    var groupSize = 1
+    let headerSize = format.headerSize
+    var groupSize = headerSize
     func flush() {
       if group.count == 1 {
         result.append(group[0])
@@ -27,9 +33,9 @@ public struct H264Packetiser: Sendable {
         result.append(aggregate(group))
       }
       group.removeAll()
-      groupSize = 1
+      groupSize = headerSize
     }
-    for unit in units where !unit.isEmpty {
+    for unit in units where unit.count >= headerSize {
       // A single NAL unit packet has no framing.
       let fitsAlone = unit.count <= maximumPayload
       if groupSize + 2 + unit.count > maximumPayload { flush() }
@@ -46,14 +52,8 @@ public struct H264Packetiser: Sendable {
     return result
   }
 
-  /// Makes a STAP-A (5.7.1): F is set if it is in any of the units, NRI is the highest of them.
   private func aggregate(_ units: [[UInt8]]) -> [UInt8] {
-    var header: UInt8 = 0
-    for unit in units {
-      header |= unit[0] & 0x80
-      header = header & 0x80 | max(header & 0x60, unit[0] & 0x60)
-    }
-    var result = [header | Self.stapA]
+    var result = format.aggregateHeader(of: units)
     for unit in units {
       result.append16(UInt16(unit.count))
       result += unit
@@ -61,20 +61,18 @@ public struct H264Packetiser: Sendable {
     return result
   }
 
-  /// Makes FU-A packets (5.8): fragments of about the same size, because a small rest would cost a
-  /// packet too.
+  /// Makes fragments of about the same size, because a small rest would cost a packet too.
   private func fragments(of unit: [UInt8]) -> [[UInt8]] {
-    let room = maximumPayload - 2
-    let body = unit.dropFirst()
+    var header = format.fragmentHeader(of: unit)
+    let type = header.removeLast()
+    let room = maximumPayload - header.count - 1
+    let body = unit.dropFirst(format.headerSize)
     let count = (body.count + room - 1) / room
-    let indicator = unit[0] & 0xE0 | Self.fuA
-    let type = unit[0] & 0x1F
     var start = body.startIndex
     return (0..<count).map { index in
       let end = body.startIndex + body.count * (index + 1) / count
       defer { start = end }
-      let header = (index == 0 ? 0x80 : 0) | (index == count - 1 ? 0x40 : 0) | type
-      return [indicator, header] + body[start..<end]
+      return header + [(index == 0 ? 0x80 : 0) | (index == count - 1 ? 0x40 : 0) | type] + body[start..<end]
     }
   }
 }
