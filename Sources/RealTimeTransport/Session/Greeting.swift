@@ -13,7 +13,7 @@ import VideoBitstream
 ///      0..3  "OVTM"                                  0..3  "OVTM"
 ///         4  version, 2                                 4  version, 2
 ///         5  1                                          5  2
-///         6  recovery mode                              6  0
+///         6  recovery mode                              6  codecs: see below
 ///         7  flags: see below                           7  0
 ///     8..23  sender's nonce                         8..23  sender's nonce
 ///    24..31  sender's clock, NTP                   24..39  receiver's nonce
@@ -29,7 +29,11 @@ import VideoBitstream
 /// The check is a random number of 96 bits, a new one in each greeting (RFC 7675, 5.1): an answer
 /// proves that this greeting was received, and the next one's cannot be predicted.
 ///
-/// Flags: 1 retransmission, 2 offset known, 4 forward error correction, 8 sound.
+/// Flags: 1 retransmission, 2 offset known, 4 forward error correction, 8 sound, 16 pictures in HEVC
+/// in place of H.264.
+///
+/// Codecs: 1 the receiver takes HEVC, 2 it does not take H.264. Receivers before HEVC answer with 0. A
+/// sender whose codec is not taken ends the session before it sends any media.
 public struct Greeting: Equatable, Sendable {
   /// A number that cannot be guessed.
   public struct Nonce: Hashable, Sendable {
@@ -81,6 +85,8 @@ public struct Greeting: Equatable, Sendable {
   public var protects = false
   /// Whether sound may come beside the pictures.
   public var hasSound = false
+  /// The codec of the pictures.
+  public var codec = VideoCodec.h264
   public var frameRate = 30.0
   /// The time in seconds by which the receiver's clock is ahead of the sender's; nil if the sender
   /// does not know it.
@@ -109,7 +115,8 @@ public struct Greeting: Equatable, Sendable {
     var result = Self.magic
     result += [1, UInt8(RecoveryMode.allCases.firstIndex(of: recovery) ?? 0)]
     result.append(
-      (retransmits ? 1 : 0) | (clockOffset == nil ? 0 : 2) | (protects ? 4 : 0) | (hasSound ? 8 : 0))
+      (retransmits ? 1 : 0) | (clockOffset == nil ? 0 : 2) | (protects ? 4 : 0) | (hasSound ? 8 : 0)
+        | (codec == .hevc ? 16 : 0))
     result += nonce.bytes
     result.append64(clock)
     result.append32(source)
@@ -145,6 +152,7 @@ public struct Greeting: Equatable, Sendable {
     retransmits = flags & 1 != 0
     protects = flags & 4 != 0
     hasSound = flags & 8 != 0
+    codec = flags & 16 != 0 ? .hevc : .h264
     frameRate = Double(rate) / 1000
     clockOffset = flags & 2 != 0 ? Double(Int64(bitPattern: offset)) / 4_294_967_296 : nil
     roundTrip = min(Double(rtt) / 1_000_000, Self.longestRoundTrip)
@@ -176,6 +184,8 @@ public struct Greeting: Equatable, Sendable {
     public var check: Check
     public var clock: UInt64
     public var source: UInt32
+    /// The codecs of pictures that the receiver takes.
+    public var codecs: Set<VideoCodec> = [.h264]
 
     public init(to greeting: Greeting, nonce: Nonce, clock: UInt64, source: UInt32) {
       greetingNonce = greeting.nonce
@@ -186,7 +196,8 @@ public struct Greeting: Equatable, Sendable {
     }
 
     public func bytes(authenticate: (([UInt8]) -> [UInt8])? = nil) -> [UInt8] {
-      var result = Greeting.magic + [2, 0, 0] + greetingNonce.bytes + nonce.bytes
+      let codecs: UInt8 = (self.codecs.contains(.hevc) ? 1 : 0) | (self.codecs.contains(.h264) ? 0 : 2)
+      var result = Greeting.magic + [2, codecs, 0] + greetingNonce.bytes + nonce.bytes
       result += check.bytes
       result.append64(clock)
       result.append32(source)
@@ -201,8 +212,9 @@ public struct Greeting: Equatable, Sendable {
       guard bytes.count == Self.size, bytes.starts(with: Greeting.magic + [2]),
         Greeting.isAuthentic(bytes, authenticate)
       else { return nil }
-      var reader = ByteReader(bytes[8...])
-      guard let greetingNonce = try? reader.bytes(Nonce.size), let nonce = try? reader.bytes(Nonce.size),
+      var reader = ByteReader(bytes[6...])
+      guard let codecs = try? reader.uint8(), (try? reader.uint8()) != nil,
+        let greetingNonce = try? reader.bytes(Nonce.size), let nonce = try? reader.bytes(Nonce.size),
         let check = try? reader.bytes(Check.size), let clock = try? reader.uint64(),
         let source = try? reader.uint32()
       else { return nil }
@@ -211,6 +223,8 @@ public struct Greeting: Equatable, Sendable {
       self.check = Check(Array(check))
       self.clock = clock
       self.source = source
+      if codecs & 1 != 0 { self.codecs.insert(.hevc) }
+      if codecs & 2 != 0 { self.codecs.remove(.h264) }
     }
   }
 }

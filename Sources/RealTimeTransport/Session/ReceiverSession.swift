@@ -10,6 +10,9 @@ public struct ReceiverSession {
     public var name = "receiver"
     /// Whether packets may arrive in another order than they were sent.
     public var reorders = true
+    /// The codecs of pictures that are taken. A sender of another one is told so, and no session
+    /// begins.
+    public var codecs = Set(VideoCodec.allCases)
 
     public init(clock: MediaClock, source: UInt32, nonce: Greeting.Nonce) {
       self.clock = clock
@@ -70,10 +73,16 @@ public struct ReceiverSession {
   /// address than was received from it.
   public private(set) var unsaid = 0
 
+  /// The codec of the last sender whose codec is not taken; nil before one has greeted.
+  public private(set) var refusedCodec: VideoCodec?
+
   public init(_ configuration: Configuration, secret: (any SharedSecret)? = nil) {
     self.configuration = configuration
     self.secret = secret
   }
+
+  /// The codec of the pictures; nil before the session.
+  public var codec: VideoCodec? { greeting?.codec }
 
   public var counts: MediaReceiver.Counts { media?.counts ?? .init() }
   public var malformedCount: Int { media?.malformedCount ?? 0 }
@@ -147,13 +156,17 @@ public struct ReceiverSession {
     // Before the session each greeting may come from another address, so that bytes are counted for
     // each separately.
     if media == nil { self.bytes = (0, 0) }
+    // The session's codec stays that of the greeting with which it began.
+    let isTaken = configuration.codecs.contains(greeting.codec) && (codec ?? greeting.codec) == greeting.codec
+    if !isTaken { refusedCodec = greeting.codec }
     self.bytes.heard += bytes.count
     self.bytes.said += Greeting.Answer.size
-    let answer = Greeting.Answer(
+    var answer = Greeting.Answer(
       to: greeting, nonce: configuration.nonce, clock: configuration.clock.ntpTime(at: time),
       source: configuration.source)
+    answer.codecs = configuration.codecs
     outgoing.append(answer.bytes(authenticate: secret?.authenticate))
-    guard greeting.answered == configuration.nonce else { return self.greeting != nil }
+    guard isTaken, greeting.answered == configuration.nonce else { return self.greeting != nil }
     if media == nil {
       do {
         protection = try secret?.protection(
@@ -163,6 +176,7 @@ public struct ReceiverSession {
         return false
       }
       var settings = MediaReceiver.Configuration()
+      settings.codec = greeting.codec
       settings.recovery = greeting.recovery
       settings.retransmits = greeting.retransmits
       settings.protects = greeting.protects

@@ -32,6 +32,8 @@ extension SenderSession {
     /// The receiver has not answered yet.
     case greeting
     case open
+    /// The receiver has answered that it does not take the codec; no media was sent.
+    case refused
     /// The receiver does not answer any more.
     case silent
     /// One end has said goodbye, and the other one has answered or does not answer.

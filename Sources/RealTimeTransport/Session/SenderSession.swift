@@ -140,7 +140,7 @@ public struct SenderSession {
     case .greeting, .open:
       min(
         nextGreeting, nextReport, repair.nextCopy, goodbye?.next ?? .infinity, sound?.deadline ?? .infinity)
-    case .silent, .closed: .infinity
+    case .refused, .silent, .closed: .infinity
     }
   }
 
@@ -212,6 +212,7 @@ public struct SenderSession {
     greeting.retransmits = configuration.stream.retransmits
     greeting.protects = configuration.stream.protects
     greeting.hasSound = sound != nil
+    greeting.codec = configuration.stream.codec
     greeting.frameRate = configuration.frameRate
     greeting.clockOffset = clockOffset
     greeting.roundTrip = policy.roundTrip
@@ -228,7 +229,7 @@ public struct SenderSession {
   ///   - time: When it arrived.
   public mutating func receive(_ bytes: [UInt8], at time: Double) {
     // After its end a session still answers goodbyes.
-    guard state != .silent, !configuration.isOneWay else { return }
+    guard state != .silent, state != .refused, !configuration.isOneWay else { return }
     if Greeting.isGreeting(bytes) {
       guard state != .closed else { return }
       receiveAnswer(bytes, at: time)
@@ -349,6 +350,10 @@ public struct SenderSession {
       return
     }
     if receiverNonce == nil {
+      guard answer.codecs.contains(configuration.stream.codec) else {
+        state = .refused
+        return
+      }
       do {
         protection = try secret?.protection(
           sender: configuration.nonce, receiver: answer.nonce, isSender: true)

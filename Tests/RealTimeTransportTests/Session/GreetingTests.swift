@@ -46,6 +46,22 @@ import Testing
     #expect(!Greeting.isGreeting(RTCPPacket.bye(source: 1).bytes))
   }
 
+  @Test("The codecs are in bits that were 0 before, so that H.264's greetings are those of old ends")
+  func codecsAreInBitsThatWereZero() {
+    var greeting = sample()
+    let old = greeting.bytes()
+    greeting.codec = .hevc
+    let bytes = greeting.bytes()
+    #expect(bytes.indices.filter { bytes[$0] != old[$0] } == [7] && bytes[7] == old[7] | 16)
+    #expect(Greeting(bytes) == greeting)
+    var answer = Greeting.Answer(to: greeting, nonce: .init([4]), clock: 99, source: 5)
+    let bits: [(Set<VideoCodec>, UInt8)] = [([.h264], 0), ([.h264, .hevc], 1), ([.hevc], 3), ([], 2)]
+    for (codecs, byte) in bits {
+      answer.codecs = codecs
+      #expect(answer.bytes()[6] == byte && Greeting.Answer(answer.bytes()) == answer)
+    }
+  }
+
   @Test("A rate that its field cannot hold is the nearest that it can, and the greeting stays one")
   func aRateThatItsFieldCannotHoldIsTheNearestThatItCan() {
     for (rate, reported) in [

@@ -77,12 +77,15 @@ final class SessionPair {
   private let distance: Double
   /// When it begins, in seconds.
   private let begin: Double
+  private let codec: VideoCodec
+  /// The NAL units of the frames that were sent, and of those that the receiver gave out.
+  private(set) var units: (sent: [[[UInt8]]], shown: [[[UInt8]]]) = ([], [])
 
   init(
     delay: Double = 0.02, jitter: Double = 0, loss: LossModel = .none, ahead: Double = 0,
     bandwidth: BandwidthSchedule = .init(constant: 4_000_000),
     recovery: RecoveryMode = .ltr, seed: UInt64 = 1, sharing other: SessionPair? = nil, start: Double = 0,
-    distance: Double = 0,
+    distance: Double = 0, taking codecs: Set<VideoCodec> = Set(VideoCodec.allCases),
     _ change: (inout SenderSession.Configuration) -> Void = { _ in }
   ) {
     self.ahead = ahead
@@ -95,7 +98,10 @@ final class SessionPair {
     change(&configuration)
     sender = SenderSession(configuration, at: start)
     let clock = MediaClock(start: MediaClock.simulated.start + ahead)
-    receiver = ReceiverSession(.init(clock: clock, source: 0x2000, nonce: .init([9, 8, 7])))
+    var heard = ReceiverSession.Configuration(clock: clock, source: 0x2000, nonce: .init([9, 8, 7]))
+    heard.codecs = codecs
+    receiver = ReceiverSession(heard)
+    codec = configuration.stream.codec
     var line = NetworkLink.Configuration(bandwidth: bandwidth)
     line.delay = delay
     line.loss = loss
@@ -146,6 +152,7 @@ final class SessionPair {
   private func show(_ frames: [MediaReceiver.Frame]) {
     for frame in frames {
       shown.append((frame.number, loop.now, receiver.captureTime(of: frame.timestamp).map { loop.now - $0 }))
+      units.shown.append(frame.units)
       if frame.descriptor.isKeyFrame { keyFrames += 1 }
     }
   }
@@ -194,8 +201,13 @@ final class SessionPair {
         let size = followsRate ? max(Int(sender.targetRate / 240 * share), 2) : bytes
         var unit = [UInt8](
           repeating: UInt8(truncatingIfNeeded: index), count: isKey && !followsRate ? size * 8 : size)
-        unit[0] = isKey ? 0x65 : 0x41
-        sender.send([unit], coded, attempt, captured: loop.now, at: loop.now)
+        switch codec {
+        case .h264: unit[0] = isKey ? 0x65 : 0x41
+        case .hevc: unit.replaceSubrange(..<2, with: [isKey ? 0x26 : 0x02, 1])
+        }
+        let sets: [[UInt8]] = codec == .hevc && isKey ? [[0x40, 1, 7], [0x42, 1, 8], [0x44, 1, 9]] : []
+        units.sent.append(sets + [unit])
+        sender.send(sets + [unit], coded, attempt, captured: loop.now, at: loop.now)
         sentTimes.append(loop.now)
         flush()
       }
