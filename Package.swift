@@ -230,7 +230,7 @@ if !isEngineAlone {
         "AVFAudio", "VideoToolbox", "FFmpegMedia", "CodecInterface", "MediaToolbox", "UniformTypeIdentifiers",
         "AVFoundationParts",
       ]),
-    // Live H.264 over datagrams: RTP, RTCP, repair and a network that loses and delays, without a clock of its own.
+    // Live H.264 and HEVC over datagrams: RTP, RTCP, repair and a network that loses and delays, without a clock of its own.
     .target(name: "RealTimeTransport", dependencies: ["VideoBitstream"]),
     // Runs tools whose opinion is asked.
     .target(name: "ToolSupport", path: "Tests/ToolSupport"),
@@ -288,7 +288,8 @@ if !isEngineAlone {
     .testTarget(
       name: "vtencodeTests",
       dependencies: [
-        "vtencode", "CodecInterface", "RealTimeTransport", "VideoToolbox", "TestSupport", "WebRTC",
+        "vtencode", "CodecInterface", "ElementaryStream", "RealTimeTransport", "VideoToolbox", "TestSupport",
+        "WebRTC",
       ]),
     .testTarget(
       name: "CallTests",

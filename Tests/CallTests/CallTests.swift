@@ -23,9 +23,11 @@ import VideoToolbox
     #expect(freezes { !(10..<20).contains($0) } == [[0.55, 1.1]])
   }
 
-  @Test("Without losses every frame is shown as it was made, a delay and its own time on the line later")
-  func quiet() throws {
-    let record = try CallPlan.small(.ltr).run()
+  @Test(
+    "Without losses every frame is shown as it was made, a delay and its own time on the line later",
+    arguments: Codec.allCases)
+  func quiet(codec: Codec) throws {
+    let record = try CallPlan.small(.ltr) { $0.codec = codec }.run()
     #expect(record.frames.count == 120 && record.frames.count { $0.isKeyFrame } == 1)
     #expect(record.repairs.isEmpty)
     let receiver = record.receivers[0]
@@ -44,10 +46,11 @@ import VideoToolbox
 
   @Test(
     "What is shown under loss is exactly what the encoder made",
-    arguments: [RecoveryMode.keyframe, .ltr, .invalidate])
-  func losses(_ mode: RecoveryMode) throws {
+    arguments: [RecoveryMode.keyframe, .ltr, .invalidate], Codec.allCases)
+  func losses(_ mode: RecoveryMode, codec: Codec) throws {
     for seed in 1...4 as ClosedRange<UInt64> {
       let record = try CallPlan.small(mode) {
+        $0.codec = codec
         $0.link.loss = seed % 2 == 0 ? .random(0.06) : .bursts(rate: 0.06, length: 4)
         $0.link.jitter = 0.004
         $0.link.reorders = seed > 2

@@ -9,8 +9,9 @@ import ToolSupport
 
 /// What goes over the wire, and what others make of it.
 @Suite struct PacketTests {
-  private func record(_ recovery: RecoveryMode) throws -> CallRecord {
+  private func record(_ recovery: RecoveryMode, _ codec: Codec = .avc1) throws -> CallRecord {
     try CallPlan.small(recovery, frames: 90) {
+      $0.codec = codec
       $0.link.loss = .random(0.04)
       $0.packetSize = 500
       $0.keepsPackets = true
@@ -38,23 +39,26 @@ import ToolSupport
     }
   }
 
-  @Test("tshark finds no malformed packet", arguments: [RecoveryMode.ltr, .invalidate, .keyframe])
-  func wireshark(_ recovery: RecoveryMode) throws {
+  @Test(
+    "tshark finds no malformed packet", arguments: [RecoveryMode.ltr, .invalidate, .keyframe],
+    Codec.allCases)
+  func wireshark(_ recovery: RecoveryMode, codec: Codec) throws {
     guard Tool("tshark").isInstalled else { return }
     var capture = PacketCapture()
-    let packets = try record(recovery).packets
+    let packets = try record(recovery, codec).packets
     for packet in packets { capture.add(packet) }
+    let name = codec == .avc1 ? "h264" : "h265"
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("call-\(UUID().uuidString).pcap")
     try Data(capture.bytes).write(to: path)
     defer { try? FileManager.default.removeItem(at: path) }
     let decoding = [
       "-r", path.path, "-d", "udp.port==5004,rtp", "-d", "udp.port==5005,rtcp", "-o",
-      "h264.dynamic.payload.type:96", "-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE",
+      "\(name).dynamic.payload.type:96", "-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE",
     ]
     let protocols = try Tool("tshark").text(decoding + ["-T", "fields", "-e", "frame.protocols"])
     let lines = protocols.split(separator: "\n")
     #expect(lines.count == packets.count)
-    #expect(lines.count { $0.contains("rtp:h264") } == packets.count { $0.channel == .media })
+    #expect(lines.count { $0.contains("rtp:\(name)") } == packets.count { $0.channel == .media })
     #expect(lines.count { $0.contains("rtcp") } == packets.count { $0.channel != .media })
     let bad = try Tool("tshark").text(
       decoding + [
@@ -70,8 +74,7 @@ import ToolSupport
     let record = try CallPlan.small(.ltr, frames: 60) { $0.keepsPackets = true }.run()
     let port: UInt16 = 45_004
     var description = SessionDescription(
-      port: port, payloadType: RTPPayloadType.media, sequenceParameterSets: record.sequenceParameterSets,
-      pictureParameterSets: record.pictureParameterSets)
+      port: port, payloadType: RTPPayloadType.media, parameterSets: record.parameterSets)
     description.frameRate = 30
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("call-\(UUID().uuidString).sdp")
     try Data(description.text.utf8).write(to: path)

@@ -1,39 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A session description (RFC 8866) with H.264's parameters (RFC 6184, 8.2.1), with which a player
-/// can receive the stream.
+import VideoBitstream
+
+/// A session description (RFC 8866) with the parameters of H.264 (RFC 6184, 8.2.1) or HEVC (RFC 7798,
+/// 7.1), with which a player can receive the stream.
 public struct SessionDescription: Sendable {
   public var address = "127.0.0.1"
   public var port: UInt16
   public var payloadType: UInt8
+  public var codec: VideoCodec
   /// The parameter sets, as NAL units without start codes.
-  public var sequenceParameterSets: [[UInt8]]
-  public var pictureParameterSets: [[UInt8]]
+  public var parameterSets: [[UInt8]]
   public var frameRate: Double?
   public var name = "vtencode call"
   /// Whether the sender processes the receiver's feedback.
   public var hasFeedback = true
 
-  public init(
-    port: UInt16, payloadType: UInt8, sequenceParameterSets: [[UInt8]], pictureParameterSets: [[UInt8]]
-  ) {
+  public init(port: UInt16, payloadType: UInt8, codec: VideoCodec = .h264, parameterSets: [[UInt8]]) {
     self.port = port
     self.payloadType = payloadType
-    self.sequenceParameterSets = sequenceParameterSets
-    self.pictureParameterSets = pictureParameterSets
+    self.codec = codec
+    self.parameterSets = parameterSets
+  }
+
+  /// The parameter sets of each type, in the order of the standard.
+  private var setsByType: [[[UInt8]]] {
+    codec.nal.parameterSetTypes.map { type in
+      parameterSets.filter { $0.first.map(codec.nal.unitType) == type }
+    }
+  }
+
+  private var h264Parameters: [String] {
+    var parameters = ["packetization-mode=1"]
+    if let sps = setsByType[0].first, sps.count > 3 {
+      parameters.append("profile-level-id=" + sps[1...3].map(Self.hexadecimal).joined())
+    }
+    let sets = setsByType.joined().map(Self.base64)
+    if !sets.isEmpty { parameters.append("sprop-parameter-sets=" + sets.joined(separator: ",")) }
+    return parameters
+  }
+
+  private var hevcParameters: [String] {
+    var parameters = ["tx-mode=SRST", "sprop-max-don-diff=0"]
+    if let set = setsByType[1].first, let sps = try? HEVCSequenceParameterSet(nalUnit: set) {
+      let level = sps.profileTierLevel
+      parameters += [
+        "profile-space=\(level.profile.space)", "profile-id=\(level.profile.idc)",
+        "tier-flag=\(level.profile.isHighTier ? 1 : 0)", "level-id=\(level.levelIDC)",
+      ]
+    }
+    for (name, sets) in zip(["sprop-vps", "sprop-sps", "sprop-pps"], setsByType) where !sets.isEmpty {
+      parameters.append("\(name)=" + sets.map(Self.base64).joined(separator: ","))
+    }
+    return parameters
   }
 
   public var text: String {
-    var parameters = ["packetization-mode=1"]
-    if let sps = sequenceParameterSets.first, sps.count > 3 {
-      parameters.append("profile-level-id=" + sps[1...3].map(Self.hexadecimal).joined())
-    }
-    let sets = (sequenceParameterSets + pictureParameterSets).map(Self.base64)
-    if !sets.isEmpty { parameters.append("sprop-parameter-sets=" + sets.joined(separator: ",")) }
+    let parameters = codec == .h264 ? h264Parameters : hevcParameters
     let place = "IN \(address.contains(":") ? "IP6" : "IP4") \(address)"
     var lines = [
       "v=0", "o=- 0 0 \(place)", "s=\(name)", "c=\(place)\(isIPv4Multicast ? "/1" : "")", "t=0 0",
       "m=video \(port) RTP/\(hasFeedback ? "AVPF" : "AVP") \(payloadType)", "a=recvonly",
-      "a=rtpmap:\(payloadType) H264/90000", "a=fmtp:\(payloadType) " + parameters.joined(separator: ";"),
+      "a=rtpmap:\(payloadType) \(codec == .h264 ? "H264" : "H265")/90000",
+      "a=fmtp:\(payloadType) " + parameters.joined(separator: ";"),
     ]
     if hasFeedback {
       lines += ["a=rtcp-fb:\(payloadType) nack pli", "a=rtcp-fb:\(payloadType) nack rpsi"]

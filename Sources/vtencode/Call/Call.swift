@@ -10,12 +10,13 @@ struct Call: AsyncParsableCommand {
       "Simulates a video call over a network with losses, delay and limited bandwidth, and measures it.",
     discussion: """
       Sender, network and receivers are simulated in this process on a virtual clock: the same seed gives the same \
-      call. The sender packetizes H.264 into RTP (RFC 6184); receivers assemble frames, decode them with \
+      call. The sender packetizes H.264 or HEVC into RTP (RFC 6184, RFC 7798); receivers assemble frames, decode them with \
       VTDecompressionSession and answer with RTCP. Losses are repaired as --recovery says.
 
       Examples:
         vtencode call talk.mp4 --loss 5% --recovery ltr --report call.html
         vtencode call talk.mp4 --burst-loss 5%:8 --recovery keyframe
+        vtencode call talk.mp4 --codec hevc --loss 5% --received call.265
         vtencode call talk.mp4 --bandwidth 0s:1500k,4s:500k,8s:1500k
         vtencode call talk.mp4 --layers 2 --bandwidth 1500k --bottleneck 700k
         vtencode call talk.mp4 --sdp call.sdp & ffplay -protocol_whitelist file,udp,rtp call.sdp
@@ -91,13 +92,13 @@ private struct CallFiles {
       try dump.write(Data(capture.bytes))
     }
     try received?.write(AnnexB.stream(of: call.receivers[0].frames.joined().map { Data($0) }))
-    try sdp?.write(Data(description(of: call).text.utf8))
+    try sdp?.write(Data(description(of: call, plan.codec).text.utf8))
   }
 
-  private func description(of record: CallRecord) -> SessionDescription {
+  private func description(of record: CallRecord, _ codec: Codec) -> SessionDescription {
     var description = SessionDescription(
-      port: port, payloadType: RTPPayloadType.media, sequenceParameterSets: record.sequenceParameterSets,
-      pictureParameterSets: record.pictureParameterSets)
+      port: port, payloadType: RTPPayloadType.media, codec: codec.ofCalls,
+      parameterSets: record.parameterSets)
     description.frameRate = record.frameRate
     return description
   }

@@ -1,13 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
+import CodecInterface
 import ElementaryStream
+import FFmpegMedia
 import Foundation
+import RealTimeTransport
+import VideoBitstream
 import VideoToolbox
 
 /// The decompression session of a receiver.
 final class CallDecoder {
+  /// The codecs that this machine decodes.
+  static var codecs: Set<VideoCodec> {
+    Set(
+      VideoCodec.allCases.filter { codec in
+        let type = codec == .h264 ? kCMVideoCodecType_H264 : kCMVideoCodecType_HEVC
+        return FFmpegVideoDecoder.description.supports(CodecType(rawValue: type))
+      })
+  }
+
+  private let codec: VideoCodec
   private var session: VTDecompressionSession?
   private var format: CMVideoFormatDescription?
   private var sets: [[UInt8]] = []
+
+  init(_ codec: VideoCodec) { self.codec = codec }
 
   deinit { if let session { VTDecompressionSessionInvalidate(session) } }
 
@@ -26,7 +42,9 @@ final class CallDecoder {
   func decodeSample(
     _ units: [[UInt8]], time: Double, isSync: Bool = true
   ) throws -> (picture: CVPixelBuffer, sample: CMSampleBuffer)? {
-    let isParameterSet: ([UInt8]) -> Bool = { [7, 8].contains(($0.first ?? 0) & 31) }
+    let isParameterSet: ([UInt8]) -> Bool = { [nal = codec.nal] unit in
+      unit.first.map { nal.isParameterSet(nal.unitType($0)) } ?? false
+    }
     let newSets = units.filter(isParameterSet)
     if !newSets.isEmpty, newSets != sets || session == nil { try open(newSets) }
     guard let session, let format else { return nil }
@@ -49,22 +67,19 @@ final class CallDecoder {
     session = nil
     format = nil
     sets = newSets
-    let bytes = newSets.flatMap { $0 }
-    let status = bytes.withUnsafeBufferPointer { all -> OSStatus in
-      guard let base = all.baseAddress else { return kCMFormatDescriptionError_InvalidParameter }
-      var offset = 0
-      let pointers = newSets.map { set in
-        defer { offset += set.count }
-        return base + offset
-      }
-      let sizes = newSets.map(\.count)
-      return CMVideoFormatDescriptionCreateFromH264ParameterSets(
-        allocator: nil, parameterSetCount: newSets.count, parameterSetPointers: pointers,
-        parameterSetSizes: sizes, nalUnitHeaderLength: 4, formatDescriptionOut: &format)
+    let sets = newSets.map { Data($0) }
+    let format: CMVideoFormatDescription
+    do {
+      format =
+        switch codec {
+        case .h264: try CMVideoFormatDescription(h264ParameterSets: sets)
+        case .hevc: try CMVideoFormatDescription(hevcParameterSets: sets)
+        }
+    } catch {
+      throw Failure(
+        "the receiver does not understand the parameter sets (error \((error as NSError).code))")
     }
-    guard status == noErr, let format else {
-      throw Failure("the receiver does not understand the parameter sets (error \(status))")
-    }
+    self.format = format
     let attributes: [CFString: Any] = [
       kCVPixelBufferPixelFormatTypeKey: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
     ]

@@ -18,6 +18,7 @@ final class CallEncoder {
 
   /// The settings of an encoder.
   struct Settings {
+    var codec = Codec.avc1
     var width: Int
     var height: Int
     var frameRate: Double
@@ -49,12 +50,14 @@ final class CallEncoder {
   private let isLowLatency: Bool
   private var rate = 0
   private var maxRate = 0
-  private(set) var parameterSets: (sequence: [[UInt8]], picture: [[UInt8]]) = ([], [])
+  /// The parameter sets of the last key frame, in the order of the standard.
+  private(set) var parameterSets: [[UInt8]] = []
 
   init(_ plan: Settings) throws {
     window = plan.window
     encoder = try EncoderSession(
-      EncoderRequest(width: plan.width, height: plan.height, id: plan.id, isLowLatency: plan.id == nil))
+      EncoderRequest(
+        codec: plan.codec, width: plan.width, height: plan.height, id: plan.id, isLowLatency: plan.id == nil))
     isLowLatency = encoder.supports(kVTCompressionPropertyKey_BaseLayerFrameRateFraction)
     try configure(plan)
     try encoder.prepare()
@@ -177,9 +180,9 @@ final class CallEncoder {
     let attributes = SampleAttributes(sample)
     var units = try sample.nalUnits().map { Array($0.data) }
     if attributes.isKeyFrame {
-      readParameterSets(sample)
       // Key frames carry their parameter sets, which the receiver needs.
-      units = parameterSets.sequence + parameterSets.picture + units
+      parameterSets = sample.formatDescription?.parameterSets.map { Array($0) } ?? []
+      units = parameterSets + units
     }
     let coded = FrameSequencer.CodedFrame(
       isKeyFrame: attributes.isKeyFrame,
@@ -192,28 +195,6 @@ final class CallEncoder {
       highestQP: number(kOVTSampleAttachmentKey_HighestQP)?.intValue,
       meanSquaredError: attributes.meanSquaredError
     )
-  }
-
-  private func readParameterSets(_ sample: CMSampleBuffer) {
-    guard let format = CMSampleBufferGetFormatDescription(sample) else { return }
-    var count = 0
-    guard
-      CMVideoFormatDescriptionGetH264ParameterSetAtIndex(
-        format, parameterSetIndex: 0, parameterSetPointerOut: nil, parameterSetSizeOut: nil,
-        parameterSetCountOut: &count, nalUnitHeaderLengthOut: nil) == noErr
-    else { return }
-    parameterSets = ([], [])
-    for index in 0..<count {
-      var pointer: UnsafePointer<UInt8>?
-      var size = 0
-      guard
-        CMVideoFormatDescriptionGetH264ParameterSetAtIndex(
-          format, parameterSetIndex: index, parameterSetPointerOut: &pointer, parameterSetSizeOut: &size,
-          parameterSetCountOut: nil, nalUnitHeaderLengthOut: nil) == noErr, let pointer, size > 0
-      else { continue }
-      let set = Array(UnsafeBufferPointer(start: pointer, count: size))
-      if set[0] & 31 == 7 { parameterSets.sequence.append(set) } else { parameterSets.picture.append(set) }
-    }
   }
 }
 

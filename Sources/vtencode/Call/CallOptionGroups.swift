@@ -124,7 +124,7 @@ struct CallResultOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Write the frames that the (first) receiver decoded, as an H.264 elementary stream.", valueName: "file"),
+      "Write the frames that the (first) receiver decoded, as an elementary stream.", valueName: "file"),
     completion: .file())
   var received: String?
 

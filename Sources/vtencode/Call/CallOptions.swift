@@ -21,6 +21,11 @@ struct CallOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "The codec, by its name or its four-character code: h264 or avc1, hevc or hvc1.", valueName: "codec"))
+  var codec: Codec = .avc1
+
+  @Option(
+    help: ArgumentHelp(
       "The bandwidth of the link in bits a second, or its changes: 0s:1500k,4s:500k,8s:1500k. (default: "
         + "2000k)",
       valueName: "rate"), transform: Bandwidth.reading(or: Bandwidth.advice))
@@ -121,6 +126,7 @@ extension CallPlan {
     link.queueLimit = options.network.queue.value
     link.loss = options.network.burstLoss?.model ?? options.loss.map { .random($0.value) } ?? .none
     self.init(width: width, height: height, frameRate: source.frameRate, link: link)
+    codec = options.codec
     frameLimit = options.sender.frames
     recovery = options.recovery
     retransmits = options.sender.retransmission

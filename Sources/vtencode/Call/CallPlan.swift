@@ -8,6 +8,7 @@ struct CallPlan: Sendable {
   /// drops.
   static let windowFrames = 3.0
 
+  var codec = Codec.avc1
   var width: Int
   var height: Int
   var frameRate: Double
@@ -76,6 +77,7 @@ struct CallPlan: Sendable {
   var encoderSettings: CallEncoder.Settings {
     var settings = CallEncoder.Settings(
       width: width, height: height, frameRate: frameRate, rate: rate(at: 0), maxRate: maxRate(at: 0))
+    settings.codec = codec
     settings.recovery = recovery
     settings.id = encoderID
     // Real-time mode would adapt the effort to this machine, but the same seed has to give the same

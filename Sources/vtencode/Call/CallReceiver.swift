@@ -13,13 +13,15 @@ final class CallReceiver {
   }
 
   private let keepsFrames: Bool
-  private let decoder = CallDecoder()
+  private let decoder: CallDecoder
   private var receiver: MediaReceiver
   private var record: CallRecord.Receiver
 
   init(_ plan: CallPlan, name: String, source: UInt32, media: UInt32, bandwidth: BandwidthSchedule) {
     keepsFrames = plan.keepsFrames
+    decoder = CallDecoder(plan.codec.ofCalls)
     var configuration = MediaReceiver.Configuration()
+    configuration.codec = plan.codec.ofCalls
     configuration.recovery = plan.recovery
     configuration.retransmits = plan.retransmits
     configuration.frameRate = plan.frameRate

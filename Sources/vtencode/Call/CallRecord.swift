@@ -70,8 +70,7 @@ struct CallRecord: Sendable {
   var frames: [Frame] = []
   var receivers: [Receiver] = []
   var packets: [CapturedPacket] = []
-  var sequenceParameterSets: [[UInt8]] = []
-  var pictureParameterSets: [[UInt8]] = []
+  var parameterSets: [[UInt8]] = []
 
   var duration: Double { (frames.last?.time ?? 0) + 1 / frameRate }
 }

@@ -83,8 +83,7 @@ final class CallSimulation {
       record.receivers.append(receiver)
     }
     record.packets = packets.sorted { $0.time < $1.time }
-    record.sequenceParameterSets = sender.encoder.parameterSets.sequence
-    record.pictureParameterSets = sender.encoder.parameterSets.picture
+    record.parameterSets = sender.encoder.parameterSets
     guard !record.frames.isEmpty else { throw Failure("the movie has no picture to send") }
     return record
   }

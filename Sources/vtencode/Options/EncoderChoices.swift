@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import AVFoundation
+import RealTimeTransport
 import VideoToolbox
 
 /// The values of `--codec`: the four-character codes of movies, or the codecs' common names.
@@ -17,6 +18,18 @@ enum Codec: String, CaseIterable, ExpressibleByArgument, Sendable {
   }
 
   static var allValueStrings: [String] { ["h264", "hevc", "avc1", "hvc1"] }
+
+  /// The codec of an elementary stream by the extension of its file name; nil if it is none of one.
+  init?(streamEnding: String) {
+    switch streamEnding {
+    case "264", "h264", "avc": self = .avc1
+    case "265", "h265", "hevc": self = .hvc1
+    default: return nil
+    }
+  }
+
+  /// The codec as calls name it.
+  var ofCalls: VideoCodec { self == .avc1 ? .h264 : .hevc }
 
   var type: CMVideoCodecType {
     switch self {

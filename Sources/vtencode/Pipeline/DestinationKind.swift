@@ -37,11 +37,11 @@ extension Destination {
     case "mp4": return .movie(.mp4)
     case "m4v": return .movie(.m4v)
     case "264", "h264", "avc", "265", "h265", "hevc":
-      let isHEVC = ["265", "h265", "hevc"].contains(ending)
-      guard isHEVC == (codec == .hvc1) else {
+      let own = Codec(streamEnding: ending)
+      guard own == codec else {
         throw Failure(
           "a .\(ending) file cannot hold \(codec.name); name it .\(codec.streamEnding)"
-            + (choices.hasCodec ? ", or choose --codec \(isHEVC ? "hvc1" : "avc1")" : ""), status: 64)
+            + (choices.hasCodec ? ", or choose --codec \(own == .hvc1 ? "hvc1" : "avc1")" : ""), status: 64)
       }
       return .elementaryStream
     case "mkv", "ts", "flv":

@@ -21,6 +21,7 @@ struct Receive: AsyncParsableCommand {
         vtencode receive --listen 5004 --web 8080
         vtencode receive --whep https://live.example/whep/room --play
         vtencode receive --listen 5004 --frames 300 --json
+        vtencode receive --listen 5004 --codec hevc --out call.mp4
         vtencode receive --listen 5004 --secret 'correct horse battery' --out call.mov
         (umask 077; openssl rand -hex 32 > call.key); vtencode receive --listen 5004 --key-file call.key
 
@@ -49,7 +50,10 @@ struct Receive: AsyncParsableCommand {
     let host = listen.host ?? (isOpen ? "0.0.0.0" : "127.0.0.1")
     let address = try Endpoint(host: host, port: listen.port).resolve()
     try options.wire.check(address, isSecured: secret != nil)
-    let file = try options.out.map { try ReceivedFile.Place($0, overwrites: options.recording.overwrite) }
+    let file = try options.out.map {
+      try ReceivedFile.Place($0, codec: options.codec, overwrites: options.recording.overwrite)
+    }
+    let codecs = try options.codecs(writing: file)
     let snapshot = try SideFile(
       options.view.snapshot, option: "--snapshot", what: "snapshot", others: [options.out],
       overwrites: options.recording.overwrite)
@@ -57,7 +61,8 @@ struct Receive: AsyncParsableCommand {
     Interrupt.shared.watch()
     let run = try ReceiveRun(
       .init(
-        address: address, secret: secret, place: file, maxFrames: options.recording.frames ?? .max,
+        address: address, secret: secret, codecs: codecs, place: file,
+        maxFrames: options.recording.frames ?? .max,
         takesSound: !options.sound.noAudio, isQuiet: options.wire.progressOption.quiet, web: web,
         screen: options.screen, snapshot: snapshot))
     let failure: Failure?
@@ -80,7 +85,10 @@ extension Receive {
     let token = try server.token(
       file: options.peer.whepTokenFile, variable: "VTENCODE_WHEP_TOKEN",
       isInsecure: options.wire.keys.insecure)
-    let file = try options.out.map { try ReceivedFile.Place($0, overwrites: options.recording.overwrite) }
+    let file = try options.out.map {
+      try ReceivedFile.Place(
+        $0, codec: .avc1, isChoice: false, overwrites: options.recording.overwrite)
+    }
     let snapshot = try SideFile(
       options.view.snapshot, option: "--snapshot", what: "snapshot", others: [options.out],
       overwrites: options.recording.overwrite)
@@ -156,9 +164,16 @@ struct ReceiveOptions: ParsableArguments {
   var whep: SignallingURL?
 
   @Option(
+    help: ArgumentHelp(
+      "The only codec to take: h264 or avc1, hevc or hvc1. (default: the one that the sender has)",
+      valueName: "codec"))
+  var codec: Codec?
+
+  @Option(
     name: [.customLong("out"), .customShort("o")],
     help: ArgumentHelp(
-      "Write frames and sound to a movie: .mov, .mp4, .m4v or .264 (without sound).", valueName: "file"),
+      "Write frames and sound to a movie: .mov, .mp4 or .m4v, or the frames alone: .264 or .265.",
+      valueName: "file"),
     completion: .file())
   var out: String?
 
@@ -179,6 +194,18 @@ struct ReceiveOptions: ParsableArguments {
   @OptionGroup(title: "Window and terminal", visibility: .helpAll) var view: ReceiveViewOptions
 
   @OptionGroup(title: "Output and reports", visibility: .helpAll) var recording: ReceiveRecordingOptions
+
+  /// The codecs to take.
+  /// - Parameter file: the file to write; nil if there is none.
+  /// - Throws: a `Failure` if this machine decodes none of them.
+  func codecs(writing file: ReceivedFile.Place?) throws -> Set<VideoCodec> {
+    let decoded = CallDecoder.codecs
+    guard let only = codec ?? file?.codec else { return decoded }
+    guard decoded.contains(only.ofCalls) else {
+      throw Failure("the installed FFmpeg has no decoder of \(only.name)")
+    }
+    return [only.ofCalls]
+  }
 
   var screen: LiveScreen.Kind? {
     play ? .window(isFullScreen: view.fullScreen) : terminal ? .terminal : nil
@@ -219,6 +246,9 @@ struct ReceiveOptions: ParsableArguments {
       return
     }
     try peer.stun.validate()
+    if codec == .hvc1 {
+      throw ValidationError("--whep receives H.264, as sessions of WebRTC do here; leave out --codec hevc.")
+    }
     let refused = [
       ("--listen", listen != nil), ("--web", web.web != nil), ("--key", wire.keys.key != nil),
       ("--key-file", wire.keys.keyFile != nil), ("--secret", wire.secret != nil),

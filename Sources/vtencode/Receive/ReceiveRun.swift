@@ -10,6 +10,8 @@ final class ReceiveRun: @unchecked Sendable {
   struct Settings: Sendable {
     var address: SocketAddress
     var secret: (any SharedSecret)?
+    /// The codecs to take.
+    var codecs = CallDecoder.codecs
     var place: ReceivedFile.Place?
     var maxFrames = Int.max
     var takesSound = true
@@ -26,6 +28,7 @@ final class ReceiveRun: @unchecked Sendable {
   private let output: ReceivedOutput
   private var session: ReceiverSession
   private var peer: DatagramPath?
+  private var hasNotedRefusal = false
   private var line: LiveLine
   private var meter = RateMeter()
   private var page: ReceivedPage?
@@ -41,8 +44,9 @@ final class ReceiveRun: @unchecked Sendable {
     self.settings = settings
     output = ReceivedOutput(settings.place, maxFrames: settings.maxFrames)
     var random = SystemRandomNumberGenerator()
-    let configuration = ReceiverSession.Configuration(
+    var configuration = ReceiverSession.Configuration(
       clock: SessionTime.clock, source: random.next(), nonce: .random(using: &random))
+    configuration.codecs = settings.codecs
     session = ReceiverSession(configuration, secret: settings.secret)
     var isTerminal = false
     if case .terminal = settings.screen { isTerminal = true }
@@ -148,7 +152,7 @@ final class ReceiveRun: @unchecked Sendable {
     try output.showDecoded {
       session.captureTime(of: $0)
     } show: {
-      page?.show($0)
+      page?.show($0, session.codec ?? .h264)
       try screen?.show($0.picture)
     }
   }
@@ -175,12 +179,14 @@ final class ReceiveRun: @unchecked Sendable {
       guard peer == nil || peer?.remote == datagram.path.remote else { return }
       let belongs = session.greet(datagram.bytes, at: datagram.time)
       socket.send(session.takeOutgoing(), to: datagram.path)
+      noteRefusal(datagram.path)
       guard belongs else { return }
       if peer == nil, !settings.isQuiet, screen?.isTerminal != true {
         Console.note("Receiving from \(datagram.path.remote.text)")
       }
       if peer == nil {
         meter.add(0, at: SessionTime.now)
+        if let codec = session.codec { output.expect(codec) }
         if session.hasSound, settings.takesSound {
           output.sound = try ReceivedSound()
           page?.expectSound()
@@ -191,6 +197,15 @@ final class ReceiveRun: @unchecked Sendable {
       try session.receive(datagram.bytes, at: datagram.time, decode: decode)
       socket.send(session.takeOutgoing(), to: datagram.path)
     }
+  }
+
+  /// Says once that a sender was refused.
+  private func noteRefusal(_ path: DatagramPath) {
+    guard !hasNotedRefusal, let codec = session.refusedCodec, !settings.isQuiet, screen?.isTerminal != true
+    else { return }
+    hasNotedRefusal = true
+    let taken = settings.codecs.map(\.name).sorted().joined(separator: " and ")
+    Console.note("\(path.remote.text) sends \(codec.name) and was refused, as \(taken) alone is taken here")
   }
 
   private func decode(_ frame: MediaReceiver.Frame) throws -> Bool { try output.decode(frame) }

@@ -17,7 +17,7 @@ struct Shown {
 final class ReceivedOutput {
   private let place: ReceivedFile.Place?
   private let maxFrames: Int
-  private let decoder = CallDecoder()
+  private var decoder: CallDecoder
   /// The sound; nil if none is expected.
   var sound: ReceivedSound?
   private var file: ReceivedFile?
@@ -35,7 +35,11 @@ final class ReceivedOutput {
   init(_ place: ReceivedFile.Place?, maxFrames: Int) {
     self.place = place
     self.maxFrames = maxFrames
+    decoder = CallDecoder(.h264)
   }
+
+  /// Prepares for frames of a codec; without this they are H.264.
+  func expect(_ codec: VideoCodec) { decoder = CallDecoder(codec) }
 
   var isFull: Bool { frames >= maxFrames }
   /// The number of frames that were sent between the first and the last one received, both

@@ -57,11 +57,12 @@ struct ReceivedPage {
     return true
   }
 
-  mutating func show(_ shown: Shown) {
+  mutating func show(_ shown: Shown, _ codec: VideoCodec) {
     server.show(
       WebFrame(
-        number: UInt32(truncatingIfNeeded: shown.frame.number), isKeyFrame: shown.frame.descriptor.isKeyFrame,
-        captured: shown.captured, arrived: shown.time, qp: slices.averageQP(shown.frame.units),
+        codec: codec, number: UInt32(truncatingIfNeeded: shown.frame.number),
+        isKeyFrame: shown.frame.descriptor.isKeyFrame,
+        captured: shown.captured, arrived: shown.time, qp: slices.averageQP(shown.frame.units, codec),
         units: shown.frame.units))
   }
 

@@ -10,7 +10,7 @@ struct Send: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Sends a movie, a screen or a camera live to vtencode receive, or shows it live in a browser.",
     discussion: """
-      Sends H.264 in RTP over UDP, from the encoder's low-latency mode. Only a greeting is sent before the receiver \
+      Sends H.264 or HEVC in RTP over UDP, from the encoder's low-latency mode. Only a greeting is sent before the receiver \
       has answered it. A movie's sound goes as Opus. Lost packets are sent again; other losses are repaired as --recovery says. The session ends \
       with the source, when the receiver leaves, or with Ctrl-C. --web does what vtencode receive --web does, in the \
       same process.
@@ -20,6 +20,7 @@ struct Send: AsyncParsableCommand {
         vtencode send test:1280x720@30 --to 127.0.0.1:5004 --frames 300
         vtencode send talk.mp4 --loop --to 192.168.1.5:5004 --secret 'correct horse battery' --bitrate 1500k
         vtencode send talk.mp4 --to pc.local:5004 --key-file call.key
+        vtencode send talk.mp4 --codec hevc --to 127.0.0.1:5004 --bitrate 600k
         vtencode send x11: --to pc.local:5004 --key-file call.key --dimensions 1280 720
         vtencode send v4l2:/dev/video0 --web 8080
         vtencode send talk.mp4 --whip https://live.example/whip/room --whip-token-file token

@@ -35,6 +35,11 @@ struct SendOptions: ParsableArguments {
     transform: BitRate.reading(or: BitRate.advice))
   var bitrate: BitRate?
 
+  @Option(
+    help: ArgumentHelp(
+      "The codec, by its name or its four-character code: h264 or avc1, hevc or hvc1.", valueName: "codec"))
+  var codec: Codec = .avc1
+
   @Flag(name: .customLong("loop"), help: "Start again at the movie's end.")
   var loops = false
 
@@ -133,6 +138,9 @@ struct SendOptions: ParsableArguments {
         ("--fec", losses.fec != nil),
       ]
     ) { "With --whip the server decides on keys and repair; leave out \($0)." }
+    if codec == .hvc1 {
+      throw ValidationError("--whip sends H.264, as sessions of WebRTC do here; leave out --codec hevc.")
+    }
     guard losses.mtu <= 1300 else { throw ValidationError("With --whip --mtu goes up to 1300.") }
     try peer.stun.validate()
     if loops, TestPictures.Format(source) != nil || DeviceFormat.isDevice(source) {

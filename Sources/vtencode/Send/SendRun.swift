@@ -52,11 +52,12 @@ final class SendRun: @unchecked Sendable {
     rate =
       options.bitrate?.bitsPerSecond
       ?? BitRate.suggested(
-        width: source.width, height: source.height, frameRate: source.frameRate, codec: .avc1
+        width: source.width, height: source.height, frameRate: source.frameRate, codec: options.codec
       ).bitsPerSecond
     var settings = CallEncoder.Settings(
       width: source.width, height: source.height, frameRate: source.frameRate, rate: rate, maxRate: rate)
     let recovery = options.losses.recovery ?? (options.description.sdp == nil ? .ltr : .keyframe)
+    settings.codec = options.codec
     settings.recovery = recovery
     settings.effort = options.encoding.effort.value
     settings.threads = options.encoding.threads
@@ -64,7 +65,9 @@ final class SendRun: @unchecked Sendable {
     settings.window = max(0.25, CallPlan.windowFrames / max(source.frameRate, 0.1))
     if recovery == .invalidate { settings.referenceCount = 8 }
     // What every browser decodes by WebRTC too. The stream goes no further than this machine.
-    if options.web.web != nil { settings.profile = kVTProfileLevel_H264_ConstrainedBaseline_AutoLevel }
+    if options.web.web != nil, options.codec == .avc1 {
+      settings.profile = kVTProfileLevel_H264_ConstrainedBaseline_AutoLevel
+    }
     encoder = try CallEncoder(settings)
     var random = SystemRandomNumberGenerator()
     var configuration = SenderSession.Configuration(source: random.next(), nonce: .random(using: &random))
@@ -76,6 +79,7 @@ final class SendRun: @unchecked Sendable {
     configuration.rates.minimum = min(configuration.rates.maximum, 50_000)
     configuration.frameRate = source.frameRate
     configuration.hasSound = sound != nil
+    configuration.stream.codec = options.codec.ofCalls
     configuration.stream.packetSize = options.losses.mtu
     configuration.stream.protects = options.losses.fec ?? (options.description.sdp == nil)
     configuration.stream.retransmits = options.losses.retransmission ?? (options.description.sdp == nil)
@@ -187,7 +191,15 @@ final class SendRun: @unchecked Sendable {
       if let failure = failure(of: lock.withLock { socket }) { throw failure }
       Thread.sleep(forTimeInterval: 0.01)
     }
-    guard lock.withLock({ session.state }) == .open else {
+    let state = lock.withLock { session.state }
+    guard state != .refused else {
+      throw Failure(
+        "the receiver at \(address.text) does not take \(options.codec.name); "
+          + (options.codec == .hvc1
+            ? "leave out --codec, or start a vtencode receive there that takes it"
+            : "send HEVC with --codec hevc, or start vtencode receive there without --codec"))
+    }
+    guard state == .open else {
       let refused = lock.withLock { session.counts.refused }
       throw Failure(
         refused > 0
@@ -239,8 +251,7 @@ final class SendRun: @unchecked Sendable {
     isDescribed = true
     var description = SessionDescription(
       port: UInt16(clamping: address.port ?? 0), payloadType: RTPPayloadType.media,
-      sequenceParameterSets: encoder.parameterSets.sequence,
-      pictureParameterSets: encoder.parameterSets.picture)
+      codec: options.codec.ofCalls, parameterSets: encoder.parameterSets)
     description.address = address.ipAddress ?? description.address
     description.frameRate = source.frameRate
     description.name = "vtencode send"

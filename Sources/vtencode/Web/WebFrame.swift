@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import NIOCore
+import RealTimeTransport
 
 /// A coded frame for a web page.
 struct WebFrame: Sendable {
@@ -9,6 +10,7 @@ struct WebFrame: Sendable {
   /// The first byte of the message, which identifies this layout.
   static let kind: UInt8 = 1
 
+  var codec = VideoCodec.h264
   /// The sender's frame number modulo 2^32.
   var number: UInt32
   /// Whether it is a key frame, with its parameter sets before its slices.
@@ -22,14 +24,14 @@ struct WebFrame: Sendable {
   /// The NAL units without start codes.
   var units: [[UInt8]]
 
-  /// The message: one byte for its kind, one for flags (1: key frame), two zero bytes, the frame
-  /// number (32 bits), the times of capture and of reception (64-bit floating point, NaN if not
+  /// The message: one byte for its kind, one for flags (1: key frame, 2: HEVC), two zero bytes, the
+  /// frame number (32 bits), the times of capture and of reception (64-bit floating point, NaN if not
   /// known) and the QP (32-bit floating point, NaN if not known), all in big-endian order, followed
-  /// by the frame as a byte stream (H.264, annex B).
+  /// by the frame as a byte stream (annex B of H.264 and of HEVC).
   var encoded: ByteBuffer {
     var buffer = ByteBufferAllocator().buffer(capacity: byteCount)
     buffer.writeInteger(Self.kind)
-    buffer.writeInteger(isKeyFrame ? 1 : 0, as: UInt8.self)
+    buffer.writeInteger((isKeyFrame ? 1 : 0) | (codec == .hevc ? 2 : 0), as: UInt8.self)
     buffer.writeInteger(0, as: UInt16.self)
     buffer.writeInteger(number)
     buffer.writeInteger((captured ?? .nan).bitPattern)

@@ -128,6 +128,10 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
         case .failure(.noPicture):
           handler.send(
             context, head, .conflict, "There is no picture yet.\n", headers: [("Retry-After", "1")])
+        case .failure(.codec(let codec)):
+          handler.send(
+            context, head, .notAcceptable,
+            "The pictures are \(codec.name), which goes to browsers with WebCodecs; send H.264 for others.\n")
         case .failure(.offer(let reason)):
           handler.send(context, head, .notAcceptable, "Your browser was not understood: \(reason).\n")
         case .failure(.system(let reason)): handler.send(context, head, .internalServerError, reason + "\n")

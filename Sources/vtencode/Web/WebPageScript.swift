@@ -57,7 +57,9 @@ extension WebPage {
       figures.fault = String(error);
       if (error && error.name === 'NotSupportedError') {
         unsupported = figures.codec;
-        veil(`this browser does not decode ${unsupported}`);
+        veil(unsupported.startsWith('hev1')
+          ? `this browser does not decode HEVC (${unsupported}); send H.264, with --codec h264`
+          : `this browser does not decode ${unsupported}`);
       }
       lose();
     }
@@ -82,14 +84,39 @@ extension WebPage {
       charts.delay.add(0, delay * 1000);
     }
 
-    // profile_idc, the constraint flags and level_idc, from the sequence parameter set with which
-    // a key frame begins.
-    function codecOf(data) {
+    // The codec's name in WebCodecs, from the sequence parameter set of a key frame.
+    function codecOf(data, isHEVC) {
       for (let i = 0; i + 7 < data.length; i++) {
-        if (data[i] || data[i + 1] || data[i + 2] !== 1 || (data[i + 3] & 31) !== 7) continue;
+        if (data[i] || data[i + 1] || data[i + 2] !== 1) continue;
+        if (isHEVC && (data[i + 3] >> 1 & 63) === 33) return hevcOf(data.subarray(i + 5, i + 40));
+        if (isHEVC || (data[i + 3] & 31) !== 7) continue;
+        // profile_idc, the constraint flags and level_idc.
         return 'avc1.' + Array.from(data.subarray(i + 4, i + 7), b => b.toString(16).padStart(2, '0')).join('');
       }
       return '';
+    }
+
+    // From profile_tier_level (7.3.3), behind the first byte of the parameter set, as ISO/IEC
+    // 14496-15, annex E, has it.
+    function hevcOf(coded) {
+      // Without the bytes that prevent start codes.
+      const set = Array.from(coded).filter((b, i) => !(b === 3 && i > 1 && !coded[i - 1] && !coded[i - 2]));
+      if (set.length < 13) return '';
+      let reversed = 0;
+      for (let bit = 0; bit < 32; bit++) if (set[2 + (bit >> 3)] >> (7 - (bit & 7)) & 1) reversed += 2 ** bit;
+      const constraints = set.slice(6, 12);
+      while (constraints.length && !constraints[constraints.length - 1]) constraints.pop();
+      return ['hev1', ['', 'A', 'B', 'C'][set[1] >> 6] + (set[1] & 31), reversed.toString(16).toUpperCase(),
+        (set[1] & 32 ? 'H' : 'L') + set[12], ...constraints.map(b => b.toString(16).toUpperCase())].join('.');
+    }
+
+    // A browser may accept a codec, and find out only later that it does not decode it.
+    function check(codec) {
+      VideoDecoder.isConfigSupported({codec, optimizeForLatency: true}).then(answer => {
+        if (!answer.supported && figures.codec === codec && unsupported !== codec) {
+          fail(new DOMException(codec, 'NotSupportedError'));
+        }
+      }, () => {});
     }
 
     function takeFrame(buffer) {
@@ -102,7 +129,7 @@ extension WebPage {
       if (decoder && decoder.decodeQueueSize > maxQueued) { figures.dropped++; lose(); }
       if (needsKey && !isKey) { figures.dropped++; return; }
       if (isKey) {
-        const codec = codecOf(data) || figures.codec;
+        const codec = codecOf(data, (view.getUint8(1) & 2) !== 0) || figures.codec;
         // The codec is not known yet, or this browser does not support it.
         if (!codec || codec === unsupported) { figures.dropped++; return; }
         unsupported = '';
@@ -112,6 +139,7 @@ extension WebPage {
           try {
             decoder = new VideoDecoder({output: show, error: fail});
             decoder.configure({codec, optimizeForLatency: true});
+            check(codec);
           } catch (e) {
             fail(e);
             return;

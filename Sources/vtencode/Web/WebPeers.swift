@@ -17,6 +17,8 @@ final class WebPeers: @unchecked Sendable {
     case tooMany
     /// No key frame has come yet that tells the stream's profile.
     case noPicture
+    /// The stream is not H.264, which is all that is sent by WebRTC.
+    case codec(VideoCodec)
     case offer(String)
     case system(String)
   }
@@ -26,6 +28,7 @@ final class WebPeers: @unchecked Sendable {
   private let lock = Lock()
   private var peers: [WebPeer] = []
   private var profile: H264Profile.Kind?
+  private var codec = VideoCodec.h264
   private var hasSound = false
   private var isClosed = false
 
@@ -52,11 +55,12 @@ final class WebPeers: @unchecked Sendable {
   func answer(_ text: String) throws(Refusal) -> String {
     let offer: PeerDescription
     do { offer = try PeerDescription(text) } catch { throw .offer(error.text) }
-    let (kind, offersSound, isFull) = lock.withLock {
+    let (codec, kind, offersSound, isFull) = lock.withLock {
       removeEnded()
-      return (profile, hasSound, isClosed || peers.count >= WebServer.maxClients)
+      return (self.codec, profile, hasSound, isClosed || peers.count >= WebServer.maxClients)
     }
     guard !isFull else { throw .tooMany }
+    guard codec == .h264 else { throw .codec(codec) }
     guard let kind else {
       askForKeyFrame()
       throw .noPicture
@@ -88,7 +92,8 @@ final class WebPeers: @unchecked Sendable {
   /// Sends a frame to all browsers.
   func show(_ frame: WebFrame) {
     let all = lock.withLock {
-      if frame.isKeyFrame, let set = frame.units.first(where: { ($0.first ?? 0) & 31 == 7 }) {
+      codec = frame.codec
+      if codec == .h264, frame.isKeyFrame, let set = frame.units.first(where: { ($0.first ?? 0) & 31 == 7 }) {
         profile = H264Profile(parameterSet: set)?.kind
       }
       removeEnded()

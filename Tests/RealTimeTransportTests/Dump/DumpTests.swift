@@ -22,8 +22,7 @@ import Testing
   @Test("The session description names what a player needs")
   func theSessionDescriptionNamesWhatAPlayerNeeds() {
     var description = SessionDescription(
-      port: 5004, payloadType: 96, sequenceParameterSets: [[0x67, 0x42, 0xC0, 0x1E, 9]],
-      pictureParameterSets: [[0x68, 1]])
+      port: 5004, payloadType: 96, parameterSets: [[0x67, 0x42, 0xC0, 0x1E, 9], [0x68, 1]])
     description.frameRate = 30
     let lines = description.text.components(separatedBy: "\r\n")
     #expect(lines.first == "v=0" && lines.last == "")

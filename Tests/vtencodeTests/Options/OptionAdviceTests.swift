@@ -62,15 +62,19 @@ import Testing
       ["CALLS:", "PICTURES:", "SANDBOX:"]
     ),
     (
-      "call", ["--bandwidth", "--loss", "--delay", "--recovery", "--bitrate", "--report"],
+      "call", ["--bandwidth", "--loss", "--delay", "--recovery", "--bitrate", "--codec", "--report"],
       ["SENDER:", "NETWORK:", "OUTPUT AND REPORTS:", "SANDBOX:"]
     ),
     (
-      "send", ["--to", "--whip", "--web", "--bitrate", "--dimensions", "--loop", "--no-audio", "--secret"],
+      "send",
+      [
+        "--to", "--whip", "--web", "--bitrate", "--codec", "--dimensions", "--loop", "--no-audio", "--secret",
+      ],
       ["KEYS:", "WEBRTC:", "PART OF THE SOURCE:", "LOSSES:", "ENCODER:", "OUTPUT AND REPORTS:", "SANDBOX:"]
     ),
     (
-      "receive", ["--listen", "--whep", "--out", "--play", "--terminal", "--web", "--no-audio", "--secret"],
+      "receive",
+      ["--listen", "--whep", "--codec", "--out", "--play", "--terminal", "--web", "--no-audio", "--secret"],
       ["KEYS:", "WEBRTC:", "WINDOW AND TERMINAL:", "OUTPUT AND REPORTS:", "SANDBOX:"]
     ),
     (

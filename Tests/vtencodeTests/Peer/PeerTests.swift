@@ -67,6 +67,21 @@ import TestSupport
     #expect(throws: WebPeers.Refusal.self) { try peers.answer(Self.offer) }
   }
 
+  @Test func browsersAreToldThatHEVCDoesNotGoByWebRTC() throws {
+    let asked = Counter()
+    let peers = WebPeers(try SocketAddress(ipAddress: "127.0.0.1", port: 0)) { asked.add() }
+    defer { peers.close() }
+    peers.show(
+      WebFrame(
+        codec: .hevc, number: 1, isKeyFrame: true, captured: 0, arrived: 0, qp: nil, units: [[0x26, 1, 2]]))
+    let refusal = #expect(throws: WebPeers.Refusal.self) { try peers.answer(Self.offer) }
+    guard case .codec(.hevc)? = refusal else {
+      Issue.record("refused for \(String(describing: refusal))")
+      return
+    }
+    #expect(asked.value == 0 && peers.count == 0)
+  }
+
   /// What a browser offers, shortened.
   private static let offer = [
     "v=0", "o=- 1 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0", "m=video 9 UDP/TLS/RTP/SAVPF 96",

@@ -98,7 +98,7 @@ import WebRTC
     var (seen, heard) = (
       VideoReceiver(.init(source: 4, payloadTypes: [96])), SoundReceiver(receiving)
     )
-    let output = ReceivedOutput(try ReceivedFile.Place(out, overwrites: false), maxFrames: .max)
+    let output = ReceivedOutput(try ReceivedFile.Place(out, codec: nil, overwrites: false), maxFrames: .max)
     output.sound = try ReceivedSound()
     func decode(_ frame: VideoReceiver.Frame) throws -> Bool {
       var descriptor = FrameDescriptor(number: UInt16(frame.number), previous: UInt16(frame.number - 1))

@@ -27,6 +27,7 @@ final class WebSocketClient {
     }
     /// Of a frame: as the page reads it.
     var isKeyFrame: Bool { bytes.count > 28 && bytes[1] & 1 != 0 }
+    var isHEVC: Bool { bytes.count > 28 && bytes[1] & 2 != 0 }
     var frame: ArraySlice<UInt8> { bytes.dropFirst(28) }
   }
 

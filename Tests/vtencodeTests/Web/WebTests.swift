@@ -64,13 +64,15 @@ import TestSupport
       .compactMap { $0.split(separator: ",").last }
   }
 
-  @Test("A page is given the frames that the sender sent; one that comes late begins with a key frame")
-  func aPageIsGivenTheFramesThatTheSenderSent() throws {
+  @Test(
+    "A page is given the frames that the sender sent; one that comes late begins with a key frame",
+    arguments: [("h264", "264"), ("hevc", "265")])
+  func aPageIsGivenTheFramesThatTheSenderSent(codec: String, ending: String) throws {
     let folder = try Folder()
     let (port, web) = (try freeDatagramPort(), try freePort())
     let receive = try Running(
       [
-        "receive", "--listen", "\(port)", "--web", "\(web)", "--out", "call.264", "--json",
+        "receive", "--listen", "\(port)", "--web", "\(web)", "--out", "call.\(ending)", "--json",
         "--web-token", WebSocketClient.token,
       ], name: "receive",
       in: folder)
@@ -79,7 +81,8 @@ import TestSupport
     #expect(early.wait { $0.json["state"] as? String == "waiting" } != nil)
     let send = try Running(
       [
-        "send", "test:160x120@15", "--speed", "0", "--frames", "90", "--to", "127.0.0.1:\(port)", "--json",
+        "send", "test:160x120@15", "--speed", "0", "--frames", "90", "--codec", codec, "--to",
+        "127.0.0.1:\(port)", "--json",
         "--quiet",
       ], name: "send", in: folder)
     var (first, late): ([UInt8], [UInt8]) = ([], [])
@@ -92,6 +95,7 @@ import TestSupport
         number += 1
         first += message.frame
         if number == 1 { #expect(message.isKeyFrame) }
+        #expect(message.isHEVC == (codec == "hevc"))
         // In the middle of the stream.
         if number == 30 { client = try WebSocketClient(socketAt: web) }
       }
@@ -109,12 +113,12 @@ import TestSupport
     // One more where a busy machine has not decoded the second in time.
     #expect(sent["keyFrames"] ?? 0 >= 2 && received["shown"] == sent["frames"])
     #expect(Double(number) == received["shown"] && lateCount > 0 && lateCount < number)
-    try Data(first).write(to: URL(fileURLWithPath: folder.path("first.264")))
-    try Data(late).write(to: URL(fileURLWithPath: folder.path("late.264")))
-    let all = try md5s("call.264", in: folder)
+    try Data(first).write(to: URL(fileURLWithPath: folder.path("first.\(ending)")))
+    try Data(late).write(to: URL(fileURLWithPath: folder.path("late.\(ending)")))
+    let all = try md5s("call.\(ending)", in: folder)
     #expect(all.count == number)
-    #expect(try md5s("first.264", in: folder) == all)
-    #expect(try md5s("late.264", in: folder) == all.suffix(lateCount))
+    #expect(try md5s("first.\(ending)", in: folder) == all)
+    #expect(try md5s("late.\(ending)", in: folder) == all.suffix(lateCount))
   }
 
   @Test("Buttons do what they say: a key frame comes, packets are lost, the sender keeps to a rate")
