@@ -208,8 +208,14 @@ if !isEngineAlone {
     .target(name: "OpenVideoToolboxOS", dependencies: ["OSLog"], path: "Sources/os"),
     .target(name: "_Testing_CoreGraphics"),
     .target(name: "CoreGraphics", dependencies: ["CoreVideo", "_Testing_CoreGraphics", "CoreGraphicsParts"]),
-    .target(name: "ImageIO", dependencies: ["CoreGraphics", "FFmpegMedia", "CFFmpeg", "ImageIOParts"]),
-    .testTarget(name: "ImageIOTests", dependencies: ["ImageIO", "CoreGraphics"]),
+    .target(
+      name: "ImageIO",
+      dependencies: [
+        "CoreGraphics", "CodecInterface", "CoreMedia", "EncoderAdapter", "FFmpegMedia", "CFFmpeg",
+        "VideoBitstream",
+        .target(name: "HEVCEncoder", condition: .when(traits: ["HEVC"])), "ImageIOParts",
+      ]),
+    .testTarget(name: "ImageIOTests", dependencies: ["ImageIO", "CoreGraphics", "ToolSupport"]),
     .testTarget(
       name: "OSLogTests", dependencies: ["OSLog", .product(name: "Logging", package: "swift-log")]),
     // Core Audio's types beyond those of Core Media, and modules that programs import for them.

@@ -2,30 +2,61 @@
 @_exported import CoreGraphics
 import Foundation
 
-/// An image file, which is decoded when the image is requested for the first time.
+/// An image file, whose images are decoded when they are requested for the first time.
 public final class CGImageSource: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
-  fileprivate let data: Data
   fileprivate let codec: ImageCodec?
+  private let data: Data
+  /// The structure of a HEIC file, or nil for other files and damaged ones.
+  private let heif: HEIFDecoder?
+  /// The items of a HEIC file that are images.
+  private let items: [UInt32]
+  fileprivate let primaryIndex: Int
   private let lock = Lock()
-  private var decoded: CGImage??
-  /// The Exif data of the file, or nil if there is none.
-  fileprivate let exif: ExifData?
+  private var decoded: [Int: CGImage?] = [:]
 
   fileprivate init(_ data: Data) {
     self.data = data
     codec = ImageCodec(data)
-    exif = codec.flatMap { ExifData(in: data, $0) }
+    let file = codec == .heic ? try? HEIFFile(data) : nil
+    heif = file.map { HEIFDecoder($0, bytes: data.count) }
+    items = file?.images ?? []
+    primaryIndex = file?.primary.flatMap(items.firstIndex) ?? 0
   }
 
-  /// The image. It is decoded once.
-  fileprivate var image: CGImage? {
-    lock.withLock {
-      if let decoded { return decoded }
-      let image = codec?.decode(data)
-      decoded = .some(image)
+  /// The number of images.
+  fileprivate var count: Int {
+    switch codec {
+    case .png, .jpeg: 1
+    case .heic: items.count
+    case nil: 0
+    }
+  }
+
+  /// Returns an image, which is decoded once, or nil if there is none or it is damaged.
+  fileprivate func image(_ index: Int) -> CGImage? {
+    guard (0..<count).contains(index) else { return nil }
+    return lock.withLock {
+      if let image = decoded[index] { return image }
+      let image = heif.map { $0.image(items[index]) } ?? codec?.decode(data)
+      decoded[index] = .some(image)
       return image
     }
+  }
+
+  /// Returns the Exif data of an image, or nil if there is none.
+  fileprivate func exif(_ index: Int) -> ExifData? {
+    guard let heif else { return codec.flatMap { ExifData(in: data, $0) } }
+    return heif.exif(of: items[index]).flatMap { ExifData($0) }
+  }
+
+  /// Returns the orientation of an image, or nil if the file does not contain a valid one. In HEIC
+  /// files, properties of images have the orientation, whatever the Exif data says (ISO/IEC
+  /// 23008-12, 6.5.10).
+  fileprivate func orientation(_ index: Int, _ exif: ExifData?) -> CGImagePropertyOrientation? {
+    guard let heif else { return exif?.orientation }
+    let orientation = heif.orientation(of: items[index])
+    return orientation == .up && exif?.orientation == nil ? nil : orientation
   }
 }
 
@@ -49,7 +80,7 @@ public nonisolated(unsafe) let kCGImageSourceCreateThumbnailFromImageAlways: CFS
 /// files are not read, so that this always creates one.
 public nonisolated(unsafe) let kCGImageSourceCreateThumbnailFromImageIfAbsent: CFString =
   "kCGImageSourceCreateThumbnailFromImageIfAbsent"
-/// Whether to rotate and mirror the thumbnail by the file's `kCGImagePropertyOrientation`
+/// Whether to rotate and mirror the thumbnail by the image's `kCGImagePropertyOrientation`
 /// (Boolean).
 public nonisolated(unsafe) let kCGImageSourceCreateThumbnailWithTransform: CFString =
   "kCGImageSourceCreateThumbnailWithTransform"
@@ -85,11 +116,16 @@ public func CGImageSourceCreateWithURL(_ url: CFURL, _ options: CFDictionary?) -
   (try? Data(contentsOf: url as URL)).map { CGImageSource($0) }
 }
 
-/// Returns 1 if the data is a PNG or JPEG file, and 0 otherwise.
+/// Returns the number of images: 1 for a PNG or JPEG file, the number of images that are not hidden
+/// for a HEIC file, without thumbnails and auxiliary images, and 0 for data of another type.
 @discardableResult
-public func CGImageSourceGetCount(_ isrc: CGImageSource) -> Int { isrc.codec == nil ? 0 : 1 }
+public func CGImageSourceGetCount(_ isrc: CGImageSource) -> Int { isrc.count }
 
-/// Returns "public.png" or "public.jpeg", or nil for data of another type.
+/// Returns the index of the image that a HEIC file names as the primary one, and 0 for other files.
+@discardableResult
+public func CGImageSourceGetPrimaryImageIndex(_ isrc: CGImageSource) -> Int { isrc.primaryIndex }
+
+/// Returns "public.png", "public.jpeg" or "public.heic", or nil for data of another type.
 @discardableResult
 public func CGImageSourceGetType(_ isrc: CGImageSource) -> CFString? {
   isrc.codec.map { $0.rawValue as CFString }
@@ -97,31 +133,32 @@ public func CGImageSourceGetType(_ isrc: CGImageSource) -> CFString? {
 
 @discardableResult
 public func CGImageSourceGetStatus(_ isrc: CGImageSource) -> CGImageSourceStatus {
-  isrc.codec == nil ? .statusUnknownType : isrc.image == nil ? .statusInvalidData : .statusComplete
+  isrc.codec == nil
+    ? .statusUnknownType : isrc.image(isrc.primaryIndex) == nil ? .statusInvalidData : .statusComplete
 }
 
 /// Returns the types of images that can be read.
 @discardableResult
-public func CGImageSourceCopyTypeIdentifiers() -> CFArray { ["public.png", "public.jpeg"] as CFArray }
+public func CGImageSourceCopyTypeIdentifiers() -> CFArray { ImageCodec.readable.map(\.rawValue) as CFArray }
 
-/// Returns the image. It is nil for an index other than 0, and if the file is damaged or of another
-/// type.
+/// Returns an image as it is stored, without its orientation. It is nil for an index without image,
+/// and if the file is damaged or of another type.
 @discardableResult
 public func CGImageSourceCreateImageAtIndex(_ isrc: CGImageSource, _ index: Int, _ options: CFDictionary?)
   -> CGImage?
 {
-  index == 0 ? isrc.image : nil
+  isrc.image(index)
 }
 
-/// Returns the properties of the image: its size, depth, alpha and color model. If the file has
-/// Exif data, the properties include the orientation, the resolution, and the fields that have a
-/// key in `kCGImagePropertyTIFFDictionary` or `kCGImagePropertyExifDictionary`. The result is nil
-/// for an index other than 0 or if there is no image.
+/// Returns the properties of an image: its size, depth, alpha and color model, and its orientation
+/// if the file has one. If the file has Exif data, the properties include the resolution, and the
+/// fields that have a key in `kCGImagePropertyTIFFDictionary` or `kCGImagePropertyExifDictionary`.
+/// The result is nil if there is no image.
 @discardableResult
 public func CGImageSourceCopyPropertiesAtIndex(_ isrc: CGImageSource, _ index: Int, _ options: CFDictionary?)
   -> CFDictionary?
 {
-  guard index == 0, let image = isrc.image else { return nil }
+  guard let image = isrc.image(index) else { return nil }
   let isGrey = image.colorSpace?.numberOfComponents == 1
   var properties: [CFString: Any] = [
     kCGImagePropertyPixelWidth: image.width, kCGImagePropertyPixelHeight: image.height,
@@ -129,10 +166,11 @@ public func CGImageSourceCopyPropertiesAtIndex(_ isrc: CGImageSource, _ index: I
     kCGImagePropertyHasAlpha: [.last, .premultipliedLast].contains(image.alphaInfo),
     kCGImagePropertyColorModel: isGrey ? kCGImagePropertyColorModelGray : kCGImagePropertyColorModelRGB,
   ]
-  if let exif = isrc.exif {
-    if let orientation = exif.orientation {
-      properties[kCGImagePropertyOrientation] = NSNumber(value: orientation.rawValue)
-    }
+  let exif = isrc.exif(index)
+  if let orientation = isrc.orientation(index, exif) {
+    properties[kCGImagePropertyOrientation] = NSNumber(value: orientation.rawValue)
+  }
+  if let exif {
     for (key, side) in [
       (kCGImagePropertyTIFFXResolution, kCGImagePropertyDPIWidth),
       (kCGImagePropertyTIFFYResolution, kCGImagePropertyDPIHeight),
@@ -153,15 +191,17 @@ public func CGImageSourceCreateThumbnailAtIndex(_ isrc: CGImageSource, _ index: 
   -> CGImage?
 {
   func flag(_ key: CFString) -> Bool { (options?[key] as? NSNumber)?.boolValue ?? false }
-  guard index == 0,
+  guard
     flag(kCGImageSourceCreateThumbnailFromImageAlways)
       || flag(kCGImageSourceCreateThumbnailFromImageIfAbsent),
-    let image = isrc.image
+    let image = isrc.image(index)
   else { return nil }
   let longest = Double(max(image.width, image.height))
   let limit = (options?[kCGImageSourceThumbnailMaxPixelSize] as? NSNumber)?.doubleValue ?? longest
   guard limit >= 1 else { return nil }
-  let orientation = flag(kCGImageSourceCreateThumbnailWithTransform) ? isrc.exif?.orientation ?? .up : .up
+  let orientation =
+    flag(kCGImageSourceCreateThumbnailWithTransform)
+    ? isrc.orientation(index, isrc.exif(index)) ?? .up : .up
   guard limit < longest || orientation != .up else { return image }
   let scale = min(1, limit / longest)
   let width = max(1, Int((Double(image.width) * scale).rounded()))

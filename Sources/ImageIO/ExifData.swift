@@ -153,12 +153,13 @@ struct ExifData {
 
 extension ExifData {
   /// Reads the Exif data of a JPEG file (its APP1 segment) or of a PNG file (its `eXIf` chunk). It
-  /// is nil if there is none.
+  /// is nil if there is none, and for a HEIC file, whose Exif data is an item (`HEIFDecoder`).
   init?(in file: Data, _ codec: ImageCodec) {
     let file = Data(file)
     switch codec {
     case .jpeg: self.init(jpeg: file)
     case .png: self.init(png: file)
+    case .heic: return nil
     }
   }
 

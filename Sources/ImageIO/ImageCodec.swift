@@ -4,10 +4,23 @@ import CoreGraphics
 import FFmpegMedia
 import Foundation
 
-/// A codec for PNG or JPEG, which uses libavcodec.
+/// The type of an image file, with the codec for PNG and JPEG, which uses libavcodec. HEIC files are
+/// read by `HEIFDecoder` and written by `HEICWriter`.
 enum ImageCodec: String, Sendable {
   case png = "public.png"
   case jpeg = "public.jpeg"
+  case heic = "public.heic"
+
+  /// The types that can be read.
+  static let readable: [ImageCodec] = [.png, .jpeg, .heic]
+  /// The types that can be written.
+  static var writable: [ImageCodec] {
+    #if HEVC
+      [.png, .jpeg, .heic]
+    #else
+      [.png, .jpeg]
+    #endif
+  }
 
   /// Detects the type of a file from its first bytes.
   init?(_ data: Data) {
@@ -15,6 +28,8 @@ enum ImageCodec: String, Sendable {
       self = .png
     } else if data.starts(with: [0xFF, 0xD8, 0xFF]) {
       self = .jpeg
+    } else if HEIFFile.isHEIC(data) {
+      self = .heic
     } else {
       return nil
     }
@@ -22,25 +37,58 @@ enum ImageCodec: String, Sendable {
 
   /// The number of additional bytes after the last row of a picture. libswscale reads and writes
   /// whole vectors, which can extend past the end of narrow rows.
-  private static let padding = 64
+  static let padding = 64
 
   /// The maximum number of pixels that one byte of a valid file can represent. For PNG, zlib
   /// decompresses one byte to at most 1,032 bytes (RFC 1951), each of which can hold eight pixels.
   /// JPEG needs at least one bit for a block of 8x8 samples, each of which can represent four
-  /// pixels.
-  private var pixelsPerByte: Int { self == .png ? 8 * 1032 : 2048 }
+  /// pixels. HEVC needs at least one bit for the prediction mode of an intra block of 64x64 samples.
+  private var pixelsPerByte: Int {
+    switch self {
+    case .png: 8 * 1032
+    case .jpeg: 2048
+    case .heic: 8 * 64 * 64
+    }
+  }
   /// The number of pixels that a file can have regardless of its length, so that small files may be
   /// damaged or truncated.
   private static let anySize = 1 << 20
+  /// The number of pixels that no image exceeds.
+  static let maxPixels = 1 << 28
 
-  private var codecID: AVCodecID { self == .png ? AV_CODEC_ID_PNG : AV_CODEC_ID_MJPEG }
+  /// Returns the number of pixels that a file of a length in bytes can have.
+  func maxPixels(bytes: Int) -> Int { min(Self.maxPixels, Self.anySize + bytes * pixelsPerByte) }
+
+  private var codecID: AVCodecID {
+    switch self {
+    case .png: AV_CODEC_ID_PNG
+    case .jpeg: AV_CODEC_ID_MJPEG
+    case .heic: AV_CODEC_ID_HEVC
+    }
+  }
 
   // MARK: - Decoding
 
-  /// Decodes a file. The result is nil if the file is damaged, or if it has more pixels than a file
-  /// of its length can contain or more than 2^28.
+  /// Decodes a file of PNG or JPEG. The result is nil if the file is damaged, or if it has more
+  /// pixels than a file of its length can contain or more than 2^28.
   func decode(_ data: Data) -> CGImage? {
-    guard data.count < Int(Int32.max) - 64, let codec = avcodec_find_decoder(codecID) else { return nil }
+    decode(data, maxPixels: maxPixels(bytes: data.count), Self.image)
+  }
+
+  /// Decodes a picture.
+  /// - Parameters:
+  ///   - data: The coded picture.
+  ///   - configuration: The parameter sets, which are separate from pictures of HEVC.
+  ///   - maxPixels: The maximum number of pixels of the picture.
+  ///   - convert: Makes the result from the decoded picture, which is freed afterwards.
+  /// - Returns: The result, or nil if the picture is damaged or too large.
+  func decode<Result>(
+    _ data: Data, configuration: Data = Data(), maxPixels: Int,
+    _ convert: (UnsafeMutablePointer<AVFrame>) -> Result?
+  ) -> Result? {
+    guard data.count < Int(Int32.max) - 64, configuration.count < 1 << 20,
+      let codec = avcodec_find_decoder(codecID)
+    else { return nil }
     LibavLog.takeOver()
     var decoder = avcodec_alloc_context3(codec)
     var packet = av_packet_alloc()
@@ -51,9 +99,19 @@ enum ImageCodec: String, Sendable {
       av_frame_free(&frame)
     }
     guard let context = decoder, let packet, let frame else { return nil }
-    context.pointee.max_pixels = Int64(min(1 << 28, Self.anySize + data.count * pixelsPerByte))
+    context.pointee.max_pixels = Int64(maxPixels)
     // The decoder must fail for a damaged file instead of filling in the missing pixels.
     context.pointee.err_recognition = AV_EF_EXPLODE | AV_EF_CRCCHECK
+    if !configuration.isEmpty {
+      guard let memory = av_mallocz(configuration.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else {
+        return nil
+      }
+      configuration.copyBytes(
+        to: UnsafeMutableRawBufferPointer(start: memory, count: configuration.count))
+      // The context frees it.
+      context.pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
+      context.pointee.extradata_size = Int32(configuration.count)
+    }
     guard av_new_packet(packet, Int32(data.count)) >= 0, let bytes = packet.pointee.data else { return nil }
     data.copyBytes(to: UnsafeMutableRawBufferPointer(start: bytes, count: data.count))
     let (code, _) = LibavLog.collect { () -> Int32 in
@@ -66,7 +124,7 @@ enum ImageCodec: String, Sendable {
     // The decoder of a progressive picture holds its coefficients, which need more memory than the
     // picture, so it is freed first.
     avcodec_free_context(&decoder)
-    return Self.image(frame)
+    return convert(frame)
   }
 
   private static func image(_ frame: UnsafeMutablePointer<AVFrame>) -> CGImage? {
@@ -92,9 +150,18 @@ enum ImageCodec: String, Sendable {
       shouldInterpolate: true, intent: .defaultIntent)
   }
 
-  private static func convert(
+  /// Converts a decoded picture.
+  /// - Parameters:
+  ///   - frame: The picture.
+  ///   - format: The format to convert to, which has one plane.
+  ///   - memory: The first row of the result, with `padding` bytes after the last row.
+  ///   - pitch: The number of bytes from one row to the next.
+  ///   - matrix: The matrix of the picture as a code point of ITU-T H.273, and whether its samples
+  ///     have the full range. If it is nil, the pixel format decides, as for PNG and JPEG.
+  /// - Returns: Whether the conversion succeeded.
+  static func convert(
     _ frame: UnsafeMutablePointer<AVFrame>, to format: AVPixelFormat, _ memory: UnsafeMutablePointer<UInt8>,
-    _ pitch: Int
+    _ pitch: Int, matrix: (code: UInt8, isFullRange: Bool)? = nil
   ) -> Bool {
     let (width, height) = (frame.pointee.width, frame.pointee.height)
     let (rows, _) = LibavLog.collect { () -> Int32 in
@@ -103,6 +170,12 @@ enum ImageCodec: String, Sendable {
         Int32(SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT), nil, nil, nil)
       guard let context else { return -1 }
       defer { sws_freeContext(context) }
+      if let matrix {
+        // It fails where no matrix is involved, which does not matter.
+        _ = sws_setColorspaceDetails(
+          context, sws_getCoefficients(Int32(matrix.code)), matrix.isFullRange ? 1 : 0,
+          sws_getCoefficients(Int32(matrix.code)), 1, 0, 1 << 16, 1 << 16)
+      }
       func plane(_ data: UnsafeMutablePointer<UInt8>?) -> UnsafePointer<UInt8>? {
         data.map { UnsafePointer($0) }
       }
@@ -123,7 +196,7 @@ enum ImageCodec: String, Sendable {
 
   // MARK: - Encoding
 
-  /// Encodes an image.
+  /// Encodes an image as PNG or JPEG.
   /// - Parameters:
   ///   - image: The image.
   ///   - quality: The quality of a JPEG file, from 0.0 (smallest) to 1.0 (best). PNG ignores it.
