@@ -16,15 +16,16 @@ import ImageIO
     kCGImageSourceCreateThumbnailFromImageAlways: true,
     kCGImageSourceCreateThumbnailWithTransform: true,
   ]
-  let images = [
-    CGImageSourceCreateImageAtIndex(source, 0, nil), CGImageSourceCreateThumbnailAtIndex(source, 0, options),
-  ].compactMap { $0 }
+  var images = (0..<min(CGImageSourceGetCount(source), 4)).compactMap {
+    CGImageSourceCreateImageAtIndex(source, $0, nil)
+  }
+  if let thumbnail = CGImageSourceCreateThumbnailAtIndex(source, 0, options) { images.append(thumbnail) }
   for image in images {
     require(image.width > 0 && image.height > 0, "an empty picture")
     let rows = image.bytesPerRow * (image.height - 1) + (image.width * image.bitsPerPixel + 7) / 8
     require((image.dataProvider?.data?.length ?? 0) >= rows, "fewer bytes than the picture has")
     guard image.width * image.height <= 1 << 16 else { continue }
-    let type = flags & 1 == 0 ? "public.png" : "public.jpeg"
+    let type = flags & 4 != 0 ? "public.heic" : flags & 1 == 0 ? "public.png" : "public.jpeg"
     let written = NSMutableData()
     guard let destination = CGImageDestinationCreateWithData(written, type as CFString, 1, nil) else {
       continue
