@@ -96,9 +96,14 @@
       guard let encoder = try? HEVCEncoder(configuration: settings) else { return nil }
       self.encoder = encoder
       let sets = encoder.parameterSets
+      // Still pictures have no frame rate, and their chroma is elsewhere than in video.
+      guard var sequence = try? HEVCSequenceParameterSet(nalUnit: sets.sequence) else { return nil }
+      sequence.vui?.timing = nil
+      sequence.vui?.appearance.chromaLocations = .init(
+        top: HEICPlanes.chromaLocation, bottom: HEICPlanes.chromaLocation)
       let record = DecoderConfiguration(
         codec: .hevc, lengthSize: 4,
-        parameterSets: ([sets.video, sets.sequence] + sets.pictures).map { Data($0) })
+        parameterSets: ([sets.video, sequence.nalUnit] + sets.pictures).map { Data($0) })
       guard let configuration = try? record.hvcC() else { return nil }
       self.configuration = configuration
     }

@@ -4,6 +4,10 @@
 
   /// A picture in YCbCr 4:2:0 with the full range of 8 bits.
   final class HEICPlanes {
+    /// Where samples of chroma lie (chroma_sample_loc_type of ITU-T H.265, E.3.1): in the middle of
+    /// four samples of luma, as in JPEG files, and as decoders of still pictures assume.
+    static let chromaLocation = 1
+
     private let width: Int
     private let height: Int
     private let luma: UnsafeMutablePointer<UInt8>
@@ -52,8 +56,7 @@
 
     /// Fills all planes with a part of an image.
     ///
-    /// The samples of chroma lie in the column of the left one of two samples of luma and between two
-    /// rows, where a decoder assumes them if the stream does not say otherwise (ITU-T H.265, E.3.1).
+    /// A sample of chroma is the mean of the four pixels around it, as `chromaLocation` says.
     /// - Parameters:
     ///   - source: The image. Its last column and its last row are repeated beyond its edges.
     ///   - x: The first column of the part.
@@ -74,13 +77,12 @@
           let upper = min(y + 2 * row, source.height - 1) * source.width
           let lower = min(y + 2 * row + 1, source.height - 1) * source.width
           for column in 0..<width / 2 {
-            let middle = min(x + 2 * column, source.width - 1)
-            let left = max(middle - 1, 0)
+            let left = min(x + 2 * column, source.width - 1)
             let right = min(x + 2 * column + 1, source.width - 1)
             func sum(_ channel: Int) -> Int32 {
               func value(_ place: Int) -> Int32 { Int32(pixels[4 * place + channel]) }
-              return value(upper + left) + 2 * value(upper + middle) + value(upper + right)
-                + value(lower + left) + 2 * value(lower + middle) + value(lower + right)
+              return value(upper + left) + value(upper + right) + value(lower + left)
+                + value(lower + right)
             }
             let chroma = conversion.chroma(sum(0), sum(1), sum(2))
             cb[row * (width / 2) + column] = chroma.cb
@@ -96,15 +98,15 @@
       private let luma: (r: Int32, g: Int32, b: Int32)
       private let cb: (r: Int32, g: Int32)
       private let cr: (g: Int32, b: Int32)
-      /// Half of a sum of pixels that weigh 8 together.
-      private static let half: Int32 = 65536 / 16
+      /// Half of the mean of four pixels, of their sum.
+      private static let half: Int32 = 65536 / 8
 
       init(matrix: UInt8) {
         let (red, blue) = HEIFColor.lumaWeights(matrix: matrix)
         func fixed(_ value: Double) -> Int32 { Int32((value * 65536).rounded()) }
         luma = (fixed(red), 65536 - fixed(red) - fixed(blue), fixed(blue))
         // The weights of a colour difference add up to 0, so that gray stays gray.
-        let (cbRed, crBlue) = (fixed(-red / (1 - blue) / 16), fixed(-blue / (1 - red) / 16))
+        let (cbRed, crBlue) = (fixed(-red / (1 - blue) / 8), fixed(-blue / (1 - red) / 8))
         cb = (cbRed, -Self.half - cbRed)
         cr = (-Self.half - crBlue, crBlue)
       }
@@ -113,7 +115,7 @@
         Self.byte(luma.r * r + luma.g * g + luma.b * b)
       }
 
-      /// Converts a sum of pixels that weigh 8 together.
+      /// Converts the sum of four pixels.
       func chroma(_ r: Int32, _ g: Int32, _ b: Int32) -> (cb: UInt8, cr: UInt8) {
         let middle: Int32 = 128 << 16
         return (

@@ -58,7 +58,8 @@ struct HEIFDecoder {
       guard let mask = self.raster(of: source, as: AV_PIX_FMT_GRAY8) else { return nil }
       // Alpha of another size would have to be scaled, and is left out.
       if mask.width == raster.width, mask.height == raster.height {
-        for index in 0..<raster.width * raster.height { raster.bytes[4 * index + 3] = mask.bytes[index] }
+        let (pixels, values) = (raster.bytes, mask.bytes)
+        for index in 0..<raster.width * raster.height { pixels[4 * index + 3] = values[index] }
         let isPremultiplied = file.targets(of: id, "prem").contains(source)
         alpha = isPremultiplied ? .premultipliedLast : .last
       }
