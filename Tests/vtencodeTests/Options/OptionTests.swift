@@ -32,7 +32,7 @@ import Testing
     let folder = try Folder()
     let out = folder.path("out.mov")
     let run = try CommandLine.vtencode(
-      "transcoding", CommandLine.sample, "--frames", "90", "--preset", "highSpeed", "--out", out)
+      "transcoding", CommandLine.sample, "--frames", "90", "--dimensions", "320", "180", "--out", out)
     #expect(run.status == 0, "\(run.complaints)")
     let source = try Probe(CommandLine.sample).frames().prefix(90).map(\.time)
     let encoded = try Probe(out).frames().map(\.time)
@@ -272,7 +272,7 @@ import Testing
           "-c",
           """
           '\(CommandLine.vtencode)' transcoding '\(CommandLine.sample)' --codec \(codec) --dimensions 640 360 \
-            --frames 60 --threads \(count) --out - >/dev/null 2>&1 &
+            --frames 30 --threads \(count) --out - >/dev/null 2>&1 &
           child=$!
           most=0
           while [ -d /proc/$child/task ] && [ "$(cut -d' ' -f3 /proc/$child/stat 2>/dev/null)" != Z ]; do

@@ -343,7 +343,7 @@ import Testing
 
   @Test func interruptedJobsLeaveNothing() throws {
     let folder = try Folder()
-    try makeLongMovie(in: folder)
+    try makeLongMovie(in: folder, size: "320x240")
     let run = try CommandLine.run(
       CommandLine.vtencode,
       [
@@ -369,7 +369,7 @@ import Testing
   @Test("A rate that the movie cannot have is told of before hours are spent on it")
   func ratesOutOfReachAreToldOf() throws {
     let folder = try Folder()
-    try makeVaryingMovie(folder.path("in.mp4"), seconds: 12)
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 6)
     for (options, words) in [
       (["--bitrate", "400k"], nil), (["--bitrate", "200M"], "at its best quality, less than --bitrate"),
       (["--bitrate", "10k"], "at the lowest quality, more than --bitrate"),

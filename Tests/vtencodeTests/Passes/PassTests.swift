@@ -24,9 +24,9 @@ func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240"
   try #require(made.status == 0, "\(made.complaints)")
 }
 
-/// Makes a movie whose encoding is not over before a test interrupts it: a minute of 640x480, three seconds that repeat.
-func makeLongMovie(in folder: Folder) throws {
-  try makeVaryingMovie(folder.path("short.mp4"), seconds: 3, size: "640x480")
+/// Makes a movie whose encoding is not over before a test interrupts it: a minute, of three seconds that repeat.
+func makeLongMovie(in folder: Folder, size: String = "640x480") throws {
+  try makeVaryingMovie(folder.path("short.mp4"), seconds: 3, size: size)
   let made = try CommandLine.shell(
     "ffmpeg -nostdin -v error -stream_loop 19 -i short.mp4 -c copy in.mp4 && rm short.mp4", in: folder)
   try #require(made.status == 0, "\(made.complaints)")
