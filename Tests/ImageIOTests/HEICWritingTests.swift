@@ -188,6 +188,43 @@ import ToolSupport
     }
   }
 
+  /// The parameter sets and the picture as a byte stream, by ffprobe.
+  @Test func theStreamSaysWhatItsSamplesMean() throws {
+    let file = try folder.heic([Pixels.textured(48, 32).image()])
+    func content(_ type: String) throws -> Data {
+      let place = try #require(file.range(of: Data(type.utf8)))
+      let size = file[place.lowerBound - 4..<place.lowerBound].reduce(0) { $0 << 8 | Int($1) }
+      return Data(file[place.upperBound..<place.lowerBound - 4 + size])
+    }
+    var stream = Data()
+    func append(_ units: Data, lengthSize: Int, count: Int = .max) {
+      var (rest, left) = (units, count)
+      while rest.count > lengthSize, left > 0 {
+        let length = rest.prefix(lengthSize).reduce(0) { $0 << 8 | Int($1) }
+        stream += Data([0, 0, 0, 1]) + rest.dropFirst(lengthSize).prefix(length)
+        (rest, left) = (rest.dropFirst(lengthSize + length), left - 1)
+      }
+    }
+    // Three arrays of one parameter set each.
+    var sets = try content("hvcC").dropFirst(23)
+    for _ in 0..<3 {
+      let length = sets.dropFirst(3).prefix(2).reduce(0) { $0 << 8 | Int($1) }
+      append(Data(sets.dropFirst(3)), lengthSize: 2, count: 1)
+      sets = sets.dropFirst(5 + length)
+    }
+    append(try content("mdat"), lengthSize: 4)
+    try stream.write(to: folder.file("stream.hevc"))
+    let text = try Tool("ffprobe").text([
+      "-v", "error", "-show_entries",
+      "stream=width,height,color_range,color_space,color_transfer,color_primaries,chroma_location",
+      "-of", "default=nw=1", folder.file("stream.hevc").path,
+    ])
+    for line in [
+      "width=48", "height=32", "color_range=pc", "color_space=bt709", "color_transfer=iec61966-2-1",
+      "color_primaries=bt709", "chroma_location=center",
+    ] { #expect(text.contains(line), "\(text)") }
+  }
+
   @Test func profilesAreKept() throws {
     let profile = ProfileOfTest.data
     let space = try #require(CGColorSpace(iccData: profile as NSData))
