@@ -4,13 +4,18 @@ import ImageIO
 
 /// Pictures as files.
 enum ThumbnailFile {
-  /// The uniform type of a file by its name's ending; nil for others than PNG and JPEG.
+  /// The uniform type of a file by its name's ending; nil for others than PNG, JPEG and HEIC, and for
+  /// HEIC in a build without HEVC.
   static func type(of name: String) -> String? {
-    switch (name as NSString).pathExtension.lowercased() {
-    case "png": "public.png"
-    case "jpg", "jpeg": "public.jpeg"
-    default: nil
-    }
+    let type: String? =
+      switch (name as NSString).pathExtension.lowercased() {
+      case "png": "public.png"
+      case "jpg", "jpeg": "public.jpeg"
+      case "heic": "public.heic"
+      default: nil
+      }
+    let written = CGImageDestinationCopyTypeIdentifiers() as? [String] ?? []
+    return type.flatMap { written.contains($0) ? $0 : nil }
   }
 
   /// The bytes of a picture's file.
@@ -22,7 +27,9 @@ enum ThumbnailFile {
     guard
       let destination = CGImageDestinationCreateWithData(data as CFMutableData, type as CFString, 1, nil)
     else { throw Failure("pictures of this type cannot be written here") }
-    let options: [CFString: Any] = [kCGImageDestinationLossyCompressionQuality: 0.9]
+    // Of HEIC the usual quality is close to that of JPEG's 0.9.
+    let options: [CFString: Any] =
+      type == "public.heic" ? [:] : [kCGImageDestinationLossyCompressionQuality: 0.9]
     CGImageDestinationAddImage(destination, image, options as CFDictionary)
     guard CGImageDestinationFinalize(destination) else { throw Failure("the picture cannot be written") }
     return data as Data

@@ -5,7 +5,7 @@ import Foundation
 
 struct Thumbnails: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Writes pictures of a movie as PNG or JPEG: single ones, or a contact sheet.",
+    abstract: "Writes pictures of a movie as PNG, JPEG or HEIC: single ones, or a contact sheet.",
     discussion: """
       Uses AVAssetImageGenerator. Pictures are upright, have square pixels, and are converted to sRGB. Several \
       pictures get a number before the ending of --out, such as shot-01.png.
@@ -14,7 +14,7 @@ struct Thumbnails: AsyncParsableCommand {
         vtencode thumbnails holiday.mov --at 1:30 --out shot.png
         vtencode thumbnails holiday.mov --count 8 --dimensions 320 180 --out shot.jpg
         vtencode thumbnails holiday.mov --every 10 --start 1:00 --end 2:00 --out minute.png
-        vtencode thumbnails holiday.mov --sheet 4x3 --out sheet.png
+        vtencode thumbnails holiday.mov --sheet 4x3 --out sheet.heic
 
       --help shows the options that are used most; --help-all shows all of them.
       """)
@@ -24,7 +24,8 @@ struct Thumbnails: AsyncParsableCommand {
 
   @Option(
     name: .shortAndLong,
-    help: ArgumentHelp("Where to write: a .png, .jpg or .jpeg file.", valueName: "file"), completion: .file())
+    help: ArgumentHelp("Where to write: a .png, .jpg, .jpeg or .heic file.", valueName: "file"),
+    completion: .file())
   var out: String
 
   @Option(
@@ -79,7 +80,7 @@ struct Thumbnails: AsyncParsableCommand {
     guard at.count <= Self.maximum else { throw ValidationError("--at can be given \(Self.maximum) times.") }
     if let every, every.seconds < 0.001 { throw ValidationError("--every must be at least 0.001 seconds.") }
     guard ThumbnailFile.type(of: out) != nil else {
-      throw ValidationError("--out takes a name that ends in .png, .jpg or .jpeg.")
+      throw ValidationError("--out takes a name that ends in .png, .jpg, .jpeg or .heic.")
     }
   }
 
