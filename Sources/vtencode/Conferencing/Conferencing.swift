@@ -6,7 +6,7 @@ struct Conferencing: AsyncParsableCommand, EncodingCommand {
   static let configuration = CommandConfiguration(
     abstract: "Encodes a movie as for a call: in the low-latency mode, which outputs each frame immediately.",
     discussion: """
-      No frame is delayed, and there is no key frame after the first (with --codec hvc1, one where the bit rate or the \
+      No frame is delayed, and there is no key frame after the first (with libx265, one where the bit rate or the \
       frame rate changes). The bit rate may change during encoding; temporal layers, long-term references and a limit \
       of the QP are for networks with losses and congestion.
 
