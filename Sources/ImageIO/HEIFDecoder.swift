@@ -117,10 +117,7 @@ struct HEIFDecoder {
     _ id: UInt32, as format: AVPixelFormat?, maxPixels: Int, color: (ColorDescription, Bool)?
   ) -> Raster? {
     guard let item = file.items[id], let content = file.content(of: id) else { return nil }
-    let configuration = item.properties.lazy.compactMap {
-      if case .configuration(let data) = $0 { data } else { nil }
-    }.first
-    guard let configuration else { return nil }
+    guard let configuration = Self.configuration(item) else { return nil }
     let color = color ?? Self.color(item.properties)
     return ImageCodec.heic.decode(content, configuration: configuration, maxPixels: maxPixels) { frame in
       let (width, height) = (Int(frame.pointee.width), Int(frame.pointee.height))
@@ -147,13 +144,15 @@ struct HEIFDecoder {
     guard let content = file.content(of: id), let grid = HEIFGrid(content),
       grid.rows * grid.columns == tiles.count, tiles.count <= Self.maxTiles,
       grid.width <= maxPixels, grid.height <= maxPixels, grid.width * grid.height <= maxPixels,
-      // Data that many tiles share would be decoded again and again.
-      tiles.reduce(0, { $0 + file.length(of: $1) }) <= file.length
+      // Data that many tiles share would be decoded again and again, as would parameter sets.
+      tiles.reduce(0, { $0 + file.length(of: $1) }) <= file.length,
+      tiles.reduce(0, { $0 + (file.items[$1].flatMap(Self.configuration)?.count ?? 0) })
+        <= max(file.length, 1 << 20)
     else { return nil }
     let color = file.items[id].flatMap { Self.color($0.properties) }
     var (canvas, tileWidth, tileHeight) = (Raster?.none, 0, 0)
     for (index, tile) in tiles.enumerated() {
-      let maximum = canvas == nil ? maxPixels : tileWidth * tileHeight
+      let maximum = canvas == nil ? maxPixels : Self.codedSize(tileWidth, tileHeight)
       guard file.items[tile]?.type == "hvc1",
         let raster = picture(tile, as: format, maxPixels: maximum, color: color)
       else { return nil }
@@ -173,6 +172,19 @@ struct HEIFDecoder {
         0, 0, min(tileWidth, grid.width - x), min(tileHeight, grid.height - y), of: raster, toX: x, y: y)
     }
     return canvas
+  }
+
+  /// The parameter sets of an item of HEVC, or nil if it has none.
+  private static func configuration(_ item: HEIFFile.Item) -> Data? {
+    item.properties.lazy.compactMap {
+      if case .configuration(let data) = $0 { data } else { nil }
+    }.first
+  }
+
+  /// The largest size that libavcodec allocates for a picture, in pixels: whole coding blocks, or
+  /// rows that are aligned for its kernels.
+  private static func codedSize(_ width: Int, _ height: Int) -> Int {
+    ((width + 63) & ~63) * ((height + 63) & ~63)
   }
 
   /// Returns the item with the alpha of an image, or nil if there is none.

@@ -231,7 +231,11 @@ struct HEIFFile {
       let isHere = try reader.uint16() == 0
       let base = try reader.long(size(4))
       var extents: [(UInt64, UInt64)] = []
-      for _ in 0..<(try reader.uint16()) {
+      let count = try reader.uint16()
+      // Extents without an offset and a length take no bytes of the file, so that few bytes could
+      // claim any number of them.
+      guard count <= 1 || size(12) + size(8) > 0 else { throw SyntaxError.invalid }
+      for _ in 0..<count {
         if version > 0 { _ = try reader.long(size(0)) }
         let (start, overflow) = base.addingReportingOverflow(try reader.long(size(12)))
         guard !overflow else { throw SyntaxError.invalid }
@@ -255,6 +259,7 @@ struct HEIFFile {
       let (version, flags) = try reader.version()
       for _ in 0..<(try reader.uint32()) {
         let id = try reader.number(version == 0 ? 2 : 4)
+        var associated: [Property] = []
         for _ in 0..<(try reader.uint8()) {
           let isLong = flags & 1 != 0
           let entry = isLong ? try reader.uint16() : UInt16(try reader.uint8())
@@ -267,8 +272,10 @@ struct HEIFFile {
           if case .other(let type) = property, isEssential, type != "ispe", type != "pixi" {
             items[id]?.isReadable = false
           }
-          items[id]?.properties.append(property)
+          associated.append(property)
         }
+        // An item has one entry, and thus 255 properties at most.
+        if items[id]?.properties.isEmpty == true { items[id]?.properties = associated }
       }
     }
   }

@@ -102,6 +102,11 @@ enum ImageCodec: String, Sendable {
     context.pointee.max_pixels = Int64(maxPixels)
     // The decoder must fail for a damaged file instead of filling in the missing pixels.
     context.pointee.err_recognition = AV_EF_EXPLODE | AV_EF_CRCCHECK
+    if self == .heic {
+      // Grain would be drawn into a second picture.
+      context.pointee.export_side_data |= AV_CODEC_EXPORT_DATA_FILM_GRAIN
+      context.pointee.get_buffer2 = Self.allocateOnce
+    }
     if !configuration.isEmpty {
       guard let memory = av_mallocz(configuration.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else {
         return nil
@@ -126,6 +131,20 @@ enum ImageCodec: String, Sendable {
     avcodec_free_context(&decoder)
     return convert(frame)
   }
+
+  /// Allocates the memory of one picture. libavcodec compares `max_pixels` with the size that is
+  /// shown, not with the coded size, which can be much larger, and allocates pictures for references
+  /// that are missing; an image of HEVC is one picture without references.
+  private static let allocateOnce:
+    @convention(c) (
+      UnsafeMutablePointer<AVCodecContext>?, UnsafeMutablePointer<AVFrame>?, Int32
+    ) -> Int32 = { context, frame, flags in
+      guard let context, let frame, context.pointee.opaque == nil,
+        Int64(frame.pointee.width) * Int64(frame.pointee.height) <= context.pointee.max_pixels
+      else { return ovt_averror(EINVAL) }
+      context.pointee.opaque = UnsafeMutableRawPointer(context)
+      return avcodec_default_get_buffer2(context, frame, flags)
+    }
 
   private static func image(_ frame: UnsafeMutablePointer<AVFrame>) -> CGImage? {
     let (width, height) = (frame.pointee.width, frame.pointee.height)
