@@ -26,7 +26,8 @@ enum H264Payload: PayloadFormat {
 
   static func unitHeader(fromFragment header: ArraySlice<UInt8>) -> [UInt8]? {
     guard let indicator = header.first, let type = header.dropFirst().first else { return nil }
-    return [indicator & 0xE0 | type & 0x1F]
+    let unit = [indicator & 0xE0 | type & 0x1F]
+    return isUnit(unit) ? unit : nil
   }
 
   static func kind(of payload: [UInt8]) -> PayloadKind {

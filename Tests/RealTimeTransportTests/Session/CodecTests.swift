@@ -63,8 +63,11 @@ import Testing
     var greeting = Greeting(nonce: .init([1]), clock: 1 << 32, source: 1)
     var belongs = receiver.greet(greeting.bytes(), at: 0)
     greeting.answered = .init([2])
+    #expect(receiver.takeOutgoing().count == 1)
     belongs = belongs || receiver.greet(greeting.bytes(), at: 0.1)
     #expect(!belongs && receiver.state == .waiting && receiver.refusedCodec == .h264)
+    // It does not know what the answer said, and without further ones it ends.
+    #expect(receiver.takeOutgoing().isEmpty)
     // Another sender may still call.
     greeting = Greeting(nonce: .init([5]), clock: 1 << 32, source: 1)
     greeting.codec = .hevc
