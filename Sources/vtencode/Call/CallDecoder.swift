@@ -42,11 +42,19 @@ final class CallDecoder {
   func decodeSample(
     _ units: [[UInt8]], time: Double, isSync: Bool = true
   ) throws -> (picture: CVPixelBuffer, sample: CMSampleBuffer)? {
-    let isParameterSet: ([UInt8]) -> Bool = { [nal = codec.nal] unit in
-      unit.first.map { nal.isParameterSet(nal.unitType($0)) } ?? false
+    let nal = codec.nal
+    func type(_ unit: [UInt8]) -> UInt8? { unit.first.map(nal.unitType) }
+    func isParameterSet(_ unit: [UInt8]) -> Bool { type(unit).map(nal.isParameterSet) ?? false }
+    // Sets of a layer above the base, as streams with several views have, are for other decoders.
+    let newSets = units.filter { isParameterSet($0) && Self.isOfBaseLayer($0, codec) }
+    if !newSets.isEmpty {
+      // A sender may repeat some of them alone.
+      let sets = nal.parameterSetTypes.flatMap { kind in
+        let fresh = newSets.filter { type($0) == kind }
+        return fresh.isEmpty ? self.sets.filter { type($0) == kind } : fresh
+      }
+      if sets != self.sets || session == nil { try open(sets) }
     }
-    let newSets = units.filter(isParameterSet)
-    if !newSets.isEmpty, newSets != sets || session == nil { try open(newSets) }
     guard let session, let format else { return nil }
     let data = try AnnexB.lengthPrefixed(units.filter { !isParameterSet($0) }.map { Data($0) })
     guard let sample = Self.sample(data, format: format, time: time) else { return nil }
@@ -60,6 +68,11 @@ final class CallDecoder {
         .setObject(NSNumber(value: true), forKey: kCMSampleAttachmentKey_NotSync)
     }
     return (picture, sample)
+  }
+
+  /// Whether a NAL unit belongs to the base layer: nuh_layer_id is 0, or it is one of H.264.
+  private static func isOfBaseLayer(_ unit: [UInt8], _ codec: VideoCodec) -> Bool {
+    codec == .h264 || unit.count > 1 && unit[0] & 1 == 0 && unit[1] >> 3 == 0
   }
 
   private func open(_ newSets: [[UInt8]]) throws {
