@@ -97,7 +97,7 @@ private struct CallFiles {
 
   private func description(of record: CallRecord, _ codec: Codec) -> SessionDescription {
     var description = SessionDescription(
-      port: port, payloadType: RTPPayloadType.media, codec: codec.ofCalls,
+      port: port, payloadType: RTPPayloadType.media, codec: codec.transportCodec,
       parameterSets: record.parameterSets)
     description.frameRate = record.frameRate
     return description

@@ -13,7 +13,7 @@ struct CallPath {
 
   init(_ plan: CallPlan, media: UInt32, link: NetworkLink) {
     var configuration = MediaSender.Configuration()
-    configuration.codec = plan.codec.ofCalls
+    configuration.codec = plan.codec.transportCodec
     configuration.packetSize = plan.packetSize
     configuration.retransmits = plan.retransmits
     stream = MediaSender(configuration, source: media)

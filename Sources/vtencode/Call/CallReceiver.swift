@@ -19,9 +19,9 @@ final class CallReceiver {
 
   init(_ plan: CallPlan, name: String, source: UInt32, media: UInt32, bandwidth: BandwidthSchedule) {
     keepsFrames = plan.keepsFrames
-    decoder = CallDecoder(plan.codec.ofCalls)
+    decoder = CallDecoder(plan.codec.transportCodec)
     var configuration = MediaReceiver.Configuration()
-    configuration.codec = plan.codec.ofCalls
+    configuration.codec = plan.codec.transportCodec
     configuration.recovery = plan.recovery
     configuration.retransmits = plan.retransmits
     configuration.frameRate = plan.frameRate

@@ -19,7 +19,8 @@ enum Codec: String, CaseIterable, ExpressibleByArgument, Sendable {
 
   static var allValueStrings: [String] { ["h264", "hevc", "avc1", "hvc1"] }
 
-  /// The codec of an elementary stream by the extension of its file name; nil if it is none of one.
+  /// The codec of an elementary stream by the extension of its file name; nil if the extension is not
+  /// that of an elementary stream.
   init?(streamEnding: String) {
     switch streamEnding {
     case "264", "h264", "avc": self = .avc1
@@ -28,8 +29,8 @@ enum Codec: String, CaseIterable, ExpressibleByArgument, Sendable {
     }
   }
 
-  /// The codec as calls name it.
-  var ofCalls: VideoCodec { self == .avc1 ? .h264 : .hevc }
+  /// The codec as RealTimeTransport names it.
+  var transportCodec: VideoCodec { self == .avc1 ? .h264 : .hevc }
 
   var type: CMVideoCodecType {
     switch self {

@@ -95,9 +95,6 @@ struct EncodingOptions: ParsableArguments {
 
   @OptionGroup(title: "Sandbox", visibility: .helpAll) var sandboxing: SandboxOptions
 
-  /// File name extensions of elementary streams.
-  private static let streamEndings: Set = ["264", "h264", "avc", "265", "h265", "hevc"]
-
   func validate() throws {
     try dimensions?.validate()
     try LiveSource.validate(movie)
@@ -146,7 +143,7 @@ struct EncodingOptions: ParsableArguments {
   private var streamDescriptions: [String?] {
     outs.map { out in
       if out == "-" { return format == nil ? "a pipe without --format" : nil }
-      guard Self.streamEndings.contains((out as NSString).pathExtension.lowercased()),
+      guard Codec(streamEnding: (out as NSString).pathExtension.lowercased()) != nil,
         !StreamAddress.isAddress(out)
       else { return nil }
       return "an elementary stream"

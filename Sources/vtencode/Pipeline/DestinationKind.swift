@@ -32,18 +32,18 @@ extension Destination {
   /// The kind of output that a file's name stands for.
   static func kind(ofFile path: String, codec: Codec, _ choices: Choices) throws -> Kind {
     let ending = (path as NSString).pathExtension.lowercased()
+    if let own = Codec(streamEnding: ending) {
+      guard own == codec else {
+        throw Failure(
+          "a .\(ending) file cannot hold \(codec.name); name it .\(codec.streamEnding)"
+            + (choices.hasCodec ? ", or choose --codec \(own.rawValue)" : ""), status: 64)
+      }
+      return .elementaryStream
+    }
     switch ending {
     case "mov", "qt": return .movie(.mov)
     case "mp4": return .movie(.mp4)
     case "m4v": return .movie(.m4v)
-    case "264", "h264", "avc", "265", "h265", "hevc":
-      let own = Codec(streamEnding: ending)
-      guard own == codec else {
-        throw Failure(
-          "a .\(ending) file cannot hold \(codec.name); name it .\(codec.streamEnding)"
-            + (choices.hasCodec ? ", or choose --codec \(own == .hvc1 ? "hvc1" : "avc1")" : ""), status: 64)
-      }
-      return .elementaryStream
     case "mkv", "ts", "flv":
       if !choices.takesContainers { fallthrough }
       return .container(try container(ofEnding: ending, codec: codec))

@@ -87,7 +87,7 @@ extension Receive {
       isInsecure: options.wire.keys.insecure)
     let file = try options.out.map {
       try ReceivedFile.Place(
-        $0, codec: .avc1, isChoice: false, overwrites: options.recording.overwrite)
+        $0, codec: .avc1, hasCodecOption: false, overwrites: options.recording.overwrite)
     }
     let snapshot = try SideFile(
       options.view.snapshot, option: "--snapshot", what: "snapshot", others: [options.out],
@@ -201,10 +201,10 @@ struct ReceiveOptions: ParsableArguments {
   func codecs(writing file: ReceivedFile.Place?) throws -> Set<VideoCodec> {
     let decoded = CallDecoder.codecs
     guard let only = codec ?? file?.codec else { return decoded }
-    guard decoded.contains(only.ofCalls) else {
+    guard decoded.contains(only.transportCodec) else {
       throw Failure("the installed FFmpeg has no decoder of \(only.name)")
     }
-    return [only.ofCalls]
+    return [only.transportCodec]
   }
 
   var screen: LiveScreen.Kind? {

@@ -15,15 +15,15 @@ final class ReceivedFile {
     /// - Parameters:
     ///   - path: the path of the file.
     ///   - codec: the codec of the frames that come; nil if it is not known yet.
-    ///   - isChoice: whether the user has a choice of the codec.
+    ///   - hasCodecOption: whether the command has the option --codec, which an error then names.
     ///   - overwrites: whether an existing file may be replaced.
     /// - Throws: a `Failure` if the file cannot be written, or does not hold the codec.
-    init(_ path: String, codec: Codec?, isChoice: Bool = true, overwrites: Bool) throws {
+    init(_ path: String, codec: Codec?, hasCodecOption: Bool = true, overwrites: Bool) throws {
       guard path != "-" else { throw Failure("--out - is not possible here; give a file name", status: 64) }
       let own = Codec(streamEnding: (path as NSString).pathExtension.lowercased())
       destination = try Destination(
         argument: path, movie: "", suffix: "received", codec: codec ?? own ?? .avc1,
-        choices: .init(hasCodec: isChoice, acceptsPipe: false, takesContainers: false))
+        choices: .init(hasCodec: hasCodecOption, acceptsPipe: false, takesContainers: false))
       self.codec = own
       replaces = try OutputCheck.mayReplace(destination.path ?? path, overwrites: overwrites)
       // Finds an unwritable path now, because the call cannot be repeated.

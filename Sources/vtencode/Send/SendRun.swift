@@ -79,7 +79,7 @@ final class SendRun: @unchecked Sendable {
     configuration.rates.minimum = min(configuration.rates.maximum, 50_000)
     configuration.frameRate = source.frameRate
     configuration.hasSound = sound != nil
-    configuration.stream.codec = options.codec.ofCalls
+    configuration.stream.codec = options.codec.transportCodec
     configuration.stream.packetSize = options.losses.mtu
     configuration.stream.protects = options.losses.fec ?? (options.description.sdp == nil)
     configuration.stream.retransmits = options.losses.retransmission ?? (options.description.sdp == nil)
@@ -251,7 +251,7 @@ final class SendRun: @unchecked Sendable {
     isDescribed = true
     var description = SessionDescription(
       port: UInt16(clamping: address.port ?? 0), payloadType: RTPPayloadType.media,
-      codec: options.codec.ofCalls, parameterSets: encoder.parameterSets)
+      codec: options.codec.transportCodec, parameterSets: encoder.parameterSets)
     description.address = address.ipAddress ?? description.address
     description.frameRate = source.frameRate
     description.name = "vtencode send"

@@ -4,18 +4,26 @@ import ImageIO
 
 /// Pictures as files.
 enum ThumbnailFile {
-  /// The uniform type of a file by its name's ending; nil for others than PNG, JPEG and HEIC, and for
-  /// HEIC in a build without HEVC.
+  /// The endings of names, with the uniform types of such files, that this build writes: those of
+  /// HEIC need an encoder of HEVC.
+  private static let types: KeyValuePairs = [
+    "png": "public.png", "jpg": "public.jpeg", "jpeg": "public.jpeg", "heic": "public.heic",
+  ]
+  private static let written = {
+    let identifiers = CGImageDestinationCopyTypeIdentifiers() as? [String] ?? []
+    return types.filter { identifiers.contains($0.value) }
+  }()
+
+  /// The endings of names that `type(of:)` takes, for an error message.
+  static var endings: String {
+    let endings = written.map { "." + $0.key }
+    return endings.dropLast().joined(separator: ", ") + " or " + (endings.last ?? "")
+  }
+
+  /// The uniform type of a file by its name's ending; nil if such files are not written.
   static func type(of name: String) -> String? {
-    let type: String? =
-      switch (name as NSString).pathExtension.lowercased() {
-      case "png": "public.png"
-      case "jpg", "jpeg": "public.jpeg"
-      case "heic": "public.heic"
-      default: nil
-      }
-    let written = CGImageDestinationCopyTypeIdentifiers() as? [String] ?? []
-    return type.flatMap { written.contains($0) ? $0 : nil }
+    let ending = (name as NSString).pathExtension.lowercased()
+    return written.first { $0.key == ending }?.value
   }
 
   /// The bytes of a picture's file.

@@ -80,7 +80,7 @@ struct Thumbnails: AsyncParsableCommand {
     guard at.count <= Self.maximum else { throw ValidationError("--at can be given \(Self.maximum) times.") }
     if let every, every.seconds < 0.001 { throw ValidationError("--every must be at least 0.001 seconds.") }
     guard ThumbnailFile.type(of: out) != nil else {
-      throw ValidationError("--out takes a name that ends in .png, .jpg, .jpeg or .heic.")
+      throw ValidationError("--out takes a name that ends in \(ThumbnailFile.endings).")
     }
   }
 
