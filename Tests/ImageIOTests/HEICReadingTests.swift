@@ -5,7 +5,8 @@ import Testing
 import ToolSupport
 
 /// HEIC files of libheif's encoder, and files in the shape of a telephone's, read by ImageIO.
-@Suite(.enabled(if: Tool("heif-convert").isInstalled)) final class HEICReadingTests {
+@Suite final class HEICReadingTests {
+  private static let isLibheifInstalled = Tool("heif-convert").isInstalled && Tool("heif-enc").isInstalled
   private let folder: HEICFolder
 
   init() throws { folder = try HEICFolder() }
@@ -26,9 +27,11 @@ import ToolSupport
   }
 
   /// As libheif decodes them, and as they were.
-  @Test(arguments: [
-    [], ["--matrix_coefficients=1"], ["--full_range_flag=0"], ["-p", "chroma=444"], ["-t", "16"],
-  ])
+  @Test(
+    .enabled(if: isLibheifInstalled),
+    arguments: [
+      [], ["--matrix_coefficients=1"], ["--full_range_flag=0"], ["-p", "chroma=444"], ["-t", "16"],
+    ])
   func filesOfLibheif(_ options: [String]) throws {
     for (width, height) in [(64, 48), (131, 97)] {
       let pixels = Pixels.textured(width, height)
@@ -45,7 +48,7 @@ import ToolSupport
     }
   }
 
-  @Test func alphaOfLibheif() throws {
+  @Test(.enabled(if: isLibheifInstalled)) func alphaOfLibheif() throws {
     let pixels = Pixels.textured(64, 48, hasAlpha: true)
     let image = try #require(
       try CGImageSourceCreateImageAtIndex(source(encoded(pixels, hasAlpha: true)), 0, nil))
@@ -54,7 +57,7 @@ import ToolSupport
     #expect(read.psnr(pixels) > 36 && read.psnr(pixels, channels: 3..<4) > 40)
   }
 
-  @Test func ownFilesAreReadAsLibheifReadsThem() throws {
+  @Test(.enabled(if: isLibheifInstalled)) func ownFilesAreReadAsLibheifReadsThem() throws {
     for (width, height) in [(1, 1), (33, 18), (96, 64), (8200, 34)] {
       let pixels = Pixels.textured(width, height, hasAlpha: true)
       let file = try folder.heic([pixels.image(hasAlpha: true)], quality: 0.9)
@@ -164,7 +167,8 @@ import ToolSupport
   }
 
   /// libavcodec allocates rows of tiles whose width is no multiple of 64 with more than their width.
-  @Test(arguments: [64, 40]) func gridsAreReadWithTheirMetadata(side: Int) throws {
+  @Test(.enabled(if: isLibheifInstalled), arguments: [64, 40])
+  func gridsAreReadWithTheirMetadata(side: Int) throws {
     let (file, pixels) = try grid(ofTiles: side)
     let theirs = try #require(try folder.libheif(file).first)
     #expect(theirs.width == side && theirs.height == 2 * side - 8)
