@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #if HEVC
   import CoreGraphics
+  import CoreMedia
   import Foundation
   import VideoBitstream
 
@@ -97,9 +98,11 @@
       attachSize(width, height, to: main)
       // The order in which they apply.
       if source.width != width || source.height != height {
-        let aperture = HEIFAperture(
-          width: source.width, height: source.height, decodedWidth: width, decodedHeight: height)
-        attach(box("clap", aperture.content), to: main, isEssential: true)
+        let aperture = CleanAperture(
+          ofWidth: Int32(width), height: Int32(height), left: 0, top: 0, right: width - source.width,
+          bottom: height - source.height)
+        guard let aperture else { return nil }
+        attach(box("clap", Data(aperture.bytes)), to: main, isEssential: true)
       }
       attachTransform(HEIFOrientation(orientation), to: main)
       return main

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
 import CoreGraphics
+import CoreMedia
 import Foundation
 import VideoBitstream
 
@@ -263,5 +264,27 @@ struct HEIFGrid: Equatable {
     data.append(bigEndian: UInt32(width))
     data.append(bigEndian: UInt32(height))
     return data
+  }
+}
+
+extension CleanAperture {
+  /// Returns the part of a decoded image in whole samples, or nil if it is empty or leaves the image.
+  fileprivate func part(ofWidth decodedWidth: Int, height decodedHeight: Int) -> (
+    x: Int, y: Int, width: Int, height: Int
+  )? {
+    func side(_ size: Fraction, _ offset: Fraction, _ decoded: Int) -> (start: Int, length: Int)? {
+      let length = Int(size.numerator) / Int(size.denominator)
+      guard length >= 1, length <= decoded else { return nil }
+      // The centers' distance from the edges is (size - 1) / 2.
+      let denominator = Int(offset.denominator)
+      let twice = 2 * Int(offset.numerator) + (decoded - length) * denominator
+      let start = twice / (2 * denominator)
+      guard twice >= 0, start + length <= decoded else { return nil }
+      return (start, length)
+    }
+    guard let x = side(width, horizontalOffset, decodedWidth),
+      let y = side(height, verticalOffset, decodedHeight)
+    else { return nil }
+    return (x.start, y.start, x.length, y.length)
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreMedia
 import Foundation
 import VideoBitstream
 
@@ -29,7 +30,7 @@ struct HEIFFile {
     /// `colr` with an ICC profile.
     case profile(Data)
     /// `clap`.
-    case aperture(HEIFAperture)
+    case aperture(CleanAperture)
     /// `irot`: quarter turns anticlockwise.
     case rotation(Int)
     /// `imir`.
@@ -286,7 +287,9 @@ extension HEIFFile.Property {
     var reader = ByteReader(content)
     switch type {
     case "hvcC": self = .configuration(Data(content))
-    case "clap": self = .aperture(try HEIFAperture(&reader))
+    case "clap":
+      guard let aperture = CleanAperture([UInt8](content)) else { throw SyntaxError.invalid }
+      self = .aperture(aperture)
     case "irot": self = .rotation(Int(try reader.uint8() & 3))
     case "imir": self = .mirror(exchangesSides: try reader.uint8() & 1 == 1)
     case "auxC":
