@@ -268,8 +268,9 @@ if !isEngineAlone {
     .executableTarget(
       name: "vtencode",
       dependencies: [
-        "AVFoundation", "CSandbox", "CodecInterface", "ElementaryStream", "FFmpegMedia", "H264Encoder",
-        "ImageIO", "OpenVideoToolboxDisplay", "RealTimeTransport", "VideoBitstream", "VideoToolbox",
+        "AVFoundation", "CSandbox", "CVideoKernels", "CodecInterface", "ElementaryStream", "FFmpegMedia",
+        "H264Encoder", "ImageIO", "OpenVideoToolboxDisplay", "RealTimeTransport", "VideoBitstream",
+        "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + (isLive ? liveDependencies : []),
       exclude: isLive

@@ -39,6 +39,30 @@ import Testing
     }
   }
 
+  @Test func squaredErrors() {
+    var random = Random(44)
+    for n in Self.lengths + [4096, 4097, 9000] {
+      for content in Content.allCases {
+        for step in 1...2 {
+          // No sample behind the last one is there.
+          let count = max(n - 1, 0) * step + min(n, 1)
+          let a = Memory<UInt8>(count, content, &random)
+          let b = Memory<UInt8>(count, .random, &random)
+          #expect(
+            ovt_squared_errors_8(a.base, b.base, Int32(n), Int32(step))
+              == (0..<n).reduce(0) { $0 + squared(Int(a[$1 * step]) - Int(b[$1 * step])) })
+          let (a16, b16) = (
+            Memory(a.values.map { UInt16($0) * 257 }), Memory(b.values.map { UInt16($0) << 6 })
+          )
+          #expect(
+            ovt_squared_errors_16(a16.base, b16.base, Int32(n), Int32(step))
+              == (0..<n).reduce(0) { $0 + squared(Int(a16[$1 * step]) - Int(b16[$1 * step])) })
+        }
+      }
+    }
+    func squared(_ value: Int) -> UInt64 { UInt64(value * value) }
+  }
+
   @Test func sums() {
     var random = Random(43)
     for n in Self.lengths {

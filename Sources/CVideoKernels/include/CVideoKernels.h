@@ -139,6 +139,10 @@ void ovt_sums(const uint8_t *p, int n, int step, uint32_t *sum, uint32_t *square
 // The same of 32 samples each to blocks that lie side by side, with one sum of squares for all of
 // them, at most 2,048. What is at `next` is to be read then: it is fetched.
 void ovt_block_sums(const uint8_t *p, int blocks, uint32_t *sums, uint32_t *squares, const uint8_t *next);
+// The sum of the squared differences of n samples, `step` samples apart.
+uint64_t ovt_squared_errors_8(const uint8_t *a, const uint8_t *b, int n, int step);
+// The same of samples of 16 bits.
+uint64_t ovt_squared_errors_16(const uint16_t *a, const uint16_t *b, int n, int step);
 // A row of a half-size picture: n means of two by two samples of two rows (2 n samples each).
 void ovt_halve_row(uint8_t *restrict dst, const uint8_t *restrict a, const uint8_t *restrict b, int n);
 

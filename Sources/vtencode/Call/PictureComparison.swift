@@ -8,17 +8,7 @@ enum PictureComparison {
   static func meanSquaredError(_ one: CVPixelBuffer, _ other: CVPixelBuffer) -> Double {
     PicturePair.with(one, other) { pair in
       guard let luma = pair.planes(0) else { return .infinity }
-      var sum: UInt64 = 0
-      for row in 0..<luma.height {
-        let (p, q) = luma.row(row, as: UInt8.self)
-        var rowSum: UInt32 = 0
-        for x in 0..<luma.width {
-          let difference = Int32(p[x]) &- Int32(q[x])
-          rowSum &+= UInt32(truncatingIfNeeded: difference &* difference)
-        }
-        sum += UInt64(rowSum)
-      }
-      return Double(sum) / Double(max(luma.width * luma.height, 1))
+      return luma.squaredError() / Double(max(luma.width * luma.height, 1))
     }
   }
 

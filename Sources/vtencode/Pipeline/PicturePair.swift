@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CVideoKernels
 import VideoToolbox
 
 /// Two pictures to compare, restricted to the size that both have.
@@ -12,14 +13,30 @@ struct PicturePair {
     let width: Int
     let height: Int
 
-    /// The row `y` of each plane.
-    func row<Sample>(_ y: Int, as type: Sample.Type) -> (
-      one: UnsafePointer<Sample>, other: UnsafePointer<Sample>
-    ) {
-      (
-        (one + y * strides.one).assumingMemoryBound(to: type),
-        (other + y * strides.other).assumingMemoryBound(to: type)
-      )
+    /// The sum of squared differences of the planes' samples, or of one of two interleaved planes.
+    /// - Parameters:
+    ///   - is16Bit: Whether a sample is of 16 bits, and not of 8.
+    ///   - step: How many samples there are from one to the next that counts.
+    ///   - offset: The first sample of each row that counts.
+    func squaredError(is16Bit: Bool = false, step: Int = 1, offset: Int = 0) -> Double {
+      var sum = 0.0
+      for y in 0..<height {
+        let (a, b) = (one + y * strides.one, other + y * strides.other)
+        let count = Int32(width)
+        if is16Bit {
+          sum += Double(
+            ovt_squared_errors_16(
+              a.assumingMemoryBound(to: UInt16.self) + offset,
+              b.assumingMemoryBound(to: UInt16.self) + offset,
+              count, Int32(step)))
+        } else {
+          sum += Double(
+            ovt_squared_errors_8(
+              a.assumingMemoryBound(to: UInt8.self) + offset, b.assumingMemoryBound(to: UInt8.self) + offset,
+              count, Int32(step)))
+        }
+      }
+      return sum
     }
   }
 

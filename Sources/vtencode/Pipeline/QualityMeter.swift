@@ -47,11 +47,10 @@ struct QualityMeter: Sendable {
       guard let original = try originals.next() else {
         throw Failure("the encoded movie has more frames than its source")
       }
-      let reference = original.pixelBuffer
-      if is10Bit {
-        SquaredError.add(reference, result.pixelBuffer, as: UInt16.self, luma: &luma, chroma: &chroma)
-      } else {
-        SquaredError.add(reference, result.pixelBuffer, as: UInt8.self, luma: &luma, chroma: &chroma)
+      PicturePair.with(original.pixelBuffer, result.pixelBuffer) { pair in
+        if let planes = pair.planes(0) { luma.add(planes, is16Bit: is10Bit) }
+        guard let planes = pair.planes(1) else { return }
+        for index in 0..<2 { chroma[index].add(planes, is16Bit: is10Bit, step: 2, offset: index) }
       }
     }
     // x420 has its 10-bit samples in the upper bits of 16.
@@ -81,36 +80,9 @@ private struct SquaredError {
     return 10 * log10(peak * peak * Double(count) / sum)
   }
 
-  /// Adds two bi-planar 4:2:0 pictures of the same size.
-  static func add<Sample: FixedWidthInteger & Sendable>(
-    _ one: CVPixelBuffer, _ other: CVPixelBuffer, as type: Sample.Type, luma: inout SquaredError,
-    chroma: inout [SquaredError]
-  ) {
-    PicturePair.with(one, other) { pair in
-      for plane in 0..<2 {
-        guard let planes = pair.planes(plane) else { continue }
-        for row in 0..<planes.height {
-          let (a, b) = planes.row(row, as: type)
-          if plane == 0 {
-            luma.add(a, b, count: planes.width, stride: 1, offset: 0)
-          } else {
-            chroma[0].add(a, b, count: planes.width, stride: 2, offset: 0)
-            chroma[1].add(a, b, count: planes.width, stride: 2, offset: 1)
-          }
-        }
-      }
-    }
-  }
-
-  private mutating func add<Sample: FixedWidthInteger>(
-    _ a: UnsafePointer<Sample>, _ b: UnsafePointer<Sample>, count: Int, stride: Int, offset: Int
-  ) {
-    var total: UInt64 = 0
-    for index in 0..<count {
-      let difference = Int64(a[index * stride + offset]) - Int64(b[index * stride + offset])
-      total &+= UInt64(difference * difference)
-    }
-    sum += Double(total)
-    self.count += count
+  /// Adds the same plane of two pictures, or one of two interleaved planes.
+  mutating func add(_ planes: PicturePair.Planes, is16Bit: Bool, step: Int = 1, offset: Int = 0) {
+    sum += planes.squaredError(is16Bit: is16Bit, step: step, offset: offset)
+    count += planes.width * planes.height
   }
 }
