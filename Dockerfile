@@ -10,7 +10,7 @@ ARG TRAITS=
 WORKDIR /source
 COPY . .
 # It installs what is missing, make too. lintian stays out, and with it the check of the packages.
-RUN scripts/make program TRAITS="$TRAITS" \
+RUN scripts/make build TRAITS="$TRAITS" \
   && scripts/install-dependencies.sh --packaging \
   && DEBFULLNAME="OpenVideoToolbox" DEBEMAIL="root@localhost" SOURCE_DATE_EPOCH="$(stat -c %Y Package.swift)" \
     scripts/build-deb $(case "$TRAITS" in *X265*) echo --gpl ;; esac) --out /packages \

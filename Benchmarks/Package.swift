@@ -8,7 +8,7 @@ let engine = Target.Dependency.product(name: "H264Encoder", package: "OpenVideoT
 let videoToolbox = Target.Dependency.product(
   name: "VideoToolbox", package: "OpenVideoToolbox", condition: .when(platforms: [.linux]))
 
-// CI measures what `make demo` has built: without the GPL encoders.
+// CI measures without the GPL encoders.
 let traits: Set<Package.Dependency.Trait> =
   Context.environment["OVT_WITHOUT_TRAITS"] == "1" ? [.defaults] : [.defaults, "X264", "X265"]
 
