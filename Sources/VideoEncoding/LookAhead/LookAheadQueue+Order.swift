@@ -88,8 +88,10 @@ extension LookAheadQueue {
     while planned < pictures.count {
       let rest = pictures[planned...]
       let before = planned == 0 ? anchor : pictures[planned - 1]
-      // A later picture may show that the newest one is a flash and not a cut.
-      if planned > 0, rest.count < settings.bidirectionalLimit + 2 { break }
+      // A later picture may show that the newest one is a flash and not a cut, and the second one
+      // after a picture may show that it was a B picture in the source.
+      let later = matchedUntil > 0 ? 3 : 2
+      if planned > 0, rest.count < settings.bidirectionalLimit + later { break }
       var run = runLength(rest, hasAnchor: before != nil, settings)
       let first = pictures[planned]
       first.hasReferenceCosts = false
@@ -149,14 +151,22 @@ extension LookAheadQueue {
     settings.hasPyramid && run > 2 ? (run - 2) / 2 : nil
   }
 
-  /// The number of pictures in the next run: as many as the configuration and key frames allow. The
+  /// The number of pictures in the next run: as many as the configuration, key frames and the types
+  /// of the source (`sourceTypes`) allow. The
   /// picture before an IDR picture is a P picture, and so is one before a scene cut. A key frame
   /// that is not an IDR picture may end a run, with B pictures before it.
   private func runLength(
     _ rest: ArraySlice<QueuedPicture>, hasAnchor: Bool, _ settings: LookAheadSettings
   ) -> Int {
     guard hasAnchor, let first = rest.first, !first.kind.isKey else { return 1 }
-    let most = rest.prefix(settings.bidirectionalLimit + 1)
+    var most = rest.prefix(settings.bidirectionalLimit + 1)
+    updateSourceTypes()
+    switch sourceTypes {
+    case .unknown: break
+    case .predicted: most = most.prefix(1)
+    case .mixed:
+      if let last = most.firstIndex(where: { wasPredicted($0) }) { most = most[...last] }
+    }
     var end = most.firstIndex { $0.kind.isKey || $0.isCut } ?? most.endIndex
     if end < most.endIndex, most[end].kind == .openKey, !most[end].isCut { end += 1 }
     return max(end - most.startIndex, 1)

@@ -111,6 +111,9 @@ package final class LookAheadQueue {
     picture.plannedRun = 0
     picture.isPlannedBidirectional = nil
     picture.hasCosts = false
+    picture.matchesBefore = ExactMatches()
+    picture.matchesAfter = ExactMatches()
+    picture.matchesSecond = ExactMatches()
     unseen = (picture, source)
     return correction
   }
@@ -133,6 +136,7 @@ package final class LookAheadQueue {
     }
     picture.takeResiduals(geometry.macroblockCount, hasInter: before != nil)
     if let before {
+      if settings.bidirectionalLimit > 0 { matchSource(picture, before, beforeNewest) }
       picture.isCut = isCut(picture, after: before)
       // The previous picture was a flash: this one resembles the picture before the flash.
       if before.isCut, let earlier = beforeNewest, isFlash(before, between: earlier, and: picture) {
@@ -181,6 +185,14 @@ package final class LookAheadQueue {
     // Between calls of the encoder every picture is analysed, so `unseen` is nil.
     ordered.contains { $0.index <= index } || pictures.first.map { $0.index <= index } ?? false
   }
+
+  /// The picture types that the source had around the next run.
+  var sourceTypes = SourceTypes.unknown
+  /// The mean share of exact matches with later pictures in the pictures that told `sourceTypes`.
+  var laterShare = 0.0
+  /// The index up to which many blocks of each picture are compared, since a recent one had exact
+  /// matches.
+  var matchedUntil: UInt64 = 0
 
   /// The number of pictures at the front of `pictures` that are in planned runs.
   package var planned = 0

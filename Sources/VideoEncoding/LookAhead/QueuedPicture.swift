@@ -87,6 +87,11 @@ package final class QueuedPicture {
   /// The brightness of the picture at full size, from which the weights of weighted prediction are
   /// derived.
   package let brightnessRead: BrightnessReading
+  /// The blocks that the picture before, the picture after and the second picture after this one
+  /// predict exactly, as far as those are known.
+  var matchesBefore = ExactMatches()
+  var matchesAfter = ExactMatches()
+  var matchesSecond = ExactMatches()
   /// The sums of `intraCosts` and of `interCosts`.
   var intraCost = 0
   var interCost = 0

@@ -16,6 +16,10 @@ package final class LookAheadPreAnalysis: RowTask, @unchecked Sendable {
     case references(
       QueuedPicture, a: (lowResolution: LowResolutionPicture, before: Int),
       b: (lowResolution: LowResolutionPicture, after: Int)?)
+    /// Blocks of a picture are compared with another one.
+    case match(
+      QueuedPicture, with: SourcePicture, step: Int, UnsafeMutablePointer<SIMD2<Int16>>,
+      UnsafeMutablePointer<SIMD2<Int16>>?, sign: Int)
   }
 
   /// The size of the pictures.
@@ -24,6 +28,10 @@ package final class LookAheadPreAnalysis: RowTask, @unchecked Sendable {
   private let kernels: UnsafePointer<OVTVideoKernels>
   /// One element per thread.
   private let analyses: [LowResolutionAnalysis]
+  /// One element per thread.
+  private let matchSearches: [ExactMatchSearch]
+  /// What each row of `match` found.
+  private let matches: UnsafeMutablePointer<ExactMatches>
   /// The sum of the costs of each row.
   private let sums: UnsafeMutablePointer<Int>
   /// Owns the memory of `analyses` and `sums`.
@@ -52,10 +60,14 @@ package final class LookAheadPreAnalysis: RowTask, @unchecked Sendable {
     self.kernels = kernels
     var memory = EncoderMemory()
     var analyses: [LowResolutionAnalysis] = []
+    var matchSearches: [ExactMatchSearch] = []
     for _ in 0..<threads {
       analyses.append(LowResolutionAnalysis(geometry, kernels: kernels, memory: &memory))
+      matchSearches.append(ExactMatchSearch(kernels: kernels, memory: &memory))
     }
     self.analyses = analyses
+    self.matchSearches = matchSearches
+    matches = memory.allocate(ExactMatches.self, count: geometry.heightInMbs)
     sums = memory.allocate(Int.self, count: geometry.heightInMbs)
     self.memory = memory
     super.init(rows: geometry.heightInMbs, threads: threads)
@@ -91,6 +103,26 @@ package final class LookAheadPreAnalysis: RowTask, @unchecked Sendable {
     _ b: (lowResolution: LowResolutionPicture, after: Int)?
   ) -> Int {
     run(.references(picture, a: a, b: b))
+  }
+
+  /// Counts the blocks of a source picture that another one predicts exactly.
+  /// - Parameters:
+  ///   - picture: the picture.
+  ///   - other: the other picture.
+  ///   - step: one of so many macroblocks in each direction is looked at.
+  ///   - vectors: the vectors of each macroblock, in full samples, that lead to `other`.
+  ///   - others: vectors to add to them; nil: none.
+  ///   - sign: -1 where they lead into the opposite direction, otherwise 1.
+  func match(
+    _ picture: QueuedPicture, with other: QueuedPicture, step: Int,
+    _ vectors: UnsafeMutablePointer<SIMD2<Int16>>, _ others: UnsafeMutablePointer<SIMD2<Int16>>? = nil,
+    sign: Int
+  ) -> ExactMatches {
+    matches.update(repeating: ExactMatches(), count: geometry.heightInMbs)
+    _ = run(.match(picture, with: other.source, step: step, vectors, others, sign: sign))
+    var all = ExactMatches()
+    for y in 0..<geometry.heightInMbs { all += matches[y] }
+    return all
   }
 
   /// The sum over every fourth macroblock of the cost of the better of intra prediction and
@@ -147,6 +179,16 @@ package final class LookAheadPreAnalysis: RowTask, @unchecked Sendable {
       sums[y] = analysis.inter(picture, from: reference, row: y, progress)
     case .references(let picture, let a, let b):
       sums[y] = analysis.estimateReferenceCosts(picture, to: a, b, row: y, progress)
+    case .match(let picture, let other, let step, let vectors, let others, let sign):
+      sums[y] = 0
+      guard y % step == step / 2 else { break }
+      for x in stride(from: step / 2, to: geometry.widthInMbs, by: step) {
+        let m = y &* geometry.widthInMbs &+ x
+        let vector = vectors[m] &+ (others?[m] ?? .zero)
+        matches[y] += matchSearches[thread].compare(
+          picture.source, x: x, y: y, with: other,
+          guess: SIMD2(Int(vector.x) &* sign, Int(vector.y) &* sign))
+      }
     }
   }
 }
