@@ -44,9 +44,11 @@ struct CodingTreeCoder: BitwiseCopyable {
   let prediction: UnsafeMutablePointer<UInt8>
   let predictionCb: UnsafeMutablePointer<UInt8>
   let predictionCr: UnsafeMutablePointer<UInt8>
-  /// Scratch: candidates of motion, predictions of the search, neighbours of intra blocks.
-  let merges: UnsafeMutablePointer<Motion>
+  /// Scratch: candidates of motion, three predictions of the search, the intermediate values of two
+  /// predictions (8.5.3.3.4), neighbours of intra blocks.
+  let merges: UnsafeMutablePointer<MotionPair>
   let searchScratch: UnsafeMutablePointer<UInt8>
+  let intermediates: UnsafeMutablePointer<Int16>
   let edge: UnsafeMutablePointer<UInt8>
   let smoothEdge: UnsafeMutablePointer<UInt8>
 
@@ -58,21 +60,36 @@ struct CodingTreeCoder: BitwiseCopyable {
   /// The squared error that a bit is worth, in 256ths, and the SATD, in 16ths.
   var lambda = 256
   var lambdaSATD = 16
+  /// The offset from the QP of the row for each block of 16x16 samples; nil: there is none.
+  var blockOffsets: UnsafePointer<Int8>?
+  /// The multiple of the squared error that a bit is worth.
+  var lambdaScale = 1.0
+  /// The QP of the row.
+  private var rowQP = 26
+  /// The columns and rows of `blockOffsets`, and the range of the QP.
+  private let offsetColumns: Int
+  private let offsetRows: Int
+  private let minimumQP: Int
+  private let maximumQP: Int
   /// What quantisation of intra and inter blocks adds before rounding down, in 512ths.
   let intraDeadZone = 171
   let interDeadZone = 85
 
   init(
     kernels: UnsafePointer<OVTHEVCKernels8>, videoKernels: UnsafePointer<OVTVideoKernels>,
-    layout: PlaneLayout, map: PictureMap, picture: PictureContext, effort: Int,
-    tree: CodedTree, memory: inout EncoderMemory
+    map: PictureMap, picture: PictureContext, configuration: HEVCEncoderConfiguration,
+    layout: PlaneLayout, tree: CodedTree, memory: inout EncoderMemory
   ) {
+    offsetColumns = (configuration.width + 15) / 16
+    offsetRows = (configuration.height + 15) / 16
+    minimumQP = configuration.minimumQP
+    maximumQP = configuration.maximumQP
     self.tree = tree
     self.kernels = kernels
     self.videoKernels = videoKernels
     self.layout = layout
     self.map = map
-    settings = EffortSettings(effort: effort)
+    settings = EffortSettings(effort: configuration.effort)
     motion = MotionCandidates(map: map, width: layout.width, height: layout.height, picture: picture)
     blocks = BlockCoder(kernels: kernels, memory: &memory)
     trials = memory.allocate(Trial.self, count: 6)
@@ -80,26 +97,51 @@ struct CodingTreeCoder: BitwiseCopyable {
     prediction = memory.allocate(UInt8.self, count: 1024)
     predictionCb = memory.allocate(UInt8.self, count: 256)
     predictionCr = memory.allocate(UInt8.self, count: 256)
-    merges = memory.allocate(Motion.self, count: MotionCandidates.mergeCount)
-    searchScratch = memory.allocate(UInt8.self, count: 2048)
+    merges = memory.allocate(MotionPair.self, count: MotionCandidates.mergeCount)
+    searchScratch = memory.allocate(UInt8.self, count: 3072)
+    intermediates = memory.allocate(Int16.self, count: 2048)
     edge = memory.allocate(UInt8.self, count: 256) + 128
     smoothEdge = memory.allocate(UInt8.self, count: 256) + 128
   }
 
   var picture: PictureContext { motion.picture }
 
-  /// Sets the QP of the next coding tree unit.
-  mutating func setQP(_ qp: Int) {
+  /// Sets the QP of the next row of coding tree units.
+  mutating func setRow(qp: Int) {
+    rowQP = qp
+    setQP(qp)
+  }
+
+  /// Sets the QP of the next coding units.
+  private mutating func setQP(_ qp: Int) {
     self.qp = qp
     chromaQP = ChromaQP.of(qp)
     // Measured: less than the 0.57 that papers on HEVC's encoder give, as bits are estimated high.
-    let value = 0.4 * exp2Approx((Double(qp) - 12) / 3)
+    let value = 0.4 * exp2Approx((Double(qp) - 12) / 3) * lambdaScale
     lambda = max(Int(value * 256), 1)
     lambdaSATD = max(Int((value.squareRoot() * 16).rounded()), 1)
   }
 
+  /// The QP of a block with the mean offset of its 16x16 samples; that of the row where there are
+  /// no offsets.
+  private func blockQP(_ x: Int, _ y: Int, _ log2Size: Int) -> Int {
+    guard let blockOffsets else { return rowQP }
+    let side = max(1 &<< (log2Size &- 4), 1)
+    let (left, top) = (min(x &>> 4, offsetColumns &- 1), min(y &>> 4, offsetRows &- 1))
+    var (sum, count) = (0, 0)
+    for row in top..<min(top &+ side, offsetRows) {
+      for column in left..<min(left &+ side, offsetColumns) {
+        sum &+= Int(blockOffsets[row &* offsetColumns &+ column])
+        count &+= 1
+      }
+    }
+    let mean = (2 &* sum &+ count) >> (count == 1 ? 1 : count == 2 ? 2 : 3)
+    return min(max(rowQP &+ mean, minimumQP), maximumQP)
+  }
+
   /// Decides and reconstructs a coding tree unit at a position in luma samples.
   mutating func code(x: Int, y: Int) {
+    if blockOffsets != nil { setQP(blockQP(x, y, 5)) }
     _ = decide(x, y, 5, limit: Int.max)
   }
 
@@ -159,10 +201,32 @@ struct CodingTreeCoder: BitwiseCopyable {
     for part in 0..<4 {
       let (px, py) = (x &+ (part & 1) &* half, y &+ (part &>> 1) &* half)
       guard px < layout.width, py < layout.height else { continue }
-      total &+= decide(px, py, log2Size &- 1, limit: limit)
+      if blockOffsets != nil && log2Size == 5 {
+        total &+= decideQuarter(px, py, limit: limit == Int.max ? limit : limit &- total)
+      } else {
+        total &+= decide(px, py, log2Size &- 1, limit: limit)
+      }
       if total >= limit { return total }
     }
     return total
+  }
+
+  /// Codes a block of 16x16 samples with a QP of its own.
+  /// - Parameters:
+  ///   - x: the position in luma samples.
+  ///   - y: the position in luma samples.
+  ///   - limit: the cost above which the result does not matter.
+  /// - Returns: the cost, with a bit worth what it is in the coding tree unit: a lower QP makes errors
+  ///   weigh more.
+  private mutating func decideQuarter(_ x: Int, _ y: Int, limit: Int) -> Int {
+    let (outerQP, outer) = (qp, lambda)
+    setQP(blockQP(x, y, 4))
+    let inner = lambda
+    // Costs of 32x32 samples times lambda fit 64 bits: an error is below 2^26, lambda below 2^22.
+    let bound = limit == Int.max ? limit : limit &* inner / outer
+    let cost = decide(x, y, 4, limit: bound)
+    setQP(outerQP)
+    return cost &* outer / inner
   }
 
   /// Makes the present trial the best one if it costs less.
@@ -195,6 +259,7 @@ struct CodingTreeCoder: BitwiseCopyable {
         .update(from: trial.levels + LevelLayout.cr, count: samples / 4)
     }
     tree.units[z] = unit
+    tree.units[z].qp = Int8(truncatingIfNeeded: qp)
     let n = size &>> 3
     let at = map.index(x, y)
     let row = map.width
@@ -238,7 +303,7 @@ struct CodingTreeCoder: BitwiseCopyable {
     for v in 0..<n {
       let line = motion + v &* map.width
       if unit.kind == .intra {
-        line.update(repeating: Motion(), count: n)
+        line.update(repeating: MotionPair(), count: n)
         continue
       }
       switch unit.partMode {

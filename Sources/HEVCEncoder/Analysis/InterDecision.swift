@@ -18,7 +18,7 @@ extension CodingTreeCoder {
     for i in 0..<settings.mergeCandidates {
       let candidate = merges[i]
       guard isInReach(candidate, block), !isRepeated(i) else { continue }
-      let satd = lumaSATD(candidate, block) &+ costSATD(bits: 16 &* (i &+ 1))
+      let satd = satd(candidate, block) &+ costSATD(bits: 16 &* (i &+ 1))
       if satd < mergeCost {
         mergeCost = satd
         mergeIndex = i
@@ -33,7 +33,7 @@ extension CodingTreeCoder {
     }
 
     // A searched vector.
-    let found = search(block, parent: nil)
+    let found = search(block, parent: MotionPair())
     if found.cost < mergeCost || mergeIndex < 0 {
       begin(best + 1, block)
       best[1].unit.first = found.unit
@@ -55,7 +55,12 @@ extension CodingTreeCoder {
   }
 
   /// Whether a vector refers to samples within the padding of the reference picture.
-  @inline(__always) func isInReach(_ motion: Motion, _ block: PredictionBlock) -> Bool {
+  @inline(__always) func isInReach(_ pair: MotionPair, _ block: PredictionBlock) -> Bool {
+    (pair.first.reference < 0 || isInReach(pair.first, block))
+      && (pair.second.reference < 0 || isInReach(pair.second, block))
+  }
+
+  @inline(__always) private func isInReach(_ motion: Motion, _ block: PredictionBlock) -> Bool {
     let x: Int = block.x &+ (Int(motion.x) >> 2)
     let y: Int = block.y &+ (Int(motion.y) >> 2)
     let reach = PlaneLayout.reach
@@ -81,72 +86,10 @@ extension CodingTreeCoder {
 
   // MARK: Prediction
 
-  /// The samples of a reference picture at a vector, where these are at half samples; nil elsewhere.
-  @inline(__always) func planeAt(_ motion: Motion, _ x: Int, _ y: Int) -> UnsafePointer<UInt8>? {
-    let (mx, my) = (Int(motion.x), Int(motion.y))
-    guard (mx | my) & 1 == 0 else { return nil }
-    let plane = (mx >> 1 & 1) | (my >> 1 & 1) << 1
-    let samples = picture.references[Int(motion.reference)].halfSamples[plane]
-    let row: Int = y &+ (my >> 2)
-    let column: Int = x &+ (mx >> 2)
-    let at: Int = row &* layout.lumaStride &+ column
-    return UnsafePointer(samples + at)
-  }
-
-  /// Predicts luma of a block (8.5.3.3.3.1).
-  func predictLuma(
-    _ motion: Motion, _ block: PredictionBlock, _ output: UnsafeMutablePointer<UInt8>, _ stride: Int
-  ) {
-    if let plane = planeAt(motion, block.x, block.y) {
-      for row in 0..<block.height {
-        (output + row &* stride).update(from: plane + row &* layout.lumaStride, count: block.width)
-      }
-      return
-    }
-    let (mx, my) = (Int(motion.x), Int(motion.y))
-    let reference = picture.references[Int(motion.reference)].planes.luma
-    let row: Int = block.y &+ (my >> 2)
-    let column: Int = block.x &+ (mx >> 2)
-    let at: Int = row &* layout.lumaStride &+ column
-    kernels.pointee.luma(
-      output, stride, reference + at, layout.lumaStride, Int32(block.width), Int32(block.height),
-      Int32(mx & 3), Int32(my & 3))
-  }
-
-  /// Predicts Cb and Cr of a block (8.5.3.3.3.2).
-  private func predictChroma(_ motion: Motion, _ block: PredictionBlock) {
-    let (mx, my) = (Int(motion.x), Int(motion.y))
-    let planes = picture.references[Int(motion.reference)].planes
-    let row: Int = block.y / 2 &+ (my >> 3)
-    let column: Int = block.x / 2 &+ (mx >> 3)
-    let at: Int = row &* layout.chromaStride &+ column
-    let (dx, dy) = (block.x &- block.unitX, block.y &- block.unitY)
-    let to: Int = dy / 2 &* 16 &+ dx / 2
-    kernels.pointee.chroma(
-      predictionCb + to, 16, planes.cb + at, layout.chromaStride, Int32(block.width / 2),
-      Int32(block.height / 2), Int32(mx & 7), Int32(my & 7))
-    kernels.pointee.chroma(
-      predictionCr + to, 16, planes.cr + at, layout.chromaStride, Int32(block.width / 2),
-      Int32(block.height / 2), Int32(mx & 7), Int32(my & 7))
-  }
-
-  /// The SATD of a square luma block predicted with a vector.
-  private func lumaSATD(_ motion: Motion, _ block: PredictionBlock) -> Int {
-    let source = picture.source.luma + block.y &* layout.lumaStride + block.x
-    let log2Size = Int32(block.unitSize.trailingZeroBitCount)
-    if let plane = planeAt(motion, block.x, block.y) {
-      return Int(
-        ovt_hevc_satd88(kernels, log2Size, source, layout.lumaStride, plane, layout.lumaStride))
-    }
-    predictLuma(motion, block, searchScratch, 32)
-    return Int(ovt_hevc_satd88(kernels, log2Size, source, layout.lumaStride, searchScratch, 32))
-  }
-
   /// Predicts all components of a unit into `prediction`.
   private func predict(_ unit: CodingUnit, _ block: PredictionBlock) {
     if unit.partMode == .whole {
-      predictLuma(unit.first.motion, block, prediction, 32)
-      predictChroma(unit.first.motion, block)
+      predict(unit.first.motion, block, prediction)
       return
     }
     for part in 0..<2 {
@@ -154,8 +97,7 @@ extension CodingTreeCoder {
         x: block.unitX, y: block.unitY, size: block.unitSize, mode: unit.partMode, part: part)
       let motion = part == 0 ? unit.first.motion : unit.second.motion
       let to: Int = (half.y &- block.unitY) &* 32 &+ (half.x &- block.unitX)
-      predictLuma(motion, half, prediction + to, 32)
-      predictChroma(motion, half)
+      predict(motion, half, prediction + to)
     }
   }
 
@@ -289,7 +231,7 @@ extension CodingTreeCoder {
     for part in 0..<2 {
       let half = PredictionBlock(
         x: block.unitX, y: block.unitY, size: block.unitSize, mode: mode, part: part)
-      let found = search(half, parent: parent.reference >= 0 ? parent : nil)
+      let found = search(half, parent: parent)
       bits &+= found.bits
       if part == 0 {
         trial.pointee.unit.first = found.unit
@@ -306,7 +248,7 @@ extension CodingTreeCoder {
 
   /// Writes the motion of a part into the picture, where that of the second part is predicted from
   /// it; `commit` overwrites it.
-  private func fillMotion(_ motion: Motion, _ block: PredictionBlock) {
+  private func fillMotion(_ motion: MotionPair, _ block: PredictionBlock) {
     let at = map.index(block.x, block.y)
     for v in 0..<block.height / 8 {
       (picture.target.motion + at + v &* map.width).update(repeating: motion, count: block.width / 8)

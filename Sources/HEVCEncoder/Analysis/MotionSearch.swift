@@ -15,17 +15,44 @@ struct FoundMotion: BitwiseCopyable {
 /// SATD. Quarter samples are estimated by the mean of the two nearest half samples; the samples
 /// that are coded are interpolated as the standard says.
 extension CodingTreeCoder {
-  /// Searches a vector in all reference pictures of the effort.
+  /// Searches vectors in all reference pictures of the effort, in B slices in both lists.
   /// - Parameters:
   ///   - block: the prediction block.
-  ///   - parent: a vector to begin with; nil: none.
-  func search(_ block: PredictionBlock, parent: Motion?) -> FoundMotion {
+  ///   - parent: vectors to begin with.
+  func search(_ block: PredictionBlock, parent: MotionPair) -> FoundMotion {
+    let forward = search(block, list: 0, parent: parent.first)
+    guard picture.isBidirectional else { return forward }
+    let backward = search(block, list: 1, parent: parent.second)
+    return best(forward, backward, block)
+  }
+
+  /// Searches a vector in the reference pictures of a list.
+  private func search(_ block: PredictionBlock, list: Int, parent: Motion) -> FoundMotion {
     var best = FoundMotion()
-    for reference in 0..<min(picture.referenceCount, settings.references) {
-      let found = search(block, reference: reference, parent: parent)
+    let count = list == 0 ? picture.referenceCount : picture.referenceCountL1
+    for reference in 0..<min(count, settings.references) {
+      let found = search(block, list, reference: reference, parent: parent)
       if found.cost < best.cost { best = found }
     }
     return best
+  }
+
+  /// The bits of inter_pred_idc in sixteenths of a bit, for one list and for both.
+  private static let directionBits = (one: 32, both: 20)
+
+  /// The best of the vector of list 0, that of list 1, and both.
+  private func best(
+    _ forward: FoundMotion, _ backward: FoundMotion, _ block: PredictionBlock
+  ) -> FoundMotion {
+    var both = forward
+    both.unit.motion.second = backward.unit.motion.second
+    both.unit.second = backward.unit.second
+    both.bits = forward.bits &+ backward.bits &+ Self.directionBits.both
+    both.cost = satd(both.unit.motion, block) &+ costSATD(bits: both.bits)
+    var single = forward.cost <= backward.cost ? forward : backward
+    single.bits &+= Self.directionBits.one
+    single.cost &+= costSATD(bits: Self.directionBits.one)
+    return both.cost < single.cost ? both : single
   }
 
   /// The bits of a component of a vector difference, in sixteenths (9.3.3.5: EG1 after two flags).
@@ -53,12 +80,14 @@ extension CodingTreeCoder {
     return Int32(shape)
   }
 
-  private func search(_ block: PredictionBlock, reference: Int, parent: Motion?) -> FoundMotion {
-    let predictors = motion.predictors(block, reference: reference)
+  private func search(
+    _ block: PredictionBlock, _ list: Int, reference: Int, parent: Motion
+  ) -> FoundMotion {
+    let predictors = motion.predictors(block, list: list, reference: reference)
     let stride = layout.lumaStride
     let source = picture.source.luma + block.y &* stride + block.x
     let plane = UnsafePointer(
-      picture.references[reference].planes.luma + block.y &* stride + block.x)
+      picture.reference(list, reference).planes.luma + block.y &* stride + block.x)
     let shape = Self.shape(block)
     // Whole samples that may be referred to. A vector has 16 bits (8.5.3.2.1).
     let reach = PlaneLayout.reach &- 1
@@ -86,8 +115,11 @@ extension CodingTreeCoder {
     test(predictors.0)
     if predictors.1 != predictors.0 { test(predictors.1) }
     test(Motion(x: 0, y: 0, reference: 0))
-    if let parent { test(parent) }
-    for i in 0..<3 where merges[i].reference == Int16(truncatingIfNeeded: reference) { test(merges[i]) }
+    if parent.reference >= 0 { test(parent) }
+    for i in 0..<3 {
+      let merge = merges[i][list]
+      if merge.reference == Int16(truncatingIfNeeded: reference) { test(merge) }
+    }
 
     // A diamond: wide steps while they help, then single ones.
     var costs: (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
@@ -123,12 +155,12 @@ extension CodingTreeCoder {
         step = 1
       }
     }
-    return refine(block, reference, x &* 4, y &* 4, predictors)
+    return refine(block, list, reference, x &* 4, y &* 4, predictors)
   }
 
   /// Refines a vector of whole samples by half and quarter samples.
   private func refine(
-    _ block: PredictionBlock, _ reference: Int, _ startX: Int, _ startY: Int,
+    _ block: PredictionBlock, _ list: Int, _ reference: Int, _ startX: Int, _ startY: Int,
     _ predictors: (Motion, Motion)
   ) -> FoundMotion {
     let stride = layout.lumaStride
@@ -138,7 +170,7 @@ extension CodingTreeCoder {
       var candidate = Motion(reference: Int16(truncatingIfNeeded: reference))
       candidate.x = Int16(truncatingIfNeeded: cx)
       candidate.y = Int16(truncatingIfNeeded: cy)
-      return satd(candidate, block, source) &+ costSATD(bits: Self.bits(cx, cy, predictors.0))
+      return satd(candidate, list, block, source) &+ costSATD(bits: Self.bits(cx, cy, predictors.0))
     }
     var cost = total(x, y)
     for (step, rounds) in [(2, settings.halfRounds), (1, settings.quarterRounds)] {
@@ -178,25 +210,28 @@ extension CodingTreeCoder {
       }
     }
     var found = FoundMotion()
-    found.unit.motion = Motion(
+    found.unit.motion[list] = Motion(
       x: Int16(truncatingIfNeeded: x), y: Int16(truncatingIfNeeded: y),
       reference: Int16(truncatingIfNeeded: reference))
     let bits0 = Self.bits(x, y, predictors.0)
     let bits1 = Self.bits(x, y, predictors.1)
     let predictor = bits1 < bits0 ? predictors.1 : predictors.0
-    found.unit.predictor = bits1 < bits0 ? 1 : 0
-    found.unit.differenceX = Int16(truncatingIfNeeded: x &- Int(predictor.x))
-    found.unit.differenceY = Int16(truncatingIfNeeded: y &- Int(predictor.y))
-    let referenceBits =
-      picture.referenceCount > 1 ? 16 &* min(reference &+ 1, picture.referenceCount &- 1) : 0
+    let difference = VectorDifference(
+      predictor: bits1 < bits0 ? 1 : 0, x: Int16(truncatingIfNeeded: x &- Int(predictor.x)),
+      y: Int16(truncatingIfNeeded: y &- Int(predictor.y)))
+    if list == 0 { found.unit.first = difference } else { found.unit.second = difference }
+    let count = list == 0 ? picture.referenceCount : picture.referenceCountL1
+    let referenceBits = count > 1 ? 16 &* min(reference &+ 1, count &- 1) : 0
     found.bits = min(bits0, bits1) &+ 32 &+ referenceBits
     found.cost = cost &- costSATD(bits: bits0) &+ costSATD(bits: found.bits)
     return found
   }
 
   /// The SATD of a block at a vector; at quarter samples an estimate.
-  private func satd(_ motion: Motion, _ block: PredictionBlock, _ source: UnsafePointer<UInt8>) -> Int {
-    if let plane = planeAt(motion, block.x, block.y) {
+  private func satd(
+    _ motion: Motion, _ list: Int, _ block: PredictionBlock, _ source: UnsafePointer<UInt8>
+  ) -> Int {
+    if let plane = planeAt(motion, list, block.x, block.y) {
       return compare(source, plane, layout.lumaStride, block)
     }
     // The two half samples around a quarter sample; on a diagonal those that are half a sample in one
@@ -216,35 +251,10 @@ extension CodingTreeCoder {
       a.y = isRising ? motion.y &+ 1 : motion.y &- 1
       b.y = isRising ? motion.y &- 1 : motion.y &+ 1
     }
-    guard let first = planeAt(a, block.x, block.y), let second = planeAt(b, block.x, block.y) else {
-      return Int(Int32.max)
-    }
-    let k = videoKernels
-    let (stride, height) = (layout.lumaStride, Int32(block.height))
-    switch block.width {
-    case 32: k.pointee.average.3?(searchScratch, 32, first, second, stride, height)
-    case 16: k.pointee.average.0?(searchScratch, 32, first, second, stride, height)
-    default: k.pointee.average.1?(searchScratch, 32, first, second, stride, height)
-    }
+    guard let first = planeAt(a, list, block.x, block.y),
+      let second = planeAt(b, list, block.x, block.y)
+    else { return Int(Int32.max) }
+    average(searchScratch, first, second, layout.lumaStride, block)
     return compare(source, searchScratch, 32, block)
-  }
-
-  /// The SATD of a block of any shape, by squares of 8x8 samples.
-  private func compare(
-    _ source: UnsafePointer<UInt8>, _ other: UnsafePointer<UInt8>, _ stride: Int, _ block: PredictionBlock
-  ) -> Int {
-    let side = min(block.width, block.height)
-    let log2Size = Int32(side.trailingZeroBitCount)
-    var sum = Int(ovt_hevc_satd88(kernels, log2Size, source, layout.lumaStride, other, stride))
-    if block.width > side {
-      sum &+= Int(
-        ovt_hevc_satd88(kernels, log2Size, source + side, layout.lumaStride, other + side, stride))
-    } else if block.height > side {
-      sum &+= Int(
-        ovt_hevc_satd88(
-          kernels, log2Size, source + side &* layout.lumaStride, layout.lumaStride, other + side &* stride,
-          stride))
-    }
-    return sum
   }
 }

@@ -102,6 +102,29 @@ struct AccessUnitWriter: ~Copyable {
     }
   }
 
+  /// Appends the access unit delimiter and the parameter sets of a picture, as configured.
+  ///
+  /// - Parameters:
+  ///   - plan: the plan of the picture, with its slice header.
+  ///   - configuration: says what is written.
+  ///   - sets: the parameter sets.
+  mutating func appendLeadingUnits(
+    _ plan: PicturePlan, _ configuration: HEVCEncoderConfiguration, _ sets: HEVCParameterSets
+  ) {
+    if configuration.writesAccessUnitDelimiters {
+      append(.accessUnitDelimiter, temporalID: UInt8(plan.temporalLayer)) {
+        // pic_type: 0 for I slices, 1 for P and I slices, 2 for all (table 7-2).
+        $0.put(plan.header.kind == .i ? 0 : plan.header.kind == .p ? 1 : 2, 3)
+        $0.trailingBits()
+        $0.flush()
+      }
+    }
+    guard plan.isKeyFrame, configuration.writesParameterSets else { return }
+    append(.videoParameterSet) { sets.vps.write(to: &$0) }
+    append(.sequenceParameterSet) { sets.sps.write(to: &$0) }
+    append(.pictureParameterSet) { sets.pps.write(to: &$0) }
+  }
+
   /// Makes room for a frame of `need` bytes.
   ///
   /// - Parameter need: the least size of the memory in bytes.

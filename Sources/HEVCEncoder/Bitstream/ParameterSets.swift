@@ -18,8 +18,27 @@ extension HEVCEncoderConfiguration {
 
   /// The bit rate that the level has to allow, in bits per second.
   private var demandedRate: Int {
-    let rate = lowLatency.averageBitRate ?? 0
+    var rate = 0
+    switch latency {
+    case .zero(let options): rate = options.averageBitRate ?? 0
+    case .lookAhead(let options):
+      rate = lookAheadSettings.targetRate ?? 0
+      if let buffer = options.buffer, buffer.decidesLevel, level == nil {
+        rate = max(rate, buffer.maximumRate)
+      }
+    }
     return level == nil ? max(rate, levelBitRate) : rate
+  }
+
+  /// Limits the buffer to what the level allows (MaxBR and MaxCPB, A.4.1).
+  mutating func fitBuffer(to sets: HEVCParameterSets) {
+    guard case .lookAhead(var options) = latency, var buffer = options.buffer else { return }
+    let isHighTier = sets.sps.profileTierLevel.profile.isHighTier
+    let rates = isHighTier ? sets.level.high ?? sets.level.main : sets.level.main
+    buffer.maximumRate = min(buffer.maximumRate, rates.bitRate * 1000)
+    buffer.size = min(buffer.size, rates.cpb * 1000)
+    options.buffer = buffer
+    latency = .lookAhead(options)
   }
 
   /// MaxDpbSize of a level for the size of the pictures (A.4.2).
@@ -38,7 +57,7 @@ extension HEVCEncoderConfiguration {
   ///   - isHighTier: whether the High tier counts, where the level has one.
   func violation(of level: HEVCLevel, isHighTier: Bool) -> String? {
     if !level.allows(width: codedWidth, height: codedHeight) { return "picture size" }
-    if maximumReferences + 1 > decodedPictures(level) { return "number of references" }
+    if decodedPictureCount > decodedPictures(level) { return "number of references" }
     if Double(codedWidth * codedHeight) * frameRate > Double(level.sampleRate) {
       return "picture size at this frame rate"
     }
@@ -65,7 +84,7 @@ extension HEVCEncoderConfiguration {
     }
     if raisesLevel, let highest = HEVCLevel.all.last,
       highest.allows(width: codedWidth, height: codedHeight),
-      maximumReferences + 1 <= decodedPictures(highest)
+      decodedPictureCount <= decodedPictures(highest)
     {
       return (highest, true)
     }
@@ -89,7 +108,9 @@ extension HEVCEncoderConfiguration {
     let layers = lowLatency.temporalLayers
     tier.subLayers = [HEVCProfileTierLevel.SubLayer](repeating: .init(), count: layers - 1)
     var ordering = HEVCSubLayerOrdering()
-    ordering.limits = [.init(maxDecodedPictures: maximumReferences + 1)]
+    ordering.limits = [
+      .init(maxDecodedPictures: decodedPictureCount, maxReorderPictures: reorderingDepth)
+    ]
 
     var vps = HEVCVideoParameterSet()
     vps.subLayerCount = layers
@@ -130,7 +151,7 @@ extension HEVCEncoderConfiguration {
 
     var pps = HEVCPictureParameterSet()
     pps.hidesSigns = true
-    pps.qpDeltaDepth = 0
+    pps.qpDeltaDepth = 5 - log2QuantisationGroup
     pps.isSynchronised = usesWavefronts
     pps.isFilteredAcrossSlices = false
     if !deblocking {

@@ -11,6 +11,9 @@ public struct HEVCEncoderConfiguration: Sendable, Equatable {
   public enum Latency: Sendable, Equatable {
     /// Each picture is coded at once into one access unit: for calls.
     case zero(LowLatency)
+    /// Pictures wait until the pictures after them are known, and B pictures are coded after
+    /// pictures that follow them: for streams and files.
+    case lookAhead(LookAhead)
   }
 
   /// H.265 profiles (A.3).
@@ -67,7 +70,8 @@ public struct HEVCEncoderConfiguration: Sendable, Equatable {
   /// Whether a named level is raised where its picture size, sample rate or bit rate (MaxLumaPs,
   /// MaxLumaSr, MaxBR) is too low. Where no level allows the rates, the highest one is used.
   public var raisesLevel = false
-  /// The number of reference pictures that are kept, long-term ones included, 1...15.
+  /// The number of reference pictures that are kept, long-term ones included, 1...15; at most 14
+  /// with B pictures.
   public var maximumReferences: Int = 1
   /// The most frames from one key frame to the next; nil: key frames are coded only when the caller
   /// requests them.
@@ -133,13 +137,17 @@ public struct HEVCEncoderConfiguration: Sendable, Equatable {
     self.latency = latency
   }
 
-  /// The options of the low-latency mode. Setting them selects the mode.
+  /// The options of the low-latency mode; in the other mode their defaults. Setting them selects
+  /// the mode.
   public var lowLatency: LowLatency {
-    get {
-      switch latency {
-      case .zero(let options): options
-      }
-    }
+    get { if case .zero(let options) = latency { options } else { LowLatency() } }
     set { latency = .zero(newValue) }
+  }
+
+  /// The options of the mode with look-ahead; in the other mode their defaults. Setting them
+  /// selects the mode.
+  public var lookAhead: LookAhead {
+    get { if case .lookAhead(let options) = latency { options } else { LookAhead() } }
+    set { latency = .lookAhead(newValue) }
   }
 }

@@ -62,6 +62,7 @@ extension HEVCEncoderConfiguration {
       "A bit rate of \(levelBitRate) for the level is not in 0...2,000,000,000.")
     switch latency {
     case .zero(let options): try validateLowLatency(options)
+    case .lookAhead(let options): try validateLookAhead(options)
     }
   }
 
@@ -114,16 +115,31 @@ extension HEVCEncoderConfiguration {
     same.measuresError = new.measuresError
     same.effort = new.effort
     same.encodeTimeShare = new.encodeTimeShare
-    same.lowLatency.rateControl = new.lowLatency.rateControl
-    same.lowLatency.allowsFrameDropping = new.lowLatency.allowsFrameDropping
-    same.lowLatency.sceneChange = new.lowLatency.sceneChange
-    same.lowLatency.maximumQueueDelay = new.lowLatency.maximumQueueDelay
-    same.lowLatency.maximumStillPSNR = new.lowLatency.maximumStillPSNR
-    guard same == new else {
+    let changeable: String
+    switch latency {
+    case .zero:
+      same.lowLatency.rateControl = new.lowLatency.rateControl
+      same.lowLatency.allowsFrameDropping = new.lowLatency.allowsFrameDropping
+      same.lowLatency.sceneChange = new.lowLatency.sceneChange
+      same.lowLatency.maximumQueueDelay = new.lowLatency.maximumQueueDelay
+      same.lowLatency.maximumStillPSNR = new.lowLatency.maximumStillPSNR
+      changeable =
+        "rates, limits, the frame rate, the QP range, frame dropping, the key-frame interval, the "
+        + "response to a new scene, the effort and measurement"
+    case .lookAhead:
+      same.lookAhead.rate = new.lookAhead.rate
+      same.lookAhead.buffer = new.lookAhead.buffer
+      same.lookAhead.keyFrameDuration = new.lookAhead.keyFrameDuration
+      same.lookAhead.placesKeyFramesAtCuts = new.lookAhead.placesKeyFramesAtCuts
+      same.lookAhead.usesOpenGOP = new.lookAhead.usesOpenGOP
+      same.lookAhead.expectedDuration = new.lookAhead.expectedDuration
+      changeable =
+        "the rate, the buffer, the frame rate, the QP range, key frames, the effort and measurement"
+    }
+    // The sizes of quantisation groups are those of the parameter sets.
+    guard same == new, log2QuantisationGroup == new.log2QuantisationGroup else {
       throw HEVCEncoderError.fixedInStream(
-        "Only rates, limits, the frame rate, the QP range, frame dropping, the key-frame interval, "
-          + "the response to a new scene, the effort and measurement may change in mid-stream; make "
-          + "a new encoder for anything else.")
+        "Only \(changeable) may change in mid-stream; make a new encoder for anything else.")
     }
     // With `raisesLevel` the highest level is used for rates that no level allows.
     if raisesLevel && isHighTier && level == HEVCLevel.all.last { return }

@@ -4,8 +4,12 @@
 public struct HEVCFrameProperties: Sendable, Equatable {
   /// The number of the frame in input order, from 0; dropped frames are counted.
   public var index: UInt64 = 0
-  /// Whether decoding can begin with the frame: it is an IDR picture.
+  /// Whether decoding can begin with the frame: it is an IDR picture, or `isOpenGOP` is set.
   public var isKeyFrame = false
+  /// Whether the frame is a key frame but not an IDR picture: a CRA picture. Frames that follow it
+  /// in decoding order but precede it in output order may refer to frames before it; frames after
+  /// it in output order do not.
+  public var isOpenGOP = false
   /// Whether later frames may refer to it.
   public var isReference = false
   /// Whether the rate control dropped the frame, which then has no NAL units.

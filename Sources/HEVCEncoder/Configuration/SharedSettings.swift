@@ -14,8 +14,32 @@ extension HEVCEncoderConfiguration {
     settings.maximumQP = maximumQP
     settings.dataRateLimits = dataRateLimits
     settings.allowsFrameDropping = options.allowsFrameDropping
-    // A coding tree unit of 32x32 samples is four blocks: skipped, or intra without a residual.
-    settings.cheapestBlock = (keyFrame: 2.5, other: 0.06)
+    settings.cheapestBlock = Self.cheapestBlock
+    return settings
+  }
+
+  /// The bits of 16x16 samples at least: a coding tree unit of 32x32 samples is four such blocks,
+  /// skipped, or intra without a residual.
+  static let cheapestBlock = (keyFrame: 2.5, other: 0.06)
+
+  /// The settings of the look-ahead and its rate control.
+  var lookAheadSettings: LookAheadSettings {
+    let options = lookAhead
+    var settings = LookAheadSettings(width: width, height: height, frameRate: frameRate)
+    settings.rate = options.rate
+    settings.buffer = options.buffer
+    settings.dataRateLimits = dataRateLimits
+    settings.minimumQP = minimumQP
+    settings.maximumQP = maximumQP
+    settings.keyFrameInterval = keyFrameInterval
+    settings.keyFrameDuration = options.keyFrameDuration
+    settings.placesKeyFramesAtCuts = options.placesKeyFramesAtCuts
+    settings.bidirectionalLimit = bidirectionalLimit
+    settings.hasPyramid = hasPyramid
+    settings.hasOpenGOP = options.usesOpenGOP && bidirectionalLimit > 0
+    settings.adaptiveQuantisation = options.adaptiveQuantisation
+    settings.expectedDuration = options.expectedDuration
+    settings.partRate = options.partRate
     return settings
   }
 }

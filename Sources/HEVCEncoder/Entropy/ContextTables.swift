@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import VideoBitstream
 
 /// The context variables of CABAC and how they begin (9.3.2.2, tables 9-5 to 9-37).
 enum Contexts {
@@ -29,7 +30,8 @@ enum Contexts {
   static let significant = 76
   static let greater1 = 118
   static let greater2 = 142
-  static let count = 148
+  static let interPrediction = 148
+  static let count = 153
 
   /// initValue of each context variable, for initType 0 (I slices). Elements that I slices do not
   /// have hold 154.
@@ -55,6 +57,7 @@ enum Contexts {
     140, 92, 137, 138, 140, 152, 138, 139, 153, 74, 149, 92, 139, 107, 122, 152, 140, 179, 166, 182,
     140, 227, 122, 197,  // coeff_abs_level_greater1_flag
     138, 153, 136, 167, 152, 152,  // coeff_abs_level_greater2_flag
+    154, 154, 154, 154, 154,  // inter_pred_idc
   ]
 
   /// initValue of each context variable, for initType 1 (P slices).
@@ -80,15 +83,47 @@ enum Contexts {
     154, 196, 196, 167, 154, 152, 167, 182, 182, 134, 149, 136, 153, 121, 136, 137, 169, 194, 166,
     167, 154, 167, 137, 182,
     107, 167, 91, 122, 107, 167,
+    95, 79, 63, 31, 31,
+  ]
+
+  /// initValue of each context variable, for initType 2 (B slices).
+  static let bidirectional: [UInt8] = [
+    153, 160,
+    107, 139, 126,
+    197, 185, 201,
+    134,
+    154, 139, 154, 154,
+    183, 152,
+    79, 154, 137, 153, 153, 168,
+    224, 167, 122,
+    153, 111, 149, 92, 167, 154,
+    169, 198,
+    154, 154,
+    139, 139,
+    125, 110, 124, 110, 95, 94, 125, 111, 111, 79, 125, 126, 111, 111, 79, 108, 123, 93,
+    125, 110, 124, 110, 95, 94, 125, 111, 111, 79, 125, 126, 111, 111, 79, 108, 123, 93,
+    121, 140, 61, 154,
+    170, 154, 139, 153, 139, 123, 123, 63, 124, 166, 183, 140, 136, 153, 154, 166, 183, 140, 136,
+    153, 154, 166, 183, 140, 136, 153, 154, 170, 153, 138, 138, 122, 121, 122, 121, 167, 151, 183,
+    140, 151, 183, 140,
+    154, 196, 167, 167, 154, 152, 167, 182, 182, 134, 149, 136, 153, 121, 136, 122, 169, 208, 166,
+    167, 154, 152, 167, 182,
+    107, 167, 91, 107, 107, 167,
+    95, 79, 63, 31, 31,
   ]
 
   /// Sets all context variables as they are at the start of a slice (9.3.2.2).
   /// - Parameters:
   ///   - contexts: receives pStateIdx << 1 | valMPS of each.
-  ///   - isIntra: whether the slice is an I slice; otherwise it is a P slice.
+  ///   - kind: slice_type.
   ///   - qp: SliceQpY, 0...51.
-  static func reset(_ contexts: UnsafeMutablePointer<UInt8>, isIntra: Bool, qp: Int) {
-    let values = isIntra ? intra : predicted
+  static func reset(_ contexts: UnsafeMutablePointer<UInt8>, _ kind: HEVCSliceKind, qp: Int) {
+    let values =
+      switch kind {
+      case .i: intra
+      case .p: predicted
+      case .b: bidirectional
+      }
     for i in 0..<count {
       let value = Int(values[i])
       let slope = (value >> 4) * 5 - 45

@@ -13,14 +13,31 @@ extension SliceWriter {
   }
 
   /// prediction_unit() (7.3.8.6)
-  mutating func predictionUnit(_ unit: PredictionUnit) {
+  /// - Parameters:
+  ///   - unit: its syntax elements.
+  ///   - depth: the depth of its coding unit in the coding quadtree (CtDepth).
+  mutating func predictionUnit(_ unit: PredictionUnit, depth: Int) {
     engine.encode(unit.mergeIndex >= 0 ? 1 : 0, Contexts.mergeFlag)
     if unit.mergeIndex >= 0 {
       mergeIndex(Int(unit.mergeIndex))
       return
     }
+    if kind == .b {
+      // inter_pred_idc (9.3.3.7); no prediction block has 8x4 or 4x8 samples.
+      let isBoth = unit.motion.isBidirectional
+      engine.encode(isBoth ? 1 : 0, Contexts.interPrediction &+ depth)
+      if !isBoth {
+        engine.encode(unit.motion.first.reference >= 0 ? 0 : 1, Contexts.interPrediction &+ 4)
+      }
+    }
+    if unit.motion.first.reference >= 0 { vector(unit.motion.first, unit.first, references.0) }
+    if unit.motion.second.reference >= 0 { vector(unit.motion.second, unit.second, references.1) }
+  }
+
+  /// ref_idx_lX, mvd_coding() and mvp_lX_flag.
+  private mutating func vector(_ motion: Motion, _ difference: VectorDifference, _ references: Int) {
     if references > 1 {
-      let reference = Int(unit.motion.reference)
+      let reference = Int(motion.reference)
       var i = 0
       while i < references &- 1 {
         let isMore: UInt32 = i < reference ? 1 : 0
@@ -29,7 +46,7 @@ extension SliceWriter {
         i &+= 1
       }
     }
-    let (dx, dy) = (Int(unit.differenceX), Int(unit.differenceY))
+    let (dx, dy) = (Int(difference.x), Int(difference.y))
     let (ax, ay) = (abs(dx), abs(dy))
     engine.encode(ax > 0 ? 1 : 0, Contexts.differenceGreater0)
     engine.encode(ay > 0 ? 1 : 0, Contexts.differenceGreater0)
@@ -37,7 +54,7 @@ extension SliceWriter {
     if ay > 0 { engine.encode(ay > 1 ? 1 : 0, Contexts.differenceGreater1) }
     differenceRest(ax, isNegative: dx < 0)
     differenceRest(ay, isNegative: dy < 0)
-    engine.encode(UInt32(unit.predictor), Contexts.vectorPredictor)
+    engine.encode(UInt32(difference.predictor), Contexts.vectorPredictor)
   }
 
   /// abs_mvd_minus2 (EG1) and mvd_sign_flag.

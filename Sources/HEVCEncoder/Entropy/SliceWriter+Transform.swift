@@ -5,7 +5,7 @@ extension SliceWriter {
   /// transform_tree() (7.3.8.8). Whether a unit is split into four is always inferred:
   /// max_transform_hierarchy_depth_intra and _inter are 0.
   mutating func transformTree(
-    _ unit: CodingUnit, _ x: Int, _ y: Int, _ qp: Int, _ levels: UnsafePointer<Int16>
+    _ unit: CodingUnit, _ x: Int, _ y: Int, _ levels: UnsafePointer<Int16>
   ) {
     let z = LevelLayout.zIndex(x, y)
     let luma = levels + z &* 64
@@ -20,7 +20,7 @@ extension SliceWriter {
       if isIntra || unit.cbfCb | unit.cbfCr != 0 {
         engine.encode(unit.cbfLuma != 0 ? 1 : 0, Contexts.lumaCBF &+ 1)
       }
-      quantiserDelta(unit.hasResidual, qp)
+      quantiserDelta(unit.hasResidual, unit.qpDelta)
       let scan = isIntra && log2Size == 3 ? Self.scan(Int(unit.lumaModes.0)) : 0
       if unit.cbfLuma != 0 {
         residual.write(luma, log2Size: log2Size, isChroma: false, scan: scan, &engine)
@@ -45,7 +45,7 @@ extension SliceWriter {
       engine.encode(unit.cbfLuma & bit != 0 ? 1 : 0, Contexts.lumaCBF)
       let hasChroma =
         partLog2 > 2 ? (unit.cbfCb | unit.cbfCr) & bit != 0 : unit.cbfCb | unit.cbfCr != 0
-      quantiserDelta(unit.cbfLuma & bit != 0 || hasChroma, qp)
+      quantiserDelta(unit.cbfLuma & bit != 0 || hasChroma, unit.qpDelta)
       let mode =
         part == 0
         ? unit.lumaModes.0
@@ -81,12 +81,10 @@ extension SliceWriter {
   }
 
   /// cu_qp_delta_abs and cu_qp_delta_sign_flag, where they are due (7.3.8.12, 9.3.3.10).
-  mutating func quantiserDelta(_ hasResidual: Bool, _ qp: Int) {
+  mutating func quantiserDelta(_ hasResidual: Bool, _ value: Int8) {
     guard hasResidual, !isDeltaCoded else { return }
     isDeltaCoded = true
-    var delta = qp &- lastQP
-    // QpY is the sum modulo 52 (8.6.1).
-    if delta > 25 { delta &-= 52 } else if delta < -26 { delta &+= 52 }
+    let delta = Int(value)
     let magnitude = abs(delta)
     var i = 0
     while i < min(magnitude, 5) {

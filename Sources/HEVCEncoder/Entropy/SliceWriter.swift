@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CHEVCKernels
+import VideoBitstream
 import VideoEncoding
 
 /// Writes the slice segment data of a picture (7.3.8): coding tree units of 32x32 samples, in one
@@ -17,14 +18,14 @@ struct SliceWriter: BitwiseCopyable {
   private let rowEnds: UnsafeMutablePointer<Int>
   private let start: UnsafeMutablePointer<UInt8>
   private let end: UnsafeMutablePointer<UInt8>
-  private var isIntra = true
+  private(set) var kind = HEVCSliceKind.i
   private var sliceQP = 26
   /// entropy_coding_sync_enabled_flag
   let isSynchronised: Bool
-  /// num_ref_idx_l0_active
-  private(set) var references = 1
-  /// QpY of the last coding unit of the quantisation group before, in decoding order.
-  var lastQP = 0
+  /// num_ref_idx_l0_active and num_ref_idx_l1_active
+  private(set) var references = (1, 0)
+  /// Log2MinCuQpDeltaSize
+  private let log2Group: Int
   /// IsCuQpDeltaCoded
   var isDeltaCoded = false
 
@@ -34,12 +35,13 @@ struct SliceWriter: BitwiseCopyable {
   ///   - width: the coded width in luma samples.
   ///   - height: the coded height in luma samples.
   ///   - isSynchronised: whether each row of coding tree units is a substream of its own.
+  ///   - log2Group: log2 of the size of quantisation groups.
   ///   - payload: receives the data.
   ///   - capacity: the bytes that it has room for.
   ///   - kernels: the scans.
   ///   - memory: owns the tables.
   init(
-    map: PictureMap, width: Int, height: Int, isSynchronised: Bool,
+    map: PictureMap, width: Int, height: Int, isSynchronised: Bool, log2Group: Int,
     payload: UnsafeMutablePointer<UInt8>, capacity: Int,
     kernels: UnsafePointer<OVTHEVCResidualKernels>, memory: inout EncoderMemory
   ) {
@@ -47,6 +49,7 @@ struct SliceWriter: BitwiseCopyable {
     self.width = width
     self.height = height
     self.isSynchronised = isSynchronised
+    self.log2Group = log2Group
     contexts = memory.allocate(UInt8.self, count: Contexts.count)
     synchronised = memory.allocate(UInt8.self, count: Contexts.count)
     rowEnds = memory.allocate(Int.self, count: (height + 31) / 32)
@@ -58,16 +61,15 @@ struct SliceWriter: BitwiseCopyable {
 
   /// Begins a slice.
   /// - Parameters:
-  ///   - isIntra: whether it is an I slice; otherwise it is a P slice.
-  ///   - references: the number of reference pictures.
+  ///   - kind: slice_type.
+  ///   - references: the number of reference pictures in each list.
   ///   - qp: SliceQpY.
-  mutating func begin(isIntra: Bool, references: Int, qp: Int) {
-    Contexts.reset(contexts, isIntra: isIntra, qp: qp)
+  mutating func begin(_ kind: HEVCSliceKind, references: (Int, Int), qp: Int) {
+    Contexts.reset(contexts, kind, qp: qp)
     engine = CABACEngine(contexts: contexts, at: start, end: end)
-    self.isIntra = isIntra
+    self.kind = kind
     self.references = references
     sliceQP = qp
-    lastQP = qp
   }
 
   /// The bits of the slice data so far.
@@ -112,36 +114,33 @@ struct SliceWriter: BitwiseCopyable {
     if width > 32 {
       contexts.update(from: synchronised, count: Contexts.count)
     } else {
-      Contexts.reset(contexts, isIntra: isIntra, qp: sliceQP)
+      Contexts.reset(contexts, kind, qp: sliceQP)
     }
-    lastQP = sliceQP
   }
 
   /// Writes a coding tree unit, with end_of_slice_segment_flag 0 before it unless it is the first.
   /// - Parameters:
   ///   - x: its position in luma samples.
   ///   - y: its position in luma samples.
-  ///   - qp: the QpY that its residual was quantised with.
   ///   - units: its coding units at the index of their first block in z-scan order.
   ///   - levels: its levels (`LevelLayout`).
   ///   - offsets: its sample adaptive offset; nil: the slice has none.
   mutating func write(
-    x: Int, y: Int, qp: Int, units: UnsafePointer<CodingUnit>, levels: UnsafePointer<Int16>,
+    x: Int, y: Int, units: UnsafePointer<CodingUnit>, levels: UnsafePointer<Int16>,
     offsets: OffsetParameters?
   ) {
     if x != 0 || y != 0 { engine.continueSlice() }
     if x == 0 && y != 0 && isSynchronised { beginRow(y >> 5) }
     if let offsets { write(offsets, hasLeft: x > 0, hasAbove: y > 0) }
-    isDeltaCoded = false
-    quadtree(x, y, 5, qp, units, levels)
-    if isDeltaCoded { lastQP = qp }
+    quadtree(x, y, 5, units, levels)
     if x == 32 && isSynchronised { synchronised.update(from: contexts, count: Contexts.count) }
   }
 
   private mutating func quadtree(
-    _ x: Int, _ y: Int, _ log2Size: Int, _ qp: Int, _ units: UnsafePointer<CodingUnit>,
+    _ x: Int, _ y: Int, _ log2Size: Int, _ units: UnsafePointer<CodingUnit>,
     _ levels: UnsafePointer<Int16>
   ) {
+    if log2Size >= log2Group { isDeltaCoded = false }
     let size = 1 &<< log2Size
     let at = map.index(x, y)
     let isInside = x &+ size <= width && y &+ size <= height
@@ -153,24 +152,24 @@ struct SliceWriter: BitwiseCopyable {
       engine.encode(isSplit ? 1 : 0, context)
     }
     guard isSplit else {
-      codingUnit(units[LevelLayout.zIndex(x, y)], at, qp, levels)
+      codingUnit(units[LevelLayout.zIndex(x, y)], at, levels)
       return
     }
     let half = size &>> 1
-    quadtree(x, y, log2Size &- 1, qp, units, levels)
-    if x &+ half < width { quadtree(x &+ half, y, log2Size &- 1, qp, units, levels) }
+    quadtree(x, y, log2Size &- 1, units, levels)
+    if x &+ half < width { quadtree(x &+ half, y, log2Size &- 1, units, levels) }
     if y &+ half < height {
-      quadtree(x, y &+ half, log2Size &- 1, qp, units, levels)
-      if x &+ half < width { quadtree(x &+ half, y &+ half, log2Size &- 1, qp, units, levels) }
+      quadtree(x, y &+ half, log2Size &- 1, units, levels)
+      if x &+ half < width { quadtree(x &+ half, y &+ half, log2Size &- 1, units, levels) }
     }
   }
 
   /// coding_unit() (7.3.8.5)
   private mutating func codingUnit(
-    _ unit: CodingUnit, _ at: Int, _ qp: Int, _ levels: UnsafePointer<Int16>
+    _ unit: CodingUnit, _ at: Int, _ levels: UnsafePointer<Int16>
   ) {
     let (x, y) = (Int(unit.x), Int(unit.y))
-    if !isIntra {
+    if kind != .i {
       var context = Contexts.skip
       if x > 0 && map.kind[at &- 1] == UnitKind.skip.rawValue { context &+= 1 }
       if y > 0 && map.kind[at &- map.width] == UnitKind.skip.rawValue { context &+= 1 }
@@ -191,12 +190,13 @@ struct SliceWriter: BitwiseCopyable {
         engine.encode(0, Contexts.partMode)
         engine.encode(unit.partMode == .horizontal ? 1 : 0, Contexts.partMode &+ 1)
       }
-      predictionUnit(unit.first)
-      if unit.partMode != .whole { predictionUnit(unit.second) }
+      let depth = 5 &- Int(unit.log2Size)
+      predictionUnit(unit.first, depth: depth)
+      if unit.partMode != .whole { predictionUnit(unit.second, depth: depth) }
       if unit.partMode != .whole || unit.first.mergeIndex < 0 {
         engine.encode(unit.hasResidual ? 1 : 0, Contexts.rootCBF)
       }
     }
-    if unit.kind == .intra || unit.hasResidual { transformTree(unit, x, y, qp, levels) }
+    if unit.kind == .intra || unit.hasResidual { transformTree(unit, x, y, levels) }
   }
 }

@@ -168,7 +168,7 @@ final class LowLatencyEncoder {
     }
     setQuality(&plan, decision, options)
     let target = prepare(&plan, wanted)
-    writeLeadingUnits(plan)
+    output.appendLeadingUnits(plan, configuration, sets)
     let leading = (units: output.units.count, count: output.count)
     coder.code(plan, source: source, into: target, output: &output)
     var isCurtailed = false
@@ -240,22 +240,6 @@ final class LowLatencyEncoder {
     return (0..<coder.poolCount).first { i in !buffer.entries.contains { $0.picture == i } } ?? 0
   }
 
-  /// Appends the access unit delimiter and the parameter sets, as configured.
-  private func writeLeadingUnits(_ plan: PicturePlan) {
-    if configuration.writesAccessUnitDelimiters {
-      output.append(.accessUnitDelimiter, temporalID: UInt8(plan.temporalLayer)) {
-        // pic_type: 0 for I slices, 1 for P and I slices (table 7-2).
-        $0.put(plan.isKeyFrame ? 0 : 1, 3)
-        $0.trailingBits()
-        $0.flush()
-      }
-    }
-    guard plan.isKeyFrame, configuration.writesParameterSets else { return }
-    output.append(.videoParameterSet) { sets.vps.write(to: &$0) }
-    output.append(.sequenceParameterSet) { sets.sps.write(to: &$0) }
-    output.append(.pictureParameterSet) { sets.pps.write(to: &$0) }
-  }
-
   /// Codes a picture again that exceeds the hard limits. Each attempt lowers the limit of the one
   /// before, so that at least one coding tree unit more is coded in the cheapest way: the first by
   /// the excess, the next ones by multiples of it and 512 bits more each. The last one leaves bits
@@ -308,8 +292,6 @@ final class LowLatencyEncoder {
     ) throws -> R
   ) rethrows -> R? {
     guard let lastPicture else { return nil }
-    let planes = coder.pool[lastPicture].planes
-    return try body(
-      planes.luma, planes.cb, planes.cr, coder.layout.lumaStride, coder.layout.chromaStride)
+    return try coder.withPlanes(lastPicture, body)
   }
 }

@@ -15,7 +15,7 @@ final class PictureCoder {
   /// The reconstructed pictures: one more than there may be references.
   let pool: UnsafeMutablePointer<ReferencePicture>
   let poolCount: Int
-  /// Reference list 0 of the present picture.
+  /// Reference list 0 of the present picture, and from `PictureContext.listSize` on list 1.
   let references: UnsafeMutablePointer<ReferencePicture>
   let identities: UnsafeMutablePointer<ReferenceIdentity>
   /// The bits of each row of 16 luma rows in the last picture.
@@ -45,11 +45,12 @@ final class PictureCoder {
     videoKernels = memory.allocate(OVTVideoKernels.self, count: 1)
     _ = ovt_video_kernels_init(videoKernels, cpu)
     poolCount = configuration.maximumReferences + 1
+    let entries = 2 * PictureContext.listSize
     pool = memory.allocate(ReferencePicture.self, count: poolCount)
     for i in 0..<poolCount { (pool + i).initialize(to: ReferencePicture(layout, memory: &memory)) }
-    references = memory.allocate(ReferencePicture.self, count: 16)
-    for i in 0..<16 { (references + i).initialize(to: pool[0]) }
-    identities = memory.allocate(ReferenceIdentity.self, count: 16)
+    references = memory.allocate(ReferencePicture.self, count: entries)
+    for i in 0..<entries { (references + i).initialize(to: pool[0]) }
+    identities = memory.allocate(ReferenceIdentity.self, count: entries)
     source = Planes(layout, memory: &memory)
     map = PictureMap(
       codedWidth: configuration.codedWidth, codedHeight: configuration.codedHeight, memory: &memory)
@@ -61,7 +62,8 @@ final class PictureCoder {
     writer = memory.allocate(
       SliceWriter(
         map: map, width: layout.width, height: layout.height,
-        isSynchronised: configuration.usesWavefronts, payload: payload + headerRoom,
+        isSynchronised: configuration.usesWavefronts, log2Group: configuration.log2QuantisationGroup,
+        payload: payload + headerRoom,
         capacity: capacity, kernels: ovt_hevc_residual8(kernels), memory: &memory))
     let context = PictureContext(
       source: source, target: pool[0], references: references, identities: identities)
@@ -91,16 +93,24 @@ final class PictureCoder {
   /// Codes the picture again that was coded last; the parameters are those of `code`.
   func recode(_ plan: PicturePlan, into target: Int, output: inout AccessUnitWriter) {
     let count = plan.isKeyFrame ? 0 : plan.header.activeReferences
-    writer.pointee.begin(isIntra: plan.isKeyFrame, references: count, qp: plan.qp)
+    let countL1 = plan.header.kind == .b ? plan.header.activeReferencesL1 : 0
+    writer.pointee.begin(plan.header.kind, references: (count, countL1), qp: plan.qp)
     let result = pool[target]
-    for i in 0..<count { result.references[i] = identities[i] }
+    let list1 = PictureContext.listSize
+    result.references.update(from: identities, count: count)
+    (result.references + list1).update(from: identities + list1, count: countL1)
+    let order = Int32(truncatingIfNeeded: plan.order)
+    let later =
+      (0..<count).contains { identities[$0].order > order }
+      || (0..<countL1).contains { identities[list1 + $0].order > order }
     rows.headerBits = writeHeader(plan.header) * 8
     rows.begin(
       plan,
       PictureContext(
         source: source, target: result, references: references, identities: identities,
-        referenceCount: count, order: Int32(truncatingIfNeeded: plan.order),
-        hasTemporalMotion: plan.header.hasTemporalMotion),
+        referenceCount: count, referenceCountL1: countL1, order: order,
+        hasTemporalMotion: plan.header.hasTemporalMotion,
+        collocatedList: plan.header.collocated.isFromL0 ? 0 : 1, hasOnlyEarlierReferences: !later),
       settings: EffortSettings(effort: effort))
     run()
     let size = writer.pointee.finish()
@@ -139,6 +149,7 @@ final class PictureCoder {
   func describe(_ properties: inout HEVCFrameProperties, _ plan: PicturePlan, references: Int) {
     let count = Double(map.width * map.height)
     properties.isKeyFrame = plan.isKeyFrame
+    properties.isOpenGOP = plan.isOpenKeyFrame
     properties.isReference = plan.isReference
     properties.temporalLayer = plan.temporalLayer
     properties.averageQP = Double(statistics.qpSum) / count
@@ -147,6 +158,18 @@ final class PictureCoder {
     properties.intraFraction = Double(statistics.intraBlocks) / count
     properties.skippedFraction = Double(statistics.skippedBlocks) / count
     properties.referenceCount = references
+  }
+
+  /// Calls `body` with the planes of a picture of the pool; see `HEVCEncoder.withReconstruction`.
+  func withPlanes<R>(
+    _ index: Int,
+    _ body: (
+      _ luma: UnsafePointer<UInt8>, _ cb: UnsafePointer<UInt8>, _ cr: UnsafePointer<UInt8>,
+      _ lumaBytesPerRow: Int, _ chromaBytesPerRow: Int
+    ) throws -> R
+  ) rethrows -> R {
+    let planes = pool[index].planes
+    return try body(planes.luma, planes.cb, planes.cr, layout.lumaStride, layout.chromaStride)
   }
 
   /// The mean squared error of the reconstruction over the picture, of luma, Cb and Cr.

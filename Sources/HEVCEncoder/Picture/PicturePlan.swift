@@ -4,8 +4,10 @@ import VideoEncoding
 
 /// What was decided of a picture before it is coded.
 struct PicturePlan {
-  /// Whether it is an IDR picture.
+  /// Whether it is a key frame: an IDR picture, or a CRA picture with a look-ahead.
   var isKeyFrame = false
+  /// Whether it is a key frame but not an IDR picture.
+  var isOpenKeyFrame = false
   /// Whether later pictures may refer to it.
   var isReference = true
   /// TemporalId
@@ -14,6 +16,10 @@ struct PicturePlan {
   var order = 0
   /// The QP of the picture: SliceQpY.
   var qp = 26
+  /// The offset from the QP of the picture for each block of 16x16 samples; nil: there is none.
+  var blockOffsets: UnsafePointer<Int8>?
+  /// The squared error that a bit is worth, as a multiple of what it is in P pictures.
+  var lambdaScale = 1.0
   /// The bits that its rows share; nil: their QP is that of the picture.
   var budget: RowBudget?
   /// Whether its QP is lower than that of the pictures around it.

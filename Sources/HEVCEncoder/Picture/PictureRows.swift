@@ -51,8 +51,9 @@ final class PictureRows: @unchecked Sendable {
   private let rowNeeded: UnsafeMutablePointer<Double>
   /// `CodingTreeCoder.lambda` of each row.
   private let rowLambda: UnsafeMutablePointer<Int>
-  /// QpY of the last unit of the last quantisation group (8.6.1).
+  /// QpY of the last unit in decoding order (8.6.1), and log2 of the size of quantisation groups.
   private var lastQP = 0
+  private let log2Group: Int
   /// The rows and columns of 16x16 luma samples that the rate control counts: those of the
   /// configured size, of which less may be visible.
   private let blockRows: Int
@@ -68,6 +69,7 @@ final class PictureRows: @unchecked Sendable {
     self.map = map
     self.writer = writer
     result = picture.target
+    log2Group = configuration.log2QuantisationGroup
     blockRows = (configuration.height + 15) / 16
     blockColumns = (configuration.width + 15) / 16
     threads = configuration.threads
@@ -81,8 +83,9 @@ final class PictureRows: @unchecked Sendable {
     for i in 0..<threads {
       (coders + i).initialize(
         to: CodingTreeCoder(
-          kernels: kernels, videoKernels: videoKernels, layout: layout, map: map, picture: picture,
-          effort: configuration.effort, tree: ring.tree(row: 0, column: 0), memory: &memory))
+          kernels: kernels, videoKernels: videoKernels, map: map, picture: picture,
+          configuration: configuration, layout: layout, tree: ring.tree(row: 0, column: 0),
+          memory: &memory))
     }
     rowBits = memory.allocate(Int32.self, count: blockRows + 1)
     rowQP = memory.allocate(Int.self, count: bits.rows)
@@ -107,6 +110,8 @@ final class PictureRows: @unchecked Sendable {
       coders[i].settings = settings
       coders[i].isIntraSlice = plan.isKeyFrame
       coders[i].motion.picture = picture
+      coders[i].blockOffsets = plan.blockOffsets
+      coders[i].lambdaScale = plan.lambdaScale
     }
     codesRows = true
   }
@@ -115,12 +120,19 @@ final class PictureRows: @unchecked Sendable {
   func end() {
     bits.finish(isIntra: plan.isKeyFrame)
     for row in 0..<bits.rows {
-      statistics.lowestQP = min(statistics.lowestQP, rowQP[row])
-      statistics.highestQP = max(statistics.highestQP, rowQP[row])
+      if plan.blockOffsets == nil {
+        statistics.lowestQP = min(statistics.lowestQP, rowQP[row])
+        statistics.highestQP = max(statistics.highestQP, rowQP[row])
+      }
       statistics.lastNeeded = max(statistics.lastNeeded, rowNeeded[row])
     }
     for i in 0..<map.width * map.height {
-      statistics.qpSum += Int(map.qp[i])
+      let qp = Int(map.qp[i])
+      statistics.qpSum += qp
+      if plan.blockOffsets != nil {
+        statistics.lowestQP = min(statistics.lowestQP, qp)
+        statistics.highestQP = max(statistics.highestQP, qp)
+      }
       if map.kind[i] == UnitKind.intra.rawValue { statistics.intraBlocks += 1 }
       if map.kind[i] == UnitKind.skip.rawValue { statistics.skippedBlocks += 1 }
     }
@@ -163,7 +175,7 @@ final class PictureRows: @unchecked Sendable {
     }
     rowQP[row] = qp
     rowNeeded[row] = 0
-    coder.pointee.setQP(qp)
+    coder.pointee.setRow(qp: qp)
     rowLambda[row] = coder.pointee.lambda
     let columns = bits.columns
     var above = row == 0 ? columns : 0
@@ -187,7 +199,7 @@ final class PictureRows: @unchecked Sendable {
       // Estimates grow with the levels, bits with their logarithms: they hardly exceed 16 for each luma
       // sample.
       tree.forEachUnit(map, x: x, y: y) {
-        estimate &+= min(Int($0.bits), 256 &<< (2 &* Int($0.log2Size)))
+        estimate &+= min(Int($0.pointee.bits), 256 &<< (2 &* Int($0.pointee.log2Size)))
       }
       bits.setEstimate(row: row, column: column, estimate)
       progress.setCoded(row: row, column &+ 1)
@@ -237,20 +249,26 @@ final class PictureRows: @unchecked Sendable {
     let hasOffsets = plan.header.hasLumaSAO
     let isLast = row == bits.rows - 1
     if !hasOffsets { write(row: row) }
-    if row > 0 { deblocking?.filter(row: row - 1, result.planes, result.motion) }
+    if row > 0 { deblock(row: row - 1) }
     if hasOffsets && row > 0 {
       chooseOffsets(row: row - 1)
       write(row: row - 1)
       if row > 1 { applyOffsets(row: row - 2) }
     }
     guard isLast else { return }
-    deblocking?.filter(row: row, result.planes, result.motion)
+    deblock(row: row)
     if hasOffsets {
       chooseOffsets(row: row)
       write(row: row)
       if row > 0 { applyOffsets(row: row - 1) }
       applyOffsets(row: row)
     }
+  }
+
+  private func deblock(row: Int) {
+    deblocking?.filter(
+      row: row, result.planes, result.motion,
+      plan.header.kind == .b ? UnsafePointer(result.references) : nil)
   }
 
   private func chooseOffsets(row: Int) {
@@ -260,7 +278,7 @@ final class PictureRows: @unchecked Sendable {
       var isChanged = false
       let (x, y) = (column &* 32, row &* 32)
       ring.tree(row: row, column: column).forEachUnit(map, x: x, y: y) {
-        isChanged = isChanged || $0.kind != .skip
+        isChanged = isChanged || $0.pointee.kind != .skip
       }
       // What is skipped has the offsets of the picture that it is a copy of.
       guard isChanged else {
@@ -279,22 +297,38 @@ final class PictureRows: @unchecked Sendable {
     adaptiveOffset.filter(row: row, result.planes, offsets + row &* bits.columns)
   }
 
-  /// Sets QpY of the units of a row (8.6.1): that of units before the first residual of a coding tree
-  /// unit is that of the last unit before.
+  /// Sets QpY of the units of a row and the difference that is coded (8.6.1): units before the first
+  /// residual of a quantisation group have the predicted QP.
   private func setQP(row: Int) {
-    let qp = rowQP[row]
+    let inGroup = 1 &<< log2Group &- 1
     if writer.pointee.isSynchronised { lastQP = plan.qp }
     for column in 0..<bits.columns {
       var isCoded = false
-      let (x, y) = (column &* 32, row &* 32)
-      ring.tree(row: row, column: column).forEachUnit(map, x: x, y: y) { unit in
-        isCoded = isCoded || unit.hasResidual
-        let value = Int8(truncatingIfNeeded: isCoded ? qp : lastQP)
-        let at = map.index(Int(unit.x), Int(unit.y))
-        let blocks = 1 &<< (Int(unit.log2Size) &- 3)
-        for v in 0..<blocks { (map.qp + at + v &* map.width).update(repeating: value, count: blocks) }
+      var value = lastQP
+      ring.tree(row: row, column: column).forEachUnit(map, x: column &* 32, y: row &* 32) { unit in
+        let (x, y) = (Int(unit.pointee.x), Int(unit.pointee.y))
+        let at = map.index(x, y)
+        if (x | y) & inGroup == 0 {
+          isCoded = false
+          // Of other coding tree units no QP is used.
+          let left = x & 31 != 0 ? Int(map.qp[at &- 1]) : lastQP
+          let above = y & 31 != 0 ? Int(map.qp[at &- map.width]) : lastQP
+          value = (left &+ above &+ 1) &>> 1
+        }
+        if !isCoded && unit.pointee.hasResidual {
+          isCoded = true
+          var delta = Int(unit.pointee.qp) &- value
+          // QpY is the sum modulo 52.
+          if delta > 25 { delta &-= 52 } else if delta < -26 { delta &+= 52 }
+          unit.pointee.qpDelta = Int8(truncatingIfNeeded: delta)
+          value = Int(unit.pointee.qp)
+        }
+        lastQP = value
+        let blocks = 1 &<< (Int(unit.pointee.log2Size) &- 3)
+        for v in 0..<blocks {
+          (map.qp + at + v &* map.width).update(repeating: Int8(truncatingIfNeeded: value), count: blocks)
+        }
       }
-      if isCoded { lastQP = qp }
     }
   }
 
@@ -302,7 +336,7 @@ final class PictureRows: @unchecked Sendable {
     for column in 0..<bits.columns {
       let tree = ring.tree(row: row, column: column)
       writer.pointee.write(
-        x: column &* 32, y: row &* 32, qp: rowQP[row], units: tree.units, levels: tree.levels,
+        x: column &* 32, y: row &* 32, units: tree.units, levels: tree.levels,
         offsets: plan.header.hasLumaSAO ? offsets[row &* bits.columns &+ column] : nil)
     }
     let count = writer.pointee.bitCount + headerBits

@@ -107,9 +107,9 @@ struct ReferencePicture: BitwiseCopyable {
   /// prediction that 8.5.3.3.3 gives for these positions. The first is `planes.luma`.
   let halfSamples: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>>
   /// The motion of each 8x8 block.
-  let motion: UnsafeMutablePointer<Motion>
+  let motion: UnsafeMutablePointer<MotionPair>
   /// PicOrderCntVal of the pictures that it refers to, by reference index, and whether they were
-  /// long-term reference pictures, at most 16.
+  /// long-term reference pictures: those of list 0, and from `PictureContext.listSize` on of list 1.
   let references: UnsafeMutablePointer<ReferenceIdentity>
 
   init(_ layout: PlaneLayout, memory: inout EncoderMemory) {
@@ -119,8 +119,8 @@ struct ReferencePicture: BitwiseCopyable {
     for i in 1..<4 {
       halfSamples[i] = memory.allocate(UInt8.self, count: layout.lumaBytes) + layout.lumaOrigin
     }
-    motion = memory.allocate(Motion.self, count: layout.width / 8 * (layout.height / 8))
-    references = memory.allocate(ReferenceIdentity.self, count: 16)
+    motion = memory.allocate(MotionPair.self, count: layout.width / 8 * (layout.height / 8))
+    references = memory.allocate(ReferenceIdentity.self, count: 2 * PictureContext.listSize)
   }
 
   /// Extends the planes beyond the edges.

@@ -18,6 +18,8 @@ struct ReferenceBuffer {
     var longTermSlot: Int?
     /// Whether it is coded with a lower QP than the pictures around it.
     var hasRaisedQuality = false
+    /// slice_type: what it was coded as.
+    var kind = HEVCSliceKind.p
   }
 
   /// The most reference pictures.
@@ -42,8 +44,13 @@ struct ReferenceBuffer {
     entries.removeAll { $0.longTermSlot == nil && order - $0.order > 16000 }
   }
 
+  /// Removes all B pictures.
+  mutating func removeBidirectional() { entries.removeAll { $0.kind == .b } }
+  /// Removes the frames before one in output order.
+  mutating func remove(before index: UInt64) { entries.removeAll { $0.index < index } }
+
   /// The number of frames for which a better one is kept longer than others.
-  private static let spared: UInt64 = 8
+  private static let spared = 8
 
   /// Stores the picture that was coded, and makes room for it.
   mutating func store(_ entry: Entry) {
@@ -55,7 +62,8 @@ struct ReferenceBuffer {
         continue
       }
       var removed = oldest
-      if entries[oldest].hasRaisedQuality, entry.index - entries[oldest].index <= Self.spared,
+      if entries[oldest].hasRaisedQuality,
+        entries[oldest].index.distance(to: entry.index) <= Self.spared,
         let other = entries.lastIndex(where: { $0.longTermSlot == nil && !$0.hasRaisedQuality })
       {
         removed = other
@@ -70,17 +78,32 @@ struct ReferenceBuffer {
   ///   - header: receives the reference picture set and the list.
   ///   - order: PicOrderCntVal of the picture.
   ///   - wanted: reference list 0.
-  func describe(_ header: inout HEVCSliceHeader, order: Int, wanted: [Entry]) {
+  ///   - wantedL1: reference list 1; empty: the slice is a P slice.
+  func describe(
+    _ header: inout HEVCSliceHeader, order: Int, wanted: [Entry], wantedL1: [Entry] = []
+  ) {
     header.referencePictureSet = HEVCReferencePictureSet()
     header.longTermReferences.removeAll(keepingCapacity: true)
-    var initial: [Entry] = []
+    // Pictures before this one, and after it, each in the order of their distance (7.4.8).
+    let shortTerm = entries.filter { $0.longTermSlot == nil }
+    let before = shortTerm.filter { $0.order < order }.sorted { $0.order > $1.order }
+    let after = shortTerm.filter { $0.order > order }.sorted { $0.order < $1.order }
+    func isUsed(_ entry: Entry) -> Bool { wanted.contains(entry) || wantedL1.contains(entry) }
     var last = order
-    for entry in entries where entry.longTermSlot == nil {
-      let isUsed = wanted.contains(entry)
-      header.referencePictureSet.negative.append(.init(distance: last - entry.order, isUsed: isUsed))
+    for entry in before {
+      header.referencePictureSet.negative.append(
+        .init(distance: last - entry.order, isUsed: isUsed(entry)))
       last = entry.order
-      if isUsed { initial.append(entry) }
     }
+    last = order
+    for entry in after {
+      header.referencePictureSet.positive.append(
+        .init(distance: entry.order - last, isUsed: isUsed(entry)))
+      last = entry.order
+    }
+    let (usedBefore, usedAfter) = (before.filter(isUsed), after.filter(isUsed))
+    var initial = usedBefore + usedAfter
+    var initialL1 = usedAfter + usedBefore
     // Long-term pictures are named by the lowest bits of the order count, and where these may be
     // ambiguous by the others, too: as differences from the entry before (7-52).
     let modulus = 1 << HEVCEncoderConfiguration.log2MaxOrderCount
@@ -88,17 +111,24 @@ struct ReferenceBuffer {
     for entry in entries where entry.longTermSlot != nil {
       var reference = HEVCSliceHeader.LongTermReference()
       reference.pictureOrderCountLSB = entry.order % modulus
-      reference.isUsed = wanted.contains(entry)
+      reference.isUsed = isUsed(entry)
       if order >= modulus {
         let cycle = order / modulus - entry.order / modulus
         reference.msbCycle = cycle - lastCycle
         lastCycle = cycle
       }
       header.longTermReferences.append(reference)
-      if reference.isUsed { initial.append(entry) }
+      if reference.isUsed {
+        initial.append(entry)
+        initialL1.append(entry)
+      }
+    }
+    func modification(_ initial: [Entry], _ wanted: [Entry]) -> [Int]? {
+      initial.prefix(wanted.count) == wanted[...] ? nil : wanted.map { initial.firstIndex(of: $0) ?? 0 }
     }
     header.activeReferences = max(wanted.count, 1)
-    header.list0 = nil
-    if initial != wanted { header.list0 = wanted.map { initial.firstIndex(of: $0) ?? 0 } }
+    header.activeReferencesL1 = max(wantedL1.count, 1)
+    header.list0 = modification(initial, wanted)
+    header.list1 = modification(initialL1, wantedL1)
   }
 }

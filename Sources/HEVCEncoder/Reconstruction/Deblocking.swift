@@ -35,12 +35,17 @@ struct Deblocking: BitwiseCopyable {
   ///   - row: the row of coding tree units.
   ///   - planes: the samples.
   ///   - motion: the motion of each 8x8 block.
-  func filter(row: Int, _ planes: Planes, _ motion: UnsafePointer<Motion>) {
+  ///   - references: the reference pictures of list 0 and, from `PictureContext.listSize` on, of
+  ///     list 1; nil in I and P slices.
+  func filter(
+    row: Int, _ planes: Planes, _ motion: UnsafePointer<MotionPair>,
+    _ references: UnsafePointer<ReferenceIdentity>?
+  ) {
     let rows = row &* 4..<min(row &* 4 &+ 4, map.height)
     for v in rows {
       for u in 1..<max(map.width, 1) {
         let at = v &* map.width &+ u
-        let strength = strength(at, at &- 1, u, motion)
+        let strength = strength(at, at &- 1, u, motion, references)
         guard strength > 0 else { continue }
         let qp = (Int(map.qp[at]) &+ Int(map.qp[at &- 1]) &+ 1) >> 1
         let edge = planes.luma + v &* 8 &* layout.lumaStride + u &* 8
@@ -57,7 +62,7 @@ struct Deblocking: BitwiseCopyable {
     for v in rows where v > 0 {
       for u in 0..<map.width {
         let at = v &* map.width &+ u
-        let strength = strength(at, at &- map.width, v, motion)
+        let strength = strength(at, at &- map.width, v, motion, references)
         guard strength > 0 else { continue }
         let qp = (Int(map.qp[at]) &+ Int(map.qp[at &- map.width]) &+ 1) >> 1
         let edge = planes.luma + v &* 8 &* layout.lumaStride + u &* 8
@@ -79,8 +84,10 @@ struct Deblocking: BitwiseCopyable {
   ///   - other: the index of the block before it.
   ///   - position: the column or row of the block after the edge, in 8x8 blocks.
   ///   - motion: the motion of each block.
+  ///   - references: as in `filter`.
   @inline(__always) private func strength(
-    _ at: Int, _ other: Int, _ position: Int, _ motion: UnsafePointer<Motion>
+    _ at: Int, _ other: Int, _ position: Int, _ motion: UnsafePointer<MotionPair>,
+    _ references: UnsafePointer<ReferenceIdentity>?
   ) -> Int {
     let blocks = 1 &<< (Int(map.log2Size[at]) &- 3)
     let inside = position & (blocks &- 1)
@@ -88,9 +95,37 @@ struct Deblocking: BitwiseCopyable {
     let intra = UnitKind.intra.rawValue
     if map.kind[at] == intra || map.kind[other] == intra { return 2 }
     if map.coded[at] | map.coded[other] != 0 { return 1 }
-    let (a, b) = (motion[at], motion[other])
+    if let references { return Self.differs(motion[at], motion[other], references) ? 1 : 0 }
+    let (a, b) = (motion[at].first, motion[other].first)
     if a.reference != b.reference { return 1 }
-    return abs(Int(a.x) &- Int(b.x)) >= 4 || abs(Int(a.y) &- Int(b.y)) >= 4 ? 1 : 0
+    return Self.isFar(a, b) ? 1 : 0
+  }
+
+  /// Whether two vectors differ by a whole sample or more.
+  @inline(__always) private static func isFar(_ a: Motion, _ b: Motion) -> Bool {
+    abs(Int(a.x) &- Int(b.x)) >= 4 || abs(Int(a.y) &- Int(b.y)) >= 4
+  }
+
+  /// Whether two blocks of a B slice have other reference pictures, another number of vectors, or
+  /// vectors that differ by a whole sample or more. Pictures are compared, whatever their list.
+  private static func differs(
+    _ a: MotionPair, _ b: MotionPair, _ references: UnsafePointer<ReferenceIdentity>
+  ) -> Bool {
+    if a.isBidirectional != b.isBidirectional { return true }
+    func order(_ motion: Motion, _ list: Int) -> Int32 {
+      references[list &* PictureContext.listSize &+ Int(motion.reference)].order
+    }
+    guard a.isBidirectional else {
+      let (listA, listB) = (a.first.reference >= 0 ? 0 : 1, b.first.reference >= 0 ? 0 : 1)
+      return order(a[listA], listA) != order(b[listB], listB) || isFar(a[listA], b[listB])
+    }
+    let (a0, a1) = (order(a.first, 0), order(a.second, 1))
+    let (b0, b1) = (order(b.first, 0), order(b.second, 1))
+    guard a0 == b0 && a1 == b1 || a0 == b1 && a1 == b0 else { return true }
+    let straight = isFar(a.first, b.first) || isFar(a.second, b.second)
+    let crossed = isFar(a.first, b.second) || isFar(a.second, b.first)
+    if a0 == a1 { return straight && crossed }
+    return a0 == b0 ? straight : crossed
   }
 
   @inline(__always) private func filterLuma(

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A motion vector of list 0 with its reference index, as it is kept for each 8x8 block of a
-/// picture. Vectors are in quarter luma samples.
+/// A motion vector with its reference index. Vectors are in quarter luma samples.
 struct Motion: BitwiseCopyable, Equatable {
   var x: Int16 = 0
   var y: Int16 = 0
-  /// The reference index; -1: no motion (intra, or outside of the picture).
+  /// The reference index; -1: the list is not used, and the vector is 0.
   var reference: Int16 = -1
 
   static func == (a: Motion, b: Motion) -> Bool {
@@ -13,16 +12,46 @@ struct Motion: BitwiseCopyable, Equatable {
   }
 }
 
+/// The motion of a prediction block in both reference picture lists, as it is kept for each 8x8
+/// block of a picture. It uses neither list in intra units and outside of the picture.
+struct MotionPair: BitwiseCopyable, Equatable {
+  /// The motion in list 0, and that in list 1, which P slices never use.
+  var first = Motion()
+  var second = Motion()
+
+  /// Whether a list is used.
+  @inline(__always) var isInter: Bool { first.reference >= 0 || second.reference >= 0 }
+  /// Whether both lists are used.
+  @inline(__always) var isBidirectional: Bool { first.reference >= 0 && second.reference >= 0 }
+
+  /// The motion in list 0 or 1.
+  @inline(__always) subscript(list: Int) -> Motion {
+    get { list == 0 ? first : second }
+    set { if list == 0 { first = newValue } else { second = newValue } }
+  }
+
+  static func == (a: MotionPair, b: MotionPair) -> Bool {
+    a.first == b.first && a.second == b.second
+  }
+}
+
+/// How a vector of a list differs from its predictor.
+struct VectorDifference: BitwiseCopyable {
+  /// mvp_lX_flag
+  var predictor: UInt8 = 0
+  /// MvdLX
+  var x: Int16 = 0
+  var y: Int16 = 0
+}
+
 /// The syntax elements of a prediction unit (7.3.8.6).
 struct PredictionUnit: BitwiseCopyable {
-  var motion = Motion()
+  var motion = MotionPair()
   /// merge_idx; -1: merge_flag is 0.
   var mergeIndex: Int8 = -1
-  /// mvp_l0_flag
-  var predictor: UInt8 = 0
-  /// MvdL0
-  var differenceX: Int16 = 0
-  var differenceY: Int16 = 0
+  /// The differences in list 0 and in list 1; only in the lists that are used.
+  var first = VectorDifference()
+  var second = VectorDifference()
 }
 
 /// The way a coding unit is predicted.
@@ -59,6 +88,10 @@ struct CodingUnit: BitwiseCopyable {
   /// The prediction units of an inter unit.
   var first = PredictionUnit()
   var second = PredictionUnit()
+  /// The QpY that its residual is quantised with.
+  var qp: Int8 = 0
+  /// CuQpDeltaVal, where the first residual of its quantisation group is in this unit.
+  var qpDelta: Int8 = 0
 
   /// An estimate of its bits, in sixteenths.
   var bits: Int32 = 0
@@ -78,7 +111,9 @@ struct CodedTree: BitwiseCopyable {
   ///   - map: the map of the picture, in which the units are.
   ///   - x: the position of the coding tree unit in luma samples.
   ///   - y: the position of the coding tree unit in luma samples.
-  @inline(__always) func forEachUnit(_ map: PictureMap, x: Int, y: Int, _ body: (CodingUnit) -> Void) {
+  @inline(__always) func forEachUnit(
+    _ map: PictureMap, x: Int, y: Int, _ body: (UnsafeMutablePointer<CodingUnit>) -> Void
+  ) {
     var z = 0
     while z < 16 {
       let column = x &>> 3 &+ (z & 1 | z &>> 1 & 2)
@@ -87,7 +122,7 @@ struct CodedTree: BitwiseCopyable {
         z &+= 1
         continue
       }
-      body(units[z])
+      body(units + z)
       z &+= 1 &<< (2 &* (Int(units[z].log2Size) &- 3))
     }
   }

@@ -7,6 +7,8 @@ package struct HEVCNALUnitType: RawRepresentable, Hashable, Sendable {
 
   package static let trailN = Self(rawValue: 0)
   package static let trailR = Self(rawValue: 1)
+  package static let raslN = Self(rawValue: 8)
+  package static let raslR = Self(rawValue: 9)
   package static let idrWithRADL = Self(rawValue: 19)
   package static let idrWithoutLeading = Self(rawValue: 20)
   package static let cra = Self(rawValue: 21)

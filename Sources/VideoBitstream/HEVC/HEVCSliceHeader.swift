@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// slice_type (Table 7-7).
-package enum HEVCSliceKind: Int, Sendable {
+package enum HEVCSliceKind: Int, Sendable, BitwiseCopyable {
   case b, p, i
 }
 

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+import CHEVCKernels
+import CVideoKernels
+
+/// Inter prediction (8.5.3.3) from one or two reference pictures.
+extension CodingTreeCoder {
+  /// The samples of a reference picture at a vector, where these are at half samples; nil elsewhere.
+  @inline(__always) func planeAt(
+    _ motion: Motion, _ list: Int, _ x: Int, _ y: Int
+  ) -> UnsafePointer<UInt8>? {
+    let (mx, my) = (Int(motion.x), Int(motion.y))
+    guard (mx | my) & 1 == 0 else { return nil }
+    let plane = (mx >> 1 & 1) | (my >> 1 & 1) << 1
+    let samples = picture.reference(list, Int(motion.reference)).halfSamples[plane]
+    let row: Int = y &+ (my >> 2)
+    let column: Int = x &+ (mx >> 2)
+    let at: Int = row &* layout.lumaStride &+ column
+    return UnsafePointer(samples + at)
+  }
+
+  /// The luma sample of a reference picture at the whole part of a vector.
+  @inline(__always) private func lumaAt(
+    _ motion: Motion, _ list: Int, _ block: PredictionBlock
+  ) -> UnsafePointer<UInt8> {
+    let row: Int = block.y &+ (Int(motion.y) >> 2)
+    let column: Int = block.x &+ (Int(motion.x) >> 2)
+    let plane = picture.reference(list, Int(motion.reference)).planes.luma
+    return UnsafePointer(plane + (row &* layout.lumaStride &+ column))
+  }
+
+  /// Predicts luma of a block from one picture (8.5.3.3.3.1).
+  func predictLuma(
+    _ motion: Motion, _ list: Int, _ block: PredictionBlock, _ output: UnsafeMutablePointer<UInt8>,
+    _ stride: Int
+  ) {
+    if let plane = planeAt(motion, list, block.x, block.y) {
+      for row in 0..<block.height {
+        (output + row &* stride).update(from: plane + row &* layout.lumaStride, count: block.width)
+      }
+      return
+    }
+    kernels.pointee.luma(
+      output, stride, lumaAt(motion, list, block), layout.lumaStride, Int32(block.width),
+      Int32(block.height), Int32(motion.x & 3), Int32(motion.y & 3))
+  }
+
+  /// Predicts all components of a block.
+  /// - Parameters:
+  ///   - pair: the motion of the block.
+  ///   - block: the block.
+  ///   - luma: receives luma in rows of 32 samples. Chroma goes to its place in `predictionCb` and
+  ///     `predictionCr`.
+  func predict(_ pair: MotionPair, _ block: PredictionBlock, _ luma: UnsafeMutablePointer<UInt8>) {
+    if pair.isBidirectional {
+      predictLuma(pair, block, luma, 32)
+      predictChroma(pair, block)
+    } else {
+      let list = pair.first.reference >= 0 ? 0 : 1
+      predictLuma(pair[list], list, block, luma, 32)
+      predictChroma(pair[list], list, block)
+    }
+  }
+
+  /// Predicts luma of a block from two pictures (8.5.3.3.4.2).
+  private func predictLuma(
+    _ pair: MotionPair, _ block: PredictionBlock, _ output: UnsafeMutablePointer<UInt8>, _ stride: Int
+  ) {
+    let (width, height) = (Int32(block.width), Int32(block.height))
+    for list in 0..<2 {
+      let motion = pair[list]
+      kernels.pointee.lumaHigh(
+        intermediates + list &* 1024, 32, lumaAt(motion, list, block), layout.lumaStride, width, height,
+        Int32(motion.x & 3), Int32(motion.y & 3))
+    }
+    kernels.pointee.average(output, stride, intermediates, intermediates + 1024, 32, width, height)
+  }
+
+  /// The index of a chroma sample of a reference picture at the whole part of a vector.
+  @inline(__always) private func chromaAt(_ motion: Motion, _ block: PredictionBlock) -> Int {
+    let row: Int = block.y / 2 &+ (Int(motion.y) >> 3)
+    let column: Int = block.x / 2 &+ (Int(motion.x) >> 3)
+    return row &* layout.chromaStride &+ column
+  }
+
+  /// Where the prediction of chroma of a block goes.
+  @inline(__always) private func chromaOutput(_ block: PredictionBlock) -> Int {
+    let (dx, dy) = (block.x &- block.unitX, block.y &- block.unitY)
+    return dy / 2 &* 16 &+ dx / 2
+  }
+
+  /// Predicts Cb and Cr of a block from one picture (8.5.3.3.3.2).
+  private func predictChroma(_ motion: Motion, _ list: Int, _ block: PredictionBlock) {
+    let (mx, my) = (Int32(motion.x & 7), Int32(motion.y & 7))
+    let planes = picture.reference(list, Int(motion.reference)).planes
+    let (at, to) = (chromaAt(motion, block), chromaOutput(block))
+    let (width, height) = (Int32(block.width / 2), Int32(block.height / 2))
+    kernels.pointee.chroma(
+      predictionCb + to, 16, planes.cb + at, layout.chromaStride, width, height, mx, my)
+    kernels.pointee.chroma(
+      predictionCr + to, 16, planes.cr + at, layout.chromaStride, width, height, mx, my)
+  }
+
+  /// Predicts Cb and Cr of a block from two pictures.
+  private func predictChroma(_ pair: MotionPair, _ block: PredictionBlock) {
+    let to = chromaOutput(block)
+    let (width, height) = (Int32(block.width / 2), Int32(block.height / 2))
+    for component in 0..<2 {
+      for list in 0..<2 {
+        let motion = pair[list]
+        let planes = picture.reference(list, Int(motion.reference)).planes
+        kernels.pointee.chromaHigh(
+          intermediates + list &* 1024, 32,
+          (component == 0 ? planes.cb : planes.cr) + chromaAt(motion, block), layout.chromaStride,
+          width, height, Int32(motion.x & 7), Int32(motion.y & 7))
+      }
+      kernels.pointee.average(
+        (component == 0 ? predictionCb : predictionCr) + to, 16, intermediates, intermediates + 1024,
+        32, width, height)
+    }
+  }
+
+  // MARK: Comparison
+
+  /// The SATD of a block. Of two predictions it compares the mean of the rounded samples.
+  func satd(_ pair: MotionPair, _ block: PredictionBlock) -> Int {
+    let source = picture.source.luma + block.y &* layout.lumaStride + block.x
+    guard pair.isBidirectional else {
+      let list = pair.first.reference >= 0 ? 0 : 1
+      if let plane = planeAt(pair[list], list, block.x, block.y) {
+        return compare(source, plane, layout.lumaStride, block)
+      }
+      predictLuma(pair[list], list, block, searchScratch, 32)
+      return compare(source, searchScratch, 32, block)
+    }
+    let first = planeAt(pair.first, 0, block.x, block.y)
+    let second = planeAt(pair.second, 1, block.x, block.y)
+    let mean = searchScratch + 2048
+    if let first, let second {
+      average(mean, first, second, layout.lumaStride, block)
+    } else {
+      predictLuma(pair.first, 0, block, searchScratch, 32)
+      predictLuma(pair.second, 1, block, searchScratch + 1024, 32)
+      average(mean, searchScratch, searchScratch + 1024, 32, block)
+    }
+    return compare(source, mean, 32, block)
+  }
+
+  /// Writes the mean of two blocks, in rows of 32 samples.
+  @inline(__always) func average(
+    _ output: UnsafeMutablePointer<UInt8>, _ first: UnsafePointer<UInt8>,
+    _ second: UnsafePointer<UInt8>, _ stride: Int, _ block: PredictionBlock
+  ) {
+    let height = Int32(block.height)
+    switch block.width {
+    case 32: videoKernels.pointee.average.3?(output, 32, first, second, stride, height)
+    case 16: videoKernels.pointee.average.0?(output, 32, first, second, stride, height)
+    default: videoKernels.pointee.average.1?(output, 32, first, second, stride, height)
+    }
+  }
+
+  /// The SATD of a block of any shape, by squares of 8x8 samples.
+  func compare(
+    _ source: UnsafePointer<UInt8>, _ other: UnsafePointer<UInt8>, _ stride: Int, _ block: PredictionBlock
+  ) -> Int {
+    let side = min(block.width, block.height)
+    let log2Size = Int32(side.trailingZeroBitCount)
+    var sum = Int(ovt_hevc_satd88(kernels, log2Size, source, layout.lumaStride, other, stride))
+    if block.width > side {
+      sum &+= Int(
+        ovt_hevc_satd88(kernels, log2Size, source + side, layout.lumaStride, other + side, stride))
+    } else if block.height > side {
+      sum &+= Int(
+        ovt_hevc_satd88(
+          kernels, log2Size, source + side &* layout.lumaStride, layout.lumaStride, other + side &* stride,
+          stride))
+    }
+    return sum
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import VideoEncoding
+
+extension HEVCEncoderConfiguration {
+  /// The options of the mode with look-ahead.
+  public struct LookAhead: Sendable, Equatable {
+    /// The bit rate or quality to aim at. A constant rate, which takes filler data, is refused.
+    public typealias Rate = LookAheadRate
+    /// The coded picture buffer of a decoder (C.1).
+    public typealias Buffer = CodedPictureBuffer
+
+    /// The bit rate or quality to aim at.
+    public var rate = Rate.quality(24)
+    /// The decoder's buffer, which pictures must fit: one that does not is coded again. Nil: no
+    /// limit. Its rate and size are lowered to those of the stream's level (MaxBR, MaxCPB) where
+    /// they exceed them.
+    public var buffer: Buffer?
+    /// The number of frames, 0 to 250, that are analysed before a frame is coded.
+    public var frames = 40
+    /// The most B pictures in a row, 0 to 3; fewer are used at scene cuts, key frames and where
+    /// they do not pay. There are none with fewer than two references.
+    public var maximumBidirectional = 3
+    /// Whether the middle one of several B pictures in a row is a reference for the others. That
+    /// takes three references.
+    public var usesPyramid = true
+    /// Whether key frames that are due only by interval or duration are CRA pictures instead of IDR
+    /// pictures, so that the B pictures before them in output order (RASL pictures) may refer to the
+    /// pictures on both sides.
+    ///
+    /// A key frame with no B picture before it is an IDR picture in any case, and so are the first
+    /// one, those that the caller requests and those at scene cuts.
+    public var usesOpenGOP = false
+    /// The most seconds from one key frame to the next; nil: no limit. `keyFrameInterval` is the
+    /// limit in frames.
+    public var keyFrameDuration: Double?
+    /// Whether a new scene begins with a key frame.
+    public var placesKeyFramesAtCuts = true
+    /// Whether blocks that later pictures are predicted from, along motion, get a lower QP
+    /// (macroblock tree). It needs a look-ahead.
+    public var usesMacroblockTree = true
+    /// The strength of adaptive quantisation by local variance, 0 to 2. 0 is off and gives the best
+    /// PSNR; 1 looks best.
+    public var adaptiveQuantisation = 1.0
+    /// The duration of the stream in seconds, if known: the rate control then aims at the target at
+    /// its end.
+    public var expectedDuration: Double?
+    /// The bit rate of the pictures in bits per second, where they replace a part of a stream that
+    /// was coded before, from one IDR picture to the next; nil: they are a stream of their own. It
+    /// replaces the stream's average, but the level stays that of the stream.
+    public var partRate: Int?
+
+    /// Creates options with their defaults: a quality of QP 24.
+    public init() {}
+  }
+
+  /// The most B pictures in a row that the number of references and the look-ahead allow.
+  var bidirectionalLimit: Int {
+    guard case .lookAhead(let options) = latency, maximumReferences >= 2, options.frames >= 1 else {
+      return 0
+    }
+    return min(options.maximumBidirectional, options.frames)
+  }
+
+  /// Whether B pictures may refer to a B picture.
+  var hasPyramid: Bool { lookAhead.usesPyramid && bidirectionalLimit > 1 && maximumReferences > 2 }
+
+  /// The most pictures that precede a picture in decoding order and follow it in output order
+  /// (sps_max_num_reorder_pics).
+  var reorderingDepth: Int { bidirectionalLimit == 0 ? 0 : hasPyramid ? 2 : 1 }
+
+  /// The pictures that a decoder keeps: the reference pictures, the current picture, and with B
+  /// pictures one that is no longer referred to but not shown yet (sps_max_dec_pic_buffering_minus1
+  /// + 1).
+  var decodedPictureCount: Int { maximumReferences + 1 + (bidirectionalLimit > 0 ? 1 : 0) }
+
+  /// log2 of the size of quantisation groups: coding tree units, unless blocks of 16x16 samples have
+  /// QPs of their own.
+  var log2QuantisationGroup: Int {
+    guard case .lookAhead = latency, !lookAheadSettings.isConstantQP else { return 5 }
+    return 4
+  }
+
+  /// Checks the options of the mode with look-ahead.
+  /// - Throws: `HEVCEncoderError.invalidConfiguration` for the first value out of range.
+  func validateLookAhead(_ options: LookAhead) throws {
+    func require(_ condition: Bool, _ text: @autoclosure () -> String) throws {
+      if !condition { throw HEVCEncoderError.invalidConfiguration(text()) }
+    }
+    switch options.rate {
+    case .constantQP(let qp): try require((0...51).contains(qp), "QP \(qp) is not in 0...51.")
+    case .quality(let qp): try require((0...51).contains(qp), "A quality of QP \(qp) is not in 0...51.")
+    case .average(let bits):
+      try require(
+        (1000...2_000_000_000).contains(bits), "A bit rate of \(bits) is not in 1,000...2,000,000,000.")
+    case .constant: try require(false, "There is no constant bit rate, which takes filler data.")
+    }
+    if let buffer = options.buffer {
+      try require(
+        buffer.maximumRate >= 1000 && buffer.size >= 1000,
+        "A buffer of \(buffer.size) bits at \(buffer.maximumRate) a second: both are 1,000 at least.")
+      try require(
+        (0...1).contains(buffer.initialFullness), "A fullness of \(buffer.initialFullness) is not in 0...1.")
+    }
+    try require(
+      (0...250).contains(options.frames), "A look-ahead of \(options.frames) frames is not in 0...250.")
+    try require(
+      (0...3).contains(options.maximumBidirectional),
+      "\(options.maximumBidirectional) B pictures in a row are not in 0...3.")
+    try require(
+      decodedPictureCount <= 16, "\(maximumReferences) references are not in 1...14 with B pictures.")
+    if let seconds = options.keyFrameDuration {
+      try require(seconds.isFinite && seconds > 0, "Key frames \(seconds) seconds apart cannot be.")
+    }
+    try require(
+      options.adaptiveQuantisation.isFinite && (0...2).contains(options.adaptiveQuantisation),
+      "A strength of adaptive quantisation of \(options.adaptiveQuantisation) is not in 0...2.")
+    if let rate = options.partRate {
+      try require(
+        (1000...2_000_000_000).contains(rate), "A bit rate of \(rate) is not in 1,000...2,000,000,000.")
+    }
+    if let seconds = options.expectedDuration {
+      try require(seconds.isFinite && seconds > 0, "A stream of \(seconds) seconds cannot be.")
+    }
+  }
+}

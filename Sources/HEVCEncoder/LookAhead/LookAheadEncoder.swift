@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+import CVideoKernels
+import Dispatch
+import VideoBitstream
+import VideoEncoding
+
+/// The mode of `HEVCEncoder` with look-ahead: pictures wait in a queue, and frames come out in
+/// decoding order.
+final class LookAheadEncoder: EncodingStrategy {
+  /// The configuration, with the buffer limited to what the stream's level allows.
+  private(set) var configuration: HEVCEncoderConfiguration
+  private let sets: HEVCParameterSets
+  private let coder: PictureCoder
+  /// Decides which picture is coded next, as which type and with which QP.
+  private var planner: LookAheadPlanner
+  /// The pictures between input and coding.
+  private var queue: LookAheadQueue { planner.queue }
+  /// The decoding order, reference lists, and the pictures that are kept.
+  private var order: StreamOrder
+  private var output: AccessUnitWriter
+  /// Chooses the effort of each picture by the encoding time.
+  private var effortControl: EffortControl
+  /// Owns the memory of `blockOffsets` and `evenShares`.
+  private let memory: EncoderMemory
+  /// The QP offset of each block of 16x16 samples of the present picture.
+  private let blockOffsets: UnsafeMutablePointer<Int8>
+  /// For each row of 16 luma rows, an equal share of the bits of a picture.
+  private let evenShares: UnsafeMutablePointer<Float>
+  /// The index in the pool of the last coded picture; nil before the first.
+  private var lastPicture: Int?
+  /// The number of frames that were output.
+  private var codedCount: UInt64 = 0
+  /// The seconds that the pre-analysis of the newest picture took, until they are added to the
+  /// encoding time of a frame.
+  private var preAnalysisTime = 0.0
+  /// The number of pictures that were coded again to fit the buffer; for tests.
+  private(set) var recodedPictures = 0
+  let reorderingDepth: Int
+
+  /// The statistics of the pictures coded so far, for a next pass, without those that
+  /// `takeStatistics` has returned. They are kept while `keepsStatistics` is set.
+  private(set) var statistics: PassStatistics
+  /// Whether coded pictures are added to `statistics`.
+  var keepsStatistics = false
+
+  /// Returns `statistics` and empties it.
+  func takeStatistics() -> PassStatistics { statistics.take() }
+
+  /// Creates an encoder.
+  /// - Parameters:
+  ///   - configuration: the configuration; its `latency` is `lookAhead`.
+  ///   - pass: the statistics of an earlier pass over the same pictures; nil for a single pass.
+  ///   - cpu: a mask of OVT_CPU_*, the instruction sets that the kernels may use.
+  /// - Throws: `HEVCEncoderError` that names the value out of range.
+  init(
+    configuration: HEVCEncoderConfiguration, pass: (any PassSource)? = nil,
+    cpu: Int32 = ovt_cpu_detect()
+  ) throws {
+    try configuration.validate()
+    var configuration = configuration
+    sets = try configuration.makeParameterSets()
+    configuration.fitBuffer(to: sets)
+    if let pass {
+      guard pass.width == configuration.width, pass.height == configuration.height else {
+        throw HEVCEncoderError.invalidConfiguration(
+          "The pass was over pictures of \(pass.width)x\(pass.height).")
+      }
+    }
+    self.configuration = configuration
+    statistics = PassStatistics(width: configuration.width, height: configuration.height)
+    coder = PictureCoder(configuration: configuration, sets: sets, cpu: cpu)
+    let geometry = PictureGeometry(width: configuration.width, height: configuration.height)
+    let analysis = LookAheadPreAnalysis(
+      geometry, kernels: coder.videoKernels, threads: 1, readsBrightness: false)
+    planner = LookAheadPlanner(
+      configuration.lookAheadSettings, frames: configuration.lookAhead.frames,
+      queue: LookAheadQueue(geometry, analysis: analysis, weighs: false), pass: pass)
+    order = StreamOrder(capacity: configuration.maximumReferences)
+    output = AccessUnitWriter(
+      pool: FrameMemoryPool(capacity: max(65536, configuration.width * configuration.height / 2)),
+      framing: configuration.framing == .lengths ? .length : .startCode)
+    effortControl = EffortControl(
+      effort: configuration.effort, timeFraction: configuration.encodeTimeShare,
+      frameRate: configuration.frameRate)
+    var memory = EncoderMemory()
+    blockOffsets = memory.allocate(Int8.self, count: geometry.macroblockCount)
+    evenShares = memory.allocate(Float.self, count: geometry.heightInMbs)
+    evenShares.update(repeating: 1 / Float(geometry.heightInMbs), count: geometry.heightInMbs)
+    self.memory = memory
+    reorderingDepth = configuration.reorderingDepth
+  }
+
+  /// The parameter sets as NAL units with headers, without start codes.
+  var parameterSets: (video: [UInt8], sequence: [UInt8], pictures: [[UInt8]]) {
+    (sets.vps.nalUnit, sets.sps.nalUnit, [sets.pps.nalUnit])
+  }
+
+  /// The number of pictures that wait.
+  var heldFrameCount: Int { queue.count }
+
+  /// Whether blocks get QP offsets of the macroblock tree: not with a constant QP.
+  private var usesMacroblockTree: Bool {
+    configuration.lookAhead.usesMacroblockTree && !planner.settings.isConstantQP
+  }
+
+  /// Changes what may change within a stream; see `HEVCEncoder.reconfigure`.
+  func reconfigure(_ new: HEVCEncoderConfiguration) throws {
+    try configuration.checkChange(
+      to: new, in: sets.level, isHighTier: sets.sps.profileTierLevel.profile.isHighTier)
+    var fixed = new
+    fixed.fitBuffer(to: sets)
+    configuration = fixed
+    effortControl.reconfigure(
+      effort: new.effort, timeFraction: new.encodeTimeShare, frameRate: new.frameRate)
+    planner.reconfigure(fixed.lookAheadSettings)
+  }
+
+  // MARK: - Encoding
+
+  /// Adds a picture; see `HEVCEncoder.encode`.
+  func encode(
+    _ source: SourcePicture, options: HEVCFrameOptions, output: (consuming HEVCEncodedFrame) -> Void
+  ) throws {
+    try configuration.check(source)
+    try check(options)
+    let start = DispatchTime.now().uptimeNanoseconds
+    let correction = queue.append(source, request: options.request, settings: planner.settings)
+    if correction != 0 {
+      planner.rateControl.correct(seconds: correction, isInBuffer: reorderingDepth == 0)
+    }
+    queue.analyse(planner.settings)
+    preAnalysisTime = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
+    while queue.count > configuration.lookAhead.frames { output(codeNext(isEnding: false)) }
+  }
+
+  /// Codes all pictures that wait; see `HEVCEncoder.flush`.
+  func flush(output: (consuming HEVCEncodedFrame) -> Void) {
+    while queue.count > 0 { output(codeNext(isEnding: true)) }
+  }
+
+  /// Codes the pictures that wait up to one; see `HEVCEncoder.complete`.
+  func complete(through index: UInt64, output: (consuming HEVCEncodedFrame) -> Void) {
+    // Not as at the end of a stream: the rate control may balance its bits over later pictures.
+    while queue.holdsPicture(through: index) { output(codeNext(isEnding: false)) }
+  }
+
+  /// Checks the options of a picture.
+  /// - Throws: `HEVCEncoderError.invalidOption`.
+  private func check(_ options: HEVCFrameOptions) throws {
+    try configuration.check(options)
+    var plain = HEVCFrameOptions()
+    plain.isKeyFrame = options.isKeyFrame
+    plain.qp = options.qp
+    plain.duration = options.duration
+    guard plain == options else {
+      throw HEVCEncoderError.invalidOption(
+        "With a look-ahead a frame takes a key frame, a QP and a duration, and no other option.")
+    }
+  }
+
+  /// Codes the first picture of the queue in decoding order. The queue must not be empty.
+  private func codeNext(isEnding: Bool) -> HEVCEncodedFrame {
+    let start = DispatchTime.now().uptimeNanoseconds
+    queue.decideOrder(planner.settings, propagates: usesMacroblockTree)
+    let planned = planner.next(isEnding: isEnding, pending: [], codingIndex: codedCount)
+    let picture = planned.picture
+    coder.effort = effortControl.effort
+    var plan = PicturePlan()
+    plan.hasRaisedQuality = planned.hasRaisedQuality
+    plan.lambdaScale = Self.lambdaScale(picture.kind)
+    setQP(&plan, planned.qp, picture, isExact: planned.isExact)
+    let most = EffortSettings(effort: effortControl.effort).references
+    let target = order.prepare(
+      &plan, picture.kind, index: picture.index, most: most, pictures: coder.poolCount)
+    plan.header.hasLumaSAO = configuration.adaptiveOffset && plan.hasRaisedQuality
+    plan.header.hasChromaSAO = plan.header.hasLumaSAO
+    plan.header.qp = plan.qp
+    setReferences()
+    output.removeAll()
+    output.appendLeadingUnits(plan, configuration, sets)
+    let leading = (units: output.units.count, count: output.count)
+    coder.code(plan, source: picture.source, into: target, output: &output)
+    let codedQP = fit(&plan, planned, leading, target)
+    order.store(plan, target: target, index: picture.index)
+    lastPicture = target
+
+    if !planner.settings.isConstantQP {
+      let result = planner.finish(
+        picture, bits: output.bits, qp: codedQP - planned.offset, cascaded: planned.cascaded)
+      if keepsStatistics { statistics.append(result) }
+    }
+    var properties = HEVCFrameProperties()
+    coder.describe(&properties, plan, references: order.wanted.count + order.wantedL1.count)
+    properties.index = picture.index
+    properties.effort = effortControl.effort
+    properties.bits = output.bits
+    if configuration.measuresError {
+      properties.meanSquaredError = coder.squaredError(
+        target, width: configuration.width, height: configuration.height)
+    }
+    let interval = queue.decodeInterval(codingIndex: codedCount, depth: reorderingDepth)
+    codedCount += 1
+    if planner.rateControl.isLimited {
+      planner.rateControl.remove(bits: Double(properties.bits), seconds: interval.seconds)
+    }
+    properties.encodeTime = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
+    effortControl.record(seconds: properties.encodeTime + preAnalysisTime, interval: picture.duration)
+    preAnalysisTime = 0
+    queue.recycle(picture)
+    return HEVCEncodedFrame(
+      properties: properties, nalUnits: output.units, byteCount: output.count,
+      memory: output.takeMemory())
+  }
+
+  /// The squared error that a bit is worth in a picture of a type, as a multiple of that in P
+  /// pictures: errors of B pictures spread to few pictures or none.
+  private static func lambdaScale(_ kind: QueuedPicture.Kind) -> Double {
+    switch kind {
+    case .bidirectional: 1.2
+    default: 1
+    }
+  }
+
+  /// Sets the QP of a picture to the nearest whole number within the configured range, and the
+  /// offsets of its blocks to their own and the fraction that is left.
+  private func setQP(
+    _ plan: inout PicturePlan, _ qp: Double, _ picture: QueuedPicture, isExact: Bool
+  ) {
+    plan.qp = planner.wholeQP(qp, picture, isExact: isExact, blockOffsets: blockOffsets)
+    plan.blockOffsets = isExact ? nil : UnsafePointer(blockOffsets)
+  }
+
+  /// Gives the reference pictures to the coder.
+  private func setReferences() {
+    for (list, entries) in [order.wanted, order.wantedL1].enumerated() {
+      for (i, entry) in entries.enumerated() {
+        let at = list * PictureContext.listSize + i
+        coder.references[at] = coder.pool[entry.picture]
+        coder.identities[at] = ReferenceIdentity(order: Int32(truncatingIfNeeded: entry.order))
+      }
+    }
+  }
+
+  // MARK: - Buffer
+
+  /// Codes a picture again with a higher QP as long as it does not fit into the decoder's buffer or
+  /// the hard limits.
+  /// - Parameters:
+  ///   - plan: its plan.
+  ///   - planned: the picture, with the bits that are left for it.
+  ///   - leading: the NAL units and bytes before its slice.
+  ///   - target: the index in the pool of its reconstruction.
+  /// - Returns: the QP that it was finally coded with.
+  private func fit(
+    _ plan: inout PicturePlan, _ planned: LookAheadPlanner.PlannedPicture,
+    _ leading: (units: Int, count: Int), _ target: Int
+  ) -> Double {
+    guard planner.rateControl.isLimited, let room = planned.room else { return planned.qp }
+    var qp = planned.qp
+    var attempts = 0
+    // With a maximum QP below 51 the picture may stay too large, unless there are data rate limits.
+    let cap = Double(configuration.maximumQP)
+    let givesWay = cap < 51 && configuration.dataRateLimits.isEmpty
+    while Double(output.bits) > room, attempts < 5 {
+      if givesWay, qp >= cap { break }
+      attempts += 1
+      recodedPictures += 1
+      let over = Double(output.bits) / max(room, 1)
+      qp = min(qp + max(1.5, 7 * log2Approx(over) + 0.5), cap)
+      if !givesWay, attempts >= 4 || qp >= cap {
+        // From here on each unit is coded within the bits that are left; if that fails, all of them
+        // as cheaply as possible.
+        attempts = max(attempts, 4)
+        let left = max(room - Double(leading.count * 8), 64)
+        let cheapest = HEVCEncoderConfiguration.cheapestBlock
+        plan.budget = RowBudget(
+          target: left * 0.9, maximum: left * 0.95, limit: attempts == 4 ? left - 64 : 0,
+          cheapest: plan.isKeyFrame ? cheapest.keyFrame : cheapest.other,
+          minQP: configuration.minimumQP, maxQP: 51, shares: UnsafePointer(evenShares))
+      }
+      setQP(&plan, qp, planned.picture, isExact: planned.isExact)
+      plan.header.qp = plan.qp
+      output.truncate(units: leading.units, count: leading.count)
+      coder.recode(plan, into: target, output: &output)
+    }
+    return qp
+  }
+
+  // MARK: - Reconstruction
+
+  /// Calls `body` with the planes of the last coded picture; see `HEVCEncoder.withReconstruction`.
+  func withReconstruction<R>(
+    _ body: (
+      _ luma: UnsafePointer<UInt8>, _ cb: UnsafePointer<UInt8>, _ cr: UnsafePointer<UInt8>,
+      _ lumaBytesPerRow: Int, _ chromaBytesPerRow: Int
+    ) throws -> R
+  ) rethrows -> R? {
+    guard let lastPicture else { return nil }
+    return try coder.withPlanes(lastPicture, body)
+  }
+}
