@@ -181,10 +181,14 @@ if !isEngineAlone {
     .target(name: "HEVCCodec", dependencies: ["CodecInterface", "EncoderAdapter", "HEVCEncoder"]),
     .testTarget(
       name: "HEVCCodecTests",
-      dependencies: ["HEVCCodec", "HEVCEncoder", "CodecInterface", "HEVCReferenceDecoders"]),
+      dependencies: [
+        "HEVCCodec", "HEVCEncoder", "CodecInterface", "EncoderAdapter", "HEVCReferenceDecoders",
+      ]),
     .testTarget(
       name: "H264CodecTests",
-      dependencies: ["H264Codec", "H264Encoder", "CodecInterface", "H264ReferenceDecoders"]),
+      dependencies: [
+        "H264Codec", "H264Encoder", "CodecInterface", "EncoderAdapter", "H264ReferenceDecoders",
+      ]),
     // For frames that wait on disk between the passes of an encoding.
     .systemLibrary(
       name: "CSQLite", path: "Sources/System/CSQLite", pkgConfig: "sqlite3",

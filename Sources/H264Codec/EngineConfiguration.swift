@@ -146,11 +146,4 @@ extension H264EncoderConfiguration {
 extension VideoEncoderConfiguration {
   /// The size at which the encoder codes the pictures, at least a macroblock.
   var codedSize: CodedPictureSize { CodedPictureSize(width: width, height: height, minimum: 16) }
-
-  /// Whether both configurations ask for the same references, whatever the level of either has room
-  /// for.
-  func asksForReferences(as other: VideoEncoderConfiguration) -> Bool {
-    referenceFrameCount == other.referenceFrameCount
-      && lowLatency?.enablesLongTermReferences == other.lowLatency?.enablesLongTermReferences
-  }
 }

@@ -3,215 +3,112 @@ import CodecInterface
 import EncoderAdapter
 import H264Encoder
 
-/// A stream of H.264 by `H264Encoder`: pictures in, frames out, and the configuration between them.
-/// An `H264Mode` contains the code that differs between the encoder's modes.
-final class H264Adapter: SynchronousVideoEncoder {
-  /// The configuration of the stream.
-  private var configuration: VideoEncoderConfiguration
-  /// The code that differs between the encoder's modes.
-  private let mode: any H264Mode
-  /// The encoder.
-  let engine: H264Encoder
-  /// Enlarges pictures to the coded size.
-  private let padding: PicturePadding
-  /// The parameter sets, until the first frame has been output.
-  private var parameterSets: ParameterSets?
-  /// The presentation times of the frames that the encoder holds, by index, in units of the
-  /// timescale.
-  private var times: [UInt64: Int64] = [:]
-  /// The encoder's index of the next picture.
-  private var nextIndex: UInt64 = 0
-  /// The presentation time of the last picture, in units of the timescale.
-  private var lastTime: Int64?
-  /// Whether the last flush output frames, so that the next picture has to be a key frame.
-  private var wasFlushed = false
+/// A stream of H.264 by `H264Encoder`.
+typealias H264Adapter = EngineAdapter<H264Encoder>
 
+extension EngineAdapter<H264Encoder> {
   /// Makes the encoder.
   /// - Parameters:
   ///   - configuration: the configuration of the session.
   ///   - looksAhead: whether the stream is coded with a look-ahead; with zero latency otherwise.
   /// - Throws: `CodecError` if the encoder does not support the configuration, or the statistics
   ///   of the previous pass cannot be read.
-  init(_ configuration: VideoEncoderConfiguration, looksAhead: Bool) throws(CodecError) {
-    self.configuration = configuration
-    padding = PicturePadding(configuration.codedSize)
-    mode = looksAhead ? try LookAheadMode(configuration) : try LowLatencyMode(configuration)
-    engine = mode.engine
-    reorderingDepth = engine.reorderingDepth
-    let sets = engine.parameterSets
-    parameterSets = ParameterSets(sps: [sets.sequence], pps: sets.pictures)
+  convenience init(_ configuration: VideoEncoderConfiguration, looksAhead: Bool) throws(CodecError) {
+    try self.init(configuration, size: configuration.codedSize, looksAhead: looksAhead)
+  }
+}
+
+extension H264Encoder: PictureEngine {
+  /// Bits per second that the level of a call allows at least. A rate that follows a network may
+  /// rise; if the level only allowed the first rate, it would have to change, with a key frame. Level
+  /// 3 allows this rate, and every decoder in use decodes level 3.
+  private static let levelBitRate = 10_000_000
+
+  package static func make(
+    _ configuration: VideoEncoderConfiguration, looksAhead: Bool, statistics: StoredPass?
+  ) throws -> H264Encoder {
+    let converted = try converted(configuration, looksAhead: looksAhead, statistics)
+    guard let statistics else { return try H264Encoder(configuration: converted) }
+    return try H264Encoder(configuration: converted, pass: statistics)
   }
 
-  /// The number of frames that can be output before one that is shown earlier.
-  let reorderingDepth: Int
-
-  /// Whether another pass would give a better result; nil before the end of a pass that may be the
-  /// last.
-  var wantsAnotherPass: Bool? { mode.wantsAnotherPass }
-
-  // MARK: - Pictures
-
-  /// Encodes a picture, as the protocol says.
-  func encode(
-    _ picture: InputPicture, request: FrameRequest, output: (consuming CompressedFrame) -> Void
-  ) throws(CodecError) {
-    guard picture.format == configuration.format else {
-      throw .invalidConfiguration("a picture of another format")
+  private static func converted(
+    _ configuration: VideoEncoderConfiguration, looksAhead: Bool, _ statistics: StoredPass?
+  ) throws(CodecError) -> H264EncoderConfiguration {
+    guard looksAhead else {
+      var converted = try H264EncoderConfiguration(configuration)
+      converted.levelBitRate = levelBitRate
+      return converted
     }
-    let source = try SourcePicture(padding.pad(picture, of: configuration))
+    var converted = try H264EncoderConfiguration(lookingAhead: configuration)
+    converted.makePart(of: configuration, seconds: statistics?.seconds)
+    return converted
+  }
+
+  package func converted(
+    _ new: VideoEncoderConfiguration, from old: VideoEncoderConfiguration, looksAhead: Bool,
+    statistics: StoredPass?
+  ) throws(CodecError) -> H264EncoderConfiguration {
+    var converted = try Self.converted(new, looksAhead: looksAhead, statistics)
+    // A stream of key frames alone has no use for more than one.
+    if new.asksForReferences(as: old), !looksAhead || new.isIntraOnly == old.isIntraOnly {
+      converted.keepReferences(of: configuration)
+    }
+    return converted
+  }
+
+  package var streamSets: ParameterSets {
+    let sets = parameterSets
+    return ParameterSets(sps: [sets.sequence], pps: sets.pictures)
+  }
+
+  package var codedSize: (width: Int, height: Int) { (configuration.width, configuration.height) }
+  package var longTermSlots: Int { configuration.lowLatency.longTermReferences }
+
+  package func encode(
+    _ source: SourcePicture, _ request: EngineRequest, output: (consuming EngineFrame) -> Void
+  ) throws {
     var options = H264FrameOptions()
-    options.isKeyFrame = request.forcesKeyFrame || wasFlushed
-    options.qp = request.baseQP
-    options.duration = duration(of: picture)
-    try mode.complete(
-      &options, at: picture.presentationTime, index: nextIndex, request, in: configuration)
-    times[nextIndex] = picture.presentationTime
-    if nextIndex == 0 {
-      engine.begin(at: Double(picture.presentationTime) / Double(configuration.timescale))
-    }
-    do {
-      try engine.encode(source, options: options) { give($0, to: output) }
-    } catch {
-      times[nextIndex] = nil
-      throw CodecError(engine: error)
-    }
-    nextIndex += 1
-    lastTime = picture.presentationTime
-    wasFlushed = false
-    try mode.collectStatistics()
+    options.isKeyFrame = request.isKeyFrame
+    options.qp = request.qp
+    options.duration = request.duration
+    options.isReference = request.isReference
+    options.temporalLayer = request.temporalLayer
+    options.budgetShare = request.budgetShare
+    options.longTermSlot = request.longTermSlot
+    if let slot = request.reference { options.references = .longTerm([slot]) }
+    try encode(source, options: options) { output(EngineFrame($0)) }
   }
 
-  /// Outputs all frames that are held, and completes the statistics of the pass.
-  func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError) {
-    if engine.heldFrameCount > 0 { wasFlushed = true }
-    engine.flush { give($0, to: output) }
-    try mode.finish(configuration)
+  package func flush(output: (consuming EngineFrame) -> Void) {
+    flush { (frame: consuming H264EncodedFrame) in output(EngineFrame(frame)) }
   }
 
-  /// Outputs the frames that are shown no later than a time, in units of the timescale.
-  func complete(
-    through presentationTime: Int64, output: (consuming CompressedFrame) -> Void
-  ) throws(CodecError) {
-    guard let last = times.filter({ $0.value <= presentationTime }).map(\.key).max() else { return }
-    engine.complete(through: last) { give($0, to: output) }
+  package func complete(through index: UInt64, output: (consuming EngineFrame) -> Void) {
+    complete(through: index) { (frame: consuming H264EncodedFrame) in output(EngineFrame(frame)) }
   }
+}
 
-  /// Seconds since the last picture, for key frames and the rate control; nil if unknown.
-  private func duration(of picture: InputPicture) -> Double? {
-    let ticks = lastTime.map { picture.presentationTime - $0 } ?? picture.duration
-    guard ticks > 0 else { return nil }
-    return Double(ticks) / Double(configuration.timescale)
-  }
-
-  /// Outputs a frame with its properties. A dropped frame has neither data nor properties.
-  private func give(_ coded: consuming H264EncodedFrame, to output: (consuming CompressedFrame) -> Void) {
+extension EngineFrame {
+  /// Takes over a frame of the encoder, whose memory goes back to its pool.
+  init(_ coded: consuming H264EncodedFrame) {
     let properties = coded.properties
-    let time = times.removeValue(forKey: properties.index) ?? 0
-    var frame = CompressedFrame(presentationTime: time, data: CompressedData(coded))
-    if !properties.isDropped {
-      frame.properties.isKeyFrame = properties.isKeyFrame
-      frame.properties.isIntra = properties.isKeyFrame
-      frame.properties.isOpenGOP = properties.isOpenGOP
-      frame.properties.isReference = properties.isReference
-      frame.properties.temporalLayer = properties.temporalLayer
-      frame.properties.averageQP = properties.averageQP
-      frame.properties.highestQP = properties.highestQP
-      frame.properties.fillerBytes = properties.fillerBytes
-      frame.properties.meanSquaredError = properties.meanSquaredError.map {
-        (y: $0.luma, cb: $0.cb, cr: $0.cr)
-      }
-      frame.header = parameterSets.map { .parameterSets($0) }
-      parameterSets = nil
+    var known = CompressedFrame.Properties()
+    known.isKeyFrame = properties.isKeyFrame
+    known.isIntra = properties.isKeyFrame
+    known.isOpenGOP = properties.isOpenGOP
+    known.isReference = properties.isReference
+    known.temporalLayer = properties.temporalLayer
+    known.averageQP = properties.averageQP
+    known.highestQP = properties.highestQP
+    known.fillerBytes = properties.fillerBytes
+    known.meanSquaredError = properties.meanSquaredError.map {
+      (y: $0.luma, cb: $0.cb, cr: $0.cr)
     }
-    mode.record(properties, &frame)
-    output(frame)
-  }
-
-  // MARK: - Reconfiguration
-
-  /// Applies a configuration, or asks for a new stream where it cannot change within one.
-  func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
-    guard new != configuration else { return .applied }
-    // Streams that may wait need another mode than those that may not.
-    guard H264Codec.looksAhead(new) == mode.looksAhead else { return try newStream(new) }
-    let converted = try mode.converted(new, from: configuration)
-    do {
-      try engine.reconfigure(converted)
-    } catch {
-      switch error as? H264EncoderError {
-      // A new stream may have another level.
-      case .fixedInStream, .levelExceeded: return try newStream(new)
-      default: throw CodecError(engine: error)
-      }
-    }
-    mode.change(to: new)
-    configuration = new
-    return .applied
-  }
-
-  /// Asks for a new stream, except within a pass: its statistics describe one stream, and only
-  /// those of the last one would be left.
-  private func newStream(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
-    if new.pass != nil, new.pass == configuration.pass, nextIndex > 0 {
-      throw .invalidConfiguration("this cannot change in the middle of a pass")
-    }
-    return .needsNewStream
-  }
-}
-
-/// The part of an `H264Adapter` that differs between the modes of `H264Encoder`.
-protocol H264Mode: AnyObject {
-  /// The encoder, which the mode has made.
-  var engine: H264Encoder { get }
-  /// Whether the stream is coded with a look-ahead.
-  var looksAhead: Bool { get }
-  /// Whether another pass would give a better result; nil before the end of a pass that may be the
-  /// last.
-  var wantsAnotherPass: Bool? { get }
-
-  /// Converts a configuration to which the running stream is to change.
-  /// - Parameters:
-  ///   - new: the configuration.
-  ///   - old: the present configuration.
-  /// - Throws: `CodecError` if the encoder does not support it.
-  func converted(
-    _ new: VideoEncoderConfiguration, from old: VideoEncoderConfiguration
-  ) throws(CodecError) -> H264EncoderConfiguration
-
-  /// Records a configuration that the encoder has taken.
-  func change(to new: VideoEncoderConfiguration)
-
-  /// Completes the options of the next picture.
-  /// - Parameters:
-  ///   - options: key frame, QP and duration as the session has asked for them; receives the rest.
-  ///   - time: the presentation time of the picture, in units of the timescale.
-  ///   - index: the encoder's index of the picture.
-  ///   - request: what the session has asked for.
-  ///   - configuration: the configuration of the stream.
-  /// - Throws: `CodecError.unsupported` for a request that the mode does not support.
-  func complete(
-    _ options: inout H264FrameOptions, at time: Int64, index: UInt64, _ request: FrameRequest,
-    in configuration: VideoEncoderConfiguration
-  ) throws(CodecError)
-
-  /// Records a frame that was coded or dropped.
-  /// - Parameters:
-  ///   - properties: what the encoder reports about it.
-  ///   - frame: receives what only this mode knows.
-  func record(_ properties: H264FrameProperties, _ frame: inout CompressedFrame)
-
-  /// Writes the statistics that a pass has collected so far.
-  func collectStatistics() throws(CodecError)
-
-  /// Completes a stream or a part of it after all frames have been output.
-  func finish(_ configuration: VideoEncoderConfiguration) throws(CodecError)
-}
-
-extension CompressedData {
-  /// The engine's memory, which goes back to the engine's pool; nil if the frame was dropped.
-  init?(_ frame: consuming H264EncodedFrame) {
-    let count = frame.byteCount
-    guard let memory = frame.takeMemory() else { return nil }
-    self.init(memory, count: count)
+    let count = coded.byteCount
+    var data: CompressedData?
+    if let memory = coded.takeMemory() { data = CompressedData(memory, count: count) }
+    self.init(
+      index: properties.index, longTermSlot: properties.longTermSlot, properties: known, data: data)
   }
 }

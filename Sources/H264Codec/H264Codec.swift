@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
+import EncoderAdapter
 import H264Encoder
 
 /// The descriptions of this package's H.264 encoder, `H264Encoder`.
@@ -35,7 +36,7 @@ public enum H264Codec {
       .severalPictureSets,
     ])
     description.makeEncoder = { (configuration) throws(CodecError) in
-      SynchronousEncoder(try H264Adapter(configuration, looksAhead: looksAhead(configuration)))
+      SynchronousEncoder(try H264Adapter(configuration, looksAhead: configuration.looksAhead))
     }
     return description
   }

@@ -3,144 +3,100 @@ import CodecInterface
 import EncoderAdapter
 import HEVCEncoder
 
-extension HEVCEncoder: ReferenceKeeping {}
+/// A stream of HEVC by `HEVCEncoder`.
+typealias HEVCAdapter = EngineAdapter<HEVCEncoder>
 
-/// A stream of HEVC by `HEVCEncoder`: pictures in, frames out, and the configuration between them.
-final class HEVCAdapter: SynchronousVideoEncoder {
-  /// The configuration of the stream.
-  private var configuration: VideoEncoderConfiguration
-  /// The encoder.
-  let engine: HEVCEncoder
-  private var planner: LowLatencyPlanner
-  /// Enlarges pictures to the coded size.
-  private let padding: PicturePadding
-  /// The parameter sets, until the first frame has been output.
-  private var parameterSets: ParameterSets?
-  /// The encoder's index of the next picture.
-  private var nextIndex: UInt64 = 0
-  /// The presentation time of the last picture, in units of the timescale.
-  private var lastTime: Int64?
-
-  /// The longest time between key frames of a file in seconds where a session leaves it to the
-  /// encoder, so that players can seek.
-  private static let usualKeyFrameSeconds = 10.0
-
-  /// A configuration with the intervals of key frames that hold where a session names none. A call
-  /// has no key frames that nobody asks for.
-  private static func withKeyFrames(_ configuration: VideoEncoderConfiguration) -> VideoEncoderConfiguration {
-    var result = configuration
-    if result.lowLatency == nil, result.maxKeyFrameInterval == 0, result.maxKeyFrameIntervalDuration == 0 {
-      result.maxKeyFrameIntervalDuration = usualKeyFrameSeconds
-    }
-    return result
-  }
-
+extension EngineAdapter<HEVCEncoder> {
   /// Makes the encoder.
-  /// - Parameter configuration: the configuration of the session.
-  /// - Throws: `CodecError` if the encoder does not support the configuration.
-  init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
-    self.configuration = configuration
-    padding = PicturePadding(configuration.codedSize)
-    let converted = try HEVCEncoderConfiguration(configuration)
-    do { engine = try HEVCEncoder(configuration: converted) } catch { throw CodecError(engine: error) }
-    planner = LowLatencyPlanner(
-      configuration.lowLatency, longTermReferences: converted.lowLatency.longTermReferences)
-    let sets = engine.parameterSets
-    parameterSets = ParameterSets(vps: [sets.video], sps: [sets.sequence], pps: sets.pictures)
-  }
-
-  /// Frames are output in the order in which they come.
-  var reorderingDepth: Int { 0 }
-
-  // MARK: - Pictures
-
-  /// Encodes a picture, as the protocol says.
-  func encode(
-    _ picture: InputPicture, request: FrameRequest, output: (consuming CompressedFrame) -> Void
-  ) throws(CodecError) {
-    guard picture.format == configuration.format else {
-      throw .invalidConfiguration("a picture of another format")
-    }
-    let source = try SourcePicture(padding.pad(picture, of: configuration))
-    let plan = planner.plan(
-      at: picture.presentationTime, index: nextIndex, isKeyFrame: request.forcesKeyFrame,
-      duration: duration(of: picture), request, in: Self.withKeyFrames(configuration), engine)
-    var options = HEVCFrameOptions()
-    options.isKeyFrame = plan.isKeyFrame
-    options.isReference = plan.isReference
-    options.temporalLayer = plan.temporalLayer
-    options.budgetShare = plan.budgetShare
-    options.longTermSlot = plan.longTermSlot
-    options.duration = plan.duration
-    options.qp = request.baseQP
-    if let slot = plan.reference { options.references = .longTerm([slot]) }
-    do {
-      give(try engine.encode(source, options: options), at: picture.presentationTime, to: output)
-    } catch { throw CodecError(engine: error) }
-    nextIndex += 1
-    lastTime = picture.presentationTime
-  }
-
-  /// No frames are held.
-  func flush(output: (consuming CompressedFrame) -> Void) {}
-
-  /// Seconds since the last picture, for key frames and the rate control; nil if unknown.
-  private func duration(of picture: InputPicture) -> Double? {
-    let ticks = lastTime.map { picture.presentationTime - $0 } ?? picture.duration
-    guard ticks > 0 else { return nil }
-    return Double(ticks) / Double(configuration.timescale)
-  }
-
-  /// Outputs a frame with what is known of it. A dropped frame has no data and no facts.
-  private func give(
-    _ coded: consuming HEVCEncodedFrame, at time: Int64, to output: (consuming CompressedFrame) -> Void
-  ) {
-    let properties = coded.properties
-    var frame = CompressedFrame(presentationTime: time, data: CompressedData(coded))
-    if !properties.isDropped {
-      frame.properties.isKeyFrame = properties.isKeyFrame
-      frame.properties.isIntra = properties.isKeyFrame
-      frame.properties.isReference = properties.isReference
-      frame.properties.temporalLayer = properties.temporalLayer
-      frame.properties.averageQP = properties.averageQP
-      frame.properties.highestQP = properties.highestQP
-      frame.properties.meanSquaredError = properties.meanSquaredError.map {
-        (y: $0.luma, cb: $0.cb, cr: $0.cr)
-      }
-      frame.header = parameterSets.map { .parameterSets($0) }
-      parameterSets = nil
-    }
-    planner.finish(
-      index: properties.index, longTermSlot: properties.longTermSlot, isDropped: properties.isDropped,
-      &frame)
-    output(frame)
-  }
-
-  // MARK: - Reconfiguration
-
-  /// Applies a configuration, or asks for a new stream where it cannot change within one.
-  func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
-    guard new != configuration else { return .applied }
-    do {
-      try engine.reconfigure(HEVCEncoderConfiguration(new))
-    } catch {
-      switch error as? HEVCEncoderError {
-      // A new stream may have another level.
-      case .fixedInStream, .levelExceeded: return .needsNewStream
-      default: throw error as? CodecError ?? CodecError(engine: error)
-      }
-    }
-    if let lowLatency = new.lowLatency { planner.change(to: lowLatency) }
-    configuration = new
-    return .applied
+  /// - Parameters:
+  ///   - configuration: the configuration of the session.
+  ///   - looksAhead: whether the stream is coded with a look-ahead; with zero latency otherwise.
+  /// - Throws: `CodecError` if the encoder does not support the configuration, or the statistics
+  ///   of the previous pass cannot be read.
+  convenience init(_ configuration: VideoEncoderConfiguration, looksAhead: Bool) throws(CodecError) {
+    try self.init(configuration, size: configuration.codedSize, looksAhead: looksAhead)
   }
 }
 
-extension CompressedData {
-  /// The encoder's memory, which goes back to its pool; nil if the frame was dropped.
-  init?(_ frame: consuming HEVCEncodedFrame) {
-    let count = frame.byteCount
-    guard let memory = frame.takeMemory() else { return nil }
-    self.init(memory, count: count)
+extension HEVCEncoder: PictureEngine {
+  package static func make(
+    _ configuration: VideoEncoderConfiguration, looksAhead: Bool, statistics: StoredPass?
+  ) throws -> HEVCEncoder {
+    let converted = try converted(configuration, looksAhead: looksAhead, statistics)
+    guard let statistics else { return try HEVCEncoder(configuration: converted) }
+    return try HEVCEncoder(configuration: converted, pass: statistics)
+  }
+
+  private static func converted(
+    _ configuration: VideoEncoderConfiguration, looksAhead: Bool, _ statistics: StoredPass?
+  ) throws(CodecError) -> HEVCEncoderConfiguration {
+    guard looksAhead else { return try HEVCEncoderConfiguration(configuration) }
+    var converted = try HEVCEncoderConfiguration(lookingAhead: configuration)
+    converted.makePart(of: configuration, seconds: statistics?.seconds)
+    return converted
+  }
+
+  package func converted(
+    _ new: VideoEncoderConfiguration, from old: VideoEncoderConfiguration, looksAhead: Bool,
+    statistics: StoredPass?
+  ) throws(CodecError) -> HEVCEncoderConfiguration {
+    try Self.converted(new, looksAhead: looksAhead, statistics)
+  }
+
+  package var streamSets: ParameterSets {
+    let sets = parameterSets
+    return ParameterSets(vps: [sets.video], sps: [sets.sequence], pps: sets.pictures)
+  }
+
+  package var codedSize: (width: Int, height: Int) { (configuration.width, configuration.height) }
+  package var longTermSlots: Int { configuration.lowLatency.longTermReferences }
+  /// Streams of this encoder are not joined.
+  package func begin(at seconds: Double) {}
+  package var bufferMiss: Double { 0 }
+
+  package func encode(
+    _ source: SourcePicture, _ request: EngineRequest, output: (consuming EngineFrame) -> Void
+  ) throws {
+    var options = HEVCFrameOptions()
+    options.isKeyFrame = request.isKeyFrame
+    options.qp = request.qp
+    options.duration = request.duration
+    options.isReference = request.isReference
+    options.temporalLayer = request.temporalLayer
+    options.budgetShare = request.budgetShare
+    options.longTermSlot = request.longTermSlot
+    if let slot = request.reference { options.references = .longTerm([slot]) }
+    try encode(source, options: options) { output(EngineFrame($0)) }
+  }
+
+  package func flush(output: (consuming EngineFrame) -> Void) {
+    flush { (frame: consuming HEVCEncodedFrame) in output(EngineFrame(frame)) }
+  }
+
+  package func complete(through index: UInt64, output: (consuming EngineFrame) -> Void) {
+    complete(through: index) { (frame: consuming HEVCEncodedFrame) in output(EngineFrame(frame)) }
+  }
+}
+
+extension EngineFrame {
+  /// Takes over a frame of the encoder, whose memory goes back to its pool.
+  init(_ coded: consuming HEVCEncodedFrame) {
+    let properties = coded.properties
+    var known = CompressedFrame.Properties()
+    known.isKeyFrame = properties.isKeyFrame
+    known.isIntra = properties.isKeyFrame
+    known.isOpenGOP = properties.isOpenGOP
+    known.isReference = properties.isReference
+    known.temporalLayer = properties.temporalLayer
+    known.averageQP = properties.averageQP
+    known.highestQP = properties.highestQP
+    known.meanSquaredError = properties.meanSquaredError.map {
+      (y: $0.luma, cb: $0.cb, cr: $0.cr)
+    }
+    let count = coded.byteCount
+    var data: CompressedData?
+    if let memory = coded.takeMemory() { data = CompressedData(memory, count: count) }
+    self.init(
+      index: properties.index, longTermSlot: properties.longTermSlot, properties: known, data: data)
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
+import EncoderAdapter
 import HEVCEncoder
 
 /// The descriptions of this package's HEVC encoder, `HEVCEncoder`.
@@ -20,8 +21,19 @@ public enum HEVCCodec {
     return description
   }
 
-  /// The encoder for all other uses. It holds no frames: there is no look-ahead and no reordering.
-  public static var encoder: EncoderDescription { describe(encoderID, name: "OpenVideoToolbox") }
+  /// The encoder for all other uses, which never drops a frame. Streams that may be delayed are
+  /// encoded with a look-ahead.
+  public static var encoder: EncoderDescription {
+    var description = describe(encoderID, name: "OpenVideoToolbox")
+    description.features.formUnion([
+      .frameReordering, .openGOP, .multiPass, .partialPasses, .passesOnDemand, .variableRate,
+      .lookAhead, .lookAheadByDefault, .frameDelayLimit, .spatialAdaptiveQP, .expectedDuration,
+    ])
+    description.makeEncoder = { (configuration) throws(CodecError) in
+      SynchronousEncoder(try HEVCAdapter(configuration, looksAhead: configuration.looksAhead))
+    }
+    return description
+  }
 
   /// What the descriptions of both encoders have in common.
   private static func describe(_ id: String, name: String) -> EncoderDescription {
@@ -29,7 +41,7 @@ public enum HEVCCodec {
       id: id, codec: .hevc, codecName: "HEVC", encoderName: name, displayName: "HEVC (\(name))",
       inputFormats: [.nv12VideoRange, .nv12FullRange, .i420VideoRange, .i420FullRange],
       makeEncoder: { (configuration) throws(CodecError) in
-        SynchronousEncoder(try HEVCAdapter(configuration))
+        SynchronousEncoder(try HEVCAdapter(configuration, looksAhead: false))
       })
     description.features = [
       .quality, .dataRateLimits, .qpLimits, .baseFrameQP, .referenceCount, .meanSquaredError,

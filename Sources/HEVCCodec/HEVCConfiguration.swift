@@ -31,7 +31,13 @@ extension HEVCEncoderConfiguration {
     // A cap on the QP is a promise that the picture is sharp, or not shown at all.
     lowLatency.allowsFrameDropping = c.lowLatency != nil && c.rate.maxQP != nil
 
-    if c.lowLatency == nil { lowLatency.sceneChange = .keyFrame }
+    if c.lowLatency == nil {
+      lowLatency.sceneChange = .keyFrame
+      // A call has no key frames that nobody asks for.
+      if c.maxKeyFrameInterval == 0, c.maxKeyFrameIntervalDuration == 0 {
+        keyFrameInterval = max(Int(frameRate * Self.usualKeyFrameSeconds), 1)
+      }
+    }
 
     effort = c.speed.resolvedEffort
     encodeTimeShare = c.speed.encodeTimeShare
@@ -48,6 +54,52 @@ extension HEVCEncoderConfiguration {
     try setReferences(c)
   }
 
+  /// The longest time between key frames of a file in seconds where a session leaves it to the
+  /// encoder, so that players can seek.
+  private static let usualKeyFrameSeconds = 10.0
+
+  /// Makes the encoder's configuration for a session with a look-ahead.
+  init(lookingAhead c: VideoEncoderConfiguration) throws(CodecError) {
+    try self.init(c)
+    let request = try LookAheadRequest(c)
+    levelBitRate = 0
+    keyFrameInterval = request.keyFrameInterval
+    if c.pass != nil { encodeTimeShare = nil }
+    minimumQP = request.minimumQP
+    var options = LookAhead()
+    options.rate = request.rate
+    options.buffer = request.buffer
+    options.keyFrameDuration = request.keyFrameDuration
+    options.expectedDuration = request.expectedDuration
+    options.adaptiveQuantisation = request.adaptiveQuantisation
+    options.frames = request.frames
+    options.maximumBidirectional = request.maximumBidirectional
+    options.usesOpenGOP = c.allowsOpenGOP
+    options.usesPyramid = request.usesPyramid
+    if c.isIntraOnly {
+      maximumReferences = 1
+    } else if c.referenceFrameCount == 0 {
+      maximumReferences = Self.usualLookAheadReferences
+    }
+    effort = min(effort, request.maximumEffort)
+    latency = .lookAhead(options)
+  }
+
+  /// The number of references with a look-ahead, unless the session names one: with the current
+  /// picture and one that waits to be shown, the decoded picture buffer of every level holds them.
+  private static let usualLookAheadReferences = 4
+
+  /// Changes the configuration to that of a pass over a part of a stream.
+  /// - Parameters:
+  ///   - c: the configuration of the session.
+  ///   - seconds: the duration of the part; nil: nothing changes.
+  mutating func makePart(of c: VideoEncoderConfiguration, seconds: Double?) {
+    guard let part = c.pass?.part, let seconds else { return }
+    let rate = Double(part.bits) / max(seconds, 1e-3)
+    lookAhead.partRate = min(max(Int(clamping: rate), 1000), 2_000_000_000)
+    lookAhead.expectedDuration = max(seconds, 1e-3)
+  }
+
   /// Bits per second that the level allows at least. A rate that follows a network may rise; if the
   /// level only allowed the first rate, it would have to change, with a key frame. Level 3.1 allows
   /// this rate.
@@ -57,6 +109,8 @@ extension HEVCEncoderConfiguration {
   /// The number of references unless the session names one: the decoded picture buffer of every
   /// level holds six pictures, the current one included (A.4.2).
   private static let usualReferences = (call: 5, other: 2)
+  /// The most references: with B pictures a decoder keeps one picture more.
+  private static let mostReferences = (call: 5, other: 4)
 
   /// The number of threads that are of use, at most 4, which leaves processors to others.
   /// - Parameter height: the height in luma samples.
@@ -69,8 +123,10 @@ extension HEVCEncoderConfiguration {
 
   /// Sets the number of references, and of those that are long-term ones and temporal layers.
   private mutating func setReferences(_ c: VideoEncoderConfiguration) throws(CodecError) {
-    let usual = c.lowLatency == nil ? Self.usualReferences.other : Self.usualReferences.call
-    maximumReferences = c.referenceFrameCount > 0 ? min(c.referenceFrameCount, 5) : usual
+    let isCall = c.lowLatency != nil
+    let usual = isCall ? Self.usualReferences.call : Self.usualReferences.other
+    let most = isCall ? Self.mostReferences.call : Self.mostReferences.other
+    maximumReferences = c.referenceFrameCount > 0 ? min(c.referenceFrameCount, most) : usual
     guard let call = c.lowLatency else { return }
     // Layers may come and go without a new stream.
     lowLatency.allowsNonReferenceFrames = true

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
+import EncoderAdapter
 import H264Encoder
 import Testing
 
@@ -124,14 +125,14 @@ import Testing
   @Test("Who wants no delay gets the low-latency face, but for what only the other writes")
   func faces() throws {
     var c = Self.settings()
-    #expect(H264Codec.looksAhead(c))
+    #expect(c.looksAhead)
     c.maxFrameDelay = 0
-    #expect(!H264Codec.looksAhead(c))
+    #expect(!c.looksAhead)
     // A duration alone bounds nothing in quality mode.
     c.rate.bufferDuration = 1
-    #expect(!H264Codec.looksAhead(c))
+    #expect(!c.looksAhead)
     c.hdr.contentLightLevel = [0, 1, 2, 3]
-    #expect(H264Codec.looksAhead(c))
+    #expect(c.looksAhead)
     #expect(try H264EncoderConfiguration(lookingAhead: c).lookAhead.frames == 0)
     #expect(try H264EncoderConfiguration(lookingAhead: c).lookAhead.contentLightLevel == [0, 1, 2, 3])
   }

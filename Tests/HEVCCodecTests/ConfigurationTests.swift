@@ -67,6 +67,6 @@ import Testing
   func profiles(profile: CodecProfile) {
     let configuration = VideoEncoderConfiguration(
       codec: .hevc, width: 64, height: 48, format: .nv12VideoRange, profile: profile)
-    #expect(throws: CodecError.self) { try HEVCAdapter(configuration) }
+    #expect(throws: CodecError.self) { try HEVCAdapter(configuration, looksAhead: false) }
   }
 }

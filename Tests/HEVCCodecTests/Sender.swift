@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
+import EncoderAdapter
 import HEVCEncoder
 import HEVCReferenceDecoders
 
@@ -115,7 +116,7 @@ final class Sender {
     configuration.lowLatency = LowLatencyRequest()
     configuration.rate.mode = .average(60_000)
     change(&configuration)
-    adapter = try HEVCAdapter(configuration)
+    adapter = try HEVCAdapter(configuration, looksAhead: false)
   }
 
   private func samples(_ n: Int) -> [UInt8] {

@@ -178,7 +178,7 @@ struct LookAheadStreamTests {
     let encoder = try HEVCEncoder(configuration: Self.configuration())
     var options = HEVCFrameOptions()
     options.isReference = false
-    try content.withPicture(0) { picture in
+    content.withPicture(0) { picture in
       #expect(throws: HEVCEncoderError.self) {
         try encoder.encode(picture, options: options) { _ in }
       }

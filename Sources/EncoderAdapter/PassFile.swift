@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
 import Foundation
-import H264Encoder
+import VideoEncoding
 
 /// The file with the statistics of a pass that has ended, for the next pass.
-final class PassFile {
+package final class PassFile {
   /// The size of the file in bytes.
-  let size: Int
+  package let size: Int
   /// The file descriptor.
   private let descriptor: Int32
   /// The time of the last modification when the file was opened.
@@ -15,7 +15,7 @@ final class PassFile {
   /// Opens a file.
   /// - Parameter path: its path.
   /// - Throws: `CodecError.badData` if it is not a regular file, or cannot be read.
-  init(_ path: String) throws(CodecError) {
+  package init(_ path: String) throws(CodecError) {
     // Does not wait for a writer if there is a pipe of that name.
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     var properties = stat()
@@ -35,7 +35,7 @@ final class PassFile {
   ///   - count: the number of bytes.
   /// - Returns: fewer bytes at the end of the file; nil if it cannot be read, or was changed since
   ///   it was opened.
-  func read(_ offset: Int, _ count: Int) -> [UInt8]? {
+  package func read(_ offset: Int, _ count: Int) -> [UInt8]? {
     var properties = stat()
     guard let bytes = readBytes(descriptor, offset, count), fstat(descriptor, &properties) == 0,
       Int(properties.st_size) == size, properties.st_mtim.tv_sec == changed.tv_sec,

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
-import EncoderAdapter
-import H264Encoder
+import VideoEncoding
 
 /// The mode with a look-ahead, for files and for streams that may wait: keeps the statistics of
 /// passes.
-final class LookAheadMode: H264Mode {
-  let engine: H264Encoder
-  var looksAhead: Bool { true }
-  private(set) var wantsAnotherPass: Bool?
-  /// The duration in seconds of the part of a stream that this pass encodes; nil: it encodes all of
-  /// it.
-  private let partSeconds: Double?
+package final class LookAheadMode<Engine: PictureEngine>: EngineMode {
+  package let engine: Engine
+  package var looksAhead: Bool { true }
+  package private(set) var wantsAnotherPass: Bool?
   /// The statistics of the previous pass.
   private let known: StoredPass?
   /// Where the statistics of this pass are written.
@@ -21,20 +17,13 @@ final class LookAheadMode: H264Mode {
   /// - Parameter configuration: the configuration of the session.
   /// - Throws: `CodecError` if the encoder does not support the configuration, or the statistics
   ///   of the previous pass cannot be read.
-  init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
+  package init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
     let pass = configuration.pass
-    var converted = try H264EncoderConfiguration(lookingAhead: configuration)
     if let pass, pass.readsStatistics { known = try Self.statistics(pass) } else { known = nil }
-    partSeconds = pass?.part != nil ? known?.seconds : nil
-    converted.makePart(of: configuration, seconds: partSeconds)
     do {
-      if let known {
-        engine = try H264Encoder(configuration: converted, pass: known)
-      } else {
-        engine = try H264Encoder(configuration: converted)
-      }
+      engine = try Engine.make(configuration, looksAhead: true, statistics: known)
     } catch {
-      throw CodecError(engine: error)
+      throw error as? CodecError ?? CodecError(engine: error)
     }
     if let pass, pass.writesStatistics {
       engine.keepsStatistics = true
@@ -44,22 +33,16 @@ final class LookAheadMode: H264Mode {
     }
   }
 
-  func converted(
+  package func converted(
     _ new: VideoEncoderConfiguration, from old: VideoEncoderConfiguration
-  ) throws(CodecError) -> H264EncoderConfiguration {
-    var converted = try H264EncoderConfiguration(lookingAhead: new)
-    // A stream of key frames alone has no use for more than one.
-    if new.asksForReferences(as: old), new.isIntraOnly == old.isIntraOnly {
-      converted.keepReferences(of: engine.configuration)
-    }
-    converted.makePart(of: new, seconds: partSeconds)
-    return converted
+  ) throws(CodecError) -> Engine.Configuration {
+    try engine.converted(new, from: old, looksAhead: true, statistics: known)
   }
 
-  func change(to new: VideoEncoderConfiguration) {}
+  package func change(to new: VideoEncoderConfiguration) {}
 
-  func complete(
-    _ options: inout H264FrameOptions, at time: Int64, index: UInt64, _ request: FrameRequest,
+  package func complete(
+    _ wanted: inout EngineRequest, at time: Int64, index: UInt64, _ request: FrameRequest,
     in configuration: VideoEncoderConfiguration
   ) throws(CodecError) {
     if !request.acknowledgedTokens.isEmpty || request.forcesLongTermRefresh {
@@ -67,7 +50,9 @@ final class LookAheadMode: H264Mode {
     }
   }
 
-  func record(_ properties: H264FrameProperties, _ frame: inout CompressedFrame) {}
+  package func record(
+    index: UInt64, longTermSlot: Int?, isDropped: Bool, _ frame: inout CompressedFrame
+  ) {}
 
   // MARK: - Passes
 
@@ -88,7 +73,7 @@ final class LookAheadMode: H264Mode {
 
   /// Writes the statistics collected so far to the disk, and checks that those of the previous pass
   /// can still be read.
-  func collectStatistics() throws(CodecError) {
+  package func collectStatistics() throws(CodecError) {
     if let known, known.hasFailed {
       throw .malfunction("the statistics of the first pass cannot be read any more")
     }
@@ -99,7 +84,7 @@ final class LookAheadMode: H264Mode {
   /// Completes the statistics of the pass.
   /// - Throws: `CodecError.malfunction` if they cannot be written, or if the decoder's buffer is
   ///   not as full as the next stream expects.
-  func finish(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
+  package func finish(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
     guard engine.bufferMiss == 0 else {
       throw .malfunction(
         "the decoder's buffer misses what was agreed upon at the end by \(Int(engine.bufferMiss)) bits")
@@ -107,8 +92,8 @@ final class LookAheadMode: H264Mode {
     try collectStatistics()
     guard let pass = configuration.pass, let writer else { return }
     // As the engine counts them.
-    let stream = engine.configuration
-    try writer.store(at: pass.statisticsPath, width: stream.width, height: stream.height)
+    let size = engine.codedSize
+    try writer.store(at: pass.statisticsPath, width: size.width, height: size.height)
     guard pass.mayBeLast, let rate = configuration.rate.targetRate else { return }
     wantsAnotherPass = try Self.statistics(pass).isImprovable(rate: Double(rate))
   }

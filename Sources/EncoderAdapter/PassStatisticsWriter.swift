@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
 import Foundation
-import H264Encoder
+import VideoEncoding
 
 /// Collects the statistics of a running pass in a file without a name. Hours of pictures then take
 /// no memory, and a pass that is interrupted leaves nothing behind. At the end the statistics are
 /// copied to a file with a name.
-final class PassStatisticsWriter {
+package final class PassStatisticsWriter {
   /// The descriptor of the file without a name, which holds the records.
   private let descriptor: Int32
   /// The number of pictures.
@@ -22,7 +22,7 @@ final class PassStatisticsWriter {
   /// - Parameter path: the path under which the statistics will be stored; the file is in the same
   ///   folder.
   /// - Throws: `CodecError.malfunction` if it cannot be created.
-  init(beside path: String) throws(CodecError) {
+  package init(beside path: String) throws(CodecError) {
     let folder = (path as NSString).deletingLastPathComponent
     // O_TMPFILE is a macro that Swift does not import: __O_TMPFILE | O_DIRECTORY.
     var opened = open(
@@ -39,7 +39,7 @@ final class PassStatisticsWriter {
   deinit { close(descriptor) }
 
   /// Adds the statistics of the pictures that follow.
-  func append(_ statistics: PassStatistics) throws(CodecError) {
+  package func append(_ statistics: PassStatistics) throws(CodecError) {
     count += statistics.count
     pending += statistics.records
     if pending.count >= Self.blockSize { try writePending() }
@@ -60,7 +60,7 @@ final class PassStatisticsWriter {
   ///   - width: the width of the pictures, in luma samples.
   ///   - height: their height, in luma samples.
   /// - Throws: `CodecError.malfunction` if they cannot be written.
-  func store(at path: String, width: Int, height: Int) throws(CodecError) {
+  package func store(at path: String, width: Int, height: Int) throws(CodecError) {
     guard stored != count else { return }
     var properties = stat()
     let isThere = stat(path, &properties) == 0

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import CodecInterface
+import EncoderAdapter
+import HEVCEncoder
+import Testing
+
+@testable import HEVCCodec
+
+/// What a session that may wait asks of the encoder.
+@Suite struct LookAheadSettingsTests {
+  private static func settings(
+    _ change: (inout VideoEncoderConfiguration) -> Void = { _ in }
+  ) -> VideoEncoderConfiguration {
+    var c = VideoEncoderConfiguration(
+      codec: .hevc, width: 320, height: 192, format: .nv12VideoRange, profile: .hevcMain)
+    c.frameRate = 30
+    c.rate.mode = .average(500_000)
+    change(&c)
+    return c
+  }
+
+  @Test("B pictures are a session's choice")
+  func reordering() throws {
+    let usual = try HEVCAdapter(Self.settings(), looksAhead: true)
+    #expect(usual.reorderingDepth == 2)
+    #expect(usual.engine.configuration.lookAhead.maximumBidirectional == 3)
+    let flat = try HEVCAdapter(Self.settings { $0.maxReorderingDepth = 1 }, looksAhead: true)
+    #expect(flat.reorderingDepth == 1)
+    let ordered = try HEVCAdapter(Self.settings { $0.allowsReordering = false }, looksAhead: true)
+    #expect(ordered.reorderingDepth == 0)
+    let intra = try HEVCAdapter(Self.settings { $0.allowsTemporalCompression = false }, looksAhead: true)
+    #expect(intra.reorderingDepth == 0)
+    #expect(intra.engine.configuration.keyFrameInterval == 1)
+    #expect(intra.engine.configuration.maximumReferences == 1)
+  }
+
+  @Test("Effort, delay and key frames are passed on")
+  func values() throws {
+    let c = Self.settings {
+      $0.speed.effort = 6
+      $0.maxFrameDelay = 7
+      $0.maxKeyFrameInterval = 48
+      $0.maxKeyFrameIntervalDuration = 3
+      $0.allowsOpenGOP = true
+      $0.spatialAdaptiveQP = .off
+      $0.expectedDuration = 12
+    }
+    let made = try HEVCEncoderConfiguration(lookingAhead: c)
+    #expect(made.effort == 6 && made.keyFrameInterval == 48)
+    #expect(made.lookAhead.frames == 7 && made.lookAhead.keyFrameDuration == 3)
+    #expect(made.lookAhead.usesOpenGOP && made.lookAhead.adaptiveQuantisation == 0)
+    #expect(made.lookAhead.expectedDuration == 12 && made.lookAhead.rate == .average(500_000))
+    #expect(!Self.settings { $0.maxFrameDelay = 0 }.looksAhead && Self.settings().looksAhead)
+  }
+
+  @Test("A rate changes within a stream; B pictures, and no delay, take a new one")
+  func changes() throws {
+    let adapter = try HEVCAdapter(Self.settings(), looksAhead: true)
+    #expect(try adapter.reconfigure(Self.settings { $0.rate.mode = .average(400_000) }) == .applied)
+    #expect(try adapter.reconfigure(Self.settings { $0.allowsReordering = false }) == .needsNewStream)
+    #expect(try adapter.reconfigure(Self.settings { $0.maxFrameDelay = 0 }) == .needsNewStream)
+    #expect(adapter.engine.configuration.lookAhead.rate == .average(400_000))
+  }
+
+  @Test("What takes filler data is refused")
+  func constantRate() {
+    #expect(throws: CodecError.self) {
+      try HEVCAdapter(Self.settings { $0.rate.mode = .constant(500_000) }, looksAhead: true)
+    }
+  }
+}
