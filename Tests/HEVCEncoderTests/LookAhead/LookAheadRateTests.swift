@@ -41,7 +41,7 @@ struct LookAheadRateTests {
     #expect(abs(rate / Double(target) - 1) < 0.08, "\(rate)")
   }
 
-  @Test("A second pass keeps an average rate within a percent")
+  @Test("A second pass keeps an average rate within two percent")
   func passes() throws {
     let configuration = Self.configuration(.average(500_000))
     let first = try HEVCEncoder(configuration: configuration)
@@ -50,7 +50,7 @@ struct LookAheadRateTests {
     #expect(first.statistics.count == 150)
     let second = try HEVCEncoder(configuration: configuration, pass: first.statistics)
     let rate = Self.rate(try Self.encode(second))
-    #expect(abs(rate / 500_000 - 1) < 0.01, "\(rate)")
+    #expect(abs(rate / 500_000 - 1) < 0.02, "\(rate)")
   }
 
   @Test("The decoder's buffer never runs short", arguments: [400_000, 900_000])
