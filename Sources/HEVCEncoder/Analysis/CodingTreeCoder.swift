@@ -169,11 +169,11 @@ struct CodingTreeCoder: BitwiseCopyable {
     (best + 1).pointee.cost = Int.max
     var mayDivide = log2Size > 3
     if isIntraSlice {
-      tryIntra(x, y, log2Size, parts: settings.triesParts)
+      tryIntra(x, y, log2Size)
     } else {
       if log2Size <= 3 && settings.smallestInter > 3 {
         // Only intra units are this small: the caller divides where it pays.
-        tryIntra(x, y, log2Size, parts: settings.triesPartsInPredicted)
+        tryIntra(x, y, log2Size)
       } else if tryInter(x, y, log2Size) {
         mayDivide = false
       }

@@ -5,9 +5,9 @@ struct EffortSettings: BitwiseCopyable, Equatable {
   /// log2 of the smallest inter and of the smallest intra unit that are tried in P pictures.
   var smallestInter = 4
   var smallestIntra = 3
-  /// Whether intra units of 8x8 are tried in four parts in I pictures, and in P pictures.
-  var triesParts = true
-  var triesPartsInPredicted = false
+  /// An intra unit of 8x8 is tried in four parts where it takes more bits than this: in P and B
+  /// pictures text and graphics, seldom film.
+  var partsThreshold = 80
   /// The most merge candidates that are compared.
   var mergeCandidates = 3
   /// The most reference pictures.
@@ -32,9 +32,9 @@ struct EffortSettings: BitwiseCopyable, Equatable {
   /// The settings of an effort, 0 (fastest) to 9 (best).
   init(effort: Int) {
     splitThreshold = 20
-    triesParts = effort >= 1
     if effort >= 1 {
       smallestInter = 3
+      partsThreshold = 48
       splitThreshold = 16
     }
     if effort >= 2 {
@@ -51,7 +51,7 @@ struct EffortSettings: BitwiseCopyable, Equatable {
     }
     if effort >= 5 {
       intraModes = 2
-      triesPartsInPredicted = true
+      partsThreshold = 0
       splitThreshold = 4
       halfRounds = 2
     }

@@ -49,7 +49,7 @@ extension CodingTreeCoder {
     if log2Size >= settings.smallestIntra
       && intraEstimate(x, y, log2Size) &* 16 < interCost &* settings.intraMargin
     {
-      tryIntra(x, y, log2Size, parts: settings.triesPartsInPredicted)
+      tryIntra(x, y, log2Size)
     }
     return false
   }
@@ -175,6 +175,7 @@ extension CodingTreeCoder {
     var error = 0
     var bits = 0
     var cbf: (UInt8, UInt8, UInt8) = (0, 0, 0)
+    var skips: UInt16 = 0
     let source = picture.source
     for part in 0..<parts {
       let dx: Int = (part & 1) &* partSize
@@ -186,7 +187,8 @@ extension CodingTreeCoder {
       let luma = blocks.code(
         source: source.luma + lumaAt, layout.lumaStride, prediction: prediction + lumaTo, 32,
         output: trial.pointee.luma + lumaTo, 32, levels: trial.pointee.levels + lumaLevels,
-        log2Size: partLog2, qp: qp, deadZone: interDeadZone, isDST: false, scan: 0, lambda: weight)
+        log2Size: partLog2, qp: qp, deadZone: interDeadZone, isDST: false, scan: 0, lambda: weight,
+        decisionLambda: lambda)
       let at: Int = (y / 2) &* layout.chromaStride &+ x / 2
       let to: Int = dy / 2 &* 16 &+ dx / 2
       let cbLevels: Int = LevelLayout.cb &+ lumaLevels / 4
@@ -195,20 +197,24 @@ extension CodingTreeCoder {
         source: source.cb + at, layout.chromaStride, prediction: predictionCb + to, 16,
         output: trial.pointee.cb + to, 16, levels: trial.pointee.levels + cbLevels,
         log2Size: partLog2 &- 1, qp: chromaQP, deadZone: interDeadZone, isDST: false, scan: 0,
-        lambda: weight)
+        lambda: weight, decisionLambda: lambda)
       let cr = blocks.code(
         source: source.cr + at, layout.chromaStride, prediction: predictionCr + to, 16,
         output: trial.pointee.cr + to, 16, levels: trial.pointee.levels + crLevels,
         log2Size: partLog2 &- 1, qp: chromaQP, deadZone: interDeadZone, isDST: false, scan: 0,
-        lambda: weight)
+        lambda: weight, decisionLambda: lambda)
       let bit = UInt8(1) &<< UInt8(part)
       if luma.isCoded { cbf.0 |= bit }
       if cb.isCoded { cbf.1 |= bit }
       if cr.isCoded { cbf.2 |= bit }
+      if luma.skipsTransform { skips |= UInt16(bit) }
+      if cb.skipsTransform { skips |= UInt16(bit) &<< 4 }
+      if cr.skipsTransform { skips |= UInt16(bit) &<< 8 }
       error &+= luma.error &+ cb.error &+ cr.error
       bits &+= luma.bits &+ cb.bits &+ cr.bits &+ 24
     }
     (trial.pointee.unit.cbfLuma, trial.pointee.unit.cbfCb, trial.pointee.unit.cbfCr) = cbf
+    trial.pointee.unit.transformSkips = skips
     if cbf.0 | cbf.1 | cbf.2 == 0 {
       bits = 0
       // Without a residual there is no transform tree.

@@ -9,8 +9,7 @@ extension CodingTreeCoder {
   ///   - x: the position in luma samples.
   ///   - y: the position in luma samples.
   ///   - log2Size: log2 of the size.
-  ///   - parts: whether four parts are tried for an 8x8 unit.
-  mutating func tryIntra(_ x: Int, _ y: Int, _ log2Size: Int, parts: Bool) {
+  mutating func tryIntra(_ x: Int, _ y: Int, _ log2Size: Int) {
     let best = trials + (5 &- log2Size) &* 2
     let source = picture.source.luma + y &* layout.lumaStride + x
     collectLuma(x, y, log2Size)
@@ -27,7 +26,7 @@ extension CodingTreeCoder {
       let result = blocks.code(
         source: source, layout.lumaStride, prediction: prediction, 32, output: best[1].luma, 32,
         levels: best[1].levels, log2Size: log2Size, qp: qp, deadZone: intraDeadZone, isDST: false,
-        scan: scan, lambda: lambda)
+        scan: scan, lambda: lambda, decisionLambda: lambda)
       let m = UInt8(truncatingIfNeeded: mode)
       best[1].unit.lumaModes = (m, m, m, m)
       best[1].unit.cbfLuma = result.isCoded ? 1 : 0
@@ -38,7 +37,9 @@ extension CodingTreeCoder {
       codeChroma(best + 1, x, y, log2Size)
       keepBetter(best)
     }
-    if log2Size == 3 && parts && best.pointee.unit.kind == .intra && best.pointee.unit.cbfLuma != 0 {
+    if log2Size == 3 && best.pointee.unit.kind == .intra && best.pointee.unit.cbfLuma != 0
+      && Int(best.pointee.unit.bits) > settings.partsThreshold &* 16
+    {
       tryParts(x, y, best)
     }
   }
@@ -140,7 +141,7 @@ extension CodingTreeCoder {
       let result = blocks.code(
         source: source, stride, prediction: prediction, 32, output: output, stride,
         levels: trial.pointee.levels + part &* 16, log2Size: 2, qp: qp, deadZone: intraDeadZone,
-        isDST: true, scan: SliceWriter.scan(mode), lambda: lambda)
+        isDST: true, scan: SliceWriter.scan(mode), lambda: lambda, decisionLambda: lambda)
       let m = UInt8(truncatingIfNeeded: mode)
       switch part {
       case 0: modes.0 = m
@@ -150,6 +151,7 @@ extension CodingTreeCoder {
       }
       map.lumaMode[(py &>> 2) &* row &+ (px &>> 2)] = m
       if result.isCoded { trial.pointee.unit.cbfLuma |= 1 &<< UInt8(part) }
+      if result.skipsTransform { trial.pointee.unit.transformSkips |= 1 &<< UInt16(part) }
       let partBits = result.bits &+ 16 &* candidates.bits(mode) &+ 8
       bits &+= partBits
       total &+= result.error &+ cost(bits: partBits)
@@ -207,10 +209,12 @@ extension CodingTreeCoder {
         source: source, layout.chromaStride, prediction: predictionCb, 16,
         output: component == 0 ? trial.pointee.cb : trial.pointee.cr, 16,
         levels: trial.pointee.levels + (component == 0 ? LevelLayout.cb : LevelLayout.cr),
-        log2Size: size, qp: chromaQP, deadZone: intraDeadZone, isDST: false, scan: scan, lambda: lambda)
+        log2Size: size, qp: chromaQP, deadZone: intraDeadZone, isDST: false, scan: scan, lambda: lambda,
+        decisionLambda: lambda)
       if result.isCoded {
         if component == 0 { trial.pointee.unit.cbfCb = 1 } else { trial.pointee.unit.cbfCr = 1 }
       }
+      if result.skipsTransform { trial.pointee.unit.transformSkips |= component == 0 ? 0x10 : 0x100 }
       bits &+= result.bits &+ 8
       trial.pointee.cost &+= result.error
     }

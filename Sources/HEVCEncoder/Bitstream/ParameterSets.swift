@@ -151,6 +151,7 @@ extension HEVCEncoderConfiguration {
 
     var pps = HEVCPictureParameterSet()
     pps.hidesSigns = true
+    pps.allowsTransformSkip = true
     pps.qpDeltaDepth = 5 - log2QuantisationGroup
     pps.isSynchronised = usesWavefronts
     pps.isFilteredAcrossSlices = false

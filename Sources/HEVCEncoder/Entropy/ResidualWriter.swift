@@ -3,7 +3,7 @@ import CHEVCKernels
 import CVideoKernels
 import VideoEncoding
 
-/// Writes residual_coding() (7.3.8.11) with sign data hiding, without transform skip.
+/// Writes residual_coding() (7.3.8.11) with sign data hiding and transform skip.
 struct ResidualWriter: BitwiseCopyable {
   /// ctxIdxMap of 9.3.4.2.5 for 4x4 blocks, then by the pattern of coded neighbouring groups (right
   /// 1, below 2), 16 positions each.
@@ -104,12 +104,16 @@ struct ResidualWriter: BitwiseCopyable {
   ///   - log2Size: log2 of the size, 2...5.
   ///   - isChroma: whether it is of Cb or Cr.
   ///   - scan: scanIdx, OVT_HEVC_SCAN_*.
+  ///   - skipsTransform: transform_skip_flag, which blocks of 4x4 samples have.
   ///   - outer: the engine.
   func write(
     _ levels: UnsafePointer<Int16>, log2Size: Int, isChroma: Bool, scan: Int,
-    _ outer: inout CABACEngine
+    skipsTransform: Bool = false, _ outer: inout CABACEngine
   ) {
     var engine = outer
+    if log2Size == 2 {
+      engine.encode(skipsTransform ? 1 : 0, Contexts.transformSkip &+ (isChroma ? 1 : 0))
+    }
     var info = OVTHEVCLevels()
     kernels.pointee.describe(levels, Int32(log2Size), &info)
     let groups = info.groups

@@ -15,6 +15,7 @@ extension SliceWriter {
     engine.encode(unit.cbfCb != 0 ? 1 : 0, Contexts.chromaCBF)
     engine.encode(unit.cbfCr != 0 ? 1 : 0, Contexts.chromaCBF)
     let isIntra = unit.kind == .intra
+    let skips = unit.transformSkips
     let chromaScan = isIntra && log2Size == 3 ? Self.scan(unit.chromaPredictionMode) : 0
     if !unit.isSplit {
       if isIntra || unit.cbfCb | unit.cbfCr != 0 {
@@ -26,10 +27,14 @@ extension SliceWriter {
         residual.write(luma, log2Size: log2Size, isChroma: false, scan: scan, &engine)
       }
       if unit.cbfCb != 0 {
-        residual.write(cb, log2Size: log2Size &- 1, isChroma: true, scan: chromaScan, &engine)
+        residual.write(
+          cb, log2Size: log2Size &- 1, isChroma: true, scan: chromaScan,
+          skipsTransform: skips & 0x10 != 0, &engine)
       }
       if unit.cbfCr != 0 {
-        residual.write(cr, log2Size: log2Size &- 1, isChroma: true, scan: chromaScan, &engine)
+        residual.write(
+          cr, log2Size: log2Size &- 1, isChroma: true, scan: chromaScan,
+          skipsTransform: skips & 0x100 != 0, &engine)
       }
       return
     }
@@ -53,23 +58,30 @@ extension SliceWriter {
       let scan = isIntra && partLog2 <= 3 ? Self.scan(Int(mode)) : 0
       if unit.cbfLuma & bit != 0 {
         residual.write(
-          luma + part &* partSize, log2Size: partLog2, isChroma: false, scan: scan, &engine)
+          luma + part &* partSize, log2Size: partLog2, isChroma: false, scan: scan,
+          skipsTransform: skips & UInt16(bit) != 0, &engine)
       }
       if partLog2 > 2 {
         if unit.cbfCb & bit != 0 {
           residual.write(
-            cb + part &* partSize / 4, log2Size: partLog2 &- 1, isChroma: true, scan: 0, &engine)
+            cb + part &* partSize / 4, log2Size: partLog2 &- 1, isChroma: true, scan: 0,
+            skipsTransform: skips & UInt16(bit) &<< 4 != 0, &engine)
         }
         if unit.cbfCr & bit != 0 {
           residual.write(
-            cr + part &* partSize / 4, log2Size: partLog2 &- 1, isChroma: true, scan: 0, &engine)
+            cr + part &* partSize / 4, log2Size: partLog2 &- 1, isChroma: true, scan: 0,
+            skipsTransform: skips & UInt16(bit) &<< 8 != 0, &engine)
         }
       } else if part == 3 {
         if unit.cbfCb != 0 {
-          residual.write(cb, log2Size: 2, isChroma: true, scan: chromaScan, &engine)
+          residual.write(
+            cb, log2Size: 2, isChroma: true, scan: chromaScan, skipsTransform: skips & 0x10 != 0,
+            &engine)
         }
         if unit.cbfCr != 0 {
-          residual.write(cr, log2Size: 2, isChroma: true, scan: chromaScan, &engine)
+          residual.write(
+            cr, log2Size: 2, isChroma: true, scan: chromaScan, skipsTransform: skips & 0x100 != 0,
+            &engine)
         }
       }
     }

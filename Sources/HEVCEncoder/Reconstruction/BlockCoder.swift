@@ -2,10 +2,13 @@
 import CHEVCKernels
 import VideoEncoding
 
+
 /// What the coding of a transform block gave.
 struct BlockResult: BitwiseCopyable {
   /// Whether the block has levels.
   var isCoded = false
+  /// transform_skip_flag
+  var skipsTransform = false
   /// The squared error of its samples.
   var error = 0
   /// An estimate of the bits of its levels, in sixteenths of a bit.
@@ -20,8 +23,20 @@ struct BlockCoder: BitwiseCopyable {
   private let coefficients: UnsafeMutablePointer<Int16>
   /// By [scan][position]: the place in a 4x4 group.
   private let places: UnsafeMutablePointer<UInt8>
+  /// The levels and the reconstruction of a block without a transform, and its description.
+  private let skipLevels: UnsafeMutablePointer<Int16>
+  private let skipOutput: UnsafeMutablePointer<UInt8>
+  /// Whether blocks of 4x4 samples are tried without a transform.
+  var triesTransformSkip = true
   /// Whether the sign of a level in each group of levels is hidden (9.3.4.3).
   var hidesSigns = true
+
+  /// The fewest levels of a transformed block that is tried without a transform: with one, the
+  /// transform has done well.
+  private static let fewestSkipLevels = 2
+  /// What a block without a transform has to save, in sixteenths of a bit: the flag, and that its
+  /// levels follow the statistics of transformed blocks less well than the estimate tells.
+  private static let skipBits = 96
 
   /// The quantisation factors of QP % 6 (those of `OVTHEVCResidualKernels.quantise`).
   private static let factors: (Int, Int, Int, Int, Int, Int) = (26214, 23302, 20560, 18396, 16384, 14564)
@@ -31,6 +46,8 @@ struct BlockCoder: BitwiseCopyable {
     residualKernels = ovt_hevc_residual8(kernels)
     residual = memory.allocate(Int16.self, count: 1024)
     coefficients = memory.allocate(Int16.self, count: 1024)
+    skipLevels = memory.allocate(Int16.self, count: 16)
+    skipOutput = memory.allocate(UInt8.self, count: 16)
     places = memory.allocate(UInt8.self, count: 48)
     withUnsafeBytes(of: ovt_hevc_scan4x4) {
       UnsafeMutableRawBufferPointer(start: places, count: 48).copyBytes(from: $0)
@@ -66,11 +83,12 @@ struct BlockCoder: BitwiseCopyable {
   ///   - scan: scanIdx, which decides what groups of levels hide a sign.
   ///   - lambda: the squared error that a bit is worth, in 256ths; a block whose levels are worth less
   ///     than they cost gets none. 0: it keeps them.
+  ///   - decisionLambda: the squared error that a bit is worth where two ways to code are compared.
   func code(
     source: UnsafePointer<UInt8>, _ sourceStride: Int, prediction: UnsafePointer<UInt8>,
     _ predictionStride: Int, output: UnsafeMutablePointer<UInt8>, _ outputStride: Int,
     levels: UnsafeMutablePointer<Int16>, log2Size: Int, qp: Int, deadZone: Int, isDST: Bool, scan: Int,
-    lambda: Int
+    lambda: Int, decisionLambda: Int
   ) -> BlockResult {
     let size = 1 &<< log2Size
     let k = kernels
@@ -110,22 +128,57 @@ struct BlockCoder: BitwiseCopyable {
         k.pointee.reconstruct(
           output, outputStride, prediction, predictionStride, residual, size, Int32(size), Int32(size))
       }
-      let coded = squaredError(source, sourceStride, output, outputStride, log2Size)
+      result.error = squaredError(source, sourceStride, output, outputStride, log2Size)
+      if log2Size == 2 && triesTransformSkip && info.count >= Self.fewestSkipLevels {
+        codeWithoutTransform(
+          source, sourceStride, prediction, predictionStride, output, outputStride, levels, qp: qp,
+          deadZone: deadZone, scan: scan, bitCost: decisionLambda, &result)
+      }
       if lambda > 0 {
         let plain = squaredError(source, sourceStride, prediction, predictionStride, log2Size)
-        if plain <= coded &+ (lambda &* result.bits) &>> 12 {
+        if plain <= result.error &+ (lambda &* result.bits) &>> 12 {
           result = BlockResult()
           copy(prediction, predictionStride, output, outputStride, size)
           result.error = plain
-          return result
         }
       }
-      result.error = coded
       return result
     }
     copy(prediction, predictionStride, output, outputStride, size)
     result.error = squaredError(source, sourceStride, output, outputStride, log2Size)
     return result
+  }
+
+  /// Codes a block of 4x4 samples, whose residual is in `residual`, without a transform (8.6.4.2),
+  /// and makes that the result if it costs less.
+  private func codeWithoutTransform(
+    _ source: UnsafePointer<UInt8>, _ sourceStride: Int, _ prediction: UnsafePointer<UInt8>,
+    _ predictionStride: Int, _ output: UnsafeMutablePointer<UInt8>, _ outputStride: Int,
+    _ levels: UnsafeMutablePointer<Int16>, qp: Int, deadZone: Int, scan: Int, bitCost: Int,
+    _ result: inout BlockResult
+  ) {
+    // The inverse transform has overwritten the residual.
+    kernels.pointee.difference(
+      residual, 4, source, sourceStride, prediction, predictionStride, 4, 4)
+    // The gain of a transform of 4x4 samples of 8 bits: 15 - 8 - 2.
+    for i in 0..<16 { coefficients[i] = residual[i] &<< 5 }
+    var info = OVTHEVCLevels()
+    residualKernels.pointee.quantise(skipLevels, coefficients, 2, Int32(qp), 8, Int32(deadZone), &info)
+    if info.count > 1 && hidesSigns
+      && hideSigns(skipLevels, log2Size: 2, qp: qp, groups: info.groups, scan: scan)
+    {
+      residualKernels.pointee.describe(skipLevels, 2, &info)
+    }
+    guard info.count > 0 else { return }
+    let bits = Self.bits(info, log2Size: 2) &+ Self.skipBits
+    residualKernels.pointee.dequantise(coefficients, skipLevels, 2, Int32(qp), 8)
+    for i in 0..<16 { residual[i] = Int16(truncatingIfNeeded: (Int(coefficients[i]) &+ 16) >> 5) }
+    kernels.pointee.reconstruct(skipOutput, 4, prediction, predictionStride, residual, 4, 4, 4)
+    let error = squaredError(source, sourceStride, skipOutput, 4, 2)
+    guard error &+ (bitCost &* bits) &>> 12 < result.error &+ (bitCost &* result.bits) &>> 12 else { return }
+    copy(skipOutput, 4, output, outputStride, 4)
+    levels.update(from: skipLevels, count: 16)
+    result = BlockResult(isCoded: true, skipsTransform: true, error: error, bits: bits)
   }
 
   @inline(__always) func copy(
