@@ -2,7 +2,6 @@
 import CHEVCKernels
 import VideoEncoding
 
-
 /// What the coding of a transform block gave.
 struct BlockResult: BitwiseCopyable {
   /// Whether the block has levels.
