@@ -88,7 +88,7 @@ public struct H264EncoderConfiguration: Sendable, Equatable {
   /// (max_num_ref_frames).
   public var maximumReferences: Int = 1
   /// The most frames from one key frame to the next; nil: key frames are coded only when the caller
-  /// requests them.
+  /// requests them, and with a look-ahead after 250 frames at most.
   public var keyFrameInterval: Int?
   /// Whether the 8x8 transform is used where the profile has it: the High profiles.
   public var allowsTransform8x8 = true

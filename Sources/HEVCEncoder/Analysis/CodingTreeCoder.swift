@@ -62,15 +62,16 @@ struct CodingTreeCoder: BitwiseCopyable {
   var lambdaSATD = 16
   /// The offset from the QP of the row for each block of 16x16 samples; nil: there is none.
   var blockOffsets: UnsafePointer<Int8>?
-  /// The multiple of the squared error that a bit is worth.
+  /// The range of the QPs of blocks with offsets.
+  var minimumQP = 0
+  var maximumQP = 51
+  /// The squared error that a bit is worth, as a multiple of what it is in P pictures.
   var lambdaScale = 1.0
   /// The QP of the row.
   private var rowQP = 26
-  /// The columns and rows of `blockOffsets`, and the range of the QP.
+  /// The columns and rows of `blockOffsets`.
   private let offsetColumns: Int
   private let offsetRows: Int
-  private let minimumQP: Int
-  private let maximumQP: Int
   /// What quantisation of intra and inter blocks adds before rounding down, in 512ths.
   let intraDeadZone = 171
   let interDeadZone = 85
@@ -82,8 +83,6 @@ struct CodingTreeCoder: BitwiseCopyable {
   ) {
     offsetColumns = (configuration.width + 15) / 16
     offsetRows = (configuration.height + 15) / 16
-    minimumQP = configuration.minimumQP
-    maximumQP = configuration.maximumQP
     self.tree = tree
     self.kernels = kernels
     self.videoKernels = videoKernels

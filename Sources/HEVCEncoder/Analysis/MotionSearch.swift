@@ -47,7 +47,8 @@ extension CodingTreeCoder {
     var both = forward
     both.unit.motion.second = backward.unit.motion.second
     both.unit.second = backward.unit.second
-    both.bits = forward.bits &+ backward.bits &+ Self.directionBits.both
+    // merge_flag is in the bits of both.
+    both.bits = forward.bits &+ backward.bits &- 16 &+ Self.directionBits.both
     both.cost = satd(both.unit.motion, block) &+ costSATD(bits: both.bits)
     var single = forward.cost <= backward.cost ? forward : backward
     single.bits &+= Self.directionBits.one

@@ -74,7 +74,7 @@ public struct HEVCEncoderConfiguration: Sendable, Equatable {
   /// with B pictures.
   public var maximumReferences: Int = 1
   /// The most frames from one key frame to the next; nil: key frames are coded only when the caller
-  /// requests them.
+  /// requests them, and with a look-ahead after 250 frames at most.
   public var keyFrameInterval: Int?
   /// Whether the deblocking filter is used (8.7.2).
   public var deblocking = true

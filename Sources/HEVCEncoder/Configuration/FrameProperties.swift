@@ -18,9 +18,9 @@ public struct HEVCFrameProperties: Sendable, Equatable {
   public var bits = 0
   /// The mean QpY of its samples.
   public var averageQP = 0.0
-  /// The lowest QP of its rows of coding tree units.
+  /// The lowest QpY of its blocks.
   public var lowestQP = 0
-  /// The highest QP of its rows of coding tree units.
+  /// The highest QpY of its blocks.
   public var highestQP = 0
   /// The share of samples in intra coding units, 0...1.
   public var intraFraction = 0.0

@@ -17,8 +17,8 @@ extension HEVCEncoderConfiguration {
     public var buffer: Buffer?
     /// The number of frames, 0 to 250, that are analysed before a frame is coded.
     public var frames = 40
-    /// The most B pictures in a row, 0 to 3; fewer are used at scene cuts, key frames and where
-    /// they do not pay. There are none with fewer than two references.
+    /// The most B pictures in a row, 0 to 3, at most `frames`; fewer are used at scene cuts, key
+    /// frames and where they do not pay. There are none with fewer than two references.
     public var maximumBidirectional = 3
     /// Whether the middle one of several B pictures in a row is a reference for the others. That
     /// takes three references.
@@ -68,10 +68,10 @@ extension HEVCEncoderConfiguration {
   /// (sps_max_num_reorder_pics).
   var reorderingDepth: Int { bidirectionalLimit == 0 ? 0 : hasPyramid ? 2 : 1 }
 
-  /// The pictures that a decoder keeps: the reference pictures, the current picture, and with B
-  /// pictures one that is no longer referred to but not shown yet (sps_max_dec_pic_buffering_minus1
-  /// + 1).
-  var decodedPictureCount: Int { maximumReferences + 1 + (bidirectionalLimit > 0 ? 1 : 0) }
+  /// The pictures that a decoder keeps: the reference pictures, the current picture, and with a
+  /// pyramid one that is no longer referred to but not shown yet (sps_max_dec_pic_buffering_minus1
+  /// + 1). A B picture that is no reference is shown as soon as it is decoded (C.5.2.3).
+  var decodedPictureCount: Int { maximumReferences + 1 + (hasPyramid ? 1 : 0) }
 
   /// log2 of the size of quantisation groups: coding tree units, unless blocks of 16x16 samples have
   /// QPs of their own.
@@ -107,7 +107,8 @@ extension HEVCEncoderConfiguration {
       (0...3).contains(options.maximumBidirectional),
       "\(options.maximumBidirectional) B pictures in a row are not in 0...3.")
     try require(
-      decodedPictureCount <= 16, "\(maximumReferences) references are not in 1...14 with B pictures.")
+      decodedPictureCount <= 16,
+      "\(maximumReferences) references are not in 1...14 where B pictures refer to B pictures.")
     if let seconds = options.keyFrameDuration {
       try require(seconds.isFinite && seconds > 0, "Key frames \(seconds) seconds apart cannot be.")
     }

@@ -147,7 +147,6 @@ final class LookAheadEncoder: EncodingStrategy {
   /// Checks the options of a picture.
   /// - Throws: `HEVCEncoderError.invalidOption`.
   private func check(_ options: HEVCFrameOptions) throws {
-    try configuration.check(options)
     var plain = HEVCFrameOptions()
     plain.isKeyFrame = options.isKeyFrame
     plain.qp = options.qp
@@ -156,6 +155,7 @@ final class LookAheadEncoder: EncodingStrategy {
       throw HEVCEncoderError.invalidOption(
         "With a look-ahead a frame takes a key frame, a QP and a duration, and no other option.")
     }
+    try configuration.check(options)
   }
 
   /// Codes the first picture of the queue in decoding order. The queue must not be empty.
@@ -168,6 +168,8 @@ final class LookAheadEncoder: EncodingStrategy {
     var plan = PicturePlan()
     plan.hasRaisedQuality = planned.hasRaisedQuality
     plan.lambdaScale = Self.lambdaScale(picture.kind)
+    plan.minimumQP = configuration.minimumQP
+    plan.maximumQP = configuration.maximumQP
     setQP(&plan, planned.qp, picture, isExact: planned.isExact)
     let most = EffortSettings(effort: effortControl.effort).references
     let target = order.prepare(

@@ -71,10 +71,10 @@ struct StreamOrder {
       keys = (index, keys.last)
     }
     if !kind.isBidirectional {
-      // No later picture refers to the B pictures before this one, and a P picture after a CRA
-      // picture to none before that (8.3.2).
+      // No later picture refers to the B pictures before this one, a P picture after a CRA picture
+      // to none before that, and a CRA picture to none before the last key frame (8.3.2).
       buffer.removeBidirectional()
-      if kind == .predicted { buffer.remove(before: keys.last) }
+      buffer.remove(before: kind == .openKey ? keys.before : keys.last)
     }
     select(kind, index: index, most: most)
     plan.isKeyFrame = kind.isKey

@@ -18,6 +18,9 @@ struct PicturePlan {
   var qp = 26
   /// The offset from the QP of the picture for each block of 16x16 samples; nil: there is none.
   var blockOffsets: UnsafePointer<Int8>?
+  /// The range of the QPs of blocks with offsets.
+  var minimumQP = 0
+  var maximumQP = 51
   /// The squared error that a bit is worth, as a multiple of what it is in P pictures.
   var lambdaScale = 1.0
   /// The bits that its rows share; nil: their QP is that of the picture.

@@ -111,6 +111,8 @@ final class PictureRows: @unchecked Sendable {
       coders[i].isIntraSlice = plan.isKeyFrame
       coders[i].motion.picture = picture
       coders[i].blockOffsets = plan.blockOffsets
+      coders[i].minimumQP = plan.minimumQP
+      coders[i].maximumQP = plan.maximumQP
       coders[i].lambdaScale = plan.lambdaScale
     }
     codesRows = true

@@ -7,7 +7,8 @@ enum LocalActivity {
   /// The luma energy of a macroblock: the sum of squared differences of its 256 samples from their
   /// mean, which is 256 times their variance.
   ///
-  /// For a macroblock that extends beyond the picture, the nearest 16x16 samples inside it are taken.
+  /// For a macroblock that extends beyond the picture, the nearest 16x16 samples inside it are taken;
+  /// if a side of the picture is shorter than that, the samples that there are, scaled to 256.
   /// - Parameters:
   ///   - source: the picture.
   ///   - x: the column of the macroblock.
@@ -16,6 +17,7 @@ enum LocalActivity {
   @inline(__always) static func energy(
     _ source: SourcePicture, _ x: Int, _ y: Int, _ kernels: UnsafePointer<OVTVideoKernels>
   ) -> Int {
+    if source.width < 16 || source.height < 16 { return energyOfSmallPicture(source, x, y) }
     let top = min(y &* 16, max(source.height &- 16, 0))
     let left = min(x &* 16, max(source.width &- 16, 0))
     let pixels = source.luma + (top &* source.lumaBytesPerRow &+ left)
@@ -24,6 +26,23 @@ enum LocalActivity {
     let packed = kernels.pointee.variance16x16(pixels, source.lumaBytesPerRow)
     let sum = Int(packed & 0xFFFF_FFFF)
     return max(Int(packed >> 32) &- (sum &* sum) >> 8, 0)
+  }
+
+  /// The luma energy of a macroblock in a picture that is narrower or lower than one.
+  private static func energyOfSmallPicture(_ source: SourcePicture, _ x: Int, _ y: Int) -> Int {
+    let (width, height) = (min(source.width, 16), min(source.height, 16))
+    let top = min(y &* 16, source.height &- height)
+    let left = min(x &* 16, source.width &- width)
+    var (sum, squares) = (0, 0)
+    for row in top..<top &+ height {
+      for column in left..<left &+ width {
+        let sample = Int(source.luma[row &* source.lumaBytesPerRow &+ column])
+        sum &+= sample
+        squares &+= sample &* sample
+      }
+    }
+    let count = width &* height
+    return max(squares &- sum &* sum / count, 0) &* 256 / count
   }
 
   /// The most QP steps by which adaptive quantisation changes a macroblock.

@@ -156,6 +156,46 @@ struct LookAheadStreamTests {
     #expect(streams.allSatisfy { $0 == streams[0] && !$0.isEmpty })
   }
 
+  @Test("A new range of the QP holds for all blocks")
+  func qpRange() throws {
+    let content = Content(kind: .blocks, width: 160, height: 96, seed: 4)
+    var configuration = Self.configuration()
+    configuration.lookAhead.frames = 4
+    configuration.maximumQP = 30
+    configuration.lookAhead.rate = .quality(40)
+    let encoder = try HEVCEncoder(configuration: configuration)
+    var highest: [Int] = []
+    func add(_ frame: consuming HEVCEncodedFrame) { highest.append(frame.properties.highestQP) }
+    for (n, maximum) in [30, 45, 28].enumerated() {
+      configuration.maximumQP = maximum
+      try encoder.reconfigure(configuration)
+      highest = []
+      for k in 0..<8 { try content.withPicture(n * 8 + k) { try encoder.encode($0, output: add) } }
+      encoder.flush(output: add)
+      #expect(highest.count == 8)
+      #expect(highest.allSatisfy { $0 <= maximum })
+      if maximum == 45 { #expect(highest.contains { $0 > 30 }) }
+    }
+  }
+
+  @Test("A CRA picture refers to no picture before the last key frame")
+  func keyAfterKey() {
+    var order = StreamOrder(capacity: 4)
+    // With the first picture that each may keep (8.3.2).
+    let pictures: [(kind: QueuedPicture.Kind, index: UInt64, first: UInt64)] = [
+      (.idr, 0, 0), (.openKey, 3, 0), (.bidirectionalReference, 1, 0), (.bidirectional, 2, 0),
+      (.openKey, 6, 3), (.bidirectionalReference, 4, 3), (.bidirectional, 5, 3), (.predicted, 7, 6),
+    ]
+    for picture in pictures {
+      var plan = PicturePlan()
+      let target = order.prepare(&plan, picture.kind, index: picture.index, most: 4, pictures: 8)
+      let kept = order.buffer.entries.map(\.index)
+      #expect(kept.allSatisfy { $0 >= picture.first }, "picture \(picture.index) keeps \(kept)")
+      #expect(kept.isEmpty == (picture.kind == .idr))
+      order.store(plan, target: target, index: picture.index)
+    }
+  }
+
   @Test("Pictures that should come out at once do so, and the stream goes on")
   func completion() throws {
     let content = Content(kind: .pan, width: 160, height: 96, seed: 3)
