@@ -32,12 +32,14 @@ build: dependencies ## Builds .build/release/vtencode with everything (TRAITS=de
 	$(BUILD) $(RELEASE) --product vtencode
 
 # Only the encoders are optimised: the first thing that a newcomer runs is built in half of the time, and encodes as fast.
-demo: dependencies ## Encodes the sample movie with the package's own encoder, no GPL library: out/demo.mp4.
+demo: dependencies ## Encodes the sample movie with the package's own encoders: out/demo.mp4, out/demo-hevc.mp4.
 	compiler=$$(scripts/partial-toolchain .build-demo/toolchain encoders) \
 	  && SWIFT_EXEC=$$compiler OVT_WITHOUT_LIVE=1 $(SWIFT) build $(RELEASE) --scratch-path .build-demo --product vtencode
 	@mkdir -p out
 	.build-demo/release/vtencode transcoding Assets/video.m4v --bitrate 1500k --psnr --overwrite --out out/demo.mp4
-	@echo "Written: out/demo.mp4, by the package's own encoder."
+	.build-demo/release/vtencode transcoding Assets/video.m4v --codec hevc --bitrate 1000k --psnr --overwrite \
+	  --out out/demo-hevc.mp4
+	@echo "Written: out/demo.mp4 (H.264) and out/demo-hevc.mp4, by the package's own encoders."
 	@echo "'make build' adds send and receive, windows, and libx265 and libx264, which are under the GPL."
 
 # Optimised file by file: a changed file is compiled anew, and of the modules above it only what its interface reaches.
