@@ -35,6 +35,12 @@ package final class LowLatencyMode<Engine: PictureEngine>: EngineMode {
     _ wanted: inout EngineRequest, at time: Int64, index: UInt64, _ request: FrameRequest,
     in configuration: VideoEncoderConfiguration
   ) throws(CodecError) {
+    var configuration = configuration
+    if configuration.lowLatency == nil, configuration.maxKeyFrameInterval == 0,
+      configuration.maxKeyFrameIntervalDuration == 0
+    {
+      configuration.maxKeyFrameIntervalDuration = Engine.usualKeyFrameSeconds
+    }
     let frame = planner.plan(
       at: time, index: index, isKeyFrame: wanted.isKeyFrame, duration: wanted.duration, request,
       in: configuration, engine)

@@ -33,10 +33,6 @@ extension HEVCEncoderConfiguration {
 
     if c.lowLatency == nil {
       lowLatency.sceneChange = .keyFrame
-      // A call has no key frames that nobody asks for.
-      if c.maxKeyFrameInterval == 0, c.maxKeyFrameIntervalDuration == 0 {
-        keyFrameInterval = max(Int(frameRate * Self.usualKeyFrameSeconds), 1)
-      }
     }
 
     effort = c.speed.resolvedEffort
@@ -54,12 +50,11 @@ extension HEVCEncoderConfiguration {
     try setReferences(c)
   }
 
-  /// The longest time between key frames of a file in seconds where a session leaves it to the
-  /// encoder, so that players can seek.
-  private static let usualKeyFrameSeconds = 10.0
-
   /// Makes the encoder's configuration for a session with a look-ahead.
   init(lookingAhead c: VideoEncoderConfiguration) throws(CodecError) {
+    guard !c.rate.writesBufferTiming, !c.rate.hasFramesBefore, !c.rate.hasFramesAfter,
+      c.hdr.masteringDisplay == nil, c.hdr.contentLightLevel == nil
+    else { throw .invalidConfiguration("buffer timing, joined streams and HDR metadata are not supported") }
     try self.init(c)
     let request = try LookAheadRequest(c)
     levelBitRate = 0
@@ -80,6 +75,8 @@ extension HEVCEncoderConfiguration {
       maximumReferences = 1
     } else if c.referenceFrameCount == 0 {
       maximumReferences = Self.usualLookAheadReferences
+    } else {
+      maximumReferences = min(maximumReferences, Self.mostLookAheadReferences)
     }
     effort = min(effort, request.maximumEffort)
     latency = .lookAhead(options)
@@ -88,6 +85,8 @@ extension HEVCEncoderConfiguration {
   /// The number of references with a look-ahead, unless the session names one: with the current
   /// picture and one that waits to be shown, the decoded picture buffer of every level holds them.
   private static let usualLookAheadReferences = 4
+  /// The most references with a look-ahead.
+  private static let mostLookAheadReferences = 4
 
   /// Changes the configuration to that of a pass over a part of a stream.
   /// - Parameters:
@@ -109,8 +108,7 @@ extension HEVCEncoderConfiguration {
   /// The number of references unless the session names one: the decoded picture buffer of every
   /// level holds six pictures, the current one included (A.4.2).
   private static let usualReferences = (call: 5, other: 2)
-  /// The most references: with B pictures a decoder keeps one picture more.
-  private static let mostReferences = (call: 5, other: 4)
+  private static let mostReferences = 5
 
   /// The number of threads that are of use, at most 4, which leaves processors to others.
   /// - Parameter height: the height in luma samples.
@@ -125,8 +123,8 @@ extension HEVCEncoderConfiguration {
   private mutating func setReferences(_ c: VideoEncoderConfiguration) throws(CodecError) {
     let isCall = c.lowLatency != nil
     let usual = isCall ? Self.usualReferences.call : Self.usualReferences.other
-    let most = isCall ? Self.mostReferences.call : Self.mostReferences.other
-    maximumReferences = c.referenceFrameCount > 0 ? min(c.referenceFrameCount, most) : usual
+    maximumReferences =
+      c.referenceFrameCount > 0 ? min(c.referenceFrameCount, Self.mostReferences) : usual
     guard let call = c.lowLatency else { return }
     // Layers may come and go without a new stream.
     lowLatency.allowsNonReferenceFrames = true

@@ -165,7 +165,8 @@ final class LookAheadEncoder: EncodingStrategy {
     wholeTick = timing != nil || configuration.isJoined ? tick : nil
     planner = LookAheadPlanner(
       settings, frames: configuration.lookAhead.frames,
-      queue: LookAheadQueue(coder.geometry, analysis: analysis, weighs: pps.hasWeightedPrediction),
+      queue: LookAheadQueue(
+        coder.geometry, analysis: analysis, weighs: pps.hasWeightedPrediction, keepsSourceTypes: true),
       pass: pass,
       joined: JoinedBuffer(settings, tick: tick, macroblocks: coder.geometry.macroblockCount))
     framePool = FrameMemoryPool(capacity: max(65536, engine.width * engine.height / 2), extra: most - 1)

@@ -74,7 +74,8 @@ final class LookAheadEncoder: EncodingStrategy {
       geometry, kernels: coder.videoKernels, threads: 1, readsBrightness: false)
     planner = LookAheadPlanner(
       configuration.lookAheadSettings, frames: configuration.lookAhead.frames,
-      queue: LookAheadQueue(geometry, analysis: analysis, weighs: false), pass: pass)
+      queue: LookAheadQueue(geometry, analysis: analysis, weighs: false, keepsSourceTypes: false),
+      pass: pass)
     order = StreamOrder(capacity: configuration.maximumReferences)
     output = AccessUnitWriter(
       pool: FrameMemoryPool(capacity: max(65536, configuration.width * configuration.height / 2)),
@@ -273,6 +274,8 @@ final class LookAheadEncoder: EncodingStrategy {
         // From here on each unit is coded within the bits that are left; if that fails, all of them
         // as cheaply as possible.
         attempts = max(attempts, 4)
+        // A coarse block is better than one that is left out.
+        plan.maximumQP = 51
         let left = max(room - Double(leading.count * 8), 64)
         let cheapest = HEVCEncoderConfiguration.cheapestBlock
         plan.budget = RowBudget(

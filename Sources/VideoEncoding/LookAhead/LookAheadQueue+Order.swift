@@ -165,7 +165,10 @@ extension LookAheadQueue {
     case .unknown: break
     case .predicted: most = most.prefix(1)
     case .mixed:
-      if let last = most.firstIndex(where: { wasPredicted($0) }) { most = most[...last] }
+      let last = most.indices.first {
+        wasPredicted(most[$0], next: $0 + 1 < rest.endIndex ? rest[$0 + 1] : nil)
+      }
+      if let last { most = most[...last] }
     }
     var end = most.firstIndex { $0.kind.isKey || $0.isCut } ?? most.endIndex
     if end < most.endIndex, most[end].kind == .openKey, !most[end].isCut { end += 1 }

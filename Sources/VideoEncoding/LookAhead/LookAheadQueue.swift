@@ -59,7 +59,12 @@ package final class LookAheadQueue {
   ///   - geometry: the size of the pictures.
   ///   - analysis: copies and analyses them.
   ///   - weighs: whether the stream has weighted prediction.
-  package init(_ geometry: PictureGeometry, analysis: LookAheadPreAnalysis, weighs: Bool) {
+  ///   - keepsSourceTypes: whether pictures of sources that were compressed with H.264 keep their
+  ///     types.
+  package init(
+    _ geometry: PictureGeometry, analysis: LookAheadPreAnalysis, weighs: Bool, keepsSourceTypes: Bool
+  ) {
+    self.keepsSourceTypes = keepsSourceTypes
     self.geometry = geometry
     self.analysis = analysis
     var memory = EncoderMemory()
@@ -136,7 +141,9 @@ package final class LookAheadQueue {
     }
     picture.takeResiduals(geometry.macroblockCount, hasInter: before != nil)
     if let before {
-      if settings.bidirectionalLimit > 0 { matchSource(picture, before, beforeNewest) }
+      if keepsSourceTypes, settings.bidirectionalLimit > 0 {
+        matchSource(picture, before, beforeNewest)
+      }
       picture.isCut = isCut(picture, after: before)
       // The previous picture was a flash: this one resembles the picture before the flash.
       if before.isCut, let earlier = beforeNewest, isFlash(before, between: earlier, and: picture) {
@@ -186,6 +193,7 @@ package final class LookAheadQueue {
     ordered.contains { $0.index <= index } || pictures.first.map { $0.index <= index } ?? false
   }
 
+  private let keepsSourceTypes: Bool
   /// The picture types that the source had around the next run.
   var sourceTypes = SourceTypes.unknown
   /// The mean share of exact matches with later pictures in the pictures that told `sourceTypes`.

@@ -37,6 +37,8 @@ import Testing
     var c = H264EncoderConfiguration.lookAhead(width: width, height: height)
     c.effort = 3
     c.lookAhead.maximumBidirectional = bidirectional
+    // Three B pictures in a row, none of which is a reference.
+    c.lookAhead.usesPyramid = quality == 20
     c.lookAhead.rate = .quality(quality)
     return try LookAheadRun(c, count: count, content: content)
   }
@@ -53,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "P and B pictures of a source that was compressed before remain what they were", arguments: [0, 1])
+    "P and B pictures of a source that was compressed before remain what they were", arguments: [0, 1, 3])
   func typesRemain(bidirectional: Int) throws {
     let first = try Self.encode(bidirectional: bidirectional, quality: 26, Self.content)
     let decoded = try first.decoded()
