@@ -87,10 +87,8 @@ extension LookAheadQueue {
   func wasPredicted(_ picture: QueuedPicture, next: QueuedPicture?) -> Bool {
     let later = picture.matchesLater
     let expected = laterShare * Double(later.compared)
-    guard let next, expected >= Self.leastExpected,
-      Double(later.exact) <= Self.fewExact * expected
-    else { return false }
-    return next.matchesBefore.share > Self.fewExact * laterShare
+    return expected >= Self.leastExpected && Double(later.exact) <= Self.fewExact * expected
+      && (next?.matchesBefore.exact ?? 0) > 0
   }
 }
 

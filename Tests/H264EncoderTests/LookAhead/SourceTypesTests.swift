@@ -36,6 +36,7 @@ import Testing
   ) throws -> LookAheadRun {
     var c = H264EncoderConfiguration.lookAhead(width: width, height: height)
     c.effort = 3
+    c.maximumReferences = 3
     c.lookAhead.maximumBidirectional = bidirectional
     // Three B pictures in a row, none of which is a reference.
     c.lookAhead.usesPyramid = quality == 20
@@ -61,9 +62,10 @@ import Testing
     let decoded = try first.decoded()
     let second = try Self.encode(bidirectional: 3, quality: 20) { decoded[$0] }
     try second.check(count: Self.count)
-    // The last pictures have too few behind them that would tell, and few others match too little.
+    // The last pictures have too few behind them that would tell, and one in ten others matches too
+    // little.
     let (a, b) = (Self.types(second).dropLast(4), Self.types(first).dropLast(4))
-    #expect(zip(a, b).count { $0 != $1 } <= 2, "\(a) in place of \(b)")
+    #expect(zip(a, b).count { $0 != $1 } <= 4, "\(a) in place of \(b)")
   }
 
   @Test("A source that was not compressed has as many B pictures as are allowed")
