@@ -159,19 +159,20 @@ extension LookAheadQueue {
     _ rest: ArraySlice<QueuedPicture>, hasAnchor: Bool, _ settings: LookAheadSettings
   ) -> Int {
     guard hasAnchor, let first = rest.first, !first.kind.isKey else { return 1 }
-    var most = rest.prefix(settings.bidirectionalLimit + 1)
+    let most = rest.prefix(settings.bidirectionalLimit + 1)
+    var end = most.firstIndex { $0.kind.isKey || $0.isCut } ?? most.endIndex
     updateSourceTypes()
-    switch sourceTypes {
-    case .unknown: break
-    case .predicted: most = most.prefix(1)
-    case .mixed:
-      let last = most.indices.first {
+    // A key frame that is not an IDR picture has B pictures before it, whatever the source had.
+    if end < most.endIndex, most[end].kind == .openKey, !most[end].isCut {
+      end += 1
+    } else if sourceTypes == .predicted {
+      end = min(end, most.startIndex + 1)
+    } else if sourceTypes == .mixed {
+      let last = (most.startIndex..<end).first {
         wasPredicted(most[$0], next: $0 + 1 < rest.endIndex ? rest[$0 + 1] : nil)
       }
-      if let last { most = most[...last] }
+      end = last.map { $0 + 1 } ?? end
     }
-    var end = most.firstIndex { $0.kind.isKey || $0.isCut } ?? most.endIndex
-    if end < most.endIndex, most[end].kind == .openKey, !most[end].isCut { end += 1 }
     return max(end - most.startIndex, 1)
   }
 }
