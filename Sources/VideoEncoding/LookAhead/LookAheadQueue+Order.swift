@@ -164,7 +164,7 @@ extension LookAheadQueue {
     updateSourceTypes()
     // A key frame that is not an IDR picture has B pictures before it, whatever the source had.
     if end < most.endIndex, most[end].kind == .openKey, !most[end].isCut {
-      end += 1
+      return end + 1 - most.startIndex
     } else if sourceTypes == .predicted {
       end = min(end, most.startIndex + 1)
     } else if sourceTypes == .mixed {
@@ -172,6 +172,11 @@ extension LookAheadQueue {
         wasPredicted(most[$0], next: $0 + 1 < rest.endIndex ? rest[$0 + 1] : nil)
       }
       end = last.map { $0 + 1 } ?? end
+    }
+    if sourceTypes != .unknown { hasFollowedSource = true }
+    if hasFollowedSource, end < rest.endIndex, rest[end].kind == .openKey, !rest[end].isCut {
+      // It would follow a P picture, and be an IDR picture.
+      end += end < most.endIndex ? 1 : -1
     }
     return max(end - most.startIndex, 1)
   }
