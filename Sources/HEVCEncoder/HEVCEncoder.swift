@@ -94,8 +94,7 @@ public final class HEVCEncoder {
   ///   - options: what the caller wants of the frame. With a look-ahead only a key frame, a QP and
   ///     the time since the last picture are allowed.
   ///   - output: receives the frames that are ready, in decoding order: with zero latency the frame
-  ///     of this picture; with a look-ahead none or one, and more if the look-ahead has become
-  ///     shorter.
+  ///     of this picture; with a look-ahead none or one.
   /// - Throws: `HEVCEncoderError` if the picture or the options do not fit; the encoder stays as it
   ///   was.
   public func encode(

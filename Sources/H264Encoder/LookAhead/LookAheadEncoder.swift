@@ -166,7 +166,8 @@ final class LookAheadEncoder: EncodingStrategy {
     planner = LookAheadPlanner(
       settings, frames: configuration.lookAhead.frames,
       queue: LookAheadQueue(
-        coder.geometry, analysis: analysis, weighs: pps.hasWeightedPrediction, keepsSourceTypes: true),
+        coder.geometry, analysis: analysis, weighs: pps.hasWeightedPrediction,
+        keepsSourceTypes: configuration.lookAhead.frames >= LookAheadQueue.fewestForTypes),
       pass: pass,
       joined: JoinedBuffer(settings, tick: tick, macroblocks: coder.geometry.macroblockCount))
     framePool = FrameMemoryPool(capacity: max(65536, engine.width * engine.height / 2), extra: most - 1)

@@ -2,7 +2,7 @@
 
 /// What an effort tries for each coding unit.
 struct EffortSettings: BitwiseCopyable, Equatable {
-  /// log2 of the smallest inter and of the smallest intra unit that are tried in P pictures.
+  /// log2 of the smallest inter and of the smallest intra unit that are tried in P and B pictures.
   var smallestInter = 4
   var smallestIntra = 3
   /// An intra unit of 8x8 is tried in four parts where it takes more bits than this: in P and B
@@ -25,7 +25,7 @@ struct EffortSettings: BitwiseCopyable, Equatable {
   var triesPartitions = false
   /// A unit is not divided where its cost for each sample is below this many 16ths of lambda.
   var splitThreshold = 24
-  /// Intra prediction is tried in P pictures where its least SATD is below that of inter prediction
+  /// Intra prediction is tried in P and B pictures where its least SATD is below that of inter prediction
   /// times this, in 16ths.
   var intraMargin = 16
 

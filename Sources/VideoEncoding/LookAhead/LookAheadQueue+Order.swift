@@ -152,9 +152,9 @@ extension LookAheadQueue {
   }
 
   /// The number of pictures in the next run: as many as the configuration, key frames and the types
-  /// of the source (`sourceTypes`) allow. The
-  /// picture before an IDR picture is a P picture, and so is one before a scene cut. A key frame
-  /// that is not an IDR picture may end a run, with B pictures before it.
+  /// of the source (`sourceTypes`) allow. The picture before an IDR picture is a P picture, and so is
+  /// one before a scene cut. A key frame that is to be no IDR picture ends a run of two pictures at
+  /// least, since it needs a B picture before it.
   private func runLength(
     _ rest: ArraySlice<QueuedPicture>, hasAnchor: Bool, _ settings: LookAheadSettings
   ) -> Int {
@@ -162,20 +162,16 @@ extension LookAheadQueue {
     let most = rest.prefix(settings.bidirectionalLimit + 1)
     var end = most.firstIndex { $0.kind.isKey || $0.isCut } ?? most.endIndex
     updateSourceTypes()
-    // A key frame that is not an IDR picture has B pictures before it, whatever the source had.
-    if end < most.endIndex, most[end].kind == .openKey, !most[end].isCut {
-      return end + 1 - most.startIndex
-    } else if sourceTypes == .predicted {
-      end = min(end, most.startIndex + 1)
-    } else if sourceTypes == .mixed {
+    switch sourceTypes {
+    case .unknown: break
+    case .predicted: end = min(end, most.startIndex + 1)
+    case .mixed:
       let last = (most.startIndex..<end).first {
         wasPredicted(most[$0], next: $0 + 1 < rest.endIndex ? rest[$0 + 1] : nil)
       }
       end = last.map { $0 + 1 } ?? end
     }
-    if sourceTypes != .unknown { hasFollowedSource = true }
-    if hasFollowedSource, end < rest.endIndex, rest[end].kind == .openKey, !rest[end].isCut {
-      // It would follow a P picture, and be an IDR picture.
+    if end < rest.endIndex, rest[end].kind == .openKey, !rest[end].isCut {
       end += end < most.endIndex ? 1 : -1
     }
     return max(end - most.startIndex, 1)

@@ -10,6 +10,8 @@
 extension LookAheadQueue {
   /// The number of pictures that tell whether the source was compressed before.
   private static let sourceWindow = 16
+  /// The fewest pictures in the queue that can tell.
+  package static let fewestForTypes = 8
   /// The number of B pictures among them from which on the types of the source are taken over.
   private static let leastBidirectional = 3
   /// The share of their blocks that match the picture before exactly above which a source without B
@@ -59,7 +61,7 @@ extension LookAheadQueue {
   /// too few to change it.
   func updateSourceTypes() {
     let window = Self.sourceWindow
-    guard pictures.count >= window / 2 else { return }
+    guard keepsSourceTypes, pictures.count >= Self.fewestForTypes else { return }
     let first = max(min(planned - window / 2, pictures.count - window), 0)
     let recent = pictures[first...].prefix(window)
     var bidirectional = 0

@@ -193,12 +193,9 @@ package final class LookAheadQueue {
     ordered.contains { $0.index <= index } || pictures.first.map { $0.index <= index } ?? false
   }
 
-  private let keepsSourceTypes: Bool
+  let keepsSourceTypes: Bool
   /// The picture types that the source had around the next run.
   var sourceTypes = SourceTypes.unknown
-  /// Whether runs have ended where those of the source did, so that they no longer begin at fixed
-  /// distances from key frames.
-  var hasFollowedSource = false
   /// The mean share of exact matches with later pictures in the pictures that told `sourceTypes`.
   var laterShare = 0.0
   /// The index up to which many blocks of each picture are compared, since a recent one had exact

@@ -24,7 +24,7 @@ struct ExactMatches: BitwiseCopyable {
 /// Searches for blocks of a source picture that the luma interpolation of H.264 (8.4.2.2.1)
 /// predicts exactly from another source picture.
 ///
-/// That does not happen by chance. It shows that the source was decoded from H.264, that the block
+/// That hardly happens by chance. It shows that the source was decoded from H.264, that the block
 /// had no residual there, and that its picture referred to the other one. Only the 8x8 samples in
 /// the middle of a macroblock are compared: the deblocking filter does not change them where a
 /// macroblock is skipped. Matches in full samples tell nothing, since whatever stands still matches

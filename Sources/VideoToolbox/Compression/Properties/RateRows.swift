@@ -170,7 +170,7 @@ extension CompressionProperty {
       key: kVTCompressionPropertyKey_SpatialAdaptiveQPLevel as String,
       type: .choice([kVTQPModulationLevel_Default, kVTQPModulationLevel_Disable]), change: .nextKeyFrame,
       documentation:
-        "Whether the QP of a macroblock depends on its activity. By default it does.",
+        "Whether the QP of a block may depend on its activity. By default the encoder decides.",
       feature: .spatialAdaptiveQP, defaultValue: .number(Double(kVTQPModulationLevel_Default)),
       apply: { value, draft in
         draft.configuration.spatialAdaptiveQP =
