@@ -202,8 +202,7 @@ if !isEngineAlone {
       dependencies: [
         "CoreMedia", "CodecInterface", "CSQLite", "H264Codec",
         .target(name: "HEVCCodec", condition: .when(traits: ["HEVC"])), "FFmpegMedia", "VideoBitstream",
-        "X264Codec",
-        "X265Codec", "VideoToolboxParts",
+        "VideoEncoding", "X264Codec", "X265Codec", "VideoToolboxParts",
       ]),
     .target(name: "UniformTypeIdentifiers", dependencies: ["UniformTypeIdentifiersParts"]),
     .target(name: "OSLog", dependencies: [.product(name: "Logging", package: "swift-log")]),
