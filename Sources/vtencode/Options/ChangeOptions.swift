@@ -18,6 +18,13 @@ struct ChangeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Take noise out of the pictures, by averaging along their motion: from 0 (nothing) to 1. 0.4 suits a "
+        + "camera in weak light.", valueName: "strength"),
+    transform: NoiseStrength.reading(or: NoiseStrength.advice))
+  var denoise: NoiseStrength?
+
+  @Option(
+    help: ArgumentHelp(
       "Draw a picture (PNG, JPEG or WebP, with its transparency) over the movie.", valueName: "file"),
     completion: .file())
   var overlay: String?
@@ -67,7 +74,7 @@ struct ChangeOptions: ParsableArguments {
   /// The first of the options that was given; nil if none was.
   var givenName: String? {
     let names: [(String, Bool)] = [
-      ("--crop", crop != nil), ("--rotate", rotate != nil), ("--overlay", overlay != nil),
+      ("--crop", crop != nil), ("--rotate", rotate != nil), ("--denoise", denoise != nil), ("--overlay", overlay != nil),
       ("--burn-subtitles", burnSubtitles != nil), ("--volume", volume != nil),
       ("--audio-track", audioTrack != nil),
     ]
@@ -91,7 +98,7 @@ struct ChangeOptions: ParsableArguments {
       throw ValidationError(
         "--burn-subtitles needs the system's fonts, which --sandbox makes inaccessible; leave one out.")
     }
-    if changesPictures, options.picture.noDeinterlace {
+    if changesPictures || denoise != nil, options.picture.noDeinterlace {
       throw ValidationError(
         "--no-deinterlace keeps the fields of a picture, which cropping, rotating and drawing would mix; leave "
           + "it or \(givenName ?? "the change") out.")

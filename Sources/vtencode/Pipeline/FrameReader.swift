@@ -21,6 +21,7 @@ final class FrameReader {
   private var trimmer: FrameTrimmer?
   private var rate: FrameRateConverter?
   private let adapter: PictureAdapter?
+  private let noiseFilter: NoiseFilter?
   private let drawing: PictureFilter?
   private let range: CMTimeRange?
   /// Frames that wait for a picture which the drawing has not yet given back.
@@ -61,6 +62,8 @@ final class FrameReader {
     rate = source.convertedRate.map {
       FrameRateConverter(rate: $0, origin: source.part?.start ?? .zero)
     }
+    // Pictures of a live source do not wait for the next ones.
+    noiseFilter = source.noiseStrength.map { NoiseFilter(strength: $0, looksAhead: source.live == nil) }
     drawing = source.drawings.isEmpty ? nil : PictureFilter(source.drawings)
     if let live = source.live {
       feed = try LivePictures(live)
@@ -88,10 +91,10 @@ final class FrameReader {
   }
 
   private func nextDrawn() throws -> Frame? {
-    guard let drawing else { return try nextAdapted() }
+    guard let drawing else { return try nextFiltered() }
     while drawn.isEmpty, !isDrawingOver {
       do {
-        if let frame = try nextAdapted() {
+        if let frame = try nextFiltered() {
           drawn = try drawing.add(frame.pixelBuffer, time: frame.time, duration: frame.duration).map(
             Frame.init)
         } else {
@@ -103,6 +106,11 @@ final class FrameReader {
       }
     }
     return drawn.isEmpty ? nil : drawn.removeFirst()
+  }
+
+  private func nextFiltered() throws -> Frame? {
+    guard let noiseFilter else { return try nextAdapted() }
+    return try noiseFilter.next { try nextAdapted() }
   }
 
   private func nextAdapted() throws -> Frame? {

@@ -47,6 +47,7 @@ extension MovieSource {
     var source = changes.changesPictures ? upright() : self
     if let rotation = changes.rotate { source.rotate(rotation) }
     if let crop = changes.crop { try source.keep(crop) }
+    source.noiseStrength = changes.denoise.flatMap { $0.value > 0 ? $0.value : nil }
     source.volume = changes.volume?.factor ?? 1
     if let number = changes.audioTrack {
       guard let sound = sounds.first(where: { $0.number == number }) else {

@@ -55,6 +55,8 @@ struct MovieSource: Sendable {
   var isRotatedOnRequest = false
   /// The part of the upright picture that is kept; nil for all of it.
   var crop: CropRect?
+  /// How much noise is taken out of the pictures, up to 1; nil for nothing.
+  var noiseStrength: Float?
   /// The drawings over the pictures at their encoded size.
   var drawings: [PictureFilter.Drawing] = []
   /// The factor by which the sound is amplified.

@@ -68,6 +68,43 @@ import Testing
     #expect(folder.contents == ["in.mp4"])
   }
 
+  @Test("--denoise brings a noisy movie nearer to the clean one, in fewer bytes")
+  func noise() throws {
+    let folder = try Folder()
+    let picture = "testsrc2=size=192x128:rate=25:duration=1"
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -f lavfi -i \(picture) -pix_fmt yuv420p -c:v ffv1 clean.mkv "
+        + "&& ffmpeg -nostdin -v error -i clean.mkv -vf noise=alls=24:allf=t:all_seed=1 "
+        + "-pix_fmt yuv420p -c:v ffv1 in.mkv", in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    var results: [(quality: Double, bytes: Int)] = []
+    for options in [[], ["--denoise", "0.6"]] {
+      let run = try encode(options, "in.mkv", in: folder)
+      #expect(run.status == 0, "\(run.complaints)")
+      #expect(try Probe(folder.path("out.mp4")).frameCount() == 25)
+      results.append(
+        (
+          try psnr("null", of: "clean.mkv", in: folder),
+          try Data(contentsOf: folder.url.appendingPathComponent("out.mp4")).count
+        ))
+    }
+    #expect(results[1].quality > results[0].quality + 1.5, "\(results)")
+    #expect(Double(results[1].bytes) < 0.8 * Double(results[0].bytes), "\(results)")
+  }
+
+  @Test("--denoise refuses other strengths, and pictures that it cannot filter")
+  func refusedNoise() throws {
+    let folder = try Folder()
+    try makeMovie(in: folder)
+    for options in [["--denoise", "1.5"], ["--denoise", "strong"], ["--denoise", "-0.1"]] {
+      let run = try encode(options, in: folder)
+      #expect(run.status == 64 && run.complaints.contains("from 0"), "\(options): \(run.complaints)")
+    }
+    let deep = try encode(["--denoise", "0.5", "--pixel-format", "x420"], in: folder)
+    #expect(deep.status != 0 && deep.complaints.contains("8 bits"), "\(deep.complaints)")
+    #expect(folder.contents == ["in.mp4"])
+  }
+
   @Test(
     "A movie is converted to a frame rate, with the same duration",
     arguments: [("12.5", 13), ("50", 50), ("30", 30), ("25", 25)])
