@@ -10,6 +10,7 @@ final class NoiseFilter {
   private let looksAhead: Bool
   private let processor = VTFrameProcessor()
   private var configuration: VTTemporalNoiseFilterConfiguration?
+  private var pixelFormat: OSType = 0
   private var pool = PicturePool()
   /// The frames before the next one, and that one with those behind it, as they were read.
   private var previous: [Frame] = []
@@ -44,9 +45,8 @@ final class NoiseFilter {
   private func filter(_ frame: Frame) throws -> Frame {
     let image = frame.pixelBuffer
     try configure(for: image)
-    // Only pictures of the same shape can be averaged.
-    let before = previous.filter { hasShape(of: image, $0) && $0.time < frame.time }.compactMap(Self.frame)
-    let behind = waiting.filter { hasShape(of: image, $0) && $0.time > frame.time }.compactMap(Self.frame)
+    let before = Array(neighbours(of: frame, previous.reversed()) { $0 < $1 }.reversed())
+    let behind = neighbours(of: frame, waiting) { $0 > $1 }
     let target = try pool.picture(
       width: CVPixelBufferGetWidth(image), height: CVPixelBufferGetHeight(image),
       CVPixelBufferGetPixelFormatType(image))
@@ -99,7 +99,18 @@ final class NoiseFilter {
     pixelFormat = format
   }
 
-  private var pixelFormat: OSType = 0
+  /// The frames that can be averaged with a frame: those of the same shape, in the order of time. A
+  /// damaged movie may have two frames with the same time.
+  private func neighbours(
+    of frame: Frame, _ candidates: [Frame], _ isFurther: (CMTime, CMTime) -> Bool
+  ) -> [VTFrameProcessorFrame] {
+    var last = frame.time
+    return candidates.compactMap { candidate in
+      guard hasShape(of: frame.pixelBuffer, candidate), isFurther(candidate.time, last) else { return nil }
+      last = candidate.time
+      return Self.frame(candidate)
+    }
+  }
 
   private func hasShape(of image: CVPixelBuffer, _ other: Frame) -> Bool {
     CVPixelBufferGetWidth(other.pixelBuffer) == CVPixelBufferGetWidth(image)
