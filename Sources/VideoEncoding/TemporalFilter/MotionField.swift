@@ -112,6 +112,8 @@ private struct BlockSearch {
   private var block: UnsafeMutablePointer<UInt8>
   private(set) var best = Vector(x: 0, y: 0)
   private var bestCost = Int.max
+  /// The differences at the best vector, without its price.
+  private var bestDifference = 0
 
   /// - Parameters:
   ///   - size: the edge of the blocks, 8 or 16.
@@ -135,6 +137,7 @@ private struct BlockSearch {
     self.y = y
     block = picture.at(x, y)
     bestCost = Int.max
+    // What does not move has no price either.
     self.expected = Vector(x: 0, y: 0)
     consider(Vector(x: 0, y: 0))
     self.expected = clamped(expected)
@@ -158,8 +161,9 @@ private struct BlockSearch {
   mutating func consider(_ wanted: Vector) {
     let vector = clamped(wanted)
     let samples = reference.at(x &+ Int(vector.x), y &+ Int(vector.y))
-    let cost = Int(sad(block, picture.stride, samples, reference.stride)) &+ price &* distance(vector)
-    if cost < bestCost { (bestCost, best) = (cost, vector) }
+    let difference = Int(sad(block, picture.stride, samples, reference.stride))
+    let cost = difference &+ price &* distance(vector)
+    if cost < bestCost { (bestCost, bestDifference, best) = (cost, difference, vector) }
   }
 
   /// Considers every other vector of a square around 0.
@@ -194,16 +198,16 @@ private struct BlockSearch {
   /// - Returns: the vector in quarters of samples.
   mutating func refineBetweenSamples(_ scratch: UnsafeMutablePointer<UInt8>) -> Vector {
     var centre = Vector(x: 4 &* best.x, y: 4 &* best.y)
-    // The best vector's own price is left out: fractions cost nothing.
-    var cost = bestCost &- price &* distance(best)
-    if cost == 0 { return centre }
+    // Fractions have no price.
+    var difference = bestDifference
+    if difference == 0 { return centre }
     for step in [Int32(2), 1] {
       let start = centre
       for (dx, dy) in [(-step, 0), (step, 0), (0, -step), (0, step)] as [(Int32, Int32)] {
         let vector = Vector(x: start.x &+ dx, y: start.y &+ dy)
         Interpolation.luma(reference, x, y, vector, to: scratch)
         let other = Int(sad(block, picture.stride, scratch, 16))
-        if other < cost { (cost, centre) = (other, vector) }
+        if other < difference { (difference, centre) = (other, vector) }
       }
     }
     return centre

@@ -13,13 +13,16 @@ struct TemporalNoiseFilter: FrameEffect {
   private static let greatestLimit: Float = 40
 
   func process(_ parameters: any VTFrameProcessorParameters) throws {
-    guard let parameters = parameters as? VTTemporalNoiseFilterParameters,
-      let destination = parameters.destinationFrame?.buffer, (0...1).contains(parameters.filterStrength),
-      parameters.nextFrames.count <= configuration.nextFrameCount,
+    guard let parameters = parameters as? VTTemporalNoiseFilterParameters else {
+      throw VTFrameProcessorError(.invalidParameterError)
+    }
+    let strength = parameters.filterStrength
+    guard (0...1).contains(strength), parameters.nextFrames.count <= configuration.nextFrameCount,
       parameters.previousFrames.count <= configuration.previousFrameCount
     else { throw VTFrameProcessorError(.invalidParameterError) }
     try checkTimes(parameters)
     let source = parameters.sourceFrame.buffer
+    let destination = parameters.destinationFrame.buffer
     let previous = parameters.hasDiscontinuity ? [] : parameters.previousFrames
     let neighbours = (previous + parameters.nextFrames).map(\.buffer)
     for buffer in neighbours + [source, destination] {
@@ -30,7 +33,8 @@ struct TemporalNoiseFilter: FrameEffect {
     }
     let picture = try copy(source)
     let filter = TemporalFilter()
-    let limit = Int((Self.greatestLimit * parameters.filterStrength).rounded())
+    // Any strength above 0 filters.
+    let limit = Int((Self.greatestLimit * strength).rounded(.up))
     let references = try search(
       neighbours, for: picture, previous: previous.count, with: filter, limit: limit)
     CVBufferPropagateAttachments(source, destination)
@@ -41,9 +45,10 @@ struct TemporalNoiseFilter: FrameEffect {
     }
   }
 
-  /// Checks that times are numbers, and that frames are in their order.
+  /// Checks that times are numbers, and that the frames that are used are in their order.
   private func checkTimes(_ parameters: VTTemporalNoiseFilterParameters) throws {
-    let frames = parameters.previousFrames + [parameters.sourceFrame] + parameters.nextFrames
+    let previous = parameters.hasDiscontinuity ? [] : parameters.previousFrames
+    let frames = previous + [parameters.sourceFrame] + parameters.nextFrames
     let times = frames.map(\.presentationTimeStamp)
     guard times.allSatisfy(\.isNumeric), zip(times, times.dropFirst()).allSatisfy({ $0 < $1 }) else {
       throw VTFrameProcessorError(.invalidFrameTiming)
@@ -112,6 +117,8 @@ struct TemporalNoiseFilter: FrameEffect {
 }
 
 extension VTTemporalNoiseFilterConfiguration: FrameEffectConfiguration {
+  var frameCounts: (previous: Int, next: Int) { (previousFrameCount, nextFrameCount) }
+
   func makeEffect() -> any FrameEffect { TemporalNoiseFilter(configuration: self) }
 }
 

@@ -102,5 +102,7 @@ protocol FrameEffect: Sendable {
 
 /// The configuration of an effect that this package has.
 protocol FrameEffectConfiguration: VTFrameProcessorConfiguration {
+  /// The greatest numbers of preceding and following frames.
+  var frameCounts: (previous: Int, next: Int) { get }
   func makeEffect() -> any FrameEffect
 }

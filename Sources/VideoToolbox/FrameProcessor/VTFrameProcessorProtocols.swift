@@ -2,39 +2,35 @@
 import CoreMedia
 
 /// The configuration of an effect for a session of `VTFrameProcessor`.
-public protocol VTFrameProcessorConfiguration: AnyObject {
+public protocol VTFrameProcessorConfiguration: NSObjectProtocol, Sendable {
   /// The pixel formats of source, reference and destination frames.
-  var frameSupportedPixelFormats: [OSType] { get }
+  var supportedPixelFormats: [OSType] { get }
   /// What source and reference buffers have to be like, as attributes of pixel buffers.
   var sourcePixelBufferAttributes: [String: any Sendable] { get }
   /// What destination buffers have to be like, as attributes of pixel buffers.
   var destinationPixelBufferAttributes: [String: any Sendable] { get }
-  /// The greatest number of following frames that the effect uses.
-  var nextFrameCount: Int { get }
-  /// The greatest number of preceding frames that the effect uses.
-  var previousFrameCount: Int { get }
   /// Whether the effect is available.
   static var isSupported: Bool { get }
 }
 
 extension VTFrameProcessorConfiguration {
-  public var nextFrameCount: Int { 0 }
-  public var previousFrameCount: Int { 0 }
+  /// The greatest number of following frames that the effect uses; nil if it uses none.
+  public var nextFrameCount: Int? { (self as? any FrameEffectConfiguration)?.frameCounts.next }
+  /// The greatest number of preceding frames that the effect uses; nil if it uses none.
+  public var previousFrameCount: Int? { (self as? any FrameEffectConfiguration)?.frameCounts.previous }
 }
 
 /// One frame for a session of `VTFrameProcessor`, with what the effect needs for it.
-public protocol VTFrameProcessorParameters: AnyObject {
+public protocol VTFrameProcessorParameters: NSObjectProtocol {
   /// The frame that is processed.
   var sourceFrame: VTFrameProcessorFrame { get }
-  /// The frame that receives the result, if the effect makes one.
-  var destinationFrame: VTFrameProcessorFrame? { get }
-  /// The frames that receive the results, if the effect makes several.
-  var destinationFrames: [VTFrameProcessorFrame]? { get }
 }
 
 extension VTFrameProcessorParameters {
-  public var destinationFrame: VTFrameProcessorFrame? { nil }
-  public var destinationFrames: [VTFrameProcessorFrame]? { nil }
+  /// The frame that receives the result; nil if the effect makes none.
+  public var destinationFrame: VTFrameProcessorFrame? {
+    (self as? VTTemporalNoiseFilterParameters)?.destinationFrame
+  }
 }
 
 /// A pixel buffer with its time: a source, a reference or a destination of `VTFrameProcessor`.

@@ -13,24 +13,19 @@ public final class VTTemporalNoiseFilterConfiguration: NSObject, VTFrameProcesso
   /// The pixel format of the frames.
   let pixelFormat: OSType
 
-  private static let pixelFormats: [OSType] = [
-    kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, kCVPixelFormatType_420YpCbCr8BiPlanarFullRange,
-    kCVPixelFormatType_420YpCbCr8Planar, kCVPixelFormatType_420YpCbCr8PlanarFullRange,
-  ]
-
   /// Describes the frames to filter.
   ///
   /// - Parameters:
   ///   - frameWidth: the width of the frames in pixels.
   ///   - frameHeight: the height of the frames in pixels.
-  ///   - sourcePixelFormat: their pixel format, one of `frameSupportedPixelFormats`.
+  ///   - sourcePixelFormat: their pixel format, one of `supportedSourcePixelFormats`.
   /// - Returns: nil for a size outside of `minimumDimensions` to `maximumDimensions`, or another
   ///   pixel format.
   public init?(frameWidth: Int, frameHeight: Int, sourcePixelFormat: OSType) {
     let (least, most) = (Self.minimumDimensions, Self.maximumDimensions)
     guard (Int(least.width)...Int(most.width)).contains(frameWidth),
       (Int(least.height)...Int(most.height)).contains(frameHeight),
-      Self.pixelFormats.contains(sourcePixelFormat)
+      Self.supportedSourcePixelFormats.contains(sourcePixelFormat)
     else { return nil }
     self.frameWidth = frameWidth
     self.frameHeight = frameHeight
@@ -39,7 +34,13 @@ public final class VTTemporalNoiseFilterConfiguration: NSObject, VTFrameProcesso
   }
 
   /// The pixel formats that the filter takes: 8 bits, 4:2:0, in two planes or in three.
-  public var frameSupportedPixelFormats: [OSType] { Self.pixelFormats }
+  public static let supportedSourcePixelFormats: [OSType] = [
+    kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, kCVPixelFormatType_420YpCbCr8BiPlanarFullRange,
+    kCVPixelFormatType_420YpCbCr8Planar, kCVPixelFormatType_420YpCbCr8PlanarFullRange,
+  ]
+
+  /// The pixel formats of source, reference and destination buffers: that of the configuration.
+  public var supportedPixelFormats: [OSType] { [pixelFormat] }
 
   /// The pixel format and the size of source and reference buffers.
   public var sourcePixelBufferAttributes: [String: any Sendable] {
@@ -77,7 +78,8 @@ public final class VTTemporalNoiseFilterParameters: NSObject, VTFrameProcessorPa
   /// Whether the frame does not continue the previous ones. The filter of this package keeps nothing
   /// from one frame to the next, and uses no preceding frames for such a frame.
   public var hasDiscontinuity: Bool
-  private let destination: VTFrameProcessorFrame
+  /// The frame that receives the result.
+  public let destinationFrame: VTFrameProcessorFrame
 
   /// Describes a frame to filter. At least one neighbour is needed.
   ///
@@ -102,12 +104,9 @@ public final class VTTemporalNoiseFilterParameters: NSObject, VTFrameProcessorPa
     self.sourceFrame = sourceFrame
     self.nextFrames = nextFrames
     self.previousFrames = previousFrames
-    destination = destinationFrame
+    self.destinationFrame = destinationFrame
     self.filterStrength = filterStrength
     self.hasDiscontinuity = hasDiscontinuity
     super.init()
   }
-
-  /// The frame that receives the result.
-  public var destinationFrame: VTFrameProcessorFrame? { destination }
 }

@@ -169,10 +169,16 @@ struct EncodingPlan: Sendable {
         "--profile main10 needs an HEVC encoder with 10 bits, such as libx265: build with the trait X265 (make "
           + "build does), or leave it out", status: 64)
     }
-    let keepsDepth =
+    let hasDepth =
       source.isDeep && makesMain10 && purpose != .conferencing && options.encoding.profile != .main
+    let filtersNoise = source.noiseStrength != nil
+    let keepsDepth = hasDepth && !filtersNoise
     pixelFormat =
       options.picture.pixelFormat ?? (options.encoding.profile == .main10 || keepsDepth ? .video10Bit : usual)
+    if filtersNoise, pixelFormat == .video10Bit {
+      let name = options.picture.pixelFormat == nil ? "--profile main10" : "--pixel-format x420"
+      throw Failure("--denoise filters pictures of 8 bits; leave it or \(name) out", status: 64)
+    }
     mapsTones = source.isHighDynamicRange && pixelFormat != .video10Bit
     deinterlacing = options.picture.noDeinterlace ? nil : options.picture.deinterlace
     preset = options.encoding.preset
@@ -198,6 +204,9 @@ struct EncodingPlan: Sendable {
     progress = options.progressOption.progress
     isVerbose = options.reports.verbose
     notices = Self.notices(fit: fit, mapsTones: mapsTones, source: source)
+    if hasDepth, filtersNoise {
+      notices.append("the movie has more than 8 bits; --denoise filters 8, so it is encoded with 8")
+    }
     if source.isInterlaced, let deinterlacing {
       notices.append(
         deinterlacing == .frame

@@ -63,7 +63,8 @@ final class FrameReader {
       FrameRateConverter(rate: $0, origin: source.part?.start ?? .zero)
     }
     // Pictures of a live source do not wait for the next ones.
-    noiseFilter = source.noiseStrength.map { NoiseFilter(strength: $0, looksAhead: source.live == nil) }
+    noiseFilter = source.noiseStrength.map { NoiseFilter(strength: $0, looksAhead: !source.comesLive) }
+    let pixelFormat = noiseFilter == nil ? pixelFormat : NoiseFilter.pixelFormat(for: pixelFormat)
     drawing = source.drawings.isEmpty ? nil : PictureFilter(source.drawings)
     if let live = source.live {
       feed = try LivePictures(live)
@@ -91,10 +92,10 @@ final class FrameReader {
   }
 
   private func nextDrawn() throws -> Frame? {
-    guard let drawing else { return try nextFiltered() }
+    guard let drawing else { return try nextAdapted() }
     while drawn.isEmpty, !isDrawingOver {
       do {
-        if let frame = try nextFiltered() {
+        if let frame = try nextAdapted() {
           drawn = try drawing.add(frame.pixelBuffer, time: frame.time, duration: frame.duration).map(
             Frame.init)
         } else {
@@ -106,11 +107,6 @@ final class FrameReader {
       }
     }
     return drawn.isEmpty ? nil : drawn.removeFirst()
-  }
-
-  private func nextFiltered() throws -> Frame? {
-    guard let noiseFilter else { return try nextAdapted() }
-    return try noiseFilter.next { try nextAdapted() }
   }
 
   private func nextAdapted() throws -> Frame? {
@@ -126,8 +122,14 @@ final class FrameReader {
   }
 
   private func nextTimed() throws -> Frame? {
-    guard rate != nil else { return try nextOfPart() }
-    return try rate?.next { try nextOfPart() }
+    guard rate != nil else { return try nextFiltered() }
+    return try rate?.next { try nextFiltered() }
+  }
+
+  // Before pictures are repeated, for another rate, and scaled: noise is what the camera has made.
+  private func nextFiltered() throws -> Frame? {
+    guard let noiseFilter else { return try nextOfPart() }
+    return try noiseFilter.next { try nextOfPart() }
   }
 
   private func nextOfPart() throws -> Frame? {

@@ -47,7 +47,14 @@ extension MovieSource {
     var source = changes.changesPictures ? upright() : self
     if let rotation = changes.rotate { source.rotate(rotation) }
     if let crop = changes.crop { try source.keep(crop) }
-    source.noiseStrength = changes.denoise.flatMap { $0.value > 0 ? $0.value : nil }
+    if let strength = changes.denoise?.value, strength > 0 {
+      guard !isHighDynamicRange else {
+        throw Failure(
+          "--denoise filters pictures of 8 bits, and '\(name)' has a high dynamic range; leave it out",
+          status: 64)
+      }
+      source.noiseStrength = strength
+    }
     source.volume = changes.volume?.factor ?? 1
     if let number = changes.audioTrack {
       guard let sound = sounds.first(where: { $0.number == number }) else {

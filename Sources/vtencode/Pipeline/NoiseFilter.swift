@@ -17,6 +17,13 @@ final class NoiseFilter {
   private var waiting: [Frame] = []
   private var hasEnded = false
 
+  /// The pixel format to decode to, so that pictures can be filtered: the wanted one or, for one that
+  /// the filter does not take, three planes of 8 bits, which are converted afterwards.
+  static func pixelFormat(for wanted: OSType) -> OSType {
+    VTTemporalNoiseFilterConfiguration.supportedSourcePixelFormats.contains(wanted)
+      ? wanted : PixelFormatChoice.planar420.type
+  }
+
   /// - Parameters:
   ///   - strength: how much is filtered, from 0 to 1.
   ///   - looksAhead: whether frames wait for the two that follow them.
@@ -90,8 +97,8 @@ final class NoiseFilter {
         frameWidth: width, frameHeight: height, sourcePixelFormat: format)
     else {
       throw Failure(
-        "--denoise filters pictures of 8 bits in 4:2:0, 16x16 to 8192x8192; leave it or the options that ask "
-          + "for other pictures out")
+        "--denoise filters pictures of 16x16 to 8192x8192 samples, and the movie has \(width)x\(height); leave it out"
+      )
     }
     processor.endSession()
     try processor.startSession(configuration: made)
@@ -99,8 +106,7 @@ final class NoiseFilter {
     pixelFormat = format
   }
 
-  /// The frames that can be averaged with a frame: those of the same shape, in the order of time. A
-  /// damaged movie may have two frames with the same time.
+  /// The frames that can be averaged with a frame: those of the same shape, in the order of time.
   private func neighbours(
     of frame: Frame, _ candidates: [Frame], _ isFurther: (CMTime, CMTime) -> Bool
   ) -> [VTFrameProcessorFrame] {

@@ -101,8 +101,23 @@ import Testing
       #expect(run.status == 64 && run.complaints.contains("from 0"), "\(options): \(run.complaints)")
     }
     let deep = try encode(["--denoise", "0.5", "--pixel-format", "x420"], in: folder)
-    #expect(deep.status != 0 && deep.complaints.contains("8 bits"), "\(deep.complaints)")
+    #expect(deep.status == 64 && deep.complaints.contains("8 bits"), "\(deep.complaints)")
     #expect(folder.contents == ["in.mp4"])
+  }
+
+  @Test("--denoise goes with animated pictures, other pixel formats and repeated pictures")
+  func noiseInOtherPictures() throws {
+    let folder = try Folder()
+    try makeMovie(in: folder)
+    for (options, frames) in [(["--pixel-format", "BGRA"], 25), (["--fps", "100"], 100)] {
+      let run = try encode(["--denoise", "0.5"] + options, in: folder)
+      #expect(run.status == 0, "\(options): \(run.complaints)")
+      #expect(try Probe(folder.path("out.mp4")).frameCount() == frames)
+      #expect(try psnr("null", in: folder) > 30)
+    }
+    let animation = try CommandLine.vtencode(
+      "transcoding", "in.mp4", "--denoise", "0.5", "--out", "out.gif", in: folder)
+    #expect(animation.status == 0, "\(animation.complaints)")
   }
 
   @Test(
