@@ -64,6 +64,9 @@ int ovt_hevc_kernels_init8(OVTHEVCKernels8 *k, int mask) {
   memcpy(k->sadX4, video.sadX4, sizeof k->sadX4);
   memcpy(k->satd, video.satd, sizeof k->satd);
   memcpy(k->ssd, video.ssd, sizeof k->ssd);
+  k->mean[0] = video.average[OVT_WIDTH_8];
+  k->mean[1] = video.average[OVT_WIDTH_16];
+  k->mean[2] = video.average[OVT_WIDTH_32];
   FILL(parts8, cpu)
   return cpu;
 }

@@ -38,4 +38,10 @@
   k->ssd[OVT_##W##x##H] = ssd##W##x##H;      \
   k->sadX4[OVT_##W##x##H] = sadX4_##W##x##H;
 
+#define DEFINE_MEAN(W)                                                                                                \
+  SHAPE_SET static void mean##W(Sample *dst, ptrdiff_t dstStride, const Sample *a, const Sample *b, ptrdiff_t stride, \
+                                int height) {                                                                         \
+    mean(dst, dstStride, a, b, stride, W, height);                                                                    \
+  }
+
 #endif

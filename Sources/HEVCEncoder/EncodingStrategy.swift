@@ -10,17 +10,14 @@ protocol EncodingStrategy: AnyObject {
   var heldFrameCount: Int { get }
 
   func encode(
-    _ source: SourcePicture, options: HEVCFrameOptions, output: (consuming HEVCEncodedFrame) -> Void
+    _ source: HEVCSource, options: HEVCFrameOptions, output: (consuming HEVCEncodedFrame) -> Void
   ) throws
   func flush(output: (consuming HEVCEncodedFrame) -> Void)
   func complete(through index: UInt64, output: (consuming HEVCEncodedFrame) -> Void)
   func reconfigure(_ new: HEVCEncoderConfiguration) throws
-  func withReconstruction<R>(
-    _ body: (
-      _ luma: UnsafePointer<UInt8>, _ cb: UnsafePointer<UInt8>, _ cr: UnsafePointer<UInt8>,
-      _ lumaBytesPerRow: Int, _ chromaBytesPerRow: Int
-    ) throws -> R
-  ) rethrows -> R?
+  /// The coder, and the index in its pool of the last coded picture; nil before the first.
+  var coder: AnyPictureCoder { get }
+  var lastPicture: Int? { get }
 }
 
 extension LowLatencyEncoder: EncodingStrategy {
@@ -28,7 +25,7 @@ extension LowLatencyEncoder: EncodingStrategy {
   var heldFrameCount: Int { 0 }
 
   func encode(
-    _ source: SourcePicture, options: HEVCFrameOptions, output: (consuming HEVCEncodedFrame) -> Void
+    _ source: HEVCSource, options: HEVCFrameOptions, output: (consuming HEVCEncodedFrame) -> Void
   ) throws {
     output(try encode(source, options: options))
   }

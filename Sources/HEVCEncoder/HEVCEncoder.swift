@@ -98,10 +98,19 @@ public final class HEVCEncoder {
   /// - Throws: `HEVCEncoderError` if the picture or the options do not fit; the encoder stays as it
   ///   was.
   public func encode(
-    _ source: SourcePicture, options: HEVCFrameOptions = HEVCFrameOptions(),
+    _ source: HEVCSource, options: HEVCFrameOptions = HEVCFrameOptions(),
     output: (consuming HEVCEncodedFrame) -> Void
   ) throws {
     try strategy.encode(source, options: options, output: output)
+  }
+
+  /// Codes a picture with 8 bits per sample; the parameters and errors are those of
+  /// `encode(_:options:output:)`.
+  public func encode(
+    _ source: SourcePicture, options: HEVCFrameOptions = HEVCFrameOptions(),
+    output: (consuming HEVCEncodedFrame) -> Void
+  ) throws {
+    try encode(.eightBits(source), options: options, output: output)
   }
 
   /// Codes a picture with zero latency. Its memory is read until the call returns.
@@ -113,13 +122,21 @@ public final class HEVCEncoder {
   /// - Throws: `HEVCEncoderError` if the picture or the options do not fit, `.invalidOption` with a
   ///   look-ahead, which delays frames; the encoder stays as it was.
   public func encode(
-    _ source: SourcePicture, options: HEVCFrameOptions = HEVCFrameOptions()
+    _ source: HEVCSource, options: HEVCFrameOptions = HEVCFrameOptions()
   ) throws -> HEVCEncodedFrame {
     guard let lowLatency else {
       throw HEVCEncoderError.invalidOption(
         "With a look-ahead, frames come out through encode(_:options:output:).")
     }
     return try lowLatency.encode(source, options: options)
+  }
+
+  /// Codes a picture with 8 bits per sample with zero latency; the parameters, result and errors are
+  /// those of `encode(_:options:)`.
+  public func encode(
+    _ source: SourcePicture, options: HEVCFrameOptions = HEVCFrameOptions()
+  ) throws -> HEVCEncodedFrame {
+    try encode(.eightBits(source), options: options)
   }
 
   /// Codes all pictures that wait. The next picture continues the stream.
@@ -137,14 +154,36 @@ public final class HEVCEncoder {
   /// Calls `body` with the planes of the last coded picture as a decoder shows it.
   /// - Parameter body: gets luma, Cb and Cr, the bytes from one row of luma to the next, and those
   ///   of Cb and Cr.
-  /// - Returns: what `body` returns; nil if no picture was coded yet.
+  /// - Returns: what `body` returns; nil if no picture was coded yet, or the stream has 10 bits per
+  ///   sample.
   public func withReconstruction<R>(
     _ body: (
       _ luma: UnsafePointer<UInt8>, _ cb: UnsafePointer<UInt8>, _ cr: UnsafePointer<UInt8>,
       _ lumaBytesPerRow: Int, _ chromaBytesPerRow: Int
     ) throws -> R
   ) rethrows -> R? {
-    try strategy.withReconstruction(body)
+    guard let picture = strategy.lastPicture, case .eightBits(let coder) = strategy.coder else {
+      return nil
+    }
+    return try coder.withPlanes(picture, body)
+  }
+
+  /// Calls `body` with the planes of the last coded picture as a decoder shows it, of a stream with
+  /// 10 bits per sample.
+  /// - Parameter body: gets luma, Cb and Cr, the samples from one row of luma to the next, and those
+  ///   of Cb and Cr.
+  /// - Returns: what `body` returns; nil if no picture was coded yet, or the stream has 8 bits per
+  ///   sample.
+  public func withTenBitReconstruction<R>(
+    _ body: (
+      _ luma: UnsafePointer<UInt16>, _ cb: UnsafePointer<UInt16>, _ cr: UnsafePointer<UInt16>,
+      _ lumaSamplesPerRow: Int, _ chromaSamplesPerRow: Int
+    ) throws -> R
+  ) rethrows -> R? {
+    guard let picture = strategy.lastPicture, case .tenBits(let coder) = strategy.coder else {
+      return nil
+    }
+    return try coder.withPlanes(picture, body)
   }
 
   // MARK: - References, with zero latency

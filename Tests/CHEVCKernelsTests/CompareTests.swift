@@ -60,6 +60,24 @@ import Testing
     comparison(SampleKernels(Kernels(path).ten))
   }
 
+  func means<Sample>(_ k: SampleKernels<Sample>) {
+    var random = Random(72)
+    let stride = Plane<Sample>.stride
+    for round in 0..<24 {
+      let planes = (0..<3).map { Plane<Sample>(depth: k.depth, kind: (round + $0) % 4, &random) }
+      let (width, height) = ([8, 16, 32][round % 3], random.int(1...8) * 4)
+      let model = planes[2].copy()
+      for y in 0..<height {
+        for x in 0..<width { model[x, y] = (planes[0][x, y] + planes[1][x, y] + 1) / 2 }
+      }
+      k.mean(
+        planes[2].pointer, stride, planes[0].pointer, planes[1].pointer, stride, Int32(width), Int32(height))
+      #expect(planes[2].memory.values == model.memory.values, "\(width)x\(height)")
+    }
+  }
+  @Test(arguments: Path.available) func means8(path: Path) { means(SampleKernels(Kernels(path).eight)) }
+  @Test(arguments: Path.available) func means10(path: Path) { means(SampleKernels(Kernels(path).ten)) }
+
   func residuals<Sample>(_ k: SampleKernels<Sample>) {
     var random = Random(71)
     let stride = Plane<Sample>.stride

@@ -16,15 +16,15 @@ struct Kernels: @unchecked Sendable {  // the tables are never written after the
   private init(making path: Path) {
     let eight = UnsafeMutablePointer<OVTHEVCKernels8>.allocate(capacity: 1)
     eight.initialize(to: OVTHEVCKernels8())
-    _ = ovt_hevc_kernels_init8(eight, path.mask)
+    _ = OVTHEVCKernels8.fill(eight, path.mask)
     let ten = UnsafeMutablePointer<OVTHEVCKernels16>.allocate(capacity: 1)
     ten.initialize(to: OVTHEVCKernels16())
-    _ = ovt_hevc_kernels_init16(ten, path.mask)
+    _ = OVTHEVCKernels16.fill(ten, path.mask)
     self.eight = UnsafePointer(eight)
     self.ten = UnsafePointer(ten)
   }
 
-  var residual: UnsafePointer<OVTHEVCResidualKernels> { ovt_hevc_residual8(eight) }
+  var residual: UnsafePointer<OVTHEVCResidualKernels> { OVTHEVCKernels8.residual(eight) }
 }
 
 /// Samples with room around a block: all of it is compared, so that a stray write shows.

@@ -12,6 +12,7 @@ struct SampleKernels<Sample: FixedWidthInteger> {
   let compare: [[(In, Int, In, Int) -> Int]]  // SAD, SATD, SSD by shape
   let sadX4: [(In, Int, [In], Int) -> [Int32]]
   let satd8: [(In, Int, In, Int) -> Int]
+  let mean: (Out, Int, In, In, Int, Int32, Int32) -> Void
   let difference: (High, Int, In, Int, In, Int, Int32, Int32) -> Void
   let reconstruct: (Out, Int, In, Int, Values, Int, Int32, Int32) -> Void
   let reconstructDC: (Out, Int, In, Int, Int32, Int32, Int32) -> Void
@@ -37,26 +38,27 @@ extension SampleKernels where Sample == UInt8 {
     depth = 8
     let shapes = Int32(0)..<Int32(OVT_BLOCK_SHAPES)
     compare = [
-      shapes.map { shape in { Int(ovt_hevc_sad8(table, shape, $0, $1, $2, $3)) } },
-      shapes.map { shape in { Int(ovt_hevc_satd8(table, shape, $0, $1, $2, $3)) } },
-      shapes.map { shape in { Int(ovt_hevc_ssd8(table, shape, $0, $1, $2, $3)) } },
+      shapes.map { shape in { Int(OVTHEVCKernels8.sad(table, shape, $0, $1, $2, $3)) } },
+      shapes.map { shape in { Int(OVTHEVCKernels8.satd(table, shape, $0, $1, $2, $3)) } },
+      shapes.map { shape in { Int(OVTHEVCKernels8.ssd(table, shape, $0, $1, $2, $3)) } },
     ]
     sadX4 = shapes.map { shape in
       { source, sourceStride, references, stride in
         var sums: [Int32] = [0, 0, 0, 0]
-        ovt_hevc_sad_x48(
+        OVTHEVCKernels8.sadX4(
           table, shape, source, sourceStride, references[0], references[1], references[2], references[3],
           stride,
           &sums)
         return sums
       }
     }
-    satd8 = (Int32(3)...6).map { log2 in { Int(ovt_hevc_satd88(table, log2, $0, $1, $2, $3)) } }
+    satd8 = (Int32(3)...6).map { log2 in { Int(OVTHEVCKernels8.satd8(table, log2, $0, $1, $2, $3)) } }
+    mean = { OVTHEVCKernels8.mean(table, $0, $1, $2, $3, $4, $5, $6) }
     difference = { k.difference($0, $1, $2, $3, $4, $5, $6, $7) }
     reconstruct = { k.reconstruct($0, $1, $2, $3, $4, $5, $6, $7) }
     reconstructDC = { k.reconstructDC($0, $1, $2, $3, $4, $5, $6) }
     smooth = { k.smoothEdge($0, $1, $2, $3) }
-    intra = { ovt_hevc_intra8(table, $0, $1, $2, $3, $4, $5) }
+    intra = { OVTHEVCKernels8.intra(table, $0, $1, $2, $3, $4, $5) }
     interpolate = {
       if $0 { k.luma($1, $2, $3, $4, $5, $6, $7, $8) } else { k.chroma($1, $2, $3, $4, $5, $6, $7, $8) }
     }
@@ -90,26 +92,27 @@ extension SampleKernels where Sample == UInt16 {
     depth = 10
     let shapes = Int32(0)..<Int32(OVT_BLOCK_SHAPES)
     compare = [
-      shapes.map { shape in { Int(ovt_hevc_sad16(table, shape, $0, $1, $2, $3)) } },
-      shapes.map { shape in { Int(ovt_hevc_satd16(table, shape, $0, $1, $2, $3)) } },
-      shapes.map { shape in { Int(ovt_hevc_ssd16(table, shape, $0, $1, $2, $3)) } },
+      shapes.map { shape in { Int(OVTHEVCKernels16.sad(table, shape, $0, $1, $2, $3)) } },
+      shapes.map { shape in { Int(OVTHEVCKernels16.satd(table, shape, $0, $1, $2, $3)) } },
+      shapes.map { shape in { Int(OVTHEVCKernels16.ssd(table, shape, $0, $1, $2, $3)) } },
     ]
     sadX4 = shapes.map { shape in
       { source, sourceStride, references, stride in
         var sums: [Int32] = [0, 0, 0, 0]
-        ovt_hevc_sad_x416(
+        OVTHEVCKernels16.sadX4(
           table, shape, source, sourceStride, references[0], references[1], references[2], references[3],
           stride,
           &sums)
         return sums
       }
     }
-    satd8 = (Int32(3)...6).map { log2 in { Int(ovt_hevc_satd816(table, log2, $0, $1, $2, $3)) } }
+    satd8 = (Int32(3)...6).map { log2 in { Int(OVTHEVCKernels16.satd8(table, log2, $0, $1, $2, $3)) } }
+    mean = { OVTHEVCKernels16.mean(table, $0, $1, $2, $3, $4, $5, $6) }
     difference = { k.difference($0, $1, $2, $3, $4, $5, $6, $7) }
     reconstruct = { k.reconstruct($0, $1, $2, $3, $4, $5, $6, $7) }
     reconstructDC = { k.reconstructDC($0, $1, $2, $3, $4, $5, $6) }
     smooth = { k.smoothEdge($0, $1, $2, $3) }
-    intra = { ovt_hevc_intra16(table, $0, $1, $2, $3, $4, $5) }
+    intra = { OVTHEVCKernels16.intra(table, $0, $1, $2, $3, $4, $5) }
     interpolate = {
       if $0 { k.luma($1, $2, $3, $4, $5, $6, $7, $8) } else { k.chroma($1, $2, $3, $4, $5, $6, $7, $8) }
     }

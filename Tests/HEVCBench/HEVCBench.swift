@@ -10,13 +10,13 @@ import HEVCEncoder
   import Darwin
 #endif
 
-/// Encodes a file of raw 4:2:0 pictures (I420, 8 bits) and prints bits, PSNR and processor time:
+/// Encodes a file of raw 4:2:0 pictures (I420, 8 bits; `deep`: yuv420p10le) and prints bits, PSNR and processor time:
 ///
 ///     HEVCBench FILE WIDTH HEIGHT QP|RATE EFFORT FRAMES [STREAM|- [THREADS [OPTION...]]]
 ///
 /// A number above 51 is a bit rate in bits per second, others are a constant QP, or with `ahead` a
 /// quality. STREAM receives the byte stream. The time is that of all threads. Options are
-/// `wavefronts`, `no-offsets`, and `ahead` for a look-ahead; with this, `ahead=FRAMES`, `b=NUMBER`
+/// `wavefronts`, `no-offsets`, `main10` (10 bits per sample), `deep` (so has the file), and `ahead` for a look-ahead; with this, `ahead=FRAMES`, `b=NUMBER`
 /// (the most B pictures in a row), `no-pyramid`, `open`, `aq=STRENGTH`, `no-tree`, `exact` (a constant
 /// QP) and `list` (prints each frame).
 @main struct HEVCBench {
@@ -37,7 +37,8 @@ import HEVCEncoder
     let stream = arguments.count > 7 && arguments[7] != "-" ? fopen(arguments[7], "wb") : nil
     defer { if let stream { fclose(stream) } }
 
-    var picture = [UInt8](repeating: 0, count: width * height * 3 / 2)
+    let isDeep = options.contains("deep")
+    var picture = [UInt8](repeating: 0, count: width * height * 3 / 2 * (isDeep ? 2 : 1))
     var (count, bits, read) = (0, 0, 0)
     var (luma, cb, cr, seconds) = (0.0, 0.0, 0.0, 0.0)
     func add(_ frame: consuming HEVCEncodedFrame) {
@@ -65,6 +66,17 @@ import HEVCEncoder
       let start = processorTime()
       try picture.withUnsafeBufferPointer { samples in
         guard let base = samples.baseAddress else { return }
+        if isDeep {
+          let raw = UnsafeRawPointer(base)
+          try encoder.encode(
+            .tenBits(
+              TenBitPicture(
+                width: width, height: height, alignment: .lower, luma: raw, lumaBytesPerRow: width * 2,
+                chroma: .planar(
+                  cb: raw + width * height * 2, cbBytesPerRow: width,
+                  cr: raw + width * height * 5 / 2, crBytesPerRow: width))), output: add)
+          return
+        }
         try encoder.encode(
           SourcePicture(
             width: width, height: height, luma: base, lumaBytesPerRow: width,
@@ -79,7 +91,8 @@ import HEVCEncoder
     seconds += processorTime() - start
     guard count > 0 else { return print("There is no whole picture in the file.") }
     let n = Double(count)
-    func psnr(_ error: Double) -> Double { 10 * log10(255 * 255 / max(error / n, 1e-9)) }
+    let peak = Double(1 << encoder.configuration.profile.bitDepth - 1)
+    func psnr(_ error: Double) -> Double { 10 * log10(peak * peak / max(error / n, 1e-9)) }
     print(
       "\(count) frames, \(Double(bits) / n / 1000) kbit each, PSNR \(psnr(luma)) \(psnr(cb)) "
         + "\(psnr(cr)) dB, \(seconds / n * 1000) ms each")
@@ -94,6 +107,7 @@ import HEVCEncoder
     configuration.maximumReferences = 4
     configuration.threads = threads
     configuration.adaptiveOffset = !options.contains("no-offsets")
+    if options.contains("main10") { configuration.profile = .main10 }
     configuration.usesWavefronts = options.contains("wavefronts")
     func value(_ name: String) -> String? {
       options.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }

@@ -26,12 +26,16 @@ struct OrderCountTests {
     for n in 0...orders.count {
       if n > 0 { encoder.order = max(encoder.order, orders[n - 1]) }
       let coded = try content.withPicture(n) { picture -> (isKey: Bool, data: [UInt8]) in
-        let frame = try encoder.encode(picture, options: options(n))
+        let frame = try encoder.encode(.eightBits(picture), options: options(n))
         return (frame.properties.isKeyFrame, frame.data)
       }
-      let shown = encoder.withReconstruction {
-        PlanarFrame(
-          width: 64, height: 40, luma: $0, cb: $1, cr: $2, lumaStride: $3, chromaStride: $4)
+      var shown: PlanarFrame?
+      if case .eightBits(let coder) = encoder.coder, let last = encoder.lastPicture {
+        shown = coder.withPlanes(last) {
+          PlanarFrame(
+            width: 64, height: 40, depth: 8, luma: $0, cb: $1, cr: $2, lumaStride: $3,
+            chromaStride: $4)
+        }
       }
       guard let coded else { return nil }
       kinds.append(coded.isKey)

@@ -9,11 +9,17 @@ import VideoBitstream
 struct RandomStreamTests {
   /// The planes of the last picture as the encoder reconstructed them.
   static func reconstruction(_ encoder: HEVCEncoder) -> PlanarFrame? {
-    encoder.withReconstruction {
+    let (width, height) = (encoder.configuration.width, encoder.configuration.height)
+    return encoder.withReconstruction {
       PlanarFrame(
-        width: encoder.configuration.width, height: encoder.configuration.height, luma: $0, cb: $1,
-        cr: $2, lumaStride: $3, chromaStride: $4)
+        width: width, height: height, depth: 8, luma: $0, cb: $1, cr: $2, lumaStride: $3,
+        chromaStride: $4)
     }
+      ?? encoder.withTenBitReconstruction {
+        PlanarFrame(
+          width: width, height: height, depth: 10, luma: $0, cb: $1, cr: $2, lumaStride: $3,
+          chromaStride: $4)
+      }
   }
 
   /// The number of random streams: `OVT_MATRIX_STREAMS`, or 120.
@@ -31,7 +37,7 @@ struct RandomStreamTests {
       var coded = 0
       for n in 0..<10 {
         let options = stream.options(n, available: encoder.availableReferences)
-        let frame = try stream.content.withPicture(n) {
+        let frame = try stream.content.withSource(n) {
           picture -> (isDropped: Bool, bits: Int, data: [UInt8]) in
           let frame = try encoder.encode(picture, options: options)
           return (frame.properties.isDropped, frame.properties.bits, frame.data)
@@ -90,17 +96,18 @@ struct RandomStreamTests {
     }
   }
 
-  @Test("Every instruction set gives the same stream")
-  func instructionSets() throws {
-    let content = Content(kind: .blocks, width: 136, height: 104, seed: 9)
+  @Test("Every instruction set gives the same stream", arguments: [8, 10])
+  func instructionSets(depth: Int) throws {
+    let content = Content(kind: .blocks, width: 136, height: 104, seed: 9, depth: depth)
     var configuration = HEVCEncoderConfiguration(width: 136, height: 104)
+    if depth == 10 { configuration.profile = .main10 }
     configuration.effort = 8
     configuration.maximumReferences = 2
     func stream(cpu: Int32) throws -> [UInt8] {
       let encoder = try LowLatencyEncoder(configuration: configuration, cpu: cpu)
       var bytes: [UInt8] = []
       for n in 0..<6 {
-        bytes += try content.withPicture(n) { try encoder.encode($0, options: .init()).data } ?? []
+        bytes += try content.withSource(n) { try encoder.encode($0, options: .init()).data } ?? []
       }
       return bytes
     }

@@ -3,6 +3,7 @@
 
 #include <libavcodec/avcodec.h>
 #include <libavutil/log.h>
+#include <libavutil/pixdesc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,8 @@ static int receive(OVTHEVCReferenceDecoder *decoder, OVTHEVCDecodedPicture *pict
   }
   picture->width = decoder->frame->width;
   picture->height = decoder->frame->height;
+  const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(decoder->frame->format);
+  picture->depth = format ? format->comp[0].depth : 0;
   for (int i = 0; i < 3; i++) {
     picture->planes[i] = decoder->frame->data[i];
     picture->strides[i] = decoder->frame->linesize[i];

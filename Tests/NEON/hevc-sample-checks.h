@@ -92,6 +92,7 @@ static void NAMED(compare)(void) {
     EACH(satd[i], N, , m->result = (uint64_t)f(AT(src), STRIDE, AT(a) + 5, STRIDE - 3));
     EACH(ssd[i], N, , m->result = (uint64_t)f(AT(src), STRIDE, AT(a) + 5, STRIDE - 3));
   }
+  for (int i = 0; i < 3; i++) EACH(mean[i], N, , f(AT(dst) + 1, STRIDE, AT(a) + 5, AT(b), STRIDE - 3, 16));
   for (int i = 0; i < OVT_HEVC_SQUARES; i++)
     EACH(satd8[i], N, , m->result = (uint64_t)f(AT(src), STRIDE, AT(a) + 5, STRIDE - 3));
   for (int w = 4; w <= 64; w += 4) {

@@ -152,6 +152,25 @@ static inline void ovt_hevc_inverse(const OVTHEVCResidualKernels *k, int log2Siz
   k->inverse[log2Size - 2](residual, stride, coef, bitDepth, columns, rows);
 }
 
+// MARK: - Rows of source pictures
+
+// Rows of samples of 10 bits, which take two bytes each, least significant first, at any address.
+//   n      the number of samples; of pairs of samples in rows that are split.
+//   shift  6 where the ten bits are the upper ones of sixteen, 0 where they are the lower ones. What
+//          is above 1023 then counts as 1023.
+void ovt_hevc_row16(uint16_t *dst, const void *src, int n, int shift);
+void ovt_hevc_split_row16(uint16_t *first, uint16_t *second, const void *src, int n,
+                          int shift);
+// The same to 8 bits: rounded, to at most 255.
+void ovt_hevc_narrow_row(uint8_t *dst, const void *src, int n, int shift);
+void ovt_hevc_narrow_split_row(uint8_t *first, uint8_t *second, const void *src, int n,
+                               int shift);
+// Samples of 8 bits times four.
+void ovt_hevc_widen_row(uint16_t *dst, const uint8_t *src, int n);
+void ovt_hevc_widen_split_row(uint16_t *first, uint16_t *second, const uint8_t *src, int n);
+// Sum of squared differences of two rows of n samples of 10 bits.
+uint64_t ovt_hevc_ssd_row16(const uint16_t *a, const uint16_t *b, int n);
+
 // MARK: - Samples
 
 // Sample adaptive offset: the directions of edge offset (SaoEoClass).
@@ -165,15 +184,22 @@ enum {
 // Squares for which `satd8` has an entry.
 enum { OVT_HEVC_SQUARE_8, OVT_HEVC_SQUARE_16, OVT_HEVC_SQUARE_32, OVT_HEVC_SQUARE_64, OVT_HEVC_SQUARES };
 
+// The Swift name of a function as a static member of the table's type.
+#define OVT_HEVC_MEMBER(NAME) __attribute__((swift_name("OVTHEVCKernels" OVT_HEVC_DEPTH_NAME "." NAME)))
+
 #define OVT_HEVC_SAMPLE uint8_t
 #define OVT_HEVC_NAMED(NAME) NAME##8
+#define OVT_HEVC_DEPTH_NAME "8"
 #include "hevc_sample_kernels.h"
 #undef OVT_HEVC_SAMPLE
 #undef OVT_HEVC_NAMED
+#undef OVT_HEVC_DEPTH_NAME
 #define OVT_HEVC_SAMPLE uint16_t
 #define OVT_HEVC_NAMED(NAME) NAME##16
+#define OVT_HEVC_DEPTH_NAME "16"
 #include "hevc_sample_kernels.h"
 #undef OVT_HEVC_SAMPLE
 #undef OVT_HEVC_NAMED
+#undef OVT_HEVC_DEPTH_NAME
 
 #endif

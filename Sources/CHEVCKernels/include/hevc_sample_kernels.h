@@ -59,6 +59,10 @@ typedef struct OVT_HEVC_NAMED(OVTHEVCKernels) {
   // Hadamard matrix of 8 rows.
   OVT_HEVC_NAMED(OVTHEVCCompare) satd8[OVT_HEVC_SQUARES];
 
+  // (a + b + 1) >> 1 of two blocks in rows `stride` apart; widths 8, 16, 32, any alignment.
+  void (*mean[3])(OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride, const OVT_HEVC_SAMPLE *a, const OVT_HEVC_SAMPLE *b,
+                  ptrdiff_t stride, int height);
+
   // MARK: Residuals. Width and height are multiples of 4 up to 64.
   // out = src - pred.
   void (*difference)(int16_t *out, ptrdiff_t outStride, const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride,
@@ -126,46 +130,163 @@ typedef struct OVT_HEVC_NAMED(OVTHEVCKernels) {
 
 // Fills the table, with `residual`, as ovt_hevc_residual_kernels_init does. The entries of the 8-bit
 // table that CVideoKernels has too (sad, sadX4, satd, ssd) are its own.
+OVT_HEVC_MEMBER("fill(_:_:)")
 int OVT_HEVC_NAMED(ovt_hevc_kernels_init)(OVT_HEVC_NAMED(OVTHEVCKernels) *kernels, int mask);
 
-// Table look-ups that Swift can inline.
+// Table look-ups that Swift can inline, as static functions of the table's type: so one protocol in Swift
+// has both depths. The parameters are those of the entries.
+OVT_HEVC_MEMBER("residual(_:)")
 static inline const OVTHEVCResidualKernels *OVT_HEVC_NAMED(ovt_hevc_residual)(
     const OVT_HEVC_NAMED(OVTHEVCKernels) *k) {
   return &k->residual;
 }
+OVT_HEVC_MEMBER("sad(_:_:_:_:_:_:)")
 static inline int OVT_HEVC_NAMED(ovt_hevc_sad)(const OVT_HEVC_NAMED(OVTHEVCKernels) *k, int shape,
                                                const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride,
                                                const OVT_HEVC_SAMPLE *ref, ptrdiff_t refStride) {
   return k->sad[shape](src, srcStride, ref, refStride);
 }
-static inline void OVT_HEVC_NAMED(ovt_hevc_sad_x4)(const OVT_HEVC_NAMED(OVTHEVCKernels) *k, int shape,
-                                                   const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride,
-                                                   const OVT_HEVC_SAMPLE *ref0, const OVT_HEVC_SAMPLE *ref1,
-                                                   const OVT_HEVC_SAMPLE *ref2, const OVT_HEVC_SAMPLE *ref3,
-                                                   ptrdiff_t refStride, int32_t *out) {
+OVT_HEVC_MEMBER("sadX4(_:_:_:_:_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_sad_x4)(
+    const OVT_HEVC_NAMED(OVTHEVCKernels) *k, int shape, const OVT_HEVC_SAMPLE *src,
+    ptrdiff_t srcStride, const OVT_HEVC_SAMPLE *ref0, const OVT_HEVC_SAMPLE *ref1,
+    const OVT_HEVC_SAMPLE *ref2, const OVT_HEVC_SAMPLE *ref3, ptrdiff_t refStride,
+    int32_t *out) {
   k->sadX4[shape](src, srcStride, ref0, ref1, ref2, ref3, refStride, out);
 }
+OVT_HEVC_MEMBER("satd(_:_:_:_:_:_:)")
 static inline int OVT_HEVC_NAMED(ovt_hevc_satd)(const OVT_HEVC_NAMED(OVTHEVCKernels) *k, int shape,
                                                 const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride,
                                                 const OVT_HEVC_SAMPLE *ref, ptrdiff_t refStride) {
   return k->satd[shape](src, srcStride, ref, refStride);
 }
+OVT_HEVC_MEMBER("ssd(_:_:_:_:_:_:)")
 static inline uint32_t OVT_HEVC_NAMED(ovt_hevc_ssd)(const OVT_HEVC_NAMED(OVTHEVCKernels) *k, int shape,
-                                               const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride,
-                                               const OVT_HEVC_SAMPLE *ref, ptrdiff_t refStride) {
+                                                    const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride,
+                                                    const OVT_HEVC_SAMPLE *ref, ptrdiff_t refStride) {
   return (uint32_t)k->ssd[shape](src, srcStride, ref, refStride);
 }
 // log2Size 3 to 6.
+OVT_HEVC_MEMBER("satd8(_:_:_:_:_:_:)")
 static inline int OVT_HEVC_NAMED(ovt_hevc_satd8)(const OVT_HEVC_NAMED(OVTHEVCKernels) *k, int log2Size,
                                                  const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride,
                                                  const OVT_HEVC_SAMPLE *ref, ptrdiff_t refStride) {
   return k->satd8[log2Size - 3](src, srcStride, ref, refStride);
 }
+OVT_HEVC_MEMBER("mean(_:_:_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_mean)(const OVT_HEVC_NAMED(OVTHEVCKernels) *k,
+                                                 OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride,
+                                                 const OVT_HEVC_SAMPLE *a, const OVT_HEVC_SAMPLE *b,
+                                                 ptrdiff_t stride, int width, int height) {
+  k->mean[width == 32 ? 2 : width == 16](dst, dstStride, a, b, stride, height);
+}
+OVT_HEVC_MEMBER("difference(_:_:_:_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_difference)(
+    const OVT_HEVC_NAMED(OVTHEVCKernels) *k, int16_t *out, ptrdiff_t outStride,
+    const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride, const OVT_HEVC_SAMPLE *pred,
+    ptrdiff_t predStride, int width, int height) {
+  k->difference(out, outStride, src, srcStride, pred, predStride, width, height);
+}
+OVT_HEVC_MEMBER("reconstruct(_:_:_:_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_reconstruct)(
+    const OVT_HEVC_NAMED(OVTHEVCKernels) *k, OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride,
+    const OVT_HEVC_SAMPLE *pred, ptrdiff_t predStride, const int16_t *residual,
+    ptrdiff_t residualStride, int width, int height) {
+  k->reconstruct(dst, dstStride, pred, predStride, residual, residualStride, width, height);
+}
+OVT_HEVC_MEMBER("reconstructDC(_:_:_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_reconstruct_dc)(
+    const OVT_HEVC_NAMED(OVTHEVCKernels) *k, OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride,
+    const OVT_HEVC_SAMPLE *pred, ptrdiff_t predStride, int residual, int width, int height) {
+  k->reconstructDC(dst, dstStride, pred, predStride, residual, width, height);
+}
+OVT_HEVC_MEMBER("smoothEdge(_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_smooth_edge)(
+    const OVT_HEVC_NAMED(OVTHEVCKernels) *k, OVT_HEVC_SAMPLE *filtered,
+    const OVT_HEVC_SAMPLE *edge, int log2Size, int strong) {
+  k->smoothEdge(filtered, edge, log2Size, strong);
+}
 // Any mode: 0 planar, 1 DC, 2 to 34.
+OVT_HEVC_MEMBER("intra(_:_:_:_:_:_:_:)")
 static inline void OVT_HEVC_NAMED(ovt_hevc_intra)(const OVT_HEVC_NAMED(OVTHEVCKernels) *k, int mode,
                                                   OVT_HEVC_SAMPLE *dst, ptrdiff_t stride,
                                                   const OVT_HEVC_SAMPLE *edge, int log2Size, int filterEdges) {
   if (mode == 0) k->intraPlanar(dst, stride, edge, log2Size);
   else if (mode == 1) k->intraDC(dst, stride, edge, log2Size, filterEdges);
   else k->intraAngular(dst, stride, edge, log2Size, mode, filterEdges);
+}
+OVT_HEVC_MEMBER("luma(_:_:_:_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_luma)(const OVT_HEVC_NAMED(OVTHEVCKernels) *k,
+                                                 OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride,
+                                                 const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride, int width,
+                                                 int height, int xFrac, int yFrac) {
+  k->luma(dst, dstStride, src, srcStride, width, height, xFrac, yFrac);
+}
+OVT_HEVC_MEMBER("chroma(_:_:_:_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_chroma)(const OVT_HEVC_NAMED(OVTHEVCKernels) *k,
+                                                   OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride,
+                                                   const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride, int width,
+                                                   int height, int xFrac, int yFrac) {
+  k->chroma(dst, dstStride, src, srcStride, width, height, xFrac, yFrac);
+}
+OVT_HEVC_MEMBER("lumaHigh(_:_:_:_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_luma_high)(
+    const OVT_HEVC_NAMED(OVTHEVCKernels) *k, int16_t *dst, ptrdiff_t dstStride,
+    const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride, int width, int height, int xFrac, int yFrac) {
+  k->lumaHigh(dst, dstStride, src, srcStride, width, height, xFrac, yFrac);
+}
+OVT_HEVC_MEMBER("chromaHigh(_:_:_:_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_chroma_high)(
+    const OVT_HEVC_NAMED(OVTHEVCKernels) *k, int16_t *dst, ptrdiff_t dstStride,
+    const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride, int width, int height, int xFrac, int yFrac) {
+  k->chromaHigh(dst, dstStride, src, srcStride, width, height, xFrac, yFrac);
+}
+OVT_HEVC_MEMBER("average(_:_:_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_average)(
+    const OVT_HEVC_NAMED(OVTHEVCKernels) *k, OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride,
+    const int16_t *a, const int16_t *b, ptrdiff_t stride, int width, int height) {
+  k->average(dst, dstStride, a, b, stride, width, height);
+}
+// Edges between columns (isVertical 1) and between rows.
+OVT_HEVC_MEMBER("deblockLuma(_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_deblock_luma)(
+    const OVT_HEVC_NAMED(OVTHEVCKernels) *k, int isVertical, OVT_HEVC_SAMPLE *pixels,
+    ptrdiff_t stride, int beta, const int16_t *tc) {
+  if (isVertical) k->deblockLumaVertical(pixels, stride, beta, tc);
+  else k->deblockLumaHorizontal(pixels, stride, beta, tc);
+}
+OVT_HEVC_MEMBER("deblockChroma(_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_deblock_chroma)(
+    const OVT_HEVC_NAMED(OVTHEVCKernels) *k, int isVertical, OVT_HEVC_SAMPLE *pixels,
+    ptrdiff_t stride, const int16_t *tc) {
+  if (isVertical) k->deblockChromaVertical(pixels, stride, tc);
+  else k->deblockChromaHorizontal(pixels, stride, tc);
+}
+OVT_HEVC_MEMBER("saoEdge(_:_:_:_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_sao_edge)(
+    const OVT_HEVC_NAMED(OVTHEVCKernels) *k, OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride,
+    const OVT_HEVC_SAMPLE *rec, ptrdiff_t recStride, int width, int height, int direction,
+    const int8_t *offsets) {
+  k->saoEdge(dst, dstStride, rec, recStride, width, height, direction, offsets);
+}
+OVT_HEVC_MEMBER("saoBand(_:_:_:_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_sao_band)(
+    const OVT_HEVC_NAMED(OVTHEVCKernels) *k, OVT_HEVC_SAMPLE *dst, ptrdiff_t dstStride,
+    const OVT_HEVC_SAMPLE *rec, ptrdiff_t recStride, int width, int height, int position,
+    const int8_t *offsets) {
+  k->saoBand(dst, dstStride, rec, recStride, width, height, position, offsets);
+}
+OVT_HEVC_MEMBER("saoEdgeStatistics(_:_:_:_:_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_sao_edge_statistics)(
+    const OVT_HEVC_NAMED(OVTHEVCKernels) *k, int32_t *sums, int32_t *counts,
+    const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride, const OVT_HEVC_SAMPLE *rec,
+    ptrdiff_t recStride, int width, int height, int direction) {
+  k->saoEdgeStatistics(sums, counts, src, srcStride, rec, recStride, width, height, direction);
+}
+OVT_HEVC_MEMBER("saoBandStatistics(_:_:_:_:_:_:_:_:_:)")
+static inline void OVT_HEVC_NAMED(ovt_hevc_sao_band_statistics)(
+    const OVT_HEVC_NAMED(OVTHEVCKernels) *k, int32_t *sums, int32_t *counts,
+    const OVT_HEVC_SAMPLE *src, ptrdiff_t srcStride, const OVT_HEVC_SAMPLE *rec,
+    ptrdiff_t recStride, int width, int height) {
+  k->saoBandStatistics(sums, counts, src, srcStride, rec, recStride, width, height);
 }

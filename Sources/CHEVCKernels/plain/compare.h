@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison of blocks: SAD, SATD with Hadamard transforms of 4x4, SSD. Plain C, for the depth that is
+// Comparison of blocks: SAD, SATD with Hadamard transforms of 4x4, SSD; means of blocks. Plain C, for the depth that is
 // included before.
 
 OVT_INLINE int sad(const Sample *src, ptrdiff_t srcStride, const Sample *ref, ptrdiff_t stride, int width,
@@ -46,8 +46,21 @@ OVT_INLINE int satd(const Sample *src, ptrdiff_t srcStride, const Sample *ref, p
   return sum >> 1;
 }
 
+OVT_INLINE void mean(Sample *dst, ptrdiff_t dstStride, const Sample *a, const Sample *b, ptrdiff_t stride, int width,
+                     int height) {
+  for (int y = 0; y < height; y++, dst += dstStride, a += stride, b += stride)
+    for (int x = 0; x < width; x++) dst[x] = (Sample)((a[x] + b[x] + 1) >> 1);
+}
+
 #include "../shapes.h"
 
 EACH_SHAPE(DEFINE_SHAPE)
 
-static void fillCompare(Kernels *k) { EACH_SHAPE(FILL_SHAPE) }
+DEFINE_MEAN(8)
+DEFINE_MEAN(16)
+DEFINE_MEAN(32)
+
+static void fillCompare(Kernels *k) {
+  EACH_SHAPE(FILL_SHAPE)
+  k->mean[0] = mean8, k->mean[1] = mean16, k->mean[2] = mean32;
+}

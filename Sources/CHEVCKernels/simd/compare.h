@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison of blocks of 10-bit samples: SAD, SATD with Hadamard transforms of 4x4, SSD, in the
-// vectors that are included before.
+// Comparison of blocks of 10-bit samples: SAD, SATD with Hadamard transforms of 4x4, SSD; means of
+// blocks; in the vectors that are included before.
 
 // DO(difference of n lanes) for all of a block.
 #define EACH_DIFFERENCE(DO)                                                                           \
@@ -46,12 +46,23 @@ SIMD_INLINE int satd(const Sample *src, ptrdiff_t srcStride, const Sample *ref, 
   return wsum(sum) >> 1;
 }
 
+SIMD_INLINE void mean(Sample *dst, ptrdiff_t dstStride, const Sample *a, const Sample *b, ptrdiff_t stride, int width,
+                      int height) {
+  for (int y = 0; y < height; y++, dst += dstStride, a += stride, b += stride)
+    for (int x = 0; x < width; x += LANES)
+      vstore((int16_t *)dst + x, vsrl(vadd(vadd(sampleLoad(a + x), sampleLoad(b + x)), vset(1)), 1));
+}
+
 #include "../shapes.h"
 
 WIDE_SHAPES(DEFINE_SHAPE)
+DEFINE_MEAN(16)
+DEFINE_MEAN(32)
+#define FILL_WIDE WIDE_SHAPES(FILL_SHAPE) k->mean[1] = mean16, k->mean[2] = mean32;
 #if OVT_HEVC_LANES == 8
 NARROW_SHAPES(DEFINE_SHAPE)
-#define FILL_COMPARE WIDE_SHAPES(FILL_SHAPE) NARROW_SHAPES(FILL_SHAPE)
+DEFINE_MEAN(8)
+#define FILL_COMPARE FILL_WIDE NARROW_SHAPES(FILL_SHAPE) k->mean[0] = mean8;
 #else
-#define FILL_COMPARE WIDE_SHAPES(FILL_SHAPE)
+#define FILL_COMPARE FILL_WIDE
 #endif

@@ -4,11 +4,11 @@ import CVideoKernels
 import VideoEncoding
 
 /// One way to code a coding unit, with its reconstruction and its levels.
-struct Trial: BitwiseCopyable {
+struct Trial<Sample: HEVCSample>: BitwiseCopyable {
   /// Luma in rows of 32, Cb and Cr in rows of 16 samples.
-  let luma: UnsafeMutablePointer<UInt8>
-  let cb: UnsafeMutablePointer<UInt8>
-  let cr: UnsafeMutablePointer<UInt8>
+  let luma: UnsafeMutablePointer<Sample>
+  let cb: UnsafeMutablePointer<Sample>
+  let cr: UnsafeMutablePointer<Sample>
   /// Luma first, Cb and Cr at `LevelLayout.cb` and `.cr`.
   let levels: UnsafeMutablePointer<Int16>
   var unit = CodingUnit()
@@ -16,9 +16,9 @@ struct Trial: BitwiseCopyable {
   var cost = Int.max
 
   init(memory: inout EncoderMemory) {
-    luma = memory.allocate(UInt8.self, count: 1024)
-    cb = memory.allocate(UInt8.self, count: 256)
-    cr = memory.allocate(UInt8.self, count: 256)
+    luma = memory.allocate(Sample.self, count: 1024)
+    cb = memory.allocate(Sample.self, count: 256)
+    cr = memory.allocate(Sample.self, count: 256)
     levels = memory.allocate(Int16.self, count: LevelLayout.count)
   }
 }
@@ -28,36 +28,39 @@ struct Trial: BitwiseCopyable {
 /// A unit is tried as a whole first; where that is expensive, it is divided into four, and the
 /// cheaper way by squared error and estimated bits is kept. What is decided is in `tree`,
 /// the map, and the planes and motion of the picture.
-struct CodingTreeCoder: BitwiseCopyable {
-  let kernels: UnsafePointer<OVTHEVCKernels8>
-  let videoKernels: UnsafePointer<OVTVideoKernels>
+struct CodingTreeCoder<Sample: HEVCSample>: BitwiseCopyable {
+  typealias Kernels = Sample.Kernels
+
+  let kernels: UnsafePointer<Kernels>
   let layout: PlaneLayout
   let map: PictureMap
   var settings: EffortSettings
   var motion: MotionCandidates
-  var blocks: BlockCoder
+  /// The samples of the picture.
+  var pixels: PictureSamples<Sample>
+  var blocks: BlockCoder<Sample>
   /// Receives the syntax of the present coding tree unit.
   var tree: CodedTree
   /// Two trials for each depth: the best one so far and the present one.
-  let trials: UnsafeMutablePointer<Trial>
+  let trials: UnsafeMutablePointer<Trial<Sample>>
   /// The prediction of the present trial, in rows of 32 and 16.
-  let prediction: UnsafeMutablePointer<UInt8>
-  let predictionCb: UnsafeMutablePointer<UInt8>
-  let predictionCr: UnsafeMutablePointer<UInt8>
+  let prediction: UnsafeMutablePointer<Sample>
+  let predictionCb: UnsafeMutablePointer<Sample>
+  let predictionCr: UnsafeMutablePointer<Sample>
   /// Scratch: candidates of motion, three predictions of the search, the intermediate values of two
   /// predictions (8.5.3.3.4), neighbours of intra blocks.
   let merges: UnsafeMutablePointer<MotionPair>
-  let searchScratch: UnsafeMutablePointer<UInt8>
+  let searchScratch: UnsafeMutablePointer<Sample>
   let intermediates: UnsafeMutablePointer<Int16>
-  let edge: UnsafeMutablePointer<UInt8>
-  let smoothEdge: UnsafeMutablePointer<UInt8>
+  let edge: UnsafeMutablePointer<Sample>
+  let smoothEdge: UnsafeMutablePointer<Sample>
 
   /// Whether the slice is an I slice.
   var isIntraSlice = true
   /// QpY and the QP of chroma.
   var qp = 26
   var chromaQP = 26
-  /// The squared error that a bit is worth, in 256ths, and the SATD, in 16ths.
+  /// The squared error that a bit is worth, in 256ths, and the SATD, in 16ths, of samples as they are.
   var lambda = 256
   var lambdaSATD = 16
   /// The offset from the QP of the row for each block of 16x16 samples; nil: there is none.
@@ -77,30 +80,30 @@ struct CodingTreeCoder: BitwiseCopyable {
   let interDeadZone = 85
 
   init(
-    kernels: UnsafePointer<OVTHEVCKernels8>, videoKernels: UnsafePointer<OVTVideoKernels>,
-    map: PictureMap, picture: PictureContext, configuration: HEVCEncoderConfiguration,
-    layout: PlaneLayout, tree: CodedTree, memory: inout EncoderMemory
+    kernels: UnsafePointer<Kernels>, map: PictureMap, picture: PictureContext,
+    pixels: PictureSamples<Sample>, configuration: HEVCEncoderConfiguration, layout: PlaneLayout,
+    tree: CodedTree, memory: inout EncoderMemory
   ) {
     offsetColumns = (configuration.width + 15) / 16
     offsetRows = (configuration.height + 15) / 16
     self.tree = tree
     self.kernels = kernels
-    self.videoKernels = videoKernels
     self.layout = layout
     self.map = map
     settings = EffortSettings(effort: configuration.effort)
     motion = MotionCandidates(map: map, width: layout.width, height: layout.height, picture: picture)
+    self.pixels = pixels
     blocks = BlockCoder(kernels: kernels, memory: &memory)
-    trials = memory.allocate(Trial.self, count: 6)
+    trials = memory.allocate(Trial<Sample>.self, count: 6)
     for i in 0..<6 { (trials + i).initialize(to: Trial(memory: &memory)) }
-    prediction = memory.allocate(UInt8.self, count: 1024)
-    predictionCb = memory.allocate(UInt8.self, count: 256)
-    predictionCr = memory.allocate(UInt8.self, count: 256)
+    prediction = memory.allocate(Sample.self, count: 1024)
+    predictionCb = memory.allocate(Sample.self, count: 256)
+    predictionCr = memory.allocate(Sample.self, count: 256)
     merges = memory.allocate(MotionPair.self, count: MotionCandidates.mergeCount)
-    searchScratch = memory.allocate(UInt8.self, count: 3072)
+    searchScratch = memory.allocate(Sample.self, count: 3072)
     intermediates = memory.allocate(Int16.self, count: 2048)
-    edge = memory.allocate(UInt8.self, count: 256) + 128
-    smoothEdge = memory.allocate(UInt8.self, count: 256) + 128
+    edge = memory.allocate(Sample.self, count: 256) + 128
+    smoothEdge = memory.allocate(Sample.self, count: 256) + 128
   }
 
   var picture: PictureContext { motion.picture }
@@ -116,7 +119,9 @@ struct CodingTreeCoder: BitwiseCopyable {
     self.qp = qp
     chromaQP = ChromaQP.of(qp)
     // Measured: less than the 0.57 that papers on HEVC's encoder give, as bits are estimated high.
-    let value = 0.4 * exp2Approx((Double(qp) - 12) / 3) * lambdaScale
+    // Squared errors grow with the square of the range of samples.
+    let unit = Double(1 << (2 * Sample.extraBits))
+    let value = 0.4 * exp2Approx((Double(qp) - 12) / 3) * lambdaScale * unit
     lambda = max(Int(value * 256), 1)
     lambdaSATD = max(Int((value.squareRoot() * 16).rounded()), 1)
   }
@@ -221,7 +226,8 @@ struct CodingTreeCoder: BitwiseCopyable {
     let (outerQP, outer) = (qp, lambda)
     setQP(blockQP(x, y, 4))
     let inner = lambda
-    // Costs of 32x32 samples times lambda fit 64 bits: an error is below 2^26, lambda below 2^22.
+    // Costs of 32x32 samples times lambda fit 64 bits: with 10 bits an error is below 2^31, lambda
+    // below 2^26.
     let bound = limit == Int.max ? limit : limit &* inner / outer
     let cost = decide(x, y, 4, limit: bound)
     setQP(outerQP)
@@ -229,19 +235,19 @@ struct CodingTreeCoder: BitwiseCopyable {
   }
 
   /// Makes the present trial the best one if it costs less.
-  @inline(__always) func keepBetter(_ best: UnsafeMutablePointer<Trial>) {
+  @inline(__always) func keepBetter(_ best: UnsafeMutablePointer<Trial<Sample>>) {
     if (best + 1).pointee.cost < best.pointee.cost {
       swap(&best[0], &best[1])
     }
   }
 
   /// Makes a trial what is coded: writes it into the picture and into what is known of its blocks.
-  func commit(_ trial: Trial) {
+  func commit(_ trial: Trial<Sample>) {
     let unit = trial.unit
     let (x, y) = (Int(unit.x), Int(unit.y))
     let size = 1 &<< Int(unit.log2Size)
     let z = LevelLayout.zIndex(x, y)
-    let planes = picture.target.planes
+    let planes = pixels.target.planes
     let (stride, chromaStride) = (layout.lumaStride, layout.chromaStride)
     blocks.copy(trial.luma, 32, planes.luma + y &* stride + x, stride, size)
     let chroma = (y &>> 1) &* chromaStride &+ (x &>> 1)

@@ -75,7 +75,7 @@ extension CodingTreeCoder {
     return false
   }
 
-  private func begin(_ trial: UnsafeMutablePointer<Trial>, _ block: PredictionBlock) {
+  private func begin(_ trial: UnsafeMutablePointer<Trial<Sample>>, _ block: PredictionBlock) {
     trial.pointee.unit = CodingUnit()
     trial.pointee.unit.x = Int32(truncatingIfNeeded: block.unitX)
     trial.pointee.unit.y = Int32(truncatingIfNeeded: block.unitY)
@@ -106,7 +106,9 @@ extension CodingTreeCoder {
   /// Codes the second trial as a merged unit, with its residual and skipped, and keeps the better of
   /// both.
   /// - Returns: whether its residual quantises to nothing, so that nothing else need be tried.
-  private mutating func codeMerge(_ best: UnsafeMutablePointer<Trial>, _ block: PredictionBlock) -> Bool {
+  private mutating func codeMerge(
+    _ best: UnsafeMutablePointer<Trial<Sample>>, _ block: PredictionBlock
+  ) -> Bool {
     let index = Int(best[1].unit.first.mergeIndex)
     predict(best[1].unit, block)
     let coded = codeResidual(best + 1, block, hasLimit: false)
@@ -131,7 +133,7 @@ extension CodingTreeCoder {
   /// Codes a trial whose unit has its motion, and sets its cost.
   /// - Parameter bits: those of its modes and motion, in sixteenths of a bit.
   private mutating func codeInter(
-    _ trial: UnsafeMutablePointer<Trial>, _ block: PredictionBlock, bits: Int
+    _ trial: UnsafeMutablePointer<Trial<Sample>>, _ block: PredictionBlock, bits: Int
   ) {
     predict(trial.pointee.unit, block)
     let coded = codeResidual(trial, block, hasLimit: true)
@@ -144,7 +146,7 @@ extension CodingTreeCoder {
     let log2Size = block.unitSize.trailingZeroBitCount
     let luma = block.unitY &* layout.lumaStride &+ block.unitX
     let chroma = (block.unitY / 2) &* layout.chromaStride &+ block.unitX / 2
-    let source = picture.source
+    let source = pixels.source
     let stride = layout.chromaStride
     var sum = blocks.squaredError(source.luma + luma, layout.lumaStride, prediction, 32, log2Size)
     sum &+= blocks.squaredError(source.cb + chroma, stride, predictionCb, 16, log2Size &- 1)
@@ -152,7 +154,7 @@ extension CodingTreeCoder {
     return sum
   }
 
-  private func copyPrediction(_ trial: UnsafeMutablePointer<Trial>, _ block: PredictionBlock) {
+  private func copyPrediction(_ trial: UnsafeMutablePointer<Trial<Sample>>, _ block: PredictionBlock) {
     blocks.copy(prediction, 32, trial.pointee.luma, 32, block.unitSize)
     blocks.copy(predictionCb, 16, trial.pointee.cb, 16, block.unitSize / 2)
     blocks.copy(predictionCr, 16, trial.pointee.cr, 16, block.unitSize / 2)
@@ -161,7 +163,7 @@ extension CodingTreeCoder {
   /// Codes the residual of an inter unit from `prediction`, and sets its coded block flags.
   /// - Parameter hasLimit: whether blocks whose levels are worth less than they cost get none.
   private func codeResidual(
-    _ trial: UnsafeMutablePointer<Trial>, _ block: PredictionBlock, hasLimit: Bool
+    _ trial: UnsafeMutablePointer<Trial<Sample>>, _ block: PredictionBlock, hasLimit: Bool
   ) -> (error: Int, bits: Int) {
     let unit = trial.pointee.unit
     let log2Size = Int(unit.log2Size)
@@ -176,7 +178,7 @@ extension CodingTreeCoder {
     var bits = 0
     var cbf: (UInt8, UInt8, UInt8) = (0, 0, 0)
     var skips: UInt16 = 0
-    let source = picture.source
+    let source = pixels.source
     for part in 0..<parts {
       let dx: Int = (part & 1) &* partSize
       let dy: Int = (part &>> 1) &* partSize
@@ -227,7 +229,7 @@ extension CodingTreeCoder {
 
   /// Tries a unit of two parts.
   private mutating func tryPartition(
-    _ best: UnsafeMutablePointer<Trial>, _ block: PredictionBlock, _ mode: PartMode
+    _ best: UnsafeMutablePointer<Trial<Sample>>, _ block: PredictionBlock, _ mode: PartMode
   ) {
     let trial = best + 1
     begin(trial, block)

@@ -7,11 +7,11 @@ extension CodingTreeCoder {
   /// The samples of a reference picture at a vector, where these are at half samples; nil elsewhere.
   @inline(__always) func planeAt(
     _ motion: Motion, _ list: Int, _ x: Int, _ y: Int
-  ) -> UnsafePointer<UInt8>? {
+  ) -> UnsafePointer<Sample>? {
     let (mx, my) = (Int(motion.x), Int(motion.y))
     guard (mx | my) & 1 == 0 else { return nil }
     let plane = (mx >> 1 & 1) | (my >> 1 & 1) << 1
-    let samples = picture.reference(list, Int(motion.reference)).halfSamples[plane]
+    let samples = pixels.reference(list, Int(motion.reference)).halfSamples[plane]
     let row: Int = y &+ (my >> 2)
     let column: Int = x &+ (mx >> 2)
     let at: Int = row &* layout.lumaStride &+ column
@@ -21,16 +21,16 @@ extension CodingTreeCoder {
   /// The luma sample of a reference picture at the whole part of a vector.
   @inline(__always) private func lumaAt(
     _ motion: Motion, _ list: Int, _ block: PredictionBlock
-  ) -> UnsafePointer<UInt8> {
+  ) -> UnsafePointer<Sample> {
     let row: Int = block.y &+ (Int(motion.y) >> 2)
     let column: Int = block.x &+ (Int(motion.x) >> 2)
-    let plane = picture.reference(list, Int(motion.reference)).planes.luma
+    let plane = pixels.reference(list, Int(motion.reference)).planes.luma
     return UnsafePointer(plane + (row &* layout.lumaStride &+ column))
   }
 
   /// Predicts luma of a block from one picture (8.5.3.3.3.1).
   func predictLuma(
-    _ motion: Motion, _ list: Int, _ block: PredictionBlock, _ output: UnsafeMutablePointer<UInt8>,
+    _ motion: Motion, _ list: Int, _ block: PredictionBlock, _ output: UnsafeMutablePointer<Sample>,
     _ stride: Int
   ) {
     if let plane = planeAt(motion, list, block.x, block.y) {
@@ -39,8 +39,8 @@ extension CodingTreeCoder {
       }
       return
     }
-    kernels.pointee.luma(
-      output, stride, lumaAt(motion, list, block), layout.lumaStride, Int32(block.width),
+    Kernels.luma(
+      kernels, output, stride, lumaAt(motion, list, block), layout.lumaStride, Int32(block.width),
       Int32(block.height), Int32(motion.x & 3), Int32(motion.y & 3))
   }
 
@@ -50,7 +50,7 @@ extension CodingTreeCoder {
   ///   - block: the block.
   ///   - luma: receives luma in rows of 32 samples. Chroma goes to its place in `predictionCb` and
   ///     `predictionCr`.
-  func predict(_ pair: MotionPair, _ block: PredictionBlock, _ luma: UnsafeMutablePointer<UInt8>) {
+  func predict(_ pair: MotionPair, _ block: PredictionBlock, _ luma: UnsafeMutablePointer<Sample>) {
     if pair.isBidirectional {
       predictLuma(pair, block, luma, 32)
       predictChroma(pair, block)
@@ -63,16 +63,17 @@ extension CodingTreeCoder {
 
   /// Predicts luma of a block from two pictures (8.5.3.3.4.2).
   private func predictLuma(
-    _ pair: MotionPair, _ block: PredictionBlock, _ output: UnsafeMutablePointer<UInt8>, _ stride: Int
+    _ pair: MotionPair, _ block: PredictionBlock, _ output: UnsafeMutablePointer<Sample>,
+    _ stride: Int
   ) {
     let (width, height) = (Int32(block.width), Int32(block.height))
     for list in 0..<2 {
       let motion = pair[list]
-      kernels.pointee.lumaHigh(
-        intermediates + list &* 1024, 32, lumaAt(motion, list, block), layout.lumaStride, width, height,
-        Int32(motion.x & 3), Int32(motion.y & 3))
+      Kernels.lumaHigh(
+        kernels, intermediates + list &* 1024, 32, lumaAt(motion, list, block), layout.lumaStride, width,
+        height, Int32(motion.x & 3), Int32(motion.y & 3))
     }
-    kernels.pointee.average(output, stride, intermediates, intermediates + 1024, 32, width, height)
+    Kernels.average(kernels, output, stride, intermediates, intermediates + 1024, 32, width, height)
   }
 
   /// The index of a chroma sample of a reference picture at the whole part of a vector.
@@ -91,13 +92,13 @@ extension CodingTreeCoder {
   /// Predicts Cb and Cr of a block from one picture (8.5.3.3.3.2).
   private func predictChroma(_ motion: Motion, _ list: Int, _ block: PredictionBlock) {
     let (mx, my) = (Int32(motion.x & 7), Int32(motion.y & 7))
-    let planes = picture.reference(list, Int(motion.reference)).planes
+    let planes = pixels.reference(list, Int(motion.reference)).planes
     let (at, to) = (chromaAt(motion, block), chromaOutput(block))
     let (width, height) = (Int32(block.width / 2), Int32(block.height / 2))
-    kernels.pointee.chroma(
-      predictionCb + to, 16, planes.cb + at, layout.chromaStride, width, height, mx, my)
-    kernels.pointee.chroma(
-      predictionCr + to, 16, planes.cr + at, layout.chromaStride, width, height, mx, my)
+    Kernels.chroma(
+      kernels, predictionCb + to, 16, planes.cb + at, layout.chromaStride, width, height, mx, my)
+    Kernels.chroma(
+      kernels, predictionCr + to, 16, planes.cr + at, layout.chromaStride, width, height, mx, my)
   }
 
   /// Predicts Cb and Cr of a block from two pictures.
@@ -107,15 +108,15 @@ extension CodingTreeCoder {
     for component in 0..<2 {
       for list in 0..<2 {
         let motion = pair[list]
-        let planes = picture.reference(list, Int(motion.reference)).planes
-        kernels.pointee.chromaHigh(
-          intermediates + list &* 1024, 32,
+        let planes = pixels.reference(list, Int(motion.reference)).planes
+        Kernels.chromaHigh(
+          kernels, intermediates + list &* 1024, 32,
           (component == 0 ? planes.cb : planes.cr) + chromaAt(motion, block), layout.chromaStride,
           width, height, Int32(motion.x & 7), Int32(motion.y & 7))
       }
-      kernels.pointee.average(
-        (component == 0 ? predictionCb : predictionCr) + to, 16, intermediates, intermediates + 1024,
-        32, width, height)
+      Kernels.average(
+        kernels, (component == 0 ? predictionCb : predictionCr) + to, 16, intermediates,
+        intermediates + 1024, 32, width, height)
     }
   }
 
@@ -123,7 +124,7 @@ extension CodingTreeCoder {
 
   /// The SATD of a block. Of two predictions it compares the mean of the rounded samples.
   func satd(_ pair: MotionPair, _ block: PredictionBlock) -> Int {
-    let source = picture.source.luma + block.y &* layout.lumaStride + block.x
+    let source = pixels.source.luma + block.y &* layout.lumaStride + block.x
     guard pair.isBidirectional else {
       let list = pair.first.reference >= 0 ? 0 : 1
       if let plane = planeAt(pair[list], list, block.x, block.y) {
@@ -147,30 +148,26 @@ extension CodingTreeCoder {
 
   /// Writes the mean of two blocks, in rows of 32 samples.
   @inline(__always) func average(
-    _ output: UnsafeMutablePointer<UInt8>, _ first: UnsafePointer<UInt8>,
-    _ second: UnsafePointer<UInt8>, _ stride: Int, _ block: PredictionBlock
+    _ output: UnsafeMutablePointer<Sample>, _ first: UnsafePointer<Sample>,
+    _ second: UnsafePointer<Sample>, _ stride: Int, _ block: PredictionBlock
   ) {
-    let height = Int32(block.height)
-    switch block.width {
-    case 32: videoKernels.pointee.average.3?(output, 32, first, second, stride, height)
-    case 16: videoKernels.pointee.average.0?(output, 32, first, second, stride, height)
-    default: videoKernels.pointee.average.1?(output, 32, first, second, stride, height)
-    }
+    Kernels.mean(kernels, output, 32, first, second, stride, Int32(block.width), Int32(block.height))
   }
 
   /// The SATD of a block of any shape, by squares of 8x8 samples.
   func compare(
-    _ source: UnsafePointer<UInt8>, _ other: UnsafePointer<UInt8>, _ stride: Int, _ block: PredictionBlock
+    _ source: UnsafePointer<Sample>, _ other: UnsafePointer<Sample>, _ stride: Int,
+    _ block: PredictionBlock
   ) -> Int {
     let side = min(block.width, block.height)
     let log2Size = Int32(side.trailingZeroBitCount)
-    var sum = Int(ovt_hevc_satd88(kernels, log2Size, source, layout.lumaStride, other, stride))
+    var sum = Int(Kernels.satd8(kernels, log2Size, source, layout.lumaStride, other, stride))
     if block.width > side {
       sum &+= Int(
-        ovt_hevc_satd88(kernels, log2Size, source + side, layout.lumaStride, other + side, stride))
+        Kernels.satd8(kernels, log2Size, source + side, layout.lumaStride, other + side, stride))
     } else if block.height > side {
       sum &+= Int(
-        ovt_hevc_satd88(
+        Kernels.satd8(
           kernels, log2Size, source + side &* layout.lumaStride, layout.lumaStride, other + side &* stride,
           stride))
     }

@@ -11,7 +11,7 @@ extension CodingTreeCoder {
   ///   - log2Size: log2 of the size.
   mutating func tryIntra(_ x: Int, _ y: Int, _ log2Size: Int) {
     let best = trials + (5 &- log2Size) &* 2
-    let source = picture.source.luma + y &* layout.lumaStride + x
+    let source = pixels.source.luma + y &* layout.lumaStride + x
     collectLuma(x, y, log2Size)
     let candidates = MostProbableModes(map, x, y, isInUnit: 0)
     let modes = chooseModes(source, log2Size, candidates, settings.intraModes)
@@ -47,7 +47,7 @@ extension CodingTreeCoder {
   /// The bits of an intra unit but for its modes and residual, in sixteenths of a bit.
   private var unitBits: Int { isIntraSlice ? 24 : 80 }
 
-  private func beginIntra(_ trial: UnsafeMutablePointer<Trial>, _ x: Int, _ y: Int, _ log2Size: Int) {
+  private func beginIntra(_ trial: UnsafeMutablePointer<Trial<Sample>>, _ x: Int, _ y: Int, _ log2Size: Int) {
     trial.pointee.unit = CodingUnit()
     trial.pointee.unit.x = Int32(truncatingIfNeeded: x)
     trial.pointee.unit.y = Int32(truncatingIfNeeded: y)
@@ -59,15 +59,15 @@ extension CodingTreeCoder {
 
   /// The modes with the least SATD and bits, the best first.
   private func chooseModes(
-    _ source: UnsafePointer<UInt8>, _ log2Size: Int, _ candidates: MostProbableModes, _ most: Int
+    _ source: UnsafePointer<Sample>, _ log2Size: Int, _ candidates: MostProbableModes, _ most: Int
   ) -> ModeList {
     var list = ModeList(most: most)
     func test(_ mode: Int) -> Int {
       predictLuma(mode, prediction, 32, log2Size)
       let satd =
         log2Size == 2
-        ? Int(ovt_hevc_satd8(kernels, Int32(OVT_4x4), source, layout.lumaStride, prediction, 32))
-        : Int(ovt_hevc_satd88(kernels, Int32(log2Size), source, layout.lumaStride, prediction, 32))
+        ? Int(Kernels.satd(kernels, Int32(OVT_4x4), source, layout.lumaStride, prediction, 32))
+        : Int(Kernels.satd8(kernels, Int32(log2Size), source, layout.lumaStride, prediction, 32))
       let cost = satd &+ costSATD(bits: 16 &* candidates.bits(mode))
       list.insert(mode, cost)
       return cost
@@ -103,14 +103,14 @@ extension CodingTreeCoder {
 
   /// The least SATD of a few modes, to compare with that of inter prediction.
   func intraEstimate(_ x: Int, _ y: Int, _ log2Size: Int) -> Int {
-    let source = picture.source.luma + y &* layout.lumaStride + x
+    let source = pixels.source.luma + y &* layout.lumaStride + x
     collectLuma(x, y, log2Size)
     var least = Int.max
     for mode in [0, 1, 10, 26] {
       predictLuma(mode, searchScratch, 32, log2Size)
       least = min(
         least,
-        Int(ovt_hevc_satd88(kernels, Int32(log2Size), source, layout.lumaStride, searchScratch, 32)))
+        Int(Kernels.satd8(kernels, Int32(log2Size), source, layout.lumaStride, searchScratch, 32)))
     }
     return least &+ costSATD(bits: 80 &+ 64)
   }
@@ -118,7 +118,7 @@ extension CodingTreeCoder {
   // MARK: Parts
 
   /// Tries an 8x8 unit as four blocks of 4x4 (PART_NxN).
-  private mutating func tryParts(_ x: Int, _ y: Int, _ best: UnsafeMutablePointer<Trial>) {
+  private mutating func tryParts(_ x: Int, _ y: Int, _ best: UnsafeMutablePointer<Trial<Sample>>) {
     let trial = best + 1
     beginIntra(trial, x, y, 3)
     trial.pointee.unit.isSplit = true
@@ -131,8 +131,8 @@ extension CodingTreeCoder {
     // the map, where `commit` overwrites them if another trial is kept.
     for part in 0..<4 {
       let (px, py) = (x &+ (part & 1) &* 4, y &+ (part &>> 1) &* 4)
-      let source = picture.source.luma + py &* stride + px
-      let output = picture.target.planes.luma + py &* stride + px
+      let source = pixels.source.luma + py &* stride + px
+      let output = pixels.target.planes.luma + py &* stride + px
       collectLuma(px, py, 2)
       let candidates = MostProbableModes(map, px, py, isInUnit: part)
       let list = chooseModes(source, 2, candidates, 1)
@@ -160,7 +160,7 @@ extension CodingTreeCoder {
     trial.pointee.unit.lumaModes = modes
     trial.pointee.unit.bits = Int32(truncatingIfNeeded: bits)
     trial.pointee.cost = total
-    blocks.copy(picture.target.planes.luma + y &* stride + x, stride, trial.pointee.luma, 32, 8)
+    blocks.copy(pixels.target.planes.luma + y &* stride + x, stride, trial.pointee.luma, 32, 8)
     codeChroma(trial, x, y, 3)
     keepBetter(best)
   }
@@ -169,7 +169,7 @@ extension CodingTreeCoder {
 
   /// Codes chroma of an intra trial whose luma is coded, and adds its cost.
   private mutating func codeChroma(
-    _ trial: UnsafeMutablePointer<Trial>, _ x: Int, _ y: Int, _ log2Size: Int
+    _ trial: UnsafeMutablePointer<Trial<Sample>>, _ x: Int, _ y: Int, _ log2Size: Int
   ) {
     let (cx, cy) = (x &>> 1, y &>> 1)
     let size = log2Size &- 1
@@ -182,13 +182,13 @@ extension CodingTreeCoder {
         var cost = costSATD(bits: mode == 4 ? 16 : 48)
         for component in 0..<2 {
           let at = cy &* layout.chromaStride &+ cx
-          let source = (component == 0 ? picture.source.cb : picture.source.cr) + at
+          let source = (component == 0 ? pixels.source.cb : pixels.source.cr) + at
           collectChroma(component, cx, cy, x, y, size)
-          ovt_hevc_intra8(kernels, Int32(angle), predictionCb, 16, edge, Int32(size), 0)
+          Kernels.intra(kernels, Int32(angle), predictionCb, 16, edge, Int32(size), 0)
           cost &+=
             size == 2
-            ? Int(ovt_hevc_satd8(kernels, Int32(OVT_4x4), source, layout.chromaStride, predictionCb, 16))
-            : Int(ovt_hevc_satd88(kernels, Int32(size), source, layout.chromaStride, predictionCb, 16))
+            ? Int(Kernels.satd(kernels, Int32(OVT_4x4), source, layout.chromaStride, predictionCb, 16))
+            : Int(Kernels.satd8(kernels, Int32(size), source, layout.chromaStride, predictionCb, 16))
         }
         if cost < least {
           least = cost
@@ -202,9 +202,9 @@ extension CodingTreeCoder {
     var bits = trial.pointee.unit.chromaMode == 4 ? 10 : 44
     for component in 0..<2 {
       let at = cy &* layout.chromaStride &+ cx
-      let source = (component == 0 ? picture.source.cb : picture.source.cr) + at
+      let source = (component == 0 ? pixels.source.cb : pixels.source.cr) + at
       collectChroma(component, cx, cy, x, y, size)
-      ovt_hevc_intra8(kernels, Int32(angle), predictionCb, 16, edge, Int32(size), 0)
+      Kernels.intra(kernels, Int32(angle), predictionCb, 16, edge, Int32(size), 0)
       let result = blocks.code(
         source: source, layout.chromaStride, prediction: predictionCb, 16,
         output: component == 0 ? trial.pointee.cb : trial.pointee.cr, 16,
@@ -235,7 +235,7 @@ extension CodingTreeCoder {
     predictLuma(mode, trials[0].luma, 32, log2Size)
     for component in 0..<2 {
       collectChroma(component, x &>> 1, y &>> 1, x, y, log2Size &- 1)
-      ovt_hevc_intra8(
+      Kernels.intra(
         kernels, Int32(mode), component == 0 ? trials[0].cb : trials[0].cr, 16, edge,
         Int32(log2Size &- 1), 0)
     }

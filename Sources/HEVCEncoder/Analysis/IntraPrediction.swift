@@ -6,14 +6,14 @@ extension CodingTreeCoder {
   /// Predicts a luma block from the neighbours collected last (8.4.4.2.6), smoothed where the
   /// standard says so (8.4.4.2.3).
   @inline(__always) func predictLuma(
-    _ mode: Int, _ output: UnsafeMutablePointer<UInt8>, _ stride: Int, _ log2Size: Int
+    _ mode: Int, _ output: UnsafeMutablePointer<Sample>, _ stride: Int, _ log2Size: Int
   ) {
     var isSmooth = false
     if log2Size > 2 && mode != 1 {
       let distance = mode == 0 ? 8 : min(abs(mode &- 26), abs(mode &- 10))
       isSmooth = distance > (log2Size == 3 ? 7 : log2Size == 4 ? 1 : 0)
     }
-    ovt_hevc_intra8(
+    Kernels.intra(
       kernels, Int32(mode), output, stride, isSmooth ? smoothEdge : edge, Int32(log2Size),
       log2Size < 5 ? 1 : 0)
   }
@@ -23,10 +23,10 @@ extension CodingTreeCoder {
     let size = 1 &<< log2Size
     let (right, below) = furtherNeighbours(x, y, size)
     collect(
-      picture.target.planes.luma + y &* layout.lumaStride + x, layout.lumaStride, size,
+      pixels.target.planes.luma + y &* layout.lumaStride + x, layout.lumaStride, size,
       hasLeft: x > 0, hasAbove: y > 0, right: right, below: below)
     guard log2Size > 2 else { return }
-    kernels.pointee.smoothEdge(smoothEdge, edge, Int32(log2Size), log2Size == 5 ? 1 : 0)
+    Kernels.smoothEdge(kernels, smoothEdge, edge, Int32(log2Size), log2Size == 5 ? 1 : 0)
   }
 
   /// Collects the neighbours of a chroma block into `edge`.
@@ -42,7 +42,7 @@ extension CodingTreeCoder {
   ) {
     let size = 1 &<< log2Size
     let (right, below) = furtherNeighbours(x, y, size &* 2)
-    let planes = picture.target.planes
+    let planes = pixels.target.planes
     collect(
       (component == 0 ? planes.cb : planes.cr) + cy &* layout.chromaStride + cx, layout.chromaStride,
       size, hasLeft: cx > 0, hasAbove: cy > 0, right: right &>> 1, below: below &>> 1)
@@ -75,11 +75,11 @@ extension CodingTreeCoder {
 
   /// Collects neighbours, and substitutes those that are not available (8.4.4.2.2).
   private func collect(
-    _ block: UnsafePointer<UInt8>, _ stride: Int, _ size: Int, hasLeft: Bool, hasAbove: Bool, right: Int,
+    _ block: UnsafePointer<Sample>, _ stride: Int, _ size: Int, hasLeft: Bool, hasAbove: Bool, right: Int,
     below: Int
   ) {
     guard hasLeft || hasAbove else {
-      (edge - 2 &* size).update(repeating: 128, count: 4 &* size &+ 1)
+      (edge - 2 &* size).update(repeating: 1 &<< Sample(Sample.bitDepth &- 1), count: 4 &* size &+ 1)
       return
     }
     let above = block - stride

@@ -254,7 +254,7 @@ struct MotionCandidates: BitwiseCopyable {
   @inline(__always) private func collocated(
     _ x: Int, _ y: Int, _ list: Int, _ reference: Int
   ) -> Motion? {
-    let collocated = picture.reference(picture.collocatedList, 0)
+    let collocated = picture.collocated
     let pair = collocated.motion[map.index(x & ~15, y & ~15)]
     var other = 0
     if pair.first.reference < 0 {

@@ -38,7 +38,7 @@ extension CodingTreeCoder {
   }
 
   /// The bits of inter_pred_idc in sixteenths of a bit, for one list and for both.
-  private static let directionBits = (one: 32, both: 20)
+  private static var directionBits: (one: Int, both: Int) { (one: 32, both: 20) }
 
   /// The best of the vector of list 0, that of list 1, and both.
   private func best(
@@ -86,9 +86,9 @@ extension CodingTreeCoder {
   ) -> FoundMotion {
     let predictors = motion.predictors(block, list: list, reference: reference)
     let stride = layout.lumaStride
-    let source = picture.source.luma + block.y &* stride + block.x
+    let source = pixels.source.luma + block.y &* stride + block.x
     let plane = UnsafePointer(
-      picture.reference(list, reference).planes.luma + block.y &* stride + block.x)
+      pixels.reference(list, reference).planes.luma + block.y &* stride + block.x)
     let shape = Self.shape(block)
     // Whole samples that may be referred to. A vector has 16 bits (8.5.3.2.1).
     let reach = PlaneLayout.reach &- 1
@@ -105,7 +105,7 @@ extension CodingTreeCoder {
       let cx = min(max((Int(candidate.x) &+ 2) >> 2, minX), maxX)
       let cy = min(max((Int(candidate.y) &+ 2) >> 2, minY), maxY)
       if cost != Int.max && cx == x && cy == y { return }
-      let sad = Int(ovt_hevc_sad8(kernels, shape, source, stride, plane + cy &* stride + cx, stride))
+      let sad = Int(Kernels.sad(kernels, shape, source, stride, plane + cy &* stride + cx, stride))
       let total = sad &+ costSATD(bits: Self.bits(cx &* 4, cy &* 4, predictors.0))
       if total < cost {
         cost = total
@@ -132,7 +132,7 @@ extension CodingTreeCoder {
       let at = plane + y &* stride + x
       withUnsafeMutablePointer(to: &costs) {
         $0.withMemoryRebound(to: Int32.self, capacity: 4) {
-          ovt_hevc_sad_x48(
+          Kernels.sadX4(
             kernels, shape, source, stride, at - step &* stride, at + step &* stride, at - step,
             at + step, stride, $0)
         }
@@ -165,7 +165,7 @@ extension CodingTreeCoder {
     _ predictors: (Motion, Motion)
   ) -> FoundMotion {
     let stride = layout.lumaStride
-    let source = picture.source.luma + block.y &* stride + block.x
+    let source = pixels.source.luma + block.y &* stride + block.x
     var (x, y) = (startX, startY)
     func total(_ cx: Int, _ cy: Int) -> Int {
       var candidate = Motion(reference: Int16(truncatingIfNeeded: reference))
@@ -230,7 +230,7 @@ extension CodingTreeCoder {
 
   /// The SATD of a block at a vector; at quarter samples an estimate.
   private func satd(
-    _ motion: Motion, _ list: Int, _ block: PredictionBlock, _ source: UnsafePointer<UInt8>
+    _ motion: Motion, _ list: Int, _ block: PredictionBlock, _ source: UnsafePointer<Sample>
   ) -> Int {
     if let plane = planeAt(motion, list, block.x, block.y) {
       return compare(source, plane, layout.lumaStride, block)

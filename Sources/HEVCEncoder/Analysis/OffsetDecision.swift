@@ -4,17 +4,17 @@ import VideoEncoding
 
 /// The choice of sample adaptive offset: for each coding tree unit the parameters with the least
 /// squared error and lambda times bits, from sums over the deblocked samples.
-struct OffsetDecision: BitwiseCopyable {
-  private let kernels: UnsafePointer<OVTHEVCKernels8>
+struct OffsetDecision<Sample: HEVCSample>: BitwiseCopyable {
+  private let kernels: UnsafePointer<Sample.Kernels>
   private let layout: PlaneLayout
   /// Of the present unit for each component: sums and counts of edges by class and category, and of
   /// bands.
   private let sums: UnsafeMutablePointer<Int32>
   private let counts: UnsafeMutablePointer<Int32>
   /// The numbers of one component: 16 of edges, then 32 of bands.
-  private static let size = 48
+  private static var size: Int { 48 }
 
-  init(kernels: UnsafePointer<OVTHEVCKernels8>, layout: PlaneLayout, memory: inout EncoderMemory) {
+  init(kernels: UnsafePointer<Sample.Kernels>, layout: PlaneLayout, memory: inout EncoderMemory) {
     self.kernels = kernels
     self.layout = layout
     sums = memory.allocate(Int32.self, count: 3 * Self.size)
@@ -32,8 +32,8 @@ struct OffsetDecision: BitwiseCopyable {
   ///   - above: those of the unit above.
   ///   - lambda: the squared error that a bit is worth, in 256ths.
   func choose(
-    x: Int, y: Int, source: Planes, planes: Planes, left: OffsetParameters?, above: OffsetParameters?,
-    lambda: Int
+    x: Int, y: Int, source: Planes<Sample>, planes: Planes<Sample>, left: OffsetParameters?,
+    above: OffsetParameters?, lambda: Int
   ) -> OffsetParameters {
     sums.update(repeating: 0, count: 3 * Self.size)
     counts.update(repeating: 0, count: 3 * Self.size)
@@ -84,7 +84,8 @@ struct OffsetDecision: BitwiseCopyable {
   }
 
   private func measure(
-    _ component: Int, _ x: Int, _ y: Int, _ source: UnsafePointer<UInt8>, _ plane: UnsafePointer<UInt8>
+    _ component: Int, _ x: Int, _ y: Int, _ source: UnsafePointer<Sample>,
+    _ plane: UnsafePointer<Sample>
   ) {
     let isLuma = component == 0
     let stride = isLuma ? layout.lumaStride : layout.chromaStride
@@ -101,13 +102,13 @@ struct OffsetDecision: BitwiseCopyable {
         planeHeight: planeHeight)
       guard area.width > 0, area.height > 0 else { continue }
       let first = area.y &* stride &+ area.x
-      kernels.pointee.saoEdgeStatistics(
-        sums + at + kind &* 4, counts + at + kind &* 4, source + first, stride, plane + first, stride,
-        Int32(area.width), Int32(area.height), Int32(kind))
+      Sample.Kernels.saoEdgeStatistics(
+        kernels, sums + at + kind &* 4, counts + at + kind &* 4, source + first, stride, plane + first,
+        stride, Int32(area.width), Int32(area.height), Int32(kind))
     }
     let first = y &* stride &+ x
-    kernels.pointee.saoBandStatistics(
-      sums + at + 16, counts + at + 16, source + first, stride, plane + first, stride, Int32(width),
+    Sample.Kernels.saoBandStatistics(
+      kernels, sums + at + 16, counts + at + 16, source + first, stride, plane + first, stride, Int32(width),
       Int32(height))
   }
 
@@ -146,7 +147,7 @@ struct OffsetDecision: BitwiseCopyable {
     var offset = min(max(sum < 0 ? -rounded : rounded, range.lowerBound), range.upperBound)
     while offset != 0 {
       let magnitude = abs(offset)
-      let bits = min(magnitude &+ 1, 7) &+ signBits
+      let bits = min(magnitude &+ 1, Sample.largestOffset) &+ signBits
       let cost = change(at, offset) &+ lambda &* bits / 256
       if cost < best.cost { best = (offset, cost) }
       offset &-= offset.signum()
@@ -163,7 +164,8 @@ struct OffsetDecision: BitwiseCopyable {
     for i in 0..<4 {
       // Minima and concave corners are raised, convex corners and maxima lowered.
       let found = best(
-        component &* Self.size &+ kind &* 4 &+ i, i < 2 ? 0...7 : -7...0, signBits: 0, lambda)
+        component &* Self.size &+ kind &* 4 &+ i,
+        i < 2 ? 0...Sample.largestOffset : -Sample.largestOffset...0, signBits: 0, lambda)
       result.values[i] = Int8(truncatingIfNeeded: found.offset)
       cost &+= found.cost
     }
@@ -178,7 +180,9 @@ struct OffsetDecision: BitwiseCopyable {
     var offsets = SIMD32<Int8>.zero
     var costs = SIMD32<Int>.zero
     for band in 0..<32 {
-      let found = best(component &* Self.size &+ 16 &+ band, -7...7, signBits: 1, lambda)
+      let found = best(
+        component &* Self.size &+ 16 &+ band, -Sample.largestOffset...Sample.largestOffset, signBits: 1,
+        lambda)
       offsets[band] = Int8(truncatingIfNeeded: found.offset)
       costs[band] = found.cost
     }

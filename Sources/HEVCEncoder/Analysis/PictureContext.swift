@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the coding of a picture's blocks reads of the picture.
-struct PictureContext: BitwiseCopyable {
+/// The samples that the coding of a picture's blocks reads and writes.
+struct PictureSamples<Sample: HEVCSample>: BitwiseCopyable {
   /// The samples to code.
-  var source: Planes
-  /// Receives the reconstruction and the motion.
-  var target: ReferencePicture
-  /// Reference list 0, and from `listSize` on list 1: the pictures, and PicOrderCntVal and kind of
-  /// each.
-  var references: UnsafeMutablePointer<ReferencePicture>
+  var source: Planes<Sample>
+  /// Receives the reconstruction.
+  var target: ReferencePicture<Sample>
+  /// Reference list 0, and from `PictureContext.listSize` on list 1.
+  var references: UnsafeMutablePointer<ReferencePicture<Sample>>
+
+  /// The reference picture with an index in a list.
+  @inline(__always) func reference(_ list: Int, _ index: Int) -> ReferencePicture<Sample> {
+    references[list &* PictureContext.listSize &+ index]
+  }
+}
+
+/// What the coding of a picture's blocks reads of the picture but for its samples.
+struct PictureContext: BitwiseCopyable {
+  /// Receives the motion.
+  var target: MotionField
+  /// The motion of the collocated picture; in I slices that of any picture.
+  var collocated: MotionField
+  /// PicOrderCntVal and kind of the pictures of reference list 0, and from `listSize` on of list 1.
   var identities: UnsafeMutablePointer<ReferenceIdentity>
   /// num_ref_idx_l0_active; 0 for an I slice.
   var referenceCount = 0
@@ -28,10 +41,6 @@ struct PictureContext: BitwiseCopyable {
   /// Whether the slice is a B slice.
   var isBidirectional: Bool { referenceCountL1 > 0 }
 
-  /// The reference picture with an index in a list.
-  @inline(__always) func reference(_ list: Int, _ index: Int) -> ReferencePicture {
-    references[list &* Self.listSize &+ index]
-  }
   /// PicOrderCntVal and kind of the reference picture with an index in a list.
   @inline(__always) func identity(_ list: Int, _ index: Int16) -> ReferenceIdentity {
     identities[list &* Self.listSize &+ Int(index)]

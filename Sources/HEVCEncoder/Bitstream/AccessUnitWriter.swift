@@ -102,7 +102,8 @@ struct AccessUnitWriter: ~Copyable {
     }
   }
 
-  /// Appends the access unit delimiter and the parameter sets of a picture, as configured.
+  /// Appends the access unit delimiter, the parameter sets and the SEI messages of a picture, as
+  /// configured.
   ///
   /// - Parameters:
   ///   - plan: the plan of the picture, with its slice header.
@@ -119,10 +120,18 @@ struct AccessUnitWriter: ~Copyable {
         $0.flush()
       }
     }
-    guard plan.isKeyFrame, configuration.writesParameterSets else { return }
-    append(.videoParameterSet) { sets.vps.write(to: &$0) }
-    append(.sequenceParameterSet) { sets.sps.write(to: &$0) }
-    append(.pictureParameterSet) { sets.pps.write(to: &$0) }
+    guard plan.isKeyFrame else { return }
+    if configuration.writesParameterSets {
+      append(.videoParameterSet) { sets.vps.write(to: &$0) }
+      append(.sequenceParameterSet) { sets.sps.write(to: &$0) }
+      append(.pictureParameterSet) { sets.pps.write(to: &$0) }
+    }
+    var messages: [SupplementalInformation.Message] = []
+    if let payload = configuration.masteringDisplay { messages.append(.init(type: 137, payload: payload)) }
+    if let payload = configuration.contentLightLevel { messages.append(.init(type: 144, payload: payload)) }
+    if !messages.isEmpty {
+      append(.prefixSEI) { SupplementalInformation.write(messages, to: &$0) }
+    }
   }
 
   /// Makes room for a frame of `need` bytes.

@@ -99,9 +99,9 @@ extension HEVCEncoderConfiguration {
     let (streamLevel, isHighTier) = try chooseLevel()
     var tier = HEVCProfileTierLevel()
     tier.profile.isHighTier = isHighTier
-    tier.profile.idc = 1
     // A Main stream is one of Main 10, too (A.3.3).
-    tier.profile.compatibility = 1 << 30 | 1 << 29
+    tier.profile.idc = profile == .main ? 1 : 2
+    tier.profile.compatibility = profile == .main ? 1 << 30 | 1 << 29 : 1 << 29
     // Progressive source, non-packed, frame-only.
     tier.profile.constraints = 0b1011 << 44
     tier.levelIDC = streamLevel.number * 3
@@ -128,6 +128,8 @@ extension HEVCEncoderConfiguration {
       sps.conformanceWindow = CropOffsets(
         left: 0, right: (codedWidth - shownWidth) / 2, top: 0, bottom: (codedHeight - shownHeight) / 2)
     }
+    sps.bitDepthLuma = profile.bitDepth
+    sps.bitDepthChroma = profile.bitDepth
     sps.log2MaxPictureOrderCountLSB = Self.log2MaxOrderCount
     sps.ordering = ordering
     sps.log2MinCodingBlock = 3

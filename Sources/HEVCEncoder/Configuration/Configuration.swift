@@ -20,6 +20,11 @@ public struct HEVCEncoderConfiguration: Sendable, Equatable {
   public enum Profile: Sendable, Hashable, CaseIterable {
     /// 4:2:0, 8 bits per sample (A.3.2).
     case main
+    /// 4:2:0, 10 bits per sample (A.3.3).
+    case main10
+
+    /// The bits of a sample.
+    public var bitDepth: Int { self == .main10 ? 10 : 8 }
   }
 
   /// The four bytes that precede each NAL unit.
@@ -57,6 +62,12 @@ public struct HEVCEncoderConfiguration: Sendable, Equatable {
   public var colour: ColorDescription?
   /// Whether samples have the full range (video_full_range_flag, E.2.1).
   public var fullRange = false
+  /// The payload of the SEI message on the mastering display colour volume (D.2.28), 24 bytes, which
+  /// is written with each key frame; nil: none is written.
+  public var masteringDisplay: [UInt8]?
+  /// The payload of the SEI message on the content light level (D.2.35), 4 bytes, which is written
+  /// with each key frame; nil: none is written.
+  public var contentLightLevel: [UInt8]?
 
   // MARK: Stream
 
@@ -101,7 +112,8 @@ public struct HEVCEncoderConfiguration: Sendable, Equatable {
   /// dropped. Where they may not and the window is used up, it is exceeded by the fewest bits that
   /// a frame can have.
   public var dataRateLimits: [DataRateLimit] = []
-  /// The lowest QP of any coding unit, 0...51.
+  /// The lowest QP of any coding unit, 0...51. A QP stands for the same step of the quantiser with
+  /// either bit depth, as a share of the range of samples.
   public var minimumQP: Int = 8
   /// The highest QP of any coding unit, 0...51.
   public var maximumQP: Int = 51

@@ -60,6 +60,8 @@ extension HEVCEncoderConfiguration {
     try require(
       (0...2_000_000_000).contains(levelBitRate),
       "A bit rate of \(levelBitRate) for the level is not in 0...2,000,000,000.")
+    try require((masteringDisplay?.count ?? 24) == 24, "A mastering display has 24 bytes.")
+    try require((contentLightLevel?.count ?? 4) == 4, "A content light level has 4 bytes.")
     switch latency {
     case .zero(let options): try validateLowLatency(options)
     case .lookAhead(let options): try validateLookAhead(options)
@@ -150,7 +152,7 @@ extension HEVCEncoderConfiguration {
 
   /// Checks a picture.
   /// - Throws: `HEVCEncoderError.invalidPicture` if its size or strides do not fit.
-  func check(_ source: SourcePicture) throws {
+  func check(_ source: HEVCSource) throws {
     guard source.width == width, source.height == height else {
       throw HEVCEncoderError.invalidPicture(
         "The picture is \(source.width)x\(source.height), the encoder is for \(width)x\(height).")

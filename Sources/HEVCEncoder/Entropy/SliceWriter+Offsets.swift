@@ -24,10 +24,18 @@ extension SliceWriter {
       }
       if values.kind == .none { continue }
       for i in 0..<4 {
-        // sao_offset_abs is at most 7 with 8 bits.
         let magnitude = abs(Int(values.values[i]))
-        let bins: UInt32 = (1 &<< UInt32(magnitude)) &- 1
-        if magnitude < 7 { engine.bypass(bins &<< 1, magnitude &+ 1) } else { engine.bypass(bins, 7) }
+        var ones = magnitude
+        while ones > 8 {
+          engine.bypass(0xFF, 8)
+          ones &-= 8
+        }
+        let bins: UInt32 = (1 &<< UInt32(ones)) &- 1
+        if magnitude < largestOffset {
+          engine.bypass(bins &<< 1, ones &+ 1)
+        } else {
+          engine.bypass(bins, ones)
+        }
       }
       if values.kind == .band {
         for i in 0..<4 where values.values[i] != 0 { engine.bypass(values.values[i] < 0 ? 1 : 0, 1) }

@@ -26,6 +26,8 @@ struct SliceWriter: BitwiseCopyable {
   private(set) var references = (1, 0)
   /// Log2MinCuQpDeltaSize
   private let log2Group: Int
+  /// The largest sao_offset_abs.
+  let largestOffset: Int
   /// IsCuQpDeltaCoded
   var isDeltaCoded = false
 
@@ -36,13 +38,14 @@ struct SliceWriter: BitwiseCopyable {
   ///   - height: the coded height in luma samples.
   ///   - isSynchronised: whether each row of coding tree units is a substream of its own.
   ///   - log2Group: log2 of the size of quantisation groups.
+  ///   - largestOffset: the largest magnitude of sample adaptive offset.
   ///   - payload: receives the data.
   ///   - capacity: the bytes that it has room for.
   ///   - kernels: the scans.
   ///   - memory: owns the tables.
   init(
     map: PictureMap, width: Int, height: Int, isSynchronised: Bool, log2Group: Int,
-    payload: UnsafeMutablePointer<UInt8>, capacity: Int,
+    largestOffset: Int, payload: UnsafeMutablePointer<UInt8>, capacity: Int,
     kernels: UnsafePointer<OVTHEVCResidualKernels>, memory: inout EncoderMemory
   ) {
     self.map = map
@@ -50,6 +53,7 @@ struct SliceWriter: BitwiseCopyable {
     self.height = height
     self.isSynchronised = isSynchronised
     self.log2Group = log2Group
+    self.largestOffset = largestOffset
     contexts = memory.allocate(UInt8.self, count: Contexts.count)
     synchronised = memory.allocate(UInt8.self, count: Contexts.count)
     rowEnds = memory.allocate(Int.self, count: (height + 31) / 32)

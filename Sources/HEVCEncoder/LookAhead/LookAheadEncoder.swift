@@ -10,7 +10,9 @@ final class LookAheadEncoder: EncodingStrategy {
   /// The configuration, with the buffer limited to what the stream's level allows.
   private(set) var configuration: HEVCEncoderConfiguration
   private let sets: HEVCParameterSets
-  private let coder: PictureCoder
+  let coder: AnyPictureCoder
+  /// The pictures with 8 bits per sample, for the pre-analysis.
+  private var eightBits = EightBitView()
   /// Decides which picture is coded next, as which type and with which QP.
   private var planner: LookAheadPlanner
   /// The pictures between input and coding.
@@ -27,7 +29,9 @@ final class LookAheadEncoder: EncodingStrategy {
   /// For each row of 16 luma rows, an equal share of the bits of a picture.
   private let evenShares: UnsafeMutablePointer<Float>
   /// The index in the pool of the last coded picture; nil before the first.
-  private var lastPicture: Int?
+  private(set) var lastPicture: Int?
+  /// The number of the next picture, as `queue` counts them.
+  private var nextIndex: UInt64 = 0
   /// The number of frames that were output.
   private var codedCount: UInt64 = 0
   /// The seconds that the pre-analysis of the newest picture took, until they are added to the
@@ -68,7 +72,7 @@ final class LookAheadEncoder: EncodingStrategy {
     }
     self.configuration = configuration
     statistics = PassStatistics(width: configuration.width, height: configuration.height)
-    coder = PictureCoder(configuration: configuration, sets: sets, cpu: cpu)
+    coder = AnyPictureCoder(configuration: configuration, sets: sets, cpu: cpu)
     let geometry = PictureGeometry(width: configuration.width, height: configuration.height)
     let analysis = LookAheadPreAnalysis(
       geometry, kernels: coder.videoKernels, threads: 1, readsBrightness: false)
@@ -120,12 +124,15 @@ final class LookAheadEncoder: EncodingStrategy {
 
   /// Adds a picture; see `HEVCEncoder.encode`.
   func encode(
-    _ source: SourcePicture, options: HEVCFrameOptions, output: (consuming HEVCEncodedFrame) -> Void
+    _ source: HEVCSource, options: HEVCFrameOptions, output: (consuming HEVCEncodedFrame) -> Void
   ) throws {
     try configuration.check(source)
     try check(options)
     let start = DispatchTime.now().uptimeNanoseconds
-    let correction = queue.append(source, request: options.request, settings: planner.settings)
+    coder.keep(source, index: nextIndex)
+    nextIndex += 1
+    let picture = eightBits.picture(source, kernels: coder.videoKernels)
+    let correction = queue.append(picture, request: options.request, settings: planner.settings)
     if correction != 0 {
       planner.rateControl.correct(seconds: correction, isInBuffer: reorderingDepth == 0)
     }
@@ -165,7 +172,7 @@ final class LookAheadEncoder: EncodingStrategy {
     queue.decideOrder(planner.settings, propagates: usesMacroblockTree)
     let planned = planner.next(isEnding: isEnding, pending: [], codingIndex: codedCount)
     let picture = planned.picture
-    coder.effort = effortControl.effort
+    coder.setEffort(effortControl.effort)
     var plan = PicturePlan()
     plan.hasRaisedQuality = planned.hasRaisedQuality
     plan.lambdaScale = Self.lambdaScale(picture.kind)
@@ -182,7 +189,8 @@ final class LookAheadEncoder: EncodingStrategy {
     output.removeAll()
     output.appendLeadingUnits(plan, configuration, sets)
     let leading = (units: output.units.count, count: output.count)
-    coder.code(plan, source: picture.source, into: target, output: &output)
+    coder.code(
+      plan, source: .eightBits(picture.source), index: picture.index, into: target, output: &output)
     let codedQP = fit(&plan, planned, leading, target)
     order.store(plan, target: target, index: picture.index)
     lastPicture = target
@@ -237,9 +245,9 @@ final class LookAheadEncoder: EncodingStrategy {
   private func setReferences() {
     for (list, entries) in [order.wanted, order.wantedL1].enumerated() {
       for (i, entry) in entries.enumerated() {
-        let at = list * PictureContext.listSize + i
-        coder.references[at] = coder.pool[entry.picture]
-        coder.identities[at] = ReferenceIdentity(order: Int32(truncatingIfNeeded: entry.order))
+        coder.setReference(
+          i, list: list, picture: entry.picture,
+          ReferenceIdentity(order: Int32(truncatingIfNeeded: entry.order)))
       }
     }
   }
@@ -289,18 +297,5 @@ final class LookAheadEncoder: EncodingStrategy {
       coder.recode(plan, into: target, output: &output)
     }
     return qp
-  }
-
-  // MARK: - Reconstruction
-
-  /// Calls `body` with the planes of the last coded picture; see `HEVCEncoder.withReconstruction`.
-  func withReconstruction<R>(
-    _ body: (
-      _ luma: UnsafePointer<UInt8>, _ cb: UnsafePointer<UInt8>, _ cr: UnsafePointer<UInt8>,
-      _ lumaBytesPerRow: Int, _ chromaBytesPerRow: Int
-    ) throws -> R
-  ) rethrows -> R? {
-    guard let lastPicture else { return nil }
-    return try coder.withPlanes(lastPicture, body)
   }
 }

@@ -9,7 +9,9 @@ final class LowLatencyEncoder {
   /// The present configuration.
   private(set) var configuration: HEVCEncoderConfiguration
   private let sets: HEVCParameterSets
-  private let coder: PictureCoder
+  let coder: AnyPictureCoder
+  /// The pictures with 8 bits per sample, for the pre-analysis.
+  private var eightBits = EightBitView()
   /// Owns the memory of the pre-analysis and the rate control.
   private let memory: EncoderMemory
   private var buffer: ReferenceBuffer
@@ -32,7 +34,7 @@ final class LowLatencyEncoder {
   /// decoder derives the order counts that follow.
   private var anchorOrder = 0
   /// The index in the pool of the last coded picture; nil before the first.
-  private var lastPicture: Int?
+  private(set) var lastPicture: Int?
   /// Whether a key frame was dropped because hard limits left no room for it.
   private var keyFrameIsDue = false
   /// The QP that the last reference picture was planned with.
@@ -58,7 +60,7 @@ final class LowLatencyEncoder {
     try configuration.validate()
     self.configuration = configuration
     sets = try configuration.makeParameterSets()
-    coder = PictureCoder(configuration: configuration, sets: sets, cpu: cpu)
+    coder = AnyPictureCoder(configuration: configuration, sets: sets, cpu: cpu)
     var memory = EncoderMemory()
     buffer = ReferenceBuffer(capacity: configuration.maximumReferences)
     output = AccessUnitWriter(
@@ -130,11 +132,11 @@ final class LowLatencyEncoder {
   // MARK: - Encoding
 
   /// Codes a picture; see `HEVCEncoder.encode`.
-  func encode(_ source: SourcePicture, options: HEVCFrameOptions) throws -> HEVCEncodedFrame {
+  func encode(_ source: HEVCSource, options: HEVCFrameOptions) throws -> HEVCEncodedFrame {
     let start = clock()
     try configuration.check(source)
     try configuration.check(options)
-    coder.effort = effortControl.effort
+    coder.setEffort(effortControl.effort)
     var properties = HEVCFrameProperties()
     properties.effort = effortControl.effort
     properties.index = nextIndex
@@ -142,7 +144,9 @@ final class LowLatencyEncoder {
     output.removeAll()
 
     let isAnalysed = rateControl.needsPreAnalysis || configuration.lowLatency.sceneChange != .none
-    if isAnalysed { preAnalysis.analyse(source) }
+    if isAnalysed {
+      preAnalysis.analyse(eightBits.picture(source, kernels: coder.videoKernels))
+    }
     let isSceneChange = isAnalysed && preAnalysis.isSceneChange
     buffer.removeDistant(order: order)
     var wanted = selectReferences(options)
@@ -231,9 +235,10 @@ final class LowLatencyEncoder {
       plan.header.hasTemporalMotion = true
     }
     for (i, entry) in wanted.enumerated() {
-      coder.references[i] = coder.pool[entry.picture]
-      coder.identities[i] = ReferenceIdentity(
-        order: Int32(truncatingIfNeeded: entry.order), isLongTerm: entry.longTermSlot != nil)
+      coder.setReference(
+        i, list: 0, picture: entry.picture,
+        ReferenceIdentity(
+          order: Int32(truncatingIfNeeded: entry.order), isLongTerm: entry.longTermSlot != nil))
     }
     lastReferences = wanted.map(\.index)
     // There is one picture more than the buffer holds.
@@ -280,18 +285,5 @@ final class LowLatencyEncoder {
         picture: target, index: properties.index, order: plan.order,
         temporalLayer: plan.temporalLayer, longTermSlot: options.longTermSlot,
         hasRaisedQuality: plan.hasRaisedQuality))
-  }
-
-  // MARK: - Reconstruction
-
-  /// Calls `body` with the planes of the last coded picture; see `HEVCEncoder.withReconstruction`.
-  func withReconstruction<R>(
-    _ body: (
-      _ luma: UnsafePointer<UInt8>, _ cb: UnsafePointer<UInt8>, _ cr: UnsafePointer<UInt8>,
-      _ lumaBytesPerRow: Int, _ chromaBytesPerRow: Int
-    ) throws -> R
-  ) rethrows -> R? {
-    guard let lastPicture else { return nil }
-    return try coder.withPlanes(lastPicture, body)
   }
 }

@@ -6,49 +6,53 @@ import VideoEncoding
 
 /// Codes one picture at a time: rows of coding tree units in one slice, the deblocking filter, and
 /// what later pictures need of a reference picture.
-final class PictureCoder {
+final class PictureCoder<Sample: HEVCSample> {
   /// The parameter sets of the stream.
   let sets: HEVCParameterSets
   let layout: PlaneLayout
-  let kernels: UnsafeMutablePointer<OVTHEVCKernels8>
   let videoKernels: UnsafeMutablePointer<OVTVideoKernels>
   /// The reconstructed pictures: one more than there may be references.
-  let pool: UnsafeMutablePointer<ReferencePicture>
+  private let pool: UnsafeMutablePointer<ReferencePicture<Sample>>
   let poolCount: Int
   /// Reference list 0 of the present picture, and from `PictureContext.listSize` on list 1.
-  let references: UnsafeMutablePointer<ReferencePicture>
-  let identities: UnsafeMutablePointer<ReferenceIdentity>
+  private let references: UnsafeMutablePointer<ReferencePicture<Sample>>
+  private let identities: UnsafeMutablePointer<ReferenceIdentity>
   /// The bits of each row of 16 luma rows in the last picture.
   var rowBits: UnsafeMutablePointer<Int32> { rows.rowBits }
   var statistics: PictureStatistics { rows.statistics }
   /// The effort of the next pictures.
   var effort: Int
 
-  private let memory: EncoderMemory
-  private let source: Planes
+  private var memory: EncoderMemory
+  /// The picture that is coded.
+  private var source: Planes<Sample>
+  /// The pictures that `keep` has copied, by number, and planes for the next ones.
+  private var keptSources: [UInt64: Planes<Sample>] = [:]
+  private var spareSources: [Planes<Sample>] = []
   private let map: PictureMap
   private let writer: UnsafeMutablePointer<SliceWriter>
   /// Receives the slice header, and from `headerRoom` on the slice data.
   private let payload: UnsafeMutablePointer<UInt8>
   private let headerRoom: Int
-  private let rows: PictureRows
+  private let rows: PictureRows<Sample>
   /// The threads; nil: the calling thread does everything.
   private let workers: WorkerThreads?
 
   init(configuration: HEVCEncoderConfiguration, sets: HEVCParameterSets, cpu: Int32) {
     self.sets = sets
     effort = configuration.effort
-    layout = PlaneLayout(codedWidth: configuration.codedWidth, codedHeight: configuration.codedHeight)
+    layout = PlaneLayout(
+      codedWidth: configuration.codedWidth, codedHeight: configuration.codedHeight,
+      sampleBytes: MemoryLayout<Sample>.size)
     var memory = EncoderMemory()
-    kernels = memory.allocate(OVTHEVCKernels8.self, count: 1)
-    _ = ovt_hevc_kernels_init8(kernels, cpu)
+    let kernels = Sample.Kernels.make(&memory, cpu: cpu)
     videoKernels = memory.allocate(OVTVideoKernels.self, count: 1)
     _ = ovt_video_kernels_init(videoKernels, cpu)
     poolCount = configuration.maximumReferences + 1
     let entries = 2 * PictureContext.listSize
-    pool = memory.allocate(ReferencePicture.self, count: poolCount)
-    for i in 0..<poolCount { (pool + i).initialize(to: ReferencePicture(layout, memory: &memory)) }
-    references = memory.allocate(ReferencePicture.self, count: entries)
+    pool = memory.allocate(ReferencePicture<Sample>.self, count: poolCount)
+    for i in 0..<poolCount { (pool + i).initialize(to: ReferencePicture<Sample>(layout, memory: &memory)) }
+    references = memory.allocate(ReferencePicture<Sample>.self, count: entries)
     for i in 0..<entries { (references + i).initialize(to: pool[0]) }
     identities = memory.allocate(ReferenceIdentity.self, count: entries)
     source = Planes(layout, memory: &memory)
@@ -63,13 +67,14 @@ final class PictureCoder {
       SliceWriter(
         map: map, width: layout.width, height: layout.height,
         isSynchronised: configuration.usesWavefronts, log2Group: configuration.log2QuantisationGroup,
-        payload: payload + headerRoom,
-        capacity: capacity, kernels: ovt_hevc_residual8(kernels), memory: &memory))
-    let context = PictureContext(
-      source: source, target: pool[0], references: references, identities: identities)
+        largestOffset: Sample.largestOffset, payload: payload + headerRoom, capacity: capacity,
+        kernels: Sample.Kernels.residual(kernels), memory: &memory))
     let rows = PictureRows(
-      configuration: configuration, kernels: kernels, videoKernels: videoKernels, layout: layout,
-      map: map, picture: context, writer: writer, memory: &memory)
+      configuration: configuration, kernels: kernels, layout: layout, map: map,
+      picture: PictureContext(
+        target: pool[0].field, collocated: pool[0].field, identities: identities),
+      pixels: PictureSamples(source: source, target: pool[0], references: references), writer: writer,
+      memory: &memory)
     self.rows = rows
     workers =
       configuration.threads > 1
@@ -81,13 +86,41 @@ final class PictureCoder {
   /// - Parameters:
   ///   - plan: what was decided for it.
   ///   - picture: the picture.
+  ///   - index: its number, if `keep` may have copied it.
   ///   - target: the index in `pool` of its reconstruction.
   ///   - output: gets the slice.
   func code(
-    _ plan: PicturePlan, source picture: SourcePicture, into target: Int, output: inout AccessUnitWriter
+    _ plan: PicturePlan, source picture: HEVCSource, index: UInt64? = nil, into target: Int,
+    output: inout AccessUnitWriter
   ) {
-    source.copy(picture, layout, kernels: videoKernels)
+    if let index, let kept = keptSources.removeValue(forKey: index) {
+      spareSources.append(source)
+      source = kept
+    } else {
+      source.copy(picture, layout, kernels: videoKernels)
+    }
     recode(plan, into: target, output: &output)
+  }
+
+  /// Copies a picture that is coded later.
+  /// - Parameters:
+  ///   - picture: the picture.
+  ///   - index: its number, with which it is coded.
+  func keep(_ picture: HEVCSource, index: UInt64) {
+    let planes = spareSources.popLast() ?? Planes(layout, memory: &memory)
+    planes.copy(picture, layout, kernels: videoKernels)
+    keptSources[index] = planes
+  }
+
+  /// Sets a reference picture of the next picture.
+  /// - Parameters:
+  ///   - index: the index in a list.
+  ///   - list: the list, 0 or 1.
+  ///   - picture: the index in the pool of its planes.
+  ///   - identity: its PicOrderCntVal and kind.
+  func setReference(_ index: Int, list: Int, picture: Int, _ identity: ReferenceIdentity) {
+    references[list * PictureContext.listSize + index] = pool[picture]
+    identities[list * PictureContext.listSize + index] = identity
   }
 
   /// Codes the picture again that was coded last; the parameters are those of `code`.
@@ -97,20 +130,22 @@ final class PictureCoder {
     writer.pointee.begin(plan.header.kind, references: (count, countL1), qp: plan.qp)
     let result = pool[target]
     let list1 = PictureContext.listSize
-    result.references.update(from: identities, count: count)
-    (result.references + list1).update(from: identities + list1, count: countL1)
+    result.field.references.update(from: identities, count: count)
+    (result.field.references + list1).update(from: identities + list1, count: countL1)
     let order = Int32(truncatingIfNeeded: plan.order)
     let later =
       (0..<count).contains { identities[$0].order > order }
       || (0..<countL1).contains { identities[list1 + $0].order > order }
     rows.headerBits = writeHeader(plan.header) * 8
+    let collocatedList = plan.header.collocated.isFromL0 ? 0 : 1
     rows.begin(
       plan,
       PictureContext(
-        source: source, target: result, references: references, identities: identities,
-        referenceCount: count, referenceCountL1: countL1, order: order,
-        hasTemporalMotion: plan.header.hasTemporalMotion,
-        collocatedList: plan.header.collocated.isFromL0 ? 0 : 1, hasOnlyEarlierReferences: !later),
+        target: result.field, collocated: references[collocatedList * list1].field,
+        identities: identities, referenceCount: count, referenceCountL1: countL1, order: order,
+        hasTemporalMotion: plan.header.hasTemporalMotion, collocatedList: collocatedList,
+        hasOnlyEarlierReferences: !later),
+      PictureSamples(source: source, target: result, references: references),
       settings: EffortSettings(effort: effort))
     run()
     let size = writer.pointee.finish()
@@ -164,8 +199,8 @@ final class PictureCoder {
   func withPlanes<R>(
     _ index: Int,
     _ body: (
-      _ luma: UnsafePointer<UInt8>, _ cb: UnsafePointer<UInt8>, _ cr: UnsafePointer<UInt8>,
-      _ lumaBytesPerRow: Int, _ chromaBytesPerRow: Int
+      _ luma: UnsafePointer<Sample>, _ cb: UnsafePointer<Sample>, _ cr: UnsafePointer<Sample>,
+      _ lumaStride: Int, _ chromaStride: Int
     ) throws -> R
   ) rethrows -> R {
     let planes = pool[index].planes
@@ -175,11 +210,13 @@ final class PictureCoder {
   /// The mean squared error of the reconstruction over the picture, of luma, Cb and Cr.
   func squaredError(_ target: Int, width: Int, height: Int) -> (luma: Double, cb: Double, cr: Double) {
     func error(
-      _ a: UnsafeMutablePointer<UInt8>, _ b: UnsafeMutablePointer<UInt8>, _ stride: Int, _ width: Int,
-      _ height: Int
+      _ a: UnsafeMutablePointer<Sample>, _ b: UnsafeMutablePointer<Sample>, _ stride: Int,
+      _ width: Int, _ height: Int
     ) -> Double {
       var sum: UInt64 = 0
-      for y in 0..<height { sum += videoKernels.pointee.ssdRow(a + y * stride, b + y * stride, Int32(width)) }
+      for y in 0..<height {
+        sum += Sample.squaredError(a + y * stride, b + y * stride, count: width, videoKernels)
+      }
       return Double(sum) / Double(width * height)
     }
     let planes = pool[target].planes

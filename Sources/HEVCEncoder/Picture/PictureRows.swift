@@ -10,12 +10,12 @@ import VideoEncoding
 /// decided stays in a ring of rows. Writing and the deblocking filter follow row by row in order: a
 /// thread that has decided a row does them, one thread at a time. What is decided depends on
 /// neither the number of threads nor their timing (`RowBits`).
-final class PictureRows: @unchecked Sendable {
+final class PictureRows<Sample: HEVCSample>: @unchecked Sendable {
   // Sendable: what changes is written while no thread works, by the thread that has taken the row, or
   // by the one that finishes rows; the progress of rows is atomic.
   /// The picture; set while no thread works.
   var plan = PicturePlan()
-  var result: ReferencePicture
+  var result: ReferencePicture<Sample>
   /// What the coding of the picture gave; complete when all threads have returned.
   private(set) var statistics = PictureStatistics()
   /// The bits of each row of 16 luma rows.
@@ -26,21 +26,21 @@ final class PictureRows: @unchecked Sendable {
   var headerBits = 0
 
   /// One of each thread.
-  private let coders: UnsafeMutablePointer<CodingTreeCoder>
+  private let coders: UnsafeMutablePointer<CodingTreeCoder<Sample>>
   private let threads: Int
-  private let kernels: UnsafePointer<OVTHEVCKernels8>
+  private let kernels: UnsafePointer<Sample.Kernels>
   private let layout: PlaneLayout
   private let map: PictureMap
   private let ring: RowRing
-  private let deblocking: Deblocking?
+  private let deblocking: Deblocking<Sample>?
   private let progress: RowProgress
   /// The number of rows whose units have their QP, so that rows above can be filtered.
   private let readyRows = Atomic<Int>(0)
   /// The sample adaptive offset of each coding tree unit.
   private let offsets: UnsafeMutablePointer<OffsetParameters>
-  private let offsetDecision: OffsetDecision
-  private let adaptiveOffset: AdaptiveOffset
-  private var source: Planes
+  private let offsetDecision: OffsetDecision<Sample>
+  private let adaptiveOffset: AdaptiveOffset<Sample>
+  private var source: Planes<Sample>
   /// The index of the next strip of half samples that a thread may take.
   private let nextStrip = Atomic<Int>(0)
   /// Whether rows are coded; otherwise, half samples are computed.
@@ -60,15 +60,15 @@ final class PictureRows: @unchecked Sendable {
   private let blockColumns: Int
 
   init(
-    configuration: HEVCEncoderConfiguration, kernels: UnsafePointer<OVTHEVCKernels8>,
-    videoKernels: UnsafePointer<OVTVideoKernels>, layout: PlaneLayout, map: PictureMap,
-    picture: PictureContext, writer: UnsafeMutablePointer<SliceWriter>, memory: inout EncoderMemory
+    configuration: HEVCEncoderConfiguration, kernels: UnsafePointer<Sample.Kernels>,
+    layout: PlaneLayout, map: PictureMap, picture: PictureContext, pixels: PictureSamples<Sample>,
+    writer: UnsafeMutablePointer<SliceWriter>, memory: inout EncoderMemory
   ) {
     self.kernels = kernels
     self.layout = layout
     self.map = map
     self.writer = writer
-    result = picture.target
+    result = pixels.target
     log2Group = configuration.log2QuantisationGroup
     blockRows = (configuration.height + 15) / 16
     blockColumns = (configuration.width + 15) / 16
@@ -79,11 +79,11 @@ final class PictureRows: @unchecked Sendable {
       configuration.deblocking
       ? Deblocking(kernels: kernels, layout: layout, map: map, memory: &memory) : nil
     progress = RowProgress(rows: bits.rows)
-    coders = memory.allocate(CodingTreeCoder.self, count: threads)
+    coders = memory.allocate(CodingTreeCoder<Sample>.self, count: threads)
     for i in 0..<threads {
       (coders + i).initialize(
         to: CodingTreeCoder(
-          kernels: kernels, videoKernels: videoKernels, map: map, picture: picture,
+          kernels: kernels, map: map, picture: picture, pixels: pixels,
           configuration: configuration, layout: layout, tree: ring.tree(row: 0, column: 0),
           memory: &memory))
     }
@@ -91,17 +91,20 @@ final class PictureRows: @unchecked Sendable {
     rowQP = memory.allocate(Int.self, count: bits.rows)
     rowNeeded = memory.allocate(Double.self, count: bits.rows)
     rowLambda = memory.allocate(Int.self, count: bits.rows)
-    source = picture.source
+    source = pixels.source
     offsets = memory.allocate(OffsetParameters.self, count: bits.rows * bits.columns)
     offsetDecision = OffsetDecision(kernels: kernels, layout: layout, memory: &memory)
     adaptiveOffset = AdaptiveOffset(kernels: kernels, layout: layout, memory: &memory)
   }
 
   /// Begins a picture. No thread may work.
-  func begin(_ plan: PicturePlan, _ picture: PictureContext, settings: EffortSettings) {
+  func begin(
+    _ plan: PicturePlan, _ picture: PictureContext, _ pixels: PictureSamples<Sample>,
+    settings: EffortSettings
+  ) {
     self.plan = plan
-    result = picture.target
-    source = picture.source
+    result = pixels.target
+    source = pixels.source
     readyRows.store(0, ordering: .relaxed)
     statistics = PictureStatistics()
     lastQP = plan.qp
@@ -110,6 +113,7 @@ final class PictureRows: @unchecked Sendable {
       coders[i].settings = settings
       coders[i].isIntraSlice = plan.isKeyFrame
       coders[i].motion.picture = picture
+      coders[i].pixels = pixels
       coders[i].blockOffsets = plan.blockOffsets
       coders[i].minimumQP = plan.minimumQP
       coders[i].maximumQP = plan.maximumQP
@@ -166,7 +170,7 @@ final class PictureRows: @unchecked Sendable {
   // MARK: Decisions
 
   /// Decides and reconstructs the units of a row, as far as the row above is ready.
-  private func decide(row: Int, _ coder: UnsafeMutablePointer<CodingTreeCoder>) {
+  private func decide(row: Int, _ coder: UnsafeMutablePointer<CodingTreeCoder<Sample>>) {
     let known = bits.known(before: row)
     if known > 0 { RowProgress.wait { progress.finishedRows.load(ordering: .acquiring) >= known } }
     var qp = plan.qp
@@ -269,8 +273,8 @@ final class PictureRows: @unchecked Sendable {
 
   private func deblock(row: Int) {
     deblocking?.filter(
-      row: row, result.planes, result.motion,
-      plan.header.kind == .b ? UnsafePointer(result.references) : nil)
+      row: row, result.planes, result.field.motion,
+      plan.header.kind == .b ? UnsafePointer(result.field.references) : nil)
   }
 
   private func chooseOffsets(row: Int) {
@@ -320,8 +324,9 @@ final class PictureRows: @unchecked Sendable {
         if !isCoded && unit.pointee.hasResidual {
           isCoded = true
           var delta = Int(unit.pointee.qp) &- value
-          // QpY is the sum modulo 52.
-          if delta > 25 { delta &-= 52 } else if delta < -26 { delta &+= 52 }
+          // QpY is the sum modulo 52 + QpBdOffsetY.
+          let half = 26 &+ Sample.qpOffset / 2
+          if delta >= half { delta &-= 2 &* half } else if delta < -half { delta &+= 2 &* half }
           unit.pointee.qpDelta = Int8(truncatingIfNeeded: delta)
           value = Int(unit.pointee.qp)
         }

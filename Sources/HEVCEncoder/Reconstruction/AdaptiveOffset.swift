@@ -3,22 +3,22 @@ import CHEVCKernels
 import VideoEncoding
 
 /// Sample adaptive offset (8.7.3) of rows of coding tree units, in place.
-struct AdaptiveOffset: BitwiseCopyable {
-  private let kernels: UnsafePointer<OVTHEVCKernels8>
+struct AdaptiveOffset<Sample: HEVCSample>: BitwiseCopyable {
+  private let kernels: UnsafePointer<Sample.Kernels>
   private let layout: PlaneLayout
   /// For each component, the deblocked samples of a row of coding tree units with the line above and
   /// the line below it, laid out as in the planes.
-  private let strips: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>>
+  private let strips: UnsafeMutablePointer<UnsafeMutablePointer<Sample>>
   /// The samples before the first one of a line that may be read.
-  private static let margin = 64
+  private static var margin: Int { 64 }
 
-  init(kernels: UnsafePointer<OVTHEVCKernels8>, layout: PlaneLayout, memory: inout EncoderMemory) {
+  init(kernels: UnsafePointer<Sample.Kernels>, layout: PlaneLayout, memory: inout EncoderMemory) {
     self.kernels = kernels
     self.layout = layout
-    strips = memory.allocate(UnsafeMutablePointer<UInt8>.self, count: 3)
+    strips = memory.allocate(UnsafeMutablePointer<Sample>.self, count: 3)
     for i in 0..<3 {
-      let bytes = i == 0 ? layout.lumaStride * 34 : layout.chromaStride * 18
-      strips[i] = memory.allocate(UInt8.self, count: bytes + 2 * Self.margin) + Self.margin
+      let count = i == 0 ? layout.lumaStride * 34 : layout.chromaStride * 18
+      strips[i] = memory.allocate(Sample.self, count: count + 2 * Self.margin) + Self.margin
     }
   }
 
@@ -28,7 +28,7 @@ struct AdaptiveOffset: BitwiseCopyable {
   ///   - row: the row of coding tree units.
   ///   - planes: the samples.
   ///   - offsets: the parameters of the units of the row.
-  func filter(row: Int, _ planes: Planes, _ offsets: UnsafePointer<OffsetParameters>) {
+  func filter(row: Int, _ planes: Planes<Sample>, _ offsets: UnsafePointer<OffsetParameters>) {
     for component in 0..<3 {
       let isLuma = component == 0
       let plane = isLuma ? planes.luma : component == 1 ? planes.cb : planes.cr
@@ -51,7 +51,7 @@ struct AdaptiveOffset: BitwiseCopyable {
         let blockWidth = min(side, width &- x)
         var (left, top, right, bottom) = (x, y, x &+ blockWidth, y &+ lines)
         if values.kind == .edge {
-          let area = OffsetDecision.edgeArea(
+          let area = OffsetDecision<Sample>.edgeArea(
             Int(values.choice), x: x, y: y, width: blockWidth, height: lines, planeWidth: width,
             planeHeight: height)
           (left, top, right, bottom) = (area.x, area.y, area.x &+ area.width, area.y &+ area.height)
@@ -63,9 +63,11 @@ struct AdaptiveOffset: BitwiseCopyable {
         withUnsafeBytes(of: values.values) { bytes in
           guard let four = bytes.baseAddress?.assumingMemoryBound(to: Int8.self) else { return }
           if values.kind == .edge {
-            kernels.pointee.saoEdge(output, stride, input, stride, w, h, Int32(values.choice), four)
+            Sample.Kernels.saoEdge(
+              kernels, output, stride, input, stride, w, h, Int32(values.choice), four)
           } else {
-            kernels.pointee.saoBand(output, stride, input, stride, w, h, Int32(values.choice), four)
+            Sample.Kernels.saoBand(
+              kernels, output, stride, input, stride, w, h, Int32(values.choice), four)
           }
         }
       }

@@ -15,8 +15,10 @@ struct BlockResult: BitwiseCopyable {
 }
 
 /// Transforms, quantises and reconstructs transform blocks (8.6).
-struct BlockCoder: BitwiseCopyable {
-  let kernels: UnsafePointer<OVTHEVCKernels8>
+struct BlockCoder<Sample: HEVCSample>: BitwiseCopyable {
+  private typealias Kernels = Sample.Kernels
+
+  let kernels: UnsafePointer<Sample.Kernels>
   private let residualKernels: UnsafePointer<OVTHEVCResidualKernels>
   private let residual: UnsafeMutablePointer<Int16>
   private let coefficients: UnsafeMutablePointer<Int16>
@@ -24,7 +26,7 @@ struct BlockCoder: BitwiseCopyable {
   private let places: UnsafeMutablePointer<UInt8>
   /// The levels and the reconstruction of a block without a transform, and its description.
   private let skipLevels: UnsafeMutablePointer<Int16>
-  private let skipOutput: UnsafeMutablePointer<UInt8>
+  private let skipOutput: UnsafeMutablePointer<Sample>
   /// Whether blocks of 4x4 samples are tried without a transform.
   var triesTransformSkip = true
   /// Whether the sign of a level in each group of levels is hidden (9.3.4.3).
@@ -32,21 +34,23 @@ struct BlockCoder: BitwiseCopyable {
 
   /// The fewest levels of a transformed block that is tried without a transform: with one, the
   /// transform has done well.
-  private static let fewestSkipLevels = 2
+  private static var fewestSkipLevels: Int { 2 }
   /// What a block without a transform has to save, in sixteenths of a bit: the flag, and that its
   /// levels follow the statistics of transformed blocks less well than the estimate tells.
-  private static let skipBits = 96
+  private static var skipBits: Int { 96 }
 
   /// The quantisation factors of QP % 6 (those of `OVTHEVCResidualKernels.quantise`).
-  private static let factors: (Int, Int, Int, Int, Int, Int) = (26214, 23302, 20560, 18396, 16384, 14564)
+  private static var factors: (Int, Int, Int, Int, Int, Int) {
+    (26214, 23302, 20560, 18396, 16384, 14564)
+  }
 
-  init(kernels: UnsafePointer<OVTHEVCKernels8>, memory: inout EncoderMemory) {
+  init(kernels: UnsafePointer<Sample.Kernels>, memory: inout EncoderMemory) {
     self.kernels = kernels
-    residualKernels = ovt_hevc_residual8(kernels)
+    residualKernels = Sample.Kernels.residual(kernels)
     residual = memory.allocate(Int16.self, count: 1024)
     coefficients = memory.allocate(Int16.self, count: 1024)
     skipLevels = memory.allocate(Int16.self, count: 16)
-    skipOutput = memory.allocate(UInt8.self, count: 16)
+    skipOutput = memory.allocate(Sample.self, count: 16)
     places = memory.allocate(UInt8.self, count: 48)
     withUnsafeBytes(of: ovt_hevc_scan4x4) {
       UnsafeMutableRawBufferPointer(start: places, count: 48).copyBytes(from: $0)
@@ -63,10 +67,10 @@ struct BlockCoder: BitwiseCopyable {
 
   /// The squared error of a square block.
   @inline(__always) func squaredError(
-    _ a: UnsafePointer<UInt8>, _ aStride: Int, _ b: UnsafePointer<UInt8>, _ bStride: Int, _ log2Size: Int
+    _ a: UnsafePointer<Sample>, _ aStride: Int, _ b: UnsafePointer<Sample>, _ bStride: Int, _ log2Size: Int
   ) -> Int {
     let shape = log2Size == 5 ? OVT_32x32 : log2Size == 4 ? OVT_16x16 : log2Size == 3 ? OVT_8x8 : OVT_4x4
-    return Int(ovt_hevc_ssd8(kernels, Int32(shape), a, aStride, b, bStride))
+    return Int(Kernels.ssd(kernels, Int32(shape), a, aStride, b, bStride))
   }
 
   /// Codes a block.
@@ -84,23 +88,24 @@ struct BlockCoder: BitwiseCopyable {
   ///     than they cost gets none. 0: it keeps them.
   ///   - decisionLambda: the squared error that a bit is worth where two ways to code are compared.
   func code(
-    source: UnsafePointer<UInt8>, _ sourceStride: Int, prediction: UnsafePointer<UInt8>,
-    _ predictionStride: Int, output: UnsafeMutablePointer<UInt8>, _ outputStride: Int,
+    source: UnsafePointer<Sample>, _ sourceStride: Int, prediction: UnsafePointer<Sample>,
+    _ predictionStride: Int, output: UnsafeMutablePointer<Sample>, _ outputStride: Int,
     levels: UnsafeMutablePointer<Int16>, log2Size: Int, qp: Int, deadZone: Int, isDST: Bool, scan: Int,
     lambda: Int, decisionLambda: Int
   ) -> BlockResult {
     let size = 1 &<< log2Size
-    let k = kernels
-    k.pointee.difference(
-      residual, size, source, sourceStride, prediction, predictionStride, Int32(size), Int32(size))
+    let depth = Int32(Sample.bitDepth)
+    let qp = qp &+ Sample.qpOffset
+    Kernels.difference(
+      kernels, residual, size, source, sourceStride, prediction, predictionStride, Int32(size), Int32(size))
     if isDST {
-      residualKernels.pointee.forwardDST4x4(coefficients, residual, size, 8)
+      residualKernels.pointee.forwardDST4x4(coefficients, residual, size, depth)
     } else {
-      ovt_hevc_forward(residualKernels, Int32(log2Size), coefficients, residual, size, 8)
+      ovt_hevc_forward(residualKernels, Int32(log2Size), coefficients, residual, size, depth)
     }
     var info = OVTHEVCLevels()
     residualKernels.pointee.quantise(
-      levels, coefficients, Int32(log2Size), Int32(qp), 8, Int32(deadZone), &info)
+      levels, coefficients, Int32(log2Size), Int32(qp), depth, Int32(deadZone), &info)
     if info.count > 1 && hidesSigns {
       if hideSigns(levels, log2Size: log2Size, qp: qp, groups: info.groups, scan: scan) {
         residualKernels.pointee.describe(levels, Int32(log2Size), &info)
@@ -111,21 +116,22 @@ struct BlockCoder: BitwiseCopyable {
       result.isCoded = true
       result.bits = Self.bits(info, log2Size: log2Size)
       if info.groups == 1 && info.count == 1 && levels[0] != 0 && !isDST {
-        residualKernels.pointee.dequantise(coefficients, levels, Int32(log2Size), Int32(qp), 8)
-        let dc = ovt_hevc_dc_residual(Int32(coefficients[0]), 8)
-        k.pointee.reconstructDC(
-          output, outputStride, prediction, predictionStride, dc, Int32(size), Int32(size))
+        residualKernels.pointee.dequantise(coefficients, levels, Int32(log2Size), Int32(qp), depth)
+        let dc = ovt_hevc_dc_residual(Int32(coefficients[0]), depth)
+        Kernels.reconstructDC(
+          kernels, output, outputStride, prediction, predictionStride, dc, Int32(size), Int32(size))
       } else {
-        residualKernels.pointee.dequantise(coefficients, levels, Int32(log2Size), Int32(qp), 8)
+        residualKernels.pointee.dequantise(coefficients, levels, Int32(log2Size), Int32(qp), depth)
         if isDST {
-          residualKernels.pointee.inverseDST4x4(residual, size, coefficients, 8, 4, 4)
+          residualKernels.pointee.inverseDST4x4(residual, size, coefficients, depth, 4, 4)
         } else {
           ovt_hevc_inverse(
-            residualKernels, Int32(log2Size), residual, size, coefficients, 8,
+            residualKernels, Int32(log2Size), residual, size, coefficients, depth,
             ovt_hevc_columns(info.groups), ovt_hevc_rows(info.groups))
         }
-        k.pointee.reconstruct(
-          output, outputStride, prediction, predictionStride, residual, size, Int32(size), Int32(size))
+        Kernels.reconstruct(
+          kernels, output, outputStride, prediction, predictionStride, residual, size, Int32(size),
+          Int32(size))
       }
       result.error = squaredError(source, sourceStride, output, outputStride, log2Size)
       if log2Size == 2 && triesTransformSkip && info.count >= Self.fewestSkipLevels {
@@ -150,19 +156,23 @@ struct BlockCoder: BitwiseCopyable {
 
   /// Codes a block of 4x4 samples, whose residual is in `residual`, without a transform (8.6.4.2),
   /// and makes that the result if it costs less.
+  /// - Parameter qp: the QP of the component with QpBdOffset.
   private func codeWithoutTransform(
-    _ source: UnsafePointer<UInt8>, _ sourceStride: Int, _ prediction: UnsafePointer<UInt8>,
-    _ predictionStride: Int, _ output: UnsafeMutablePointer<UInt8>, _ outputStride: Int,
+    _ source: UnsafePointer<Sample>, _ sourceStride: Int, _ prediction: UnsafePointer<Sample>,
+    _ predictionStride: Int, _ output: UnsafeMutablePointer<Sample>, _ outputStride: Int,
     _ levels: UnsafeMutablePointer<Int16>, qp: Int, deadZone: Int, scan: Int, bitCost: Int,
     _ result: inout BlockResult
   ) {
     // The inverse transform has overwritten the residual.
-    kernels.pointee.difference(
-      residual, 4, source, sourceStride, prediction, predictionStride, 4, 4)
-    // The gain of a transform of 4x4 samples of 8 bits: 15 - 8 - 2.
-    for i in 0..<16 { coefficients[i] = residual[i] &<< 5 }
+    Kernels.difference(
+      kernels, residual, 4, source, sourceStride, prediction, predictionStride, 4, 4)
+    // The gain of a transform of 4x4 samples.
+    let shift = 13 &- Sample.bitDepth
+    let depth = Int32(Sample.bitDepth)
+    for i in 0..<16 { coefficients[i] = residual[i] &<< Int16(shift) }
     var info = OVTHEVCLevels()
-    residualKernels.pointee.quantise(skipLevels, coefficients, 2, Int32(qp), 8, Int32(deadZone), &info)
+    residualKernels.pointee.quantise(
+      skipLevels, coefficients, 2, Int32(qp), depth, Int32(deadZone), &info)
     if info.count > 1 && hidesSigns
       && hideSigns(skipLevels, log2Size: 2, qp: qp, groups: info.groups, scan: scan)
     {
@@ -170,9 +180,12 @@ struct BlockCoder: BitwiseCopyable {
     }
     guard info.count > 0 else { return }
     let bits = Self.bits(info, log2Size: 2) &+ Self.skipBits
-    residualKernels.pointee.dequantise(coefficients, skipLevels, 2, Int32(qp), 8)
-    for i in 0..<16 { residual[i] = Int16(truncatingIfNeeded: (Int(coefficients[i]) &+ 16) >> 5) }
-    kernels.pointee.reconstruct(skipOutput, 4, prediction, predictionStride, residual, 4, 4, 4)
+    residualKernels.pointee.dequantise(coefficients, skipLevels, 2, Int32(qp), depth)
+    let rounding = 1 &<< (shift &- 1)
+    for i in 0..<16 {
+      residual[i] = Int16(truncatingIfNeeded: (Int(coefficients[i]) &+ rounding) &>> shift)
+    }
+    Kernels.reconstruct(kernels, skipOutput, 4, prediction, predictionStride, residual, 4, 4, 4)
     let error = squaredError(source, sourceStride, skipOutput, 4, 2)
     guard error &+ (bitCost &* bits) &>> 12 < result.error &+ (bitCost &* result.bits) &>> 12 else { return }
     copy(skipOutput, 4, output, outputStride, 4)
@@ -181,7 +194,7 @@ struct BlockCoder: BitwiseCopyable {
   }
 
   @inline(__always) func copy(
-    _ source: UnsafePointer<UInt8>, _ sourceStride: Int, _ to: UnsafeMutablePointer<UInt8>, _ stride: Int,
+    _ source: UnsafePointer<Sample>, _ sourceStride: Int, _ to: UnsafeMutablePointer<Sample>, _ stride: Int,
     _ size: Int
   ) {
     for y in 0..<size { (to + y &* stride).update(from: source + y &* sourceStride, count: size) }
@@ -189,12 +202,13 @@ struct BlockCoder: BitwiseCopyable {
 
   /// Makes the parity of the levels of each group that hides a sign tell that sign (9.3.4.3: the sum
   /// of magnitudes is even for a positive first level). The level is changed that costs least.
+  /// - Parameter qp: the QP of the component with QpBdOffset.
   /// - Returns: whether a level was changed.
   private func hideSigns(
     _ levels: UnsafeMutablePointer<Int16>, log2Size: Int, qp: Int, groups: UInt64, scan: Int
   ) -> Bool {
     let order = places + scan &* 16
-    let shift = 29 &+ qp / 6 &- 8 &- log2Size
+    let shift = 29 &+ qp / 6 &- Sample.bitDepth &- log2Size
     let factor: Int
     switch qp % 6 {
     case 0: factor = Self.factors.0

@@ -3,8 +3,8 @@ import CHEVCKernels
 import VideoEncoding
 
 /// The deblocking filter (8.7.2) of one picture in one slice.
-struct Deblocking: BitwiseCopyable {
-  private let kernels: UnsafePointer<OVTHEVCKernels8>
+struct Deblocking<Sample: HEVCSample>: BitwiseCopyable {
+  private let kernels: UnsafePointer<Sample.Kernels>
   private let layout: PlaneLayout
   private let map: PictureMap
   /// β′ and tC′ by Q (table 8-12).
@@ -12,7 +12,7 @@ struct Deblocking: BitwiseCopyable {
   private let tc: UnsafeMutablePointer<UInt8>
 
   init(
-    kernels: UnsafePointer<OVTHEVCKernels8>, layout: PlaneLayout, map: PictureMap,
+    kernels: UnsafePointer<Sample.Kernels>, layout: PlaneLayout, map: PictureMap,
     memory: inout EncoderMemory
   ) {
     self.kernels = kernels
@@ -38,7 +38,7 @@ struct Deblocking: BitwiseCopyable {
   ///   - references: the reference pictures of list 0 and, from `PictureContext.listSize` on, of
   ///     list 1; nil in I and P slices.
   func filter(
-    row: Int, _ planes: Planes, _ motion: UnsafePointer<MotionPair>,
+    row: Int, _ planes: Planes<Sample>, _ motion: UnsafePointer<MotionPair>,
     _ references: UnsafePointer<ReferenceIdentity>?
   ) {
     let rows = row &* 4..<min(row &* 4 &+ 4, map.height)
@@ -49,12 +49,14 @@ struct Deblocking: BitwiseCopyable {
         guard strength > 0 else { continue }
         let qp = (Int(map.qp[at]) &+ Int(map.qp[at &- 1]) &+ 1) >> 1
         let edge = planes.luma + v &* 8 &* layout.lumaStride + u &* 8
-        filterLuma(qp, strength) { kernels.pointee.deblockLumaVertical(edge, layout.lumaStride, $0, $1) }
+        filterLuma(qp, strength) {
+          Sample.Kernels.deblockLuma(kernels, 1, edge, layout.lumaStride, $0, $1)
+        }
         if strength == 2 && u & 1 == 0 {
           let chroma = v &* 4 &* layout.chromaStride &+ u &* 4
           filterChroma(qp) {
-            kernels.pointee.deblockChromaVertical(planes.cb + chroma, layout.chromaStride, $0)
-            kernels.pointee.deblockChromaVertical(planes.cr + chroma, layout.chromaStride, $0)
+            Sample.Kernels.deblockChroma(kernels, 1, planes.cb + chroma, layout.chromaStride, $0)
+            Sample.Kernels.deblockChroma(kernels, 1, planes.cr + chroma, layout.chromaStride, $0)
           }
         }
       }
@@ -66,12 +68,14 @@ struct Deblocking: BitwiseCopyable {
         guard strength > 0 else { continue }
         let qp = (Int(map.qp[at]) &+ Int(map.qp[at &- map.width]) &+ 1) >> 1
         let edge = planes.luma + v &* 8 &* layout.lumaStride + u &* 8
-        filterLuma(qp, strength) { kernels.pointee.deblockLumaHorizontal(edge, layout.lumaStride, $0, $1) }
+        filterLuma(qp, strength) {
+          Sample.Kernels.deblockLuma(kernels, 0, edge, layout.lumaStride, $0, $1)
+        }
         if strength == 2 && v & 1 == 0 {
           let chroma = v &* 4 &* layout.chromaStride &+ u &* 4
           filterChroma(qp) {
-            kernels.pointee.deblockChromaHorizontal(planes.cb + chroma, layout.chromaStride, $0)
-            kernels.pointee.deblockChromaHorizontal(planes.cr + chroma, layout.chromaStride, $0)
+            Sample.Kernels.deblockChroma(kernels, 0, planes.cb + chroma, layout.chromaStride, $0)
+            Sample.Kernels.deblockChroma(kernels, 0, planes.cr + chroma, layout.chromaStride, $0)
           }
         }
       }
@@ -131,16 +135,18 @@ struct Deblocking: BitwiseCopyable {
   @inline(__always) private func filterLuma(
     _ qp: Int, _ strength: Int, _ filter: (Int32, UnsafePointer<Int16>) -> Void
   ) {
-    let step = Int16(tc[min(qp &+ 2 &* (strength &- 1), 53)])
+    let step = Int16(tc[min(qp &+ 2 &* (strength &- 1), 53)]) &<< Int16(Sample.extraBits)
     guard step > 0 else { return }
     var steps = (step, step)
     withUnsafePointer(to: &steps) {
-      $0.withMemoryRebound(to: Int16.self, capacity: 2) { filter(Int32(beta[qp]), $0) }
+      $0.withMemoryRebound(to: Int16.self, capacity: 2) {
+        filter(Int32(beta[qp]) &<< Int32(Sample.extraBits), $0)
+      }
     }
   }
 
   @inline(__always) private func filterChroma(_ qp: Int, _ filter: (UnsafePointer<Int16>) -> Void) {
-    let step = Int16(tc[min(ChromaQP.of(qp) &+ 2, 53)])
+    let step = Int16(tc[min(ChromaQP.of(qp) &+ 2, 53)]) &<< Int16(Sample.extraBits)
     guard step > 0 else { return }
     var steps = (step, step)
     withUnsafePointer(to: &steps) {

@@ -34,7 +34,7 @@ struct LookAheadStreamTests {
             reconstruction: RandomStreamTests.reconstruction(encoder)))
       }
       for n in 0..<pictures {
-        try content.withPicture(n) { try encoder.encode($0, options: options(n), output: add) }
+        try content.withSource(n) { try encoder.encode($0, options: options(n), output: add) }
       }
       encoder.flush(output: add)
       self.frames = frames
@@ -139,16 +139,17 @@ struct LookAheadStreamTests {
     }
   }
 
-  @Test("Every instruction set gives the same stream")
-  func instructionSets() throws {
-    let content = Content(kind: .blocks, width: 136, height: 104, seed: 9)
+  @Test("Every instruction set gives the same stream", arguments: [8, 10])
+  func instructionSets(depth: Int) throws {
+    let content = Content(kind: .blocks, width: 136, height: 104, seed: 9, depth: depth)
     var configuration = Self.configuration((136, 104))
+    if depth == 10 { configuration.profile = .main10 }
     configuration.effort = 8
     let streams = try [Int32(0), 1, 3, 16].map { cpu in
       let encoder = try LookAheadEncoder(configuration: configuration, cpu: cpu)
       var bytes: [UInt8] = []
       for n in 0..<14 {
-        try content.withPicture(n) { try encoder.encode($0, options: .init()) { bytes += $0.data } }
+        try content.withSource(n) { try encoder.encode($0, options: .init()) { bytes += $0.data } }
       }
       encoder.flush { bytes += $0.data }
       return bytes

@@ -18,8 +18,8 @@ struct TransformSkipTests {
   private static func code(_ source: [UInt8], qp: Int, isDST: Bool = true) -> Coded {
     var memory = EncoderMemory()
     let kernels = memory.allocate(OVTHEVCKernels8.self, count: 1)
-    _ = ovt_hevc_kernels_init8(kernels, ovt_cpu_detect())
-    let coder = BlockCoder(kernels: kernels, memory: &memory)
+    _ = OVTHEVCKernels8.fill(kernels, ovt_cpu_detect())
+    let coder = BlockCoder<UInt8>(kernels: kernels, memory: &memory)
     let samples = memory.allocate(UInt8.self, count: 16)
     let prediction = memory.allocate(UInt8.self, count: 16)
     let output = memory.allocate(UInt8.self, count: 16)

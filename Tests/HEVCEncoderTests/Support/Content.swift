@@ -31,6 +31,49 @@ struct Content {
   let width: Int
   let height: Int
   let seed: UInt64
+  /// The bits of a sample of what `withSource` makes, 8 or 10. With 10 bits, layout and alignment
+  /// follow from the seed.
+  var depth = 8
+
+  /// Calls `body` with picture `n` at the depth of this content.
+  func withSource<R>(_ n: Int, _ body: (HEVCSource) throws -> R) rethrows -> R? {
+    try withPicture(n) { picture in
+      guard depth == 10, case .interleaved(let pairs, _) = picture.chroma else {
+        return try body(.eightBits(picture))
+      }
+      let isUpper = seed & 2 != 0
+      let isPlanar = seed & 4 != 0
+      func deep(_ samples: UnsafePointer<UInt8>, _ count: Int, _ order: (Int) -> Int) -> [UInt16] {
+        (0..<count).map { i in
+          let at = order(i)
+          // The lowest two bits follow no pattern of the upper ones.
+          let value = UInt16(samples[at]) << 2 | UInt16((at &* 2_654_435_761) >> 13 & 3)
+          return isUpper ? value << 6 : value
+        }
+      }
+      let luma = deep(picture.luma, width * height) { $0 }
+      let quarter = width * height / 4
+      let chroma = deep(pairs, 2 * quarter) {
+        !isPlanar ? $0 : $0 < quarter ? 2 * $0 : 2 * ($0 - quarter) + 1
+      }
+      return try luma.withUnsafeBytes { luma in
+        try chroma.withUnsafeBytes { chroma in
+          guard let luma = luma.baseAddress, let chroma = chroma.baseAddress else {
+            return try body(.eightBits(picture))
+          }
+          return try body(
+            .tenBits(
+              TenBitPicture(
+                width: width, height: height, alignment: isUpper ? .upper : .lower, luma: luma,
+                lumaBytesPerRow: 2 * width,
+                chroma: isPlanar
+                  ? .planar(
+                    cb: chroma, cbBytesPerRow: width, cr: chroma + 2 * quarter, crBytesPerRow: width)
+                  : .interleaved(chroma, bytesPerRow: 2 * width))))
+        }
+      }
+    }
+  }
 
   /// Calls `body` with picture `n`.
   func withPicture<R>(_ n: Int, _ body: (SourcePicture) throws -> R) rethrows -> R? {

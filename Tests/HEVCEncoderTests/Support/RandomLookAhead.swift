@@ -46,9 +46,13 @@ struct RandomLookAhead {
       ]
     }
     configuration.lookAhead = ahead
+    // Half of the streams have 10 bits. Two in three of these get pictures of 10 bits, and so do some
+    // of the others.
+    if seed % 2 == 1 { configuration.profile = .main10 }
     self.configuration = configuration
     let kind = Content.Kind.allCases.randomElement(using: &g) ?? .pan
     content = Content(kind: kind, width: width, height: height, seed: seed)
+    content.depth = (configuration.profile == .main10 ? seed % 3 < 2 : seed % 3 == 0) ? 10 : 8
     pictures = Int.random(in: 1...24, using: &g)
     generator = g
   }

@@ -5,22 +5,25 @@ import HEVCReferenceDecoders
 struct PlanarFrame: Equatable {
   var width: Int
   var height: Int
-  var y: [UInt8]
-  var u: [UInt8]
-  var v: [UInt8]
+  /// The bits of a sample.
+  var depth: Int
+  var y: [UInt16]
+  var u: [UInt16]
+  var v: [UInt16]
 
-  /// Copies planes.
-  init(
-    width: Int, height: Int, luma: UnsafePointer<UInt8>, cb: UnsafePointer<UInt8>,
-    cr: UnsafePointer<UInt8>, lumaStride: Int, chromaStride: Int
+  /// Copies planes, whose strides count samples.
+  init<Sample: UnsignedInteger>(
+    width: Int, height: Int, depth: Int, luma: UnsafePointer<Sample>, cb: UnsafePointer<Sample>,
+    cr: UnsafePointer<Sample>, lumaStride: Int, chromaStride: Int
   ) {
     self.width = width
     self.height = height
-    func plane(_ data: UnsafePointer<UInt8>, _ stride: Int, _ width: Int, _ height: Int) -> [UInt8] {
-      var result: [UInt8] = []
+    self.depth = depth
+    func plane(_ data: UnsafePointer<Sample>, _ stride: Int, _ width: Int, _ height: Int) -> [UInt16] {
+      var result: [UInt16] = []
       result.reserveCapacity(width * height)
       for row in 0..<height {
-        result.append(contentsOf: UnsafeBufferPointer(start: data + row * stride, count: width))
+        result += UnsafeBufferPointer(start: data + row * stride, count: width).map { UInt16($0) }
       }
       return result
     }
@@ -66,8 +69,18 @@ final class ReferenceDecoder {
     }
     guard result == 1, let y = picture.planes.0, let u = picture.planes.1, let v = picture.planes.2
     else { return nil }
+    let (width, height) = (Int(picture.width), Int(picture.height))
+    let strides = (Int(picture.strides.0), Int(picture.strides.1))
+    guard picture.depth > 8 else {
+      return PlanarFrame(
+        width: width, height: height, depth: 8, luma: y, cb: u, cr: v, lumaStride: strides.0,
+        chromaStride: strides.1)
+    }
+    func wide(_ plane: UnsafePointer<UInt8>) -> UnsafePointer<UInt16> {
+      UnsafeRawPointer(plane).assumingMemoryBound(to: UInt16.self)
+    }
     return PlanarFrame(
-      width: Int(picture.width), height: Int(picture.height), luma: y, cb: u, cr: v,
-      lumaStride: Int(picture.strides.0), chromaStride: Int(picture.strides.1))
+      width: width, height: height, depth: Int(picture.depth), luma: wide(y), cb: wide(u), cr: wide(v),
+      lumaStride: strides.0 / 2, chromaStride: strides.1 / 2)
   }
 }

@@ -11,8 +11,9 @@ typedef struct OVTHEVCReferenceDecoder OVTHEVCReferenceDecoder;
 
 typedef struct OVTHEVCDecodedPicture {
   int width, height;  // cropped
+  int depth;          // bits of a sample: 8, or 10 in two bytes each
   const uint8_t *planes[3];
-  int strides[3];
+  int strides[3];  // in bytes
 } OVTHEVCDecodedPicture;
 
 // NULL if the decoder is not there.

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import CVideoKernels
+import VideoEncoding
+
+/// The coder of pictures of either bit depth, by what both modes call it: a few times for each
+/// picture. It is no protocol, so that the compiler knows the type of samples behind each case.
+enum AnyPictureCoder {
+  case eightBits(PictureCoder<UInt8>)
+  case tenBits(PictureCoder<UInt16>)
+
+  init(configuration: HEVCEncoderConfiguration, sets: HEVCParameterSets, cpu: Int32) {
+    switch configuration.profile {
+    case .main: self = .eightBits(PictureCoder(configuration: configuration, sets: sets, cpu: cpu))
+    case .main10: self = .tenBits(PictureCoder(configuration: configuration, sets: sets, cpu: cpu))
+    }
+  }
+
+  var videoKernels: UnsafeMutablePointer<OVTVideoKernels> {
+    switch self {
+    case .eightBits(let coder): coder.videoKernels
+    case .tenBits(let coder): coder.videoKernels
+    }
+  }
+
+  var poolCount: Int {
+    switch self {
+    case .eightBits(let coder): coder.poolCount
+    case .tenBits(let coder): coder.poolCount
+    }
+  }
+
+  /// The bits of each row of 16 luma rows in the last picture.
+  var rowBits: UnsafeMutablePointer<Int32> {
+    switch self {
+    case .eightBits(let coder): coder.rowBits
+    case .tenBits(let coder): coder.rowBits
+    }
+  }
+
+  var statistics: PictureStatistics {
+    switch self {
+    case .eightBits(let coder): coder.statistics
+    case .tenBits(let coder): coder.statistics
+    }
+  }
+
+  /// Sets the effort of the next pictures.
+  func setEffort(_ effort: Int) {
+    switch self {
+    case .eightBits(let coder): coder.effort = effort
+    case .tenBits(let coder): coder.effort = effort
+    }
+  }
+
+  func code(
+    _ plan: PicturePlan, source: HEVCSource, index: UInt64? = nil, into target: Int,
+    output: inout AccessUnitWriter
+  ) {
+    switch self {
+    case .eightBits(let coder):
+      coder.code(plan, source: source, index: index, into: target, output: &output)
+    case .tenBits(let coder):
+      coder.code(plan, source: source, index: index, into: target, output: &output)
+    }
+  }
+
+  func recode(_ plan: PicturePlan, into target: Int, output: inout AccessUnitWriter) {
+    switch self {
+    case .eightBits(let coder): coder.recode(plan, into: target, output: &output)
+    case .tenBits(let coder): coder.recode(plan, into: target, output: &output)
+    }
+  }
+
+  /// Copies a picture that is coded later with more than the 8 bits per sample that the look-ahead
+  /// keeps.
+  func keep(_ source: HEVCSource, index: UInt64) {
+    if case .tenBits(let coder) = self, case .tenBits = source { coder.keep(source, index: index) }
+  }
+
+  func setReference(_ index: Int, list: Int, picture: Int, _ identity: ReferenceIdentity) {
+    switch self {
+    case .eightBits(let coder): coder.setReference(index, list: list, picture: picture, identity)
+    case .tenBits(let coder): coder.setReference(index, list: list, picture: picture, identity)
+    }
+  }
+
+  func describe(_ properties: inout HEVCFrameProperties, _ plan: PicturePlan, references: Int) {
+    switch self {
+    case .eightBits(let coder): coder.describe(&properties, plan, references: references)
+    case .tenBits(let coder): coder.describe(&properties, plan, references: references)
+    }
+  }
+
+  func squaredError(_ target: Int, width: Int, height: Int) -> (luma: Double, cb: Double, cr: Double) {
+    switch self {
+    case .eightBits(let coder): coder.squaredError(target, width: width, height: height)
+    case .tenBits(let coder): coder.squaredError(target, width: width, height: height)
+    }
+  }
+}
