@@ -60,7 +60,7 @@ package final class EngineAdapter<Engine: PictureEngine>: SynchronousVideoEncode
     guard picture.format == configuration.format else {
       throw .invalidConfiguration("a picture of another format")
     }
-    let source = try SourcePicture(padding.pad(picture, of: configuration))
+    let padded = try padding.pad(picture, of: configuration)
     var wanted = EngineRequest()
     wanted.isKeyFrame = request.forcesKeyFrame || wasFlushed
     wanted.qp = request.baseQP
@@ -72,10 +72,10 @@ package final class EngineAdapter<Engine: PictureEngine>: SynchronousVideoEncode
       engine.begin(at: Double(picture.presentationTime) / Double(configuration.timescale))
     }
     do {
-      try engine.encode(source, wanted) { give($0, to: output) }
+      try engine.encode(padded, wanted) { give($0, to: output) }
     } catch {
       times[nextIndex] = nil
-      throw CodecError(engine: error)
+      throw error as? CodecError ?? CodecError(engine: error)
     }
     nextIndex += 1
     lastTime = picture.presentationTime

@@ -94,9 +94,10 @@ package protocol PictureEngine: ReferenceKeeping {
   /// The number of pictures that wait or are being coded.
   var heldFrameCount: Int { get }
 
-  /// Encodes a picture, and outputs the frames that are ready.
+  /// Encodes a picture in memory of the coded size, and outputs the frames that are ready.
+  /// - Throws: `CodecError` or `VideoEncoderError` if the picture or the request does not fit.
   func encode(
-    _ source: SourcePicture, _ request: EngineRequest, output: (consuming EngineFrame) -> Void
+    _ picture: InputPicture, _ request: EngineRequest, output: (consuming EngineFrame) -> Void
   ) throws
   /// Encodes all pictures that wait.
   func flush(output: (consuming EngineFrame) -> Void)

@@ -68,7 +68,7 @@ extension H264Encoder: PictureEngine {
   package var longTermSlots: Int { configuration.lowLatency.longTermReferences }
 
   package func encode(
-    _ source: SourcePicture, _ request: EngineRequest, output: (consuming EngineFrame) -> Void
+    _ picture: InputPicture, _ request: EngineRequest, output: (consuming EngineFrame) -> Void
   ) throws {
     var options = H264FrameOptions()
     options.isKeyFrame = request.isKeyFrame
@@ -79,7 +79,7 @@ extension H264Encoder: PictureEngine {
     options.budgetShare = request.budgetShare
     options.longTermSlot = request.longTermSlot
     if let slot = request.reference { options.references = .longTerm([slot]) }
-    try encode(source, options: options) { output(EngineFrame($0)) }
+    try encode(SourcePicture(picture), options: options) { output(EngineFrame($0)) }
   }
 
   package func flush(output: (consuming EngineFrame) -> Void) {

@@ -57,7 +57,7 @@ extension HEVCEncoder: PictureEngine {
   package var bufferMiss: Double { 0 }
 
   package func encode(
-    _ source: SourcePicture, _ request: EngineRequest, output: (consuming EngineFrame) -> Void
+    _ picture: InputPicture, _ request: EngineRequest, output: (consuming EngineFrame) -> Void
   ) throws {
     var options = HEVCFrameOptions()
     options.isKeyFrame = request.isKeyFrame
@@ -68,7 +68,7 @@ extension HEVCEncoder: PictureEngine {
     options.budgetShare = request.budgetShare
     options.longTermSlot = request.longTermSlot
     if let slot = request.reference { options.references = .longTerm([slot]) }
-    try encode(source, options: options) { output(EngineFrame($0)) }
+    try encode(HEVCSource(picture), options: options) { output(EngineFrame($0)) }
   }
 
   package func flush(output: (consuming EngineFrame) -> Void) {
@@ -77,6 +77,25 @@ extension HEVCEncoder: PictureEngine {
 
   package func complete(through index: UInt64, output: (consuming EngineFrame) -> Void) {
     complete(through: index) { (frame: consuming HEVCEncodedFrame) in output(EngineFrame(frame)) }
+  }
+}
+
+extension HEVCSource {
+  /// Describes the same memory for the encoder.
+  /// - Parameter picture: a picture in memory, 4:2:0, with 8 bits, or with 10 bits in two planes.
+  /// - Throws: `CodecError` for other formats, or if a plane is missing.
+  init(_ picture: InputPicture) throws(CodecError) {
+    guard picture.format == .p010VideoRange || picture.format == .p010FullRange else {
+      self = .eightBits(try SourcePicture(picture))
+      return
+    }
+    let planes = try picture.planes()
+    guard let chroma = planes.second else { throw .invalidConfiguration("a plane is missing") }
+    self = .tenBits(
+      TenBitPicture(
+        width: picture.width, height: picture.height, alignment: .upper,
+        luma: planes.first.baseAddress, lumaBytesPerRow: planes.first.bytesPerRow,
+        chroma: .interleaved(chroma.baseAddress, bytesPerRow: chroma.bytesPerRow)))
   }
 }
 

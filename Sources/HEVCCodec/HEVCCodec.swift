@@ -39,15 +39,17 @@ public enum HEVCCodec {
   private static func describe(_ id: String, name: String) -> EncoderDescription {
     var description = EncoderDescription(
       id: id, codec: .hevc, codecName: "HEVC", encoderName: name, displayName: "HEVC (\(name))",
-      inputFormats: [.nv12VideoRange, .nv12FullRange, .i420VideoRange, .i420FullRange],
+      inputFormats: [
+        .nv12VideoRange, .nv12FullRange, .i420VideoRange, .i420FullRange, .p010VideoRange, .p010FullRange,
+      ],
       makeEncoder: { (configuration) throws(CodecError) in
         SynchronousEncoder(try HEVCAdapter(configuration, looksAhead: false))
       })
     description.features = [
       .quality, .dataRateLimits, .qpLimits, .baseFrameQP, .referenceCount, .meanSquaredError,
-      .speedPreference, .effort, .threadCount, .queueDelayLimit, .threadIndependence,
+      .hdrMetadata, .speedPreference, .effort, .threadCount, .queueDelayLimit, .threadIndependence,
     ]
-    description.profiles = [.hevcMain]
+    description.profiles = [.hevcMain, .hevcMain10]
     let sides = 1...HEVCEncoderConfiguration.largestSide
     description.sizes = PictureSizes(widths: sides, heights: sides)
     description.sizes.largestArea = HEVCEncoderConfiguration.largestArea

@@ -13,6 +13,7 @@ extension HEVCEncoderConfiguration {
     guard c.codec == .hevc else { throw .unsupported("this encoder makes HEVC alone") }
     switch c.profile {
     case .hevcMain, .unspecified: profile = .main
+    case .hevcMain10: profile = .main10
     default: throw .unsupported("a profile that this encoder lacks")
     }
     level = c.level
@@ -41,6 +42,8 @@ extension HEVCEncoderConfiguration {
     measuresError = c.measuresError
     colour = c.color.isUnspecified ? nil : c.color
     fullRange = c.isFullRange
+    masteringDisplay = c.hdr.masteringDisplay
+    contentLightLevel = c.hdr.contentLightLevel
     if let aspect = c.pixelAspect {
       sampleAspectRatio = (UInt16(clamping: aspect.horizontal), UInt16(clamping: aspect.vertical))
     }
@@ -52,9 +55,9 @@ extension HEVCEncoderConfiguration {
 
   /// Makes the encoder's configuration for a session with a look-ahead.
   init(lookingAhead c: VideoEncoderConfiguration) throws(CodecError) {
-    guard !c.rate.writesBufferTiming, !c.rate.hasFramesBefore, !c.rate.hasFramesAfter,
-      c.hdr.masteringDisplay == nil, c.hdr.contentLightLevel == nil
-    else { throw .invalidConfiguration("buffer timing, joined streams and HDR metadata are not supported") }
+    guard !c.rate.writesBufferTiming, !c.rate.hasFramesBefore, !c.rate.hasFramesAfter else {
+      throw .invalidConfiguration("buffer timing and joined streams are not supported")
+    }
     try self.init(c)
     let request = try LookAheadRequest(c)
     levelBitRate = 0

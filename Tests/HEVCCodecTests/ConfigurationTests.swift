@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
+import HEVCEncoder
 import Testing
 
 @testable import HEVCCodec
@@ -63,7 +64,40 @@ import Testing
     }
   }
 
-  @Test("What the encoder cannot do is refused", arguments: [CodecProfile.hevcMain10, .h264High])
+  @Test(
+    "Pictures of either depth are coded in either profile", arguments: [8, 10],
+    [PictureFormat.nv12VideoRange, .p010VideoRange])
+  func depths(depth: Int, format: PictureFormat) throws {
+    for (width, height) in [(64, 48), (33, 17)] {
+      let sender = try Sender(width: width, height: height) {
+        $0.profile = depth == 10 ? .hevcMain10 : .hevcMain
+        $0.format = format
+        $0.rate.mode = .average(300_000)
+      }
+      let decoder = try IndependentDecoder()
+      for n in 0..<6 {
+        let sent = try #require(try sender.send())
+        let shown = try decoder.decode(sent.byteStream)
+        #expect(shown == [sent.expected] && shown.first?.depth == depth, "frame \(n)")
+      }
+    }
+  }
+
+  @Test("HDR metadata goes to the encoder, and of another length is refused")
+  func metadata() throws {
+    var c = VideoEncoderConfiguration(
+      codec: .hevc, width: 64, height: 48, format: .p010VideoRange, profile: .hevcMain10)
+    c.hdr.masteringDisplay = [UInt8](repeating: 3, count: 24)
+    c.hdr.contentLightLevel = [1, 2, 3, 4]
+    let made = try HEVCEncoderConfiguration(lookingAhead: c)
+    #expect(made.masteringDisplay == c.hdr.masteringDisplay && made.contentLightLevel == [1, 2, 3, 4])
+    c.hdr.contentLightLevel = [1, 2, 3]
+    for looksAhead in [false, true] {
+      #expect(throws: CodecError.self) { try HEVCAdapter(c, looksAhead: looksAhead) }
+    }
+  }
+
+  @Test("What the encoder cannot do is refused", arguments: [CodecProfile.h264Main, .h264High])
   func profiles(profile: CodecProfile) {
     let configuration = VideoEncoderConfiguration(
       codec: .hevc, width: 64, height: 48, format: .nv12VideoRange, profile: profile)

@@ -24,9 +24,27 @@ struct SeededGenerator: RandomNumberGenerator {
 
 /// A decoded or reconstructed picture without padding.
 struct Planes: Equatable {
-  var luma: [UInt8] = []
-  var cb: [UInt8] = []
-  var cr: [UInt8] = []
+  /// The bits of a sample.
+  var depth = 8
+  var luma: [UInt16] = []
+  var cb: [UInt16] = []
+  var cr: [UInt16] = []
+
+  init() {}
+
+  /// Copies planes, whose strides count samples.
+  init<Sample: UnsignedInteger>(
+    depth: Int, width: Int, height: Int, luma: UnsafePointer<Sample>, cb: UnsafePointer<Sample>,
+    cr: UnsafePointer<Sample>, stride: Int, chromaStride: Int
+  ) {
+    func plane(_ data: UnsafePointer<Sample>, _ stride: Int, _ width: Int, _ height: Int) -> [UInt16] {
+      (0..<height).flatMap { row in (0..<width).map { UInt16(data[row * stride + $0]) } }
+    }
+    self.depth = depth
+    self.luma = plane(luma, stride, width, height)
+    self.cb = plane(cb, chromaStride, width / 2, height / 2)
+    self.cr = plane(cr, chromaStride, width / 2, height / 2)
+  }
 }
 
 struct DecoderError: Error {
@@ -68,17 +86,20 @@ final class IndependentDecoder {
       throw DecoderError(text: String(cString: ovt_hevc_reference_decoder_message(decoder)))
     }
     guard result == 1 else { return [] }
-    let (width, height) = (Int(picture.width), Int(picture.height))
-    func plane(_ data: UnsafePointer<UInt8>?, _ stride: Int32, _ width: Int, _ height: Int) -> [UInt8] {
-      guard let data else { return [] }
-      return (0..<height).flatMap { UnsafeBufferPointer(start: data + $0 * Int(stride), count: width) }
+    guard let luma = picture.planes.0, let cb = picture.planes.1, let cr = picture.planes.2 else {
+      return []
     }
-    return [
-      Planes(
-        luma: plane(picture.planes.0, picture.strides.0, width, height),
-        cb: plane(picture.planes.1, picture.strides.1, width / 2, height / 2),
-        cr: plane(picture.planes.2, picture.strides.2, width / 2, height / 2))
-    ]
+    func planes<Sample: UnsignedInteger>(_: Sample.Type) -> Planes {
+      func samples(_ plane: UnsafePointer<UInt8>) -> UnsafePointer<Sample> {
+        UnsafeRawPointer(plane).assumingMemoryBound(to: Sample.self)
+      }
+      let size = MemoryLayout<Sample>.size
+      return Planes(
+        depth: Int(picture.depth), width: Int(picture.width), height: Int(picture.height),
+        luma: samples(luma), cb: samples(cb), cr: samples(cr), stride: Int(picture.strides.0) / size,
+        chromaStride: Int(picture.strides.1) / size)
+    }
+    return [picture.depth > 8 ? planes(UInt16.self) : planes(UInt8.self)]
   }
 }
 
@@ -101,6 +122,7 @@ final class Sender {
   let width: Int
   let height: Int
   private let seed: UInt64
+  private let format: PictureFormat
   private var parameterSets: [UInt8] = []
   private var frame = 0
 
@@ -116,6 +138,7 @@ final class Sender {
     configuration.lowLatency = LowLatencyRequest()
     configuration.rate.mode = .average(60_000)
     change(&configuration)
+    format = configuration.format
     adapter = try HEVCAdapter(configuration, looksAhead: false)
   }
 
@@ -143,19 +166,28 @@ final class Sender {
   func send(_ request: FrameRequest = .init()) throws -> SentFrame? {
     defer { frame += 1 }
     var sent: SentFrame?
-    try samples(frame).withUnsafeBytes { bytes in
+    func send(_ bytes: UnsafeRawBufferPointer, sampleBytes: Int) throws {
       guard let base = bytes.baseAddress else { return }
       let columns = (width + 1) / 2
       let picture = InputPicture(
-        format: .nv12VideoRange, width: width, height: height,
+        format: format, width: width, height: height,
         content: .planes(
           PlaneViews(
-            PlaneView(baseAddress: base, bytesPerRow: width, width: width, height: height),
             PlaneView(
-              baseAddress: base + width * height, bytesPerRow: 2 * columns, width: columns,
-              height: (height + 1) / 2))),
+              baseAddress: base, bytesPerRow: width * sampleBytes, width: width, height: height),
+            PlaneView(
+              baseAddress: base + width * height * sampleBytes, bytesPerRow: 2 * columns * sampleBytes,
+              width: columns, height: (height + 1) / 2))),
         presentationTime: Int64(frame) * 3000, duration: 3000)
       try adapter.encode(picture, request: request) { sent = copy($0) }
+    }
+    let samples = samples(frame)
+    if format == .p010VideoRange {
+      // Ten bits above six, of which the lowest two follow the place of the sample.
+      let wide = samples.indices.map { (UInt16(samples[$0]) << 2 | UInt16($0 * 5 & 3)) << 6 | 0x2A }
+      try wide.withUnsafeBytes { try send($0, sampleBytes: 2) }
+    } else {
+      try samples.withUnsafeBytes { try send($0, sampleBytes: 1) }
     }
     return sent
   }
@@ -183,13 +215,14 @@ final class Sender {
   /// The last picture as a decoder shows it: even sides, without what only completes coding blocks.
   private func reconstruction() -> Planes {
     let (columns, rows) = ((width + 1) & ~1, (height + 1) & ~1)
-    return adapter.engine.withReconstruction { luma, cb, cr, stride, chromaStride in
-      func plane(_ data: UnsafePointer<UInt8>, _ stride: Int, _ width: Int, _ height: Int) -> [UInt8] {
-        (0..<height).flatMap { UnsafeBufferPointer(start: data + $0 * stride, count: width) }
-      }
-      return Planes(
-        luma: plane(luma, stride, columns, rows), cb: plane(cb, chromaStride, columns / 2, rows / 2),
-        cr: plane(cr, chromaStride, columns / 2, rows / 2))
-    } ?? Planes()
+    return adapter.engine.withReconstruction {
+      Planes(
+        depth: 8, width: columns, height: rows, luma: $0, cb: $1, cr: $2, stride: $3, chromaStride: $4)
+    }
+      ?? adapter.engine.withTenBitReconstruction {
+        Planes(
+          depth: 10, width: columns, height: rows, luma: $0, cb: $1, cr: $2, stride: $3,
+          chromaStride: $4)
+      } ?? Planes()
   }
 }

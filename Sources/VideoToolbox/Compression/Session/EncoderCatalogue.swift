@@ -17,7 +17,7 @@ enum EncoderCatalogue {
   private static let builtIn: [EncoderDescription] =
     [H264Codec.encoder, H264Codec.lowLatencyEncoder] + ownHEVC.filter(\.isLowLatency)
     + [X264Codec.encoder].compactMap { $0 }
-    // For files libx265 comes first where it is built in: HEVCEncoder has no look-ahead yet.
+    // For files libx265 comes first where it is built in.
     + X265Codec.encoders + ownHEVC.filter { !$0.isLowLatency }
 
   /// The package's own HEVC encoders; none in a build without the trait `HEVC`.
