@@ -362,7 +362,7 @@ let package = Package(
   products: products,
   traits: [
     .default(enabledTraits: ["HEVC"]),
-    .trait(name: "HEVC", description: "HEVC Main through the package's own encoder."),
+    .trait(name: "HEVC", description: "HEVC Main and Main 10 through the package's own encoder."),
     .trait(name: "X264", description: "H.264 through libx264 (GPL), for sessions that name it."),
     .trait(name: "X265", description: "HEVC Main and Main 10 through libx265 (GPL)."),
     .trait(name: "Display", description: "Windows and sound through SDL 2, whose headers it builds with."),

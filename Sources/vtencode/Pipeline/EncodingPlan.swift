@@ -166,8 +166,8 @@ struct EncodingPlan: Sendable {
       }
     if options.encoding.profile == .main10, !makesMain10 {
       throw Failure(
-        "--profile main10 needs an HEVC encoder with 10 bits, such as libx265: build with the trait X265 (make "
-          + "build does), or leave it out", status: 64)
+        "--profile main10 needs an HEVC encoder with 10 bits: build with the trait HEVC or X265, name another "
+          + "with --encoder, or leave it out", status: 64)
     }
     let hasDepth =
       source.isDeep && makesMain10 && purpose != .conferencing && options.encoding.profile != .main

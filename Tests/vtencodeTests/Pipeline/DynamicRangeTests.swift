@@ -38,10 +38,17 @@ import Testing
     }
     let expected = try told("in.mkv")
     try #require(expected.count == 7, "\(expected)")
-    for out in ["out.mp4", "out.265"] {
-      let run = try CommandLine.vtencode("transcoding", "in.mkv", "--codec", "hevc", "--out", out, in: folder)
-      #expect(run.status == 0, "\(run.complaints)")
-      #expect(try told(out) == expected)
+    for encoder in [nil, "org.openvideotoolbox.videoencoder.hevc"] {
+      for kind in ["mp4", "265"] {
+        let out = "\(encoder ?? "usual").\(kind)"
+        let run = try CommandLine.run(
+          CommandLine.vtencode,
+          ["transcoding", folder.path("in.mkv"), "--codec", "hevc", "--out", folder.path(out)]
+            + (encoder.map { ["--encoder", $0] } ?? []))
+        #expect(run.status == 0, "\(run.complaints)")
+        #expect(try told(out) == expected)
+        #expect(try Probe(folder.path(out)).video().pix_fmt == "yuv420p10le")
+      }
     }
     // What is mapped to BT.709 does not say it any more.
     let mapped = try CommandLine.vtencode(
