@@ -41,7 +41,8 @@ public struct CompressedFrame: ~Copyable, Sendable {
     public var averageQP: Double?
     /// The highest QP of a macroblock; nil if unknown.
     public var highestQP: Int?
-    /// The mean squared error of Y, Cb and Cr, if the configuration asks for it.
+    /// The mean squared error of Y, Cb and Cr in samples of the stream's bit depth, if the
+    /// configuration asks for it.
     public var meanSquaredError: (y: Double, cb: Double, cr: Double)?
     /// The bytes of filler data that keep the rate constant.
     public var fillerBytes = 0

@@ -63,8 +63,8 @@ package struct LookAheadRequest {
 
   /// The frames of look-ahead that take half a gibibyte: the copy of each picture, its luma at half
   /// size with padding, its tables, and with 10 bits a copy of two bytes for each sample.
-  private static func affordable(width: Int, height: Int, profile: CodecProfile) -> Int {
-    max((512 << 20) / (width * height * (profile == .hevcMain10 ? 5 : 2) + 65536), 4)
+  private static func affordable(width: Int, height: Int, isDeep: Bool) -> Int {
+    max((512 << 20) / (width * height * (isDeep ? 5 : 2) + 65536), 4)
   }
 
   /// The frames of look-ahead by effort, 0 (fastest) to 9 (best).
@@ -85,7 +85,8 @@ package struct LookAheadRequest {
     adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : Self.usualAdaptiveQuantisation
 
     frames = min(max(c.lookAheadFrames ?? Self.frames(effort: c.speed.resolvedEffort), 0), 250)
-    frames = min(frames, Self.affordable(width: c.width, height: c.height, profile: c.profile))
+    let isDeep = [.p010VideoRange, .p010FullRange].contains(c.format)
+    frames = min(frames, Self.affordable(width: c.width, height: c.height, isDeep: isDeep))
     // Rate control alone looks ahead where nothing is predicted.
     if isIntraOnly { frames = min(frames, Self.intraLookAhead) }
     if let limit = c.frameLimit(overhead: 1) { frames = min(frames, max(limit, 0)) }

@@ -24,19 +24,31 @@ final class FrameLog: @unchecked Sendable {
 
   struct Contents: Sendable {
     var title = ""
+    /// The largest sample, to which mean squared errors relate.
+    var peak = 255.0
     var entries: [Entry] = []
   }
 
   private let lock = Lock()
   private var title = ""
+  private var peak = 255.0
   private var entries: [Entry] = []
   private var tokens: [(frame: Int, token: Int64)] = []
 
   var contents: Contents {
-    lock.withLock { Contents(title: title, entries: entries.sorted { $0.time < $1.time }) }
+    lock.withLock { Contents(title: title, peak: peak, entries: entries.sorted { $0.time < $1.time }) }
   }
 
-  func begin(_ text: String) { lock.withLock { title = text } }
+  /// Begins a report.
+  /// - Parameters:
+  ///   - text: its title.
+  ///   - bitDepth: the bits of a coded sample, 8 or 10.
+  func begin(_ text: String, bitDepth: Int) {
+    lock.withLock {
+      title = text
+      peak = Double((1 << bitDepth) - 1)
+    }
+  }
 
   /// Adds the result of a frame.
   /// - Parameters:

@@ -90,8 +90,9 @@ struct ReportPage {
 
   /// The luma PSNR of the coded frames whose error was measured, at most 100 dB.
   private var qualities: [(time: Double, decibels: Double)] {
-    coded.compactMap { entry in
-      entry.meanSquaredError.map { (entry.time, min(10 * log10(255 * 255 / max($0, 1e-9)), 100)) }
+    let square = contents.peak * contents.peak
+    return coded.compactMap { entry in
+      entry.meanSquaredError.map { (entry.time, min(10 * log10(square / max($0, 1e-9)), 100)) }
     }
   }
 

@@ -267,7 +267,8 @@ final class Compressor: @unchecked Sendable {
     }
     mode.log.begin(
       "\(source.name): \(plan.codec.name), \(plan.width)x\(plan.height), "
-        + "\(Wording.fixed(plan.frameRate, 2)) fps, \(Wording.bitRate(Double(plan.bitRate))), \(encoderID)")
+        + "\(Wording.fixed(plan.frameRate, 2)) fps, \(Wording.bitRate(Double(plan.bitRate))), \(encoderID)",
+      bitDepth: plan.codec == .hvc1 && plan.pixelFormat == .video10Bit ? 10 : 8)
   }
 
   private func apply(_ preset: Preset) throws {

@@ -237,6 +237,9 @@ import VideoToolbox
         last = collector.samples
       }
       #expect(last.count == 90)
+      // Three seconds at 200 kb/s.
+      let bits = last.reduce(0) { $0 + 8 * CMSampleBufferGetTotalSampleSize($1) }
+      #expect((480_000...720_000).contains(bits), "\(bits)")
       let probe = try StreamProbe(annexB(last), hevc: true)
       #expect(probe.errors.isEmpty && probe.text("pix_fmt") == "yuv420p10le")
       #expect(try Self.psnr(last) > 40)
