@@ -53,14 +53,6 @@ package final class CaptureDevice {
   private static let maxSkipped = 16
   /// Microseconds between two attempts to read from a camera.
   private static let pause: UInt32 = 2000
-  private static let library: MediaFileError? = {
-    LibavLog.takeOver()
-    guard let message = ovt_load_device_library() else { return nil }
-    return MediaFileError(
-      .unsupportedFormat,
-      "screens and cameras need FFmpeg's devices (libavdevice \(LIBAVFORMAT_VERSION_MAJOR)): \(String(cString: message))"
-    )
-  }()
 
   /// The size of the pictures in pixels.
   package private(set) var width = 0
@@ -99,7 +91,7 @@ package final class CaptureDevice {
   /// - Throws: `MediaFileError`; of the kind `unsupportedFormat` if libavdevice is missing or was
   ///   built without this kind of device.
   package init(_ configuration: Configuration, isCancelled: @escaping () -> Bool = { false }) throws {
-    if let failure = Self.library { throw failure }
+    if let failure = DeviceLibrary.failure(of: "screens and cameras") { throw failure }
     name = configuration.name
     isPadded = configuration.kind == .screen
     isPolled = configuration.kind == .camera
