@@ -22,7 +22,8 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
         vtencode streaming talk.mp4 --rendition 1280x720:2500k,640x360:800k --out www/live.m3u8
         vtencode streaming talk.mp4 --out - --format mpegts | ffplay -
         vtencode streaming x11: --duration 10 --bitrate 4M --out screen.mp4
-        vtencode streaming v4l2:/dev/video0 --out camera.mp4
+        vtencode streaming v4l2:/dev/video0 --sound pulse: --out camera.mp4
+        vtencode streaming x11: --sound pulse: --out rtmp://localhost/live/key --record talk-live.mkv
         vtencode streaming rtmp://0.0.0.0:1935/live/key --allow-network --out www/live.m3u8
         vtencode streaming rtsp://camera/stream --allow-network --out camera.mp4
 
@@ -31,6 +32,8 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
     aliases: ["stream"])
 
   @OptionGroup var options: EncodingOptions
+
+  @OptionGroup(title: "Sound and text", visibility: .helpAll) var soundSource: SoundSourceOption
 
   @OptionGroup(title: "Part of the movie", visibility: .helpAll) var range: RangeOptions
   @OptionGroup(title: "Changes of the movie", visibility: .helpAll) var changes: ChangeOptions
@@ -52,6 +55,10 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
   mutating func validate() throws {
     try changes.validate(with: options)
     try segments.validate(with: options, usual: .window)
+    try soundSource.validate(with: options, changes)
+    if soundSource.sound != nil, unpaced, !LiveSource.isLive(options.movie) {
+      throw ValidationError("--sound records in real time, which --unpaced is not; leave one of them out.")
+    }
     if let record {
       guard options.hasServer || options.out == "-" else {
         throw ValidationError("--record is beside a server or -, which --out names; give that too.")
@@ -76,7 +83,7 @@ struct Streaming: AsyncParsableCommand, EncodingCommand {
     try await EncodingRun.perform(
       EncodingRequest(
         options: options, purpose: .streaming, isPaced: !unpaced, range: range.range, changes: changes,
-        repeatsMovie: loop, segments: try segments.plan(usual: .window),
+        repeatsMovie: loop, sound: soundSource.sound, segments: try segments.plan(usual: .window),
         renditions: segments.rendition?.renditions ?? []))
   }
 }

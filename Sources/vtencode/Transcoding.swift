@@ -23,7 +23,7 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
         vtencode transcoding holiday.mov --codec hevc --preset highQuality
         vtencode transcoding lecture.mp4 --bitrate 800k --multi-pass --out small.mp4
         vtencode transcoding film.mov --bitrate 4M --max-rate 6M --buffer 2 --jobs 8 --out film.mp4
-        vtencode transcoding x11: --duration 10 --out screen.mp4
+        vtencode transcoding x11: --sound pulse: --duration 10 --out screen.mp4
         curl -s https://example.org/clip.mp4 | vtencode transcoding - --out clip.mp4
 
       --help shows the options that are used most; --help-all shows all of them.
@@ -31,6 +31,8 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     aliases: ["transcode"])
 
   @OptionGroup var options: EncodingOptions
+  @OptionGroup(title: "Sound and text", visibility: .helpAll) var soundSource: SoundSourceOption
+
   @OptionGroup(title: "Several movies", visibility: .helpAll) var several: SeveralMovieOptions
   @OptionGroup(title: "Part of the movie", visibility: .helpAll) var range: RangeOptions
   @OptionGroup(title: "Changes of the movie", visibility: .helpAll) var changes: ChangeOptions
@@ -44,6 +46,12 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     try changes.validate(with: options)
     try segments.validate(with: options, usual: .vod)
     try several.validate(with: options)
+    try soundSource.validate(with: options, changes)
+    if soundSource.sound != nil, !LiveSource.isLive(options.movie) {
+      throw ValidationError(
+        "--sound records in real time: with transcoding beside live pictures (x11:, v4l2: or test:) alone; "
+          + "beside a movie use vtencode streaming.")
+    }
     try sizeOptions.validate(with: options)
     try passOptions.validate(with: options)
     try jobOptions.validate(with: options)
@@ -101,7 +109,7 @@ struct Transcoding: AsyncParsableCommand, EncodingCommand {
     }
     let request = EncodingRequest(
       options: options, purpose: .transcoding, passes: passOptions.multiPass, range: range.range,
-      changes: changes, joined: others, targetSize: sizeOptions.targetSize?.bytes,
+      changes: changes, joined: others, targetSize: sizeOptions.targetSize?.bytes, sound: soundSource.sound,
       segments: try segments.plan(usual: .vod), renditions: segments.rendition?.renditions ?? [])
     if let out = options.outs.first(where: { AnimationRun.format(of: $0) != nil }),
       let format = AnimationRun.format(of: out)

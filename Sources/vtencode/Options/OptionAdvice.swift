@@ -23,6 +23,7 @@ enum OptionAdvice {
     (["framerate", "r", "rate-fps"], "--fps", nil),
     (["loudness", "gain", "amplify"], "--volume", "such as 150% or -6dB"),
     (["mute", "muted", "an", "silent", "no-sound"], "--no-audio", nil),
+    (["microphone", "mic", "record-audio", "capture-audio"], "--sound", "such as pulse: or alsa:default"),
     (["subtitles", "subs", "srt", "hardsub", "captions"], "--burn-subtitles", nil),
     (["no-subs", "sn"], "--no-subtitles", nil),
     (["watermark", "logo", "image"], "--overlay", nil),

@@ -81,7 +81,10 @@ struct OutputFeed: Sendable {
       fileBytes: result.fileBytes, sound: sounds.report, text: texts.report, leftOut: samples.droppedCount,
       path: result.path)
     (report.servers, report.others, report.failures) = (result.servers, result.others, result.failures)
-    for (_, sound) in sounds.tracks { if let lost = sound.damage { damage.add(sound: lost) } }
+    for (_, sound) in sounds.tracks {
+      if let lost = sound.damage { damage.add(sound: lost) }
+      if let remark = sound.remark { report.sound.leftOut.append(remark) }
+    }
     for (_, text) in texts.tracks {
       if let lost = text.damage { damage.add(sound: lost) }
       if text.isChapters { report.text.chapters = text.written }

@@ -15,10 +15,21 @@ struct SoundFeed: Sendable {
   ///   written.
   func add(
     to output: any Output
-  ) async throws -> (tracks: [(id: OutputTrack.ID, track: SoundTrack)], report: SoundReport) {
-    var tracks: [(id: OutputTrack.ID, track: SoundTrack)] = []
+  ) async throws -> (tracks: [(id: OutputTrack.ID, track: any SoundReading)], report: SoundReport) {
+    var tracks: [(id: OutputTrack.ID, track: any SoundReading)] = []
     var report = SoundReport()
     guard output.tracks.contains(.sound) else { return (tracks, report) }
+    if let captured = source.captured {
+      let sound = try CapturedSoundTrack(
+        captured, volume: source.volume, bitRate: plan.audioBitRate, synchronizer: synchronizer)
+      guard let id = try output.add(sound.track) else {
+        throw Failure(
+          "the sound of '\(captured.sound.name)' cannot be encoded as AAC at this rate; give a lower "
+            + "--audio-bitrate")
+      }
+      (report.total, report.encoded) = (1, 1)
+      return ([(id, sound)], report)
+    }
     report.total = source.sounds.count
     guard plan.audio != .none else { return (tracks, report) }
     for properties in source.sounds {

@@ -20,6 +20,8 @@ struct EncodingRequest: Sendable {
   var targetSize: Int64?
   /// Whether the movie begins again when it has come to its end.
   var repeatsMovie = false
+  /// Where the sound is captured that replaces the movie's; nil for the movie's.
+  var sound: SoundSource?
   /// How segments are written; nil for subcommands that write none.
   var segments: SegmentPlan?
   /// The sizes and rates in which the movie is encoded at once, the largest first; empty for one.
@@ -74,7 +76,7 @@ struct EncodingRequest: Sendable {
     // The passes of several encoders would need the pictures at different times.
     let asked = !source.isReadOnce && renditions.isEmpty ? passes : 1
     plan.setPasses(asked, source: source, destination: destination)
-    if !isRewritable { plan.mayEncodeAgain = false }
+    if !isRewritable || sound != nil { plan.mayEncodeAgain = false }
     try plan.setRepetition(repeatsMovie, of: source)
     // A live stream ends when the user says so.
     plan.endsOnRequest =
@@ -95,6 +97,10 @@ struct EncodingRequest: Sendable {
     if let range { source = try source.part(range) }
     source = try source.changed(changes)
     source.drawings = try await drawings(on: source, scratch: scratch)
+    if let sound {
+      source.captured = .init(try CapturedSound(sound))
+      source.sounds = []
+    }
     return source
   }
 

@@ -67,7 +67,7 @@ final class FrameReader {
     let pixelFormat = noiseFilter == nil ? pixelFormat : NoiseFilter.pixelFormat(for: pixelFormat)
     drawing = source.drawings.isEmpty ? nil : PictureFilter(source.drawings)
     if let live = source.live {
-      feed = try LivePictures(live)
+      feed = try LivePictures(live, sound: source.captured)
     } else if let track = source.video {
       // With another frame rate, the picture that is displayed when the range begins may have begun
       // at any time before it; the reader gives that one too.

@@ -95,11 +95,15 @@ final class LivePictures: PictureFeed {
   private let source: LiveSource
   private var pictures: any CallPictures
   private var last = CMTime.negativeInfinity
+  private let sound: MovieSource.Captured?
 
   let damage: OVTReadingDamage? = nil
 
-  init(_ source: LiveSource) throws {
-    self.source = source
+  /// - Parameters:
+  ///   - source: the source.
+  ///   - sound: the sound beside it, which begins with the first picture; nil if there is none.
+  init(_ source: LiveSource, sound: MovieSource.Captured? = nil) throws {
+    (self.source, self.sound) = (source, sound)
     pictures = try source.pictures(width: source.width, height: source.height)
   }
 
@@ -109,6 +113,8 @@ final class LivePictures: PictureFeed {
       // Two pictures of a device may fall into the same tick.
       guard time > last else { continue }
       last = time
+      // A device knows when it has taken a picture; others are taken when they are due.
+      if let captured = picture.captured { sound?.begin(time, captured: captured) }
       // The clock in a test picture shows the time in the recording, so that every run gives the
       // same pictures.
       if let test = pictures as? TestPictures {

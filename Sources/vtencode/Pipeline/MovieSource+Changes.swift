@@ -87,9 +87,15 @@ extension EncodingPlan {
     // Sound that is amplified or joined is decoded, so it cannot be copied.
     if audio == .auto, source.volume != 1 || source.isJoined { audio = .aac }
     if source.live != nil {
-      notices.append(
-        "'\(source.name)' has pictures only, so there is no sound"
-          + (source.part == nil && frameLimit == nil ? "; Ctrl-C ends the recording" : ""))
+      let isEndless = source.part == nil && frameLimit == nil
+      if source.captured == nil, audio != .none {
+        notices.append(
+          "'\(source.name)' has pictures only, so there is no sound"
+            + (purpose == .conferencing ? "" : "; --sound pulse: records a microphone")
+            + (isEndless ? "; Ctrl-C ends the recording" : ""))
+      } else if isEndless {
+        notices.append("Ctrl-C ends the recording")
+      }
     }
   }
 }

@@ -40,6 +40,8 @@ struct MovieSource: Sendable {
   var isSinglePicture: Bool
   /// The screen, camera or test picture that is read in place of a movie; nil for a movie.
   var live: LiveSource?
+  /// The sound that is captured in place of the source's own; nil if none is.
+  var captured: Captured?
   /// The connection that the movie comes over; nil for a file.
   var network: NetworkInput?
   /// The sizes of the pictures before they are cropped, of each movie that is joined. Empty for one

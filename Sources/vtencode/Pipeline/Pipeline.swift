@@ -146,7 +146,7 @@ struct Pipeline: Sendable {
   /// The number of the source's tracks that are read for this output.
   var trackCount: Int {
     guard destination.all.contains(where: \.holdsSound) else { return 1 }
-    return 1 + (plan.audio == .none ? 0 : source.sounds.count)
+    return 1 + (plan.audio == .none ? 0 : source.captured == nil ? source.sounds.count : 1)
       + (plan.keepsSubtitles && destination.all.contains(where: \.holdsText) ? source.subtitles.count : 0)
   }
 
@@ -180,7 +180,8 @@ struct Pipeline: Sendable {
             reader = try FrameReader(source, plan: plan)
             continue
           }
-          synchronizer.setEndOfMovie()
+          // Sound that is captured has no end of its own.
+          if source.captured == nil { synchronizer.setEndOfMovie() }
           break
         }
         guard let frame = repetition.move(read) else { continue }
@@ -191,6 +192,7 @@ struct Pipeline: Sendable {
           isCut = Interrupt.shared.isRequested
           if isCut { break }
         }
+        source.captured?.begin(frame.time, captured: SessionTime.now)
         synchronizer.advance(to: frame.time + frame.duration)
         try compressor.encode(frame)
         for rendition in further { try rendition.encode(frame) }

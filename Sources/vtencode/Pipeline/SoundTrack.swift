@@ -4,10 +4,11 @@ import Foundation
 
 /// Reads a sound track of the source for the output: samples as stored, or decoded ones for the AAC
 /// encoder.
-final class SoundTrack: @unchecked Sendable {
+final class SoundTrack: SoundReading, @unchecked Sendable {
   // Sendable: the reader has its own lock. One task calls `next`, and `damage` is read after that
   // task has ended.
   let track: OutputTrack
+  let remark: String? = nil
   private let source: MovieSource
   private var reading: Reading
   /// Begins to read the track again; nil if the movie is read once.

@@ -71,7 +71,7 @@ func fourCharacters(_ code: FourCharCode) -> String {
 struct SoundReport: Sendable {
   var copied = 0
   var encoded = 0
-  /// Descriptions of the tracks that were left out, with the reasons.
+  /// Descriptions of the tracks and of the captured sound that were left out, with the reasons.
   var leftOut: [String] = []
   /// The number of sound tracks in the source.
   var total = 0

@@ -105,7 +105,7 @@ final class ReceivedFile {
 
   func append(_ piece: SoundJoiner.Piece) throws {
     guard let writer, let sound else { return }
-    guard sound.append(try ReceivedSound.sample(piece)) else { throw keepRest(Self.reason(writer)) }
+    guard sound.append(try piece.sample()) else { throw keepRest(Self.reason(writer)) }
   }
 
   func append(_ sample: CMSampleBuffer) throws {

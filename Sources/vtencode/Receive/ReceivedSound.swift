@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreMedia
 import Foundation
 import RealTimeTransport
 
@@ -69,21 +68,5 @@ final class ReceivedSound {
       if let piece = joiner.add(decoding.decode(packet.payload), at: position) { pieces.append(piece) }
     }
     return pieces
-  }
-
-  /// Makes the sample of a piece for a writer.
-  static func sample(_ piece: SoundJoiner.Piece) throws -> CMSampleBuffer {
-    let format = try CMFormatDescription(
-      audioStreamBasicDescription: SoundFormat.floats(channels: OpusDecoding.channels))
-    let block = try CMBlockBuffer(length: piece.data.count)
-    try piece.data.withUnsafeBytes { try block.replaceDataBytes(with: $0) }
-    return try CMSampleBuffer(
-      dataBuffer: block, formatDescription: format, numSamples: piece.frames,
-      sampleTimings: [
-        CMSampleTimingInfo(
-          duration: CMTime(value: 1, timescale: CMTimeScale(OpusEncoding.rate)),
-          presentationTimeStamp: CMTime(value: piece.position, timescale: CMTimeScale(OpusEncoding.rate)),
-          decodeTimeStamp: .invalid)
-      ], sampleSizes: [4 * OpusDecoding.channels])
   }
 }

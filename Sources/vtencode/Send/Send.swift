@@ -11,7 +11,7 @@ struct Send: AsyncParsableCommand {
     abstract: "Sends a movie, a screen or a camera live to vtencode receive, or shows it live in a browser.",
     discussion: """
       Sends H.264 or HEVC in RTP over UDP, from the encoder's low-latency mode. Only a greeting is sent before the receiver \
-      has answered it. A movie's sound goes as Opus. Lost packets are sent again; other losses are repaired as --recovery says. The session ends \
+      has answered it. The sound of a movie, or of a microphone with --sound, goes as Opus. Lost packets are sent again; other losses are repaired as --recovery says. The session ends \
       with the source, when the receiver leaves, or with Ctrl-C. --web does what vtencode receive --web does, in the \
       same process.
 
@@ -22,6 +22,7 @@ struct Send: AsyncParsableCommand {
         vtencode send talk.mp4 --to pc.local:5004 --key-file call.key
         vtencode send talk.mp4 --codec hevc --to 127.0.0.1:5004 --bitrate 600k
         vtencode send x11: --to pc.local:5004 --key-file call.key --dimensions 1280 720
+        vtencode send v4l2:/dev/video0 --sound pulse: --whip https://live.example/whip/room
         vtencode send v4l2:/dev/video0 --web 8080
         vtencode send talk.mp4 --whip https://live.example/whip/room --whip-token-file token
         vtencode send test:640x360@30 --web 8080
@@ -37,6 +38,7 @@ struct Send: AsyncParsableCommand {
     if sandboxing.sandbox, options.whip != nil {
       throw ValidationError("--sandbox permits no connection to a server; leave it out with --whip.")
     }
+    if options.soundSource.sound != nil { try SoundSourceOption.validate(isSandboxed: sandboxing.sandbox) }
     if sandboxing.sandbox, DeviceFormat.isDevice(options.source) {
       throw ValidationError(
         "--sandbox is for movies; a screen or a camera needs access to the system, so leave it out.")

@@ -48,6 +48,8 @@ struct SendOptions: ParsableArguments {
     transform: Dimensions.reading(or: Dimensions.advice))
   var dimensions: Dimensions?
 
+  @OptionGroup var soundSource: SoundSourceOption
+
   @OptionGroup var sound: NoAudioOption
 
   @OptionGroup var wire: WireOptions
@@ -72,6 +74,11 @@ struct SendOptions: ParsableArguments {
       throw ValidationError("--overwrite is for --sdp; give a file, or leave it out.")
     }
     try LiveSource.validate(source, dimensions: dimensions)
+    try refuse(
+      [("--no-audio", sound.noAudio), ("--sdp", description.sdp != nil)].map {
+        ($0.0, $0.1 && soundSource.sound != nil)
+      }
+    ) { "--sound records sound, which \($0) does not send; leave one of them out." }
     if let bitrate, !BitRate.allowed.contains(bitrate.bitsPerSecond) {
       throw ValidationError("--bitrate goes from 1k to 1000M (bits a second); try --bitrate 1500k.")
     }

@@ -16,8 +16,16 @@ struct SendSource: Sendable {
   let frameRate: Double
   /// The duration of a live source in seconds; nil if it has no end.
   private let duration: Double?
+  /// The sound that is captured in place of the movie's; nil if none is.
+  private var captured: CapturedSound?
 
   static func open(_ options: SendOptions) async throws -> SendSource {
+    var source = try await openPictures(options)
+    source.captured = try options.soundSource.sound.map { try CapturedSound($0) }
+    return source
+  }
+
+  private static func openPictures(_ options: SendOptions) async throws -> SendSource {
     if let live = try LiveSource.open(options.source, testSize: options.dimensions) {
       if options.range.start != nil {
         throw Failure(
@@ -55,7 +63,9 @@ struct SendSource: Sendable {
 
   /// The sound beside the pictures; nil if there is none.
   func sound() -> (any SendSound)? {
-    if case .movie(let movie, let origin) = kind { MovieSound(movie, origin: origin) } else { nil }
+    if let captured { return CapturedSendSound(captured) }
+    guard case .movie(let movie, let origin) = kind else { return nil }
+    return MovieSound(movie, origin: origin)
   }
 
   /// Whether a picture at a time in seconds since the first one lies behind the end.

@@ -14,7 +14,7 @@ struct OpusPacket: Sendable {
 
 /// Encodes sound of 48 kHz as Opus, in packets of 20 ms (RFC 7587, 4.2).
 final class OpusEncoding {
-  static let rate = 48_000
+  static let rate = SoundFormat.rate
   /// The bit rate of a channel, in bits a second.
   private static let ratePerChannel = 48_000
 
@@ -64,17 +64,5 @@ final class OpusEncoding {
     } catch let error as MediaFileError {
       throw Failure("the sound cannot be encoded: \(error.detail)")
     }
-  }
-}
-
-/// The format of sound between its source and an encoder.
-enum SoundFormat {
-  /// Interleaved samples of 32 bits in floating point, at 48 kHz.
-  static func floats(channels: Int) -> AudioStreamBasicDescription {
-    AudioStreamBasicDescription(
-      mSampleRate: Double(OpusEncoding.rate), mFormatID: kAudioFormatLinearPCM,
-      mFormatFlags: kAudioFormatFlagIsFloat | kAudioFormatFlagIsPacked,
-      mBytesPerPacket: 4 * UInt32(channels), mFramesPerPacket: 1, mBytesPerFrame: 4 * UInt32(channels),
-      mChannelsPerFrame: UInt32(channels), mBitsPerChannel: 32, mReserved: 0)
   }
 }

@@ -5,12 +5,36 @@ import Foundation
 /// The sound beside the pictures of a call.
 protocol SendSound: AnyObject {
   var channels: Int { get }
+  /// Is told when the pictures' time 0 is, by `SessionTime`.
+  func begin(at origin: Double)
   /// Reads the next piece of sound, as interleaved samples of 32 bits in floating point at 48 kHz.
   /// - Returns: the samples and the time of the first one in seconds, on the time line of the
   ///   pictures' `CallPicture.time`; nil at the end.
   func next() throws -> (data: Data, time: Double)?
   /// Ends a `next` that waits. It may be called from any thread.
   func stop()
+}
+
+extension SendSound {
+  func begin(at origin: Double) {}
+}
+
+/// Sound that is captured.
+final class CapturedSendSound: SendSound {
+  private let sound: CapturedSound
+  let channels: Int
+
+  init(_ sound: CapturedSound) { (self.sound, channels) = (sound, sound.channels) }
+
+  func begin(at origin: Double) { sound.begin(at: origin) }
+
+  func stop() { sound.stop() }
+
+  func next() throws -> (data: Data, time: Double)? {
+    if let (data, position) = sound.next() { return (data, Double(position) / Double(SoundFormat.rate)) }
+    if let failure = sound.failure { throw Failure(failure) }
+    return nil
+  }
 }
 
 /// The first sound track of a movie.

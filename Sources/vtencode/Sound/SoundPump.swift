@@ -39,6 +39,7 @@ final class SoundPump: @unchecked Sendable {
     guard self.origin == nil, !isStopped else { return }
     self.origin = origin
     hasEnded = false
+    sound.begin(at: origin)
     Task.detached { [self] in
       do { try await onThread("sound") { [self] in try run(from: origin) } } catch {
         end(error: (error as? Failure)?.message ?? Failure.describe(error))

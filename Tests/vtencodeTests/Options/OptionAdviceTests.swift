@@ -12,6 +12,7 @@ import Testing
       ("--crf", "--quality"), ("--resolution", "--dimensions"), ("--output", "--out"), ("--ss", "--start"),
       ("--turn", "--rotate"), ("--watermark", "--overlay"), ("--subs", "--burn-subtitles"),
       ("--concat", "--join"), ("--two-pass", "--multi-pass"), ("--mute", "--no-audio"),
+      ("--microphone", "--sound"),
     ])
   func meanings(word: String, option: String) throws {
     let run = try CommandLine.vtencode("transcoding", "in.mp4", word, in: Folder())
@@ -68,7 +69,8 @@ import Testing
     (
       "send",
       [
-        "--to", "--whip", "--web", "--bitrate", "--codec", "--dimensions", "--loop", "--no-audio", "--secret",
+        "--to", "--whip", "--web", "--bitrate", "--codec", "--dimensions", "--loop", "--sound", "--no-audio",
+        "--secret",
       ],
       ["KEYS:", "WEBRTC:", "PART OF THE SOURCE:", "LOSSES:", "ENCODER:", "OUTPUT AND REPORTS:", "SANDBOX:"]
     ),

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Places the sound of a device on a time line by its clock, without gaps where the device has lost
+/// nothing.
+///
+/// The frames are counted, since the times that a device reports jitter. Where they are later than
+/// the count by more than jitter, sound was lost, and the rest comes later by as much. Slow
+/// differences are those of two clocks; they are taken back by stretching the sound by a
+/// thousandth, which nobody hears.
+struct CaptureClock {
+  /// A difference from which on sound was lost, in frames: 0.1 s.
+  static let gap = SoundFormat.rate / 10
+  /// Sound that comes earlier by this is not paced by a clock, as that of a file: 0.5 s.
+  static let lead = SoundFormat.rate / 2
+  /// The drift at which the sound begins to be stretched, and the one at which that ends: 10 and
+  /// 2 ms.
+  static let drift = (begin: SoundFormat.rate / 100, end: SoundFormat.rate / 500)
+  /// The time constant of the measured drift, in frames: 4 s.
+  private static let smoothing = 4 * SoundFormat.rate
+
+  /// The place of the next frame, in frames; nil before the first one.
+  private var next: Int64?
+  /// How much later the reported times are than the count, in frames, on the average.
+  private var deviation = 0.0
+  private var isStretching = false
+  private var followsClock = true
+  /// How often sound was lost, and how many frames in all.
+  private(set) var gaps = 0
+  private(set) var lostFrames: Int64 = 0
+
+  /// Places a piece.
+  /// - Parameters:
+  ///   - frames: its length.
+  ///   - captured: when its first frame was recorded, in frames on the time line; nil if the sound
+  ///     follows no clock, and begins at 0.
+  /// - Returns: its position; and the frames by which the following sound is to become longer for
+  ///   each thousand frames: -1, 0 or 1.
+  mutating func place(frames: Int, captured: Int64?) -> (position: Int64, stretch: Int) {
+    guard let expected = next, let captured, followsClock else {
+      let position = next ?? captured ?? 0
+      next = position + Int64(frames)
+      return (position, 0)
+    }
+    let late = captured - expected
+    var position = expected
+    if late > Int64(Self.gap) {
+      position = captured
+      gaps += 1
+      lostFrames += late
+      (deviation, isStretching) = (0, false)
+    } else if late < -Int64(Self.lead) {
+      (followsClock, deviation, isStretching) = (false, 0, false)
+    } else {
+      deviation += (Double(late) - deviation) * min(Double(frames) / Double(Self.smoothing), 1)
+      let limit = isStretching ? Self.drift.end : Self.drift.begin
+      isStretching = deviation.magnitude > Double(limit)
+    }
+    next = position + Int64(frames)
+    return (position, isStretching ? (deviation > 0 ? 1 : -1) : 0)
+  }
+}
