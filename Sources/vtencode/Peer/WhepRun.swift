@@ -31,6 +31,8 @@ final class WhepRun: @unchecked Sendable {
   private var line: LiveLine
   private var meter = RateMeter()
   private var screen: LiveScreen?
+  /// Plays the sound beside a window; nil if there is none.
+  private var speaker: LiveSpeaker?
   private var seen: (shown: Int, dropped: Int)?
   private var (lastMedia, end) = (0.0, 0.0)
   private var hasLeft = false
@@ -52,7 +54,10 @@ final class WhepRun: @unchecked Sendable {
   /// - Returns: the error if it has ended too early; nil otherwise.
   /// - Throws: a `Failure` if there is no session, or the output fails.
   func run() throws -> Failure? {
-    defer { if seen == nil { seen = screen?.close() } }
+    defer {
+      speaker?.stop()
+      if seen == nil { seen = screen?.close() }
+    }
     let socket = try DatagramSocket(SocketAddress(ipAddress: "0.0.0.0", port: 0)) {
       [inbox] path, bytes, time in
       inbox.enqueue(.init(path: path, bytes: bytes, time: time))
@@ -86,6 +91,7 @@ final class WhepRun: @unchecked Sendable {
     {
       sound = SoundReceiver(configuration)
       output.sound = try ReceivedSound()
+      if screen?.isWindow == true { speaker = try LiveSpeaker() }
     }
     transport.setRemote(description)
     defer {
@@ -173,7 +179,9 @@ final class WhepRun: @unchecked Sendable {
     for packets in sound?.takeOutgoing() ?? [] {
       transport.send(RTCPPacket.compound(packets), isControl: true, at: time)
     }
-    try output.take(sound?.takePackets() ?? []) {
+    let packets = sound?.takePackets() ?? []
+    speaker?.play(packets)
+    try output.take(packets) {
       receiver?.captureTime(of: $0)
     } soundTime: {
       sound?.captureTime(of: $0)
@@ -251,7 +259,10 @@ final class WhepRun: @unchecked Sendable {
       "\(Wording.plural(counts.recoveredPackets, "packet")) came again; "
         + "\(Wording.plural(counts.requests, "request")) for a key frame")
     if let heard = sound?.counts {
-      table.row("sound", SoundWording.received(heard, isWritten: output.writesSound))
+      table.row(
+        "sound",
+        SoundWording.received(
+          heard, isWritten: output.writesSound, isPlayed: speaker?.isPlaying == true))
       table.figure("soundPackets", heard.packets)
       table.figure("soundLost", heard.lostPackets)
     }

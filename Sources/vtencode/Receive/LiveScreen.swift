@@ -12,6 +12,7 @@ final class LiveScreen {
 
   private let kind: Kind
   var isTerminal: Bool { terminal != nil }
+  var isWindow: Bool { terminal == nil }
   private let end: @Sendable () -> Void
   private let layer = AVSampleBufferDisplayLayer()
   private var window: OVTDisplayWindow?

@@ -177,10 +177,10 @@ struct ReceiveOptions: ParsableArguments {
     completion: .file())
   var out: String?
 
-  @Flag(help: "Show the pictures in a window. f toggles full screen, q quits.")
+  @Flag(help: "Show the pictures in a window, and play the sound. f toggles full screen, q quits.")
   var play = false
 
-  @Flag(help: "Show the pictures in the terminal, as coloured blocks. q quits.")
+  @Flag(help: "Show the pictures in the terminal, as coloured blocks, without sound. q quits.")
   var terminal = false
 
   @OptionGroup var web: WebOptions

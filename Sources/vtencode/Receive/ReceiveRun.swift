@@ -33,6 +33,8 @@ final class ReceiveRun: @unchecked Sendable {
   private var meter = RateMeter()
   private var page: ReceivedPage?
   private var screen: LiveScreen?
+  /// Plays the sound beside a window; nil if there is none.
+  private var speaker: LiveSpeaker?
   /// The numbers of pictures that the screen has shown and dropped.
   private var seen: (shown: Int, dropped: Int)?
   /// When the session ended, in seconds of `SessionTime`.
@@ -86,6 +88,7 @@ final class ReceiveRun: @unchecked Sendable {
   func run() throws -> Failure? {
     defer {
       page?.close()
+      speaker?.stop()
       if seen == nil { seen = screen?.close() }
       socket.close()
     }
@@ -141,6 +144,7 @@ final class ReceiveRun: @unchecked Sendable {
     let packets = session.takeSound()
     guard settings.takesSound else { return }
     page?.show(packets, at: SessionTime.now) { session.soundCaptureTime(of: $0) }
+    speaker?.play(packets)
     try output.take(packets) {
       session.senderTime(of: $0)
     } soundTime: {
@@ -190,6 +194,7 @@ final class ReceiveRun: @unchecked Sendable {
         if session.hasSound, settings.takesSound {
           output.sound = try ReceivedSound()
           page?.expectSound()
+          if screen?.isWindow == true { speaker = try LiveSpeaker() }
         }
       }
       peer = datagram.path
@@ -266,7 +271,10 @@ final class ReceiveRun: @unchecked Sendable {
         + "\(Wording.plural(counts.requests, "request")) for a new picture")
     if session.hasSound, settings.takesSound {
       let sound = session.soundCounts
-      table.row("sound", SoundWording.received(sound, isWritten: output.writesSound))
+      table.row(
+        "sound",
+        SoundWording.received(
+          sound, isWritten: output.writesSound, isPlayed: speaker?.isPlaying == true))
       table.figure("soundPackets", sound.packets)
       table.figure("soundLost", sound.lostPackets)
     }

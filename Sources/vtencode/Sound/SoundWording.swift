@@ -16,10 +16,12 @@ enum SoundWording {
   /// - Parameters:
   ///   - counts: what came.
   ///   - isWritten: whether it is in the file; nil without a file.
-  static func received(_ counts: SoundReceiver.Counts, isWritten: Bool?) -> String {
+  ///   - isPlayed: whether it was played.
+  static func received(_ counts: SoundReceiver.Counts, isWritten: Bool?, isPlayed: Bool) -> String {
     guard counts.packets > 0 else { return "none came" }
     let lost = counts.lostPackets > 0 ? ", \(Wording.grouped(counts.lostPackets)) lost" : ""
-    let fate = isWritten.map { $0 ? "; written as AAC" : "; not written" } ?? "; not played"
+    var fate = isWritten.map { $0 ? "; written as AAC" : "; not written" } ?? ""
+    if isPlayed || isWritten == nil { fate += isPlayed ? "; played" : "; not played" }
     return "Opus, \(Wording.plural(counts.packets, "packet"))\(lost)\(fate)"
   }
 }
