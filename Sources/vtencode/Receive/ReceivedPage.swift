@@ -66,10 +66,10 @@ struct ReceivedPage {
         units: shown.frame.units))
   }
 
-  /// Lets browsers that come from now on have sound.
+  /// Lets browsers that come from now on have sound by WebRTC.
   func expectSound() { server.expectSound() }
 
-  /// Sends sound to the browsers that play by WebRTC.
+  /// Sends sound to the browsers.
   /// - Parameters:
   ///   - packets: the packets.
   ///   - time: the current time.

@@ -112,6 +112,12 @@ final class WebClients: @unchecked Sendable {
     server?.note(clients: clients.count, dropped: dropped)
   }
 
+  func send(_ sound: WebSound) {
+    guard !clients.isEmpty else { return }
+    let message = sound.encoded
+    for client in clients.values { client.send(sound: message) }
+  }
+
   func send(_ text: String) {
     status = text
     for client in clients.values {
@@ -167,6 +173,12 @@ final class WebClient: @unchecked Sendable {
     let size = frame.readableBytes
     guard !isClosing, queue.admits(isKeyFrame: isKeyFrame, bytes: size) else { return }
     write(WebSocketFrame(fin: true, opcode: .binary, data: frame)) { [self] in queue.didWrite(bytes: size) }
+  }
+
+  /// Sends a packet of sound. It is dropped if there is no room, since it would come too late.
+  func send(sound: ByteBuffer) {
+    guard !isClosing, channel.isWritable else { return }
+    write(WebSocketFrame(fin: true, opcode: .binary, data: sound)) {}
   }
 
   /// Sends a text message. It is dropped if there is no room, since status messages are repeated.

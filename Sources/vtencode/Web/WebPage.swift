@@ -24,6 +24,7 @@ enum WebPage {
           <p id="veil" role="status">connecting…</p></div>
         <div class="controls">
           <button id="full" type="button">Full screen</button>
+          <button id="sound" type="button" hidden>Play the sound</button>
           <button id="key" type="button">Ask for a key frame</button>
           <label>Lose packets
             <select id="lose"><option value="0">none</option><option value="0.01">1 %</option>
@@ -50,7 +51,7 @@ enum WebPage {
             blocks and smears become visible; 6 more halve the precision.</p></figure>
       </section>
     </main>
-    <script nonce="\(nonce)">\(script)\(peerScript)</script>
+    <script nonce="\(nonce)">\(script)\(soundScript)\(peerScript)</script>
     </body>
     </html>
 
@@ -74,7 +75,8 @@ enum WebPage {
     .charts { flex: 1 1 320px; display: grid; gap: 12px; min-width: 0; }
     .frame { position: relative; background: #000; line-height: 0; }
     #picture, #video { width: 100%; height: auto; display: block; }
-    #picture[hidden], #video[hidden], .controls[hidden], .charts[hidden] { display: none; }
+    #picture[hidden], #video[hidden], .controls[hidden], .charts[hidden],
+    #sound[hidden] { display: none; }
     #veil { position: absolute; inset: 0; margin: 0; display: flex; align-items: center; justify-content: center;
       padding: 24px; background: #000c; font-size: 18px; line-height: 1.4; text-align: center;
       color: #e6e9ee; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension WebPage {
-  /// The page's script. It reads messages as `WebFrame` and `WebStatus` define them, and sends
+  /// The page's script. It reads messages as `WebFrame`, `WebSound` and `WebStatus` define them, and sends
   /// those that `WebMessage` reads. `window.figures` is for tests that observe the page.
   static let script = #"""
 
@@ -74,7 +74,8 @@ extension WebPage {
       paint.drawImage(frame, 0, 0, picture.width, picture.height);
       frame.close();
       figures.shown++;
-      veil('');
+      // A frame may come out of the decoder after the session's end.
+      if (!ended) veil('');
       const delay = facts ? sessionTime() - facts.captured : NaN;
       figures.last = {
         number: facts && facts.number, delay, wall: performance.timeOrigin + performance.now()};
@@ -257,7 +258,9 @@ extension WebPage {
         for (let i = 0; i < 5; i++) setTimeout(() => say({type: 'clock', time: performance.now()}), i * 60);
       };
       socket.onmessage = event => {
-        if (typeof event.data !== 'string') return takeFrame(event.data);
+        if (typeof event.data !== 'string') {
+          return new Uint8Array(event.data)[0] === 2 ? takeSound(event.data) : takeFrame(event.data);
+        }
         const message = JSON.parse(event.data);
         if (message.type === 'clock') takeClock(message);
         if (message.type === 'status') takeStatus(message);

@@ -91,8 +91,11 @@ final class WebServer: @unchecked Sendable {
   /// Lets browsers that come from now on have sound by WebRTC.
   func expectSound() { peers.expectSound() }
 
-  /// Sends a packet of sound to the browsers that play by WebRTC.
-  func show(_ packet: SoundReceiver.Packet, captured: Double) { peers.show(packet, captured: captured) }
+  /// Sends a packet of sound to all browsers.
+  func show(_ packet: SoundReceiver.Packet, captured: Double) {
+    peers.show(packet, captured: captured)
+    channel.eventLoop.execute { [self] in clients.send(WebSound(packet: packet)) }
+  }
 
   /// Sends a frame to all pages, except those that are too slow.
   func show(_ frame: WebFrame) {
