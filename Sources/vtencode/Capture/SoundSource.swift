@@ -40,7 +40,8 @@ enum SoundSource: Equatable, Sendable {
     guard case .device(let kind, let device) = self else { return TestTone() }
     do {
       return DeviceSound(
-        try SoundCapture(kind, name: device, rate: SoundFormat.rate) { Interrupt.shared.isRequested })
+        try SoundCapture(kind, name: device, rate: SoundFormat.rate) { Interrupt.shared.isRequested },
+        name: name)
     } catch let error as MediaFileError {
       throw Failure(advice(error, kind, device))
     }
@@ -106,8 +107,9 @@ struct SoundInputPiece: Sendable {
 /// The sound of a microphone.
 private final class DeviceSound: SoundInput {
   private let device: SoundCapture
+  private let name: String
 
-  init(_ device: SoundCapture) { self.device = device }
+  init(_ device: SoundCapture, name: String) { (self.device, self.name) = (device, name) }
 
   var channels: Int { device.channels }
 
@@ -116,7 +118,7 @@ private final class DeviceSound: SoundInput {
       guard let piece = try device.read() else { return nil }
       return SoundInputPiece(data: Data(piece.samples), captured: SessionTime.now - piece.age)
     } catch let error as MediaFileError {
-      throw Failure(error.detail)
+      throw Failure("'\(name)': \(error.detail)")
     }
   }
 
