@@ -44,15 +44,17 @@ final class CapturedSound: @unchecked Sendable {
       return !hasBegun && !isStopped
     }
     guard isFirst else { return }
-    // Nobody waits for this thread: a device that has hung up would hold it.
-    Task.detached { [self] in
+    // Nobody waits for this thread: a device that has hung up would hold it. It needs none of Swift's
+    // cooperative threads, which those who wait for the sound may block.
+    let code = WorkerThread.start("microphone") { [self] in
       do {
-        try await onThread("microphone") { [self] in try record(from: origin) }
+        try record(from: origin)
         end("\(name) has ended")
       } catch {
         end((error as? Failure)?.message ?? Failure.describe(error))
       }
     }
+    if code != 0 { end(ResourceLimits.noThread(code).message) }
   }
 
   private func record(from origin: Double) throws {

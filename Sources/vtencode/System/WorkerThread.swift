@@ -18,7 +18,7 @@ func onThread<Value: Sendable>(
 }
 
 /// Starts a thread and reports if that fails, which Foundation's `Thread` does not.
-private enum WorkerThread {
+enum WorkerThread {
   private final class Body: Sendable {
     let name: String
     let run: @Sendable () -> Void
@@ -26,6 +26,10 @@ private enum WorkerThread {
     init(_ name: String, _ run: @escaping @Sendable () -> Void) { (self.name, self.run) = (name, run) }
   }
 
+  /// Starts a detached thread.
+  /// - Parameters:
+  ///   - name: the thread's name.
+  ///   - body: what it runs.
   /// - Returns: 0, or an error number, in which case `body` is not run.
   static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Int32 {
     var attributes = pthread_attr_t()

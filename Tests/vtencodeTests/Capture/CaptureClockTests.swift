@@ -63,7 +63,9 @@ import Testing
       let wait: Int64 = number < 300 ? 0 : 60 * 48_000
       let (position, stretch) = clock.place(
         frames: Self.piece, captured: Int64(number * Self.piece / 10) + wait)
-      #expect(position == Int64(number * Self.piece) && stretch == 0)
+      #expect(position == Int64(number * Self.piece))
+      // Up to half a second it may be drift.
+      if number > 30 { #expect(stretch == 0) }
     }
     #expect(clock.gaps == 0)
     var counted = CaptureClock()
