@@ -9,8 +9,8 @@ struct TemporalNoiseFilter: FrameEffect {
   let configuration: VTTemporalNoiseFilterConfiguration
 
   /// The difference of samples of 8 bits from which on a neighbour does not count, at the greatest
-  /// strength: about four standard deviations of the difference between two frames with strong noise.
-  private static let greatestLimit: Float = 40
+  /// strength: three standard deviations of the difference between two frames with very strong noise.
+  private static let greatestLimit: Float = 64
 
   func process(_ parameters: any VTFrameProcessorParameters) throws {
     guard let parameters = parameters as? VTTemporalNoiseFilterParameters else {
