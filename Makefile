@@ -33,7 +33,7 @@ build: dependencies ## Builds .build/release/vtencode with everything (TRAITS=de
 
 # Only the encoders are optimised: the first thing that a newcomer runs is built in half of the time, and encodes as fast.
 demo: dependencies ## Encodes the sample movie with the package's own encoders: out/demo.mp4, out/demo-hevc.mp4.
-	compiler=$$(SWIFT="$(SWIFT)" scripts/partial-toolchain .build-demo/toolchain) \
+	compiler=$$(SWIFT="$(SWIFT)" scripts/partial-toolchain .build-demo/toolchain encoders) \
 	  && SWIFT_EXEC=$$compiler OVT_WITHOUT_LIVE=1 $(SWIFT) build $(RELEASE) --scratch-path .build-demo --product vtencode
 	@mkdir -p out
 	.build-demo/release/vtencode transcoding Assets/video.m4v --bitrate 1500k --psnr --overwrite --out out/demo.mp4
