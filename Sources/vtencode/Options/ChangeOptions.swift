@@ -74,7 +74,8 @@ struct ChangeOptions: ParsableArguments {
   /// The first of the options that was given; nil if none was.
   var givenName: String? {
     let names: [(String, Bool)] = [
-      ("--crop", crop != nil), ("--rotate", rotate != nil), ("--denoise", denoise != nil), ("--overlay", overlay != nil),
+      ("--crop", crop != nil), ("--rotate", rotate != nil), ("--denoise", denoise != nil),
+      ("--overlay", overlay != nil),
       ("--burn-subtitles", burnSubtitles != nil), ("--volume", volume != nil),
       ("--audio-track", audioTrack != nil),
     ]
