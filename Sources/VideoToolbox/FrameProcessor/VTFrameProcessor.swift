@@ -18,6 +18,7 @@ open class VTFrameProcessor: NSObject, @unchecked Sendable {
   /// Tells whether code runs on the queue of a processor.
   private let queueKey = DispatchSpecificKey<Bool>()
 
+  /// Makes a processor without a session.
   public override init() {
     super.init()
     queue.setSpecific(key: queueKey, value: true)

@@ -6,15 +6,20 @@ public let VTFrameProcessorErrorDomain: String = "VTFrameProcessorErrorDomain"
 
 /// An error of `VTFrameProcessor`. `localizedDescription` says in one sentence what happened.
 public struct VTFrameProcessorError: _BridgedStoredNSError, Sendable {
+  /// The error as an object of Foundation.
   public let _nsError: NSError
 
+  /// Makes an error of an object of Foundation.
   public init(_nsError error: NSError) { _nsError = error }
 
+  /// The domain of these errors.
   public static var _nsErrorDomain: String { VTFrameProcessorErrorDomain }
+  /// The domain of these errors.
   public static var errorDomain: String { VTFrameProcessorErrorDomain }
 
   /// The codes of errors, with Apple's values.
   public enum Code: Int, Sendable, _ErrorCodeProtocol {
+    /// The error that has these codes.
     public typealias _ErrorType = VTFrameProcessorError
 
     /// The processor failed for an unknown reason.
@@ -80,18 +85,32 @@ extension VTFrameProcessorError.Code {
 
 // The codes by the names that `catch VTFrameProcessorError.sessionNotStarted` uses.
 extension VTFrameProcessorError {
+  /// The processor failed for an unknown reason.
   public static var unknownError: Code { .unknownError }
+  /// The size of the frames is not supported.
   public static var unsupportedResolution: Code { .unsupportedResolution }
+  /// A frame came without a session.
   public static var sessionNotStarted: Code { .sessionNotStarted }
+  /// The session had already been started.
   public static var sessionAlreadyActive: Code { .sessionAlreadyActive }
+  /// Processing failed for good.
   public static var fatalError: Code { .fatalError }
+  /// Processing failed, and the session should be ended.
   public static var sessionLevelError: Code { .sessionLevelError }
+  /// The session could not be started.
   public static var initializationFailed: Code { .initializationFailed }
+  /// A frame has a format that the effect does not take.
   public static var unsupportedInput: Code { .unsupportedInput }
+  /// There is not enough memory.
   public static var memoryAllocationFailure: Code { .memoryAllocationFailure }
+  /// The effect does not have the revision that was asked for.
   public static var revisionNotSupported: Code { .revisionNotSupported }
+  /// The frame could not be processed.
   public static var processingError: Code { .processingError }
+  /// A parameter is not valid.
   public static var invalidParameterError: Code { .invalidParameterError }
+  /// The time of a frame is not numeric, or not in order.
   public static var invalidFrameTiming: Code { .invalidFrameTiming }
+  /// A model that the effect needs could not be fetched.
   public static var assetDownloadFailed: Code { .assetDownloadFailed }
 }
