@@ -76,9 +76,10 @@ package final class FilterPicture: @unchecked Sendable {
 
   /// Copies a picture.
   ///
-  /// - Parameter source: the picture, of any size from 1x1 on; its chroma has half of the size,
-  ///   rounded up.
-  package init(_ source: SourcePicture) {
+  /// - Parameters:
+  ///   - source: the picture, of any size from 1x1 on; its chroma has half of the size, rounded up.
+  ///   - kernels: the kernels that divide pairs of Cb and Cr.
+  init(_ source: SourcePicture, kernels: UnsafePointer<OVTVideoKernels>) {
     width = source.width
     height = source.height
     let wide = (width + 15) & ~15
@@ -94,20 +95,19 @@ package final class FilterPicture: @unchecked Sendable {
       luma.at(0, y).update(from: source.luma + y * source.lumaBytesPerRow, count: width)
     }
     luma.repeatEdges(filledWidth: width, filledHeight: height)
-    copyChroma(source)
+    copyChroma(source, kernels)
     Self.halve(luma, to: half)
     Self.halve(half, to: quarter)
   }
 
-  private func copyChroma(_ source: SourcePicture) {
+  private func copyChroma(_ source: SourcePicture, _ kernels: UnsafePointer<OVTVideoKernels>) {
     let chromaWidth = (width + 1) / 2
     let chromaHeight = (height + 1) / 2
     for y in 0..<chromaHeight {
       let (toCb, toCr) = (cb.at(0, y), cr.at(0, y))
       switch source.chroma {
       case .interleaved(let pairs, let bytesPerRow):
-        let row = pairs + y * bytesPerRow
-        for x in 0..<chromaWidth { (toCb[x], toCr[x]) = (row[2 &* x], row[2 &* x &+ 1]) }
+        kernels.pointee.deinterleaveRow(toCb, toCr, pairs + y * bytesPerRow, Int32(chromaWidth))
       case .planar(let fromCb, let cbBytesPerRow, let fromCr, let crBytesPerRow):
         toCb.update(from: fromCb + y * cbBytesPerRow, count: chromaWidth)
         toCr.update(from: fromCr + y * crBytesPerRow, count: chromaWidth)

@@ -60,6 +60,12 @@ package final class TemporalFilter {
     _ = ovt_video_kernels_init(kernels, ovt_cpu_detect())
   }
 
+  /// Copies a picture, to filter it or to filter others with it.
+  ///
+  /// - Parameter source: the picture, of any size from 1x1 on; its chroma has half of the size,
+  ///   rounded up.
+  package func copy(_ source: SourcePicture) -> FilterPicture { FilterPicture(source, kernels: kernels) }
+
   /// Searches for the motion from a picture to a neighbour.
   package func motion(of picture: FilterPicture, in reference: FilterPicture) -> MotionField {
     MotionField(of: picture, in: reference, kernels: kernels)

@@ -31,8 +31,8 @@ struct TemporalNoiseFilter: FrameEffect {
         CVPixelBufferGetHeight(buffer) == configuration.frameHeight
       else { throw VTFrameProcessorError(.unsupportedInput) }
     }
-    let picture = try copy(source)
     let filter = TemporalFilter()
+    let picture = try copy(source, with: filter)
     // Any strength above 0 filters.
     let limit = Int((Self.greatestLimit * strength).rounded(.up))
     let references = try search(
@@ -60,7 +60,7 @@ struct TemporalNoiseFilter: FrameEffect {
     limit: Int
   ) throws -> [TemporalFilter.Reference] {
     if limit == 0 { return [] }
-    let pictures = try neighbours.map { try copy($0) }
+    let pictures = try neighbours.map { try copy($0, with: filter) }
     let fields = Slots<MotionField>(pictures.count)
     concurrently(pictures.count) { fields[$0] = filter.motion(of: picture, in: pictures[$0]) }
     return pictures.indices.compactMap { i in
@@ -81,7 +81,7 @@ struct TemporalNoiseFilter: FrameEffect {
     }
   }
 
-  private func copy(_ buffer: CVPixelBuffer) throws -> FilterPicture {
+  private func copy(_ buffer: CVPixelBuffer, with filter: TemporalFilter) throws -> FilterPicture {
     guard CVPixelBufferLockBaseAddress(buffer, .readOnly) == kCVReturnSuccess else {
       throw VTFrameProcessorError(.processingError)
     }
@@ -95,7 +95,7 @@ struct TemporalNoiseFilter: FrameEffect {
       } else {
         .interleaved(planes.second, bytesPerRow: planes.secondBytesPerRow)
       }
-    return FilterPicture(
+    return filter.copy(
       SourcePicture(
         width: configuration.frameWidth, height: configuration.frameHeight, luma: planes.first,
         lumaBytesPerRow: planes.firstBytesPerRow, chroma: chroma))

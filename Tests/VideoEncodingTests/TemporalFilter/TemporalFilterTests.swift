@@ -84,9 +84,9 @@ import Testing
 
   private static func filter(_ picture: Picture, with neighbours: [Picture], limit: Int) -> Picture {
     let filter = TemporalFilter()
-    let copy = picture.withSource { FilterPicture($0) }
+    let copy = picture.withSource { filter.copy($0) }
     let references = neighbours.map { neighbour in
-      let other = neighbour.withSource { FilterPicture($0) }
+      let other = neighbour.withSource { filter.copy($0) }
       return TemporalFilter.Reference(
         picture: other, motion: filter.motion(of: copy, in: other), weight: 256)
     }
@@ -135,9 +135,10 @@ import Testing
   }
 
   @Test func findsTheMotionInQuartersOfSamples() {
-    let picture = Self.texture(160, 96, x: 0, y: 0).withSource { FilterPicture($0) }
-    let reference = Self.texture(160, 96, x: 5.25, y: -3.5).withSource { FilterPicture($0) }
-    let field = TemporalFilter().motion(of: picture, in: reference)
+    let filter = TemporalFilter()
+    let picture = Self.texture(160, 96, x: 0, y: 0).withSource { filter.copy($0) }
+    let reference = Self.texture(160, 96, x: 5.25, y: -3.5).withSource { filter.copy($0) }
+    let field = filter.motion(of: picture, in: reference)
     // Away from the edges, where the samples do not leave the picture. Between samples the search
     // may stop beside the best place.
     var exact = 0
