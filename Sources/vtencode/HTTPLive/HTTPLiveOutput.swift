@@ -10,18 +10,19 @@ import Foundation
 final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
   // Sendable: one task changes the properties before `start`; `lock` guards the rest.
   private let path: String
-  private let plan: SegmentPlan
+  let plan: SegmentPlan
   private let replaces: Bool
   /// The settings of the renditions of the pictures, the largest first.
   private let encodings: [EncodingPlan]
   private let names: [String]
   private let lock = Lock()
   private var files: SegmentFiles?
-  private var streams: [SegmentStream] = []
-  private var writers: [SegmentWriter] = []
+  private(set) var streams: [SegmentStream] = []
+  private(set) var writers: [SegmentWriter] = []
   /// For each track: its stream, and its number there.
   private var addedTracks: [(stream: Int, track: Int)] = []
-  /// The peak rates that the multivariant playlist has stated, by stream.
+  /// The peak rates that the multivariant playlist has stated, by stream, and then those of the
+  /// key frames.
   private var statedRates: [Double] = []
   private var isAbandoned = false
   /// The time from which segments are counted: that of the first picture.
@@ -118,7 +119,7 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
   }
 
   func start() throws {
-    statedRates = Array(repeating: 0, count: streams.count)
+    statedRates = Array(repeating: 0, count: streams.count * 2)
     let now = Date().timeIntervalSince1970
     if isLive { for stream in streams { stream.epoch = now } }
     for writer in writers { try writer.start() }
@@ -153,7 +154,7 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
         stream.end()
       }
       let published = try files.publish(isPart: isPart, replaces: replaces) { names in
-        var texts = whole.map { ($0.playlistSuffix, $0.playlist.text(names)) }
+        var texts = whole.flatMap { $0.texts(names) }
         if plan.writesManifest { texts.append((SegmentNames.manifest, manifest(isWhole: true).text(names))) }
         return (texts, multivariant(isWhole: true).text(names))
       }
@@ -183,12 +184,12 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
       if stream.playlist.partTarget != nil {
         stream.setReports(streams.filter { $0 !== stream }.compactMap(\.report))
       }
-      try files.replace(stream.playlist.text(files.names), as: stream.playlistSuffix)
+      try write(stream, files, endsSegment: piece.endsSegment)
       guard isComplete else { return }
       if plan.writesManifest, piece.endsSegment {
         try files.replace(manifest(isWhole: false).text(files.names), as: SegmentNames.manifest)
       }
-      let rates = streams.map { peak($0, isWhole: false) }
+      let rates = streams.map { peak($0, isWhole: false) } + streams.map(\.keyFrameRate.peak)
       guard zip(rates, statedRates).contains(where: { $0 > $1 }) else { return }
       statedRates = rates
       try files.replaceMultivariant(multivariant(isWhole: false).text(files.names))
@@ -202,13 +203,21 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
       || streams.allSatisfy { $0.kind != .video || $0.playlist.segments.count > 2 }
   }
 
+  /// Writes the playlists of a stream.
+  /// - Parameter endsSegment: whether its segments have changed, and not only its parts.
+  private func write(_ stream: SegmentStream, _ files: SegmentFiles, endsSegment: Bool) throws {
+    for (suffix, text) in stream.texts(files.names) where endsSegment || suffix == stream.playlistSuffix {
+      try files.replace(text, as: suffix)
+    }
+  }
+
   /// Gives all playlists the same target duration (RFC 8216bis, 6.2.4).
   private func alignTargetDurations(besides written: SegmentStream) throws {
     let target = streams.map(\.playlist.targetDuration).max() ?? 1
     for stream in streams where stream.playlist.targetDuration < target {
       stream.setTargetDuration(target)
       if stream !== written, stream.hasSegments, let files {
-        try files.replace(stream.playlist.text(files.names), as: stream.playlistSuffix)
+        try write(stream, files, endsSegment: true)
       }
     }
   }
@@ -218,7 +227,7 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
     guard let files else { return }
     for stream in streams where stream.hasSegments {
       stream.end()
-      try files.replace(stream.playlist.text(files.names), as: stream.playlistSuffix)
+      try write(stream, files, endsSegment: true)
     }
     guard streams.contains(where: \.hasSegments),
       streams.allSatisfy({ $0.kind != .video || $0.hasSegments })
@@ -227,106 +236,5 @@ final class HTTPLiveOutput: SampleOutput, @unchecked Sendable {
       try files.replace(manifest(isWhole: true).text(files.names), as: SegmentNames.manifest)
     }
     try files.replaceMultivariant(multivariant(isWhole: true).text(files.names))
-  }
-
-  // MARK: The multivariant playlist
-
-  /// The peak segment bit rate: as measured, and while a stream goes on at least the highest one
-  /// that the encoder is allowed.
-  private func peak(_ stream: SegmentStream, isWhole: Bool) -> Double {
-    guard !isWhole, let encoding = stream.encoding, encoding.quality == nil else { return stream.rate.peak }
-    return max(stream.rate.peak, encoding.highestBitRate + stream.soundRate)
-  }
-
-  private func average(_ stream: SegmentStream, isWhole: Bool) -> Double {
-    guard !isWhole, let encoding = stream.encoding, encoding.quality == nil else {
-      return stream.rate.average
-    }
-    return max(stream.rate.average, Double(encoding.bitRate) + stream.soundRate)
-  }
-
-  private func multivariant(isWhole: Bool) -> MultivariantPlaylist {
-    var playlist = MultivariantPlaylist()
-    for (stream, writer) in zip(streams, writers) where stream.hasSegments {
-      let (peak, average) = (peak(stream, isWhole: isWhole), average(stream, isWhole: isWhole))
-      guard let encoding = stream.encoding, let picture = writer.formats.first else {
-        playlist.sounds.append(
-          MultivariantPlaylist.Sound(
-            stream, writer.formats.first, number: playlist.sounds.count + 1, peak: peak, average: average))
-        continue
-      }
-      let size = CMVideoFormatDescriptionGetPresentationDimensions(
-        picture, usePixelAspectRatio: true, useCleanAperture: true)
-      playlist.variants.append(
-        MultivariantPlaylist.Variant(
-          suffix: stream.playlistSuffix, codecs: writer.formats.map(CodecString.of),
-          width: Int(size.width.rounded()), height: Int(size.height.rounded()), frameRate: encoding.frameRate,
-          peakRate: peak, averageRate: average, range: Self.range(of: picture)))
-    }
-    return playlist
-  }
-
-  /// The same for DASH.
-  private func manifest(isWhole: Bool) -> DASHManifest {
-    var manifest = DASHManifest(targetDuration: streams.map(\.playlist.targetDuration).max() ?? 1)
-    manifest.isWindow = plan.playlist == .window
-    if !isWhole {
-      manifest.epoch = streams.first?.epoch
-      manifest.published = Date().timeIntervalSince1970
-    }
-    for (stream, writer) in zip(streams, writers) {
-      guard let map = stream.playlist.map, let format = writer.formats.first else { continue }
-      var representation = DASHManifest.Representation(
-        name: stream.name, isVideo: stream.kind == .video, codec: CodecString.of(format),
-        bandwidth: peak(stream, isWhole: isWhole), initialization: map.suffix,
-        segments: stream.playlist.segments)
-      if let encoding = stream.encoding {
-        (representation.width, representation.height) = (encoding.width, encoding.height)
-        representation.frameRate = encoding.frameRate
-      } else {
-        representation.language = SegmentLanguage.tag(stream.languageCode)
-      }
-      manifest.representations.append(representation)
-    }
-    return manifest
-  }
-
-  /// The value of VIDEO-RANGE for a high dynamic range; nil for a standard one.
-  private static func range(of picture: CMFormatDescription) -> String? {
-    let function =
-      CMFormatDescriptionGetExtension(
-        picture, extensionKey: kCMFormatDescriptionExtension_TransferFunction) as? String
-    if function == kCMFormatDescriptionTransferFunction_SMPTE_ST_2084_PQ as String { return "PQ" }
-    return function == kCMFormatDescriptionTransferFunction_ITU_R_2100_HLG as String ? "HLG" : nil
-  }
-}
-
-/// The languages of tracks as playlists name them.
-enum SegmentLanguage {
-  /// - Parameter code: a code of ISO 639-2/T.
-  /// - Returns: the tag of BCP 47, which is the shortest code; nil for no language.
-  static func tag(_ code: String?) -> String? {
-    guard let code, code != "und", code.utf8.count == 3, code.utf8.allSatisfy({ (97...122).contains($0) })
-    else {
-      return nil
-    }
-    return Locale.LanguageCode(code).identifier(.alpha2) ?? code
-  }
-}
-
-extension MultivariantPlaylist.Sound {
-  /// - Parameters:
-  ///   - number: counted from 1; the first one is the default.
-  ///   - peak: the peak segment bit rate in bits a second.
-  ///   - average: the average segment bit rate in bits a second.
-  fileprivate init(
-    _ stream: SegmentStream, _ format: CMFormatDescription?, number: Int, peak: Double, average: Double
-  ) {
-    let language = SegmentLanguage.tag(stream.languageCode)
-    let channels = format?.audioStreamBasicDescription?.mChannelsPerFrame ?? 2
-    self.init(
-      suffix: stream.playlistSuffix, name: language.map { "\(number) (\($0))" } ?? "\(number)",
-      language: language, channels: Int(channels),
-      codec: format.flatMap(CodecString.of), isDefault: number == 1, peakRate: peak, averageRate: average)
   }
 }

@@ -29,6 +29,9 @@ struct MediaPlaylist: Sendable, Equatable {
     /// Whether time stamps do not go on from the previous segment's (4.4.4.3).
     var isDiscontinuous = false
     var parts: [Part] = []
+    /// The bytes from the segment's beginning to the end of the key frame that it begins with; nil
+    /// if it begins with none.
+    var keyFrameBytes: Int?
   }
 
   /// The newest segment and part of another rendition (4.4.5.4).
@@ -98,26 +101,17 @@ struct MediaPlaylist: Sendable, Equatable {
   /// The playlist's text.
   /// - Parameter names: the names of the files.
   func text(_ names: SegmentNames) -> String {
-    var lines = ["#EXTM3U", "#EXT-X-VERSION:\(partTarget == nil ? 7 : 9)"]
-    lines.append("#EXT-X-TARGETDURATION:\(targetDuration)")
+    var lines = head(version: partTarget == nil ? 7 : 9)
     if let partTarget, !hasEnded {
       // Three part durations are what a server must ask players to stay behind (4.4.3.8).
       let holdBack = Wording.fixed(partTarget * 3 + 0.001, 3)
-      lines.append("#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=\(holdBack)")
+      // `vtencode serve` leaves out segments that are older than that, which has to be six target
+      // durations or more (4.4.3.8).
+      lines.append(
+        "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,CAN-SKIP-UNTIL=\(targetDuration * 6),PART-HOLD-BACK=\(holdBack)")
       lines.append("#EXT-X-PART-INF:PART-TARGET=\(Self.seconds(partTarget, roundedUp: true))")
     }
-    lines.append("#EXT-X-MEDIA-SEQUENCE:\(firstNumber)")
-    if lostDiscontinuities > 0 { lines.append("#EXT-X-DISCONTINUITY-SEQUENCE:\(lostDiscontinuities)") }
-    switch kind {
-    case .window: break
-    case .event: lines.append("#EXT-X-PLAYLIST-TYPE:EVENT")
-    case .vod: lines.append("#EXT-X-PLAYLIST-TYPE:VOD")
-    }
-    lines.append("#EXT-X-INDEPENDENT-SEGMENTS")
-    if let map {
-      let range = map.range.map { ",BYTERANGE=\"\($0.count)@\($0.lowerBound)\"" } ?? ""
-      lines.append("#EXT-X-MAP:URI=\"\(names.file(map.suffix))\"\(range)")
-    }
+    lines += state(names)
     // After the map, which is in the clear: a key counts for what follows it (4.4.4.4). The
     // initialization vector is the segment's number, as it is without the attribute IV (5.2).
     if let keyURI { lines.append("#EXT-X-KEY:METHOD=AES-128,URI=\"\(keyURI)\"") }
@@ -133,6 +127,50 @@ struct MediaPlaylist: Sendable, Equatable {
     }
     if hasEnded { lines.append("#EXT-X-ENDLIST") }
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// The text of the playlist of key frames alone (EXT-X-I-FRAMES-ONLY, 4.4.3.6), which players show
+  /// while a viewer searches: the first picture of each segment. Segments are in the clear.
+  /// - Parameter names: the names of the files.
+  func keyFrameText(_ names: SegmentNames) -> String {
+    // A gap needs version 8 (section 8).
+    let hasGap = segments.contains { $0.keyFrameBytes == nil }
+    var lines = head(version: hasGap ? 8 : 7) + ["#EXT-X-I-FRAMES-ONLY"] + state(names)
+    for segment in segments {
+      if segment.isDiscontinuous { lines.append("#EXT-X-DISCONTINUITY") }
+      if let date = segment.date { lines.append("#EXT-X-PROGRAM-DATE-TIME:\(SegmentDate.text(date))") }
+      // A key frame lasts until the next one of this playlist.
+      lines.append("#EXTINF:\(Self.seconds(segment.seconds)),")
+      if let bytes = segment.keyFrameBytes {
+        lines.append("#EXT-X-BYTERANGE:\(bytes)@\(segment.resource.range?.lowerBound ?? 0)")
+      } else {
+        lines.append("#EXT-X-GAP")
+      }
+      lines.append(names.file(segment.resource.suffix))
+    }
+    if hasEnded { lines.append("#EXT-X-ENDLIST") }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func head(version: Int) -> [String] {
+    ["#EXTM3U", "#EXT-X-VERSION:\(version)", "#EXT-X-TARGETDURATION:\(targetDuration)"]
+  }
+
+  /// What stands before the segments of both kinds of playlists.
+  private func state(_ names: SegmentNames) -> [String] {
+    var lines = ["#EXT-X-MEDIA-SEQUENCE:\(firstNumber)"]
+    if lostDiscontinuities > 0 { lines.append("#EXT-X-DISCONTINUITY-SEQUENCE:\(lostDiscontinuities)") }
+    switch kind {
+    case .window: break
+    case .event: lines.append("#EXT-X-PLAYLIST-TYPE:EVENT")
+    case .vod: lines.append("#EXT-X-PLAYLIST-TYPE:VOD")
+    }
+    lines.append("#EXT-X-INDEPENDENT-SEGMENTS")
+    if let map {
+      let range = map.range.map { ",BYTERANGE=\"\($0.count)@\($0.lowerBound)\"" } ?? ""
+      lines.append("#EXT-X-MAP:URI=\"\(names.file(map.suffix))\"\(range)")
+    }
+    return lines
   }
 
   private static func lines(_ segment: Segment, _ names: SegmentNames) -> [String] {

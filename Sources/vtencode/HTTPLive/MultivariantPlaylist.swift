@@ -28,6 +28,17 @@ struct MultivariantPlaylist: Sendable, Equatable {
     var averageRate: Double
     /// `PQ` or `HLG`; nil for a standard dynamic range.
     var range: String?
+    /// The playlist of its key frames (4.4.6.3); nil if there is none.
+    var keyFrames: KeyFrames?
+  }
+
+  /// A playlist of key frames alone, and its rates in bits a second.
+  struct KeyFrames: Sendable, Equatable {
+    var suffix: String
+    /// The codec of the pictures; nil for one that has no name.
+    var codec: String?
+    var peakRate: Double
+    var averageRate: Double
   }
 
   var variants: [Variant] = []
@@ -64,7 +75,17 @@ struct MultivariantPlaylist: Sendable, Equatable {
       lines.append("#EXT-X-STREAM-INF:" + attributes.joined(separator: ","))
       lines.append(names.file(variant.suffix))
     }
+    lines += variants.compactMap { Self.keyFrameLine($0, names) }
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func keyFrameLine(_ variant: Variant, _ names: SegmentNames) -> String? {
+    guard let frames = variant.keyFrames else { return nil }
+    let codecs = frames.codec.map { ",CODECS=\"\($0)\"" } ?? ""
+    let range = variant.range.map { ",VIDEO-RANGE=\($0)" } ?? ""
+    return "#EXT-X-I-FRAME-STREAM-INF:BANDWIDTH=\(rate(frames.peakRate)),"
+      + "AVERAGE-BANDWIDTH=\(rate(frames.averageRate))\(codecs),"
+      + "RESOLUTION=\(variant.width)x\(variant.height)\(range),URI=\"\(names.file(frames.suffix))\""
   }
 
   private static func rate(_ value: Double) -> Int { max(1, Int(clamping: value.rounded(.up))) }

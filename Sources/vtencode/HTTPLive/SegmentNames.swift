@@ -34,6 +34,7 @@ struct SegmentNames: Sendable, Equatable {
   // MARK: Suffixes
 
   static func playlist(_ rendition: String) -> String { "-\(rendition).m3u8" }
+  static func keyFramePlaylist(_ rendition: String) -> String { "-\(rendition)-iframes.m3u8" }
   static func initialization(_ rendition: String, run: Int) -> String { "-\(rendition)-init-\(run).mp4" }
   static func segment(_ rendition: String, _ number: Int) -> String { "-\(rendition)-\(number).m4s" }
   static func part(_ rendition: String, _ number: Int, _ part: Int) -> String {
@@ -65,7 +66,7 @@ struct SegmentNames: Sendable, Equatable {
     let suffix = file.dropFirst(stem.count)
     if suffix == Self.manifest { return true }
     return suffix.wholeMatch(
-      of: /-([0-9]+p|sound)(-[0-9]+)?(\.m3u8|-init-[0-9]+\.mp4|-[0-9]+\.mp4|-[0-9]+(\.[0-9]+)?\.m4s)/) != nil
+      of: /-([0-9]+p|sound)(-[0-9]+)?((-iframes)?\.m3u8|-init-[0-9]+\.mp4|-[0-9]+\.mp4|-[0-9]+(\.[0-9]+)?\.m4s)/) != nil
   }
 
   /// The files of earlier runs with this playlist. Of names that other files may well have, such as

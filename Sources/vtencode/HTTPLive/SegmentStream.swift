@@ -16,6 +16,8 @@ final class SegmentStream {
   var soundRate = 0.0
   private(set) var playlist: MediaPlaylist
   private(set) var rate: SegmentRate
+  /// The rate of the key frames alone.
+  private(set) var keyFrameRate: SegmentRate
   /// The time in seconds since 1970 of time zero; nil where playlists give none.
   var epoch: Double?
 
@@ -27,6 +29,7 @@ final class SegmentStream {
   private var partNumber = 0
   private var segmentChunks: [Data] = []
   private var segmentStart = CMTime.invalid
+  private var keyFrameBytes: Int?
   private var hasPaused = false
   /// The longest duration of the playlist so far, in seconds.
   private var longestSeconds = 0.0
@@ -48,9 +51,15 @@ final class SegmentStream {
     playlist.firstNumber = firstNumber
     playlist.keyURI = plan.key?.uri
     rate = SegmentRate(targetDuration: target)
+    keyFrameRate = SegmentRate(targetDuration: target)
   }
 
   var playlistSuffix: String { SegmentNames.playlist(name) }
+  /// The suffix of the playlist of key frames; nil if there is none: a part of an encrypted segment
+  /// cannot be decrypted without the rest of it.
+  var keyFramePlaylistSuffix: String? {
+    kind == .video && plan.key == nil ? SegmentNames.keyFramePlaylist(name) : nil
+  }
   var hasSegments: Bool { !playlist.segments.isEmpty }
 
   /// The state of this playlist for other playlists; nil if it is still empty.
@@ -66,7 +75,7 @@ final class SegmentStream {
   /// - Returns: whether the playlist has changed.
   func take(_ initialization: Data?, _ piece: SegmentWriter.Piece) throws -> Bool {
     if let initialization { try writeMap(initialization) }
-    if segmentChunks.isEmpty { segmentStart = piece.start }
+    if segmentChunks.isEmpty { (segmentStart, keyFrameBytes) = (piece.start, piece.keyFrameBytes) }
     segmentChunks += piece.chunks
     if playlist.partTarget != nil {
       let suffix = SegmentNames.part(name, number, partNumber)
@@ -112,7 +121,8 @@ final class SegmentStream {
       MediaPlaylist.Segment(
         number: number, resource: resource, start: segmentStart.seconds, seconds: seconds,
         date: epoch.map { $0 + segmentStart.seconds },
-        isDiscontinuous: hasPaused, parts: parts))
+        isDiscontinuous: hasPaused, parts: parts, keyFrameBytes: keyFrameBytes))
+    if let keyFrameBytes { keyFrameRate.add(bytes: keyFrameBytes, seconds: seconds) }
     hasPaused = piece.pausesAfterwards
     rate.add(bytes: bytes, seconds: seconds)
     number += 1
@@ -142,6 +152,14 @@ final class SegmentStream {
     }
     for file in leaving where file.due <= now { files.remove(file.suffix) }
     leaving.removeAll { $0.due <= now }
+  }
+
+  /// The texts of its playlists, by the suffixes of their files; that of key frames has none before
+  /// the first segment.
+  func texts(_ names: SegmentNames) -> [(suffix: String, text: String)] {
+    var texts = [(playlistSuffix, playlist.text(names))]
+    if hasSegments, let suffix = keyFramePlaylistSuffix { texts.append((suffix, playlist.keyFrameText(names))) }
+    return texts
   }
 
   func setReports(_ reports: [MediaPlaylist.Report]) { playlist.reports = reports }

@@ -16,6 +16,9 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
     var start: CMTime
     var seconds: Double
     var beginsWithKeyFrame: Bool
+    /// The bytes from the piece's beginning to the end of its first picture; nil if that is no key
+    /// frame.
+    var keyFrameBytes: Int?
     /// Whether a segment ends here, and not only a part of it.
     var endsSegment: Bool
     /// Whether there is a pause between this piece and the next one.
@@ -45,6 +48,7 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
   private var delay = CMTime.zero
   private var initialization: Data?
   private var chunks: [Data] = []
+  private var keyFrameBytes: Int?
   private var due = CMTime.invalid
   private var segmentStart = CMTime.invalid
   private var end = CMTime.negativeInfinity
@@ -163,7 +167,15 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
     _ writer: AVAssetWriter, didOutputSegmentData segmentData: Data, segmentType: AVAssetSegmentType,
     segmentReport: AVAssetSegmentReport?
   ) {
-    if segmentType == .initialization { initialization = segmentData } else { chunks.append(segmentData) }
+    if segmentType == .initialization {
+      initialization = segmentData
+      return
+    }
+    if chunks.isEmpty {
+      let first = segmentReport?.trackReports.lazy.compactMap(\.firstVideoSampleInformation).first
+      keyFrameBytes = first.flatMap { $0.isSyncSample ? $0.offset + $0.length : nil }
+    }
+    chunks.append(segmentData)
   }
 
   // MARK: - In order
@@ -235,7 +247,7 @@ final class SegmentWriter: NSObject, AVAssetWriterDelegate, @unchecked Sendable 
     guard !chunks.isEmpty else { return }
     var piece = Piece(
       chunks: chunks, start: segmentStart, seconds: part.seconds, beginsWithKeyFrame: part.isIndependent,
-      endsSegment: endsSegment)
+      keyFrameBytes: keyFrameBytes, endsSegment: endsSegment)
     if endsSegment {
       var seconds = (time - segmentStart).seconds
       if let longest, seconds > longest, next != nil, end.isNumeric, (time - end).seconds > 0.1 {

@@ -17,6 +17,8 @@ final class FileRequestHandler: ChannelInboundHandler {
   private let limits: FileServer.Limits
   private var head: HTTPRequestHead?
   private var hasBody = false
+  /// Whether a playlist may come as a delta update.
+  private var wantsDelta = false
   /// Ends the connection if nothing happens in time.
   private var deadline: Scheduled<Void>?
   /// Looks for what a player waits for.
@@ -88,7 +90,9 @@ final class FileRequestHandler: ChannelInboundHandler {
     else {
       return refuse(.notFound, context)
     }
+    wantsDelta = false
     if name.hasSuffix(".m3u8") {
+      wantsDelta = PlaylistDelta.isAsked(for: target.count > 1 ? target[1] : "")
       do {
         let directives = try PlaylistProgress.DeliveryDirectives(query: target.count > 1 ? target[1] : "")
         return answerPlaylist(names, directives, context)
@@ -140,7 +144,11 @@ final class FileRequestHandler: ChannelInboundHandler {
   }
 
   private static func progress(of file: ServedFolder.File) -> PlaylistProgress {
-    PlaylistProgress(String(decoding: file.read(at: 0, count: file.size), as: UTF8.self))
+    PlaylistProgress(text(of: file))
+  }
+
+  private static func text(of file: ServedFolder.File) -> String {
+    String(decoding: file.read(at: 0, count: file.size), as: UTF8.self)
   }
 
   /// Looks for a file again and again.
@@ -174,6 +182,11 @@ final class FileRequestHandler: ChannelInboundHandler {
   /// Sends a file, or the range of it that was asked for.
   private func send(_ file: ServedFolder.File, name: String, _ context: ChannelHandlerContext) {
     guard let head else { return }
+    if wantsDelta, file.size <= Self.maxPlaylistBytes,
+      let delta = PlaylistDelta.text(of: Self.text(of: file))
+    {
+      return send(delta, name: name, context)
+    }
     var headers = [
       ("Content-Type", ServedType.of(name)), ("Cache-Control", ServedType.caching(name)), ("ETag", file.tag),
       ("Last-Modified", HTTPDate.text(file.changed)),
@@ -199,6 +212,19 @@ final class FileRequestHandler: ChannelInboundHandler {
     headers.append(("Content-Length", "\(range.count)"))
     writeHead(status, headers, context)
     head.method == .HEAD ? finish(context) : write(file, range, context)
+  }
+
+  /// Sends a text that is no file.
+  private func send(_ text: String, name: String, _ context: ChannelHandlerContext) {
+    let headers = [
+      ("Content-Type", ServedType.of(name)), ("Cache-Control", ServedType.caching(name)),
+      ("Content-Length", "\(text.utf8.count)"),
+    ]
+    writeHead(.ok, headers, context)
+    if head?.method != .HEAD {
+      context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
+    }
+    finish(context)
   }
 
   /// Writes a range, block by block, each when the one before has been taken.

@@ -73,12 +73,12 @@ struct PlaylistProgress: Equatable {
     parts[next] = count
   }
 
-  private static func value(of tag: String, in line: Substring) -> Substring? {
+  static func value(of tag: String, in line: Substring) -> Substring? {
     line.hasPrefix(tag) ? line.dropFirst(tag.count) : nil
   }
 
   /// The value of an attribute, without its quotation marks (4.2).
-  private static func attribute(_ name: String, in list: Substring) -> Substring? {
+  static func attribute(_ name: String, in list: Substring) -> Substring? {
     var rest = list
     while let equals = rest.firstIndex(of: "=") {
       let key = rest[..<equals]

@@ -118,6 +118,10 @@ struct PlaylistChecker {
         Int(segment.seconds.rounded()) <= targetDuration, "4.4.3.1",
         "segment \(segment.number) lasts \(segment.seconds) s, and the target is \(targetDuration) s")
     }
+    if lines.contains("#EXT-X-I-FRAMES-ONLY") {
+      require(version >= 5, "8", "EXT-X-MAP in a playlist of key frames needs version 5")
+      require(segments.allSatisfy { $0.parts.isEmpty }, "4.4.3.6", "a playlist of key frames has parts")
+    }
     if let kind { require(["VOD", "EVENT"].contains(kind), "4.4.3.5", "the playlist's type is \(kind)") }
     if kind == "VOD" { require(hasEnded, "4.4.3.5", "a VOD playlist has no end") }
     if !hasEnded, kind == nil, sequence > 0, segments.count > 3 {
@@ -135,6 +139,10 @@ struct PlaylistChecker {
     let control = Self.attributes(value("#EXT-X-SERVER-CONTROL:") ?? "")
     let holdBack = control["PART-HOLD-BACK"].flatMap { Double($0) } ?? 0
     require(holdBack >= 3 * target, "4.4.3.8", "PART-HOLD-BACK is below three part targets")
+    if let skip = control["CAN-SKIP-UNTIL"] {
+      let seconds = Double(skip) ?? 0
+      require(seconds >= Double(6 * targetDuration), "4.4.3.8", "CAN-SKIP-UNTIL is below six targets")
+    }
     require(control["CAN-BLOCK-RELOAD"] == "YES", "B.1", "the server does not block reloads")
     require(hasEnded || value("#EXT-X-PRELOAD-HINT:") != nil, "B.1", "there is no preload hint")
     var distance = openParts.reduce(0) { $0 + $1.seconds }
@@ -207,6 +215,8 @@ struct MultivariantChecker {
   /// The variants' attributes and URIs.
   var variants: [(attributes: [String: String], file: String)] = []
   var media: [[String: String]] = []
+  /// The attributes of the playlists of key frames.
+  var keyFrames: [[String: String]] = []
 
   init(_ text: String) {
     let lines = text.split(separator: "\n").map(String.init)
@@ -223,6 +233,15 @@ struct MultivariantChecker {
         let next = index + 1 < lines.count ? lines[index + 1] : "#"
         if next.hasPrefix("#") { complaints.append("4.4.6.2: no URI follows") }
         variants.append((attributes, next))
+      } else if line.hasPrefix("#EXT-X-I-FRAME-STREAM-INF:") {
+        let attributes = PlaylistChecker.attributes(line.dropFirst("#EXT-X-I-FRAME-STREAM-INF:".count))
+        for name in ["BANDWIDTH", "URI", "CODECS", "RESOLUTION"] where attributes[name] == nil {
+          complaints.append("4.4.6.3: \(name) is missing")
+        }
+        for name in ["FRAME-RATE", "AUDIO", "SUBTITLES", "CLOSED-CAPTIONS"] where attributes[name] != nil {
+          complaints.append("4.4.6.3: \(name) is there")
+        }
+        keyFrames.append(attributes)
       } else if line.hasPrefix("#EXT-X-MEDIA:") {
         let attributes = PlaylistChecker.attributes(line.dropFirst("#EXT-X-MEDIA:".count))
         for name in ["TYPE", "GROUP-ID", "NAME"] where attributes[name] == nil {

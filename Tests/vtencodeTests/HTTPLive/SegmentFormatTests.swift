@@ -81,6 +81,9 @@ import Testing
       "a.m3u8", in: folder)
     #expect(run.status == 0, "\(run.complaints)")
     let playlist = try HTTPLiveTests.media(folder, "a-180p.m3u8")
+    // A key frame cannot be decrypted without the rest of its segment.
+    #expect(!folder.contents.contains("a-180p-iframes.m3u8"))
+    #expect(try HTTPLiveTests.multivariant(folder, "a.m3u8").keyFrames.isEmpty)
     #expect(playlist.value("#EXT-X-KEY:") == "METHOD=AES-128,URI=\"talk.key\"")
     func frames() throws -> Finished {
       try CommandLine.run(

@@ -84,7 +84,7 @@ import Testing
     let names = SegmentNames(name: "talk")
     for file in [
       "talk-720p.m3u8", "talk-720p-2-init-0.mp4", "talk-720p-7.m4s", "talk-sound-2-7.3.m4s",
-      "talk-sound-12.mp4", "talk.mpd",
+      "talk-sound-12.mp4", "talk.mpd", "talk-720p-2-iframes.m3u8",
     ] { #expect(names.owns(file), "\(file)") }
     for file in [
       "talk.m3u8", "talk.mp4", "talk-720p.mp4", "talk-notes.m3u8", "talk-720p-7.m4s.bak", "talk2-720p-7.m4s",

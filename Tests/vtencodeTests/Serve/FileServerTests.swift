@@ -139,4 +139,30 @@ import Testing
     try served.write(Self.playlist(parts: 2, ends: true), "a.m3u8")
     #expect(last.readToEnd().hasSuffix("#EXT-X-ENDLIST\n"))
   }
+
+  @Test("A player that asks for a delta update gets the number of old segments in their place")
+  func deltaUpdatesComeWhenAskedFor() throws {
+    let served = try Served()
+    let head =
+      "#EXTM3U\n#EXT-X-VERSION:9\n#EXT-X-TARGETDURATION:1\n#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,CAN-SKIP-UNTIL=6\n"
+      + "#EXT-X-MEDIA-SEQUENCE:5\n"
+    let map = "#EXT-X-MAP:URI=\"i.mp4\"\n"
+    func segments(_ numbers: Range<Int>) -> String { numbers.map { "#EXTINF:1.0,\n\($0).m4s\n" }.joined() }
+    let whole = head + map + segments(0..<10)
+    try served.write(whole, "a.m3u8")
+    #expect(try served.ask("/a.m3u8").body == whole)
+    // The segments 0 to 2 end more than six seconds before the end of the playlist.
+    let delta = head + "#EXT-X-SKIP:SKIPPED-SEGMENTS=3\n" + map + segments(3..<10)
+    for target in ["/a.m3u8?_HLS_skip=YES", "/a.m3u8?_HLS_msn=14&_HLS_skip=v2"] {
+      let answer = try served.ask(target)
+      #expect(answer.status == 200 && answer.body == delta, "\(answer)")
+      #expect(answer.headers.contains("Content-Length: \(delta.utf8.count)\r\n"))
+    }
+    let asked = try served.ask("/a.m3u8?_HLS_skip=YES", method: "HEAD")
+    #expect(asked.status == 200 && asked.body.isEmpty && asked.headers.contains("Content-Length: \(delta.utf8.count)"))
+    // No other value asks for one, and a playlist that has ended comes whole.
+    #expect(try served.ask("/a.m3u8?_HLS_skip=NO").body == whole)
+    try served.write(whole + "#EXT-X-ENDLIST\n", "a.m3u8")
+    #expect(try served.ask("/a.m3u8?_HLS_skip=YES").body == whole + "#EXT-X-ENDLIST\n")
+  }
 }

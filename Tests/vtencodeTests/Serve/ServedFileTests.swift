@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import RealTimeTransport
 import Testing
 
 @testable import vtencode
@@ -141,6 +142,57 @@ import Testing
       }
       let progress = PlaylistProgress(String(decoding: changed, as: UTF8.self))
       #expect(progress.next >= 0 && (1...60).contains(progress.targetDuration))
+    }
+  }
+
+  @Test("A delta update and an earlier version make up the playlist, whatever its segments are")
+  func deltaUpdatesMakeUpThePlaylist() throws {
+    var random = SeededGenerator(seed: 44)
+    for _ in 0..<200 {
+      var playlist = MediaPlaylist(targetDuration: 2, kind: .event)
+      playlist.partTarget = 0.5
+      playlist.firstNumber = Int.random(in: 0...900, using: &random)
+      playlist.map = .init(suffix: "-i.mp4")
+      for number in 0..<Int.random(in: 1...30, using: &random) {
+        playlist.segments.append(
+          MediaPlaylist.Segment(
+            number: playlist.firstNumber + number, resource: .init(suffix: "-\(number).m4s"),
+            seconds: Double.random(in: 0.3...2.4, using: &random), date: Double(number * 3),
+            isDiscontinuous: Bool.random(using: &random)))
+      }
+      playlist.openParts = [.init(suffix: "-p.m4s", seconds: 0.5, isIndependent: true)]
+      playlist.hint = "-q.m4s"
+      let text = playlist.text(SegmentNames(name: "a"))
+      let whole = PlaylistChecker(media: text, in: nil)
+      // 6.2.5.1: segments before the boundary of twelve seconds are left out, and no others.
+      let ages = whole.segments.indices.map { index in
+        0.5 + whole.segments[(index + 1)...].reduce(0) { $0 + $1.seconds }
+      }
+      let expected = ages.count { $0 > 12 }
+      guard let delta = PlaylistDelta.text(of: text) else {
+        #expect(expected == 0)
+        continue
+      }
+      let read = PlaylistChecker(media: delta, in: nil)
+      #expect(read.value("#EXT-X-SKIP:") == "SKIPPED-SEGMENTS=\(expected)")
+      #expect(read.sequence == whole.sequence && read.map?.file == whole.map?.file)
+      let merged = whole.segments.prefix(expected) + read.segments
+      #expect(merged.map(\.file) == whole.segments.map(\.file))
+      #expect(merged.map(\.seconds) == whole.segments.map(\.seconds))
+      #expect(merged.map(\.date) == whole.segments.map(\.date))
+      #expect(merged.map(\.isDiscontinuous) == whole.segments.map(\.isDiscontinuous))
+      #expect(read.openParts.map(\.file) == whole.openParts.map(\.file))
+      #expect(read.value("#EXT-X-PRELOAD-HINT:") == whole.value("#EXT-X-PRELOAD-HINT:"))
+    }
+  }
+
+  @Test("A playlist that promises too little, or nothing, has no delta update")
+  func anUnknownBoundaryHasNoDelta() {
+    for control in ["", "CAN-SKIP-UNTIL=5", "CAN-SKIP-UNTIL=nan", "CAN-SKIP-UNTIL=inf", "CAN-SKIP-UNTIL=-9"] {
+      let text =
+        "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-SERVER-CONTROL:\(control)\n"
+        + (0..<20).map { "#EXTINF:1,\n\($0).m4s\n" }.joined()
+      #expect(PlaylistDelta.text(of: text) == nil, "\(control)")
     }
   }
 }
