@@ -17,7 +17,7 @@ struct LowResolutionAnalysis {
 
   /// The estimated cost of mb_type and the prediction mode of an intra macroblock, in units of
   /// SATD.
-  private static let intraOverhead = 10
+  static let intraOverhead = 10
   /// The SAD below which the zero vector is taken without a search.
   private static let still = 48
   /// The most samples by which a block may extend beyond the edge of the picture.
@@ -158,6 +158,10 @@ struct LowResolutionAnalysis {
     let magnitude = Int(difference.magnitude)
     return magnitude == 0 ? 1 : 2 &* (Int.bitWidth &- magnitude.leadingZeroBitCount) &+ 1
   }
+
+  /// The part of a cost of inter prediction that the vector has at least, which is the predicted
+  /// one then.
+  static let predictedVectorCost = 2
 
   /// The vectors of the neighbours that are searched before a macroblock, in half samples.
   private struct NeighbourVectors {

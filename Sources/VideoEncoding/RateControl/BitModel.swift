@@ -12,15 +12,16 @@ enum BitModel {
   /// The constants of the model.
   private static let (x0, g, p) = (73.7, 2.095, 0.735)
   /// The units of a macroblock without residual.
-  private static let least = 0.0013
+  static let least = 0.0013
   /// The bits per unit before anything is known of a stream.
   static let usualRatio = 240.0
 
   /// The units of a macroblock, by QP and by the bin of its residual.
   private static let table: [SIMD32<Float>] = (0...51).map { qp in
     let step = 0.625 * exp2Approx(Double(qp) / 6)
-    var costs = SIMD32<Float>()
-    for bin in 0..<ResidualHistogram.bins {
+    // The first bin holds macroblocks without residual, which take nothing even at QP 0.
+    var costs = SIMD32<Float>(repeating: Float(least))
+    for bin in 1..<ResidualHistogram.bins {
       let energy = exp2Approx((Double(bin) + 0.5) / 2) - 1
       let relative = exp2Approx(g * log2Approx(energy / (step * x0)))
       let doublings = log2Approx(1 + relative)
@@ -71,8 +72,10 @@ enum BitModel {
 struct BitRatio {
   /// The base-2 logarithm of the factor.
   private(set) var logarithm = log2Approx(BitModel.usualRatio)
+  /// How much of a picture the factor has been learned from, 0 to 1.
+  private var knowledge = 0.0
   /// Whether the factor has been learned from a picture.
-  private(set) var isKnown = false
+  var isKnown: Bool { knowledge > 0 }
 
   /// The bits per unit.
   var value: Double { exp2Approx(logarithm) }
@@ -83,13 +86,17 @@ struct BitRatio {
   ///   - units: its units at its QP.
   ///   - weight: the weight of this picture against all before it, 0 to 1; the first picture has
   ///     0.6 at least.
-  mutating func learn(bits: Double, units: Double, weight: Double) {
+  ///   - informativeness: how much the picture says, 0 to 1: the weights are for 1.
+  mutating func learn(bits: Double, units: Double, weight: Double, informativeness: Double = 1) {
     guard bits > 0, units > 0 else { return }
     // Factors beyond 2^3 to 2^13 are outliers: 2^8 is usual.
     let seen = min(max(log2Approx(bits / units), 3), 13)
-    logarithm += (seen - logarithm) * (isKnown ? weight : max(weight, 0.6))
-    isKnown = true
+    let first = max(weight, BitRatio.firstWeight)
+    logarithm += (seen - logarithm) * informativeness * (first + (weight - first) * knowledge)
+    knowledge = min(knowledge + informativeness, 1)
   }
+
+  private static let firstWeight = 0.6
 
   /// Begins with the factor `BitModel.usualRatio`.
   init() {}

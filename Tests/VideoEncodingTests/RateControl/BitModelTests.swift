@@ -47,4 +47,20 @@ import Testing
     ratio.learn(bits: 1e300, units: 1e-300, weight: 1)
     #expect(ratio.value.isFinite)
   }
+
+  @Test("What says little changes a factor little, even where nothing is known yet")
+  func whatSaysLittleChangesAFactorLittle() {
+    var ratio = BitRatio()
+    for _ in 0..<3 { ratio.learn(bits: 80_000, units: 3, weight: 0.3, informativeness: 0.01) }
+    #expect(abs(ratio.value / BitModel.usualRatio - 1) < 0.1, "\(ratio.value)")
+    // What says all has its full weight soon after.
+    ratio.learn(bits: 5000, units: 10, weight: 0.1)
+    #expect(ratio.value > BitModel.usualRatio * 1.4 && ratio.value < 500, "\(ratio.value)")
+  }
+
+  @Test("Macroblocks without residual take the same at each QP")
+  func macroblocksWithoutResidualTakeTheSame() {
+    let nothing = histogram([0: 900])
+    #expect((0...51).allSatisfy { abs(BitModel.units(nothing, $0) - 900 * BitModel.least) < 1e-3 })
+  }
 }

@@ -41,6 +41,9 @@ extension LookAheadRateControl {
   }
 
   /// Whether the pictures of the look-ahead fit into the buffer at a QP.
+  ///
+  /// Behind a picture that leaves the buffer full, what fits does not depend on the pictures before
+  /// it: their bits could not be kept. Those pictures are planned when they are nearer.
   /// - Parameters:
   ///   - upcoming: the pictures of the look-ahead, in decoding order.
   ///   - buffer: the buffer's state before the first of them.
@@ -52,12 +55,13 @@ extension LookAheadRateControl {
     let margin = buffer.size * LookAheadRateControl.margin
     var state = buffer
     foresee(upcoming, qp: qp)
+    var isFull = false
     for (n, picture) in upcoming.enumerated() {
       let taken = forecast.bits[n]
       // For later pictures the QP can still be raised: half the margin is enough.
       let least = n == 0 ? min(margin, state.fullness * 0.3) : margin * 0.5
-      if taken > state.fullness - least { return false }
-      state.remove(bits: taken, seconds: picture.duration)
+      if taken > state.fullness - least { return isFull }
+      if state.remove(bits: taken, seconds: picture.duration) > 0 { isFull = true }
     }
     return end.map { state.fullness >= $0 } ?? true
   }

@@ -78,14 +78,17 @@ extension LookAheadRateControl {
     var qp = (low + high) / 2
     // The bits that a lower QP would take are kept for pictures not known yet; content that stands
     // still would not look better.
-    if horizon > 0 || refinement(to: qp) > 0,
-      case .average = settings.rate
-    {
+    let isLimited = settings.isConstantRate ? isQuiet : horizon > 0 || refinement(to: qp) > 0
+    if isLimited {
       qp = max(qp, unseen.finestQP(rate: rate))
     }
     guard let last else { return qp }
     return paced(qp, last: last, isFast: elapsed < 1 || isEnding, count: count)
   }
+
+  /// Whether the pictures of the look-ahead have little residual, so that they say little of what
+  /// follows.
+  private var isQuiet: Bool { aheadEvidence < aheadSeconds * 0.5 }
 
   /// Bits that the look-ahead and `horizon` seconds of the content expected behind it would take at
   /// a QP.

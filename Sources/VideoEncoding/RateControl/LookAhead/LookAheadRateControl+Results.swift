@@ -19,13 +19,13 @@ extension LookAheadRateControl {
     let units = BitModel.units(final, qp: own + cascaded)
     // The bits of a picture without a residual in the model (black, still, or a fade that weighted
     // prediction predicts) say nothing of those that have one.
-    let informativeness = min(
-      units / max(Double(final.counts.sum()), 1) / LookAheadRateControl.informativeUnits, 1)
+    let perMacroblock = units / max(Double(final.counts.sum()), 1) - BitModel.least
+    let informativeness = min(max(perMacroblock / LookAheadRateControl.informativeUnits, 0), 1)
     if bits > 200, informativeness > 0.01 {
       // Near the end, the last pictures are the best guess for those that are left.
       let isFast = elapsed < 1 || isNearEnd
       kinds[kind].ratio.learn(
-        bits: bits, units: units, weight: (isFast ? 0.3 : 0.1) * informativeness)
+        bits: bits, units: units, weight: isFast ? 0.3 : 0.1, informativeness: informativeness)
       for other in kind + 1..<max(kinds.count, kind + 1) where !kinds[other].ratio.isKnown {
         kinds[other].ratio = BitRatio(guess: kinds[kind].ratio, by: 0.3)
       }
