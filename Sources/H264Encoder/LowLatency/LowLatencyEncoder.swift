@@ -217,7 +217,7 @@ final class LowLatencyEncoder {
     lastPicture = target
     complete(&properties, plan, options, source, pool[target])
     rateControl.finish(
-      bits: output.bits, qp: properties.averageQP, isKeyFrame: plan.isIDR, isSceneChange: isSceneChange,
+      bits: output.bits, qp: coder.meanRowQP, isKeyFrame: plan.isIDR, isSceneChange: isSceneChange,
       isCurtailed: isCurtailed, highestQP: coder.highestRowQP, rowBits: coder.rowBits)
     properties.encodeTime = Double(clock() &- start) * 1e-9
     effortControl.record(seconds: properties.encodeTime, interval: options.duration)

@@ -29,7 +29,9 @@ package struct ActivityQuantisation {
     activity = memory.allocate(Int16.self, count: count)
   }
 
-  /// Fills in the offsets of a picture, relative to the mean of the picture.
+  /// Fills in the offsets of a picture, relative to the mean of the picture. Macroblocks of one
+  /// value, such as the bars of a letterbox, do not count for the mean: they take no bits, and would
+  /// only shift the offsets of all others.
   /// - Parameters:
   ///   - source: the picture, of which the luma is read.
   ///   - strength: the QP steps for each doubling of the variance, 0 to 2.
@@ -37,16 +39,19 @@ package struct ActivityQuantisation {
     let w = geometry.widthInMbs
     let h = geometry.heightInMbs
     var total = 0
+    var count = 0
     for y in 0..<h {
       for x in 0..<w {
         let energy = LocalActivity.energy(source, x, y, kernels)
         let log16 = ActivityQuantisation.log2Sixteenths(energy &+ 1) &- 128
         activity[y &* w &+ x] = Int16(truncatingIfNeeded: log16)
+        if energy == 0 { continue }
         total &+= log16
+        count &+= 1
       }
     }
     let limit = Double(LocalActivity.limit)
-    let mean = Double(total) / Double(w * h)
+    let mean = Double(total) / Double(max(count, 1))
     for m in 0..<(w * h) {
       let offset = (Double(activity[m]) - mean) / 16 * strength
       qpOffsets[m] = Int8(max(-limit, min(limit, offset.rounded())))

@@ -22,7 +22,8 @@ extension LowLatencyRateControl {
   /// Learns from a frame that was coded.
   /// - Parameters:
   ///   - bits: the bits of its access unit.
-  ///   - qp: the mean QP of its macroblocks.
+  ///   - qp: the mean QP of its rows, without the offsets of adaptive quantisation, which the plan
+  ///     does not know either.
   ///   - isKeyFrame: whether it is an IDR picture.
   ///   - isSceneChange: whether a new scene begins with it.
   ///   - isCurtailed: whether it was coded again with fewer bits because of a hard limit.
