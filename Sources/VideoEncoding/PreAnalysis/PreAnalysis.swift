@@ -32,6 +32,9 @@ package struct PreAnalysisResult {
   /// How new the picture is: the residual after the better prediction over the residual after intra
   /// prediction, 0 (the last picture predicts it exactly) to 1 (the last picture does not help).
   var novelty = 1.0
+  /// What each row of macroblocks will take, in units of `BitModel` at a usual QP; valid until the
+  /// next picture is analysed. Nil where it is not known.
+  package var rowUnits: UnsafePointer<Float>?
 
   /// Creates the result for a picture of which nothing is known.
   /// - Parameters:
@@ -64,6 +67,10 @@ package final class PreAnalysis: RowTask, @unchecked Sendable {
   private let parts: UnsafeMutablePointer<PreAnalysisRow.Part>
   /// Scratch memory of `CameraMotion`, `CameraMotion.histogramCount` elements.
   private let histogram: UnsafeMutablePointer<Int32>
+  /// The units of each row of macroblocks (`PreAnalysisResult.rowUnits`).
+  private let rowUnits: UnsafeMutablePointer<Float>
+  /// The QP at which rows are compared.
+  private static let usualQP = 30
   /// The picture that is being analysed.
   private var source: SourcePicture?
   /// Where the brightness of the picture is stored, if it is asked for.
@@ -109,6 +116,7 @@ package final class PreAnalysis: RowTask, @unchecked Sendable {
     parts = memory.allocate(PreAnalysisRow.Part.self, count: threads)
     for i in 0..<threads { (parts + i).initialize(to: PreAnalysisRow.Part(memory: &memory)) }
     histogram = memory.allocate(Int32.self, count: CameraMotion.histogramCount)
+    rowUnits = memory.allocate(Float.self, count: geometry.heightInMbs)
     super.init(rows: geometry.heightInMbs, threads: threads)
   }
 
@@ -116,7 +124,10 @@ package final class PreAnalysis: RowTask, @unchecked Sendable {
   /// - Parameter isKeyFrame: whether it is coded as a key frame, so that only intra prediction
   ///   counts.
   package func result(isKeyFrame: Bool) -> PreAnalysisResult {
-    PreAnalysisResult(residual: isKeyFrame ? intra() : residual, isStill: isStill, novelty: novelty)
+    var result = PreAnalysisResult(
+      residual: isKeyFrame ? intra() : residual, isStill: isStill, novelty: novelty)
+    result.rowUnits = UnsafePointer(rowUnits)
+    return result
   }
 
   /// Analyses a picture and compares it with the picture that was analysed before it.
@@ -170,12 +181,24 @@ package final class PreAnalysis: RowTask, @unchecked Sendable {
     guard hasLast else { return }
     // A copy, so that threads do not write to the same cache lines.
     var part = parts[thread]
+    var row = part.found.residual
     pictures.compare(row: y, &part, threads > 1 ? progress : nil)
     parts[thread] = part
+    row.counts = part.found.residual.counts - row.counts
+    rowUnits[y] = Float(BitModel.units(row, PreAnalysis.usualQP))
   }
 
-  /// The residual after intra prediction of the picture that was analysed last.
-  private func intra() -> ResidualHistogram { pictures.intra(&parts[0]) }
+  /// The residual after intra prediction of the picture that was analysed last; its rows are
+  /// compared by that, too.
+  private func intra() -> ResidualHistogram {
+    var all = ResidualHistogram()
+    for y in 0..<geometry.heightInMbs {
+      let row = pictures.intra(row: y, &parts[0])
+      rowUnits[y] = Float(BitModel.units(row, PreAnalysis.usualQP))
+      all += row
+    }
+    return all
+  }
 
   /// Whether most of the change is a step of brightness, the same for all samples.
   private var isFlash: Bool {

@@ -135,15 +135,13 @@ struct PreAnalysisRow {
     part.found.residual.counts[PreAnalysisRow.bin(least)] += 1
   }
 
-  /// The residual after intra prediction of all macroblocks.
-  func intra(_ part: inout Part) -> ResidualHistogram {
+  /// The residual after intra prediction of a row of macroblocks.
+  func intra(row y: Int, _ part: inout Part) -> ResidualHistogram {
     let (block, prediction) = (part.block, part.prediction)
     var histogram = ResidualHistogram()
-    for y in 0..<geometry.heightInMbs {
-      for x in 0..<geometry.widthInMbs {
-        fetch(x, y, block)
-        histogram.counts[PreAnalysisRow.bin(intraCost(x, y, block, prediction))] += 1
-      }
+    for x in 0..<geometry.widthInMbs {
+      fetch(x, y, block)
+      histogram.counts[PreAnalysisRow.bin(intraCost(x, y, block, prediction))] += 1
     }
     return histogram
   }

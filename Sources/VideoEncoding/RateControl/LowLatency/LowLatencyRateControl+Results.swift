@@ -100,13 +100,15 @@ extension LowLatencyRateControl {
     _ bits: Int, _ isKeyFrame: Bool, _ rowBits: UnsafePointer<Int32>, _ isExhausted: Bool
   ) {
     let shares = isKeyFrame ? sharesI : sharesP
+    // A new scene has nothing of the one before.
+    let part: Float = isUnpredicted && !isKeyFrame ? 1 : 0.5
     let total = Float(max(bits, 1))
     var sum: Float = 0
     for y in 0..<rows {
       var now = max(Float(rowBits[y]), 1) / total
       // Rows that got no bits because none were left would otherwise never get any again.
       if isExhausted { now = max(now, 1 / Float(rows)) }
-      shares[y] = shares[y] * 0.5 + now * 0.5
+      shares[y] += (now - shares[y]) * part
       sum += shares[y]
     }
     guard isExhausted else { return }

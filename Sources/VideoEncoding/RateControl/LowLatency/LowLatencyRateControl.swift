@@ -131,6 +131,11 @@ package struct LowLatencyRateControl {
   /// (`RowBudget.shares`).
   let sharesP: UnsafeMutablePointer<Float>
   let sharesI: UnsafeMutablePointer<Float>
+  /// The same of a frame that is not predicted from others, as the pre-analysis expects it: what
+  /// rows of the scene before took says nothing of it.
+  private let expectedShares: UnsafeMutablePointer<Float>
+  /// Whether `expectedShares` are those of the present frame.
+  private var hasExpectedShares = false
 
   // The frame being coded:
   /// The temporal layer of the frame.
@@ -171,6 +176,7 @@ package struct LowLatencyRateControl {
     columns = (settings.width + 15) / 16
     sharesP = memory.allocate(Float.self, count: rows)
     sharesI = memory.allocate(Float.self, count: rows)
+    expectedShares = memory.allocate(Float.self, count: rows)
     for y in 0..<rows {
       sharesP[y] = 1 / Float(rows)
       sharesI[y] = 1 / Float(rows)
@@ -272,9 +278,22 @@ package struct LowLatencyRateControl {
     frameShareBits = rate * usualDuration * share
     accountCredit = rate * min(duration, usualDuration * LowLatencyRateControl.longestGain) * share
     residual = properties.residual
+    takeShares(properties.rowUnits)
     isStill = properties.isStill && !isUnpredicted
     offset = 0
     highestRowQP = nil
+  }
+
+  /// Takes the shares of the rows of a frame that is not predicted from others.
+  /// - Parameter units: what each row will take; nil where it is not known.
+  private mutating func takeShares(_ units: UnsafePointer<Float>?) {
+    hasExpectedShares = false
+    guard isUnpredicted, let units else { return }
+    var sum: Float = 0
+    for y in 0..<rows { sum += units[y] }
+    guard sum > 0 else { return }
+    for y in 0..<rows { expectedShares[y] = units[y] / sum }
+    hasExpectedShares = true
   }
 
   /// The bits that the bound of the link and hard limits leave for the frame.
@@ -395,7 +414,7 @@ package struct LowLatencyRateControl {
       target: max(target, 64), maximum: max(maximum, 64), limit: max(most, 64),
       cheapest: cheapest(isKeyFrame),
       minQP: settings.minimumQP, maxQP: min(highestRowQP ?? settings.maximumQP, settings.maximumQP),
-      shares: isKeyFrame ? sharesI : sharesP)
+      shares: hasExpectedShares ? expectedShares : isKeyFrame ? sharesI : sharesP)
   }
 
   /// The bits of the cheapest macroblock.
