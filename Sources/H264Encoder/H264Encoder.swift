@@ -136,11 +136,23 @@ public final class H264Encoder {
   /// Calls a closure with the reconstructed planes of the last coded picture, which are those that
   /// a decoder outputs.
   /// - Parameter body: receives luma and interleaved chroma (NV12), both with `bytesPerRow`.
-  /// - Returns: what `body` returns; nil if no picture was coded yet.
+  /// - Returns: what `body` returns; nil if no picture was coded yet, and at 4:4:4.
   public func withReconstruction<R>(
     _ body: (_ luma: UnsafePointer<UInt8>, _ chroma: UnsafePointer<UInt8>, _ bytesPerRow: Int) throws -> R
   ) rethrows -> R? {
     try strategy.withReconstruction(body)
+  }
+
+  /// Calls a closure with the reconstructed planes of the last coded picture of a 4:4:4 stream.
+  /// - Parameter body: receives Y, Cb and Cr, all with `bytesPerRow`.
+  /// - Returns: what `body` returns; nil if no picture was coded yet, and at 4:2:0.
+  public func withReconstructedComponents<R>(
+    _ body: (
+      _ luma: UnsafePointer<UInt8>, _ cb: UnsafePointer<UInt8>, _ cr: UnsafePointer<UInt8>,
+      _ bytesPerRow: Int
+    ) throws -> R
+  ) rethrows -> R? {
+    try lowLatency?.withReconstructedComponents(body)
   }
 
   // MARK: - References, with zero latency

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <libavcodec/avcodec.h>
 #include <libavutil/log.h>
+#include <libavutil/pixdesc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,8 @@ static int receive(OVTReferenceDecoder *decoder, OVTDecodedPicture *picture) {
     snprintf(decoder->message, sizeof decoder->message, "receive: %d", result);
     return -1;
   }
+  const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(decoder->frame->format);
+  picture->hasFullChroma = format && format->log2_chroma_w == 0 && format->log2_chroma_h == 0;
   picture->width = decoder->frame->width;
   picture->height = decoder->frame->height;
   for (int i = 0; i < 3; i++) {

@@ -8,7 +8,7 @@ struct ReferencePlanes {
   /// The full-sample luma plane, at sample (0, 0). The half-sample planes b, h and j (8.4.2.2.1)
   /// follow, each `PictureGeometry.planeSpacing` bytes after the one before.
   let luma: UnsafeMutablePointer<UInt8>
-  /// The NV12 chroma plane, at sample (0, 0).
+  /// The NV12 chroma plane, at sample (0, 0); at 4:4:4 that of Cb (`PicturePlanes.chroma`).
   let chroma: UnsafeMutablePointer<UInt8>
   /// The number of the reference picture in coding order (`PicturePlanes.number`).
   let number: UInt64
@@ -36,11 +36,11 @@ struct SourcePlanes {
   var luma: UnsafePointer<UInt8>
   /// Bytes from one row of luma to the next.
   var lumaStride: Int
-  /// The first sample of NV12 chroma where `cr` is nil, else of Cb.
+  /// The first sample of interleaved chroma where `cr` is nil, else of Cb.
   var chroma: UnsafePointer<UInt8>
   /// Bytes from one row of `chroma` to the next.
   var chromaStride: Int
-  /// The first sample of Cr; nil for NV12.
+  /// The first sample of Cr; nil for interleaved chroma.
   var cr: UnsafePointer<UInt8>?
   /// Bytes from one row of Cr to the next.
   var crStride: Int
@@ -105,6 +105,12 @@ struct StreamContext {
   let cabac: Bool
   /// constrained_intra_pred_flag
   let constrainedIntra: Bool
+  /// Whether the pictures are 4:4:4.
+  let is444: Bool
+  /// Whether they are coded without loss (8.5.15).
+  let isLossless: Bool
+  /// At 4:4:4, the bytes from a sample of luma to that of Cb, and from there to Cr.
+  let componentOffset: Int
   /// The limit of vertical vector components that the level sets, in quarter samples (Table A-1,
   /// MaxVmvR).
   let verticalLimit: Int
@@ -136,7 +142,8 @@ extension StreamContext {
       weights: UnsafePointer(lists.weights), quant: UnsafePointer(quant), motionBits: motionCost.center,
       quarterOffsets: UnsafePointer(geometry.makeQuarterOffsets(memory: &memory)), changed: changed,
       transform8x8Allowed: pps.transform8x8, cabac: pps.cabac,
-      constrainedIntra: pps.constrainedIntraPrediction, verticalLimit: sps.verticalMotion * 4)
+      constrainedIntra: pps.constrainedIntraPrediction, is444: sps.chromaFormat == 3,
+      isLossless: sps.isLosslessAtZero, componentOffset: geometry.componentOffset, verticalLimit: sps.verticalMotion * 4)
   }
 }
 
@@ -253,6 +260,9 @@ extension PictureContext {
 extension PictureGeometry {
   /// Bytes from one luma sample plane to the next, in the order full, b, h, j.
   var planeSpacing: Int { lumaBytes + 128 }
+  /// At 4:4:4, bytes from a sample of luma to that of Cb, and from there to Cr: each component has
+  /// four planes.
+  var componentOffset: Int { 4 * planeSpacing }
 
   /// Makes the table of quarter-sample interpolation (8.4.2.2.1): each of the 16 positions is a
   /// sample of one of the four planes, or the average of two of them.

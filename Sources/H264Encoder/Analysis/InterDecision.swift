@@ -56,9 +56,14 @@ extension MacroblockCoder {
       predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, motion, reference: 0)
     }
     // Beyond a mean absolute difference of 4 lambda, too many coefficients quantise to something.
-    guard ovt_sad(k, 0, source, reconstruction, stride) <= lambda &* 64 else { return skip }
+    guard stream.isLossless || ovt_sad(k, 0, source, reconstruction, stride) <= lambda &* 64 else { return skip }
     if !isThere {
       predictChroma(reconstructionChroma, stride, x: 0, y: 0, width: 0, height: 16, motion, reference: 0)
+    }
+    if stream.isLossless {
+      if componentError() != 0 { return skip }
+      storeSkip(motion)
+      return nil
     }
     let error = Int(ovt_ssd(k, 0, source, reconstruction, stride))
     // A residual that quantises to zero may still hide a motion of a quarter sample, whose
@@ -69,8 +74,7 @@ extension MacroblockCoder {
       storeSkip(motion)
       return nil
     }
-    ovt_ssd_nv12(k, sourceChroma, reconstructionChroma, stride, errors)
-    skip.cost = error &+ Int(errors[0]) &+ Int(errors[1])
+    skip.cost = stream.is444 ? componentError() : error &+ chromaError()
     let bits = picture.settings.skip.errorBits
     let isStill = motion == .zero && standsOrIsNone(MotionGrid.b) && standsOrIsNone(MotionGrid.a)
     if skip.cost <= (lambdaSSD &* (isStill ? bits.still : bits.moving)) >> 8 {
@@ -163,20 +167,24 @@ extension MacroblockCoder {
       predictInter(type)
     } else if isOverwritten || isCoded {
       predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, skip.motion, reference: 0)
+      if stream.is444 {
+        compensateComponents(
+          reconstructionChroma, x: 0, y: 0, width: 0, height: 16, skip.motion, reference: 0)
+      }
     }
     let residual = codeInterLumaByCost()
     let luma = residual.pattern
-    let chroma = codeChroma(intra: false)
+    // At 4:4:4 the residual is that of all components.
+    let chroma = stream.is444 ? 0 : codeChroma(intra: false)
     if skip.cost < Int.max {
-      ovt_ssd_nv12(k, sourceChroma, reconstructionChroma, stride, errors)
       let bits = headerBits(type) &+ chromaBits(chroma)
       let coded =
-        residual.cost &+ Int(errors[0]) &+ Int(errors[1]) &+ (lambdaSSD &* bits) >> 12
+        residual.cost &+ (stream.is444 ? 0 : chromaError()) &+ (lambdaSSD &* bits) >> 12
       if skip.cost &* 100 <= coded &* (100 &+ picture.settings.skip.preference) {
         if !isSkipMotion || luma != 0 {
           predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, skip.motion, reference: 0)
         }
-        if !isSkipMotion || chroma != 0 {
+        if !isSkipMotion || chroma != 0 || stream.is444 && luma != 0 {
           predictChroma(
             reconstructionChroma, stride, x: 0, y: 0, width: 0, height: 16, skip.motion, reference: 0)
         }
@@ -202,21 +210,20 @@ extension MacroblockCoder {
     info.pointee.transform8x8 = 0
     info.pointee.codedBlockPattern = 0
     stream.codedBlocks[m] = 0
-    let nonZero = picture.syntax.nonZero + m &* 24
-    clearLumaCounts(nonZero)
-    clearChromaCounts(nonZero)
+    clearCounts()
     let mustBeIntra = mbX >= picture.refreshFrom && mbX < picture.refreshTo
     if picture.isIntraPicture || mustBeIntra {
       storeNoMotion()
       storeIntraModesDC()
       let mode = decideIntra16x16().mode
-      ovt_intra16x16(k, Int32(mode), reconstruction, stride)
+      predictIntra16x16(mode)
       info.pointee.type = MacroblockType.intra16x16
       info.pointee.intra16x16Mode = UInt8(mode > 3 ? 2 : mode)
+      info.pointee.intraChromaMode = 0
+      if stream.is444 { return }
       let left = intraAvailable & Availability.left != 0
       let top = intraAvailable & Availability.top != 0
       ovt_intra_chroma(k, left ? (top ? 0 : 4) : (top ? 5 : 6), reconstructionChroma, stride)
-      info.pointee.intraChromaMode = 0
       return
     }
     let skip = predictSkipMotion()
@@ -277,9 +284,24 @@ extension MacroblockCoder {
     info.pointee.codedDC = 0
     info.pointee.transform8x8 = 0
     stream.codedBlocks[m] = 0
+    clearCounts()
+  }
+
+  /// Clears the counts of the macroblock.
+  @inline(__always) private mutating func clearCounts() {
+    if stream.is444 {
+      clearComponentCounts()
+      return
+    }
     let nonZero = picture.syntax.nonZero + m &* 24
     clearLumaCounts(nonZero)
     clearChromaCounts(nonZero)
+  }
+
+  /// The squared error of NV12 chroma.
+  @inline(__always) private mutating func chromaError() -> Int {
+    ovt_ssd_nv12(k, sourceChroma, reconstructionChroma, stride, errors)
+    return Int(errors[0]) &+ Int(errors[1])
   }
 
   /// Whether the whole residual over the prediction in the reconstruction quantises to zero. A
@@ -295,6 +317,7 @@ extension MacroblockCoder {
 
   /// Whether the chroma residual quantises to zero.
   private mutating func chromaResidualIsEmpty() -> Bool {
+    if stream.is444 { return chromaComponentsAreEmpty() }
     let q = stream.quant + chromaQP(qp)
     return k.pointee.isEmptyNV12(
       sourceChroma, reconstructionChroma, stride, q.pointee.multiplier4x4, q.pointee.biasInter4x4,

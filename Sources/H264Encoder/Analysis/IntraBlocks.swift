@@ -45,40 +45,68 @@ extension MacroblockCoder {
     return set
   }
 
+  /// Which neighbouring samples a 4x4 block has for intra prediction (6.4.11.4): at the left, above,
+  /// above left and above right.
+  ///
+  /// - Parameter blkIdx: luma4x4BlkIdx.
+  @inline(__always) mutating func neighbours4x4(
+    _ blkIdx: Int
+  ) -> (left: Bool, top: Bool, corner: Bool, right: Bool) {
+    let r = Int(ovt_raster(Int32(blkIdx)))
+    let (bx, by) = (r & 3, r >> 2)
+    let left = bx > 0 || intraAvailable & Availability.left != 0
+    let top = by > 0 || intraAvailable & Availability.top != 0
+    let corner: Bool
+    if bx > 0 {
+      corner = top
+    } else if by > 0 {
+      corner = left
+    } else {
+      corner = intraAvailable & Availability.topLeft != 0
+    }
+    let right: Bool
+    if by == 0 {
+      right = bx < 3 ? top : intraAvailable & Availability.topRight != 0
+    } else {
+      // The block above right of blocks 3, 7, 11, 13 and 15 is coded later (6.4.11.4).
+      right = (0b1010_1000_1000_1000 >> blkIdx) & 1 == 0
+    }
+    return (left, top, corner, right)
+  }
+
+  /// Which neighbouring samples an 8x8 block has for intra prediction; as `neighbours4x4`.
+  ///
+  /// - Parameter b8: luma8x8BlkIdx.
+  @inline(__always) mutating func neighbours8x8(
+    _ b8: Int
+  ) -> (left: Bool, top: Bool, corner: Bool, right: Bool) {
+    let left = b8 & 1 != 0 || intraAvailable & Availability.left != 0
+    let top = b8 > 1 || intraAvailable & Availability.top != 0
+    switch b8 {
+    case 0: return (left, top, intraAvailable & Availability.topLeft != 0, top)
+    case 1: return (left, top, top, intraAvailable & Availability.topRight != 0)
+    case 2: return (left, top, left, true)
+    default: return (left, top, true, false)
+    }
+  }
+
   /// Codes the luma as Intra_4x4, block by block.
   ///
   /// - Parameter limit: the cost from which coding is given up.
   /// - Returns: SATD plus lambda times the bits of the modes, and the luma part of
   ///   coded_block_pattern; nil where it was given up.
   mutating func codeIntra4x4(limit: Int32) -> (cost: Int32, pattern: UInt8)? {
+    if stream.is444 { return codeIntra4x4Components(limit: limit) }
     var cost = (lambda &* 8) >> 4
     var pattern: UInt8 = 0
     var coded: UInt16 = 0
     let modes = picture.syntax.intraModes + m &* 16
     for blkIdx in 0..<16 {
       let r = Int(ovt_raster(Int32(blkIdx)))
-      let bx = r & 3
-      let by = r >> 2
-      let at = reconstruction + (by &* 4 &* stride &+ bx &* 4)
-      let src = source + (by &* 64 &+ bx &* 4)
-      let left = bx > 0 || intraAvailable & Availability.left != 0
-      let top = by > 0 || intraAvailable & Availability.top != 0
-      let corner: Bool
-      if bx > 0 {
-        corner = top
-      } else if by > 0 {
-        corner = left
-      } else {
-        corner = intraAvailable & Availability.topLeft != 0
-      }
-      let right: Bool
-      if by == 0 {
-        right = bx < 3 ? top : intraAvailable & Availability.topRight != 0
-      } else {
-        // The block above right of blocks 3, 7, 11, 13 and 15 is coded later (6.4.11.4).
-        right = (0b1010_1000_1000_1000 >> blkIdx) & 1 == 0
-      }
-      loadEdge4x4(at, left: left, top: top, corner: corner, right: right)
+      let at = reconstruction + ((r >> 2) &* 4 &* stride &+ (r & 3) &* 4)
+      let src = source + ((r >> 2) &* 64 &+ (r & 3) &* 4)
+      let (left, top, corner, right) = neighbours4x4(blkIdx)
+      loadEdge4x4(at, edge, left: left, top: top, corner: corner, right: right)
 
       let predicted = predictedIntraMode(r)
       var allowed = MacroblockCoder.allowedSmallModes(left: left, top: top, corner: corner)
@@ -109,17 +137,19 @@ extension MacroblockCoder {
     return (cost, pattern)
   }
 
-  /// Copies the 13 neighbouring samples of a 4x4 block to `edge`. Where the row above right is not
+  /// Copies the 13 neighbouring samples of a 4x4 block to an edge (`MacroblockCoder.edge`). Where the row above right is not
   /// available, the last sample above is repeated (8.3.1.2).
   ///
   /// - Parameters:
   ///   - at: the block in the reconstruction.
+  ///   - edge: receives the samples.
   ///   - left: whether the samples at the left are available.
   ///   - top: whether the samples above are available.
   ///   - corner: whether the sample above left is available.
   ///   - right: whether the samples above right are available.
-  @inline(__always) private mutating func loadEdge4x4(
-    _ at: UnsafeMutablePointer<UInt8>, left: Bool, top: Bool, corner: Bool, right: Bool
+  @inline(__always) mutating func loadEdge4x4(
+    _ at: UnsafeMutablePointer<UInt8>, _ edge: UnsafeMutablePointer<UInt8>, left: Bool, top: Bool,
+    corner: Bool, right: Bool
   ) {
     let above = at - stride
     if top {
@@ -147,35 +177,20 @@ extension MacroblockCoder {
   /// - Returns: SATD plus lambda times the bits of the modes, and the luma part of
   ///   coded_block_pattern; nil where it was given up.
   mutating func codeIntra8x8(limit: Int32) -> (cost: Int32, pattern: UInt8)? {
+    if stream.is444 {
+      // Without loss there is nothing that a smooth prediction of larger blocks could save.
+      return stream.isLossless ? nil : codeIntra8x8Components(limit: limit)
+    }
     var cost = (lambda &* 4) >> 4
     var pattern: UInt8 = 0
     var coded: UInt16 = 0
     let modes = picture.syntax.intraModes + m &* 16
     for b8 in 0..<4 {
-      let bx = b8 & 1
-      let by = b8 >> 1
-      let r = by &* 8 &+ bx &* 2
-      let at = reconstruction + (by &* 8 &* stride &+ bx &* 8)
-      let src = source + (by &* 128 &+ bx &* 8)
-      let left = bx > 0 || intraAvailable & Availability.left != 0
-      let top = by > 0 || intraAvailable & Availability.top != 0
-      let corner: Bool
-      let right: Bool
-      switch b8 {
-      case 0:
-        corner = intraAvailable & Availability.topLeft != 0
-        right = top
-      case 1:
-        corner = top
-        right = intraAvailable & Availability.topRight != 0
-      case 2:
-        corner = left
-        right = true
-      default:
-        corner = true
-        right = false
-      }
-      loadEdge8x8(at, left: left, top: top, corner: corner, right: right)
+      let r = (b8 >> 1) &* 8 &+ (b8 & 1) &* 2
+      let at = reconstruction + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8)
+      let src = source + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8)
+      let (left, top, corner, right) = neighbours8x8(b8)
+      loadEdge8x8(at, edge, left: left, top: top, corner: corner, right: right)
       k.pointee.filterEdge8x8(filteredEdge, edge, (left ? 1 : 0) | (top ? 2 : 0) | (corner ? 4 : 0))
 
       let predicted = predictedIntraMode(r)
@@ -211,17 +226,19 @@ extension MacroblockCoder {
     return (cost, pattern)
   }
 
-  /// Copies the 25 neighbouring samples of an 8x8 block to `edge`. Where the row above right is not
+  /// Copies the 25 neighbouring samples of an 8x8 block to an edge. Where the row above right is not
   /// available, the last sample above is repeated (8.3.2.2).
   ///
   /// - Parameters:
   ///   - at: the block in the reconstruction.
+  ///   - edge: receives the samples.
   ///   - left: whether the samples at the left are available.
   ///   - top: whether the samples above are available.
   ///   - corner: whether the sample above left is available.
   ///   - right: whether the samples above right are available.
-  @inline(__always) private mutating func loadEdge8x8(
-    _ at: UnsafeMutablePointer<UInt8>, left: Bool, top: Bool, corner: Bool, right: Bool
+  @inline(__always) mutating func loadEdge8x8(
+    _ at: UnsafeMutablePointer<UInt8>, _ edge: UnsafeMutablePointer<UInt8>, left: Bool, top: Bool,
+    corner: Bool, right: Bool
   ) {
     let above = at - stride
     if top {

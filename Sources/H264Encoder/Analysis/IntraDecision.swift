@@ -42,9 +42,11 @@ extension MacroblockCoder {
     var bestMode = 2
     for i in 0..<n {
       let mode = Int(i == 0 ? modes.0 : i == 1 ? modes.1 : i == 2 ? modes.2 : modes.3)
-      ovt_intra16x16(k, Int32(mode), reconstruction, stride)
+      predictIntra16x16(mode)
       let bits: Int32 = mode == 3 ? 5 : mode >= 2 ? 3 : 4
-      let cost = ovt_satd(k, 0, source, reconstruction, stride) &+ (lambda &* bits) >> 4
+      let distortion =
+        stream.is444 ? intra16x16Distortion(mode) : ovt_satd(k, 0, source, reconstruction, stride)
+      let cost = distortion &+ (lambda &* bits) >> 4
       if cost < best {
         best = cost
         bestMode = mode
@@ -52,6 +54,22 @@ extension MacroblockCoder {
       if cost > 2 &* limit { break }
     }
     return (bestMode, best)
+  }
+
+  /// Predicts luma, or all components at 4:4:4, by a mode of Intra_16x16, into the reconstruction.
+  ///
+  /// - Parameter mode: the mode in the numbering of the kernels.
+  @inline(__always) mutating func predictIntra16x16(_ mode: Int) {
+    if stream.is444 {
+      predictIntra16x16Components(mode)
+    } else {
+      ovt_intra16x16(k, Int32(mode), reconstruction, stride)
+    }
+  }
+
+  /// The squared error of luma, or of all components at 4:4:4.
+  @inline(__always) private mutating func codedError() -> Int {
+    stream.is444 ? componentError() : Int(ovt_ssd(k, 0, source, reconstruction, stride))
   }
 
   /// Predicts chroma with its cheapest mode, which becomes intra_chroma_pred_mode, and codes the
@@ -131,11 +149,16 @@ extension MacroblockCoder {
     info.pointee.type = type
     if type == MacroblockType.intra16x16 {
       storeIntraModesDC()
-      ovt_intra16x16(k, Int32(best16.mode), reconstruction, stride)
+      predictIntra16x16(best16.mode)
       info.pointee.intra16x16Mode = UInt8(best16.mode > 3 ? 2 : best16.mode)
-      pattern = codeIntra16x16()
+      pattern = stream.is444 ? codeIntra16x16Components(best16.mode) : codeIntra16x16()
     }
     info.pointee.transform8x8 = type == MacroblockType.intra8x8 ? 1 : 0
+    if stream.is444 {
+      info.pointee.intraChromaMode = 0
+      info.pointee.codedBlockPattern = pattern
+      return true
+    }
     if type != MacroblockType.intra16x16 { clearUncodedCounts(pattern) }
     info.pointee.codedBlockPattern = pattern | codeIntraChroma() << 4
     return true
@@ -151,21 +174,25 @@ extension MacroblockCoder {
   private mutating func codeIntraByCost(_ best16: (mode: Int, cost: Int32), _ type: inout UInt8) -> UInt8 {
     let limit = best16.cost &+ best16.cost >> 1
     storeIntraModesDC()
-    ovt_intra16x16(k, Int32(best16.mode), reconstruction, stride)
-    var pattern = codeIntra16x16()
+    predictIntra16x16(best16.mode)
+    var pattern = stream.is444 ? codeIntra16x16Components(best16.mode) : codeIntra16x16()
     var bits: Int = 16 &* (best16.mode == 3 ? 5 : 4)
-    if picture.syntax.info[m].codedDC & 1 != 0 {
-      let list = levels + LevelLayout.lumaDC
-      bits &+= Int(ovt_level_bits(list, UInt64(ovt_nonzero_levels16(list)), 0))
+    if stream.is444 {
+      bits &+= componentLevelBits(is8x8: false, pattern)
+    } else {
+      if picture.syntax.info[m].codedDC & 1 != 0 {
+        let list = levels + LevelLayout.lumaDC
+        bits &+= Int(ovt_level_bits(list, UInt64(ovt_nonzero_levels16(list)), 0))
+      }
+      if pattern != 0 { bits &+= levelBits(is8x8: false, 15) }
     }
-    if pattern != 0 { bits &+= levelBits(is8x8: false, 15) }
-    var least = Int(ovt_ssd(k, 0, source, reconstruction, stride)) &+ (lambdaSSD &* bits) >> 12
+    var least = codedError() &+ (lambdaSSD &* bits) >> 12
     picture.syntax.info[m].codedDC = 0
     pattern = 0
     if stream.transform8x8Allowed, let result = codeIntra8x8(limit: limit) {
       let cost =
-        Int(ovt_ssd(k, 0, source, reconstruction, stride))
-        &+ (lambdaSSD &* (levelBits(is8x8: true, result.pattern) &+ modeBits(is8x8: true) &+ 48)) >> 12
+        codedError()
+        &+ (lambdaSSD &* (codedBits(is8x8: true, result.pattern) &+ modeBits(is8x8: true) &+ 48)) >> 12
       if cost < least {
         least = cost
         type = MacroblockType.intra8x8
@@ -174,8 +201,8 @@ extension MacroblockCoder {
     }
     if let result = codeIntra4x4(limit: limit) {
       let cost =
-        Int(ovt_ssd(k, 0, source, reconstruction, stride))
-        &+ (lambdaSSD &* (levelBits(is8x8: false, result.pattern) &+ modeBits(is8x8: false) &+ 48)) >> 12
+        codedError()
+        &+ (lambdaSSD &* (codedBits(is8x8: false, result.pattern) &+ modeBits(is8x8: false) &+ 48)) >> 12
       if cost < least {
         type = MacroblockType.intra4x4
         return result.pattern
@@ -185,19 +212,28 @@ extension MacroblockCoder {
     return pattern
   }
 
+  /// Estimates the bits of the levels of luma, or of all components at 4:4:4; parameters are those of
+  /// `levelBits`.
+  @inline(__always) private mutating func codedBits(is8x8: Bool, _ pattern: UInt8) -> Int {
+    stream.is444
+      ? componentLevelBits(is8x8: is8x8, pattern) : levelBits(is8x8: is8x8, pattern)
+  }
+
   /// Estimates the bits of the macroblock's luma levels.
   ///
   /// - Parameters:
   ///   - is8x8: whether the transform is 8x8.
   ///   - pattern: the luma part of coded_block_pattern.
   /// - Returns: sixteenths of a bit.
-  private mutating func levelBits(is8x8: Bool, _ pattern: UInt8) -> Int {
+  mutating func levelBits(is8x8: Bool, _ pattern: UInt8) -> Int {
     let nonZero = picture.syntax.nonZero + m &* 24
     var bits = 0
     for b8 in 0..<4 where pattern & (1 << UInt8(b8)) != 0 {
       let list = levels + b8 &* 64
       if is8x8 {
-        bits &+= Int(ovt_level_bits(list, ovt_nonzero_levels64(list), 1))
+        // At 4:4:4 another component may be the one that has levels.
+        let isCoded = nonZero[(b8 >> 1) &* 8 &+ (b8 & 1) &* 2] != 0
+        bits &+= isCoded ? Int(ovt_level_bits(list, ovt_nonzero_levels64(list), 1)) : 6
         continue
       }
       for b in 0..<4 {
@@ -236,7 +272,7 @@ extension MacroblockCoder {
 
   /// Codes the macroblock as I_PCM (7.3.5).
   ///
-  /// - Parameter samples: receives 256 luma, 64 Cb and 64 Cr samples.
+  /// - Parameter samples: receives 256 luma, 64 Cb and 64 Cr samples; at 4:4:4, 256 of each.
   mutating func codePCM(samples: UnsafeMutablePointer<UInt8>) {
     let info = picture.syntax.info + m
     storeNoMotion()
@@ -248,6 +284,10 @@ extension MacroblockCoder {
     info.pointee.intraChromaMode = 0
     info.pointee.qp = UInt8(qp)
     stream.codedBlocks[m] = 0xFFFF
+    if stream.is444 {
+      copyComponents(samples: samples)
+      return
+    }
     let nonZero = picture.syntax.nonZero + m &* 24
     for i in 0..<24 { nonZero[i] = 16 }
     ovt_copy(k, 0, reconstruction, stride, source, 16, 16)

@@ -20,9 +20,10 @@ struct MacroblockCoder {
 
   /// Scratch memory for predictions and searches.
   let scratch: MacroblockScratch
-  /// Luma of the source macroblock: 16 rows of 16 samples.
-  let source: UnsafeMutablePointer<UInt8>
-  /// NV12 chroma of the source macroblock: 8 rows of 16 bytes.
+  /// Luma of the source macroblock: 16 rows of 16 samples. At 4:4:4, Cb and Cr follow
+  /// (`componentSamples`).
+  var source: UnsafeMutablePointer<UInt8>
+  /// NV12 chroma of the source macroblock: 8 rows of 16 bytes; not used at 4:4:4.
   let sourceChroma: UnsafeMutablePointer<UInt8>
   /// Luma coefficients: 256, in 16 blocks of 16 or 4 of 64, in z order (luma4x4BlkIdx).
   let coefficients: UnsafeMutablePointer<Int16>
@@ -34,6 +35,8 @@ struct MacroblockCoder {
   /// The neighbouring samples of a 4x4 or 8x8 block for intra prediction: index 0 is the sample
   /// above left, positive indices go to the right along the row above, negative ones down the
   /// column at the left.
+  ///
+  /// At 4:4:4, those of Cb and Cr follow (`edgeSize`).
   let edge: UnsafeMutablePointer<UInt8>
   /// The same samples after the reference sample filter of Intra_8x8 (8.3.2.2.1).
   let filteredEdge: UnsafeMutablePointer<UInt8>
@@ -52,16 +55,27 @@ struct MacroblockCoder {
   /// The costs of spatial and temporal direct prediction of the macroblocks of this picture that
   /// were compared, where `PictureContext.comparesDirect` is set.
   var directCosts = DirectCosts()
-  /// The levels of two trials of coding the residual (4x4 and 8x8 transform), 256 for each.
-  let rdLevels: UnsafeMutablePointer<Int16>
-  /// The reconstructed luma samples of these trials, 256 for each.
-  let rdSamples: UnsafeMutablePointer<UInt8>
+  /// The levels of two trials of coding the residual (4x4 and 8x8 transform), 256 for each; at
+  /// 4:4:4, of two trials for each component.
+  var rdLevels: UnsafeMutablePointer<Int16>
+  /// The reconstructed samples of these trials, 256 for each.
+  var rdSamples: UnsafeMutablePointer<UInt8>
   /// Squared errors: of each 8x8 luma block, or of Cb and Cr.
   let errors: UnsafeMutablePointer<Int32>
   /// Coefficients before quantisation, for rate-distortion optimised quantisation.
   let originals: UnsafeMutablePointer<Int16>
   /// For each 8x8 block, a bit for each 4x4 block that has levels in the 4x4 trial.
-  let keptMasks: UnsafeMutablePointer<Int32>
+  var keptMasks: UnsafeMutablePointer<Int32>
+
+  /// At 4:4:4, the component that functions for luma code now (`select`).
+  var component = 0
+  /// QP_Y while Cb or Cr is selected.
+  var lumaQP = 0
+  /// `PictureContext.rdoqLambda` of luma while Cb or Cr is selected.
+  var lumaRDOQLambda = 0
+
+  /// The bytes from `edge` of a component to that of the next.
+  static let edgeSize = 64
 
   /// The levels of the macroblock (`LevelLayout`), which the entropy coder reads.
   var levels: UnsafeMutablePointer<Int16>
@@ -78,13 +92,13 @@ struct MacroblockCoder {
   var stride: Int
   /// Luma of the macroblock in the reconstruction.
   var reconstruction: UnsafeMutablePointer<UInt8>
-  /// NV12 chroma of the macroblock in the reconstruction.
+  /// NV12 chroma of the macroblock in the reconstruction; at 4:4:4 Cb.
   var reconstructionChroma: UnsafeMutablePointer<UInt8>
   /// `Availability` bits of the neighbours in the same slice.
   var available: UInt8 = 0
   /// `Availability` bits for intra prediction, which constrained_intra_pred_flag may restrict.
   var intraAvailable: UInt8 = 0
-  /// QP_Y.
+  /// QP_Y; QP_C while Cb or Cr is selected (`select`).
   var qp = 26
   /// The Lagrange multiplier of a bit for SAD and SATD, in sixteenths.
   var lambda: Int32 = 0
@@ -128,21 +142,22 @@ struct MacroblockCoder {
     reconstruction = picture.planes.luma
     reconstructionChroma = picture.planes.chroma
     scratch = MacroblockScratch(memory: &memory)
-    source = memory.allocate(UInt8.self, count: 256)
+    let components = stream.is444 ? 3 : 1
+    source = memory.allocate(UInt8.self, count: components * 256)
     sourceChroma = memory.allocate(UInt8.self, count: 128)
     coefficients = memory.allocate(Int16.self, count: 256)
     chromaCoefficients = memory.allocate(Int16.self, count: 128)
-    edge = memory.allocate(UInt8.self, count: 64) + 24
-    filteredEdge = memory.allocate(UInt8.self, count: 64) + 24
+    edge = memory.allocate(UInt8.self, count: components * Self.edgeSize) + 24
+    filteredEdge = memory.allocate(UInt8.self, count: components * Self.edgeSize) + 24
     dc = memory.allocate(Int16.self, count: 16)
     costs = memory.allocate(Int32.self, count: 16)
     gridMotion = memory.allocate(MotionVector.self, count: 24)
     gridReference = memory.allocate(Int8.self, count: 24)
-    rdLevels = memory.allocate(Int16.self, count: 512)
-    rdSamples = memory.allocate(UInt8.self, count: 512)
+    rdLevels = memory.allocate(Int16.self, count: components * 512)
+    rdSamples = memory.allocate(UInt8.self, count: components * 512)
     errors = memory.allocate(Int32.self, count: 4)
     originals = memory.allocate(Int16.self, count: 256)
-    keptMasks = memory.allocate(Int32.self, count: 4)
+    keptMasks = memory.allocate(Int32.self, count: components * 4)
     unweightedSource = memory.allocate(UInt8.self, count: 256)
     directMotion = BlockMotion(
       vectors: memory.allocate(MotionVector.self, count: 8),
@@ -164,10 +179,17 @@ struct MacroblockCoder {
     m = y &* stream.geometry.widthInMbs &+ x
     self.available = available
     reconstruction = picture.planes.luma + (y &* 16 &* stride &+ x &* 16)
-    reconstructionChroma = picture.planes.chroma + (y &* 8 &* stride &+ x &* 16)
+    reconstructionChroma =
+      stream.is444
+      ? reconstruction + stream.componentOffset
+      : picture.planes.chroma + (y &* 8 &* stride &+ x &* 16)
     setQP(qp)
-    if x & 3 == 0 { prefetch() }
-    fetchSource()
+    if stream.is444 {
+      fetchComponents()
+    } else {
+      if x & 3 == 0 { prefetch() }
+      fetchSource()
+    }
     unweightedSourceReference = -1
     intraAvailable = available
     if stream.constrainedIntra { restrictIntra() }

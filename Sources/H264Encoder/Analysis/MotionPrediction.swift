@@ -206,7 +206,8 @@ extension MacroblockCoder {
   }
 
   /// Predicts the NV12 chroma of a block, with the reference picture's weights. The vector is in
-  /// eighths of a chroma sample (8.4.2.2.2).
+  /// eighths of a chroma sample (8.4.2.2.2). At 4:4:4 it predicts Cb and Cr into the
+  /// reconstruction.
   ///
   /// - Parameters:
   ///   - dst: receives the prediction.
@@ -221,6 +222,10 @@ extension MacroblockCoder {
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, x: Int, y: Int, width: Int, height: Int,
     _ v: MotionVector, reference: Int
   ) {
+    if stream.is444 {
+      compensateComponents(dst, x: x, y: y, width: width, height: height, v, reference: reference)
+      return
+    }
     compensateChroma(dst, dstStride, x: x, y: y, width: width, height: height, v, reference: reference)
     if picture.isWeighted {
       weighChroma(dst, dstStride, width: width, height: height / 2, reference: reference)
@@ -245,6 +250,10 @@ extension MacroblockCoder {
   ///
   /// - Parameter type: the macroblock type.
   mutating func predictInter(_ type: UInt8) {
+    if stream.is444 {
+      predictInterComponents(type)
+      return
+    }
     switch type {
     case MacroblockType.inter16x16, MacroblockType.skip:
       let v = gridMotion[MotionGrid.block0]

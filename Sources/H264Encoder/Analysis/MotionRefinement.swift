@@ -99,7 +99,7 @@ extension MacroblockCoder {
         &search, step: 2, rounds: picture.settings.motion.halfSampleRounds, readsChroma: false)
     }
     if search.satd != refinesBySATD { compareBySATD(&search) }
-    let readsChroma = picture.settings.motion.usesChroma && shape == 0 && !picture.isBidirectional
+    let readsChroma = picture.settings.motion.usesChroma && shape == 0 && !picture.isBidirectional && !stream.is444
     if readsChroma {
       search.chroma = chromaDistortion(search.x, search.y, reference)
       search.cost &+= search.chroma
@@ -112,7 +112,7 @@ extension MacroblockCoder {
       chroma: search.chroma)
   }
 
-  /// The cost of a vector: the distortion of luma plus lambda times the bits of mvd.
+  /// The cost of a vector: the distortion of luma, at 4:4:4 of all components, plus lambda times the bits of mvd.
   ///
   /// - Parameters:
   ///   - search: the block and the measure.
@@ -121,9 +121,23 @@ extension MacroblockCoder {
   @inline(__always) private mutating func fractionalCost(
     _ search: FractionalSearch, _ x: Int, _ y: Int
   ) -> Int32 {
-    compare(
-      search.shape, search.src, search.origin, x, y, width: search.width, height: search.height,
-      satd: search.satd) &+ motionCost(x, y, search.prediction)
+    let cost =
+      compare(
+        search.shape, search.src, search.origin, x, y, width: search.width, height: search.height,
+        satd: search.satd) &+ motionCost(x, y, search.prediction)
+    return stream.is444 ? cost &+ chromaCost(search, x, y) : cost
+  }
+
+  /// The distortion of Cb and Cr of a 4:4:4 picture; parameters are those of `fractionalCost`.
+  @inline(never) private mutating func chromaCost(_ search: FractionalSearch, _ x: Int, _ y: Int) -> Int32 {
+    var sum: Int32 = 0
+    for c in 1...2 {
+      sum &+= compare(
+        search.shape, search.src + c &* MacroblockCoder.componentSamples,
+        search.origin + c &* stream.componentOffset, x, y, width: search.width, height: search.height,
+        satd: search.satd)
+    }
+    return sum
   }
 
   /// Tries the predicted vector, which is often best, as it costs almost nothing to code.
@@ -151,6 +165,7 @@ extension MacroblockCoder {
     let b = at + stream.quarterOffsets[2].0
     let h = at + stream.quarterOffsets[8].0
     ovt_sad_x4(k, search.shape, search.src, h - stride, h, b - 1, b, stride, costs)
+    if stream.is444 { addChromaSADs(search.shape, search.src, h - stride, h, b - 1, b) }
     search.sides.up = costs[0] &+ motionCost(x, y &- 2, p)
     search.sides.down = costs[1] &+ motionCost(x, y &+ 2, p)
     search.sides.left = costs[2] &+ motionCost(x &- 2, y, p)

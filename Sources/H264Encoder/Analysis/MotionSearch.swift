@@ -5,7 +5,7 @@ import CH264Kernels
 struct MotionCandidate {
   /// The vector, in quarter samples.
   var v: MotionVector
-  /// Distortion of luma plus lambda times the bits of mvd.
+  /// Distortion of luma, at 4:4:4 of all components, plus lambda times the bits of mvd.
   var cost: Int32
   /// SATD of chroma, where the search has measured it; else 0.
   var chroma: Int32 = 0
@@ -143,8 +143,9 @@ extension MacroblockCoder {
       for j in 0..<i where compared[j] == key { isKnown = true }
       compared[i] = key
       if isKnown { continue }
-      let cost =
-        ovt_sad(k, shape, src, origin + (cy &* stride &+ cx), stride) &+ motionCost(cx &* 4, cy &* 4, p)
+      let at = origin + (cy &* stride &+ cx)
+      var cost = ovt_sad(k, shape, src, at, stride) &+ motionCost(cx &* 4, cy &* 4, p)
+      if stream.is444 && cost < best { cost &+= chromaSAD(shape, src, at) }
       if cost < best {
         best = cost
         bestX = cx
@@ -187,6 +188,7 @@ extension MacroblockCoder {
       if bestX <= lowX || bestX >= highX || bestY <= lowY || bestY >= highY { break }
       let at = origin + (bestY &* stride &+ bestX)
       ovt_sad_x4(k, shape, src, at - stride, at + stride, at - 1, at + 1, stride, costs)
+      if stream.is444 { addChromaSADs(shape, src, at - stride, at + stride, at - 1, at + 1) }
       let up = costs[0] &+ motionCost(bestX &* 4, bestY &* 4 &- 4, p)
       let down = costs[1] &+ motionCost(bestX &* 4, bestY &* 4 &+ 4, p)
       let left = costs[2] &+ motionCost(bestX &* 4 &- 4, bestY &* 4, p)
@@ -244,8 +246,9 @@ extension MacroblockCoder {
         let x = centerX &+ dx &* ring
         let y = centerY &+ dy &* ring
         if x &* 4 < minX || x &* 4 > maxX || y &* 4 < minY || y &* 4 > maxY { continue }
-        let cost =
-          ovt_sad(k, shape, src, origin + (y &* stride &+ x), stride) &+ motionCost(x &* 4, y &* 4, p)
+        let at = origin + (y &* stride &+ x)
+        var cost = ovt_sad(k, shape, src, at, stride) &+ motionCost(x &* 4, y &* 4, p)
+        if stream.is444 && cost < best { cost &+= chromaSAD(shape, src, at) }
         if cost < best { (best, bestX, bestY) = (cost, x, y) }
       }
     }

@@ -19,6 +19,9 @@ public struct H264EncoderConfiguration: Sendable, Equatable {
   /// H.264 profiles (A.2).
   public enum Profile: Sendable, Hashable, CaseIterable {
     case constrainedBaseline, main, constrainedHigh, high
+    /// High 4:4:4 Predictive (A.2.8), with 8 bits: pictures have as many samples of Cb and Cr as of
+    /// luma (`SourcePicture.hasFullChroma`). For zero latency only.
+    case high444Predictive
   }
 
   /// The entropy coding of slice data (9.2, 9.3).
@@ -90,11 +93,15 @@ public struct H264EncoderConfiguration: Sendable, Equatable {
   /// The most frames from one key frame to the next; nil: key frames are coded only when the caller
   /// requests them, and with a look-ahead after 250 frames at most.
   public var keyFrameInterval: Int?
-  /// Whether the 8x8 transform is used where the profile has it: the High profiles.
+  /// Whether the 8x8 transform is used where the profile has it: all High profiles.
   public var allowsTransform8x8 = true
   /// Whether weighted prediction is used where pictures become darker or brighter; not in the
-  /// Constrained Baseline profile.
+  /// Constrained Baseline and High 4:4:4 Predictive profiles.
   public var allowsWeightedPrediction = true
+  /// Whether the pictures are coded without loss (qpprime_y_zero_transform_bypass_flag, 8.5.15). It
+  /// takes the High 4:4:4 Predictive profile, a constant QP of 0 and a `maximumQP` of 0, no limits of
+  /// the rate, and no deblocking.
+  public var isLossless = false
   /// Whether the deblocking filter is used (8.7).
   public var deblocking = true
   /// slice_alpha_c0_offset_div2, -6...6: half of FilterOffsetA.
@@ -171,7 +178,11 @@ public struct H264EncoderConfiguration: Sendable, Equatable {
   /// Whether the entropy coding is CABAC.
   var cabac: Bool { (entropyCoding ?? (profile == .constrainedBaseline ? .cavlc : .cabac)) == .cabac }
   /// Whether weighted prediction is allowed and the profile has it.
-  var weightedPrediction: Bool { allowsWeightedPrediction && profile != .constrainedBaseline }
+  var weightedPrediction: Bool { allowsWeightedPrediction && profile != .constrainedBaseline && !is444 }
   /// Whether the 8x8 transform is allowed and the profile has it.
-  var transform8x8: Bool { allowsTransform8x8 && (profile == .high || profile == .constrainedHigh) }
+  var transform8x8: Bool {
+    allowsTransform8x8 && (profile == .high || profile == .constrainedHigh || is444)
+  }
+  /// Whether the pictures are 4:4:4.
+  var is444: Bool { profile == .high444Predictive }
 }

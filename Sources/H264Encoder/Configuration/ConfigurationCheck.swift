@@ -10,11 +10,11 @@ extension H264EncoderConfiguration {
     }
     try require(
       isOfValidSize,
-      "A picture of \(width)x\(height) cannot be coded: both must be even, from 16 to "
+      "A picture of \(width)x\(height) cannot be coded: both must be \(is444 ? "" : "even, ")from 16 to "
         + "\(H264EncoderConfiguration.largestSide).")
     try require(
-      Self.isVisible(shownWidth, of: width) && Self.isVisible(shownHeight, of: height),
-      "What is shown of a picture, \(shownWidth)x\(shownHeight), must be even and reach into its last macroblocks."
+      isVisible(shownWidth, of: width) && isVisible(shownHeight, of: height),
+      "What is shown of a picture, \(shownWidth)x\(shownHeight), must \(is444 ? "" : "be even and ")reach into its last macroblocks."
     )
     try require(
       frameRate.isFinite && (0.01...1000).contains(frameRate),
@@ -52,9 +52,12 @@ extension H264EncoderConfiguration {
     if profile == .constrainedBaseline {
       try require(entropyCoding != .cabac, "The Baseline profile has no CABAC.")
     }
+    try validateLossless()
     switch latency {
     case .zero(let options): try validateLowLatency(options)
-    case .lookAhead(let options): try validateLookAhead(options)
+    case .lookAhead(let options):
+      try require(!is444, "Pictures of 4:4:4 are coded with zero latency only.")
+      try validateLookAhead(options)
     }
     if let level {
       try require(
@@ -62,9 +65,23 @@ extension H264EncoderConfiguration {
     }
   }
 
-  /// Whether width and height are even and in the allowed range.
+  /// Checks that nothing forbids coding without loss, where that is asked for.
+  private func validateLossless() throws {
+    guard isLossless else { return }
+    func require(_ condition: Bool, _ text: String) throws {
+      if !condition { throw H264EncoderError.invalidConfiguration(text) }
+    }
+    try require(is444, "Pictures are coded without loss in the High 4:4:4 Predictive profile only.")
+    try require(
+      lowLatency.rateControl == .constantQP(0) && maximumQP == 0,
+      "Coding without loss takes a constant QP of 0, and 0 as the highest QP.")
+    try require(dataRateLimits.isEmpty, "Coding without loss keeps no limits of the data rate.")
+    try require(!deblocking, "Pictures without loss are not deblocked.")
+  }
+
+  /// Whether width and height are in the allowed range and, at 4:2:0, even.
   var isOfValidSize: Bool {
-    [width, height].allSatisfy { (16...Self.largestSide).contains($0) && $0 % 2 == 0 }
+    [width, height].allSatisfy { (16...Self.largestSide).contains($0) && (is444 || $0 % 2 == 0) }
   }
 
   /// The width in luma samples that a decoder outputs.
@@ -72,13 +89,13 @@ extension H264EncoderConfiguration {
   /// The height in luma samples that a decoder outputs.
   var shownHeight: Int { visibleHeight ?? height }
 
-  /// Whether frame cropping can reduce a side to a size: it crops pairs of samples, and must not
-  /// crop a whole macroblock.
+  /// Whether frame cropping can reduce a side to a size: it crops pairs of samples at 4:2:0, and
+  /// must not crop a whole macroblock.
   /// - Parameters:
   ///   - shown: the size that a decoder outputs, in luma samples.
   ///   - side: the coded width or height in luma samples.
-  private static func isVisible(_ shown: Int, of side: Int) -> Bool {
-    shown % 2 == 0 && shown <= side && shown > (side - 1) / 16 * 16
+  private func isVisible(_ shown: Int, of side: Int) -> Bool {
+    (is444 || shown % 2 == 0) && shown <= side && shown > (side - 1) / 16 * 16
   }
 
   private var streamProfile: H264Profile {
@@ -87,6 +104,7 @@ extension H264EncoderConfiguration {
     case .main: .main
     case .constrainedHigh: .constrainedHigh
     case .high: .high
+    case .high444Predictive: .high444Predictive
     }
   }
 
@@ -163,6 +181,7 @@ extension H264EncoderConfiguration {
 
     var sps = H264SequenceParameterSet(
       profile: streamProfile, level: streamLevel, width: shownWidth, height: shownHeight)
+    sps.isLosslessAtZero = isLossless
     sps.maxReferenceFrames = maximumReferences
     sps.gapsInFrameNumAllowed = lowLatency.allowsFrameNumberGaps
     sps.pictureOrderCountType = lowLatency.allowsNonReferenceFrames ? 0 : 2

@@ -74,7 +74,7 @@ extension H264EncoderConfiguration {
   /// allow.
   var bidirectionalLimit: Int {
     switch profile {
-    case .constrainedBaseline, .constrainedHigh: return 0
+    case .constrainedBaseline, .constrainedHigh, .high444Predictive: return 0
     case .main, .high: break
     }
     return maximumReferences < 2 || lookAhead.frames < 1

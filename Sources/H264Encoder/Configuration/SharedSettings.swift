@@ -43,7 +43,10 @@ extension H264EncoderConfiguration {
 
   /// The bits of the cheapest macroblock: of P_Skip, or of intra DC prediction without residual
   /// (mb_type, the prediction modes, mb_qp_delta and, with CAVLC, coeff_token; 7.3.5).
-  func cheapestMacroblock(isKeyFrame: Bool) -> Double { isKeyFrame ? cabac ? 6 : 8 : 0.125 }
+  func cheapestMacroblock(isKeyFrame: Bool) -> Double {
+    // At 4:4:4, coeff_token or coded_block_flag of the DC levels of Cb and Cr are sent too.
+    isKeyFrame ? (cabac ? 6 : 8) + (is444 ? 2 : 0) : 0.125
+  }
 }
 
 extension H264FrameOptions {

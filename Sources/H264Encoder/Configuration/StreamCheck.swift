@@ -63,6 +63,10 @@ extension H264EncoderConfiguration {
       throw H264EncoderError.invalidPicture(
         "The picture is \(source.width)x\(source.height), the encoder is for \(width)x\(height).")
     }
+    guard source.hasFullChroma == is444 else {
+      throw H264EncoderError.invalidPicture(
+        "The picture is \(source.hasFullChroma ? "4:4:4" : "4:2:0"), which is not that of the profile.")
+    }
     guard source.isConsistent else {
       throw H264EncoderError.invalidPicture(
         "A plane's bytes per row are fewer than its width, or more than 2^31 - 1.")
@@ -74,6 +78,9 @@ extension H264EncoderConfiguration {
   func checkCommon(_ options: H264FrameOptions) throws {
     if let qp = options.qp, !(0...51).contains(qp) {
       throw H264EncoderError.invalidOption("QP \(qp) is not in 0...51.")
+    }
+    if isLossless && (options.qp ?? 0 != 0 || options.targetBits != nil) {
+      throw H264EncoderError.invalidOption("Without loss, a frame has no other QP than 0 and no target of bits.")
     }
     if let duration = options.duration, !(duration > 0 && duration.isFinite) {
       throw H264EncoderError.invalidOption("A duration of \(duration) seconds is not above 0.")

@@ -38,7 +38,7 @@ extension CABACWriter {
     }
     qpDelta(&e, mb)
     engine = e
-    residual(m, mb, levels)
+    if slice.is444 { componentResidual(m, mb, levels) } else { residual(m, mb, levels) }
   }
 
   /// Writes coded_block_pattern (9.3.3.1.1.4).
@@ -66,6 +66,7 @@ extension CABACWriter {
       luma &>> 2 & 1, 73 &+ Int(truncatingIfNeeded: (noneLeft &>> 3 & 1) &+ (none &<< 1 & 2)))
     e.encode(
       luma &>> 3, 73 &+ Int(truncatingIfNeeded: (none &>> 2 & 1) &+ (none & 2)))
+    if slice.is444 { return }
     let chroma = mb.pointee.codedBlockPattern &>> 4
     var context = 77
     if leftPattern >= 16 { context &+= 1 }

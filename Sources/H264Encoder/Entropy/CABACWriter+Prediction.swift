@@ -35,6 +35,11 @@ extension CABACWriter {
         block &+= step
       }
     }
+    if slice.is444 {
+      // There is no intra_chroma_pred_mode.
+      engine = e
+      return
+    }
     var context = 64
     if mb.pointee.available & Availability.left != 0 {
       let left = mb - 1

@@ -22,6 +22,8 @@ extension CABACWriter {
     static let luma4x4 = BlockKind(codedFlag: 93, significant: 134, last: 195, magnitude: 247, count: 16)
     static let chromaDC = BlockKind(codedFlag: 97, significant: 149, last: 210, magnitude: 257, count: 4)
     static let chromaAC = BlockKind(codedFlag: 101, significant: 152, last: 213, magnitude: 266, count: 15)
+    /// At 4:2:0 there is no coded_block_flag of 8x8 blocks.
+    static let luma8x8 = BlockKind(codedFlag: 0, significant: 402, last: 417, magnitude: 426, count: 64)
   }
 
   /// Writes the levels of a macroblock.
@@ -56,7 +58,7 @@ extension CABACWriter {
     if pattern & 15 != 0 {
       if mb.pointee.transform8x8 != 0 {
         for i in 0..<4 where pattern &>> UInt8(truncatingIfNeeded: i) & 1 != 0 {
-          block8x8(levels + i &* 64)
+          block8x8(levels + i &* 64, .luma8x8)
         }
       } else {
         // Flags of the blocks at the left (A) and above (B) of each block, in raster order.
@@ -122,7 +124,7 @@ extension CABACWriter {
   ///   - context: ctxIdx of the flag.
   ///   - kind: the contexts of the block.
   @inline(__always)
-  private mutating func flaggedBlock(
+  mutating func flaggedBlock(
     _ levels: UnsafePointer<Int16>, _ coded: Bool, _ context: Int, _ kind: BlockKind
   ) {
     if coded {
@@ -180,12 +182,14 @@ extension CABACWriter {
     engine.encodeLevels(levels, at: positions, count: found, base: magnitude, limit: count == 4 ? 3 : 4)
   }
 
-  /// Writes a block of 64 levels (ctxBlockCat 5). At 4:2:0 it has no coded_block_flag;
-  /// coded_block_pattern says whether it is coded.
+  /// Writes a block of 64 levels (ctxBlockCat 5, 9 and 13) without its coded_block_flag. At 4:2:0
+  /// there is none; coded_block_pattern says whether the block is coded.
   ///
-  /// - Parameter levels: the levels in scan order.
+  /// - Parameters:
+  ///   - levels: the levels in scan order.
+  ///   - kind: the contexts of the block.
   @inline(never)
-  private mutating func block8x8(_ levels: UnsafePointer<Int16>) {
+  mutating func block8x8(_ levels: UnsafePointer<Int16>, _ kind: BlockKind) {
     var e = engine
     let mask = ovt_nonzero_levels64(levels)
     let significant = ovt_significant8x8()!
@@ -197,18 +201,18 @@ extension CABACWriter {
       let position = left.trailingZeroBitCount
       left &= left &- 1
       while next < position {
-        e.encode(0, 402 &+ Int(significant[next]))
+        e.encode(0, kind.significant &+ Int(significant[next]))
         next &+= 1
       }
       positions[found] = UInt8(truncatingIfNeeded: position)
       found &+= 1
       if position == 63 { break }
-      e.encode(1, 402 &+ Int(significant[position]))
-      e.encode(left == 0 ? 1 : 0, 417 &+ Int(last[position]))
+      e.encode(1, kind.significant &+ Int(significant[position]))
+      e.encode(left == 0 ? 1 : 0, kind.last &+ Int(last[position]))
       next = position &+ 1
     }
     engine = e
-    engine.encodeLevels(levels, at: positions, count: found, base: 426, limit: 4)
+    engine.encodeLevels(levels, at: positions, count: found, base: kind.magnitude, limit: 4)
   }
 }
 

@@ -23,7 +23,7 @@ struct CABACWriter: EntropyCoder {
   /// The context variables in use, followed by those that `save` has stored.
   private let contextMemory: UnsafeMutablePointer<UInt8>
   /// Bytes from the first to the second.
-  private static let contextStride = 512
+  private let contextStride: Int
   /// The positions of the current block's levels that are not zero.
   let positions: UnsafeMutablePointer<UInt8>
   /// The state that `save` has stored.
@@ -46,10 +46,12 @@ struct CABACWriter: EntropyCoder {
   ///
   /// - Parameters:
   ///   - picture: any picture's macroblocks.
+  ///   - is444: whether slices may be of 4:4:4 pictures, which have more contexts.
   ///   - memory: owns the writer's memory.
-  init(picture: PictureSyntax, memory: inout EncoderMemory) {
+  init(picture: PictureSyntax, is444: Bool = false, memory: inout EncoderMemory) {
     self.picture = picture
-    contextMemory = memory.allocate(UInt8.self, count: 2 * Self.contextStride)
+    contextStride = is444 ? CABACEngine.componentContextCount : 512
+    contextMemory = memory.allocate(UInt8.self, count: 2 * contextStride)
     positions = memory.allocate(UInt8.self, count: 64)
     // Points to an empty buffer until `begin` is called.
     bits = BitWriter(contextMemory, capacity: 0)
@@ -68,6 +70,7 @@ struct CABACWriter: EntropyCoder {
     bits.flush()
     engine = CABACEngine(contexts: contextMemory, at: bits.next, end: bits.end)
     engine.initialiseContexts(column: slice.isP || slice.isB ? 1 + slice.cabacInitIDC : 0, qp: slice.qp)
+    if slice.is444 { engine.initialiseComponentContexts() }
     qp = slice.qp
     previousDelta = false
     isFirst = true
@@ -85,7 +88,7 @@ struct CABACWriter: EntropyCoder {
     saved = Saved(
       engine: engine, qp: qp, previousDelta: previousDelta, isFirst: isFirst, carryPosition: position,
       carryByte: position?.pointee ?? 0)
-    (contextMemory + Self.contextStride).update(from: contextMemory, count: Self.contextStride)
+    (contextMemory + contextStride).update(from: contextMemory, count: contextStride)
   }
 
   mutating func restore() {
@@ -102,7 +105,7 @@ struct CABACWriter: EntropyCoder {
     qp = saved.qp
     previousDelta = saved.previousDelta
     isFirst = saved.isFirst
-    contextMemory.update(from: contextMemory + Self.contextStride, count: Self.contextStride)
+    contextMemory.update(from: contextMemory + contextStride, count: contextStride)
     self.saved = nil
   }
 
@@ -227,12 +230,12 @@ struct CABACWriter: EntropyCoder {
   ///
   /// - Parameters:
   ///   - mb: the macroblock.
-  ///   - pcm: 256 luma, 64 Cb and 64 Cr samples.
+  ///   - pcm: 256 luma, 64 Cb and 64 Cr samples; at 4:4:4, 256 of each.
   mutating func encodePCM(_ mb: UnsafeMutablePointer<MacroblockInfo>, _ pcm: UnsafePointer<UInt8>?) {
     engine.terminate()  // mb_type's second bin; the samples begin at the next byte
     if !engine.overflowed, let pcm {
       var samples = bits.moved(to: engine.next, overflowed: false)
-      samples.append(pcm, count: 384)
+      samples.append(pcm, count: LevelLayout.samples(is444: slice.is444))
       bits = bits.moved(to: bits.next, overflowed: samples.overflowed)
       engine.restart(at: samples.next)
     }

@@ -18,32 +18,7 @@ extension CAVLCWriter {
     let hasTop = mb.pointee.available & Availability.top != 0
     let counts = UnsafePointer(picture.nonZero) + m &* 24
     let topCounts = counts - picture.widthInMbs &* 24
-    let isIntra16x16 = mb.pointee.type == MacroblockType.intra16x16
-
-    if isIntra16x16 {
-      let nC = Self.context(
-        left: hasLeft ? counts - 21 : nil, top: hasTop ? topCounts + 12 : nil)
-      let block = levels + LevelLayout.lumaDC
-      self.block(block, mb.pointee.codedDC & 1 != 0 ? ovt_nonzero_levels16(block) : 0, 16, nC)
-    }
-    for i in 0..<4 where pattern &>> UInt8(truncatingIfNeeded: i) & 1 != 0 {
-      for j in 0..<4 {
-        let x = (i & 1) &* 2 &+ (j & 1)
-        let y = (i & 2) &+ (j &>> 1)
-        let own = counts + (y &* 4 &+ x)
-        let left = x > 0 ? own - 1 : hasLeft ? own - 21 : nil
-        let top = y > 0 ? own - 4 : hasTop ? topCounts + (12 &+ x) : nil
-        let nC = Self.context(left: left, top: top)
-        let block = levels + (i &* 4 &+ j) &* 16
-        if own.pointee == 0 {
-          empty(nC)
-        } else if isIntra16x16 {
-          self.block(block + 1, ovt_nonzero_levels16(block) &>> 1, 15, nC)
-        } else {
-          self.block(block, ovt_nonzero_levels16(block), 16, nC)
-        }
-      }
-    }
+    lumaResidual(mb, counts, levels, codedDC: mb.pointee.codedDC & 1 != 0)
     guard pattern >= 16 else { return }
     for c in 0..<2 {
       let block = levels + LevelLayout.chromaDC + c &* 4
@@ -61,6 +36,50 @@ extension CAVLCWriter {
           empty(nC)
         } else {
           self.block(block + 1, ovt_nonzero_levels16(block) &>> 1, 15, nC)
+        }
+      }
+    }
+  }
+
+  /// Writes the levels of luma, or at 4:4:4 of a component.
+  ///
+  /// - Parameters:
+  ///   - mb: the macroblock.
+  ///   - counts: the counts of its blocks.
+  ///   - levels: its levels (`LevelLayout`).
+  ///   - codedDC: whether Intra16x16DCLevel has levels that are not zero.
+  @inline(__always)
+  mutating func lumaResidual(
+    _ mb: UnsafeMutablePointer<MacroblockInfo>, _ counts: UnsafePointer<UInt8>,
+    _ levels: UnsafePointer<Int16>, codedDC: Bool
+  ) {
+    let pattern = mb.pointee.codedBlockPattern
+    let hasLeft = mb.pointee.available & Availability.left != 0
+    let hasTop = mb.pointee.available & Availability.top != 0
+    let topCounts = counts - picture.widthInMbs &* 24
+    let isIntra16x16 = mb.pointee.type == MacroblockType.intra16x16
+
+    if isIntra16x16 {
+      let nC = Self.context(
+        left: hasLeft ? counts - 21 : nil, top: hasTop ? topCounts + 12 : nil)
+      let block = levels + LevelLayout.lumaDC
+      self.block(block, codedDC ? ovt_nonzero_levels16(block) : 0, 16, nC)
+    }
+    for i in 0..<4 where pattern &>> UInt8(truncatingIfNeeded: i) & 1 != 0 {
+      for j in 0..<4 {
+        let x = (i & 1) &* 2 &+ (j & 1)
+        let y = (i & 2) &+ (j &>> 1)
+        let own = counts + (y &* 4 &+ x)
+        let left = x > 0 ? own - 1 : hasLeft ? own - 21 : nil
+        let top = y > 0 ? own - 4 : hasTop ? topCounts + (12 &+ x) : nil
+        let nC = Self.context(left: left, top: top)
+        let block = levels + (i &* 4 &+ j) &* 16
+        if own.pointee == 0 {
+          empty(nC)
+        } else if isIntra16x16 {
+          self.block(block + 1, ovt_nonzero_levels16(block) &>> 1, 15, nC)
+        } else {
+          self.block(block, ovt_nonzero_levels16(block), 16, nC)
         }
       }
     }

@@ -85,17 +85,17 @@ struct CAVLCWriter: EntropyCoder {
       w.ue(intraOffset)
       if slice.transform8x8Mode { w.put(UInt32(type), 1) }
       intraModes(&w, m, mb)
-      w.ue(Int(mb.pointee.intraChromaMode))
+      if !slice.is444 { w.ue(Int(mb.pointee.intraChromaMode)) }
     case MacroblockType.intra16x16:
       w.ue(
         intraOffset &+ 1 &+ Int(mb.pointee.intra16x16Mode) &+ 4 &* Int(pattern &>> 4)
           &+ (pattern & 15 != 0 ? 12 : 0))
-      w.ue(Int(mb.pointee.intraChromaMode))
+      if !slice.is444 { w.ue(Int(mb.pointee.intraChromaMode)) }
       mb.pointee.transform8x8 = 0
     case MacroblockType.pcm:
       w.ue(intraOffset &+ 25)
       w.align(with: 0)
-      if let pcm { w.append(pcm, count: 384) }
+      if let pcm { w.append(pcm, count: LevelLayout.samples(is444: slice.is444)) }
       mb.pointee.qp = 0
       mb.pointee.transform8x8 = 0
       mb.pointee.codedBlockPattern = 0x2F
@@ -108,7 +108,10 @@ struct CAVLCWriter: EntropyCoder {
 
     if type != MacroblockType.intra16x16 {
       let isInter = type >= MacroblockType.inter16x16
-      w.ue(Int(ovt_coded_block_pattern(isInter ? 1 : 0)![Int(pattern)]))
+      w.ue(
+        slice.is444
+          ? Self.patternNumber(pattern, isInter: isInter)
+          : Int(ovt_coded_block_pattern(isInter ? 1 : 0)![Int(pattern)]))
       if isInter {
         if slice.transform8x8Mode && pattern & 15 != 0
           && (type != MacroblockType.inter8x8 || mb.pointee.hasOnlyWholeSubMacroblocks)
@@ -132,7 +135,7 @@ struct CAVLCWriter: EntropyCoder {
     if delta > 25 { delta &-= 52 } else if delta < -26 { delta &+= 52 }
     w.se(delta)
     bits = w
-    residual(m, mb, levels)
+    if slice.is444 { componentResidual(m, mb, levels) } else { residual(m, mb, levels) }
   }
 
   /// Writes prev_intra4x4_pred_mode_flag and rem_intra4x4_pred_mode of each block, or those of 8x8.

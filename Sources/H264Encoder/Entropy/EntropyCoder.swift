@@ -16,6 +16,8 @@ struct SliceParameters: Equatable, Sendable {
   var transform8x8Mode = false
   /// constrained_intra_pred_flag of the picture parameter set.
   var constrainedIntraPrediction = false
+  /// Whether ChromaArrayType is 3 (4:4:4).
+  var is444 = false
   /// SliceQP_Y
   var qp = 26
   /// cabac_init_idc
@@ -53,7 +55,7 @@ protocol EntropyCoder: SendableMetatype {
   /// - Parameters:
   ///   - m: the macroblock's address.
   ///   - levels: its levels (`LevelLayout`); not read for skipped macroblocks and I_PCM.
-  ///   - pcm: for I_PCM, 256 luma, 64 Cb and 64 Cr samples.
+  ///   - pcm: for I_PCM, 256 luma, 64 Cb and 64 Cr samples; at 4:4:4, 256 of each.
   mutating func encode(macroblock m: Int, levels: UnsafePointer<Int16>, pcm: UnsafePointer<UInt8>?)
   /// Ends the slice with its trailing bits.
   ///

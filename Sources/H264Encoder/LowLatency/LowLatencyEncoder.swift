@@ -111,7 +111,7 @@ final class LowLatencyEncoder {
     var memory = EncoderMemory()
     var pool: [PicturePlanes] = []
     for _ in 0...configuration.maximumReferences {
-      pool.append(PicturePlanes(coder.geometry, memory: &memory))
+      pool.append(PicturePlanes(coder.geometry, memory: &memory, is444: configuration.is444))
     }
     self.pool = pool
     buffer = DecodedPictureBuffer(
@@ -230,13 +230,29 @@ final class LowLatencyEncoder {
   /// Calls `body` with the planes of the last coded picture as a decoder reconstructs it.
   /// - Parameter body: receives luma and interleaved (NV12) chroma, both with `bytesPerRow` bytes
   ///   per row.
-  /// - Returns: the result of `body`; nil if no picture was coded yet.
+  /// - Returns: the result of `body`; nil if no picture was coded yet, and at 4:4:4.
   func withReconstruction<R>(
     _ body: (_ luma: UnsafePointer<UInt8>, _ chroma: UnsafePointer<UInt8>, _ bytesPerRow: Int) throws -> R
   ) rethrows -> R? {
-    guard let lastPicture else { return nil }
+    guard let lastPicture, !configuration.is444 else { return nil }
     let planes = pool[lastPicture]
     return try body(planes.luma, planes.chroma, coder.geometry.stride)
+  }
+
+  /// Calls `body` with the planes of the last coded picture of a 4:4:4 stream as a decoder
+  /// reconstructs it.
+  /// - Parameter body: receives Y, Cb and Cr, all with `bytesPerRow` bytes per row.
+  /// - Returns: the result of `body`; nil if no picture was coded yet, and at 4:2:0.
+  func withReconstructedComponents<R>(
+    _ body: (
+      _ luma: UnsafePointer<UInt8>, _ cb: UnsafePointer<UInt8>, _ cr: UnsafePointer<UInt8>,
+      _ bytesPerRow: Int
+    ) throws -> R
+  ) rethrows -> R? {
+    guard let lastPicture, configuration.is444 else { return nil }
+    let luma = pool[lastPicture].luma
+    let offset = coder.geometry.componentOffset
+    return try body(luma, luma + offset, luma + 2 * offset, coder.geometry.stride)
   }
 }
 

@@ -24,10 +24,13 @@ final class MotionHistory {
   ///   - geometry: the size of the pictures.
   ///   - count: the number of pictures: two, and one more for each picture that may be coded at the
   ///     same time as another.
-  init(_ geometry: PictureGeometry, pictures count: Int) {
+  ///   - is444: whether the pictures are 4:4:4.
+  init(_ geometry: PictureGeometry, pictures count: Int, is444: Bool = false) {
     var memory = EncoderMemory()
     var pictures: [PictureSyntax] = []
-    for _ in 0..<max(count, 2) { pictures.append(PictureSyntax(geometry, memory: &memory)) }
+    for _ in 0..<max(count, 2) {
+      pictures.append(PictureSyntax(geometry, memory: &memory, is444: is444))
+    }
     self.pictures = pictures
     self.memory = memory
   }

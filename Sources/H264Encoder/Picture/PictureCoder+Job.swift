@@ -60,10 +60,11 @@ extension PictureCoder {
       deblocking: DeblockingFilter(
         k: kernels, geometry: geometry, picture: picture, syntax: syntax, codedBlocks: codedBlocks,
         offsetA: configuration.deblockingAlphaOffset * 2, offsetB: configuration.deblockingBetaOffset * 2,
-        withinSlices: false,
+        withinSlices: false, is444: configuration.is444,
         pictureIdentities: plan.isBidirectional ? UnsafePointer(lists.pictureIdentities) : nil),
       referenceRows: ReferenceRows(
-        k: kernels, geometry: geometry, picture: picture, scratch: halfSampleScratch, syntax: syntax,
+        k: kernels, geometry: geometry, components: configuration.is444 ? 3 : 1, picture: picture,
+        scratch: halfSampleScratch, syntax: syntax,
         reference: plan.referenceCount > 0 && !plan.isWeighted && !plan.isBidirectional
           ? lists.entries[0] : nil,
         still: still, number: lastNumber, heldPicture: heldPicture),

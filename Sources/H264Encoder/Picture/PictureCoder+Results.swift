@@ -55,6 +55,11 @@ extension PictureCoder {
       luma += kernels.pointee.video.ssdRow(
         source.luma + y * source.lumaBytesPerRow, picture.luma + y * geometry.stride, Int32(width))
     }
+    if configuration.is444 {
+      let (cb, cr) = chromaError(source, picture)
+      let count = Double(width * height)
+      return (Double(luma) / count, Double(cb) / count, Double(cr) / count)
+    }
     var cb: UInt64 = 0
     var cr: UInt64 = 0
     for y in 0..<(height / 2) {
@@ -75,5 +80,29 @@ extension PictureCoder {
     }
     let chromaCount = Double(width / 2 * (height / 2))
     return (Double(luma) / Double(width * height), Double(cb) / chromaCount, Double(cr) / chromaCount)
+  }
+
+  /// The sums of squared errors of Cb and Cr of a 4:4:4 picture; parameters are those of
+  /// `squaredError`.
+  private func chromaError(_ source: SourcePicture, _ picture: PicturePlanes) -> (cb: UInt64, cr: UInt64) {
+    var sums: (cb: UInt64, cr: UInt64) = (0, 0)
+    for y in 0..<configuration.shownHeight {
+      let cbRow = picture.luma + (geometry.componentOffset + y * geometry.stride)
+      let crRow = cbRow + geometry.componentOffset
+      switch source.chroma {
+      case .interleaved(let base, let stride):
+        let row = base + y * stride
+        for x in 0..<configuration.shownWidth {
+          let (u, v) = (Int(row[2 * x]) - Int(cbRow[x]), Int(row[2 * x + 1]) - Int(crRow[x]))
+          sums.cb += UInt64(u * u)
+          sums.cr += UInt64(v * v)
+        }
+      case .planar(let cb, let cbStride, let cr, let crStride):
+        let n = Int32(configuration.shownWidth)
+        sums.cb += kernels.pointee.video.ssdRow(cb + y * cbStride, cbRow, n)
+        sums.cr += kernels.pointee.video.ssdRow(cr + y * crStride, crRow, n)
+      }
+    }
+    return sums
   }
 }

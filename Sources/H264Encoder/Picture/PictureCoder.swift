@@ -85,8 +85,9 @@ final class PictureCoder: RowSharing {
   /// `ReferencePlanes.list1` on.
   var weights: UnsafeMutablePointer<PredictionWeight> { lists.weights }
 
-  /// The most bits that a macroblock may take: 3200, 128 more than its samples have (A.3.1).
-  static let largestMacroblockBits = 3200
+  /// The most bits that a macroblock may take: 3200 or, at 4:4:4, 6272, which is 128 more than its
+  /// samples have (A.3.1).
+  static func largestMacroblockBits(is444: Bool) -> Int { is444 ? 6272 : 3200 }
 
   /// Allocates the memory of a coder.
   /// - Parameters:
@@ -112,24 +113,26 @@ final class PictureCoder: RowSharing {
     settings = EffortSettings(effort: configuration.effort)
     screenSettings = settings.forScreens
     geometry = PictureGeometry(width: configuration.width, height: configuration.height)
+    let is444 = configuration.is444
     var memory = EncoderMemory()
     kernels = memory.allocate(OVTKernels())
     _ = ovt_kernels_init(kernels, cpu)
     let isAlone = history == nil
-    let history = history ?? MotionHistory(geometry, pictures: 2)
+    let history = history ?? MotionHistory(geometry, pictures: 2, is444: is444)
     self.history = history
     let syntax = history.syntax
     bidirectionalSyntax =
       bidirectional ? PictureSyntax(geometry, memory: &memory, bidirectional: true) : syntax
     lists = ReferenceLists(isWeighted: configuration.weightedPrediction, memory: &memory)
     codedBlocks = memory.allocate(UInt16.self, count: geometry.macroblockCount)
-    levels = memory.allocate(Int16.self, count: LevelLayout.count)
-    pcm = memory.allocate(UInt8.self, count: 384)
+    levels = memory.allocate(Int16.self, count: LevelLayout.count(is444: is444))
+    pcm = memory.allocate(UInt8.self, count: LevelLayout.samples(is444: is444))
     halfSampleScratch = memory.allocate(Int16.self, count: geometry.stride + 64)
     still = UnchangedMacroblocks(geometry, memory: &memory)
-    payloadCapacity = geometry.macroblockCount * (PictureCoder.largestMacroblockBits / 8) + 4096
+    payloadCapacity =
+      geometry.macroblockCount * (PictureCoder.largestMacroblockBits(is444: is444) / 8) + 4096
     payload = memory.allocate(UInt8.self, count: payloadCapacity)
-    cabacWriter = memory.allocate(CABACWriter(picture: syntax, memory: &memory))
+    cabacWriter = memory.allocate(CABACWriter(picture: syntax, is444: is444, memory: &memory))
     cavlcWriter = memory.allocate(CAVLCWriter(picture: syntax))
     statisticsMemory = memory.allocate(PictureStatistics())
     rowQP = memory.allocate(Int32.self, count: geometry.heightInMbs)
@@ -153,7 +156,9 @@ final class PictureCoder: RowSharing {
     for i in 0..<threads {
       coders[i] = MacroblockCoder(stream: stream, picture: none, levels: levels, memory: &memory)
     }
-    shared = threads > 1 ? Self.makeShared(coders, threads: threads, geometry, memory: &memory) : nil
+    shared =
+      threads > 1
+      ? Self.makeShared(coders, threads: threads, geometry, is444: is444, memory: &memory) : nil
     workers =
       isAlone ? shared.map { shared in WorkerThreads(count: threads) { shared.work(thread: $0) } } : nil
     self.memory = memory
@@ -161,14 +166,14 @@ final class PictureCoder: RowSharing {
 
   /// Makes what the threads of a coder share of a picture.
   private static func makeShared(
-    _ coders: UnsafeMutablePointer<MacroblockCoder>, threads: Int, _ geometry: PictureGeometry,
+    _ coders: UnsafeMutablePointer<MacroblockCoder>, threads: Int, _ geometry: PictureGeometry, is444: Bool,
     memory: inout EncoderMemory
   ) -> ThreadedPicture {
     ThreadedPicture(
       coders: coders, threads: threads, rows: geometry.heightInMbs,
       ring: RowRing(
         rows: PictureJob<CABACWriter>.lag(threads: threads) + 1, widthInMbs: geometry.widthInMbs,
-        memory: &memory))
+        is444: is444, memory: &memory))
   }
 
   /// Sets entry `i` of reference list 0 for the next picture.

@@ -17,13 +17,13 @@ extension PictureJob {
     let count = coefficientCount(m)
     guard count >= 128 && estimatesSamples else { return false }
     // Levels that other trials have left behind can only make the bound larger.
-    let magnitudes = Int(ovt_sum_magnitudes(levels, Int32(LevelLayout.count)))
-    if LevelEstimate.bound(magnitudes: magnitudes, coded: count, cabac: pps.cabac)
-      <= PictureCoder.largestMacroblockBits
+    let magnitudes = Int(ovt_sum_magnitudes(levels, Int32(levelCount)))
+    if LevelEstimate.bound(magnitudes: magnitudes, coded: count, positions: levelCount, cabac: pps.cabac)
+      <= largestMacroblockBits
     {
       return false
     }
-    return estimatedBits(m, levels) > Double(PictureCoder.largestMacroblockBits)
+    return estimatedBits(m, levels) > Double(largestMacroblockBits)
   }
 
   /// The estimated bits of a macroblock.
@@ -31,6 +31,10 @@ extension PictureJob {
     var estimate = LevelEstimate()
     // Only blocks that are coded count: the other levels are left from trials, perhaps by another
     // thread.
+    if configuration.is444 {
+      for c in 0..<3 { add(component: c, of: m, levels, to: &estimate) }
+      return estimate.bits(cabac: pps.cabac)
+    }
     let counts = syntax.nonZero + m &* 24
     for i in 0..<16 {
       let corner = (i & 4) >> 1 &+ i & 8
@@ -46,6 +50,18 @@ extension PictureJob {
     return estimate.bits(cabac: pps.cabac)
   }
 
+  /// Adds the coded levels of a component of a 4:4:4 macroblock to an estimate.
+  private func add(
+    component c: Int, of m: Int, _ levels: UnsafePointer<Int16>, to estimate: inout LevelEstimate
+  ) {
+    let levels = levels + c &* LevelLayout.count
+    let counts = syntax.nonZero + (c &* syntax.componentCounts &+ m &* 24)
+    for i in 0..<16 where counts[Int(ovt_raster(Int32(i)))] != 0 {
+      estimate.add(levels + (LevelLayout.luma &+ i &* 16), 16)
+    }
+    if syntax.info[m].codedDC >> UInt8(c) & 1 != 0 { estimate.add(levels + LevelLayout.lumaDC, 16) }
+  }
+
   /// Whether CAVLC would need a level_prefix above 15, for a level outside -2063...2063. Only the
   /// High profiles have it, and not every decoder of those reads it. At QP 12 and above no level is
   /// that large.
@@ -59,6 +75,18 @@ extension PictureJob {
       return false
     }
     let pattern = syntax.info[m].codedBlockPattern
+    if configuration.is444 {
+      for c in 0..<3 {
+        let first = c * LevelLayout.count
+        let counts = syntax.nonZero + (c * syntax.componentCounts + m * 24)
+        for i in 0..<16 where counts[Int(ovt_raster(Int32(i)))] != 0 {
+          if any(first + i * 16..<first + (i + 1) * 16) { return true }
+        }
+        let dc = first + LevelLayout.lumaDC
+        if type == MacroblockType.intra16x16 && any(dc..<dc + 16) { return true }
+      }
+      return false
+    }
     for i in 0..<4 where pattern >> UInt8(i) & 1 != 0 {
       if any(LevelLayout.luma + i * 64..<LevelLayout.luma + (i + 1) * 64) { return true }
     }
@@ -115,9 +143,12 @@ struct LevelEstimate {
   /// - Parameters:
   ///   - magnitudes: the sum of the magnitudes of all levels.
   ///   - coded: the largest possible number of levels that are not 0.
+  ///   - positions: the number of levels of a macroblock.
   ///   - cabac: whether the entropy coder is CABAC.
-  @inline(__always) static func bound(magnitudes: Int, coded: Int, cabac: Bool) -> Int {
-    LevelLayout.count &+ magnitudes &+ 4 &* coded &+ flagBits(cabac: cabac)
+  @inline(__always) static func bound(
+    magnitudes: Int, coded: Int, positions: Int = LevelLayout.count, cabac: Bool
+  ) -> Int {
+    positions &+ magnitudes &+ 4 &* coded &+ flagBits(cabac: cabac)
   }
 
   /// The allowance in bits.

@@ -15,27 +15,29 @@ import VideoEncoding
 struct RowRing {
   /// The number of rows in the ring.
   let rows: Int
-  /// The number of macroblocks in a row.
-  private let widthInMbs: Int
   /// The levels of all rows.
   private let levels: UnsafeMutablePointer<Int16>
   /// The samples of the I_PCM macroblocks of all rows.
   private let pcm: UnsafeMutablePointer<UInt8>
 
+  /// The number of levels in a row.
+  private let rowLevels: Int
+  /// The number of samples of I_PCM macroblocks in a row.
+  private let rowSamples: Int
+
   /// Allocates a ring of `rows` rows.
-  init(rows: Int, widthInMbs: Int, memory: inout EncoderMemory) {
+  init(rows: Int, widthInMbs: Int, is444: Bool, memory: inout EncoderMemory) {
     self.rows = rows
-    self.widthInMbs = widthInMbs
-    levels = memory.allocate(Int16.self, count: rows * widthInMbs * LevelLayout.count)
-    pcm = memory.allocate(UInt8.self, count: rows * widthInMbs * 384)
+    rowLevels = widthInMbs * LevelLayout.count(is444: is444)
+    rowSamples = widthInMbs * LevelLayout.samples(is444: is444)
+    levels = memory.allocate(Int16.self, count: rows * rowLevels)
+    pcm = memory.allocate(UInt8.self, count: rows * rowSamples)
   }
 
-  /// The levels of a row, `LevelLayout.count` per macroblock.
-  func levels(row: Int) -> UnsafeMutablePointer<Int16> {
-    levels + (row % rows) * widthInMbs * LevelLayout.count
-  }
-  /// The samples of the I_PCM macroblocks of a row, 384 bytes per macroblock.
-  func pcm(row: Int) -> UnsafeMutablePointer<UInt8> { pcm + (row % rows) * widthInMbs * 384 }
+  /// The levels of a row.
+  func levels(row: Int) -> UnsafeMutablePointer<Int16> { levels + (row % rows) * rowLevels }
+  /// The samples of the I_PCM macroblocks of a row.
+  func pcm(row: Int) -> UnsafeMutablePointer<UInt8> { pcm + (row % rows) * rowSamples }
 }
 
 extension PictureJob {
@@ -101,6 +103,7 @@ extension PictureJob {
     let sliceStart = firstRow(ofSlice: slice) * w
     let levels = ring.levels(row: y)
     let pcm = ring.pcm(row: y)
+    let (levelCount, sampleCount) = (levelCount, sampleCount)
     var above = y == 0 ? w : 0
     for x in 0..<w {
       let need = min(x &+ 2, w)
@@ -111,10 +114,10 @@ extension PictureJob {
         }
       }
       let m = y &* w &+ x
-      coder.pointee.levels = levels + x &* LevelLayout.count
+      coder.pointee.levels = levels + x &* levelCount
       analyse(coder, x: x, y: y, sliceStart: sliceStart, slice: slice, qp: qp, isBudgetSpent: isBudgetSpent)
       if isForSamples(m, coder.pointee.levels) {
-        coder.pointee.codePCM(samples: pcm + x &* 384)
+        coder.pointee.codePCM(samples: pcm + x &* sampleCount)
       }
       progress.setCoded(row: y, x &+ 1)
     }

@@ -72,6 +72,7 @@ struct PictureJob<Writer: EntropyCoder> {
     parameters.activeReferences = header.activeReferences
     parameters.activeReferencesL1 = header.activeReferencesL1
     parameters.transform8x8Mode = pps.transform8x8
+    parameters.is444 = configuration.is444
     parameters.constrainedIntraPrediction = pps.constrainedIntraPrediction
     parameters.qp = qp
     parameters.cabacInitIDC = header.cabacInitIDC
@@ -86,6 +87,13 @@ struct PictureJob<Writer: EntropyCoder> {
       prefix: configuration.lowLatency.writesTemporalLayerPrefix ? plan.scalableHeader : nil,
       payload: payload, count: size)
   }
+
+  /// The number of levels of a macroblock.
+  var levelCount: Int { LevelLayout.count(is444: configuration.is444) }
+  /// The number of samples of an I_PCM macroblock.
+  var sampleCount: Int { LevelLayout.samples(is444: configuration.is444) }
+  /// The most bits that a macroblock may take.
+  var largestMacroblockBits: Int { PictureCoder.largestMacroblockBits(is444: configuration.is444) }
 
   /// The bits of the picture so far.
   var bits: Int { output.pointee.bits + writer.pointee.bitCount }
@@ -145,7 +153,11 @@ struct PictureJob<Writer: EntropyCoder> {
   /// The number of levels in a macroblock that are not 0.
   @inline(__always) func coefficientCount(_ m: Int) -> Int {
     if syntax.info[m].codedBlockPattern == 0 { return 0 }
-    return Int(ovt_sum24(syntax.nonZero + m &* 24))
+    let counts = syntax.nonZero + m &* 24
+    let luma = Int(ovt_sum24(counts))
+    if !configuration.is444 { return luma }
+    return luma &+ Int(ovt_sum24(counts + syntax.componentCounts))
+      &+ Int(ovt_sum24(counts + 2 &* syntax.componentCounts))
   }
 
   /// Adds a coded macroblock to the statistics.
@@ -246,7 +258,7 @@ struct PictureJob<Writer: EntropyCoder> {
     writer.pointee.save()
     let info = syntax.info[m]
     writer.pointee.encode(macroblock: m, levels: levels, pcm: pcm)
-    if writer.pointee.bitCount - before > PictureCoder.largestMacroblockBits {
+    if writer.pointee.bitCount - before > largestMacroblockBits {
       writer.pointee.restore()
       syntax.info[m] = info
       coder.pointee.codePCM(samples: pcm)
@@ -271,8 +283,8 @@ struct PictureJob<Writer: EntropyCoder> {
   /// Entropy codes a row that was analysed. The rows are passed in order.
   /// - Parameters:
   ///   - y: the index of the row.
-  ///   - levels: its levels, `LevelLayout.count` per macroblock.
-  ///   - rowPCM: the samples of its I_PCM macroblocks, 384 bytes per macroblock.
+  ///   - levels: its levels, `levelCount` per macroblock.
+  ///   - rowPCM: the samples of its I_PCM macroblocks, `sampleCount` bytes per macroblock.
   func encode(row y: Int, levels: UnsafeMutablePointer<Int16>, pcm rowPCM: UnsafeMutablePointer<UInt8>) {
     let w = geometry.widthInMbs
     let slice = slice(ofRow: y)
@@ -281,16 +293,17 @@ struct PictureJob<Writer: EntropyCoder> {
       beginSlice(firstMacroblock: y * w, qp: Int(rowQP[y]))
     }
     let before = bits
+    let (levelCount, sampleCount) = (levelCount, sampleCount)
     for x in 0..<w {
       let m = y &* w &+ x
       if coefficientCount(m) < 128 {
         writer.pointee.encode(
-          macroblock: m, levels: levels + x &* LevelLayout.count, pcm: rowPCM + x &* 384)
+          macroblock: m, levels: levels + x &* levelCount, pcm: rowPCM + x &* sampleCount)
       } else {
         let before = writer.pointee.bitCount
         writer.pointee.encode(
-          macroblock: m, levels: levels + x &* LevelLayout.count, pcm: rowPCM + x &* 384)
-        if writer.pointee.bitCount &- before > PictureCoder.largestMacroblockBits,
+          macroblock: m, levels: levels + x &* levelCount, pcm: rowPCM + x &* sampleCount)
+        if writer.pointee.bitCount &- before > largestMacroblockBits,
           syntax.info[m].type != MacroblockType.pcm
         {
           statistics.pointee.exceedsMacroblock = true

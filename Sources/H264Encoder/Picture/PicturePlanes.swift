@@ -12,7 +12,8 @@ struct PicturePlanes {
   let b: UnsafeMutablePointer<UInt8>
   let h: UnsafeMutablePointer<UInt8>
   let j: UnsafeMutablePointer<UInt8>
-  /// Cb and Cr, interleaved as in NV12.
+  /// Cb and Cr, interleaved as in NV12. At 4:4:4, Cb alone: the four planes of Cb, and behind them
+  /// those of Cr, lie behind those of luma in the same distances (`PictureGeometry.componentOffset`).
   let chroma: UnsafeMutablePointer<UInt8>
   /// The number of the reference picture that the planes hold, counted from 1; 0: none, or only
   /// parts of one.
@@ -29,16 +30,19 @@ struct PicturePlanes {
   ///   - memory: owns the allocated memory.
   ///   - storesMotion: whether the motion of the picture can be stored, for streams with B
   ///     pictures.
-  init(_ geometry: PictureGeometry, memory: inout EncoderMemory, storesMotion: Bool = false) {
+  ///   - is444: whether the picture is 4:4:4.
+  init(
+    _ geometry: PictureGeometry, memory: inout EncoderMemory, storesMotion: Bool = false, is444: Bool = false
+  ) {
     // A picture is one allocation. Its planes are a cache line or more apart.
     let luma = geometry.lumaBytes + 128
-    let chroma = (geometry.chromaBytes + 127) & ~63
+    let chroma = is444 ? 2 * geometry.componentOffset : (geometry.chromaBytes + 127) & ~63
     let planes = memory.allocate(UInt8.self, count: 4 * luma + chroma + 64)
     self.luma = planes + geometry.lumaOrigin
     b = planes + luma + geometry.lumaOrigin
     h = planes + 2 * luma + geometry.lumaOrigin
     j = planes + 3 * luma + geometry.lumaOrigin
-    self.chroma = planes + 4 * luma + geometry.chromaOrigin
+    self.chroma = planes + 4 * luma + (is444 ? geometry.lumaOrigin : geometry.chromaOrigin)
     let end = UnsafeMutableRawPointer(planes + 4 * luma + chroma)
     number = end.bindMemory(to: UInt64.self, capacity: 1)
     orderCount = (end + 8).bindMemory(to: Int32.self, capacity: 1)
@@ -52,12 +56,15 @@ extension PictureSyntax {
   ///   - geometry: the size of the picture.
   ///   - memory: owns the allocated memory.
   ///   - bidirectional: whether it is a B picture, which has a list 1.
-  init(_ geometry: PictureGeometry, memory: inout EncoderMemory, bidirectional: Bool = false) {
+  ///   - is444: whether the picture is 4:4:4.
+  init(
+    _ geometry: PictureGeometry, memory: inout EncoderMemory, bidirectional: Bool = false, is444: Bool = false
+  ) {
     let count = geometry.macroblockCount
     widthInMbs = geometry.widthInMbs
     heightInMbs = geometry.heightInMbs
     info = memory.allocate(MacroblockInfo.self, count: count)
-    nonZero = memory.allocate(UInt8.self, count: count * 24)
+    nonZero = memory.allocate(UInt8.self, count: count * (is444 ? 72 : 24))
     intraModes = memory.allocate(Int8.self, count: count * 16)
     referenceIndex = memory.allocate(Int8.self, count: count * 4)
     motion = memory.allocate(MotionVector.self, count: count * 4)

@@ -157,7 +157,7 @@ extension MacroblockCoder {
   /// stays missing in many later pictures.
   ///
   /// - Parameter finer: by how much chroma's QP is below luma's, 0 or more.
-  @inline(__always) private static func chromaLambda(_ finer: Int) -> Int {
+  @inline(__always) static func chromaLambda(_ finer: Int) -> Int {
     switch finer >> 1 {
     case ...0: 16
     case 1: 20

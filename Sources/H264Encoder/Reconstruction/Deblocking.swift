@@ -23,6 +23,8 @@ struct DeblockingFilter {
   let offsetB: Int
   /// Whether edges between slices are not filtered (disable_deblocking_filter_idc 2).
   let withinSlices: Bool
+  /// Whether the picture is 4:4:4, whose Cb and Cr are filtered as luma is, with their own QP.
+  let is444: Bool
   /// In B pictures, a number for each reference index that is the same for all indices of the same
   /// picture. Those of list 1 begin at `ReferencePlanes.list1`. Nil in other pictures.
   let pictureIdentities: UnsafePointer<Int8>?
@@ -116,6 +118,19 @@ struct DeblockingFilter {
       } else {
         k.pointee.deblockLumaHorizontalEdges(luma, stride, &edges)
       }
+    }
+    if is444 {
+      let qps = (chromaQP(qp), chromaQP(other))
+      guard set(&edges, border: (qps.0 &+ qps.1 &+ 1) >> 1, inside: qps.0) else { return }
+      for c in 1...2 {
+        let plane = luma + c &* geometry.componentOffset
+        if vertical {
+          k.pointee.deblockLumaVerticalEdges(plane, stride, &edges)
+        } else {
+          k.pointee.deblockLumaHorizontalEdges(plane, stride, &edges)
+        }
+      }
+      return
     }
     // Chroma is filtered at the macroblock's edge and in its middle, with the bS of luma (8.7.2.1).
     if edges.bS.0 | edges.bS.2 == 0 { return }

@@ -5,7 +5,7 @@ import CH264Kernels
 /// block is coded only if the squared error that it removes exceeds lambda times its bits.
 extension MacroblockCoder {
   /// The result of coding the residual with one transform.
-  private struct Trial {
+  struct Trial {
     /// Squared error plus lambda times bits.
     var cost = 0
     /// The luma part of coded_block_pattern.
@@ -22,7 +22,7 @@ extension MacroblockCoder {
   }
 
   /// The squared error of the prediction in the reconstruction, for each 8x8 block.
-  @inline(__always) private mutating func predictionErrors() -> UnsafeMutablePointer<Int32> {
+  @inline(__always) mutating func predictionErrors() -> UnsafeMutablePointer<Int32> {
     for b8 in 0..<4 {
       errors[b8] = ovt_ssd(
         k, 3, source + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8),
@@ -31,12 +31,13 @@ extension MacroblockCoder {
     return errors
   }
 
-  /// Codes the luma residual over the prediction in the reconstruction, with the transform that
-  /// costs less.
+  /// Codes the residual of luma, or of all components at 4:4:4, over the prediction in the
+  /// reconstruction, with the transform that costs less.
   ///
   /// - Returns: the luma part of coded_block_pattern, transform_size_8x8_flag, and squared error
   ///   plus lambda times bits.
   mutating func codeInterLumaByCost() -> (pattern: UInt8, transform8x8: Bool, cost: Int) {
+    if stream.is444 { return codeInterComponentsByCost() }
     let zero = predictionErrors()
     let eightFirst = stream.transform8x8Allowed && picture.settings.residual.transforms == .eightFirst
     var useEight = eightFirst
@@ -60,7 +61,7 @@ extension MacroblockCoder {
   /// Codes the residual with the 4x4 transform, as trial 0.
   ///
   /// - Parameter zero: the squared error of each 8x8 block without levels.
-  private mutating func try4x4(_ zero: UnsafePointer<Int32>) -> Trial {
+  mutating func try4x4(_ zero: UnsafePointer<Int32>) -> Trial {
     let q = stream.quant + qp
     var result = Trial()
     let samples = trialSamples(0)
@@ -123,7 +124,7 @@ extension MacroblockCoder {
   /// Codes the residual with the 8x8 transform, as trial 1.
   ///
   /// - Parameter zero: the squared error of each 8x8 block without levels.
-  private mutating func try8x8(_ zero: UnsafePointer<Int32>) -> Trial {
+  mutating func try8x8(_ zero: UnsafePointer<Int32>) -> Trial {
     let q = stream.quant + qp
     var result = Trial()
     let samples = trialSamples(1)
@@ -177,7 +178,7 @@ extension MacroblockCoder {
   /// - Parameters:
   ///   - pattern: the luma part of coded_block_pattern.
   ///   - eight: whether the trial is that of the 8x8 transform.
-  private mutating func store(_ pattern: UInt8, eight: Bool) {
+  mutating func store(_ pattern: UInt8, eight: Bool) {
     let nonZero = picture.syntax.nonZero + m &* 24
     let from = trialLevels(eight ? 1 : 0)
     let samples = trialSamples(eight ? 1 : 0)

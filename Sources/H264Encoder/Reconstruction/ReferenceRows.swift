@@ -17,6 +17,8 @@ struct ReferenceRows {
   let k: UnsafePointer<OVTKernels>
   /// The picture's size and strides.
   let geometry: PictureGeometry
+  /// The number of components that are prepared as luma is: 1 at 4:2:0, 3 at 4:4:4.
+  let components: Int
   /// The reconstruction.
   let picture: PicturePlanes
   /// Scratch memory of the half-sample kernel.
@@ -51,12 +53,17 @@ struct ReferenceRows {
   func finishRow(_ y: Int) {
     let last = y == geometry.heightInMbs &- 1
     let height = geometry.heightInMbs &* 16
-    // Luma rows up to `ready` are final now.
-    let ready = last ? height : y &* 16 &+ 16 &- 4
-    let readyBefore = y == 0 ? 0 : y &* 16 &- 4
-    extendSides(picture.luma, from: readyBefore, to: ready, bytes: geometry.widthInMbs &* 16, pair: false)
-    if y == 0 { extendAbove(picture.luma, rows: PictureGeometry.padding) }
-    if last { extendBelow(picture.luma, height: height, rows: PictureGeometry.padding) }
+    // Half samples begin above the picture and end below it, where the filter's taps still reach
+    // samples that differ.
+    let from = y == 0 ? -ReferenceRows.lag : y &* 16 &- ReferenceRows.lag
+    let to = last ? height &+ ReferenceRows.lag : y &* 16 &+ 16 &- ReferenceRows.lag
+    let isWorthCopies = still.find(row: y, syntax, number: number, atLeast: ReferenceRows.minCopied)
+    for c in 0..<components {
+      finishSamples(
+        picture.luma + c &* geometry.componentOffset, row: y, from: from, to: to,
+        reference: isWorthCopies ? reference.map { $0.luma + c &* geometry.componentOffset } : nil)
+    }
+    if components > 1 { return }
 
     let chromaReady = last ? height / 2 : y &* 8 &+ 8 &- 2
     let chromaBefore = y == 0 ? 0 : y &* 8 &- 2
@@ -64,15 +71,34 @@ struct ReferenceRows {
       picture.chroma, from: chromaBefore, to: chromaReady, bytes: geometry.widthInMbs &* 16, pair: true)
     if y == 0 { extendAbove(picture.chroma, rows: PictureGeometry.padding / 2) }
     if last { extendBelow(picture.chroma, height: height / 2, rows: PictureGeometry.padding / 2) }
+  }
 
-    // Half samples begin above the picture and end below it, where the filter's taps still reach
-    // samples that differ.
-    let from = y == 0 ? -ReferenceRows.lag : y &* 16 &- ReferenceRows.lag
-    let to = last ? height &+ ReferenceRows.lag : y &* 16 &+ 16 &- ReferenceRows.lag
-    halfSamples(from: from, to: to, row: y)
-    extendHalfSamples(picture.b, from: from, to: to, isFirst: y == 0, isLast: last)
-    extendHalfSamples(picture.h, from: from, to: to, isFirst: y == 0, isLast: last)
-    extendHalfSamples(picture.j, from: from, to: to, isFirst: y == 0, isLast: last)
+  /// Extends the full-sample plane of luma, or at 4:4:4 of a component, and makes its half samples.
+  ///
+  /// - Parameters:
+  ///   - plane: the full-sample plane, at sample (0, 0); the half-sample planes follow.
+  ///   - y: the macroblock row.
+  ///   - from: the first row of half samples that can be made.
+  ///   - to: the row after the last.
+  ///   - reference: the same plane of the reference picture whose half samples are worth copying;
+  ///     nil: there is none.
+  private func finishSamples(
+    _ plane: UnsafeMutablePointer<UInt8>, row y: Int, from: Int, to: Int,
+    reference: UnsafeMutablePointer<UInt8>?
+  ) {
+    let last = y == geometry.heightInMbs &- 1
+    let height = geometry.heightInMbs &* 16
+    // Luma rows up to `ready` are final now.
+    let ready = last ? height : y &* 16 &+ 16 &- 4
+    let readyBefore = y == 0 ? 0 : y &* 16 &- 4
+    extendSides(plane, from: readyBefore, to: ready, bytes: geometry.widthInMbs &* 16, pair: false)
+    if y == 0 { extendAbove(plane, rows: PictureGeometry.padding) }
+    if last { extendBelow(plane, height: height, rows: PictureGeometry.padding) }
+    halfSamples(plane, from: from, to: to, row: y, reference: reference)
+    for i in 1...3 {
+      extendHalfSamples(
+        plane + i &* geometry.planeSpacing, from: from, to: to, isFirst: y == 0, isLast: last)
+    }
   }
 
   /// Extends rows of a half-sample plane to the sides, above the first row and below the last.
@@ -91,14 +117,18 @@ struct ReferenceRows {
   /// elsewhere.
   ///
   /// - Parameters:
+  ///   - plane: the full-sample plane.
   ///   - from: the first luma row.
   ///   - to: the row after the last.
   ///   - y: the macroblock row that completes these rows.
-  private func halfSamples(from: Int, to: Int, row y: Int) {
+  ///   - reference: the full-sample plane to copy from; nil: all are computed.
+  private func halfSamples(
+    _ plane: UnsafeMutablePointer<UInt8>, from: Int, to: Int, row y: Int,
+    reference: UnsafeMutablePointer<UInt8>?
+  ) {
     let w = geometry.widthInMbs
-    let isWorthCopies = still.find(row: y, syntax, number: number, atLeast: ReferenceRows.minCopied)
-    guard let reference, isWorthCopies else {
-      return computeHalfSamples(from: from, to: to, columns: 0..<w)
+    guard let reference else {
+      return computeHalfSamples(plane, from: from, to: to, columns: 0..<w)
     }
     // The first pass computes and the second one copies, since a computation may write some samples
     // too many at its right end.
@@ -112,16 +142,18 @@ struct ReferenceRows {
         if end &- x >= ReferenceRows.minCopied {
           if copies {
             copyChangedHalfSamples(
-              reference, from: from, to: to, columns: x..<end, row: y,
+              plane, reference, from: from, to: to, columns: x..<end, row: y,
               spoiled: x > computedFrom ? ReferenceRows.spoiled : 0)
           } else if x > computedFrom {
-            computeHalfSamples(from: from, to: to, columns: computedFrom..<x)
+            computeHalfSamples(plane, from: from, to: to, columns: computedFrom..<x)
           }
           computedFrom = end
         }
         x = max(end, x &+ 1)
       }
-      if !copies && computedFrom < w { computeHalfSamples(from: from, to: to, columns: computedFrom..<w) }
+      if !copies && computedFrom < w {
+        computeHalfSamples(plane, from: from, to: to, columns: computedFrom..<w)
+      }
     }
   }
 
@@ -129,7 +161,8 @@ struct ReferenceRows {
   /// picture's memory does not hold the same ones.
   ///
   /// - Parameters:
-  ///   - reference: the reference picture.
+  ///   - plane: the full-sample plane.
+  ///   - reference: that of the reference picture.
   ///   - from: the first luma row.
   ///   - to: the row after the last.
   ///   - columns: the macroblock columns.
@@ -137,7 +170,8 @@ struct ReferenceRows {
   ///   - spoiled: the number of columns at the beginning whose samples the memory does not hold any
   ///     more.
   private func copyChangedHalfSamples(
-    _ reference: ReferencePlanes, from: Int, to: Int, columns: Range<Int>, row y: Int, spoiled: Int
+    _ plane: UnsafeMutablePointer<UInt8>, _ reference: UnsafeMutablePointer<UInt8>, from: Int, to: Int,
+    columns: Range<Int>, row y: Int, spoiled: Int
   ) {
     var x = columns.lowerBound
     while x < columns.upperBound {
@@ -145,7 +179,7 @@ struct ReferenceRows {
       while end < columns.upperBound
         && (end < columns.lowerBound &+ spoiled || !still.areHalfSamplesSame(end, row: y, since: heldPicture))
       { end &+= 1 }
-      if end > x { copyHalfSamples(reference, from: from, to: to, columns: x..<end) }
+      if end > x { copyHalfSamples(plane, reference, from: from, to: to, columns: x..<end) }
       x = end &+ 1
     }
   }
@@ -160,24 +194,30 @@ struct ReferenceRows {
   }
 
   /// Computes the half samples of rows `from` up to but not including `to`, of macroblock columns.
-  private func computeHalfSamples(from: Int, to: Int, columns: Range<Int>) {
+  private func computeHalfSamples(
+    _ plane: UnsafeMutablePointer<UInt8>, from: Int, to: Int, columns: Range<Int>
+  ) {
     let (start, count) = extent(columns)
-    let offset = from &* geometry.stride &+ start
+    let at = plane + (from &* geometry.stride &+ start)
+    let spacing = geometry.planeSpacing
     k.pointee.halfSample(
-      picture.b + offset, picture.h + offset, picture.j + offset, picture.luma + offset, geometry.stride,
-      Int32(count), Int32(to &- from), scratch)
+      at + spacing, at + 2 &* spacing, at + 3 &* spacing, at, geometry.stride, Int32(count),
+      Int32(to &- from), scratch)
   }
 
   /// Copies the half samples of rows `from` up to but not including `to`, of macroblock columns,
   /// from the reference picture.
-  private func copyHalfSamples(_ reference: ReferencePlanes, from: Int, to: Int, columns: Range<Int>) {
+  private func copyHalfSamples(
+    _ plane: UnsafeMutablePointer<UInt8>, _ reference: UnsafeMutablePointer<UInt8>, from: Int, to: Int,
+    columns: Range<Int>
+  ) {
     let (start, count) = extent(columns)
     let spacing = geometry.planeSpacing
     for y in from..<to {
-      let offset = y &* geometry.stride &+ start
-      memcpy(picture.b + offset, reference.luma + (spacing &+ offset), count)
-      memcpy(picture.h + offset, reference.luma + (2 &* spacing &+ offset), count)
-      memcpy(picture.j + offset, reference.luma + (3 &* spacing &+ offset), count)
+      for i in 1...3 {
+        let offset = i &* spacing &+ y &* geometry.stride &+ start
+        memcpy(plane + offset, reference + offset, count)
+      }
     }
   }
 

@@ -86,7 +86,8 @@ struct MacroblockInfo {
   var intraChromaMode: UInt8 = 0
   /// The neighbours in the same slice, as `Availability` bits.
   var available: UInt8 = 0
-  /// coded_block_flag of the DC blocks: bit 0 Intra16x16DCLevel, bit 1 Cb DC, bit 2 Cr DC.
+  /// coded_block_flag of the DC blocks: bit 0 Intra16x16DCLevel, bit 1 Cb DC, bit 2 Cr DC; at 4:4:4
+  /// the latter are CbIntra16x16DCLevel and CrIntra16x16DCLevel.
   var codedDC: UInt8 = 0
   /// sub_mb_type of the four 8x8 blocks, as `SubMacroblockType`.
   var subType: (UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0)
@@ -114,7 +115,10 @@ struct PictureSyntax {
   /// For Intra_16x16, luma counts AC levels only. With the 8x8 transform, CAVLC has the counts of
   /// the four interleaved lists, and CABAC has the block's count, 16 at most, in all four entries.
   /// Blocks that coded_block_pattern marks as not coded have 0, those of I_PCM 16.
-  let nonZero: UnsafeMutablePointer<UInt8>
+  ///
+  /// At 4:4:4, the counts of luma are followed by those of Cb, `componentCounts` further on, and by
+  /// those of Cr, each laid out as luma's are.
+  var nonZero: UnsafeMutablePointer<UInt8>
   /// Intra4x4PredMode or Intra8x8PredMode of each 4x4 block, 16 for each macroblock. Macroblocks of
   /// all other types have 2 (DC); inter macroblocks have -1 under constrained_intra_pred_flag.
   let intraModes: UnsafeMutablePointer<Int8>
@@ -136,6 +140,9 @@ struct PictureSyntax {
   /// In B pictures, mvd_l1 of the partition that covers each 4x4 block; zero where list 1 is not
   /// used, and for skipped and direct blocks.
   let motionDifferenceL1: UnsafeMutablePointer<MotionVector>
+
+  /// At 4:4:4, the number of entries of `nonZero` from a component to the next.
+  @inline(__always) var componentCounts: Int { widthInMbs &* heightInMbs &* 24 }
 }
 
 /// Where the levels of a macroblock are in the memory that the entropy coder reads; all lists are
@@ -145,6 +152,9 @@ struct PictureSyntax {
 /// transform, 4 lists of 64. Then follow Cb AC and Cr AC (4 lists of 16 each), Intra16x16DCLevel
 /// (16), Cb DC (4) and Cr DC (4). In AC lists, of chroma and of Intra_16x16 luma, index 0 is unused
 /// and zero, and the 15 levels follow.
+///
+/// At 4:4:4 there are three such lists of lists, for Y, Cb and Cr, of which what is for luma is
+/// used.
 enum LevelLayout {
   /// The first luma level.
   static let luma = 0
@@ -156,4 +166,9 @@ enum LevelLayout {
   static let chromaDC = 400
   /// The number of levels.
   static let count = 416
+
+  /// The number of levels of a macroblock.
+  @inline(__always) static func count(is444: Bool) -> Int { is444 ? 3 &* count : count }
+  /// The number of samples of an I_PCM macroblock.
+  @inline(__always) static func samples(is444: Bool) -> Int { is444 ? 768 : 384 }
 }

@@ -62,17 +62,19 @@ package struct H264SequenceParameterSet: Equatable, Sendable {
 
   package init() {}
 
-  /// Creates a parameter set for progressive 4:2:0 video with 8 bits.
+  /// Creates a parameter set for progressive video with 8 bits: 4:4:4 in the High 4:4:4 Predictive
+  /// profile, 4:2:0 in all others.
   ///
   /// - Parameters:
   ///   - profile: the profile.
   ///   - level: the level.
-  ///   - width: the width in luma samples, even.
-  ///   - height: the height in luma samples, even.
+  ///   - width: the width in luma samples, even at 4:2:0.
+  ///   - height: the height in luma samples, even at 4:2:0.
   package init(profile: H264Profile, level: H264Level, width: Int, height: Int) {
     profileIDC = profile.profileIDC
     constraintFlags = profile.constraintFlags
     levelIDC = Int(level.number)
+    if profile == .high444Predictive { chromaFormat = 3 }
     // Level 1b is level_idc 9 in the High profiles, else 11 with constraint_set3_flag.
     if level.number == 9 && !profile.allowsTransform8x8 {
       constraintFlags |= 0b0001_0000
@@ -84,8 +86,8 @@ package struct H264SequenceParameterSet: Equatable, Sendable {
     maxReferenceFrames = 1
     widthInMbs = (width + 15) / 16
     heightInMapUnits = (height + 15) / 16
-    let right = (widthInMbs * 16 - width) / 2
-    let bottom = (heightInMapUnits * 16 - height) / 2
+    let right = (widthInMbs * 16 - width) / cropUnit.x
+    let bottom = (heightInMapUnits * 16 - height) / cropUnit.y
     if right > 0 || bottom > 0 { cropping = CropOffsets(left: 0, right: right, top: 0, bottom: bottom) }
   }
 

@@ -53,7 +53,7 @@ extension DigestedStream {
   }
 
   @DigestedStreams private static var lookAheadProfiles: [DigestedStream] {
-    for profile in H264EncoderConfiguration.Profile.allCases {
+    for profile in H264EncoderConfiguration.Profile.allCases where profile != .high444Predictive {
       for coding in [H264EncoderConfiguration.EntropyCoding.cavlc, nil] {
         lookAheadStream("profile-\(profile)/\(coding == nil ? "usual" : "cavlc")", .mixed, frames: 20) {
           $0.profile = profile

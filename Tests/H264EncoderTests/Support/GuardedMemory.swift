@@ -48,7 +48,7 @@ extension PlanarFrame {
   func withGuardedSource<R: ~Copyable>(
     planar: Bool, padding: Int, at side: GuardedMemory.Side, _ body: (SourcePicture) throws -> R
   ) throws -> R {
-    let cw = width / 2
+    let cw = chromaWidth
     func rows(_ plane: [UInt8], width: Int, stride: Int) -> [UInt8] {
       let height = plane.count / width
       var result = [UInt8](repeating: 0x55, count: stride * (height - 1) + width)
@@ -72,7 +72,8 @@ extension PlanarFrame {
           SourcePicture(
             width: width, height: height, luma: luma.bytes, lumaBytesPerRow: width + padding,
             chroma: .planar(
-              cb: cb.bytes, cbBytesPerRow: cw + padding, cr: cr.bytes, crBytesPerRow: cw + 2 * padding)))
+              cb: cb.bytes, cbBytesPerRow: cw + padding, cr: cr.bytes, crBytesPerRow: cw + 2 * padding),
+            hasFullChroma: hasFullChroma))
       }
     }
     var pairs: [UInt8] = []
@@ -81,12 +82,13 @@ extension PlanarFrame {
       pairs.append(u[i])
       pairs.append(v[i])
     }
-    let chroma = try guarded(rows(pairs, width: width, stride: width + padding))
+    let pairStride = 2 * cw + padding
+    let chroma = try guarded(rows(pairs, width: 2 * cw, stride: pairStride))
     return try withExtendedLifetime((luma, chroma)) {
       try body(
         SourcePicture(
           width: width, height: height, luma: luma.bytes, lumaBytesPerRow: width + padding,
-          chroma: .interleaved(chroma.bytes, bytesPerRow: width + padding)))
+          chroma: .interleaved(chroma.bytes, bytesPerRow: pairStride), hasFullChroma: hasFullChroma))
     }
   }
 }

@@ -29,14 +29,22 @@ struct MatrixStream: CustomStringConvertible {
     var comparisons = 0
   }
 
-  init(seed: UInt64) {
+  /// - Parameters:
+  ///   - seed: what everything follows from.
+  ///   - is444: whether the stream is 4:4:4, one in eight of them without loss; otherwise 4:2:0.
+  init(seed: UInt64, is444: Bool = false) {
     self.seed = seed
     var r = TestRandom(seed)
     let big = r.chance(4)
-    let width = 16 + 2 * r.int(0...(big ? 312 : r.chance(50) ? 80 : 24))
-    let height = 16 + 2 * r.int(0...(big ? 232 : r.chance(50) ? 60 : 20))
+    // 4:4:4 pictures may have odd sizes.
+    let width = 16 + 2 * r.int(0...(big ? 312 : r.chance(50) ? 80 : 24)) + (is444 ? r.int(0...1) : 0)
+    let height = 16 + 2 * r.int(0...(big ? 232 : r.chance(50) ? 60 : 20)) + (is444 ? r.int(0...1) : 0)
     var c = H264EncoderConfiguration(width: width, height: height)
-    c.profile = H264EncoderConfiguration.Profile.allCases.randomElement(using: &r)!
+    c.profile =
+      is444
+      ? .high444Predictive
+      : ([.constrainedBaseline, .main, .constrainedHigh, .high] as [H264EncoderConfiguration.Profile])
+        .randomElement(using: &r)!
     if c.profile != .constrainedBaseline {
       c.entropyCoding = [nil, .cavlc, .cabac].randomElement(using: &r)!
     }
@@ -82,10 +90,17 @@ struct MatrixStream: CustomStringConvertible {
     c.writesAccessUnitDelimiters = r.chance(30)
     c.lowLatency.writesTemporalLayerPrefix = r.chance(20)
     c.measuresError = r.chance(30)
+    if is444 && r.chance(12) {
+      c.isLossless = true
+      c.lowLatency.rateControl = .constantQP(0)
+      (c.minimumQP, c.maximumQP) = (0, 0)
+      c.dataRateLimits = []
+      c.deblocking = false
+    }
     configuration = c
     content = SyntheticContent(
-      kind: SyntheticContent.Kind.allCases.randomElement(using: &r)!, width: width, height: height, seed: seed
-    )
+      kind: SyntheticContent.Kind.allCases.randomElement(using: &r)!, width: width, height: height, seed: seed,
+      hasFullChroma: is444)
     frames = r.int(2...(big ? 5 : 12))
     planar = r.chance(50)
     padding = r.chance(50) ? 0 : r.int(1...40)
@@ -127,7 +142,7 @@ struct MatrixStream: CustomStringConvertible {
     }
     if let slot = o.longTermSlot { slots.insert(slot) }
     if r.chance(options / 3) { o.qp = r.int(c.minimumQP...c.maximumQP) }
-    if r.chance(options / 5) { o.targetBits = r.int(100...200_000) }
+    if r.chance(options / 5), !c.isLossless { o.targetBits = r.int(100...200_000) }
     if r.chance(options / 4) { o.duration = Double(r.int(1...10)) / 60 }
     o.temporalLayer = o.isReference ? 0 : 1
     return o
@@ -185,6 +200,9 @@ struct MatrixStream: CustomStringConvertible {
             description: "\(self) frame \(n): MSE \(measured.luma), not \(luma / Double(picture.y.count))")
         }
       }
+      if configuration.isLossless, let difference = picture.firstDifference(reconstruction) {
+        throw Failure(description: "\(self) frame \(n): not without loss: \(difference)")
+      }
       try receive(n, encoded, reconstruction)
     }
     return coverage
@@ -195,6 +213,8 @@ struct MatrixStream: CustomStringConvertible {
   func verify() throws -> Coverage {
     var decoders: [(decoder: ReferenceDecoder, waiting: [(n: Int, frame: PlanarFrame)])] = []
     for kind in ReferenceDecoder.Kind.allCases {
+      // OpenH264 decodes 4:2:0 alone.
+      if configuration.is444 && kind == .openH264 { continue }
       if let decoder = ReferenceDecoder(kind) { decoders.append((decoder, [])) }
     }
     var comparisons = 0
@@ -263,9 +283,10 @@ struct MatrixStream: CustomStringConvertible {
       guard type == unit.type, first >> 5 == unit.refIDC else {
         throw Failure(description: "\(self) frame \(n): NAL unit header")
       }
-      // A macroblock has at most 3200 bits, or is sent as 384 samples; emulation prevention comes
-      // on top.
-      if let limit = configuration.maximumSliceBytes, type == 1 || type == 5, bytes.count > max(limit, 620) {
+      // A macroblock has at most 3200 bits, or is sent as 384 samples, at 4:4:4 6272 bits or 768
+      // samples; emulation prevention comes on top.
+      let least = configuration.is444 ? 1200 : 620
+      if let limit = configuration.maximumSliceBytes, type == 1 || type == 5, bytes.count > max(limit, least) {
         throw Failure(description: "\(self) frame \(n): a slice of \(bytes.count) bytes")
       }
       let isReference = first >> 5 != 0
@@ -286,7 +307,7 @@ extension PlanarFrame {
       return "\(other.width)x\(other.height), not \(width)x\(height)"
     }
     for (name, a, b, w) in [
-      ("luma", y, other.y, width), ("Cb", u, other.u, width / 2), ("Cr", v, other.v, width / 2),
+      ("luma", y, other.y, width), ("Cb", u, other.u, chromaWidth), ("Cr", v, other.v, chromaWidth),
     ] where a != b {
       let i = zip(a, b).enumerated().first { $1.0 != $1.1 }?.offset ?? 0
       let count = zip(a, b).reduce(0) { $0 + ($1.0 != $1.1 ? 1 : 0) }
@@ -304,8 +325,8 @@ extension PlanarFrame {
     for row in 0..<height {
       luma.replaceSubrange(row * stride..<row * stride + width, with: y[row * width..<(row + 1) * width])
     }
-    let cw = width / 2
-    let ch = height / 2
+    let cw = chromaWidth
+    let ch = chromaHeight
     if planar {
       let us = cw + padding
       let vs = cw + padding / 2
@@ -326,13 +347,14 @@ extension PlanarFrame {
       return try body(
         SourcePicture(
           width: width, height: height, luma: l, lumaBytesPerRow: stride,
-          chroma: .planar(cb: b, cbBytesPerRow: us, cr: r, crBytesPerRow: vs)))
+          chroma: .planar(cb: b, cbBytesPerRow: us, cr: r, crBytesPerRow: vs), hasFullChroma: hasFullChroma))
     }
-    var chroma = [UInt8](repeating: 0xAA, count: stride * ch)
+    let pairStride = 2 * cw + padding
+    var chroma = [UInt8](repeating: 0xAA, count: pairStride * ch)
     for row in 0..<ch {
       for x in 0..<cw {
-        chroma[row * stride + 2 * x] = u[row * cw + x]
-        chroma[row * stride + 2 * x + 1] = v[row * cw + x]
+        chroma[row * pairStride + 2 * x] = u[row * cw + x]
+        chroma[row * pairStride + 2 * x + 1] = v[row * cw + x]
       }
     }
     let l = copy(luma)
@@ -344,7 +366,7 @@ extension PlanarFrame {
     return try body(
       SourcePicture(
         width: width, height: height, luma: l, lumaBytesPerRow: stride,
-        chroma: .interleaved(c, bytesPerRow: stride)))
+        chroma: .interleaved(c, bytesPerRow: pairStride), hasFullChroma: hasFullChroma))
   }
 
   /// Swift 6.3 loses the error of a body that is called with a `SourcePicture` made within the
@@ -359,7 +381,16 @@ extension PlanarFrame {
 extension LowLatencyEncoder {
   /// The visible part of the last picture as a decoder shows it.
   func reconstruction(width: Int, height: Int) -> PlanarFrame? {
-    withReconstruction { luma, chroma, bytesPerRow in
+    if configuration.is444 {
+      return withReconstructedComponents { y, cb, cr, bytesPerRow in
+        func plane(_ base: UnsafePointer<UInt8>) -> [UInt8] {
+          (0..<height).flatMap { UnsafeBufferPointer(start: base + $0 * bytesPerRow, count: width) }
+        }
+        return PlanarFrame(
+          width: width, height: height, y: plane(y), u: plane(cb), v: plane(cr), hasFullChroma: true)
+      }
+    }
+    return withReconstruction { luma, chroma, bytesPerRow in
       var frame = PlanarFrame(width: width, height: height, y: [], u: [], v: [])
       frame.y.reserveCapacity(width * height)
       for row in 0..<height {

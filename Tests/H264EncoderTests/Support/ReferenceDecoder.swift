@@ -8,6 +8,11 @@ struct PlanarFrame: Equatable {
   var y: [UInt8]
   var u: [UInt8]
   var v: [UInt8]
+  /// Whether there are as many samples of chroma as of luma (4:4:4); otherwise 4:2:0.
+  var hasFullChroma = false
+
+  var chromaWidth: Int { hasFullChroma ? width : width / 2 }
+  var chromaHeight: Int { hasFullChroma ? height : height / 2 }
 }
 
 struct DecodingError: Error, CustomStringConvertible {
@@ -65,9 +70,11 @@ final class ReferenceDecoder {
         count = width * height
       }
     }
+    let full = picture.hasFullChroma != 0
+    let (chromaWidth, chromaHeight) = full ? (width, height) : ((width + 1) / 2, (height + 1) / 2)
     return PlanarFrame(
       width: width, height: height, y: plane(picture.planes.0, picture.strides.0, width, height),
-      u: plane(picture.planes.1, picture.strides.1, (width + 1) / 2, (height + 1) / 2),
-      v: plane(picture.planes.2, picture.strides.2, (width + 1) / 2, (height + 1) / 2))
+      u: plane(picture.planes.1, picture.strides.1, chromaWidth, chromaHeight),
+      v: plane(picture.planes.2, picture.strides.2, chromaWidth, chromaHeight), hasFullChroma: full)
   }
 }

@@ -30,17 +30,20 @@ struct SyntheticContent {
   let width: Int
   let height: Int
   let seed: UInt64
+  /// Whether there are as many samples of chroma as of luma.
+  var hasFullChroma = false
 
   func frame(_ n: Int) -> PlanarFrame {
-    var frame = PlanarFrame(
-      width: width, height: height, y: [UInt8](repeating: 0, count: width * height),
-      u: [UInt8](repeating: 0, count: width / 2 * (height / 2)),
-      v: [UInt8](repeating: 0, count: width / 2 * (height / 2)))
+    var frame = PlanarFrame(width: width, height: height, y: [], u: [], v: [], hasFullChroma: hasFullChroma)
+    let (chromaWidth, chromaHeight) = (frame.chromaWidth, frame.chromaHeight)
+    frame.y = [UInt8](repeating: 0, count: width * height)
+    frame.u = [UInt8](repeating: 0, count: chromaWidth * chromaHeight)
+    frame.v = frame.u
     func fill(_ plane: inout [UInt8], _ component: Int, _ w: Int, _ h: Int) {
       plane.withUnsafeMutableBufferPointer { samples in
         for y in 0..<h {
           for x in 0..<w {
-            let scale = component == 0 ? 1 : 2
+            let scale = component == 0 || hasFullChroma ? 1 : 2
             let kind = kindAt(x * scale, y * scale, n)
             samples[y * w + x] = sample(kind, component, x * scale, y * scale, n)
           }
@@ -48,8 +51,8 @@ struct SyntheticContent {
       }
     }
     fill(&frame.y, 0, width, height)
-    fill(&frame.u, 1, width / 2, height / 2)
-    fill(&frame.v, 2, width / 2, height / 2)
+    fill(&frame.u, 1, chromaWidth, chromaHeight)
+    fill(&frame.v, 2, chromaWidth, chromaHeight)
     return frame
   }
 

@@ -20,6 +20,7 @@ typedef struct OVTDecodedPicture {
   int width, height;  // cropped
   const uint8_t *planes[3];
   int strides[3];
+  int hasFullChroma;  // 4:4:4; otherwise 4:2:0
 } OVTDecodedPicture;
 
 // NULL if the decoder is not there.
